@@ -10,6 +10,7 @@ import { usage } from '../../pkg/content/usage/usage.ts';
 import type { Feature } from '../../pkg/feature/feature.ts';
 import { groups } from '../../pkg/groups/groups.ts';
 import { lti } from '../../pkg/lti/lti.ts';
+import { schedules } from '../../pkg/schedules/schedules.ts';
 import { tasksFeature } from '../../pkg/tasks/tasks.ts';
 import { webhooks } from '../../pkg/webhooks/webhooks.ts';
 
@@ -24,5 +25,6 @@ export const FEATURES: readonly Feature[] = [
   groups,
   audit,
   webhooks,
+  schedules,
   lti,
 ];

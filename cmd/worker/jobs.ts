@@ -2,19 +2,22 @@ import { clearCaches } from '../../pkg/events/caches.jobs.ts';
 import { deleteExpiredAudit } from '../../pkg/audit/expire-audit.ts';
 import { batch } from '../../pkg/content/batch/batch.processor.ts';
 import { copyFolder } from '../../pkg/content/folders/copy-folder.processor.ts';
-import { expireUploads } from '../../pkg/content/partial-uploads/expire-uploads.processor.ts';
+import { expireUploads, sweepUploads } from '../../pkg/content/partial-uploads/expire-uploads.processor.ts';
 import { purgeObjects } from '../../pkg/content/objects/purge-objects.processor.ts';
-import { sweepObjects } from '../../pkg/content/objects/sweep-objects.processor.ts';
+import { sweepAllObjects, sweepObjects } from '../../pkg/content/objects/sweep-objects.processor.ts';
 import { checkTenantIntegrity } from '../../pkg/content/integrity/check-integrity.processor.ts';
+import { verifyChecksums } from '../../pkg/content/integrity/verify-checksums.processor.ts';
 import { scheduleIntegrityChecks } from '../../pkg/content/integrity/schedule-checks.ts';
 import { emptyOwnTrash } from '../../pkg/content/trash/empty-own-trash.processor.ts';
 import { emptyTrash } from '../../pkg/content/trash/empty-trash.processor.ts';
-import { expireVersions } from '../../pkg/content/versions/expire-versions.processor.ts';
+import { applyRetention, expireVersions } from '../../pkg/content/versions/expire-versions.processor.ts';
+import { recountUsage } from '../../pkg/content/usage/recount-usage.processor.ts';
 import { deleteExpiredEvents, trimFullOutboxes } from '../../pkg/events/retention.ts';
 import { deliveryQueue } from '../../pkg/webhooks/delivery/delivery.queue.ts';
 import type { WorkerJobs } from '../../pkg/jobs/worker.ts';
 import { renameCourse } from '../../pkg/lti/launch/rename-course.processor.ts';
 import { submitGrade } from '../../pkg/lti/grades/submit-grade.processor.ts';
+import { tickSchedule } from '../../pkg/schedules/tick.processor.ts';
 import { expireTask } from '../../pkg/tasks/expire-task.processor.ts';
 import { replay } from '../../pkg/webhooks/replays/replay.processor.ts';
 import type { WorkerConfig } from './config.ts';
@@ -38,6 +41,12 @@ export const workerJobs = (config: WorkerConfig): WorkerJobs => ({
     renameCourse,
     expireTask,
     replay,
+    tickSchedule,
+    recountUsage,
+    sweepAllObjects,
+    sweepUploads,
+    applyRetention,
+    verifyChecksums,
   ],
   rowQueues: [
     deliveryQueue({

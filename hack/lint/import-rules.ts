@@ -1,7 +1,7 @@
 /** The import rules (docs/architecture.md): which package may import which. Pure; the files come in as text. */
 
 /** The layer of features; also of a package of pkg/ that is not listed. */
-const FEATURES = ['pkg/webhooks', 'pkg/groups', 'pkg/audit', 'pkg/lti', 'pkg/helper-services'];
+const FEATURES = ['pkg/webhooks', 'pkg/groups', 'pkg/audit', 'pkg/lti', 'pkg/helper-services', 'pkg/schedules'];
 
 /** From top to bottom. A package imports only packages of lower layers, and itself. */
 export const LAYERS: readonly (readonly string[])[] = [

@@ -15,6 +15,8 @@ export type Permission =
   | 'write:groups'
   | 'read:webhooks'
   | 'write:webhooks'
+  | 'read:schedules'
+  | 'write:schedules'
   | 'write:grades'
   | 'read:audit';
 
@@ -65,6 +67,8 @@ export const ROLE_PERMISSIONS: Readonly<Record<Role, readonly Permission[]>> = {
     'write:groups',
     'read:webhooks',
     'write:webhooks',
+    'read:schedules',
+    'write:schedules',
     'read:audit',
   ],
 };

@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { pageOf, pageQueryOf } from '../api/paging.ts';
 import { QueryTime, Timestamp, Uuid } from '../api/schemas.ts';
 
-/** What is written down. Migrations 0045 and 0048 have the changes that each is an entry of. */
+/** What is written down. Migrations 0045, 0048 and 0130 have the changes that each is an entry of. */
 export const AUDIT_ACTIONS = [
   'file.upload',
   'file.update',
@@ -37,6 +37,9 @@ export const AUDIT_ACTIONS = [
   'webhook.create',
   'webhook.update',
   'webhook.delete',
+  'schedule.create',
+  'schedule.update',
+  'schedule.delete',
   'job.run',
   'job.cancel',
   'registration.create',
@@ -55,6 +58,7 @@ export const AUDIT_TARGETS = [
   'session',
   'group',
   'webhook',
+  'schedule',
   'job',
   'registration',
   'grade',

@@ -24,14 +24,17 @@ export class JobRequests {
     this.#notifier.notify('jobs');
   }
 
-  /** One statement. The job is due at `dueAt`. `unlessPresent`: not where the tenant has one with this payload. */
+  /**
+   * One statement. The job is due at `dueAt`. `unlessPresent`: not where the tenant has one with this payload; `unlessSooner`: not where it has one that is
+   * due later than now and no later than that.
+   */
   async schedule<Payload extends z.ZodType>(
     sql: Sql,
     job: Job<Payload>,
     payload: z.input<Payload> & Json,
     dueAt: Date,
-    { unlessPresent = false }: { unlessPresent?: boolean } = {},
+    unless: { unlessPresent?: boolean; unlessSooner?: boolean } = {},
   ): Promise<void> {
-    await insertJob(sql, { kind: job.kind, queue: job.queue, payload, dueAt, unlessPresent });
+    await insertJob(sql, { kind: job.kind, queue: job.queue, payload, dueAt, ...unless });
   }
 }

@@ -6,6 +6,9 @@ interface Field {
   readonly name: string;
   readonly least: number;
   readonly most: number;
+  /** The numbers and the steps as the inside of a pattern. */
+  readonly number: string;
+  readonly step: string;
   readonly names?: readonly string[];
 }
 
@@ -13,16 +16,23 @@ const MONTHS = ['jan', 'feb', 'mar', 'apr', 'may', 'jun', 'jul', 'aug', 'sep', '
 const DAYS = ['sun', 'mon', 'tue', 'wed', 'thu', 'fri', 'sat'] as const;
 
 const FIELDS: readonly Field[] = [
-  { name: 'minute', least: 0, most: 59 },
-  { name: 'hour', least: 0, most: 23 },
-  { name: 'day of month', least: 1, most: 31 },
-  { name: 'month', least: 1, most: 12, names: MONTHS },
-  { name: 'day of week', least: 0, most: 7, names: DAYS },
+  { name: 'minute', least: 0, most: 59, number: '[0-5]?[0-9]', step: '0?[1-9]|[1-5][0-9]' },
+  { name: 'hour', least: 0, most: 23, number: '[01]?[0-9]|2[0-3]', step: '0?[1-9]|1[0-9]|2[0-3]' },
+  { name: 'day of month', least: 1, most: 31, number: '0?[1-9]|[12][0-9]|3[01]', step: '0?[1-9]|[12][0-9]|3[01]' },
+  { name: 'month', least: 1, most: 12, number: '0?[1-9]|1[0-2]', step: '0?[1-9]|1[0-2]', names: MONTHS },
+  { name: 'day of week', least: 0, most: 7, number: '0?[0-7]', step: '0?[1-7]', names: DAYS },
 ];
 
-const MAX_LENGTH = 100;
+export const CRON_LENGTH_MAX = 100;
 /** Of `*`, `3`, `mon`, `1-5`, `mon-fri`; then perhaps a step. */
 const PART = /^(?:\*|([a-z]+|\d{1,2})(?:-([a-z]+|\d{1,2}))?)(?:\/(\d{1,2}))?$/i;
+/** What says most of the same to those who read patterns: not that a range goes up, nor that there is such a day. */
+export const CRON_PATTERN = `^${FIELDS.map(({ number, step, names = [] }) => {
+  const one = `(${[number, ...names.map(anyCase)].join('|')})`;
+  const part = `((\\*|${one}-${one})(/(${step}))?|${one})`;
+  return `${part}(,${part})*`;
+}).join('[ \\t]+')}$`;
+
 /** A leap year: what has no day in the eight years from here never has one. */
 const REFERENCE = new Date('2096-01-01T00:00:00Z');
 
@@ -59,7 +69,7 @@ export class Cron {
 /** What is wrong with an expression and what helps; null: nothing. */
 export function cronFault(expression: string): string | null {
   const texts = expression.trim().split(/[ \t]+/);
-  if (expression.length > MAX_LENGTH) return `must have at most ${MAX_LENGTH} characters`;
+  if (expression.length > CRON_LENGTH_MAX) return `must have at most ${CRON_LENGTH_MAX} characters`;
   if (texts.length !== FIELDS.length)
     return `must have five fields (minute, hour, day of month, month, day of week), such as "0 3 * * mon-fri", and has ${texts.length}`;
   for (const [at, field] of FIELDS.entries()) {
@@ -99,6 +109,11 @@ function fieldFault(field: Field, text: string): string | null {
       return `the range ${part} ends before it begins: write it as two, separated by a comma`;
   }
   return null;
+}
+
+/** mon: [mM][oO][nN] */
+function anyCase(name: string): string {
+  return name.replaceAll(/[a-z]/g, (letter) => `[${letter}${letter.toUpperCase()}]`);
 }
 
 /** Null: it is none of the field's. */

@@ -4,6 +4,7 @@ import type { ProblemCode } from '../api/error-catalogue.ts';
 import { Problem } from '../api/problem.ts';
 import { type JobContext, NextTurn, type Processor, processor, type WorkerServices } from '../events/processor.ts';
 import type { Tx } from '../store/postgres/database.ts';
+import type { Sql } from '../store/postgres/pool.ts';
 import type { TaskKind } from './task-kind.ts';
 import { taskMetrics } from './task-metrics.ts';
 import {
@@ -119,7 +120,7 @@ async function stepOf<Arguments extends z.ZodType, T>(
 export type Requester = Omit<Actor, 'permissionSet'>;
 
 /** One statement. Throws `forbidden` where they may no longer do any such thing. */
-export async function requireRequester(tx: Tx, { userId }: Pick<RunningTask, 'userId'>, permission: Permission): Promise<Requester> {
+export async function requireRequester(tx: Sql, { userId }: Pick<RunningTask, 'userId'>, permission: Permission): Promise<Requester> {
   const [user] = await tx.query<Omit<Requester, 'permissions' | 'sessionId'>>(
     `SELECT id AS "userId", uuid AS "userUuid", email, roles, tenant_id::text AS "tenantId" FROM users WHERE id = $1 AND is_active`,
     [userId],

@@ -48,6 +48,18 @@ export class TaskRequests {
     return this.#requested(tx, kind, row);
   }
 
+  /** A run of a schedule, which counts for no limit of the person that it acts as. Three statements. */
+  async requestRun<Arguments extends z.ZodType>(
+    tx: Tx,
+    kind: TaskKind<Arguments>,
+    { scheduleId, userId }: { scheduleId: number; userId: number | null },
+    { arguments: taskArguments, result = null }: { arguments: z.input<Arguments> & Json; result?: TaskView['result'] },
+  ): Promise<TaskView> {
+    const [uuid, createdAt] = [this.#random.uuid(), this.#clock.now()];
+    const task = { uuid, kind: kind.name, userId, scheduleId, arguments: taskArguments, isSingle: false, result, createdAt };
+    return this.#requested(tx, kind, await insertTask(tx, task));
+  }
+
   /** A task of the same person for the failed items, those with these codes, of one that has ended. Throws `conflict`. */
   async retry(tx: Tx, kind: TaskKind, { id, userId, result }: TaskRow, codes?: readonly string[]): Promise<TaskView> {
     if (userId === null) throw new Problem('not_found');

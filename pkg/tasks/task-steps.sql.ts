@@ -71,6 +71,10 @@ export async function endTask(
   );
 }
 
+/** What came of a task as a whole. */
+export const setResult = (tx: Sql, id: number, result: Json): Promise<unknown> =>
+  tx.query('UPDATE tasks SET result = $2::jsonb WHERE id = $1', [id, JSON.stringify(result)]);
+
 /** How far the items have been looked for; null: they are all there. */
 export const planTo = (tx: Sql, id: number, cursor: Json): Promise<unknown> =>
   tx.query('UPDATE tasks SET is_planned = $2::jsonb IS NULL, cursor = $2::jsonb WHERE id = $1', [

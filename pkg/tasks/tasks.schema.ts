@@ -3,7 +3,17 @@ import { pageOf, pageQueryOf } from '../api/paging.ts';
 import { Bytes, queryBoolean, Timestamp, Uuid } from '../api/schemas.ts';
 
 /** What people may request; the feature that does it declares it (`taskKind`). */
-export const TASK_KINDS = ['empty_trash', 'copy_folder', 'batch', 'replay'] as const;
+export const TASK_KINDS = [
+  'empty_trash',
+  'copy_folder',
+  'batch',
+  'replay',
+  'recount_usage',
+  'sweep_objects',
+  'sweep_uploads',
+  'apply_retention',
+  'verify_checksums',
+] as const;
 export type TaskKindName = (typeof TASK_KINDS)[number];
 
 /** What POST /batch does with each item. */
@@ -85,8 +95,43 @@ const ReplayTask = TaskOfAnyKind.extend({
     .describe('what is delivered again; it has no items, but deliveries'),
 }).meta({ id: 'ReplayJob' });
 
+/** What a schedule requests, and has no items: its result says what it found and did, once it has ended. */
+const maintenance = <const Name extends TaskKindName, Counts extends Readonly<Record<string, string>>>(name: Name, counts: Counts) =>
+  TaskOfAnyKind.extend({
+    kind: z.literal(name),
+    result: z
+      .object(
+        Object.fromEntries(
+          Object.entries(counts).map(([field, description]) => [field, z.int().min(0).meta({ description, example: 3 })]),
+        ) as Record<keyof Counts, z.ZodInt>,
+      )
+      .nullable()
+      .describe('null: it has not ended'),
+  }).meta({ id: `${name.replaceAll(/(?:^|_)([a-z])/g, (_match, letter: string) => letter.toUpperCase())}Job` });
+
+const RecountUsageTask = maintenance('recount_usage', { corrected: 'people whose used storage was counted wrong' });
+const SweepObjectsTask = maintenance('sweep_objects', { deleted: 'objects that no file had' });
+const SweepUploadsTask = maintenance('sweep_uploads', { deleted: 'uploads that had expired' });
+const ApplyRetentionTask = maintenance('apply_retention', { files: 'whose old versions were deleted' });
+const VerifyChecksumsTask = maintenance('verify_checksums', {
+  versions: 'whose bytes were read',
+  faults: 'of which the object is missing, or has another size or checksum',
+});
+
 /** docs/design/records.md, Job. */
-export const TaskView = z.discriminatedUnion('kind', [EmptyTrashTask, CopyFolderTask, BatchTask, ReplayTask]).meta({ id: 'Job' });
+export const TaskView = z
+  .discriminatedUnion('kind', [
+    EmptyTrashTask,
+    CopyFolderTask,
+    BatchTask,
+    ReplayTask,
+    RecountUsageTask,
+    SweepObjectsTask,
+    SweepUploadsTask,
+    ApplyRetentionTask,
+    VerifyChecksumsTask,
+  ])
+  .meta({ id: 'Job' });
 export type TaskView = z.output<typeof TaskView>;
 
 export const TaskPage = pageOf(TaskView).meta({ id: 'JobPage' });

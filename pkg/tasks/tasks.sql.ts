@@ -84,25 +84,28 @@ const WITHOUT_ITEMS: readonly TaskKindName[] = ['replay'];
 
 const LOCK_REQUESTS = `
   WITH lock AS (INSERT INTO task_requesters (user_id) VALUES ($1) ON CONFLICT (user_id) DO UPDATE SET user_id = excluded.user_id)
-  SELECT coalesce(sum(t.total), 0)::bigint AS items FROM tasks t WHERE t.user_id = $1 AND NOT t.is_single AND t.kind <> ALL ($2::text[])`;
+  SELECT coalesce(sum(t.total), 0)::bigint AS items FROM tasks t
+  WHERE t.user_id = $1 AND NOT t.is_single AND t.schedule_id IS NULL AND t.kind <> ALL ($2::text[])`;
 
 /**
  * Requests of one person wait for each other from here to the end of their transactions. Gives how many items their tasks have that are still there, but for
- * those of which there is one at a time and those without items. One statement.
+ * those of which there is one at a time, those without items, and runs of schedules. One statement.
  */
 export async function lockRequestsOf(tx: Tx, userId: number): Promise<number> {
   const [row] = await tx.query<{ items: number }>(LOCK_REQUESTS, [userId, WITHOUT_ITEMS]);
   return row?.items ?? 0;
 }
 
-/** What somebody requested that has not ended. */
+/** What somebody requested that has not ended, runs of schedules aside. */
 export const unfinishedOf = (
   tx: Tx,
   userId: number,
 ): Promise<{ readonly id: number; readonly kind: string; readonly isSingle: boolean; readonly retryOf: number | null }[]> =>
-  tx.query(`SELECT t.id, t.kind, t.is_single AS "isSingle", t.retry_of AS "retryOf" FROM tasks t WHERE t.user_id = $1 AND ${UNFINISHED}`, [
-    userId,
-  ]);
+  tx.query(
+    `SELECT t.id, t.kind, t.is_single AS "isSingle", t.retry_of AS "retryOf" FROM tasks t
+     WHERE t.user_id = $1 AND t.schedule_id IS NULL AND ${UNFINISHED}`,
+    [userId],
+  );
 
 /** Has a task go by these arguments, and look for its items again. Null: it has ended. Waits for the step that it is at. */
 export async function joinTask(tx: Tx, id: number, taskArguments: Json): Promise<TaskRow | null> {
@@ -116,17 +119,20 @@ export async function joinTask(tx: Tx, id: number, taskArguments: Json): Promise
 export interface NewTask {
   readonly uuid: string;
   readonly kind: TaskKindName;
-  readonly userId: number;
+  /** Null: nobody is there any more whom it could act as. */
+  readonly userId: number | null;
   readonly arguments: Json;
   readonly isSingle: boolean;
   readonly result: TaskView['result'];
   readonly createdAt: Date;
+  /** The schedule that it is a run of. */
+  readonly scheduleId?: number;
 }
 
 export async function insertTask(tx: Tx, task: NewTask): Promise<TaskRow | null> {
   const [row] = await tx.query<TaskRow>(
-    `INSERT INTO tasks AS t (uuid, kind, user_id, arguments, is_single, result, created_at)
-     VALUES ($1, $2, $3, $4::jsonb, $5, $6::jsonb, $7) RETURNING ${TASK_COLUMNS}`,
+    `INSERT INTO tasks AS t (uuid, kind, user_id, arguments, is_single, result, created_at, schedule_id)
+     VALUES ($1, $2, $3, $4::jsonb, $5, $6::jsonb, $7, $8) RETURNING ${TASK_COLUMNS}`,
     [
       task.uuid,
       task.kind,
@@ -135,6 +141,7 @@ export async function insertTask(tx: Tx, task: NewTask): Promise<TaskRow | null>
       task.isSingle,
       task.result === null ? null : JSON.stringify(task.result),
       task.createdAt,
+      task.scheduleId ?? null,
     ],
   );
   return row ?? null;

@@ -227,6 +227,25 @@ export const ROWS_OF_TENANT: Rows = {
       expires_at: LATER,
     },
   ],
+  schedules: [
+    {
+      uuid: uuid(120),
+      name: 'Nightly',
+      kind: 'recount_usage',
+      arguments: { a: 1 },
+      cron: '0 3 * * *',
+      time_zone: 'Europe/Berlin',
+      active: true,
+      catch_up: true,
+      managed_by: 'kubernetes',
+      managed_ref: 'nightly',
+      saved_by: 2,
+      settings: { appUrl: 'x' },
+      next_tick: LATER,
+      skipped: 3,
+    },
+  ],
+  schedule_ticks: [{ schedule_id: 1, tick: EARLIER, task: uuid(101) }],
   tasks: [
     { uuid: uuid(100), kind: 'folder.copy', user_id: 2, arguments: { to: 'x' }, state: 'failed', created_at: EARLIER },
     {
@@ -243,6 +262,7 @@ export const ROWS_OF_TENANT: Rows = {
       error_code: 'conflict',
       error_message: 'is there',
       retry_of: 1,
+      schedule_id: 1,
       created_at: EARLIER,
       started_at: EARLIER,
       ended_at: EARLIER,

@@ -1,8 +1,9 @@
 import { z } from 'zod';
 import type { Permission } from '../../api/actor.ts';
+import type { Json } from '../../store/postgres/job-store.ts';
 import { taskKind } from '../../tasks/task-kind.ts';
 import { BATCH_OPERATIONS } from '../../tasks/tasks.schema.ts';
-import type { BatchFilter } from './batch.schema.ts';
+import type { BatchFilter, BatchRequest } from './batch.schema.ts';
 
 /** One operation on many files and folders. What its server knows and the worker does not is among its arguments. */
 export const BATCH = taskKind({
@@ -22,3 +23,13 @@ export const BATCH = taskKind({
   }),
 });
 export type BatchArguments = z.output<(typeof BATCH)['arguments']>;
+
+/** The request of a batch. `given`: the operation's arguments, of a share with its password hashed. */
+export const batchTask = (
+  { operation, filter, dry_run: dryRun }: Pick<BatchRequest, 'operation' | 'filter' | 'dry_run'>,
+  given: object,
+  of: Pick<BatchArguments, 'permissions' | 'trashRetentionMs' | 'appUrl'>,
+) => ({
+  arguments: { operation, given: given as { [key: string]: Json }, filter: (filter ?? null) as BatchFilter & Json, dryRun, ...of },
+  result: { operation, dry_run: dryRun, bytes: 0 },
+});

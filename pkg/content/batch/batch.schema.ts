@@ -125,5 +125,37 @@ export const BatchRequest = z
   .meta({ id: 'Batch' });
 export type BatchRequest = z.output<typeof BatchRequest>;
 
+/** What a schedule does each time: with all that the filter matches then. */
+const scheduled = <const Name extends string, Arguments extends z.ZodType>(operation: Name, given: Arguments) =>
+  z
+    .strictObject({
+      operation: z.literal(operation),
+      filter: BatchFilter.describe('what GET /files finds with this query then, or GET /search with `search: true`'),
+      arguments: given,
+      dry_run: z.boolean().default(false).describe('true: nothing changes, and the items end as they would, each by itself'),
+    })
+    .meta({
+      id: `Scheduled${pascal(operation)}Batch`,
+      example: { operation, filter: { folder_id: EXAMPLE }, ...EXAMPLES[operation] },
+    });
+
+/** The body of POST /batch with a filter. A link that a schedule makes has no password: it would be there to be read. */
+export const ScheduledBatch = z
+  .discriminatedUnion('operation', [
+    scheduled('delete', NONE),
+    scheduled('purge', NONE),
+    scheduled('restore', NONE),
+    scheduled('move', Destination),
+    scheduled('tag', TagArguments),
+    scheduled('untag', TagArguments),
+    scheduled('set_metadata', MetadataArguments),
+    scheduled('remove_metadata', KeyArguments),
+    scheduled('grant', NewGrant),
+    scheduled('revoke', GranteeArguments),
+    scheduled('share', NewShare.omit({ password: true }).strict().optional()),
+  ])
+  .meta({ id: 'ScheduledBatch' });
+export type ScheduledBatch = z.output<typeof ScheduledBatch>;
+
 /** What an operation needs to know, by its name. */
 export type ArgumentsOf<Name extends BatchRequest['operation']> = NonNullable<Extract<BatchRequest, { operation: Name }>['arguments']>;

@@ -3,7 +3,6 @@ import type { Actor } from '../../api/actor.ts';
 import { Problem } from '../../api/problem.ts';
 import type { TenantSettings } from '../../feature/services.ts';
 import type { Database } from '../../store/postgres/database.ts';
-import type { Json } from '../../store/postgres/job-store.ts';
 import type { TaggedCache } from '../../store/redis/tagged-cache.ts';
 import type { TaskRequests } from '../../tasks/task-requests.ts';
 import type { TaskView } from '../../tasks/tasks.schema.ts';
@@ -13,8 +12,8 @@ import { storedValue } from '../metadata/metadata.policy.ts';
 import type { NewShare } from '../shares/shares.schema.ts';
 import type { HashedShare } from '../shares/shares.service.ts';
 import type { Search } from '../search/search.service.ts';
-import { BATCH } from './batch-task.ts';
-import type { BatchFilter, BatchRequest } from './batch.schema.ts';
+import { BATCH, batchTask } from './batch-task.ts';
+import type { BatchRequest } from './batch.schema.ts';
 import { nameItems } from './batch.sql.ts';
 import { filterPage } from './filter.ts';
 import { OPERATIONS } from './operations.ts';
@@ -51,7 +50,7 @@ export class Batches {
    * `value_type_mismatch`, `validation_failed`, `conflict` for too many jobs.
    */
   async request(actor: Actor, request: BatchRequest): Promise<TaskView> {
-    const { operation, items, filter, dry_run: dryRun } = request;
+    const { operation, items, filter } = request;
     const permissions = Object.values(OPERATIONS[operation].permissions);
     if (!permissions.some((permission) => actor.permissions.has(permission)))
       throw new Problem('forbidden', `Requires the permission ${permissions[0]}.`);
@@ -59,18 +58,8 @@ export class Batches {
     if (filter) await filterPage(this.#lists, actor, filter, { limit: 1 });
     const given = request.operation === 'share' ? await this.#hashed(request.arguments) : { ...request.arguments };
     return this.#transactions.run(actor, async (tx) => {
-      const task = await this.#tasks.request(tx, BATCH, actor.userId, {
-        arguments: {
-          operation,
-          given: given as { [key: string]: Json },
-          filter: (filter ?? null) as BatchFilter & Json,
-          dryRun,
-          permissions: [...actor.permissions],
-          trashRetentionMs: this.#settings.trashRetentionMs,
-          appUrl: this.#appUrl,
-        },
-        result: { operation, dry_run: dryRun, bytes: 0 },
-      });
+      const of = { permissions: [...actor.permissions], trashRetentionMs: this.#settings.trashRetentionMs, appUrl: this.#appUrl };
+      const task = await this.#tasks.request(tx, BATCH, actor.userId, batchTask(request, given, of));
       if (!items) return task;
       const total = await nameItems(tx, task.id, items);
       return { ...task, progress: { ...task.progress, total } };

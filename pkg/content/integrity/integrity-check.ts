@@ -48,7 +48,7 @@ export interface CheckOptions {
  */
 export async function* checkIntegrity(checked: Checked, { mend, sample }: CheckOptions): AsyncGenerator<Finding> {
   yield* checkObjects(checked, mend);
-  yield* checkBytes(checked, sample, mend);
+  yield* checkSample(checked, sample, mend);
   yield* checkUsage(checked, mend);
 }
 
@@ -159,28 +159,36 @@ class Unowned {
   }
 }
 
-async function* checkBytes(checked: Checked, { versions, maxBytes }: CheckOptions['sample'], mend: boolean): AsyncGenerator<Finding> {
-  const { transaction, storage, signal } = checked;
+async function* checkSample(checked: Checked, { versions, maxBytes }: CheckOptions['sample'], mend: boolean): AsyncGenerator<Finding> {
   if (versions === 0) return;
   const bound = new Bound();
-  // Versions that share an object follow each other.
+  const sample = versions === 'all' ? versionsInOrder(checked) : await checked.transaction((tx) => someVersions(tx, versions, maxBytes));
+  for await (const finding of checkBytes(checked, sample, mend)) if (finding.fault.kind === 'wrong_checksum') yield* bound.atMost(finding);
+}
+
+/** Reads each of these versions, of which those that share an object follow each other; with `mend` a CRC that is not known yet is written. */
+export async function* checkBytes(
+  checked: Pick<Checked, 'transaction' | 'signal'> & { readonly storage: Pick<TenantStorage, 'objects'> },
+  versions: Iterable<StoredVersion> | AsyncIterable<StoredVersion>,
+  mend: boolean,
+): AsyncGenerator<Finding> {
+  const { transaction, storage, signal } = checked;
   let last: { readonly key: string; readonly read: Read | null } | undefined;
-  const sample = versions === 'all' ? versionsInOrder(checked) : await transaction((tx) => someVersions(tx, versions, maxBytes));
-  for await (const version of sample) {
+  for await (const version of versions) {
     signal.throwIfAborted();
     if (last?.key !== version.key) last = { key: version.key, read: await readWhole(storage.objects, version.key, signal) };
     const { read } = last;
-    // What is missing or has another size is a fault of its own.
-    if (read === null || read.size !== version.size) continue;
-    if (read.checksum === version.checksum) {
+    if (read?.size === version.size && read.checksum === version.checksum) {
       if (mend && !version.hasCrc) await transaction((tx) => writeCrc(tx, version.key, read.crc32));
       continue;
     }
     if (!(await transaction((tx) => isNamed(tx, version)))) continue;
-    yield* bound.atMost({
-      fault: { kind: 'wrong_checksum', file: version.file, version: version.version, key: version.key },
-      isMended: false,
-    });
+    const { file, version: number, key } = version;
+    const of = { file, version: number, key };
+    if (read === null) yield { fault: { kind: 'missing_object', ...of }, isMended: false };
+    else if (read.size !== version.size)
+      yield { fault: { kind: 'wrong_size', ...of, expected: version.size, found: read.size }, isMended: false };
+    else yield { fault: { kind: 'wrong_checksum', ...of }, isMended: false };
   }
 }
 
@@ -210,8 +218,16 @@ async function readWhole(objects: Objects, key: string, signal: AbortSignal): Pr
   }
 }
 
-async function* checkUsage({ transaction, recounting, signal }: Checked, mend: boolean): AsyncGenerator<Finding> {
+async function* checkUsage(checked: Checked, mend: boolean): AsyncGenerator<Finding> {
   const bound = new Bound();
+  for await (const finding of wrongUsage(checked, mend)) yield* bound.atMost(finding);
+}
+
+/** Users whose usage is counted wrong; with `mend` it is counted again. */
+export async function* wrongUsage(
+  { transaction, recounting, signal }: Pick<Checked, 'transaction' | 'recounting' | 'signal'>,
+  mend: boolean,
+): AsyncGenerator<Finding> {
   for (let after = 0, isMore = true; isMore;) {
     signal.throwIfAborted();
     const page = await transaction((tx) => usageAfter(tx, after, USERS_AT_ONCE));
@@ -219,7 +235,7 @@ async function* checkUsage({ transaction, recounting, signal }: Checked, mend: b
       after = id;
       if (counted === found && areEntriesRight) continue;
       if (mend) await recounting((tx) => recount(tx, id));
-      yield* bound.atMost({ fault: { kind: 'wrong_usage', user, counted, found }, isMended: mend });
+      yield { fault: { kind: 'wrong_usage', user, counted, found }, isMended: mend };
     }
     isMore = page.length === USERS_AT_ONCE;
   }

@@ -1,10 +1,14 @@
 import { Counter } from 'prom-client';
+import { Problem } from '../../api/problem.ts';
 import { type JobContext, processor, TryLater } from '../../events/processor.ts';
-import { isContentKey } from '../../store/s3/content-key.ts';
+import { CONTENT_KEY_PREFIX, isContentKey } from '../../store/s3/content-key.ts';
 import { lastWriteOf } from '../../store/s3/upload-day.ts';
 import { markerOf } from '../../store/s3/owner-marker.ts';
 import type { Objects } from '../../store/s3/objects.ts';
+import type { TenantStorage } from '../../store/tenant-resources.ts';
 import { namedAmong } from '../integrity/integrity.sql.ts';
+import { maintenanceProcessor } from '../maintenance/maintenance-processor.ts';
+import { SWEEP_ALL_OBJECTS } from '../maintenance/maintenance-tasks.ts';
 import { SWEEP_OBJECTS } from './objects.jobs.ts';
 
 const KEYS_PER_STATEMENT = 500;
@@ -30,12 +34,13 @@ export const sweepObjects = processor({
       registers: [metrics],
     });
     return async (context, { day }) => {
-      const { objects, marker } = await context.storage();
+      const storage = await context.storage();
+      const { objects, marker: wanted } = storage;
       const found = await markerOf(objects);
-      if (marker === '' || found !== marker) {
+      if (!isMarked(storage, found)) {
         refused.inc();
         log.warn(
-          { tenant: context.slug, bucket: objects.bucket, day, found, wanted: marker },
+          { tenant: context.slug, bucket: objects.bucket, day, found, wanted },
           'sweep refused: the storage location is not marked as this tenant’s',
         );
         throw new TryLater('the marker of the storage location is not this tenant’s', REFUSED_RETRY_MS);
@@ -46,18 +51,63 @@ export const sweepObjects = processor({
   },
 });
 
-async function deleteOrphans({ transaction, signal }: JobContext, objects: Objects, day: string): Promise<void> {
+/**
+ * The same of all days whose uploads are over, for a schedule. Fails with `conflict` where the location is not marked: nobody but the platform's operators can
+ * change that.
+ */
+export const sweepAllObjects = maintenanceProcessor({
+  kind: SWEEP_ALL_OBJECTS,
+  create:
+    ({ clock }) =>
+    async ({ context, transaction }) => {
+      const storage = await context.storage();
+      const { objects } = storage;
+      if (!isMarked(storage, await markerOf(objects)))
+        throw new Problem('conflict', 'The storage location is not marked as this institution’s; whoever runs the platform can see why.');
+      let deleted = 0;
+      for await (const day of daysOf(objects)) {
+        if (clock.now() < lastWriteOf(day)) continue;
+        await objects.abandonUploads(`${day}/`);
+        deleted += await deleteOrphans({ transaction, signal: context.signal }, objects, day);
+      }
+      return { deleted };
+    },
+});
+
+const isMarked = ({ marker }: Pick<TenantStorage, 'marker'>, found: string | null | undefined): boolean =>
+  marker !== '' && found === marker;
+
+/** The days (yyyymmdd) that have objects of ours, in their order. */
+async function* daysOf(objects: Objects): AsyncGenerator<string> {
+  let last = '';
+  for await (const { key } of objects.list({ prefix: CONTENT_KEY_PREFIX })) {
+    const day = key.slice(0, 8);
+    if (day === last || !isContentKey(key)) continue;
+    last = day;
+    yield day;
+  }
+}
+
+/** Gives how many. */
+async function deleteOrphans(
+  { transaction, signal }: Pick<JobContext, 'transaction' | 'signal'>,
+  objects: Objects,
+  day: string,
+): Promise<number> {
   const end = lastWriteOf(day).getTime();
   let batch: string[] = [];
+  let deleted = 0;
   const check = async (): Promise<void> => {
     signal.throwIfAborted();
     const named = await transaction((tx) => namedAmong(tx, batch));
     const orphans = batch.filter((key) => !named.has(key));
     if (orphans.length > 0) await objects.delete(orphans);
+    deleted += orphans.length;
     batch = [];
   };
   for await (const { key, lastModified } of objects.list({ prefix: `${day}/` })) {
     if (isContentKey(key) && lastModified.getTime() < end && batch.push(key) === KEYS_PER_STATEMENT) await check();
   }
   if (batch.length > 0) await check();
+  return deleted;
 }

@@ -1,4 +1,8 @@
-import { processor } from '../../events/processor.ts';
+import type { JobRequests } from '../../events/job-requests.ts';
+import { type JobContext, processor } from '../../events/processor.ts';
+import type { Clock } from '../../runtime/clock.ts';
+import { SWEEP_UPLOADS } from '../maintenance/maintenance-tasks.ts';
+import { maintenanceProcessor } from '../maintenance/maintenance-processor.ts';
 import { requestPurge } from '../objects/objects.jobs.ts';
 import { EXPIRE_UPLOADS } from './partial-uploads.jobs.ts';
 import { deleteExpired } from './partial-uploads.sql.ts';
@@ -12,16 +16,30 @@ import { deleteExpired } from './partial-uploads.sql.ts';
  */
 export const expireUploads = processor({
   job: EXPIRE_UPLOADS,
-  create:
-    ({ clock, jobs }) =>
-    async ({ transaction, signal }) => {
-      for (let more = true; more;) {
-        signal.throwIfAborted();
-        more = await transaction(async (tx) => {
-          const { uploads, keys } = await deleteExpired(tx, clock.now());
-          await requestPurge(jobs, tx, keys);
-          return uploads > 0;
-        });
-      }
-    },
+  create: (services) => async (context) => void (await deleteAllExpired(services, context)),
 });
+
+/** The same for a schedule. */
+export const sweepUploads = maintenanceProcessor({
+  kind: SWEEP_UPLOADS,
+  create:
+    (services) =>
+    async ({ transaction, context: { signal } }) => ({ deleted: await deleteAllExpired(services, { transaction, signal }) }),
+});
+
+/** Gives how many. */
+async function deleteAllExpired(
+  { clock, jobs }: { readonly clock: Clock; readonly jobs: JobRequests },
+  { transaction, signal }: Pick<JobContext, 'transaction' | 'signal'>,
+): Promise<number> {
+  for (let deleted = 0; ;) {
+    signal.throwIfAborted();
+    const some = await transaction(async (tx) => {
+      const { uploads, keys } = await deleteExpired(tx, clock.now());
+      await requestPurge(jobs, tx, keys);
+      return uploads;
+    });
+    if (some === 0) return deleted;
+    deleted += some;
+  }
+}

@@ -5,16 +5,18 @@ import { planTo, type TaskItem } from '../../tasks/task-steps.sql.ts';
 import { FOLDERS_TAG } from '../content.tags.ts';
 import { lockTree } from '../folders/folders.sql.ts';
 import { type OwnTrash, presentOf, purgeOwnFiles, purgeTree } from '../folders/trash.sql.ts';
+import { purgeAllExpired } from './empty-trash.processor.ts';
 import { EMPTY_OWN_TRASH } from './trash-task.ts';
 import { planOwnFiles, planOwnFolders } from './plan-own-trash.sql.ts';
 
 /** A step's purge of files takes a second at most, with their versions; a folder's takes what is below it. */
 const STEP = { files: 1_000, folders: 1 };
 
-type Task = HeldTask<{ readonly before: Date }>;
+type Task = HeldTask<unknown>;
 
 /**
  * Deletes for ever what somebody owns that was deleted by itself by the time of the request: files, then folders with all below them, the deepest first.
+ * For a schedule: what of everybody's trash is past its time, as empty-trash.processor.ts does.
  *
  * Invariants:
  * - What is restored meanwhile stays, and so does what is deleted later: each is decided under its lock. What is gone by then is done.
@@ -24,12 +26,18 @@ export const emptyOwnTrash = taskProcessor({
   kind: EMPTY_OWN_TRASH,
   create:
     ({ clock }) =>
-    async ({ step, yieldTurn, context: { cache } }) => {
+    async ({ step, yieldTurn, context: { cache, signal } }) => {
+      const { before } = await step(async (_tx, task) => task.arguments);
+      if (before === undefined) {
+        await step((tx, task) => requireRequester(tx, task, 'write:schedules'));
+        await purgeAllExpired({ transaction: (fn) => step((tx) => fn(tx)), cache, signal }, clock.now());
+        return step((_tx, task) => task.succeed());
+      }
       for (let more = true; more;) {
         yieldTurn();
         more = await step(async (tx, task) => {
           const { userId } = await requireRequester(tx, task, 'write:files');
-          const trash = { userId, before: task.arguments.before };
+          const trash = { userId, before: task.arguments.before ?? before };
           if (!task.isPlanned) await plan(tx, task, trash);
           else if (!(await purgeNext(tx, task, trash, clock.now()))) return false;
           // Used bytes and folders are cached.

@@ -1,4 +1,4 @@
-import { processor } from '../../events/processor.ts';
+import { type JobContext, processor } from '../../events/processor.ts';
 import { USERS_TAG } from '../../accounts/users/users.tags.ts';
 import type { Tx } from '../../store/postgres/database.ts';
 import { FOLDERS_TAG } from '../content.tags.ts';
@@ -22,30 +22,35 @@ export const emptyTrash = processor({
   job: EMPTY_TRASH,
   create:
     ({ clock }) =>
-    async ({ transaction, cache, signal }) => {
-      const now = clock.now();
-      const passed: string[] = [];
-      for (let more = true; more;) {
-        signal.throwIfAborted();
-        const folder = await transaction(async (tx) => {
-          const next = await nextFolder(tx, now, passed);
-          // Used bytes and folders are cached.
-          if (next !== undefined && (await purgeExpired(tx, next, now))) cache.invalidate(tx, USERS_TAG, FOLDERS_TAG);
-          return next;
-        });
-        if (folder === undefined) more = false;
-        else passed.push(folder);
-      }
-      for (let more = true; more;) {
-        signal.throwIfAborted();
-        more = await transaction(async (tx) => {
-          const isMore = await purgeTrashedFiles(tx, now);
-          cache.invalidate(tx, USERS_TAG, FOLDERS_TAG);
-          return isMore;
-        });
-      }
-    },
+    (context) =>
+      purgeAllExpired(context, clock.now()),
 });
+
+export async function purgeAllExpired(
+  { transaction, cache, signal }: Pick<JobContext, 'transaction' | 'cache' | 'signal'>,
+  now: Date,
+): Promise<void> {
+  const passed: string[] = [];
+  for (let more = true; more;) {
+    signal.throwIfAborted();
+    const folder = await transaction(async (tx) => {
+      const next = await nextFolder(tx, now, passed);
+      // Used bytes and folders are cached.
+      if (next !== undefined && (await purgeExpired(tx, next, now))) cache.invalidate(tx, USERS_TAG, FOLDERS_TAG);
+      return next;
+    });
+    if (folder === undefined) more = false;
+    else passed.push(folder);
+  }
+  for (let more = true; more;) {
+    signal.throwIfAborted();
+    more = await transaction(async (tx) => {
+      const isMore = await purgeTrashedFiles(tx, now);
+      cache.invalidate(tx, USERS_TAG, FOLDERS_TAG);
+      return isMore;
+    });
+  }
+}
 
 const nextFolder = async (tx: Tx, now: Date, passed: readonly string[]): Promise<string | undefined> =>
   (await tx.query<{ uuid: string }>(EXPIRED_FOLDER, [now, passed]))[0]?.uuid;

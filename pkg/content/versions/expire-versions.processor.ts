@@ -1,5 +1,7 @@
-import { processor } from '../../events/processor.ts';
+import { type JobContext, processor } from '../../events/processor.ts';
 import { USERS_TAG } from '../../accounts/users/users.tags.ts';
+import { maintenanceProcessor } from '../maintenance/maintenance-processor.ts';
+import { APPLY_RETENTION } from '../maintenance/maintenance-tasks.ts';
 import { deleteExpiredVersions, lockFilesWithExpired } from './expired-versions.sql.ts';
 import { EXPIRE_VERSIONS } from './versions.jobs.ts';
 
@@ -17,19 +19,40 @@ export const expireVersions = processor({
   job: EXPIRE_VERSIONS,
   create:
     ({ clock }) =>
-    async ({ transaction, cache, signal }, { keep, days }) => {
-      const limits = { keep, replacedBefore: days === null ? null : new Date(clock.now().getTime() - days * DAY_MS) };
-      for (let after: number | null = 0; after !== null;) {
-        signal.throwIfAborted();
-        const from: number = after;
-        after = await transaction(async (tx) => {
-          const { files, next } = await lockFilesWithExpired(tx, limits, from);
-          if (files.length === 0) return null;
-          await deleteExpiredVersions(tx, limits, files);
-          // Used bytes are cached.
-          cache.invalidate(tx, USERS_TAG);
-          return next;
-        });
-      }
-    },
+    async (context, limits) =>
+      void (await deleteOldVersions(context, limits, clock.now())),
 });
+
+/** The same for a schedule. */
+export const applyRetention = maintenanceProcessor({
+  kind: APPLY_RETENTION,
+  create:
+    ({ clock }) =>
+    async ({ transaction, context: { cache, signal }, arguments: limits }) => ({
+      files: await deleteOldVersions({ transaction, cache, signal }, limits, clock.now()),
+    }),
+});
+
+/** Gives of how many files. */
+async function deleteOldVersions(
+  { transaction, cache, signal }: Pick<JobContext, 'transaction' | 'cache' | 'signal'>,
+  { keep, days }: { readonly keep: number | null; readonly days: number | null },
+  now: Date,
+): Promise<number> {
+  const limits = { keep, replacedBefore: days === null ? null : new Date(now.getTime() - days * DAY_MS) };
+  let count = 0;
+  for (let after: number | null = 0; after !== null;) {
+    signal.throwIfAborted();
+    const from: number = after;
+    after = await transaction(async (tx) => {
+      const { files, next } = await lockFilesWithExpired(tx, limits, from);
+      if (files.length === 0) return null;
+      await deleteExpiredVersions(tx, limits, files);
+      // Used bytes are cached.
+      cache.invalidate(tx, USERS_TAG);
+      count += files.length;
+      return next;
+    });
+  }
+  return count;
+}

@@ -20,16 +20,20 @@ export interface NewJob {
   readonly dueAt?: Date;
   /** Inserts none where the tenant has one of this kind with this payload, whatever became of it. */
   readonly unlessPresent?: boolean;
+  /** Inserts none where the tenant has one of this kind with this payload that is due later than now and no later than `dueAt`. */
+  readonly unlessSooner?: boolean;
   /** The role of its tenant, for a program that acts for several; default: the role of the transaction. */
   readonly tenant?: string;
 }
 
 /** The tenant's role may not name the column `tenant`. */
-const insert = (tenant: '' | 'tenant, ', value: '' | '$6, '): string => `
-  INSERT INTO carrel.work (${tenant}kind, payload, due_at, line) SELECT ${value}$1::text, $2::jsonb, coalesce($3::timestamptz, now()), $4::text
-  WHERE NOT ($5::boolean AND EXISTS (SELECT FROM carrel.work w WHERE w.tenant = current_user AND w.kind = $1::text AND w.payload = $2::jsonb))`;
-const INSERT = insert('', '');
-const INSERT_FOR = insert('tenant, ', '$6, ');
+const insert = (column: '' | 'tenant, ', value: '' | '$7::text, ', tenant: string): string => `
+  INSERT INTO carrel.work (${column}kind, payload, due_at, line) SELECT ${value}$1::text, $2::jsonb, coalesce($3::timestamptz, now()), $4::text
+  WHERE NOT (($5::boolean OR $6::boolean) AND EXISTS (
+    SELECT FROM carrel.work w WHERE w.tenant = ${tenant} AND w.kind = $1::text AND w.payload = $2::jsonb
+      AND ($5::boolean OR (w.due_at > now() AND w.due_at <= $3::timestamptz))))`;
+const INSERT = insert('', '', 'current_user');
+const INSERT_FOR = insert('tenant, ', '$7::text, ', '$7::text');
 
 /**
  * Inserts a job, which is done if, and only if, the transaction commits. A worker that is notified by WAKE_CHANNEL after the commit takes the job at
@@ -37,9 +41,9 @@ const INSERT_FOR = insert('tenant, ', '$6, ');
  */
 export async function insertJob(
   tx: Sql,
-  { kind, payload, queue = DEFAULT_QUEUE, dueAt, unlessPresent = false, tenant }: NewJob,
+  { kind, payload, queue = DEFAULT_QUEUE, dueAt, unlessPresent = false, unlessSooner = false, tenant }: NewJob,
 ): Promise<void> {
-  const params = [kind, JSON.stringify(payload), dueAt ?? null, queue, unlessPresent];
+  const params = [kind, JSON.stringify(payload), dueAt ?? null, queue, unlessPresent, unlessSooner];
   await (tenant === undefined ? tx.query(INSERT, params) : tx.query(INSERT_FOR, [...params, tenant]));
 }
 

@@ -13,4 +13,5 @@ export type Session = RowOf<Definitions['sessions']>;
 export type Group = RowOf<Definitions['groups']>;
 export type Webhook = RowOf<Definitions['webhooks']>;
 export type NewWebhook = NewOf<Definitions['webhooks']>;
+export type Schedule = RowOf<Definitions['schedules']>;
 export type IdempotencyKey = RowOf<Definitions['idempotencyKeys']>;

@@ -198,6 +198,11 @@ const SUCCEEDS: Readonly<Record<string, () => Promise<(key: string) => Promise<A
     const items = [{ type: 'folder', id: body.id }];
     return (key) => tenant.admin.post('/batch', { operation: 'delete', items }, keyed(key));
   },
+  createSchedule: async () => (key) => tenant.admin.post('/schedules', NIGHTLY, keyed(key)),
+  runSchedule: async () => {
+    const { body } = await tenant.admin.post('/schedules', NIGHTLY);
+    return (key) => tenant.admin.post(`/schedules/${body.id}/run`, undefined, keyed(key));
+  },
   cancelJob: async () => {
     const { body } = await tenant.admin.delete('/trash');
     return (key) => tenant.admin.post(`/jobs/${body.id}/cancel`, undefined, keyed(key));
@@ -254,6 +259,7 @@ const SECRETS: typeof SUCCEEDS = {
     return (key) => tenant.admin.post(`/webhooks/${id}/secret`, {}, keyed(key));
   },
 };
+const NIGHTLY = { name: 'Nightly', kind: 'recount_usage', cron: '0 3 * * *' };
 const keyed = (key: string): { headers: Record<string, string> } => ({ headers: { 'idempotency-key': key } });
 const file = async (name: string): Promise<{ id: string }> => (await tenant.admin.upload('/files', { name, file: Buffer.from('x') })).body;
 const webhook = async (): Promise<string> =>

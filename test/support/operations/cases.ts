@@ -2,6 +2,7 @@ import { ACCOUNT_CASES } from './accounts-cases.ts';
 import type { Cases } from './case.ts';
 import { CONTENT_CASES } from './content-cases.ts';
 import { LTI_CASES } from './lti-cases.ts';
+import { SCHEDULE_CASES } from './schedule-cases.ts';
 import { SHARING_CASES } from './sharing-cases.ts';
 import { WEBHOOK_CASES } from './webhook-cases.ts';
 
@@ -11,6 +12,7 @@ export const CASES: Readonly<Record<string, Cases>> = {
   ...CONTENT_CASES,
   ...SHARING_CASES,
   ...WEBHOOK_CASES,
+  ...SCHEDULE_CASES,
   ...LTI_CASES,
   getOpenApiDocument: { success: (w) => ({ by: w.tenant.anonymous }), stranger: 'same' },
   getReferencePage: { success: (w) => ({ by: w.tenant.anonymous }), stranger: 'same' },

@@ -97,6 +97,13 @@ export class World {
   webhook = (fields: object = {}): Promise<Body> =>
     made(this.tenant.admin.post('/webhooks', { url: 'https://receiver.example.org/hook', events: ['file.created'], ...fields }));
   managedWebhook = async (): Promise<Body> => ({ id: await addWebhook(this.tenant, { events: ['user.created'] }) });
+  schedule = (): Promise<Body> =>
+    made(this.tenant.admin.post('/schedules', { name: this.name(), kind: 'recount_usage', cron: '0 3 * * *' }));
+  managedSchedule = async (): Promise<Body> => {
+    const { id } = await this.schedule();
+    await this.tenant.db.query(`UPDATE schedules SET managed_by = 'kubernetes', managed_ref = $2 WHERE uuid = $1`, [id, this.name()]);
+    return { id };
+  };
   delivery = async (): Promise<Body> => {
     const { id } = await this.webhook();
     const { id: delivery } = await made(this.tenant.admin.post(`/webhooks/${id}/test`, {}));
@@ -133,9 +140,10 @@ export class World {
     }
     return token;
   };
-  /** Ends what a case has left in progress, and makes room for further webhooks. */
+  /** Ends what a case has left in progress, and makes room for further webhooks and schedules. */
   release = async (): Promise<void> => {
     await this.tenant.db.query('DELETE FROM webhooks');
+    await this.tenant.db.query('DELETE FROM schedules');
     for (const end of this.#held.splice(0)) await end();
   };
 }

@@ -38,3 +38,25 @@ export const idempotencyKeys = table('idempotency_keys', ['userId', 'key'], {
   createdAt: filled(timestamp),
   expiresAt: timestamp,
 });
+
+/** What a tenant runs at times of its own. `savedBy`: whom a run acts as; `settings`: of the tenant's server, for a run. `nextTick` null: not active. */
+export const schedules = table('schedules', ['id'], {
+  id: filled(bigint),
+  uuid,
+  name: text,
+  kind: text,
+  arguments: json<object>(),
+  cron: text,
+  timeZone: text,
+  active: boolean,
+  catchUp: boolean,
+  managedBy: nullable(text),
+  managedRef: nullable(text),
+  savedBy: nullable(bigint),
+  settings: json<object>(),
+  nextTick: nullable(timestamp),
+  skipped: filled(bigint),
+  revision: filled(bigint),
+  createdAt: filled(timestamp),
+  updatedAt: filled(timestamp),
+});

@@ -19,6 +19,7 @@ import { countRows } from './0026-count-rows.ts';
 import { boundOutbox } from './0027-bound-outbox.ts';
 import { remainingOfTenant } from './0028-remaining-of-tenant.ts';
 import { foreignObjects } from './0029-foreign-objects.ts';
+import { auditOfSchedules } from './0030-audit-of-schedules.ts';
 import { storeFilesWithCrc } from './0150-store-files-with-crc.ts';
 
 /** In their order. */
@@ -43,5 +44,6 @@ export const shardMigrations: readonly Migration<object>[] = [
   boundOutbox,
   remainingOfTenant,
   foreignObjects,
+  auditOfSchedules,
   storeFilesWithCrc,
 ];

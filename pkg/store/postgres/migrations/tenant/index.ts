@@ -41,6 +41,7 @@ import { namesInOrder } from './0081-names-in-order.ts';
 import { countRows } from './0082-count-rows.ts';
 import { recountBeyondLimits } from './0083-recount-beyond-limits.ts';
 import { skippedItems } from './0120-skipped-items.ts';
+import { schedules } from './0130-schedules.ts';
 import { contentCrcs } from './0150-content-crcs.ts';
 import { helpers } from './0160-helpers.ts';
 
@@ -87,6 +88,7 @@ export const tenantMigrations: readonly TenantMigration[] = [
   countRows,
   recountBeyondLimits,
   skippedItems,
+  schedules,
   contentCrcs,
   helpers,
 ];

@@ -1,0 +1,96 @@
+import { z } from 'zod';
+import { permissionsOf } from '../api/actor.ts';
+import { BATCH, batchTask } from '../content/batch/batch-task.ts';
+import { ScheduledBatch } from '../content/batch/batch.schema.ts';
+import {
+  APPLY_RETENTION,
+  RECOUNT_USAGE,
+  SWEEP_ALL_OBJECTS,
+  SWEEP_UPLOADS,
+  VERIFY_CHECKSUMS,
+} from '../content/maintenance/maintenance-tasks.ts';
+import { storedValue } from '../content/metadata/metadata.policy.ts';
+import { EMPTY_OWN_TRASH } from '../content/trash/trash-task.ts';
+import type { Tx } from '../store/postgres/database.ts';
+import type { TaskRequests } from '../tasks/task-requests.ts';
+import type { TaskView } from '../tasks/tasks.schema.ts';
+
+/** What of the settings of a tenant's server a run needs: the worker does not know them. */
+export const ScheduleSettings = z.object({
+  trashRetentionMs: z.number(),
+  appUrl: z.string(),
+  versions: z.object({ keep: z.int(), days: z.int().nullable() }),
+});
+export type ScheduleSettings = z.output<typeof ScheduleSettings>;
+
+export const SCHEDULE_KINDS = [
+  'recount_usage',
+  'empty_trash',
+  'sweep_objects',
+  'sweep_uploads',
+  'apply_retention',
+  'verify_checksums',
+  'batch',
+] as const;
+export type ScheduleKind = (typeof SCHEDULE_KINDS)[number];
+
+const NONE = z.strictObject({}).default({});
+
+const work = <const Kind extends ScheduleKind, Arguments extends z.ZodType>(kind: Kind, given: Arguments) =>
+  z.object({ kind: z.literal(kind), arguments: given });
+
+/** What a schedule does, by its kind. */
+export const WORKS = [
+  work('recount_usage', NONE),
+  work('empty_trash', NONE),
+  work('sweep_objects', NONE),
+  work('sweep_uploads', NONE),
+  work('apply_retention', NONE),
+  work('verify_checksums', NONE),
+  work('batch', ScheduledBatch),
+] as const;
+export const ScheduleWork = z.discriminatedUnion('kind', WORKS);
+export type ScheduleWork = z.output<typeof ScheduleWork>;
+
+/** Throws `value_type_mismatch`, `validation_failed` for what a schema does not say. */
+export function requireDoable({ kind, arguments: given }: ScheduleWork): void {
+  if (kind === 'batch' && given.operation === 'set_metadata') storedValue(given.arguments);
+}
+
+/** The schedule that a task is a run of, and whom it acts as. */
+export interface RunOf {
+  readonly scheduleId: number;
+  readonly userId: number | null;
+}
+
+/** Requests a run. Three statements. */
+export function requestRun(tx: Tx, tasks: TaskRequests, work: ScheduleWork, settings: ScheduleSettings, of: RunOf): Promise<TaskView> {
+  switch (work.kind) {
+    case 'recount_usage':
+      return tasks.requestRun(tx, RECOUNT_USAGE, of, { arguments: {} });
+    case 'empty_trash':
+      return tasks.requestRun(tx, EMPTY_OWN_TRASH, of, { arguments: {} });
+    case 'sweep_objects':
+      return tasks.requestRun(tx, SWEEP_ALL_OBJECTS, of, { arguments: {} });
+    case 'sweep_uploads':
+      return tasks.requestRun(tx, SWEEP_UPLOADS, of, { arguments: {} });
+    case 'apply_retention':
+      return tasks.requestRun(tx, APPLY_RETENTION, of, { arguments: settings.versions });
+    case 'verify_checksums':
+      return tasks.requestRun(tx, VERIFY_CHECKSUMS, of, { arguments: {} });
+    case 'batch': {
+      const { operation, arguments: given = {} } = work.arguments;
+      const { trashRetentionMs, appUrl } = settings;
+      // An administrator's rights as they are when an item runs bound them.
+      const rights = { permissions: [...permissionsOf(['admin'])], trashRetentionMs, appUrl };
+      return tasks.requestRun(
+        tx,
+        BATCH,
+        of,
+        batchTask(work.arguments, operation === 'share' ? { ...given, passwordHash: null } : given, rights),
+      );
+    }
+    default:
+      return work satisfies never;
+  }
+}

@@ -1,0 +1,169 @@
+import type { Actor } from '../api/actor.ts';
+import { requireMatch } from '../api/etag.ts';
+import { listPage, type Page } from '../api/paging.ts';
+import { Problem } from '../api/problem.ts';
+import type { Uuid } from '../api/schemas.ts';
+import { validate } from '../api/validation.ts';
+import type { JobRequests } from '../events/job-requests.ts';
+import type { TenantSettings } from '../feature/services.ts';
+import type { Random } from '../runtime/random.ts';
+import type { Database, Tx } from '../store/postgres/database.ts';
+import type { TaskRequests } from '../tasks/task-requests.ts';
+import type { TaskView } from '../tasks/tasks.schema.ts';
+import { TASK_COLUMNS, TASKS } from '../tasks/tasks.sql.ts';
+import { presentTask } from '../tasks/tasks.view.ts';
+import { requestRun, requireDoable, ScheduleSettings, ScheduleWork } from './schedule-kinds.ts';
+import { TICK_SCHEDULE } from './schedules.jobs.ts';
+import { firstTick, requireOwn, runAt, TOO_MANY_SCHEDULES } from './schedules.policy.ts';
+import type { NewSchedule, RunQuery, ScheduleChanges, ScheduleQuery, ScheduleView } from './schedules.schema.ts';
+import { findSchedule, hasRoom, isRunning, listSchedules, lockForCreation, nowOf, type ScheduleRow } from './schedules.sql.ts';
+import { presentSchedule, scheduleEtag } from './schedules.view.ts';
+
+type IfMatch = readonly string[] | '*' | undefined;
+
+/**
+ * What a tenant runs at times of its own (docs/design/events-and-jobs.md, Schedules).
+ *
+ * Invariants:
+ * - A tenant has at most SCHEDULES_MAX, however many creations race.
+ * - A run acts as whoever saved the schedule last, with the rights that they have then.
+ * - An active schedule has a job that is due no later than its next run.
+ * - Two runs of one schedule never overlap.
+ * - What `spec.schedules` has is shown here, may be run here, and is changed there.
+ */
+export class Schedules {
+  readonly #db: Database;
+  readonly #slug: string;
+  readonly #settings: ScheduleSettings;
+  readonly #tasks: TaskRequests;
+  readonly #jobs: JobRequests;
+  readonly #random: Random;
+
+  constructor(deps: {
+    db: Database;
+    tenant: { readonly slug: string };
+    settings: Pick<TenantSettings, 'trashRetentionMs' | 'versions'>;
+    appUrl: string;
+    tasks: TaskRequests;
+    jobs: JobRequests;
+    random: Random;
+  }) {
+    const { trashRetentionMs, versions } = deps.settings;
+    this.#db = deps.db;
+    this.#slug = deps.tenant.slug;
+    this.#settings = { trashRetentionMs, appUrl: deps.appUrl, versions: { keep: versions.keep, days: versions.days ?? null } };
+    this.#tasks = deps.tasks;
+    this.#jobs = deps.jobs;
+    this.#random = deps.random;
+  }
+
+  /** One statement. */
+  list(query: ScheduleQuery): Promise<Page<ScheduleView>> {
+    return listSchedules(this.#db, query, (row) => presentSchedule(row, this.#slug));
+  }
+
+  /** One statement. Throws `not_found`. */
+  async get(id: Uuid): Promise<ScheduleView> {
+    return presentSchedule(required(await findSchedule(this.#db, id)), this.#slug);
+  }
+
+  /** Throws `conflict` where there are too many, `value_type_mismatch`. */
+  async create(actor: Actor, { name, cron, time_zone: timeZone, active, catch_up: catchUp, ...work }: NewSchedule): Promise<ScheduleView> {
+    requireDoable(work);
+    return this.#db.transaction(async (tx) => {
+      await requireRoom(tx);
+      const uuid = this.#random.uuid();
+      const nextTick = await this.#arm(tx, uuid, { cron, timeZone, active });
+      const definition = { name, kind: work.kind, arguments: work.arguments, cron, timeZone, active, catchUp };
+      await tx.schedules.insert({ uuid, ...definition, savedBy: actor.userId, settings: this.#settings, nextTick });
+      return this.#shown(tx, uuid);
+    });
+  }
+
+  /** PUT and PATCH: an undefined field keeps its value. Throws `not_found`, `managed`, `precondition_failed`, `validation_failed`, `value_type_mismatch`. */
+  async change(actor: Actor, id: Uuid, changes: ScheduleChanges, ifMatch: IfMatch): Promise<ScheduleView> {
+    return this.#db.transaction(async (tx) => {
+      const schedule = await requireChangeable(tx, id, ifMatch);
+      const work = workOf(schedule, changes);
+      const { name = schedule.name, cron = schedule.cron, active = schedule.active } = changes;
+      const { time_zone: timeZone = schedule.timeZone, catch_up: catchUp = schedule.catchUp } = changes;
+      const isSame = cron === schedule.cron && timeZone === schedule.timeZone && active === schedule.active;
+      const nextTick = isSame ? schedule.nextTick : await this.#arm(tx, id, { cron, timeZone, active });
+      const definition = { name, kind: work.kind, arguments: work.arguments, cron, timeZone, active, catchUp };
+      await tx.schedules.change(schedule, { ...definition, savedBy: actor.userId, settings: this.#settings, nextTick });
+      return this.#shown(tx, id);
+    });
+  }
+
+  /** Its runs stay jobs. Throws `not_found`, `managed`, `precondition_failed`. */
+  async remove(id: Uuid, ifMatch: IfMatch): Promise<void> {
+    await this.#db.transaction(async (tx) => {
+      const schedule = await requireChangeable(tx, id, ifMatch);
+      await tx.schedules.delete({ id: schedule.id });
+    });
+  }
+
+  /** Runs it now, whether it is active or not. Throws `not_found`, `conflict` while a run has not ended. */
+  async run(id: Uuid): Promise<TaskView> {
+    return this.#db.transaction(async (tx) => {
+      const schedule = required(await findSchedule(tx, id, { lock: true }));
+      if (await isRunning(tx, schedule.id)) throw new Problem('conflict', 'A run of this schedule has not ended.');
+      const work = ScheduleWork.parse({ kind: schedule.kind, arguments: schedule.arguments });
+      const settings = ScheduleSettings.parse(schedule.settings);
+      return requestRun(tx, this.#tasks, work, settings, { scheduleId: schedule.id, userId: schedule.savedBy });
+    });
+  }
+
+  /** Two statements. Throws `not_found`. */
+  async runs(id: Uuid, { state, ...query }: RunQuery): Promise<Page<TaskView>> {
+    const schedule = required(await findSchedule(this.#db, id));
+    return listPage(this.#db, query, {
+      keyset: TASKS,
+      columns: TASK_COLUMNS,
+      from: 'tasks t',
+      where: (params) => [`t.schedule_id = ${params.add(schedule.id)}`, ...(state === undefined ? [] : [`t.state = ${params.add(state)}`])],
+      present: presentTask,
+    });
+  }
+
+  /** Sees to it that a worker looks at the schedule when its next run is due; gives its next tick. */
+  async #arm(tx: Tx, schedule: Uuid, times: { cron: string; timeZone: string; active: boolean }): Promise<Date | null> {
+    if (!times.active) return null;
+    const tick = firstTick(times, await nowOf(tx), this.#slug);
+    await this.#jobs.schedule(tx, TICK_SCHEDULE, { schedule }, runAt(tick, this.#slug), { unlessSooner: true });
+    return tick;
+  }
+
+  async #shown(tx: Tx, id: Uuid): Promise<ScheduleView> {
+    return presentSchedule(required(await findSchedule(tx, id)), this.#slug);
+  }
+}
+
+/** What it then does. Throws `validation_failed`, `value_type_mismatch`. */
+function workOf(schedule: ScheduleRow, changes: ScheduleChanges): ScheduleWork {
+  const kind = changes.kind ?? schedule.kind;
+  const given = changes.arguments ?? (kind === schedule.kind ? schedule.arguments : {});
+  const work = validate(ScheduleWork, { kind, arguments: given });
+  requireDoable(work);
+  return work;
+}
+
+/** Throws `conflict`. */
+async function requireRoom(tx: Tx): Promise<void> {
+  await lockForCreation(tx);
+  const [row] = await tx.query<{ hasRoom: boolean }>(`SELECT ${hasRoom()} AS "hasRoom"`);
+  if (!row?.hasRoom) throw new Problem('conflict', TOO_MANY_SCHEDULES);
+}
+
+/** The row, locked. */
+async function requireChangeable(tx: Tx, id: Uuid, ifMatch: IfMatch): Promise<ScheduleRow> {
+  const schedule = required(await findSchedule(tx, id, { lock: true }));
+  requireOwn(schedule);
+  requireMatch(ifMatch, scheduleEtag(schedule));
+  return schedule;
+}
+
+function required(schedule: ScheduleRow | null): ScheduleRow {
+  if (!schedule) throw new Problem('not_found');
+  return schedule;
+}

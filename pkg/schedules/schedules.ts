@@ -1,0 +1,13 @@
+import type { Feature } from '../feature/feature.ts';
+import { TaskRequests } from '../tasks/task-requests.ts';
+import { scheduleEndpoints } from './schedules.endpoints.ts';
+import { Schedules } from './schedules.service.ts';
+
+/** What a tenant runs at times of its own, at /schedules. The worker begins the runs (tick.processor.ts). */
+export const schedules: Feature = {
+  name: 'schedules',
+  create: (services) => {
+    const { appUrl } = services.addresses;
+    return { endpoints: scheduleEndpoints(new Schedules({ ...services, appUrl, tasks: new TaskRequests(services) })) };
+  },
+};

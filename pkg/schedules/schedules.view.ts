@@ -1,0 +1,30 @@
+import { etagOf } from '../api/etag.ts';
+import type { Schedule } from '../store/postgres/tables.ts';
+import type { ScheduleKind } from './schedule-kinds.ts';
+import { runAt } from './schedules.policy.ts';
+import type { ScheduleView } from './schedules.schema.ts';
+import type { ScheduleRow } from './schedules.sql.ts';
+
+export const scheduleEtag = ({ uuid, revision }: Pick<Schedule, 'uuid' | 'revision'>): string => etagOf('schedule', uuid, revision);
+
+/** `slug`: of the tenant, whose offset the times have. */
+export const presentSchedule = (schedule: ScheduleRow, slug: string): ScheduleView => ({
+  id: schedule.uuid,
+  name: schedule.name,
+  kind: schedule.kind as ScheduleKind,
+  arguments: schedule.arguments as Record<string, unknown>,
+  cron: schedule.cron,
+  time_zone: schedule.timeZone,
+  active: schedule.active,
+  catch_up: schedule.catchUp,
+  managed_by: schedule.managedBy,
+  last_run: lastRunOf(schedule),
+  next_run_at: schedule.nextTick === null ? null : runAt(schedule.nextTick, slug).toISOString(),
+  skipped_runs: schedule.skipped,
+  created_at: schedule.createdAt.toISOString(),
+  updated_at: schedule.updatedAt.toISOString(),
+  etag: scheduleEtag(schedule),
+});
+
+const lastRunOf = ({ lastJob, lastState, lastAt }: ScheduleRow): ScheduleView['last_run'] =>
+  lastJob === null || lastState === null || lastAt === null ? null : { job_id: lastJob, state: lastState, at: lastAt.toISOString() };

@@ -1,0 +1,300 @@
+import { describe, expect, test } from '@jest/globals';
+import { offsetOf } from '../../../pkg/schedules/schedules.policy.ts';
+import { tenantRole } from '../../../pkg/store/postgres/provisioning.ts';
+import { newContentKey } from '../../../pkg/store/s3/content-key.ts';
+import { dayOf } from '../../../pkg/store/s3/upload-day.ts';
+import { systemRandom } from '../../../pkg/runtime/random.ts';
+import { range, untilServed, waitFor } from '../../support/wait.ts';
+import { startWorkerProcess } from '../../support/worker-process.ts';
+import { platformTenant, workerSuite } from '../../support/worker-suite.ts';
+import { quotaOf } from '../content/tenant-state.ts';
+
+const { platform, worker } = workerSuite();
+const tenant = platformTenant(platform);
+
+const MINUTE_MS = 60_000;
+const create = async (fields: object = {}): Promise<string> => {
+  const yearly = { name: 'Yearly', kind: 'recount_usage', cron: '0 0 1 1 *' };
+  return (await tenant.admin.post('/schedules', { ...yearly, ...fields })).body.id;
+};
+const shown = async (id: string) => (await tenant.admin.get(`/schedules/${id}`)).body;
+const runsOf = async (id: string) => (await tenant.admin.get(`/schedules/${id}/runs`, { query: { sort: 'created_at' } })).body.data;
+const ticksOf = (id: string) =>
+  tenant.db.query<{ tick: Date; task: string | null }>(
+    'SELECT k.tick, k.task FROM schedule_ticks k JOIN schedules s ON s.id = k.schedule_id WHERE s.uuid = $1 ORDER BY k.tick',
+    [id],
+  );
+
+/** As if so long had passed since the schedule was armed: Postgres' clock stays, so its times move back. */
+async function pass(id: string, ms: number): Promise<void> {
+  await platform.pool.query(
+    `WITH moved AS (
+       UPDATE "${tenantRole(tenant.slug)}".schedules SET next_tick = next_tick - make_interval(secs => $2) WHERE uuid = $1
+     ) UPDATE carrel.work SET due_at = due_at - make_interval(secs => $2) WHERE kind = 'schedules.tick' AND payload ->> 'schedule' = $1::text`,
+    [id, ms / 1000],
+  );
+}
+/** Until its next run is due, and this much longer. */
+const passUntilDue = async (id: string, lateMs = 0): Promise<void> =>
+  pass(id, Date.parse((await shown(id)).next_run_at) - Date.now() + lateMs + 50);
+const ended = (id: string) =>
+  waitFor('the end of the job', async () => {
+    const { body } = await tenant.admin.get(`/jobs/${id}`);
+    return body.ended_at === null ? undefined : body;
+  });
+/** The run that a schedule has done when it is due. */
+const nextRun = async (id: string, lateMs = 0) => {
+  const before = (await runsOf(id)).length;
+  await passUntilDue(id, lateMs);
+  await waitFor('a run', async () => (await runsOf(id)).length > before);
+  return ended((await runsOf(id)).at(-1).id);
+};
+
+test('a schedule runs when it is due, once, and is due again at the time that it shows', async () => {
+  const id = await create();
+  const { next_run_at: next } = await shown(id);
+  const run = await nextRun(id);
+  const after = await shown(id);
+
+  expect(run).toMatchObject({ kind: 'recount_usage', state: 'succeeded', result: { corrected: 0 }, progress: { total: 0 } });
+  expect(after.last_run).toEqual({ job_id: run.id, state: 'succeeded', at: run.created_at });
+  expect(after.next_run_at).toBe(next);
+  expect(await ticksOf(id)).toEqual([{ tick: expect.any(Date), task: run.id }]);
+  const metrics = await worker.metrics();
+  expect(metrics).toMatch(/carrel_schedule_ticks_total\{outcome="run",program="worker"\} [1-9]/);
+  expect(metrics).toMatch(/carrel_schedule_lateness_seconds_count\{program="worker"\} [1-9]/);
+});
+
+test('runs begin as long after the minute as the tenant’s offset says, which is below a minute', async () => {
+  const { next_run_at } = await shown(await create({ cron: '*/5 * * * *' }));
+
+  expect(Date.parse(next_run_at) % (5 * MINUTE_MS)).toBe(offsetOf(tenant.slug));
+  expect(offsetOf(tenant.slug)).toBeLessThan(MINUTE_MS);
+});
+
+test('two workers make one run of a tick, and so does one that takes the job twice', async () => {
+  const other = await startWorkerProcess(platform);
+  const ids = await Promise.all(range(10).map(() => create()));
+  for (const id of ids) {
+    await platform.pool.query(
+      `INSERT INTO carrel.work (tenant, kind, payload, due_at)
+       SELECT tenant, kind, payload, due_at FROM carrel.work, generate_series(1, 3) WHERE kind = 'schedules.tick' AND payload ->> 'schedule' = $1`,
+      [id],
+    );
+  }
+  await Promise.all(ids.map((id) => passUntilDue(id)));
+  for (const id of ids) await waitFor('a run', async () => (await runsOf(id)).length > 0);
+  await waitFor('the jobs that are due', async () => {
+    const due = await platform.pool.query(`SELECT FROM carrel.work WHERE kind = 'schedules.tick' AND due_at <= now()`);
+    return due.length === 0;
+  });
+  await other.end('SIGTERM');
+
+  expect(await Promise.all(ids.map(async (id) => [(await runsOf(id)).length, (await ticksOf(id)).length]))).toEqual(ids.map(() => [1, 1]));
+  const waiting = await platform.pool.query<{ count: number }>(
+    `SELECT count(*)::int AS count FROM carrel.work WHERE kind = 'schedules.tick' AND payload ->> 'schedule' = ANY ($1) GROUP BY payload`,
+    [ids],
+  );
+  expect(waiting.map(({ count }) => count)).toEqual(ids.map(() => 1));
+});
+
+test('a worker that is killed at a tick leaves one run, whichever worker goes on', async () => {
+  const id = await create();
+  const [locked, over] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
+  const holding = tenant.db.transaction(async (tx) => {
+    await tx.query('SELECT FROM schedules WHERE uuid = $1 FOR UPDATE', [id]);
+    await tx.query(`UPDATE schedules SET next_tick = now() - interval '1 minute' WHERE uuid = $1`, [id]);
+    locked.resolve();
+    await over.promise;
+  });
+  await locked.promise;
+  await platform.pool.query(`UPDATE carrel.work SET due_at = now() WHERE kind = 'schedules.tick' AND payload ->> 'schedule' = $1`, [id]);
+  await waitFor('the worker to wait for the schedule', async () => {
+    const [work] = await platform.pool.query(`SELECT FROM carrel.work WHERE payload ->> 'schedule' = $1 AND fence IS NOT NULL`, [id]);
+    return work !== undefined;
+  });
+  await worker.end('SIGKILL');
+  over.resolve();
+  await holding;
+  await worker.start();
+  await waitFor('a run', async () => (await runsOf(id)).length > 0);
+  await ended((await runsOf(id))[0].id);
+
+  expect([(await runsOf(id)).length, (await ticksOf(id)).length]).toEqual([1, 1]);
+});
+
+describe('runs that were missed', () => {
+  test('are caught up with a single one', async () => {
+    const id = await create({ cron: '*/10 * * * *' });
+    await nextRun(id, 120 * MINUTE_MS);
+    const { next_run_at, skipped_runs } = await shown(id);
+
+    expect([(await runsOf(id)).length, skipped_runs]).toEqual([1, 0]);
+    expect(Date.parse(next_run_at) - Date.now()).toBeGreaterThan(0);
+    expect(Date.parse(next_run_at) - Date.now()).toBeLessThanOrEqual(10 * MINUTE_MS);
+  });
+
+  test('are left out without catch_up', async () => {
+    const id = await create({ cron: '*/10 * * * *', catch_up: false });
+    await passUntilDue(id, 120 * MINUTE_MS);
+    await waitFor('the next time to be ahead', async () => Date.parse((await shown(id)).next_run_at) > Date.now());
+
+    expect([await runsOf(id), (await ticksOf(id)).map(({ task }) => task)]).toEqual([[], [null]]);
+    expect(await nextRun(id)).toMatchObject({ state: 'succeeded' });
+  });
+});
+
+test('a tick that finds the run before active is skipped and counted', async () => {
+  const id = await create();
+  const { body: run } = await tenant.admin.post(`/schedules/${id}/run`);
+  await ended(run.id);
+  await tenant.db.query(`UPDATE tasks SET state = 'running', ended_at = NULL WHERE uuid = $1`, [run.id]);
+  await passUntilDue(id);
+  await waitFor('the tick', async () => (await ticksOf(id)).length > 0);
+
+  expect(await shown(id)).toMatchObject({ skipped_runs: 1, last_run: { job_id: run.id, state: 'running' } });
+  expect((await ticksOf(id))[0]?.task).toBeNull();
+  await tenant.db.query(`UPDATE tasks SET state = 'succeeded', ended_at = now() WHERE uuid = $1`, [run.id]);
+  expect((await nextRun(id)).id).not.toBe(run.id);
+});
+
+test('a clock that is set back by two hours runs nothing twice', async () => {
+  const id = await create({ cron: '0 * * * *' });
+  const run = await nextRun(id);
+  await pass(id, -120 * MINUTE_MS);
+  await platform.pool.query(`UPDATE carrel.work SET due_at = now() WHERE kind = 'schedules.tick' AND payload ->> 'schedule' = $1`, [id]);
+  await waitFor('the job to be due later', async () => {
+    const [work] = await platform.pool.query(`SELECT FROM carrel.work WHERE payload ->> 'schedule' = $1 AND due_at > now()`, [id]);
+    return work !== undefined;
+  });
+
+  expect((await runsOf(id)).map((each: { id: string }) => each.id)).toEqual([run.id]);
+  const { next_run_at } = await shown(id);
+  expect(Date.parse(next_run_at) - Date.now()).toBeGreaterThan(60 * MINUTE_MS);
+});
+
+test('one that is not active, or is deleted, runs no more', async () => {
+  const [off, gone] = [await create(), await create()];
+  await passUntilDue(off, -10_000);
+  await tenant.admin.patch(`/schedules/${off}`, { active: false });
+  await tenant.admin.delete(`/schedules/${gone}`);
+  await platform.pool.query(`UPDATE carrel.work SET due_at = now() WHERE kind = 'schedules.tick' AND payload ->> 'schedule' = ANY ($1)`, [
+    [off, gone],
+  ]);
+  await waitFor('the jobs to be done', async () => {
+    const left = await platform.pool.query(`SELECT FROM carrel.work WHERE kind = 'schedules.tick' AND payload ->> 'schedule' = ANY ($1)`, [
+      [off, gone],
+    ]);
+    return left.length === 0;
+  });
+
+  expect([await runsOf(off), await ticksOf(off)]).toEqual([[], []]);
+});
+
+describe('a run has the rights that whoever saved the schedule last has then', () => {
+  test('a former administrator’s fails with forbidden, and so does that of a deleted one', async () => {
+    const [ada, eve] = [await tenant.user({ roles: ['admin'] }), await tenant.user({ roles: ['admin'] })];
+    const [hers, gone] = [await create(), await create()];
+    await ada.api.patch(`/schedules/${hers}`, { name: 'of Ada' });
+    await eve.api.patch(`/schedules/${gone}`, { name: 'of Eve' });
+    await tenant.admin.patch(`/users/${ada.user.id}`, { roles: ['member'] });
+    await tenant.admin.delete(`/users/${eve.user.id}`);
+
+    for (const id of [hers, gone]) expect(await nextRun(id)).toMatchObject({ state: 'failed', error: { code: 'forbidden' } });
+    await tenant.admin.patch(`/schedules/${gone}`, { name: 'of the administrator' });
+    expect(await nextRun(gone)).toMatchObject({ state: 'succeeded' });
+  });
+
+  test('a batch does what they may do to what its filter matches then', async () => {
+    const [admin, other] = [await tenant.user({ roles: ['admin'] }), await tenant.user()];
+    const folder = (await admin.api.post('/folders', { name: 'drafts' })).body.id;
+    const foreign = (await untilServed(() => other.api.upload('/files', { name: 'draft', file: Buffer.from('x') }))).body.id;
+    const given = { operation: 'delete', filter: { folder_id: folder } };
+    const { body } = await admin.api.post('/schedules', { name: 'Drafts', kind: 'batch', cron: '0 0 1 1 *', arguments: given });
+    await untilServed(() => admin.api.upload('/files', { name: 'draft', file: Buffer.from('x'), fields: { folder_id: folder } }));
+    const run = await nextRun(body.id);
+
+    expect(run).toMatchObject({
+      kind: 'batch',
+      state: 'succeeded',
+      result: { operation: 'delete', bytes: 1 },
+      progress: { done: 1, failed: 0 },
+    });
+    expect((await admin.api.get(`/jobs/${run.id}/items`)).body.data).toHaveLength(1);
+    expect((await other.api.get(`/files/${foreign}`)).status).toBe(200);
+  });
+});
+
+describe('each kind does what it says', () => {
+  test('recount_usage counts again what people store', async () => {
+    const { user, api } = await tenant.user();
+    await untilServed(() => api.upload('/files', { name: 'a', file: Buffer.from('four') }));
+    await tenant.db.query(`UPDATE users SET storage_used = 999 WHERE uuid = $1`, [user.id]);
+
+    expect((await nextRun(await create())).result).toEqual({ corrected: 1 });
+    expect(await quotaOf(tenant, user.id)).toBe(4);
+  });
+
+  test('empty_trash deletes what is past its time in anybody’s trash, and nothing else', async () => {
+    const { api } = await tenant.user();
+    const upload = async (name: string): Promise<string> =>
+      (await untilServed(() => api.upload('/files', { name, file: Buffer.from('x') }))).body.id;
+    const [old, fresh] = [await upload('old'), await upload('fresh')];
+    for (const id of [old, fresh]) await api.delete(`/files/${id}`);
+    await tenant.db.query(`UPDATE files SET expires_at = now() - interval '1 second' WHERE uuid = $1`, [old]);
+
+    expect(await nextRun(await create({ kind: 'empty_trash' }))).toMatchObject({ kind: 'empty_trash', state: 'succeeded', result: null });
+    expect((await api.get('/trash')).body.data.map(({ id }: { id: string }) => id)).toEqual([fresh]);
+  });
+
+  test('sweep_objects deletes objects that no file has, of days whose uploads are over', async () => {
+    const { api } = await tenant.user();
+    const stored = (await untilServed(() => api.upload('/files', { name: 'kept', file: Buffer.from('x') }))).body.id;
+    const today = newContentKey(dayOf(new Date()), systemRandom);
+    await tenant.objects.put(today, Buffer.from('about to be named'));
+
+    expect((await nextRun(await create({ kind: 'sweep_objects' }))).result).toEqual({ deleted: 0 });
+    expect([await tenant.objects.head(today), (await api.get(`/files/${stored}/download`)).status]).toEqual([expect.anything(), 200]);
+    await tenant.objects.delete([today]);
+  });
+
+  test('sweep_uploads deletes uploads that have expired', async () => {
+    const { user } = await tenant.user();
+    await tenant.db.query(
+      `INSERT INTO partial_uploads (uuid, user_id, length, metadata, expires_at)
+       SELECT gen_random_uuid(), u.id, 5, 'filename eA==', now() - interval '1 minute' FROM users u, generate_series(1, 25) WHERE u.uuid = $1`,
+      [user.id],
+    );
+
+    expect((await nextRun(await create({ kind: 'sweep_uploads' }))).result).toEqual({ deleted: 25 });
+  });
+
+  test('apply_retention deletes the versions that the tenant’s settings do not keep', async () => {
+    const { api } = await tenant.user();
+    const id = (await untilServed(() => api.upload('/files', { name: 'v', file: Buffer.from('1') }))).body.id;
+    for (const text of ['2', '3']) await api.upload(`/files/${id}`, { method: 'PUT', name: 'v', file: Buffer.from(text) });
+    const schedule = await create({ kind: 'apply_retention' });
+    await tenant.db.query(
+      `UPDATE schedules SET settings = jsonb_set(settings, '{versions}', '{"keep": 2, "days": null}') WHERE uuid = $1`,
+      [schedule],
+    );
+
+    expect((await nextRun(schedule)).result).toEqual({ files: 1 });
+    expect((await api.get(`/files/${id}/versions`)).body.data).toHaveLength(2);
+  });
+
+  test('verify_checksums reads every version, and finds what has other bytes and what is lost', async () => {
+    const { api } = await tenant.user();
+    const upload = async (name: string): Promise<string> =>
+      (await untilServed(() => api.upload('/files', { name, file: Buffer.from(name) }))).body.id;
+    const [right, wrong, lost] = [await upload('right'), await upload('wrong'), await upload('lost')];
+    const keyOf = async (id: string): Promise<string> =>
+      (await tenant.db.query<{ key: string }>('SELECT blob_name AS key FROM files WHERE uuid = $1', [id]))[0]?.key ?? '';
+    await tenant.objects.put(await keyOf(wrong), Buffer.from('gnorw'));
+    await tenant.objects.delete([await keyOf(lost)]);
+    const { versions, faults } = (await nextRun(await create({ kind: 'verify_checksums' }))).result;
+
+    expect([versions > 2, faults]).toEqual([true, 2]);
+    expect((await api.get(`/files/${right}/download`)).status).toBe(200);
+  });
+});
