@@ -1,34 +1,30 @@
 import type { Actor } from '../../api/actor.ts';
 import type { RequestInfo } from '../../api/endpoint.ts';
 import { requireMatch } from '../../api/etag.ts';
-import { invalid, Problem } from '../../api/problem.ts';
+import { Problem } from '../../api/problem.ts';
 import type { Events } from '../../events/events.ts';
 import type { Sessions } from '../../access/sessions.ts';
 import type { Clock } from '../../runtime/clock.ts';
 import type { Logger } from '../../runtime/log.ts';
 import type { Random } from '../../runtime/random.ts';
 import type { Database, Tx } from '../../store/postgres/database.ts';
-import { USERS_TAG } from '../../accounts/users/users.tags.ts';
-import { fileTag } from '../content.tags.ts';
 import type { TaggedCache } from '../../store/redis/tagged-cache.ts';
 import { ObjectMissing } from '../../store/s3/objects.ts';
 import { originParameter } from '../../store/postgres/origin.ts';
 import { StoreUnavailableError } from '../../store/unavailable.ts';
-import { allows, type Granted, hiddenAncestors, levelOn, requireLevel } from '../access/inherited-access.policy.ts';
+import { allows, levelOn, requireLevel } from '../access/inherited-access.policy.ts';
 import { type AuthorizedTransactions, authorizedTransactions } from '../access/authorized-transactions.ts';
-import { fileCreated, fileUpdated } from '../files/files.events.ts';
-import { type FileRecord, findFile } from '../files/files.sql.ts';
+import { findFile } from '../files/files.sql.ts';
 import { fileEtag, fileSeenBy, presentFile, type SeenFile } from '../files/files.view.ts';
 import type { FileCopy, FileView } from '../files/files.schema.ts';
 import type { Files } from '../files/files.service.ts';
-import { openFolder } from '../folders/folders.sql.ts';
-import { nameConflict } from '../names/name-conflict.ts';
-import { alternativeName, NAME_ATTEMPTS, pathFault, pathOf } from '../names/names.policy.ts';
+import { pathFault, pathOf } from '../names/names.policy.ts';
 import type { Transfers } from '../transfers/transfers.ts';
-import type { Blobs, StoredBlob } from './blobs.ts';
+import type { Blobs } from './blobs.ts';
 import { alreadyReserved, contentLength, type Upload, type UploadDestination } from './upload.ts';
 import type { VersionSchedule } from '../versions/version-schedule.ts';
-import { copyFields, countBytes, insertFile, insertVersion, type UploadTarget, findUploadTarget } from './uploads.sql.ts';
+import { copyFields, type UploadTarget, findUploadTarget } from './uploads.sql.ts';
+import { UploadCommits } from './upload-commits.ts';
 import { type FilePart, readForm } from './multipart.ts';
 import { NewFiles } from './new-files.ts';
 import { Reservation } from './quota-reservation.service.ts';
@@ -58,7 +54,6 @@ import {
  */
 export class Uploads {
   readonly #db: Database;
-  readonly #cache: TaggedCache;
   readonly #sessions: Sessions;
   readonly #transactions: AuthorizedTransactions;
   readonly #files: Files;
@@ -66,6 +61,7 @@ export class Uploads {
   readonly #transfers: Transfers;
   readonly #events: Events;
   readonly #newFiles: NewFiles;
+  readonly #commits: UploadCommits;
   readonly #versions: VersionSchedule;
   readonly #clock: Clock;
   readonly #random: Random;
@@ -90,7 +86,6 @@ export class Uploads {
     maxBytes: number;
   }) {
     this.#db = deps.db;
-    this.#cache = deps.cache;
     this.#sessions = deps.sessions;
     this.#transactions = authorizedTransactions(deps);
     this.#files = deps.files;
@@ -98,6 +93,7 @@ export class Uploads {
     this.#transfers = deps.transfers;
     this.#events = deps.events;
     this.#newFiles = new NewFiles(deps);
+    this.#commits = new UploadCommits(deps);
     this.#versions = deps.versions;
     this.#clock = deps.clock;
     this.#random = deps.random;
@@ -116,7 +112,7 @@ export class Uploads {
       if (stored) return { created: true, file: stored };
       if (fields.on_conflict === 'replace') await this.#versions.ensure();
       return this.#transactions.run(now, async (tx, granted) => {
-        const { created, file } = await this.#commit(tx, now, granted, form.file, fields);
+        const { created, file } = await this.#commits.commit(tx, now, granted, form.file, fields);
         return { created, file: fileSeenBy(now, granted, file) };
       });
     });
@@ -140,7 +136,7 @@ export class Uploads {
       const now = await this.#reauthenticate(actor);
       return this.#transactions.run(now, async (tx, granted) => {
         const locked = await this.#files.lock(tx, now, granted, id, 'write', { ifMatch: request.ifMatch });
-        return presentFile(fileSeenBy(now, granted, await this.#replaceContent(tx, now, locked, form.file, comment)));
+        return presentFile(fileSeenBy(now, granted, await this.#commits.replaceContent(tx, now, locked, form.file, comment)));
       });
     });
   }
@@ -174,7 +170,7 @@ export class Uploads {
           const present = await findFile(tx, id);
           if (!present || present.deletedAt !== null) throw new Problem('not_found');
           requireLevel(levelOn('file', now, present, granted), 'read');
-          const { file } = await this.#commit(
+          const { file } = await this.#commits.commit(
             tx,
             now,
             granted,
@@ -206,7 +202,7 @@ export class Uploads {
       const now = await this.#reauthenticate(actor);
       if (fields.on_conflict === 'replace') await this.#versions.ensure();
       return this.#transactions.run(now, async (tx, granted) => {
-        const { file } = await this.#commit(tx, now, granted, upload, fields);
+        const { file } = await this.#commits.commit(tx, now, granted, upload, fields);
         await also(tx, file.uuid);
         return file.uuid;
       });
@@ -322,79 +318,5 @@ export class Uploads {
     if (!stored) return null;
     const owner = { ownerUuid: actor.userUuid, ownerName: target.ownerName };
     return fileSeenBy(actor, granted, { ...stored, ...owner, folder, ancestors: folder?.ancestors ?? [] });
-  }
-
-  async #commit(
-    tx: Tx,
-    actor: Actor,
-    granted: Granted,
-    upload: Upload,
-    fields: UploadFields,
-  ): Promise<{ created: boolean; file: FileRecord }> {
-    const folder = fields.folder_id === undefined ? null : await openFolder(tx, actor, granted, fields.folder_id, 'folder_id');
-    for (let attempt = 0; attempt <= NAME_ATTEMPTS; attempt += 1) {
-      const name = attempt === 0 || fields.on_conflict === 'replace' ? upload.name : alternativeName(upload.name, attempt);
-      const file = await this.#insert(tx, actor, granted, upload, name, folder);
-      if (file) return { created: true, file };
-      if (fields.on_conflict === 'fail') break;
-      if (fields.on_conflict === 'replace') {
-        const present = await this.#ofName(tx, actor, granted, name, folder?.id ?? null);
-        if (present) return { created: false, file: await this.#replaceContent(tx, actor, present, upload, null) };
-      }
-    }
-    throw nameConflict();
-  }
-
-  async #insert(
-    tx: Tx,
-    actor: Actor,
-    granted: Granted,
-    upload: Upload,
-    name: string,
-    folder: Awaited<ReturnType<typeof openFolder>> | null,
-  ): Promise<FileRecord | null> {
-    const { mimeType, blob } = upload;
-    const path = pathOf(folder?.path ?? null, name);
-    const fault = pathFault(path, hiddenAncestors(actor, folder?.ancestors ?? [], granted));
-    if (fault !== null) throw upload.nameField === undefined ? invalid('file', `its name ${fault}`) : invalid(upload.nameField, fault);
-    const uuid = this.#random.uuid();
-    const row = { uuid, name, path, mimeType, ownerId: actor.userId, folderId: folder?.id ?? null, bucket: this.#bucket, blob };
-    const inserted = await insertFile(tx, row);
-    if (!inserted) return null;
-    await this.#count(tx, actor.userId, blob);
-    this.#cache.invalidate(tx, USERS_TAG);
-    const file: FileRecord = {
-      ...inserted,
-      ownerUuid: actor.userUuid,
-      ownerName: upload.target.ownerName,
-      folder,
-      ancestors: folder?.ancestors ?? [],
-    };
-    await this.#events.emit(tx, 'file.created', fileCreated(file));
-    return file;
-  }
-
-  #count(tx: Tx, ownerId: number, { size, reservation }: StoredBlob): Promise<void> {
-    return countBytes(tx, ownerId, size, { now: this.#clock.now(), reservation });
-  }
-
-  async #ofName(tx: Tx, actor: Actor, granted: Granted, name: string, folderId: number | null): Promise<FileRecord | null> {
-    const root = folderId === null ? { ownerId: actor.userId } : {};
-    const row = await tx.files.find({ folderId, name, deletedAt: null, ...root });
-    return row && this.#files.lock(tx, actor, granted, row.uuid, 'write', {});
-  }
-
-  async #replaceContent(
-    tx: Tx,
-    actor: Actor,
-    file: FileRecord,
-    upload: Pick<Upload, 'blob' | 'mimeType'>,
-    comment: string | null,
-  ): Promise<FileRecord> {
-    const replaced = await insertVersion(tx, file, { ...upload, createdBy: actor.userId, comment });
-    await this.#count(tx, file.ownerId, upload.blob);
-    await this.#events.emit(tx, 'file.updated', fileUpdated(replaced, ['content']));
-    this.#cache.invalidate(tx, fileTag(file.uuid), USERS_TAG);
-    return replaced;
   }
 }
