@@ -2,6 +2,7 @@ import { clearCaches } from '../../pkg/events/caches.jobs.ts';
 import { deleteExpiredAudit } from '../../pkg/audit/expire-audit.ts';
 import { batch } from '../../pkg/content/batch/batch.processor.ts';
 import { copyFolder } from '../../pkg/content/folders/copy-folder.processor.ts';
+import { importArchive } from '../../pkg/content/imports/import.processor.ts';
 import { expireUploads, sweepUploads } from '../../pkg/content/partial-uploads/expire-uploads.processor.ts';
 import { purgeObjects } from '../../pkg/content/objects/purge-objects.processor.ts';
 import { sweepAllObjects, sweepObjects } from '../../pkg/content/objects/sweep-objects.processor.ts';
@@ -38,6 +39,7 @@ export const workerJobs = (config: WorkerConfig): WorkerJobs => ({
     emptyOwnTrash,
     copyFolder,
     batch,
+    importArchive,
     renameCourse,
     expireTask,
     replay,

@@ -34,6 +34,7 @@ export const CATALOGUE = {
     status: 422,
     meaning: 'The folder has too many files and folders for one archive; download its folders one by one.',
   },
+  archive_refused: { status: 422, meaning: 'The archive is broken, hostile or larger than an import takes; nothing of it was stored.' },
   idempotency_key_reused: { status: 422, meaning: 'The Idempotency-Key was used before with another request.' },
   rate_limit_exceeded: { status: 429, meaning: 'Too many requests; `retry_after` says when to try again.' },
   too_many_transfers: {

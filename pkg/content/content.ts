@@ -21,6 +21,8 @@ import { grantEndpoints } from './grants/grants.endpoints.ts';
 import { Grants } from './grants/grants.service.ts';
 import { Passwords } from '../accounts/passwords.ts';
 import { LoginThrottle } from '../accounts/sign-in/login-throttle.ts';
+import { importEndpoints } from './imports/imports.endpoints.ts';
+import { Imports } from './imports/imports.service.ts';
 import { searchEndpoints } from './search/search.endpoints.ts';
 import { Search } from './search/search.service.ts';
 import { shareDownloadEndpoints } from './shares/share-downloads.endpoints.ts';
@@ -95,6 +97,7 @@ export const contentFeature = (limits: Partial<TransferLimits> = {}): Feature =>
         }),
         ...searchEndpoints(search),
         ...batchEndpoints(new Batches({ ...deps, tasks, files, search, passwords, appUrl: addresses.appUrl })),
+        ...importEndpoints(new Imports({ ...deps, tasks, files, blobs, transfers, maxBytes })),
         ...trashEndpoints({ ...services, tasks }),
         ...grantEndpoints(new Grants(deps), new AccessLists(deps)),
         ...shareEndpoints(new Shares({ ...deps, passwords, appUrl: addresses.appUrl })),

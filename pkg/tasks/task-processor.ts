@@ -60,9 +60,12 @@ export interface HeldTask<Arguments> extends Omit<RunningTask, 'arguments'> {
 export const taskProcessor = <Arguments extends z.ZodType>({
   kind,
   create,
+  undo,
 }: {
   readonly kind: TaskKind<Arguments>;
   create(services: WorkerServices): (steps: TaskSteps<z.output<Arguments>>) => Promise<void>;
+  /** Called, perhaps again, once the task has ended in another way than by `succeed`: deletes what only the task knows. */
+  undo?(services: WorkerServices, context: JobContext, uuid: string): Promise<void>;
 }): Processor =>
   processor({
     job: kind.job,
@@ -74,7 +77,7 @@ export const taskProcessor = <Arguments extends z.ZodType>({
       return async (context, { task: uuid }) => {
         const secondsSince = (): number => Math.max(0, now().getTime() - context.requestedAt.getTime()) / 1_000;
         const started = await context.transaction((tx) => startTask(tx, uuid, now()));
-        if (started === null) return;
+        if (started === null) return undo?.(services, context, uuid);
         if (started === 'first') metrics.began(name, secondsSince());
         const turnEnds = services.clock.monotonic() + TURN_MS;
         const yieldTurn = (): void => {
@@ -84,11 +87,14 @@ export const taskProcessor = <Arguments extends z.ZodType>({
           await run({ context, yieldTurn, step: (fn) => stepOf(kind, context, uuid, now, fn) });
           metrics.ended(name, 'succeeded', secondsSince());
         } catch (error) {
-          if (error instanceof TaskOver) return metrics.ended(name, 'canceled', secondsSince());
-          if (!(error instanceof Problem)) throw error;
-          const { code, message } = error;
-          await context.transaction((tx) => endTask(tx, uuid, 'failed', now(), { code, message }));
-          metrics.ended(name, 'failed', secondsSince());
+          if (error instanceof TaskOver) metrics.ended(name, 'canceled', secondsSince());
+          else {
+            if (!(error instanceof Problem)) throw error;
+            const { code, message } = error;
+            await context.transaction((tx) => endTask(tx, uuid, 'failed', now(), { code, message }));
+            metrics.ended(name, 'failed', secondsSince());
+          }
+          await undo?.(services, context, uuid);
         }
       };
     },

@@ -21,6 +21,8 @@ const ITEM_FIELDS: Readonly<Record<string, (item: TaskItemView) => string | null
   message: ({ error }) => error?.message ?? null,
   url: ({ result }) => (result && 'url' in result ? result.url : null),
   copy_id: ({ result }) => (result && 'copy_id' in result ? result.copy_id : null),
+  made_id: ({ result }) => (result && 'path' in result ? result.id : null),
+  made_path: ({ result }) => (result && 'path' in result ? result.path : null),
 };
 
 export const taskEndpoints = (tasks: Tasks, followers: TaskFollowers): Endpoint[] => [

@@ -7,6 +7,7 @@ export const TASK_KINDS = [
   'empty_trash',
   'copy_folder',
   'batch',
+  'import',
   'replay',
   'recount_usage',
   'sweep_objects',
@@ -36,11 +37,15 @@ export type BatchOperation = (typeof BATCH_OPERATIONS)[number];
 export const TASK_STATES = ['queued', 'running', 'succeeded', 'failed', 'canceled'] as const;
 export type TaskState = (typeof TASK_STATES)[number];
 
+/** What an item is about. */
+export const TARGET_TYPES = ['file', 'folder', 'entry'] as const;
+export type TargetType = (typeof TARGET_TYPES)[number];
+
 const ITEM_STATES = ['queued', 'succeeded', 'failed', 'skipped'] as const;
 export type ItemState = (typeof ITEM_STATES)[number];
 
 /** Why there was nothing to do for an item. */
-export const SKIP_REASONS = ['with_folder'] as const;
+export const SKIP_REASONS = ['with_folder', 'system_file', 'exists'] as const;
 export type SkipReason = (typeof SKIP_REASONS)[number];
 
 const ErrorCode = z
@@ -88,6 +93,18 @@ const BatchTask = TaskOfAnyKind.extend({
   }),
 }).meta({ id: 'BatchJob' });
 
+const Count = (description: string, example: number) => z.int().min(0).meta({ description, example });
+const ImportTask = TaskOfAnyKind.extend({
+  kind: z.literal('import'),
+  result: z.object({
+    folder_id: Uuid.nullable().describe('into which it imports; null: the root of whoever requested it'),
+    files: Count('that were made, or got a version', 12),
+    folders: Count('that were made', 3),
+    bytes: Bytes.meta({ description: 'of the files' }),
+    skipped: z.array(z.object({ reason: z.enum(SKIP_REASONS), count: Count('of entries', 2) })),
+  }),
+}).meta({ id: 'ImportJob' });
+
 const ReplayTask = TaskOfAnyKind.extend({
   kind: z.literal('replay'),
   result: z
@@ -124,6 +141,7 @@ export const TaskView = z
     EmptyTrashTask,
     CopyFolderTask,
     BatchTask,
+    ImportTask,
     ReplayTask,
     RecountUsageTask,
     SweepObjectsTask,
@@ -154,23 +172,36 @@ const ShareResult = z
     }),
   })
   .meta({ id: 'JobItemShare' });
-const ItemResult = z.union([ShareResult, CopyResult]).meta({ id: 'JobItemResult' });
+const EntryResult = z
+  .object({
+    type: z.enum(['file', 'folder']),
+    id: Uuid,
+    path: z.string().meta({ description: 'below the folder of the import', example: 'week 1/plan.txt' }),
+    adapted: z.boolean().describe('true: its path is not that of the archive, since that has names that are taken or not allowed'),
+  })
+  .meta({ id: 'JobItemEntry' });
+const ItemResult = z.union([ShareResult, CopyResult, EntryResult]).meta({ id: 'JobItemResult' });
 
 export const TaskItemView = z
   .object({
     id: Uuid,
     target: z.object({
-      type: z.enum(['file', 'folder']),
-      id: Uuid,
-      name: z
-        .string()
-        .nullable()
-        .meta({ description: 'as it was when the item was found; null: of what one may not know', example: 'thesis.pdf' }),
+      type: z.enum(TARGET_TYPES).describe('entry: of an archive'),
+      id: Uuid.describe('of an entry: its own in this job'),
+      name: z.string().nullable().meta({
+        description: 'as it was when the item was found; null: of what one may not know; of an entry its path in the archive',
+        example: 'thesis.pdf',
+      }),
     }),
     state: z.enum(ITEM_STATES),
     error: TaskError.nullable(),
-    reason: z.enum(SKIP_REASONS).nullable().describe('of one that is skipped; with_folder: it went with a folder of the same job'),
-    result: ItemResult.nullable().describe('of share: the link that was made; of copy: the copy'),
+    reason: z
+      .enum(SKIP_REASONS)
+      .nullable()
+      .describe(
+        'of one that is skipped; with_folder: it went with a folder of the same job; system_file: of a system, nobody made it; exists: on_conflict is skip',
+      ),
+    result: ItemResult.nullable().describe('of share: the link that was made; of copy: the copy; of an entry: what was made of it'),
   })
   .meta({ id: 'JobItem' });
 export type TaskItemView = z.output<typeof TaskItemView>;

@@ -8,6 +8,7 @@ import {
   type SkipReason,
   TASK_ITEM_SORT_FIELDS,
   TASK_SORT_FIELDS,
+  type TargetType,
   type TaskItemView,
   type TaskKindName,
   type TaskState,
@@ -52,7 +53,7 @@ export const TASKS = keyset<TaskRow, TaskSort>({
 export interface TaskItemRow {
   readonly id: number;
   readonly uuid: string;
-  readonly targetType: 'file' | 'folder';
+  readonly targetType: TargetType;
   readonly target: string;
   readonly targetName: string;
   readonly state: ItemState;

@@ -65,7 +65,7 @@ def before_call(context, case, kwargs):
     case.headers["X-Forwarded-For"] = _network()
     # Bytes that stream are no part of what makes two requests the same (docs/decisions.md, Idempotency-Key): with the key of an earlier upload
     # a broken one gets that one's reply.
-    if case.operation.definition.raw.get("operationId") in ("uploadFile", "putFile", "createUpload") and not _is_valid(case):
+    if case.operation.definition.raw.get("operationId") in ("uploadFile", "putFile", "createUpload", "createImport") and not _is_valid(case):
         case.headers.pop("Idempotency-Key", None)
     # Cases share their bodies, so what is changed is a copy.
     body = dict(case.body) if isinstance(case.body, dict) else None
@@ -114,6 +114,7 @@ OF_STATE = {
     "must be a media type": "the same",
     "must be an IANA time zone, such as Europe/Berlin or UTC": "which names there are is in a database",
     "never matches: the months named do not have such a day": "a pattern does not know the lengths of months",
+    "must be cp437 or a label of the WHATWG's Encoding Standard": "no pattern lists them",
     "must be re-sent when url moves to another origin ({} to clear)": "headers belong to the address that is there",
 }
 #: The same, with a part that changes.

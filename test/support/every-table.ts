@@ -283,6 +283,8 @@ export const ROWS_OF_TENANT: Rows = {
       error_message: 'is there',
       reason: 'with_folder',
       result: { share_id: uuid(50) },
+      entry: { names: ['x'] },
+      content: { key: 'parts/2' },
     },
   ],
   partial_uploads: [{ uuid: uuid(110), user_id: 2, length: 9, received: 5, metadata: 'filename eA==', file: uuid(40), expires_at: LATER }],

@@ -118,7 +118,7 @@ export const completeUpload = async (tx: Tx, { id, received, length }: PartialUp
   (await tx.query(COMPLETE, [id, received, file, length])).length > 0;
 
 /** Deletes an upload and gives the keys of its segments. False: another request has deleted it. */
-export async function deleteUpload(tx: Tx, { id, uuid }: PartialUpload): Promise<string[]> {
+export async function deleteUpload(tx: Tx, { id, uuid }: Pick<PartialUpload, 'id' | 'uuid'>): Promise<string[]> {
   // Its lock makes what is added meanwhile come before, and be seen.
   await tx.query('SELECT id FROM partial_uploads WHERE id = $1 FOR UPDATE', [id]);
   const segments = await tx.query<Segment>('DELETE FROM partial_upload_segments WHERE upload_id = $1 RETURNING key', [id]);

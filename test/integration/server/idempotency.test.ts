@@ -8,6 +8,7 @@ import { ROOT } from '../../support/backends.ts';
 import { type Document, operationsOf, parametersOf } from '../../support/openapi.ts';
 import { serverSuite } from '../../support/server-suite.ts';
 import { countBy, range } from '../../support/wait.ts';
+import { zipBytes } from '../../support/zip-bytes.ts';
 import { filePart, FORM } from '../content/raw-form.ts';
 
 const tenant = serverSuite();
@@ -202,6 +203,11 @@ const SUCCEEDS: Readonly<Record<string, () => Promise<(key: string) => Promise<A
   runSchedule: async () => {
     const { body } = await tenant.admin.post('/schedules', NIGHTLY);
     return (key) => tenant.admin.post(`/schedules/${body.id}/run`, undefined, keyed(key));
+  },
+  createImport: async () => {
+    const archive = { name: 'idempotent.zip', file: zipBytes([{ name: 'a.txt', content: 'a' }]) };
+    const { body } = await tenant.admin.upload('/files', archive);
+    return (key) => tenant.admin.post('/imports', { file_id: body.id }, keyed(key));
   },
   cancelJob: async () => {
     const { body } = await tenant.admin.delete('/trash');

@@ -1,6 +1,8 @@
+import { randomUUID } from 'node:crypto';
 import { byBob, file, folder, NOBODY, of, plus, readFile, readFolder, versions, type Cases, type Make, type Request } from './case.ts';
 import { UNFINISHED_TASKS_MAX } from '../../../pkg/tasks/task-requests.ts';
 import { range } from '../wait.ts';
+import { zipBytes } from '../zip-bytes.ts';
 import { made, type World } from './world.ts';
 
 /** By somebody whose space ends with a small file. */
@@ -113,6 +115,9 @@ const withoutVersion = async (request: Promise<Request>): Promise<Request> => {
   return { ...rest, headers };
 };
 
+const zipped = ({ api }: World['ada']) =>
+  made(api.upload('/files', { name: `${randomUUID()}.zip`, file: zipBytes([{ name: 'a.txt', content: 'a' }]) }));
+
 /** Files, uploads, versions, folders, trash, tags, metadata and jobs. */
 export const CONTENT_CASES: Readonly<Record<string, Cases>> = {
   listJobs: { success: () => ({}), stranger: 'same', isOpen: true, errors: { forbidden: () => ({ query: { all: 'true' } }) } },
@@ -149,6 +154,23 @@ export const CONTENT_CASES: Readonly<Record<string, Cases>> = {
           arguments: { key: 'k', value: 'x', value_type: 'number' },
         },
       }),
+    },
+  },
+  createImport: {
+    // All of its bytes are ASCII, as a form of these cases wants them.
+    success: () => ({ form: { name: 'a.zip', text: zipBytes([{ name: 'a/' }]).toString('latin1') } }),
+    stranger: 'same',
+    errors: {
+      not_found: async (w) => ({ body: { file_id: (await zipped(w.ada)).id, folder_id: NOBODY } }),
+      forbidden: async (w) => byBob(w, { body: { file_id: (await zipped(w.bob)).id, folder_id: (await w.shared('folder')).id } }),
+      conflict: async (w) => {
+        const person = await w.person();
+        const body = { file_id: (await zipped(person)).id };
+        for (const _ of range(UNFINISHED_TASKS_MAX)) await made(person.api.post('/imports', body));
+        return { by: person.api, body };
+      },
+      archive_refused: async (w) => ({ body: { file_id: (await w.file()).id } }),
+      quota_exceeded: full(true),
     },
   },
 

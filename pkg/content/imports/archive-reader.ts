@@ -1,0 +1,203 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { readFile } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
+import { crc32 } from 'node:zlib';
+import { z } from 'zod';
+import type { Clock } from '../../runtime/clock.ts';
+import { CORRUPT, type ListedEntry, type ListRequest, type OpenRequest, Refused } from './archive-rules.ts';
+import { FRAME_MAX_BYTES, type Frame, framesOf, frame, jsonFrame } from './frames.ts';
+
+/** Reads bytes of an archive, all of them or it throws. */
+export type ReadRange = (at: number, length: number) => Promise<Buffer>;
+
+export interface ReaderLimits {
+  /** Of the process's resident memory. */
+  readonly memoryBytes: number;
+  /** How long it may say nothing but what it wants to read. */
+  readonly silenceMs: number;
+}
+
+export const READER_LIMITS: ReaderLimits = { memoryBytes: 192 * 1024 ** 2, silenceMs: 120_000 };
+
+const HEAP_MIB = 64;
+const PAGE_BYTES = 4096;
+const LOOK_EVERY_MS = 250;
+
+const Natural = z.int().min(0);
+const Read = z.object({ at: Natural, length: z.int().min(1).max(FRAME_MAX_BYTES) });
+const Beginning = z.object({ hasSlash: z.boolean() });
+const Reason = z.object({ reason: z.string().max(500) });
+const UINT32_MAX = 2 ** 32 - 1;
+const Uint32 = Natural.max(UINT32_MAX);
+const Entries = z
+  .array(
+    z.object({
+      name: z.string().max(65_535),
+      flags: Natural.max(65_535),
+      method: Natural.max(65_535),
+      crc: Uint32,
+      packed: Natural,
+      size: Natural,
+      offset: Natural,
+      end: Natural,
+      nameCrc: Uint32,
+      mode: Natural.max(65_535),
+    }),
+  )
+  .max(1_000);
+
+/** The reader ended, and nobody knows why. */
+export class ReaderGone extends Error {
+  override readonly name = 'ReaderGone';
+}
+
+/**
+ * An archive, read by a process of its own (reader.main.ts), which has no environment, no file and no store: this gives it the ranges that it asks for.
+ *
+ * Invariants:
+ * - What it says is checked: the form of each message, ranges, and of contents the length and the CRC-32. So the worst that an archive which takes it
+ *   over can do is to say something else about itself.
+ * - It is killed where it takes too much memory, or too long, and with the signal; an archive that makes it so is refused.
+ */
+export class ArchiveReader {
+  readonly #child: ChildProcess;
+  readonly #frames: AsyncGenerator<Frame, undefined>;
+  readonly #size: number;
+  readonly #read: ReadRange;
+  readonly #clock: Clock;
+  readonly #limits: ReaderLimits;
+  readonly #signal: AbortSignal;
+  readonly #watch: NodeJS.Timeout;
+  #heardAt: number;
+  #refused: Refused | undefined;
+
+  constructor(of: { size: number; read: ReadRange; clock: Clock; signal: AbortSignal; limits?: ReaderLimits }) {
+    this.#size = of.size;
+    this.#read = of.read;
+    this.#clock = of.clock;
+    this.#signal = of.signal;
+    this.#limits = of.limits ?? READER_LIMITS;
+    this.#heardAt = of.clock.monotonic();
+    this.#child = spawn(process.execPath, [...FLAGS, PROGRAM], { cwd: '/', env: {}, stdio: ['pipe', 'pipe', 'ignore'] });
+    this.#child.on('error', () => {}); // what waits for it finds that it has gone
+    this.#child.stdin?.on('error', () => {});
+    this.#frames = framesOf(this.#child.stdout as AsyncIterable<Buffer>);
+    of.signal.addEventListener('abort', this.#kill, { once: true });
+    this.#watch = setInterval(() => void this.#look(), LOOK_EVERY_MS);
+    this.#watch.unref();
+  }
+
+  /** Of the process; undefined where it did not start. */
+  get pid(): number | undefined {
+    return this.#child.pid;
+  }
+
+  close(): void {
+    clearInterval(this.#watch);
+    this.#signal.removeEventListener('abort', this.#kill);
+    this.#kill();
+  }
+
+  /** What the archive has, in its order, and how its names are separated. Throws Refused. */
+  async *entries(request: Omit<ListRequest, 'size'>): AsyncGenerator<{ readonly entry: ListedEntry; readonly hasSlash: boolean }> {
+    this.#send(jsonFrame('L', { size: this.#size, ...request } satisfies ListRequest));
+    const { hasSlash } = parsed(Beginning, await this.#next('B'));
+    for (let count = 0; ;) {
+      const said = await this.#next('E', 'Z');
+      if (said.type === 'Z') return;
+      for (const entry of parsed(Entries, said)) {
+        if ((count += 1) > request.most) throw new Refused(`has more than ${request.most} entries`);
+        yield { entry, hasSlash };
+      }
+    }
+  }
+
+  /** Asks for the contents of entries, which `content` then gives in the same order. */
+  request(entries: readonly ListedEntry[]): void {
+    for (const entry of entries) this.#send(jsonFrame('O', { archive: this.#size, entry } satisfies OpenRequest));
+  }
+
+  /** The next content, with the length and the CRC-32 that its entry declares. Throws Refused where it has others. */
+  async *content(entry: ListedEntry): AsyncGenerator<Buffer> {
+    let [bytes, crc] = [0, 0];
+    for (;;) {
+      const { type, payload } = await this.#next('C', 'Z');
+      if (type === 'Z') break;
+      bytes += payload.length;
+      if (bytes > entry.size) throw new Refused('has an entry with more bytes than it declares');
+      crc = crc32(payload, crc);
+      yield payload;
+    }
+    if (bytes < entry.size) throw new Refused('has an entry with fewer bytes than it declares');
+    if (crc !== entry.crc) throw new Refused('has an entry whose CRC-32 is wrong');
+  }
+
+  /** The next message, of one of these types; what it asks to read is answered. */
+  async #next(...types: readonly string[]): Promise<Frame> {
+    for (;;) {
+      const said = await this.#heard();
+      if (said.type === 'R') await this.#answer(parsed(Read, said));
+      else if (said.type === 'X') throw new Refused(parsed(Reason, said).reason);
+      else if (types.includes(said.type)) {
+        this.#heardAt = this.#clock.monotonic();
+        return said;
+      } else throw new Refused(CORRUPT);
+    }
+  }
+
+  async #heard(): Promise<Frame> {
+    const { value } = await this.#frames.next().catch((error: unknown) => {
+      throw error instanceof RangeError ? new Refused(CORRUPT) : error;
+    });
+    if (value !== undefined) return value;
+    this.#signal.throwIfAborted();
+    throw this.#refused ?? new ReaderGone('the reader of an archive has gone');
+  }
+
+  async #answer({ at, length }: z.output<typeof Read>): Promise<void> {
+    if (at + length > this.#size) throw new Refused(CORRUPT);
+    const bytes = await this.#read(at, length);
+    this.#send(frame('D', bytes));
+  }
+
+  #send(bytes: Buffer): void {
+    this.#child.stdin?.write(bytes);
+  }
+
+  readonly #kill = (): void => void this.#child.kill('SIGKILL');
+
+  async #look(): Promise<void> {
+    const { memoryBytes, silenceMs } = this.#limits;
+    if (this.#clock.monotonic() - this.#heardAt > silenceMs) this.#refuse('takes too long to read');
+    // Nowhere but on Linux; where it has ended there is none.
+    const [, pages = '0'] = (await readFile(`/proc/${this.#child.pid}/statm`, 'utf8').catch(() => '')).split(' ');
+    if (Number(pages) * PAGE_BYTES > memoryBytes) this.#refuse('takes too much memory to read');
+  }
+
+  #refuse(reason: string): void {
+    this.#refused ??= new Refused(reason);
+    this.#kill();
+  }
+}
+
+/** A message of a form that the reader never sends is the archive's. */
+function parsed<T>(schema: z.ZodType<T>, { payload }: Frame): T {
+  try {
+    return schema.parse(JSON.parse(payload.toString()));
+  } catch {
+    throw new Refused(CORRUPT);
+  }
+}
+
+const FOLDER = import.meta.dirname;
+const ROOT = dirname(dirname(dirname(FOLDER)));
+const PROGRAM = join(FOLDER, import.meta.filename.endsWith('.ts') ? 'reader.main.ts' : 'reader.main.js');
+/** It may read what it consists of, write nothing, start nothing. */
+const FLAGS = [
+  `--max-old-space-size=${HEAP_MIB}`,
+  '--max-semi-space-size=2',
+  '--permission',
+  `--allow-fs-read=${join(ROOT, 'package.json')}`,
+  `--allow-fs-read=${FOLDER}`,
+  ...['yauzl', 'pend'].map((name) => `--allow-fs-read=${join(ROOT, 'node_modules', name)}`),
+];

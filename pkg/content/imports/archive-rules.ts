@@ -1,0 +1,90 @@
+/** What the central directory of an archive says of an entry. */
+export interface ListedEntry {
+  readonly name: string;
+  readonly flags: number;
+  readonly method: number;
+  readonly crc: number;
+  /** Bytes in the archive. */
+  readonly packed: number;
+  /** Bytes of the content. */
+  readonly size: number;
+  /** Where its local header begins. */
+  readonly offset: number;
+  /** Where the next thing in the archive begins. */
+  readonly end: number;
+  /** CRC-32 of its name's bytes. */
+  readonly nameCrc: number;
+  /** Its type and mode, where it was made by Unix; else 0. */
+  readonly mode: number;
+}
+
+export interface ListRequest {
+  /** Of the archive, in bytes. */
+  readonly size: number;
+  readonly encoding: string;
+  readonly most: number;
+  readonly mostDirectoryBytes: number;
+}
+
+export interface OpenRequest {
+  /** Its size in bytes. */
+  readonly archive: number;
+  readonly entry: ListedEntry;
+}
+
+/** Why an archive is refused, for people, after `The archive`. */
+export class Refused extends Error {
+  override readonly name = 'Refused';
+}
+
+export const CORRUPT = 'is not a zip archive, or is corrupt';
+
+const DESCRIPTOR_FLAG = 0x8;
+const ENCRYPTED_FLAG = 0x1;
+/** Written instead of what the zip64 field has. */
+const IN_ZIP64 = 0xffffffff;
+
+/** Throws Refused where the local header is another entry's than the central directory says. A size or CRC that it leaves to the data descriptor is 0. */
+export function requireSame(entry: ListedEntry, { head, nameCrc }: { readonly head: Buffer; readonly nameCrc: number }): void {
+  const flags = head.readUInt16LE(6);
+  const isLater = (flags & DESCRIPTOR_FLAG) !== 0;
+  const same = (at: number, wanted: number): boolean => {
+    const found = head.readUInt32LE(at);
+    return found === wanted || (isLater && found === 0) || (at !== 14 && found === IN_ZIP64);
+  };
+  const isSame =
+    nameCrc === entry.nameCrc &&
+    head.readUInt16LE(8) === entry.method &&
+    (flags & ENCRYPTED_FLAG) === (entry.flags & ENCRYPTED_FLAG) &&
+    same(14, entry.crc) &&
+    same(18, entry.packed) &&
+    same(22, entry.size);
+  if (!isSame) throw new Refused('has an entry whose local header is not what the central directory says');
+}
+
+interface Span {
+  readonly offset: number;
+  readonly end: number;
+  readonly nameCrc: number;
+}
+
+/**
+ * Throws Refused where entries overlap each other or the central directory, which begins at `directory`; an entry that is listed twice is tolerated. Gives
+ * where what comes after each offset begins.
+ */
+export function requireApart(spans: Span[], directory: number): ReadonlyMap<number, number> {
+  spans.sort((a, b) => a.offset - b.offset || a.end - b.end);
+  const ends = new Map<number, number>();
+  for (const [at, span] of spans.entries()) {
+    const before = spans[at - 1];
+    if (before?.offset === span.offset) {
+      if (before.end !== span.end || before.nameCrc !== span.nameCrc) throw new Refused('has entries that overlap');
+      continue;
+    }
+    if (before) ends.set(before.offset, span.offset);
+    if (before && before.end > span.offset) throw new Refused('has entries that overlap');
+    if (span.end > directory) throw new Refused('has entries that overlap its central directory');
+    ends.set(span.offset, directory);
+  }
+  return ends;
+}

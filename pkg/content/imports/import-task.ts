@@ -1,0 +1,30 @@
+import { z } from 'zod';
+import type { Permission } from '../../api/actor.ts';
+import { taskKind } from '../../tasks/task-kind.ts';
+import { IMPORT_CONFLICTS } from './imports.schema.ts';
+
+/** Makes files and folders of a zip archive. What its server knows and the worker does not is among its arguments. */
+export const IMPORT = taskKind({
+  name: 'import',
+  arguments: z.object({
+    archive: z.object({
+      /** Of its object. */
+      key: z.string(),
+      /** bytes */
+      size: z.number(),
+      /** uuid of the file that it is; null: it came with the request, and goes with the task. */
+      file: z.string().nullable(),
+    }),
+    /** uuid; null: the requester's root. */
+    folder: z.string().nullable(),
+    onConflict: z.enum(IMPORT_CONFLICTS),
+    encoding: z.string(),
+    /** What the requester's session could do: no more is done now. */
+    permissions: z.array(z.custom<Permission>()),
+    /** Of one file, in bytes. */
+    maxBytes: z.number(),
+    /** The tenant's limits of versions. */
+    versions: z.object({ keep: z.number(), days: z.number().nullable() }),
+  }),
+});
+export type ImportArguments = z.output<(typeof IMPORT)['arguments']>;

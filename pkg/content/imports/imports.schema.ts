@@ -1,0 +1,41 @@
+import { z } from 'zod';
+import { text, Uuid } from '../../api/schemas.ts';
+import { validate } from '../../api/validation.ts';
+import { FALLBACK_ENCODING, isEncoding } from './entry-name.ts';
+
+export const IMPORT_CONFLICTS = ['fail', 'rename', 'replace', 'skip'] as const;
+export type ImportConflict = (typeof IMPORT_CONFLICTS)[number];
+
+const OPTIONS = {
+  folder_id: Uuid.nullable().optional().describe('into which it imports; left out, or null: the root of the caller'),
+  on_conflict: z
+    .enum(IMPORT_CONFLICTS)
+    .default('fail')
+    .describe(
+      'where the name of a file is taken: its entry fails, it gets another name, it becomes the next version, or its entry is skipped',
+    ),
+  encoding: text(1, 40)
+    .refine(isEncoding, "must be cp437 or a label of the WHATWG's Encoding Standard")
+    .default(FALLBACK_ENCODING)
+    .meta({ description: 'of names that are not UTF-8: cp437, or a label of the Encoding Standard', example: 'shift_jis' }),
+};
+
+export const ImportRequest = z.strictObject({ file_id: Uuid.describe('the archive'), ...OPTIONS }).meta({ id: 'ImportRequest' });
+export type ImportRequest = z.output<typeof ImportRequest>;
+
+const ImportFields = z.strictObject({ ...OPTIONS, folder_id: Uuid.optional() });
+export type ImportOptions = Omit<ImportRequest, 'file_id'>;
+
+export const IMPORT_FIELDS = ['folder_id', 'on_conflict', 'encoding'] as const;
+
+/** The text fields of the form; an empty one is as good as none. Throws `validation_failed` naming those that are wrong. */
+export const importFields = (fields: ReadonlyMap<string, string>): ImportOptions =>
+  validate(ImportFields, Object.fromEntries([...fields].filter(([, value]) => value !== '')));
+
+/** For the OpenAPI document; uploads/multipart.ts reads the form itself. */
+export const ImportForm = z.object({
+  file: z.string().meta({ format: 'binary', example: 'PK' }),
+  folder_id: Uuid.optional(),
+  on_conflict: z.enum(IMPORT_CONFLICTS).optional(),
+  encoding: OPTIONS.encoding.optional(),
+});

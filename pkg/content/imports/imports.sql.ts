@@ -1,0 +1,180 @@
+import type { Json } from '../../store/postgres/job-store.ts';
+import type { Sql } from '../../store/postgres/pool.ts';
+import type { PlannedEntry, PlannedPath } from './plan.policy.ts';
+
+/** How long what an import has stored stays, where its task does not end. */
+export const STAGED_MS = 30 * 24 * 60 * 60 * 1000;
+const UNSTORED = 0;
+const STORED = 1;
+
+/** A content in the store that no version names yet. */
+export interface StagedContent {
+  /** Null: it has no bytes, and no object yet. */
+  readonly key: string | null;
+  /** Hex SHA-256. */
+  readonly checksum: string;
+  readonly mimeType: string;
+  readonly isEncrypted: boolean;
+}
+
+export interface ImportItem {
+  readonly id: number;
+  readonly name: string;
+  readonly entry: PlannedPath;
+  /** Null: a folder, or not stored yet. */
+  readonly content: StagedContent | null;
+}
+
+/**
+ * An import's objects are segments of an upload without a user, which no request reaches: so the sweep, backups and what deletes uploads that have expired
+ * know them. `archive`: what came with the request.
+ */
+export const beginStaging = (
+  tx: Sql,
+  task: string,
+  expiresAt: Date,
+  archive: { readonly key: string; readonly size: number } | null,
+): Promise<unknown> =>
+  tx.query(
+    `WITH upload AS (
+       INSERT INTO partial_uploads (uuid, received, metadata, expires_at) VALUES ($1, coalesce($4::bigint, 0), '', $2) RETURNING id
+     )
+     INSERT INTO partial_upload_segments (upload_id, number, key, size) SELECT u.id, 0, $3::text, $4::bigint FROM upload u WHERE $3::text IS NOT NULL`,
+    [task, expiresAt, archive?.key ?? null, archive?.size ?? null],
+  );
+
+/** Null: it is no more. */
+export async function findStaging(sql: Sql, task: string): Promise<{ readonly id: number; readonly uuid: string } | null> {
+  const [row] = await sql.query<{ id: number; uuid: string }>('SELECT id, uuid FROM partial_uploads WHERE uuid = $1', [task]);
+  return row ?? null;
+}
+
+/** Deletes items that a plan which did not come to its end has left. */
+export const clearItems = async (tx: Sql, taskId: number): Promise<void> => {
+  await tx.query('DELETE FROM task_items WHERE task_id = $1', [taskId]);
+  await tx.query('UPDATE tasks SET skipped = 0, done = 0, total = 0 WHERE id = $1', [taskId]);
+};
+
+const ADD = `
+  WITH item AS (
+    INSERT INTO task_items (task_id, rank, target_type, target, target_name, state, reason, entry)
+    SELECT $1, CASE WHEN u.entry -> 'isFolder' = 'true' THEN ${STORED} ELSE ${UNSTORED} END, 'entry', gen_random_uuid(), u.name,
+      CASE WHEN u.entry IS NULL THEN 'skipped' ELSE 'queued' END, CASE WHEN u.entry IS NULL THEN 'system_file' END, u.entry
+    FROM ROWS FROM (jsonb_to_recordset($2::jsonb) AS (name text, entry jsonb)) WITH ORDINALITY AS u (name, entry, at) ORDER BY u.at
+    RETURNING state
+  ), counted AS (SELECT count(*)::int AS count, (count(*) FILTER (WHERE state = 'skipped'))::int AS skipped FROM item)
+  UPDATE tasks t SET total = t.total + c.count, done = t.done + c.skipped, skipped = t.skipped + c.skipped FROM counted c WHERE t.id = $1`;
+
+export const addEntries = (tx: Sql, taskId: number, entries: readonly PlannedEntry[]): Promise<unknown> =>
+  tx.query(ADD, [taskId, JSON.stringify(entries.map(({ name, entry }) => (entry === null ? { name } : { name, entry })))]);
+
+const ITEMS = (rank: number, content: string): string => `
+  SELECT i.id, i.target_name AS name, i.entry, ${content} AS content FROM task_items i
+  WHERE i.task_id = $1 AND i.rank = ${rank} AND i.state = 'queued' ORDER BY i.rank, i.id LIMIT $2`;
+
+/** The next whose content is not in the store. */
+export const unstoredItems = (tx: Sql, taskId: number, most: number): Promise<ImportItem[]> =>
+  tx.query<ImportItem>(ITEMS(UNSTORED, 'NULL'), [taskId, most]);
+
+/** The next of those that can be made files and folders. */
+export const storedItems = (tx: Sql, taskId: number, most: number): Promise<ImportItem[]> =>
+  tx.query<ImportItem>(ITEMS(STORED, 'i.content'), [taskId, most]);
+
+export interface Staged extends StagedContent {
+  readonly id: number;
+  /** bytes */
+  readonly size: number;
+}
+
+const STAGE = `
+  WITH stored AS (SELECT * FROM jsonb_to_recordset($2::jsonb) AS s (id bigint, key text, size bigint, content jsonb)), upload AS (
+    UPDATE partial_uploads u SET received = u.received + (SELECT coalesce(sum(s.size), 0) FROM stored s WHERE s.key IS NOT NULL), expires_at = $4
+    WHERE u.uuid = $3 RETURNING u.id
+  ), segment AS (
+    INSERT INTO partial_upload_segments (upload_id, number, key, size)
+    SELECT u.id, b.number + row_number() OVER (ORDER BY s.id), s.key, s.size
+    FROM upload u CROSS JOIN stored s, LATERAL (SELECT coalesce(max(g.number), 0) AS number FROM partial_upload_segments g WHERE g.upload_id = u.id) b
+    WHERE s.key IS NOT NULL
+  )
+  UPDATE task_items i SET rank = ${STORED}, content = s.content FROM stored s, upload u WHERE i.task_id = $1 AND i.id = s.id AND i.id = ANY ($5::bigint[])
+  RETURNING i.id`;
+
+/** Contents of entries are in the store. One statement. False: what the import has stored has expired. */
+export async function stage(
+  tx: Sql,
+  task: { readonly id: number; readonly uuid: string },
+  staged: readonly Staged[],
+  until: Date,
+): Promise<boolean> {
+  const rows = staged.map(({ id, size, ...content }) => ({ id, key: content.key, size, content }));
+  return (await tx.query(STAGE, [task.id, JSON.stringify(rows), task.uuid, until, staged.map(({ id }) => id)])).length > 0;
+}
+
+const UNSTAGE = `
+  WITH gone AS (
+    DELETE FROM partial_upload_segments s USING partial_uploads u WHERE u.uuid = $1 AND s.upload_id = u.id AND s.key = ANY ($2::text[]) RETURNING s.size
+  ), upload AS (
+    UPDATE partial_uploads SET received = received - (SELECT coalesce(sum(size), 0) FROM gone) WHERE uuid = $1
+  ), reserved AS (
+    UPDATE storage_reservations SET bytes = greatest(0, bytes - (SELECT coalesce(sum(size), 0) FROM gone)) WHERE id = $1
+  )
+  UPDATE task_items SET entry = NULL, content = NULL WHERE task_id = $3 AND id = ANY ($4::bigint[])`;
+
+/** These contents are versions now, or go: what is reserved for them is released. One statement. */
+export const unstage = (
+  tx: Sql,
+  task: { readonly id: number; readonly uuid: string },
+  items: readonly Pick<ImportItem, 'id' | 'content'>[],
+): Promise<unknown> =>
+  tx.query(UNSTAGE, [task.uuid, items.flatMap(({ content }) => content?.key ?? []), task.id, items.map(({ id }) => id)]);
+
+/** Adds to the task's result. */
+export const addResult = (
+  tx: Sql,
+  taskId: number,
+  added: { readonly files: number; readonly folders: number; readonly bytes: number },
+): Promise<unknown> =>
+  tx.query(
+    `UPDATE tasks SET result = result || jsonb_build_object('files', (result ->> 'files')::bigint + $2::bigint, 'folders', (result ->> 'folders')::bigint + $3::bigint,
+       'bytes', (result ->> 'bytes')::bigint + $4::bigint) WHERE id = $1`,
+    [taskId, added.files, added.folders, added.bytes],
+  );
+
+/** Why entries were skipped, and how many, in the task's result. */
+export const countSkipped = (tx: Sql, taskId: number): Promise<unknown> =>
+  tx.query(
+    `UPDATE tasks SET result = jsonb_set(result, '{skipped}', (
+       SELECT coalesce(jsonb_agg(jsonb_build_object('reason', r.reason, 'count', r.count) ORDER BY r.reason), '[]')
+       FROM (SELECT reason, count(*) AS count FROM task_items WHERE task_id = $1 AND state = 'skipped' GROUP BY reason) r)) WHERE id = $1`,
+    [taskId],
+  );
+
+/** The reader has ended unexpectedly; gives how often. */
+export async function countEnds(tx: Sql, taskId: number): Promise<number> {
+  const [row] = await tx.query<{ cursor: Json }>(
+    'UPDATE tasks SET cursor = to_jsonb(coalesce((cursor)::int, 0) + 1) WHERE id = $1 RETURNING cursor',
+    [taskId],
+  );
+  return Number(row?.cursor ?? 0);
+}
+
+export const markPlanned = (tx: Sql, taskId: number): Promise<unknown> =>
+  tx.query('UPDATE tasks SET is_planned = true WHERE id = $1', [taskId]);
+
+/** False: the task has ended, or is gone. */
+export const isRunning = async (sql: Sql, task: string): Promise<boolean> =>
+  (await sql.query(`SELECT FROM tasks WHERE uuid = $1 AND state = 'running'`, [task])).length > 0;
+
+const LOCK_PRESENT = `
+  SELECT f.id FROM files f WHERE f.id IN (
+    SELECT p.id FROM unnest($1::bigint[], $2::text[]) AS w (folder, name) JOIN files p ON p.folder_id = w.folder AND p.name = w.name
+    UNION ALL
+    SELECT p.id FROM unnest($1::bigint[], $2::text[]) AS w (folder, name) JOIN files p ON p.owner_id = $3 AND p.name = w.name
+    WHERE w.folder IS NULL AND p.folder_id IS NULL) AND f.deleted_at IS NULL ORDER BY f.id FOR UPDATE`;
+
+/** Locks the live files that have these names in these folders, null for somebody's root, in the order of their ids, before a quota is locked. */
+export const lockPresent = (
+  tx: Sql,
+  userId: number,
+  wanted: readonly { readonly folder: number | null; readonly name: string }[],
+): Promise<unknown> => tx.query(LOCK_PRESENT, [wanted.map(({ folder }) => folder), wanted.map(({ name }) => name), userId]);
