@@ -1,6 +1,7 @@
 import type { Server } from 'node:http';
 import { PdfConversions } from '../../pkg/helpers/pdf/conversions.ts';
 import { PdfOptimiser } from '../../pkg/helpers/pdf/optimise/optimiser.ts';
+import { PdfTranslator } from '../../pkg/helpers/pdf/translate/translator.ts';
 import { createService } from '../../pkg/helpers/service.ts';
 import { Slots } from '../../pkg/helpers/slots.ts';
 import type { Provider } from '../../pkg/helpers/translator/provider.ts';
@@ -32,12 +33,14 @@ export function serviceOf(
       return path === undefined ? [] : [[name, path]];
     }),
   );
+  const translator = new Translator({ providers, clock, log, metrics });
   return createService({
-    translator: new Translator({ providers, clock, log, metrics }),
+    translator,
     texts: slots(config.CARREL_HELPERS_CONCURRENCY),
     pdfs,
     conversions,
     optimiser: new PdfOptimiser({ conversions, programs, log }),
+    pdfTranslator: new PdfTranslator({ conversions, translator }),
     tokens: config.CARREL_HELPERS_TOKEN,
     timeoutMs,
     metrics,

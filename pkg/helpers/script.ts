@@ -14,6 +14,9 @@ export class LimitExceeded extends Error {
   override readonly name = 'LimitExceeded';
 }
 
+/** What it gets for a line that it printed; undefined: nothing. */
+export type Answer = (line: string) => Promise<string | undefined>;
+
 /** Of the memory, for objects of the language; the rest is for bytes and the program itself. */
 const HEAP_SHARE = 0.6;
 const WATCH_MS = 50;
@@ -29,12 +32,7 @@ const ABORTED = 'SIGABRT';
 export function runScript(
   script: URL,
   args: readonly string[],
-  {
-    folder,
-    limits,
-    signal,
-    answer,
-  }: { folder: string; limits: ScriptLimits; signal: AbortSignal; answer?: (line: string) => Promise<string> },
+  { folder, limits, signal, answer }: { folder: string; limits: ScriptLimits; signal: AbortSignal; answer?: Answer },
 ): Promise<string> {
   signal.throwIfAborted();
   const root = fileURLToPath(new URL('../..', import.meta.url));
@@ -72,7 +70,7 @@ export function runScript(
       line = lines.pop() ?? '';
       for (const whole of lines) {
         last = whole;
-        void answer?.(whole).then((reply) => child.stdin.write(`${reply}\n`), end);
+        void answer?.(whole).then((reply) => reply !== undefined && child.stdin.write(`${reply}\n`), end);
       }
     });
     child.stdin.on('error', () => {}); // it has ended; its exit says why

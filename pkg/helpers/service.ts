@@ -6,6 +6,7 @@ import type { Logger } from '../runtime/log.ts';
 import type { Metrics } from '../runtime/metrics.ts';
 import type { Job, PdfConversions } from './pdf/conversions.ts';
 import type { PdfOptimiser } from './pdf/optimise/optimiser.ts';
+import type { PdfTranslator } from './pdf/translate/translator.ts';
 import { Refusal } from './refusal.ts';
 import type { Slots } from './slots.ts';
 import type { Translator } from './translator/translator.ts';
@@ -27,6 +28,7 @@ export interface ServiceDeps {
   readonly pdfs: Slots;
   readonly conversions: PdfConversions;
   readonly optimiser: PdfOptimiser;
+  readonly pdfTranslator: PdfTranslator;
   /** Any of them is accepted; none: everybody is. */
   readonly tokens: readonly string[];
   /** How long a request may take until its reply begins. */
@@ -91,7 +93,7 @@ export function createService(deps: ServiceDeps): Server {
 
 /** Which route serves a path. Texts and PDFs share `/translate`: the type of the body tells them apart. */
 function routesOf(deps: ServiceDeps): (path: string, request: IncomingMessage) => Route | undefined {
-  const { translator, conversions, optimiser } = deps;
+  const { translator, conversions, optimiser, pdfTranslator } = deps;
   const bytes = new Counter({
     name: 'carrel_helper_pdf_bytes_total',
     help: 'Bytes of PDFs that were converted, by operation and side (received, sent)',
@@ -129,7 +131,11 @@ function routesOf(deps: ServiceDeps): (path: string, request: IncomingMessage) =
     '/languages': json('languages', 'GET', ({ signal }) => translator.languages(signal)),
     '/optimize': pdf('optimize', ['quality', 'force'], (job) => optimiser.optimise(job)),
   };
-  return (path) => (Object.hasOwn(routes, path) ? routes[path] : undefined);
+  const translatePdf = pdf('translate_pdf', ['target_lang', 'source_lang'], (job) => pdfTranslator.translate(job));
+  return (path, request) => {
+    if (path === '/translate' && isForm(request)) return translatePdf;
+    return Object.hasOwn(routes, path) ? routes[path] : undefined;
+  };
 }
 
 const isForm = (request: IncomingMessage): boolean => /^multipart\/form-data\b/i.test(request.headers['content-type'] ?? '');

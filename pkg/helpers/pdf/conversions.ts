@@ -7,7 +7,7 @@ import { pipeline } from 'node:stream/promises';
 import { z } from 'zod';
 import type { Logger } from '../../runtime/log.ts';
 import { Refusal, type RefusalCode, REFUSALS } from '../refusal.ts';
-import { LimitExceeded, runScript } from '../script.ts';
+import { type Answer, LimitExceeded, runScript } from '../script.ts';
 import type { Slots } from '../slots.ts';
 import { type FormRules, receivePdf } from './form.ts';
 
@@ -90,7 +90,7 @@ export class PdfConversions {
   async run(
     script: URL,
     { folder, signal, until }: Job,
-    { input, output, options, answer }: { input: string; output: string; options: unknown; answer?: (line: string) => Promise<string> },
+    { input, output, options, answer }: { input: string; output: string; options: unknown; answer?: Answer },
   ): Promise<unknown> {
     const limits = { ms: Math.max(1_000, until - Date.now()), memoryBytes: this.limits.memoryBytes, outputBytes: 64 << 20 };
     try {

@@ -115,6 +115,12 @@ export function reachable(context: PDFContext): Map<PDFRef, PDFObject> {
   return found;
 }
 
+/** What nothing refers to goes: also what was replaced. */
+export function dropUnused(context: PDFContext): void {
+  const used = reachable(context);
+  for (const [ref] of context.enumerateIndirectObjects()) if (!used.has(ref)) context.delete(ref);
+}
+
 function childrenOf(object: PDFObject): readonly PDFObject[] {
   if (object instanceof PDFArray) return object.asArray();
   if (object instanceof PDFDict) return object.values();

@@ -68,6 +68,16 @@ export class Translator {
    * `source` null: it is detected. Throws `language_unknown`, `source_language_unclear`, `unavailable`, or the signal's reason.
    */
   async translate(text: string, languages: { source: string | null; target: string }, signal: AbortSignal): Promise<Translation> {
+    const { texts, ...translation } = await this.translateAll([text], languages, signal);
+    return { text: texts[0] ?? '', ...translation };
+  }
+
+  /** As translate; all texts are of one source language. */
+  async translateAll(
+    texts: readonly string[],
+    languages: { source: string | null; target: string },
+    signal: AbortSignal,
+  ): Promise<Omit<Translation, 'text'> & { texts: string[] }> {
     const target = canonicalTag(languages.target, 'target_language');
     const source = languages.source === null ? null : canonicalTag(languages.source, 'source_language');
     let hasFailed = false;
@@ -78,7 +88,7 @@ export class Translator {
       const route = known && routeOf(known, source, target);
       if (!route) continue;
       try {
-        const translated = await this.#by(provider, text, route, signal);
+        const translated = await this.#by(provider, texts, route, signal);
         return { ...translated, provider: provider.name };
       } catch (error) {
         signal.throwIfAborted();
@@ -96,10 +106,16 @@ export class Translator {
     );
   }
 
-  async #by(provider: Provider, text: string, route: Route, signal: AbortSignal): Promise<{ text: string; source: string | null }> {
+  async #by(
+    provider: Provider,
+    texts: readonly string[],
+    route: Route,
+    signal: AbortSignal,
+  ): Promise<{ texts: string[]; source: string | null }> {
     const parts: string[] = [];
     let { source } = route;
-    for (const batch of batchesOf(segmentsOf(text, provider.most.characters), provider.most)) {
+    const segments = texts.map((text) => segmentsOf(text, provider.most.characters));
+    for (const batch of batchesOf(segments.flat(), provider.most)) {
       const end = this.#seconds.startTimer({ provider: provider.name });
       try {
         // Spaces around a part belong to the text, and services do away with them.
@@ -119,7 +135,8 @@ export class Translator {
         throw error;
       }
     }
-    return { text: parts.join(''), source: source === null ? null : canonicalTag(source, 'source_language') };
+    const joined = segments.map(({ length }) => parts.splice(0, length).join(''));
+    return { texts: joined, source: source === null ? null : canonicalTag(source, 'source_language') };
   }
 
   #inOrder(): Provider[] {

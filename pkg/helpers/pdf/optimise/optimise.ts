@@ -1,5 +1,5 @@
 import { PDFDict, PDFHeader, PDFRawStream, PDFStreamWriter, PDFWriter } from '@cantoo/pdf-lib';
-import { name, openPdf, type Pdf, reachable } from '../document.ts';
+import { dropUnused, name, openPdf, type Pdf, reachable } from '../document.ts';
 import { mergeDuplicates } from './duplicates.ts';
 import { type ImageRules, imagesAmong, masksAmong, smallerImage } from './images.ts';
 import { placementsOf } from './placements.ts';
@@ -40,8 +40,7 @@ export async function optimise(
     if (smaller) context.assign(ref, smaller);
   }
   mergeDuplicates(context);
-  const used = reachable(context);
-  for (const [ref] of context.enumerateIndirectObjects()) if (!used.has(ref)) context.delete(ref);
+  dropUnused(context);
   return { bytes: await written(pdf), pages: pdf.pages.length, isPlain: isPlain(pdf) };
 }
 
