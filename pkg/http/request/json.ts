@@ -73,7 +73,7 @@ function requireShallow(text: string): void {
 function requireKept(value: unknown, path: string[]): void {
   if (typeof value === 'number') {
     const exact = Number.isFinite(value) && (!Number.isInteger(value) || Number.isSafeInteger(value));
-    if (!exact) throw invalid(nameOf(path), 'is a number above 2^53-1');
+    if (!exact) throw invalid(nameOf(path), 'is an integer beyond ±(2^53-1); send it as a string');
   } else if (typeof value === 'string') {
     if (!isKept(value)) requireText(value, nameOf(path));
   } else if (value !== null && typeof value === 'object') {
