@@ -39,15 +39,13 @@ import { Transfers } from './transfers/transfers.ts';
 import { trashEndpoints } from './trash/trash.ts';
 import { Blobs } from './uploads/blobs.ts';
 import { uploadEndpoints } from './uploads/uploads.endpoints.ts';
+import { DEFAULT_MAX_UPLOAD_BYTES } from './uploads/uploads.schema.ts';
 import { Uploads } from './uploads/uploads.service.ts';
 import { versionEndpoints } from './versions/versions.endpoints.ts';
 import { VersionSchedule } from './versions/version-schedule.ts';
 import { Versions } from './versions/versions.service.ts';
 
 export type { TransferLimits } from './transfers/transfer-limits.ts';
-
-/** By default, a file is bounded by its owner's quota and by the size of a multipart upload to S3 (10,000 parts of 8 MiB). */
-const DEFAULT_MAX_UPLOAD_BYTES = 10_000 * 8 * 1024 * 1024;
 
 /** Files, folders and grants. `limits`: other limits of uploads and downloads than the default ones (tests). */
 export const contentFeature = (limits: Partial<TransferLimits> = {}): Feature => ({

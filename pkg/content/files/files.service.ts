@@ -279,8 +279,8 @@ export class Files {
    * A file that the actor has this level on, locked until the end of the transaction. `any`: also in the trash, where those with write access see it.
    * `ifMatch` is compared with the tag of what they see. One statement.
    */
-  async lock(tx: Tx, actor: Actor, granted: Granted, id: string, wanted: Level, expected: Expected): Promise<FileRecord> {
-    return requireFile(actor, granted, await findFile(tx, id, true), wanted, expected);
+  lock(tx: Tx, actor: Actor, granted: Granted, id: string, wanted: Level, expected: Expected): Promise<FileRecord> {
+    return lockFile(tx, actor, granted, id, wanted, expected);
   }
 
   async #emitChanges(tx: Tx, before: FileRecord, after: FileRecord): Promise<void> {
@@ -311,6 +311,16 @@ export class Files {
     return { folder, ancestors: folder.ancestors, path: folder.path };
   }
 }
+
+/** As `Files.lock`. */
+export const lockFile = async (
+  tx: Tx,
+  actor: Actor,
+  granted: Granted,
+  id: string,
+  wanted: Level,
+  expected: Expected,
+): Promise<FileRecord> => requireFile(actor, granted, await findFile(tx, id, true), wanted, expected);
 
 /** What a file is to be: live unless `any` is given, and of these tags. */
 interface Expected {

@@ -9,6 +9,8 @@ import type { FilePart } from './multipart.ts';
 
 /** docs/design/records.md, File. */
 const MIME_TYPE_MAX_CHARACTERS = 100;
+/** By default, a file is bounded by its owner's quota and by the size of a multipart upload to S3 (10,000 parts of 8 MiB). */
+export const DEFAULT_MAX_UPLOAD_BYTES = 10_000 * 8 * 1024 * 1024;
 /** Types that clients send for unknown content (RFC 2046 §4.5.1). */
 export const UNKNOWN_TYPE = 'application/octet-stream';
 
