@@ -9,6 +9,8 @@ import { EMPTY_OWN_TRASH } from '../../pkg/content/trash/trash-task.ts';
 import { usage } from '../../pkg/content/usage/usage.ts';
 import type { Feature } from '../../pkg/feature/feature.ts';
 import { groups } from '../../pkg/groups/groups.ts';
+import { helperServicesFeature } from '../../pkg/helper-services/helper-services.ts';
+import { OPTIMIZE, TRANSLATE } from '../../pkg/helper-services/pdf/pdf-tasks.ts';
 import { lti } from '../../pkg/lti/lti.ts';
 import { schedules } from '../../pkg/schedules/schedules.ts';
 import { tasksFeature } from '../../pkg/tasks/tasks.ts';
@@ -17,7 +19,7 @@ import { webhooks } from '../../pkg/webhooks/webhooks.ts';
 /** What a tenant's server does. A new feature is one line here (docs/architecture.md, "Add a feature"). A deleted user's tasks go before their content, and tags are copied while the files are still theirs. */
 export const FEATURES: readonly Feature[] = [
   accountsFeature(),
-  tasksFeature([EMPTY_OWN_TRASH, COPY_FOLDER, BATCH]),
+  tasksFeature([EMPTY_OWN_TRASH, COPY_FOLDER, BATCH, OPTIMIZE, TRANSLATE]),
   tags,
   contentFeature(),
   metadata,
@@ -26,5 +28,6 @@ export const FEATURES: readonly Feature[] = [
   audit,
   webhooks,
   schedules,
+  helperServicesFeature(),
   lti,
 ];

@@ -15,6 +15,7 @@ import { applyRetention, expireVersions } from '../../pkg/content/versions/expir
 import { recountUsage } from '../../pkg/content/usage/recount-usage.processor.ts';
 import { deleteExpiredEvents, trimFullOutboxes } from '../../pkg/events/retention.ts';
 import { deliveryQueue } from '../../pkg/webhooks/delivery/delivery.queue.ts';
+import { pdfProcessors } from '../../pkg/helper-services/pdf/pdf.processor.ts';
 import type { WorkerJobs } from '../../pkg/jobs/worker.ts';
 import { renameCourse } from '../../pkg/lti/launch/rename-course.processor.ts';
 import { submitGrade } from '../../pkg/lti/grades/submit-grade.processor.ts';
@@ -40,6 +41,7 @@ export const workerJobs = (config: WorkerConfig): WorkerJobs => ({
     copyFolder,
     batch,
     importArchive,
+    ...pdfProcessors(),
     renameCourse,
     expireTask,
     replay,

@@ -35,6 +35,8 @@ export const CATALOGUE = {
     meaning: 'The folder has too many files and folders for one archive; download its folders one by one.',
   },
   archive_refused: { status: 422, meaning: 'The archive is broken, hostile or larger than an import takes; nothing of it was stored.' },
+  pdf_signed: { status: 422, meaning: 'The PDF is signed, and its signatures would not hold; `force` has it done all the same.' },
+  pdf_encrypted: { status: 422, meaning: 'The PDF is encrypted; remove its password and upload it again.' },
   idempotency_key_reused: { status: 422, meaning: 'The Idempotency-Key was used before with another request.' },
   rate_limit_exceeded: { status: 429, meaning: 'Too many requests; `retry_after` says when to try again.' },
   too_many_transfers: {
@@ -45,6 +47,12 @@ export const CATALOGUE = {
   headers_too_large: { status: 431, meaning: 'The headers of the request are too large.' },
   checksum_mismatch: { status: 460, meaning: 'The bytes are not those of the checksum; none of the request were kept.' },
   internal: { status: 500, meaning: 'An internal error; `request_id` finds it in the log.' },
+  helper_not_configured: { status: 501, meaning: 'This institution has no such helper service.' },
+  helper_rejected: {
+    status: 502,
+    meaning: 'The helper service refused the request, or answered something that cannot be used; the same will fail again.',
+  },
+  helper_unavailable: { status: 503, meaning: 'The helper service does not answer; try again after `Retry-After` seconds.' },
   unavailable: { status: 503, meaning: 'A required service is temporarily unavailable; try again after `Retry-After` seconds.' },
   suspended: { status: 503, meaning: 'This tenant is suspended.' },
   quota_exceeded: { status: 507, meaning: "The owner's storage quota would be exceeded." },

@@ -23,12 +23,16 @@ export interface TaskKind<Arguments extends z.ZodType = z.ZodType> {
 }
 
 export const taskKind = <Arguments extends z.ZodType>(
-  declaration: Pick<TaskKind<Arguments>, 'name' | 'arguments'> & Partial<Pick<TaskKind<Arguments>, 'isSingle' | 'resultOfRetry'>>,
+  declaration: Pick<TaskKind<Arguments>, 'name' | 'arguments'> &
+    Partial<Pick<TaskKind<Arguments>, 'isSingle' | 'resultOfRetry'>> & {
+      /** Default: the one of tasks. */
+      readonly queue?: string;
+    },
 ): TaskKind<Arguments> => ({
   isSingle: false,
   resultOfRetry: (result) => result,
   ...declaration,
-  job: job({ kind: `tasks.${declaration.name}`, queue: TASK_QUEUE, payload: TaskPayload, retry: RETRY }),
+  job: job({ kind: `tasks.${declaration.name}`, queue: declaration.queue ?? TASK_QUEUE, payload: TaskPayload, retry: RETRY }),
 });
 
 /** Deletes a task with its items. */

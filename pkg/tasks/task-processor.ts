@@ -51,6 +51,8 @@ export interface HeldTask<Arguments> extends Omit<RunningTask, 'arguments'> {
   endRest(error: { readonly code: ProblemCode; readonly message: string }): Promise<void>;
   /** Each item has ended. */
   succeed(): Promise<void>;
+  /** It could not be done. */
+  fail(error: { readonly code: ProblemCode; readonly message: string }): Promise<void>;
 }
 
 /**
@@ -118,6 +120,7 @@ async function stepOf<Arguments extends z.ZodType, T>(
       end: (items) => endItems(tx, task.id, items),
       endRest: (error) => endQueued(tx, task.id, error),
       succeed: () => endTask(tx, uuid, 'succeeded', now(), null),
+      fail: ({ code, message }) => endTask(tx, uuid, 'failed', now(), { code, message }),
     });
   });
 }

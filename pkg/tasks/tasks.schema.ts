@@ -9,6 +9,8 @@ export const TASK_KINDS = [
   'batch',
   'import',
   'replay',
+  'optimize',
+  'translate',
   'recount_usage',
   'sweep_objects',
   'sweep_uploads',
@@ -135,6 +137,25 @@ const VerifyChecksumsTask = maintenance('verify_checksums', {
   faults: 'of which the object is missing, or has another size or checksum',
 });
 
+const Made = z.object({
+  file_id: Uuid.meta({ description: 'the file that has a next version, or the copy' }),
+  version_number: z.int().min(1).meta({ example: 2 }),
+});
+const OptimizeTask = TaskOfAnyKind.extend({
+  kind: z.literal('optimize'),
+  result: Made.extend({
+    size_before: Bytes,
+    size_after: Bytes.meta({ description: 'of what the helper made, whether it is kept or not' }),
+    kept: z.boolean().describe('false: it was not at least 5 % and 4 KiB smaller; the file is as it was, and so is its number'),
+  })
+    .nullable()
+    .describe('null until it has succeeded'),
+}).meta({ id: 'OptimizeJob' });
+const TranslateTask = TaskOfAnyKind.extend({
+  kind: z.literal('translate'),
+  result: Made.nullable().describe('null until it has succeeded'),
+}).meta({ id: 'TranslateJob' });
+
 /** docs/design/records.md, Job. */
 export const TaskView = z
   .discriminatedUnion('kind', [
@@ -143,6 +164,8 @@ export const TaskView = z
     BatchTask,
     ImportTask,
     ReplayTask,
+    OptimizeTask,
+    TranslateTask,
     RecountUsageTask,
     SweepObjectsTask,
     SweepUploadsTask,

@@ -6,6 +6,8 @@ import { type CarrelServer, createServer } from '../../cmd/server/server.ts';
 import { accountsFeature } from '../../pkg/accounts/accounts.ts';
 import { contentFeature, type TransferLimits } from '../../pkg/content/content.ts';
 import type { Feature } from '../../pkg/feature/feature.ts';
+import type { HelperLimits } from '../../pkg/helper-services/calls/helper-calls.ts';
+import { helperServicesFeature } from '../../pkg/helper-services/helper-services.ts';
 import { ensureAdministrator } from '../../pkg/accounts/administrator.ts';
 import { type PasswordCost, Passwords } from '../../pkg/accounts/passwords.ts';
 import type { UserView } from '../../pkg/accounts/users/users.schema.ts';
@@ -38,6 +40,8 @@ export interface TenantOptions {
   readonly maxUploadBytes?: number;
   /** As many at once as anybody likes, unless set. */
   readonly transfers?: Partial<TransferLimits>;
+  /** Of helper services; the server's own, unless set. */
+  readonly helpers?: Partial<HelperLimits>;
   readonly trustedProxies?: number;
   /** True: a password costs what it does in production, 20 ms of CPU; else next to nothing. */
   readonly realPasswords?: boolean;
@@ -126,6 +130,7 @@ export async function startTenant(options: TenantOptions = {}): Promise<TestTena
   const ofTests = [
     accountsFeature(options.realPasswords ? undefined : CHEAP_PASSWORDS),
     contentFeature({ perPerson: 1_000_000, ...options.transfers }),
+    helperServicesFeature(options.helpers),
   ];
   const features = [
     ...FEATURES.map((feature) => ofTests.find(({ name }) => name === feature.name) ?? feature),

@@ -13,7 +13,7 @@ import type { TestPlatform } from './worker-platform.ts';
 export function workerInProcess(
   platform: TestPlatform,
   jobs: Pick<WorkerJobs, 'queues' | 'processors'>,
-  { observe, ...changed }: Partial<Pick<WorkerDeps, 'clock' | 'log' | 'metrics'>> & { observe?: ObserveStatement } = {},
+  { observe, ...changed }: Partial<Pick<WorkerDeps, 'clock' | 'log' | 'metrics' | 'egressAllow'>> & { observe?: ObserveStatement } = {},
 ): { close(): Promise<void> } {
   const of = { url: platform.workerUrl, poolSize: 2, log: silentLogger };
   const [db, leasePool] = [new Database({ ...of, ...(observe ? { observe } : {}) }), new SqlPool(of)];

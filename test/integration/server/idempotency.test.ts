@@ -10,6 +10,8 @@ import { serverSuite } from '../../support/server-suite.ts';
 import { countBy, range } from '../../support/wait.ts';
 import { zipBytes } from '../../support/zip-bytes.ts';
 import { filePart, FORM } from '../content/raw-form.ts';
+import { syncHelpers } from '../../../pkg/helper-services/managed-helpers.ts';
+import { pdf } from '../../support/helpers/pdf.ts';
 
 const tenant = serverSuite();
 
@@ -194,6 +196,14 @@ const SUCCEEDS: Readonly<Record<string, () => Promise<(key: string) => Promise<A
     const { body } = await tenant.admin.post('/folders', { name: 'copied' });
     return (key) => tenant.admin.post(`/folders/${body.id}/copy`, { name: 'copy' }, keyed(key));
   },
+  optimizeFile: async () => {
+    const id = await pdfFile();
+    return (key) => tenant.admin.post(`/files/${id}/optimize`, {}, keyed(key));
+  },
+  translateFile: async () => {
+    const id = await pdfFile();
+    return (key) => tenant.admin.post(`/files/${id}/translate`, { target_language: 'es' }, keyed(key));
+  },
   createBatch: async () => {
     const { body } = await tenant.admin.post('/folders', { name: 'batched' });
     const items = [{ type: 'folder', id: body.id }];
@@ -268,6 +278,15 @@ const SECRETS: typeof SUCCEEDS = {
 const NIGHTLY = { name: 'Nightly', kind: 'recount_usage', cron: '0 3 * * *' };
 const keyed = (key: string): { headers: Record<string, string> } => ({ headers: { 'idempotency-key': key } });
 const file = async (name: string): Promise<{ id: string }> => (await tenant.admin.upload('/files', { name, file: Buffer.from('x') })).body;
+/** A PDF, where the tenant has helpers; nobody asks them. */
+const pdfFile = async (): Promise<string> => {
+  const kinds = ['pdf_optimize', 'pdf_translate'] as const;
+  await syncHelpers(
+    tenant.rows,
+    kinds.map((kind) => ({ kind, url: 'https://helper.example.org', token: null })),
+  );
+  return (await tenant.admin.upload('/files', { name: `${randomUUID()}.pdf`, file: pdf() })).body.id;
+};
 const webhook = async (): Promise<string> =>
   (await tenant.admin.post('/webhooks', { url: 'https://receiver.example.org/hook', events: ['file.created'] })).body.id;
 
@@ -302,7 +321,7 @@ test('every POST whose description has the header gives the first reply again, a
       .filter((operation) => !heeding.includes(operation))
       .map(({ operationId }) => operationId)
       .sort(),
-  ).toEqual(['changePassword', 'downloadSharedFileWithPassword', 'login', 'logout', 'refreshSession', 'resetPassword']);
+  ).toEqual(['changePassword', 'downloadSharedFileWithPassword', 'login', 'logout', 'refreshSession', 'resetPassword', 'translateText']);
 });
 
 test('docs/use-the-api.md names the POSTs that do not heed the header', async () => {

@@ -1,6 +1,7 @@
 import { ACCOUNT_CASES } from './accounts-cases.ts';
 import type { Cases } from './case.ts';
 import { CONTENT_CASES } from './content-cases.ts';
+import { HELPER_CASES } from './helper-cases.ts';
 import { LTI_CASES } from './lti-cases.ts';
 import { SCHEDULE_CASES } from './schedule-cases.ts';
 import { SHARING_CASES } from './sharing-cases.ts';
@@ -14,6 +15,7 @@ export const CASES: Readonly<Record<string, Cases>> = {
   ...WEBHOOK_CASES,
   ...SCHEDULE_CASES,
   ...LTI_CASES,
+  ...HELPER_CASES,
   getOpenApiDocument: { success: (w) => ({ by: w.tenant.anonymous }), stranger: 'same' },
   getReferencePage: { success: (w) => ({ by: w.tenant.anonymous }), stranger: 'same' },
 };

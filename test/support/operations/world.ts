@@ -1,5 +1,7 @@
+import { syncHelpers } from '../../../pkg/helper-services/managed-helpers.ts';
 import { systemRandom } from '../../../pkg/runtime/random.ts';
 import type { Api, ApiReply } from '../api.ts';
+import { type Fault, startHelper } from '../helpers/helper.ts';
 import { launched } from '../lms/launched.ts';
 import type { Registration } from '../lms/registration.ts';
 import type { TestTenant } from '../server.ts';
@@ -128,6 +130,20 @@ export class World {
       [job.params.id],
     );
     return job;
+  };
+  pdf = (content: Buffer, by = this.ada.api): Promise<Body> => made(by.upload('/files', { file: content, name: `${this.name()}.pdf` }));
+  /** Has the tenant use a helper service for everything, that behaves so until `release`; `none`: it has none. */
+  helpers = async (how?: Fault | 'none'): Promise<void> => {
+    if (how === 'none') return syncHelpers(this.tenant.rows, []);
+    const helper = await startHelper();
+    this.#held.push(() => helper.close());
+    await helper.fail(how);
+    const { url } = helper;
+    const kinds = ['translate', 'pdf_optimize', 'pdf_translate'] as const;
+    await syncHelpers(
+      this.tenant.rows,
+      kinds.map((kind) => ({ kind, url, token: null })),
+    );
   };
   /** The token of a share link of somebody of whose links as many downloads as may be are in progress until `release`. */
   busyLink = async (): Promise<string> => {

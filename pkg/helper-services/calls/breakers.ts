@@ -1,0 +1,109 @@
+import { circuitBreaker, type CircuitBreakerPolicy, CircuitState, ConsecutiveBreaker, handleWhen } from 'cockatiel';
+import { LRUCache } from 'lru-cache';
+import { Gauge } from 'prom-client';
+import type { ProblemCode } from '../../api/error-catalogue.ts';
+import { Problem } from '../../api/problem.ts';
+import type { Clock } from '../../runtime/clock.ts';
+import type { Metrics } from '../../runtime/metrics.ts';
+import { HELPER_KINDS, type HelperKind } from '../helper.ts';
+
+export interface BreakerLimits {
+  /** Failures behind each other that open a breaker. */
+  readonly failures: number;
+  /** How long it stays open, until one call may try again, in milliseconds. */
+  readonly openMs: number;
+}
+
+export const BREAKER_LIMITS: BreakerLimits = { failures: 5, openMs: 30_000 };
+/** While one call tries whether the helper is back, others are to come again after so long. */
+const TRIAL_SECONDS = 5;
+const BREAKERS_MAX = 2_000;
+
+/** By these a helper shows that it is there. */
+const ANSWERED: readonly ProblemCode[] = ['helper_rejected', 'validation_failed'];
+const isCode = (error: unknown, codes: readonly ProblemCode[]): error is Problem => error instanceof Problem && codes.includes(error.code);
+
+interface Breaker {
+  readonly policy: CircuitBreakerPolicy;
+  /** Monotonic, ms. */
+  openedAt: number;
+}
+
+/**
+ * A circuit breaker for each tenant and helper, of this process. Only what may pass by itself (`helper_unavailable`) opens one: a helper that answers, be it
+ * with a refusal, is there. One tenant's helper says nothing of another's, also at the same address: the other may have another token, or another network.
+ */
+export class Breakers {
+  readonly #clock: Clock;
+  readonly #limits: BreakerLimits;
+  readonly #known = new LRUCache<string, Breaker>({ max: BREAKERS_MAX });
+
+  constructor({ clock, metrics, limits = {} }: { clock: Clock; metrics: Metrics; limits?: Partial<BreakerLimits> }) {
+    this.#clock = clock;
+    this.#limits = { ...BREAKER_LIMITS, ...limits };
+    metrics.registerMetric(openBreakers(this.#known));
+  }
+
+  /** Throws `helper_unavailable` without a call while the breaker is open. */
+  async run<T>(tenant: string, kind: HelperKind, call: () => Promise<T>): Promise<T> {
+    const breaker = this.#of(tenant, kind);
+    const waitSeconds = this.#waitOf(breaker);
+    if (waitSeconds !== null) throw unavailable(waitSeconds);
+    const answer = await breaker.policy.execute(() =>
+      call().then(
+        (value) => ({ value }),
+        (error: unknown) => {
+          if (isCode(error, ANSWERED)) return { error };
+          throw error;
+        },
+      ),
+    );
+    if ('error' in answer) throw answer.error;
+    return answer.value;
+  }
+
+  isOpen(tenant: string, kind: HelperKind): boolean {
+    return this.#waitOf(this.#of(tenant, kind)) !== null;
+  }
+
+  /** Whole seconds; null: a call may be made. */
+  #waitOf({ policy, openedAt }: Breaker): number | null {
+    if (policy.state === CircuitState.HalfOpen) return TRIAL_SECONDS;
+    if (policy.state !== CircuitState.Open) return null;
+    const leftMs = openedAt + this.#limits.openMs - this.#clock.monotonic();
+    return leftMs <= 0 ? null : Math.ceil(leftMs / 1000);
+  }
+
+  #of(tenant: string, kind: HelperKind): Breaker {
+    const key = `${kind} ${tenant}`;
+    const known = this.#known.get(key);
+    if (known) return known;
+    const policy = circuitBreaker(
+      handleWhen((error) => isCode(error, ['helper_unavailable'])),
+      // This class says when a trial is due: the library reads the wall clock, which may be set.
+      { halfOpenAfter: 0, breaker: new ConsecutiveBreaker(this.#limits.failures) },
+    );
+    const breaker: Breaker = { policy, openedAt: 0 };
+    policy.onBreak(() => void (breaker.openedAt = this.#clock.monotonic()));
+    this.#known.set(key, breaker);
+    return breaker;
+  }
+}
+
+const openBreakers = (known: LRUCache<string, Breaker>): Gauge<'helper'> =>
+  new Gauge({
+    name: 'carrel_helper_breakers_open',
+    help: 'Circuit breakers of helper services that are open or half open in this process, by helper',
+    labelNames: ['helper'],
+    registers: [],
+    collect() {
+      for (const kind of HELPER_KINDS) this.set({ helper: kind }, 0);
+      for (const [key, { policy }] of known.entries())
+        if (policy.state !== CircuitState.Closed) this.inc({ helper: key.split(' ')[0] ?? '' });
+    },
+  });
+
+const unavailable = (retryAfter: number): Problem =>
+  new Problem('helper_unavailable', 'The helper service failed several times behind each other, and is not asked for a while.', {
+    retryAfter,
+  });

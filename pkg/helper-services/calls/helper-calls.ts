@@ -1,0 +1,185 @@
+import { Readable } from 'node:stream';
+import { Histogram } from 'prom-client';
+import { Problem } from '../../api/problem.ts';
+import type { GuardedClient } from '../../net/client.ts';
+import type { StreamedReply } from '../../net/streamed-exchange.ts';
+import type { Clock } from '../../runtime/clock.ts';
+import type { Metrics } from '../../runtime/metrics.ts';
+import type { Helper } from '../helper.ts';
+import { type BreakerLimits, Breakers } from './breakers.ts';
+import { multipart, type SentFile } from './multipart-body.ts';
+import { checkedPdf } from './pdf-reply.ts';
+import { problemOfError, problemOfStatus, rejected, type Translation, translationOf } from './replies.policy.ts';
+
+export interface HelperLimits {
+  /** Of a translation of text, for which a client waits: less than the minute after which proxies give up. */
+  readonly textMs: number;
+  /** How long a helper may take nothing and send nothing of a PDF. */
+  readonly silenceMs: number;
+  /** Of a PDF, from the call to the end of the reply. */
+  readonly pdfMs: number;
+  readonly breaker: Partial<BreakerLimits>;
+}
+
+export const HELPER_LIMITS: HelperLimits = { textMs: 55_000, silenceMs: 60_000, pdfMs: 10 * 60_000, breaker: {} };
+
+const TEXT_REPLY_BYTES_MAX = 4 * 1024 * 1024;
+const REFUSAL_BYTES_MAX = 4 * 1024;
+
+export interface Conversion {
+  readonly path: '/optimize' | '/translate';
+  readonly fields: Readonly<Record<string, string>>;
+  readonly file: SentFile;
+  /** Of the reply's body: one byte more is rejected. */
+  readonly maxBytes: number;
+  readonly signal: AbortSignal;
+}
+
+/**
+ * Requests to the helper services of tenants, each behind the breaker of its tenant and helper. They throw `helper_unavailable`, which another attempt may
+ * not meet, `helper_rejected`, which it would, and `validation_failed` in a translator's own words; an abort is EgressError `aborted`.
+ */
+export class HelperCalls {
+  readonly #client: GuardedClient;
+  readonly #clock: Clock;
+  readonly #limits: HelperLimits;
+  readonly #seconds: Histogram<'helper' | 'outcome'>;
+  readonly breakers: Breakers;
+
+  constructor(deps: { client: GuardedClient; clock: Clock; metrics: Metrics; limits?: Partial<HelperLimits> }) {
+    this.#client = deps.client;
+    this.#clock = deps.clock;
+    this.#limits = { ...HELPER_LIMITS, ...deps.limits };
+    this.breakers = new Breakers({ ...deps, limits: this.#limits.breaker });
+    this.#seconds = new Histogram({
+      name: 'carrel_helper_call_seconds',
+      help: 'Requests to helper services of tenants, by helper and outcome',
+      labelNames: ['helper', 'outcome'],
+      buckets: [0.05, 0.25, 1, 2.5, 5, 10, 30, 60, 180, 600],
+      registers: [deps.metrics],
+    });
+  }
+
+  /** `source` null: the helper finds it out. */
+  translate(
+    tenant: string,
+    helper: Helper,
+    { text, source, target }: { text: string; source: string | null; target: string },
+    signal: AbortSignal,
+  ): Promise<Translation> {
+    return this.#call(tenant, helper, async () => {
+      const { status, headers, body } = await this.#client.request({
+        url: addressOf(helper, '/translate'),
+        method: 'POST',
+        headers: { ...authorization(helper), 'content-type': 'application/json', accept: 'application/json' },
+        body: JSON.stringify({ text, target_language: target, source_language: source ?? 'auto' }),
+        maxBytes: TEXT_REPLY_BYTES_MAX,
+        timeoutMs: this.#limits.textMs,
+        signal,
+        sendsTrace: true,
+      });
+      if (status === 200) return translationOf(headers['content-type'], body);
+      throw problemOfStatus(
+        helper.kind,
+        { status, retryAfter: headers['retry-after'], text: body.subarray(0, REFUSAL_BYTES_MAX).toString('utf8') },
+        helper.token,
+      );
+    });
+  }
+
+  /**
+   * Has a PDF made of another: both stream. `receive` takes the reply's PDF, which fails where it turns out to be none; what `receive` throws of its own is
+   * thrown on, and says nothing against the helper.
+   */
+  convert<T>(tenant: string, helper: Helper, conversion: Conversion, receive: (pdf: Readable) => Promise<T>): Promise<T> {
+    return this.#call(tenant, helper, async () => {
+      const { fields, file, maxBytes, signal, path } = conversion;
+      const { contentType, contentLength, body } = multipart(fields, file);
+      const reply = await this.#client.stream({
+        url: addressOf(helper, path),
+        headers: { ...authorization(helper), 'content-type': contentType, accept: 'application/pdf, application/json;q=0.5' },
+        body,
+        contentLength,
+        maxBytes,
+        silenceMs: this.#limits.silenceMs,
+        timeoutMs: this.#limits.pdfMs,
+        signal,
+        sendsTrace: true,
+      });
+      try {
+        return await this.#receive(helper, reply, receive);
+      } finally {
+        reply.body.destroy();
+      }
+    });
+  }
+
+  async #receive<T>(helper: Helper, { status, headers, body }: StreamedReply, receive: (pdf: Readable) => Promise<T>): Promise<T> {
+    if (status !== 200) {
+      const text = await beginningOf(body, REFUSAL_BYTES_MAX);
+      throw problemOfStatus(helper.kind, { status, retryAfter: headers['retry-after'], text }, helper.token);
+    }
+    if (!/^application\/pdf\s*(;|$)/i.test(headers['content-type'] ?? ''))
+      throw rejected(helper.kind, 'answered something else than a PDF');
+    let failure: unknown;
+    const pdf = Readable.from(
+      checkedPdf(helper.kind, body, (error) => (failure = error)),
+      { objectMode: false },
+    );
+    try {
+      return await receive(pdf);
+    } catch (error) {
+      // Whoever reads a stream may wrap what it failed by.
+      throw failure ?? error;
+    } finally {
+      pdf.destroy();
+    }
+  }
+
+  async #call<T>(tenant: string, { kind }: Helper, call: () => Promise<T>): Promise<T> {
+    const started = this.#clock.monotonic();
+    const end = (outcome: string): void => this.#seconds.observe({ helper: kind, outcome }, (this.#clock.monotonic() - started) / 1000);
+    let isAsked = false;
+    try {
+      const result = await this.breakers.run(tenant, kind, async () => {
+        isAsked = true;
+        return call().catch((error: unknown) => {
+          throw problemOfError(kind, error);
+        });
+      });
+      end('ok');
+      return result;
+    } catch (error) {
+      end(isAsked ? outcomeOf(error) : 'breaker_open');
+      throw error;
+    }
+  }
+}
+
+const OUTCOMES: Readonly<Record<string, string>> = {
+  helper_unavailable: 'unavailable',
+  helper_rejected: 'rejected',
+  validation_failed: 'refused',
+};
+const outcomeOf = (error: unknown): string => (error instanceof Problem ? (OUTCOMES[error.code] ?? 'ours') : 'ours');
+
+/** `url` may end with a slash. */
+export const addressOf = ({ url }: Helper, path: string): string => url.replace(/\/+$/, '') + path;
+
+export const authorization = ({ token }: Helper): Record<string, string> => (token === null ? {} : { authorization: `Bearer ${token}` });
+
+/** Text; what follows is not read. */
+async function beginningOf(body: Readable, most: number): Promise<string> {
+  const chunks: Buffer[] = [];
+  let bytes = 0;
+  try {
+    for await (const chunk of body as AsyncIterable<Buffer>) {
+      chunks.push(chunk);
+      bytes += chunk.length;
+      if (bytes >= most) break;
+    }
+  } catch {
+    // its status says enough
+  }
+  return Buffer.concat(chunks).subarray(0, most).toString('utf8');
+}

@@ -1,0 +1,87 @@
+import { z } from 'zod';
+import { text } from '../api/schemas.ts';
+import { canonicalTag } from '../runtime/language-tags.ts';
+
+const TAG_MAX = 64;
+/** Letters, digits and hyphens; `canonicalTag` says the rest. */
+const TAG_PATTERN = /^[A-Za-z0-9]{1,8}(-[A-Za-z0-9]{1,8})*$/;
+
+/** A language tag of BCP 47, whatever its case; it is given in its canonical form. */
+const LanguageTag = z
+  .string()
+  .max(TAG_MAX)
+  .regex(TAG_PATTERN, 'is no language tag: send one of BCP 47, such as en, es or pt-BR')
+  .refine((tag) => canonicalTag(tag) !== null, 'is no language tag: send one of BCP 47, such as en, es or pt-BR')
+  .overwrite((tag) => canonicalTag(tag) ?? tag)
+  .meta({ description: 'BCP 47, any case; the helper is asked for the nearest language that it knows (RFC 4647, lookup)', example: 'es' });
+
+/** `auto`: the helper finds it out. */
+const SourceLanguage = z
+  .union([z.literal('auto'), LanguageTag])
+  .default('auto')
+  .meta({ description: 'BCP 47; auto: the helper finds it out', example: 'auto' });
+
+export const TEXT_MAX_CHARACTERS = 50_000;
+
+export const TranslationRequest = z
+  .strictObject({
+    text: text(1, TEXT_MAX_CHARACTERS).meta({ example: 'The teacher reads a book.' }),
+    target_language: LanguageTag,
+    source_language: SourceLanguage,
+  })
+  .meta({ id: 'TranslationRequest' });
+export type TranslationRequest = z.output<typeof TranslationRequest>;
+
+export const TranslationView = z
+  .object({
+    text: z.string().meta({ example: 'El profesor lee un libro.' }),
+    source_language: z
+      .string()
+      .nullable()
+      .meta({ description: 'as it was named, or found out; null: the helper does not say', example: 'en' }),
+    target_language: z.string().meta({ example: 'es' }),
+    provider: z.string().nullable().meta({ description: 'who translated, as the helper says; null: it does not', example: 'deepl' }),
+  })
+  .meta({ id: 'Translation' });
+export type TranslationView = z.output<typeof TranslationView>;
+
+export const AS = ['version', 'copy'] as const;
+const asField = (by: (typeof AS)[number]) =>
+  z
+    .enum(AS)
+    .default(by)
+    .describe(
+      'version: the next version of the file, for those who may write it; copy: a file of the caller’s own, beside it or in their root',
+    );
+
+export const QUALITIES = ['low', 'medium', 'high'] as const;
+export const OptimizationRequest = z
+  .strictObject({
+    quality: z.enum(QUALITIES).default('medium').describe('of images: low is the smallest'),
+    as: asField('version'),
+    force: z.boolean().default(false).describe('true: a signed PDF too; the signatures of the result do not hold'),
+  })
+  .meta({ id: 'OptimizationRequest' });
+export type OptimizationRequest = z.output<typeof OptimizationRequest>;
+
+export const FileTranslationRequest = z
+  .strictObject({ target_language: LanguageTag, source_language: SourceLanguage, as: asField('copy') })
+  .meta({ id: 'FileTranslationRequest' });
+export type FileTranslationRequest = z.output<typeof FileTranslationRequest>;
+
+const HelperState = z
+  .object({
+    configured: z.boolean().describe('the Tenant resource names it'),
+    available: z.boolean().describe('it answers, as of the last minute'),
+    languages: z
+      .array(z.string())
+      .optional()
+      .meta({ description: 'into which it translates, where it says so', example: ['en', 'es'] }),
+  })
+  .meta({ id: 'HelperState' });
+export type HelperState = z.output<typeof HelperState>;
+
+export const HelpersView = z
+  .object({ translate: HelperState, pdf_optimize: HelperState, pdf_translate: HelperState })
+  .meta({ id: 'Helpers' });
+export type HelpersView = z.output<typeof HelpersView>;

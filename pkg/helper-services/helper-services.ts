@@ -1,0 +1,31 @@
+import { DEFAULT_MAX_UPLOAD_BYTES } from '../content/uploads/uploads.schema.ts';
+import { Files } from '../content/files/files.service.ts';
+import { VersionSchedule } from '../content/versions/version-schedule.ts';
+import type { Feature } from '../feature/feature.ts';
+import { TaskRequests } from '../tasks/task-requests.ts';
+import { HelperCalls, type HelperLimits } from './calls/helper-calls.ts';
+import { HelperLooks } from './calls/helper-looks.ts';
+import { helperEndpoints } from './helper-services.endpoints.ts';
+import { HelperStates } from './helper-states.service.ts';
+import { PdfRequests } from './pdf/pdf-requests.service.ts';
+import { Translations } from './text/translations.service.ts';
+
+/** Translation of texts, and of PDFs, and smaller PDFs, by the helper services of the tenant. `limits`: others than the default ones (tests). */
+export const helperServicesFeature = (limits: Partial<HelperLimits> = {}): Feature => ({
+  name: 'helper services',
+  create(services) {
+    const { tenant, sealer, settings } = services;
+    const seal = { tenantId: tenant.id, sealer };
+    const looks = new HelperLooks(services);
+    const calls = new HelperCalls({ ...services, limits });
+    const deps = { ...services, seal, looks, calls, breakers: calls.breakers };
+    const pdfs = new PdfRequests({
+      ...deps,
+      files: new Files(services),
+      tasks: new TaskRequests(services),
+      versions: new VersionSchedule(services),
+      maxBytes: settings.maxUploadBytes ?? DEFAULT_MAX_UPLOAD_BYTES,
+    });
+    return { endpoints: helperEndpoints({ states: new HelperStates(deps), translations: new Translations(deps), pdfs }) };
+  },
+});

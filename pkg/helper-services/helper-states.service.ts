@@ -1,0 +1,39 @@
+import type { Database } from '../store/postgres/database.ts';
+import type { TenantSeal } from '../store/tenant-resources.ts';
+import type { Breakers } from './calls/breakers.ts';
+import type { HelperLooks } from './calls/helper-looks.ts';
+import type { Helper, HelperKind } from './helper.ts';
+import type { HelpersView, HelperState } from './helper-services.schema.ts';
+import { helpersOf } from './helpers.sql.ts';
+
+/** Says which helper services there are, and how they are. */
+export class HelperStates {
+  readonly #db: Database;
+  readonly #seal: TenantSeal;
+  readonly #looks: HelperLooks;
+  readonly #breakers: Breakers;
+
+  constructor(deps: { db: Database; seal: TenantSeal; looks: HelperLooks; breakers: Breakers }) {
+    this.#db = deps.db;
+    this.#seal = deps.seal;
+    this.#looks = deps.looks;
+    this.#breakers = deps.breakers;
+  }
+
+  /** One statement, and a request to each helper that was not looked at within a minute. */
+  async all(): Promise<HelpersView> {
+    const helpers = await helpersOf(this.#db, this.#seal);
+    const of = (kind: HelperKind): Promise<HelperState> => this.#stateOf(helpers.get(kind));
+    const [translate, pdfOptimize, pdfTranslate] = await Promise.all([of('translate'), of('pdf_optimize'), of('pdf_translate')]);
+    return { translate, pdf_optimize: pdfOptimize, pdf_translate: pdfTranslate };
+  }
+
+  async #stateOf(helper: Helper | undefined): Promise<HelperState> {
+    if (!helper) return { configured: false, available: false };
+    const { tenantId } = this.#seal;
+    if (this.#breakers.isOpen(tenantId, helper.kind)) return { configured: true, available: false };
+    const { answers, languages } = await this.#looks.at(tenantId, helper);
+    const translates = helper.kind !== 'pdf_optimize' && languages !== null;
+    return { configured: true, available: answers, ...(translates ? { languages: [...languages.targets] } : {}) };
+  }
+}

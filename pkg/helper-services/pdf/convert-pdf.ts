@@ -1,0 +1,270 @@
+import type { Actor, PermissionSet } from '../../api/actor.ts';
+import { Problem } from '../../api/problem.ts';
+import { allows, levelOn, requireLevel } from '../../content/access/inherited-access.policy.ts';
+import { requesterOf } from '../../content/access/requester.ts';
+import { Files, lockFile } from '../../content/files/files.service.ts';
+import { type FileRecord, findFile } from '../../content/files/files.sql.ts';
+import { fileSeenBy } from '../../content/files/files.view.ts';
+import { findFolder } from '../../content/folders/folders.sql.ts';
+import { nameWith } from '../../content/names/names.policy.ts';
+import { Blobs, type NewObjects, type StoredBlob } from '../../content/uploads/blobs.ts';
+import { Reservation } from '../../content/uploads/quota-reservation.service.ts';
+import { UploadCommits } from '../../content/uploads/upload-commits.ts';
+import { copyFields, findUploadTarget, type UploadTarget } from '../../content/uploads/uploads.sql.ts';
+import type { JobContext, WorkerServices } from '../../events/processor.ts';
+import type { Tx } from '../../store/postgres/database.ts';
+import type { Objects } from '../../store/s3/objects.ts';
+import { type HeldTask, TaskOver, type TaskSteps } from '../../tasks/task-processor.ts';
+import type { Conversion, HelperCalls } from '../calls/helper-calls.ts';
+import type { HelperLooks } from '../calls/helper-looks.ts';
+import type { HelperLanguages } from '../calls/replies.policy.ts';
+import type { Helper, HelperKind } from '../helper.ts';
+import { helpersOf } from '../helpers.sql.ts';
+import { requireHelper } from '../require-helper.ts';
+import { isRunning, setResult } from './pdf.sql.ts';
+import type { PdfArguments } from './pdf-tasks.ts';
+import { SourcePdf } from './source-pdf.ts';
+
+const PDF = 'application/pdf';
+/** So soon the transfer of a canceled job ends; the promise is one second. */
+const LOOK_EVERY_MS = 500;
+/** Of an optimized file: less is not worth a version. */
+const SAVED_MIN = 0.05;
+const SAVED_MIN_BYTES = 4 * 1024;
+
+export interface Helpers {
+  readonly calls: HelperCalls;
+  readonly looks: HelperLooks;
+}
+
+/** What is asked of the helper, and how the result is kept. */
+export interface PlannedConversion<Arguments extends PdfArguments> {
+  readonly kind: HelperKind;
+  readonly path: Conversion['path'];
+  /** Else the result is not kept. */
+  readonly mustBeSmaller: boolean;
+  takesSigned(given: Arguments): boolean;
+  fields(
+    given: Arguments,
+    spelling: (of: keyof HelperLanguages, tag: string) => Promise<string>,
+  ): Promise<Readonly<Record<string, string>>>;
+  /** The word that the name of a copy has more. */
+  name(given: Arguments): string;
+  /** Of a version. */
+  comment(given: Arguments): string;
+}
+
+/** Who converts what, as it is now. */
+interface Begun<Arguments> {
+  readonly task: string;
+  readonly given: Arguments;
+  readonly actor: Actor;
+  readonly file: FileRecord;
+  /** Of whoever pays for the result. */
+  readonly quota: UploadTarget;
+}
+
+/** Has one PDF converted and keeps the result: from the first step of the task to its last. Throws Problem. */
+export async function convert<Arguments extends PdfArguments>(
+  services: WorkerServices,
+  helpers: Helpers,
+  steps: TaskSteps<Arguments>,
+  planned: PlannedConversion<Arguments>,
+): Promise<void> {
+  const { context } = steps;
+  const { objects } = await context.storage();
+  const begun = await steps.step((tx, task) => begin(services, tx, task));
+  if (!begun) return;
+  const seal = await services.seals.of(context.slug);
+  const helper = requireHelper(await helpersOf(context.db, seal), planned.kind);
+  const spelling = (of: keyof HelperLanguages, tag: string): Promise<string> => helpers.looks.spelling(seal.tenantId, helper, of, tag);
+  const fields = await planned.fields(begun.given, spelling);
+  const ask = { calls: helpers.calls, tenant: seal.tenantId, helper, fields, path: planned.path };
+  await untilOver(services, context, begun.task, (signal) => storeResult(services, steps, { objects, begun, planned, ask, signal }));
+}
+
+/** Null: the task has nothing to do. */
+async function begin<Arguments extends PdfArguments>(
+  { clock }: WorkerServices,
+  tx: Tx,
+  task: HeldTask<Arguments>,
+): Promise<Begun<Arguments> | null> {
+  const [item] = await task.next({ files: 1, folders: 1 });
+  if (!item) {
+    await task.succeed();
+    return null;
+  }
+  const now = clock.now();
+  const { actor, granted } = await requesterOf(tx, task, 'write:files', now, task.arguments.permissions);
+  const { as } = task.arguments;
+  const file = await findFile(tx, task.arguments.file);
+  if (!file || file.deletedAt !== null) throw new Problem('not_found', 'The file is not there any more.');
+  requireLevel(levelOn('file', actor, file, granted), as === 'version' ? 'write' : 'read');
+  const quota = await findUploadTarget(tx, as === 'version' ? file.ownerId : actor.userId, now);
+  if (!quota) throw new Problem('not_found', 'The file is not there any more.');
+  return { task: task.uuid, given: task.arguments, actor, file, quota };
+}
+
+interface Work<Arguments extends PdfArguments> {
+  readonly objects: Objects;
+  readonly begun: Begun<Arguments>;
+  readonly planned: PlannedConversion<Arguments>;
+  readonly ask: {
+    readonly calls: HelperCalls;
+    readonly tenant: string;
+    readonly helper: Helper;
+    readonly fields: Readonly<Record<string, string>>;
+    readonly path: Conversion['path'];
+  };
+  readonly signal: AbortSignal;
+}
+
+async function storeResult<Arguments extends PdfArguments>(
+  services: WorkerServices,
+  { context, step }: TaskSteps<Arguments>,
+  work: Work<Arguments>,
+): Promise<void> {
+  const { clock, random, log } = services;
+  const { objects, begun, planned } = work;
+  const blobs = new Blobs({ ...services, db: context.db, objects });
+  const reservation = new Reservation({ sql: context.db.tables, uuid: random.uuid(), most: undefined, clock, log });
+  const key = await blobs.newKey();
+  try {
+    await blobs.discardUnlessCommitted(async (into) => {
+      const blob = await received(blobs, into, reservation, key, work);
+      if (planned.mustBeSmaller && !isSmaller(begun.file.size, blob.size)) {
+        await blobs.discard([key]);
+        await reservation.release();
+        return step((tx, task) => endUnkept(tx, task, begun.file, blob.size));
+      }
+      const commits = commitsOf(services, context, objects.bucket);
+      await step((tx, task) => {
+        into.committing();
+        return commit(services, commits, tx, task, { begun, planned, blob });
+      });
+    });
+  } catch (error) {
+    await reservation.release();
+    throw error;
+  }
+}
+
+/** The result in the store. */
+async function received<Arguments extends PdfArguments>(
+  blobs: Blobs,
+  into: NewObjects,
+  reservation: Reservation,
+  key: string,
+  { objects, begun, planned, ask, signal }: Work<Arguments>,
+): Promise<StoredBlob> {
+  const { file, given, quota, actor } = begun;
+  const source = new SourcePdf(objects, file, { takesSigned: planned.takesSigned(given), signal });
+  const conversion = { path: ask.path, fields: ask.fields, file: source, maxBytes: given.maxBytes, signal };
+  const { blob } = await ask.calls.convert(ask.tenant, ask.helper, conversion, (pdf) =>
+    blobs.store(key, pdf, { into, quota, reservation, uploader: actor.userUuid, contentType: PDF, signal }),
+  );
+  if (!source.isSeenThrough) throw new Problem('helper_rejected', 'The helper answered before it had the whole PDF.');
+  return blob;
+}
+
+const isSmaller = (before: number, after: number): boolean => after <= before * (1 - SAVED_MIN) && before - after >= SAVED_MIN_BYTES;
+
+async function endUnkept<Arguments>(tx: Tx, task: HeldTask<Arguments>, file: FileRecord, sizeAfter: number): Promise<void> {
+  const sizes = { size_before: file.size, size_after: sizeAfter };
+  await end(tx, task, { file_id: file.uuid, version_number: file.version, ...sizes, kept: false });
+}
+
+async function end<Arguments>(tx: Tx, task: HeldTask<Arguments>, result: Record<string, string | number | boolean>): Promise<void> {
+  const [item] = await task.next({ files: 1, folders: 1 });
+  await setResult(tx, task.id, result);
+  if (item) await task.end([{ id: item.id, code: null }]);
+  await task.succeed();
+}
+
+function commitsOf(services: WorkerServices, { db, cache }: JobContext, bucket: string): UploadCommits {
+  // It deletes nothing.
+  const files = new Files({ ...services, db, cache, settings: { trashRetentionMs: 0 } });
+  return new UploadCommits({ ...services, cache, files, bucket });
+}
+
+interface Result<Arguments extends PdfArguments> {
+  readonly begun: Begun<Arguments>;
+  readonly planned: PlannedConversion<Arguments>;
+  readonly blob: StoredBlob;
+}
+
+async function commit<Arguments extends PdfArguments>(
+  { clock }: WorkerServices,
+  commits: UploadCommits,
+  tx: Tx,
+  task: HeldTask<Arguments>,
+  { begun, planned, blob }: Result<Arguments>,
+): Promise<void> {
+  const { given } = begun;
+  const now = clock.now();
+  const { actor, granted } = await requesterOf(tx, task, 'write:files', now, given.permissions);
+  const file = await lockFile(tx, actor, granted, given.file, given.as === 'version' ? 'write' : 'read', {});
+  const content = { mimeType: PDF, blob };
+  const made =
+    given.as === 'version'
+      ? await commits.replaceContent(tx, actor, unchanged(file, begun.file), content, planned.comment(given))
+      : await copyOf(
+          commits,
+          tx,
+          { actor, granted },
+          file,
+          { ...content, name: nameWith(file.name, planned.name(given)), target: begun.quota },
+          now,
+        );
+  const sizes = planned.mustBeSmaller ? { size_before: begun.file.size, size_after: blob.size, kept: true } : {};
+  await end(tx, task, { file_id: made.uuid, version_number: made.version, ...sizes });
+}
+
+function unchanged(file: FileRecord, before: FileRecord): FileRecord {
+  if (file.version === before.version) return file;
+  throw new Problem('conflict', 'The file got another version meanwhile; ask for it again.');
+}
+
+/** Beside the file where its requester may write there, else in their root; with its metadata and their own tags, as every copy. */
+async function copyOf(
+  commits: UploadCommits,
+  tx: Tx,
+  { actor, granted }: { readonly actor: Actor; readonly granted: PermissionSet },
+  file: FileRecord,
+  content: Parameters<UploadCommits['commit']>[3],
+  now: Date,
+): Promise<FileRecord> {
+  const seen = fileSeenBy(actor, granted, file).folder?.uuid;
+  const folder = seen === undefined ? null : await findFolder(tx, seen);
+  const isWritable = folder?.deletedAt === null && allows(levelOn('folder', actor, folder, granted), 'write');
+  const fields = { on_conflict: 'rename', ...(isWritable ? { folder_id: folder.uuid } : {}) } as const;
+  const { file: copy } = await commits.commit(tx, actor, granted, content, fields);
+  // What is known of the file's own content is not so of the other.
+  await copyFields(tx, { id: file.id, key: content.blob.key }, copy, { userId: actor.userId, now });
+  return copy;
+}
+
+/** Runs `work` with a signal that is aborted when the task has ended meanwhile, or the job is another worker's: then it throws the reason. */
+async function untilOver<T>(
+  { clock }: WorkerServices,
+  { db, signal }: JobContext,
+  task: string,
+  work: (signal: AbortSignal) => Promise<T>,
+): Promise<T> {
+  const [over, done] = [new AbortController(), new AbortController()];
+  const look = async (): Promise<void> => {
+    for (;;) {
+      await clock.sleep(LOOK_EVERY_MS, done.signal);
+      // A database that does not answer says nothing; the step at the end decides.
+      if (!(await isRunning(db, task).catch(() => true))) return over.abort(new TaskOver('the task has ended'));
+    }
+  };
+  void look().catch(() => undefined); // done
+  try {
+    return await work(AbortSignal.any([signal, over.signal]));
+  } catch (error) {
+    throw over.signal.aborted ? over.signal.reason : error;
+  } finally {
+    done.abort(new Error('done'));
+  }
+}

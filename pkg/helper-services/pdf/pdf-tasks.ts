@@ -1,0 +1,36 @@
+import { z } from 'zod';
+import type { Permission } from '../../api/actor.ts';
+import { taskKind } from '../../tasks/task-kind.ts';
+import { AS, QUALITIES } from '../helper-services.schema.ts';
+
+/** A helper that stalls holds a slot for minutes, so these jobs have slots of their own. */
+export const HELPER_QUEUE = 'helpers';
+
+/** What the server knows and the worker does not. */
+const OF_FILES = {
+  file: z.uuid(),
+  as: z.enum(AS),
+  /** What the requester's session could do: no more is done. */
+  permissions: z.array(z.custom<Permission>()),
+  maxBytes: z.number(),
+};
+
+/** Has a PDF made smaller. */
+export const OPTIMIZE = taskKind({
+  name: 'optimize',
+  queue: HELPER_QUEUE,
+  resultOfRetry: () => null,
+  arguments: z.object({ ...OF_FILES, quality: z.enum(QUALITIES), force: z.boolean() }),
+});
+
+/** Has a PDF translated. */
+export const TRANSLATE = taskKind({
+  name: 'translate',
+  queue: HELPER_QUEUE,
+  resultOfRetry: () => null,
+  arguments: z.object({ ...OF_FILES, target: z.string(), source: z.string() }),
+});
+
+export type OptimizeArguments = z.output<(typeof OPTIMIZE)['arguments']>;
+export type TranslateArguments = z.output<(typeof TRANSLATE)['arguments']>;
+export type PdfArguments = OptimizeArguments | TranslateArguments;

@@ -1,0 +1,92 @@
+import { Problem } from '../../api/problem.ts';
+import { type Processor, TryLater, type WorkerServices } from '../../events/processor.ts';
+import { LimitReached } from '../../store/postgres/errors.ts';
+import { taskProcessor, type TaskSteps } from '../../tasks/task-processor.ts';
+import { HelperCalls, type HelperLimits } from '../calls/helper-calls.ts';
+import { HelperLooks } from '../calls/helper-looks.ts';
+import { convert, type Helpers, type PlannedConversion } from './convert-pdf.ts';
+import { countAttempt } from './pdf.sql.ts';
+import { OPTIMIZE, type PdfArguments, TRANSLATE } from './pdf-tasks.ts';
+
+/** Between the attempts at a helper that is unavailable (the API's contract: three more). */
+export const RETRY_MS: readonly number[] = [1_000, 10_000, 60_000];
+
+/** What tests make shorter. */
+export interface PdfLimits extends Partial<HelperLimits> {
+  readonly retryMs?: readonly number[];
+}
+
+/**
+ * Has helper services make PDFs of PDFs. Both ways stream: object store → helper → object store.
+ *
+ * Invariants:
+ * - The version or copy, its bytes in the quota, its event, the result and the end of the job are one transaction. What was stored for it is deleted where
+ *   that does not come about, after a crash by the sweep.
+ * - The requester's roles and grants are read before the PDF is sent and in that transaction. Nobody gets by a job what they could not do by themselves.
+ * - A version is made of the version before it: one that came meanwhile is never covered (`conflict`).
+ * - A job that is canceled sends nothing more within a second.
+ */
+export function pdfProcessors({ retryMs = RETRY_MS, ...limits }: PdfLimits = {}): Processor[] {
+  let helpers: Helpers | undefined;
+  // One breaker of a tenant and helper, whichever job asks it.
+  const of = (services: WorkerServices): Helpers =>
+    (helpers ??= { calls: new HelperCalls({ ...services, limits }), looks: new HelperLooks(services) });
+  return [
+    taskProcessor({
+      kind: OPTIMIZE,
+      create: (services) => (steps) => attempt(services, steps, retryMs, () => convert(services, of(services), steps, optimization)),
+    }),
+    taskProcessor({
+      kind: TRANSLATE,
+      create: (services) => (steps) => attempt(services, steps, retryMs, () => convert(services, of(services), steps, translation)),
+    }),
+  ];
+}
+
+const optimization: PlannedConversion<PdfArguments & { quality: string; force: boolean }> = {
+  kind: 'pdf_optimize',
+  path: '/optimize',
+  mustBeSmaller: true,
+  takesSigned: ({ force }) => force,
+  fields: async ({ quality }) => ({ quality }),
+  name: () => 'optimized',
+  comment: ({ quality }) => `Optimized (${quality})`,
+};
+
+const translation: PlannedConversion<PdfArguments & { target: string; source: string }> = {
+  kind: 'pdf_translate',
+  path: '/translate',
+  mustBeSmaller: false,
+  takesSigned: ({ as }) => as === 'copy',
+  fields: async ({ target, source }, spelling) => ({
+    target_lang: await spelling('targets', target),
+    ...(source === 'auto' ? {} : { source_lang: await spelling('sources', source) }),
+  }),
+  name: ({ target }) => target,
+  comment: ({ target }) => `Translated into ${target}`,
+};
+
+/** Runs a conversion; what it fails by is the end of the item and of the job, unless another attempt may do better. */
+async function attempt<Arguments extends PdfArguments>(
+  { log }: WorkerServices,
+  { context, step }: TaskSteps<Arguments>,
+  retryMs: readonly number[],
+  run: () => Promise<void>,
+): Promise<void> {
+  try {
+    await run();
+  } catch (error) {
+    const problem = error instanceof LimitReached ? new Problem('quota_exceeded', error.message) : error;
+    if (!(problem instanceof Problem)) throw error;
+    const waitMs = await step(async (tx, task) => {
+      const wait = problem.code === 'helper_unavailable' ? retryMs[(await countAttempt(tx, task.id)) - 1] : undefined;
+      if (wait !== undefined) return wait;
+      const [item] = await task.next({ files: 1, folders: 1 });
+      if (item) await task.end([{ id: item.id, code: problem.code, message: problem.message }]);
+      await task.fail(problem);
+      return undefined;
+    });
+    if (waitMs !== undefined) throw new TryLater(problem.message, waitMs);
+    log.info({ tenant: context.slug, reason: problem.message, code: problem.code }, 'a PDF was not converted');
+  }
+}
