@@ -293,14 +293,19 @@ export interface TenantSpec {
     /** How long after they were replaced. Left out, their age does not matter. */
     days?: number;
   };
-  /** Not used yet. */
+  /** What runs regularly (docs/use-the-api.md). It acts as the administrator of `admin`. */
   schedules?: ({
     name: string;
-    job: 'rosters' | 'usage' | 'trash' | 'orphans' | 'uploads';
-    /** Five fields. */
+    kind: 'recount_usage' | 'empty_trash' | 'sweep_objects' | 'sweep_uploads' | 'apply_retention' | 'verify_checksums' | 'batch';
+    /** Minute, hour, day of month, month, day of week. */
     cron: string;
-    /** An IANA name; UTC when left out. */
-    timeZone?: string;
+    /** An IANA name. */
+    timeZone: string;
+    /** Of batch: the body of POST /batch with a filter. */
+    arguments?: Record<string, unknown>;
+    active: boolean;
+    /** Whether runs that were missed are caught up with a single one. */
+    catchUp: boolean;
   })[];
   /** The first administrator. */
   admin?: {

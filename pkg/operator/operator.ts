@@ -47,6 +47,7 @@ import { RedisAccesses } from './tenant/redis-access.ts';
 import type { TenantRedis } from './tenant/redis-users.ts';
 import { Rollouts } from './tenant/rollouts.ts';
 import { Rotations } from './tenant/rotation/rotations.ts';
+import { SpecifiedSchedules } from './tenant/specified-schedules.ts';
 import { Storages } from './tenant/storage.ts';
 import { TenantReconciler } from './tenant/tenant.controller.ts';
 import { Usages } from './tenant/usages.ts';
@@ -242,7 +243,7 @@ export class Operator {
       databases: new Databases({ shards, secrets, password: passwordOf('database'), migrations, orphans, pods, moves, clock }),
       storages,
       redis: new RedisAccesses({ settings, secrets, password: passwordOf('redis'), redis }),
-      keys: new Keys({ shards, secrets, administrators, platformKeys }),
+      keys: new Keys({ shards, secrets, administrators, schedules: new SpecifiedSchedules({ clock }), platformKeys }),
       helpers: new HelperServices({ secrets, platformKeys, egressAllow, random }),
       workloads: new Workloads({ settings, applier, owned, gateways: gateways.store, rollouts: this.#rollouts }),
       usages: this.#usages,

@@ -7,7 +7,7 @@ interface Field<Spec> {
 }
 
 /** Fields that the schema allows and that do nothing yet: the tenant runs as well without them. */
-const OF_TENANTS: readonly Field<TenantSpec>[] = [{ field: 'spec.schedules', isUsed: (spec) => (spec.schedules?.length ?? 0) > 0 }];
+const OF_TENANTS: readonly Field<TenantSpec>[] = [];
 
 const OF_REGISTRATIONS: readonly Field<LtiRegistration['spec']>[] = [
   { field: 'spec.consumerKey', isUsed: (spec) => spec.consumerKey !== undefined },

@@ -69,18 +69,25 @@ test.each<[Parameters<typeof tenantWith>[0], string]>([
   expect(refusal(spec)).toBe(message);
 });
 
-test.each<[Parameters<typeof tenantWith>[0], string]>([
-  [{ schedules: [{ name: 'a', job: 'trash', cron: '0 0 * * *' }] }, 'spec.schedules'],
-])('%j is accepted and named as ignored', (spec, field) => {
-  expect(refusal(spec)).toBeUndefined();
-  expect(fieldsIgnoredOfTenant(tenantWith(spec).spec)).toMatchObject({
-    status: 'True',
-    message: `not supported yet and ignored: ${field}`,
-  });
+const nightly = { name: 'nightly', kind: 'empty_trash', cron: '0 3 * * *', timeZone: 'UTC', active: true, catchUp: true } as const;
+test.each([
+  [{ cron: '0 0 30 2 *' }, 'cron: never matches: the months named do not have such a day'],
+  [{ cron: '0 24 * * *' }, 'cron: hour: "24" names something other than 0 to 23'],
+  [{ timeZone: 'Europe/Bielefeld' }, 'timeZone: must be an IANA time zone, such as Europe/Berlin or UTC'],
+  [{ arguments: { days: 3 } }, 'arguments.days: is not known here'],
+  [{ kind: 'batch' as const }, 'arguments.operation: is not valid'],
+  [{ kind: 'batch' as const, arguments: { operation: 'delete' } }, 'arguments.filter: is required'],
+])('a schedule with %j is refused by its name', (fields, fault) => {
+  expect(refusal({ schedules: [{ ...nightly, ...fields }] })).toBe(`ScheduleInvalid: spec.schedules, nightly: ${fault}`);
 });
 
-test('nothing of a Tenant of defaults is ignored', () => {
-  expect(fieldsIgnoredOfTenant(tenantWith().spec)).toMatchObject({ status: 'False', message: '' });
+test('schedules of each kind are taken', () => {
+  const given = { operation: 'delete', filter: { search: true, q: 'draft' } };
+  expect(refusal({ schedules: [nightly, { ...nightly, name: 'drafts', kind: 'batch', arguments: given }] })).toBeUndefined();
+});
+
+test('nothing of a Tenant is ignored', () => {
+  expect(fieldsIgnoredOfTenant(tenantWith({ schedules: [nightly] }).spec)).toMatchObject({ status: 'False', message: '' });
 });
 
 test('images of an allowed repository and annotations of an allowed prefix are taken', () => {

@@ -6,6 +6,7 @@ import { addressesOf, hostsOf, type Addresses, type Hosts } from './addresses.ts
 import { connectionsOf, connectionsRefusal } from './connections.ts';
 import { hostRefusalOf } from './hosts.policy.ts';
 import { allows, podRefusal } from './pod.policy.ts';
+import { schedulesRefusal } from './schedules.policy.ts';
 
 /** Why a Tenant is `Accepted=False`. */
 export interface Refusal {
@@ -44,7 +45,8 @@ function refusalOf(tenant: Tenant, settings: OperatorSettings, shards: readonly 
     podRefusal(tenant, settings) ??
     shardRefusal(tenant, shards) ??
     sizeRefusal(tenant) ??
-    connectionsRefusal(tenant, settings)
+    connectionsRefusal(tenant, settings) ??
+    schedulesRefusal(tenant)
   );
 }
 

@@ -18,6 +18,12 @@ const MAX_EMAIL = 255;
 /** An address is released through the API, which the operator does not watch. */
 const EMAIL_TAKEN_RETRY_MS = 30_000;
 
+interface FirstAdministrator {
+  readonly email: string;
+  /** Which Secret holds the password. */
+  readonly message: string;
+}
+
 /**
  * The first administrator of a tenant and the Secret that holds its password.
  *
@@ -39,8 +45,7 @@ export class Administrators {
     this.#random = deps.random;
   }
 
-  /** Returns a message that says which Secret holds the password. */
-  async ensure(tenant: ObservedTenant, accepted: AcceptedTenant, database: DatabaseAccess): Promise<string> {
+  async ensure(tenant: ObservedTenant, accepted: AcceptedTenant, database: DatabaseAccess): Promise<FirstAdministrator> {
     const reference = tenant.spec.admin?.passwordSecretRef;
     if (reference) return this.#fromNamedSecret(tenant, accepted, database, reference);
     const name = secretNames(tenant).admin;
@@ -52,7 +57,7 @@ export class Administrators {
     await this.#dropNamedMark(tenant);
     if (!isSet) await this.#set(tenant, accepted, database, { email, password });
     await this.#secrets.write(secretOwner(tenant), name, { email, password }, { [ADMINISTRATOR_ANNOTATION]: mark });
-    return `the administrator's password is in Secret ${name}`;
+    return { email, message: `the administrator's password is in Secret ${name}` };
   }
 
   /** What was set last is recorded at the Secret of the keys: the operator must not write to the named Secret. */
@@ -61,7 +66,7 @@ export class Administrators {
     accepted: AcceptedTenant,
     database: DatabaseAccess,
     reference: { name: string; key: string },
-  ): Promise<string> {
+  ): Promise<FirstAdministrator> {
     const { namespace } = tenant.metadata;
     const field = 'spec.admin.passwordSecretRef';
     const named = await this.#secrets.named({ by: tenant, kind: TENANT, field, name: reference.name }, [reference.key]);
@@ -72,7 +77,7 @@ export class Administrators {
     if (!isSet) await this.#set(tenant, accepted, database, { email, password });
     if (keys?.metadata.annotations?.[ADMINISTRATOR_ANNOTATION] !== mark)
       await this.#secrets.annotate({ namespace, name: secretNames(tenant).keys }, { [ADMINISTRATOR_ANNOTATION]: mark });
-    return `the administrator's password is in Secret ${reference.name}`;
+    return { email, message: `the administrator's password is in Secret ${reference.name}` };
   }
 
   /** A Secret that is named again later is applied again: another password was valid in between. */

@@ -10,22 +10,31 @@ import type { Administrators } from './administrator.ts';
 import type { AcceptedTenant } from './acceptance.ts';
 import type { DatabaseAccess } from './database.ts';
 import { secretOwner } from './secret-owner.ts';
+import type { SpecifiedSchedules } from './specified-schedules.ts';
 
 export interface KeysAccess {
   readonly checksum: string;
 }
 
-/** The step `KeysReady`: the keys that sign and seal for the tenant, and its first administrator. No statement when nothing changed. */
+/** The step `KeysReady`: the keys that sign and seal for the tenant, its first administrator, and the schedules that act as them. No statement when nothing changed. */
 export class Keys {
   readonly #shards: Shards;
   readonly #secrets: Secrets;
   readonly #administrators: Administrators;
+  readonly #schedules: SpecifiedSchedules;
   readonly #platformKeys: readonly SealingKey[];
 
-  constructor(deps: { shards: Shards; secrets: Secrets; administrators: Administrators; platformKeys: readonly SealingKey[] }) {
+  constructor(deps: {
+    shards: Shards;
+    secrets: Secrets;
+    administrators: Administrators;
+    schedules: SpecifiedSchedules;
+    platformKeys: readonly SealingKey[];
+  }) {
     this.#shards = deps.shards;
     this.#secrets = deps.secrets;
     this.#administrators = deps.administrators;
+    this.#schedules = deps.schedules;
     this.#platformKeys = deps.platformKeys;
   }
 
@@ -36,8 +45,9 @@ export class Keys {
     const signing = isSettled ? present : await this.#sealedKeys(accepted.tenantId);
     const data = { 'signing.json': signing, 'data.json': dataKeys(this.#platformKeys, accepted) };
     const checksum = await this.#secrets.write(secretOwner(tenant), name, data);
-    const administrator = await this.#administrators.ensure(tenant, accepted, database);
-    return { value: { checksum }, reason: 'KeysReady', message: administrator };
+    const { email, message } = await this.#administrators.ensure(tenant, accepted, database);
+    await this.#schedules.sync(tenant, accepted, database, email);
+    return { value: { checksum }, reason: 'KeysReady', message };
   }
 
   async #sealedKeys(tenantId: string): Promise<string> {

@@ -115,25 +115,6 @@ test('connections to Postgres follow the size of the Tenant, up to the bounds of
   await operator.close();
 });
 
-test('a field that this release ignores is named in the condition, and the tenant is Ready without it', async () => {
-  const key = { namespace, name: unique() };
-  const schedules = [{ name: 'nightly', job: 'trash', cron: '0 0 * * *' }];
-  await cluster.tenants.create(tenantOf(namespace, key.name, { schedules }));
-
-  const tenant = await ready(cluster.tenants, key);
-  const note = await waitFor('the Event', async () => {
-    const events = await cluster.of(children.EVENT).list({ namespace });
-    return events.find(({ reason, regarding }) => reason === 'NotYetSupported' && regarding?.name === key.name);
-  });
-  await cluster.tenants.patch(key, { spec: { schedules: null } });
-  const plain = await ready(cluster.tenants, key);
-
-  const message = 'not supported yet and ignored: spec.schedules';
-  expect(conditionOf(tenant, 'FieldsIgnored')).toMatchObject({ status: 'True', reason: 'NotYetSupported', message });
-  expect([note.type, note.note]).toEqual(['Warning', message]);
-  expect(conditionOf(plain, 'FieldsIgnored')).toMatchObject({ status: 'False', reason: 'AllSupported' });
-});
-
 test('a tenant that is to hold fewer connections keeps those it has until its former pods have ended', async () => {
   const key = await readyTenant({ database: { poolSize: 8 } });
   const { selector } = (await cluster.tenants.get(key)).status ?? {};

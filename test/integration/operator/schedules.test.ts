@@ -1,0 +1,75 @@
+import { expect, test } from '@jest/globals';
+import { silentLogger } from '../../../pkg/runtime/log.ts';
+import { SqlPool } from '../../../pkg/store/postgres/pool.ts';
+import { condition, conditionOf, ready, secretValues } from '../../support/operator.ts';
+import { operatorSuite } from '../../support/operator-suite.ts';
+import { waitFor } from '../../support/wait.ts';
+
+const suite = operatorSuite();
+
+interface Row {
+  readonly id: string;
+  readonly name: string;
+  readonly kind: string;
+  readonly cron: string;
+  readonly zone: string;
+  readonly active: boolean;
+  readonly catchUp: boolean;
+  readonly email: string | null;
+  readonly armed: boolean;
+  readonly revision: number;
+}
+const ROWS = `
+  SELECT s.uuid AS id, s.name, s.kind, s.cron, s.time_zone AS zone, s.active, s.catch_up AS "catchUp", u.provisioned_as AS email, s.revision,
+    EXISTS (SELECT FROM carrel.work w WHERE w.kind = 'schedules.tick' AND w.payload ->> 'schedule' = s.uuid::text AND w.due_at > now()) AS armed
+  FROM schedules s LEFT JOIN users u ON u.id = s.saved_by WHERE s.managed_by = 'kubernetes' ORDER BY s.name`;
+
+test('spec.schedules become managed rows that act as the administrator of the resource, follow its changes and leave with it', async () => {
+  const { cluster, namespace } = suite;
+  const nightly = { name: 'nightly', kind: 'recount_usage', cron: '0 3 * * *' };
+  const given = { operation: 'delete', filter: { search: true, q: 'draft' } };
+  const drafts = {
+    name: 'drafts',
+    kind: 'batch',
+    cron: '0 0 1 1 *',
+    timeZone: 'Europe/Berlin',
+    arguments: given,
+    active: false,
+    catchUp: false,
+  };
+  const key = await suite.readyTenant({ schedules: [nightly, drafts] });
+  const { url = '' } = (await secretValues(cluster, namespace, `${key.name}-database`)) ?? {};
+  const { email = '' } = (await secretValues(cluster, namespace, `${key.name}-admin`)) ?? {};
+  const sql = new SqlPool({ url, poolSize: 1, log: silentLogger });
+  const rows = (): Promise<Row[]> => sql.query<Row>(ROWS);
+
+  try {
+    const [first, second] = await rows();
+    const of = { id: expect.any(String), email, revision: 1 };
+    expect([first, second]).toEqual([
+      { ...of, name: 'drafts', kind: 'batch', cron: '0 0 1 1 *', zone: 'Europe/Berlin', active: false, catchUp: false, armed: false },
+      { ...of, name: 'nightly', kind: 'recount_usage', cron: '0 3 * * *', zone: 'UTC', active: true, catchUp: true, armed: true },
+    ]);
+    const [settings] = await sql.query<{ settings: object }>("SELECT settings FROM schedules WHERE name = 'nightly'");
+    expect(settings?.settings).toMatchObject({ trashRetentionMs: 30 * 86_400_000, versions: { keep: 50, days: null } });
+
+    await cluster.tenants.patch(key, { spec: { schedules: [{ ...nightly, cron: '0 4 * * *' }], versions: { keep: 7 } } });
+    await waitFor('the change', async () => (await rows())[0]?.cron === '0 4 * * *');
+    expect((await rows()).map(({ id, name, revision }) => [id, name, revision])).toEqual([[second?.id, 'nightly', 2]]);
+    const [after] = await sql.query<{ settings: object }>("SELECT settings FROM schedules WHERE name = 'nightly'");
+    expect(after?.settings).toMatchObject({ versions: { keep: 7 } });
+
+    await cluster.tenants.patch(key, { spec: { schedules: [{ ...nightly, cron: '0 0 30 2 *' }] } });
+    const refused = await condition(cluster.tenants, key, 'Accepted', 'False', 'ScheduleInvalid');
+    expect(conditionOf(refused, 'Accepted')?.message).toBe(
+      'spec.schedules, nightly: cron: never matches: the months named do not have such a day',
+    );
+    expect((await rows())[0]?.cron).toBe('0 4 * * *');
+
+    await cluster.tenants.patch(key, { spec: { schedules: null } });
+    await ready(cluster.tenants, key);
+    await waitFor('the row to go', async () => (await rows()).length === 0);
+  } finally {
+    await sql.close();
+  }
+});
