@@ -143,6 +143,8 @@ export interface QueueSettings {
   readonly perTenant: number;
   /** Rows of one tenant that a worker leases beyond those that it attempts, while slots are plenty; default 0. */
   readonly ahead?: number;
+  /** The most attempts of one lane of a tenant at once (`JobHandler.laneOf`); default `perTenant`. */
+  readonly perLane?: number;
   /** The most attempts of one worker at once. */
   readonly concurrency: number;
   /** An attempt at a job of carrel.work is abandoned after so long, and the job is retried later. */
@@ -163,6 +165,8 @@ export interface Unwritten {
 /** Handles the rows of one shard. */
 export interface JobHandler<Row extends Leased = Leased> {
   readonly store: LeasedRows<Row>;
+  /** What a row is for, where a tenant's rows are for several that must not delay each other: the store's lanes. */
+  laneOf?(row: Row): string;
   /**
    * Makes one attempt and writes its outcome, by the lease that `row` holds. `signal`: the lease was lost. Where it resolves to Unwritten, the
    * attempt is over, and its slot may serve the next one while the outcome is being written.

@@ -23,7 +23,7 @@ type JobQueueDeps = Pick<WorkerServices, 'clock' | 'log'> & { readonly redisUrl:
 
 /** Starts its dispatchers and its runner; they work until it is closed. `handlers`: one for each shard, by the shard's name. */
 export function startJobQueue<Row extends Leased>(
-  { name, perTenant, ahead = 0, concurrency }: QueueSettings,
+  { name, perTenant, perLane = perTenant, ahead = 0, concurrency }: QueueSettings,
   handlers: ReadonlyMap<string, JobHandler<Row>>,
   { redisUrl, queueMetrics, clock, log }: JobQueueDeps,
 ): JobQueue {
@@ -39,7 +39,7 @@ export function startJobQueue<Row extends Leased>(
   );
   const onRelease = (shard: string): void => dispatchers.get(shard)?.wake();
   const onTake = (): void => watchdog.taken();
-  const runner = new Runner<Row>({ name, limiter, ahead, redisUrl, handlers, onRelease, onTake, clock, log });
+  const runner = new Runner<Row>({ name, limiter, ahead, spared: perTenant - perLane, redisUrl, handlers, onRelease, onTake, clock, log });
 
   const stopping = new AbortController();
   const dispatching = Promise.all([...dispatchers.values()].map((dispatcher) => dispatcher.run(stopping.signal)));

@@ -41,6 +41,8 @@ export class Runner<Row extends Leased> {
     limiter: ConcurrencyLimiter;
     /** As QueueSettings has it. */
     ahead: number;
+    /** Slots of a tenant that none of its lanes takes. */
+    spared: number;
     redisUrl: string;
     /** By shard. */
     handlers: ReadonlyMap<string, JobHandler<Row>>;
@@ -51,12 +53,12 @@ export class Runner<Row extends Leased> {
     clock: Clock;
     log: Logger;
   }) {
-    const { limiter, ahead, log } = deps;
+    const { limiter, ahead, spared, clock, log } = deps;
     this.#limiter = limiter;
     this.#shards = new Map(
       [...deps.handlers].map(([shard, handler]) => [
         shard,
-        new ShardRunner({ handler, limiter, ahead, onRelease: () => deps.onRelease(shard), log: log.child({ shard }) }),
+        new ShardRunner({ handler, limiter, ahead, spared, onRelease: () => deps.onRelease(shard), clock, log: log.child({ shard }) }),
       ]),
     );
     this.#clock = deps.clock;

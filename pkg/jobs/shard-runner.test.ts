@@ -1,5 +1,6 @@
 import { expect, test } from '@jest/globals';
 import type { JobHandler, Unwritten } from '../events/processor.ts';
+import { systemClock } from '../runtime/clock.ts';
 import { silentLogger } from '../runtime/log.ts';
 import type { Leased } from '../store/postgres/leases.ts';
 import { range } from '../../test/support/wait.ts';
@@ -31,7 +32,15 @@ function runner() {
     },
   } as unknown as JobHandler;
   const limiter = new ConcurrencyLimiter(8, 2);
-  const shard = new ShardRunner({ handler, limiter, ahead: 4, onRelease: () => undefined, log: silentLogger });
+  const shard = new ShardRunner({
+    handler,
+    limiter,
+    ahead: 4,
+    spared: 0,
+    onRelease: () => undefined,
+    clock: systemClock,
+    log: silentLogger,
+  });
   return { shard, limiter, leases, attempts, released };
 }
 

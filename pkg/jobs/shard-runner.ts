@@ -1,8 +1,10 @@
 import type { JobHandler } from '../events/processor.ts';
 import { Batcher } from '../runtime/batcher.ts';
+import type { Clock } from '../runtime/clock.ts';
 import type { Logger } from '../runtime/log.ts';
 import type { Leased, LeaseRequest } from '../store/postgres/leases.ts';
 import type { ConcurrencyLimiter } from './concurrency-limiter.ts';
+import { Lanes, type TenantLanes } from './lanes.ts';
 import { LeaseRenewer, type RenewedLease } from './lease-renewer.ts';
 
 /** The rows of a worker that died are free after this; a living worker renews its leases four times as often. */
@@ -16,9 +18,10 @@ interface Waiting<Row> {
 }
 
 /** What this worker holds of one tenant. */
-interface Held<Row> {
+interface Held<Row extends Leased> {
   readonly tenant: string;
   readonly waiting: Waiting<Row>[];
+  readonly lanes: TenantLanes<Row>;
   attempts: number;
   /** Attempts that are over, and whose outcomes are being written. */
   unwritten: number;
@@ -43,7 +46,9 @@ export class ShardRunner<Row extends Leased> {
   readonly #limiter: ConcurrencyLimiter;
   readonly #ahead: number;
   readonly #onRelease: () => void;
+  readonly #clock: Clock;
   readonly #log: Logger;
+  readonly #lanes: Lanes<Row>;
   readonly #leases: Batcher<LeaseRequest, Row[]>;
   readonly #renewer: LeaseRenewer;
   readonly #held = new Map<string, Held<Row>>();
@@ -56,15 +61,20 @@ export class ShardRunner<Row extends Leased> {
     limiter: ConcurrencyLimiter;
     /** As QueueSettings has it. */
     ahead: number;
+    /** Slots of a tenant that none of its lanes takes. */
+    spared: number;
     /** A slot is free for any tenant, or a tenant has leased its share and may have more. */
     onRelease: () => void;
+    clock: Clock;
     log: Logger;
   }) {
     this.#handler = deps.handler;
     this.#limiter = deps.limiter;
     this.#ahead = deps.ahead;
     this.#onRelease = deps.onRelease;
+    this.#clock = deps.clock;
     this.#log = deps.log;
+    this.#lanes = new Lanes(deps.handler, () => Math.max(1, deps.limiter.tenantLimit - deps.spared));
     this.#leases = new Batcher((requests: readonly LeaseRequest[]) => this.#lease(requests));
     this.#renewer = new LeaseRenewer({ store: deps.handler.store, seconds: LEASE_SECONDS, everyMs: RENEW_MS, log: deps.log });
   }
@@ -113,16 +123,20 @@ export class ShardRunner<Row extends Leased> {
       const most = slots + this.#roomAhead(held, slots);
       held.mayHaveMore = true;
       if (most === 0) return;
-      const rows = await this.#leases.submit({ tenant, most, held: held.attempts + held.unwritten + held.waiting.length });
+      const lanes = held.lanes.request(
+        held.waiting.map(({ row }) => row),
+        this.#ahead,
+      );
+      const rows = await this.#leases.submit({ tenant, most, held: held.attempts + held.unwritten + held.waiting.length, ...lanes });
       held.mayHaveMore = rows.length >= most;
       for (const row of rows) held.waiting.push({ row, lease: this.#renewer.renew(row) });
-      for (; !this.#isStopped && begun < slots && held.waiting.length > 0; begun += 1) this.#begin(held);
+      while (!this.#isStopped && begun < slots && this.#begin(held)) begun += 1;
     } finally {
       this.#limiter.release(tenant, slots - begun);
     }
     if (this.#isStopped) await this.#releaseWaiting(held);
     else if (wanted === Infinity) this.#beginWaiting(held);
-    else if (held.mayHaveMore && slots === wanted) this.#onRelease();
+    else if (held.mayHaveMore && begun === wanted) this.#onRelease();
   }
 
   /** Rows to lease without a slot: only for a tenant that has all the slots that it may have, while slots are plenty. */
@@ -137,19 +151,25 @@ export class ShardRunner<Row extends Leased> {
     return requests.map(({ tenant }) => byTenant.get(tenant) ?? []);
   }
 
-  /** Attempts the row that has waited longest, in a slot that the caller has reserved. */
-  #begin(held: Held<Row>): void {
-    const next = held.waiting.shift();
-    if (!next) throw new Error('no row waits');
+  /** Attempts the row that has waited longest of those whose lane has a slot, in one that the caller has reserved. False: there is none. */
+  #begin(held: Held<Row>): boolean {
+    const at = held.waiting.findIndex(({ row }) => held.lanes.mayBegin(row));
+    const [next] = at === -1 ? [] : held.waiting.splice(at, 1);
+    if (!next) return false;
     held.attempts += 1;
+    held.lanes.begin(next.row);
     this.#run(this.#attempt(held, next));
+    return true;
   }
 
   /** Never throws: the outcome of a row is written in Postgres, or the row is leased again once its lease has expired. */
   async #attempt(held: Held<Row>, { row, lease }: Waiting<Row>): Promise<void> {
     let writing: Promise<void> | undefined;
+    let isSuccess = false;
+    const began = this.#clock.monotonic();
     try {
       const unwritten = lease.lost.aborted ? undefined : await this.#handler.attempt(row, lease.lost);
+      isSuccess = unwritten !== undefined;
       if (unwritten && held.unwritten < this.#ahead) writing = unwritten.written;
       else await unwritten?.written;
     } catch (error) {
@@ -159,6 +179,9 @@ export class ShardRunner<Row extends Leased> {
       else lease.release();
       held.attempts -= 1;
       this.#limiter.release(held.tenant);
+      // Others are leased again once an attempt of the lane has ended.
+      if (held.lanes.end(row, { isSuccess, ms: this.#clock.monotonic() - began }))
+        this.#run(this.#releaseWaiting(held, (waiting) => held.lanes.isSame(waiting, row)));
       this.#goOn(held);
     }
   }
@@ -194,7 +217,7 @@ export class ShardRunner<Row extends Leased> {
   }
 
   #beginWaiting(held: Held<Row>): void {
-    while (held.waiting.length > 0 && this.#limiter.reserve(held.tenant, 1) === 1) this.#begin(held);
+    while (held.waiting.some(({ row }) => held.lanes.mayBegin(row)) && this.#limiter.reserve(held.tenant, 1) === 1) this.#begin(held);
   }
 
   /** Rows that wait go on when an attempt of their tenant ends. If none runs any more, they are begun here, or released for lack of a slot. */
@@ -204,8 +227,10 @@ export class ShardRunner<Row extends Leased> {
     if (held.attempts === 0) this.#run(this.#releaseWaiting(held).then(this.#onRelease));
   }
 
-  async #releaseWaiting(held: Held<Row>): Promise<void> {
-    const waiting = held.waiting.splice(0);
+  async #releaseWaiting(held: Held<Row>, isMeant: (row: Row) => boolean = () => true): Promise<void> {
+    const all = held.waiting.splice(0);
+    held.waiting.push(...all.filter(({ row }) => !isMeant(row)));
+    const waiting = all.filter(({ row }) => isMeant(row));
     for (const { lease } of waiting) lease.release();
     const rows = waiting.map(({ row }) => row);
     try {
@@ -224,7 +249,16 @@ export class ShardRunner<Row extends Leased> {
   #heldOf(tenant: string): Held<Row> {
     const known = this.#held.get(tenant);
     if (known) return known;
-    const held: Held<Row> = { tenant, waiting: [], attempts: 0, unwritten: 0, isLeasing: false, wanted: 0, mayHaveMore: true };
+    const held: Held<Row> = {
+      tenant,
+      waiting: [],
+      lanes: this.#lanes.ofTenant(tenant),
+      attempts: 0,
+      unwritten: 0,
+      isLeasing: false,
+      wanted: 0,
+      mayHaveMore: true,
+    };
     this.#held.set(tenant, held);
     return held;
   }

@@ -24,12 +24,21 @@ export interface LeaseRequest {
   readonly most: number;
   /** Rows of the tenant that this worker holds already. */
   readonly held: number;
+  /** Lanes of the tenant whose rows are leased after those of all others. */
+  readonly last?: readonly string[];
+  /** Lanes of the tenant of which no row is leased. */
+  readonly none?: readonly string[];
 }
+
+/** Lanes of one tenant that are looked at: more than it may have webhooks. */
+const LANES_MAX = 100;
 
 /**
  * The worker's side of a table of later work: `tenant`, `id`, `due_at`, `attempts`, `leased_until` and `fence`, with an index on (tenant, due_at, id),
  * behind the columns of `only` where there are such.
  * Rows whose `due_at` is null or `infinity` are never due.
+ * A table may have `lanes`: a column (uuid) of what a tenant's rows are for, with an index on (tenant, that column, due_at, id) where `due_at` is not null.
+ * Then the first due row of each lane goes before the second of any.
  *
  * Invariants:
  * - A row is leased to one worker at a time; an expired lease goes to the next, and a lease that its worker renews goes to nobody, whatever Redis says.
@@ -42,12 +51,14 @@ export class LeasedRows<Row extends Leased> {
   readonly #table: string;
   readonly #columns: string;
   readonly #only: string;
+  readonly #lanes: string | undefined;
 
   /** `columns`: what a Row has beyond the lease, of the table as `w`; `only`: the condition on `w` of the rows that are meant, default all. */
-  constructor(sql: Sql, table: { name: string; columns: string; only?: string }) {
+  constructor(sql: Sql, table: { name: string; columns: string; only?: string; lanes?: string }) {
     this.sql = sql;
     this.#table = table.name;
     this.#only = table.only ?? 'true';
+    this.#lanes = table.lanes;
     this.#columns = `w.tenant, w.id, w.attempts, w.fence, ${table.columns}`;
   }
 
@@ -64,7 +75,7 @@ export class LeasedRows<Row extends Leased> {
          FROM tenants t WHERE t.tenant IS NOT NULL
        )
        SELECT first.tenant, first.id, first.attempts FROM tenants t CROSS JOIN LATERAL (
-         SELECT * FROM (${this.#oldestOf('t.tenant', '$2')}) oldest WHERE ${isFree('oldest')} ORDER BY due_at, id LIMIT 1
+         ${this.#firstOf('t.tenant', '$2')}
        ) first ORDER BY first.due_at LIMIT $1`,
       [limit, perTenant],
     );
@@ -77,25 +88,59 @@ export class LeasedRows<Row extends Leased> {
   async lease(requests: readonly LeaseRequest[], { perTenant, seconds }: { perTenant: number; seconds: number }): Promise<Row[]> {
     return this.sql.query<Row>(
       `WITH due AS (
-         SELECT chosen.tenant, chosen.id FROM unnest($1::name[], $2::int[], $3::int[]) AS request (tenant, most, held) CROSS JOIN LATERAL (
-           SELECT oldest.*, ${isFree('oldest')} AS is_free, count(*) FILTER (WHERE NOT ${isFree('oldest')}) OVER () - request.held AS others,
-             row_number() OVER (PARTITION BY ${isFree('oldest')} ORDER BY due_at, id) AS place
-           FROM (${this.#oldestOf('request.tenant', 'request.most + request.held + $4')}) oldest
+         SELECT chosen.tenant, chosen.id
+         FROM unnest($1::name[], $2::int[], $3::int[], $6::text[], $7::text[]) AS request (tenant, most, held, last, none) CROSS JOIN LATERAL (
+           SELECT oldest.*, count(*) FILTER (WHERE NOT is_free) OVER () - request.held AS others,
+             row_number() OVER (PARTITION BY is_free AND is_wanted ORDER BY is_last, turn, due_at, id) AS place
+           FROM (
+             SELECT oldest.*, row_number() OVER (PARTITION BY lane, is_free ORDER BY due_at, id) AS turn,
+               coalesce(lane = ANY (string_to_array(request.last, ',')), false) AS is_last,
+               coalesce(lane <> ALL (string_to_array(request.none, ',')), true) AS is_wanted
+             FROM (SELECT *, ${isFree('all_of')} AS is_free FROM (${this.#oldestOf('request.tenant', 'request.most + request.held + $4')}) all_of) oldest
+           ) oldest
          ) chosen
-         WHERE is_free AND place <= CASE WHEN others <= 0 THEN request.most ELSE least(request.most, $4 - others - request.held) END
+         WHERE is_free AND is_wanted AND place <= CASE WHEN others <= 0 THEN request.most ELSE least(request.most, $4 - others - request.held) END
        ), taken AS (
          SELECT w.tenant, w.id FROM ${this.#table} w JOIN due USING (tenant, id) WHERE ${isFree('w')} AND ${isDue('w')} FOR UPDATE OF w SKIP LOCKED
        )
        UPDATE ${this.#table} w SET leased_until = now() + make_interval(secs => $5), fence = gen_random_uuid(), attempts = w.attempts + 1
        FROM taken WHERE w.tenant = taken.tenant AND w.id = taken.id
        RETURNING ${this.#columns}`,
-      [requests.map(({ tenant }) => tenant), requests.map(({ most }) => most), requests.map(({ held }) => held), perTenant, seconds],
+      [
+        requests.map(({ tenant }) => tenant),
+        requests.map(({ most }) => most),
+        requests.map(({ held }) => held),
+        perTenant,
+        seconds,
+        requests.map(({ last = [] }) => last.join(',')),
+        requests.map(({ none = [] }) => none.join(',')),
+      ],
     );
   }
 
+  /** The first free row. Of several lanes: `id` and `attempts` are sums of those of each, which change with the first row of any. */
+  #firstOf(tenant: string, limit: string): string {
+    const free = `FROM (${this.#oldestOf(tenant, limit)}) oldest WHERE ${isFree('oldest')}`;
+    if (this.#lanes === undefined) return `SELECT * ${free} ORDER BY due_at, id LIMIT 1`;
+    return `SELECT tenant, sum(id)::bigint AS id, sum(attempts)::int AS attempts, min(due_at) AS due_at
+      FROM (SELECT DISTINCT ON (lane) tenant, id, attempts, due_at ${free} ORDER BY lane, due_at, id) lanes GROUP BY tenant`;
+  }
+
+  /** The first due rows of a tenant; with lanes, those of each. */
   #oldestOf(tenant: string, limit: string): string {
-    return `SELECT w.tenant, w.id, w.attempts, w.due_at, w.leased_until FROM ${this.#table} w
-      WHERE ${this.#only} AND w.tenant = ${tenant} AND ${isDue('w')} ORDER BY w.due_at, w.id LIMIT ${limit}`;
+    const lane = this.#lanes;
+    const rows = (from: string, also: string): string => `
+      SELECT w.tenant, w.id, w.attempts, w.due_at, w.leased_until, ${from} AS lane FROM ${this.#table} w
+      WHERE ${this.#only} AND w.tenant = ${tenant} ${also} AND ${isDue('w')} ORDER BY w.due_at, w.id LIMIT ${limit}`;
+    if (lane === undefined) return rows('NULL::text', '');
+    const next = (after: string): string => `
+      (SELECT w.${lane} FROM ${this.#table} w WHERE ${this.#only} AND w.tenant = ${tenant} AND w.due_at IS NOT NULL ${after} ORDER BY w.${lane} LIMIT 1)`;
+    return `SELECT of_lane.* FROM (
+        WITH RECURSIVE lanes AS (
+          ${next('')} UNION ALL SELECT ${next(`AND w.${lane} > l.${lane}`)} FROM lanes l WHERE l.${lane} IS NOT NULL
+        )
+        SELECT ${lane} FROM lanes WHERE ${lane} IS NOT NULL LIMIT ${LANES_MAX}
+      ) l CROSS JOIN LATERAL (${rows(`w.${lane}::text`, `AND w.${lane} = l.${lane}`)}) of_lane`;
   }
 
   /**

@@ -60,6 +60,10 @@ export class DeliveryHandler implements JobHandler<Delivery> {
     this.#deps = deps;
   }
 
+  laneOf({ endpoint }: Delivery): string {
+    return endpoint;
+  }
+
   async attempt(delivery: Delivery, signal: AbortSignal): Promise<Unwritten | undefined> {
     const { isSuccess, writing } = await inSpan('process delivery', delivering(delivery), async (span) => {
       const tried = await this.#tryOnce(delivery, signal);

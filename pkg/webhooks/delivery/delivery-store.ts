@@ -77,6 +77,7 @@ export class DeliveryStore extends LeasedRows<Delivery> {
   constructor(sql: Sql, clock: Clock) {
     super(sql, {
       name: 'carrel.deliveries',
+      lanes: 'endpoint',
       columns: `w.endpoint, w.created_at AS "createdAt", jsonb_array_length(w.log) AS sent,
         (SELECT e.uuid FROM carrel.events e WHERE e.tenant = w.tenant AND e.id = w.event_id) AS "messageId",
         (SELECT CASE WHEN octet_length(e.payload) <= ${MAX_LEASED_BYTES} THEN e.payload END

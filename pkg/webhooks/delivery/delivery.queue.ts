@@ -13,10 +13,11 @@ interface DeliverySettings {
   readonly retrySeconds: readonly number[];
 }
 
-/** The deliveries of all tenants' webhooks. Stalled receivers hold slots, so one tenant gets few of them. */
+/** The deliveries of all tenants' webhooks. Stalled receivers hold slots, so one tenant gets few of them, and one of its webhooks not all of those. */
 export const deliveryQueue = (settings: DeliverySettings): RowQueue<Delivery> => ({
   name: 'deliveries',
-  perTenant: 8,
+  perTenant: 10,
+  perLane: 8,
   // Less than 32 tenants have rows ahead at a time, and a row brings 8 KiB along at most: 16 MiB.
   ahead: 64,
   concurrency: CONCURRENCY,

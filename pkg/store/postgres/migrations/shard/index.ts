@@ -20,6 +20,7 @@ import { boundOutbox } from './0027-bound-outbox.ts';
 import { remainingOfTenant } from './0028-remaining-of-tenant.ts';
 import { foreignObjects } from './0029-foreign-objects.ts';
 import { auditOfSchedules } from './0030-audit-of-schedules.ts';
+import { deliveriesByEndpoint } from './0033-deliveries-by-endpoint.ts';
 import { storeFilesWithCrc } from './0150-store-files-with-crc.ts';
 
 /** In their order. */
@@ -45,5 +46,6 @@ export const shardMigrations: readonly Migration<object>[] = [
   remainingOfTenant,
   foreignObjects,
   auditOfSchedules,
+  deliveriesByEndpoint,
   storeFilesWithCrc,
 ];
