@@ -22,6 +22,7 @@ import { submitGrade } from '../../pkg/lti/grades/submit-grade.processor.ts';
 import { tickSchedule } from '../../pkg/schedules/tick.processor.ts';
 import { expireTask } from '../../pkg/tasks/expire-task.processor.ts';
 import { replay } from '../../pkg/webhooks/replays/replay.processor.ts';
+import { deleteExpiredStatistics } from '../../pkg/webhooks/statistics/statistics.ts';
 import type { WorkerConfig } from './config.ts';
 import { QUEUES } from './queues.ts';
 
@@ -58,5 +59,5 @@ export const workerJobs = (config: WorkerConfig): WorkerJobs => ({
       retrySeconds: config.CARREL_WEBHOOK_RETRY_SECONDS,
     }),
   ],
-  schedules: [deleteExpiredEvents, trimFullOutboxes, deleteExpiredAudit, scheduleIntegrityChecks],
+  schedules: [deleteExpiredEvents, trimFullOutboxes, deleteExpiredAudit, deleteExpiredStatistics, scheduleIntegrityChecks],
 });

@@ -13,6 +13,7 @@ import {
   TestEvent,
 } from './deliveries.schema.ts';
 import type { Deliveries } from './deliveries.service.ts';
+import { WebhookStatistics } from './statistics/statistics.schema.ts';
 import type { Replays } from './replays/replays.service.ts';
 
 const ById = z.object({ id: Uuid });
@@ -45,6 +46,17 @@ export const deliveryEndpoints = (deliveries: Deliveries, replays: Replays): End
     replies: { 200: DeliveryWithPayload },
     errors: ['not_found'],
     handle: async ({ params }) => reply(200, await deliveries.get(params.id, params.delivery)),
+  }),
+  endpoint({
+    ...READ,
+    method: 'get',
+    path: '/webhooks/{id}/statistics',
+    operationId: 'getWebhookStatistics',
+    summary: 'Show what was sent to a webhook in 24 hours, in 7 days and in each hour, how much of it failed, and how fast it answers',
+    params: ById,
+    replies: { 200: WebhookStatistics },
+    errors: ['not_found'],
+    handle: async ({ params }) => reply(200, await deliveries.statistics(params.id)),
   }),
   endpoint({
     ...SEND,

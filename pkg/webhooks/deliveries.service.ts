@@ -21,6 +21,8 @@ import {
 } from './deliveries.schema.ts';
 import { FIND, listDeliveries, REPLAY, replayNext, TEST } from './deliveries.sql.ts';
 import { type DeliveryRow, presentDelivery } from './deliveries.view.ts';
+import type { WebhookStatistics } from './statistics/statistics.schema.ts';
+import { statisticsOf } from './statistics/statistics.ts';
 import { testPayload } from './test-payload.ts';
 
 /** The position of a replay of a range: the range's end, which stays the same, and the last delivery that was read. */
@@ -60,6 +62,11 @@ export class Deliveries {
     const [row] = await this.#db.query<DeliveryRow & { payload: string }>(FIND, [webhook, delivery]);
     if (!row) throw new Problem('not_found');
     return { ...presentDelivery(row), payload: row.payload };
+  }
+
+  /** One statement. Throws `not_found`. */
+  async statistics(webhook: Uuid): Promise<WebhookStatistics> {
+    return statisticsOf(this.#db, webhook);
   }
 
   /** Returns the new delivery. Throws `not_found`, `conflict`. */

@@ -323,6 +323,7 @@ export const ROWS_OF_SHARD: Rows = {
     { tenant: TENANT, event_id: 1, endpoint: uuid(90), attempts: 2, leased_until: EARLIER, fence: uuid(1), log: { at: EARLIER } },
     { tenant: TENANT, event_id: 1, endpoint: uuid(91), state: 'delivered', due_at: null, ended_at: EARLIER },
   ],
+  delivery_statistics: [{ tenant: TENANT, endpoint: uuid(90), hour: EARLIER, sent: 2, failed: 1, latency: '{1,1}' }],
   webhook_health: [{ tenant: TENANT, endpoint: uuid(90), managed_ref: 'faculty/receiver' }],
   unknown_deployments: [{ tenant: TENANT, managed_ref: 'faculty/moodle', slot: 0, deployment_id: 'd', told_at: EARLIER }],
   unknown_values: [{ tenant: TENANT, managed_ref: 'faculty/moodle', field: 'iss', slot: 0, value: 'v', reported_at: EARLIER }],

@@ -36,6 +36,8 @@ interface Tried {
 interface Sent {
   readonly attempt: Attempt;
   readonly retryAfterMs: number;
+  /** How long the receiver took to answer; undefined: it did not. */
+  readonly tookMs?: number;
 }
 
 /**
@@ -127,6 +129,7 @@ export class DeliveryHandler implements JobHandler<Delivery> {
     const { client, clock } = this.#deps;
     const at = clock.now();
     const { keys, headers } = await endpoint.open();
+    const began = clock.monotonic();
     try {
       const reply = await client.request({
         url: endpoint.url,
@@ -147,6 +150,7 @@ export class DeliveryHandler implements JobHandler<Delivery> {
       return {
         attempt: { at: at.toISOString(), status_code: reply.status, error },
         retryAfterMs: retryAfterMs(reply.headers['retry-after'], clock.now()),
+        tookMs: clock.monotonic() - began,
       };
     } catch (error) {
       if (!(error instanceof EgressError)) throw error;
@@ -163,15 +167,20 @@ export class DeliveryHandler implements JobHandler<Delivery> {
     const { attempt } = sent;
     if (attempt.error === null) {
       metrics.latency(slugOf(delivery.tenant), (clock.now().getTime() - delivery.createdAt.getTime()) / 1000);
-      return this.#end(delivery, 'delivered', attempt);
+      return this.#end(delivery, 'delivered', attempt, sent.tookMs);
     }
     const delay = retryDelayMs({ sent: delivery.sent + 1, retryAfterMs: sent.retryAfterMs }, retrySeconds, random);
-    if (attempt.status_code === GONE || delay === null) return this.#end(delivery, 'failed', attempt);
-    return (await this.store.retry(delivery, attempt, delay)) ? 'retried' : 'lost_lease';
+    if (attempt.status_code === GONE || delay === null) return this.#end(delivery, 'failed', attempt, sent.tookMs);
+    return (await this.store.retry(delivery, attempt, delay, sent.tookMs)) ? 'retried' : 'lost_lease';
   }
 
-  async #end(delivery: Delivery, state: 'delivered' | 'failed' | 'canceled', attempt: Attempt | null): Promise<DeliveryResult> {
-    return (await this.store.end(delivery, state, attempt)) ? state : 'lost_lease';
+  async #end(
+    delivery: Delivery,
+    state: 'delivered' | 'failed' | 'canceled',
+    attempt: Attempt | null,
+    tookMs?: number,
+  ): Promise<DeliveryResult> {
+    return (await this.store.end(delivery, state, attempt, tookMs)) ? state : 'lost_lease';
   }
 
   async #noteHealth(delivery: Delivery, endpoint: OpenEndpoint, attempt: Attempt): Promise<void> {

@@ -5,6 +5,8 @@ import { LockTimeout, SerializationFailure, StatementTimeout } from '../../store
 import { isDue, type Leased, LeasedRows } from '../../store/postgres/leases.ts';
 import type { Sql } from '../../store/postgres/pool.ts';
 import { StoreUnavailableError } from '../../store/unavailable.ts';
+import { countAttempts } from '../statistics/count.sql.ts';
+import { bucketOf } from '../statistics/latency.ts';
 
 /** A row of carrel.deliveries: one event for one endpoint. */
 export interface Delivery extends Leased {
@@ -31,6 +33,8 @@ interface Outcome {
   readonly state: State;
   readonly attempt: Attempt | null;
   readonly waitMs: number | null;
+  /** How long the receiver took to answer. */
+  readonly tookMs: number | undefined;
 }
 
 /** Of a row: it is still under the outcome's lease, it has the outcome, or its lease has passed to another worker. */
@@ -58,6 +62,7 @@ const RETRY_MS = 50;
 const RETRIED_FOR_MS = 10_000;
 /** Below the time-out of a query, so that it is known whether the outcome is written. */
 const LOCK_TIMEOUT = '2s';
+const LOOK_FOR_STATISTICS_MS = 60_000;
 /** Outcomes that wait for a locked row at once, each on a connection of its own; others look again after RETRY_MS. */
 const MOST_WAITING = 2;
 
@@ -73,6 +78,9 @@ export class DeliveryStore extends LeasedRows<Delivery> {
   readonly #looks = new Batcher<Outcome, Found>((outcomes) => this.#find(outcomes));
   readonly #clock: Clock;
   #waiting = 0;
+  /** The statistics are of a migration that the operator may not have run yet, when its worker runs already. */
+  #counts = false;
+  #looksAgainAt = 0;
 
   constructor(sql: Sql, clock: Clock) {
     super(sql, {
@@ -87,13 +95,13 @@ export class DeliveryStore extends LeasedRows<Delivery> {
   }
 
   /** False: the lease had passed to another worker. */
-  async end(delivery: Delivery, state: 'delivered' | 'failed' | 'canceled', attempt: Attempt | null): Promise<boolean> {
-    return this.#record({ delivery, state, attempt, waitMs: null });
+  async end(delivery: Delivery, state: 'delivered' | 'failed' | 'canceled', attempt: Attempt | null, tookMs?: number): Promise<boolean> {
+    return this.#record({ delivery, state, attempt, waitMs: null, tookMs });
   }
 
   /** The delivery is due again in `waitMs`, by Postgres' clock. An attempt of null leaves the log as it is. False: the lease had passed to another worker. */
-  async retry(delivery: Delivery, attempt: Attempt | null, waitMs: number): Promise<boolean> {
-    return this.#record({ delivery, state: 'pending', attempt, waitMs });
+  async retry(delivery: Delivery, attempt: Attempt | null, waitMs: number, tookMs?: number): Promise<boolean> {
+    return this.#record({ delivery, state: 'pending', attempt, waitMs, tookMs });
   }
 
   async #record(outcome: Outcome): Promise<boolean> {
@@ -157,21 +165,32 @@ export class DeliveryStore extends LeasedRows<Delivery> {
     return outcomes.map(({ delivery }) => found.get(delivery.fence) ?? 'lost');
   }
 
+  async #countsAttempts(): Promise<boolean> {
+    const now = this.#clock.monotonic();
+    if (this.#counts || now < this.#looksAgainAt) return this.#counts;
+    const [row] = await this.sql.query<{ isThere: boolean }>(`SELECT to_regclass('carrel.delivery_statistics') IS NOT NULL AS "isThere"`);
+    this.#looksAgainAt = now + LOOK_FOR_STATISTICS_MS;
+    return (this.#counts = row?.isThere === true);
+  }
+
   /** False: the row is locked, or its lease has passed to another worker. */
   async #write(outcomes: readonly Outcome[], locked: 'SKIP LOCKED' | ''): Promise<boolean[]> {
+    const counts = await this.#countsAttempts();
     const rows = await this.sql.query<{ fence: string }>(
       `WITH bound AS MATERIALIZED (
          SELECT set_config('lock_timeout', '${LOCK_TIMEOUT}', true)
        ), free AS (
-         SELECT w.tenant, w.id, o.fence, o.state, o.attempts, o.wait
-         FROM bound, unnest($1::name[], $2::bigint[], $3::uuid[], $4::text[], $5::text[], $6::float8[]) AS o (tenant, id, fence, state, attempts, wait)
+         SELECT w.tenant, w.id, o.fence, o.state, o.attempts, o.wait, o.bucket
+         FROM bound, unnest($1::name[], $2::bigint[], $3::uuid[], $4::text[], $5::text[], $6::float8[], $7::int[])
+           AS o (tenant, id, fence, state, attempts, wait, bucket)
          JOIN carrel.deliveries w USING (tenant, id, fence) FOR UPDATE OF w ${locked}
-       )
+       ), written AS (
        UPDATE carrel.deliveries w
        SET state = o.state, log = w.log || o.attempts::jsonb, due_at = now() + make_interval(secs => o.wait), ended_at = CASE WHEN o.wait IS NULL THEN now() END,
          leased_until = NULL, fence = NULL
        FROM free o WHERE w.tenant = o.tenant AND w.id = o.id
-       RETURNING o.fence`,
+       RETURNING o.fence, w.tenant, w.endpoint, o.attempts <> '[]' AS is_sent, o.state <> 'delivered' AS is_failed, o.bucket
+       ) ${counts ? `, ${countAttempts('written')}` : ''} SELECT fence FROM written`,
       [
         outcomes.map(({ delivery }) => delivery.tenant),
         outcomes.map(({ delivery }) => delivery.id),
@@ -179,6 +198,7 @@ export class DeliveryStore extends LeasedRows<Delivery> {
         outcomes.map(({ state }) => state),
         outcomes.map(({ attempt }) => JSON.stringify(attempt ? [attempt] : [])),
         outcomes.map(({ waitMs }) => (waitMs === null ? null : waitMs / 1000)),
+        outcomes.map(({ tookMs }) => (tookMs === undefined ? null : bucketOf(tookMs))),
       ],
     );
     const written = new Set(rows.map(({ fence }) => fence));

@@ -337,6 +337,7 @@ test('the OpenAPI document has every operation', async () => {
     'get /webhooks/{id}',
     'get /webhooks/{id}/deliveries',
     'get /webhooks/{id}/deliveries/{delivery}',
+    'get /webhooks/{id}/statistics',
     'patch /webhooks/{id}',
     'post /webhooks',
     'post /webhooks/{id}/deliveries/{delivery}/replay',

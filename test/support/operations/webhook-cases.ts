@@ -35,6 +35,7 @@ export const WEBHOOK_CASES: Readonly<Record<string, Cases>> = {
   rotateWebhookSecret: administrators(async (w) => ({ ...of(await w.webhook()), body: {} }), { managed: managedWebhook({}) }),
   listDeliveries: administrators(async (w) => of(await w.webhook())),
   getDelivery: administrators(async (w) => ({ params: await w.delivery() })),
+  getWebhookStatistics: administrators(async (w) => of(await w.webhook())),
   replayDelivery: administrators(async (w) => ({ params: await w.delivery() }), {
     conflict: async (w) => {
       const params = await w.delivery();

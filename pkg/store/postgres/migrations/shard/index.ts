@@ -21,6 +21,7 @@ import { remainingOfTenant } from './0028-remaining-of-tenant.ts';
 import { foreignObjects } from './0029-foreign-objects.ts';
 import { auditOfSchedules } from './0030-audit-of-schedules.ts';
 import { deliveriesByEndpoint } from './0033-deliveries-by-endpoint.ts';
+import { deliveryStatistics } from './0034-delivery-statistics.ts';
 import { storeFilesWithCrc } from './0150-store-files-with-crc.ts';
 
 /** In their order. */
@@ -47,5 +48,6 @@ export const shardMigrations: readonly Migration<object>[] = [
   foreignObjects,
   auditOfSchedules,
   deliveriesByEndpoint,
+  deliveryStatistics,
   storeFilesWithCrc,
 ];
