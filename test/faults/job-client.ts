@@ -92,7 +92,7 @@ export class JobClient {
       expectStatus('an upload', reply, 201);
       sources.push(reply.body.id);
     }
-    return { mark, folder, empty, sources, tag: await this.#tag(), copies: [], ...this.#given };
+    return { mark, folder, empty, sources, tag: await this.#tag(), copies: [], trashed: [], ...this.#given };
   }
 
   async #folder(name: string): Promise<string> {

@@ -10,8 +10,9 @@ export interface Stage {
   readonly empty: string;
   readonly sources: readonly string[];
   readonly tag: string;
-  /** What the batch `copy` has made. */
+  /** What the batch `copy` has made, and what of that the batch `delete` has deleted. */
   copies: readonly string[];
+  trashed: readonly string[];
 }
 
 /** A job that has ended, with what became of its items. */
@@ -127,8 +128,14 @@ export const JOB_KINDS: readonly JobKind[] = [
     permission_level: 'read',
   })),
   batch('move', copies, events('file.updated', 'folder'), ({ folder }) => ({ folder_id: folder, on_conflict: 'rename' })),
-  batch('delete', copies, events('file.deleted')),
-  batch('restore', copies, events('file.updated', 'restored')),
+  {
+    ...batch('delete', copies, events('file.deleted')),
+    leaves: (stage, { items }) => {
+      stage.trashed = items.filter(({ state }) => state === 'succeeded').map(({ target }) => target);
+    },
+  },
+  // One that is live would stay as it is, and succeed.
+  batch('restore', ({ trashed }) => trashed, events('file.updated', 'restored')),
   {
     name: 'replay',
     path: ({ webhook }) => `/webhooks/${webhook}/replays`,

@@ -1,5 +1,8 @@
 import { describe, expect, test } from '@jest/globals';
 import { payloadSchema } from '../../../pkg/events/catalogue.ts';
+import { jobMetrics } from '../../../pkg/jobs/metrics.ts';
+import { createMetrics } from '../../../pkg/runtime/metrics.ts';
+import { JobStore } from '../../../pkg/store/postgres/job-store.ts';
 import type { Api } from '../../support/api.ts';
 import { addMetadata, tagFiles } from '../../support/tags-and-metadata.ts';
 import { range, waitFor } from '../../support/wait.ts';
@@ -266,6 +269,24 @@ describe('a folder that is copied', () => {
     expect(await faultsOf(tenant)).toEqual([]);
   });
 
+  test('does no more than the session that requested it could, whatever its account may do', async () => {
+    const { ada, src } = await shared();
+    await upload(ada, src, 'a', 'x');
+    await worker.end('SIGTERM');
+    const job = await copy(ada, src);
+    const [task] = await tenant.db.query<{ could: string[] }>(`SELECT arguments -> 'permissions' AS could FROM tasks WHERE uuid = $1`, [
+      job.id,
+    ]);
+    // As a launch's session would have requested it that may write folders, and no files.
+    const could = `'["read:files", "read:folders", "write:folders"]'`;
+    await tenant.db.query(`UPDATE tasks SET arguments = jsonb_set(arguments, '{permissions}', ${could}) WHERE uuid = $1`, [job.id]);
+    await worker.start();
+
+    expect(task?.could).toContain('write:files');
+    expect(await endOf(ada.api, job.id)).toMatchObject({ state: 'failed', error: { code: 'forbidden' }, progress: { total: 0 } });
+    expect((await filesOf(ada)).filter(({ path }) => path.startsWith('/copy/'))).toEqual([]);
+  });
+
   test('makes no file once it is canceled, or once the copier may not read it any more', async () => {
     const { ada, bob, src, granted } = await shared();
     await upload(ada, src, 'a', 'secret');
@@ -288,4 +309,37 @@ describe('a folder that is copied', () => {
     expect((await ada.api.get(`/jobs/${canceled.id}`)).body).toMatchObject({ state: 'canceled', progress: { done: 0 } });
     expect(await faultsOf(tenant)).toEqual([]);
   });
+});
+
+test('the worker counts how jobs of people end, how long they wait and take, and whose work it does', async () => {
+  const { api } = await tenant.user();
+  const { body: job } = await api.post('/batch', {
+    operation: 'delete',
+    items: [{ type: 'file', id: '00000000-0000-4000-8000-000000000000' }],
+  });
+  await endOf(api, job.id);
+  const series = async (name: string, labels: string): Promise<number> =>
+    Number(new RegExp(`^${name}\\{${labels}[^}]*\\} ([0-9.e+-]+)$`, 'm').exec(await worker.metrics())?.[1] ?? 0);
+
+  await waitFor('the end to be counted', async () => (await series('carrel_jobs_ended_total', 'kind="batch",state="succeeded"')) > 0);
+  for (const of of ['wait', 'duration']) expect(await series(`carrel_jobs_${of}_seconds_count`, 'kind="batch"')).toBeGreaterThan(0);
+  expect(await series('carrel_work_tenant_results_total', `tenant="${tenant.slug}",result="done"`)).toBeGreaterThan(0);
+  expect(await series('carrel_work_tenant_seconds_total', `tenant="${tenant.slug}"`)).toBeGreaterThan(0);
+});
+
+test('a tenant whose work is due is named with how much it is, and for how long', async () => {
+  await worker.end('SIGTERM');
+  await platform.pool.query(
+    `INSERT INTO carrel.work (tenant, kind, payload, due_at) SELECT $1, 'nobody.does', '{}', now() - interval '1 hour' FROM generate_series(1, 3)`,
+    [`tenant_${tenant.slug}`],
+  );
+  const metrics = createMetrics('worker');
+  jobMetrics(metrics, new Map([['one', new JobStore(platform.pool)]]));
+
+  const text = await metrics.metrics();
+
+  expect(text).toMatch(new RegExp(`^carrel_work_tenant_due\\{shard="one",tenant="${tenant.slug}"[^}]*\\} [3-9]`, 'm'));
+  expect(text).toMatch(new RegExp(`^carrel_work_tenant_oldest_seconds\\{shard="one",tenant="${tenant.slug}"[^}]*\\} 36\\d\\d`, 'm'));
+  await platform.pool.query(`DELETE FROM carrel.work WHERE kind = 'nobody.does'`);
+  await worker.start();
 });
