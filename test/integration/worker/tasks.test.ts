@@ -318,12 +318,19 @@ test('the worker counts how jobs of people end, how long they wait and take, and
     items: [{ type: 'file', id: '00000000-0000-4000-8000-000000000000' }],
   });
   await endOf(api, job.id);
-  const series = async (name: string, labels: string): Promise<number> =>
-    Number(new RegExp(`^${name}\\{${labels}[^}]*\\} ([0-9.e+-]+)$`, 'm').exec(await worker.metrics())?.[1] ?? 0);
+  const series = async (name: string, ...labels: string[]): Promise<number> => {
+    const lines = (await worker.metrics()).split('\n').filter((line) => line.startsWith(`${name}{`));
+    return Number(
+      lines
+        .find((line) => labels.every((label) => line.includes(label)))
+        ?.split(' ')
+        .at(-1) ?? 0,
+    );
+  };
 
-  await waitFor('the end to be counted', async () => (await series('carrel_jobs_ended_total', 'kind="batch",state="succeeded"')) > 0);
-  for (const of of ['wait', 'duration']) expect(await series(`carrel_jobs_${of}_seconds_count`, 'kind="batch"')).toBeGreaterThan(0);
-  expect(await series('carrel_work_tenant_results_total', `tenant="${tenant.slug}",result="done"`)).toBeGreaterThan(0);
+  await waitFor('the end to be counted', async () => (await series('carrel_jobs_ended_total', 'kind="batch"', 'state="succeeded"')) > 0);
+  for (const time of ['wait', 'duration']) expect(await series(`carrel_jobs_${time}_seconds_count`, 'kind="batch"')).toBeGreaterThan(0);
+  expect(await series('carrel_work_tenant_results_total', `tenant="${tenant.slug}"`, 'result="done"')).toBeGreaterThan(0);
   expect(await series('carrel_work_tenant_seconds_total', `tenant="${tenant.slug}"`)).toBeGreaterThan(0);
 });
 
