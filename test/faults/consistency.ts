@@ -2,14 +2,21 @@ import { isDeepStrictEqual } from 'node:util';
 import { CHECK_INTEGRITY } from '../../pkg/content/integrity/integrity.jobs.ts';
 import { EMPTY_TRASH } from '../../pkg/content/trash/trash.jobs.ts';
 import { EXPIRE_VERSIONS } from '../../pkg/content/versions/versions.jobs.ts';
+import { TICK_SCHEDULE } from '../../pkg/schedules/schedules.jobs.ts';
 import { EXPIRE_TASK } from '../../pkg/tasks/task-kind.ts';
 import type { TestTenant } from '../support/server.ts';
 import { invariantFaults } from '../support/invariants.ts';
 import type { ArrivedEvent, Arrivals } from './arrivals.ts';
 import type { AwaitedEvent } from './change-log.ts';
 
-/** What is due one day, and left until then: what is in the trash, old versions, the next check, jobs of people. */
-export const LATER_KINDS: readonly string[] = [EMPTY_TRASH.kind, EXPIRE_VERSIONS.kind, CHECK_INTEGRITY.kind, EXPIRE_TASK.kind];
+/** What is due one day, and left until then: what is in the trash, old versions, the next check, jobs of people, schedules. */
+export const LATER_KINDS: readonly string[] = [
+  EMPTY_TRASH.kind,
+  EXPIRE_VERSIONS.kind,
+  CHECK_INTEGRITY.kind,
+  EXPIRE_TASK.kind,
+  TICK_SCHEDULE.kind,
+];
 
 /**
  * What is wrong once everything is quiet, a sentence each:

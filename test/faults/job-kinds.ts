@@ -5,6 +5,8 @@ export interface Stage {
   readonly webhook: string;
   /** Who gets grants. */
   readonly friend: string;
+  /** Ids of schedules whose time does not come, by their kinds. */
+  readonly schedules: ReadonlyMap<string, string>;
   /** A folder with files that nobody else changes, and an empty one. */
   readonly folder: string;
   readonly empty: string;
@@ -96,6 +98,9 @@ const batch = (
   effect,
 });
 
+/** Kinds that a schedule runs, now. */
+export const SCHEDULED_KINDS = ['recount_usage', 'sweep_objects', 'sweep_uploads', 'apply_retention', 'verify_checksums'] as const;
+
 /** One after the other, each on what those before it have left. A kind that is new is an entry here. */
 export const JOB_KINDS: readonly JobKind[] = [
   {
@@ -144,4 +149,5 @@ export const JOB_KINDS: readonly JobKind[] = [
   batch('delete', copies, events('file.deleted')),
   { name: 'empty_trash', method: 'delete', path: () => '/trash', effect: gone },
   batch('purge', sources, events('file.deleted')),
+  ...SCHEDULED_KINDS.map((kind): JobKind => ({ name: kind, path: ({ schedules }) => `/schedules/${schedules.get(kind)}/run` })),
 ];

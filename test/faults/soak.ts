@@ -1,4 +1,5 @@
 import { freePort } from '../support/ports.ts';
+import type { Api } from '../support/api.ts';
 import { type Receiver, startReceiver } from '../support/receiver.ts';
 import type { TestTenant } from '../support/server.ts';
 import { range, waitFor } from '../support/wait.ts';
@@ -11,6 +12,7 @@ import { Client } from './client.ts';
 import { inconsistencies } from './consistency.ts';
 import { Injector } from './injector.ts';
 import { JobClient, JobLog } from './job-client.ts';
+import { SCHEDULED_KINDS } from './job-kinds.ts';
 import { Kept } from './kept.ts';
 import type { Account } from './patient-client.ts';
 import { type Seeded, seeded } from './seeded.ts';
@@ -131,15 +133,32 @@ async function sideOf(platform: TestPlatform, name: string, wanted: number, jobs
   }
   for (const at of range(JOB_CLIENTS)) {
     const of = { ...(await accountOf(tenant)), name: `jobs-${at}`, url, tenant, jobs, changes };
-    clients.push(new JobClient({ ...of, random: random.fork(`jobs ${at}`), given: { webhook, friend } }));
+    clients.push(
+      new JobClient({
+        ...of,
+        random: random.fork(`jobs ${at}`),
+        given: { webhook, friend, schedules: await schedulesOf(of.api, of.name) },
+      }),
+    );
   }
   const arrivals = new Arrivals(receiver, SECRET);
   return { tenant, server, receiver, arrivals, changes, work: () => Promise.all(clients.map((client) => client.work())) };
 }
 
-async function accountOf(tenant: TestTenant): Promise<{ account: Account; userId: string }> {
-  const { user, password } = await tenant.user({ roles: ['admin'] });
-  return { account: { email: user.email, password }, userId: user.id };
+/** One of each kind that a schedule runs. */
+async function schedulesOf(api: Api, name: string): Promise<ReadonlyMap<string, string>> {
+  const made = new Map<string, string>();
+  for (const kind of SCHEDULED_KINDS) {
+    const { status, body } = await api.post('/schedules', { name: `${kind} of ${name}`, kind, cron: '0 0 1 1 *', time_zone: 'UTC' });
+    if (status !== 201) throw new Error(`POST /schedules: ${status} ${body?.message}`);
+    made.set(kind, body.id);
+  }
+  return made;
+}
+
+async function accountOf(tenant: TestTenant): Promise<{ account: Account; userId: string; api: Api }> {
+  const { user, password, api } = await tenant.user({ roles: ['admin'] });
+  return { account: { email: user.email, password }, userId: user.id, api };
 }
 
 /** `count` faults at moments of all that is done. */
