@@ -36,9 +36,9 @@ test: $(INSTALLED) ## run all checks and tests; the last line counts them (ONLY=
 test-node: $(INSTALLED) ## run image and chart on a cluster of one node with a real kubelet (root on Linux with cgroup v1; builds its programs once)
 	@exec node test/node/main.ts
 
-LONG_FORMS := test/faults|operator/scale|operator/faults|operator/moves|kube/reflector|e2e/folder|content/model|schedules/cron
-faults: $(INSTALLED) ## run the long forms: 5,000 changes during faults, fairness, 200 tenants that become ready while operator, API server and etcd are killed, 5,000 objects, a file of 2 GiB, 20,000 steps beside the model of the file service, 40 cron expressions in all zones and years, 200 batches that are cancelled, a soak of 20,000 changes and 2,000 jobs (CHANGES, CANCELS, JOBS, SOAK_CHANGES, SEED, WAITING, TENANTS, REST_MS, OBJECTS, BIG_MIB, STEPS)
-	@CRON_DAYS=all CHANGES=$(or $(CHANGES),5000) WAITING=$(or $(WAITING),10000) CANCELS=$(or $(CANCELS),200) JOBS=$(or $(JOBS),2000) SOAK_CHANGES=$(or $(SOAK_CHANGES),20000) KILLS=all TENANTS=$(or $(TENANTS),200) REST_MS=$(or $(REST_MS),60000) OBJECTS=$(or $(OBJECTS),5000) BIG_MIB=$(or $(BIG_MIB),2048) STEPS=$(or $(STEPS),20000) \
+LONG_FORMS := test/faults|operator/scale|operator/faults|operator/moves|kube/reflector|e2e/folder|content/model|schedules/cron|worker/schedules-midnight
+faults: $(INSTALLED) ## run the long forms: 5,000 changes during faults, fairness, 200 tenants that become ready while operator, API server and etcd are killed, 5,000 objects, a file of 2 GiB, 20,000 steps beside the model of the file service, 40 cron expressions in all zones and years, 1,000 tenants with a schedule at midnight, 200 batches that are cancelled, a soak of 20,000 changes and 2,000 jobs (CHANGES, CANCELS, JOBS, SOAK_CHANGES, SEED, WAITING, TENANTS, DUE, REST_MS, OBJECTS, BIG_MIB, STEPS)
+	@CRON_DAYS=all DUE=$(or $(DUE),1000) CHANGES=$(or $(CHANGES),5000) WAITING=$(or $(WAITING),10000) CANCELS=$(or $(CANCELS),200) JOBS=$(or $(JOBS),2000) SOAK_CHANGES=$(or $(SOAK_CHANGES),20000) KILLS=all TENANTS=$(or $(TENANTS),200) REST_MS=$(or $(REST_MS),60000) OBJECTS=$(or $(OBJECTS),5000) BIG_MIB=$(or $(BIG_MIB),2048) STEPS=$(or $(STEPS),20000) \
 		node hack/test.ts --selectProjects integration e2e --testPathPatterns '$(LONG_FORMS)' --runInBand
 
 bench: $(INSTALLED) ## measure rates and times, each with a control in the same run (LINES="launches deliveries", BASE=<git ref>, DOC=1, ROUNDS=1)
