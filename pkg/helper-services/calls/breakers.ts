@@ -20,7 +20,7 @@ const TRIAL_SECONDS = 5;
 const BREAKERS_MAX = 2_000;
 
 /** By these a helper shows that it is there. */
-const ANSWERED: readonly ProblemCode[] = ['helper_rejected', 'validation_failed'];
+const ANSWERED: readonly ProblemCode[] = ['helper_rejected', 'validation_failed', 'pdf_signed', 'pdf_encrypted'];
 const isCode = (error: unknown, codes: readonly ProblemCode[]): error is Problem => error instanceof Problem && codes.includes(error.code);
 
 interface Breaker {

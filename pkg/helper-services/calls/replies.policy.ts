@@ -50,6 +50,8 @@ export function problemOfStatus(
   const said = words === '' ? '' : `: ${words}`;
   if (status >= 500) return unavailable(kind, `answered ${status}${said}`, secondsOf(retryAfter));
   if (status === 400 && kind !== 'pdf_optimize') return invalid('target_language', words === '' ? 'the translator refuses it' : words);
+  const code = status === 422 && kind !== 'translate' ? Mark.safeParse(jsonOf(text)).data?.error : undefined;
+  if (code) return new Problem(code);
   if (status === 401 || status === 403) return rejected(kind, `refuses our token (${status})${said}`);
   if (status >= 300 && status < 400) return rejected(kind, `redirects (${status}), which is not followed`);
   return rejected(kind, `answered ${status}${said}`);
@@ -59,6 +61,9 @@ function secondsOf(retryAfter: string | undefined): number {
   const seconds = /^\d{1,6}$/.test(retryAfter ?? '') ? Number(retryAfter) : RETRY_SECONDS;
   return Math.min(Math.max(seconds, 1), RETRY_SECONDS_MAX);
 }
+
+/** What our own helpers find out of a PDF, and the bytes did not show. */
+const Mark = z.object({ error: z.enum(['pdf_signed', 'pdf_encrypted']) });
 
 const Refusal = z.union([
   z.object({ message: z.string() }).transform(({ message }) => message),

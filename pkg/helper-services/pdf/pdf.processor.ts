@@ -48,7 +48,7 @@ const optimization: PlannedConversion<PdfArguments & { quality: string; force: b
   path: '/optimize',
   mustBeSmaller: true,
   takesSigned: ({ force }) => force,
-  fields: async ({ quality }) => ({ quality }),
+  fields: async ({ quality, force }) => ({ quality, ...(force ? { force: 'true' } : {}) }),
   name: () => 'optimized',
   comment: ({ quality }) => `Optimized (${quality})`,
 };

@@ -10,7 +10,7 @@ import { addWebhook, writtenEvents } from '../../support/webhooks.ts';
 import { quotaOf } from '../content/tenant-state.ts';
 import { configure, converted, endOf, pdfSuite, stateOf, upload } from './pdf-suite.ts';
 
-const { tenant, helper } = pdfSuite({ retryMs: [20, 20, 20], silenceMs: 1_000, breaker: { failures: 1_000 } });
+const { tenant, helper } = pdfSuite({ retryMs: [20, 20, 20], breaker: { failures: 1_000 } });
 beforeEach(() => configure(tenant, helper));
 
 const sha256 = (bytes: Buffer): string => createHash('sha256').update(bytes).digest('hex');
@@ -163,7 +163,9 @@ describe('the request', () => {
     const { status, body: reply } = await api.post(`/files/${await upload(api, content)}/optimize`, body);
 
     expect([status, reply.error]).toEqual(status === 202 ? [202, null] : expected);
-    if (status === 202) expect((await endOf(api, reply.id)).state).toBe('succeeded');
+    if (status !== 202) return;
+    expect((await endOf(api, reply.id)).state).toBe('succeeded');
+    expect(helper.received.map(({ fields }) => fields)).toEqual([{ quality: 'medium', force: 'true' }]);
   });
 
   test('to translate a signed PDF is taken as a copy, which leaves it as it is', async () => {
