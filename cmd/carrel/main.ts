@@ -7,6 +7,7 @@ import { LocalError } from '../../pkg/local/errors.ts';
 import { stateDirectoryPath } from '../../pkg/local/state-directory.ts';
 import type { Group } from '../../pkg/local/platform.ts';
 import { withoutLineEnds } from '../../pkg/runtime/line-end.ts';
+import { addJobCommands } from './job-commands.ts';
 
 // Each command imports its modules when it runs, so that `--help` and the supervisor's programs load nothing else.
 const commands = {
@@ -299,6 +300,8 @@ rollout
     const { resume } = await commands.rollout();
     await resume({ stateDirectory, env });
   });
+
+addJobCommands(program, { stateDirectory, env });
 
 const DOCTOR_HELP = `
 Without --tenant it looks at the whole installation: shards and their schemas, workers, Redis, the object store, the API server, the custom resources,

@@ -5,11 +5,9 @@ import { type HeldTask, requireRequester, taskProcessor } from '../../tasks/task
 import { advanceTask } from '../../tasks/task-steps.sql.ts';
 import { requireActive } from '../deliveries.policy.ts';
 import { countReplayable, dueOf, type Position, replayNext } from '../deliveries.sql.ts';
+import { DUE_MAX, LOOK_EVERY_MS } from './replay-pace.ts';
 import { REPLAY, type ReplayArguments } from './replay-task.ts';
 
-/** Deliveries of the webhook that are due at once, at most: an event of this moment waits behind no more of them. */
-const DUE_MAX = 16;
-const LOOK_EVERY_MS = 100;
 /** Where as many stay due, the receiver is slow or down, and the tenant's other jobs may go on meanwhile. */
 const FULL_FOR_MS = 1_000;
 const WAIT_MS = 5_000;

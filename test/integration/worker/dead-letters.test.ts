@@ -1,12 +1,5 @@
-import { readFileSync } from 'node:fs';
-import { join } from 'node:path';
 import { expect, test } from '@jest/globals';
-import { silentLogger } from '../../../pkg/runtime/log.ts';
-import { systemRandom } from '../../../pkg/runtime/random.ts';
-import { SqlPool } from '../../../pkg/store/postgres/pool.ts';
 import { insertJob } from '../../../pkg/store/postgres/job-store.ts';
-import { newKey } from '../../../pkg/store/s3/objects.ts';
-import { ROOT } from '../../support/backends.ts';
 import type { TestTenant } from '../../support/server.ts';
 import { waitFor } from '../../support/wait.ts';
 import { workerSuite } from '../../support/worker-suite.ts';
@@ -53,33 +46,6 @@ test('work that a worker does not understand is put back for a day, and kept as 
   ]);
   expect(await worker.metrics()).toMatch(/carrel_work_dead\{[^}]*kind="no\.such\.kind"[^}]*\} 1/);
   await platform.pool.query(`DELETE FROM carrel.work WHERE due_at = 'infinity'`);
-});
-
-test('the lines of the runbook show a dead letter and have it done after its cause is corrected', async () => {
-  const page = readFileSync(join(ROOT, 'docs/runbooks/CarrelDeadLetters.md'), 'utf8');
-  const [show = '', retry = ''] = [...page.matchAll(/```sql\n([^`]+)```/g)].map(([, sql = '']) => sql);
-  const asWorker = new SqlPool({ url: platform.workerUrl, poolSize: 1, log: silentLogger });
-  const tenant = await platform.tenant();
-  const role = `tenant_${tenant.slug}`;
-  await tenant.db.transaction((tx) => insertJob(tx, { kind: 'objects.purge', payload: { keys: 'all of them' } }));
-
-  try {
-    const dead = await waitFor('the dead letter', async () => {
-      await aDayLater(tenant);
-      return (await asWorker.query<{ tenant: string; id: string; kind: string }>(show)).find((row) => row.tenant === role);
-    });
-    const payload = { keys: [newKey(systemRandom)] };
-    await platform.pool.query('UPDATE carrel.work SET payload = $2 WHERE tenant = $1', [role, payload]);
-    await asWorker.query(retry.replace('tenant_biology', role).replace('4711', dead.id));
-
-    expect(dead.kind).toBe('objects.purge');
-    await waitFor(
-      'the end of the work',
-      async () => (await platform.pool.query('SELECT FROM carrel.work WHERE tenant = $1', [role])).length === 0,
-    );
-  } finally {
-    await asWorker.close();
-  }
 });
 
 test('kinds that nobody knows, however many a tenant asks for, make few series of metrics', async () => {
