@@ -2,6 +2,7 @@ import { accountsFeature } from '../../pkg/accounts/accounts.ts';
 import { audit } from '../../pkg/audit/audit.ts';
 import { BATCH } from '../../pkg/content/batch/batch-task.ts';
 import { contentFeature } from '../../pkg/content/content.ts';
+import { EXPORT } from '../../pkg/content/exports/export-task.ts';
 import { COPY_FOLDER } from '../../pkg/content/folders/copy-folder-task.ts';
 import { metadata } from '../../pkg/content/metadata/metadata.ts';
 import { tags } from '../../pkg/content/tags/tags.ts';
@@ -19,7 +20,7 @@ import { webhooks } from '../../pkg/webhooks/webhooks.ts';
 /** What a tenant's server does. A new feature is one line here (docs/architecture.md, "Add a feature"). A deleted user's tasks go before their content, and tags are copied while the files are still theirs. */
 export const FEATURES: readonly Feature[] = [
   accountsFeature(),
-  tasksFeature([EMPTY_OWN_TRASH, COPY_FOLDER, BATCH, OPTIMIZE, TRANSLATE]),
+  tasksFeature([EMPTY_OWN_TRASH, COPY_FOLDER, BATCH, EXPORT, OPTIMIZE, TRANSLATE]),
   tags,
   contentFeature(),
   metadata,

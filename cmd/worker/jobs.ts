@@ -1,6 +1,8 @@
 import { clearCaches } from '../../pkg/events/caches.jobs.ts';
 import { deleteExpiredAudit } from '../../pkg/audit/expire-audit.ts';
 import { batch } from '../../pkg/content/batch/batch.processor.ts';
+import { expireExports } from '../../pkg/content/exports/expire-exports.processor.ts';
+import { makeExport } from '../../pkg/content/exports/make-export.processor.ts';
 import { copyFolder } from '../../pkg/content/folders/copy-folder.processor.ts';
 import { importArchive } from '../../pkg/content/imports/import.processor.ts';
 import { expireUploads, sweepUploads } from '../../pkg/content/partial-uploads/expire-uploads.processor.ts';
@@ -40,6 +42,8 @@ export const workerJobs = (config: WorkerConfig): WorkerJobs => ({
     submitGrade({ retrySeconds: config.CARREL_GRADE_RETRY_SECONDS }),
     emptyOwnTrash,
     copyFolder,
+    makeExport,
+    expireExports,
     batch,
     importArchive,
     ...pdfProcessors(),

@@ -8,6 +8,8 @@ import { downloadEndpoints } from './downloads/downloads.endpoints.ts';
 import { Downloads } from './downloads/downloads.service.ts';
 import { downloadLinkEndpoints } from './downloads/download-links.endpoints.ts';
 import { DownloadLinks } from './downloads/download-links.service.ts';
+import { exportEndpoints } from './exports/exports.endpoints.ts';
+import { Exports } from './exports/exports.service.ts';
 import { fileEndpoints } from './files/files.endpoints.ts';
 import { Files } from './files/files.service.ts';
 import { folderEndpoints } from './folders/folders.endpoints.ts';
@@ -66,6 +68,7 @@ export const contentFeature = (limits: Partial<TransferLimits> = {}): Feature =>
     const downloads = new Downloads({ ...deps, files, transfers });
     const versions = new Versions({ ...deps, schedule, files, downloads });
     const archives = new FolderArchives({ ...deps, transfers });
+    const exports = new Exports({ ...deps, tasks });
     let hashing: Passwords | undefined;
     // Made when a link first has a password: most servers never need it.
     const passwords = (): Passwords => (hashing ??= new Passwords());
@@ -86,7 +89,8 @@ export const contentFeature = (limits: Partial<TransferLimits> = {}): Feature =>
         ...downloadEndpoints(downloads),
         ...versionEndpoints(versions),
         ...archiveEndpoints(archives),
-        ...downloadLinkEndpoints(new DownloadLinks({ ...deps, files, downloads, versions, archives }), apiUrl),
+        ...exportEndpoints(exports),
+        ...downloadLinkEndpoints(new DownloadLinks({ ...deps, files, downloads, versions, archives, exports }), apiUrl),
         ...folderEndpoints({
           folders: new Folders(deps),
           lists: new FolderLists(deps),

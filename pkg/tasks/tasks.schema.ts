@@ -8,6 +8,7 @@ export const TASK_KINDS = [
   'copy_folder',
   'batch',
   'import',
+  'export',
   'replay',
   'optimize',
   'translate',
@@ -114,6 +115,24 @@ const ReplayTask = TaskOfAnyKind.extend({
     .describe('what is delivered again; it has no items, but deliveries'),
 }).meta({ id: 'ReplayJob' });
 
+const ExportTask = TaskOfAnyKind.extend({
+  kind: z.literal('export'),
+  result: z
+    .object({
+      url: z.url().meta({
+        description: 'downloads the archive without a token, whole or ranges of it; whoever has it can read the archive',
+        example: 'https://files.example.org/api/v1/tickets/9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08',
+      }),
+      expires_at: Timestamp.describe('of the link; then the archive is deleted'),
+      size: Bytes.meta({ description: 'of the archive' }),
+      sha256: z
+        .string()
+        .meta({ description: 'of the archive', example: 'b94d27b9934d3e08a52e52d7da7dabfac484efe37a5380ee9088f7ace2efcde9' }),
+    })
+    .nullable()
+    .describe('null until it has succeeded, and to others than whoever requested it'),
+}).meta({ id: 'ExportJob' });
+
 /** What a schedule requests, and has no items: its result says what it found and did, once it has ended. */
 const maintenance = <const Name extends TaskKindName, Counts extends Readonly<Record<string, string>>>(name: Name, counts: Counts) =>
   TaskOfAnyKind.extend({
@@ -163,6 +182,7 @@ export const TaskView = z
     CopyFolderTask,
     BatchTask,
     ImportTask,
+    ExportTask,
     ReplayTask,
     OptimizeTask,
     TranslateTask,

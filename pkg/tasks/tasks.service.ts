@@ -15,7 +15,7 @@ import { presentTask, presentTaskItem } from './tasks.view.ts';
  *
  * Invariants:
  * - To others a task does not exist (404), but for administrators, who see each and may cancel it. Its items, which name people's files, are shown to
- *   its owner alone.
+ *   its owner alone, and so is the link to an export.
  * - A task that has ended stays as it is.
  */
 export class Tasks {
@@ -43,13 +43,13 @@ export class Tasks {
         ...(kind === undefined ? [] : [`t.kind = ${params.add(kind)}`]),
         ...(state === undefined ? [] : [`t.state = ${params.add(state)}`]),
       ],
-      present: presentTask,
+      present: (task) => shownTo(actor, task),
     });
   }
 
   /** One statement. Throws `not_found`. */
   async get(actor: Actor, id: Uuid): Promise<TaskView> {
-    return presentTask(await this.#find(actor, id, { byAdministrators: true }));
+    return shownTo(actor, await this.#find(actor, id, { byAdministrators: true }));
   }
 
   /** Two statements. Throws `not_found`. */
@@ -69,7 +69,7 @@ export class Tasks {
     const task = await this.#find(actor, id, { byAdministrators: true });
     const canceled = await cancelTask(this.#db, task.id, this.#clock.now());
     if (canceled === null) throw new Problem('conflict', 'The job has ended.');
-    return presentTask(canceled);
+    return shownTo(actor, canceled);
   }
 
   /** The failed items, or those with these codes, as another task. Throws `not_found`, `conflict` (it has not ended, nothing failed, is tried already, too many tasks). */
@@ -103,6 +103,9 @@ const itemsOf = (
   ],
   present: presentTaskItem,
 });
+
+const shownTo = (actor: Actor, task: TaskRow): TaskView =>
+  presentTask(task.kind === 'export' && task.userId !== actor.userId ? { ...task, result: null } : task);
 
 /** Administrators are those who manage users. */
 const isAdministrator = (actor: Actor): boolean => actor.permissions.has('write:users');

@@ -16,7 +16,8 @@ export interface ListedObject {
 /** The list of a tenant's objects, in the order of their keys' bytes, as COPY gives it; runs in its schema. */
 export const OBJECT_LIST = `COPY (
   SELECT key, max(size), max(checksum) FROM (
-    SELECT blob_name AS key, size, checksum::text FROM file_versions UNION ALL SELECT key, size, NULL FROM partial_upload_segments) o
+    SELECT blob_name AS key, size, checksum::text FROM file_versions UNION ALL SELECT key, size, NULL FROM partial_upload_segments
+    UNION ALL SELECT key, size, checksum::text FROM exports) o
   GROUP BY key ORDER BY key COLLATE "C") TO STDOUT`;
 
 /** Of a line: a key has 44 bytes, a size 15, a checksum 64. */

@@ -43,7 +43,8 @@ export async function takeSnapshot(from: { pool: SqlPool; slug: string; reposito
       const { sha256 } = await store(names(slug).list(stamp), OBJECT_LIST);
       const [sum] = await tx.query<{ count: number; bytes: number }>(
         `SELECT count(*)::int AS count, coalesce(sum(size), 0)::bigint AS bytes FROM (
-           SELECT blob_name, max(size) AS size FROM file_versions GROUP BY blob_name UNION ALL SELECT key, size FROM partial_upload_segments) o`,
+           SELECT blob_name, max(size) AS size FROM file_versions GROUP BY blob_name UNION ALL SELECT key, size FROM partial_upload_segments
+           UNION ALL SELECT key, size FROM exports) o`,
       );
       return {
         takenAt: (moment?.at ?? new Date(0)).toISOString(),

@@ -289,6 +289,18 @@ export const ROWS_OF_TENANT: Rows = {
   ],
   partial_uploads: [{ uuid: uuid(110), user_id: 2, length: 9, received: 5, metadata: 'filename eA==', file: uuid(40), expires_at: LATER }],
   partial_upload_segments: [{ upload_id: 1, number: 1, key: 'parts/1', size: 5 }],
+  exports: [
+    {
+      uuid: uuid(120),
+      user_id: 2,
+      token: 'e'.repeat(64),
+      name: 'Übung.zip',
+      key: 'exports/1',
+      size: 5,
+      checksum: 'd'.repeat(64),
+      expires_at: LATER,
+    },
+  ],
 };
 
 const TENANT = 'tenant_biology';

@@ -80,7 +80,7 @@ async function objectFaults(db: Sql, objects: Objects): Promise<string[]> {
   const stored = new Map<string, number>();
   for await (const { key, size } of objects.list()) stored.set(key, size);
   const versions = await db.query<{ key: string; size: number }>(
-    `SELECT blob_name AS key, size FROM file_versions UNION ALL SELECT key, size FROM partial_upload_segments`,
+    `SELECT blob_name AS key, size FROM file_versions UNION ALL SELECT key, size FROM partial_upload_segments UNION ALL SELECT key, size FROM exports`,
   );
   const awaited = await db.query<{ key: string }>(
     `SELECT jsonb_array_elements_text(payload->'keys') AS key FROM carrel.work WHERE kind = 'objects.purge'

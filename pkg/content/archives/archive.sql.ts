@@ -47,10 +47,11 @@ export async function* foldersIn(sql: Sql, folderId: number): AsyncGenerator<Arc
   }
 }
 
-const FILES = `
+const files = (which: string): string => `
   SELECT f.id, f.uuid, f.name, f.size, f.blob_name AS "blobName", v.crc32 AS crc, f.updated_at AS "updatedAt"
   FROM files f LEFT JOIN file_versions v ON v.file_id = f.id AND v.version_number = f.version_number
-  WHERE f.folder_id = $1 AND f.deleted_at IS NULL AND f.name > $2 ORDER BY f.name LIMIT ${FILES_PAGE}`;
+  WHERE ${which} AND f.deleted_at IS NULL`;
+const FILES = `${files('f.folder_id = $1 AND f.name > $2')} ORDER BY f.name LIMIT ${FILES_PAGE}`;
 
 /** The files of one folder, by name. One statement for each 250. */
 export async function* filesIn(sql: Sql, folderId: number): AsyncGenerator<ArchivedFile> {
@@ -60,6 +61,16 @@ export async function* filesIn(sql: Sql, folderId: number): AsyncGenerator<Archi
     after = page.at(-1)?.name ?? '';
     isMore = page.length === FILES_PAGE;
   }
+}
+
+/** Of some files those that are live, by name. One statement. */
+export async function* theseFiles(sql: Sql, uuids: readonly string[]): AsyncGenerator<ArchivedFile> {
+  if (uuids.length > 0) yield* await sql.query<ArchivedFile>(`${files('f.uuid = ANY ($1::uuid[])')} ORDER BY f.name, f.id`, [uuids]);
+}
+
+/** Of some folders those that are live, by name. One statement. */
+export async function* theseFolders(sql: Sql, uuids: readonly string[]): AsyncGenerator<ArchivedFolder> {
+  if (uuids.length > 0) yield* await sql.query<ArchivedFolder>(`${folders('b.uuid = ANY ($1::uuid[])')} ORDER BY b.name, b.id`, [uuids]);
 }
 
 const SIZE = `

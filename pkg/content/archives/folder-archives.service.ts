@@ -5,17 +5,18 @@ import { noneMatchHits, parseEntityTags } from '../../api/etag.ts';
 import { Problem } from '../../api/problem.ts';
 import type { Logger } from '../../runtime/log.ts';
 import type { Database } from '../../store/postgres/database.ts';
-import { ObjectMissing, type Objects } from '../../store/s3/objects.ts';
+import type { Objects } from '../../store/s3/objects.ts';
 import { levelOn, requireLevel } from '../access/inherited-access.policy.ts';
 import { attachment } from '../downloads/disposition.policy.ts';
 import { rangeApplies, selectRange } from '../downloads/range.policy.ts';
 import { findFolder, type FolderRecord } from '../folders/folders.sql.ts';
 import type { Transfer, Transfers } from '../transfers/transfers.ts';
-import { type ArchivedFile, isCurrent, treeSize } from './archive.sql.ts';
-import { entriesOf, type NamedEntry, RenamedList, topFolder } from './folder-entries.ts';
+import { treeSize } from './archive.sql.ts';
+import { ArchiveContents } from './archive-contents.ts';
+import { entriesOf, RenamedList, topFolder } from './folder-entries.ts';
 import { readAhead } from './read-ahead.ts';
 import { ZipPlan } from './zip-plan.ts';
-import { writeZip, type ZipEntry } from './zip-writer.ts';
+import { writeZip } from './zip-writer.ts';
 
 /** What an entry holds in memory beside its name, at most: its record of the directory, packed, and the hash of its name. */
 const ENTRY_BYTES = 96;
@@ -54,13 +55,13 @@ interface Section {
  */
 export class FolderArchives {
   readonly #db: Database;
-  readonly #objects: Objects;
+  readonly #contents: ArchiveContents;
   readonly #transfers: Transfers;
   readonly #log: Logger;
 
   constructor(deps: { db: Database; objects: Objects; transfers: Transfers; log: Logger }) {
     this.#db = deps.db;
-    this.#objects = deps.objects;
+    this.#contents = new ArchiveContents(deps);
     this.#transfers = deps.transfers;
     this.#log = deps.log;
   }
@@ -150,7 +151,7 @@ export class FolderArchives {
     const open = async (part: Section & { key: string; size: number }): Promise<Readable> => {
       if (part.key === listKey) return Readable.from(sliced(renamed.text(), part), { objectMode: false });
       const isWhole = part.start === 0 && part.end === part.size;
-      return this.#get(part.key, signal, isWhole ? undefined : { start: part.start, end: part.end - 1 });
+      return this.#contents.get(part.key, signal, isWhole ? undefined : { start: part.start, end: part.end - 1 });
     };
     yield* this.#logged(folder, signal, async function* () {
       for await (const { item, content } of readAhead(parts(), open)) {
@@ -174,7 +175,7 @@ export class FolderArchives {
       if (bytes + renamed.heldBytes > holds)
         throw new Error(`the folder grew while its archive was written, which may hold ${holds} bytes`);
     };
-    yield* this.#logged(folder, signal, () => writeZip(this.#withContents(entries, signal), hold));
+    yield* this.#logged(folder, signal, () => writeZip(this.#contents.of(entries, signal), hold));
   }
 
   async *#logged(folder: FolderRecord, signal: AbortSignal, bytes: () => AsyncGenerator<Buffer>): AsyncGenerator<Buffer> {
@@ -184,38 +185,6 @@ export class FolderArchives {
       if (!signal.aborted) this.#log.warn({ err: error, folder: folder.uuid }, 'an archive broke off');
       throw error;
     }
-  }
-
-  async *#withContents(entries: AsyncIterable<NamedEntry>, signal: AbortSignal): AsyncGenerator<ZipEntry> {
-    const sized = async function* () {
-      for await (const entry of entries) yield { ...entry, bytes: entry.file?.size ?? entry.list?.bytes ?? 0 };
-    };
-    const open = ({ file, list }: NamedEntry): Promise<Readable | null> =>
-      list ? Promise.resolve(Readable.from(list.text(), { objectMode: false })) : this.#getFile(file!, signal);
-    for await (const { item, content } of readAhead(sized(), open)) {
-      const { path, modifiedAt, file, list, bytes: size } = item;
-      if (content) yield { path, modifiedAt, ...(file || list ? { file: { size, content } } : {}) };
-    }
-  }
-
-  /** Null: deleted and purged meanwhile. */
-  async #getFile(file: ArchivedFile, signal: AbortSignal): Promise<Readable | null> {
-    try {
-      return await this.#get(file.blobName, signal);
-    } catch (error) {
-      if (error instanceof ObjectMissing && !(await isCurrent(this.#db, file))) return null;
-      if (error instanceof ObjectMissing) this.#log.error({ file: file.uuid }, 'the object of a file is missing');
-      throw error;
-    }
-  }
-
-  async #get(key: string, signal: AbortSignal, range?: { start: number; end: number }): Promise<Readable> {
-    const { body } = await this.#objects.get(key, { signal, ...(range ? { range } : {}) });
-    const stop = (): void => void body.destroy(signal.reason as Error);
-    signal.addEventListener('abort', stop, { once: true });
-    body.once('close', () => signal.removeEventListener('abort', stop));
-    body.on('error', () => undefined); // whoever reads it sees it
-    return body;
   }
 }
 

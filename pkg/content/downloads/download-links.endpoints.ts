@@ -66,7 +66,7 @@ export const downloadLinkEndpoints = (links: DownloadLinks, apiUrl: string): End
     method: 'get',
     path: '/tickets/{ticket}',
     operationId: 'downloadByTicket',
-    summary: 'Download the file, the version or the folder of a download link; a file whole or one range of it',
+    summary: 'Download the file, version, folder or export of a download link, whole or one range of it',
     tag: 'files',
     caller: 'anyone',
     counts: ({ ticket }) => links.holder(ticket),

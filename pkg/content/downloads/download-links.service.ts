@@ -6,6 +6,7 @@ import { Problem } from '../../api/problem.ts';
 import type { Sessions } from '../../access/sessions.ts';
 import type { Clock } from '../../runtime/clock.ts';
 import { SealError, type Sealer } from '../../runtime/sealing.ts';
+import type { Exports } from '../exports/exports.service.ts';
 import type { Files } from '../files/files.service.ts';
 import type { FolderArchives } from '../archives/folder-archives.service.ts';
 import type { Versions } from '../versions/versions.service.ts';
@@ -22,6 +23,9 @@ const SealedLink = z.object({
 });
 type Link = z.output<typeof SealedLink>;
 
+/** That of an export; what is sealed is longer. */
+const EXPORT_TOKEN = /^[0-9a-f]{64}$/;
+
 /**
  * Download links: an address that downloads one file, one version of it, or a folder's archive, for a minute, for clients that send no Authorization header (a link in a frame, a player).
  *
@@ -29,6 +33,7 @@ type Link = z.output<typeof SealedLink>;
  * - A link serves what its session may read when it is used: it ends with the session, the user's account and their permission.
  * - It is sealed under the tenant's data key: it can be neither forged nor read, and no other tenant opens it.
  * - A download by link counts against the limits of its user, as a download by token does.
+ * - A link of an export (pkg/content/exports) needs no session: it serves the archive until it expires, or its user may no longer sign in.
  * - A link that is invalid for any reason looks like one that never existed.
  */
 export class DownloadLinks {
@@ -36,6 +41,7 @@ export class DownloadLinks {
   readonly #downloads: Downloads;
   readonly #versions: Versions;
   readonly #archives: FolderArchives;
+  readonly #exports: Exports;
   readonly #sessions: Sessions;
   readonly #sealer: Sealer;
   readonly #clock: Clock;
@@ -46,6 +52,7 @@ export class DownloadLinks {
     downloads: Downloads;
     versions: Versions;
     archives: FolderArchives;
+    exports: Exports;
     sessions: Sessions;
     sealer: Sealer;
     clock: Clock;
@@ -55,6 +62,7 @@ export class DownloadLinks {
     this.#downloads = deps.downloads;
     this.#versions = deps.versions;
     this.#archives = deps.archives;
+    this.#exports = deps.exports;
     this.#sessions = deps.sessions;
     this.#sealer = deps.sealer;
     this.#clock = deps.clock;
@@ -85,6 +93,7 @@ export class DownloadLinks {
 
   /** The file's content, as `Downloads.open` gives it. Throws `not_found`, `range_not_satisfiable`, `too_many_transfers`. */
   async open(sealed: string, request: RequestInfo): Promise<Reply> {
+    if (EXPORT_TOKEN.test(sealed)) return this.#sendExport(sealed, request);
     const link = this.#opened(sealed);
     if (!link) throw noSuchLink();
     try {
@@ -94,6 +103,12 @@ export class DownloadLinks {
       if (!(error instanceof Problem) || error.code !== 'unauthenticated') throw error;
     }
     throw noSuchLink();
+  }
+
+  async #sendExport(token: string, request: RequestInfo): Promise<Reply> {
+    const content = await this.#exports.find(token);
+    if (!content) throw new Problem('not_found', 'There is no such download link, or it has expired. Request the export again.');
+    return this.#downloads.send(content, { person: content.user }, request);
   }
 
   #send(actor: Actor, { file, version, folder }: Link, request: RequestInfo): Promise<Reply> {

@@ -37,13 +37,14 @@ export const isNamed = async (sql: Sql, { file, version, key }: StoredVersion): 
 export const writeCrc = (sql: Sql, key: string, crc: number): Promise<unknown> =>
   sql.query('UPDATE file_versions SET crc32 = $2 WHERE blob_name COLLATE "C" = $1 AND crc32 IS NULL', [key, crc]);
 
-/** Of some keys those that a row names: a version, or a part of an upload. */
+/** Of some keys those that a row names: a version, a part of an upload, or an export. */
 export const namedAmong = async (sql: Sql, keys: readonly string[]): Promise<Set<string>> =>
   new Set(
     (
       await sql.query<{ key: string }>(
         `SELECT blob_name AS key FROM file_versions WHERE blob_name COLLATE "C" = ANY ($1)
-         UNION ALL SELECT key FROM partial_upload_segments WHERE key = ANY ($1)`,
+         UNION ALL SELECT key FROM partial_upload_segments WHERE key = ANY ($1)
+         UNION ALL SELECT key FROM exports WHERE key COLLATE "C" = ANY ($1)`,
         [keys],
       )
     ).map(({ key }) => key),

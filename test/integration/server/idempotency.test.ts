@@ -204,6 +204,10 @@ const SUCCEEDS: Readonly<Record<string, () => Promise<(key: string) => Promise<A
     const id = await pdfFile();
     return (key) => tenant.admin.post(`/files/${id}/translate`, { target_language: 'es' }, keyed(key));
   },
+  createExport: async () => {
+    const { body } = await tenant.admin.post('/folders', { name: 'exported' });
+    return (key) => tenant.admin.post('/exports', { folder_id: body.id }, keyed(key));
+  },
   createBatch: async () => {
     const { body } = await tenant.admin.post('/folders', { name: 'batched' });
     const items = [{ type: 'folder', id: body.id }];

@@ -131,6 +131,18 @@ export const CONTENT_CASES: Readonly<Record<string, Cases>> = {
     success: (w) => w.failedJob(),
     errors: { conflict: (w) => w.job() },
   },
+  createExport: {
+    success: async (w) => ({ body: { folder_id: (await w.folder()).id } }),
+    errors: {
+      not_found: () => ({ body: { folder_id: NOBODY } }),
+      conflict: async (w) => {
+        const { api } = await w.person();
+        const body = { items: [{ type: 'file', id: NOBODY }] };
+        for (const _ of range(UNFINISHED_TASKS_MAX)) await made(api.post('/exports', body));
+        return { by: api, body };
+      },
+    },
+  },
   createBatch: {
     success: async (w) => ({ by: (await w.person()).api, body: { operation: 'delete', items: [{ type: 'file', id: NOBODY }] } }),
     stranger: 'same',

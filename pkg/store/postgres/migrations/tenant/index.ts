@@ -44,6 +44,7 @@ import { skippedItems } from './0120-skipped-items.ts';
 import { schedules } from './0130-schedules.ts';
 import { imports } from './0140-imports.ts';
 import { contentCrcs } from './0150-content-crcs.ts';
+import { exportedArchives } from './0151-exports.ts';
 import { helpers } from './0160-helpers.ts';
 
 export const tenantMigrations: readonly TenantMigration[] = [
@@ -92,5 +93,6 @@ export const tenantMigrations: readonly TenantMigration[] = [
   schedules,
   imports,
   contentCrcs,
+  exportedArchives,
   helpers,
 ];

@@ -1,0 +1,20 @@
+import { z } from 'zod';
+import type { Permission } from '../../api/actor.ts';
+import { job } from '../../api/job.ts';
+import { taskKind } from '../../tasks/task-kind.ts';
+
+/** Files and folders as a ZIP archive in the object store. What its server knows and the worker does not is among its arguments. */
+export const EXPORT = taskKind({
+  name: 'export',
+  resultOfRetry: () => null,
+  arguments: z.object({
+    /** What the requester's session could do. */
+    permissions: z.array(z.custom<Permission>()),
+    /** Absolute, without a slash at the end. */
+    apiUrl: z.string(),
+  }),
+});
+export type ExportArguments = z.output<(typeof EXPORT)['arguments']>;
+
+/** Deletes the exports that have expired, and has their objects deleted. */
+export const EXPIRE_EXPORTS = job({ kind: 'exports.expire', payload: z.object({}) });

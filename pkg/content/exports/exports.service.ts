@@ -1,0 +1,57 @@
+import type { Actor } from '../../api/actor.ts';
+import { Problem } from '../../api/problem.ts';
+import type { Clock } from '../../runtime/clock.ts';
+import type { Database } from '../../store/postgres/database.ts';
+import type { TaggedCache } from '../../store/redis/tagged-cache.ts';
+import type { TaskRequests } from '../../tasks/task-requests.ts';
+import type { TaskView } from '../../tasks/tasks.schema.ts';
+import { type AuthorizedTransactions, authorizedTransactions } from '../access/authorized-transactions.ts';
+import { levelOn, requireLevel } from '../access/inherited-access.policy.ts';
+import { nameItems } from '../batch/batch.sql.ts';
+import type { Content } from '../downloads/downloads.service.ts';
+import { findFolder } from '../folders/folders.sql.ts';
+import { EXPORT } from './export-task.ts';
+import type { NewExport } from './exports.schema.ts';
+import { countExports, findExport } from './exports.sql.ts';
+
+/** Of one person: those that are being made, and those whose links are valid. */
+export const EXPORTS_OF_PERSON = 10;
+
+/** Requests exports, which make-export.processor.ts makes, and finds what their links open. */
+export class Exports {
+  readonly #db: Database;
+  readonly #transactions: AuthorizedTransactions;
+  readonly #tasks: TaskRequests;
+  readonly #clock: Clock;
+  readonly #apiUrl: string;
+
+  constructor(deps: { db: Database; cache: TaggedCache; tasks: TaskRequests; clock: Clock; apiUrl: string }) {
+    this.#db = deps.db;
+    this.#transactions = authorizedTransactions(deps);
+    this.#tasks = deps.tasks;
+    this.#clock = deps.clock;
+    this.#apiUrl = deps.apiUrl;
+  }
+
+  /** Eight statements. Throws `not_found` for a folder that they may not read, and `conflict` where they have too many exports or jobs. */
+  async request(actor: Actor, { folder_id: folderId, items }: NewExport): Promise<TaskView> {
+    return this.#transactions.run(actor, async (tx, granted) => {
+      if (folderId !== undefined) {
+        const folder = await findFolder(tx, folderId);
+        requireLevel(folder?.deletedAt === null ? levelOn('folder', actor, folder, granted) : null, 'read');
+      }
+      const task = await this.#tasks.request(tx, EXPORT, actor.userId, {
+        arguments: { permissions: [...actor.permissions], apiUrl: this.#apiUrl },
+      });
+      if ((await countExports(tx, actor.userId, this.#clock.now())) > EXPORTS_OF_PERSON)
+        throw new Problem('conflict', `You have ${EXPORTS_OF_PERSON} exports; wait until the oldest has expired.`);
+      const total = await nameItems(tx, task.id, items ?? [{ type: 'folder', id: folderId ?? '' }]);
+      return { ...task, progress: { ...task.progress, total } };
+    });
+  }
+
+  /** What a link opens, and for whom; null: nothing, or not any more. */
+  find(token: string): Promise<(Content & { readonly user: string }) | null> {
+    return findExport(this.#db, token, this.#clock.now());
+  }
+}
