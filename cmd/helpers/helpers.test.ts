@@ -200,6 +200,37 @@ test('Apertium translates where it is installed, and where it is not the diction
   expect((await helpers.translate({ text: 'Los libros.', target_language: 'es' })).body['text']).toBe('Los libros.');
 });
 
+/** Of Debian's eng-spa; one request for all of a language. */
+const BY_APERTIUM = {
+  es: [
+    ['The teacher reads a book.', 'El profesor lee un libro.'],
+    ['The students have an exam tomorrow.', 'El alumnado tiene un examen mañana.'],
+    ['I want to learn Spanish.', 'Quiero aprender español.'],
+    ['The course begins on Monday.', 'El curso empieza el lunes.'],
+  ],
+  en: [
+    ['La profesora lee un libro.', 'The professor reads a book.'],
+    ['Los estudiantes tienen un examen mañana.', 'The students have an examination tomorrow.'],
+    ['Quiero aprender inglés.', 'I want to learn English.'],
+    ['El libro está en la mesa.', 'The book is in the table.'],
+  ],
+} as const;
+
+test.each(['es', 'en'] as const)(
+  'whole sentences are translated into %s by Apertium where it is, else by the dictionary',
+  async (target) => {
+    await using helpers = await startHelpers({ CARREL_HELPERS_PROVIDERS: 'apertium,dictionary' });
+    const pairs = BY_APERTIUM[target];
+
+    const { body } = await helpers.translate({ text: pairs.map(([text]) => text).join('\n'), target_language: target });
+
+    expect(body['provider']).toBe(withApertium ? 'apertium' : 'dictionary');
+    const lines = String(body['text']).split('\n');
+    expect(lines).toHaveLength(pairs.length);
+    if (withApertium) expect(lines).toEqual(pairs.map(([, expected]) => expected));
+  },
+);
+
 const LIMITS = { ms: 10_000, memoryBytes: 256 << 20, outputBytes: 1_000 };
 /** How many processes have this argument. */
 const processesWith = (argument: string): number =>

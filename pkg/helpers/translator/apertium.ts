@@ -37,12 +37,23 @@ export const apertium: Provider = {
         'language_unknown',
         `There is no pair from ${from} into ${target}. Name source_language if the text is of another.`,
       );
-    const input = texts.map((text) => text.replaceAll(SEPARATOR, ' ')).join(BETWEEN);
-    const output = await runChild(['apertium', '-u', '-f', 'txt', pair.name], input, LIMITS, signal);
+    const sent = texts.map((text) => text.replaceAll(SEPARATOR, ' '));
+    const output = await runChild(['apertium', '-u', '-f', 'txt', pair.name], sent.join(BETWEEN), LIMITS, signal);
     if (output.trim() === '') throw new Error('apertium wrote nothing');
-    return { texts: output.split(SEPARATOR), source: from };
+    return {
+      texts: output.split(SEPARATOR).map((text, index) => beginningAs(sent[index] ?? '', text.replace(/^\n+|\n+$/g, ''))),
+      source: from,
+    };
   },
 };
+
+/** Where Spanish leaves a pronoun out, Apertium leaves its space at the beginning of the line. */
+function beginningAs(original: string, translated: string): string {
+  const before = original.split('\n');
+  const lines = translated.split('\n');
+  if (lines.length !== before.length) return translated;
+  return lines.map((line, index) => (/^\s/.test(before[index] ?? '') ? line : line.trimStart())).join('\n');
+}
 
 /** `eng-spa` is a pair; a name with a variant, such as `spa-eng_US`, is one of its modes. */
 async function installedPairs(signal: AbortSignal): Promise<Pair[]> {
