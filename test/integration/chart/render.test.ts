@@ -1,5 +1,6 @@
 import { expect, test } from '@jest/globals';
 import type { V1PodSpec as PodSpec } from '@kubernetes/client-node';
+import { helpersConfigSchema } from '../../../cmd/helpers/config.ts';
 import { operatorConfigSchema } from '../../../cmd/operator/config.ts';
 import { workerConfigSchema } from '../../../cmd/worker/config.ts';
 import { PUBLIC_RANGES } from '../../../pkg/net/private-address.ts';
@@ -357,4 +358,33 @@ test('the Postgres for a try reserves what the operator and all workers of a rol
 
   expect(PLATFORM_CONNECTIONS).toBeGreaterThanOrEqual(workers * ofWorker + 2 * 9);
   expect(args).toContain(`reserved_connections=${PLATFORM_CONNECTIONS}`);
+});
+
+test('the helpers are off by default; switched on they have a Service, a policy, and no rights or secrets but their own', async () => {
+  const helpers = { enabled: true, tokenSecretName: 'helpers-token', keysSecretName: 'translators', providers: ['deepl', 'dictionary'] };
+  const rendered = await render({ ...LEAST, helpers });
+  const spec = rendered.deployment('carrel-helpers').spec.template.spec;
+  const [container] = spec?.containers ?? [];
+
+  expect((await least).names.filter((name) => name.endsWith('helpers'))).toEqual([]);
+  expect(rendered.names.filter((name) => name.endsWith('helpers'))).toEqual([
+    'Deployment/carrel-helpers',
+    'NetworkPolicy/carrel-helpers',
+    'PodDisruptionBudget/carrel-helpers',
+    'Service/carrel-helpers',
+    'ServiceAccount/carrel-helpers',
+  ]);
+  expect(spec).toMatchObject({ automountServiceAccountToken: false, securityContext: { runAsNonRoot: true } });
+  expect(container?.securityContext).toEqual({
+    allowPrivilegeEscalation: false,
+    readOnlyRootFilesystem: true,
+    capabilities: { drop: ['ALL'] },
+  });
+  expect(container?.envFrom).toEqual([{ secretRef: { name: 'translators' } }]);
+  expect(rendered.environment('carrel-helpers')['CARREL_HELPERS_TOKEN']).toBe('from Secret helpers-token/token');
+  const settings = { ...settingsOf(rendered, 'carrel-helpers'), CARREL_HELPERS_TOKEN: 'token' };
+  expect(helpersConfigSchema.parse(settings)).toMatchObject({
+    CARREL_HELPERS_PROVIDERS: ['deepl', 'dictionary'],
+    CARREL_HELPERS_PDF_MEMORY_MIB: 768,
+  });
 });
