@@ -13,7 +13,7 @@ help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## / { printf "  %-10s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
 up: $(INSTALLED) ## start the platform on this machine (CARREL_PORT, CARREL_HOME); a second run is harmless
-	@node hack/web.ts && $(CARREL) up
+	@node hack/web.ts && node hack/helper-programs.ts && $(CARREL) up
 
 down: $(INSTALLED) ## stop the platform; keep its data
 	@$(CARREL) down

@@ -8,14 +8,14 @@ import { addressOf, paths, type StateDirectory } from './state-directory.ts';
 import type { BinaryName } from './binaries/binaries.ts';
 import { resolveBinary, type Machine, type Progress } from './binaries/resolve.ts';
 import { controlPlaneSpecs, writeCredentials } from './programs/controlplane.ts';
-import { demoSpec, nodeSpec, operatorSpec, routerSpec, workerSpec } from './programs/carrel.ts';
+import { demoSpec, helpersSpec, nodeSpec, operatorSpec, routerSpec, workerSpec } from './programs/carrel.ts';
 import { postgresSpec, postgresUrls } from './programs/postgres.ts';
 import { queueValkeySpec, queueValkeyUrl, valkeySpec, valkeyUrl } from './programs/valkey.ts';
 import { s3Access, versitygwSpec } from './programs/versitygw.ts';
 import { installResources } from './resources.ts';
 import { Supervisor, type ProgramSpec, type ProgramStatus } from './supervisor.ts';
 
-/** Postgres, Valkey and S3; the control plane; process node and router; operator, worker and the demo's LMS and receiver. */
+/** Postgres, Valkey and S3; the control plane; process node and router; operator, worker, helpers and the demo's LMS and receiver. */
 export type Group = 'stores' | 'controlplane' | 'node' | 'programs';
 
 /** `carrel up --only platform` leaves the programs out. */
@@ -65,7 +65,7 @@ export async function programsOf(options: PlatformOptions): Promise<ProgramSpec[
   }
   if (groups.includes('node')) specs.push(nodeSpec(stateDirectory, machine), routerSpec(stateDirectory, machine));
   if (groups.includes('programs'))
-    specs.push(operatorSpec(stateDirectory, machine), workerSpec(stateDirectory, machine), demoSpec(stateDirectory, machine));
+    specs.push(...[operatorSpec, workerSpec, helpersSpec, demoSpec].map((spec) => spec(stateDirectory, machine)));
   const names = new Set(specs.map(({ name }) => name));
   const withResources = groups.includes('programs') && groups.includes('controlplane');
   return specs.map((spec) => ({

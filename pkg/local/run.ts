@@ -5,11 +5,16 @@ import { runProgram } from '../runtime/program.ts';
 import { systemRandom } from '../runtime/random.ts';
 import { clientOf } from './client.ts';
 import { existingStateDirectory, type StateDirectory } from './state-directory.ts';
-import { DEMO_HOSTS } from './programs/carrel.ts';
+import { DEMO_HOSTS, HELPERS_HOST } from './programs/carrel.ts';
 import type { Upstream } from './router/routes.ts';
 
-const demoRoutes = ({ settings }: StateDirectory): ReadonlyMap<string, Upstream> =>
-  new Map(DEMO_HOSTS.map((host) => [host, { host: settings.address, port: settings.ports.demo }]));
+const fixedRoutes = ({ settings: { address, ports } }: StateDirectory): ReadonlyMap<string, Upstream> =>
+  new Map(
+    [...DEMO_HOSTS.map((host) => [host, ports.demo] as const), [HELPERS_HOST, ports.helpers] as const].map(([host, port]) => [
+      host,
+      { host: address, port },
+    ]),
+  );
 
 /** The process node or the router as a separate program, until SIGTERM or SIGINT. */
 export async function runOwn(program: 'node' | 'router', options: { stateDirectory: string; root: string }): Promise<void> {
@@ -29,7 +34,7 @@ export async function runOwn(program: 'node' | 'router', options: { stateDirecto
           (await import('./router/router.ts')).startRouter({
             ...shared,
             port: stateDirectory.settings.routerPort,
-            fixed: demoRoutes(stateDirectory),
+            fixed: fixedRoutes(stateDirectory),
           }),
       };
       const running = await start[program]();

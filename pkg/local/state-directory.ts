@@ -21,6 +21,8 @@ const WANTED_PORTS = {
   operatorOps: 9090,
   workerOps: 9091,
   demo: 7080,
+  helpers: 7090,
+  helpersOps: 7091,
 };
 export type PortName = keyof typeof WANTED_PORTS;
 

@@ -11,7 +11,7 @@ const TENANT_LABEL = 'app.kubernetes.io/managed-by=carrel-operator';
 const READY_MS = 60_000;
 
 /**
- * Makes the sources of now run: operator and worker are ended, which their supervisor answers by starting them again, and the tenants'
+ * Makes the sources of now run: operator, worker and helpers are ended, which their supervisor answers by starting them again, and the tenants'
  * Deployments roll. With names: just these programs.
  */
 export async function restart(stateDirectory: string, programs: readonly string[]): Promise<void> {
@@ -19,7 +19,7 @@ export async function restart(stateDirectory: string, programs: readonly string[
   if (!report) throw new LocalError(`the platform in ${stateDirectory} is down. Start it: make up`);
   const unknown = programs.find((name) => !(name in report.programs));
   if (unknown !== undefined) throw new LocalError(`there is no program ${unknown}; there are ${Object.keys(report.programs).join(', ')}.`);
-  const chosen = programs.length > 0 ? programs : ['operator', 'worker'].filter((name) => name in report.programs);
+  const chosen = programs.length > 0 ? programs : ['operator', 'worker', 'helpers'].filter((name) => name in report.programs);
   const tasks: ListrTask[] = chosen.map((name) => ({ title: name, task: () => restartProgram(stateDirectory, name) }));
   if (programs.length === 0) tasks.push({ title: 'tenants', task: () => restartTenants(stateDirectory) });
   await runTasks(tasks, { concurrent: true });

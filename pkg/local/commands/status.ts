@@ -3,7 +3,7 @@ import { relative } from 'node:path';
 import { messageOf } from '../errors.ts';
 import { existingStateDirectory, paths, readSettings } from '../state-directory.ts';
 import { apiserverUrl } from '../programs/controlplane.ts';
-import { DEMO_HOSTS } from '../programs/carrel.ts';
+import { DEMO_HOSTS, HELPERS_HOST } from '../programs/carrel.ts';
 import { clientOf } from '../client.ts';
 import type { ProgramStatus } from '../supervisor.ts';
 import { readReport } from './supervise.ts';
@@ -32,6 +32,8 @@ export async function status(stateDirectory: string): Promise<boolean> {
   print(coloured('bold', 'Addresses'));
   const { settings } = existingStateDirectory(stateDirectory);
   print(`  API server  ${apiserverUrl({ path: stateDirectory, settings })} (export KUBECONFIG=${paths(stateDirectory).kubeconfig})`);
+  if ('helpers' in report.programs)
+    print(`  helpers     http://${HELPERS_HOST}:${settings.routerPort} (translate texts and PDFs, optimise PDFs)`);
   if ('demo' in report.programs) {
     const [lms, receiver] = DEMO_HOSTS.map((host) => `http://${host}:${settings.routerPort}`);
     print(`  demo LMS    ${lms} (links that launch into the tenants)`);

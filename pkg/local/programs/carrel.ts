@@ -59,7 +59,7 @@ export function operatorSpec(stateDirectory: StateDirectory, checkout: Checkout)
       CARREL_BASE_DOMAIN: 'localhost',
       // A client with access to this API server controls the machine.
       CARREL_ALLOWED_HOSTS: '*',
-      CARREL_RESERVED_HOSTS: DEMO_HOSTS.join(','),
+      CARREL_RESERVED_HOSTS: [...DEMO_HOSTS, HELPERS_HOST].join(','),
       CARREL_PUBLIC_SCHEME: 'http',
       CARREL_PUBLIC_PORT: String(stateDirectory.settings.routerPort),
       CARREL_IMAGE: 'carrel:dev',
@@ -88,6 +88,29 @@ export function workerSpec(stateDirectory: StateDirectory, checkout: Checkout): 
 
 /** Hosts of the demo's LMS and receiver, behind the router. */
 export const DEMO_HOSTS = ['lms.localhost', 'receiver.localhost'];
+
+/** The host of the helper services, behind the router. */
+export const HELPERS_HOST = 'helpers.localhost';
+
+export function helpersSpec(stateDirectory: StateDirectory, checkout: Checkout): ProgramSpec {
+  return {
+    name: 'helpers',
+    ...entry(checkout, 'cmd/helpers/main.ts', {
+      CARREL_LISTEN_HOST: stateDirectory.settings.address,
+      CARREL_HELPERS_PORT: String(stateDirectory.settings.ports.helpers),
+      CARREL_OPS_PORT: String(stateDirectory.settings.ports.helpersOps),
+      // Keys of translation services, and the choice of them, come from the shell in which the platform is started.
+      ...fromShell(/^CARREL_(?:HELPERS_P|GOOGLE_|AZURE_|DEEPL_|LIBRETRANSLATE_)/),
+    }),
+    after: [],
+    ready: (signal) => answers(`http://${addressOf(stateDirectory, 'helpersOps')}/readyz`, signal, 200),
+  };
+}
+
+const fromShell = (names: RegExp): Record<string, string> =>
+  Object.fromEntries(
+    Object.entries(process.env).filter((entry): entry is [string, string] => names.test(entry[0]) && entry[1] !== undefined),
+  );
 
 /** The demo's other side. It is no part of the product, so a checkout without its tests does without it. */
 export function demoSpec(stateDirectory: StateDirectory, checkout: Checkout): ProgramSpec {
