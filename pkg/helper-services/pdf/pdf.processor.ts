@@ -34,11 +34,17 @@ export function pdfProcessors({ retryMs = RETRY_MS, ...limits }: PdfLimits = {})
   return [
     taskProcessor({
       kind: OPTIMIZE,
-      create: (services) => (steps) => attempt(services, steps, retryMs, () => convert(services, of(services), steps, optimization)),
+      create: (services) => {
+        const shared = of(services); // now, since its metrics are there from the beginning
+        return (steps) => attempt(services, steps, retryMs, () => convert(services, shared, steps, optimization));
+      },
     }),
     taskProcessor({
       kind: TRANSLATE,
-      create: (services) => (steps) => attempt(services, steps, retryMs, () => convert(services, of(services), steps, translation)),
+      create: (services) => {
+        const shared = of(services);
+        return (steps) => attempt(services, steps, retryMs, () => convert(services, shared, steps, translation));
+      },
     }),
   ];
 }
