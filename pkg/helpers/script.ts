@@ -1,6 +1,6 @@
 import { spawn } from 'node:child_process';
-import { readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
+import { residentBytes } from '../runtime/resident-bytes.ts';
 
 export interface ScriptLimits {
   readonly ms: number;
@@ -86,14 +86,4 @@ export function runScript(
     });
     if (!answer) child.stdin.end();
   });
-}
-
-/** 0 where the system does not say, or the process has ended. */
-function residentBytes(pid: number | undefined): number {
-  try {
-    const [, kib = '0'] = /^VmRSS:\s*(\d+) kB$/m.exec(readFileSync(`/proc/${pid}/status`, 'utf8')) ?? [];
-    return Number(kib) * 1024;
-  } catch {
-    return 0;
-  }
 }

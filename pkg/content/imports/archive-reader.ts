@@ -1,14 +1,14 @@
 import { type ChildProcess, spawn } from 'node:child_process';
-import { readFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { crc32 } from 'node:zlib';
 import { z } from 'zod';
 import type { Clock } from '../../runtime/clock.ts';
+import { residentBytes } from '../../runtime/resident-bytes.ts';
 import { CORRUPT, type ListedEntry, type ListRequest, type OpenRequest, Refused } from './archive-rules.ts';
-import { FRAME_MAX_BYTES, type Frame, framesOf, frame, jsonFrame } from './frames.ts';
+import { drained, FRAME_MAX_BYTES, type Frame, frameHead, framesOf, jsonFrame } from './frames.ts';
 
-/** Reads bytes of an archive, all of them or it throws. */
-export type ReadRange = (at: number, length: number) => Promise<Buffer>;
+/** Reads bytes of an archive, as they come. */
+export type ReadRange = (at: number, length: number) => AsyncIterable<Buffer>;
 
 export interface ReaderLimits {
   /** Of the process's resident memory. */
@@ -20,7 +20,6 @@ export interface ReaderLimits {
 export const READER_LIMITS: ReaderLimits = { memoryBytes: 192 * 1024 ** 2, silenceMs: 120_000 };
 
 const HEAP_MIB = 64;
-const PAGE_BYTES = 4096;
 const LOOK_EVERY_MS = 250;
 
 const Natural = z.int().min(0);
@@ -71,25 +70,22 @@ export class ArchiveReader {
   #heardAt: number;
   #refused: Refused | undefined;
 
-  constructor(of: { size: number; read: ReadRange; clock: Clock; signal: AbortSignal; limits?: ReaderLimits }) {
+  /** `program`, `limits`: others than the product has (tests). */
+  constructor(of: { size: number; read: ReadRange; clock: Clock; signal: AbortSignal; limits?: ReaderLimits; program?: string }) {
+    const { program = PROGRAM } = of;
     this.#size = of.size;
     this.#read = of.read;
     this.#clock = of.clock;
     this.#signal = of.signal;
     this.#limits = of.limits ?? READER_LIMITS;
     this.#heardAt = of.clock.monotonic();
-    this.#child = spawn(process.execPath, [...FLAGS, PROGRAM], { cwd: '/', env: {}, stdio: ['pipe', 'pipe', 'ignore'] });
+    this.#child = spawn(process.execPath, [...flagsOf(program), program], { cwd: '/', env: {}, stdio: ['pipe', 'pipe', 'ignore'] });
     this.#child.on('error', () => {}); // what waits for it finds that it has gone
     this.#child.stdin?.on('error', () => {});
     this.#frames = framesOf(this.#child.stdout as AsyncIterable<Buffer>);
     of.signal.addEventListener('abort', this.#kill, { once: true });
-    this.#watch = setInterval(() => void this.#look(), LOOK_EVERY_MS);
+    this.#watch = setInterval(() => this.#look(), LOOK_EVERY_MS);
     this.#watch.unref();
-  }
-
-  /** Of the process; undefined where it did not start. */
-  get pid(): number | undefined {
-    return this.#child.pid;
   }
 
   close(): void {
@@ -154,10 +150,18 @@ export class ArchiveReader {
     throw this.#refused ?? new ReaderGone('the reader of an archive has gone');
   }
 
+  /** Bytes go on as they come: copies of them would be what the worker holds most of. */
   async #answer({ at, length }: z.output<typeof Read>): Promise<void> {
     if (at + length > this.#size) throw new Refused(CORRUPT);
-    const bytes = await this.#read(at, length);
-    this.#send(frame('D', bytes));
+    const { stdin } = this.#child;
+    this.#send(frameHead('D', length));
+    let bytes = 0;
+    for await (const chunk of this.#read(at, length)) {
+      bytes += chunk.length;
+      if (stdin === null || stdin.destroyed) return; // what waits for it finds that it has gone
+      if (!stdin.write(chunk)) await drained(stdin);
+    }
+    if (bytes !== length) throw new Error(`the store gave ${bytes} bytes of ${length}`);
   }
 
   #send(bytes: Buffer): void {
@@ -166,12 +170,10 @@ export class ArchiveReader {
 
   readonly #kill = (): void => void this.#child.kill('SIGKILL');
 
-  async #look(): Promise<void> {
+  #look(): void {
     const { memoryBytes, silenceMs } = this.#limits;
     if (this.#clock.monotonic() - this.#heardAt > silenceMs) this.#refuse('takes too long to read');
-    // Nowhere but on Linux; where it has ended there is none.
-    const [, pages = '0'] = (await readFile(`/proc/${this.#child.pid}/statm`, 'utf8').catch(() => '')).split(' ');
-    if (Number(pages) * PAGE_BYTES > memoryBytes) this.#refuse('takes too much memory to read');
+    if (residentBytes(this.#child.pid) > memoryBytes) this.#refuse('takes too much memory to read');
   }
 
   #refuse(reason: string): void {
@@ -193,11 +195,11 @@ const FOLDER = import.meta.dirname;
 const ROOT = dirname(dirname(dirname(FOLDER)));
 const PROGRAM = join(FOLDER, import.meta.filename.endsWith('.ts') ? 'reader.main.ts' : 'reader.main.js');
 /** It may read what it consists of, write nothing, start nothing. */
-const FLAGS = [
+const flagsOf = (program: string): string[] => [
   `--max-old-space-size=${HEAP_MIB}`,
   '--max-semi-space-size=2',
   '--permission',
-  `--allow-fs-read=${join(ROOT, 'package.json')}`,
-  `--allow-fs-read=${FOLDER}`,
-  ...['yauzl', 'pend'].map((name) => `--allow-fs-read=${join(ROOT, 'node_modules', name)}`),
+  ...[join(ROOT, 'package.json'), dirname(program), ...['yauzl', 'pend'].map((name) => join(ROOT, 'node_modules', name))].map(
+    (path) => `--allow-fs-read=${path}`,
+  ),
 ];

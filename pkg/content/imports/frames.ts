@@ -1,22 +1,28 @@
+import { once } from 'node:events';
+import type { Writable } from 'node:stream';
+
 /** What the reader of an archive and its parent say to each other: a letter, the length of what follows in four bytes, and that. */
 export interface Frame {
   readonly type: string;
   readonly payload: Buffer;
 }
 
-const HEAD_BYTES = 5;
+export const HEAD_BYTES = 5;
 /** Of one frame, so that neither side holds more of the other. */
 export const FRAME_MAX_BYTES = 1024 * 1024;
 
-export function frame(type: string, payload: Buffer): Buffer {
-  const bytes = Buffer.allocUnsafe(HEAD_BYTES + payload.length);
-  bytes.write(type, 0, 1, 'latin1');
-  bytes.writeUInt32LE(payload.length, 1);
-  payload.copy(bytes, HEAD_BYTES);
-  return bytes;
+/** What stands before the payload. */
+export function frameHead(type: string, length: number): Buffer {
+  const head = Buffer.allocUnsafe(HEAD_BYTES);
+  head.write(type, 0, 1, 'latin1');
+  head.writeUInt32LE(length, 1);
+  return head;
 }
 
-export const jsonFrame = (type: string, value: unknown): Buffer => frame(type, Buffer.from(JSON.stringify(value)));
+export function jsonFrame(type: string, value: unknown): Buffer {
+  const payload = Buffer.from(JSON.stringify(value));
+  return Buffer.concat([frameHead(type, payload.length), payload]);
+}
 
 /** The frames of a stream. Throws where one is larger than FRAME_MAX_BYTES. */
 export async function* framesOf(stream: AsyncIterable<Buffer>): AsyncGenerator<Frame, undefined> {
@@ -42,4 +48,15 @@ export async function* framesOf(stream: AsyncIterable<Buffer>): AsyncGenerator<F
     bytes = whole.length;
   }
   return undefined;
+}
+
+/** When more may be written, or the stream is closed. */
+export async function drained(stream: Writable): Promise<void> {
+  const over = new AbortController();
+  const { signal } = over;
+  try {
+    await Promise.race([once(stream, 'drain', { signal }), once(stream, 'close', { signal })]);
+  } finally {
+    over.abort(); // takes the other listener away
+  }
 }

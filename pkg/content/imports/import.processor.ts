@@ -2,7 +2,7 @@ import { hash as sha256 } from 'node:crypto';
 import { Readable } from 'node:stream';
 import type { Actor, PermissionSet } from '../../api/actor.ts';
 import { Problem } from '../../api/problem.ts';
-import type { JobContext, WorkerServices } from '../../events/processor.ts';
+import { type JobContext, TryLater, type WorkerServices } from '../../events/processor.ts';
 import type { Tx } from '../../store/postgres/database.ts';
 import { ObjectMissing, type Objects } from '../../store/s3/objects.ts';
 import { TaskOver, taskProcessor, type TaskSteps } from '../../tasks/task-processor.ts';
@@ -45,6 +45,9 @@ const PLAN_STEP = 1_000;
 const STEP_BYTES = 32 * 1024 ** 2;
 /** Contents that are sent to the store at once. Only the last is larger than what Blobs holds of a small one. */
 const STORED_AT_ONCE = 8;
+/** Of processes of 192 MiB at most. */
+const READERS_MAX = 2;
+const READERS_BUSY_MS = 1_000;
 /** A cancellation is seen so soon, also within a large content. */
 const LOOK_EVERY_MS = 400;
 /** A reader that ends for no known reason is tried so often: an archive that ends it is refused then. */
@@ -61,7 +64,7 @@ interface Import {
   readonly arguments: ImportArguments;
   readonly objects: Objects;
   readonly blobs: Blobs;
-  readonly reader: ArchiveReader;
+  readonly isPlanned: boolean;
   readonly signal: AbortSignal;
 }
 
@@ -77,28 +80,23 @@ interface Import {
  */
 export const importArchive = taskProcessor({
   kind: IMPORT,
-  create: (services) => (steps) => run(services, steps),
+  create: (services) => {
+    const readers = new Readers();
+    return (steps) => run(services, steps, readers);
+  },
   undo: async ({ jobs }, { transaction }, uuid) => transaction((tx) => endStaging(jobs, tx, uuid)),
 });
 
-async function run(services: WorkerServices, steps: Steps): Promise<void> {
+async function run(services: WorkerServices, steps: Steps, readers: Readers): Promise<void> {
   const { context, step } = steps;
   const { objects } = await context.storage();
   const begun = await step((tx, task) => begin(services, tx, task));
   const canceled = new AbortController();
   const watch = watchFor(context, begun.uuid, canceled);
   const signal = AbortSignal.any([context.signal, canceled.signal]);
-  const { key, size } = begun.arguments.archive;
-  const read = (at: number, length: number): Promise<Buffer> => rangeOf(objects, key, at, length, signal);
-  const reader = new ArchiveReader({ size, read, clock: services.clock, signal });
-  const blobs = new Blobs({ ...services, db: context.db, objects });
-  const its: Import = { ...begun, objects, blobs, reader, signal };
+  const its: Import = { ...begun, objects, blobs: new Blobs({ ...services, db: context.db, objects }), signal };
   try {
-    if (!begun.isPlanned) await plan(services, steps, its);
-    for (let more = true; more;) {
-      steps.yieldTurn();
-      more = await storeNext(services, steps, its);
-    }
+    if (begun.isToRead) await readers.run(() => read(services, steps, its));
     if (its.arguments.onConflict === 'replace') {
       const { keep, days } = its.arguments.versions;
       const versions = { keep, ...(days === null ? {} : { days }) };
@@ -112,6 +110,36 @@ async function run(services: WorkerServices, steps: Steps): Promise<void> {
     throw await failureOf(steps, error, canceled.signal);
   } finally {
     clearInterval(watch);
+  }
+}
+
+/** Archives that a worker reads at once: each has a process. More wait for their turn. */
+class Readers {
+  #running = 0;
+
+  async run(work: () => Promise<void>): Promise<void> {
+    if (this.#running >= READERS_MAX) throw new TryLater('other archives are being read', READERS_BUSY_MS);
+    this.#running += 1;
+    try {
+      await work();
+    } finally {
+      this.#running -= 1;
+    }
+  }
+}
+
+/** Plans the entries, where they are not, and stores their contents. */
+async function read(services: WorkerServices, steps: Steps, its: Import): Promise<void> {
+  const { key, size } = its.arguments.archive;
+  const readRange = (at: number, length: number): AsyncIterable<Buffer> => rangeOf(its.objects, key, at, length, its.signal);
+  const reader = new ArchiveReader({ size, read: readRange, clock: services.clock, signal: its.signal });
+  try {
+    if (!its.isPlanned) await plan(services, steps, its, reader);
+    for (let more = true; more;) {
+      steps.yieldTurn();
+      more = await storeNext(services, steps, its, reader);
+    }
+  } finally {
     reader.close();
   }
 }
@@ -134,7 +162,8 @@ function watchFor({ transaction }: JobContext, uuid: string, canceled: AbortCont
   return setInterval(() => void look().catch(() => undefined), LOOK_EVERY_MS).unref();
 }
 
-type Begun = Pick<Import, 'id' | 'uuid' | 'userId' | 'userUuid' | 'arguments'> & { readonly isPlanned: boolean };
+/** `isToRead`: entries are not planned, or not stored. */
+type Begun = Omit<Import, 'objects' | 'blobs' | 'signal'> & { readonly isToRead: boolean };
 
 /** Throws where the requester may no longer import this archive into this folder. */
 async function begin(services: WorkerServices, tx: Tx, task: ImportTask): Promise<Begun> {
@@ -145,14 +174,9 @@ async function begin(services: WorkerServices, tx: Tx, task: ImportTask): Promis
     const file = await findFile(tx, archive.file);
     requireLevel(file && levelOn('file', actor, file, granted), 'read');
   }
-  return {
-    id: task.id,
-    uuid: task.uuid,
-    userId: actor.userId,
-    userUuid: actor.userUuid,
-    arguments: task.arguments,
-    isPlanned: task.isPlanned,
-  };
+  const { id, uuid, isPlanned } = task;
+  const isToRead = !isPlanned || (await unstoredItems(tx, id, 1)).length > 0;
+  return { id, uuid, userId: actor.userId, userUuid: actor.userUuid, arguments: task.arguments, isPlanned, isToRead };
 }
 
 const importerOf = (
@@ -162,19 +186,17 @@ const importerOf = (
 ): Promise<{ readonly actor: Actor; readonly granted: PermissionSet }> =>
   requesterOf(tx, task, 'write:files', clock.now(), task.arguments.permissions);
 
-async function rangeOf(objects: Objects, key: string, at: number, length: number, signal: AbortSignal): Promise<Buffer> {
+async function* rangeOf(objects: Objects, key: string, at: number, length: number, signal: AbortSignal): AsyncGenerator<Buffer> {
   try {
     const { body } = await objects.get(key, { range: { start: at, end: at + length - 1 }, signal });
-    const bytes = Buffer.concat((await body.toArray()) as Buffer[]);
-    if (bytes.length !== length) throw new Error(`the store gave ${bytes.length} bytes of ${length}`);
-    return bytes;
+    yield* body as AsyncIterable<Buffer>;
   } catch (error) {
     throw error instanceof ObjectMissing ? new Problem('not_found', 'The archive is not there any more.') : error;
   }
 }
 
 /** All entries become items, and the quota of all of their contents is reserved; from the beginning, where a former run did not come to the end. */
-async function plan({ clock }: WorkerServices, { step }: Steps, its: Import): Promise<void> {
+async function plan({ clock }: WorkerServices, { step }: Steps, its: Import, reader: ArchiveReader): Promise<void> {
   const { archive, encoding, maxBytes } = its.arguments;
   const planned = new Plan({ archiveBytes: archive.size, maxBytes });
   await step((tx, task) => clearItems(tx, task.id));
@@ -184,7 +206,7 @@ async function plan({ clock }: WorkerServices, { step }: Steps, its: Import): Pr
     entries = [];
     if (batch.length > 0) await step((tx, task) => addEntries(tx, task.id, batch));
   };
-  for await (const { entry, hasSlash } of its.reader.entries({ encoding, ...LIST_LIMITS })) {
+  for await (const { entry, hasSlash } of reader.entries({ encoding, ...LIST_LIMITS })) {
     entries.push(planned.add(entry, hasSlash));
     if (entries.length === PLAN_STEP) await add();
   }
@@ -199,11 +221,11 @@ async function plan({ clock }: WorkerServices, { step }: Steps, its: Import): Pr
 }
 
 /** Stores the contents of the next entries. False: all are stored. */
-async function storeNext({ clock }: WorkerServices, { step }: Steps, its: Import): Promise<boolean> {
+async function storeNext({ clock }: WorkerServices, { step }: Steps, its: Import, reader: ArchiveReader): Promise<boolean> {
   const items = upTo(STEP_BYTES, await step((tx, task) => unstoredItems(tx, task.id, STEP)));
   if (items.length === 0) return false;
   await its.blobs.discardUnlessCommitted(async (into) => {
-    const staged = await storeAll(its, items, into).catch((error: unknown) => failing(step, error));
+    const staged = await storeAll(its, reader, items, into).catch((error: unknown) => failing(step, error));
     await step(async (tx, task) => {
       into.committing();
       const isThere = await stage(tx, task, staged, new Date(clock.now().getTime() + STAGED_MS));
@@ -241,18 +263,18 @@ async function failing(step: Steps['step'], error: unknown): Promise<never> {
 }
 
 /** The reader gives one content after the other; small ones are sent to the store while the next are read. */
-async function storeAll(its: Import, items: readonly ImportItem[], into: NewObjects): Promise<Staged[]> {
+async function storeAll(its: Import, reader: ArchiveReader, items: readonly ImportItem[], into: NewObjects): Promise<Staged[]> {
   const storing = new Set<Promise<void>>();
   const staged: Staged[] = [];
   const failed = new AbortController();
   const signal = AbortSignal.any([its.signal, failed.signal]);
-  its.reader.request(items.map(({ name, entry }) => ({ ...entry, name })));
+  reader.request(items.map(({ name, entry }) => ({ ...entry, name })));
   try {
     for (const item of items) {
       failed.signal.throwIfAborted();
       if (storing.size >= STORED_AT_ONCE) await Promise.race(storing);
       const { promise: isRead, resolve: readToEnd } = Promise.withResolvers<void>();
-      const stored = storeOne(its, item, { into, signal, readToEnd }).then((content) => void staged.push(content));
+      const stored = storeOne(its, reader, item, { into, signal, readToEnd }).then((content) => void staged.push(content));
       const ended = stored.catch((error: unknown) => failed.abort(error)).finally(() => storing.delete(ended));
       storing.add(ended);
       await Promise.race([isRead, ended]);
@@ -268,7 +290,8 @@ async function storeAll(its: Import, items: readonly ImportItem[], into: NewObje
 const EMPTY = { key: null, checksum: sha256('sha256', ''), isEncrypted: false };
 
 async function storeOne(
-  { reader, blobs, uuid, userId, userUuid }: Import,
+  { blobs, uuid, userId, userUuid }: Import,
+  reader: ArchiveReader,
   item: ImportItem,
   to: { readonly into: NewObjects; readonly signal: AbortSignal; readonly readToEnd: () => void },
 ): Promise<Staged> {

@@ -3,7 +3,7 @@ import { crc32, createInflateRaw, inflateRawSync } from 'node:zlib';
 import { type Entry, fromRandomAccessReader, RandomAccessReader, type ZipFile } from 'yauzl';
 import { CORRUPT, type ListedEntry, type ListRequest, type OpenRequest, Refused, requireApart, requireSame } from './archive-rules.ts';
 import { nameReader } from './entry-name.ts';
-import { frame, type Frame, framesOf, jsonFrame } from './frames.ts';
+import { drained, type Frame, frameHead, framesOf, HEAD_BYTES, jsonFrame } from './frames.ts';
 
 /**
  * Reads archives, in a process of its own that has no secret, no store and no file: its standard input answers what it asks for, range by range.
@@ -29,7 +29,7 @@ async function bytesReceived(): Promise<Buffer> {
   }
 }
 
-const AHEAD_BYTES = 1024 * 1024;
+const AHEAD_BYTES = 512 * 1024;
 /** Where reads go on elsewhere, little of what is read ahead is needed. */
 const ELSEWHERE_BYTES = 64 * 1024;
 
@@ -138,7 +138,15 @@ async function list({ size, encoding, most, mostDirectoryBytes }: ListRequest): 
 const nameOf = (read: ReturnType<typeof nameReader>, { generalPurposeBitFlag, fileNameRaw, extraFields }: Entry): string =>
   read({ flags: generalPurposeBitFlag, bytes: fileNameRaw, extraFields });
 
-const CHUNK_BYTES = 64 * 1024;
+/** With its head, as much as the parent reads at once, so that it copies none. */
+const CHUNK_BYTES = 64 * 1024 - HEAD_BYTES;
+
+/** Writes to a pipe are synchronous. */
+function sayContent(bytes: Buffer): void {
+  say(frameHead('C', bytes.length));
+  say(bytes);
+}
+
 /** Inflated at once: a stream for each of many small entries costs more than their bytes. */
 const SMALL_BYTES = 128 * 1024;
 
@@ -161,7 +169,7 @@ async function read({ archive, entry }: OpenRequest): Promise<void> {
 }
 
 async function stored(ranges: Ranges, start: number, length: number): Promise<void> {
-  for (let at = 0; at < length; at += CHUNK_BYTES) say(frame('C', await ranges.bytes(start + at, Math.min(CHUNK_BYTES, length - at))));
+  for (let at = 0; at < length; at += CHUNK_BYTES) sayContent(await ranges.bytes(start + at, Math.min(CHUNK_BYTES, length - at)));
 }
 
 function inflatedAtOnce(packed: Buffer, { size }: ListedEntry): void {
@@ -171,7 +179,7 @@ function inflatedAtOnce(packed: Buffer, { size }: ListedEntry): void {
     readonly engine: { readonly bytesWritten: number };
   };
   if (engine.bytesWritten !== packed.length) throw new Refused(CORRUPT);
-  for (let at = 0; at < buffer.length; at += CHUNK_BYTES) say(frame('C', buffer.subarray(at, at + CHUNK_BYTES)));
+  for (let at = 0; at < buffer.length; at += CHUNK_BYTES) sayContent(buffer.subarray(at, at + CHUNK_BYTES));
 }
 
 async function inflated(ranges: Ranges, start: number, { packed, size }: ListedEntry): Promise<void> {
@@ -179,7 +187,7 @@ async function inflated(ranges: Ranges, start: number, { packed, size }: ListedE
   const feeding = (async () => {
     for (let at = 0; at < packed && !inflate.destroyed; at += CHUNK_BYTES) {
       const chunk = Buffer.from(await ranges.bytes(start + at, Math.min(CHUNK_BYTES, packed - at)));
-      if (!inflate.write(chunk)) await Promise.race([once(inflate, 'drain'), once(inflate, 'close')]);
+      if (!inflate.write(chunk)) await drained(inflate);
     }
     inflate.end();
   })();
@@ -188,7 +196,7 @@ async function inflated(ranges: Ranges, start: number, { packed, size }: ListedE
   for await (const chunk of inflate as AsyncIterable<Buffer>) {
     bytes += chunk.length;
     if (bytes > size) throw new Refused('has an entry with more bytes than it declares');
-    say(frame('C', chunk));
+    sayContent(chunk);
   }
   await feeding;
   if (inflate.bytesWritten !== packed) throw new Refused(CORRUPT);

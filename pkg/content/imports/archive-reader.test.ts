@@ -1,0 +1,94 @@
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { systemClock } from '../../runtime/clock.ts';
+import { ArchiveReader, READER_LIMITS, type ReaderLimits } from './archive-reader.ts';
+import { LIST_LIMITS } from './plan.policy.ts';
+
+/** What an archive that took the reader over could have it do; `say(type, value)` sends a message, `raw` bytes. */
+const HOSTILE: Readonly<Record<string, readonly [program: string, refusal: string]>> = {
+  'says nothing it may say': [`say('Q', {})`, 'corrupt'],
+  'says what is no JSON': [`raw(frame('B', Buffer.from('{')))`, 'corrupt'],
+  'says more than a message may have': [`raw(Buffer.from([66, 255, 255, 255, 255]))`, 'corrupt'],
+  'asks for what is before the archive': [`say('R', { at: -1, length: 1 })`, 'corrupt'],
+  'asks for what is behind the archive': [`say('R', { at: 10, length: 1 })`, 'corrupt'],
+  'asks for more than a message may have': [`say('R', { at: 0, length: 2 ** 30 })`, 'corrupt'],
+  'lists an entry of a negative size': [`say('B', { hasSlash: false }); say('E', [{ ...ENTRY, size: -1 }])`, 'corrupt'],
+  'lists an entry without a name': [`say('B', { hasSlash: false }); say('E', [{ ...ENTRY, name: undefined }])`, 'corrupt'],
+  'lists entries without end': [
+    `say('B', { hasSlash: false }); const all = Array(1000).fill(ENTRY); for (let n = 0; n < 60; n += 1) say('E', all)`,
+    'more than 50000 entries',
+  ],
+  'says nothing at all': [`setInterval(() => {}, 1000)`, 'too long'],
+  'asks without end': [`process.stdin.on('data', () => say('R', { at: 0, length: 1 })); say('R', { at: 0, length: 1 })`, 'too long'],
+  'takes memory without end': [`const held = []; setInterval(() => held.push(Buffer.alloc(2 ** 24, 1)), 1)`, 'too much memory'],
+};
+
+/** What a program in its position gets at. */
+const CURIOUS = `
+  const tried = (what) => { try { return String(what()); } catch (error) { return error.code ?? error.name; } };
+  import('node:child_process').then(({ execFileSync }) => import('node:fs').then((fs) => say('X', { reason: JSON.stringify([
+    Object.keys(process.env),
+    tried(() => fs.readFileSync('/etc/passwd')), tried(() => fs.readFileSync('/proc/' + process.ppid + '/environ')),
+    tried(() => fs.writeFileSync('/tmp/carrel-written', 'x')), tried(() => execFileSync('/bin/true')),
+  ]) })));`;
+
+const PRELUDE = `
+  const frame = (type, payload) => { const head = Buffer.alloc(5); head.write(type); head.writeUInt32LE(payload.length, 1); return Buffer.concat([head, payload]); };
+  const raw = (bytes) => process.stdout.write(bytes);
+  const say = (type, value) => raw(frame(type, Buffer.from(JSON.stringify(value))));
+  const ENTRY = { name: 'a', flags: 0, method: 0, crc: 0, packed: 3, size: 3, offset: 0, end: 100, nameCrc: 0, mode: 0 };
+  process.stdin.resume();
+`;
+
+let folder: string;
+beforeAll(() => {
+  folder = mkdtempSync(join(tmpdir(), 'carrel-reader-'));
+});
+afterAll(() => rmSync(folder, { recursive: true, force: true }));
+
+async function reading<T>(program: string, limits: Partial<ReaderLimits>, work: (reader: ArchiveReader) => Promise<T>): Promise<T> {
+  const path = join(folder, `${Math.random()}.mjs`);
+  writeFileSync(path, `${PRELUDE}${program}`);
+  const read = async function* (_at: number, length: number): AsyncGenerator<Buffer> {
+    yield Buffer.alloc(length);
+  };
+  const { signal } = new AbortController();
+  const reader = new ArchiveReader({ size: 10, read, clock: systemClock, signal, limits: { ...READER_LIMITS, ...limits }, program: path });
+  try {
+    return await work(reader);
+  } finally {
+    reader.close();
+  }
+}
+
+async function allOf<T>(source: AsyncIterable<T>): Promise<T[]> {
+  const all: T[] = [];
+  for await (const one of source) all.push(one);
+  return all;
+}
+
+const listed = (reader: ArchiveReader) => allOf(reader.entries({ encoding: 'cp437', ...LIST_LIMITS }));
+
+test.each(Object.entries(HOSTILE))('an archive is refused whose reader %s', async (_what, [program, refusal]) => {
+  const limits = refusal === 'too long' ? { silenceMs: 1_500 } : {};
+  await expect(reading(program, limits, listed)).rejects.toThrow(refusal);
+});
+
+test('a reader sees nothing of our environment, no file but its own, writes none and starts nothing', async () => {
+  const said = await reading(CURIOUS, {}, async (reader) => listed(reader).then(String, (error: Error) => error.message));
+
+  expect(JSON.parse(said)).toEqual([[], ...Array(4).fill('ERR_ACCESS_DENIED')]);
+});
+
+test.each([
+  ['more bytes than the entry declares', `raw(frame('C', Buffer.from('abcd')))`, 'more bytes'],
+  ['fewer', `raw(frame('C', Buffer.from('ab'))); say('Z', {})`, 'fewer bytes'],
+  ['other bytes', `raw(frame('C', Buffer.from('abc'))); say('Z', {})`, 'CRC-32'],
+])('a content is refused of which the reader gives %s', async (_what, program, refusal) => {
+  const entry = { name: 'a', flags: 0, method: 0, crc: 1, packed: 3, size: 3, offset: 0, end: 10, nameCrc: 0, mode: 0 };
+  const content = (reader: ArchiveReader) => allOf(reader.content(entry));
+
+  await expect(reading(program, {}, content)).rejects.toThrow(refusal);
+});

@@ -1,0 +1,11 @@
+import { readFileSync } from 'node:fs';
+
+/** The resident memory of a process; 0 where the system does not say, or the process has ended. */
+export function residentBytes(pid: number | undefined): number {
+  try {
+    const [, kib = '0'] = /^VmRSS:\s*(\d+) kB$/m.exec(readFileSync(`/proc/${pid}/status`, 'utf8')) ?? [];
+    return Number(kib) * 1024;
+  } catch {
+    return 0;
+  }
+}
