@@ -6,14 +6,12 @@
  * Invariant: a round does not depend on the rounds before it. Each has a tenant of its own, since requests change passwords and roles, and its
  * seed gives its role: `make fuzz REQUESTS=1 SEED=4` is the fourth round alone.
  */
-import { spawn, spawnSync } from 'node:child_process';
-import { createHash } from 'node:crypto';
+import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { thisMachine } from '../../pkg/local/binaries/resolve.ts';
-import { ROOT } from '../support/backends.ts';
+import { pythonEnvironment } from '../support/python.ts';
 import { stores } from '../support/stores.ts';
 import { FUZZED_ROLES, type FuzzedRole, type FuzzedTenant, fuzzedTenant } from './tenant.ts';
 
@@ -24,7 +22,7 @@ const HERE = import.meta.dirname;
 /** Cases of an operation and phase in one round. */
 const EXAMPLES = 40;
 
-const tool = schemathesis();
+const tool = join(pythonEnvironment('fuzz'), 'schemathesis');
 const scratch = mkdtempSync(join(tmpdir(), 'carrel-fuzz-'));
 const running = await stores();
 let sent = 0;
@@ -98,26 +96,4 @@ async function run({ tenant, people }: FuzzedTenant, role: FuzzedRole, seed: num
   });
   const [code] = (await once(child, 'exit')) as [number | null];
   return code !== 0;
-}
-
-/** Its program, in a virtual environment of the cache folder that is named for what it holds. */
-function schemathesis(): string {
-  const requirements = join(ROOT, 'hack/fuzz/requirements.txt');
-  const version = createHash('sha256').update(readFileSync(requirements)).digest('hex').slice(0, 12);
-  const folder = join(thisMachine(ROOT).cache, `schemathesis-${version}`);
-  const program = join(folder, 'bin/schemathesis');
-  if (existsSync(program)) return program;
-  process.stdout.write('fuzz: installing schemathesis\n');
-  rmSync(folder, { recursive: true, force: true });
-  const done =
-    spawnSync('python3', ['-m', 'venv', folder], { stdio: 'inherit' }).status === 0 &&
-    spawnSync(join(folder, 'bin/pip'), ['install', '--quiet', '--disable-pip-version-check', '--require-hashes', '-r', requirements], {
-      stdio: 'inherit',
-    }).status === 0;
-  if (!done) {
-    rmSync(folder, { recursive: true, force: true });
-    process.stderr.write('fuzz: schemathesis could not be installed. It takes python3 (3.11 or newer) with venv, and PyPI.\n');
-    process.exit(1);
-  }
-  return program;
 }

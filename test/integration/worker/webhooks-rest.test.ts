@@ -8,6 +8,7 @@ import { EVENTS } from '../../../pkg/events/catalogue.ts';
 import type { ApiReply } from '../../support/api.ts';
 import { programEnvironment, ROOT } from '../../support/backends.ts';
 import { freePort } from '../../support/ports.ts';
+import { pythonEnvironment } from '../../support/python.ts';
 import type { Received } from '../../support/receiver.ts';
 import { countBy, range, untilServed, waitFor } from '../../support/wait.ts';
 import { ALL_EVENTS, emitGrades } from '../../support/webhooks.ts';
@@ -42,6 +43,25 @@ function standard({ body, headers }: Pick<Received, 'body' | 'headers'>, secret:
   }
 }
 
+const VERIFY = `import json, sys
+from standardwebhooks.webhooks import Webhook, WebhookVerificationError
+given = json.load(sys.stdin)
+def verifies(delivery):
+    try:
+        Webhook(given['secret']).verify(delivery['body'], delivery['headers'])
+        return True
+    except WebhookVerificationError:
+        return False
+print(json.dumps([verifies(delivery) for delivery in given['deliveries']]))`;
+
+/** The same of Python's library. */
+function standardInPython(deliveries: readonly Pick<Received, 'body' | 'headers'>[], secret: string): boolean[] {
+  const input = JSON.stringify({ secret, deliveries: deliveries.map(({ body, headers }) => ({ body, headers })) });
+  const { status, stdout, stderr } = spawnSync(join(pythonEnvironment('webhooks'), 'python'), ['-c', VERIFY], { input, encoding: 'utf8' });
+  if (status !== 0) throw new Error(`Python failed: ${stderr}`);
+  return JSON.parse(stdout) as boolean[];
+}
+
 /** A change of each kind; six events. */
 async function changeEverything(): Promise<void> {
   const { api, user } = await tenant.user();
@@ -56,7 +76,7 @@ test.each([
   ['a generated secret', {}, undefined],
   ['a given secret', { secret: 'a given secret' }, 'a given secret'],
   ['a given whsec_ secret', { secret: 'whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw' }, 'whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw'],
-])('each of the six events verifies with openssl and with standardwebhooks, by %s', async (_what, input, given) => {
+])('each of the six events verifies with openssl and with standardwebhooks of two languages, by %s', async (_what, input, given) => {
   const { secret } = await register(input);
   await changeEverything();
 
@@ -68,6 +88,7 @@ test.each([
     expect(openssl(delivery.body, given ?? secret)).toBe(delivery.headers['x-carrel-signature']);
     expect(standard(delivery, secret)).toBe(true);
   }
+  expect(standardInPython(deliveries, secret)).toEqual(deliveries.map(() => true));
 });
 
 test('a tampered body, another id, an old time and another secret do not verify', async () => {
@@ -89,6 +110,12 @@ test('a tampered body, another id, an old time and another secret do not verify'
     old: standard({ body, headers: { ...headers, 'webhook-timestamp': old } }, secret),
     secret: standard(delivery, `whsec_${Buffer.from('other').toString('base64')}`),
   }).toEqual({ asItCame: true, tampered: false, id: false, old: false, secret: false });
+  const others = [
+    { body: tampered, headers },
+    { body, headers: { ...headers, 'webhook-id': 'other' } },
+    { body, headers: { ...headers, 'webhook-timestamp': old } },
+  ];
+  expect(standardInPython([delivery, ...others], secret)).toEqual([true, false, false, false]);
 });
 
 test('a rotation under way: each delivery verifies by the old or the new secret, later ones by both, the hex one by the new', async () => {
