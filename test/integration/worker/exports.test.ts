@@ -12,7 +12,7 @@ import { silentLogger } from '../../../pkg/runtime/log.ts';
 import { newClient } from '../../../pkg/store/s3/objects.ts';
 import type { Api } from '../../support/api.ts';
 import { ROOT } from '../../support/backends.ts';
-import { range, waitFor } from '../../support/wait.ts';
+import { waitFor } from '../../support/wait.ts';
 import { platformTenant, workerSuite } from '../../support/worker-suite.ts';
 
 const { platform, worker } = workerSuite();
@@ -71,10 +71,6 @@ const multiply = async (id: string, count: number): Promise<void> => {
       [id, from, Math.min(count, from + 999)],
     );
 };
-
-/** Bytes of the worker's process. */
-const residentBytes = async (): Promise<number> =>
-  Number(/^process_resident_memory_bytes (\S+)$/m.exec(await worker.metrics())?.[1] ?? Number.NaN);
 
 test('an exported folder is the top folder of an archive, which its link gives for a day without a session, whole and in ranges', async () => {
   const { api } = await tenant.user();
@@ -220,7 +216,7 @@ test('a file that is deleted for ever before its turn is left out, and reported'
   expect([paths, gone]).toEqual([['fading/', 'fading/a.txt', 'fading/c.txt'], ['b.txt']]);
 });
 
-test('a large export takes no memory that grows; a canceled one stops within a second and leaves nothing', async () => {
+test('a canceled export stops within a second and leaves nothing', async () => {
   const { api } = await tenant.user();
   const top = await folder(api, 'large');
   await multiply(await file(api, top, 'part', Buffer.alloc(8 * MIB, 'l')), 511);
@@ -233,14 +229,8 @@ test('a large export takes no memory that grows; a canceled one stops within a s
   const uploads = async (): Promise<number> =>
     (await client.send(new ListMultipartUploadsCommand({ Bucket: tenant.config.CARREL_S3_BUCKET }))).Uploads?.length ?? 0;
   await tenant.objects.abandonUploads(''); // those of workers that were killed
-  const before = await residentBytes();
   const { id } = await request(api, { folder_id: top });
   await waitFor('the upload to begin', async () => (await uploads()) > 0);
-  let most = 0;
-  for (const _ of range(10)) {
-    most = Math.max(most, await residentBytes());
-    await new Promise((resolve) => setTimeout(resolve, 100));
-  }
 
   const canceled = await api.post(`/jobs/${id}/cancel`);
   const at = performance.now();
@@ -250,7 +240,6 @@ test('a large export takes no memory that grows; a canceled one stops within a s
 
   expect([canceled.status, canceled.body.state]).toEqual([202, 'canceled']);
   expect(tookMs).toBeLessThan(3_000); // it stops within one, and then the store deletes its parts
-  expect(most - before).toBeLessThan(96 * MIB);
   expect((await api.get(`/jobs/${id}`)).body).toMatchObject({ state: 'canceled', result: null });
   expect(await tenant.db.query('SELECT FROM exports WHERE uuid = $1', [id])).toEqual([]);
 });
