@@ -40,6 +40,8 @@ export interface ZipOptions {
   readonly count?: number;
   readonly disk?: number;
   readonly directoryOffset?: number;
+  /** Bytes of the last content that are not here: whoever sends the archive writes them before the central directory. */
+  readonly left?: number;
 }
 
 const bytesOf = (text: string | Buffer): Buffer => (Buffer.isBuffer(text) ? text : Buffer.from(text));
@@ -124,6 +126,7 @@ export function zipBytes(entries: readonly ZipEntry[], options: ZipOptions = {})
       centralExtra,
     );
   }
+  at += options.left ?? 0;
   const directory = Buffer.concat(centrals);
   const start = options.directoryOffset ?? at;
   const count = options.count ?? entries.length;

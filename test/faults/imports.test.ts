@@ -1,0 +1,105 @@
+import { expect, test } from '@jest/globals';
+import { randomBytes } from 'node:crypto';
+import { readdirSync, readFileSync } from 'node:fs';
+import { Readable } from 'node:stream';
+import { crc32 } from 'node:zlib';
+import { range, waitFor } from '../support/wait.ts';
+import { platformTenant, workerSuite } from '../support/worker-suite.ts';
+import { zipBytes } from '../support/zip-bytes.ts';
+
+/** `make faults`: 50,000 entries, and 4,096 MiB. The first measurement of a process holds what it learns once, so a small import goes before. */
+const ENTRIES = Number(process.env.IMPORT_ENTRIES ?? 500);
+const MIB = Number(process.env.IMPORT_MIB ?? 64);
+const LIMIT_MS = 3_600_000;
+const CHUNK = 1024 ** 2;
+/** Of both processes together, garbage of buffers included, which V8 leaves up to some 64 MiB. */
+const GROWTH_MAX_MIB = 128;
+
+const { platform } = workerSuite();
+const tenant = platformTenant(platform);
+
+const statusOf = (pid: string, field: string): string => {
+  try {
+    return readFileSync(`/proc/${pid}/status`, 'utf8').match(new RegExp(`^${field}:\\s+(\\d+)`, 'm'))?.[1] ?? '';
+  } catch {
+    return ''; // it has ended
+  }
+};
+
+/** MiB of this test's process that runs `program`, below `parent`; undefined: there is none. */
+function residentMib(program: string, isBelow: (parent: string) => boolean): number | undefined {
+  for (const pid of readdirSync('/proc').filter((name) => /^\d+$/.test(name))) {
+    if (!isBelow(statusOf(pid, 'PPid'))) continue;
+    try {
+      if (readFileSync(`/proc/${pid}/cmdline`, 'utf8').includes(program)) return Number(statusOf(pid, 'VmRSS')) / 1024;
+    } catch {
+      // it has ended
+    }
+  }
+  return undefined;
+}
+
+const isThis = (pid: string): boolean => pid === String(process.pid);
+const workerMib = (): number => residentMib('cmd/worker/main', isThis) ?? 0;
+const readerMib = (): number => residentMib('reader.main', (parent) => isThis(statusOf(parent, 'PPid'))) ?? 0;
+
+/** Requests an import, and gives how much the worker and the reader had at most until its end. */
+async function peaksOf(file: Buffer | Readable, bytes?: number): Promise<{ worker: number; reader: number; result: { files: number } }> {
+  const { api } = await tenant.user({ storage_quota: 20 * 1024 ** 3 });
+  const { body } = await api.upload('/imports', { name: 'a.zip', file, ...(bytes === undefined ? {} : { bytes }) });
+  const peaks = { worker: 0, reader: 0 };
+  const job = await waitFor(
+    'the end of the import',
+    async () => {
+      peaks.reader = Math.max(peaks.reader, readerMib());
+      peaks.worker = Math.max(peaks.worker, workerMib());
+      const { body: now } = await api.get(`/jobs/${body.id}`);
+      return now.ended_at === null ? undefined : now;
+    },
+    LIMIT_MS,
+  );
+  expect([job.state, job.error]).toEqual(['succeeded', null]);
+  return { ...peaks, result: job.result };
+}
+
+const small = (count: number): Buffer =>
+  zipBytes(range(count).map((n) => ({ name: `folder ${n % 100}/file ${n}.txt`, content: `content ${n}` })));
+
+/** An archive of one stored content of so many MiB. */
+function large(mib: number): { stream: Readable; bytes: number } {
+  const chunk = randomBytes(CHUNK);
+  const size = mib * CHUNK;
+  let crc = 0;
+  for (let at = 0; at < mib; at += 1) crc = crc32(chunk, crc);
+  const said = { size, packed: size, crc };
+  const entry = { name: 'large.bin', method: 0, zip64: true, local: said, central: said };
+  const around = zipBytes([entry], { zip64: true, left: size });
+  const head = 30 + entry.name.length + 20;
+  const pieces = function* (): Generator<Buffer> {
+    yield around.subarray(0, head);
+    for (let at = 0; at < mib; at += 1) yield chunk;
+    yield around.subarray(head);
+  };
+  return { stream: Readable.from(pieces(), { objectMode: false }), bytes: around.length + size };
+}
+
+test(
+  `an archive of ${ENTRIES} entries, and one of ${MIB} MiB, take worker and reader no more than ${GROWTH_MAX_MIB} MiB`,
+  async () => {
+    const first = await peaksOf(small(200));
+    const idle = workerMib();
+    const { stream, bytes } = large(MIB);
+    const measured = [await peaksOf(small(ENTRIES)), await peaksOf(stream, bytes)];
+
+    const growths = measured.map((peaks) => peaks.worker - idle + Math.max(0, peaks.reader - first.reader));
+    const text = measured.map(
+      (peaks, at) => `${peaks.worker.toFixed(0)} + ${peaks.reader.toFixed(0)} MiB, ${growths[at]?.toFixed(0)} more`,
+    );
+    process.stderr.write(
+      `  idle ${idle.toFixed(0)} + ${first.reader.toFixed(0)} MiB; ${ENTRIES} entries ${text[0]}; ${MIB} MiB ${text[1]}\n`,
+    );
+    expect(measured.map(({ result }) => result.files)).toEqual([ENTRIES, 1]);
+    for (const growth of growths) expect(growth).toBeLessThan(GROWTH_MAX_MIB);
+  },
+  LIMIT_MS,
+);
