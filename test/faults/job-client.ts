@@ -1,5 +1,6 @@
 import type { TestTenant } from '../support/server.ts';
 import { range, waitFor } from '../support/wait.ts';
+import { zipBytes } from '../support/zip-bytes.ts';
 import type { ChangeLog } from './change-log.ts';
 import { type EndedJob, JOB_KINDS, type JobKind, type Stage } from './job-kinds.ts';
 import { type Account, expectStatus, PatientClient } from './patient-client.ts';
@@ -87,12 +88,21 @@ export class JobClient {
     const empty = await this.#folder(`empty ${mark}`);
     const sources: string[] = [];
     for (const n of range(FILES)) {
-      const upload = { file: Buffer.from(`${mark} ${n}`), name: `${mark}-${n}`, fields: { folder_id: folder, on_conflict: 'rename' } };
-      const { reply } = await this.#insist('an upload', (api, headers) => api.upload('/files', { ...upload, headers }));
-      expectStatus('an upload', reply, 201);
-      sources.push(reply.body.id);
+      sources.push(await this.#upload({ file: Buffer.from(`${mark} ${n}`), name: `${mark}-${n}`, fields: { folder_id: folder } }));
     }
-    return { mark, folder, empty, sources, tag: await this.#tag(), copies: [], trashed: [], ...this.#given };
+    const files = range(3).map((n) => ({ name: `${mark}-entry-${n}`, content: `${mark} entry ${n}` }));
+    const archive = await this.#upload({ file: zipBytes(files), name: `${mark}.zip` });
+    const unpacked = await this.#folder(`unpacked ${mark}`);
+    return { mark, folder, empty, sources, archive, unpacked, tag: await this.#tag(), copies: [], trashed: [], ...this.#given };
+  }
+
+  /** One whose answer was lost may be there: then this one has another name. */
+  async #upload({ fields = {}, ...upload }: { file: Buffer; name: string; fields?: Record<string, string> }): Promise<string> {
+    const { reply } = await this.#insist('an upload', (api, headers) =>
+      api.upload('/files', { ...upload, fields: { ...fields, on_conflict: 'rename' }, headers }),
+    );
+    expectStatus('an upload', reply, 201);
+    return reply.body.id;
   }
 
   async #folder(name: string): Promise<string> {
@@ -168,7 +178,7 @@ export class JobClient {
 
   async #effectFaults(kind: JobKind, stage: Stage, job: EndedJob, before: number): Promise<string[]> {
     if (!kind.effect) return [];
-    const files = job.items.filter(({ type }) => type === 'file');
+    const files = job.items.filter(({ type }) => type === (kind.items ?? 'file'));
     const [sql, params] = kind.effect({ stage, job, before, targets: files.map(({ target }) => target) });
     const rows = await waitFor('what was done', () => this.#tenant.db.query<{ id: string; n: number }>(sql, params));
     const done = new Map(rows.map(({ id, n }) => [id, n]));

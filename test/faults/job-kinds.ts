@@ -5,6 +5,9 @@ export interface Stage {
   readonly webhook: string;
   /** Who gets grants. */
   readonly friend: string;
+  /** A zip archive of three files, and an empty folder for them. */
+  readonly archive: string;
+  readonly unpacked: string;
   /** Ids of schedules whose time does not come, by their kinds. */
   readonly schedules: ReadonlyMap<string, string>;
   /** A folder with files that nobody else changes, and an empty one. */
@@ -43,6 +46,8 @@ export interface JobKind {
   body?(stage: Stage): object;
   /** What the stage has of it afterwards. */
   leaves?(stage: Stage, job: EndedJob): void;
+  /** What the items are that `effect` knows; `file` unless set. */
+  readonly items?: 'entry';
   /** Rows (id, n): how often an item, by its target, was done; no row: never. Left out: its items do not say. */
   effect?(asked: Asked): Query;
 }
@@ -149,5 +154,16 @@ export const JOB_KINDS: readonly JobKind[] = [
   batch('delete', copies, events('file.deleted')),
   { name: 'empty_trash', method: 'delete', path: () => '/trash', effect: gone },
   batch('purge', sources, events('file.deleted')),
+  {
+    name: 'import',
+    path: () => '/imports',
+    body: ({ archive, unpacked }) => ({ file_id: archive, folder_id: unpacked }),
+    items: 'entry',
+    effect: ({ stage, job }) => [
+      `SELECT i.target::text AS id, count(f.id)::int AS n FROM task_items i JOIN tasks t ON t.id = i.task_id JOIN folders d ON d.uuid = $2
+         LEFT JOIN files f ON f.folder_id = d.id AND f.name = i.target_name WHERE t.uuid = $1 GROUP BY 1`,
+      [job.id, stage.unpacked],
+    ],
+  },
   ...SCHEDULED_KINDS.map((kind): JobKind => ({ name: kind, path: ({ schedules }) => `/schedules/${schedules.get(kind)}/run` })),
 ];
