@@ -252,6 +252,17 @@ const cases: readonly Case[] = [
     series: [jobsEnded('failed', '0x10 1x10 2x10 3x10 4x80')],
   },
   {
+    alert: 'CarrelHelpersFail',
+    when: 'a breaker has been open for 20 minutes',
+    series: ['carrel_helper_breakers_open{helper="translate",pod="w-1"} 0x60 1x59'],
+    fires: { helper: 'translate' },
+  },
+  {
+    alert: 'CarrelHelpersFail',
+    when: 'one opens for five minutes',
+    series: ['carrel_helper_breakers_open{helper="translate",pod="w-1"} 0x60 1x5 0x54'],
+  },
+  {
     alert: 'CarrelQueueRestarts',
     when: 'a queue begins anew every five minutes',
     series: [

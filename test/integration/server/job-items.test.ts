@@ -55,11 +55,11 @@ test('all items stream as lines of JSON, in their order and as the list has them
 test('as a table they have a line of names, and no name is a formula', async () => {
   const [head, formula, quoted, unnamed, skipped, ...others] = await exported('text/csv');
 
-  expect(head).toBe('id,type,target_id,name,state,reason,code,message,url,copy_id');
-  expect(formula).toMatch(/^[0-9a-f-]{36},file,[0-9a-f-]{36},'=1\+1,succeeded,,,,,$/);
-  expect(quoted).toMatch(/,"a, ""b""",succeeded,,,,,$/);
-  expect(unnamed).toMatch(/,,succeeded,,,,,$/);
-  expect(skipped).toMatch(/,n4,skipped,with_folder,,,,$/);
+  expect(head).toBe('id,type,target_id,name,state,reason,code,message,url,copy_id,made_id,made_path');
+  expect(formula).toMatch(/^[0-9a-f-]{36},file,[0-9a-f-]{36},'=1\+1,succeeded,,,,,,,$/);
+  expect(quoted).toMatch(/,"a, ""b""",succeeded,,,,,,,$/);
+  expect(unnamed).toMatch(/,,succeeded,,,,,,,$/);
+  expect(skipped).toMatch(/,n4,skipped,with_folder,,,,,,$/);
   expect(others).toHaveLength(COUNT - 4);
   expect(await exported('text/csv', { state: 'failed', code: 'forbidden' })).toHaveLength(26);
 });
