@@ -12,8 +12,8 @@ const ENTRIES = Number(process.env.IMPORT_ENTRIES ?? 500);
 const MIB = Number(process.env.IMPORT_MIB ?? 64);
 const LIMIT_MS = 3_600_000;
 const CHUNK = 1024 ** 2;
-/** Of both processes together, garbage of buffers included, which V8 leaves up to some 64 MiB. */
-const GROWTH_MAX_MIB = 128;
+/** Of both processes together. */
+const GROWTH_MAX_MIB = 96;
 
 const { platform } = workerSuite();
 const tenant = platformTenant(platform);
