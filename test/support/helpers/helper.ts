@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import busboy from 'busboy';
+import { drained } from '../../../pkg/content/imports/frames.ts';
 import { freePort } from '../ports.ts';
 import { pdf } from './pdf.ts';
 
@@ -225,10 +226,7 @@ async function write(response: ServerResponse, result: Buffer | { readonly bytes
   response.write(begin);
   for (let left = result.bytes - begin.length - END.length; left > 0 && !response.destroyed; left -= FILL.length) {
     if (response.write(FILL.subarray(0, Math.min(left, FILL.length)))) continue;
-    await new Promise<void>((resolve) => {
-      response.once('drain', resolve);
-      response.once('close', resolve);
-    });
+    await drained(response);
   }
   response.write(END);
 }
