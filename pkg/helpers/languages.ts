@@ -1,3 +1,4 @@
+import { canonicalTag } from '../runtime/language-tags.ts';
 import { Refusal } from './refusal.ts';
 
 /**
@@ -11,37 +12,9 @@ export interface Languages {
   readonly allows?: (source: string, target: string) => boolean;
 }
 
-/** A language tag in its canonical form: `eng` → `en`, `ES-mx` → `es-MX`. Throws `language_unknown` for what is no tag (BCP 47). */
-export function canonicalTag(tag: string, field: string): string {
-  try {
-    const [canonical] = tag.length <= 64 ? Intl.getCanonicalLocales(tag) : [];
-    if (canonical !== undefined) return canonical;
-  } catch {
-    // the same message
-  }
+/** A language tag in its canonical form. Throws `language_unknown` for what is no tag (BCP 47). */
+export function knownTag(tag: string, field: string): string {
+  const canonical = tag.length <= 64 ? canonicalTag(tag) : null;
+  if (canonical !== null) return canonical;
   throw new Refusal('language_unknown', `${field}: "${tag.slice(0, 64)}" is no language tag. Send one of BCP 47, such as en, es or pt-BR.`);
-}
-
-/**
- * The entry of `known` that serves the canonical `tag`, by lookup (RFC 4647 §3.4): the tag itself, then ever shorter beginnings of it, whatever the case.
- * A language's usual script counts before the bare language: zh-TW finds zh-Hant where there is one, not zh.
- */
-export function lookUp(tag: string, known: readonly string[]): string | undefined {
-  const byTag = new Map(known.map((each) => [each.toLowerCase(), each]));
-  const ranges = shorterAndShorter(tag);
-  const { language, script } = new Intl.Locale(tag).maximize();
-  if (script !== undefined) ranges.splice(-1, 0, `${language}-${script}`);
-  return ranges.map((range) => byTag.get(range.toLowerCase())).find((found) => found !== undefined);
-}
-
-function shorterAndShorter(tag: string): string[] {
-  const subtags = tag.split('-');
-  const ranges: string[] = [];
-  while (subtags.length > 0) {
-    ranges.push(subtags.join('-'));
-    subtags.pop();
-    // A singleton introduces what follows it, so it goes with that.
-    if (subtags.at(-1)?.length === 1) subtags.pop();
-  }
-  return ranges;
 }

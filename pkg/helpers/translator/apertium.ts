@@ -1,5 +1,5 @@
 import { type ChildLimits, runChild } from '../child.ts';
-import { canonicalTag } from '../languages.ts';
+import { knownTag } from '../languages.ts';
 import { Refusal } from '../refusal.ts';
 import { detect } from './detect.ts';
 import type { Provider } from './provider.ts';
@@ -60,7 +60,7 @@ async function installedPairs(signal: AbortSignal): Promise<Pair[]> {
   const list = await runChild(['apertium', '-l'], '', LIMITS, signal);
   return [...list.matchAll(/^\s*(\w{2,3})-(\w{2,3})$/gm)].map(([name, from = '', to = '']) => ({
     name: name.trim(),
-    from: canonicalTag(from, 'apertium'),
-    to: canonicalTag(to, 'apertium'),
+    from: knownTag(from, 'apertium'),
+    to: knownTag(to, 'apertium'),
   }));
 }

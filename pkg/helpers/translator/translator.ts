@@ -2,7 +2,8 @@ import { Histogram } from 'prom-client';
 import type { Clock } from '../../runtime/clock.ts';
 import type { Logger } from '../../runtime/log.ts';
 import type { Metrics } from '../../runtime/metrics.ts';
-import { canonicalTag, type Languages, lookUp } from '../languages.ts';
+import { lookUpTag } from '../../runtime/language-tags.ts';
+import { knownTag, type Languages } from '../languages.ts';
 import { Refusal } from '../refusal.ts';
 import type { Provider } from './provider.ts';
 import { batchesOf, segmentsOf } from './segments.ts';
@@ -60,7 +61,7 @@ export class Translator {
     );
     const answering = known.flatMap(({ provider, languages }) => (languages ? [{ name: provider.name, languages }] : []));
     const tags = (side: 'sources' | 'targets'): string[] =>
-      [...new Set(answering.flatMap(({ languages }) => languages[side].map((tag) => canonicalTag(tag, side))))].toSorted();
+      [...new Set(answering.flatMap(({ languages }) => languages[side].map((tag) => knownTag(tag, side))))].toSorted();
     return { sources: tags('sources'), targets: tags('targets'), providers: answering.map(({ name }) => name) };
   }
 
@@ -78,8 +79,8 @@ export class Translator {
     languages: { source: string | null; target: string },
     signal: AbortSignal,
   ): Promise<Omit<Translation, 'text'> & { texts: string[] }> {
-    const target = canonicalTag(languages.target, 'target_language');
-    const source = languages.source === null ? null : canonicalTag(languages.source, 'source_language');
+    const target = knownTag(languages.target, 'target_language');
+    const source = languages.source === null ? null : knownTag(languages.source, 'source_language');
     let hasFailed = false;
     let unclear: Refusal | undefined;
     for (const provider of this.#inOrder()) {
@@ -136,7 +137,7 @@ export class Translator {
       }
     }
     const joined = segments.map(({ length }) => parts.splice(0, length).join(''));
-    return { texts: joined, source: source === null ? null : canonicalTag(source, 'source_language') };
+    return { texts: joined, source: source === null ? null : knownTag(source, 'source_language') };
   }
 
   #inOrder(): Provider[] {
@@ -168,10 +169,10 @@ export class Translator {
 }
 
 function routeOf(known: Languages, source: string | null, target: string): Route | undefined {
-  const to = lookUp(target, known.targets);
+  const to = lookUpTag(target, known.targets);
   if (to === undefined) return undefined;
   if (source === null) return known.detects ? { source: null, target: to } : undefined;
-  const from = lookUp(source, known.sources);
+  const from = lookUpTag(source, known.sources);
   return from === undefined || known.allows?.(from, to) === false ? undefined : { source: from, target: to };
 }
 

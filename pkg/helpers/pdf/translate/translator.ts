@@ -1,6 +1,6 @@
 import { join } from 'node:path';
 import { z } from 'zod';
-import { canonicalTag } from '../../languages.ts';
+import { knownTag } from '../../languages.ts';
 import { Refusal } from '../../refusal.ts';
 import type { Translator } from '../../translator/translator.ts';
 import type { Job, PdfConversions } from '../conversions.ts';
@@ -23,9 +23,9 @@ export class PdfTranslator {
 
   /** Fields: `target_lang`, `source_lang` (default `auto`). Gives a path in the job's folder. */
   async translate(job: Job): Promise<string> {
-    const target = canonicalTag(job.fields.get('target_lang') ?? '', 'target_lang');
+    const target = knownTag(job.fields.get('target_lang') ?? '', 'target_lang');
     const from = job.fields.get('source_lang') ?? 'auto';
-    const source = from.toLowerCase() === 'auto' ? null : canonicalTag(from, 'source_lang');
+    const source = from.toLowerCase() === 'auto' ? null : knownTag(from, 'source_lang');
     if (!SCRIPTS.has(new Intl.Locale(target).maximize().script))
       throw new Refusal(
         'script_unsupported',
