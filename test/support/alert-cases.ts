@@ -36,6 +36,13 @@ const waits = (within: number, all: number): string[] =>
     ['+Inf', all],
   ].map(([le, each]) => `carrel_jobs_wait_seconds_bucket{kind="batch",le="${le}",pod="w-1"} 0+${each}x120`);
 const jobsEnded = (state: string, values: string): string => `carrel_jobs_ended_total{kind="batch",state="${state}",pod="w-1"} ${values}`;
+/** Of `all` runs of schedules each minute so many are less than 5 minutes late; and the ticks that were missed. */
+const scheduled = (inTime: number, all: number, missed: string): string[] => [
+  `carrel_schedule_lateness_seconds_bucket{le="300",pod="w-1"} 0+${inTime}x120`,
+  `carrel_schedule_lateness_seconds_bucket{le="3600",pod="w-1"} 0+${all}x120`,
+  `carrel_schedule_lateness_seconds_bucket{le="+Inf",pod="w-1"} 0+${all}x120`,
+  `carrel_schedule_ticks_total{outcome="missed",pod="w-1"} ${missed}`,
+];
 const ofWork = { shard: 'one', kind: 'objects.purge' };
 
 /** When each alert fires, and when it does not. */
@@ -228,6 +235,14 @@ export const ALERT_CASES: readonly AlertCase[] = [
     when: 'of a few all fail',
     series: [jobsEnded('failed', '0x10 1x10 2x10 3x10 4x80')],
   },
+  {
+    alert: 'CarrelSchedulesLate',
+    when: 'one in ten runs is ten minutes late',
+    series: scheduled(9, 10, '0x120'),
+    fires: {},
+  },
+  { alert: 'CarrelSchedulesLate', when: 'one is missed', series: scheduled(10, 10, '0x60 1x59'), fires: {} },
+  { alert: 'CarrelSchedulesLate', when: 'all run in time', series: scheduled(10, 10, '3x120') },
   {
     alert: 'CarrelHelpersFail',
     when: 'a breaker has been open for 20 minutes',
