@@ -120,6 +120,36 @@ test('while PDFs that take all memory and time they can are refused, others are 
   await waitFor('the metric', async () => received.test(await helpers.metrics()));
 });
 
+/** Puts a Ghostscript and a qpdf that run this script before those of the machine. */
+async function programsThatRun(script: string): Promise<AsyncDisposable> {
+  const folder = await mkdtemp(join(tmpdir(), 'programs-'));
+  for (const name of ['gs', 'qpdf']) {
+    await writeFile(join(folder, name), `#!/bin/sh\n${script}\n`);
+    await chmod(join(folder, name), 0o755);
+  }
+  const path = process.env['PATH'];
+  process.env['PATH'] = `${folder}:${path}`;
+  return {
+    async [Symbol.asyncDispose]() {
+      process.env['PATH'] = path;
+      await rm(folder, { recursive: true });
+    },
+  };
+}
+
+/** The helpers' temporary files are in a folder of their own. */
+async function temporaryFolder(): Promise<AsyncDisposable & { files(): Promise<string[]> }> {
+  const folder = await mkdtemp(join(tmpdir(), 'temporary-'));
+  process.env['TMPDIR'] = folder;
+  return {
+    files: () => readdir(folder, { recursive: true }),
+    async [Symbol.asyncDispose]() {
+      delete process.env['TMPDIR'];
+      await rm(folder, { recursive: true });
+    },
+  };
+}
+
 /** Programs of this name that do what they should not. */
 const BAD_PROGRAMS = [
   ['fails', 'exit 1', '55'],
@@ -130,24 +160,13 @@ const BAD_PROGRAMS = [
 ] as const;
 
 test.each(BAD_PROGRAMS)('a program that %s changes nothing of what the library made', async (_, script, seconds) => {
-  const folder = await mkdtemp(join(tmpdir(), 'programs-'));
-  const path = process.env['PATH'];
-  try {
-    for (const name of ['gs', 'qpdf']) {
-      await writeFile(join(folder, name), `#!/bin/sh\n${script}\n`);
-      await chmod(join(folder, name), 0o755);
-    }
-    process.env['PATH'] = `${folder}:${path}`;
-    await using helpers = await startHelpers({ CARREL_HELPERS_PDF_MAX_MIB: '1', CARREL_HELPERS_TIMEOUT_SECONDS: seconds });
+  await using _programs = await programsThatRun(script);
+  await using helpers = await startHelpers({ CARREL_HELPERS_PDF_MAX_MIB: '1', CARREL_HELPERS_TIMEOUT_SECONDS: seconds });
 
-    const { status, bytes } = await optimise(helpers, await (await textPdf('Hello', 20)).save({ useObjectStreams: false }));
+  const { status, bytes } = await optimise(helpers, await (await textPdf('Hello', 20)).save({ useObjectStreams: false }));
 
-    expect(status).toBe(200);
-    expect(await textOf(bytes)).toEqual(Array.from({ length: 20 }, () => 'Hello'));
-  } finally {
-    process.env['PATH'] = path;
-    await rm(folder, { recursive: true });
-  }
+  expect(status).toBe(200);
+  expect(await textOf(bytes)).toEqual(Array.from({ length: 20 }, () => 'Hello'));
 });
 
 test('forms stay fillable: Ghostscript does not get them', async () => {
@@ -162,22 +181,51 @@ test('forms stay fillable: Ghostscript does not get them', async () => {
   expect(optimised.catalog.has(PDFName.of('AcroForm'))).toBe(true);
 });
 
-test('nothing of a request stays on the disk, also of one that is broken off', async () => {
-  const folder = await mkdtemp(join(tmpdir(), 'temporary-'));
-  process.env['TMPDIR'] = folder;
-  try {
-    await using helpers = await startHelpers();
-    await optimise(helpers, await signedPdf());
-    await optimise(helpers, await (await textPdf()).save());
-    const left = new AbortController();
-    const broken = helpers.convert('/optimize', await imageHeavyPdf(), {}, left.signal);
-    await waitFor('the upload', async () => (await readdir(folder)).length > 0);
-    left.abort();
+test('nothing of a request stays on the disk', async () => {
+  await using temporary = await temporaryFolder();
+  await using helpers = await startHelpers();
 
-    await expect(broken).rejects.toThrow(/abort/i);
-    await waitFor('an empty folder', async () => (await readdir(folder)).length === 0);
-  } finally {
-    delete process.env['TMPDIR'];
-    await rm(folder, { recursive: true });
-  }
+  await optimise(helpers, await signedPdf());
+  await optimise(helpers, await (await textPdf()).save());
+
+  await waitFor('an empty folder', async () => (await temporary.files()).length === 0);
 });
+
+test('nothing of a request that is broken off during its upload stays on the disk', async () => {
+  await using temporary = await temporaryFolder();
+  await using helpers = await startHelpers();
+  const left = new AbortController();
+  const form = `--b\r\ncontent-disposition: form-data; name="file"; filename="a.pdf"\r\n\r\n%PDF-1.7\n`;
+  const body = new ReadableStream({ start: (controller) => controller.enqueue(Buffer.from(form)) });
+  const headers = { 'content-type': 'multipart/form-data; boundary=b' };
+  const broken = fetch(`${helpers.url}/optimize`, { method: 'POST', headers, body, duplex: 'half', signal: left.signal });
+
+  await Promise.race([
+    waitFor('the upload', async () => (await temporary.files()).some((name) => name.endsWith('.pdf'))),
+    tooEarly(broken),
+  ]);
+  left.abort();
+
+  await expect(broken).rejects.toThrow(/abort/i);
+  await waitFor('an empty folder', async () => (await temporary.files()).length === 0);
+});
+
+test('nothing of a request that is broken off during its conversion stays on the disk', async () => {
+  await using _programs = await programsThatRun('touch started; sleep 60');
+  await using temporary = await temporaryFolder();
+  await using helpers = await startHelpers();
+  const left = new AbortController();
+  const broken = helpers.convert('/optimize', await (await textPdf()).save(), {}, left.signal);
+
+  await Promise.race([
+    waitFor('Ghostscript', async () => (await temporary.files()).some((name) => name.endsWith('started'))),
+    tooEarly(broken),
+  ]);
+  left.abort();
+
+  await expect(broken).rejects.toThrow(/abort/i);
+  await waitFor('an empty folder', async () => (await temporary.files()).length === 0);
+});
+
+const tooEarly = (reply: Promise<{ status: number }>): Promise<never> =>
+  reply.then(({ status }) => Promise.reject(new Error(`the request ended too early, with ${status}`)));
