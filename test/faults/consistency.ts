@@ -1,4 +1,5 @@
 import { isDeepStrictEqual } from 'node:util';
+import { EXPIRE_EXPORTS } from '../../pkg/content/exports/export-task.ts';
 import { CHECK_INTEGRITY } from '../../pkg/content/integrity/integrity.jobs.ts';
 import { EMPTY_TRASH } from '../../pkg/content/trash/trash.jobs.ts';
 import { EXPIRE_VERSIONS } from '../../pkg/content/versions/versions.jobs.ts';
@@ -9,11 +10,12 @@ import { invariantFaults } from '../support/invariants.ts';
 import type { ArrivedEvent, Arrivals } from './arrivals.ts';
 import type { AwaitedEvent } from './change-log.ts';
 
-/** What is due one day, and left until then: what is in the trash, old versions, the next check, jobs of people, schedules. */
+/** What is due one day, and left until then: what is in the trash, old versions, the next check, exports, jobs of people, schedules. */
 export const LATER_KINDS: readonly string[] = [
   EMPTY_TRASH.kind,
   EXPIRE_VERSIONS.kind,
   CHECK_INTEGRITY.kind,
+  EXPIRE_EXPORTS.kind,
   EXPIRE_TASK.kind,
   TICK_SCHEDULE.kind,
 ];

@@ -1,5 +1,6 @@
 import { Redis } from 'ioredis';
 import type { TestPlatform } from '../support/worker-platform.ts';
+import type { TestHelper } from '../support/helpers/helper.ts';
 import type { Receiver } from '../support/receiver.ts';
 import { range, waitFor } from '../support/wait.ts';
 import type { Kept } from './kept.ts';
@@ -8,7 +9,10 @@ import type { Seeded } from './seeded.ts';
 /** A store that was killed is up again within this. */
 const BACK_MS = 60_000;
 
-type Target = 'receiver' | 'worker' | 'server' | 'valkey' | 'valkey-queue' | 'postgres' | 'versitygw';
+/** What its helper may do that the next attempt does not meet. */
+const FAULTS_THAT_PASS = ['drops the connection', 'answers 500', 'answers 503 with Retry-After'] as const;
+
+type Target = 'receiver' | 'worker' | 'server' | 'valkey' | 'valkey-queue' | 'postgres' | 'versitygw' | 'helpers' | 'helper of its own';
 
 interface Fault {
   readonly name: string;
@@ -25,6 +29,12 @@ interface Victims {
   readonly server: Pick<Kept, 'kill'>;
   /** Whether the object store breaks too. */
   readonly withObjects?: boolean;
+  readonly helpers?: {
+    /** The product's. */
+    readonly ours: Pick<Kept, 'kill'> & { signal(signal: 'SIGSTOP' | 'SIGCONT'): void };
+    /** That of a tenant. */
+    readonly own: TestHelper;
+  };
 }
 
 /** Breaks things at moments that `random` names; each kind once before any comes again. */
@@ -84,7 +94,7 @@ export class Injector {
   }
 }
 
-function faultsOf({ platform, receiver, worker, server, withObjects = false }: Victims, random: Seeded): Fault[] {
+function faultsOf({ platform, receiver, worker, server, withObjects = false, helpers }: Victims, random: Seeded): Fault[] {
   const { stores } = platform;
   const lasting = (fromMs: number, toMs: number): Promise<void> =>
     new Promise((resolve) => setTimeout(resolve, random.between(fromMs, toMs)));
@@ -148,8 +158,35 @@ function faultsOf({ platform, receiver, worker, server, withObjects = false }: V
       },
     ];
   };
+  const faultsOfHelpers = ({ ours, own }: NonNullable<Victims['helpers']>): Fault[] => [
+    { name: 'the helpers are killed', target: 'helpers', happen: () => ours.kill() },
+    {
+      name: 'the helpers are frozen',
+      target: 'helpers',
+      happen: async () => {
+        ours.signal('SIGSTOP');
+        await lasting(1_000, 7_000);
+        ours.signal('SIGCONT');
+      },
+    },
+    {
+      name: 'the helper of a tenant is down',
+      target: 'helper of its own',
+      happen: async () => {
+        await own.fail('refuses');
+        await lasting(1_000, 4_000);
+        await own.fail(undefined);
+      },
+    },
+    {
+      name: 'the helper of a tenant breaks',
+      target: 'helper of its own',
+      happen: () => own.fail(random.shuffled(FAULTS_THAT_PASS)[0], random.between(1, 2)),
+    },
+  ];
   return [
     ...(withObjects ? faultsOfObjects() : []),
+    ...(helpers ? faultsOfHelpers(helpers) : []),
     {
       name: 'the receiver is down',
       target: 'receiver',

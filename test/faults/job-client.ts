@@ -1,14 +1,18 @@
 import type { TestTenant } from '../support/server.ts';
 import { range, waitFor } from '../support/wait.ts';
+import { pdf } from '../support/helpers/pdf.ts';
 import { zipBytes } from '../support/zip-bytes.ts';
 import type { ChangeLog } from './change-log.ts';
-import { type EndedJob, JOB_KINDS, type JobKind, type Stage } from './job-kinds.ts';
+import { type EndedJob, JOB_CHAINS, type JobKind, type Stage } from './job-kinds.ts';
 import { type Account, expectStatus, PatientClient } from './patient-client.ts';
 import type { Seeded } from './seeded.ts';
 
 /** From its request on a job has ended within this, whatever breaks meanwhile. */
 const JOB_MS = 300_000;
 const FILES = 5;
+const SPARE_FILES = 2;
+/** That an optimizer leaves out. */
+const PADDING = 40_000;
 /** Of a hundred jobs so many are cancelled at some time. */
 const CANCELED_PERCENT = 15;
 const CANCEL_WITHIN_MS = 1_500;
@@ -46,6 +50,7 @@ export class JobClient {
   readonly #changes: ChangeLog;
   readonly #userId: string;
   readonly #given: Pick<Stage, 'webhook' | 'friend' | 'schedules'>;
+  readonly #kinds: readonly JobKind[];
   #count = 0;
 
   constructor(options: {
@@ -59,6 +64,8 @@ export class JobClient {
     jobs: JobLog;
     changes: ChangeLog;
     given: Pick<Stage, 'webhook' | 'friend' | 'schedules'>;
+    /** Which chain of kinds it begins with. */
+    first: number;
   }) {
     this.#name = options.name;
     this.#client = new PatientClient({ ...options, log: options.changes });
@@ -68,13 +75,14 @@ export class JobClient {
     this.#changes = options.changes;
     this.#userId = options.userId;
     this.#given = options.given;
+    this.#kinds = JOB_CHAINS.flatMap((_, at) => JOB_CHAINS[(options.first + at) % JOB_CHAINS.length] ?? []);
   }
 
   /** Until all jobs that are wanted have begun. */
   async work(): Promise<void> {
     for (;;) {
       let stage: Stage | undefined;
-      for (const kind of JOB_KINDS) {
+      for (const kind of this.#kinds) {
         if (!this.#jobs.begin()) return;
         stage ??= await this.#stage();
         await this.#run(kind, stage);
@@ -86,14 +94,22 @@ export class JobClient {
     const mark = this.#newName();
     const folder = await this.#folder(mark);
     const empty = await this.#folder(`empty ${mark}`);
-    const sources: string[] = [];
+    const [sources, spare]: [string[], string[]] = [[], []];
     for (const n of range(FILES)) {
       sources.push(await this.#upload({ file: Buffer.from(`${mark} ${n}`), name: `${mark}-${n}`, fields: { folder_id: folder } }));
     }
+    for (const n of range(SPARE_FILES))
+      spare.push(await this.#upload({ file: Buffer.from(`${mark} spare ${n}`), name: `${mark}-spare-${n}` }));
     const files = range(3).map((n) => ({ name: `${mark}-entry-${n}`, content: `${mark} entry ${n}` }));
     const archive = await this.#upload({ file: zipBytes(files), name: `${mark}.zip` });
     const unpacked = await this.#folder(`unpacked ${mark}`);
-    return { mark, folder, empty, sources, archive, unpacked, tag: await this.#tag(), copies: [], trashed: [], ...this.#given };
+    const made = { folder, empty, sources, spare, archive, unpacked, pdf: await this.#pdf(`${mark}-thesis`), tag: await this.#tag() };
+    return { ...this.#given, ...made, mark, copies: [], trashed: [] };
+  }
+
+  async #pdf(stem: string): Promise<Stage['pdf']> {
+    const file = pdf({ text: 'The teacher reads a book.', padding: PADDING });
+    return { id: await this.#upload({ file, name: `${stem}.pdf` }), stem };
   }
 
   /** One whose answer was lost may be there: then this one has another name. */
@@ -137,7 +153,7 @@ export class JobClient {
     const isCanceled = this.#random.between(1, 100) <= CANCELED_PERCENT && (await this.#cancel(id));
     const job = await this.#end(id);
     kind.leaves?.(stage, job);
-    const faults = [...stateFaults(job, isCanceled), ...(isDoubtful ? [] : await this.#effectFaults(kind, stage, job, before))];
+    const faults = [...stateFaults(kind, job, isCanceled), ...(isDoubtful ? [] : await this.#effectFaults(kind, stage, job, before))];
     this.#jobs.faults.push(...faults.map((fault) => `${this.#name}: ${kind.name} ${id}: ${fault}`));
     this.#counted(kind, job.state);
   }
@@ -162,7 +178,9 @@ export class JobClient {
       db.query('SELECT FROM tasks t JOIN users u ON u.id = t.user_id WHERE u.uuid = $1 AND t.ended_at IS NULL', [this.#userId]);
     await waitFor(`the end of ${id}`, async () => this.#changes.isAbandoned || (await unfinished()).length === 0, JOB_MS);
     return waitFor('the items', async () => {
-      const [task] = await db.query<{ state: string }>('SELECT state FROM tasks WHERE uuid = $1', [id]);
+      const [task] = await db.query<Pick<EndedJob, 'state' | 'error'>>('SELECT state, error_code AS error FROM tasks WHERE uuid = $1', [
+        id,
+      ]);
       const items = await db.query<EndedJob['items'][number]>(
         `SELECT i.target::text AS target, i.target_type AS type, i.state, coalesce(i.result ->> 'copy_id', i.copy::text) AS copy
          FROM task_items i JOIN tasks t ON t.id = i.task_id WHERE t.uuid = $1`,
@@ -171,16 +189,18 @@ export class JobClient {
       return {
         id,
         state: task?.state ?? 'gone',
+        error: task?.error ?? null,
         items: items.map((item) => ({ ...item, copy: item.state === 'succeeded' ? item.copy : null })),
       };
     });
   }
 
   async #effectFaults(kind: JobKind, stage: Stage, job: EndedJob, before: number): Promise<string[]> {
-    if (!kind.effect) return [];
+    const { effect } = kind;
+    if (!effect) return [];
     const files = job.items.filter(({ type }) => type === (kind.items ?? 'file'));
-    const [sql, params] = kind.effect({ stage, job, before, targets: files.map(({ target }) => target) });
-    const rows = await waitFor('what was done', () => this.#tenant.db.query<{ id: string; n: number }>(sql, params));
+    const asked = { stage, job, before, targets: files.map(({ target }) => target) };
+    const rows = await waitFor('what was done', () => effect(asked, this.#tenant));
     const done = new Map(rows.map(({ id, n }) => [id, n]));
     return files
       .filter(({ target, state }) => (done.get(target) ?? 0) !== (state === 'succeeded' ? 1 : 0))
@@ -205,10 +225,12 @@ export class JobClient {
   }
 }
 
-function stateFaults({ state, items }: EndedJob, isCanceled: boolean): string[] {
+function stateFaults({ mayFailBy }: JobKind, { state, error, items }: EndedJob, isCanceled: boolean): string[] {
   const left = items.filter((item) => item.state === 'queued').length;
+  const isRight =
+    state === 'succeeded' || (state === 'canceled' && isCanceled) || (state === 'failed' && mayFailBy !== undefined && error === mayFailBy);
   return [
-    ...(state === 'succeeded' || (state === 'canceled' && isCanceled) ? [] : [`is ${state}`]),
+    ...(isRight ? [] : [`is ${state}${error === null ? '' : ` by ${error}`}`]),
     ...(state === 'succeeded' && left > 0 ? [`is over, and ${left} items are queued`] : []),
   ];
 }

@@ -1,3 +1,8 @@
+import { createHash } from 'node:crypto';
+import { buffer } from 'node:stream/consumers';
+import { fromBufferPromise } from 'yauzl';
+import type { TestTenant } from '../support/server.ts';
+
 /** What a round of jobs works on. */
 export interface Stage {
   /** Unique to the round. */
@@ -8,14 +13,18 @@ export interface Stage {
   /** A zip archive of three files, and an empty folder for them. */
   readonly archive: string;
   readonly unpacked: string;
+  /** A PDF that an optimizer makes smaller; no other name begins with the stem of its own. */
+  readonly pdf: { readonly id: string; readonly stem: string };
   /** Ids of schedules whose time does not come, by their kinds. */
   readonly schedules: ReadonlyMap<string, string>;
   /** A folder with files that nobody else changes, and an empty one. */
   readonly folder: string;
   readonly empty: string;
   readonly sources: readonly string[];
+  /** Files for the trash. */
+  readonly spare: readonly string[];
   readonly tag: string;
-  /** What the batch `copy` has made, and what of that the batch `delete` has deleted. */
+  /** What the batch `copy` has made, and what the batch `delete` has deleted. */
   copies: readonly string[];
   trashed: readonly string[];
 }
@@ -24,6 +33,8 @@ export interface Stage {
 export interface EndedJob {
   readonly id: string;
   readonly state: string;
+  /** Code of what it failed by. */
+  readonly error: string | null;
   readonly items: readonly { readonly target: string; readonly type: string; readonly state: string; readonly copy: string | null }[];
 }
 
@@ -35,7 +46,13 @@ interface Asked {
   readonly before: number;
 }
 
-type Query = readonly [sql: string, params: readonly unknown[]];
+/** How often an item, by its target, was done. No row: never. */
+interface Done {
+  readonly id: string;
+  readonly n: number;
+}
+
+type Effect = (asked: Asked, tenant: TestTenant) => Promise<readonly Done[]>;
 
 /** A kind of job that a soak requests, with how its truth is known. */
 export interface JobKind {
@@ -48,51 +65,71 @@ export interface JobKind {
   leaves?(stage: Stage, job: EndedJob): void;
   /** What the items are that `effect` knows; `file` unless set. */
   readonly items?: 'entry';
-  /** Rows (id, n): how often an item, by its target, was done; no row: never. Left out: its items do not say. */
-  effect?(asked: Asked): Query;
+  /** Left out: its items do not say. */
+  readonly effect?: Effect;
+  /** Code of the error by which it may fail, having been tried as often as it must. */
+  readonly mayFailBy?: 'helper_unavailable';
 }
 
-const events =
-  (event: string, change?: string) =>
-  ({ targets, before }: Asked): Query => [
+/** By a statement that gives `id` and `n`. */
+const counted =
+  (query: (asked: Asked) => readonly [sql: string, params: readonly unknown[]]): Effect =>
+  (asked, { db }) =>
+    db.query<Done>(...query(asked));
+
+const events = (event: string, change?: string): Effect =>
+  counted(({ targets, before }) => [
     `SELECT e.payload::jsonb -> 'data' ->> 'id' AS id, count(*)::int AS n FROM carrel.events e
      WHERE e.id > $1 AND e.event = '${event}' AND e.payload::jsonb -> 'data' ->> 'id' = ANY ($2::text[])
        ${change === undefined ? '' : `AND e.payload::jsonb -> 'data' -> 'changes' ? '${change}'`} GROUP BY 1`,
     [before, targets],
-  ];
+  ]);
 
 /** Files that have something, by rows that are joined to `f`. */
-const having =
-  (joined: string, of: (stage: Stage) => readonly unknown[] = () => []) =>
-  ({ stage, targets }: Asked): Query => [
+const having = (joined: string, of: (stage: Stage) => readonly unknown[] = () => []): Effect =>
+  counted(({ stage, targets }) => [
     `SELECT f.uuid::text AS id, count(*)::int AS n FROM files f ${joined} WHERE f.uuid::text = ANY ($1::text[]) GROUP BY 1`,
     [targets, ...of(stage)],
-  ];
+  ]);
 
 /** Files that have the name of a source, in the folder of its copy, whether an item knows them or not. */
-const copied =
-  (into: (stage: Stage) => string | null) =>
-  ({ stage, job }: Asked): Query => [
+const copied = (into: (stage: Stage) => string | null): Effect =>
+  counted(({ stage, job }) => [
     `SELECT i.target::text AS id, count(f.id)::int AS n FROM task_items i JOIN tasks t ON t.id = i.task_id
        LEFT JOIN folders d ON d.uuid = coalesce(i.copy_in, $2::uuid) LEFT JOIN files f ON f.folder_id = d.id AND f.name = i.target_name
      WHERE t.uuid = $1 AND i.target_type = 'file' GROUP BY 1`,
     [job.id, into(stage)],
-  ];
+  ]);
 
-const gone = ({ targets }: Asked): Query => [
+const gone = counted(({ targets }) => [
   'SELECT u.id, (NOT EXISTS (SELECT FROM files f WHERE f.uuid = u.id::uuid))::int AS n FROM unnest($1::text[]) u (id)',
   [targets],
-];
+]);
+
+/** Entries of the job's archive that have the name and the bytes of an item's file. */
+const archived: Effect = async ({ job }, { db, objects }) => {
+  const found: string[] = [];
+  const isEntry = ({ name, sha256 }: { name: string; sha256: string }): string => `${name} ${sha256}`;
+  for (const { key } of await db.query<{ key: string }>('SELECT key FROM exports WHERE uuid = $1', [job.id])) {
+    const zip = await fromBufferPromise(await buffer((await objects.get(key)).body), { lazyEntries: true });
+    for await (const entry of zip.eachEntry()) {
+      const content = await buffer(await zip.openReadStreamPromise(entry));
+      found.push(isEntry({ name: entry.fileName, sha256: createHash('sha256').update(content).digest('hex') }));
+    }
+  }
+  const items = await db.query<{ id: string; name: string; sha256: string }>(
+    `SELECT i.target::text AS id, i.target_name AS name, f.checksum AS sha256
+     FROM task_items i JOIN tasks t ON t.id = i.task_id JOIN files f ON f.uuid = i.target WHERE t.uuid = $1`,
+    [job.id],
+  );
+  return items.map((item) => ({ id: item.id, n: found.filter((entry) => entry === isEntry(item)).length }));
+};
 
 const copies = (stage: Stage): readonly string[] => stage.copies;
 const sources = (stage: Stage): readonly string[] => stage.sources;
+const spare = (stage: Stage): readonly string[] => stage.spare;
 
-const batch = (
-  operation: string,
-  of: (stage: Stage) => readonly string[],
-  effect: (asked: Asked) => Query,
-  given?: (stage: Stage) => object,
-): JobKind => ({
+const batch = (operation: string, of: (stage: Stage) => readonly string[], effect: Effect, given?: (stage: Stage) => object): JobKind => ({
   name: `batch ${operation}`,
   path: () => '/batch',
   body: (stage) => ({
@@ -103,11 +140,7 @@ const batch = (
   effect,
 });
 
-/** Kinds that a schedule runs, now. */
-export const SCHEDULED_KINDS = ['recount_usage', 'sweep_objects', 'sweep_uploads', 'apply_retention', 'verify_checksums'] as const;
-
-/** One after the other, each on what those before it have left. A kind that is new is an entry here. */
-export const JOB_KINDS: readonly JobKind[] = [
+const ofCopies: readonly JobKind[] = [
   {
     name: 'copy_folder',
     path: ({ folder }) => `/folders/${folder}/copy`,
@@ -138,32 +171,71 @@ export const JOB_KINDS: readonly JobKind[] = [
     permission_level: 'read',
   })),
   batch('move', copies, events('file.updated', 'folder'), ({ folder }) => ({ folder_id: folder, on_conflict: 'rename' })),
+  batch('purge', copies, events('file.deleted')),
+];
+
+const ofArchivesAndPdfs: readonly JobKind[] = [
   {
-    ...batch('delete', copies, events('file.deleted')),
+    name: 'export',
+    path: () => '/exports',
+    body: ({ archive, pdf }) => ({ items: [archive, pdf.id].map((id) => ({ type: 'file', id })) }),
+    effect: archived,
+  },
+  {
+    name: 'optimize',
+    path: ({ pdf }) => `/files/${pdf.id}/optimize`,
+    body: () => ({}),
+    effect: events('file.updated', 'content'),
+    mayFailBy: 'helper_unavailable',
+  },
+  {
+    name: 'translate',
+    path: ({ pdf }) => `/files/${pdf.id}/translate`,
+    body: () => ({ target_language: 'es', source_language: 'en' }),
+    effect: counted(({ stage: { pdf }, before }) => [
+      `SELECT $1::text AS id, count(*)::int AS n FROM carrel.events e
+       WHERE e.id > $2 AND e.event = 'file.created' AND starts_with(e.payload::jsonb -> 'data' ->> 'name', $3)`,
+      [pdf.id, before, pdf.stem],
+    ]),
+    mayFailBy: 'helper_unavailable',
+  },
+  {
+    name: 'import',
+    path: () => '/imports',
+    body: ({ archive, unpacked }) => ({ file_id: archive, folder_id: unpacked }),
+    items: 'entry',
+    effect: counted(({ stage, job }) => [
+      `SELECT i.target::text AS id, count(f.id)::int AS n FROM task_items i JOIN tasks t ON t.id = i.task_id JOIN folders d ON d.uuid = $2
+         LEFT JOIN files f ON f.folder_id = d.id AND f.name = i.target_name WHERE t.uuid = $1 GROUP BY 1`,
+      [job.id, stage.unpacked],
+    ]),
+  },
+];
+
+const ofTheTrash: readonly JobKind[] = [
+  {
+    ...batch('delete', spare, events('file.deleted')),
     leaves: (stage, { items }) => {
       stage.trashed = items.filter(({ state }) => state === 'succeeded').map(({ target }) => target);
     },
   },
   // One that is live would stay as it is, and succeed.
   batch('restore', ({ trashed }) => trashed, events('file.updated', 'restored')),
+  batch('delete', ({ trashed }) => trashed, events('file.deleted')),
+  { name: 'empty_trash', method: 'delete', path: () => '/trash', effect: gone },
+];
+
+/** Kinds that a schedule runs, now. */
+export const SCHEDULED_KINDS = ['recount_usage', 'sweep_objects', 'sweep_uploads', 'apply_retention', 'verify_checksums'] as const;
+
+const ofSchedulesAndWebhooks: readonly JobKind[] = [
+  ...SCHEDULED_KINDS.map((kind): JobKind => ({ name: kind, path: ({ schedules }) => `/schedules/${schedules.get(kind)}/run` })),
   {
     name: 'replay',
     path: ({ webhook }) => `/webhooks/${webhook}/replays`,
     body: () => ({ since: new Date(Date.now() - 30_000).toISOString(), until: new Date().toISOString() }),
   },
-  batch('delete', copies, events('file.deleted')),
-  { name: 'empty_trash', method: 'delete', path: () => '/trash', effect: gone },
-  batch('purge', sources, events('file.deleted')),
-  {
-    name: 'import',
-    path: () => '/imports',
-    body: ({ archive, unpacked }) => ({ file_id: archive, folder_id: unpacked }),
-    items: 'entry',
-    effect: ({ stage, job }) => [
-      `SELECT i.target::text AS id, count(f.id)::int AS n FROM task_items i JOIN tasks t ON t.id = i.task_id JOIN folders d ON d.uuid = $2
-         LEFT JOIN files f ON f.folder_id = d.id AND f.name = i.target_name WHERE t.uuid = $1 GROUP BY 1`,
-      [job.id, stage.unpacked],
-    ],
-  },
-  ...SCHEDULED_KINDS.map((kind): JobKind => ({ name: kind, path: ({ schedules }) => `/schedules/${schedules.get(kind)}/run` })),
 ];
+
+/** In any order; within one, each kind works on what those before it have left. A kind that is new is an entry here. */
+export const JOB_CHAINS: readonly (readonly JobKind[])[] = [ofCopies, ofArchivesAndPdfs, ofTheTrash, ofSchedulesAndWebhooks];

@@ -1,3 +1,5 @@
+import { syncHelpers } from '../../pkg/helper-services/managed-helpers.ts';
+import { startHelper } from '../support/helpers/helper.ts';
 import { freePort } from '../support/ports.ts';
 import type { Api } from '../support/api.ts';
 import { type Receiver, startReceiver } from '../support/receiver.ts';
@@ -10,6 +12,7 @@ import { Arrivals } from './arrivals.ts';
 import { ChangeLog } from './change-log.ts';
 import { Client } from './client.ts';
 import { inconsistencies } from './consistency.ts';
+import { startHelpersProcess } from './helpers-process.ts';
 import { Injector } from './injector.ts';
 import { JobClient, JobLog } from './job-client.ts';
 import { SCHEDULED_KINDS } from './job-kinds.ts';
@@ -19,10 +22,10 @@ import { type Seeded, seeded } from './seeded.ts';
 import { startServerProcess } from './server-process.ts';
 import { QUIET_MS, RETRIES, untilQuiet, type Withstood } from './withstand.ts';
 
-const TENANTS = 3;
 /** Of each tenant. */
 const CLIENTS = 6;
 const JOB_CLIENTS = 4;
+const HELPER_KINDS = ['translate', 'pdf_optimize', 'pdf_translate'] as const;
 const SECRET = 'a secret';
 const CHANGES_PER_FAULT = 60;
 const PROGRESS_MS = 5_000;
@@ -38,6 +41,7 @@ interface Side {
 }
 
 export interface SoakOptions {
+  readonly tenants: number;
   readonly changes: number;
   readonly jobs: number;
   readonly seed: number;
@@ -45,27 +49,39 @@ export interface SoakOptions {
 }
 
 /**
- * Changes and jobs of several tenants by the REST API, while worker, servers, both Redis, Postgres, the object store and a receiver suffer at moments that
- * `seed` names. Resolves once everything is quiet, with all that was lost, doubled or does not fit together, of events and of jobs.
+ * Changes and jobs of several tenants by the REST API, while worker, servers, both Redis, Postgres, the object store, a receiver, the helpers, and the
+ * helper of one tenant's own suffer at moments that `seed` names. Resolves once everything is quiet, with all that was lost, doubled or does not fit
+ * together, of events and of jobs.
  */
-export async function soak({ changes, jobs, seed, progress }: SoakOptions): Promise<Withstood & { readonly jobs: JobLog }> {
+export async function soak({ tenants, changes, jobs, seed, progress }: SoakOptions): Promise<Withstood & { readonly jobs: JobLog }> {
   const random = seeded(seed);
   const platform = await startPlatform({ durable: true });
   const log = new JobLog(jobs);
   const programs: Kept[] = [];
   const receivers: Receiver[] = [];
+  const own = await startHelper();
   try {
+    const helpersPort = await freePort();
+    let signal: Awaited<ReturnType<typeof startHelpersProcess>>['signal'] = () => undefined;
+    const ours = await Kept.start('helpers', async () => {
+      const helpers = await startHelpersProcess(helpersPort);
+      ({ signal } = helpers);
+      return helpers;
+    });
+    programs.push(ours);
     const worker = await Kept.start('worker', () => startWorkerProcess(platform, { CARREL_WEBHOOK_RETRY_SECONDS: RETRIES }));
     programs.push(worker);
     const sides: Side[] = [];
-    for (const at of range(TENANTS)) {
-      const side = await sideOf(platform, `t${at}`, Math.ceil(changes / TENANTS), log, random.fork(`tenant ${at}`));
+    for (const at of range(tenants)) {
+      const side = await sideOf(platform, `t${at}`, Math.ceil(changes / tenants), log, random.fork(`tenant ${at}`));
+      await useHelper(side.tenant, at === 0 ? own.url : `http://127.0.0.1:${helpersPort}`);
       sides.push(side);
       programs.push(side.server);
       receivers.push(side.receiver);
     }
-    const anyServer = { kill: () => (sides[random.between(0, TENANTS - 1)] as Side).server.kill() };
-    const victims = { platform, receiver: receivers[0] as Receiver, worker, server: anyServer, withObjects: true };
+    const anyServer = { kill: () => (sides[random.between(0, tenants - 1)] as Side).server.kill() };
+    const helpers = { ours: { kill: () => ours.kill(), signal: (name: 'SIGSTOP' | 'SIGCONT') => signal(name) }, own };
+    const victims = { platform, receiver: receivers[0] as Receiver, worker, server: anyServer, withObjects: true, helpers };
     const injector = new Injector(victims, random.fork('faults'), progress);
     const started = performance.now();
     const seconds = (): string => `${Math.round((performance.now() - started) / 1_000)} s`;
@@ -73,8 +89,10 @@ export async function soak({ changes, jobs, seed, progress }: SoakOptions): Prom
     const summary = (): string =>
       `${seconds()}: ${ended()} of ${changes} changes, ${log.count} of ${jobs} jobs, ` +
       `${sides.reduce((sum, { arrivals }) => sum + arrivals.taken.size, 0)} events arrived`;
+    let shown = 0;
     const ticker = setInterval(() => {
       for (const { arrivals } of sides) arrivals.look();
+      for (; shown < log.faults.length; shown += 1) progress(`WRONG: ${log.faults[shown]}`);
       progress(`${summary()}; broken now: ${injector.now}`);
     }, PROGRESS_MS);
     try {
@@ -112,7 +130,7 @@ export async function soak({ changes, jobs, seed, progress }: SoakOptions): Prom
     return { faults, injected, kinds: injector.kinds, summary: `${summary()}; ${happened} faults`, jobs: log };
   } finally {
     await Promise.all(programs.map((program) => program.stop()));
-    await Promise.all(receivers.map((receiver) => receiver.close()));
+    await Promise.all([own, ...receivers].map((each) => each.close()));
     await platform.stop();
   }
 }
@@ -138,12 +156,20 @@ async function sideOf(platform: TestPlatform, name: string, wanted: number, jobs
         ...of,
         random: random.fork(`jobs ${at}`),
         given: { webhook, friend, schedules: await schedulesOf(of.api, of.name) },
+        first: at,
       }),
     );
   }
   const arrivals = new Arrivals(receiver, SECRET);
   return { tenant, server, receiver, arrivals, changes, work: () => Promise.all(clients.map((client) => client.work())) };
 }
+
+/** Has a tenant use one helper for all, as the operator does. */
+const useHelper = ({ rows }: TestTenant, url: string): Promise<void> =>
+  syncHelpers(
+    rows,
+    HELPER_KINDS.map((kind) => ({ kind, url, token: null })),
+  );
 
 /** One of each kind that a schedule runs. */
 async function schedulesOf(api: Api, name: string): Promise<ReadonlyMap<string, string>> {
