@@ -1,3 +1,4 @@
+import { setImmediate as turn } from 'node:timers/promises';
 import { expect, test } from '@jest/globals';
 import { ConcurrencyLimiter } from './concurrency-limiter.ts';
 
@@ -59,4 +60,21 @@ test('who waits for a free slot goes on after what released it, not within it', 
   await resumed;
 
   expect(order).toEqual(['released', 'resumed']);
+});
+
+test('all who wait for a free slot go on, each once', async () => {
+  const limiter = new ConcurrencyLimiter(2, PER_TENANT);
+  limiter.reserve('a', 1);
+  limiter.reserve('b', 1);
+  const resumed: string[] = [];
+  const first = (): void => void resumed.push('first');
+  limiter.onceFree(first);
+  limiter.onceFree(first);
+  limiter.onceFree(() => void resumed.push('second'));
+
+  limiter.release('a');
+  limiter.release('b');
+  await turn();
+
+  expect(resumed).toEqual(['first', 'second']);
 });

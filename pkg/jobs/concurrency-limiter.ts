@@ -10,7 +10,7 @@ export class ConcurrencyLimiter {
   readonly #perTenant: number;
   readonly #held = new Map<string, number>();
   #busy = 0;
-  #onFree: () => void = () => undefined;
+  readonly #onFree = new Set<() => void>();
 
   /** `slots`: of all tenants together; `perTenant`: the most of one tenant. */
   constructor(slots: number, perTenant: number) {
@@ -53,9 +53,9 @@ export class ConcurrencyLimiter {
     return slots;
   }
 
-  /** Calls `resume` once, after slots are released next: not within the call that releases them. */
+  /** Calls `resume` once, however often it is given, after slots are released next: not within the call that releases them. */
   onceFree(resume: () => void): void {
-    this.#onFree = resume;
+    this.#onFree.add(resume);
   }
 
   /** Releases `slots` of the tenant's slots. */
@@ -65,8 +65,7 @@ export class ConcurrencyLimiter {
     else this.#held.delete(tenant);
     this.#busy -= slots;
     if (slots === 0) return;
-    const resume = this.#onFree;
-    this.#onFree = () => undefined;
-    setImmediate(resume);
+    for (const resume of this.#onFree) setImmediate(resume);
+    this.#onFree.clear();
   }
 }

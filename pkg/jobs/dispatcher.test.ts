@@ -1,3 +1,4 @@
+import { setImmediate as turn } from 'node:timers/promises';
 import { expect, test } from '@jest/globals';
 import { silentLogger } from '../runtime/log.ts';
 import type { DueTenant } from '../store/postgres/leases.ts';
@@ -52,7 +53,7 @@ function idleDispatcher() {
     stopping.abort();
     await running;
   };
-  return { clock, dispatcher, rounds: () => rounds, stop };
+  return { clock, dispatcher, limiter, rounds: () => rounds, stop };
 }
 
 test('wake-ups that find nothing begin fewer and fewer rounds, 100 ms apart in the end', async () => {
@@ -84,4 +85,21 @@ test('the first wake-up after idle rounds begins one at once, whenever it comes'
   await stop();
 
   expect(late).toEqual([]);
+});
+
+test('a wake-up that comes while no slot is free begins a round once one is, long before the next sweep', async () => {
+  const { clock, dispatcher, limiter, rounds, stop } = idleDispatcher();
+  await clock.advance(1);
+  for (const at of range(16)) limiter.reserve(`t${at}`, 1);
+  const before = rounds();
+  dispatcher.wake();
+  await clock.advance(SOON_MS);
+  const without = rounds() - before;
+
+  limiter.release('t0');
+  await turn();
+  await clock.advance(SOON_MS);
+  await stop();
+
+  expect([without, rounds() - before]).toEqual([0, 1]);
 });

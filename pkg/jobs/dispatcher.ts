@@ -7,7 +7,7 @@ import type { TenantQueue } from './tenant-queue.ts';
 import type { Watchdog } from './watchdog.ts';
 
 /** Due rows are looked for at least this often, however many wake-ups get lost. */
-const SWEEP_MS = 1_000;
+export const SWEEP_MS = 1_000;
 /** Rounds begin at least this far apart, so wake-ups that come close together share one. */
 const APART_MS = 5;
 /** Twice as far after each round in a row that a wake-up began and that found nothing, up to this: a tenant may publish as many wake-ups as it likes. */
@@ -32,6 +32,7 @@ export class Dispatcher {
   readonly #watchdog: Pick<Watchdog, 'found'>;
   readonly #clock: Clock;
   readonly #log: Logger;
+  readonly #onFree = (): void => this.wake();
   #wake: () => void = () => undefined;
   #woken = false;
 
@@ -82,8 +83,12 @@ export class Dispatcher {
   }
 
   async #round(): Promise<Found> {
-    // Another worker may have free slots: what is due beyond this one's stays for its rounds.
-    if (this.#limiter.free === 0) return 'nothing';
+    // Another worker may have free slots: what is due beyond this one's stays for its rounds. Slots that are held for rows that are not due are released
+    // at once, so what this round leaves does not wait for a sweep.
+    if (this.#limiter.free === 0) {
+      this.#limiter.onceFree(this.#onFree);
+      return 'nothing';
+    }
     const most = MAX_WAITING - (await this.#queue.waiting());
     if (most <= 0) return 'full';
     const due = await this.#store.dueTenants({ limit: this.#limiter.slots, perTenant: this.#limiter.tenantLimit });

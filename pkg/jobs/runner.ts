@@ -111,7 +111,10 @@ export class Runner<Row extends Leased> {
     if (worker.isPaused()) return;
     worker.concurrency = 1;
     void worker.pause(true);
-    this.#limiter.onceFree(() => void worker.resume());
+    this.#limiter.onceFree(() => {
+      // Not one that another has replaced.
+      if (worker === this.#bull.worker) void worker.resume();
+    });
   }
 
   /** Leases nothing more and waits for running attempts, within a bound; another worker takes what is unfinished then. */
