@@ -1,4 +1,6 @@
 import type { Feature } from '../feature/feature.ts';
+import { contextEndpoints } from './contexts/contexts.endpoints.ts';
+import { Contexts } from './contexts/contexts.service.ts';
 import { CourseSync } from './launch/course-sync.ts';
 import { Entries } from './pages/entry.service.ts';
 import { gradeEndpoints } from './grades/grades.endpoints.ts';
@@ -15,7 +17,7 @@ import { TokenVerifier } from './launch/token-verifier.ts';
 import { UserSync } from './launch/user-sync.ts';
 import { UnknownValues } from './login/unknown-values.ts';
 
-/** Login initiation, launch, the page of the course and the key set; launches and grades in the REST API. */
+/** Login initiation, launch, the page of the course and the key set; launches, courses and grades in the REST API. */
 export const lti: Feature = {
   name: 'lti',
   create(services) {
@@ -33,7 +35,11 @@ export const lti: Feature = {
     const launches = new Launches({ ...deps, states, verifier, opener: new LaunchOpener(deps), users, courses });
     return {
       pages: ltiRoutes({ ...deps, logins, launches, entries: new Entries(deps), redirectUri }),
-      endpoints: [...launchViewEndpoints(new LaunchViews(deps)), ...gradeEndpoints(new Grades(deps))],
+      endpoints: [
+        ...launchViewEndpoints(new LaunchViews(deps)),
+        ...contextEndpoints(new Contexts(deps)),
+        ...gradeEndpoints(new Grades(deps)),
+      ],
     };
   },
 };

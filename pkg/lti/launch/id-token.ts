@@ -26,7 +26,9 @@ export interface LaunchMessage {
   readonly resourceLinkId: string;
   readonly roles: readonly string[];
   /** `title` is never empty. If the LMS sent none, it is a substitute, which does not rename the course. */
-  readonly context: { readonly id: string; readonly title: string; readonly isTitled: boolean } | undefined;
+  readonly context:
+    | { readonly id: string; readonly title: string; readonly isTitled: boolean; readonly label: string | undefined }
+    | undefined;
   readonly ags:
     | { readonly lineitems: string | undefined; readonly lineitem: string | undefined; readonly scopes: readonly string[] }
     | undefined;
@@ -184,7 +186,7 @@ function contextOf(claim: unknown): LaunchMessage['context'] {
   const contextId = storable(id);
   if (contextId === '') throw new LaunchError('context_invalid');
   const said = shown(title);
-  return { id: contextId, title: said ?? shown(label) ?? shown(contextId) ?? 'Course', isTitled: said !== undefined };
+  return { id: contextId, title: said ?? shown(label) ?? shown(contextId) ?? 'Course', isTitled: said !== undefined, label: shown(label) };
 }
 
 function agsOf(claim: unknown): LaunchMessage['ags'] {

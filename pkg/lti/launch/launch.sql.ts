@@ -67,7 +67,7 @@ export interface NewLaunch {
 const LAUNCH = `
   SELECT * FROM json_to_recordset($1) AS l (
     launch_id text, session_id uuid, tool_id int, platform_id int, issuer text, client_id text, jwks_endpoint text, subject text, context_id text,
-    resource_link_id text, deployment_id text, launch_token text, state_token text, nonce text, roles text[], ags_lineitems_url text,
+    context_label text, resource_link_id text, deployment_id text, launch_token text, state_token text, nonce text, roles text[], ags_lineitems_url text,
     ags_lineitem_url text, ags_scopes text[], nrps_url text, return_url text, platform_url text, launched_at timestamptz, expires_at timestamptz,
     role text, course_role text, title text, name text, email text, ip text, user_agent text, request_id text)`;
 
@@ -82,6 +82,7 @@ function recordOf({ registration, message, profile, ...launch }: NewLaunch): Rea
     jwks_endpoint: registration.jwksEndpoint,
     subject: message.subject,
     context_id: message.context?.id,
+    context_label: message.context?.label,
     resource_link_id: message.resourceLinkId,
     deployment_id: message.deploymentId,
     launch_token: launch.idToken,
@@ -111,9 +112,9 @@ function recordOf({ registration, message, profile, ...launch }: NewLaunch): Rea
 const INSERT = `
   inserted AS (
     INSERT INTO lti_launches (
-      launch_id, tool_id, platform_id, user_id, context_id, resource_link_id, deployment_id, launch_token, state_token, nonce, roles,
+      launch_id, tool_id, platform_id, user_id, context_id, context_label, resource_link_id, deployment_id, launch_token, state_token, nonce, roles,
       ags_lineitems_url, ags_lineitem_url, ags_scopes, nrps_url, return_url, platform_url, launched_at, expires_at)
-    SELECT launch_id, tool_id, platform_id, subject, context_id, resource_link_id, deployment_id, launch_token, state_token, nonce, roles,
+    SELECT launch_id, tool_id, platform_id, subject, context_id, context_label, resource_link_id, deployment_id, launch_token, state_token, nonce, roles,
       ags_lineitems_url, ags_lineitem_url, ags_scopes, nrps_url, return_url, platform_url, launched_at, expires_at
     FROM person ORDER BY state_token ON CONFLICT DO NOTHING RETURNING launch_id),
   session AS (

@@ -2,7 +2,7 @@ import type { Api } from '../api.ts';
 import { AGS, LEARNER } from '../lms/claims.ts';
 import { launched } from '../lms/launched.ts';
 import { registeredLms } from '../lms/registration.ts';
-import { NOBODY, type Cases, type Make, type Request } from './case.ts';
+import { administrators, type Cases, type Make, NOBODY, of, type Request } from './case.ts';
 
 const GRADE = { user_id: 'ben', score: 8.5, score_maximum: 10 };
 /** By an instructor of the launch; `change`: to its claims. */
@@ -27,6 +27,8 @@ const byLearner =
 /** Launches and grades. */
 export const LTI_CASES: Readonly<Record<string, Cases>> = {
   getLaunch: { success: launch() },
+  listContexts: administrators(() => ({})),
+  getContext: administrators(async (w) => of(await w.course())),
   createGrade: {
     success: launch({ body: GRADE }),
     stranger: 'forbidden',

@@ -31,6 +31,8 @@ export const ltiTools = table('lti_tools', ['id'], {
   isActive: filled(boolean),
   managedBy: nullable(text),
   managedRef: nullable(text),
+  /** The id that clients see. */
+  uuid: filled(uuid),
   revision: filled(bigint),
   createdAt: filled(timestamp),
   updatedAt: filled(timestamp),
@@ -63,6 +65,7 @@ export const ltiLaunches = table('lti_launches', ['id'], {
   platformId: integer,
   userId: nullable(text),
   contextId: nullable(text),
+  contextLabel: nullable(text),
   resourceLinkId: nullable(text),
   deploymentId: nullable(text),
   launchToken: nullable(text),

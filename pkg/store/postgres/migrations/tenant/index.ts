@@ -46,6 +46,7 @@ import { imports } from './0140-imports.ts';
 import { contentCrcs } from './0150-content-crcs.ts';
 import { exportedArchives } from './0151-exports.ts';
 import { helpers } from './0160-helpers.ts';
+import { ltiContexts } from './0200-lti-contexts.ts';
 
 export const tenantMigrations: readonly TenantMigration[] = [
   people,
@@ -95,4 +96,5 @@ export const tenantMigrations: readonly TenantMigration[] = [
   contentCrcs,
   exportedArchives,
   helpers,
+  ltiContexts,
 ];

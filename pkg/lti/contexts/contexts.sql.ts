@@ -1,0 +1,92 @@
+import type { Actor } from '../../api/actor.ts';
+import { etagOf } from '../../api/etag.ts';
+import { listPage, type Page } from '../../api/paging.ts';
+import type { Executor } from '../../store/postgres/database.ts';
+import { integerKey, keyset, nameKey } from '../../store/postgres/keyset.ts';
+import type { Sql } from '../../store/postgres/pool.ts';
+import { COURSE_FOLDER } from '../launch/course-folder.ts';
+import type { CourseRole } from '../launch/roles.policy.ts';
+import { CONTEXT_SORT_FIELDS, type ContextQuery, type ContextView } from './contexts.schema.ts';
+import { type OfferedServices, servicesOf } from './services.policy.ts';
+
+/** A course as it is shown. */
+export interface ContextRow extends OfferedServices {
+  readonly groupId: number;
+  readonly uuid: string;
+  readonly lmsId: string;
+  readonly title: string;
+  readonly label: string | null;
+  readonly registrationId: string | null;
+  readonly folder: { readonly id: string; readonly name: string } | null;
+  readonly members: number;
+}
+
+/** A course with the actor's role in it; null: not a member. */
+export interface OwnContextRow extends ContextRow {
+  readonly courseRole: CourseRole | 'member' | null;
+}
+
+/** Of a group `g`, its last launch `l` and its folder `d`. Members are counted once a page is chosen. */
+const COLUMNS = `g.id AS "groupId", g.uuid, g.context_id AS "lmsId", g.name AS title, l.label, l.registration_id AS "registrationId",
+  CASE WHEN d.id IS NOT NULL THEN jsonb_build_object('id', d.uuid, 'name', d.name) END AS folder,
+  (SELECT count(*)::int FROM group_members n WHERE n.group_id = g.id) AS members,
+  coalesce(l.is_active, false) AS "isActive", l.line_items_url AS "lineItemsUrl", l.line_item_url AS "lineItemUrl",
+  coalesce(l.scopes, '{}') AS scopes, l.roster_url AS "rosterUrl"`;
+
+const FROM = `groups g
+  LEFT JOIN LATERAL (
+    SELECT l.context_label AS label, t.uuid AS registration_id, t.is_active AND p.is_active AND t.platform_id = p.id AS is_active,
+      l.ags_lineitems_url AS line_items_url, l.ags_lineitem_url AS line_item_url, l.ags_scopes AS scopes, l.nrps_url AS roster_url
+    FROM lti_launches l JOIN lti_tools t ON t.id = l.tool_id JOIN lti_platforms p ON p.id = l.platform_id
+    WHERE l.platform_id = g.platform_id AND l.context_id = g.context_id ORDER BY l.id DESC LIMIT 1) l ON true
+  LEFT JOIN LATERAL (${COURSE_FOLDER}) c ON true
+  LEFT JOIN folders d ON d.id = c.id`;
+
+const CONTEXT = `
+  SELECT ${COLUMNS}, (SELECT m.role FROM group_members m WHERE m.group_id = g.id AND m.user_id = $2) AS "courseRole"
+  FROM ${FROM} WHERE g.uuid = $1 AND g.context_id IS NOT NULL`;
+
+const CONTEXTS = keyset<ContextRow, (typeof CONTEXT_SORT_FIELDS)[number] | 'id'>({
+  keys: { title: nameKey('g.name', ({ title }) => title), id: integerKey('g.id', ({ groupId }) => groupId) },
+  fields: CONTEXT_SORT_FIELDS,
+  fallback: 'title',
+  tieBreaker: 'id',
+});
+
+/** All courses for an administrator, those that they teach for anybody else. One statement. */
+export const listContexts = (sql: Sql, actor: Actor, query: ContextQuery): Promise<Page<ContextView>> =>
+  listPage(sql, query, {
+    keyset: CONTEXTS,
+    columns: COLUMNS,
+    from: FROM,
+    where: (params) => [
+      'g.context_id IS NOT NULL',
+      ...(actor.roles.includes('admin')
+        ? []
+        : [`g.id IN (SELECT m.group_id FROM group_members m WHERE m.user_id = ${params.add(actor.userId)} AND m.role = 'instructor')`]),
+    ],
+    present: presentContext,
+  });
+
+/** One statement. */
+export async function findContext(sql: Executor, uuid: string, userId: number): Promise<OwnContextRow | undefined> {
+  const [row] = await sql.prepared<OwnContextRow>('lti-context', CONTEXT, [uuid, userId]);
+  return row;
+}
+
+/** The tag covers all that is shown: the course has no row of its own whose revision would count. */
+export function presentContext(row: ContextRow): ContextView {
+  const shown = {
+    id: row.uuid,
+    lms_id: row.lmsId,
+    title: row.title,
+    label: row.label,
+    registration_id: row.registrationId,
+    folder: row.folder,
+    group_id: row.uuid,
+    members: row.members,
+    services: servicesOf(row),
+    roster_synced_at: null,
+  };
+  return { ...shown, etag: etagOf('context', row.uuid, JSON.stringify(shown)) };
+}
