@@ -5,6 +5,10 @@ import { CourseSync } from './launch/course-sync.ts';
 import { Entries } from './pages/entry.service.ts';
 import { gradeEndpoints } from './grades/grades.endpoints.ts';
 import { Grades } from './grades/grades.service.ts';
+import { lineItemEndpoints } from './line-items/line-items.endpoints.ts';
+import { LineItems } from './line-items/line-items.service.ts';
+import { CourseServices } from './services/course-services.ts';
+import { LmsCalls } from './services/lms-calls.ts';
 import { Launches } from './launch/launch.service.ts';
 import { LaunchOpener } from './launch/launch-opener.ts';
 import { launchViewEndpoints } from './launch/launch-view.endpoints.ts';
@@ -17,7 +21,7 @@ import { TokenVerifier } from './launch/token-verifier.ts';
 import { UserSync } from './launch/user-sync.ts';
 import { UnknownValues } from './login/unknown-values.ts';
 
-/** Login initiation, launch, the page of the course and the key set; launches, courses and grades in the REST API. */
+/** Login initiation, launch, the page of the course and the key set; launches, courses, line items and grades in the REST API. */
 export const lti: Feature = {
   name: 'lti',
   create(services) {
@@ -33,11 +37,14 @@ export const lti: Feature = {
     const verifier = new TokenVerifier({ ...deps, keys: new PlatformKeys(deps), origins, unknown });
     const [users, courses] = [new UserSync(deps), new CourseSync(deps)];
     const launches = new Launches({ ...deps, states, verifier, opener: new LaunchOpener(deps), users, courses });
+    const calls = new LmsCalls(deps);
+    const courseServices = new CourseServices({ ...deps, sql: db.tables, calls });
     return {
       pages: ltiRoutes({ ...deps, logins, launches, entries: new Entries(deps), redirectUri }),
       endpoints: [
         ...launchViewEndpoints(new LaunchViews(deps)),
         ...contextEndpoints(new Contexts(deps)),
+        ...lineItemEndpoints(new LineItems({ ...deps, calls, services: courseServices })),
         ...gradeEndpoints(new Grades(deps)),
       ],
     };

@@ -124,6 +124,7 @@ export const ROWS_OF_TENANT: Rows = {
     { uuid: uuid(20), name: 'Physics', platform_id: 1, context_id: 'course', created_by: 1, title_said: 'Physics' },
     { uuid: uuid(21), name: 'Friends', created_by: 2, description: 'of physics' },
   ],
+  lti_line_items: [{ uuid: uuid(45), group_id: 1, tool_id: 1, url: 'https://lms.example.org/items/1' }],
   group_members: [{ group_id: 1, user_id: 3, role: 'learner' }],
   folders: [
     { uuid: uuid(30), name: 'Course', path: '/Course', owner_id: 2, revision: 3 },

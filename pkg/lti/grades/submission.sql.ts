@@ -1,8 +1,9 @@
 import type { Sql } from '../../store/postgres/pool.ts';
+import { SERVICE_REGISTRATION, type ServiceRegistration } from '../services/service-client.ts';
 import type { Score } from './post-score.ts';
 
 /** A pending grade as the worker needs it, with the registration that sends it. */
-export interface Submission extends Score {
+export interface Submission extends Score, ServiceRegistration {
   readonly uuid: string;
   readonly launchId: string;
   readonly attempts: number;
@@ -10,14 +11,6 @@ export interface Submission extends Score {
   readonly sentAt: Date | null;
   /** A newer score of the same cell has been submitted. */
   readonly isSuperseded: boolean;
-  readonly isActive: boolean;
-  readonly clientId: string;
-  readonly tokenEndpoint: string;
-  readonly tokenAudience: string | null;
-  readonly keyId: string | null;
-  /** Sealed. */
-  readonly privateKey: string | null;
-  readonly managedRef: string | null;
 }
 
 /** The job's lease under which a statement writes. */
@@ -35,8 +28,7 @@ export async function findSubmission(tx: Sql, uuid: string): Promise<Submission 
     `SELECT g.uuid, g.launch_id AS "launchId", g.user_id AS "userId", g.score, g.score_maximum AS "scoreMaximum", g.comment, g.timestamp,
        g.line_item AS "lineItem", g.attempts, g.sent_at AS "sentAt",
        ${SUPERSEDED} AS "isSuperseded",
-       t.is_active AND p.is_active AND t.platform_id = p.id AS "isActive", t.client_id AS "clientId", p.token_endpoint AS "tokenEndpoint",
-       p.token_audience AS "tokenAudience", t.key_id AS "keyId", t.private_key AS "privateKey", t.managed_ref AS "managedRef"
+       ${SERVICE_REGISTRATION}
      FROM lti_grades g JOIN lti_launches l ON l.launch_id = g.launch_id JOIN lti_tools t ON t.id = l.tool_id JOIN lti_platforms p ON p.id = l.platform_id
      WHERE g.uuid = $1 AND g.status = 'pending'`,
     [uuid],

@@ -3,12 +3,12 @@ import { type JobContext, LostLease, type Processor, processor, TryLater, type W
 import type { Metrics } from '../../runtime/metrics.ts';
 import { retryAfterMs, retryDelayMs } from '../../api/retry-schedule.ts';
 import { SealError } from '../../runtime/sealing.ts';
-import { privateKeyAssociatedData } from '../private-key.ts';
+import { serviceClient } from '../services/service-client.ts';
+import { type ServiceClient, ServiceTokenError, ServiceTokens } from '../services/service-tokens.ts';
 import { SUBMIT_GRADE } from './grades.jobs.ts';
 import { SCORE_SCOPE } from './grades.schema.ts';
 import { type AttemptOutcome, later, outcomeOf, type ScoreResult } from './replies.policy.ts';
 import { postScore } from './post-score.ts';
-import { type ServiceClient, ServiceTokenError, ServiceTokens } from './service-tokens.ts';
 import { findSubmission, markFailed, markSent, markSubmitted, noteAttempt, renewTimestamp, type Submission } from './submission.sql.ts';
 
 interface SubmitGradeDeps extends WorkerServices {
@@ -55,7 +55,7 @@ async function attempt(deps: SubmitGradeDeps, context: JobContext, grade: Submis
   if (grade.isSuperseded) return ended({ kind: 'failed', reason: 'a newer score was submitted before this one' });
   if (!grade.isActive) return ended(later('the registration of the LMS is not active'));
   try {
-    const registration = serviceClient(deps, context.slug, grade);
+    const registration = serviceClient(context.slug, grade, () => deps.seals.of(context.slug));
     const { sent, result } = await send(deps, context, grade, registration);
     if (result.kind === 'outdated') return await sendNewer(deps, context, sent, registration, result.reason);
     return { sent, outcome: outcomeOf(result) };
@@ -108,23 +108,6 @@ async function sendOnce(
   const result = await postScore(deps.client, sent, { token, isResend: sent.sentAt !== null, signal: context.signal });
   if (result.kind === 'refused') deps.tokens.drop(registration, SCORE_SCOPE, token);
   return { sent, result };
-}
-
-function serviceClient({ seals }: SubmitGradeDeps, tenant: string, grade: Submission): ServiceClient {
-  const { clientId, tokenEndpoint, tokenAudience, keyId, privateKey, managedRef } = grade;
-  if (keyId === null || privateKey === null || managedRef === null)
-    throw new ServiceTokenError('the LMS gave no token: the registration has no key yet');
-  return {
-    tenant,
-    clientId,
-    tokenEndpoint,
-    tokenAudience,
-    keyId,
-    privateKey: async () => {
-      const { tenantId, sealer } = await seals.of(tenant);
-      return sealer.open(privateKey, privateKeyAssociatedData(tenantId, managedRef));
-    },
-  };
 }
 
 type Conclusion =

@@ -4,7 +4,7 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { decodeJwt, decodeProtectedHeader } from 'jose';
 import { SCORE_SCOPE } from '../../../pkg/lti/grades/grades.schema.ts';
-import { type ServiceClient, ServiceTokens } from '../../../pkg/lti/grades/service-tokens.ts';
+import { type ServiceClient, ServiceTokens } from '../../../pkg/lti/services/service-tokens.ts';
 import { guardedClient } from '../../../pkg/net/client.ts';
 import { parseAllowedRanges } from '../../../pkg/net/private-address.ts';
 import { newToolKey, type ToolKey } from '../../../pkg/lti/registrations/tool-key.ts';

@@ -89,7 +89,7 @@ test.each<[TokenManner, string]>([
   ['as Moodle', 'the LMS gave no token: it answered 400 (Invalid client assertion)'],
   ['no token', 'the LMS gave no token: its answer holds no usable access_token'],
   ['line break', 'the LMS gave no token: its answer holds no usable access_token'],
-  ['another scope', 'the LMS gave no token for scores: it did not grant https://purl.imsglobal.org/spec/lti-ags/scope/score'],
+  ['another scope', 'the LMS gave no token: it did not grant https://purl.imsglobal.org/spec/lti-ags/scope/score'],
   ['mac', 'the LMS gave no token: its token_type is not Bearer'],
 ])('a token endpoint that is %s is named in the reason, and asked again', async (manner, reason) => {
   const course = await grading.launch();

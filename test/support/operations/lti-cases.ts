@@ -1,8 +1,9 @@
 import type { Api } from '../api.ts';
 import { AGS, LEARNER } from '../lms/claims.ts';
 import { launched } from '../lms/launched.ts';
-import { registeredLms } from '../lms/registration.ts';
+import { registeredLms, type Registration } from '../lms/registration.ts';
 import { administrators, type Cases, type Make, NOBODY, of, type Request } from './case.ts';
+import type { World } from './world.ts';
 
 const GRADE = { user_id: 'ben', score: 8.5, score_maximum: 10 };
 /** By an instructor of the launch; `change`: to its claims. */
@@ -24,11 +25,61 @@ const byLearner =
     return { by: api, params: { launch_id: launchId }, ...more };
   };
 
-/** Launches and grades. */
+const LINE_ITEM = { label: 'Essay', score_maximum: 10 };
+/** Of a new course, by an instructor of it; `at`: the registration, where it is not the usual one. */
+const course =
+  (more: Request = {}): ((w: World, at?: Registration) => Promise<Request>) =>
+  async (w, at = w.at) => {
+    const id = w.name();
+    const { api } = await launched(w.tenant, at, { course: { id, title: id } });
+    const { data } = (await api.get('/lti/contexts', { query: { limit: '200' } })).body;
+    return { by: api, params: { id: data.find(({ lms_id }: { lms_id: string }) => lms_id === id).id }, ...more };
+  };
+const lineItem =
+  (more: Request = {}): ((w: World, at?: Registration) => Promise<Request>) =>
+  async (w, at) => {
+    const request = await course()(w, at);
+    const { body } = await (request.by as Api).post(`/lti/contexts/${request.params?.['id']}/line-items`, LINE_ITEM);
+    return { ...request, params: { ...request.params, line_item_id: body.id }, ...more };
+  };
+/** What goes wrong at the LMS, by what it answers to the request of `service`. */
+const ofLms = (make: (w: World, at?: Registration) => Promise<Request>, service: 'lineItems' | 'results'): Cases => {
+  const answering =
+    (status: number): Make =>
+    async (w) => {
+      const request = await make(w);
+      w.at.lms[service].manner.set({ status }, 1);
+      return request;
+    };
+  return {
+    success: make,
+    stranger: 'forbidden',
+    errors: {
+      registration_inactive: async (w) => {
+        const own = await registeredLms(w.tenant, w.at);
+        const request = await make(w, own);
+        await w.tenant.db.tables.ltiTools.update({ id: own.toolId }, { isActive: false });
+        return request;
+      },
+      lms_service_missing: answering(405),
+      lms_refused: answering(400),
+      lms_failed: answering(500),
+      lms_unavailable: answering(503),
+      lms_timeout: answering(504),
+    },
+  };
+};
+
+/** Launches, courses, line items and grades. */
 export const LTI_CASES: Readonly<Record<string, Cases>> = {
   getLaunch: { success: launch() },
   listContexts: administrators(() => ({})),
   getContext: administrators(async (w) => of(await w.course())),
+  listLineItems: ofLms(course(), 'lineItems'),
+  createLineItem: ofLms(course({ body: LINE_ITEM }), 'lineItems'),
+  getLineItem: ofLms(lineItem(), 'lineItems'),
+  putLineItem: ofLms(lineItem({ body: { ...LINE_ITEM, label: 'Report' } }), 'lineItems'),
+  deleteLineItem: ofLms(lineItem(), 'lineItems'),
   createGrade: {
     success: launch({ body: GRADE }),
     stranger: 'forbidden',

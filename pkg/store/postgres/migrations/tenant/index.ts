@@ -47,6 +47,7 @@ import { contentCrcs } from './0150-content-crcs.ts';
 import { exportedArchives } from './0151-exports.ts';
 import { helpers } from './0160-helpers.ts';
 import { ltiContexts } from './0200-lti-contexts.ts';
+import { lineItems } from './0201-line-items.ts';
 
 export const tenantMigrations: readonly TenantMigration[] = [
   people,
@@ -97,4 +98,5 @@ export const tenantMigrations: readonly TenantMigration[] = [
   exportedArchives,
   helpers,
   ltiContexts,
+  lineItems,
 ];

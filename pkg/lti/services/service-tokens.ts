@@ -5,7 +5,7 @@ import type { GuardedClient } from '../../net/client.ts';
 import { EgressError } from '../../net/egress-error.ts';
 import type { Clock } from '../../runtime/clock.ts';
 import type { Random } from '../../runtime/random.ts';
-import { isFinalEgress, shownAnswer } from './replies.policy.ts';
+import { isFinalEgress, shownAnswer } from '../grades/replies.policy.ts';
 
 /** A registration as it asks its platform for tokens. */
 export interface ServiceClient {
@@ -25,12 +25,21 @@ export class ServiceTokenError extends Error {
   override readonly name = 'ServiceTokenError';
   /** Asking again is of no use. */
   readonly isFinal: boolean;
+  /** The platform gives tokens, but none for this scope. */
+  readonly isScopeRefused: boolean;
+  /** Of the reply, where there was one. */
+  readonly status: number | undefined;
   /** The reply's `Retry-After`. */
   readonly retryAfter: string | undefined;
 
-  constructor(message: string, more: { isFinal?: boolean; retryAfter?: string | undefined; cause?: unknown } = {}) {
+  constructor(
+    message: string,
+    more: { isFinal?: boolean; isScopeRefused?: boolean; status?: number; retryAfter?: string | undefined; cause?: unknown } = {},
+  ) {
     super(message, { cause: more.cause });
     this.isFinal = more.isFinal ?? false;
+    this.isScopeRefused = more.isScopeRefused ?? false;
+    this.status = more.status;
     this.retryAfter = more.retryAfter;
   }
 }
@@ -63,7 +72,7 @@ const ErrorReply = z.object({ error: z.string(), error_description: z.string().o
  * (1EdTech Security Framework §4; RFC 7523 §2.2).
  *
  * Invariants:
- * - A token serves one registration of one tenant and one scope, until shortly before it expires.
+ * - A token serves one registration of one tenant and one set of scopes (`scope`, by spaces), until shortly before it expires.
  * - Concurrent requests for the same token share one.
  * - At most TOKENS_MAX tokens are kept; the least recently used one is dropped.
  */
@@ -147,6 +156,8 @@ export class ServiceTokens {
       throw new ServiceTokenError(
         `the LMS gave no token: it answered ${status}${said}${clocksOf(said, headers['date'], this.#clock.now())}`,
         {
+          status,
+          isScopeRefused: isScopeError(body),
           retryAfter: headers['retry-after'],
         },
       );
@@ -166,10 +177,14 @@ function tokenOf(body: Buffer, scope: string): { token: string; seconds: number 
   if (!reply.success) throw new ServiceTokenError('the LMS gave no token: its answer holds no usable access_token');
   const { access_token: token, token_type: type = 'Bearer', expires_in: seconds = 0, scope: granted } = reply.data;
   if (type.toLowerCase() !== 'bearer') throw new ServiceTokenError('the LMS gave no token: its token_type is not Bearer');
-  if (granted !== undefined && granted !== '' && !granted.split(' ').includes(scope))
-    throw new ServiceTokenError(`the LMS gave no token for scores: it did not grant ${scope}`);
+  const missing = granted === undefined || granted === '' ? [] : scope.split(' ').filter((one) => !granted.split(' ').includes(one));
+  if (missing.length > 0)
+    throw new ServiceTokenError(`the LMS gave no token: it did not grant ${missing.join(' ')}`, { isScopeRefused: true });
   return { token, seconds: seconds > 0 ? Math.min(seconds, KEPT_SECONDS_MAX) : 0 };
 }
+
+/** RFC 6749 §5.2. */
+const isScopeError = (body: Buffer): boolean => ErrorReply.safeParse(jsonOf(body)).data?.error === 'invalid_scope';
 
 /** RFC 6749 §5.2, and what else a person may make use of. */
 function errorOf({ body, ...line }: { status: number; statusText: string; body: Buffer }, assertion: string): string {

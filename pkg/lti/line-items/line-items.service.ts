@@ -1,0 +1,148 @@
+import type { Actor } from '../../api/actor.ts';
+import { requireMatch } from '../../api/etag.ts';
+import type { Page } from '../../api/paging.ts';
+import { Problem } from '../../api/problem.ts';
+import type { Random } from '../../runtime/random.ts';
+import type { Sealer } from '../../runtime/sealing.ts';
+import type { Database } from '../../store/postgres/database.ts';
+import { requireTaught } from '../contexts/contexts.service.ts';
+import type { CourseServices } from '../services/course-services.ts';
+import type { LmsCalls, Operation } from '../services/lms-calls.ts';
+import { unusable } from '../services/lms-problems.policy.ts';
+import { lmsPage } from '../services/lms-pages.ts';
+import type { LineItemQuery, LineItemView, NewLineItem } from './line-items.schema.ts';
+import { findLineItem, forgetLineItem, type InCourse, lineItemIds, type LineItemRow } from './line-items.sql.ts';
+import {
+  changedMembers,
+  isWanted,
+  LINE_ITEM,
+  LINE_ITEMS,
+  lineItemOf,
+  type LmsLineItem,
+  membersOf,
+  newMembers,
+  presentLineItem,
+} from './lms-line-item.ts';
+
+type IfMatch = readonly string[] | '*' | undefined;
+
+/** Of one line item of a course. */
+interface Which {
+  readonly context: string;
+  readonly id: string;
+}
+
+/**
+ * Line items of the LMS's grade book (docs/design/lti.md, Courses and services). The LMS keeps them; we keep an id for each address that it named.
+ *
+ * Invariants:
+ * - Whoever may not see the course learns nothing of its line items, and an id of one course is none of another.
+ * - One address of a course has one id, however many requests read it at once.
+ * - A change sends back all that the LMS keeps of the line item and we do not know.
+ */
+export class LineItems {
+  readonly #db: Database;
+  readonly #random: Random;
+  readonly #sealer: Sealer;
+  readonly #calls: LmsCalls;
+  readonly #services: CourseServices;
+
+  constructor(deps: { db: Database; random: Random; sealer: Sealer; calls: LmsCalls; services: CourseServices }) {
+    this.#db = deps.db;
+    this.#random = deps.random;
+    this.#sealer = deps.sealer;
+    this.#calls = deps.calls;
+    this.#services = deps.services;
+  }
+
+  /** Three statements, or five where one is new. Throws Problem. */
+  async list(actor: Actor, contextId: string, query: LineItemQuery, signal: AbortSignal): Promise<Page<LineItemView>> {
+    const context = await requireTaught(this.#db.tables, actor, contextId);
+    const { url, toolId, operation } = await this.#services.lineItems(context, 'read', signal);
+    const { limit, cursor, ...filters } = query;
+    const { resource_id, tag, resource_link_id } = filters;
+    const read = (item: unknown): LmsLineItem | undefined => {
+      const one = lineItemOf(item, url);
+      return isWanted(one, filters) ? one : undefined;
+    };
+    const list = {
+      url,
+      mediaType: LINE_ITEMS,
+      query: { resource_id, tag, resource_link_id },
+      read,
+      of: [context.uuid, JSON.stringify(filters)],
+    };
+    const page = await lmsPage({ calls: this.#calls, sealer: this.#sealer }, operation, list, { limit, cursor });
+    return { ...page, data: await this.#presented({ groupId: context.groupId, toolId }, page.data) };
+  }
+
+  /** Four statements. Throws Problem. */
+  async create(actor: Actor, contextId: string, input: NewLineItem): Promise<LineItemView> {
+    const context = await requireTaught(this.#db.tables, actor, contextId);
+    const { url, toolId, operation } = await this.#services.lineItems(context, 'write');
+    const request = { method: 'POST', url, asked: 'course', accept: LINE_ITEM, type: LINE_ITEM, body: newMembers(input) } as const;
+    const { body } = await this.#calls.request(operation, request);
+    const [view] = await this.#presented({ groupId: context.groupId, toolId }, [lineItemOf(body, url)]);
+    if (!view) throw new Error('a line item has no id');
+    return view;
+  }
+
+  /** Three statements. Throws Problem. */
+  async get(actor: Actor, which: Which, signal: AbortSignal): Promise<LineItemView> {
+    const { row, operation } = await this.#one(actor, which, 'read', signal);
+    return presentLineItem(row.uuid, await this.#read(operation, row));
+  }
+
+  /** Reads it before, so that what we do not know is sent back. Three statements. Throws Problem. */
+  async replace(actor: Actor, which: Which, input: NewLineItem, ifMatch: IfMatch): Promise<LineItemView> {
+    const { row, operation } = await this.#one(actor, which, 'write');
+    const before = await this.#read(operation, row);
+    requireMatch(ifMatch, presentLineItem(row.uuid, before).etag);
+    const members = changedMembers(before, input);
+    const request = { method: 'PUT', url: row.url, asked: 'item', accept: LINE_ITEM, type: LINE_ITEM, body: members } as const;
+    const { body } = await this.#calls.request(operation, request);
+    return presentLineItem(row.uuid, { url: row.url, members: membersOf(body) ?? members });
+  }
+
+  /** Four statements. What the LMS has no longer is deleted already. Throws Problem. */
+  async remove(actor: Actor, which: Which, ifMatch: IfMatch): Promise<void> {
+    const { row, operation } = await this.#one(actor, which, 'write');
+    if (ifMatch !== undefined) requireMatch(ifMatch, presentLineItem(row.uuid, await this.#read(operation, row)).etag);
+    await this.#calls.request(operation, { method: 'DELETE', url: row.url, asked: 'item' }).catch((error: unknown) => {
+      if (!(error instanceof Problem) || error.code !== 'not_found') throw error;
+    });
+    await forgetLineItem(this.#db.tables, row.id);
+  }
+
+  async #one(
+    actor: Actor,
+    { context: contextId, id }: Which,
+    access: 'read' | 'write',
+    signal?: AbortSignal,
+  ): Promise<{ row: LineItemRow; operation: Operation }> {
+    const context = await requireTaught(this.#db.tables, actor, contextId);
+    const row = await findLineItem(this.#db.tables, context.groupId, id);
+    if (!row) throw new Problem('not_found');
+    return { row, operation: await this.#services.lineItem(context, row, access, signal) };
+  }
+
+  async #read(operation: Operation, { url }: LineItemRow): Promise<LmsLineItem> {
+    const { body } = await this.#calls.request(operation, { method: 'GET', url, asked: 'item', accept: LINE_ITEM });
+    const members = membersOf(body);
+    if (!members) throw unusable('it is no line item');
+    return { url, members };
+  }
+
+  async #presented(course: InCourse, items: readonly LmsLineItem[]): Promise<LineItemView[]> {
+    const ids = await lineItemIds(
+      this.#db.tables,
+      course,
+      items.map(({ url }) => url),
+      () => this.#random.uuid(),
+    );
+    return items.flatMap((item) => {
+      const id = ids.get(item.url);
+      return id === undefined ? [] : [presentLineItem(id, item)];
+    });
+  }
+}

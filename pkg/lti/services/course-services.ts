@@ -1,0 +1,77 @@
+import { Problem } from '../../api/problem.ts';
+import type { Sealer } from '../../runtime/sealing.ts';
+import type { Executor } from '../../store/postgres/database.ts';
+import type { ContextRow } from '../contexts/contexts.sql.ts';
+import { SCOPES } from '../contexts/services.policy.ts';
+import type { LmsCalls, Operation } from './lms-calls.ts';
+import { problemOfError, type Service, serviceMissing } from './lms-problems.policy.ts';
+import type { Clock } from '../../runtime/clock.ts';
+import { findServiceRegistration, serviceClient } from './service-client.ts';
+
+/** The container of a course's line items, as it may be asked now. */
+export interface LineItemService {
+  readonly url: string;
+  readonly toolId: number;
+  readonly operation: Operation;
+}
+
+interface Deps {
+  readonly sql: Executor;
+  readonly tenant: { readonly slug: string; readonly id: string };
+  readonly sealer: Sealer;
+  readonly calls: LmsCalls;
+  readonly clock: Clock;
+}
+
+/**
+ * What the LMS offers in a course, as an operation that asks for it. Each takes one statement, and throws Problem `registration_inactive`,
+ * `lms_service_missing`. Reading asks for the read-only scope where that is offered.
+ */
+export class CourseServices {
+  readonly #deps: Deps;
+
+  constructor(deps: Deps) {
+    this.#deps = deps;
+  }
+
+  async lineItems(context: ContextRow, access: 'read' | 'write', signal?: AbortSignal): Promise<LineItemService> {
+    const { lineItemsUrl: url, toolId } = context;
+    const service = lineItemService(context, access);
+    if (toolId === null) throw serviceMissing(service, 'Nobody has launched from this course in the last 90 days');
+    const operation = await this.#begin(toolId, service, context.scopes, signal);
+    if (url === null) throw serviceMissing(service, 'The last launch of this course named no address of line items (lineitems)');
+    return { url, toolId, operation };
+  }
+
+  /** Of a line item that the registration `toolId` knows. */
+  lineItem(
+    context: ContextRow,
+    { toolId }: { readonly toolId: number },
+    access: 'read' | 'write',
+    signal?: AbortSignal,
+  ): Promise<Operation> {
+    return this.#begin(toolId, lineItemService(context, access), context.scopes, signal);
+  }
+
+  results(context: ContextRow, { toolId }: { readonly toolId: number }, signal: AbortSignal): Promise<Operation> {
+    return this.#begin(toolId, { name: 'results', scope: SCOPES.results }, context.scopes, signal);
+  }
+
+  async #begin(toolId: number, service: Service, scopes: readonly string[], signal?: AbortSignal): Promise<Operation> {
+    const { sql, tenant, sealer, calls, clock } = this.#deps;
+    const registration = await findServiceRegistration(sql, toolId);
+    if (!registration?.isActive) throw new Problem('registration_inactive');
+    if (!scopes.includes(service.scope)) throw serviceMissing(service, 'The last launch of this course did not allow it');
+    try {
+      const client = serviceClient(tenant.slug, registration, () => Promise.resolve({ tenantId: tenant.id, sealer }));
+      return calls.begin(client, service, signal);
+    } catch (error) {
+      throw problemOfError(error, service, { now: clock.now(), isWriting: false });
+    }
+  }
+}
+
+function lineItemService({ scopes }: ContextRow, access: 'read' | 'write'): Service {
+  const isReadOnly = access === 'read' && scopes.includes(SCOPES.lineItemsReadOnly);
+  return { name: 'line items', scope: isReadOnly ? SCOPES.lineItemsReadOnly : SCOPES.lineItems };
+}

@@ -1,0 +1,92 @@
+import { Problem } from '../../api/problem.ts';
+import { retryAfterMs } from '../../api/retry-schedule.ts';
+import { EgressError, type EgressErrorCode } from '../../net/egress-error.ts';
+import { ServiceTokenError } from './service-tokens.ts';
+
+/** A service of the platform, as people call it, and the scope that it takes. */
+export interface Service {
+  readonly name: 'line items' | 'results';
+  readonly scope: string;
+}
+
+/** A reply that is no success; `words`: shownAnswer. */
+export interface Refusal {
+  readonly method: string;
+  readonly status: number;
+  readonly words: string;
+  readonly retryAfter: string | undefined;
+}
+
+/** Whether the address of a refused request is one line item's, or that of all of the course. */
+export type Asked = 'item' | 'course';
+
+const RETRY_SECONDS_DEFAULT = 30;
+const RETRY_SECONDS_MAX = 3600;
+
+const UNREACHABLE = new Set<EgressErrorCode>(['dns_failed', 'connect_failed', 'connection_lost']);
+const LATE = new Set<EgressErrorCode>(['timeout', 'connect_timeout']);
+
+/** The LMS does not offer the service in this course, as far as its last launch or its answer says. */
+export const serviceMissing = ({ name, scope }: Service, why: string): Problem =>
+  new Problem('lms_service_missing', `${why}. An administrator of the LMS must let this tool use the service for ${name} (${scope}).`);
+
+const failed = (what: string, cause?: unknown): Problem => new Problem('lms_failed', `${sentence(what)}.`, { cause });
+
+/** An answer that is not what the documents have. */
+export const unusable = (what: string): Problem => failed(`the LMS's answer cannot be used: ${what}`);
+
+export const late = (isWriting: boolean): Problem =>
+  new Problem('lms_timeout', `The LMS did not answer in time.${isWriting ? UNKNOWN : ''}`);
+/** What a lost answer to a change means. */
+const UNKNOWN = ' It may have done what it was asked: look before you try again.';
+
+const unavailable = (what: string, retryAfter: string | undefined, now: Date): Problem =>
+  new Problem('lms_unavailable', `${sentence(what)}.`, { retryAfter: retrySeconds(retryAfter, now) });
+
+function retrySeconds(header: string | undefined, now: Date): number {
+  const wanted = Math.ceil(retryAfterMs(header, now) / 1000);
+  return wanted > 0 ? Math.min(wanted, RETRY_SECONDS_MAX) : RETRY_SECONDS_DEFAULT;
+}
+
+/** No answer came, or none that could be read. An abort, and an error that is not the LMS's, are thrown on as they are. */
+export function problemOfError(error: unknown, service: Service, { now, isWriting }: { now: Date; isWriting: boolean }): unknown {
+  if (error instanceof ServiceTokenError) return problemOfTokenError(error, service, now);
+  if (!(error instanceof EgressError) || error.code === 'aborted') return error;
+  if (LATE.has(error.code)) return late(isWriting && error.code === 'timeout');
+  if (!UNREACHABLE.has(error.code)) return failed(`the LMS cannot be used: ${error.message}`, error);
+  const lost = isWriting && error.code === 'connection_lost' ? UNKNOWN : '';
+  return unavailable(`the LMS cannot be reached: ${error.message}${lost && `.${lost.replace(/\.$/, '')}`}`, undefined, now);
+}
+
+function problemOfTokenError(error: ServiceTokenError, service: Service, now: Date): Problem {
+  const { cause, status = 0 } = error;
+  if (error.isScopeRefused) return serviceMissing(service, sentence(error.message));
+  if (cause instanceof EgressError && LATE.has(cause.code)) return late(false);
+  const isPassing = status === 429 || status === 503 || (cause instanceof EgressError && UNREACHABLE.has(cause.code));
+  return isPassing ? unavailable(error.message, error.retryAfter, now) : failed(error.message, error);
+}
+
+/** The LMS refused, with a new token too. */
+export function problemOfRefusal(refusal: Refusal, service: Service, asked: Asked, now: Date): Problem {
+  const { status, method } = refusal;
+  const answered = `the LMS answered ${status}${refusal.words === '' ? '' : ` (${refusal.words})`}`;
+  if (status === 401)
+    return failed(`${answered} to a new token too; its web server may drop the header Authorization, which it must pass on`);
+  if (status === 403) return serviceMissing(service, sentence(answered));
+  if (status === 405 || status === 501)
+    return new Problem(
+      'lms_service_missing',
+      `${sentence(answered)}: it does not take ${method} for ${service.name}. Do that in the LMS itself.`,
+    );
+  if (status === 404 || status === 410)
+    return asked === 'item'
+      ? new Problem('not_found', `${sentence(answered)}: the line item is no longer there.`)
+      : failed(`${answered}: the course or something that the request names is not there; a new launch of the course renews its addresses`);
+  if (status === 429 || status === 503) return unavailable(answered, refusal.retryAfter, now);
+  if (status === 408 || status === 504) return late(method !== 'GET');
+  if (status >= 500) return failed(answered);
+  if (status < 400) return failed(`${answered}; redirects are not followed`);
+  return new Problem('lms_refused', `${sentence(answered)}.`);
+}
+
+const sentence = (text: string): string => text.charAt(0).toUpperCase() + text.slice(1);

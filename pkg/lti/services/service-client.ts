@@ -1,0 +1,52 @@
+import type { Sealer } from '../../runtime/sealing.ts';
+import type { Executor } from '../../store/postgres/database.ts';
+import { privateKeyAssociatedData } from '../private-key.ts';
+import { type ServiceClient, ServiceTokenError } from './service-tokens.ts';
+
+/** A registration as far as the services of its platform are asked. */
+export interface ServiceRegistration {
+  readonly isActive: boolean;
+  readonly clientId: string;
+  readonly tokenEndpoint: string;
+  readonly tokenAudience: string | null;
+  readonly keyId: string | null;
+  /** Sealed. */
+  readonly privateKey: string | null;
+  readonly managedRef: string | null;
+}
+
+/** The columns of a ServiceRegistration, of a tool `t` and its platform `p`. */
+export const SERVICE_REGISTRATION = `t.is_active AND p.is_active AND t.platform_id = p.id AS "isActive", t.client_id AS "clientId",
+  p.token_endpoint AS "tokenEndpoint", p.token_audience AS "tokenAudience", t.key_id AS "keyId", t.private_key AS "privateKey",
+  t.managed_ref AS "managedRef"`;
+
+const REGISTRATION = `SELECT ${SERVICE_REGISTRATION} FROM lti_tools t JOIN lti_platforms p ON p.id = t.platform_id WHERE t.id = $1`;
+
+/** One statement. */
+export async function findServiceRegistration(sql: Executor, toolId: number): Promise<ServiceRegistration | undefined> {
+  const [registration] = await sql.prepared<ServiceRegistration>('lti-service-registration', REGISTRATION, [toolId]);
+  return registration;
+}
+
+interface Seal {
+  readonly tenantId: string;
+  readonly sealer: Sealer;
+}
+
+/** `tenant`: its slug. Throws ServiceTokenError for a registration that has no key yet. */
+export function serviceClient(tenant: string, registration: ServiceRegistration, seal: () => Promise<Seal>): ServiceClient {
+  const { clientId, tokenEndpoint, tokenAudience, keyId, privateKey, managedRef } = registration;
+  if (keyId === null || privateKey === null || managedRef === null)
+    throw new ServiceTokenError('the LMS gave no token: the registration has no key yet');
+  return {
+    tenant,
+    clientId,
+    tokenEndpoint,
+    tokenAudience,
+    keyId,
+    privateKey: async () => {
+      const { tenantId, sealer } = await seal();
+      return sealer.open(privateKey, privateKeyAssociatedData(tenantId, managedRef));
+    },
+  };
+}
