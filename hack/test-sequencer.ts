@@ -52,7 +52,7 @@ export const LONGEST = [
   'test/integration/store/objects.test.ts',
   'test/integration/server/fuzz.test.ts',
   'test/integration/content/model.test.ts',
-  'test/integration/content/model-batches.test.ts',
+  'test/integration/content/model-jobs.test.ts',
   'test/integration/local/interrupted-run.test.ts',
   'test/integration/server/operations.test.ts',
   'test/integration/operator/deletion.test.ts',

@@ -1,12 +1,14 @@
 import { expect } from '@jest/globals';
 import type { TestTenant } from '../server.ts';
-import { range } from '../wait.ts';
+import { range, waitFor } from '../wait.ts';
 import { ContentModel } from './content-model.ts';
 import { type Choice, type Person, stepOf, take } from './steps.ts';
 import { contentsOf, viewsOf } from './views.ts';
 
 const STEPS_BETWEEN_LOOKS = 25;
 const QUOTA = 2_500;
+
+const isReserved = async ({ db }: TestTenant): Promise<boolean> => (await db.query('SELECT FROM storage_reservations')).length > 0;
 
 /** Three people of a tenant do what the choices say; each answer, and now and then each list and sum, must be as the model says. */
 export async function runBesideModel(tenant: TestTenant, sequence: readonly Choice[]): Promise<void> {
@@ -30,6 +32,7 @@ export async function runBesideModel(tenant: TestTenant, sequence: readonly Choi
     history.push(`${step.actor} ${step.says}`);
     const difference = await take(step, people[step.actor] as Person);
     if (difference !== null) throw new Error(`${history.join('\n')}\n${difference}`);
+    if (step.reserves) await waitFor('the release of what is reserved', async () => !(await isReserved(tenant)));
     if (at % STEPS_BETWEEN_LOOKS === 0) await compare();
   }
   await compare();

@@ -3,6 +3,16 @@ import type { Api, ApiReply } from '../api.ts';
 import { range } from '../wait.ts';
 import { applyBatch, type BatchChange, type EndedBatch, sendBatch } from './batches.ts';
 import { ContentModel } from './content-model.ts';
+import {
+  applyImport,
+  type Archive,
+  archiveOfText,
+  chosenArchive,
+  type EndedImport,
+  POLICIES,
+  sendImport,
+  textOfArchive,
+} from './imports.ts';
 import { type File, type Folder, type Grant, type Item, LEVELS, type OnConflict, Refused } from './records.ts';
 
 export interface Person {
@@ -28,6 +38,8 @@ export interface Step {
   readonly send: (api: Api) => Promise<ApiReply>;
   /** Throws Refused. A string says what differs from what was served. */
   readonly apply: (body: ApiReply['body']) => unknown;
+  /** It may have quota reserved for a moment after its end. */
+  readonly reserves?: boolean;
 }
 
 const NAMES = ['a', 'b', 'c.txt', 'notes.tar'];
@@ -48,8 +60,8 @@ const VERBS = {
   changeGrant: 1,
   revoke: 1,
 };
-/** Jobs, which a worker does; an import is a verb too, once there is one. */
-const JOB_VERBS = { batch: 8 };
+/** Jobs, which a worker does, and the upload of an archive that an import may name. */
+const JOB_VERBS = { batch: 8, import: 5, uploadArchive: 2 };
 type Verb = keyof typeof VERBS | keyof typeof JOB_VERBS;
 
 const choicesOf = (verbs: Readonly<Partial<Record<Verb, number>>>): fc.Arbitrary<Choice> =>
@@ -85,10 +97,19 @@ function subjectsOf(model: ContentModel, people: readonly Person[], choice: Choi
   // Mostly what can be done, now and then what is refused.
   const items = option % 6 === 0 ? all : all.filter(isWanted);
   const item = pick(items, choice.item) ?? null;
-  const files = items.filter((each): each is File => each.kind === 'file');
+  const wantsArchive = verb === 'import' && choice.name % 8 !== 0;
+  const files = items.filter((each): each is File => each.kind === 'file' && (!wantsArchive || archiveIn(each) !== null));
   const file = pick(files, choice.item) ?? null;
   const grant = pick(model.grants, choice.item) ?? null;
-  const ofVerb = { newVersion: file, copy: file, restoreVersion: file, deleteVersion: file, changeGrant: grant?.item, revoke: grant?.item };
+  const ofVerb = {
+    newVersion: file,
+    import: file,
+    copy: file,
+    restoreVersion: file,
+    deleteVersion: file,
+    changeGrant: grant?.item,
+    revoke: grant?.item,
+  };
   const actor = actorOf(model, people, choice.actor, ofVerb[verb as keyof typeof ofVerb] ?? item);
   const folders = items.filter((each): each is Folder => each.kind === 'folder' && each.trashed === null);
   const shared = folders.filter((folder) => folder.owner !== actor && model.can(actor, folder, 'write'));
@@ -139,14 +160,16 @@ function stepBy(
         },
       };
     }
+    case 'uploadArchive':
     case 'upload': {
+      const content = verb === 'upload' ? text : textOfArchive(chosenArchive(choice));
       const onConflict = onConflicts(choice.item, 'rename', 'replace');
       const fields = { on_conflict: onConflict, ...(location ? { folder_id: location.id } : {}) };
       return {
-        says: `uploads ${name} of ${text.length} bytes to ${location?.id}, ${onConflict}`,
-        send: (api) => api.upload('/files', { file: Buffer.from(text), name, fields }),
+        says: `uploads ${name} of ${content.length} bytes to ${location?.id}, ${onConflict}`,
+        send: (api) => api.upload('/files', { file: Buffer.from(content, 'latin1'), name, fields }),
         apply: ({ id }) => {
-          const made = model.upload(actor, name, text, location?.id ?? null, onConflict);
+          const made = model.upload(actor, name, content, location?.id ?? null, onConflict);
           if (made.created) add(made.file, id);
         },
       };
@@ -249,12 +272,32 @@ function stepBy(
         apply: ({ outcomes, made }: EndedBatch) => differenceOf(outcomes, applyBatch(model, actor, chosen, change, made)),
       };
     }
+    case 'import': {
+      const isStored = option % 3 === 0;
+      if (isStored && !file) return null;
+      const request = {
+        file: isStored && file ? file.id : null,
+        archive: isStored && file ? archiveIn(file) : chosenArchive(choice),
+        location,
+        onConflict: pick(POLICIES, choice.item) ?? 'fail',
+        isCanceled: option % 5 === 4,
+      };
+      const entries = request.archive?.entries.map(({ name: path, text: { length } }) => `${path} (${length})`);
+      return {
+        says: `imports ${JSON.stringify({ ...request, archive: entries, fault: request.archive?.fault, location: location?.id })}`,
+        send: (api) => sendImport(api, request),
+        apply: (ended: EndedImport) => applyImport(model, actor, request, ended),
+        reserves: true,
+      };
+    }
     case 'revoke':
       return grant
         ? { says: `revokes ${grant.id}`, send: (api) => api.delete(grantPath(grant)), apply: () => model.revoke(actor, grant) }
         : null;
   }
 }
+
+const archiveIn = ({ versions, current }: File): Archive | null => archiveOfText(versions.get(current) ?? '');
 
 const BATCH_MOST = 6;
 const BATCHES = ['delete', 'restore', 'restore', 'purge', 'move', 'move', 'copy', 'copy', 'grant', 'revoke'] as const;

@@ -79,7 +79,7 @@ export async function contentsOf(model: ContentModel, people: readonly Person[])
     modelled.push(...words(ofItem.map(({ user, level, by }) => [item.id, people[user]?.id, level, people[by]?.id])));
     if (item.kind === 'folder') continue;
     const [versions, { bytes }] = await Promise.all([all(api, `${path}/versions`), api.get(`${path}/download`)]);
-    served.push(item.id, ...words(versions.map(({ version_number, size }) => [version_number, size])), bytes.toString());
+    served.push(item.id, ...words(versions.map(({ version_number, size }) => [version_number, size])), bytes.toString('latin1'));
     modelled.push(
       item.id,
       ...words([...item.versions].map(([number, text]) => [number, text.length])),

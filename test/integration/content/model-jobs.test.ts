@@ -6,15 +6,15 @@ import { waitFor } from '../../support/wait.ts';
 import { platformTenant, workerSuite } from '../../support/worker-suite.ts';
 import { faultsOf } from './tenant-state.ts';
 
-/** A batch takes a worker some 100 ms, so there are fewer steps than in model.test.ts. */
-const STEPS = Number(process.env['STEPS'] ?? 2_000) / 8;
+/** A batch takes a worker some 100 ms, an import 200 ms for its process, so there are fewer steps than in model.test.ts. */
+const STEPS = Number(process.env['STEPS'] ?? 2_000) / 10;
 const SEED = Number(process.env['SEED'] ?? 1);
-const STEPS_OF_RUN = 250;
+const STEPS_OF_RUN = 200;
 
 const { platform } = workerSuite();
 const tenant = platformTenant(platform);
 
-test('whatever three people do with files, folders, grants, the trash and batches, each item of a batch ends as the rules say', async () => {
+test('whatever three people do with files, folders, grants, the trash, batches and imports, each item of a job ends as the rules say', async () => {
   const sequences = fc.array(choicesWithJobs, { minLength: STEPS_OF_RUN, maxLength: STEPS_OF_RUN });
   await fc.assert(
     fc.asyncProperty(sequences, (sequence) => runBesideModel(tenant, sequence)),
