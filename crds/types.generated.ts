@@ -296,12 +296,12 @@ export interface TenantSpec {
   /** What runs regularly (docs/use-the-api.md). It acts as the administrator of `admin`. */
   schedules?: ({
     name: string;
-    kind: 'recount_usage' | 'empty_trash' | 'sweep_objects' | 'sweep_uploads' | 'apply_retention' | 'verify_checksums' | 'batch';
+    kind: 'recount_usage' | 'empty_trash' | 'sweep_objects' | 'sweep_uploads' | 'apply_retention' | 'verify_checksums' | 'export_folder' | 'batch';
     /** Minute, hour, day of month, month, day of week. */
     cron: string;
     /** An IANA name. */
     timeZone: string;
-    /** Of batch: the body of POST /batch with a filter. */
+    /** Of batch: the body of POST /batch with a filter. Of export_folder: folder_id and keep. */
     arguments?: Record<string, unknown>;
     active: boolean;
     /** Whether runs that were missed are caught up with a single one. */

@@ -106,7 +106,10 @@ export const contentFeature = (limits: Partial<TransferLimits> = {}): Feature =>
         ...shareDownloadEndpoints(shareDownloads),
       ],
       pages: sharePages({ downloads: shareDownloads, web: deps.web, apiPath: new URL(apiUrl).pathname }),
-      onUserRemoved: (tx, user) => userContent.onUserRemoved(tx, user),
+      onUserRemoved: async (tx, user) => {
+        await userContent.onUserRemoved(tx, user);
+        await exports.removeOf(tx, user.id);
+      },
     };
   },
 });

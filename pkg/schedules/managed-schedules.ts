@@ -9,7 +9,9 @@ import type { Sql } from '../store/postgres/pool.ts';
 import { inTenantSchema, type ShardAccess, tenantRole } from '../store/postgres/provisioning.ts';
 import { MANAGED_BY } from '../store/postgres/tenant-schema.ts';
 import { cronFault, timeZoneFault } from './cron.ts';
-import { type ScheduleSettings, ScheduleWork } from './schedule-kinds.ts';
+import { EXPIRE_EXPORTS } from '../content/exports/export-task.ts';
+import { expireKept } from '../content/exports/kept-exports.ts';
+import { keepOf, type ScheduleSettings, ScheduleWork } from './schedule-kinds.ts';
 import { TICK_SCHEDULE } from './schedules.jobs.ts';
 import { firstTick, runAt } from './schedules.policy.ts';
 import { nowOf } from './schedules.sql.ts';
@@ -71,7 +73,11 @@ export interface WantedSchedules {
 export async function syncManagedSchedules(shard: ShardAccess, slug: string, wanted: WantedSchedules): Promise<void> {
   await inTenantSchema(shard, slug, async (tx) => {
     const names = wanted.schedules.map(({ name }) => name);
-    await tx.query('DELETE FROM schedules WHERE managed_by = $1 AND NOT managed_ref = ANY ($2)', [MANAGED_BY, names]);
+    const gone = await tx.query<{ uuid: string }>(
+      'DELETE FROM schedules WHERE managed_by = $1 AND NOT managed_ref = ANY ($2) RETURNING uuid',
+      [MANAGED_BY, names],
+    );
+    for (const { uuid } of gone) await pruneArchives(tx, slug, uuid, null);
     await tx.query('UPDATE schedules SET settings = $1::jsonb WHERE settings <> $1::jsonb', [JSON.stringify(wanted.settings)]);
     const present = new Map((await tx.query<ManagedRow>(MANAGED, [MANAGED_BY])).map((row) => [row.name, row]));
     const [administrator] = await tx.query<{ id: number }>(ADMINISTRATOR, [wanted.administrator]);
@@ -91,12 +97,14 @@ interface Write {
 
 async function write(tx: Sql, random: Random, slug: string, { row, specified, savedBy, settings }: Write): Promise<void> {
   const { name, cron, timeZone, active, catchUp } = specified;
-  const { kind, arguments: given } = ScheduleWork.parse({ kind: specified.kind, arguments: specified.arguments ?? {} });
+  const work = ScheduleWork.parse({ kind: specified.kind, arguments: specified.arguments ?? {} });
+  const { kind, arguments: given } = work;
   const definition = { name, kind, arguments: given, cron, timeZone, active, catchUp, savedBy };
   if (row && isDeepStrictEqual({ ...definition, id: row.id, uuid: row.uuid }, { ...row })) return;
   const uuid = row?.uuid ?? random.uuid();
   const isSame = row?.cron === cron && row.timeZone === timeZone && row.active === active;
   const nextTick = isSame ? null : await arm(tx, slug, uuid, specified);
+  if (row) await pruneArchives(tx, slug, uuid, keepOf(work));
   const values = [uuid, name, kind, JSON.stringify(given), cron, timeZone, active, catchUp, savedBy];
   if (row)
     await tx.query(
@@ -119,4 +127,11 @@ async function arm(tx: Sql, slug: string, schedule: string, specified: Specified
   const { kind, queue } = TICK_SCHEDULE;
   await insertJob(tx, { kind, queue, payload: { schedule }, dueAt: runAt(tick, slug), unlessSooner: true, tenant: tenantRole(slug) });
   return tick;
+}
+
+/** The archives of a schedule that it keeps no longer. `keep` null: it makes none any more. */
+async function pruneArchives(tx: Sql, slug: string, schedule: string, keep: number | null): Promise<void> {
+  const dueAt = await expireKept(tx, schedule, keep, await nowOf(tx));
+  const { kind, queue } = EXPIRE_EXPORTS;
+  if (dueAt !== null) await insertJob(tx, { kind, queue, payload: {}, dueAt, tenant: tenantRole(slug) });
 }

@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { permissionsOf } from '../api/actor.ts';
+import { Uuid } from '../api/schemas.ts';
 import { BATCH, batchTask } from '../content/batch/batch-task.ts';
 import { ScheduledBatch } from '../content/batch/batch.schema.ts';
 import {
@@ -9,6 +10,7 @@ import {
   SWEEP_UPLOADS,
   VERIFY_CHECKSUMS,
 } from '../content/maintenance/maintenance-tasks.ts';
+import { KEEP_MAX, requestExportRun } from '../content/exports/kept-exports.ts';
 import { storedValue } from '../content/metadata/metadata.policy.ts';
 import { EMPTY_OWN_TRASH } from '../content/trash/trash-task.ts';
 import type { Tx } from '../store/postgres/database.ts';
@@ -30,11 +32,17 @@ export const SCHEDULE_KINDS = [
   'sweep_uploads',
   'apply_retention',
   'verify_checksums',
+  'export_folder',
   'batch',
 ] as const;
 export type ScheduleKind = (typeof SCHEDULE_KINDS)[number];
 
 const NONE = z.strictObject({}).default({});
+
+const ExportFolder = z.strictObject({
+  folder_id: Uuid.describe('it is the top folder of the archive'),
+  keep: z.int().min(1).max(KEEP_MAX).meta({ description: 'how many archives stay, the newest', example: 7 }),
+});
 
 const work = <const Kind extends ScheduleKind, Arguments extends z.ZodType>(kind: Kind, given: Arguments) =>
   z.object({ kind: z.literal(kind), arguments: given });
@@ -47,6 +55,7 @@ export const WORKS = [
   work('sweep_uploads', NONE),
   work('apply_retention', NONE),
   work('verify_checksums', NONE),
+  work('export_folder', ExportFolder),
   work('batch', ScheduledBatch),
 ] as const;
 export const ScheduleWork = z.discriminatedUnion('kind', WORKS);
@@ -57,13 +66,18 @@ export function requireDoable({ kind, arguments: given }: ScheduleWork): void {
   if (kind === 'batch' && given.operation === 'set_metadata') storedValue(given.arguments);
 }
 
+/** How many archives a schedule keeps; null: it makes none. */
+export const keepOf = (work: ScheduleWork): number | null => (work.kind === 'export_folder' ? work.arguments.keep : null);
+
 /** The schedule that a task is a run of, and whom it acts as. */
 export interface RunOf {
   readonly scheduleId: number;
+  /** uuid */
+  readonly schedule: string;
   readonly userId: number | null;
 }
 
-/** Requests a run. Three statements. */
+/** Requests a run. Four statements at most. */
 export function requestRun(tx: Tx, tasks: TaskRequests, work: ScheduleWork, settings: ScheduleSettings, of: RunOf): Promise<TaskView> {
   switch (work.kind) {
     case 'recount_usage':
@@ -78,6 +92,8 @@ export function requestRun(tx: Tx, tasks: TaskRequests, work: ScheduleWork, sett
       return tasks.requestRun(tx, APPLY_RETENTION, of, { arguments: settings.versions });
     case 'verify_checksums':
       return tasks.requestRun(tx, VERIFY_CHECKSUMS, of, { arguments: {} });
+    case 'export_folder':
+      return requestExportRun(tx, tasks, { ...of, folder: work.arguments.folder_id, appUrl: settings.appUrl });
     case 'batch': {
       const { operation, arguments: given = {} } = work.arguments;
       const { trashRetentionMs, appUrl } = settings;

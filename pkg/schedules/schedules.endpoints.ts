@@ -65,7 +65,7 @@ export function scheduleEndpoints(schedules: Schedules): Endpoint[] {
       method: 'delete',
       path: '/schedules/{id}',
       operationId: 'deleteSchedule',
-      summary: 'Delete a schedule; its runs stay jobs',
+      summary: 'Delete a schedule; its runs stay jobs, and its archives for 30 days',
       params: ById,
       replies: { 204: null },
       errors: ['not_found', 'managed', 'precondition_failed'],
@@ -91,12 +91,12 @@ export function scheduleEndpoints(schedules: Schedules): Endpoint[] {
       method: 'get',
       path: '/schedules/{id}/runs',
       operationId: 'listScheduleRuns',
-      summary: 'List the runs of a schedule in the last 30 days',
+      summary: 'List the runs of a schedule in the last 30 days, and those whose archives it keeps',
       params: ById,
       query: RunQuery,
       replies: { 200: TaskPage },
       errors: ['not_found'],
-      handle: async ({ params, query }) => reply(200, await schedules.runs(params.id, query)),
+      handle: async ({ actor, params, query }) => reply(200, await schedules.runs(actor, params.id, query)),
     }),
   ];
 }

@@ -22,9 +22,10 @@ const TimeZone = text(1, 64)
   .check(faultless(timeZoneFault))
   .meta({ description: 'a name of the IANA database', pattern: '^[A-Za-z][A-Za-z0-9_+/-]*$', example: 'Europe/Berlin' });
 const CatchUp = z.boolean().describe('whether runs that were missed, since nothing was running, are caught up with a single one');
-const Arguments = z
-  .record(text(1, 50), z.unknown())
-  .meta({ description: 'of batch: the body of POST /batch with a filter; of the others: nothing', example: {} });
+const Arguments = z.record(text(1, 50), z.unknown()).meta({
+  description: 'of batch: the body of POST /batch with a filter; of export_folder: folder_id and keep; of the others: nothing',
+  example: {},
+});
 
 /** docs/design/records.md, Schedule. */
 export const ScheduleView = z
@@ -44,7 +45,7 @@ export const ScheduleView = z
     last_run: z
       .object({ job_id: Uuid, state: z.enum(TASK_STATES), at: Timestamp })
       .nullable()
-      .describe('the newest run of the last 30 days'),
+      .describe('the newest run that is still there'),
     next_run_at: Timestamp.nullable().describe('null: it is not active'),
     skipped_runs: z.int().min(0).meta({ description: 'times at which the run before had not ended', example: 0 }),
     created_at: Timestamp,
@@ -74,10 +75,11 @@ const DEFINITION = {
   catch_up: CatchUp.default(true),
 };
 
-const [recountUsage, emptyTrash, sweepObjects, sweepUploads, applyRetention, verifyChecksums, batch] = WORKS;
+const [recountUsage, emptyTrash, sweepObjects, sweepUploads, applyRetention, verifyChecksums, exportFolder, batch] = WORKS;
 /** The example of each is a whole one. */
 const example = (kind: string, more: object = {}): object => ({ name: 'Old drafts', kind, cron: '0 3 * * mon-fri', ...more });
-const DRAFTS = { operation: 'delete', filter: { folder_id: '7b0c6d6e-5c1f-4d0a-9a53-0d6f0e3b2a11' } };
+const FOLDER = '7b0c6d6e-5c1f-4d0a-9a53-0d6f0e3b2a11';
+const DRAFTS = { operation: 'delete', filter: { folder_id: FOLDER } };
 
 export const NewSchedule = z
   .discriminatedUnion('kind', [
@@ -87,6 +89,12 @@ export const NewSchedule = z
     sweepUploads.extend(DEFINITION).meta({ id: 'NewSweepUploadsSchedule', example: example('sweep_uploads') }),
     applyRetention.extend(DEFINITION).meta({ id: 'NewApplyRetentionSchedule', example: example('apply_retention') }),
     verifyChecksums.extend(DEFINITION).meta({ id: 'NewVerifyChecksumsSchedule', example: example('verify_checksums') }),
+    exportFolder.extend(DEFINITION).meta({
+      id: 'NewExportFolderSchedule',
+      description:
+        'each run is a job `export`, whose result has the link of its archive for whom the schedule acts as; the newest `keep` archives stay, however old',
+      example: example('export_folder', { arguments: { folder_id: FOLDER, keep: 7 } }),
+    }),
     batch.extend(DEFINITION).meta({ id: 'NewBatchSchedule', example: example('batch', { arguments: DRAFTS }) }),
   ])
   .meta({ id: 'NewSchedule' });

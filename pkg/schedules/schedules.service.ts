@@ -11,8 +11,9 @@ import type { Database, Tx } from '../store/postgres/database.ts';
 import type { TaskRequests } from '../tasks/task-requests.ts';
 import type { TaskView } from '../tasks/tasks.schema.ts';
 import { TASK_COLUMNS, TASKS } from '../tasks/tasks.sql.ts';
-import { presentTask } from '../tasks/tasks.view.ts';
-import { requestRun, requireDoable, ScheduleSettings, ScheduleWork } from './schedule-kinds.ts';
+import { presentTaskTo } from '../tasks/tasks.view.ts';
+import { pruneKept } from '../content/exports/kept-exports.ts';
+import { keepOf, requestRun, requireDoable, ScheduleSettings, ScheduleWork } from './schedule-kinds.ts';
 import { TICK_SCHEDULE } from './schedules.jobs.ts';
 import { firstTick, requireOwn, runAt, TOO_MANY_SCHEDULES } from './schedules.policy.ts';
 import type { NewSchedule, RunQuery, ScheduleChanges, ScheduleQuery, ScheduleView } from './schedules.schema.ts';
@@ -91,15 +92,17 @@ export class Schedules {
       const nextTick = isSame ? schedule.nextTick : await this.#arm(tx, id, { cron, timeZone, active });
       const definition = { name, kind: work.kind, arguments: work.arguments, cron, timeZone, active, catchUp };
       await tx.schedules.change(schedule, { ...definition, savedBy: actor.userId, settings: this.#settings, nextTick });
+      await pruneKept(this.#jobs, tx, id, keepOf(work), await nowOf(tx));
       return this.#shown(tx, id);
     });
   }
 
-  /** Its runs stay jobs. Throws `not_found`, `managed`, `precondition_failed`. */
+  /** Its runs stay jobs, and its archives for a while. Throws `not_found`, `managed`, `precondition_failed`. */
   async remove(id: Uuid, ifMatch: IfMatch): Promise<void> {
     await this.#db.transaction(async (tx) => {
       const schedule = await requireChangeable(tx, id, ifMatch);
       await tx.schedules.delete({ id: schedule.id });
+      await pruneKept(this.#jobs, tx, id, null, await nowOf(tx));
     });
   }
 
@@ -110,19 +113,19 @@ export class Schedules {
       if (await isRunning(tx, schedule.id)) throw new Problem('conflict', 'A run of this schedule has not ended.');
       const work = ScheduleWork.parse({ kind: schedule.kind, arguments: schedule.arguments });
       const settings = ScheduleSettings.parse(schedule.settings);
-      return requestRun(tx, this.#tasks, work, settings, { scheduleId: schedule.id, userId: schedule.savedBy });
+      return requestRun(tx, this.#tasks, work, settings, { scheduleId: schedule.id, schedule: schedule.uuid, userId: schedule.savedBy });
     });
   }
 
   /** Two statements. Throws `not_found`. */
-  async runs(id: Uuid, { state, ...query }: RunQuery): Promise<Page<TaskView>> {
+  async runs(actor: Actor, id: Uuid, { state, ...query }: RunQuery): Promise<Page<TaskView>> {
     const schedule = required(await findSchedule(this.#db, id));
     return listPage(this.#db, query, {
       keyset: TASKS,
       columns: TASK_COLUMNS,
       from: 'tasks t',
       where: (params) => [`t.schedule_id = ${params.add(schedule.id)}`, ...(state === undefined ? [] : [`t.state = ${params.add(state)}`])],
-      present: presentTask,
+      present: (task) => presentTaskTo(actor, task),
     });
   }
 

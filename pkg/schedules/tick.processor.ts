@@ -69,9 +69,9 @@ async function tickOf({ jobs }: WorkerServices, tasks: TaskRequests, tx: Tx, slu
 async function requestRunOf(
   tasks: TaskRequests,
   tx: Tx,
-  { id, savedBy, kind, arguments: given, settings }: NonNullable<Awaited<ReturnType<typeof findSchedule>>>,
+  { id, uuid, savedBy, kind, arguments: given, settings }: NonNullable<Awaited<ReturnType<typeof findSchedule>>>,
 ): Promise<string> {
   const work = ScheduleWork.parse({ kind, arguments: given });
-  const run = await requestRun(tx, tasks, work, ScheduleSettings.parse(settings), { scheduleId: id, userId: savedBy });
+  const run = await requestRun(tx, tasks, work, ScheduleSettings.parse(settings), { scheduleId: id, schedule: uuid, userId: savedBy });
   return run.id;
 }

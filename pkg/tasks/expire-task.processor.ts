@@ -1,15 +1,17 @@
-import { processor, TryLater } from '../events/processor.ts';
+import { NextTurn, processor, TryLater } from '../events/processor.ts';
 import { EXPIRE_TASK } from './task-kind.ts';
 import { deleteTask } from './task-steps.sql.ts';
 
 const DAY_MS = 24 * 60 * 60 * 1000;
 
-/** Deletes a task, once it has ended, with its items. */
+/** Deletes a task with its items, once it has ended and no archive of it is left. */
 export const expireTask = processor({
   job: EXPIRE_TASK,
   create:
     () =>
     async ({ transaction }, { task }) => {
-      if (!(await deleteTask(transaction, task))) throw new TryLater('the task has not ended', DAY_MS);
+      const became = await deleteTask(transaction, task);
+      if (became === 'unfinished') throw new TryLater('the task has not ended', DAY_MS);
+      if (became === 'kept') throw new NextTurn('its archive is still there', DAY_MS);
     },
 });

@@ -153,16 +153,23 @@ export async function endQueued(tx: Sql, taskId: number, { code, message }: { co
 
 const ITEMS_PER_STATEMENT = 10_000;
 
-/** Deletes a task that has ended, its items in several transactions where they are many. False: it has not ended. */
-export async function deleteTask(transaction: <T>(fn: (tx: Sql) => Promise<T>) => Promise<T>, uuid: string): Promise<boolean> {
+/** An archive that a schedule keeps (the table `exports`) is found by its task, and so keeps that as well. */
+const KEEPS_ARCHIVE = `EXISTS (SELECT FROM exports e WHERE e.uuid = t.uuid AND e.schedule IS NOT NULL)`;
+
+/** Deletes a task that has ended, its items in several transactions where they are many. `kept`: its archive is still there. */
+export async function deleteTask(
+  transaction: <T>(fn: (tx: Sql) => Promise<T>) => Promise<T>,
+  uuid: string,
+): Promise<'gone' | 'unfinished' | 'kept'> {
   for (;;) {
     const state = await transaction(async (tx) => {
-      const [task] = await tx.query<{ id: number; isOver: boolean }>(
-        'SELECT id, ended_at IS NOT NULL AS "isOver" FROM tasks WHERE uuid = $1',
+      const [task] = await tx.query<{ id: number; isOver: boolean; isKept: boolean }>(
+        `SELECT t.id, t.ended_at IS NOT NULL AS "isOver", ${KEEPS_ARCHIVE} AS "isKept" FROM tasks t WHERE t.uuid = $1`,
         [uuid],
       );
       if (!task) return 'gone';
       if (!task.isOver) return 'unfinished';
+      if (task.isKept) return 'kept';
       const items = await tx.query(
         'DELETE FROM task_items WHERE task_id = $1 AND id IN (SELECT id FROM task_items WHERE task_id = $1 ORDER BY id LIMIT $2) RETURNING id',
         [task.id, ITEMS_PER_STATEMENT],
@@ -171,6 +178,6 @@ export async function deleteTask(transaction: <T>(fn: (tx: Sql) => Promise<T>) =
       await tx.query('DELETE FROM tasks WHERE id = $1', [task.id]);
       return 'gone';
     });
-    if (state !== 'more') return state === 'gone';
+    if (state !== 'more') return state;
   }
 }

@@ -123,7 +123,9 @@ const ExportTask = TaskOfAnyKind.extend({
         description: 'downloads the archive without a token, whole or ranges of it; whoever has it can read the archive',
         example: 'https://files.example.org/api/v1/tickets/9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08',
       }),
-      expires_at: Timestamp.describe('of the link; then the archive is deleted'),
+      expires_at: Timestamp.nullable().describe(
+        'of the link; then the archive is deleted; null: of a schedule (export_folder), until as many newer ones are there as it keeps',
+      ),
       size: Bytes.meta({ description: 'of the archive' }),
       sha256: z
         .string()

@@ -8,7 +8,7 @@ import type { TaskKind } from './task-kind.ts';
 import type { TaskRequests } from './task-requests.ts';
 import type { TASK_ITEM_SORT_FIELDS, TaskItemQuery, TaskItemView, TaskQuery, TaskRetry, TaskView } from './tasks.schema.ts';
 import { cancelTask, findTask, TASK_COLUMNS, TASK_ITEM_COLUMNS, TASK_ITEMS, type TaskItemRow, type TaskRow, TASKS } from './tasks.sql.ts';
-import { presentTask, presentTaskItem } from './tasks.view.ts';
+import { presentTaskItem, presentTaskTo } from './tasks.view.ts';
 
 /**
  * What people requested that takes longer than a request: it is called a job at /jobs, and a task here, where jobs are the worker's.
@@ -43,13 +43,13 @@ export class Tasks {
         ...(kind === undefined ? [] : [`t.kind = ${params.add(kind)}`]),
         ...(state === undefined ? [] : [`t.state = ${params.add(state)}`]),
       ],
-      present: (task) => shownTo(actor, task),
+      present: (task) => presentTaskTo(actor, task),
     });
   }
 
   /** One statement. Throws `not_found`. */
   async get(actor: Actor, id: Uuid): Promise<TaskView> {
-    return shownTo(actor, await this.#find(actor, id, { byAdministrators: true }));
+    return presentTaskTo(actor, await this.#find(actor, id, { byAdministrators: true }));
   }
 
   /** Two statements. Throws `not_found`. */
@@ -69,7 +69,7 @@ export class Tasks {
     const task = await this.#find(actor, id, { byAdministrators: true });
     const canceled = await cancelTask(this.#db, task.id, this.#clock.now());
     if (canceled === null) throw new Problem('conflict', 'The job has ended.');
-    return shownTo(actor, canceled);
+    return presentTaskTo(actor, canceled);
   }
 
   /** The failed items, or those with these codes, as another task. Throws `not_found`, `conflict` (it has not ended, nothing failed, is tried already, too many tasks). */
@@ -103,9 +103,6 @@ const itemsOf = (
   ],
   present: presentTaskItem,
 });
-
-const shownTo = (actor: Actor, task: TaskRow): TaskView =>
-  presentTask(task.kind === 'export' && task.userId !== actor.userId ? { ...task, result: null } : task);
 
 /** Administrators are those who manage users. */
 const isAdministrator = (actor: Actor): boolean => actor.permissions.has('write:users');

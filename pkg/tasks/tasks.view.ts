@@ -1,3 +1,4 @@
+import type { Actor } from '../api/actor.ts';
 import type { TaskItemView, TaskView } from './tasks.schema.ts';
 import type { TaskItemRow, TaskRow } from './tasks.sql.ts';
 
@@ -16,6 +17,10 @@ export const presentTask = (task: TaskRow): TaskView =>
     cancelable: task.endedAt === null,
     retry_of: task.retryOf,
   }) as TaskView;
+
+/** The link of an export is for whoever requested it alone. */
+export const presentTaskTo = ({ userId }: Pick<Actor, 'userId'>, task: TaskRow): TaskView =>
+  presentTask(task.kind === 'export' && task.userId !== userId ? { ...task, result: null } : task);
 
 export const presentTaskItem = (item: TaskItemRow): TaskItemView => ({
   id: item.uuid,

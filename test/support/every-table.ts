@@ -302,6 +302,7 @@ export const ROWS_OF_TENANT: Rows = {
       size: 5,
       checksum: 'd'.repeat(64),
       expires_at: LATER,
+      schedule: uuid(120),
     },
   ],
 };

@@ -12,6 +12,8 @@ export const EXPORT = taskKind({
     permissions: z.array(z.custom<Permission>()),
     /** Absolute, without a slash at the end. */
     apiUrl: z.string(),
+    /** The uuid of the schedule that it is a run of: the archive stays until newer ones replace it (kept-exports.ts). */
+    schedule: z.uuid().optional(),
   }),
 });
 export type ExportArguments = z.output<(typeof EXPORT)['arguments']>;

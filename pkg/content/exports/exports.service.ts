@@ -1,7 +1,8 @@
 import type { Actor } from '../../api/actor.ts';
 import { Problem } from '../../api/problem.ts';
+import type { JobRequests } from '../../events/job-requests.ts';
 import type { Clock } from '../../runtime/clock.ts';
-import type { Database } from '../../store/postgres/database.ts';
+import type { Database, Tx } from '../../store/postgres/database.ts';
 import type { TaggedCache } from '../../store/redis/tagged-cache.ts';
 import type { TaskRequests } from '../../tasks/task-requests.ts';
 import type { TaskView } from '../../tasks/tasks.schema.ts';
@@ -10,9 +11,10 @@ import { levelOn, requireLevel } from '../access/inherited-access.policy.ts';
 import { nameItems } from '../batch/batch.sql.ts';
 import type { Content } from '../downloads/downloads.service.ts';
 import { findFolder } from '../folders/folders.sql.ts';
-import { EXPORT } from './export-task.ts';
+import { EXPIRE_EXPORTS, EXPORT } from './export-task.ts';
 import type { NewExport } from './exports.schema.ts';
 import { countExports, findExport } from './exports.sql.ts';
+import { expireOfUser } from './kept-exports.sql.ts';
 
 /** Of one person: those that are being made, and those whose links are valid. */
 export const EXPORTS_OF_PERSON = 10;
@@ -22,13 +24,15 @@ export class Exports {
   readonly #db: Database;
   readonly #transactions: AuthorizedTransactions;
   readonly #tasks: TaskRequests;
+  readonly #jobs: JobRequests;
   readonly #clock: Clock;
   readonly #apiUrl: string;
 
-  constructor(deps: { db: Database; cache: TaggedCache; tasks: TaskRequests; clock: Clock; apiUrl: string }) {
+  constructor(deps: { db: Database; cache: TaggedCache; tasks: TaskRequests; jobs: JobRequests; clock: Clock; apiUrl: string }) {
     this.#db = deps.db;
     this.#transactions = authorizedTransactions(deps);
     this.#tasks = deps.tasks;
+    this.#jobs = deps.jobs;
     this.#clock = deps.clock;
     this.#apiUrl = deps.apiUrl;
   }
@@ -48,6 +52,11 @@ export class Exports {
       const total = await nameItems(tx, task.id, items ?? [{ type: 'folder', id: folderId ?? '' }]);
       return { ...task, progress: { ...task.progress, total } };
     });
+  }
+
+  /** The links of a person end with the account, so their archives go. */
+  async removeOf(tx: Tx, userId: number): Promise<void> {
+    if (await expireOfUser(tx, userId, this.#clock.now())) await this.#jobs.request(tx, EXPIRE_EXPORTS, {});
   }
 
   /** What a link opens, and for whom; null: nothing, or not any more. */

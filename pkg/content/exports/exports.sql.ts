@@ -16,20 +16,18 @@ export interface NewExportRow {
   readonly size: number;
   /** Hex SHA-256. */
   readonly checksum: string;
-  readonly expiresAt: Date;
+  /** Null: newer ones of its schedule will replace it. */
+  readonly expiresAt: Date | null;
+  /** The uuid of its schedule. */
+  readonly schedule: string | null;
 }
 
 export const insertExport = (tx: Sql, row: NewExportRow): Promise<unknown> =>
-  tx.query('INSERT INTO exports (uuid, user_id, token, name, key, size, checksum, expires_at) VALUES ($1, $2, $3, $4, $5, $6, $7, $8)', [
-    row.uuid,
-    row.userId,
-    row.token,
-    row.name,
-    row.key,
-    row.size,
-    row.checksum,
-    row.expiresAt,
-  ]);
+  tx.query(
+    `INSERT INTO exports (uuid, user_id, token, name, key, size, checksum, expires_at, schedule)
+     VALUES ($1, $2, $3, $4, $5, $6, $7, coalesce($8::timestamptz, 'infinity'), $9)`,
+    [row.uuid, row.userId, row.token, row.name, row.key, row.size, row.checksum, row.expiresAt, row.schedule],
+  );
 
 /** The content of an export by its token, and the uuid of its user; null: it has expired, or its user may no longer sign in. One statement. */
 export async function findExport(sql: Sql, token: string, now: Date): Promise<(Content & { readonly user: string }) | null> {
@@ -41,19 +39,22 @@ export async function findExport(sql: Sql, token: string, now: Date): Promise<(C
   return row ?? null;
 }
 
-/** Exports of a person that are being made, and those that have not expired. Call it with the lock of their requests. One statement. */
+/** Exports of a person that are being made, and those that have not expired, those of schedules aside. Call it with the lock of their requests. One statement. */
 export async function countExports(tx: Sql, userId: number, now: Date): Promise<number> {
   const [row] = await tx.query<{ count: number }>(
-    `SELECT (SELECT count(*) FROM tasks t WHERE t.user_id = $1 AND t.kind = 'export' AND t.state IN ('queued', 'running'))::int
-       + (SELECT count(*) FROM exports e WHERE e.user_id = $1 AND e.expires_at > $2)::int AS count`,
+    `SELECT (SELECT count(*) FROM tasks t WHERE t.user_id = $1 AND t.kind = 'export' AND NOT t.arguments ? 'schedule'
+         AND t.state IN ('queued', 'running'))::int
+       + (SELECT count(*) FROM exports e WHERE e.user_id = $1 AND e.expires_at > $2 AND e.schedule IS NULL)::int AS count`,
     [userId, now],
   );
   return row?.count ?? 0;
 }
 
-/** Gives the keys of their objects. */
+/** By Postgres' clock too, which decides when the job for this is due: it runs once. Gives the keys of their objects. */
 export const deleteExpired = async (tx: Sql, now: Date): Promise<string[]> =>
-  (await tx.query<{ key: string }>('DELETE FROM exports WHERE expires_at <= $1 RETURNING key', [now])).map(({ key }) => key);
+  (await tx.query<{ key: string }>('DELETE FROM exports WHERE expires_at <= greatest($1::timestamptz, now()) RETURNING key', [now])).map(
+    ({ key }) => key,
+  );
 
 export const queuedItems = (tx: Sql, taskId: number): Promise<Pick<TaskItem, 'id' | 'targetType' | 'target'>[]> =>
   tx.query(`SELECT id, target_type AS "targetType", target FROM task_items WHERE task_id = $1 AND state = 'queued' ORDER BY id`, [taskId]);

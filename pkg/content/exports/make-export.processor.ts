@@ -16,6 +16,7 @@ import { addItems, rankItems } from '../batch/batch.sql.ts';
 import { listedFiles } from '../files/file-list.sql.ts';
 import { Blobs, type NewObjects } from '../uploads/blobs.ts';
 import { EXPIRE_EXPORTS, EXPORT, type ExportArguments } from './export-task.ts';
+import { keepingOf, NOT_ENOUGH, pruneKept, remainingFor } from './kept-exports.ts';
 import { foldersOf, insertExport, isRunning, queuedItems, writeResult } from './exports.sql.ts';
 
 /** Of one worker: each holds up to three parts of 8 MiB, and its directory. */
@@ -41,6 +42,8 @@ interface Chosen {
   /** uuids */
   readonly files: readonly string[];
   readonly folders: readonly string[];
+  /** How large the archive may be. */
+  readonly remainingBytes: number;
 }
 
 /** An archive that no row names yet. */
@@ -58,7 +61,8 @@ interface Made {
  * - The requester reads what is exported when it begins and when it ends; else there is no archive. What they may not read fails as an item.
  * - A killed worker's export begins anew, under another key. What was sent of the first is in no row, and is deleted by the sweep of its day.
  * - A canceled export stops within a second, and leaves nothing.
- * - Archive, link, items and the job that deletes the archive once it has expired are one transaction.
+ * - Archive, link, items and the job that deletes the archive once it has expired are one transaction; of a run of a schedule also what becomes of the
+ *   archives that it replaces.
  * - A file that is deleted for ever before its turn is a failed item; one that cannot be read has the job tried again.
  */
 export const makeExport = taskProcessor({
@@ -102,7 +106,7 @@ async function exportNow(services: WorkerServices, steps: Steps): Promise<void> 
 
 /** What of the items may be read; the others have ended. Null: nothing. */
 async function choose({ clock }: WorkerServices, tx: Tx, task: Task): Promise<Chosen | null> {
-  const { items, nameOf, userUuid } = await readable(tx, task, clock.now());
+  const { items, nameOf, userUuid, userId } = await readable(tx, task, clock.now());
   const named = items.map((item) => ({ ...item, name: nameOf(item.target) }));
   const there = named.filter((item) => item.name !== null);
   await rankItems(
@@ -112,9 +116,19 @@ async function choose({ clock }: WorkerServices, tx: Tx, task: Task): Promise<Ch
   );
   await task.end(named.filter(({ name }) => name === null).map(({ id }) => ({ id, ...GONE })));
   if (there.length === 0) return null;
+  const { schedule } = task.arguments;
+  const remainingBytes =
+    schedule === undefined ? Number.MAX_SAFE_INTEGER : await remainingFor(tx, { task: task.uuid, schedule, userId }, clock.now());
   const of = (type: 'file' | 'folder'): string[] => there.flatMap(({ targetType, target }) => (targetType === type ? [target] : []));
   const name = there.length === 1 ? (there[0]?.name ?? '') : 'export';
-  return { task: task.uuid, userUuid, name: `${name.slice(0, NAME_MAX - 4)}.zip`, files: of('file'), folders: of('folder') };
+  return {
+    task: task.uuid,
+    userUuid,
+    name: `${name.slice(0, NAME_MAX - 4)}.zip`,
+    files: of('file'),
+    folders: of('folder'),
+    remainingBytes,
+  };
 }
 
 /** The items that have not ended, with the names of those that the requester may read: null for others. Throws `forbidden`. */
@@ -152,8 +166,11 @@ async function store(
   const contents = new ArchiveContents({ db: context.db, objects, log });
   const entries = contents.of(entriesOf(context.db, top, renamed), signal, (file) => gone.push(file));
   const hash = createHash('sha256');
+  let sent = 0;
   const bytes = async function* (): AsyncGenerator<Buffer> {
     for await (const chunk of writeZip(entries, hold)) {
+      sent += chunk.length;
+      if (sent > chosen.remainingBytes) throw new Problem('quota_exceeded', NOT_ENOUGH);
       hash.update(chunk);
       yield chunk;
     }
@@ -184,15 +201,21 @@ async function commit({ clock, random, jobs }: WorkerServices, tx: Tx, task: Tas
   const items = await queuedItems(tx, task.id);
   await task.end(items.map(({ id, target }) => (gone.has(target) ? { id, ...GONE } : { id, code: null })));
   const { key, size, checksum } = made;
-  const [token, expiresAt] = [random.hex(32), new Date(now.getTime() + EXPORT_LINK_MS)];
-  await insertExport(tx, { uuid: task.uuid, userId: before.userId, token, name: chosen.name, key, size, checksum, expiresAt });
+  const token = random.hex(32);
+  const { schedule = null } = task.arguments;
+  const { expiresAt, keep } =
+    schedule === null
+      ? { expiresAt: new Date(now.getTime() + EXPORT_LINK_MS), keep: null }
+      : await keepingOf(tx, { task: task.uuid, schedule, userId: before.userId }, { size, now });
+  await insertExport(tx, { uuid: task.uuid, userId: before.userId, token, name: chosen.name, key, size, checksum, expiresAt, schedule });
   await writeResult(tx, task.id, {
     url: `${task.arguments.apiUrl}/tickets/${token}`,
-    expires_at: expiresAt.toISOString(),
+    expires_at: expiresAt?.toISOString() ?? null,
     size,
     sha256: checksum,
   });
-  await jobs.schedule(tx, EXPIRE_EXPORTS, {}, expiresAt);
+  if (expiresAt !== null) await jobs.schedule(tx, EXPIRE_EXPORTS, {}, expiresAt);
+  if (schedule !== null && keep !== null) await pruneKept(jobs, tx, schedule, keep, now);
   await task.succeed();
 }
 

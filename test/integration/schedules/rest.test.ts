@@ -120,6 +120,8 @@ test.each([
   ['batch without arguments', { kind: 'batch' }, 'arguments'],
   ['batch of named items', { kind: 'batch', arguments: { operation: 'delete', items: [] } }, 'arguments.filter'],
   ['batch of an unknown operation', { kind: 'batch', arguments: { operation: 'burn', filter: {} } }, 'arguments.operation'],
+  ['folder to export', { kind: 'export_folder', arguments: { folder_id: 'x', keep: 1 } }, 'arguments.folder_id'],
+  ['number of archives to keep', { kind: 'export_folder', arguments: { folder_id: NOBODY, keep: 0 } }, 'arguments.keep'],
   ['filter', { kind: 'batch', arguments: { operation: 'delete', filter: { nme: 'x' } } }, 'arguments.filter.nme'],
   [
     'password of a share',

@@ -42,6 +42,7 @@ import { countRows } from './0082-count-rows.ts';
 import { recountBeyondLimits } from './0083-recount-beyond-limits.ts';
 import { skippedItems } from './0120-skipped-items.ts';
 import { schedules } from './0130-schedules.ts';
+import { keptExports } from './0131-kept-exports.ts';
 import { imports } from './0140-imports.ts';
 import { contentCrcs } from './0150-content-crcs.ts';
 import { exportedArchives } from './0151-exports.ts';
@@ -96,6 +97,7 @@ export const tenantMigrations: readonly TenantMigration[] = [
   imports,
   contentCrcs,
   exportedArchives,
+  keptExports,
   helpers,
   ltiContexts,
   lineItems,
