@@ -128,13 +128,19 @@ async function stepOf<Arguments extends z.ZodType, T>(
 /** Whoever requested a task, as they are now: with all that their account may do, and without a session. */
 export type Requester = Omit<Actor, 'permissionSet'>;
 
-/** One statement. Throws `forbidden` where they may no longer do any such thing. */
-export async function requireRequester(tx: Sql, { userId }: Pick<RunningTask, 'userId'>, permission: Permission): Promise<Requester> {
+/** One statement. Throws `forbidden` where they may no longer do any such thing, nor a run of a schedule where they may have none. */
+export async function requireRequester(
+  tx: Sql,
+  { userId, scheduleId }: Pick<RunningTask, 'userId' | 'scheduleId'>,
+  permission: Permission,
+): Promise<Requester> {
   const [user] = await tx.query<Omit<Requester, 'permissions' | 'sessionId'>>(
     `SELECT id AS "userId", uuid AS "userUuid", email, roles, tenant_id::text AS "tenantId" FROM users WHERE id = $1 AND is_active`,
     [userId],
   );
   const permissions = permissionsOf(user?.roles ?? []);
-  if (!user || !permissions.has(permission)) throw new Problem('forbidden', `Requires the permission ${permission}.`);
+  const required: Permission[] = scheduleId === null ? [permission] : [permission, 'write:schedules'];
+  const missing = required.find((each) => !permissions.has(each));
+  if (!user || missing !== undefined) throw new Problem('forbidden', `Requires the permission ${missing ?? permission}.`);
   return { ...user, permissions, sessionId: '' };
 }

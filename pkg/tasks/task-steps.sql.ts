@@ -9,6 +9,8 @@ export interface RunningTask {
   readonly uuid: string;
   /** Null: the system's. */
   readonly userId: number | null;
+  /** The schedule that it is a run of. */
+  readonly scheduleId: number | null;
   readonly arguments: Json;
   /** Its items are all there. */
   readonly isPlanned: boolean;
@@ -50,7 +52,7 @@ export async function startTask(tx: Sql, uuid: string, now: Date): Promise<'firs
 export async function lockTask(tx: Sql, uuid: string): Promise<RunningTask | null> {
   // What the step changes is written into the audit log as the requester's.
   const [task] = await tx.query<RunningTask>(
-    `SELECT id, uuid, user_id AS "userId", arguments, is_planned AS "isPlanned", cursor,
+    `SELECT id, uuid, user_id AS "userId", schedule_id AS "scheduleId", arguments, is_planned AS "isPlanned", cursor,
        set_config('carrel.origin', CASE WHEN user_id IS NULL THEN '' ELSE json_build_object('user', user_id)::text END, true)
      FROM tasks WHERE uuid = $1 AND state = 'running' FOR UPDATE`,
     [uuid],

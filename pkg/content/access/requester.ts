@@ -13,7 +13,7 @@ import { grantsOf } from './grants-of-user.sql.ts';
  */
 export async function requesterOf(
   tx: Tx,
-  task: Pick<RunningTask, 'userId'>,
+  task: Pick<RunningTask, 'userId' | 'scheduleId'>,
   permission: Permission,
   now: Date,
   could?: readonly Permission[],

@@ -205,6 +205,23 @@ describe('a run has the rights that whoever saved the schedule last has then', (
     expect(await nextRun(gone)).toMatchObject({ state: 'succeeded' });
   });
 
+  test.each([
+    ['batch', { operation: 'delete', filter: { search: true, q: 'draft' } }],
+    ['export_folder', { keep: 1 }],
+  ])('a former administrator’s %s does nothing, though as a member they may do so themselves', async (kind, given) => {
+    const former = await tenant.user({ roles: ['admin'] });
+    const folder = (await former.api.post('/folders', { name: 'drafts' })).body.id;
+    const file = (
+      await untilServed(() => former.api.upload('/files', { name: 'draft', file: Buffer.from('x'), fields: { folder_id: folder } }))
+    ).body.id;
+    const wanted = kind === 'export_folder' ? { ...given, folder_id: folder } : given;
+    const { body } = await former.api.post('/schedules', { name: 'x', kind, cron: '0 0 1 1 *', arguments: wanted });
+    await tenant.admin.patch(`/users/${former.user.id}`, { roles: ['member'] });
+
+    expect(await nextRun(body.id)).toMatchObject({ state: 'failed', error: { code: 'forbidden' } });
+    expect((await former.api.get(`/files/${file}`)).body.deleted_at ?? null).toBeNull();
+  });
+
   test('a batch does what they may do to what its filter matches then', async () => {
     const [admin, other] = [await tenant.user({ roles: ['admin'] }), await tenant.user()];
     const folder = (await admin.api.post('/folders', { name: 'drafts' })).body.id;

@@ -177,7 +177,7 @@ test('services of endpoints run in a step, with the rights of whoever requested 
 
   const thrown = await runStep(async (services, { transaction, cache, db }) =>
     transaction(async (tx) => {
-      const { actor } = await requesterOf(tx, { userId: row?.id ?? null }, 'write:folders', services.clock.now());
+      const { actor } = await requesterOf(tx, { userId: row?.id ?? null, scheduleId: null }, 'write:folders', services.clock.now());
       const folders = new Folders({ ...services, cache, db: db.within(tx) });
       for (const input of [{ name: 'new' }, { name: 'own' }, { name: 'new', parent_id: other }, { name: 'below', parent_id: own }]) {
         const item = folders.create(actor, { on_conflict: 'fail', ...input });
@@ -199,7 +199,7 @@ test('nothing of a step is left that throws after services have changed somethin
 
   const thrown = await runStep(async (services, { transaction, cache, db }) =>
     transaction(async (tx) => {
-      const { actor } = await requesterOf(tx, { userId: row?.id ?? null }, 'write:folders', services.clock.now());
+      const { actor } = await requesterOf(tx, { userId: row?.id ?? null, scheduleId: null }, 'write:folders', services.clock.now());
       await new Folders({ ...services, cache, db: db.within(tx) }).create(actor, { name: 'new', on_conflict: 'fail' });
       throw new Error('refused');
     }),
