@@ -21,6 +21,7 @@ import { pdfProcessors } from '../../pkg/helper-services/pdf/pdf.processor.ts';
 import type { WorkerJobs } from '../../pkg/jobs/worker.ts';
 import { renameCourse } from '../../pkg/lti/launch/rename-course.processor.ts';
 import { submitGrade } from '../../pkg/lti/grades/submit-grade.processor.ts';
+import { armSchedules } from '../../pkg/schedules/arm-schedules.ts';
 import { tickSchedule } from '../../pkg/schedules/tick.processor.ts';
 import { expireTask } from '../../pkg/tasks/expire-task.processor.ts';
 import { replay } from '../../pkg/webhooks/replays/replay.processor.ts';
@@ -63,5 +64,5 @@ export const workerJobs = (config: WorkerConfig): WorkerJobs => ({
       retrySeconds: config.CARREL_WEBHOOK_RETRY_SECONDS,
     }),
   ],
-  schedules: [deleteExpiredEvents, trimFullOutboxes, deleteExpiredAudit, deleteExpiredStatistics, scheduleIntegrityChecks],
+  schedules: [deleteExpiredEvents, trimFullOutboxes, deleteExpiredAudit, deleteExpiredStatistics, scheduleIntegrityChecks, armSchedules],
 });

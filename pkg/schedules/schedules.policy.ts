@@ -6,7 +6,7 @@ import { Cron } from './cron.ts';
 /** Schedules of a tenant, those of its resource included. */
 export const SCHEDULES_MAX = 50;
 /** What all tenants have at one minute is spread over so long. */
-const SPREAD_MS = 60_000;
+export const SPREAD_MS = 60_000;
 /** A tick that is found later than this is a missed one: nothing was running. */
 export const MISSED_AFTER_MS = 5 * 60_000;
 /** Ticks are kept so long, as their runs are. */

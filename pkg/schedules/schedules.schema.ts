@@ -48,6 +48,11 @@ export const ScheduleView = z
       .describe('the newest run that is still there'),
     next_run_at: Timestamp.nullable().describe('null: it is not active'),
     skipped_runs: z.int().min(0).meta({ description: 'times at which the run before had not ended', example: 0 }),
+    missed_runs: z.int().min(0).meta({
+      description:
+        'times at which nothing ran, since no worker came to it for 5 minutes or more, and that were not caught up; those of one pause are one',
+      example: 0,
+    }),
     created_at: Timestamp,
     updated_at: Timestamp,
     etag: Etag,

@@ -4,7 +4,7 @@ import type { Sql } from '../store/postgres/pool.ts';
 import type { Schedule } from '../store/postgres/tables.ts';
 import type { TaskState } from '../tasks/tasks.schema.ts';
 import { UNFINISHED } from '../tasks/tasks.sql.ts';
-import { SCHEDULES_MAX, TICK_RETENTION_MS } from './schedules.policy.ts';
+import { SCHEDULES_MAX, SPREAD_MS, TICK_RETENTION_MS, type TickOutcome } from './schedules.policy.ts';
 import { SCHEDULE_SORT_FIELDS, type ScheduleQuery, type ScheduleView } from './schedules.schema.ts';
 
 /** A schedule with its newest run. */
@@ -15,7 +15,7 @@ export interface ScheduleRow extends Schedule {
 }
 
 const COLUMNS = `s.id, s.uuid, s.name, s.kind, s.arguments, s.cron, s.time_zone AS "timeZone", s.active, s.catch_up AS "catchUp", s.managed_by AS "managedBy",
-  s.managed_ref AS "managedRef", s.saved_by AS "savedBy", s.settings, s.next_tick AS "nextTick", s.skipped, s.revision, s.created_at AS "createdAt",
+  s.managed_ref AS "managedRef", s.saved_by AS "savedBy", s.settings, s.next_tick AS "nextTick", s.skipped, s.missed, s.revision, s.created_at AS "createdAt",
   s.updated_at AS "updatedAt", r.uuid AS "lastJob", r.state AS "lastState", r.created_at AS "lastAt"`;
 
 const FROM = `schedules s LEFT JOIN LATERAL (
@@ -75,6 +75,25 @@ export const insertTick = (tx: Sql, id: number, tick: Date, task: string | null,
     [id, tick, task, new Date(now.getTime() - TICK_RETENTION_MS)],
   );
 
-/** The tick that is due next, and whether one more was skipped. */
-export const moveOn = (tx: Sql, id: number, next: Date, { isSkipped }: { isSkipped: boolean }): Promise<unknown> =>
-  tx.query('UPDATE schedules SET next_tick = $2, skipped = skipped + $3::int WHERE id = $1', [id, next, isSkipped ? 1 : 0]);
+/** The tick that is due next, and whether one more was skipped or missed. */
+export const moveOn = (tx: Sql, id: number, next: Date, outcome: TickOutcome): Promise<unknown> =>
+  tx.query(
+    `UPDATE schedules SET next_tick = $2, skipped = skipped + ($3::text = 'skipped')::int, missed = missed + ($3::text = 'missed')::int WHERE id = $1`,
+    [id, next, outcome],
+  );
+
+/**
+ * Inserts a job that is due now for each schedule that is active and has none due by its next run; one that a worker is at, or that is tried again, is one.
+ * Gives how many. One statement, as the tenant's role.
+ */
+export const armWithoutJob = async (sql: Sql, { kind, queue }: { readonly kind: string; readonly queue: string }): Promise<number> =>
+  (
+    await sql.query(
+      `INSERT INTO carrel.work (kind, payload, line)
+       SELECT $1::text, jsonb_build_object('schedule', s.uuid), $2::text FROM schedules s WHERE s.next_tick IS NOT NULL AND NOT EXISTS (
+         SELECT FROM carrel.work w WHERE w.tenant = current_user AND w.kind = $1::text AND w.payload = jsonb_build_object('schedule', s.uuid)
+           AND w.due_at < 'infinity' AND (w.attempts > 0 OR w.due_at <= greatest(s.next_tick, now()) + interval '${SPREAD_MS} milliseconds'))
+       RETURNING id`,
+      [kind, queue],
+    )
+  ).length;

@@ -21,6 +21,7 @@ export const presentSchedule = (schedule: ScheduleRow, slug: string): ScheduleVi
   last_run: lastRunOf(schedule),
   next_run_at: schedule.nextTick === null ? null : runAt(schedule.nextTick, slug).toISOString(),
   skipped_runs: schedule.skipped,
+  missed_runs: schedule.missed,
   created_at: schedule.createdAt.toISOString(),
   updated_at: schedule.updatedAt.toISOString(),
   etag: scheduleEtag(schedule),

@@ -20,7 +20,8 @@ interface Tick {
  * Invariants:
  * - The row of a tick, its run, the next tick and the job for that are one transaction that holds the schedule: a tick is one run, or none, however many
  *   workers are at it and whichever of them dies.
- * - A schedule that is active has a job no later than its next run. One that finds nothing due sees to it, and does no more.
+ * - A schedule that is active has a job no later than its next run. One that finds nothing due sees to it, and does no more. Where the job is lost,
+ *   arm-schedules.ts gives it another one.
  */
 export const tickSchedule = processor({
   job: TICK_SCHEDULE,
@@ -59,7 +60,7 @@ async function tickOf({ jobs }: WorkerServices, tasks: TaskRequests, tx: Tx, slu
   if (outcome !== 'early') {
     const run = outcome === 'run' ? await requestRunOf(tasks, tx, schedule) : null;
     await insertTick(tx, id, tick, run, now);
-    await moveOn(tx, id, next, { isSkipped: outcome === 'skipped' });
+    await moveOn(tx, id, next, outcome);
   }
   await jobs.schedule(tx, TICK_SCHEDULE, { schedule: uuid }, runAt(next, slug), { unlessSooner: true });
   return { outcome, lateMs };

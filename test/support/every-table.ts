@@ -246,6 +246,7 @@ export const ROWS_OF_TENANT: Rows = {
       settings: { appUrl: 'x' },
       next_tick: LATER,
       skipped: 3,
+      missed: 4,
     },
   ],
   schedule_ticks: [{ schedule_id: 1, tick: EARLIER, task: uuid(101) }],

@@ -29,6 +29,7 @@ test('a schedule shows what it does and when it runs next, which is when a worke
     last_run: null,
     next_run_at: expect.stringMatching(/Z$/),
     skipped_runs: 0,
+    missed_runs: 0,
     created_at: expect.stringMatching(/Z$/),
     updated_at: expect.stringMatching(/Z$/),
     etag: expect.stringMatching(/^[\w-]+$/),

@@ -5,6 +5,7 @@ import { newContentKey } from '../../../pkg/store/s3/content-key.ts';
 import { dayOf } from '../../../pkg/store/s3/upload-day.ts';
 import { systemRandom } from '../../../pkg/runtime/random.ts';
 import { range, untilServed, waitFor } from '../../support/wait.ts';
+import { workerInProcess } from '../../support/worker-in-process.ts';
 import { startWorkerProcess } from '../../support/worker-process.ts';
 import { platformTenant, workerSuite } from '../../support/worker-suite.ts';
 import { quotaOf } from '../content/tenant-state.ts';
@@ -141,6 +142,70 @@ describe('runs that were missed', () => {
 
     expect([await runsOf(id), (await ticksOf(id)).map(({ task }) => task)]).toEqual([[], [null]]);
     expect(await nextRun(id)).toMatchObject({ state: 'succeeded' });
+  });
+});
+
+describe('a schedule whose job is lost is due again when a worker starts', () => {
+  const jobsOf = (id: string) =>
+    platform.pool.query<{ isDead: boolean }>(
+      `SELECT due_at = 'infinity' AS "isDead" FROM carrel.work WHERE kind = 'schedules.tick' AND payload ->> 'schedule' = $1 ORDER BY due_at`,
+      [id],
+    );
+  /** A worker of a release that does not know schedules, for a day. */
+  const unknown = async (ids: readonly string[]): Promise<void> => {
+    await worker.end('SIGTERM');
+    const older = workerInProcess(platform, { queues: [{ name: 'work', perTenant: 4, concurrency: 4 }], processors: [] });
+    for (const id of ids) await passUntilDue(id, 120 * MINUTE_MS);
+    const wait = (what: string, state: string) =>
+      waitFor(what, async () => {
+        const sql = `SELECT FROM carrel.work WHERE kind = 'schedules.tick' AND payload ->> 'schedule' = ANY ($1) AND ${state}`;
+        return (await platform.pool.query(sql, [ids])).length === ids.length;
+      });
+    await wait('the jobs to be put back', `last_error LIKE 'not understood since%' AND leased_until IS NULL`);
+    await platform.pool.query(
+      `UPDATE carrel.work SET due_at = now(), last_error = regexp_replace(last_error, 'since [^ ]+Z', 'since 2020-01-01T00:00:00Z')
+       WHERE kind = 'schedules.tick' AND payload ->> 'schedule' = ANY ($1)`,
+      [ids],
+    );
+    await wait('dead letters', `due_at = 'infinity'`);
+    await older.close();
+  };
+
+  test('it was a dead letter: what was missed is caught up with, or counted', async () => {
+    const [caughtUp, leftOut, gone] = [
+      await create({ cron: '*/10 * * * *' }),
+      await create({ cron: '*/10 * * * *', catch_up: false }),
+      await create(),
+    ];
+    await unknown([caughtUp, leftOut, gone]);
+    await tenant.admin.delete(`/schedules/${gone}`);
+    await worker.start();
+    for (const id of [caughtUp, leftOut])
+      await waitFor('the next time to be ahead', async () => Date.parse((await shown(id)).next_run_at) > Date.now());
+
+    expect([(await runsOf(caughtUp)).length, (await shown(caughtUp)).missed_runs]).toEqual([1, 0]);
+    expect([await runsOf(leftOut), (await shown(leftOut)).missed_runs, (await ticksOf(leftOut)).map(({ task }) => task)]).toEqual([
+      [],
+      1,
+      [null],
+    ]);
+    expect(await worker.metrics()).toMatch(/carrel_schedule_ticks_total\{outcome="missed",program="worker"\} 1/);
+    for (const id of [caughtUp, leftOut]) expect(await jobsOf(id)).toEqual([{ isDead: false }, { isDead: true }]);
+    expect(await jobsOf(gone)).toEqual([{ isDead: true }]);
+    await platform.pool.query(`DELETE FROM carrel.work WHERE due_at = 'infinity'`);
+  });
+
+  test('it was deleted before its time came: the run is on time', async () => {
+    const id = await create();
+    await platform.pool.query(`DELETE FROM carrel.work WHERE payload ->> 'schedule' = $1`, [id]);
+    await worker.end('SIGTERM');
+    await worker.start();
+    await waitFor('a job for the next run', async () => {
+      const sql = `SELECT FROM carrel.work WHERE payload ->> 'schedule' = $1 AND due_at = $2`;
+      return (await platform.pool.query(sql, [id, (await shown(id)).next_run_at])).length === 1;
+    });
+
+    expect(await runsOf(id)).toEqual([]);
   });
 });
 

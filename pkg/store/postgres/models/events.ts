@@ -56,6 +56,7 @@ export const schedules = table('schedules', ['id'], {
   settings: json<object>(),
   nextTick: nullable(timestamp),
   skipped: filled(bigint),
+  missed: filled(bigint),
   revision: filled(bigint),
   createdAt: filled(timestamp),
   updatedAt: filled(timestamp),

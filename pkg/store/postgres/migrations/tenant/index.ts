@@ -43,6 +43,7 @@ import { recountBeyondLimits } from './0083-recount-beyond-limits.ts';
 import { skippedItems } from './0120-skipped-items.ts';
 import { schedules } from './0130-schedules.ts';
 import { keptExports } from './0131-kept-exports.ts';
+import { missedRuns } from './0132-missed-runs.ts';
 import { imports } from './0140-imports.ts';
 import { contentCrcs } from './0150-content-crcs.ts';
 import { exportedArchives } from './0151-exports.ts';
@@ -98,6 +99,7 @@ export const tenantMigrations: readonly TenantMigration[] = [
   contentCrcs,
   exportedArchives,
   keptExports,
+  missedRuns,
   helpers,
   ltiContexts,
   lineItems,
