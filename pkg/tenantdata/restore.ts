@@ -75,7 +75,7 @@ const JOBS_MS = 120_000;
  *   decides nothing but which rows come.
  * - While it runs nobody uses the data: the role may not log in, and no job of the tenant runs. RestoreRefused otherwise.
  * - It happens as a whole or not at all: cut off, the tenant has the rows that it had, and perhaps objects that none of them names.
- * - A backup of another tenant is a copy: its webhooks and registrations are inactive, and what it had yet to send or to do is left out.
+ * - A backup of another tenant is a copy: its webhooks, registrations and schedules are inactive, and what it had yet to send or to do is left out.
  * - Nobody is signed in afterwards.
  *
  * Throws also RepositoryError, UnknownMigrations, StoreUnavailableError.
@@ -202,13 +202,19 @@ async function hasRunningJobs(tx: Sql, role: string): Promise<boolean> {
   return running.length > 0;
 }
 
-/** Two tenants must not call the same receivers and helpers, or answer the same LMS. What a resource made is left to the resources of this tenant. */
+/**
+ * Two tenants must not call the same receivers and helpers, or answer the same LMS. What a resource made is left to the resources of this tenant. Nothing
+ * runs that changes what somebody wants to look at, and what has no job here any more has ended.
+ */
 async function silence(tx: Sql): Promise<void> {
   await tx.query('DELETE FROM webhooks WHERE managed_by IS NOT NULL');
   await tx.query('DELETE FROM lti_tools WHERE managed_by IS NOT NULL');
   await tx.query('DELETE FROM helpers');
+  await tx.query('DELETE FROM schedules WHERE managed_by IS NOT NULL');
   await tx.query('UPDATE webhooks SET active = false WHERE active');
   await tx.query('UPDATE lti_tools SET is_active = false WHERE is_active');
+  await tx.query('UPDATE schedules SET active = false, next_tick = NULL WHERE active');
+  await tx.query(`UPDATE tasks SET state = 'canceled', ended_at = now() WHERE state IN ('queued', 'running')`);
 }
 
 /**
