@@ -1,8 +1,8 @@
 import { expect, test } from '@jest/globals';
 import { randomBytes } from 'node:crypto';
-import { readdirSync, readFileSync } from 'node:fs';
 import { Readable } from 'node:stream';
 import { crc32 } from 'node:zlib';
+import { isThis, residentMib, statusOf, workerMib } from '../support/resident.ts';
 import { range, waitFor } from '../support/wait.ts';
 import { platformTenant, workerSuite } from '../support/worker-suite.ts';
 import { zipBytes } from '../support/zip-bytes.ts';
@@ -18,29 +18,6 @@ const GROWTH_MAX_MIB = 96;
 const { platform } = workerSuite();
 const tenant = platformTenant(platform);
 
-const statusOf = (pid: string, field: string): string => {
-  try {
-    return readFileSync(`/proc/${pid}/status`, 'utf8').match(new RegExp(`^${field}:\\s+(\\d+)`, 'm'))?.[1] ?? '';
-  } catch {
-    return ''; // it has ended
-  }
-};
-
-/** MiB of this test's process that runs `program`, below `parent`; undefined: there is none. */
-function residentMib(program: string, isBelow: (parent: string) => boolean): number | undefined {
-  for (const pid of readdirSync('/proc').filter((name) => /^\d+$/.test(name))) {
-    if (!isBelow(statusOf(pid, 'PPid'))) continue;
-    try {
-      if (readFileSync(`/proc/${pid}/cmdline`, 'utf8').includes(program)) return Number(statusOf(pid, 'VmRSS')) / 1024;
-    } catch {
-      // it has ended
-    }
-  }
-  return undefined;
-}
-
-const isThis = (pid: string): boolean => pid === String(process.pid);
-const workerMib = (): number => residentMib('cmd/worker/main', isThis) ?? 0;
 const readerMib = (): number => residentMib('reader.main', (parent) => isThis(statusOf(parent, 'PPid'))) ?? 0;
 
 /** Requests an import, and gives how much the worker and the reader had at most until its end. */

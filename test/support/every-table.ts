@@ -10,6 +10,7 @@ export type Rows = Readonly<Record<string, readonly Readonly<Record<string, unkn
 const uuid = (n: number): string => `00000000-0000-4000-8000-${String(n).padStart(12, '0')}`;
 const LATER = '2099-01-01T00:00:00Z';
 const EARLIER = '2025-01-01T00:00:00Z';
+const PACKED = { sum: Buffer.from('sum'), plan: Buffer.from('plan'), renamed: Buffer.from('renamed') };
 
 /** The audit log has entries of these changes too: they are made with this origin. */
 export const ORIGIN = JSON.stringify({
@@ -305,6 +306,9 @@ export const ROWS_OF_TENANT: Rows = {
       expires_at: LATER,
       schedule: uuid(120),
     },
+  ],
+  export_uploads: [
+    { task: uuid(100), key: 'exports/2', upload_id: 'upload', name: 'x.zip', part_bytes: 8, etags: ['tag'], gone: [1], ...PACKED },
   ],
 };
 

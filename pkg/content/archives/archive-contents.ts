@@ -4,6 +4,7 @@ import type { Sql } from '../../store/postgres/pool.ts';
 import { ObjectMissing, type Objects } from '../../store/s3/objects.ts';
 import { type ArchivedFile, isCurrent } from './archive.sql.ts';
 import type { NamedEntry } from './folder-entries.ts';
+import type { Section } from './planned-archive.ts';
 import { readAhead } from './read-ahead.ts';
 import type { ZipEntry } from './zip-writer.ts';
 
@@ -19,12 +20,8 @@ export class ArchiveContents {
     this.#log = deps.log;
   }
 
-  /** Files with their contents, small ones read ahead. `gone` gets those that were deleted for ever before their turn: they are left out. */
-  async *of(
-    entries: AsyncIterable<NamedEntry>,
-    signal: AbortSignal,
-    gone: (file: ArchivedFile) => void = () => undefined,
-  ): AsyncGenerator<ZipEntry> {
+  /** Files with their contents, small ones read ahead. Those that were deleted for ever before their turn are left out. */
+  async *of(entries: AsyncIterable<NamedEntry>, signal: AbortSignal): AsyncGenerator<ZipEntry> {
     const sized = async function* () {
       for await (const entry of entries) yield { ...entry, bytes: entry.file?.size ?? entry.list?.bytes ?? 0 };
     };
@@ -33,7 +30,6 @@ export class ArchiveContents {
     for await (const { item, content } of readAhead(sized(), open)) {
       const { path, modifiedAt, file, list, bytes: size } = item;
       if (content) yield { path, modifiedAt, ...(file || list ? { file: { size, content } } : {}) };
-      else if (file) gone(file);
     }
   }
 
@@ -48,9 +44,9 @@ export class ArchiveContents {
     }
   }
 
-  /** Until the signal is aborted. Throws ObjectMissing. */
-  async get(key: string, signal: AbortSignal, range?: { start: number; end: number }): Promise<Readable> {
-    const { body } = await this.#objects.get(key, { signal, ...(range ? { range } : {}) });
+  /** Until the signal is aborted; of a range, to before its end. Throws ObjectMissing. */
+  async get(key: string, signal: AbortSignal, range?: Section): Promise<Readable> {
+    const { body } = await this.#objects.get(key, { signal, ...(range ? { range: { start: range.start, end: range.end - 1 } } : {}) });
     const stop = (): void => void body.destroy(signal.reason as Error);
     signal.addEventListener('abort', stop, { once: true });
     body.once('close', () => signal.removeEventListener('abort', stop));

@@ -14,7 +14,7 @@ import type { Transfer, Transfers } from '../transfers/transfers.ts';
 import { treeSize } from './archive.sql.ts';
 import { ArchiveContents } from './archive-contents.ts';
 import { entriesOf, RenamedList, topFolder } from './folder-entries.ts';
-import { readAhead } from './read-ahead.ts';
+import { listKey, type PlannedArchive, type Section, sectionOf } from './planned-archive.ts';
 import { ZipPlan } from './zip-plan.ts';
 import { writeZip } from './zip-writer.ts';
 
@@ -24,20 +24,6 @@ const ENTRY_BYTES = 96;
 const BASE_BYTES = 128 * 1024;
 /** A name is in the directory, and in the list of changes where it was changed. */
 const NAME_COPIES = 2;
-
-/** An archive of which all but the contents is in memory. */
-interface Planned {
-  readonly plan: ZipPlan;
-  readonly renamed: RenamedList;
-  /** The key of the list of changed names in the plan. */
-  readonly listKey: string;
-}
-
-/** Bytes from `start` to before `end`. */
-interface Section {
-  readonly start: number;
-  readonly end: number;
-}
 
 /**
  * Folders as ZIP archives, streamed as fast as the client takes them. The folder is the archive's top folder; in it is what is live below it, each file
@@ -127,44 +113,24 @@ export class FolderArchives {
   }
 
   /** Null: of some file the CRC-32 is not known. */
-  async #plan(folder: FolderRecord, holds: number, signal: AbortSignal): Promise<Planned | null> {
+  async #plan(folder: FolderRecord, holds: number, signal: AbortSignal): Promise<PlannedArchive | null> {
     const [plan, renamed] = [new ZipPlan(), new RenamedList()];
-    let listKey = '';
     for await (const { path, modifiedAt, file, list } of entriesOf(this.#db, topFolder(this.#db, folder.id), renamed)) {
       signal.throwIfAborted();
       if (file?.crc === null) return null;
       if (list) {
-        const { crc, sha256 } = list.sums();
-        listKey = `list:${sha256}`;
-        plan.add({ path, modifiedAt, file: { size: list.bytes, crc, key: listKey } });
+        const sums = list.sums();
+        plan.add({ path, modifiedAt, file: { size: list.bytes, crc: sums.crc, key: listKey(sums) } });
       } else plan.add({ path, modifiedAt, ...(file ? { file: { size: file.size, crc: file.crc, key: file.blobName } } : {}) });
       // It has grown meanwhile.
       if (plan.heldBytes + renamed.heldBytes > holds) throw tooLarge();
     }
-    return { plan, renamed, listKey };
+    return { plan, renamed };
   }
 
-  async *#section(folder: FolderRecord, { plan, renamed, listKey }: Planned, { start, end }: Section, signal: AbortSignal) {
-    const parts = async function* () {
-      for await (const part of plan.parts(start, end)) yield { ...part, bytes: part.end - part.start };
-    };
-    const open = async (part: Section & { key: string; size: number }): Promise<Readable> => {
-      if (part.key === listKey) return Readable.from(sliced(renamed.text(), part), { objectMode: false });
-      const isWhole = part.start === 0 && part.end === part.size;
-      return this.#contents.get(part.key, signal, isWhole ? undefined : { start: part.start, end: part.end - 1 });
-    };
-    yield* this.#logged(folder, signal, async function* () {
-      for await (const { item, content } of readAhead(parts(), open)) {
-        if (item.head.length > 0) yield item.head;
-        let sent = 0;
-        for await (const chunk of content ?? []) {
-          sent += chunk.length;
-          if (sent > item.bytes) break;
-          yield chunk;
-        }
-        if (sent !== item.bytes) throw new Error(`a file of an archive did not have its ${item.size} bytes`);
-      }
-    });
+  async *#section(folder: FolderRecord, planned: PlannedArchive, section: Section, signal: AbortSignal) {
+    const open = ({ key }: { key: string }, range?: Section): Promise<Readable> => this.#contents.get(key, signal, range);
+    yield* this.#logged(folder, signal, () => sectionOf(planned, section, open));
   }
 
   /** An archive without a length. */
@@ -204,15 +170,6 @@ function streamOf(
     transfer.end();
   });
   return output;
-}
-
-function* sliced(pieces: Iterable<Buffer>, { start, end }: Section): Generator<Buffer> {
-  let at = 0;
-  for (const piece of pieces) {
-    const part = piece.subarray(Math.max(0, start - at), Math.max(0, end - at));
-    if (part.length > 0) yield part;
-    at += piece.length;
-  }
 }
 
 const tooLarge = (): Problem =>

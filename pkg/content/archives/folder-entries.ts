@@ -20,7 +20,20 @@ export interface NamedEntry {
 
 /** The names that an archive has changed. */
 export class RenamedList {
-  readonly #lines = new PackedLog();
+  readonly #lines: PackedLog;
+
+  constructor(lines = new PackedLog()) {
+    this.#lines = lines;
+  }
+
+  /** The list that `pack` gave. */
+  static unpack(packed: Buffer): RenamedList {
+    return new RenamedList(PackedLog.unpack(packed));
+  }
+
+  pack(): Buffer {
+    return this.#lines.pack();
+  }
 
   add(given: string, name: string): void {
     if (this.#lines.bytes === 0) this.#lines.add(Buffer.from(RENAMED_HEAD));

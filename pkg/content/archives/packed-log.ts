@@ -3,6 +3,8 @@ import { deflateRawSync, inflateRawSync } from 'node:zlib';
 const PIECE_BYTES = 64 * 1024;
 /** The fastest: what repeats, repeats literally. */
 const LEVEL = 1;
+/** In front of each stored piece. */
+const LENGTH_BYTES = 4;
 
 /** Bytes that are written once and read in their order, packed meanwhile: of records that are alike, such as paths of one tree, little is held. */
 export class PackedLog {
@@ -22,7 +24,11 @@ export class PackedLog {
     this.#open.push(record);
     this.#openBytes += record.length;
     this.bytes += record.length;
-    if (this.#openBytes < PIECE_BYTES) return;
+    if (this.#openBytes >= PIECE_BYTES) this.#packOpen();
+  }
+
+  #packOpen(): void {
+    if (this.#openBytes === 0) return;
     const packed = deflateRawSync(Buffer.concat(this.#open), { level: LEVEL });
     // A copy: what zlib gives is a part of a larger buffer, which it would keep in memory.
     const piece = Buffer.allocUnsafeSlow(packed.length);
@@ -31,6 +37,32 @@ export class PackedLog {
     this.#packedBytes += piece.length;
     this.#open = [];
     this.#openBytes = 0;
+  }
+
+  /** All of it packed, to be stored: `unpack` makes the same log of it. */
+  pack(): Buffer {
+    this.#packOpen();
+    return Buffer.concat(
+      this.#packed.flatMap((piece) => {
+        const length = Buffer.alloc(LENGTH_BYTES);
+        length.writeUInt32LE(piece.length);
+        return [length, piece];
+      }),
+    );
+  }
+
+  /** It holds on to `packed`. */
+  static unpack(packed: Buffer): PackedLog {
+    const log = new PackedLog();
+    for (let at = 0; at < packed.length;) {
+      const from = at + LENGTH_BYTES;
+      at = from + packed.readUInt32LE(at);
+      const piece = packed.subarray(from, at);
+      log.#packed.push(piece);
+      log.#packedBytes += piece.length;
+      log.bytes += inflateRawSync(piece).length;
+    }
+    return log;
   }
 
   /** All records in their order, a piece of whole records at a time. */

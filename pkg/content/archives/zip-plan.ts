@@ -18,8 +18,20 @@ export interface PlannedEntry {
   };
 }
 
+/** An entry in its plan. */
+export interface EntryPosition {
+  /** In the order in which they were added, those left out counted. */
+  readonly index: number;
+  /** Where it begins in the archive. */
+  readonly at: number;
+  /** The path in UTF-8. */
+  readonly name: Buffer;
+}
+
 /** Bytes of an archive that follow each other: `head`, then those of a content from `start` to before `end`. */
 export interface ZipPart {
+  /** Null: a part of the directory. */
+  readonly entry: EntryPosition | null;
   readonly head: Buffer;
   readonly key: string;
   /** Of the whole content. */
@@ -40,12 +52,42 @@ const ENTRIES_AT_ONCE = 2_000;
  * In memory are the entries, packed: some 60 bytes and what its path adds to that of the entry before.
  */
 export class ZipPlan {
-  readonly #log = new PackedLog();
+  readonly #log: PackedLog;
   readonly #hash = createHash('sha256');
+  /** Indices of entries. */
+  readonly #leftOut = new Set<number>();
   #count = 0;
   #contentBytes = 0;
   #directoryBytes = 0;
   #etag: string | undefined;
+
+  constructor(log = new PackedLog()) {
+    this.#log = log;
+  }
+
+  /** The plan that `pack` gave, without some of its entries. */
+  static async unpack(packed: Buffer, leftOut: Iterable<number>): Promise<ZipPlan> {
+    const plan = new ZipPlan(PackedLog.unpack(packed));
+    await plan.leaveOut(leftOut);
+    return plan;
+  }
+
+  /** All that was added, those left out too, to be stored. */
+  pack(): Buffer {
+    return this.#log.pack();
+  }
+
+  /** Leaves out entries by their indices: all that is behind the first of them moves towards the beginning. The entity tag does not change. */
+  async leaveOut(indices: Iterable<number>): Promise<void> {
+    for (const index of indices) this.#leftOut.add(index);
+    let [count, contentBytes, directoryBytes] = [0, 0, 0];
+    for (const { head } of this.#entries()) {
+      directoryBytes += directoryRecord(head, contentBytes).length;
+      contentBytes += localHeader(head).length + head.size;
+      if ((count += 1) % ENTRIES_AT_ONCE === 0) await otherWork();
+    }
+    [this.#count, this.#contentBytes, this.#directoryBytes] = [count, contentBytes, directoryBytes];
+  }
 
   /** In the order in which they are unpacked. */
   add(entry: PlannedEntry): void {
@@ -75,14 +117,15 @@ export class ZipPlan {
   /** The bytes from `start` to before `end`. */
   async *parts(start = 0, end = this.bytes): AsyncGenerator<ZipPart> {
     let [at, passed] = [0, 0];
-    for (const { head, key } of this.#entries()) {
+    for (const { index, head, key } of this.#entries()) {
       if (at >= end) return;
       const header = localHeader(head);
       const from = at + header.length;
       const to = from + head.size;
       if (to > start) {
         const within = (offset: number): number => Math.min(Math.max(offset - from, 0), head.size);
-        yield { head: overlap(header, at, start, end), key, size: head.size, start: within(start), end: within(end) };
+        const entry = { index, at, name: head.name };
+        yield { entry, head: overlap(header, at, start, end), key, size: head.size, start: within(start), end: within(end) };
       }
       at = to;
       if ((passed += 1) % ENTRIES_AT_ONCE === 0) await otherWork();
@@ -113,19 +156,20 @@ export class ZipPlan {
     return directoryEnd(this.#count, this.#directoryBytes, this.#contentBytes);
   }
 
-  *#entries(): Generator<{ head: ZipHead; key: string }> {
+  *#entries(): Generator<{ index: number; head: ZipHead; key: string }> {
+    let index = 0;
     for (const piece of this.#log.pieces())
-      for (let at = 0; at < piece.length;) {
+      for (let at = 0; at < piece.length; index += 1) {
         const head = headOf(piece, at);
         const keyAt = at + FIXED_BYTES + head.name.length;
         const keyBytes = piece.readUInt16LE(at + 2);
-        yield { head, key: piece.toString('latin1', keyAt, keyAt + keyBytes) };
+        if (!this.#leftOut.has(index)) yield { index, head, key: piece.toString('latin1', keyAt, keyAt + keyBytes) };
         at = keyAt + keyBytes;
       }
   }
 }
 
-const onlyHead = (head: Buffer): ZipPart => ({ head, key: '', size: 0, start: 0, end: 0 });
+const onlyHead = (head: Buffer): ZipPart => ({ entry: null, head, key: '', size: 0, start: 0, end: 0 });
 
 /** What of `bytes`, which are at `at`, lies from `start` to before `end`. */
 const overlap = (bytes: Buffer, at: number, start: number, end: number): Buffer =>

@@ -1,29 +1,29 @@
-import { createHash } from 'node:crypto';
-import { Readable } from 'node:stream';
 import { Problem } from '../../api/problem.ts';
-import { type JobContext, TryLater, type WorkerServices } from '../../events/processor.ts';
+import { type JobContext, NextTurn, TryLater, type WorkerServices } from '../../events/processor.ts';
 import type { Clock } from '../../runtime/clock.ts';
 import type { Tx } from '../../store/postgres/database.ts';
 import type { Objects } from '../../store/s3/objects.ts';
+import { partBytesOf, UploadGone } from '../../store/s3/upload-in-parts.ts';
 import { type HeldTask, taskProcessor, TaskOver, type TaskSteps } from '../../tasks/task-processor.ts';
 import { levelOn, type Resource } from '../access/inherited-access.policy.ts';
 import { requesterOf } from '../access/requester.ts';
-import { type ArchivedFile, theseFiles, theseFolders } from '../archives/archive.sql.ts';
-import { ArchiveContents } from '../archives/archive-contents.ts';
-import { entriesOf, RenamedList } from '../archives/folder-entries.ts';
-import { writeZip } from '../archives/zip-writer.ts';
-import { addItems, rankItems } from '../batch/batch.sql.ts';
+import { RenamedList } from '../archives/folder-entries.ts';
+import type { PlannedArchive } from '../archives/planned-archive.ts';
+import { ZipPlan } from '../archives/zip-plan.ts';
+import { rankItems } from '../batch/batch.sql.ts';
 import { listedFiles } from '../files/file-list.sql.ts';
-import { Blobs, type NewObjects } from '../uploads/blobs.ts';
+import { Blobs } from '../uploads/blobs.ts';
 import { EXPIRE_EXPORTS, EXPORT, type ExportArguments } from './export-task.ts';
+import { deleteUpload, type ExportUpload, findUpload, insertUpload, readPlan } from './export-uploads.sql.ts';
 import { keepingOf, NOT_ENOUGH, pruneKept, remainingFor } from './kept-exports.ts';
 import { foldersOf, insertExport, isRunning, queuedItems, writeResult } from './exports.sql.ts';
+import { failGone, GONE, type GoneFile } from './gone-files.ts';
+import { type Chosen, planExport } from './plan-export.ts';
+import { CannotGoOn, PartSender } from './send-parts.ts';
 
-/** Of one worker: each holds up to three parts of 8 MiB, and its directory. */
+/** Of one worker: each holds its plan, and what is on its way of small files. */
 const EXPORTS_AT_ONCE = 4;
 const WAIT_MS = 2_000;
-/** What the entries of one archive hold, packed: some 100,000 files with long names, many more with short ones. */
-const HOLDS_BYTES = 16 << 20;
 /** How long the link is valid. */
 export const EXPORT_LINK_MS = 24 * 60 * 60 * 1000;
 const LOOK_EVERY_MS = 400;
@@ -32,38 +32,53 @@ const NAME_MAX = 255;
 type Steps = TaskSteps<ExportArguments>;
 type Task = HeldTask<ExportArguments>;
 
-/** What is exported, and for whom. */
-interface Chosen {
-  /** The uuid of the task. */
-  readonly task: string;
-  readonly userUuid: string;
-  /** Of the archive. */
-  readonly name: string;
-  /** uuids */
-  readonly files: readonly string[];
-  readonly folders: readonly string[];
-  /** How large the archive may be. */
-  readonly remainingBytes: number;
+/** What a run of an export works with. */
+interface Run extends WorkerServices {
+  readonly steps: Steps;
+  readonly context: JobContext;
+  readonly objects: Objects;
+  readonly signal: AbortSignal;
 }
 
-/** An archive that no row names yet. */
+/** The archive that a run writes. */
+interface Archive extends PlannedArchive {
+  readonly upload: ExportUpload;
+}
+
+/** What a run begins with: what another one has begun, or what is to be exported. */
+type Begun =
+  | { readonly task: string; readonly upload: ExportUpload }
+  | {
+      readonly task: string;
+      readonly upload: null;
+      readonly name: string;
+      readonly chosen: Chosen;
+      /** How large the archive may be. */
+      readonly remainingBytes: number;
+    };
+
+/** An archive that is whole in the store. */
 interface Made {
-  readonly key: string;
   readonly size: number;
+  /** Hex SHA-256. */
   readonly checksum: string;
-  readonly gone: readonly ArchivedFile[];
 }
 
 /**
- * Writes an archive of files and folders into the object store, as it is read, with flat memory: there is one way from the store into it.
+ * Writes an archive of files and folders into the object store, part by part, with flat memory: the bytes flow from the store through it to the store.
+ *
+ * The archive is planned first, as a folder's with a length: names, sizes and CRC-32 of its entries determine each byte. The plan, the parts that are in the
+ * store and the state of their SHA-256 are a row (`export_uploads`).
  *
  * Invariants:
- * - The requester reads what is exported when it begins and when it ends; else there is no archive. What they may not read fails as an item.
- * - A killed worker's export begins anew, under another key. What was sent of the first is in no row, and is deleted by the sweep of its day.
- * - A canceled export stops within a second, and leaves nothing.
+ * - After a crash, or when its turn is over, it goes on behind the last part whose row is committed. A part that is sent again is the same part.
+ * - The requester reads what is exported when a run begins and when the archive is whole; else there is no archive. What they may not read when it is planned
+ *   fails as an item.
+ * - A canceled export stops within a second. However it ends without an archive, its parts are deleted.
  * - Archive, link, items and the job that deletes the archive once it has expired are one transaction; of a run of a schedule also what becomes of the
  *   archives that it replaces.
- * - A file that is deleted for ever before its turn is a failed item; one that cannot be read has the job tried again.
+ * - A file whose content is deleted for ever before its turn is left out, as a failed item; where a part of it is in the archive already, the export begins anew.
+ *   One that cannot be read has the job tried again.
  */
 export const makeExport = taskProcessor({
   kind: EXPORT,
@@ -79,23 +94,23 @@ export const makeExport = taskProcessor({
       }
     };
   },
+  undo: async (_services, context, task) => {
+    const upload = await findUpload(context.db, task);
+    if (upload) await giveUp(context, (await context.storage()).objects, upload);
+  },
 });
 
 async function exportNow(services: WorkerServices, steps: Steps): Promise<void> {
   const { context, step } = steps;
   const { objects } = await context.storage();
-  const chosen = await step((tx, task) => choose(services, tx, task));
-  if (chosen === null) throw new Problem('not_found', 'Nothing of it is there, or you may not read it.');
-  const blobs = new Blobs({ ...services, db: context.db, objects });
-  const watch = watched(services.clock, context, chosen.task);
+  const begun = await step((tx, task) => begin(services, tx, task));
+  if (begun === null) throw new Problem('not_found', 'Nothing of it is there, or you may not read it.');
+  const watch = watched(services.clock, context, begun.task);
+  const run: Run = { ...services, steps, context, objects, signal: AbortSignal.any([context.signal, watch.signal]) };
   try {
-    await blobs.discardUnlessCommitted(async (into) => {
-      const made = await store({ ...services, objects, context }, blobs, into, chosen, AbortSignal.any([context.signal, watch.signal]));
-      await step((tx, task) => {
-        into.committing();
-        return commit(services, tx, task, chosen, made);
-      });
-    });
+    const archive = begun.upload ? await resumed(run, begun.upload) : await planned(run, begun);
+    const made = await send(run, archive);
+    await step((tx, task) => commit(services, tx, task, archive.upload, made));
   } catch (error) {
     if (watch.signal.aborted) throw new TaskOver('the export was canceled', { cause: error });
     throw error;
@@ -104,9 +119,86 @@ async function exportNow(services: WorkerServices, steps: Steps): Promise<void> 
   }
 }
 
+/** Null: there is nothing to export. Throws `forbidden` where the requester may no longer read what is being exported. */
+async function begin(services: WorkerServices, tx: Tx, task: Task): Promise<Begun | null> {
+  const upload = await findUpload(tx, task.uuid);
+  if (!upload) return choose(services, tx, task);
+  await requireReadable(tx, task, services.clock.now());
+  return { task: task.uuid, upload };
+}
+
+async function resumed({ context }: Run, upload: ExportUpload): Promise<Archive> {
+  const { plan, renamed } = await readPlan(context.db, upload.task);
+  return { upload, plan: await ZipPlan.unpack(plan, upload.gone), renamed: RenamedList.unpack(renamed) };
+}
+
+/** Nothing is in the store before the plan is in its row, but for an upload without parts. */
+async function planned(run: Run, { task, name, chosen, remainingBytes }: Begun & { readonly upload: null }): Promise<Archive> {
+  const { context, objects, steps, signal, log } = run;
+  const gone: GoneFile[] = [];
+  const foundCrc = (): void => steps.yieldTurn();
+  const archive = await planExport({ db: context.db, objects, log, signal, foundCrc }, chosen, (file) =>
+    gone.push({ ...file, isReplaced: false }),
+  );
+  const { plan, renamed } = archive;
+  if (plan.bytes > remainingBytes) throw new Problem('quota_exceeded', NOT_ENOUGH);
+  const key = await new Blobs({ ...run, db: context.db }).newKey();
+  const uploadId = await objects.beginParts(key, 'application/zip');
+  const upload: ExportUpload = { task, key, uploadId, name, partBytes: partBytesOf(plan.bytes), etags: [], sum: Buffer.alloc(0), gone: [] };
+  try {
+    await steps.step(async (tx, held) => {
+      await insertUpload(tx, upload, { plan: plan.pack(), renamed: renamed.pack() });
+      await failGone(tx, held, gone);
+    });
+  } catch (error) {
+    // Where the row may be there, the next run finds it without its upload, and begins anew.
+    await objects
+      .inParts(key, uploadId)
+      .abort()
+      .catch(() => undefined);
+    throw error;
+  }
+  return { ...archive, upload };
+}
+
+/** Sends what is not in the store yet. Where the upload is no more, or cannot be gone on with, the export begins anew. */
+async function send({ steps, context, objects, log, signal }: Run, archive: Archive): Promise<Made> {
+  const { upload, plan } = archive;
+  try {
+    const sender = await PartSender.of({ steps, objects, log, archive, signal }, upload);
+    do steps.yieldTurn();
+    while (await sender.next());
+    const checksum = sender.checksum();
+    await complete(objects, upload, sender.etags, plan.bytes);
+    return { size: plan.bytes, checksum };
+  } catch (error) {
+    if (!(error instanceof CannotGoOn || error instanceof UploadGone)) throw error;
+    log.info({ err: error, task: upload.task }, 'an export begins anew');
+    await giveUp(context, objects, upload);
+    throw new NextTurn(error.message);
+  }
+}
+
+/** The store forgets an upload once it is complete. */
+async function complete(objects: Objects, { key, uploadId }: ExportUpload, etags: readonly string[], size: number): Promise<void> {
+  try {
+    await objects.inParts(key, uploadId).complete(etags);
+  } catch (error) {
+    if (error instanceof UploadGone && (await objects.head(key))?.size === size) return;
+    throw error;
+  }
+}
+
+/** Its parts, or the archive that no row names, are deleted, and then its row. */
+async function giveUp({ db }: JobContext, objects: Objects, { task, key, uploadId }: ExportUpload): Promise<void> {
+  await objects.inParts(key, uploadId).abort();
+  await objects.delete([key]);
+  await deleteUpload(db, task);
+}
+
 /** What of the items may be read; the others have ended. Null: nothing. */
-async function choose({ clock }: WorkerServices, tx: Tx, task: Task): Promise<Chosen | null> {
-  const { items, nameOf, userUuid, userId } = await readable(tx, task, clock.now());
+async function choose({ clock }: WorkerServices, tx: Tx, task: Task): Promise<Begun | null> {
+  const { items, nameOf, userId } = await readable(tx, task, clock.now());
   const named = items.map((item) => ({ ...item, name: nameOf(item.target) }));
   const there = named.filter((item) => item.name !== null);
   await rankItems(
@@ -122,13 +214,20 @@ async function choose({ clock }: WorkerServices, tx: Tx, task: Task): Promise<Ch
   const of = (type: 'file' | 'folder'): string[] => there.flatMap(({ targetType, target }) => (targetType === type ? [target] : []));
   const name = there.length === 1 ? (there[0]?.name ?? '') : 'export';
   return {
+    upload: null,
     task: task.uuid,
-    userUuid,
     name: `${name.slice(0, NAME_MAX - 4)}.zip`,
-    files: of('file'),
-    folders: of('folder'),
+    chosen: { files: of('file'), folders: of('folder') },
     remainingBytes,
   };
+}
+
+/** Gives the internal id of the requester. What is no more was theirs to read when it was read. Throws `forbidden`. */
+async function requireReadable(tx: Tx, task: Task, now: Date): Promise<number> {
+  const { items, present, nameOf, userId } = await readable(tx, task, now, { alsoTrashed: true });
+  if (items.some(({ target }) => present.has(target) && nameOf(target) === null))
+    throw new Problem('forbidden', 'While the archive was made you lost the right to read something of it.');
+  return userId;
 }
 
 /** The items that have not ended, with the names of those that the requester may read: null for others. Throws `forbidden`. */
@@ -147,67 +246,26 @@ async function readable(tx: Tx, task: Task, now: Date, { alsoTrashed = false } =
   return {
     items,
     present,
-    userUuid: actor.userUuid,
     userId: actor.userId,
     nameOf: (uuid: string): string | null => names.get(uuid) ?? null,
   };
 }
 
-async function store(
-  { objects, context, log }: { objects: Objects; context: JobContext; log: WorkerServices['log'] },
-  blobs: Blobs,
-  into: NewObjects,
-  chosen: Chosen,
-  signal: AbortSignal,
-): Promise<Made> {
-  const gone: ArchivedFile[] = [];
-  const renamed = new RenamedList();
-  const top = { files: theseFiles(context.db, chosen.files), folders: theseFolders(context.db, chosen.folders) };
-  const contents = new ArchiveContents({ db: context.db, objects, log });
-  const entries = contents.of(entriesOf(context.db, top, renamed), signal, (file) => gone.push(file));
-  const hash = createHash('sha256');
-  let sent = 0;
-  const bytes = async function* (): AsyncGenerator<Buffer> {
-    for await (const chunk of writeZip(entries, hold)) {
-      sent += chunk.length;
-      if (sent > chosen.remainingBytes) throw new Problem('quota_exceeded', NOT_ENOUGH);
-      hash.update(chunk);
-      yield chunk;
-    }
-  };
-  const hold = (held: number): void => {
-    if (held + renamed.heldBytes > HOLDS_BYTES)
-      throw new Problem('archive_too_large', 'There are too many files and folders for one archive. Export the folders one by one.');
-  };
-  const key = await blobs.newKey();
-  into.keys.push(key);
-  const body = Readable.from(bytes(), { objectMode: false });
-  const { size } = await objects.put(key, body, { contentType: 'application/zip', signal, owner: chosen.userUuid });
-  return { key, size, checksum: hash.digest('hex'), gone };
-}
-
-async function commit({ clock, random, jobs }: WorkerServices, tx: Tx, task: Task, chosen: Chosen, made: Made): Promise<void> {
+async function commit({ clock, random, jobs }: WorkerServices, tx: Tx, task: Task, upload: ExportUpload, made: Made): Promise<void> {
   const now = clock.now();
-  const before = await readable(tx, task, now, { alsoTrashed: true });
-  // What is no more was theirs to read when it was read.
-  if (before.items.some(({ target }) => before.present.has(target) && before.nameOf(target) === null))
-    throw new Problem('forbidden', 'While the archive was made you lost the right to read something of it.');
-  const gone = new Set(made.gone.map(({ uuid }) => uuid));
-  await addItems(
-    tx,
-    task.id,
-    made.gone.map(({ uuid, name }) => ({ type: 'file', id: uuid, name, rank: 0 })),
-  );
+  const userId = await requireReadable(tx, task, now);
   const items = await queuedItems(tx, task.id);
-  await task.end(items.map(({ id, target }) => (gone.has(target) ? { id, ...GONE } : { id, code: null })));
-  const { key, size, checksum } = made;
+  await task.end(items.map(({ id }) => ({ id, code: null })));
+  const { size, checksum } = made;
+  const { name, key } = upload;
   const token = random.hex(32);
   const { schedule = null } = task.arguments;
   const { expiresAt, keep } =
     schedule === null
       ? { expiresAt: new Date(now.getTime() + EXPORT_LINK_MS), keep: null }
-      : await keepingOf(tx, { task: task.uuid, schedule, userId: before.userId }, { size, now });
-  await insertExport(tx, { uuid: task.uuid, userId: before.userId, token, name: chosen.name, key, size, checksum, expiresAt, schedule });
+      : await keepingOf(tx, { task: task.uuid, schedule, userId }, { size, now });
+  await insertExport(tx, { uuid: task.uuid, userId, token, name, key, size, checksum, expiresAt, schedule });
+  await deleteUpload(tx, task.uuid);
   await writeResult(tx, task.id, {
     url: `${task.arguments.apiUrl}/tickets/${token}`,
     expires_at: expiresAt?.toISOString() ?? null,
@@ -232,5 +290,3 @@ function watched(clock: Clock, { db }: JobContext, task: string): { readonly sig
   look().catch(() => undefined);
   return { signal: over.signal, stop: () => ended.abort() };
 }
-
-const GONE = { code: 'not_found', message: 'It is not there any more, or you may not read it.' } as const;

@@ -179,7 +179,7 @@ export async function* checkBytes(
     if (last?.key !== version.key) last = { key: version.key, read: await readWhole(storage.objects, version.key, signal) };
     const { read } = last;
     if (read?.size === version.size && read.checksum === version.checksum) {
-      if (mend && !version.hasCrc) await transaction((tx) => writeCrc(tx, version.key, read.crc32));
+      if (mend && !version.hasCrc) await transaction((tx) => writeCrc(tx, version.key, read));
       continue;
     }
     if (!(await transaction((tx) => isNamed(tx, version)))) continue;
@@ -192,7 +192,7 @@ export async function* checkBytes(
   }
 }
 
-interface Read {
+export interface Read {
   /** Hex SHA-256. */
   readonly checksum: string;
   readonly crc32: number;
@@ -201,7 +201,7 @@ interface Read {
 }
 
 /** Null: the object is not there. */
-async function readWhole(objects: Objects, key: string, signal: AbortSignal): Promise<Read | null> {
+export async function readWhole(objects: Objects, key: string, signal: AbortSignal): Promise<Read | null> {
   try {
     const { body } = await objects.get(key, { signal });
     const hash = createHash('sha256');

@@ -17,7 +17,7 @@ const REFUSED_RETRY_MS = 6 * 3_600_000;
 
 /**
  * Compares the objects of one day with the rows and deletes objects that no row names: a crash between the object and its commit left them.
- * Multipart uploads of that day that a crash left unfinished are aborted.
+ * Multipart uploads of that day that a crash left unfinished are aborted; that of an export that still runs is not.
  *
  * Invariants:
  * - Only objects whose keys Carrel generated are deleted; other objects in the same bucket stay.
@@ -45,7 +45,7 @@ export const sweepObjects = processor({
         );
         throw new TryLater('the marker of the storage location is not this tenant’s', REFUSED_RETRY_MS);
       }
-      await objects.abandonUploads(`${day}/`);
+      await objects.abandonUploads(`${day}/`, (keys) => context.transaction((tx) => namedAmong(tx, keys)));
       await deleteOrphans(context, objects, day);
     };
   },
@@ -67,7 +67,7 @@ export const sweepAllObjects = maintenanceProcessor({
       let deleted = 0;
       for await (const day of daysOf(objects)) {
         if (clock.now() < lastWriteOf(day)) continue;
-        await objects.abandonUploads(`${day}/`);
+        await objects.abandonUploads(`${day}/`, (keys) => transaction((tx) => namedAmong(tx, keys)));
         deleted += await deleteOrphans({ transaction, signal: context.signal }, objects, day);
       }
       return { deleted };

@@ -1,3 +1,4 @@
+import { Readable } from 'node:stream';
 import { type Dispatcher, Pool } from 'undici';
 import type { Clock } from '../../runtime/clock.ts';
 import { StoreUnavailableError } from '../unavailable.ts';
@@ -29,6 +30,17 @@ export interface PutRequest {
   readonly key: string;
   readonly body: Buffer;
   readonly contentType: string | undefined;
+  readonly signal: AbortSignal | undefined;
+}
+
+export interface PutPartRequest {
+  /** With the prefix of the location. */
+  readonly key: string;
+  readonly uploadId: string;
+  readonly number: number;
+  /** Of exactly `size` bytes. */
+  readonly body: AsyncIterable<Buffer>;
+  readonly size: number;
   readonly signal: AbortSignal | undefined;
 }
 
@@ -76,6 +88,26 @@ export class ObjectRequests {
    */
   put(request: PutRequest): Promise<Stored | null> {
     return asOperation('PutObject', this.#options.bucket, () => this.#twice(request.signal, () => this.#put(request)));
+  }
+
+  /**
+   * Streams one part of a multipart upload, which is sent once, and gives its entity tag; null: the store answered with another status than a success.
+   * Throws what the body threw, the signal's reason, or what the connection broke with.
+   */
+  putPart({ key, uploadId, number, body, size, signal }: PutPartRequest): Promise<string | null> {
+    const searchParams = new URLSearchParams({ partNumber: String(number), uploadId });
+    const pathname = this.#base + key.split('/').map(escape).join('/');
+    const length = { 'content-length': String(size) };
+    const url = { host: this.#host, pathname, searchParams };
+    const headers = { ...sign({ method: 'PUT', url, headers: {}, body: unsigned }, this.#options, this.#clock.now()), ...length };
+    const path = `${pathname}?${canonicalQuery({ searchParams })}`;
+    return asOperation('UploadPart', this.#options.bucket, () => {
+      const { promise, resolve, reject } = Promise.withResolvers<string | null>();
+      const reply = new PartReply({ resolve, reject, signal, clock: this.#clock });
+      const timeouts = { headersTimeout: sendTimeoutMs(size), bodyTimeout: ANSWER_TIMEOUT_MS };
+      this.#pool.dispatch({ method: 'PUT', path, headers, body: Readable.from(body, { objectMode: false }), ...timeouts }, reply);
+      return promise;
+    });
   }
 
   async #twice<T>(signal: AbortSignal | undefined, ask: () => Promise<T>): Promise<T> {
@@ -241,6 +273,22 @@ class PutReply extends Reply<Stored> {
 
   protected value(): Stored {
     return { isEncrypted: this.#isEncrypted };
+  }
+}
+
+/** What the store says of a part that it took: its entity tag. */
+class PartReply extends Reply<string> {
+  protected readonly mostBytes = MAX_REPLY_BYTES;
+  #etag = '';
+
+  protected onHeaders(headers: Dispatcher.ResponseData['headers']): void {
+    this.#etag = String(headers['etag'] ?? '');
+  }
+
+  protected onBytes(): void {}
+
+  protected value(): string {
+    return this.#etag;
   }
 }
 

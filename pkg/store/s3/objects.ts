@@ -21,6 +21,7 @@ import { StoreUnavailableError } from '../unavailable.ts';
 import { objectPage, uploadPage } from './listed-pages.ts';
 import { type ListRequest, ObjectRequests, type Stored } from './object-requests.ts';
 import { READ_AHEAD_BYTES, READ_INTO_ONE_BUFFER } from './read-buffer.ts';
+import { UploadInParts } from './upload-in-parts.ts';
 import { PART_BYTES, putWhole, type UploadClients, uploadStream, type UploadTarget } from './upload.ts';
 
 export { newClient } from './client.ts';
@@ -125,6 +126,16 @@ export class Objects {
     return { ...stored, size: counter.bytes };
   }
 
+  /** Begins an object that is stored part by part, and gives the id that `inParts` takes. */
+  beginParts(key: string, contentType: string): Promise<string> {
+    const target = { Bucket: this.bucket, Key: this.#prefix + key, ContentType: contentType };
+    return UploadInParts.begin(this.#clients, target, this.#until);
+  }
+
+  inParts(key: string, uploadId: string): UploadInParts {
+    return new UploadInParts(this.#clients, { Bucket: this.bucket, Key: this.#prefix + key, UploadId: uploadId }, this.#until);
+  }
+
   /** Stores a small body unless there is an object of that key, and gives whether it did. A store without conditional writes replaces the object. */
   async putIfAbsent(key: string, body: Buffer, options: { contentType: string }): Promise<boolean> {
     const target = { Bucket: this.bucket, Key: this.#prefix + key, Body: body, ContentType: options.contentType };
@@ -216,8 +227,10 @@ export class Objects {
     throw new ListingEndless(this.bucket);
   }
 
-  /** Aborts the multipart uploads below `prefix` that a dead program left; their parts are deleted. */
-  async abandonUploads(prefix: string): Promise<void> {
+  /**
+   * Aborts the multipart uploads below `prefix` that a dead program left; their parts are deleted. `inUse`: of a page's keys those whose uploads go on.
+   */
+  async abandonUploads(prefix: string, inUse: (keys: readonly string[]) => Promise<ReadonlySet<string>> = noneInUse): Promise<void> {
     const { mostPages = MOST_PAGES } = this.#options;
     let first = '';
     let after: string | undefined;
@@ -228,9 +241,12 @@ export class Objects {
       const page = await this.#list({ operation: 'ListMultipartUploads', query, reader: uploadPage }, (http) =>
         this.#clients.client.send(refusal, http),
       );
-      for (const { key: Key, id: UploadId } of page.uploads) {
-        // Uploads that are not Carrel's stay, so the next page begins after them.
-        if (!isContentKey(Key.slice(this.#prefix.length))) {
+      const keyOf = (upload: { readonly key: string }): string => upload.key.slice(this.#prefix.length);
+      const going = page.uploads.length === 0 ? new Set<string>() : await inUse(page.uploads.map(keyOf));
+      for (const upload of page.uploads) {
+        const { key: Key, id: UploadId } = upload;
+        // Uploads that are not Carrel's, or go on, stay, so the next page begins after them.
+        if (!isContentKey(keyOf(upload)) || going.has(keyOf(upload))) {
           after = Key;
           continue;
         }
@@ -278,6 +294,8 @@ export class Objects {
     }
   }
 }
+
+const noneInUse = (): Promise<ReadonlySet<string>> => Promise.resolve(new Set());
 
 interface Clients extends UploadClients {
   /** Connections of their own: readers that stand still hold up no upload. */

@@ -47,6 +47,7 @@ import { missedRuns } from './0132-missed-runs.ts';
 import { imports } from './0140-imports.ts';
 import { contentCrcs } from './0150-content-crcs.ts';
 import { exportedArchives } from './0151-exports.ts';
+import { exportUploads } from './0152-export-uploads.ts';
 import { helpers } from './0160-helpers.ts';
 import { ltiContexts } from './0200-lti-contexts.ts';
 import { lineItems } from './0201-line-items.ts';
@@ -100,6 +101,7 @@ export const tenantMigrations: readonly TenantMigration[] = [
   exportedArchives,
   keptExports,
   missedRuns,
+  exportUploads,
   helpers,
   ltiContexts,
   lineItems,

@@ -1,0 +1,85 @@
+import { Problem } from '../../api/problem.ts';
+import type { Logger } from '../../runtime/log.ts';
+import type { Sql } from '../../store/postgres/pool.ts';
+import { ObjectMissing, type Objects } from '../../store/s3/objects.ts';
+import { OBJECT_MAX_BYTES } from '../../store/s3/upload-in-parts.ts';
+import { type ArchivedFile, isCurrent, theseFiles, theseFolders } from '../archives/archive.sql.ts';
+import { entriesOf, RenamedList } from '../archives/folder-entries.ts';
+import { listKey, type PlannedArchive } from '../archives/planned-archive.ts';
+import { ZipPlan } from '../archives/zip-plan.ts';
+import { readWhole } from '../integrity/integrity-check.ts';
+import { writeCrc } from '../integrity/integrity.sql.ts';
+import type { PlannedContent } from './export-uploads.sql.ts';
+
+/** What the entries of one archive hold, packed: some 100,000 files with long names, many more with short ones. */
+const HOLDS_BYTES = 16 << 20;
+
+/** What is exported. */
+export interface Chosen {
+  /** uuids */
+  readonly files: readonly string[];
+  readonly folders: readonly string[];
+}
+
+interface PlanServices {
+  readonly db: Sql;
+  readonly objects: Objects;
+  readonly log: Logger;
+  readonly signal: AbortSignal;
+  /** Called when a CRC-32 has been found: a plan that is begun anew does not read that content again. It may throw. */
+  foundCrc(): void;
+}
+
+/** The key of a file's content in a plan. */
+const keyOf = ({ blobName, uuid }: ArchivedFile): string => `${blobName} ${uuid}`;
+
+/** What `keyOf` was made of. */
+export function contentOf(key: string): PlannedContent {
+  const [content = '', file = ''] = key.split(' ');
+  return { key: content, file };
+}
+
+/**
+ * The archive of what is live now: each byte of it is determined. A content whose CRC-32 is not known is read, and its CRC-32 kept for everybody. `gone` gets
+ * files that are deleted for ever meanwhile. Throws `archive_too_large`.
+ */
+export async function planExport(
+  services: PlanServices,
+  { files, folders }: Chosen,
+  gone: (file: ArchivedFile) => void,
+): Promise<PlannedArchive> {
+  const { db, signal } = services;
+  const [plan, renamed] = [new ZipPlan(), new RenamedList()];
+  for await (const { path, modifiedAt, file, list } of entriesOf(
+    db,
+    { files: theseFiles(db, files), folders: theseFolders(db, folders) },
+    renamed,
+  )) {
+    signal.throwIfAborted();
+    if (list) {
+      const sums = list.sums();
+      plan.add({ path, modifiedAt, file: { size: list.bytes, crc: sums.crc, key: listKey(sums) } });
+    } else if (file) {
+      const crc = file.crc ?? (await readCrc(services, file));
+      if (crc === null) gone(file);
+      else plan.add({ path, modifiedAt, file: { size: file.size, crc, key: keyOf(file) } });
+    } else plan.add({ path, modifiedAt });
+    if (plan.heldBytes + renamed.heldBytes > HOLDS_BYTES)
+      throw new Problem('archive_too_large', 'There are too many files and folders for one archive. Export the folders one by one.');
+  }
+  if (plan.bytes > OBJECT_MAX_BYTES)
+    throw new Problem('archive_too_large', 'The archive would have more than 5 TiB. Export the folders one by one.');
+  return { plan, renamed };
+}
+
+/** Null: the file was deleted for ever, or replaced. */
+async function readCrc({ db, objects, log, signal, foundCrc }: PlanServices, file: ArchivedFile): Promise<number | null> {
+  const read = await readWhole(objects, file.blobName, signal);
+  if (read?.size === file.size) {
+    if (await writeCrc(db, file.blobName, read)) foundCrc();
+    return read.crc32;
+  }
+  if (!(await isCurrent(db, file))) return null;
+  log.error({ file: file.uuid, found: read?.size ?? null, expected: file.size }, 'the object of a file is missing or of another size');
+  throw read ? new Error(`a file of an archive did not have its ${file.size} bytes`) : new ObjectMissing(file.blobName);
+}

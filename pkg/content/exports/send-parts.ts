@@ -1,0 +1,176 @@
+import type { Readable } from 'node:stream';
+import { createSHA256, type IHasher } from 'hash-wasm';
+import { TryLater } from '../../events/processor.ts';
+import type { Logger } from '../../runtime/log.ts';
+import { ObjectMissing, type Objects } from '../../store/s3/objects.ts';
+import type { TaskSteps } from '../../tasks/task-processor.ts';
+import { ArchiveContents } from '../archives/archive-contents.ts';
+import { type PlannedArchive, type Section, sectionOf } from '../archives/planned-archive.ts';
+import type { EntryPosition, ZipPart } from '../archives/zip-plan.ts';
+import type { ExportArguments } from './export-task.ts';
+import { addPart, type ExportUpload, goneAmong, leaveOut } from './export-uploads.sql.ts';
+import { failGone, type GoneFile } from './gone-files.ts';
+import { contentOf } from './plan-export.ts';
+
+const OTHER_WORKER_MS = 2_000;
+/** Contents that are looked up in one statement. */
+const LOOK_UP = 1_000;
+
+/** The plan cannot be followed to its end: what is in the store begins with something that is gone. */
+export class CannotGoOn extends Error {
+  override readonly name = 'CannotGoOn';
+}
+
+/** The content of an entry is gone. */
+class ContentGone extends Error {
+  override readonly name = 'ContentGone';
+  readonly entry: EntryPosition;
+
+  constructor(entry: EntryPosition) {
+    super('a content of an archive is gone');
+    this.entry = entry;
+  }
+}
+
+/** Sends the parts of one archive that are left. */
+export class PartSender {
+  readonly #steps: TaskSteps<ExportArguments>;
+  readonly #objects: Objects;
+  readonly #contents: ArchiveContents;
+  readonly #log: Logger;
+  readonly #archive: PlannedArchive;
+  readonly #signal: AbortSignal;
+  readonly #sum: IHasher;
+  #upload: ExportUpload;
+
+  private constructor(
+    deps: { steps: TaskSteps<ExportArguments>; objects: Objects; log: Logger; archive: PlannedArchive; signal: AbortSignal },
+    upload: ExportUpload,
+    sum: IHasher,
+  ) {
+    this.#steps = deps.steps;
+    this.#objects = deps.objects;
+    this.#contents = new ArchiveContents({ ...deps, db: deps.steps.context.db });
+    this.#log = deps.log;
+    this.#archive = deps.archive;
+    this.#signal = deps.signal;
+    this.#upload = upload;
+    this.#sum = sum;
+  }
+
+  static async of(
+    deps: { steps: TaskSteps<ExportArguments>; objects: Objects; log: Logger; archive: PlannedArchive; signal: AbortSignal },
+    upload: ExportUpload,
+  ): Promise<PartSender> {
+    return new PartSender(deps, upload, await createSHA256());
+  }
+
+  get etags(): readonly string[] {
+    return this.#upload.etags;
+  }
+
+  /** Of what is in the store, in hexadecimal digits; call it once all is. */
+  checksum(): string {
+    this.#resume();
+    return this.#sum.digest('hex');
+  }
+
+  get #section(): Section {
+    const { etags, partBytes } = this.#upload;
+    const { bytes } = this.#archive.plan;
+    return { start: Math.min(etags.length * partBytes, bytes), end: Math.min((etags.length + 1) * partBytes, bytes) };
+  }
+
+  /** Sends the next part, or finds that something of it is gone. False: all are in the store. Throws CannotGoOn, UploadGone. */
+  async next(): Promise<boolean> {
+    const section = this.#section;
+    if (section.start === section.end) return false;
+    try {
+      await this.#send(section);
+    } catch (error) {
+      if (!(error instanceof ContentGone)) throw error;
+      await this.#leaveOut(error.entry, section);
+    }
+    return true;
+  }
+
+  async #send(section: Section): Promise<void> {
+    this.#resume();
+    const { key, uploadId, etags } = this.#upload;
+    const bytes = sectionOf(this.#archive, section, (part, range) => this.#open(part, range));
+    const sum = this.#sum;
+    const summed = async function* (): AsyncGenerator<Buffer> {
+      for await (const chunk of bytes) {
+        sum.update(chunk);
+        yield chunk;
+      }
+    };
+    const size = section.end - section.start;
+    const etag = await this.#objects.inParts(key, uploadId).put(etags.length + 1, summed(), size, this.#signal);
+    const state = Buffer.from(sum.save());
+    await this.#steps.step(async (tx) => mine(await addPart(tx, this.#upload, { etag, sum: state })));
+    this.#upload = { ...this.#upload, etags: [...etags, etag], sum: state };
+  }
+
+  /** The hash as it was after the parts that are in the store. */
+  #resume(): void {
+    const { sum } = this.#upload;
+    if (sum.length === 0) this.#sum.init();
+    else this.#sum.load(sum);
+  }
+
+  async #open({ key, entry }: ZipPart, range?: Section): Promise<Readable> {
+    const content = contentOf(key);
+    try {
+      return await this.#contents.get(content.key, this.#signal, range);
+    } catch (error) {
+      if (!(error instanceof ObjectMissing) || entry === null) throw error;
+      if ((await goneAmong(this.#steps.context.db, [content])).length > 0) throw new ContentGone(entry);
+      this.#log.error({ file: content.file }, 'the object of a file is missing');
+      throw error;
+    }
+  }
+
+  /**
+   * Leaves out what is gone of the entries from `first` to the section's end: each fails as an item. Throws CannotGoOn where `first` is in the archive in part:
+   * then a file that has another content by now does not fail, since it is planned anew.
+   */
+  async #leaveOut(first: EntryPosition, section: Section): Promise<void> {
+    const gone: (GoneFile & { readonly index: number })[] = [];
+    let waiting: { readonly content: ReturnType<typeof contentOf>; readonly index: number; readonly name: string }[] = [];
+    const look = async (): Promise<void> => {
+      const found = await goneAmong(
+        this.#steps.context.db,
+        waiting.map(({ content }) => content),
+      );
+      for (const { position, isReplaced } of found) {
+        const { index, name, content } = waiting[position]!;
+        gone.push({ index, name, uuid: content.file, isReplaced });
+      }
+      waiting = [];
+    };
+    for await (const { entry, key } of this.#archive.plan.parts(first.at, section.end)) {
+      const content = contentOf(key);
+      if (entry === null || content.file === '') continue;
+      waiting.push({ content, index: entry.index, name: entry.name.toString().split('/').at(-1) ?? '' });
+      if (waiting.length === LOOK_UP) await look();
+    }
+    await look();
+    const indices = gone.map(({ index }) => index);
+    const isBegun = first.at < section.start;
+    await this.#steps.step(async (tx, task) => {
+      mine(await leaveOut(tx, this.#upload, indices));
+      await failGone(
+        tx,
+        task,
+        gone.filter(({ isReplaced }) => !(isBegun && isReplaced)),
+      );
+    });
+    if (isBegun) throw new CannotGoOn('a file is gone of which a part is in the archive');
+    await this.#archive.plan.leaveOut(indices);
+  }
+}
+
+function mine(isMine: boolean): void {
+  if (!isMine) throw new TryLater('another worker goes on with this export', OTHER_WORKER_MS);
+}

@@ -1,0 +1,118 @@
+import {
+  AbortMultipartUploadCommand,
+  CompleteMultipartUploadCommand,
+  CreateMultipartUploadCommand,
+  ListPartsCommand,
+} from '@aws-sdk/client-s3';
+import { StoreUnavailableError } from '../unavailable.ts';
+import { isMissing, translateError } from './errors.ts';
+import { WHOLE_OBJECT_TIMEOUT_MS } from './timeouts.ts';
+import type { UploadClients } from './upload.ts';
+
+const MIB = 1 << 20;
+/** S3 takes 10,000 (Amazon S3 multipart upload limits). */
+const PARTS_MAX = 9_000;
+const PART_BYTES_MIN = 8 * MIB;
+/** Of one object (Amazon S3 multipart upload limits). */
+export const OBJECT_MAX_BYTES = 5 * 1024 ** 4;
+
+/** The size of each part but the last, of an object of so many bytes. */
+export const partBytesOf = (bytes: number): number => Math.max(PART_BYTES_MIN, Math.ceil(bytes / PARTS_MAX / MIB) * MIB);
+
+/** The store does not have the multipart upload, or not with these parts: it was completed or aborted. */
+export class UploadGone extends Error {
+  override readonly name = 'UploadGone';
+
+  constructor(key: string, cause: unknown) {
+    super(`there is no such multipart upload of ${key}`, { cause });
+  }
+}
+
+/**
+ * An object that is stored part by part, by one process after the other: whoever knows its id goes on. Nothing is readable before `complete`.
+ * Parts stream: none is in memory. All throw StoreUnavailableError, and all but `abort` UploadGone.
+ */
+export class UploadInParts {
+  readonly #clients: UploadClients;
+  readonly #target: { readonly Bucket: string; readonly Key: string; readonly UploadId: string };
+  readonly #until: AbortSignal | undefined;
+
+  constructor(
+    clients: UploadClients,
+    target: { readonly Bucket: string; readonly Key: string; readonly UploadId: string },
+    until?: AbortSignal,
+  ) {
+    this.#clients = clients;
+    this.#target = target;
+    this.#until = until;
+  }
+
+  static async begin(
+    clients: UploadClients,
+    target: { readonly Bucket: string; readonly Key: string; readonly ContentType: string },
+    until: AbortSignal | undefined,
+  ): Promise<string> {
+    try {
+      const { UploadId } = await clients.client.send(new CreateMultipartUploadCommand(target), abortableBy(until));
+      if (UploadId === undefined) throw new Error(`the store gave no id for the upload of ${target.Key}`);
+      return UploadId;
+    } catch (error) {
+      throw translateError(until?.aborted ? until.reason : error);
+    }
+  }
+
+  /** Sends the part of this number, from 1 on, in place of one that is there, and gives its entity tag. Throws what the body threw, or the signal's reason. */
+  async put(number: number, body: AsyncIterable<Buffer>, size: number, signal: AbortSignal): Promise<string> {
+    const { Key, UploadId } = this.#target;
+    let broken: { readonly error: unknown } | undefined;
+    const watched = async function* (): AsyncGenerator<Buffer> {
+      try {
+        yield* body;
+      } catch (error) {
+        broken = { error };
+        throw error;
+      }
+    };
+    let cause: unknown;
+    try {
+      const etag = await this.#clients.requests.putPart({ key: Key, uploadId: UploadId, number, body: watched(), size, signal });
+      if (etag) return etag;
+    } catch (error) {
+      signal.throwIfAborted();
+      if (broken) throw broken.error;
+      cause = error;
+    }
+    // A store that refuses a part may close the connection before its reply has come.
+    await this.#send(() => this.#clients.client.send(new ListPartsCommand({ ...this.#target, MaxParts: 1 }), abortableBy(this.#until)));
+    throw new StoreUnavailableError('s3', new Error(`the store did not take part ${number} of an upload`, { cause }));
+  }
+
+  /** Makes the object of all parts, whose entity tags come in their order. */
+  async complete(etags: readonly string[]): Promise<void> {
+    const Parts = etags.map((ETag, at) => ({ ETag, PartNumber: at + 1 }));
+    const command = new CompleteMultipartUploadCommand({ ...this.#target, MultipartUpload: { Parts } });
+    // Not broken off: half an answer would leave it open whether the object is there.
+    await this.#send(() => this.#clients.client.send(command, { requestTimeout: WHOLE_OBJECT_TIMEOUT_MS }));
+  }
+
+  /** Deletes its parts; what is gone is fine. Call it when no part is being sent. */
+  async abort(): Promise<void> {
+    try {
+      await this.#send(() => this.#clients.client.send(new AbortMultipartUploadCommand(this.#target), abortableBy(this.#until)));
+    } catch (error) {
+      if (!(error instanceof UploadGone)) throw error;
+    }
+  }
+
+  async #send(call: () => Promise<unknown>): Promise<void> {
+    try {
+      await call();
+    } catch (error) {
+      if (isMissing(error) || /^(NoSuchUpload|InvalidPart|InvalidPartOrder|EntityTooSmall)$/.test((error as Error).name))
+        throw new UploadGone(this.#target.Key, error);
+      throw translateError(this.#until?.aborted ? this.#until.reason : error);
+    }
+  }
+}
+
+const abortableBy = (signal: AbortSignal | undefined): { readonly abortSignal?: AbortSignal } => (signal ? { abortSignal: signal } : {});

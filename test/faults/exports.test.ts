@@ -1,0 +1,72 @@
+import { expect, test } from '@jest/globals';
+import type { Api } from '../support/api.ts';
+import { endOf, exported, MIB, multiply, newFile, newFolder } from '../support/exports.ts';
+import { workerMib } from '../support/resident.ts';
+import { waitFor } from '../support/wait.ts';
+import { platformTenant, workerSuite } from '../support/worker-suite.ts';
+
+/** `make faults`: 50,000 entries, 100,000 empty folders, and 2,048 MiB. The first measurement of a process holds what it learns once, so a small export goes before. */
+const ENTRIES = Number(process.env.EXPORT_ENTRIES ?? 500);
+const FOLDERS = Number(process.env.EXPORT_FOLDERS ?? 500);
+const SIZE_MIB = Number(process.env.EXPORT_MIB ?? 64);
+const LIMIT_MS = 3_600_000;
+const GROWTH_MAX_MIB = 96;
+
+const { platform } = workerSuite();
+const tenant = platformTenant(platform);
+
+/** Further empty folders in a folder, without the work of requests. */
+const addFolders = (parent: string, count: number): Promise<unknown> =>
+  tenant.db.query(
+    `INSERT INTO folders (uuid, name, path, parent_id, owner_id)
+     SELECT gen_random_uuid(), 'folder ' || n, p.path || '/folder ' || n, p.id, p.owner_id FROM folders p, generate_series(1, $2::int) n WHERE p.uuid = $1`,
+    [parent, count],
+  );
+
+/** Exports a folder, and gives how much the worker had at most until the end, and how long it took. */
+async function measured(api: Api, folder: string) {
+  const begun = performance.now();
+  const { body } = await api.post('/exports', { folder_id: folder });
+  let peakMib = 0;
+  await waitFor(
+    'the end of the export',
+    async () => {
+      peakMib = Math.max(peakMib, workerMib());
+      return (await api.get(`/jobs/${body.id}`)).body.ended_at !== null;
+    },
+    LIMIT_MS,
+  );
+  const job = await endOf(api, body.id);
+  expect([job.state, job.error]).toEqual(['succeeded', null]);
+  return { peakMib, seconds: (performance.now() - begun) / 1_000, size: job.result.size as number };
+}
+
+test(
+  `exports of ${ENTRIES} files, of ${FOLDERS} empty folders and of ${SIZE_MIB} MiB take the worker no more than ${GROWTH_MAX_MIB} MiB`,
+  async () => {
+    const { api } = await tenant.user({ storage_quota: 20 * 1024 ** 3 });
+    const [first, many, empty, large] = [
+      await newFolder(api, 'first'),
+      await newFolder(api, 'many'),
+      await newFolder(api, 'empty'),
+      await newFolder(api, 'large'),
+    ];
+    await multiply(tenant, await newFile(api, first, 'file'), 199);
+    await multiply(tenant, await newFile(api, many, 'file'), ENTRIES - 1);
+    await addFolders(empty, FOLDERS);
+    await multiply(tenant, await newFile(api, large, 'file', Buffer.alloc(32 * MIB, 'x')), SIZE_MIB / 32 - 1);
+    await exported(api, { folder_id: first });
+    const idle = workerMib();
+
+    const results = [await measured(api, many), await measured(api, empty), await measured(api, large)];
+
+    const text = results.map(
+      ({ peakMib, seconds, size }) => `${(peakMib - idle).toFixed(0)} MiB, ${seconds.toFixed(1)} s for ${size} bytes`,
+    );
+    process.stderr.write(
+      `  idle ${idle.toFixed(0)} MiB; ${ENTRIES} files ${text[0]}; ${FOLDERS} folders ${text[1]}; ${SIZE_MIB} MiB ${text[2]}\n`,
+    );
+    for (const { peakMib } of results) expect(peakMib - idle).toBeLessThan(GROWTH_MAX_MIB);
+  },
+  LIMIT_MS,
+);

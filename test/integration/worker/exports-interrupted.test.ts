@@ -1,0 +1,254 @@
+import { createHash } from 'node:crypto';
+import { expect, test } from '@jest/globals';
+import {
+  endOf,
+  exported,
+  itemsOf,
+  MIB,
+  multipartUploads,
+  multiply,
+  newFile,
+  newFolder,
+  requestExport,
+  unzipped,
+  uploadOf,
+  type UploadRow,
+} from '../../support/exports.ts';
+import { fixture } from '../../support/fixture.ts';
+import type { Api } from '../../support/api.ts';
+import { waitFor } from '../../support/wait.ts';
+import { platformTenant, workerSuite } from '../../support/worker-suite.ts';
+
+const { platform, worker } = workerSuite();
+const tenant = platformTenant(platform);
+const uploads = fixture(
+  async () => multipartUploads(tenant),
+  async (opened) => opened.close(),
+);
+
+/** A folder of 12 files of 8 MiB, which take 13 parts. */
+async function largeFolder(api: Api, name: string): Promise<string> {
+  const top = await newFolder(api, name);
+  await multiply(tenant, await newFile(api, top, 'part', Buffer.alloc(8 * MIB, name)), 11);
+  return top;
+}
+
+/** Holds exports between a part that is in the store and its row, each once its row counts `parts`, while `work` runs. */
+const holdingAll = <T>(ids: readonly string[], parts: number, work: (rows: readonly UploadRow[]) => Promise<T>): Promise<T> =>
+  tenant.db.transaction(async (tx) => {
+    const rows: UploadRow[] = [];
+    for (const id of ids) {
+      await waitFor('the parts', async () => ((await uploadOf(tenant, id))?.parts ?? -1) >= parts);
+      await tx.query('SELECT FROM tasks WHERE uuid = $1 FOR UPDATE', [id]);
+      const row = await uploadOf(tenant, id);
+      if (!row) throw new Error('the export has ended');
+      await waitFor('the next part', async () => (await uploads.partsOf(row)) > row.parts);
+      rows.push(row);
+    }
+    return work(rows);
+  });
+const holding = <T>(id: string, parts: number, work: (row: UploadRow) => Promise<T>): Promise<T> =>
+  holdingAll([id], parts, ([row]) => work(row!));
+
+/** Nothing of an export that made no archive is left. */
+async function expectNothingLeft(id: string, { key }: UploadRow): Promise<void> {
+  await waitFor('the upload to go', async () => (await uploads.count()) === 0 && !(await uploadOf(tenant, id)));
+  expect(await tenant.objects.head(key)).toBeNull();
+  expect(await tenant.db.query('SELECT FROM exports WHERE uuid = $1', [id])).toEqual([]);
+}
+
+const purged = (key: string) => waitFor('the content to be purged', async () => (await tenant.objects.head(key)) === null);
+const keyOf = async (file: string): Promise<string> =>
+  (await tenant.db.query<{ key: string }>('SELECT blob_name AS key FROM files WHERE uuid = $1', [file]))[0]?.key ?? '';
+const download = async (url: string): Promise<Buffer> => (await tenant.anonymous.raw('GET', url)).bytes;
+
+/** Makes the sweep of the day due, which is an upload's. */
+const sweep = () =>
+  platform.pool.query(`UPDATE carrel.work SET due_at = now() WHERE tenant = $1 AND kind = 'objects.sweep'`, [`tenant_${tenant.slug}`]);
+
+test('an export whose worker is killed twice goes on where it stood, spared by the sweep, and gives the bytes of one that was not', async () => {
+  const { api } = await tenant.user();
+  const top = await largeFolder(api, 'killed');
+  const undisturbed = await exported(api, { folder_id: top });
+  const { id } = await requestExport(api, { folder_id: top });
+  // The part that is in the store and not in the row is sent again.
+  const first = await holding(id, 1, async (row) => (await worker.end('SIGKILL'), row));
+  await tenant.objects.beginParts(`${first.key.split('/')[0]}/00/${'s'.repeat(32)}`, 'application/zip'); // nobody's
+  await sweep();
+  await worker.start();
+  const second = await holding(id, first.parts + 2, async (row) => (await worker.end('SIGKILL'), row));
+  await worker.start();
+
+  const job = await endOf(api, id);
+  const bytes = await download(job.result.url);
+
+  expect([second.uploadId, second.key]).toEqual([first.uploadId, first.key]);
+  expect(await tenant.db.query('SELECT key FROM exports WHERE uuid = $1', [id])).toEqual([{ key: first.key }]);
+  expect([job.state, job.result.size, job.result.sha256]).toEqual(['succeeded', bytes.length, undisturbed.result.sha256]);
+  expect(createHash('sha256').update(bytes).digest('hex')).toBe(job.result.sha256);
+  expect(Object.keys(unzipped(bytes)).length).toBe(13);
+  expect(await uploadOf(tenant, id)).toBeUndefined();
+  await waitFor('the sweep', async () => (await uploads.count()) === 0);
+});
+
+test('an export whose archive was whole when its worker was killed is not made again', async () => {
+  const { api } = await tenant.user();
+  const top = await newFolder(api, 'whole');
+  await newFile(api, top, 'a.txt');
+  const { id, key } = await tenant.db.transaction(async (tx) => {
+    await tx.query('LOCK TABLE exports IN SHARE MODE');
+    const { id } = await requestExport(api, { folder_id: top });
+    const row = await waitFor('the upload', () => uploadOf(tenant, id));
+    await waitFor('the archive', async () => (await tenant.objects.head(row.key)) !== null);
+    await worker.end('SIGKILL');
+    return { id, key: row.key };
+  });
+  await worker.start();
+
+  const job = await endOf(api, id);
+
+  expect([job.state, unzipped(await download(job.result.url))]).toEqual(['succeeded', { 'whole/': null, 'whole/a.txt': 'a.txt' }]);
+  expect(await tenant.db.query('SELECT key FROM exports WHERE uuid = $1', [id])).toEqual([{ key }]);
+});
+
+test('exports whose upload the store has lost begin anew; those that are canceled, or lose their requester, while no worker runs leave nothing', async () => {
+  const [ada, eve] = [await tenant.user(), await tenant.user()];
+  const top = await largeFolder(ada.api, 'alone');
+  await ada.api.post(`/folders/${top}/permissions`, { user_id: eve.user.id, permission_level: 'read' });
+  const [lost, canceled, orphaned] = [
+    (await requestExport(ada.api, { folder_id: top })).id,
+    (await requestExport(ada.api, { folder_id: top })).id,
+    (await requestExport(eve.api, { folder_id: top })).id,
+  ];
+  const rows = await holdingAll([lost, canceled, orphaned], 0, async (found) => (await worker.end('SIGKILL'), found));
+  await tenant.objects.inParts(rows[0]!.key, rows[0]!.uploadId).abort();
+  expect((await ada.api.post(`/jobs/${canceled}/cancel`)).status).toBe(202);
+  expect((await tenant.admin.delete(`/users/${eve.user.id}`)).status).toBe(204);
+  await worker.start();
+
+  const job = await endOf(ada.api, lost);
+
+  expect(job.state).toBe('succeeded');
+  expect(Object.keys(unzipped(await download(job.result.url))).length).toBe(13);
+  await expectNothingLeft(canceled, rows[1]!);
+  await expectNothingLeft(orphaned, rows[2]!);
+});
+
+test('files that are deleted for ever before their turn are left out and fail as items; a replaced one is exported as it was planned', async () => {
+  const { api } = await tenant.user();
+  const top = await largeFolder(api, 'fading');
+  const [gone, replaced, lost, also] = [
+    await newFile(api, top, 'z1 gone', 'gone'),
+    await newFile(api, top, 'z2 replaced', 'before'),
+    await newFile(api, top, 'z3 lost', 'before'),
+    await newFile(api, top, 'z4 also gone', 'also gone'),
+  ];
+  await newFile(api, top, 'z5 last', 'last');
+  const keys = [await keyOf(gone), await keyOf(lost), await keyOf(also)];
+  const { id } = await requestExport(api, { folder_id: top });
+  await holding(id, 0, async () => {
+    for (const file of [gone, also]) await api.delete(`/files/${file}`, { query: { permanent: true } });
+    for (const file of [replaced, lost])
+      expect((await api.upload(`/files/${file}`, { method: 'PUT', name: 'a', file: Buffer.from('after') })).status).toBe(200);
+    expect((await api.delete(`/files/${lost}/versions/1`)).status).toBe(204);
+    for (const key of keys) await purged(key);
+  });
+
+  const job = await endOf(api, id);
+  const again = await endOf(api, (await api.post(`/jobs/${id}/retry`, { codes: ['conflict'] })).body.id);
+  const { 'fading/': _top, ...files } = unzipped(await download(job.result.url));
+  const small = Object.fromEntries(Object.entries(files).filter(([path]) => path.startsWith('fading/z')));
+
+  expect(unzipped(await download(again.result.url))).toEqual({ 'z3 lost': 'after' });
+  expect(small).toEqual({ 'fading/z2 replaced': 'before', 'fading/z5 last': 'last' });
+  expect(Object.keys(files).length).toBe(14);
+  expect(job).toMatchObject({ state: 'succeeded', progress: { done: 4, total: 4, failed: 3 } });
+  expect((await itemsOf(api, id)).sort()).toEqual([
+    ['fading', 'succeeded', null],
+    ['z1 gone', 'failed', 'not_found'],
+    ['z3 lost', 'failed', 'conflict'],
+    ['z4 also gone', 'failed', 'not_found'],
+  ]);
+});
+
+test('a file that is deleted for ever while it is written has the export begin anew without it', async () => {
+  const { api } = await tenant.user();
+  const top = await newFolder(api, 'half');
+  const large = await newFile(api, top, 'large', Buffer.alloc(96 * MIB, 'l'));
+  await newFile(api, top, 'small');
+  const key = await keyOf(large);
+  const { id } = await requestExport(api, { folder_id: top });
+  const row = await holding(id, 0, async (found) => {
+    await api.delete(`/files/${large}`, { query: { permanent: true } });
+    await purged(key);
+    return found;
+  });
+
+  const job = await endOf(api, id);
+
+  expect(unzipped(await download(job.result.url))).toEqual({ 'half/': null, 'half/small': 'small' });
+  expect((await itemsOf(api, id)).sort()).toEqual([
+    ['half', 'succeeded', null],
+    ['large', 'failed', 'not_found'],
+  ]);
+  expect([await uploads.count(), await tenant.objects.head(row.key)]).toEqual([0, null]);
+});
+
+test('contents whose CRC-32 is not known are read before, once for all', async () => {
+  const { api } = await tenant.user();
+  const top = await newFolder(api, 'old');
+  for (const name of ['a', 'b', 'empty']) await newFile(api, top, name, name === 'empty' ? '' : name);
+  await tenant.db.query(
+    `UPDATE file_versions v SET crc32 = NULL FROM files f, folders d WHERE f.id = v.file_id AND d.id = f.folder_id AND d.uuid = $1`,
+    [top],
+  );
+  const before = await api.raw('HEAD', `/folders/${top}/zip`);
+
+  const job = await exported(api, { folder_id: top });
+
+  const after = await api.raw('HEAD', `/folders/${top}/zip`);
+  expect(unzipped(await download(job.result.url))).toEqual({ 'old/': null, 'old/a': 'a', 'old/b': 'b', 'old/empty': '' });
+  expect([before.headers['content-length'], after.headers['content-length']]).toEqual([undefined, String(job.result.size)]);
+});
+
+test('no part of an export is sent more than a second after its cancellation, and none is left', async () => {
+  const { api } = await tenant.user();
+  const top = await newFolder(api, 'canceled');
+  await multiply(tenant, await newFile(api, top, 'part', Buffer.alloc(8 * MIB, 'c')), 511);
+  const { id } = await requestExport(api, { folder_id: top });
+  const row = await waitFor('the first parts', async () => {
+    const found = await uploadOf(tenant, id);
+    return found && found.parts > 1 ? found : undefined;
+  });
+
+  const canceled = await api.post(`/jobs/${id}/cancel`);
+  const at = performance.now();
+  let [parts, lastMs] = [0, 0];
+  await waitFor('the upload to go', async () => {
+    const sent = await uploads.partsOf(row).catch(() => null);
+    if (sent !== null && sent > parts) [parts, lastMs] = [sent, performance.now() - at];
+    return sent === null;
+  });
+
+  expect([canceled.status, canceled.body.state]).toEqual([202, 'canceled']);
+  expect(lastMs).toBeLessThan(1_000);
+  await expectNothingLeft(id, row);
+  expect((await api.get(`/jobs/${id}`)).body).toMatchObject({ state: 'canceled', result: null });
+});
+
+test('an export whose requester loses the right to read it fails with the reason, and leaves nothing', async () => {
+  const [ada, bob] = [await tenant.user(), await tenant.user()];
+  const top = await largeFolder(ada.api, 'taken');
+  const grant = (await ada.api.post(`/folders/${top}/permissions`, { user_id: bob.user.id, permission_level: 'read' })).body.id;
+  const { id } = await requestExport(bob.api, { folder_id: top });
+  const row = await holding(id, 0, async (found) => {
+    expect((await ada.api.delete(`/folders/${top}/permissions/${grant}`)).status).toBe(204);
+    return found;
+  });
+
+  const job = await endOf(bob.api, id);
+
+  expect(job).toMatchObject({ state: 'failed', result: null, error: { code: 'forbidden' } });
+  expect(job.error.message).toContain('you lost the right to read');
+  await expectNothingLeft(id, row);
+});
