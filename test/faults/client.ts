@@ -11,20 +11,26 @@ export class Client {
   readonly #client: PatientClient;
   readonly #random: Seeded;
   readonly #log: ChangeLog;
+  readonly #pace: () => Promise<unknown>;
   #count = 0;
   readonly #files: string[] = [];
   readonly #users: string[] = [];
 
-  constructor(options: { name: string; url: string; account: Account; random: Seeded; log: ChangeLog }) {
+  /** `pace` resolves when the next change may begin. */
+  constructor(options: { name: string; url: string; account: Account; random: Seeded; log: ChangeLog; pace?: () => Promise<unknown> }) {
     this.#name = options.name;
     this.#client = new PatientClient(options);
     this.#random = options.random;
     this.#log = options.log;
+    this.#pace = options.pace ?? (async () => undefined);
   }
 
   /** Until all changes that are wanted have begun. */
   async work(): Promise<void> {
-    while (this.#log.begin()) await this.#change();
+    while (this.#log.begin()) {
+      await this.#pace();
+      await this.#change();
+    }
   }
 
   async #change(): Promise<void> {

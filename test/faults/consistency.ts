@@ -1,6 +1,7 @@
 import { isDeepStrictEqual } from 'node:util';
 import { EXPIRE_EXPORTS } from '../../pkg/content/exports/export-task.ts';
 import { CHECK_INTEGRITY } from '../../pkg/content/integrity/integrity.jobs.ts';
+import { EXPIRE_UPLOADS } from '../../pkg/content/partial-uploads/partial-uploads.jobs.ts';
 import { EMPTY_TRASH } from '../../pkg/content/trash/trash.jobs.ts';
 import { EXPIRE_VERSIONS } from '../../pkg/content/versions/versions.jobs.ts';
 import { TICK_SCHEDULE } from '../../pkg/schedules/schedules.jobs.ts';
@@ -10,12 +11,13 @@ import { invariantFaults } from '../support/invariants.ts';
 import type { ArrivedEvent, Arrivals } from './arrivals.ts';
 import type { AwaitedEvent } from './change-log.ts';
 
-/** What is due one day, and left until then: what is in the trash, old versions, the next check, exports, jobs of people, schedules. */
+/** What is due one day, and left until then: what is in the trash, old versions, the next check, exports, archives of imports, jobs of people, schedules. */
 export const LATER_KINDS: readonly string[] = [
   EMPTY_TRASH.kind,
   EXPIRE_VERSIONS.kind,
   CHECK_INTEGRITY.kind,
   EXPIRE_EXPORTS.kind,
+  EXPIRE_UPLOADS.kind,
   EXPIRE_TASK.kind,
   TICK_SCHEDULE.kind,
 ];

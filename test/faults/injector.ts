@@ -70,6 +70,11 @@ export class Injector {
     return [...this.#underWay.keys()].join(', ') || 'nothing';
   }
 
+  /** How many targets suffer now. */
+  get broken(): number {
+    return this.#underWay.size;
+  }
+
   /** Begins the next fault, after the one that its target still suffers. */
   next(): void {
     if (this.#bag.length === 0) this.#bag = this.#random.shuffled(this.#kinds);

@@ -29,6 +29,11 @@ const HELPER_KINDS = ['translate', 'pdf_optimize', 'pdf_translate'] as const;
 const SECRET = 'a secret';
 const CHANGES_PER_FAULT = 60;
 const PROGRESS_MS = 5_000;
+/** Of all targets. Where more suffer at once, nothing is done, and nothing is shown. */
+const BROKEN_AT_ONCE = 3;
+/** By so much of the whole, changes may be ahead of jobs: both meet all faults. */
+const AHEAD = 0.05;
+const STANDSTILL_MS = 600_000;
 
 /** A tenant with its server, its receiver and its people. */
 interface Side {
@@ -144,10 +149,12 @@ async function sideOf(platform: TestPlatform, name: string, wanted: number, jobs
   const url = `http://127.0.0.1:${port}/api/v1`;
   const changes = new ChangeLog(wanted);
   const friend = (await tenant.user()).user.id;
+  const isAhead = (): boolean => changes.ended / wanted > jobs.count / jobs.wanted + AHEAD;
+  const pace = () => waitFor('the jobs to come after the changes', () => changes.isAbandoned || !isAhead(), STANDSTILL_MS);
   const clients: { work(): Promise<void> }[] = [];
   for (const at of range(CLIENTS)) {
     const { account } = await accountOf(tenant);
-    clients.push(new Client({ name: `client-${at}`, url, account, random: random.fork(`client ${at}`), log: changes }));
+    clients.push(new Client({ name: `client-${at}`, url, account, random: random.fork(`client ${at}`), log: changes, pace }));
   }
   for (const at of range(JOB_CLIENTS)) {
     const of = { ...(await accountOf(tenant)), name: `jobs-${at}`, url, tenant, jobs, changes };
@@ -190,7 +197,8 @@ async function accountOf(tenant: TestTenant): Promise<{ account: Account; userId
 /** `count` faults at moments of all that is done. */
 async function breakThings(injector: Injector, count: number, total: number, done: () => number, isOver: () => boolean): Promise<void> {
   for (const moment of injector.moments(count, total)) {
-    await waitFor(`change or job ${moment} of ${total}`, () => done() >= moment || isOver(), 600_000);
+    await waitFor(`change or job ${moment} of ${total}`, () => done() >= moment || isOver(), STANDSTILL_MS);
+    await waitFor('the end of a fault', () => injector.broken < BROKEN_AT_ONCE, STANDSTILL_MS);
     injector.next();
   }
 }
