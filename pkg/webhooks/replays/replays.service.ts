@@ -4,6 +4,7 @@ import type { Uuid } from '../../api/schemas.ts';
 import { EVENT_RETENTION_DAYS } from '../../events/retention.ts';
 import type { Clock } from '../../runtime/clock.ts';
 import type { Database } from '../../store/postgres/database.ts';
+import type { Sql } from '../../store/postgres/pool.ts';
 import type { TaskRequests } from '../../tasks/task-requests.ts';
 import type { TaskView } from '../../tasks/tasks.schema.ts';
 import { type NewReplay, statesOf } from '../deliveries.schema.ts';
@@ -25,23 +26,33 @@ export class Replays {
   }
 
   /**
-   * Six statements. An end in the future, or none, is now. Throws `not_found`, `conflict` (the webhook is not active, or the person has too many jobs),
+   * Seven statements. An end in the future, or none, is now. Throws `not_found`, `conflict` (the webhook is not active, or the person has too many jobs),
    * `validation_failed` for an empty range, and for one that begins before the oldest deliveries that there are.
    */
   async request(actor: Actor, webhook: Uuid, { since, status, ...range }: NewReplay): Promise<TaskView> {
     const now = this.#clock.now();
-    const until = range.until !== undefined && new Date(range.until) < now ? range.until : now.toISOString();
-    if (new Date(since) >= new Date(until)) throw invalid('since', 'must be before until');
+    const asked = range.until !== undefined && new Date(range.until) < now ? range.until : now.toISOString();
+    if (new Date(since) >= new Date(asked)) throw invalid('since', 'must be before until');
     if (new Date(since).getTime() < now.getTime() - RETENTION_MS)
       throw invalid('since', `must be within the last ${EVENT_RETENTION_DAYS} days: older deliveries are deleted`);
     return this.#db.transaction(async (tx) => {
       const row = await tx.webhooks.find({ uuid: webhook });
       if (!row) throw new Problem('not_found');
       requireActive(row);
+      const until = await notAhead(tx, asked);
       return this.#tasks.request(tx, REPLAY, actor.userId, {
         arguments: { webhook, since, until, states: statesOf(status) },
         result: { webhook_id: webhook, since, until },
       });
     });
   }
+}
+
+/**
+ * The time, or now by Postgres' clock, which dates deliveries: those that the replay makes must not lie in its own range, where they would be sent again
+ * once they have ended, only because this server's clock is ahead.
+ */
+async function notAhead(tx: Sql, at: string): Promise<string> {
+  const [row] = await tx.query<{ at: Date }>('SELECT least($1::timestamptz, now()::timestamptz(3)) AS at', [at]);
+  return row?.at.toISOString() ?? at;
 }

@@ -1,4 +1,5 @@
 import { afterEach, beforeAll, expect, test } from '@jest/globals';
+import { systemClock } from '../../../pkg/runtime/clock.ts';
 import { type Api, type ApiReply, sendRaw } from '../../support/api.ts';
 import { type Document, operationsOf } from '../../support/openapi.ts';
 import { serverSuite } from '../../support/server-suite.ts';
@@ -375,4 +376,21 @@ test('statements: creation 3, list 1, deliveries 1, replay 1, replay of a range 
     range: [202, 2],
     test: [202, 2],
   });
+});
+
+test('a replay ends no later than now by the clock that dates deliveries, however far the server’s own clock is ahead', async () => {
+  const ahead = await startTenant({ clock: { ...systemClock, now: () => new Date(Date.now() + 30_000) } });
+  try {
+    const { body: webhook } = await ahead.admin.post('/webhooks', hook);
+
+    const { status, body } = await ahead.admin.post(`/webhooks/${webhook.id}/replays`, {
+      since: new Date(Date.now() - 60_000).toISOString(),
+    });
+
+    expect(status).toBe(202);
+    const [row] = await ahead.db.query<{ isPast: boolean }>('SELECT $1::timestamptz <= now() AS "isPast"', [body.result.until]);
+    expect(row).toEqual({ isPast: true });
+  } finally {
+    await ahead.stop();
+  }
 });
