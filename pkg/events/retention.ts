@@ -15,13 +15,13 @@ export const deleteExpiredEvents: Schedule = {
   },
 };
 
-async function deleteExpired(sql: Sql): Promise<void> {
+export async function deleteExpired(sql: Sql, days = EVENT_RETENTION_DAYS): Promise<void> {
   for (;;) {
     const deleted = await sql.query(
       `DELETE FROM carrel.events WHERE (tenant, id) IN (
          SELECT tenant, id FROM carrel.events WHERE created_at < now() - make_interval(days => $1) ORDER BY created_at LIMIT $2
        ) RETURNING id`,
-      [EVENT_RETENTION_DAYS, EVENTS_PER_STATEMENT],
+      [days, EVENTS_PER_STATEMENT],
     );
     if (deleted.length < EVENTS_PER_STATEMENT) return;
   }

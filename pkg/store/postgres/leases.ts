@@ -39,6 +39,8 @@ const LANES_MAX = 100;
  * Rows whose `due_at` is null or `infinity` are never due.
  * A table may have `lanes`: a column (uuid) of what a tenant's rows are for, with an index on (tenant, that column, due_at, id) where `due_at` is not null.
  * Then the first due row of each lane goes before the second of any.
+ * The planner's statistics of due rows are always old, and to it both indexes cost the same then. So that no statement about lanes takes the other one and
+ * reads a tenant's backlog for each lane, that has a predicate of its own, `ofTenants`, which holds for all due rows and which only `dueTenants` names.
  *
  * Invariants:
  * - A row is leased to one worker at a time; an expired lease goes to the next, and a lease that its worker renews goes to nobody, whatever Redis says.
@@ -52,13 +54,18 @@ export class LeasedRows<Row extends Leased> {
   readonly #columns: string;
   readonly #only: string;
   readonly #lanes: string | undefined;
+  readonly #ofTenants: string;
 
-  /** `columns`: what a Row has beyond the lease, of the table as `w`; `only`: the condition on `w` of the rows that are meant, default all. */
-  constructor(sql: Sql, table: { name: string; columns: string; only?: string; lanes?: string }) {
+  /**
+   * `columns`: what a Row has beyond the lease, of the table as `w`; `only`: the condition on `w` of the rows that are meant, default all; `ofTenants`: the
+   * predicate, on `w`, of the index on (tenant, due_at, id).
+   */
+  constructor(sql: Sql, table: { name: string; columns: string; only?: string; lanes?: string; ofTenants?: string }) {
     this.sql = sql;
     this.#table = table.name;
     this.#only = table.only ?? 'true';
     this.#lanes = table.lanes;
+    this.#ofTenants = table.ofTenants ?? 'true';
     this.#columns = `w.tenant, w.id, w.attempts, w.fence, ${table.columns}`;
   }
 
@@ -67,12 +74,11 @@ export class LeasedRows<Row extends Leased> {
    * tomorrow cost 0.3 ms.
    */
   async dueTenants({ limit, perTenant }: { limit: number; perTenant: number }): Promise<DueTenant[]> {
+    const next = (after: string): string => `(
+      SELECT w.tenant FROM ${this.#table} w WHERE ${this.#only} AND ${this.#ofTenants} ${after} AND ${isDue('w')} ORDER BY w.tenant, w.due_at, w.id LIMIT 1)`;
     return this.sql.query<DueTenant>(
       `WITH RECURSIVE tenants AS (
-         (SELECT w.tenant FROM ${this.#table} w WHERE ${this.#only} AND ${isDue('w')} ORDER BY w.tenant, w.due_at, w.id LIMIT 1)
-         UNION ALL
-         SELECT (SELECT w.tenant FROM ${this.#table} w WHERE ${this.#only} AND w.tenant > t.tenant AND ${isDue('w')} ORDER BY w.tenant, w.due_at, w.id LIMIT 1)
-         FROM tenants t WHERE t.tenant IS NOT NULL
+         ${next('')} UNION ALL SELECT ${next('AND w.tenant > t.tenant')} FROM tenants t WHERE t.tenant IS NOT NULL
        )
        SELECT first.tenant, first.id, first.attempts FROM tenants t CROSS JOIN LATERAL (
          ${this.#firstOf('t.tenant', '$2')}
@@ -101,7 +107,7 @@ export class LeasedRows<Row extends Leased> {
          ) chosen
          WHERE is_free AND is_wanted AND place <= CASE WHEN others <= 0 THEN request.most ELSE least(request.most, $4 - others - request.held) END
        ), taken AS (
-         SELECT w.tenant, w.id FROM ${this.#table} w JOIN due USING (tenant, id) WHERE ${isFree('w')} AND ${isDue('w')} FOR UPDATE OF w SKIP LOCKED
+         SELECT w.tenant, w.id FROM ${this.#table} w JOIN due USING (tenant, id) WHERE ${isFree('w')} AND ${IS_STILL_DUE} FOR UPDATE OF w SKIP LOCKED
        )
        UPDATE ${this.#table} w SET leased_until = now() + make_interval(secs => $5), fence = gen_random_uuid(), attempts = w.attempts + 1
        FROM taken WHERE w.tenant = taken.tenant AND w.id = taken.id
@@ -134,7 +140,8 @@ export class LeasedRows<Row extends Leased> {
       WHERE ${this.#only} AND w.tenant = ${tenant} ${also} AND ${isDue('w')} ORDER BY w.due_at, w.id LIMIT ${limit}`;
     if (lane === undefined) return rows('NULL::text', '');
     const next = (after: string): string => `
-      (SELECT w.${lane} FROM ${this.#table} w WHERE ${this.#only} AND w.tenant = ${tenant} AND w.due_at IS NOT NULL ${after} ORDER BY w.${lane} LIMIT 1)`;
+      (SELECT w.${lane} FROM ${this.#table} w WHERE ${this.#only} AND w.tenant = ${tenant} AND w.due_at IS NOT NULL ${after}
+       ORDER BY w.${lane}, w.due_at, w.id LIMIT 1)`;
     return `SELECT of_lane.* FROM (
         WITH RECURSIVE lanes AS (
           ${next('')} UNION ALL SELECT ${next(`AND w.${lane} > l.${lane}`)} FROM lanes l WHERE l.${lane} IS NOT NULL
@@ -182,5 +189,11 @@ export class LeasedRows<Row extends Leased> {
 
 /** Rounded as the column is: compared with a plain now(), what is due now would be due up to half a millisecond later. */
 export const isDue = (row: string): string => `${row}.due_at <= now()::timestamptz(3)`;
+
+/**
+ * The same of a row `w` that is known by its key, in words that no index of due rows serves: a planner that takes due rows for few would read those of all
+ * tenants and compare each with each.
+ */
+const IS_STILL_DUE = `coalesce(w.due_at, 'infinity') <= now()::timestamptz(3)`;
 
 const isFree = (row: string): string => `(${row}.leased_until IS NULL OR ${row}.leased_until < now())`;

@@ -197,7 +197,12 @@ async function planOfLook(tenant: string): Promise<string> {
       return [];
     },
   };
-  const rows = new LeasedRows(explaining, { name: 'carrel.deliveries', columns: 'w.endpoint', lanes: 'endpoint' });
+  const rows = new LeasedRows(explaining, {
+    name: 'carrel.deliveries',
+    columns: 'w.endpoint',
+    lanes: 'endpoint',
+    ofTenants: `w.state = 'pending'`,
+  });
   await rows.dueTenants({ limit: 64, perTenant: 8 });
   await rows.lease([{ tenant, most: 8, held: 0 }], { perTenant: 8, seconds: 4 });
   return plans.join('\n');

@@ -21,8 +21,11 @@ export async function holdJobs(tx: Sql, role: string): Promise<boolean> {
   return left?.isRunning === false;
 }
 
-/** The worker may take them again. */
+/** The worker may take them again. What has ended is not looked at: the operator does this each time it looks after a tenant, and there may be a million. */
 export async function releaseJobs(sql: Sql, role: string): Promise<void> {
   for (const table of LEASED)
-    await sql.query(`UPDATE carrel.${table} SET leased_until = NULL, fence = NULL WHERE tenant = $1 AND leased_until = 'infinity'`, [role]);
+    await sql.query(
+      `UPDATE carrel.${table} SET leased_until = NULL, fence = NULL WHERE tenant = $1 AND due_at IS NOT NULL AND leased_until = 'infinity'`,
+      [role],
+    );
 }

@@ -22,6 +22,10 @@ import { foreignObjects } from './0029-foreign-objects.ts';
 import { auditOfSchedules } from './0030-audit-of-schedules.ts';
 import { deliveriesByEndpoint } from './0033-deliveries-by-endpoint.ts';
 import { deliveryStatistics } from './0034-delivery-statistics.ts';
+import { dueTenants } from './0037-due-tenants.ts';
+import { sampleOfEvents } from './0038-sample-of-events.ts';
+import { sampledOutbox } from './0039-sampled-outbox.ts';
+import { vacuumOfOutbox } from './0040-vacuum-of-outbox.ts';
 import { storeFilesWithCrc } from './0150-store-files-with-crc.ts';
 
 /** In their order. */
@@ -49,5 +53,9 @@ export const shardMigrations: readonly Migration<object>[] = [
   auditOfSchedules,
   deliveriesByEndpoint,
   deliveryStatistics,
+  dueTenants,
+  sampleOfEvents,
+  sampledOutbox,
+  vacuumOfOutbox,
   storeFilesWithCrc,
 ];
