@@ -54,16 +54,15 @@ test('a webhook whose attempts took long and failed has one at a time, and all t
   await worker.end('SIGTERM');
   await worker.start({ CARREL_WEBHOOK_TIMEOUT_SECONDS: '2' });
   const id = await register(receiver.url, 'grade.submitted');
-  receiver.answer('stall', 8);
+  receiver.answer('stall', 9);
   await addDue(id, 40);
   await waitFor('the first attempts', () => receiver.received.length >= 8);
   const sent = () =>
     tenant.db.query<{ n: number }>(`SELECT count(*)::int AS n FROM carrel.deliveries WHERE endpoint = $1 AND state = 'delivered'`, [id]);
 
-  await waitFor('what has not been tried yet', async () => (await sent())[0]?.n === 32);
+  await waitFor('what has not been tried yet', async () => ((await sent())[0]?.n ?? 0) >= 31);
 
-  // Of those that came after the first ones failed, the first was alone.
-  const [first, second] = receiver.received.slice(8);
-  expect(first && second && second.at - first.at).toBeGreaterThanOrEqual(0);
-  expect(receiver.received).toHaveLength(40);
+  // The next one after the first ones failed was alone until it failed too.
+  const [ninth, tenth] = receiver.received.slice(8);
+  expect(ninth && tenth && tenth.at - ninth.at).toBeGreaterThan(1_000);
 });
