@@ -73,3 +73,46 @@ test('spec.schedules become managed rows that act as the administrator of the re
     await sql.close();
   }
 });
+
+test('archives that an entry of spec.schedules keeps no longer expire: at once by a smaller keep, in 30 days where it leaves', async () => {
+  const { cluster } = suite;
+  const entry = (keep: number) => ({
+    name: 'papers',
+    kind: 'export_folder',
+    cron: '0 0 1 1 *',
+    arguments: { folder_id: '7b0c6d6e-5c1f-4d0a-9a53-0d6f0e3b2a11', keep },
+  });
+  const key = await suite.readyTenant({ schedules: [entry(3)] });
+  const sql = new SqlPool({ url: await suite.databaseUrl(key), poolSize: 1, log: silentLogger });
+  /** How many days each archive stays, the oldest first; null: it is kept. */
+  const days = async () =>
+    (
+      await sql.query<{ days: number | null }>(
+        `SELECT CASE WHEN expires_at < 'infinity' THEN round(extract(epoch FROM expires_at - now()) / 86400)::int END AS days FROM exports ORDER BY id`,
+      )
+    ).map(({ days: each }) => each);
+  /** In how many days jobs that delete them are due. */
+  const jobs = async () =>
+    (
+      await sql.query<{ days: number }>(
+        `SELECT round(extract(epoch FROM due_at - now()) / 86400)::int AS days FROM carrel.work WHERE kind = 'exports.expire' ORDER BY due_at`,
+      )
+    ).map(({ days: each }) => each);
+
+  try {
+    await sql.query(
+      `INSERT INTO exports (uuid, token, name, key, size, checksum, expires_at, schedule)
+       SELECT gen_random_uuid(), repeat(n::text, 64), 'papers.zip', 'archives/' || n, 1, repeat('a', 64), 'infinity', s.uuid
+       FROM schedules s, generate_series(1, 3) n ORDER BY n`,
+    );
+    await cluster.tenants.patch(key, { spec: { schedules: [entry(1)] } });
+    await waitFor('older archives to expire', async () => (await days()).join() === '0,0,');
+    expect(await jobs()).toEqual([0]);
+
+    await cluster.tenants.patch(key, { spec: { schedules: null } });
+    await waitFor('the last to have a time to expire', async () => (await days()).join() === '0,0,30');
+    expect(await jobs()).toEqual([0, 30]);
+  } finally {
+    await sql.close();
+  }
+});
