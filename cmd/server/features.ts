@@ -4,6 +4,7 @@ import { BATCH } from '../../pkg/content/batch/batch-task.ts';
 import { contentFeature } from '../../pkg/content/content.ts';
 import { EXPORT } from '../../pkg/content/exports/export-task.ts';
 import { COPY_FOLDER } from '../../pkg/content/folders/copy-folder-task.ts';
+import { IMPORT } from '../../pkg/content/imports/import-task.ts';
 import { metadata } from '../../pkg/content/metadata/metadata.ts';
 import { tags } from '../../pkg/content/tags/tags.ts';
 import { EMPTY_OWN_TRASH } from '../../pkg/content/trash/trash-task.ts';
@@ -20,7 +21,7 @@ import { webhooks } from '../../pkg/webhooks/webhooks.ts';
 /** What a tenant's server does. A new feature is one line here (docs/architecture.md, "Add a feature"). A deleted user's tasks go before their content, and tags are copied while the files are still theirs. */
 export const FEATURES: readonly Feature[] = [
   accountsFeature(),
-  tasksFeature([EMPTY_OWN_TRASH, COPY_FOLDER, BATCH, EXPORT, OPTIMIZE, TRANSLATE]),
+  tasksFeature([EMPTY_OWN_TRASH, COPY_FOLDER, BATCH, IMPORT, EXPORT, OPTIMIZE, TRANSLATE]),
   tags,
   contentFeature(),
   metadata,

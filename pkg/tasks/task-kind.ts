@@ -1,7 +1,11 @@
 import { z } from 'zod';
 import { type Job, job } from '../api/job.ts';
+import type { JobRequests } from '../events/job-requests.ts';
 import type { BackOff } from '../runtime/backoff.ts';
+import type { Clock } from '../runtime/clock.ts';
+import type { Tx } from '../store/postgres/database.ts';
 import type { TaskKindName, TaskView } from './tasks.schema.ts';
+import type { TaskRow } from './tasks.sql.ts';
 
 /** The queue of jobs that people request: they may take minutes, and purges and caches never wait behind them. */
 export const TASK_QUEUE = 'tasks';
@@ -19,18 +23,27 @@ export interface TaskKind<Arguments extends z.ZodType = z.ZodType> {
   readonly isSingle: boolean;
   /** The result that a retry begins with, by that of the task which it retries. */
   resultOfRetry(result: TaskView['result']): TaskView['result'];
+  /** Gives a retry what its items lack, in the transaction that requests it. Throws `conflict` where the task cannot be tried again. */
+  prepareRetry(tx: Tx, retry: Retry, by: { readonly jobs: JobRequests; readonly clock: Clock }): Promise<void>;
   readonly job: Job<typeof TaskPayload>;
+}
+
+/** A task that has ended, and the one that tries items of it again. */
+export interface Retry {
+  readonly from: Pick<TaskRow, 'id' | 'state'>;
+  readonly to: Pick<TaskRow, 'id' | 'uuid' | 'total'>;
 }
 
 export const taskKind = <Arguments extends z.ZodType>(
   declaration: Pick<TaskKind<Arguments>, 'name' | 'arguments'> &
-    Partial<Pick<TaskKind<Arguments>, 'isSingle' | 'resultOfRetry'>> & {
+    Partial<Pick<TaskKind<Arguments>, 'isSingle' | 'resultOfRetry' | 'prepareRetry'>> & {
       /** Default: the one of tasks. */
       readonly queue?: string;
     },
 ): TaskKind<Arguments> => ({
   isSingle: false,
   resultOfRetry: (result) => result,
+  prepareRetry: async () => {},
   ...declaration,
   job: job({ kind: `tasks.${declaration.name}`, queue: declaration.queue ?? TASK_QUEUE, payload: TaskPayload, retry: RETRY }),
 });

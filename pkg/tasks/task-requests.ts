@@ -61,7 +61,8 @@ export class TaskRequests {
   }
 
   /** A task of the same person for the failed items, those with these codes, of one that has ended. Throws `conflict`. */
-  async retry(tx: Tx, kind: TaskKind, { id, userId, result }: TaskRow, codes?: readonly string[]): Promise<TaskView> {
+  async retry(tx: Tx, kind: TaskKind, from: TaskRow, codes?: readonly string[]): Promise<TaskView> {
+    const { id, userId, result } = from;
     if (userId === null) throw new Problem('not_found');
     const items = await lockRequestsOf(tx, userId);
     const unfinished = await unfinishedOf(tx, userId);
@@ -71,6 +72,7 @@ export class TaskRequests {
     const anew = { uuid: this.#random.uuid(), result: kind.resultOfRetry(result), codes, createdAt: this.#clock.now() };
     const row = await insertRetry(tx, id, anew);
     if (row === null) throw new Problem('conflict', 'Nothing of this job failed in that way.');
+    await kind.prepareRetry(tx, { from, to: row }, { jobs: this.#jobs, clock: this.#clock });
     return this.#requested(tx, kind, row);
   }
 

@@ -105,6 +105,16 @@ const ImportTask = TaskOfAnyKind.extend({
     folders: Count('that were made', 3),
     bytes: Bytes.meta({ description: 'of the files' }),
     skipped: z.array(z.object({ reason: z.enum(SKIP_REASONS), count: Count('of entries', 2) })),
+    contents: z
+      .object({
+        entries: Count('whose contents are stored', 12),
+        total_entries: Count('that have contents to store', 40),
+        bytes: Bytes.meta({ description: 'that are read' }),
+        total_bytes: Bytes.meta({ description: 'that the archive declares' }),
+      })
+      .nullable()
+      .optional()
+      .describe('how far the archive is read: files appear when all of its contents are stored; null or missing: it is not begun'),
   }),
 }).meta({ id: 'ImportJob' });
 

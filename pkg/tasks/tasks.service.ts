@@ -78,7 +78,8 @@ export class Tasks {
       const task = required(actor, await findTask(tx, id), {});
       if (task.endedAt === null) throw new Problem('conflict', 'The job has not ended.');
       const kind = this.#kinds.find(({ name }) => name === task.kind);
-      if (task.failed === 0 || !kind) throw new Problem('conflict', 'Nothing of this job failed that could be tried again.');
+      if (!kind) throw new Problem('conflict', 'Jobs of this kind are not tried again: request a new one.');
+      if (task.failed === 0) throw new Problem('conflict', 'Nothing of this job failed that could be tried again.');
       return this.#requests.retry(tx, kind, task, codes);
     });
   }

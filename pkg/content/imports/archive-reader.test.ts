@@ -22,6 +22,7 @@ const HOSTILE: Readonly<Record<string, readonly [program: string, refusal: strin
   ],
   'says nothing at all': [`setInterval(() => {}, 1000)`, 'too long'],
   'asks without end': [`process.stdin.on('data', () => say('R', { at: 0, length: 1 })); say('R', { at: 0, length: 1 })`, 'too long'],
+  'lists nothing without end': [`say('B', { hasSlash: false }); setInterval(() => say('E', []), 1)`, 'too long'],
   'takes memory without end': [`const held = []; setInterval(() => held.push(Buffer.alloc(2 ** 24, 1)), 1)`, 'too much memory'],
 };
 
@@ -80,6 +81,14 @@ test('a reader sees nothing of our environment, no file but its own, writes none
   const said = await reading(CURIOUS, {}, async (reader) => listed(reader).then(String, (error: Error) => error.message));
 
   expect(JSON.parse(said)).toEqual([[], ...Array(4).fill('ERR_ACCESS_DENIED')]);
+});
+
+test('an archive is refused whose reader gives empty contents without end', async () => {
+  const entry = { name: 'a', flags: 0, method: 0, crc: 1, packed: 3, size: 3, offset: 0, end: 10, nameCrc: 0, mode: 0 };
+  const content = (reader: ArchiveReader) => allOf(reader.content(entry));
+  const program = `setInterval(() => raw(frame('C', Buffer.alloc(0))), 1)`;
+
+  await expect(reading(program, { silenceMs: 1_500 }, content)).rejects.toThrow('too long');
 });
 
 test.each([

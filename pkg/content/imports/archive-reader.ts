@@ -13,7 +13,7 @@ export type ReadRange = (at: number, length: number) => AsyncIterable<Buffer>;
 export interface ReaderLimits {
   /** Of the process's resident memory. */
   readonly memoryBytes: number;
-  /** How long it may say nothing but what it wants to read. */
+  /** How long it may say nothing, or nothing but what it wants to read. */
   readonly silenceMs: number;
 }
 
@@ -44,6 +44,8 @@ const Entries = z
     }),
   )
   .max(1_000);
+
+const EMPTY = ['', '[]'];
 
 /** The reader ended, and nobody knows why. */
 export class ReaderGone extends Error {
@@ -135,7 +137,8 @@ export class ArchiveReader {
       if (said.type === 'R') await this.#answer(parsed(Read, said));
       else if (said.type === 'X') throw new Refused(parsed(Reason, said).reason);
       else if (types.includes(said.type)) {
-        this.#heardAt = this.#clock.monotonic();
+        // An empty content or list brings nothing further: who says nothing else is silent.
+        if (!EMPTY.includes(said.payload.toString('latin1', 0, 3))) this.#heardAt = this.#clock.monotonic();
         return said;
       } else throw new Refused(CORRUPT);
     }

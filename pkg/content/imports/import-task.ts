@@ -1,11 +1,25 @@
 import { z } from 'zod';
 import type { Permission } from '../../api/actor.ts';
 import { taskKind } from '../../tasks/task-kind.ts';
+import type { TaskView } from '../../tasks/tasks.schema.ts';
+import { prepareImportRetry } from './import-retry.ts';
 import { IMPORT_CONFLICTS } from './imports.schema.ts';
+
+/** Of an import into this folder, null for the root, that has done nothing yet. */
+export const newImportResult = (folder: string | null): TaskView['result'] => ({
+  folder_id: folder,
+  files: 0,
+  folders: 0,
+  bytes: 0,
+  skipped: [],
+  contents: null,
+});
 
 /** Makes files and folders of a zip archive. What its server knows and the worker does not is among its arguments. */
 export const IMPORT = taskKind({
   name: 'import',
+  resultOfRetry: (result) => newImportResult(result !== null && 'folder_id' in result ? result.folder_id : null),
+  prepareRetry: prepareImportRetry,
   arguments: z.object({
     archive: z.object({
       /** Of its object. */

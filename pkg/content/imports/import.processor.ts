@@ -1,21 +1,17 @@
-import { hash as sha256 } from 'node:crypto';
-import { Readable } from 'node:stream';
 import type { Actor, PermissionSet } from '../../api/actor.ts';
 import { Problem } from '../../api/problem.ts';
-import { type JobContext, TryLater, type WorkerServices } from '../../events/processor.ts';
+import { type JobContext, type WorkerServices } from '../../events/processor.ts';
 import type { Tx } from '../../store/postgres/database.ts';
 import { ObjectMissing, type Objects } from '../../store/s3/objects.ts';
 import { TaskOver, taskProcessor, type TaskSteps } from '../../tasks/task-processor.ts';
 import { levelOn, requireLevel } from '../access/inherited-access.policy.ts';
 import { requesterOf } from '../access/requester.ts';
 import { findFile } from '../files/files.sql.ts';
-import { openFolder } from '../folders/folders.sql.ts';
+import { type FolderRecord, openFolder } from '../folders/folders.sql.ts';
 import { requestPurge } from '../objects/objects.jobs.ts';
 import { deleteUpload } from '../partial-uploads/partial-uploads.sql.ts';
 import { Blobs, type NewObjects } from '../uploads/blobs.ts';
 import { reserve } from '../uploads/quota-reservation.sql.ts';
-import { alreadyReserved } from '../uploads/upload.ts';
-import { UNKNOWN_TYPE, uploadType } from '../uploads/uploads.schema.ts';
 import { VersionSchedule } from '../versions/version-schedule.ts';
 import { ArchiveReader, ReaderGone } from './archive-reader.ts';
 import { Refused } from './archive-rules.ts';
@@ -23,34 +19,36 @@ import { IMPORT, type ImportArguments } from './import-task.ts';
 import {
   addEntries,
   clearItems,
+  type Contents,
+  contentsOf,
   countEnds,
   countSkipped,
   findStaging,
+  forgetEnds,
   type ImportItem,
   isRunning,
   markPlanned,
+  showContents,
   stage,
-  type Staged,
   STAGED_MS,
   storedItems,
   unstoredItems,
 } from './imports.sql.ts';
 import { LIST_LIMITS, Plan, type PlannedEntry } from './plan.policy.ts';
 import { type ImportTask, publish } from './publish.ts';
+import { Readers } from './readers.ts';
+import { Reading } from './reading.ts';
+import { StepSize, withFewFolders } from './step-size.ts';
+import { EntryRefused, storeAll } from './store-contents.ts';
 
-/** Entries that are planned, stored or made files in one step: a crash costs no more work than that. */
+/** Contents that are stored in one step: a crash costs no more work than that. */
 const STEP = 100;
 const PLAN_STEP = 1_000;
 /** The contents of a step, where it is more than one. */
 const STEP_BYTES = 32 * 1024 ** 2;
-/** Contents that are sent to the store at once. Only the last is larger than what Blobs holds of a small one. */
-const STORED_AT_ONCE = 8;
-/** Of processes of 192 MiB at most. */
-const READERS_MAX = 2;
-const READERS_BUSY_MS = 1_000;
 /** A cancellation is seen so soon, also within a large content. */
 const LOOK_EVERY_MS = 400;
-/** A reader that ends for no known reason is tried so often: an archive that ends it is refused then. */
+/** A reader that ends for no known reason is tried so often without coming further: an archive that ends it is refused then. */
 const ENDS_MAX = 3;
 
 type Steps = TaskSteps<ImportArguments>;
@@ -65,6 +63,7 @@ interface Import {
   readonly objects: Objects;
   readonly blobs: Blobs;
   readonly isPlanned: boolean;
+  readonly reading: Reading;
   readonly signal: AbortSignal;
 }
 
@@ -81,7 +80,7 @@ interface Import {
 export const importArchive = taskProcessor({
   kind: IMPORT,
   create: (services) => {
-    const readers = new Readers();
+    const readers = new Readers(services.clock);
     return (steps) => run(services, steps, readers);
   },
   undo: async ({ jobs }, { transaction }, uuid) => transaction((tx) => endStaging(jobs, tx, uuid)),
@@ -92,39 +91,28 @@ async function run(services: WorkerServices, steps: Steps, readers: Readers): Pr
   const { objects } = await context.storage();
   const begun = await step((tx, task) => begin(services, tx, task));
   const canceled = new AbortController();
-  const watch = watchFor(context, begun.uuid, canceled);
+  const reading = new Reading(begun.id);
+  const watch = watchFor(context, begun.uuid, reading, canceled);
   const signal = AbortSignal.any([context.signal, canceled.signal]);
-  const its: Import = { ...begun, objects, blobs: new Blobs({ ...services, db: context.db, objects }), signal };
+  const its: Import = { ...begun, objects, blobs: new Blobs({ ...services, db: context.db, objects }), reading, signal };
   try {
-    if (begun.isToRead) await readers.run(() => read(services, steps, its));
+    if (begun.isToRead) await readers.run(context.slug, () => read(services, steps, its));
     if (its.arguments.onConflict === 'replace') {
       const { keep, days } = its.arguments.versions;
       const versions = { keep, ...(days === null ? {} : { days }) };
       await new VersionSchedule({ ...services, db: context.db, settings: { versions } }).ensure();
     }
+    const size = new StepSize();
     for (let more = true; more;) {
       steps.yieldTurn();
-      more = await publishNext(services, steps, its);
+      const since = services.clock.monotonic();
+      more = await publishNext(services, steps, its, size.entries);
+      size.took(services.clock.monotonic() - since);
     }
   } catch (error) {
     throw await failureOf(steps, error, canceled.signal);
   } finally {
     clearInterval(watch);
-  }
-}
-
-/** Archives that a worker reads at once: each has a process. More wait for their turn. */
-class Readers {
-  #running = 0;
-
-  async run(work: () => Promise<void>): Promise<void> {
-    if (this.#running >= READERS_MAX) throw new TryLater('other archives are being read', READERS_BUSY_MS);
-    this.#running += 1;
-    try {
-      await work();
-    } finally {
-      this.#running -= 1;
-    }
   }
 }
 
@@ -134,7 +122,8 @@ async function read(services: WorkerServices, steps: Steps, its: Import): Promis
   const readRange = (at: number, length: number): AsyncIterable<Buffer> => rangeOf(its.objects, key, at, length, its.signal);
   const reader = new ArchiveReader({ size, read: readRange, clock: services.clock, signal: its.signal });
   try {
-    if (!its.isPlanned) await plan(services, steps, its, reader);
+    if (!its.isPlanned) await plan(steps, its, reader);
+    its.reading.begin(await steps.step((tx, task) => beginReading(services, tx, task, its.userId)));
     for (let more = true; more;) {
       steps.yieldTurn();
       more = await storeNext(services, steps, its, reader);
@@ -155,36 +144,48 @@ async function failureOf({ step }: Steps, error: unknown, canceled: AbortSignal)
 
 const refusal = ({ message }: Refused): Problem => new Problem('archive_refused', `The archive ${message}.`);
 
-function watchFor({ transaction }: JobContext, uuid: string, canceled: AbortController): NodeJS.Timeout {
+function watchFor({ transaction }: JobContext, uuid: string, reading: Reading, canceled: AbortController): NodeJS.Timeout {
   const look = async (): Promise<void> => {
     if (!(await transaction((tx) => isRunning(tx, uuid)))) canceled.abort(new TaskOver('the task has ended'));
+    else if (reading.isAhead) await transaction((tx) => reading.show(tx));
   };
   return setInterval(() => void look().catch(() => undefined), LOOK_EVERY_MS).unref();
 }
 
 /** `isToRead`: entries are not planned, or not stored. */
-type Begun = Omit<Import, 'objects' | 'blobs' | 'signal'> & { readonly isToRead: boolean };
+type Begun = Omit<Import, 'objects' | 'blobs' | 'reading' | 'signal'> & { readonly isToRead: boolean };
 
 /** Throws where the requester may no longer import this archive into this folder. */
 async function begin(services: WorkerServices, tx: Tx, task: ImportTask): Promise<Begun> {
-  const { actor, granted } = await importerOf(services, tx, task);
-  const { archive, folder } = task.arguments;
-  if (folder !== null) await openFolder(tx, actor, granted, folder, 'folder_id');
+  const { id, uuid, userId, isPlanned } = task;
+  const { archive } = task.arguments;
+  const its = { id, uuid, arguments: task.arguments, isPlanned };
+  // What has all of its contents goes on: each step that makes files looks by itself, and those that are left fail.
+  if (isPlanned && (await unstoredItems(tx, id, 1)).length === 0) return { ...its, userId: userId ?? 0, userUuid: '', isToRead: false };
+  const { actor, granted } = await importerIntoTarget(services, tx, task);
   if (archive.file !== null) {
     const file = await findFile(tx, archive.file);
     requireLevel(file && levelOn('file', actor, file, granted), 'read');
   }
-  const { id, uuid, isPlanned } = task;
-  const isToRead = !isPlanned || (await unstoredItems(tx, id, 1)).length > 0;
-  return { id, uuid, userId: actor.userId, userUuid: actor.userUuid, arguments: task.arguments, isPlanned, isToRead };
+  return { ...its, userId: actor.userId, userUuid: actor.userUuid, isToRead: true };
 }
 
-const importerOf = (
-  { clock }: WorkerServices,
-  tx: Tx,
-  task: ImportTask,
-): Promise<{ readonly actor: Actor; readonly granted: PermissionSet }> =>
+interface Importer {
+  readonly actor: Actor;
+  readonly granted: PermissionSet;
+  /** Null: the requester's root. */
+  readonly target: FolderRecord | null;
+}
+
+const importerOf = ({ clock }: WorkerServices, tx: Tx, task: ImportTask): Promise<Omit<Importer, 'target'>> =>
   requesterOf(tx, task, 'write:files', clock.now(), task.arguments.permissions);
+
+/** Where the requester may still import, and as whom. Throws what keeps them from it. */
+async function importerIntoTarget(services: WorkerServices, tx: Tx, task: ImportTask): Promise<Importer> {
+  const { actor, granted } = await importerOf(services, tx, task);
+  const { folder } = task.arguments;
+  return { actor, granted, target: folder === null ? null : await openFolder(tx, actor, granted, folder, 'folder_id') };
+}
 
 async function* rangeOf(objects: Objects, key: string, at: number, length: number, signal: AbortSignal): AsyncGenerator<Buffer> {
   try {
@@ -195,8 +196,8 @@ async function* rangeOf(objects: Objects, key: string, at: number, length: numbe
   }
 }
 
-/** All entries become items, and the quota of all of their contents is reserved; from the beginning, where a former run did not come to the end. */
-async function plan({ clock }: WorkerServices, { step }: Steps, its: Import, reader: ArchiveReader): Promise<void> {
+/** All entries become items; from the beginning, where a former run did not come to the end. */
+async function plan({ step }: Steps, its: Import, reader: ArchiveReader): Promise<void> {
   const { archive, encoding, maxBytes } = its.arguments;
   const planned = new Plan({ archiveBytes: archive.size, maxBytes });
   await step((tx, task) => clearItems(tx, task.id));
@@ -211,13 +212,22 @@ async function plan({ clock }: WorkerServices, { step }: Steps, its: Import, rea
     if (entries.length === PLAN_STEP) await add();
   }
   await add();
-  await step(async (tx, task) => {
-    const now = clock.now();
-    const bytes = planned.bytes + (archive.file === null ? archive.size : 0);
-    const until = new Date(now.getTime() + STAGED_MS);
-    await reserve(tx, { id: task.uuid, ownerId: its.userId, now, until }, { needed: bytes, wanted: bytes });
-    await markPlanned(tx, task.id);
-  });
+  await step((tx, task) => markPlanned(tx, task.id));
+}
+
+/**
+ * Reserves the quota of all contents that are not files yet, in place of what is reserved, so that it is as much however often this runs; and shows how
+ * much of them is stored.
+ */
+async function beginReading({ clock }: WorkerServices, tx: Tx, task: ImportTask, userId: number): Promise<Contents> {
+  const { archive } = task.arguments;
+  const contents = await contentsOf(tx, task.id);
+  await showContents(tx, task.id, contents);
+  const now = clock.now();
+  const bytes = contents.total_bytes + (archive.file === null ? archive.size : 0);
+  const until = new Date(now.getTime() + STAGED_MS);
+  await reserve(tx, { id: task.uuid, ownerId: userId, now, until }, { needed: bytes, wanted: bytes });
+  return contents;
 }
 
 /** Stores the contents of the next entries. False: all are stored. */
@@ -226,11 +236,15 @@ async function storeNext({ clock }: WorkerServices, { step }: Steps, its: Import
   if (items.length === 0) return false;
   await its.blobs.discardUnlessCommitted(async (into) => {
     const staged = await storeAll(its, reader, items, into).catch((error: unknown) => failing(step, error));
+    const after = its.reading.after(staged);
     await step(async (tx, task) => {
       into.committing();
       const isThere = await stage(tx, task, staged, new Date(clock.now().getTime() + STAGED_MS));
       if (!isThere) throw new Problem('conflict', 'The import took too long; what it had stored has expired.');
+      await showContents(tx, task.id, after);
+      await forgetEnds(tx, task.id);
     });
+    its.reading.stored(after);
   });
   return true;
 }
@@ -242,18 +256,6 @@ function upTo(bytes: number, items: readonly ImportItem[]): ImportItem[] {
   return items.slice(0, end === -1 ? items.length : end);
 }
 
-/** An entry by which its archive is refused. */
-class EntryRefused extends Error {
-  readonly item: ImportItem;
-  readonly refused: Refused;
-
-  constructor(item: ImportItem, refused: Refused) {
-    super(refused.message);
-    this.item = item;
-    this.refused = refused;
-  }
-}
-
 /** The items show which entry it was. */
 async function failing(step: Steps['step'], error: unknown): Promise<never> {
   if (!(error instanceof EntryRefused)) throw error;
@@ -262,75 +264,11 @@ async function failing(step: Steps['step'], error: unknown): Promise<never> {
   throw error.refused;
 }
 
-/** The reader gives one content after the other; small ones are sent to the store while the next are read. */
-async function storeAll(its: Import, reader: ArchiveReader, items: readonly ImportItem[], into: NewObjects): Promise<Staged[]> {
-  const storing = new Set<Promise<void>>();
-  const staged: Staged[] = [];
-  const failed = new AbortController();
-  const signal = AbortSignal.any([its.signal, failed.signal]);
-  reader.request(items.map(({ name, entry }) => ({ ...entry, name })));
-  try {
-    for (const item of items) {
-      failed.signal.throwIfAborted();
-      if (storing.size >= STORED_AT_ONCE) await Promise.race(storing);
-      const { promise: isRead, resolve: readToEnd } = Promise.withResolvers<void>();
-      const stored = storeOne(its, reader, item, { into, signal, readToEnd }).then((content) => void staged.push(content));
-      const ended = stored.catch((error: unknown) => failed.abort(error)).finally(() => storing.delete(ended));
-      storing.add(ended);
-      await Promise.race([isRead, ended]);
-    }
-  } finally {
-    // All have ended before anything is deleted: none writes an object afterwards.
-    await Promise.allSettled(storing);
-  }
-  failed.signal.throwIfAborted();
-  return staged;
-}
-
-const EMPTY = { key: null, checksum: sha256('sha256', ''), isEncrypted: false };
-
-async function storeOne(
-  { blobs, uuid, userId, userUuid }: Import,
-  reader: ArchiveReader,
-  item: ImportItem,
-  to: { readonly into: NewObjects; readonly signal: AbortSignal; readonly readToEnd: () => void },
-): Promise<Staged> {
-  const { id, entry, name } = item;
-  const { into, signal } = to;
-  const contentType = uploadType({ mimeType: UNKNOWN_TYPE }, entry.names.at(-1) ?? '');
-  let refused: unknown;
-  const content = async function* (): AsyncGenerator<Buffer> {
-    try {
-      yield* reader.content({ ...entry, name });
-    } catch (error) {
-      refused = error;
-      throw error;
-    } finally {
-      to.readToEnd();
-    }
-  };
-  try {
-    if (entry.size === 0) {
-      for await (const _ of content()) continue;
-      return { id, size: 0, ...EMPTY, mimeType: contentType };
-    }
-    const quota = { ownerId: userId, remainingBytes: Infinity, isOfTenant: false };
-    const options = { into, quota, reservation: alreadyReserved(uuid), contentType, uploader: userUuid, signal };
-    const source = Readable.from(content(), { objectMode: false });
-    const { blob, mimeType } = await blobs.store(await blobs.newKey(), source, options);
-    const { key, size, checksum, isEncrypted } = blob;
-    return { id, size, key, checksum, isEncrypted, mimeType };
-  } catch (error) {
-    const cause = refused ?? error;
-    throw cause instanceof Refused ? new EntryRefused(item, cause) : cause;
-  }
-}
-
 /** Makes the next entries files and folders. False: the task has ended. */
-async function publishNext(services: WorkerServices, { context, step }: Steps, its: Import): Promise<boolean> {
+async function publishNext(services: WorkerServices, { context, step }: Steps, its: Import, most: number): Promise<boolean> {
   const { objects, blobs } = its;
   return blobs.discardUnlessCommitted(async (into) => {
-    const waiting = await step((tx, task) => storedItems(tx, task.id, STEP));
+    const waiting = withFewFolders(await step((tx, task) => storedItems(tx, task.id, most)));
     const items: ImportItem[] = [];
     for (const item of waiting) items.push(await withObject(its, item, into));
     return step(async (tx, task) => {
@@ -341,9 +279,10 @@ async function publishNext(services: WorkerServices, { context, step }: Steps, i
         await task.succeed();
         return false;
       }
-      const importer = await importerOf(services, tx, task).catch(problemOf);
+      const importer = await importerIntoTarget(services, tx, task).catch(problemOf);
       if (importer instanceof Problem) {
         await task.endRest(importer);
+        await requestPurge(services.jobs, tx, into.keys);
         return true;
       }
       await publish({ services, context, bucket: objects.bucket, tx, task, ...importer, items });

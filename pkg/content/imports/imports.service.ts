@@ -26,7 +26,7 @@ import { contentLength } from '../uploads/upload.ts';
 import { findUploadTarget } from '../uploads/uploads.sql.ts';
 import { END_MAX_BYTES, requireEnd } from './archive-end.ts';
 import { Refused } from './archive-rules.ts';
-import { IMPORT, type ImportArguments } from './import-task.ts';
+import { IMPORT, type ImportArguments, newImportResult } from './import-task.ts';
 import { IMPORT_FIELDS, type ImportOptions, importFields, type ImportRequest } from './imports.schema.ts';
 import { beginStaging, STAGED_MS } from './imports.sql.ts';
 
@@ -162,7 +162,7 @@ export class Imports {
     const permissions = [...actor.permissions];
     const task = await this.#tasks.request(tx, IMPORT, actor.userId, {
       arguments: { archive, folder, onConflict, encoding, permissions, maxBytes: this.#maxBytes, versions: { keep, days } },
-      result: { folder_id: folder, files: 0, folders: 0, bytes: 0, skipped: [] },
+      result: newImportResult(folder),
     });
     const now = this.#clock.now();
     const until = new Date(now.getTime() + STAGED_MS);

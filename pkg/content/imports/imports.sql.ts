@@ -76,6 +76,39 @@ const ITEMS = (rank: number, content: string): string => `
 export const unstoredItems = (tx: Sql, taskId: number, most: number): Promise<ImportItem[]> =>
   tx.query<ImportItem>(ITEMS(UNSTORED, 'NULL'), [taskId, most]);
 
+/** Contents that are in the store, and how many there are to be. */
+export interface Contents {
+  readonly entries: number;
+  readonly total_entries: number;
+  readonly bytes: number;
+  readonly total_bytes: number;
+}
+
+const CONTENTS = `
+  SELECT count(*) FILTER (WHERE i.is_stored)::int AS entries, count(*)::int AS total_entries,
+    coalesce(sum(i.size) FILTER (WHERE i.is_stored), 0)::bigint AS bytes, coalesce(sum(i.size), 0)::bigint AS total_bytes
+  FROM (
+    SELECT (entry ->> 'size')::bigint AS size, content IS NOT NULL AS is_stored FROM task_items
+    WHERE task_id = $1 AND state = 'queued' AND entry -> 'isFolder' = 'false') i`;
+
+/** Of what is to become files and is none yet. */
+export async function contentsOf(sql: Sql, taskId: number): Promise<Contents> {
+  const [contents] = await sql.query<Contents>(CONTENTS, [taskId]);
+  return contents ?? { entries: 0, total_entries: 0, bytes: 0, total_bytes: 0 };
+}
+
+/** In the task's result. */
+export const showContents = (tx: Sql, taskId: number, contents: Contents): Promise<unknown> =>
+  tx.query(`UPDATE tasks SET result = jsonb_set(result, '{contents}', $2::jsonb) WHERE id = $1`, [taskId, JSON.stringify(contents)]);
+
+/** The bytes alone, where they are more than is shown: a step that was faster has shown more. */
+export const showReadBytes = (sql: Sql, taskId: number, bytes: number): Promise<unknown> =>
+  sql.query(
+    `UPDATE tasks SET result = jsonb_set(result, '{contents,bytes}', to_jsonb($2::bigint))
+     WHERE id = $1 AND state = 'running' AND (result #>> '{contents,bytes}')::bigint < $2`,
+    [taskId, bytes],
+  );
+
 /** The next of those that can be made files and folders. */
 export const storedItems = (tx: Sql, taskId: number, most: number): Promise<ImportItem[]> =>
   tx.query<ImportItem>(ITEMS(STORED, 'i.content'), [taskId, most]);
@@ -118,7 +151,7 @@ const UNSTAGE = `
   ), reserved AS (
     UPDATE storage_reservations SET bytes = greatest(0, bytes - (SELECT coalesce(sum(size), 0) FROM gone)) WHERE id = $1
   )
-  UPDATE task_items SET entry = NULL, content = NULL WHERE task_id = $3 AND id = ANY ($4::bigint[])`;
+  UPDATE task_items SET content = NULL WHERE task_id = $3 AND id = ANY ($4::bigint[])`;
 
 /** These contents are versions now, or go: what is reserved for them is released. One statement. */
 export const unstage = (
@@ -127,6 +160,25 @@ export const unstage = (
   items: readonly Pick<ImportItem, 'id' | 'content'>[],
 ): Promise<unknown> =>
   tx.query(UNSTAGE, [task.uuid, items.flatMap(({ content }) => content?.key ?? []), task.id, items.map(({ id }) => id)]);
+
+/** What is not tried again needs no entry any more. */
+export const dropEntries = (tx: Sql, taskId: number, items: readonly number[]): Promise<unknown> =>
+  tx.query('UPDATE task_items SET entry = NULL WHERE task_id = $1 AND id = ANY ($2::bigint[])', [taskId, items]);
+
+const RETRY = `
+  UPDATE task_items i SET entry = f.entry, rank = CASE WHEN f.entry -> 'isFolder' = 'true' THEN ${STORED} ELSE ${UNSTORED} END
+  FROM task_items f WHERE f.task_id = $1 AND i.task_id = $2 AND f.target = i.target AND f.entry IS NOT NULL RETURNING i.id`;
+
+/** Gives the items of a retry the entries of those that they try again; how many have got one. */
+export const retryEntries = async (tx: Sql, from: number, to: number): Promise<number> => (await tx.query(RETRY, [from, to])).length;
+
+/** uuid of the file that an import's archive is; null: it came with the request. */
+export async function archiveFileOf(sql: Sql, taskId: number): Promise<string | null> {
+  const [task] = await sql.query<{ file: string | null }>(`SELECT arguments #>> '{archive,file}' AS file FROM tasks WHERE id = $1`, [
+    taskId,
+  ]);
+  return task?.file ?? null;
+}
 
 /** Adds to the task's result. */
 export const addResult = (
@@ -149,7 +201,11 @@ export const countSkipped = (tx: Sql, taskId: number): Promise<unknown> =>
     [taskId],
   );
 
-/** The reader has ended unexpectedly; gives how often. */
+/** It came further: from here on its ends are counted anew. */
+export const forgetEnds = (tx: Sql, taskId: number): Promise<unknown> =>
+  tx.query('UPDATE tasks SET cursor = NULL WHERE id = $1 AND cursor IS NOT NULL', [taskId]);
+
+/** The reader has ended unexpectedly; gives how often it has since it came further. */
 export async function countEnds(tx: Sql, taskId: number): Promise<number> {
   const [row] = await tx.query<{ cursor: Json }>(
     'UPDATE tasks SET cursor = to_jsonb(coalesce((cursor)::int, 0) + 1) WHERE id = $1 RETURNING cursor',

@@ -10,14 +10,14 @@ import type { HeldTask } from '../../tasks/task-processor.ts';
 import type { ItemEnd } from '../../tasks/task-steps.sql.ts';
 import type { Granted } from '../access/inherited-access.policy.ts';
 import { Files } from '../files/files.service.ts';
-import { findChild, findFolder, type FolderRecord, openFolder } from '../folders/folders.sql.ts';
+import { findChild, findFolder, type FolderRecord } from '../folders/folders.sql.ts';
 import { makeFolder } from '../folders/new-folder.ts';
 import { pathFault, pathOf } from '../names/names.policy.ts';
 import { requestPurge } from '../objects/objects.jobs.ts';
 import { UploadCommits } from '../uploads/upload-commits.ts';
 import { storeFiles } from '../uploads/uploads.sql.ts';
 import type { ImportArguments } from './import-task.ts';
-import { addResult, type ImportItem, lockPresent, type StagedContent, unstage } from './imports.sql.ts';
+import { addResult, dropEntries, type ImportItem, lockPresent, type StagedContent, unstage } from './imports.sql.ts';
 
 export type ImportTask = HeldTask<ImportArguments>;
 
@@ -29,6 +29,7 @@ interface Publication {
   readonly task: ImportTask;
   readonly actor: Actor;
   readonly granted: Granted;
+  readonly target: Location;
   readonly items: readonly ImportItem[];
 }
 
@@ -48,9 +49,8 @@ const UNDONE = [ForeignKeyViolation, LimitReached, LockTimeout, SerializationFai
  * Folders of the archive are those that are there by their names, else made. Rows are locked as single changes lock them: folders, files, then the quota.
  */
 export async function publish(publication: Publication): Promise<void> {
-  const { services, context, tx, task, actor, granted, items } = publication;
+  const { services, context, tx, task, actor, target, items } = publication;
   const nested = new NestedServices(services, context, tx);
-  const target = task.arguments.folder === null ? null : await openFolder(tx, actor, granted, task.arguments.folder, 'folder_id');
   const folders = new ArchiveFolders(publication, nested, target);
   if (task.arguments.onConflict === 'replace') await lockPresent(tx, actor.userId, await folders.wanted());
   const made = new Made();
@@ -67,6 +67,8 @@ export async function publish(publication: Publication): Promise<void> {
   await storeSingly(publication, nested, made, files);
   await nested.flush();
   await task.end(made.ends);
+  const over = made.ends.filter(({ code }) => code === null).map(({ id }) => id);
+  await dropEntries(tx, task.id, over);
   await addResult(tx, task.id, { files: made.files, bytes: made.bytes, folders: folders.made });
   const gone = items.flatMap(({ id, content }) => (made.stored.has(id) || !content?.key ? [] : [content.key]));
   await requestPurge(services.jobs, tx, gone);

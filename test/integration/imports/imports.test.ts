@@ -53,7 +53,8 @@ test('an archive that comes with the request becomes files and folders as if eac
   const { job, items } = await imported(person, entries);
 
   expect(job).toMatchObject({ state: 'succeeded', error: null, progress: { total: 4, done: 4, failed: 0, skipped: 0 } });
-  expect(job.result).toEqual({ folder_id: null, files: 3, folders: 2, bytes: 18, skipped: [] });
+  const contents = { entries: 3, total_entries: 3, bytes: 18, total_bytes: 18 };
+  expect(job.result).toEqual({ folder_id: null, files: 3, folders: 2, bytes: 18, skipped: [], contents });
   expect(items.map(({ target, result }: Item) => [target.type, target.name, result.type, result.path, result.adapted])).toEqual([
     ['entry', 'notes/', 'folder', 'notes', false],
     ['entry', 'notes/week 1/plan.txt', 'file', 'notes/week 1/plan.txt', false],
@@ -127,4 +128,17 @@ test('where names are taken, entries fail, get other names, become versions or a
     expect((await person.api.get('/files', { query: { folder_id: d } })).body.data).toHaveLength(Number(count) + 1);
   }
   await waitFor('what was not used to be deleted', async () => (await faultsOf(tenant)).length === 0);
+});
+
+test('ten imports that one person requests at once are all accepted, also while the files of others appear', async () => {
+  const person = await tenant.user();
+  const entries = range(40).map((n) => ({ name: `d/${n}.txt`, content: `${n}` }));
+
+  const replies = await Promise.all(range(10).map(() => sent(person, entries, { on_conflict: 'rename' })));
+  const jobs = await Promise.all(replies.map(({ body }) => ended(person.api, body.id)));
+
+  expect(replies.map(({ status }) => status)).toEqual(range(10).map(() => 202));
+  expect(jobs.map(({ state, result }) => [state, result.files])).toEqual(range(10).map(() => ['succeeded', 40]));
+  expect(jobs.reduce((sum, { result }) => sum + result.folders, 0)).toBe(1);
+  expect((await person.api.get('/users/me/usage')).body.files).toBe(400);
 });

@@ -1,5 +1,6 @@
+import { readdir, readFile } from 'node:fs/promises';
 import { expect, test } from '@jest/globals';
-import { range, waitFor } from '../../support/wait.ts';
+import { countBy, range, waitFor } from '../../support/wait.ts';
 import { platformTenant, workerSuite } from '../../support/worker-suite.ts';
 import { zipBytes } from '../../support/zip-bytes.ts';
 import { quotaOf } from '../content/tenant-state.ts';
@@ -10,7 +11,8 @@ type Person = Awaited<ReturnType<typeof tenant.user>>;
 const COUNT = 400;
 const ARCHIVE = zipBytes(range(COUNT).map((n) => ({ name: `d${n % 7}/${n}.txt`, content: `content ${n}` })));
 
-const requested = async ({ api }: Person): Promise<string> => (await api.upload('/imports', { name: 'a.zip', file: ARCHIVE })).body.id;
+const requested = async ({ api }: Person, file = ARCHIVE, fields = {}): Promise<string> =>
+  (await api.upload('/imports', { name: 'a.zip', file, fields })).body.id;
 const jobOf = async ({ api }: Person, id: string) => (await api.get(`/jobs/${id}`)).body;
 const countOf = async (sql: string, values: unknown[]): Promise<number> =>
   (await tenant.db.query<{ count: number }>(`SELECT count(*)::int AS count FROM ${sql}`, values))[0]?.count ?? -1;
@@ -62,6 +64,9 @@ test('a cancelled import leaves nothing before its files appear, and then those 
     expect(await filesOf(person)).toBe(done);
     await waitFor('the worker to be idle', isIdle);
     expect([await filesOf(person), (await jobOf(person, job)).progress.done]).toEqual([done, done]);
+    const itemsOf = (state: string) =>
+      countOf('task_items i JOIN tasks t ON t.id = i.task_id WHERE t.uuid = $1 AND i.state = $2', [job, state]);
+    expect([await itemsOf('succeeded'), await itemsOf('failed')]).toEqual([done, 0]);
     expect(await leftOf(job)).toEqual([0, 0]);
     expect((await person.api.post(`/jobs/${job}/retry`)).status).toBe(409);
   }
@@ -97,4 +102,51 @@ test('an import of somebody whose account may no longer do it fails, and leaves 
   const [row] = await tenant.db.query('SELECT state, error_code FROM tasks WHERE uuid = $1', [job]);
   expect(row).toEqual({ state: 'failed', error_code: 'forbidden' });
   expect([await filesOf(person), ...(await leftOf(job))]).toEqual([0, 0, 0]);
+});
+
+/** The processes that read archives for the worker of this test. */
+async function readersOf(): Promise<number[]> {
+  const parents = new Map<number, number>();
+  for (const name of await readdir('/proc')) {
+    const stat = /^\d+$/.test(name) ? await readFile(`/proc/${name}/stat`, 'utf8').catch(() => '') : '';
+    const parent = /\) \S (\d+)/.exec(stat)?.[1];
+    if (parent !== undefined) parents.set(Number(name), Number(parent));
+  }
+  const isReader = async (pid: number) => (await readFile(`/proc/${pid}/cmdline`, 'utf8').catch(() => '')).includes('reader.main');
+  const grandchildren = [...parents].filter(([, parent]) => parents.get(parent) === process.pid).map(([pid]) => pid);
+  const found = await Promise.all(grandchildren.map(async (pid) => ((await isReader(pid)) ? [pid] : [])));
+  return found.flat();
+}
+
+test('an import whose reader is killed again and again goes on where it was, as long as it comes further', async () => {
+  const person = await tenant.user();
+  const job = await requested(person, zipBytes(range(800).map((n) => ({ name: `${n}.txt`, content: `content ${n}` }))));
+  for (const stored of [100, 200, 300]) {
+    await waitFor(`${stored} contents`, async () => (await storedOf(job)) >= stored);
+    const readers = await waitFor('a reader', async () => {
+      const found = await readersOf();
+      return found.length > 0 && found;
+    });
+    for (const pid of readers) process.kill(pid, 'SIGKILL');
+  }
+  await waitFor('the end of the import', async () => (await jobOf(person, job)).ended_at !== null);
+
+  expect(await jobOf(person, job)).toMatchObject({ state: 'succeeded', error: null, result: { files: 800 } });
+});
+
+test('where the folder of an import is deleted while its files appear, those that are left fail, and each item says what became of it', async () => {
+  const person = await tenant.user();
+  const { body: folder } = await person.api.post('/folders', { name: 'target' });
+  const job = await requested(person, ARCHIVE, { folder_id: folder.id });
+  await waitFor('some files', async () => (await filesOf(person)) >= 1);
+  await person.api.delete(`/folders/${folder.id}`);
+  await waitFor('the end of the import', async () => (await jobOf(person, job)).ended_at !== null);
+
+  const { state, progress, result } = await jobOf(person, job);
+  const lines = (await person.api.get(`/jobs/${job}/items`, { headers: { accept: 'application/x-ndjson' } })).bytes.toString().trim();
+  const items = lines.split('\n').map((line) => JSON.parse(line));
+  expect([state, progress.done, progress.failed]).toEqual(['succeeded', COUNT, COUNT - result.files]);
+  expect(countBy(items, (item) => item.error?.code ?? item.state)).toEqual({ succeeded: result.files, not_found: progress.failed });
+  expect(await filesOf(person)).toBe(result.files);
+  expect(await leftOf(job)).toEqual([0, 0]);
 });

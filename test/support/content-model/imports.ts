@@ -97,6 +97,7 @@ export interface EndedImport {
     readonly folders: number;
     readonly bytes: number;
     readonly skipped: readonly object[];
+    readonly contents: object | null;
   };
   readonly items: readonly Outcome[];
   /** Ids of files and folders by their kind and their path below the target. */
@@ -263,13 +264,22 @@ class Import {
   }
 
   #counts(skipped: readonly object[]): EndedImport['result'] {
-    return { folder_id: this.#request.location?.id ?? null, ...this.#result, skipped };
+    const [all, { contents }] = [this.#contents(), this.#ended.result];
+    const [entries, bytes] = [all.length, all.reduce((sum, { text }) => sum + text.length, 0)];
+    // What does not come to its end has read what it has read.
+    const read = this.#ended.state === 'succeeded' ? { entries, total_entries: entries, bytes, total_bytes: bytes } : contents;
+    return { folder_id: this.#request.location?.id ?? null, ...this.#result, skipped, contents: read };
+  }
+
+  /** What is to be stored. */
+  #contents(): readonly Planned[] {
+    return this.#planned.filter(({ names, isFolder }) => names !== null && !isFolder);
   }
 
   #refusal(): 'archive_refused' | 'quota_exceeded' | null {
     const { archive, file } = this.#request;
     if (archive.fault === 'link') return 'archive_refused';
-    const contents = archive.entries.reduce((sum, { text }) => sum + text.length, 0);
+    const contents = this.#contents().reduce((sum, { text }) => sum + text.length, 0);
     const sent = file === null ? archive.bytes.length : 0;
     if (this.#model.used(this.#actor) + contents + sent > this.#model.quota) return 'quota_exceeded';
     const last = this.#planned.at(-1);
