@@ -251,6 +251,12 @@ export const ALERT_CASES: readonly AlertCase[] = [
   },
   {
     alert: 'CarrelHelpersFail',
+    when: 'a helper is asked every three minutes, and each time opens the breaker again',
+    series: [`carrel_helper_breakers_open{helper="translate",pod="w-1"} 0x60${' 1 0 0'.repeat(20)}`],
+    fires: { helper: 'translate' },
+  },
+  {
+    alert: 'CarrelHelpersFail',
     when: 'one opens for five minutes',
     series: ['carrel_helper_breakers_open{helper="translate",pod="w-1"} 0x60 1x5 0x54'],
   },

@@ -21,7 +21,17 @@ const BREAKERS_MAX = 2_000;
 
 /** By these a helper shows that it is there. */
 const ANSWERED: readonly ProblemCode[] = ['helper_rejected', 'validation_failed', 'pdf_signed', 'pdf_encrypted'];
+const UNAVAILABLE: readonly ProblemCode[] = ['helper_unavailable'];
 const isCode = (error: unknown, codes: readonly ProblemCode[]): error is Problem => error instanceof Problem && codes.includes(error.code);
+
+/** A trial failed by something of ours, such as a client that left: it does not tell whether the helper is back. */
+class Undecided extends Error {
+  override readonly name = 'Undecided';
+
+  constructor(cause: unknown) {
+    super('the trial did not tell', { cause });
+  }
+}
 
 interface Breaker {
   readonly policy: CircuitBreakerPolicy;
@@ -41,7 +51,7 @@ export class Breakers {
   constructor({ clock, metrics, limits = {} }: { clock: Clock; metrics: Metrics; limits?: Partial<BreakerLimits> }) {
     this.#clock = clock;
     this.#limits = { ...BREAKER_LIMITS, ...limits };
-    metrics.registerMetric(openBreakers(this.#known));
+    metrics.registerMetric(this.#gauge());
   }
 
   /** Throws `helper_unavailable` without a call while the breaker is open. */
@@ -49,17 +59,25 @@ export class Breakers {
     const breaker = this.#of(tenant, kind);
     const waitSeconds = this.#waitOf(breaker);
     if (waitSeconds !== null) throw unavailable(waitSeconds);
-    const answer = await breaker.policy.execute(() =>
-      call().then(
-        (value) => ({ value }),
-        (error: unknown) => {
-          if (isCode(error, ANSWERED)) return { error };
-          throw error;
-        },
-      ),
-    );
-    if ('error' in answer) throw answer.error;
-    return answer.value;
+    const { policy, openedAt } = breaker;
+    const isTrial = policy.state !== CircuitState.Closed;
+    try {
+      const answer = await policy.execute(() =>
+        call().then(
+          (value) => ({ value }),
+          (error: unknown) => {
+            if (isCode(error, ANSWERED)) return { error };
+            throw isTrial && !isCode(error, UNAVAILABLE) ? new Undecided(error) : error;
+          },
+        ),
+      );
+      if ('error' in answer) throw answer.error;
+      return answer.value;
+    } catch (error) {
+      if (!(error instanceof Undecided)) throw error;
+      breaker.openedAt = openedAt; // the next call tries
+      throw error.cause;
+    }
   }
 
   isOpen(tenant: string, kind: HelperKind): boolean {
@@ -79,7 +97,7 @@ export class Breakers {
     const known = this.#known.get(key);
     if (known) return known;
     const policy = circuitBreaker(
-      handleWhen((error) => isCode(error, ['helper_unavailable'])),
+      handleWhen((error) => isCode(error, UNAVAILABLE) || error instanceof Undecided),
       // This class says when a trial is due: the library reads the wall clock, which may be set.
       { halfOpenAfter: 0, breaker: new ConsecutiveBreaker(this.#limits.failures) },
     );
@@ -88,20 +106,21 @@ export class Breakers {
     this.#known.set(key, breaker);
     return breaker;
   }
-}
 
-const openBreakers = (known: LRUCache<string, Breaker>): Gauge<'helper'> =>
-  new Gauge({
-    name: 'carrel_helper_breakers_open',
-    help: 'Circuit breakers of helper services that are open or half open in this process, by helper',
-    labelNames: ['helper'],
-    registers: [],
-    collect() {
-      for (const kind of HELPER_KINDS) this.set({ helper: kind }, 0);
-      for (const [key, { policy }] of known.entries())
-        if (policy.state !== CircuitState.Closed) this.inc({ helper: key.split(' ')[0] ?? '' });
-    },
-  });
+  #gauge(): Gauge<'helper'> {
+    const [known, isRefusing] = [this.#known, (breaker: Breaker): boolean => this.#waitOf(breaker) !== null];
+    return new Gauge({
+      name: 'carrel_helper_breakers_open',
+      help: 'Circuit breakers of helper services by which this process refuses requests without asking, by helper',
+      labelNames: ['helper'],
+      registers: [],
+      collect() {
+        for (const kind of HELPER_KINDS) this.set({ helper: kind }, 0);
+        for (const [key, breaker] of known.entries()) if (isRefusing(breaker)) this.inc({ helper: key.split(' ')[0] ?? '' });
+      },
+    });
+  }
+}
 
 const unavailable = (retryAfter: number): Problem =>
   new Problem('helper_unavailable', 'The helper service failed several times behind each other, and is not asked for a while.', {
