@@ -42,6 +42,7 @@ export const AUDIT_ACTIONS = [
   'schedule.delete',
   'job.run',
   'job.cancel',
+  'job.retry',
   'registration.create',
   'registration.update',
   'registration.delete',

@@ -98,7 +98,7 @@ function accessOf(addresses: Addresses, shards: ReadonlyMap<string, SqlPool>): I
   const storages = tenantStorage({ registry, pool, clock: systemClock, connect });
   const tenantOf = async (slug: string): Promise<RegisteredTenant> => {
     const tenant = await registry.find(slug);
-    if (!tenant) throw new LocalError(`there is no tenant with the slug ${slug}, and no data of one`);
+    if (!tenant) throw new LocalError(`there is no tenant with the slug ${slug}, and no data of one${await namesakes(pool, slug)}`);
     return tenant;
   };
   return {
@@ -119,6 +119,15 @@ function accessOf(addresses: Addresses, shards: ReadonlyMap<string, SqlPool>): I
     },
     forgetCaches: (slug) => forgetCaches(slug, addresses.redisUrl),
   };
+}
+
+/** Whoever names a tenant may know the name of its resource alone, which need not be its slug, and of which each namespace may have one. */
+async function namesakes(registry: SqlPool, name: string): Promise<string> {
+  const found = await registry.query<{ slug: string; resource: string }>(
+    `SELECT t.slug, t.namespace || '/' || t.name AS resource FROM registry.tenants t WHERE t.name = $1 ORDER BY t.slug LIMIT 10`,
+    [name],
+  );
+  return found.map(({ slug, resource }) => `. The slug of Tenant ${resource} is ${slug}`).join('');
 }
 
 /** Those of the operator's pod, else of the platform on this machine. Throws LocalError. */

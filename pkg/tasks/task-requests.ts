@@ -15,7 +15,7 @@ export const UNFINISHED_TASKS_MAX = 10;
 /** Items of one person's tasks that are still there: a copy of a folder finds them before it can be refused. */
 export const TASK_ITEMS_MAX = 1_000_000;
 /** After its request a task is deleted; one that has not ended by then a day later. */
-const TASK_RETENTION_MS = 30 * 24 * 60 * 60 * 1000;
+export const TASK_RETENTION_MS = 30 * 24 * 60 * 60 * 1000;
 
 /** Requests tasks in the transaction that makes them necessary, at most UNFINISHED_TASKS_MAX of a person at once however many race. */
 export class TaskRequests {

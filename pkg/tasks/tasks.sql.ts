@@ -1,4 +1,3 @@
-import type { Tx } from '../store/postgres/database.ts';
 import { integerKey, keyset, timeKey } from '../store/postgres/keyset.ts';
 import type { Json } from '../store/postgres/job-store.ts';
 import { originParameter, withOrigin } from '../store/postgres/origin.ts';
@@ -92,14 +91,14 @@ const LOCK_REQUESTS = `
  * Requests of one person wait for each other from here to the end of their transactions. Gives how many items their tasks have that are still there, but for
  * those of which there is one at a time, those without items, and runs of schedules. One statement.
  */
-export async function lockRequestsOf(tx: Tx, userId: number): Promise<number> {
+export async function lockRequestsOf(tx: Sql, userId: number): Promise<number> {
   const [row] = await tx.query<{ items: number }>(LOCK_REQUESTS, [userId, WITHOUT_ITEMS]);
   return row?.items ?? 0;
 }
 
 /** What somebody requested that has not ended, runs of schedules aside. */
 export const unfinishedOf = (
-  tx: Tx,
+  tx: Sql,
   userId: number,
 ): Promise<{ readonly id: number; readonly kind: string; readonly isSingle: boolean; readonly retryOf: number | null }[]> =>
   tx.query(
@@ -109,7 +108,7 @@ export const unfinishedOf = (
   );
 
 /** Has a task go by these arguments, and look for its items again. Null: it has ended. Waits for the step that it is at. */
-export async function joinTask(tx: Tx, id: number, taskArguments: Json): Promise<TaskRow | null> {
+export async function joinTask(tx: Sql, id: number, taskArguments: Json): Promise<TaskRow | null> {
   const [row] = await tx.query<TaskRow>(
     `UPDATE tasks t SET arguments = $2::jsonb, is_planned = false, cursor = NULL WHERE t.id = $1 AND ${UNFINISHED} RETURNING ${TASK_COLUMNS}`,
     [id, JSON.stringify(taskArguments)],
@@ -130,7 +129,7 @@ export interface NewTask {
   readonly scheduleId?: number;
 }
 
-export async function insertTask(tx: Tx, task: NewTask): Promise<TaskRow | null> {
+export async function insertTask(tx: Sql, task: NewTask): Promise<TaskRow | null> {
   const [row] = await tx.query<TaskRow>(
     `INSERT INTO tasks AS t (uuid, kind, user_id, arguments, is_single, result, created_at, schedule_id)
      VALUES ($1, $2, $3, $4::jsonb, $5, $6::jsonb, $7, $8) RETURNING ${TASK_COLUMNS}`,
@@ -171,7 +170,7 @@ export interface NewRetry {
 }
 
 /** A task that tries failed items of another, which has ended, again; null: there are none. One statement. */
-export async function insertRetry(tx: Tx, id: number, { uuid, result, codes, createdAt }: NewRetry): Promise<TaskRow | null> {
+export async function insertRetry(tx: Sql, id: number, { uuid, result, codes, createdAt }: NewRetry): Promise<TaskRow | null> {
   const [row] = await tx.query<TaskRow>(RETRY, [id, uuid, createdAt, result === null ? null : JSON.stringify(result), codes ?? null]);
   return row ?? null;
 }

@@ -26,26 +26,18 @@ export const REPLAY = `
   FROM original o LEFT JOIN d ON true`;
 
 /** An event counts by its newest delivery to the endpoint, so an event is not replayed again before its replay has ended. */
-/** The tenant whose role the transaction has. */
-const OWN = 'current_user';
-/** SQL of a tenant's role. */
-const roleOf = ({ tenant }: { readonly tenant?: string | undefined }): string =>
-  tenant === undefined ? OWN : `${quoteLiteral(tenant)}::name`;
-
-const replayable = (tenant: string): string => `
+const REPLAYABLE = `
   FROM carrel.deliveries d
-  WHERE d.tenant = ${tenant} AND d.endpoint = $1 AND d.state <> 'pending' AND d.state = ANY ($2::text[])
+  WHERE d.tenant = current_user AND d.endpoint = $1 AND d.state <> 'pending' AND d.state = ANY ($2::text[])
     AND (d.created_at, d.id) > ($3::timestamptz, $4::bigint) AND d.created_at < $5
     AND NOT EXISTS (
-      SELECT FROM carrel.deliveries n WHERE n.tenant = ${tenant} AND n.event_id = d.event_id AND n.endpoint = $1 AND n.id > d.id)`;
+      SELECT FROM carrel.deliveries n WHERE n.tenant = current_user AND n.event_id = d.event_id AND n.endpoint = $1 AND n.id > d.id)`;
 
-/** The tenant's role may not name the column `tenant`. */
-const replayRange = (tenant: string): string => `
+const REPLAY_RANGE = `
   WITH chosen AS (
-    SELECT d.event_id, d.created_at, d.id ${replayable(tenant)} ORDER BY d.created_at, d.id LIMIT $6
+    SELECT d.event_id, d.created_at, d.id ${REPLAYABLE} ORDER BY d.created_at, d.id LIMIT $6
   ), replayed AS (
-    INSERT INTO carrel.deliveries (${tenant === OWN ? '' : 'tenant, '}event_id, endpoint)
-    SELECT ${tenant === OWN ? '' : `${tenant}, `}event_id, $1 FROM chosen ORDER BY created_at, id RETURNING id
+    INSERT INTO carrel.deliveries (event_id, endpoint) SELECT event_id, $1 FROM chosen ORDER BY created_at, id RETURNING id
   )
   SELECT (SELECT count(*) FROM replayed) AS count, c.created_at AS "createdAt", c.id FROM chosen c ORDER BY c.created_at DESC, c.id DESC LIMIT 1`;
 
@@ -59,34 +51,30 @@ export interface ReplayedDeliveries {
   readonly position: Position;
   /** Created before; ISO 8601. */
   readonly until: string;
-  /** The tenant's role, for a program that acts for several; default: the role of the transaction. */
-  readonly tenant?: string;
 }
 
 /** How many there are. One statement. */
-export async function countReplayable(sql: Sql, range: ReplayedDeliveries): Promise<number> {
-  const { webhook, states, position, until } = range;
-  const params = [webhook, states, ...position, until];
-  const [row] = await sql.query<{ count: number }>(`SELECT count(*)::int AS count ${replayable(roleOf(range))}`, params);
+export async function countReplayable(sql: Sql, { webhook, states, position, until }: ReplayedDeliveries): Promise<number> {
+  const [row] = await sql.query<{ count: number }>(`SELECT count(*)::int AS count ${REPLAYABLE}`, [webhook, states, ...position, until]);
   return row?.count ?? 0;
 }
 
 /** Makes new deliveries of the oldest `limit` of them; gives how many, and the last one's position. Undefined: there were none. One statement. */
 export async function replayNext(
   sql: Sql,
-  range: ReplayedDeliveries & { readonly limit: number },
+  { webhook, states, position, until, limit }: ReplayedDeliveries & { readonly limit: number },
 ): Promise<{ readonly count: number; readonly position: Position } | undefined> {
-  const { webhook, states, position, until, limit } = range;
   const params = [webhook, states, ...position, until, limit];
-  const [last] = await sql.query<{ count: number; createdAt: Date; id: number }>(replayRange(roleOf(range)), params);
+  const [last] = await sql.query<{ count: number; createdAt: Date; id: number }>(REPLAY_RANGE, params);
   return last && { count: last.count, position: [last.createdAt.toISOString(), last.id] };
 }
 
-/** How many deliveries of the webhook are due, at most `most`. One statement. */
+/** How many deliveries of the webhook are due, at most `most`. `tenant`: its role; default: that of the transaction. One statement. */
 export async function dueOf(sql: Sql, webhook: string, most: number, tenant?: string): Promise<number> {
+  const whose = tenant === undefined ? 'current_user' : `${quoteLiteral(tenant)}::name`;
   const [row] = await sql.query<{ count: number }>(
     `SELECT count(*)::int AS count FROM (
-       SELECT FROM carrel.deliveries d WHERE d.tenant = ${roleOf({ tenant })} AND d.endpoint = $1 AND ${isDue('d')} LIMIT $2) d`,
+       SELECT FROM carrel.deliveries d WHERE d.tenant = ${whose} AND d.endpoint = $1 AND ${isDue('d')} LIMIT $2) d`,
     [webhook, most],
   );
   return row?.count ?? 0;

@@ -1,19 +1,16 @@
-import { countReplayable, dueOf, type Position, replayNext } from '../../webhooks/deliveries.sql.ts';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { EVENT_RETENTION_DAYS } from '../../events/retention.ts';
+import { systemRandom } from '../../runtime/random.ts';
+import type { Sql } from '../../store/postgres/pool.ts';
+import { requestForPlatform } from '../../tasks/platform-tasks.ts';
+import type { TaskState } from '../../tasks/tasks.schema.ts';
+import { findTask, type TaskRow } from '../../tasks/tasks.sql.ts';
 import { REPLAYABLE_STATES, statesOf } from '../../webhooks/deliveries.schema.ts';
-import { DUE_MAX, LOOK_EVERY_MS } from '../../webhooks/replays/replay-pace.ts';
-import { systemClock } from '../../runtime/clock.ts';
-import { quoteIdentifier } from '../../store/postgres/pool.ts';
-import { tenantRole } from '../../store/postgres/provisioning.ts';
+import { REPLAY, type ReplayArguments } from '../../webhooks/replays/replay-task.ts';
+import { notAhead } from '../../webhooks/replays/replays.service.ts';
 import { LocalError } from '../errors.ts';
-import { withInstallation } from '../installation-access.ts';
 import { printRows } from '../rows.ts';
-
-interface Options {
-  readonly stateDirectory: string;
-  readonly env: NodeJS.ProcessEnv;
-  /** A slug. */
-  readonly tenant: string;
-}
+import { type TenantAccess, type TenantOptions, withTenant } from '../tenant-schema-access.ts';
 
 interface WebhookRow extends Readonly<Record<string, string | number | boolean | null>> {
   readonly id: string;
@@ -25,68 +22,126 @@ interface WebhookRow extends Readonly<Record<string, string | number | boolean |
 }
 
 /** Prints the webhooks of a tenant, with how many deliveries of each are due. */
-export async function listWebhooks({ tenant, json, ...options }: Options & { readonly json: boolean }): Promise<void> {
-  await withInstallation(options, async (access) => {
-    const pool = access.shardOf(await access.tenant(tenant));
-    const role = tenantRole(tenant);
-    const rows = await pool.query<WebhookRow>(
-      `SELECT w.uuid::text AS id, w.url, w.active, to_char(w.failing_since AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS"Z"') AS failing_since, w.disabled_reason,
-         (SELECT count(*)::int FROM carrel.deliveries d WHERE d.tenant = $1 AND d.endpoint = w.uuid AND d.due_at <= now()) AS due
-       FROM ${quoteIdentifier(role)}.webhooks w ORDER BY w.created_at, w.id`,
-      [role],
-    );
-    printRows(rows, ['id', 'url', 'active', 'failing_since', 'disabled_reason', 'due'], json);
-    if (json) return;
-    const failing = rows.filter((row) => !row.active || row.failing_since !== null).length;
-    process.stdout.write(
-      `${tenant} has ${rows.length} ${rows.length === 1 ? 'webhook' : 'webhooks'}; ${failing} of them failing or not active.\n`,
-    );
-  });
+export async function listWebhooks({ json, ...options }: TenantOptions & { readonly json: boolean }): Promise<void> {
+  const rows = await withTenant(options, ({ role, transaction }) =>
+    transaction((tx) =>
+      tx.query<WebhookRow>(
+        `SELECT w.uuid::text AS id, w.url, w.active, to_char(w.failing_since AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS"Z"') AS failing_since, w.disabled_reason,
+           (SELECT count(*)::int FROM carrel.deliveries d WHERE d.tenant = $1 AND d.endpoint = w.uuid AND d.due_at <= now()) AS due
+         FROM webhooks w ORDER BY w.created_at, w.id`,
+        [role],
+      ),
+    ),
+  );
+  printRows(rows, ['id', 'url', 'active', 'failing_since', 'disabled_reason', 'due'], json);
+  if (json) return;
+  const failing = rows.filter((row) => !row.active || row.failing_since !== null).length;
+  const count = rows.length === 1 ? '1 webhook' : `${rows.length} webhooks`;
+  process.stdout.write(`${options.tenant} has ${count}${rows.length === 0 ? '' : `; ${failing} failing or not active`}.\n`);
 }
 
-export interface ReplayOptions extends Options {
+export interface ReplayOptions extends TenantOptions {
   readonly since: string;
   readonly until: string | undefined;
   readonly status: string | undefined;
+  readonly json: boolean;
 }
 
-/** Delivers again what lies in a time, as the job `replay` does, until it is done or this program ends. Throws LocalError. */
-export async function replayWebhook(webhook: string, { tenant, status, ...options }: ReplayOptions): Promise<void> {
+const FOLLOW_EVERY_MS = 500;
+const REPORT_EVERY_MS = 5_000;
+/** A worker takes a job within seconds: so much later it is said that none has. */
+const UNTAKEN_AFTER_MS = 15_000;
+const DAY_MS = 24 * 60 * 60 * 1_000;
+
+/**
+ * Requests the job `replay` of the platform, and follows it until it has ended, or whoever runs the command ends that: the job goes on. Gives its
+ * state. Throws LocalError.
+ */
+export async function replayWebhook(webhook: string, { json, status, since, until, ...options }: ReplayOptions): Promise<TaskState> {
+  const { tenant } = options;
   if (!/^[0-9a-f-]{36}$/i.test(webhook))
     throw new LocalError(`${webhook} is not the id of a webhook (carrel webhooks list --tenant ${tenant})`);
   const state = REPLAYABLE_STATES.find((known) => known === status);
   if (status !== undefined && state === undefined) throw new LocalError(`--status is one of ${REPLAYABLE_STATES.join(', ')}`);
-  const [since, until] = [
-    timeOf('--since', options.since),
-    options.until === undefined ? new Date().toISOString() : timeOf('--until', options.until),
-  ];
-  if (since >= until) throw new LocalError('--since must be before --until');
-  await withInstallation(options, async (access) => {
-    const pool = access.shardOf(await access.tenant(tenant));
-    const role = tenantRole(tenant);
-    const range = { webhook, states: statesOf(state), until, tenant: role };
-    const total = await countReplayable(pool, { ...range, position: [since, 0] });
-    let [position, made]: [Position, number] = [[since, 0], 0];
-    for (let isOver = false; !isOver;) {
-      const step = await pool.transaction(async (tx) => {
-        const [row] = await tx.query<{ active: boolean }>(
-          `SELECT active FROM ${quoteIdentifier(role)}.webhooks WHERE uuid = $1 FOR UPDATE`,
-          [webhook],
-        );
-        if (!row) throw new LocalError(`${tenant} has no webhook ${webhook}`);
-        if (!row.active)
-          throw new LocalError(
-            `webhook ${webhook} is not active: ${made} deliveries were made. Its administrator, or its resource, enables it`,
-          );
-        const slots = DUE_MAX - (await dueOf(tx, webhook, DUE_MAX, role));
-        return slots <= 0 ? 'full' : await replayNext(tx, { ...range, position, limit: slots });
-      });
-      if (step === undefined) isOver = true;
-      else if (step !== 'full') [position, made] = [step.position, made + step.count];
-      if (!isOver) await systemClock.sleep(LOOK_EVERY_MS);
-    }
-    process.stdout.write(`${tenant}: ${made} of ${total} deliveries of ${since} to ${until} were made due again.\n`);
+  const range = rangeOf(since, until);
+  const say = (line: string): void => void (json ? process.stderr : process.stdout).write(`${tenant}: ${line}\n`);
+  return withTenant(options, async (access) => {
+    const replay = { webhook: webhook.toLowerCase(), ...range, states: statesOf(state) };
+    const { uuid } = await access.transaction((tx) => requestReplay(tx, access, replay));
+    say(`job ${uuid} delivers again what was created from ${range.since} to ${range.until}. It goes on when this command ends.`);
+    const job = await follow(access, uuid, say);
+    if (json) process.stdout.write(`${JSON.stringify({ tenant, id: uuid, ...fieldsOf(job) })}\n`);
+    else say(lastLine(job, range));
+    if (!job.endedAt)
+      say(`follow it by carrel jobs show ${uuid} --tenant ${tenant}, end it by carrel jobs cancel ${uuid} --tenant ${tenant}`);
+    return job.state;
   });
+}
+
+/** The same rules as POST /webhooks/{id}/replays has. */
+async function requestReplay(tx: Sql, { slug, role }: TenantAccess, replay: ReplayArguments): Promise<TaskRow> {
+  const { webhook, since } = replay;
+  const [row] = await tx.query<{ active: boolean }>('SELECT active FROM webhooks WHERE uuid = $1', [webhook]);
+  if (!row) throw new LocalError(`${slug} has no webhook ${webhook} (carrel webhooks list --tenant ${slug})`);
+  if (!row.active) throw new LocalError(`webhook ${webhook} is not active. An administrator of the tenant, or its resource, enables it`);
+  const until = await notAhead(tx, replay.until);
+  const result = { webhook_id: webhook, since, until };
+  return requestForPlatform(tx, role, REPLAY, { uuid: systemRandom.uuid(), arguments: { ...replay, until }, result });
+}
+
+/** The job when it has ended, or when the command is to end. */
+async function follow({ transaction }: TenantAccess, uuid: string, say: (line: string) => void): Promise<TaskRow> {
+  const interrupted = new AbortController();
+  const interrupt = (): void => interrupted.abort();
+  process.once('SIGINT', interrupt).once('SIGTERM', interrupt);
+  const begun = performance.now();
+  let [reported, isMissed] = [begun, false];
+  try {
+    for (;;) {
+      const job = await transaction((tx) => findTask(tx, uuid));
+      if (!job) throw new LocalError(`job ${uuid} is gone, and so is the tenant, or its data were restored meanwhile`);
+      if (job.endedAt !== null || interrupted.signal.aborted) return job;
+      const now = performance.now();
+      if (job.startedAt === null && !isMissed && now - begun > UNTAKEN_AFTER_MS) {
+        isMissed = true;
+        say('no worker has taken the job yet: carrel doctor says whether one runs');
+      }
+      if (job.startedAt !== null && now - reported > REPORT_EVERY_MS) {
+        reported = now;
+        say(`${job.done} of ${job.total} deliveries are made due again`);
+      }
+      await sleep(FOLLOW_EVERY_MS, undefined, { signal: interrupted.signal }).catch(() => undefined);
+    }
+  } finally {
+    process.off('SIGINT', interrupt).off('SIGTERM', interrupt);
+  }
+}
+
+const fieldsOf = ({ state, done, total, errorCode, errorMessage }: TaskRow): object => ({
+  state,
+  done,
+  total,
+  error: errorCode === null ? null : { code: errorCode, message: errorMessage },
+});
+
+function lastLine({ state, done, total, errorMessage }: TaskRow, { since, until }: Pick<ReplayArguments, 'since' | 'until'>): string {
+  const count = `${done} of ${total} deliveries of ${since} to ${until}`;
+  if (state === 'succeeded') return `${count} were made due again.`;
+  if (state === 'failed') return `the job failed: ${errorMessage ?? ''} ${count} were made due again.`;
+  if (state === 'canceled') return `the job was canceled; ${count} were made due again.`;
+  return `the job goes on; ${count} are made due again so far.`;
+}
+
+/** Throws LocalError. */
+function rangeOf(since: string, until: string | undefined): Pick<ReplayArguments, 'since' | 'until'> {
+  const now = new Date().toISOString();
+  const from = timeOf('--since', since);
+  const named = until === undefined ? now : timeOf('--until', until);
+  const to = named < now ? named : now;
+  if (from >= to) throw new LocalError('--since must be before --until, and before now');
+  if (Date.parse(from) < Date.now() - EVENT_RETENTION_DAYS * DAY_MS)
+    throw new LocalError(`--since must be within the last ${EVENT_RETENTION_DAYS} days: older deliveries are deleted`);
+  return { since: from, until: to };
 }
 
 function timeOf(option: string, text: string): string {

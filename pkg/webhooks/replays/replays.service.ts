@@ -52,7 +52,7 @@ export class Replays {
  * The time, or now by Postgres' clock, which dates deliveries: those that the replay makes must not lie in its own range, where they would be sent again
  * once they have ended, only because this server's clock is ahead.
  */
-async function notAhead(tx: Sql, at: string): Promise<string> {
+export async function notAhead(tx: Sql, at: string): Promise<string> {
   const [row] = await tx.query<{ at: Date }>('SELECT least($1::timestamptz, now()::timestamptz(3)) AS at', [at]);
   return row?.at.toISOString() ?? at;
 }

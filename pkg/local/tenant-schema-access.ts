@@ -1,0 +1,53 @@
+import { sqlState } from '../store/postgres/errors.ts';
+import { quoteIdentifier, type Sql, type SqlPool } from '../store/postgres/pool.ts';
+import { tenantRole } from '../store/postgres/provisioning.ts';
+import { LocalError } from './errors.ts';
+import { type InstallationAccess, withInstallation } from './installation-access.ts';
+
+export interface TenantOptions {
+  readonly stateDirectory: string;
+  readonly env: NodeJS.ProcessEnv;
+  /** A slug. */
+  readonly tenant: string;
+}
+
+/** One tenant's rows, as the operator's role reaches them. */
+export interface TenantAccess {
+  readonly slug: string;
+  /** Its role, which is the name of its schema too. */
+  readonly role: string;
+  /** Its shard. */
+  readonly pool: SqlPool;
+  /** A transaction in which tables without a schema are the tenant's. */
+  transaction<T>(fn: (tx: Sql) => Promise<T>): Promise<T>;
+}
+
+const UNDEFINED_TABLE = '42P01';
+
+/** Throws LocalError where there is no such tenant, or it has no rows, and what `work` throws. */
+export const withTenant = <T>({ tenant: slug, ...options }: TenantOptions, work: (access: TenantAccess) => Promise<T>): Promise<T> =>
+  withInstallation(options, async (installation) => {
+    try {
+      return await work(await tenantAccess(installation, slug));
+    } catch (error) {
+      if (sqlState(error) !== UNDEFINED_TABLE) throw error;
+      throw new LocalError(`${slug} has no schema, or one of an older release: the condition DatabaseReady of its Tenant says why`);
+    }
+  });
+
+async function tenantAccess(installation: InstallationAccess, slug: string): Promise<TenantAccess> {
+  const tenant = await installation.tenant(slug);
+  if (tenant.state === 'deleting') throw new LocalError(`${slug} is being deleted, and its jobs and webhooks with it`);
+  const pool = installation.shardOf(tenant);
+  const role = tenantRole(slug);
+  return {
+    slug,
+    role,
+    pool,
+    transaction: (fn) =>
+      pool.transaction(async (tx) => {
+        await tx.query(`SET LOCAL search_path = ${quoteIdentifier(role)}, ext`);
+        return fn(tx);
+      }),
+  };
+}

@@ -1,0 +1,48 @@
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { Command, CommanderError } from 'commander';
+import { addJobCommands } from '../../../cmd/carrel/job-commands.ts';
+import { LocalError } from '../../../pkg/local/errors.ts';
+import { fixture } from '../../support/fixture.ts';
+import type { TestPlatform } from '../../support/worker-platform.ts';
+import { inProcess, type Outcome } from '../operator/carrel.ts';
+
+/** What the operator's pod has in its environment. */
+export const operatorSettings = (platform: TestPlatform): Record<string, string> =>
+  fixture(
+    async () => {
+      const folder = mkdtempSync(join(tmpdir(), 'shards-'));
+      mkdirSync(join(folder, 'one'));
+      writeFileSync(join(folder, 'one', 'url'), platform.stores.postgres.operator);
+      return { CARREL_SHARDS_DIR: folder, CARREL_PLATFORM_KEYS: platform.platformKeys, CARREL_REDIS_ADMIN_URL: '' };
+    },
+    async ({ CARREL_SHARDS_DIR: folder }) => rmSync(folder, { recursive: true }),
+  );
+
+/** Runs `carrel jobs` and `carrel webhooks` in this process, as beside the operator of a platform: the program takes longer to load than they run. */
+export const besideOperator =
+  (settings: Readonly<Record<string, string>>) =>
+  async (...args: string[]): Promise<Outcome> => {
+    const before = process.exitCode;
+    process.exitCode = undefined;
+    try {
+      const outcome = await inProcess((at) => parse(args, at), { ...settings });
+      return outcome.code === 0 ? { ...outcome, code: exitCode() } : outcome;
+    } finally {
+      process.exitCode = before;
+    }
+  };
+
+const exitCode = (): number => Number(process.exitCode ?? 0);
+
+async function parse(args: readonly string[], at: { stateDirectory: string; env: NodeJS.ProcessEnv }): Promise<void> {
+  const program = new Command('carrel').exitOverride().configureOutput({ writeErr: () => undefined });
+  addJobCommands(program, at);
+  try {
+    await program.parseAsync(args, { from: 'user' });
+  } catch (error) {
+    if (error instanceof CommanderError) throw new LocalError(error.message);
+    throw error;
+  }
+}
