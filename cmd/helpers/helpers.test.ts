@@ -76,6 +76,39 @@ test.each(FAULTS)('a service that %s is passed over, and the next one answers', 
   expect(deepl.seen).toHaveLength(asked); // it goes last for a while
 });
 
+test('a service that refuses one text is still the first for the next one; where all refuse it, that is a 400', async () => {
+  await using deepl = await startTranslationService('deepl');
+  await using libre = await startTranslationService('libretranslate');
+  await using helpers = await startHelpers({
+    CARREL_HELPERS_PROVIDERS: 'deepl,libretranslate',
+    CARREL_DEEPL_KEY: 'key',
+    CARREL_DEEPL_URL: deepl.url,
+    CARREL_LIBRETRANSLATE_URL: libre.url,
+  });
+  const translate = () => helpers.translate({ text: 'Hello', target_language: 'es' });
+
+  deepl.fault = 'refuses the text';
+  const passed = await translate();
+  libre.fault = 'refuses the text';
+  const refused = await translate();
+  deepl.fault = undefined;
+  const next = await translate();
+
+  expect(passed.body['provider']).toBe('libretranslate');
+  expect([refused.status, refused.body]).toEqual([400, { error: 'validation_failed', message: 'text: no translator here takes it.' }]);
+  expect(next.body['provider']).toBe('deepl');
+});
+
+test('blanks are nothing to translate: no service is asked for them', async () => {
+  await using deepl = await startTranslationService('deepl');
+  await using helpers = await startHelpers({ CARREL_HELPERS_PROVIDERS: 'deepl', CARREL_DEEPL_KEY: 'key', CARREL_DEEPL_URL: deepl.url });
+
+  const { status, body } = await helpers.translate({ text: ' \n\n ', target_language: 'es', source_language: 'en' });
+
+  expect([status, body['text']]).toEqual([200, ' \n\n ']);
+  expect(deepl.seen.filter(({ path }) => !path.startsWith('/v2/languages'))).toEqual([]);
+});
+
 test('without a translator that works the reply is 503 with Retry-After', async () => {
   await using deepl = await startTranslationService('deepl');
   deepl.fault = 'refuses';

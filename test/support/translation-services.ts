@@ -2,7 +2,16 @@ import { createServer, type IncomingMessage } from 'node:http';
 import type { AddressInfo } from 'node:net';
 
 /** What a stand-in does in the place of answering. */
-export type Fault = 'refuses' | 'breaks' | 'truncates' | 'redirects' | 'sends garbage' | 'sends too few' | 'never ends' | undefined;
+export type Fault =
+  | 'refuses'
+  | 'refuses the text'
+  | 'breaks'
+  | 'truncates'
+  | 'redirects'
+  | 'sends garbage'
+  | 'sends too few'
+  | 'never ends'
+  | undefined;
 
 export interface Seen {
   readonly path: string;
@@ -62,6 +71,7 @@ export async function startTranslationService(name: keyof typeof SERVICES): Prom
       const reply = SERVICES[name](pathname, searchParams, body as never);
       const fault = request.method === 'POST' ? standIn.fault : undefined;
       if (fault === 'refuses') return response.writeHead(429).end('{"error":"quota"}');
+      if (fault === 'refuses the text') return response.writeHead(400).end('{"error":"bad text"}');
       if (fault === 'breaks') return response.destroy();
       if (fault === 'redirects') return response.writeHead(302, { location: 'http://169.254.169.254/' }).end();
       if (fault === 'sends garbage') return response.end('<html>');

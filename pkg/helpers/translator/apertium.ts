@@ -1,6 +1,7 @@
 import { type ChildLimits, runChild } from '../child.ts';
 import { knownTag } from '../languages.ts';
 import { Refusal } from '../refusal.ts';
+import { TextRefused } from './ask.ts';
 import { detect } from './detect.ts';
 import type { Provider } from './provider.ts';
 
@@ -39,7 +40,7 @@ export const apertium: Provider = {
       );
     const sent = texts.map((text) => text.replaceAll(SEPARATOR, ' '));
     const output = await runChild(['apertium', '-u', '-f', 'txt', pair.name], sent.join(BETWEEN), LIMITS, signal);
-    if (output.trim() === '') throw new Error('apertium wrote nothing');
+    if (output.trim() === '') throw new TextRefused('apertium wrote nothing');
     return {
       texts: output.split(SEPARATOR).map((text, index) => beginningAs(sent[index] ?? '', text.replace(/^\n+|\n+$/g, ''))),
       source: from,

@@ -5,12 +5,19 @@ const MAX_REPLY_BYTES = 4 << 20;
 
 /** A service that refused, was silent, or answered something else. The message is for the log: it may repeat the service's words. */
 export class ServiceFailure extends Error {
-  override readonly name = 'ServiceFailure';
+  override readonly name: string = 'ServiceFailure';
 }
+
+/** A service does not take this text: that says nothing of the next one. */
+export class TextRefused extends ServiceFailure {
+  override readonly name = 'TextRefused';
+}
+
+const OF_THE_TEXT: ReadonlySet<number> = new Set([400, 413, 414, 422]);
 
 /**
  * Asks a translation service and reads its JSON by `schema`. Within 15 s; no redirect is followed, since the request carries a key;
- * at most 4 MiB. Throws ServiceFailure, or the signal's reason.
+ * at most 4 MiB. Throws ServiceFailure (TextRefused), or the signal's reason.
  */
 export async function ask<S extends z.ZodType>(
   url: string | URL,
@@ -28,7 +35,10 @@ export async function ask<S extends z.ZodType>(
         : { method: 'POST', headers: { 'content-type': 'application/json', ...headers }, body: JSON.stringify(body) }),
     });
     const text = await readBounded(response);
-    if (!response.ok) throw new ServiceFailure(`${host} answers ${response.status}: ${text.slice(0, 200)}`);
+    if (!response.ok) {
+      const Failure = OF_THE_TEXT.has(response.status) && body !== undefined ? TextRefused : ServiceFailure;
+      throw new Failure(`${host} answers ${response.status}: ${text.slice(0, 200)}`);
+    }
     return schema.parse(JSON.parse(text));
   } catch (error) {
     signal.throwIfAborted();

@@ -17,9 +17,11 @@ export function segmentsOf(text: string, most: number): string[] {
 
 function cutWithin(text: string, most: number): number {
   const head = text.slice(0, most);
-  for (const end of [/\n(?=[^\n]*$)/, /[.!?。！？]\s(?!.*[.!?。！？]\s)/s, /\s(?=\S*$)/]) {
-    const found = end.exec(head);
-    if (found && found.index > 0) return found.index + found[0].length;
+  for (const end of [/\n/g, /[.!?。！？]\s/g, /\s/g]) {
+    let last = 0;
+    // A look-ahead for the last one would take time by the square of the length.
+    for (const { index, 0: found } of head.matchAll(end)) if (index > 0) last = index + found.length;
+    if (last > 0) return last;
   }
   const isInPair = /[\uD800-\uDBFF]$/.test(head);
   return isInPair ? most - 1 : most;

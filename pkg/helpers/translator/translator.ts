@@ -5,6 +5,7 @@ import type { Metrics } from '../../runtime/metrics.ts';
 import { lookUpTag } from '../../runtime/language-tags.ts';
 import { knownTag, type Languages } from '../languages.ts';
 import { Refusal } from '../refusal.ts';
+import { TextRefused } from './ask.ts';
 import type { Provider } from './provider.ts';
 import { batchesOf, segmentsOf } from './segments.ts';
 
@@ -31,7 +32,8 @@ interface Route {
  *
  * Invariants:
  * - Whoever translated is named; parts of one text never come from two providers.
- * - A provider that fails costs no later request its time-out: it goes last for 30 s.
+ * - A provider that fails costs no later request its time-out: it goes last for 30 s. One that refuses a text does not: whoever sends such texts would
+ *   choose the provider of everybody else.
  */
 export class Translator {
   readonly #providers: readonly Provider[];
@@ -66,7 +68,8 @@ export class Translator {
   }
 
   /**
-   * `source` null: it is detected. Throws `language_unknown`, `source_language_unclear`, `unavailable`, or the signal's reason.
+   * `source` null: it is detected. Throws `language_unknown`, `source_language_unclear`, `validation_failed` where all refuse the text, `unavailable`, or
+   * the signal's reason.
    */
   async translate(text: string, languages: { source: string | null; target: string }, signal: AbortSignal): Promise<Translation> {
     const { texts, ...translation } = await this.translateAll([text], languages, signal);
@@ -82,7 +85,7 @@ export class Translator {
     const target = knownTag(languages.target, 'target_language');
     const source = languages.source === null ? null : knownTag(languages.source, 'source_language');
     let hasFailed = false;
-    let unclear: Refusal | undefined;
+    let refused: Refusal | undefined;
     for (const provider of this.#inOrder()) {
       const known = await this.#tryLanguages(provider, signal);
       hasFailed ||= known === undefined;
@@ -93,12 +96,13 @@ export class Translator {
         return { ...translated, provider: provider.name };
       } catch (error) {
         signal.throwIfAborted();
-        if (error instanceof Refusal) unclear = error;
+        if (error instanceof Refusal) refused = error;
+        else if (error instanceof TextRefused) refused ??= this.#noteRefusal(provider, error);
         else hasFailed = this.#noteFailure(provider, error);
       }
     }
     if (hasFailed) throw new Refusal('unavailable', undefined, RETRY_SECONDS);
-    if (unclear) throw unclear;
+    if (refused) throw refused;
     const { sources, targets } = await this.languages(signal);
     const pair = source === null ? `into ${target}` : `from ${source} into ${target}`;
     throw new Refusal(
@@ -113,10 +117,10 @@ export class Translator {
     route: Route,
     signal: AbortSignal,
   ): Promise<{ texts: string[]; source: string | null }> {
-    const parts: string[] = [];
+    const translations: string[] = [];
     let { source } = route;
     const segments = texts.map((text) => segmentsOf(text, provider.most.characters));
-    for (const batch of batchesOf(segments.flat(), provider.most)) {
+    for (const batch of batchesOf(segments.flat().filter(hasText), provider.most)) {
       const end = this.#seconds.startTimer({ provider: provider.name });
       try {
         // Spaces around a part belong to the text, and services do away with them.
@@ -127,7 +131,7 @@ export class Translator {
           signal,
         );
         if (translated.texts.length !== batch.length) throw new Error(`${translated.texts.length} translations of ${batch.length} texts`);
-        parts.push(...translated.texts.map((part, index) => spacedAs(batch[index] ?? '', part)));
+        translations.push(...translated.texts.map((part, index) => spacedAs(batch[index] ?? '', part)));
         // The whole text has the language that its beginning has.
         source ??= translated.source;
         end({ outcome: 'ok' });
@@ -136,7 +140,8 @@ export class Translator {
         throw error;
       }
     }
-    const joined = segments.map(({ length }) => parts.splice(0, length).join(''));
+    const next = translations.values();
+    const joined = segments.map((parts) => parts.map((part) => (hasText(part) ? (next.next().value ?? '') : part)).join(''));
     return { texts: joined, source: source === null ? null : knownTag(source, 'source_language') };
   }
 
@@ -161,6 +166,11 @@ export class Translator {
     }
   }
 
+  #noteRefusal(provider: Provider, error: TextRefused): Refusal {
+    this.#log.info({ err: error, provider: provider.name }, 'translation provider refused a text');
+    return new Refusal('validation_failed', 'text: no translator here takes it.');
+  }
+
   #noteFailure(provider: Provider, error: unknown): true {
     this.#failed.set(provider, this.#clock.now().getTime() + LAST_AFTER_FAILURE_MS);
     this.#log.warn({ err: error, provider: provider.name }, 'translation provider failed');
@@ -176,8 +186,10 @@ function routeOf(known: Languages, source: string | null, target: string): Route
   return from === undefined || known.allows?.(from, to) === false ? undefined : { source: from, target: to };
 }
 
+/** Services answer nothing to blanks, or refuse them. */
+const hasText = (part: string): boolean => part.trim() !== '';
+
 function spacedAs(original: string, translated: string): string {
-  if (original.trim() === '') return original;
   const lead = original.slice(0, original.length - original.trimStart().length);
   return `${lead}${translated.trim()}${original.slice(original.trimEnd().length)}`;
 }
