@@ -11,7 +11,12 @@ export interface ScriptLimits {
 
 /** A script was ended because it took more than a limit. */
 export class LimitExceeded extends Error {
-  override readonly name = 'LimitExceeded';
+  override readonly name: string = 'LimitExceeded';
+}
+
+/** The limit was that of its time. */
+export class TimeExceeded extends LimitExceeded {
+  override readonly name = 'TimeExceeded';
 }
 
 /** What it gets for a line that it printed; undefined: nothing. */
@@ -27,7 +32,7 @@ const ABORTED = 'SIGABRT';
  * Runs a script of ours in a process of its own, and answers each line that it prints, until it ends; gives its last line. It has none of our environment,
  * may read the sources and `folder`, may write in `folder` alone, and may start nothing. It is killed after `ms`, above `memoryBytes`, and when the signal is aborted.
  * (`ulimit` would need a shell, and an address space is not what Node takes of a machine.)
- * Throws LimitExceeded, the signal's reason, or what `answer` throws.
+ * Throws LimitExceeded (TimeExceeded), the signal's reason, or what `answer` throws.
  */
 export function runScript(
   script: URL,
@@ -53,7 +58,7 @@ export function runScript(
     };
     const onAbort = (): void => end(signal.reason as Error);
     signal.addEventListener('abort', onAbort, { once: true });
-    const timer = setTimeout(() => end(new LimitExceeded(`it takes more than ${Math.round(limits.ms / 1000)} s`)), limits.ms);
+    const timer = setTimeout(() => end(new TimeExceeded(`it takes more than ${Math.round(limits.ms / 1000)} s`)), limits.ms);
     const watch = setInterval(() => {
       if (residentBytes(child.pid) > limits.memoryBytes)
         end(new LimitExceeded(`it takes more than ${limits.memoryBytes >> 20} MiB of memory`));

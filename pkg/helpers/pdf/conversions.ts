@@ -7,7 +7,7 @@ import { pipeline } from 'node:stream/promises';
 import { z } from 'zod';
 import type { Logger } from '../../runtime/log.ts';
 import { Refusal, type RefusalCode, REFUSALS } from '../refusal.ts';
-import { type Answer, LimitExceeded, runScript } from '../script.ts';
+import { type Answer, LimitExceeded, runScript, TimeExceeded } from '../script.ts';
 import type { Slots } from '../slots.ts';
 import { type FormRules, receivePdf } from './form.ts';
 
@@ -24,6 +24,8 @@ export interface Job {
   readonly input: string;
   readonly fields: ReadonlyMap<string, string>;
   readonly until: number;
+  /** It waited for a slot, or arrived, for so long that much less than the usual time is left. */
+  readonly isLate: boolean;
   readonly signal: AbortSignal;
 }
 
@@ -33,6 +35,9 @@ const ABANDONED_MS = 3_600_000;
 const SEND_MS = 600_000;
 /** Of a request's time, for what comes after the conversion. */
 const MARGIN_MS = 2_000;
+/** Of a request's time: a conversion that begins later says nothing of its PDF when it does not end in time, and with less left it does not begin. */
+const LATE_SHARE = 0.2;
+const RETRY_SECONDS = 10;
 
 const Reply = z.union([
   z.object({ result: z.unknown() }),
@@ -61,19 +66,17 @@ export class PdfConversions {
     fields: FormRules['fields'],
     convert: (job: Job) => Promise<string>,
   ): Promise<{ received: number; sent: number }> {
-    const until = Date.now() + this.#timeoutMs - MARGIN_MS;
+    const arrived = Date.now();
+    const until = arrived + this.#timeoutMs - MARGIN_MS;
     const folder = await mkdtemp(join(tmpdir(), FOLDERS));
     try {
       const input = join(folder, 'input.pdf');
-      const output = await this.#slots.run(signal, async () =>
-        convert({
-          folder,
-          input,
-          until,
-          signal,
-          fields: await receivePdf(request, input, { fields, maxBytes: this.limits.maxBytes }, signal),
-        }),
-      );
+      const output = await this.#slots.run(signal, async () => {
+        const received = await receivePdf(request, input, { fields, maxBytes: this.limits.maxBytes }, signal);
+        const isLate = Date.now() - arrived > LATE_SHARE * this.#timeoutMs;
+        if (isLate && until - Date.now() < LATE_SHARE * this.#timeoutMs) throw late();
+        return convert({ folder, input, until, isLate, signal, fields: received });
+      });
       const [received, sent] = [await sizeOf(input), await sizeOf(output)];
       response.writeHead(200, { 'content-type': 'application/pdf', 'content-length': sent, 'cache-control': 'no-store' });
       await pipeline(createReadStream(output), response, { signal: AbortSignal.timeout(SEND_MS) });
@@ -84,12 +87,12 @@ export class PdfConversions {
   }
 
   /**
-   * Runs a script of ours (`conversion-process.ts`) from `input` to `output` within the limits. Throws its Refusal, `pdf_too_complex`, or
-   * `pdf_damaged` where it failed for a reason that it does not know.
+   * Runs a script of ours (`conversion-process.ts`) from `input` to `output` within the limits. Throws its Refusal, `pdf_too_complex`, `busy` where the time
+   * went to others, or `pdf_damaged` where it failed for a reason that it does not know.
    */
   async run(
     script: URL,
-    { folder, signal, until }: Job,
+    { folder, signal, until, isLate }: Job,
     { input, output, options, answer }: { input: string; output: string; options: unknown; answer?: Answer },
   ): Promise<unknown> {
     const limits = { ms: Math.max(1_000, until - Date.now()), memoryBytes: this.limits.memoryBytes, outputBytes: 64 << 20 };
@@ -102,12 +105,16 @@ export class PdfConversions {
     } catch (error) {
       signal.throwIfAborted();
       if (error instanceof Refusal) throw error;
+      if (error instanceof TimeExceeded && isLate) throw late();
       if (error instanceof LimitExceeded) throw new Refusal('pdf_too_complex', `The PDF is too complex: ${error.message}.`);
       this.#log.warn({ err: error }, 'conversion of a PDF failed');
       throw new Refusal('pdf_damaged', 'The PDF cannot be converted. Print or export it anew.');
     }
   }
 }
+
+const late = (): Refusal =>
+  new Refusal('busy', 'The PDF waited for others, or arrived slowly, so that too little time was left for it.', RETRY_SECONDS);
 
 export const sizeOf = async (path: string): Promise<number> => (await stat(path)).size;
 

@@ -1,9 +1,12 @@
 import { chmod, mkdtemp, readdir, rm, writeFile } from 'node:fs/promises';
+import { createServer, request } from 'node:http';
+import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, test } from '@jest/globals';
 import { PDFDocument, PDFName } from '@cantoo/pdf-lib';
 import { getDocumentProxy } from 'unpdf';
+import { listen } from '../../../runtime/ops-server.ts';
 import { jpegHeader } from './jpeg.ts';
 import { type Helpers, startHelpers } from '../../../../test/support/helper-program.ts';
 import { waitFor } from '../../../../test/support/wait.ts';
@@ -119,6 +122,40 @@ test('while PDFs that take all memory and time they can are refused, others are 
   const received = /carrel_helper_pdf_bytes_total\{operation="optimize",side="received",program="helpers"\} \d+/;
   await waitFor('the metric', async () => received.test(await helpers.metrics()));
 });
+
+test.each([
+  ['all of its time', 0.55, '/optimize', {}],
+  // It asks a translator that never answers.
+  ['a part of its time', 0.25, '/translate', { target_lang: 'es', source_lang: 'en' }],
+] as const)('a PDF that waited for others for %s is refused as busy, not as too complex', async (_, share, path, fields) => {
+  const timeoutMs = 4_000;
+  const silent = createServer(() => undefined);
+  await listen(silent, 0, '127.0.0.1');
+  await using helpers = await startHelpers({
+    CARREL_HELPERS_PDF_CONCURRENCY: '1',
+    CARREL_HELPERS_TIMEOUT_SECONDS: String(timeoutMs / 1_000),
+    CARREL_HELPERS_PROVIDERS: 'libretranslate',
+    CARREL_LIBRETRANSLATE_URL: `http://127.0.0.1:${(silent.address() as AddressInfo).port}`,
+  });
+  const pdf = await (await textPdf()).save();
+  const slow = request(`${helpers.url}/optimize`, { method: 'POST', headers: { 'content-type': 'multipart/form-data; boundary=b' } });
+  slow.on('error', () => undefined); // it is broken off below
+  slow.write('--b\r\n');
+  await waitFor('the slot to be taken', async () => slotsOf('running').test(await helpers.metrics()));
+
+  const waiting = helpers.convert(path, pdf, fields);
+  await waitFor('the PDF to wait', async () => slotsOf('waiting').test(await helpers.metrics()));
+  const began = performance.now();
+  await waitFor('a part of its time to pass', () => performance.now() - began > share * timeoutMs);
+  slow.destroy();
+  const reply = await waiting;
+  silent.close();
+  silent.closeAllConnections();
+
+  expect(reply).toMatchObject({ status: 503, error: 'busy', message: expect.stringContaining('waited for others') });
+});
+
+const slotsOf = (state: string): RegExp => new RegExp(`^carrel_helper_slots\\{kind="pdfs",state="${state}"[^}]*\\} 1$`, 'm');
 
 /** Puts a Ghostscript and a qpdf that run this script before those of the machine. */
 async function programsThatRun(script: string): Promise<AsyncDisposable> {
