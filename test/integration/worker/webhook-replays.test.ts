@@ -1,6 +1,6 @@
 import { expect, test } from '@jest/globals';
 import { verifiesStandard } from '../../support/receiver.ts';
-import { waitFor } from '../../support/wait.ts';
+import { range, waitFor } from '../../support/wait.ts';
 import { emitGrades } from '../../support/webhooks.ts';
 import { webhookSuite } from '../../support/worker-suite.ts';
 
@@ -120,6 +120,38 @@ test('a receiver that takes nothing gets no more of a replay than a few at a tim
   await tenant.admin.patch(`/webhooks/${id}`, { active: false });
 
   expect(await endOf(job.id)).toMatchObject({ state: 'failed', error: { code: 'conflict' }, progress: { done: 16, total: 500 } });
+});
+
+test('however many replays are requested at once, each event is sent again by one of them', async () => {
+  const { id } = await register();
+  await addEnded(id, 100);
+
+  const replies = await Promise.all(range(200).map(() => tenant.admin.post(`/webhooks/${id}/replays`, { since: ago(10 * MINUTE_MS) })));
+  const requested = replies.filter(({ status }) => status === 202);
+  const ended = await Promise.all(requested.map(({ body }) => endOf(body.id)));
+
+  // A person has ten jobs at once at most; some end meanwhile, and a busy server may refuse.
+  expect(replies.filter(({ status }) => ![202, 409, 503].includes(status))).toEqual([]);
+  expect(requested.length).toBeGreaterThan(0);
+  expect(ended.map(({ state }) => state)).toEqual(requested.map(() => 'succeeded'));
+  expect(ended.reduce((sum, { progress }) => sum + progress.done, 0)).toBe(100);
+  expect(await repeats(id)).toEqual([{ made: 1, events: 100 }]);
+});
+
+test('a webhook that is deleted during its replay gets nothing more of it, and the job says that it is gone', async () => {
+  const { id } = await register();
+  await addEnded(id, 1_000);
+  const { body: job } = await tenant.admin.post(`/webhooks/${id}/replays`, { since: ago(10 * MINUTE_MS) });
+  await waitFor('the first of them', async () => (await jobOf(job.id)).progress.done >= 16);
+
+  await tenant.admin.delete(`/webhooks/${id}`);
+
+  const { state, error, progress } = await endOf(job.id);
+  expect([state, error.code, progress.total]).toEqual(['failed', 'not_found', 1_000]);
+  expect(await repeats(id)).toEqual([
+    { made: 0, events: 1_000 - progress.done },
+    { made: 1, events: progress.done },
+  ]);
 });
 
 test('a time that is empty or older than any delivery, and a webhook that is not active, are refused', async () => {
