@@ -4,7 +4,6 @@ import { TryLater } from '../../events/processor.ts';
 import type { Logger } from '../../runtime/log.ts';
 import { ObjectMissing, type Objects } from '../../store/s3/objects.ts';
 import type { TaskSteps } from '../../tasks/task-processor.ts';
-import { ArchiveContents } from '../archives/archive-contents.ts';
 import { type PlannedArchive, type Section, sectionOf } from '../archives/planned-archive.ts';
 import type { EntryPosition, ZipPart } from '../archives/zip-plan.ts';
 import type { ExportArguments } from './export-task.ts';
@@ -15,6 +14,8 @@ import { contentOf } from './plan-export.ts';
 const OTHER_WORKER_MS = 2_000;
 /** Contents that are looked up in one statement. */
 const LOOK_UP = 1_000;
+/** Sent at once, where chunks are smaller. */
+const GATHER_BYTES = 32 * 1024;
 
 /** The plan cannot be followed to its end: what is in the store begins with something that is gone. */
 export class CannotGoOn extends Error {
@@ -36,7 +37,8 @@ class ContentGone extends Error {
 export class PartSender {
   readonly #steps: TaskSteps<ExportArguments>;
   readonly #objects: Objects;
-  readonly #contents: ArchiveContents;
+  /** Until the signal is aborted. A signal of each request would be a further one that this one remembers: 50,000 of them are memory. */
+  readonly #contents: Objects;
   readonly #log: Logger;
   readonly #archive: PlannedArchive;
   readonly #signal: AbortSignal;
@@ -50,7 +52,7 @@ export class PartSender {
   ) {
     this.#steps = deps.steps;
     this.#objects = deps.objects;
-    this.#contents = new ArchiveContents({ ...deps, db: deps.steps.context.db });
+    this.#contents = deps.objects.until(deps.signal);
     this.#log = deps.log;
     this.#archive = deps.archive;
     this.#signal = deps.signal;
@@ -100,7 +102,7 @@ export class PartSender {
     const bytes = sectionOf(this.#archive, section, (part, range) => this.#open(part, range));
     const sum = this.#sum;
     const summed = async function* (): AsyncGenerator<Buffer> {
-      for await (const chunk of bytes) {
+      for await (const chunk of gathered(bytes)) {
         sum.update(chunk);
         yield chunk;
       }
@@ -122,7 +124,9 @@ export class PartSender {
   async #open({ key, entry }: ZipPart, range?: Section): Promise<Readable> {
     const content = contentOf(key);
     try {
-      return await this.#contents.get(content.key, this.#signal, range);
+      const { body } = await this.#contents.get(content.key, range ? { range: { start: range.start, end: range.end - 1 } } : {});
+      body.on('error', () => undefined); // whoever reads it sees it
+      return body;
     } catch (error) {
       if (!(error instanceof ObjectMissing) || entry === null) throw error;
       if ((await goneAmong(this.#steps.context.db, [content])).length > 0) throw new ContentGone(entry);
@@ -173,4 +177,16 @@ export class PartSender {
 
 function mine(isMine: boolean): void {
   if (!isMine) throw new TryLater('another worker goes on with this export', OTHER_WORKER_MS);
+}
+
+/** The same bytes, small chunks joined: an archive of small files has two for each of them, and each would be a write of its own. */
+async function* gathered(chunks: AsyncIterable<Buffer>): AsyncGenerator<Buffer> {
+  let [small, bytes]: [Buffer[], number] = [[], 0];
+  for await (const chunk of chunks) {
+    small.push(chunk);
+    if ((bytes += chunk.length) < GATHER_BYTES) continue;
+    yield small.length === 1 ? chunk : Buffer.concat(small, bytes);
+    [small, bytes] = [[], 0];
+  }
+  if (bytes > 0) yield Buffer.concat(small, bytes);
 }
