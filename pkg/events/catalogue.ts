@@ -54,7 +54,7 @@ const UserUpdated = z.strictObject({
 
 const GradeSubmitted = z.strictObject({
   id: Id,
-  launch_id: Id,
+  launch_id: Id.nullable().describe('null where the grade was given for a line item'),
   user_id: Id.meta({ description: "the LMS's own", example: 'student-7' }),
   score: z.number().meta({ example: 8.5 }),
   score_maximum: z.number().meta({ example: 10 }),

@@ -7,6 +7,8 @@ import { gradeEndpoints } from './grades/grades.endpoints.ts';
 import { Grades } from './grades/grades.service.ts';
 import { lineItemEndpoints } from './line-items/line-items.endpoints.ts';
 import { LineItems } from './line-items/line-items.service.ts';
+import { resultEndpoints } from './results/results.endpoints.ts';
+import { Results } from './results/results.service.ts';
 import { CourseServices } from './services/course-services.ts';
 import { LmsCalls } from './services/lms-calls.ts';
 import { Launches } from './launch/launch.service.ts';
@@ -45,6 +47,7 @@ export const lti: Feature = {
         ...launchViewEndpoints(new LaunchViews(deps)),
         ...contextEndpoints(new Contexts(deps)),
         ...lineItemEndpoints(new LineItems({ ...deps, calls, services: courseServices })),
+        ...resultEndpoints(new Results({ ...deps, calls, services: courseServices })),
         ...gradeEndpoints(new Grades(deps)),
       ],
     };

@@ -113,6 +113,7 @@ export const ROWS_OF_TENANT: Rows = {
       comment: 'good',
       status: 'submitted',
       line_item: 'https://lms.example.org/items/1',
+      line_item_id: uuid(45),
       cell: 'c'.repeat(64),
       reason: 'late',
       attempts: 1,

@@ -1,7 +1,8 @@
 import { z } from 'zod';
 import { endpoint, type Endpoint, reply, tagged } from '../../api/endpoint.ts';
 import { Uuid } from '../../api/schemas.ts';
-import { GradePage, GradeQuery, GradeView, NewGrade } from './grades.schema.ts';
+import { ByLineItem, whichOf } from '../line-items/line-items.endpoints.ts';
+import { AllGradesQuery, GradePage, GradeQuery, GradeView, NewGrade } from './grades.schema.ts';
 import type { Grades } from './grades.service.ts';
 
 const OfLaunch = z.object({ launch_id: Uuid });
@@ -21,6 +22,31 @@ export const gradeEndpoints = (grades: Grades): Endpoint[] => [
     errors: ['not_found', 'forbidden', 'line_item_missing', 'score_scope_missing', 'registration_inactive'],
     idempotent: true,
     handle: async ({ actor, params, body }) => tagged(201, await grades.create(actor, params.launch_id, body)),
+  }),
+  endpoint({
+    method: 'post',
+    path: '/lti/contexts/{id}/line-items/{line_item_id}/scores',
+    operationId: 'createScore',
+    summary: 'Give a grade for a line item, without a launch; it is sent to the LMS in the background',
+    tag: 'lti',
+    caller: WRITES_GRADES,
+    params: ByLineItem,
+    body: NewGrade,
+    replies: { 201: GradeView },
+    errors: ['not_found', 'forbidden', 'registration_inactive', 'lms_service_missing'],
+    idempotent: true,
+    handle: async ({ actor, params, body }) => tagged(201, await grades.createForLineItem(actor, whichOf(params), body)),
+  }),
+  endpoint({
+    method: 'get',
+    path: '/lti/grades',
+    operationId: 'listAllGrades',
+    summary: 'List grades: all of them for administrators, those of the courses that they teach for instructors',
+    tag: 'lti',
+    caller: WRITES_GRADES,
+    query: AllGradesQuery,
+    replies: { 200: GradePage },
+    handle: async ({ actor, query }) => reply(200, await grades.listAll(actor, query)),
   }),
   endpoint({
     method: 'get',

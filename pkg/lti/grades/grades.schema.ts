@@ -30,7 +30,8 @@ export type NewGrade = z.output<typeof NewGrade>;
 export const GradeView = z
   .object({
     id: Uuid,
-    launch_id: Uuid,
+    launch_id: Uuid.nullable().describe('null where it was given for a line item'),
+    line_item_id: Uuid.nullable().describe('null where it was given for a launch'),
     user_id: z.string().meta({ example: 'student-7' }),
     score: z.number().meta({ example: 8.5 }),
     score_maximum: z.number().meta({ example: 10 }),
@@ -61,3 +62,10 @@ export const GradeQuery = z.object({
   status: z.enum(GRADE_STATUS).optional(),
 });
 export type GradeQuery = z.output<typeof GradeQuery>;
+
+export const AllGradesQuery = GradeQuery.extend({
+  launch_id: Uuid.optional(),
+  context_id: Uuid.optional().describe('those of a course'),
+  line_item_id: Uuid.optional(),
+});
+export type AllGradesQuery = z.output<typeof AllGradesQuery>;

@@ -6,10 +6,16 @@ import type { Clock } from '../../runtime/clock.ts';
 import type { Random } from '../../runtime/random.ts';
 import type { Database, Executor, Tx } from '../../store/postgres/database.ts';
 import { sha256Hex } from '../../runtime/sha256.ts';
+import { requireTaught } from '../contexts/contexts.service.ts';
+import type { ContextRow } from '../contexts/contexts.sql.ts';
 import { mayGrade } from '../launch/launch.policy.ts';
-import { listGrades } from './grade-list.sql.ts';
-import { type GradeQuery, type GradeView, type NewGrade, SCORE_SCOPE } from './grades.schema.ts';
-import { findGrade, findGradedLaunch, type GradedLaunch, type GradeRow, insertGrade } from './grades.sql.ts';
+import type { WhichLineItem } from '../line-items/line-items.service.ts';
+import { findLineItem } from '../line-items/line-items.sql.ts';
+import { serviceMissing } from '../services/lms-problems.policy.ts';
+import { findServiceRegistration } from '../services/service-client.ts';
+import { listAllGrades, listGrades } from './grade-list.sql.ts';
+import { type AllGradesQuery, type GradeQuery, type GradeView, type NewGrade, SCORE_SCOPE } from './grades.schema.ts';
+import { findGrade, findGradedLaunch, type GradedLaunch, type GradeRow, insertGrade, lastLaunchOf } from './grades.sql.ts';
 import { presentGrade } from './grades.view.ts';
 import { SUBMIT_GRADE } from './grades.jobs.ts';
 
@@ -42,11 +48,32 @@ export class Grades {
       if (launch.lineItem === null) throw new Problem('line_item_missing');
       if (!launch.scopes.includes(SCORE_SCOPE)) throw new Problem('score_scope_missing');
       if (!launch.isActive) throw new Problem('registration_inactive');
-      const written = await this.#insert(tx, launchId, launch.lineItem, input);
+      const written = await this.#insert(tx, { launchId, lineItem: launch.lineItem, lineItemId: null }, input);
       await this.#jobs.request(tx, SUBMIT_GRADE, { grade: written.uuid });
       return written;
     });
     return presentGrade(grade);
+  }
+
+  /** Not for a launch. Six statements. Throws Problem not_found, forbidden, registration_inactive, lms_service_missing. */
+  async createForLineItem(actor: Actor, { context: contextId, id }: WhichLineItem, input: NewGrade): Promise<GradeView> {
+    const grade = await this.#db.transaction(async (tx) => {
+      const context = await requireTaught(tx, actor, contextId);
+      const item = await findLineItem(tx, context.groupId, id);
+      if (!item) throw new Problem('not_found');
+      await requireScores(tx, context, item.toolId);
+      const launchId = await lastLaunchOf(tx, context.groupId, item.toolId);
+      if (launchId === undefined) throw serviceMissing(SCORES, 'Nobody has launched from this course in the last 90 days');
+      const written = await this.#insert(tx, { launchId, lineItem: item.url, lineItemId: item.uuid }, input);
+      await this.#jobs.request(tx, SUBMIT_GRADE, { grade: written.uuid });
+      return written;
+    });
+    return presentGrade(grade);
+  }
+
+  /** One statement. */
+  listAll(actor: Actor, query: AllGradesQuery): Promise<Page<GradeView>> {
+    return listAllGrades(this.#db, actor, query);
   }
 
   /** Two statements. Throws Problem not_found, forbidden. */
@@ -63,17 +90,26 @@ export class Grades {
     return presentGrade(grade);
   }
 
-  async #insert(tx: Tx, launchId: string, lineItem: string, input: NewGrade): Promise<GradeRow> {
+  async #insert(tx: Tx, of: Pick<GradeRow, 'launchId' | 'lineItemId'> & { readonly lineItem: string }, input: NewGrade): Promise<GradeRow> {
     const { user_id: userId, score, score_maximum: maximum, comment = null } = input;
-    const cell = sha256Hex(JSON.stringify([lineItem, userId]));
+    const cell = sha256Hex(JSON.stringify([of.lineItem, userId]));
     const [uuid, now] = [this.#random.uuid(), this.#clock.now()];
-    const row = { uuid, launchId, userId, score, maximum, comment, lineItem, cell, now };
+    const row = { ...of, uuid, userId, score, maximum, comment, cell, now };
     for (;;) {
       const written = await insertGrade(tx, row);
       if (written) return written;
       // Another transaction has just committed this timestamp: in each round one of those that race succeeds.
     }
   }
+}
+
+const SCORES = { name: 'scores', scope: SCORE_SCOPE } as const;
+
+/** One statement. Throws Problem registration_inactive, lms_service_missing. */
+async function requireScores(tx: Tx, { scopes }: ContextRow, toolId: number): Promise<void> {
+  const registration = await findServiceRegistration(tx, toolId);
+  if (!registration?.isActive) throw new Problem('registration_inactive');
+  if (!scopes.includes(SCORE_SCOPE)) throw serviceMissing(SCORES, 'The last launch of this course did not allow it');
 }
 
 /** The launch as this actor may grade it. One statement. Throws Problem not_found, forbidden. */

@@ -7,6 +7,8 @@ export interface GradeRow {
   readonly id: number;
   readonly uuid: string;
   readonly launchId: string;
+  /** Null: it was given for the launch. */
+  readonly lineItemId: string | null;
   readonly userId: string;
   readonly score: number;
   readonly scoreMaximum: number;
@@ -20,7 +22,7 @@ export interface GradeRow {
   readonly updatedAt: Date;
 }
 
-export const GRADE_COLUMNS = `g.id, g.uuid, g.launch_id AS "launchId", g.user_id AS "userId", g.score, g.score_maximum AS "scoreMaximum", g.comment,
+export const GRADE_COLUMNS = `g.id, g.uuid, g.launch_id AS "launchId", g.line_item_id AS "lineItemId", g.user_id AS "userId", g.score, g.score_maximum AS "scoreMaximum", g.comment,
   g.timestamp, g.status, g.reason, g.attempts, g.submitted_at AS "submittedAt", g.revision, g.updated_at AS "updatedAt"`;
 
 export interface GradedLaunch {
@@ -49,13 +51,22 @@ const INSERT = `
   WITH moving AS (SELECT timestamp FROM lti_grades WHERE id IN (SELECT id FROM lti_grades WHERE cell = $8::text AND status = 'pending') ORDER BY id FOR NO KEY UPDATE),
   newest AS (SELECT max(timestamp) AS timestamp FROM (SELECT timestamp FROM moving UNION ALL SELECT timestamp FROM lti_grades WHERE cell = $8::text) AS grades),
   written AS (
-    INSERT INTO lti_grades AS g (uuid, launch_id, user_id, score, score_maximum, comment, line_item, cell, timestamp)
-    SELECT $1::uuid, $2, $3::text, $4::numeric, $5::numeric, $6::text, $7::text, $8::text,
+    INSERT INTO lti_grades AS g (uuid, launch_id, user_id, score, score_maximum, comment, line_item, line_item_id, cell, timestamp)
+    SELECT $1::uuid, $2, $3::text, $4::numeric, $5::numeric, $6::text, $7::text, $10::uuid, $8::text,
       greatest(date_trunc('second', $9::timestamptz), (SELECT date_trunc('second', timestamp) + interval '1 second' FROM newest))
     ON CONFLICT (cell, timestamp) DO NOTHING
     RETURNING ${GRADE_COLUMNS}),
   token AS (UPDATE lti_launches SET launch_token = NULL WHERE launch_id = $2 AND launch_token IS NOT NULL AND EXISTS (SELECT FROM written))
   SELECT * FROM written`;
+
+const LAUNCH_OF_COURSE = `SELECT l.launch_id AS "launchId" FROM lti_launches l JOIN groups g ON g.platform_id = l.platform_id AND g.context_id = l.context_id
+  WHERE g.id = $1 AND l.tool_id = $2 ORDER BY l.id DESC LIMIT 1 FOR KEY SHARE OF l`;
+
+/** The last launch of a course by this registration; it is not deleted until the end of the transaction. One statement. */
+export async function lastLaunchOf(tx: Tx, groupId: number, toolId: number): Promise<string | undefined> {
+  const [launch] = await tx.prepared<{ launchId: string }>('lti-last-launch', LAUNCH_OF_COURSE, [groupId, toolId]);
+  return launch?.launchId;
+}
 
 /** The launch with the actor's role in its course. One statement. */
 export async function findGradedLaunch(sql: Executor, launchId: string, userId: number): Promise<GradedLaunch | undefined> {
@@ -64,7 +75,7 @@ export async function findGradedLaunch(sql: Executor, launchId: string, userId: 
 }
 
 export async function findGrade(sql: Executor, launchId: string, uuid: string): Promise<GradeRow | undefined> {
-  const statement = `SELECT ${GRADE_COLUMNS} FROM lti_grades g WHERE g.uuid = $1 AND g.launch_id = $2`;
+  const statement = `SELECT ${GRADE_COLUMNS} FROM lti_grades g WHERE g.uuid = $1 AND g.launch_id = $2 AND g.line_item_id IS NULL`;
   const [grade] = await sql.prepared<GradeRow>('lti-grade', statement, [uuid, launchId]);
   return grade;
 }
@@ -77,6 +88,7 @@ export interface NewGradeRow {
   readonly maximum: number;
   readonly comment: string | null;
   readonly lineItem: string;
+  readonly lineItemId: string | null;
   /** SHA-256 of line item and user. */
   readonly cell: string;
   readonly now: Date;
@@ -84,8 +96,8 @@ export interface NewGradeRow {
 
 /** undefined: another transaction has just used the timestamp; try again. */
 export async function insertGrade(tx: Tx, row: NewGradeRow): Promise<GradeRow | undefined> {
-  const { uuid, launchId, userId, score, maximum, comment, lineItem, cell, now } = row;
-  const values = [uuid, launchId, userId, score, maximum, comment, lineItem, cell, now];
+  const { uuid, launchId, userId, score, maximum, comment, lineItem, lineItemId, cell, now } = row;
+  const values = [uuid, launchId, userId, score, maximum, comment, lineItem, cell, now, lineItemId];
   const [written] = await tx.prepared<GradeRow>('lti-grade-insert', INSERT, values);
   return written;
 }

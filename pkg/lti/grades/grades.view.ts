@@ -4,7 +4,8 @@ import type { GradeRow } from './grades.sql.ts';
 
 export const presentGrade = (grade: GradeRow): GradeView => ({
   id: grade.uuid,
-  launch_id: grade.launchId,
+  launch_id: grade.lineItemId === null ? grade.launchId : null,
+  line_item_id: grade.lineItemId,
   user_id: grade.userId,
   score: grade.score,
   score_maximum: grade.scoreMaximum,

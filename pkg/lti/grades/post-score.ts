@@ -1,5 +1,6 @@
 import type { GuardedClient } from '../../net/client.ts';
 import { EgressError } from '../../net/egress-error.ts';
+import { addressBelow } from '../services/address-below.ts';
 import { shownAnswer, type ScoreResult, resultOfReply, resultOfEgressError } from './replies.policy.ts';
 
 /** A score as its row holds it. */
@@ -17,13 +18,7 @@ const MEDIA_TYPE = 'application/vnd.ims.lis.v1.score+json';
 const TIMEOUT_MS = 15_000;
 const REPLY_BYTES_MAX = 16 * 1024;
 
-/** `/scores` goes at the end of the path, before a query (AGS 2.0 §3.4.1; Moodle's line items have one). */
-export function scoresAddress(lineItem: string): string {
-  const url = new URL(lineItem);
-  url.pathname = `${url.pathname.replace(/\/+$/, '')}/scores`;
-  url.hash = '';
-  return url.href;
-}
+export const scoresAddress = (lineItem: string): string => addressBelow(lineItem, 'scores');
 
 /** docs/design/lti.md, Grades. The same row gives the same bytes. */
 export const scoreBody = (score: Score): string =>

@@ -6,6 +6,8 @@ import type { Score } from './post-score.ts';
 export interface Submission extends Score, ServiceRegistration {
   readonly uuid: string;
   readonly launchId: string;
+  /** Null: it was given for the launch. */
+  readonly lineItemId: string | null;
   readonly attempts: number;
   /** When it was first sent: from then on the LMS may have it. */
   readonly sentAt: Date | null;
@@ -25,7 +27,7 @@ const SUPERSEDED = `EXISTS (SELECT FROM lti_grades n WHERE n.cell = g.cell AND n
 /** In the tenant's role, like all statements here. Undefined: submitted, failed, or deleted with its launch. */
 export async function findSubmission(tx: Sql, uuid: string): Promise<Submission | undefined> {
   const [grade] = await tx.query<Submission>(
-    `SELECT g.uuid, g.launch_id AS "launchId", g.user_id AS "userId", g.score, g.score_maximum AS "scoreMaximum", g.comment, g.timestamp,
+    `SELECT g.uuid, g.launch_id AS "launchId", g.line_item_id AS "lineItemId", g.user_id AS "userId", g.score, g.score_maximum AS "scoreMaximum", g.comment, g.timestamp,
        g.line_item AS "lineItem", g.attempts, g.sent_at AS "sentAt",
        ${SUPERSEDED} AS "isSuperseded",
        ${SERVICE_REGISTRATION}

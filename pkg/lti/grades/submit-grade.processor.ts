@@ -145,7 +145,7 @@ async function accept(deps: SubmitGradeDeps, context: JobContext, grade: Submiss
     if (!(await markSubmitted(tx, grade.uuid, at, note))) return;
     const data = {
       id: grade.uuid,
-      launch_id: grade.launchId,
+      launch_id: grade.lineItemId === null ? grade.launchId : null,
       user_id: grade.userId,
       score: grade.score,
       score_maximum: grade.scoreMaximum,

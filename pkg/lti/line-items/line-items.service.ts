@@ -27,7 +27,7 @@ import {
 type IfMatch = readonly string[] | '*' | undefined;
 
 /** Of one line item of a course. */
-interface Which {
+export interface WhichLineItem {
   readonly context: string;
   readonly id: string;
 }
@@ -68,10 +68,11 @@ export class LineItems {
     const list = {
       url,
       mediaType: LINE_ITEMS,
+      asked: 'course',
       query: { resource_id, tag, resource_link_id },
       read,
       of: [context.uuid, JSON.stringify(filters)],
-    };
+    } as const;
     const page = await lmsPage({ calls: this.#calls, sealer: this.#sealer }, operation, list, { limit, cursor });
     return { ...page, data: await this.#presented({ groupId: context.groupId, toolId }, page.data) };
   }
@@ -88,13 +89,13 @@ export class LineItems {
   }
 
   /** Three statements. Throws Problem. */
-  async get(actor: Actor, which: Which, signal: AbortSignal): Promise<LineItemView> {
+  async get(actor: Actor, which: WhichLineItem, signal: AbortSignal): Promise<LineItemView> {
     const { row, operation } = await this.#one(actor, which, 'read', signal);
     return presentLineItem(row.uuid, await this.#read(operation, row));
   }
 
   /** Reads it before, so that what we do not know is sent back. Three statements. Throws Problem. */
-  async replace(actor: Actor, which: Which, input: NewLineItem, ifMatch: IfMatch): Promise<LineItemView> {
+  async replace(actor: Actor, which: WhichLineItem, input: NewLineItem, ifMatch: IfMatch): Promise<LineItemView> {
     const { row, operation } = await this.#one(actor, which, 'write');
     const before = await this.#read(operation, row);
     requireMatch(ifMatch, presentLineItem(row.uuid, before).etag);
@@ -105,7 +106,7 @@ export class LineItems {
   }
 
   /** Four statements. What the LMS has no longer is deleted already. Throws Problem. */
-  async remove(actor: Actor, which: Which, ifMatch: IfMatch): Promise<void> {
+  async remove(actor: Actor, which: WhichLineItem, ifMatch: IfMatch): Promise<void> {
     const { row, operation } = await this.#one(actor, which, 'write');
     if (ifMatch !== undefined) requireMatch(ifMatch, presentLineItem(row.uuid, await this.#read(operation, row)).etag);
     await this.#calls.request(operation, { method: 'DELETE', url: row.url, asked: 'item' }).catch((error: unknown) => {
@@ -116,7 +117,7 @@ export class LineItems {
 
   async #one(
     actor: Actor,
-    { context: contextId, id }: Which,
+    { context: contextId, id }: WhichLineItem,
     access: 'read' | 'write',
     signal?: AbortSignal,
   ): Promise<{ row: LineItemRow; operation: Operation }> {

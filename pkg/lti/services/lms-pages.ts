@@ -2,7 +2,7 @@ import { timingSafeEqual } from 'node:crypto';
 import { foreignCursor, type Page } from '../../api/paging.ts';
 import type { Sealer } from '../../runtime/sealing.ts';
 import type { LmsCalls, Operation } from './lms-calls.ts';
-import { unusable } from './lms-problems.policy.ts';
+import { type Asked, unusable } from './lms-problems.policy.ts';
 import { addressAtHost, nextPage } from './next-link.policy.ts';
 
 /** Pages of an LMS that one page of ours may take; most of them have fewer items than were asked for, or none that match. */
@@ -15,6 +15,7 @@ export interface LmsList<T> {
   /** Where its first page is. */
   readonly url: string;
   readonly mediaType: string;
+  readonly asked: Asked;
   /** Parameters that every page has; an LMS may leave them out of the address of the next one. */
   readonly query: Readonly<Record<string, string | undefined>>;
   /** An item of the LMS; undefined: not one that was asked for. Throws Problem. */
@@ -67,7 +68,7 @@ async function readPage<T>(
   { url, skip }: Position,
   { data, limit }: { data: T[]; limit: number },
 ): Promise<Position | undefined> {
-  const { headers, body } = await calls.request(operation, { method: 'GET', url, asked: 'course', accept: list.mediaType });
+  const { headers, body } = await calls.request(operation, { method: 'GET', url, asked: list.asked, accept: list.mediaType });
   if (!Array.isArray(body)) throw unusable('it is no list');
   for (let at = skip; at < body.length; at += 1) {
     if (data.length === limit) return { url, skip: at };

@@ -30,6 +30,7 @@ test('a grade is pending, with the request to send it in the same transaction of
     {
       id: expect.stringMatching(/^[0-9a-f-]{36}$/),
       launch_id: launchId,
+      line_item_id: null,
       ...GRADE,
       comment: 'Well done',
       timestamp: TIME,

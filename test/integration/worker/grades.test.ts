@@ -48,6 +48,27 @@ test('a grade goes the whole way: into the grade book of a strict LMS, and as gr
   expect(metrics).toMatch(/carrel_grade_latency_seconds_count\{[^}]*\} 1/);
 });
 
+test('a score for a line item is sent as a grade of a launch is, by the registration of the course', async () => {
+  const { at } = await grading.launch({ opened: { course: { id: 'scores', title: 'Scores' } } });
+  const { admin } = grading.tenant;
+  const { data } = (await admin.get('/lti/contexts', { query: { limit: 200 } })).body;
+  const { id } = data.find(({ lms_id }: { lms_id: string }) => lms_id === 'scores');
+  const items = `/lti/contexts/${id}/line-items`;
+  const item = (await admin.post(items, { label: 'Essay', score_maximum: 10 })).body;
+
+  const grade = (await admin.post(`${items}/${item.id}/scores`, { user_id: 'scored', score: 8, score_maximum: 10 })).body;
+  const [event] = await waitFor('grade.submitted', () => received(grade).length > 0 && received(grade));
+
+  expect(lms.scores.cell('scored')).toMatchObject({ lineItem: item.url, scoreGiven: 8, scoreMaximum: 10, times: 1 });
+  expect(event?.data).toMatchObject({ id: grade.id, launch_id: null, user_id: 'scored' });
+  const [shown] = (await admin.get('/lti/grades', { query: { line_item_id: item.id } })).body.data;
+  expect(shown).toMatchObject({ id: grade.id, status: 'submitted', attempts: 0 });
+  expect((await admin.get(`${items}/${item.id}/results`)).body.data).toEqual([
+    { user_id: 'scored', user: null, result_score: 8, result_maximum: 10, comment: null },
+  ]);
+  expect(at.lms.results.received).toHaveLength(1);
+});
+
 test('twenty grades at once share one token', async () => {
   const course = await grading.launch();
   const before = lms.tokens.requests;

@@ -42,6 +42,14 @@ const lineItem =
     const { body } = await (request.by as Api).post(`/lti/contexts/${request.params?.['id']}/line-items`, LINE_ITEM);
     return { ...request, params: { ...request.params, line_item_id: body.id }, ...more };
   };
+const inactive =
+  (make: (w: World, at?: Registration) => Promise<Request>): Make =>
+  async (w) => {
+    const own = await registeredLms(w.tenant, w.at);
+    const request = await make(w, own);
+    await w.tenant.db.tables.ltiTools.update({ id: own.toolId }, { isActive: false });
+    return request;
+  };
 /** What goes wrong at the LMS, by what it answers to the request of `service`. */
 const ofLms = (make: (w: World, at?: Registration) => Promise<Request>, service: 'lineItems' | 'results'): Cases => {
   const answering =
@@ -55,12 +63,7 @@ const ofLms = (make: (w: World, at?: Registration) => Promise<Request>, service:
     success: make,
     stranger: 'forbidden',
     errors: {
-      registration_inactive: async (w) => {
-        const own = await registeredLms(w.tenant, w.at);
-        const request = await make(w, own);
-        await w.tenant.db.tables.ltiTools.update({ id: own.toolId }, { isActive: false });
-        return request;
-      },
+      registration_inactive: inactive(make),
       lms_service_missing: answering(405),
       lms_refused: answering(400),
       lms_failed: answering(500),
@@ -80,6 +83,23 @@ export const LTI_CASES: Readonly<Record<string, Cases>> = {
   getLineItem: ofLms(lineItem(), 'lineItems'),
   putLineItem: ofLms(lineItem({ body: { ...LINE_ITEM, label: 'Report' } }), 'lineItems'),
   deleteLineItem: ofLms(lineItem(), 'lineItems'),
+  listResults: ofLms(lineItem(), 'results'),
+  createScore: {
+    success: lineItem({ body: GRADE }),
+    stranger: 'forbidden',
+    errors: {
+      registration_inactive: inactive(lineItem({ body: GRADE })),
+      lms_service_missing: async (w) => {
+        const request = await lineItem({ body: GRADE })(w);
+        await w.tenant.db.query(
+          `UPDATE lti_launches SET ags_scopes = '{}' WHERE context_id = (SELECT context_id FROM groups WHERE uuid = $1)`,
+          [request.params?.['id']],
+        );
+        return request;
+      },
+    },
+  },
+  listAllGrades: administrators(() => ({})),
   createGrade: {
     success: launch({ body: GRADE }),
     stranger: 'forbidden',

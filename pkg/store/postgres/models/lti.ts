@@ -96,6 +96,8 @@ export const ltiGrades = table('lti_grades', ['id'], {
   uuid: filled(uuid),
   /** The line item's address as the launch gave it. */
   lineItem: filled(text),
+  /** Of a grade that was given for a line item, not for `launchId`: our id of it. */
+  lineItemId: nullable(uuid),
   /** Hash of line item and user: one cell of the LMS's grade book. */
   cell: filled(text),
   /** Why it failed, why the last attempt did, or what is to be noted about a success. */

@@ -51,6 +51,7 @@ import { exportUploads } from './0152-export-uploads.ts';
 import { helpers } from './0160-helpers.ts';
 import { ltiContexts } from './0200-lti-contexts.ts';
 import { lineItems } from './0201-line-items.ts';
+import { scoresOfLineItems } from './0202-scores-of-line-items.ts';
 
 export const tenantMigrations: readonly TenantMigration[] = [
   people,
@@ -105,4 +106,5 @@ export const tenantMigrations: readonly TenantMigration[] = [
   helpers,
   ltiContexts,
   lineItems,
+  scoresOfLineItems,
 ];
