@@ -231,12 +231,13 @@ test('headers that would break out of their line are refused, without their valu
 
 test('a proxy of the environment is not used', async () => {
   const port = await net.http((_, response) => response.end('direct'));
-  const before = { ...process.env };
-  Object.assign(process.env, { HTTP_PROXY: 'http://127.0.0.1:1', http_proxy: 'http://127.0.0.1:1', NODE_USE_ENV_PROXY: '1' });
+  const proxy = { HTTP_PROXY: 'http://127.0.0.1:1', http_proxy: 'http://127.0.0.1:1', NODE_USE_ENV_PROXY: '1' };
+  Object.assign(process.env, proxy);
   try {
     expect((await net.client().request({ url: `http://localhost:${port}/` })).body.toString()).toBe('direct');
   } finally {
-    process.env = before;
+    // The object itself stays: what is put into a copy would reach neither child processes nor os.tmpdir.
+    for (const name of Object.keys(proxy)) delete process.env[name];
   }
 });
 

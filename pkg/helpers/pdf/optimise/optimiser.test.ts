@@ -177,11 +177,13 @@ async function programsThatRun(script: string): Promise<AsyncDisposable> {
 /** The helpers' temporary files are in a folder of their own. */
 async function temporaryFolder(): Promise<AsyncDisposable & { files(): Promise<string[]> }> {
   const folder = await mkdtemp(join(tmpdir(), 'temporary-'));
+  const before = process.env['TMPDIR'];
   process.env['TMPDIR'] = folder;
   return {
     files: () => readdir(folder, { recursive: true }),
     async [Symbol.asyncDispose]() {
-      delete process.env['TMPDIR'];
+      if (before === undefined) delete process.env['TMPDIR'];
+      else process.env['TMPDIR'] = before;
       await rm(folder, { recursive: true });
     },
   };
