@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { WORKER_NODE_OPTIONS } from '../../pkg/local/programs/carrel.ts';
+import { WORKER_FLAGS } from '../../pkg/local/programs/carrel.ts';
 import { programEnvironment, ROOT } from './backends.ts';
 import { freePort } from './ports.ts';
 import { waitFor } from './wait.ts';
@@ -28,12 +28,11 @@ export async function startWorkerProcess(
   mkdirSync(join(folder, 'one'));
   writeFileSync(join(folder, 'one', 'worker-url'), platform.workerUrl);
   const port = await freePort();
-  const child: ChildProcess = spawn(process.execPath, ['cmd/worker/main.ts'], {
+  const child: ChildProcess = spawn(process.execPath, [...WORKER_FLAGS, 'cmd/worker/main.ts'], {
     cwd: ROOT,
     stdio: ['ignore', log ? 'pipe' : process.env.CARREL_TEST_LOG ? 'inherit' : 'ignore', 'inherit'],
     env: {
       ...programEnvironment(),
-      NODE_OPTIONS: WORKER_NODE_OPTIONS,
       CARREL_SHARDS_DIR: folder,
       CARREL_PLATFORM_KEYS: platform.platformKeys,
       CARREL_REDIS_ADMIN_URL: platform.stores.redis.adminUrl,
