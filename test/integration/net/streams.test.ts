@@ -103,7 +103,7 @@ test('a source that takes its time is no silence of the peer’s, and what it th
   });
   const slow = async function* (): AsyncGenerator<Buffer> {
     yield Buffer.from('a');
-    await new Promise((resolve) => setTimeout(resolve, 400));
+    await new Promise((resolve) => setTimeout(resolve, 400)); // longer than the silence that is allowed: the length of the pause is what is tested
     yield Buffer.from('b');
   };
   const { body } = await net.client().stream(request(port, { body: slow(), contentLength: 2, silenceMs: 200 }));
