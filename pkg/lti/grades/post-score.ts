@@ -1,7 +1,8 @@
 import type { GuardedClient } from '../../net/client.ts';
 import { EgressError } from '../../net/egress-error.ts';
 import { addressBelow } from '../services/address-below.ts';
-import { shownAnswer, type ScoreResult, resultOfReply, resultOfEgressError } from './replies.policy.ts';
+import { shownAnswer } from '../services/lms-answers.policy.ts';
+import { type ScoreResult, resultOfReply, resultOfEgressError } from './replies.policy.ts';
 
 /** A score as its row holds it. */
 export interface Score {

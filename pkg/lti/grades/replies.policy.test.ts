@@ -1,6 +1,7 @@
 import { expect, test } from '@jest/globals';
 import { EgressError, type EgressErrorCode } from '../../net/egress-error.ts';
-import { shownAnswer, resultOfReply, resultOfEgressError } from './replies.policy.ts';
+import { shownAnswer } from '../services/lms-answers.policy.ts';
+import { resultOfReply, resultOfEgressError } from './replies.policy.ts';
 
 const said = (status: number, isResend = false) => resultOfReply(status, { isResend, text: '', retryAfter: undefined });
 

@@ -1,6 +1,5 @@
-import { STATUS_CODES } from 'node:http';
-import { EgressError, type EgressErrorCode } from '../../net/egress-error.ts';
-import { shownText } from '../../net/shown-text.ts';
+import type { EgressError, EgressErrorCode } from '../../net/egress-error.ts';
+import { isFinalEgress } from '../services/lms-answers.policy.ts';
 
 /** The result of an attempt to send a score to the LMS. */
 export type ScoreResult =
@@ -18,12 +17,8 @@ export type ScoreResult =
 /** What becomes of the grade after the attempt: submitted, failed for good, or sent again later. */
 export type AttemptOutcome = Extract<ScoreResult, { kind: 'submitted' | 'failed' | 'later' }>;
 
-const FINAL = new Set<EgressErrorCode>(['address_refused', 'url_refused', 'plain_http_refused', 'request_refused']);
 /** Nothing of the request was sent. */
 const UNSENT = new Set<EgressErrorCode>(['dns_failed', 'connect_failed', 'connect_timeout', 'tls_failed']);
-
-/** The address itself is the fault. */
-export const isFinalEgress = ({ code }: EgressError): boolean => FINAL.has(code);
 
 /** Statuses after which the same request may be taken later (RFC 9110 §15.5, RFC 6585 §4). */
 const PASSING = new Set([408, 425, 429]);
@@ -62,20 +57,4 @@ export const later = (reason: string) => ({ kind: 'later', reason, isUnknown: fa
 export function outcomeOf(result: ScoreResult): AttemptOutcome {
   if (result.kind === 'outdated') return later(`${result.reason}; it is sent again with a later timestamp`);
   return result.kind === 'refused' ? later(result.reason) : result;
-}
-
-/** JSON that says nothing: Moodle sends `[]` with every refusal. */
-const EMPTY = /^\s*(?:\[\s*\]|\{\s*\}|null|"")?\s*$/;
-
-/**
- * The message of an answer beside its status: the phrase of the status line where it is another than the standard's (Moodle's reasons stand
- * there), and the body where that says anything. '' for neither.
- */
-export function shownAnswer(
-  { status, statusText, text }: { status: number; statusText: string; text: string },
-  secrets: readonly string[],
-): string {
-  const isStandard = statusText.toLowerCase() === STATUS_CODES[status]?.toLowerCase();
-  const said = [isStandard ? '' : shownText(statusText, secrets), EMPTY.test(text) ? '' : shownText(text, secrets)];
-  return shownText(said.filter((part) => part !== '').join(': '), secrets);
 }

@@ -6,7 +6,7 @@ import type { EgressReply } from '../../net/exchange.ts';
 import type { Clock } from '../../runtime/clock.ts';
 import type { Metrics } from '../../runtime/metrics.ts';
 import type { Random } from '../../runtime/random.ts';
-import { shownAnswer } from '../grades/replies.policy.ts';
+import { shownAnswer } from './lms-answers.policy.ts';
 import { type Asked, late, problemOfError, problemOfRefusal, type Service, unusable } from './lms-problems.policy.ts';
 import { type ServiceClient, ServiceTokens } from './service-tokens.ts';
 

@@ -5,7 +5,7 @@ import type { GuardedClient } from '../../net/client.ts';
 import { EgressError } from '../../net/egress-error.ts';
 import type { Clock } from '../../runtime/clock.ts';
 import type { Random } from '../../runtime/random.ts';
-import { isFinalEgress, shownAnswer } from '../grades/replies.policy.ts';
+import { isFinalEgress, shownAnswer } from './lms-answers.policy.ts';
 
 /** A registration as it asks its platform for tokens. */
 export interface ServiceClient {
