@@ -1,6 +1,7 @@
 import { WebhookSeal, type SealedColumn } from '../webhooks/sealing.ts';
 import type { HelperKind } from '../helper-services/helper.ts';
 import { openToken, sealToken } from '../helper-services/token-seal.ts';
+import { linkKeyAssociatedData } from '../lti/links/target-keys.ts';
 import { privateKeyAssociatedData } from '../lti/private-key.ts';
 import type { Random } from '../runtime/random.ts';
 import { SealError, type Sealer, type SealingKey, tenantSealer } from '../runtime/sealing.ts';
@@ -74,6 +75,14 @@ const helperColumn: Column = {
   seal: (of, kind, plain) => sealToken(of, kind as HelperKind, plain),
 };
 
+const linkKeyColumn: Column = {
+  table: 'lti_link_keys',
+  column: 'secret',
+  reference: 'x.id',
+  open: ({ sealer, tenantId }, id, sealed) => sealer.open(sealed, linkKeyAssociatedData(tenantId, id)),
+  seal: ({ sealer, tenantId }, id, plain) => sealer.seal(plain, linkKeyAssociatedData(tenantId, id)),
+};
+
 /** What else is sealed with a data key lives for minutes (logins, download links) or a day (replies to requests with an Idempotency-Key). */
 const COLUMNS: readonly Column[] = [
   webhookColumn('secret'),
@@ -82,6 +91,7 @@ const COLUMNS: readonly Column[] = [
   helperColumn,
   keyColumn('lti_tools', `coalesce(x.managed_ref, '')`),
   keyColumn('lti_tool_keys', `coalesce((SELECT t.managed_ref FROM %schema%.lti_tools t WHERE t.id = x.tool_id), '')`),
+  linkKeyColumn,
 ];
 
 /** Some 200 rows; a sealed value has at most 64 KiB. */

@@ -118,6 +118,7 @@ export const ROWS_OF_TENANT: Rows = {
     { uuid: uuid(20), name: 'Physics', platform_id: 1, context_id: 'course', created_by: 1, title_said: 'Physics' },
     { uuid: uuid(21), name: 'Friends', created_by: 2, description: 'of physics' },
   ],
+  lti_link_keys: [{ id: 'a1b2c3', secret: 'sealed' }],
   lti_line_items: [{ uuid: uuid(45), group_id: 1, tool_id: 1, url: 'https://lms.example.org/items/1' }],
   group_members: [{ group_id: 1, user_id: 3, role: 'learner' }],
   folders: [

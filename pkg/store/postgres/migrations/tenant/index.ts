@@ -52,6 +52,7 @@ import { helpers } from './0160-helpers.ts';
 import { ltiContexts } from './0200-lti-contexts.ts';
 import { lineItems } from './0201-line-items.ts';
 import { scoresOfLineItems } from './0202-scores-of-line-items.ts';
+import { linkKeys } from './0210-link-keys.ts';
 
 export const tenantMigrations: readonly TenantMigration[] = [
   people,
@@ -107,4 +108,5 @@ export const tenantMigrations: readonly TenantMigration[] = [
   ltiContexts,
   lineItems,
   scoresOfLineItems,
+  linkKeys,
 ];
