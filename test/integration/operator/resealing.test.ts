@@ -1,5 +1,6 @@
 import { beforeAll, expect, test } from '@jest/globals';
 import { pino } from 'pino';
+import { TargetKeys } from '../../../pkg/lti/links/target-keys.ts';
 import { WebhookSeal } from '../../../pkg/webhooks/sealing.ts';
 import { silentLogger as log } from '../../../pkg/runtime/log.ts';
 import { createMetrics } from '../../../pkg/runtime/metrics.ts';
@@ -212,5 +213,23 @@ test('two operators that reseal at once lose no value, and a newer one is not ov
   const [{ uuid } = { uuid: '' }] = webhooks;
   await sql.query(`UPDATE webhooks SET secret = 'mine' WHERE uuid = $1 AND set_config('carrel.resealing', 'on', true) = 'on'`, [uuid]);
   expect(await changes()).toBe(1);
+  await sql.close();
+});
+
+test('the key of placed links opens with the new data key alone once it was sealed anew, and is the key that it was', async () => {
+  const { shard } = await operatorSide(running);
+  const login = await newTenant(running, shard, '79');
+  const sql = new SqlPool({ url: login.url, poolSize: 1, log });
+  const dataKeys = [young, old].map((platform) => tenantDataKey(platform, '79'));
+  const [keyYoung, keyOld] = dataKeys as [SealingKey, SealingKey];
+  const keysBy = (...keys: SealingKey[]) => new TargetKeys({ sealer: new Sealer(keys, random), random, tenantId: '79' });
+  const made = await keysBy(keyOld).current(sql);
+
+  const before = await keysBy(keyYoung).find(sql, made.id);
+  const { unopenable } = await resealTenant(pool, { tenantId: '79', slug: login.slug, keyId: 'young', sealer: new Sealer(dataKeys, random) });
+  const after = await keysBy(keyYoung).find(sql, made.id);
+
+  expect([before, unopenable, after]).toEqual([undefined, 0, made]);
+  expect(await keysBy(keyYoung).current(sql)).toEqual(made);
   await sql.close();
 });
