@@ -9,16 +9,27 @@ import type { CacheEntry, CacheLookup, TaggedCache } from '../store/redis/tagged
 export interface GrantSource {
   /** The user's live grants, `<level>:file/<uuid>` and `<level>:folder/<uuid>`, and when the soonest of them ends. One SQL statement. */
   grantsOf(userId: number, now: Date): Promise<{ readonly entries: readonly string[]; readonly endsAt: Date | null }>;
+  /** What the launch of the user's session gives beside them. One SQL statement. */
+  grantsOfLaunch?(launchId: string, userId: number, now: Date): Promise<LaunchGrants>;
+}
+
+export interface LaunchGrants {
+  /** As those of `grantsOf`. */
+  readonly entries: readonly string[];
+  /** Whether the next request may get others: then each one asks again. False: the launch gives nothing, now and later. */
+  readonly mayChange: boolean;
 }
 
 interface CachedSet {
   readonly entries: readonly string[];
   readonly ends_at: string | null;
+  /** Whether the session's launch gives rights, which are no part of `entries`. */
+  readonly of_launch?: boolean;
 }
 
 type SetOf = Pick<Actor, 'userUuid'> & { readonly launchId?: string | undefined };
 
-/** Users' permission sets, cached for 1800 s or until the soonest grant in them ends. */
+/** Users' permission sets, cached for 1800 s or until the soonest grant in them ends, but for what a launch gives. */
 export class PermissionSets {
   readonly #cache: TaggedCache;
   readonly #grants: GrantSource;
@@ -37,24 +48,36 @@ export class PermissionSets {
     return { key, tags: [userTag(userUuid), grantsTag(userUuid)] };
   }
 
-  /** `found`: the look-up of the actor's entry; without it this makes one. One SQL statement when the set is not cached. */
+  /**
+   * `found`: the look-up of the actor's entry; without it this makes one. One SQL statement when the set is not cached; one more for a launch's session
+   * then, and each time where its launch gives rights.
+   */
   async load(actor: Omit<Actor, 'permissionSet'>, found?: CacheLookup): Promise<PermissionSet> {
     const lookup = found ?? (await this.#cache.lookup(this.entry(actor)));
     const now = this.#clock.now();
     const cached = lookup.value === undefined ? undefined : this.#sets.of(actor.sessionId, lookup.value);
-    if (cached && (cached.endsAt === null || cached.endsAt > now)) return cached.set;
-    const { entries: grants, endsAt } = await this.#grants.grantsOf(actor.userId, now);
+    if (cached && (cached.endsAt === null || cached.endsAt > now)) {
+      if (!cached.isOfLaunch) return cached.set;
+      return permissionSet([...cached.set.entries, ...(await this.#ofLaunch(actor, now)).entries]);
+    }
+    const [{ entries: grants, endsAt }, given] = await Promise.all([this.#grants.grantsOf(actor.userId, now), this.#ofLaunch(actor, now)]);
     const entries = [...actor.permissions, ...grants];
     const ttl =
       endsAt === null ? PERMISSION_SET_TTL_SECONDS : Math.min(PERMISSION_SET_TTL_SECONDS, (endsAt.getTime() - now.getTime()) / 1000);
-    await lookup.put(JSON.stringify({ entries, ends_at: endsAt?.toISOString() ?? null }), ttl);
-    return permissionSet(entries);
+    const kept: CachedSet = { entries, ends_at: endsAt?.toISOString() ?? null, ...(given.mayChange ? { of_launch: true } : {}) };
+    await lookup.put(JSON.stringify(kept), ttl);
+    return permissionSet([...entries, ...given.entries]);
+  }
+
+  async #ofLaunch({ launchId, userId }: Pick<Actor, 'launchId' | 'userId'>, now: Date): Promise<LaunchGrants> {
+    const given = launchId === undefined ? undefined : await this.#grants.grantsOfLaunch?.(launchId, userId, now);
+    return given ?? { entries: [], mayChange: false };
   }
 }
 
-function setIn(text: string): { readonly set: PermissionSet; readonly endsAt: Date | null } {
-  const { entries, ends_at: endsAt } = JSON.parse(text) as CachedSet;
-  return { set: permissionSet(entries), endsAt: endsAt === null ? null : new Date(endsAt) };
+function setIn(text: string): { readonly set: PermissionSet; readonly endsAt: Date | null; readonly isOfLaunch: boolean } {
+  const { entries, ends_at: endsAt, of_launch: isOfLaunch = false } = JSON.parse(text) as CachedSet;
+  return { set: permissionSet(entries), endsAt: endsAt === null ? null : new Date(endsAt), isOfLaunch };
 }
 
 export function permissionSet(entries: readonly string[]): PermissionSet {

@@ -11,6 +11,8 @@ export interface Feature {
   readonly name: string;
   /** The feature's part of a user's permission set. Created before the services, which need it. */
   readonly grantSource?: (db: Database) => GrantSource;
+  /** The same of what a launch gives to its session. */
+  readonly launchGrants?: (db: Database) => NonNullable<GrantSource['grantsOfLaunch']>;
   create(services: TenantServices): FeatureParts;
 }
 
@@ -25,11 +27,16 @@ export interface FeatureParts {
 /** The grants of all features. */
 export function grantsOfFeatures(features: readonly Feature[], db: Database): GrantSource {
   const sources = features.flatMap(({ grantSource }) => (grantSource ? [grantSource(db)] : []));
+  const launches = features.flatMap(({ launchGrants }) => (launchGrants ? [launchGrants(db)] : []));
   return {
     async grantsOf(userId, now) {
       const grants = await Promise.all(sources.map((source) => source.grantsOf(userId, now)));
       const ends = grants.flatMap(({ endsAt }) => (endsAt === null ? [] : [endsAt.getTime()]));
       return { entries: grants.flatMap(({ entries }) => entries), endsAt: ends.length === 0 ? null : new Date(Math.min(...ends)) };
+    },
+    async grantsOfLaunch(launchId, userId, now) {
+      const given = await Promise.all(launches.map((grantsOfLaunch) => grantsOfLaunch(launchId, userId, now)));
+      return { entries: given.flatMap(({ entries }) => entries), mayChange: given.some(({ mayChange }) => mayChange) };
     },
   };
 }

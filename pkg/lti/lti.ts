@@ -11,6 +11,9 @@ import { resultEndpoints } from './results/results.endpoints.ts';
 import { Results } from './results/results.service.ts';
 import { CourseServices } from './services/course-services.ts';
 import { LmsCalls } from './services/lms-calls.ts';
+import { grantsOfLaunch } from './links/link-state.sql.ts';
+import { LinkSync } from './links/link-sync.ts';
+import { TargetKeys } from './links/target-keys.ts';
 import { Launches } from './launch/launch.service.ts';
 import { LaunchOpener } from './launch/launch-opener.ts';
 import { launchViewEndpoints } from './launch/launch-view.endpoints.ts';
@@ -26,6 +29,7 @@ import { UnknownValues } from './login/unknown-values.ts';
 /** Login initiation, launch, the page of the course and the key set; launches, courses, line items and grades in the REST API. */
 export const lti: Feature = {
   name: 'lti',
+  launchGrants: (db) => (launchId, userId, now) => grantsOfLaunch(db, launchId, userId, now),
   create(services) {
     const { db, log, addresses, settings } = services;
     const { appUrl, ltiUrl } = addresses;
@@ -38,7 +42,8 @@ export const lti: Feature = {
     const logins = new Logins({ db, states, unknown, redirectUri, origins });
     const verifier = new TokenVerifier({ ...deps, keys: new PlatformKeys(deps), origins, unknown });
     const [users, courses] = [new UserSync(deps), new CourseSync(deps)];
-    const launches = new Launches({ ...deps, states, verifier, opener: new LaunchOpener(deps), users, courses });
+    const links = new LinkSync({ keys: new TargetKeys(deps) });
+    const launches = new Launches({ ...deps, states, verifier, opener: new LaunchOpener(deps), users, courses, links });
     const calls = new LmsCalls(deps);
     const courseServices = new CourseServices({ ...deps, sql: db.tables, calls });
     return {

@@ -2,6 +2,9 @@ import { createLocalJWKSet, type JSONWebKeySet, jwtVerify } from 'jose';
 import pg from 'pg';
 import { Agent, request } from 'undici';
 import { startServerProcess } from '../faults/server-process.ts';
+import { INSTRUCTOR } from '../support/lms/claims.ts';
+import { launched } from '../support/lms/launched.ts';
+import { placedFor } from '../support/lms/placed.ts';
 import { registeredLms, type Registration } from '../support/lms/registration.ts';
 import { Browser, follow, toTheForm } from '../support/lms/browser.ts';
 import { freePort } from '../support/ports.ts';
@@ -55,9 +58,15 @@ export async function launches(stores: TestStores): Promise<Line[]> {
         await pool.query(INSERT, [token]);
       }),
     );
+    const custom = await placedLink(tenant, at);
+    const placed = await byTurns(
+      async () => perSecond(await prepare(at, LAUNCHES, custom), AT_ONCE, (launch) => post(`${url}/launch`, launch, 303)),
+      ours,
+    );
     const behindKoa = await byTurns(ours, () => perSecond(last, AT_ONCE, (launch) => post(`${koa.url}/launch`, launch, 302)));
     return [
       rateLine('LTI launch', bare, 'jose verify + one insert, without HTTP', 0.4),
+      rateLine('LTI launch of a link that was placed for a file', placed, 'the same of a link without a target', 0.9),
       rateLine('LTI launch, the control behind HTTP', behindKoa, 'jose verify + one insert, behind a bare Koa', 0.4),
       await statements(tenant),
     ];
@@ -67,12 +76,19 @@ export async function launches(stores: TestStores): Promise<Line[]> {
   }
 }
 
-/** Links that people have opened, up to the form that their browsers are about to post. */
-async function prepare({ lms, clientId }: Registration, count: number): Promise<Prepared[]> {
+/** The custom parameters of a link that a teacher of the course has placed for a file of theirs. */
+async function placedLink(tenant: TestTenant, at: Registration): Promise<Readonly<Record<string, string>>> {
+  const teacher = await launched(tenant, at, { user: { id: 'teacher' }, roles: [INSTRUCTOR] });
+  const { body } = await teacher.api.upload('/files', { name: 'reader.txt', file: Buffer.from('read') });
+  return placedFor(tenant, at, teacher, body.id);
+}
+
+/** Links that people have opened, up to the form that their browsers are about to post. `custom`: the links' custom parameters. */
+async function prepare({ lms, clientId }: Registration, count: number, custom?: Readonly<Record<string, string>>): Promise<Prepared[]> {
   const prepared: Prepared[] = [];
   await perSecond(range(count), AT_ONCE, async (at) => {
     const browser = new Browser();
-    const form = await toTheForm(browser, lms.open(clientId, { user: { id: `person-${at % PEOPLE}` } }));
+    const form = await toTheForm(browser, lms.open(clientId, { user: { id: `person-${at % PEOPLE}` }, ...(custom ? { custom, resourceLinkId: 'placed' } : {}) }));
     if ('ended' in form) throw new Error(`a login ended early: ${form.ended.text}`);
     const cookie = [...browser.cookies].map(([key, { value }]) => `${key.split(' ')[1]}=${value}`).join('; ');
     prepared.push({

@@ -55,7 +55,7 @@ export const makerIsAdmin = (now: string): string => `(f.owner_id = s.created_by
       AND (p.user_id = s.created_by OR p.group_id IN (SELECT m.group_id FROM group_members m WHERE m.user_id = s.created_by))))`;
 
 /** The condition that the roles of whoever made link `s`, user `c`, let them share files. */
-const MAKER_MAY_SHARE = `c.roles && ARRAY[${rolesWith('share:files')
+export const MAKER_MAY_SHARE = `c.roles && ARRAY[${rolesWith('share:files')
   .map((role) => `'${role}'`)
   .join(', ')}]`;
 

@@ -3,6 +3,7 @@ import { decodeJwt, decodeProtectedHeader, type JWTPayload } from 'jose';
 import { isInvisible, withoutBidiControls } from '../../content/names/names.policy.ts';
 import { isTakenAlgorithm, type PlatformKeys } from './platform-keys.ts';
 import { LaunchError } from '../launch-error.ts';
+import { TARGET_PARAMETER } from '../links/placed-target.policy.ts';
 
 /** The namespace of LTI 1.3 claims. */
 const LTI = 'https://purl.imsglobal.org/spec/lti/claim';
@@ -15,6 +16,8 @@ const ID_MAX = 255;
 /** docs/design/records.md, LTI: issuer. */
 const ISSUER_MAX = 500;
 const URL_MAX = 2048;
+/** Longer than any target; what is longer is none. */
+const TARGET_MAX = 200;
 const ASCII_ID = /^[\x20-\x7e]{1,255}$/;
 
 /** A launch as the platform signed it. */
@@ -24,6 +27,8 @@ export interface LaunchMessage {
   readonly email: string | undefined;
   readonly deploymentId: string;
   readonly resourceLinkId: string;
+  /** The link's title, and the target among its custom parameters as the LMS sent it: not read yet, and cut at TARGET_MAX. */
+  readonly link: { readonly title: string | undefined; readonly target: string | undefined };
   readonly roles: readonly string[];
   /** `title` is never empty. If the LMS sent none, it is a substitute, which does not rename the course. */
   readonly context:
@@ -166,6 +171,7 @@ function messageOf(claims: JWTPayload): LaunchMessage {
     email: typeof claims.email === 'string' ? claims.email : undefined,
     deploymentId: storable(claims[`${LTI}/deployment_id`]),
     resourceLinkId,
+    link: titledTarget(claims),
     roles: (roles as string[]).filter((role) => storable(role) !== ''),
     context: contextOf(claims[`${LTI}/context`]),
     ags: agsOf(claims[AGS_CLAIM]),
@@ -173,6 +179,14 @@ function messageOf(claims: JWTPayload): LaunchMessage {
     returnUrl: urlOf((claims[`${LTI}/launch_presentation`] as { return_url?: unknown } | null | undefined)?.return_url),
     platformUrl: urlOf((claims[`${LTI}/tool_platform`] as { url?: unknown } | null | undefined)?.url),
   };
+}
+
+/** LTI Core 1.3 §5.3.5 and §5.4.6. A target that cannot be stored is one that cannot be read. */
+function titledTarget(claims: JWTPayload): LaunchMessage['link'] {
+  const title = shown((claims[`${LTI}/resource_link`] as { title?: unknown } | null | undefined)?.title);
+  const target = (claims[`${LTI}/custom`] as Record<string, unknown> | null | undefined)?.[TARGET_PARAMETER];
+  if (target === undefined || target === null || target === '') return { title, target: undefined };
+  return { title, target: storable(typeof target === 'string' ? target.slice(0, TARGET_MAX) : target) || '-' };
 }
 
 function nameOf({ name, given_name: given, family_name: family }: JWTPayload): string | undefined {

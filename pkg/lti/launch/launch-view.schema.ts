@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { Timestamp, Uuid } from '../../api/schemas.ts';
+import { LINK_PROBLEM_CODES, LINK_PROBLEMS } from '../links/link-problems.policy.ts';
 
 /** A launch as the page of the course and programs see it (docs/design/records.md, LTI). */
 export const LaunchView = z
@@ -26,7 +27,20 @@ export const LaunchView = z
       .object({ id: Uuid, name: z.string().meta({ example: 'History' }), may_write: z.boolean() })
       .nullable()
       .describe("the course's folder, where the caller may read it; may_write: the caller may upload"),
-    resource_link: z.object({ id: z.string().meta({ example: 'link-1' }) }).nullable(),
+    resource_link: z
+      .object({
+        id: z.string().meta({ example: 'link-1' }),
+        title: z.string().meta({ example: 'Week 1' }).nullable().describe('as the LMS sent it last'),
+        file: z
+          .object({ id: Uuid, name: z.string().meta({ example: 'reader.pdf' }) })
+          .nullable()
+          .describe('the file that the link was placed for, where the caller may read it'),
+        problem: z
+          .object({ code: z.enum(LINK_PROBLEM_CODES), message: z.string().meta({ example: LINK_PROBLEMS.link_file_trashed }) })
+          .nullable()
+          .describe('why a placed link opens no file, and what can be done about it'),
+      })
+      .nullable(),
     takes_grades: z.boolean().describe('whether the LMS gave this launch a line item and lets scores be posted'),
     return_url: z
       .url()

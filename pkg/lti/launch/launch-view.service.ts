@@ -2,6 +2,9 @@ import type { Actor } from '../../api/actor.ts';
 import { Problem } from '../../api/problem.ts';
 import { allows, levelOn } from '../../content/access/inherited-access.policy.ts';
 import type { Database } from '../../store/postgres/database.ts';
+import type { Clock } from '../../runtime/clock.ts';
+import { LINK_PROBLEMS, problemOfLink } from '../links/link-problems.policy.ts';
+import { linkState, type LinkState } from '../links/link-state.sql.ts';
 import { SCORE_SCOPE } from '../grades/grades.schema.ts';
 import { maySeeLaunch } from './launch.policy.ts';
 import { COURSE_FOLDER } from './course-folder.ts';
@@ -23,6 +26,7 @@ interface Row {
   readonly userUuid: string | null;
   readonly userName: string | null;
   readonly courseRole: CourseRole | 'member' | null;
+  readonly link: LinkState | null;
   readonly folder: { readonly uuid: string; readonly name: string; readonly ownerId: number } | null;
 }
 
@@ -31,7 +35,7 @@ const LAUNCH = `
     l.ags_lineitem_url AS "lineItem", l.ags_scopes AS scopes, l.return_url AS "returnUrl", l.launched_at AS "launchedAt",
     l.expires_at AS "expiresAt", u.id AS "userId", u.uuid AS "userUuid", u.display_name AS "userName",
     m.role AS "courseRole",
-    CASE WHEN d.id IS NOT NULL THEN jsonb_build_object('uuid', d.uuid, 'name', d.name, 'ownerId', d.owner_id) END AS folder
+    CASE WHEN d.id IS NOT NULL THEN jsonb_build_object('uuid', d.uuid, 'name', d.name, 'ownerId', d.owner_id) END AS folder, k.state AS link
   FROM lti_launches l
   LEFT JOIN lti_identities i ON i.platform_id = l.platform_id AND i.subject = l.user_id
   LEFT JOIN users u ON u.id = i.user_id
@@ -39,6 +43,7 @@ const LAUNCH = `
   LEFT JOIN group_members m ON m.group_id = g.id AND m.user_id = $2
   LEFT JOIN LATERAL (${COURSE_FOLDER}) c ON true
   LEFT JOIN folders d ON d.id = c.id
+  LEFT JOIN LATERAL (${linkState({ userId: '$2', now: '$3' })}) k ON true
   WHERE l.launch_id = $1`;
 
 /**
@@ -50,14 +55,16 @@ const LAUNCH = `
  */
 export class LaunchViews {
   readonly #db: Database;
+  readonly #clock: Clock;
 
-  constructor(deps: { db: Database }) {
+  constructor(deps: { db: Database; clock: Clock }) {
     this.#db = deps.db;
+    this.#clock = deps.clock;
   }
 
   /** One statement. Throws `not_found`. */
   async show(actor: Actor, launchId: string): Promise<LaunchView> {
-    const [row] = await this.#db.prepared<Row>('lti-launch', LAUNCH, [launchId, actor.userId]);
+    const [row] = await this.#db.prepared<Row>('lti-launch', LAUNCH, [launchId, actor.userId, this.#clock.now()]);
     if (!row || !maySeeLaunch(actor, row)) throw new Problem('not_found');
     return {
       launch_id: row.launchId,
@@ -65,12 +72,22 @@ export class LaunchViews {
       roles: row.roles,
       context: row.contextId === null ? null : { id: row.contextId, title: row.contextTitle ?? row.contextId },
       folder: await this.#folder(actor, row.folder),
-      resource_link: row.resourceLinkId === null ? null : { id: row.resourceLinkId },
+      resource_link: row.resourceLinkId === null ? null : { id: row.resourceLinkId, ...(await this.#link(actor, row.link)) },
       takes_grades: row.lineItem !== null && row.scopes.includes(SCORE_SCOPE),
       return_url: row.userId === actor.userId ? row.returnUrl : null,
       launched_at: row.launchedAt.toISOString(),
       expires_at: row.expiresAt?.toISOString() ?? null,
     };
+  }
+
+  /** A file that the caller may read anyway is shown, whatever the link itself gives. */
+  async #link(actor: Actor, link: LinkState | null): Promise<Omit<NonNullable<LaunchView['resource_link']>, 'id'>> {
+    if (!link?.isPlaced) return { title: link?.title ?? null, file: null, problem: null };
+    const { title, file } = link;
+    const isOpen = file && !file.isTrashed && allows(levelOn('file', actor, file, await actor.permissionSet()), 'read');
+    if (isOpen) return { title, file: { id: file.uuid, name: file.name }, problem: null };
+    const code = problemOfLink(link);
+    return { title, file: null, problem: code === undefined ? null : { code, message: LINK_PROBLEMS[code] } };
   }
 
   async #folder(actor: Actor, folder: Row['folder']): Promise<LaunchView['folder']> {

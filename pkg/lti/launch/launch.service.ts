@@ -8,6 +8,7 @@ import type { Database, Tx } from '../../store/postgres/database.ts';
 import { ForeignKeyViolation } from '../../store/postgres/errors.ts';
 import { asSystem, currentRequestId } from '../../store/postgres/origin.ts';
 import type { TaggedCache } from '../../store/redis/tagged-cache.ts';
+import type { LinkSync } from '../links/link-sync.ts';
 import type { CourseSync } from './course-sync.ts';
 import { unverifiedIssuer, type UnverifiedToken, unverifiedToken } from './id-token.ts';
 import { type LaunchContext, type NewLaunch, openLaunch, type Outcome, requireUnused } from './launch.sql.ts';
@@ -69,6 +70,7 @@ export class Launches {
   readonly #opener: LaunchOpener;
   readonly #users: UserSync;
   readonly #courses: CourseSync;
+  readonly #links: LinkSync;
   readonly #tokens: Tokens;
   readonly #clock: Clock;
   readonly #random: Random;
@@ -81,6 +83,7 @@ export class Launches {
     opener: LaunchOpener;
     users: UserSync;
     courses: CourseSync;
+    links: LinkSync;
     tokens: Tokens;
     clock: Clock;
     random: Random;
@@ -92,6 +95,7 @@ export class Launches {
     this.#opener = deps.opener;
     this.#users = deps.users;
     this.#courses = deps.courses;
+    this.#links = deps.links;
     this.#tokens = deps.tokens;
     this.#clock = deps.clock;
     this.#random = deps.random;
@@ -192,7 +196,7 @@ export class Launches {
     };
   }
 
-  /** Syncs user and course, and opens the launch, in one transaction. */
+  /** Syncs user, course and link, and opens the launch, in one transaction. */
   #openChanged(context: LaunchContext, launch: NewLaunch): Promise<SyncedUser> {
     const { isUserUnchanged } = context;
     if (context.user?.isActive === false) throw new LaunchError('user_inactive');
@@ -200,6 +204,7 @@ export class Launches {
       await requireUnused(tx, launch);
       const user = isUserUnchanged && context.user ? context.user : await this.#users.sync(tx, context, launch);
       await this.#courses.sync(tx, context, user, launch);
+      await this.#links.sync(tx, context, user, launch);
       requireOpened(await openLaunch(tx, user.id, launch));
       return user;
     };

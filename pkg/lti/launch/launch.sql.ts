@@ -4,6 +4,7 @@ import type { Executor, Tx } from '../../store/postgres/database.ts';
 import type { LaunchMessage } from './id-token.ts';
 import { LaunchError } from '../launch-error.ts';
 import type { Profile } from './profile.ts';
+import { isCopyOf } from '../links/course-copies.sql.ts';
 import { COURSE_FOLDER } from './course-folder.ts';
 import { courseRole, roleOf } from './roles.policy.ts';
 
@@ -24,6 +25,8 @@ export interface LaunchContext {
   readonly isUserUnchanged: boolean;
   /** Whether `CourseSync.sync` would change nothing: the course exists, its title is as before, and the user has the role and its access. */
   readonly isCourseUnchanged: boolean;
+  /** Whether `LinkSync.sync` would change nothing: the link is recorded with this title and target, and no instructor opens it in a copied course. */
+  readonly isLinkUnchanged: boolean;
 }
 
 /** What the statement that opens a launch finds of its registration. */
@@ -69,7 +72,7 @@ const LAUNCH = `
     launch_id text, session_id uuid, tool_id int, platform_id int, issuer text, client_id text, jwks_endpoint text, subject text, context_id text,
     context_label text, resource_link_id text, deployment_id text, launch_token text, state_token text, nonce text, roles text[], ags_lineitems_url text,
     ags_lineitem_url text, ags_scopes text[], nrps_url text, return_url text, platform_url text, launched_at timestamptz, expires_at timestamptz,
-    role text, course_role text, title text, name text, email text, ip text, user_agent text, request_id text)`;
+    role text, course_role text, title text, link_title text, link_target text, name text, email text, ip text, user_agent text, request_id text)`;
 
 function recordOf({ registration, message, profile, ...launch }: NewLaunch): Readonly<Record<string, unknown>> {
   return {
@@ -100,6 +103,8 @@ function recordOf({ registration, message, profile, ...launch }: NewLaunch): Rea
     role: roleOf(message.roles),
     course_role: courseRole(message.roles),
     title: message.context?.isTitled ? message.context.title : undefined,
+    link_title: message.link.title,
+    link_target: message.link.target,
     name: profile.name,
     email: profile.email,
     ip: launch.from.ip,
@@ -144,29 +149,35 @@ const openUnchangedText = (ofLocked: '' | 'SKIP LOCKED'): string => `
         l.context_id IS NULL OR coalesce(
           c.id IS NOT NULL AND m.role = l.course_role AND (l.title IS NULL OR g.title_said IS NOT DISTINCT FROM l.title)
           AND (l.course_role = 'instructor') = EXISTS (
-            SELECT FROM permissions w WHERE w.resource_type = 'folder' AND w.resource_id = c.id AND w.user_id = u.id), false) AS is_course_unchanged
+            SELECT FROM permissions w WHERE w.resource_type = 'folder' AND w.resource_id = c.id AND w.user_id = u.id), false) AS is_course_unchanged,
+        l.resource_link_id IS NULL OR coalesce(
+          k.id IS NOT NULL AND (l.link_title IS NULL OR k.title IS NOT DISTINCT FROM l.link_title) AND k.target IS NOT DISTINCT FROM l.link_target
+          AND (k.course_uuid IS NULL OR k.course_uuid = g.uuid OR l.course_role <> 'instructor' OR EXISTS (
+            SELECT FROM groups o WHERE o.uuid = k.course_uuid AND ${isCopyOf('p.id', 'l.context_id', 'o')})), false) AS is_link_unchanged
       FROM lti_tools t JOIN lti_platforms p ON p.id = t.platform_id
       LEFT JOIN lti_identities i ON i.platform_id = p.id AND i.subject = l.subject
       LEFT JOIN users u ON u.id = i.user_id
       LEFT JOIN groups g ON g.platform_id = p.id AND g.context_id = l.context_id
       LEFT JOIN group_members m ON m.group_id = g.id AND m.user_id = u.id
       LEFT JOIN LATERAL (${COURSE_FOLDER}) c ON true
+      LEFT JOIN lti_resource_links k ON k.tool_id = t.id AND k.deployment_id = l.deployment_id AND k.context_id = coalesce(l.context_id, '')
+        AND k.resource_link_id = l.resource_link_id
       WHERE t.id = l.tool_id OFFSET 0) found),
   person AS (
     SELECT context.* FROM context JOIN users u ON u.id = context.user_id
-    WHERE context.is_active AND is_current AND is_deployed AND is_user_unchanged AND is_course_unchanged AND u.is_active
+    WHERE context.is_active AND is_current AND is_deployed AND is_user_unchanged AND is_course_unchanged AND is_link_unchanged AND u.is_active
     FOR SHARE OF u ${ofLocked}),
   ${INSERT}
   SELECT launch_id AS "launchId", tool_url AS "toolUrl", is_active AS "isActive", is_current AS "isCurrent", is_deployed AS "isDeployed",
     user_id AS "userId", user_uuid AS "userUuid", user_roles AS "userRoles", user_is_active AS "userIsActive",
-    is_user_unchanged AS "isUserUnchanged", is_course_unchanged AS "isCourseUnchanged",
+    is_user_unchanged AS "isUserUnchanged", is_course_unchanged AS "isCourseUnchanged", is_link_unchanged AS "isLinkUnchanged",
     launch_id IN (SELECT launch_id FROM person) AS "isLocked", launch_id IN (SELECT launch_id FROM session) AS "isOpened"
   FROM context`;
 
 const OPEN_TOGETHER = openUnchangedText('SKIP LOCKED');
 const OPEN_ALONE = openUnchangedText('');
 
-interface OpenedRow extends LaunchRegistration, Pick<LaunchContext, 'isUserUnchanged' | 'isCourseUnchanged'> {
+interface OpenedRow extends LaunchRegistration, Pick<LaunchContext, 'isUserUnchanged' | 'isCourseUnchanged' | 'isLinkUnchanged'> {
   readonly launchId: string;
   readonly userId: number | null;
   readonly userUuid: string;
@@ -187,7 +198,7 @@ export interface Found {
 
 /**
  * Reads the launch's context, and inserts the launch and its session if the registration still is the one that the token was verified against and
- * user and course are unchanged. One statement, so that exactly one of several racing posts opens a session.
+ * user, course and link are unchanged. One statement, so that exactly one of several racing posts opens a session.
  * undefined: the registration was deleted. Throws ForeignKeyViolation if it is deleted meanwhile.
  */
 export async function openAlone(sql: Executor, launch: NewLaunch): Promise<Found | undefined> {
@@ -206,15 +217,16 @@ export async function openTogether(sql: Executor, launches: readonly NewLaunch[]
 }
 
 function foundIn(row: OpenedRow): Found {
-  const { toolUrl, isActive, isCurrent, isDeployed, isUserUnchanged, isCourseUnchanged } = row;
+  const { toolUrl, isActive, isCurrent, isDeployed, isUserUnchanged, isCourseUnchanged, isLinkUnchanged } = row;
   const { userId: id, userUuid: uuid, userRoles: roles, userIsActive } = row;
-  const isToOpen = isActive && isCurrent && isDeployed && isUserUnchanged && isCourseUnchanged;
+  const isToOpen = isActive && isCurrent && isDeployed && isUserUnchanged && isCourseUnchanged && isLinkUnchanged;
   return {
     context: {
       registration: { toolUrl, isActive, isCurrent, isDeployed },
       ...(id === null ? {} : { user: { id, uuid, roles, isActive: userIsActive } }),
       isUserUnchanged,
       isCourseUnchanged,
+      isLinkUnchanged,
     },
     outcome: isToOpen ? outcomeOf(row) : undefined,
   };

@@ -6,6 +6,12 @@ export interface Launch {
   readonly user: { readonly id: string; readonly name: string | null } | null;
   readonly context: { readonly id: string; readonly title: string } | null;
   readonly folder: { readonly id: string; readonly name: string; readonly may_write: boolean } | null;
+  /** `file`: the one that the link was placed for; `problem`: why it opens none. */
+  readonly resource_link: {
+    readonly title: string | null;
+    readonly file: { readonly id: string; readonly name: string } | null;
+    readonly problem: { readonly code: string; readonly message: string } | null;
+  } | null;
   readonly return_url: string | null;
 }
 
@@ -60,6 +66,8 @@ export class Api {
     const query = new URLSearchParams({ folder_id: folderId, sort: 'name', limit: String(PAGE_SIZE), ...(cursor ? { cursor } : {}) });
     return this.#json<FilePage>('GET', `/files?${query}`);
   }
+
+  file = (id: string): Promise<FileItem> => this.#json<FileItem>('GET', `/files/${id}`);
 
   /** An address that saves the file, for a minute. */
   async ticket(fileId: string): Promise<string> {

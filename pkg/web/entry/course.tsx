@@ -1,6 +1,7 @@
 import { useCallback, useEffect, useState } from 'preact/hooks';
 import { type Api, type Launch, refusalOf } from './api.ts';
 import { FileList } from './file-list.tsx';
+import { PlacedFile } from './placed-file.tsx';
 import { Ended, RefusalNote, WayBack } from './notes.tsx';
 import { Uploads } from './uploads.tsx';
 import type { Refusal } from './messages.ts';
@@ -26,7 +27,8 @@ export function Course({ api }: { api: Api }) {
   }, [api, failed]);
   useEffect(load, [load]);
 
-  const title = launch?.context?.title ?? 'Your files';
+  const placed = launch?.resource_link?.file;
+  const title = placed?.name ?? launch?.context?.title ?? 'Your files';
   useEffect(() => {
     if (launch) document.title = title;
   }, [launch, title]);
@@ -34,12 +36,24 @@ export function Course({ api }: { api: Api }) {
   if (isOver) return <Ended returnUrl={launch?.return_url} />;
   if (!launch) return <main>{refusal ? <RefusalNote refusal={refusal} onRetry={load} /> : <p role="status">Loading …</p>}</main>;
   const { folder } = launch;
+  const problem = launch.resource_link?.problem;
+  if (placed)
+    return (
+      <main>
+        <header>
+          <h1>{title}</h1>
+        </header>
+        <PlacedFile api={api} id={placed.id} failed={failed} />
+        {launch.return_url && <WayBack url={launch.return_url} />}
+      </main>
+    );
   return (
     <main>
       <header>
         <h1>{title}</h1>
         <p>Hello{launch.user?.name ? ` ${launch.user.name}` : ''}. These are the files of your course.</p>
       </header>
+      {problem && <RefusalNote refusal={problem} />}
       {folder ? (
         <>
           {folder.may_write && (

@@ -62,7 +62,7 @@ function statusOf(files: readonly FileItem[] | undefined, isMore: boolean, isBus
   return files.length === 0 ? 'There are no files here yet.' : filesInWords(files.length, isMore);
 }
 
-function FileRow({ file, api, failed }: { file: FileItem; api: Api; failed: (error: unknown) => Refusal }) {
+export function FileRow({ file, api, failed }: { file: FileItem; api: Api; failed: (error: unknown) => Refusal }) {
   const [refusal, setRefusal] = useState<Refusal>();
   const download = (): void => {
     setRefusal(undefined);

@@ -16,6 +16,10 @@ export interface Launch {
   readonly course: { readonly id: string; readonly title: string } | null;
   readonly resourceLinkId: string;
   readonly targetLinkUri: string;
+  /** The link's title; `Files` where it is left out. */
+  readonly linkTitle?: string;
+  /** The link's custom parameters, as a teacher can edit them. */
+  readonly custom?: Readonly<Record<string, string>>;
   /** The frame that offers LTI platform storage, as login initiation names it; left out: there is none. */
   readonly storageTarget?: string;
   /** Where the LMS wants the person back. */
@@ -55,7 +59,8 @@ export function claimsOf(launch: Launch, to: Addressed): Claims {
     [`${LTI}/version`]: '1.3.0',
     [`${LTI}/deployment_id`]: to.deploymentId,
     [`${LTI}/target_link_uri`]: launch.targetLinkUri,
-    [`${LTI}/resource_link`]: { id: launch.resourceLinkId, title: 'Files' },
+    [`${LTI}/resource_link`]: { id: launch.resourceLinkId, title: launch.linkTitle ?? 'Files' },
+    ...(launch.custom === undefined ? {} : { [`${LTI}/custom`]: launch.custom }),
     [`${LTI}/roles`]: launch.roles,
     ...(launch.returnUrl === undefined ? {} : { [`${LTI}/launch_presentation`]: { return_url: launch.returnUrl } }),
     ...(course === null ? {} : { [`${LTI}/context`]: { id: course.id, label: course.id, title: course.title } }),

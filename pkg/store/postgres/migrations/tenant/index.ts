@@ -53,6 +53,7 @@ import { ltiContexts } from './0200-lti-contexts.ts';
 import { lineItems } from './0201-line-items.ts';
 import { scoresOfLineItems } from './0202-scores-of-line-items.ts';
 import { linkKeys } from './0210-link-keys.ts';
+import { resourceLinks } from './0211-resource-links.ts';
 
 export const tenantMigrations: readonly TenantMigration[] = [
   people,
@@ -109,4 +110,5 @@ export const tenantMigrations: readonly TenantMigration[] = [
   lineItems,
   scoresOfLineItems,
   linkKeys,
+  resourceLinks,
 ];

@@ -1,0 +1,45 @@
+import type { Tx } from '../../store/postgres/database.ts';
+
+/**
+ * Which course is a copy of which: people of the copy get the rights of the links that came along (docs/decisions/lti.md, Copies of courses).
+ * A copy of a copy is a copy of the first one too.
+ */
+
+/** The condition that the course with context `context` of platform `platform` is a copy of course `g`, a group of that platform. */
+export const isCopyOf = (platform: string, context: string, g: string): string =>
+  `EXISTS (SELECT FROM lti_course_copies y WHERE y.platform_id = ${platform} AND y.context_id = ${context} AND y.origin_id = ${g}.context_id)`;
+
+const ADOPT = `
+  INSERT INTO lti_course_copies (platform_id, context_id, origin_id, adopted_by)
+  SELECT g.platform_id, $2::text, g.context_id, $4::bigint FROM groups g
+  WHERE g.uuid = $3 AND g.platform_id = $1 AND g.context_id <> $2 AND EXISTS (
+    SELECT FROM group_members m JOIN groups t ON t.id = m.group_id
+    WHERE m.user_id = $4 AND m.role = 'instructor' AND t.platform_id = $1 AND t.context_id <> $2
+      AND (t.id = g.id OR ${isCopyOf('t.platform_id', 't.context_id', 'g')}))
+  ON CONFLICT DO NOTHING`;
+
+/**
+ * Takes a course as a copy of the one that a link was placed in (`origin`, our id), if this instructor of it teaches that one as well, or a copy of it.
+ * One statement.
+ */
+export async function adoptCourse(
+  tx: Tx,
+  { platformId, contextId, origin, userId }: { platformId: number; contextId: string; origin: string; userId: number },
+): Promise<void> {
+  await tx.query(ADOPT, [platformId, contextId, origin, userId]);
+}
+
+/** Copies of the copy that are known already get its origins too: notices may arrive in any order. */
+const COPIED = `
+  WITH said AS (SELECT unnest($3::text[]) AS id),
+  origin AS (SELECT id FROM said UNION SELECT y.origin_id FROM lti_course_copies y JOIN said ON y.platform_id = $1 AND y.context_id = said.id),
+  copy AS (SELECT $2::text AS id UNION SELECT y.context_id FROM lti_course_copies y WHERE y.platform_id = $1 AND y.origin_id = $2)
+  INSERT INTO lti_course_copies (platform_id, context_id, origin_id)
+  SELECT $1::integer, copy.id, origin.id FROM copy CROSS JOIN origin WHERE copy.id <> origin.id ORDER BY 2, 3
+  ON CONFLICT DO NOTHING`;
+
+/** What the platform says: `contextId` is a copy of these. Of a platform one at a time, so that each sees the copies before it. Two statements. */
+export async function markCopied(tx: Tx, platformId: number, contextId: string, origins: readonly string[]): Promise<void> {
+  await tx.query('SELECT FROM lti_platforms WHERE id = $1 FOR NO KEY UPDATE', [platformId]);
+  await tx.query(COPIED, [platformId, contextId, origins]);
+}

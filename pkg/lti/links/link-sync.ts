@@ -1,0 +1,60 @@
+import type { Tx } from '../../store/postgres/database.ts';
+import type { LaunchContext, NewLaunch } from '../launch/launch.sql.ts';
+import { courseRole } from '../launch/roles.policy.ts';
+import type { SyncedUser } from '../launch/user-sync.ts';
+import { adoptCourse } from './course-copies.sql.ts';
+import { keyIdOf, type PlacedTarget, readPlacedTarget, TARGET_PARAMETER, type TargetFault } from './placed-target.policy.ts';
+import type { TargetKeys } from './target-keys.ts';
+
+const RECORD = `
+  INSERT INTO lti_resource_links AS k
+    (tool_id, deployment_id, context_id, resource_link_id, title, target, fault, key_id, file_uuid, maker_uuid, course_uuid)
+  VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11)
+  ON CONFLICT ON CONSTRAINT lti_resource_links_key DO UPDATE SET title = coalesce(excluded.title, k.title), target = excluded.target,
+    fault = excluded.fault, key_id = excluded.key_id, file_uuid = excluded.file_uuid, maker_uuid = excluded.maker_uuid,
+    course_uuid = excluded.course_uuid, updated_at = now()`;
+
+/** What a target in a custom parameter is. */
+interface Read {
+  readonly keyId: string | null;
+  readonly fault: TargetFault | null;
+  readonly target: PlacedTarget | undefined;
+}
+
+/**
+ * Records resource links as their launches have them.
+ *
+ * Invariants:
+ * - A record names a file only as a key of the tenant's signed it, for the registration of the launch.
+ * - A course becomes a copy of another by an instructor of both alone. What the custom parameters say of its history is no proof: a teacher can edit them.
+ */
+export class LinkSync {
+  readonly #keys: TargetKeys;
+
+  constructor(deps: { keys: TargetKeys }) {
+    this.#keys = deps.keys;
+  }
+
+  /** Records the link, and takes the course as a copy if that is due. Runs after the course was synced. No statement if nothing changed. */
+  async sync(tx: Tx, { isLinkUnchanged }: LaunchContext, user: SyncedUser, { registration, message }: NewLaunch): Promise<void> {
+    if (isLinkUnchanged) return;
+    const { deploymentId, resourceLinkId, link, context, roles } = message;
+    const { keyId, fault, target } = await this.#read(tx, link.target, registration);
+    const contextId = context?.id ?? '';
+    const ids = [target?.file ?? null, target?.maker ?? null, target?.course ?? null];
+    const values = [registration.toolId, deploymentId, contextId, resourceLinkId, link.title ?? null, link.target ?? null];
+    await tx.query(RECORD, [...values, fault, keyId, ...ids]);
+    if (!target?.course || contextId === '' || courseRole(roles) !== 'instructor') return;
+    await adoptCourse(tx, { platformId: registration.platformId, contextId, origin: target.course, userId: user.id });
+  }
+
+  async #read(tx: Tx, text: string | undefined, registration: NewLaunch['registration']): Promise<Read> {
+    if (text === undefined) return { keyId: null, fault: null, target: undefined };
+    const custom = { [TARGET_PARAMETER]: text };
+    const keyId = keyIdOf(custom);
+    const key = keyId === undefined ? undefined : await this.#keys.find(tx, keyId);
+    const read = readPlacedTarget((id) => (id === key?.id ? key : undefined), custom, registration);
+    if (!read) return { keyId: null, fault: null, target: undefined };
+    return 'fault' in read ? { keyId: null, fault: read.fault, target: undefined } : { keyId: key?.id ?? null, fault: null, target: read.target };
+  }
+}
