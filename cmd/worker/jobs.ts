@@ -20,6 +20,8 @@ import { deliveryQueue } from '../../pkg/webhooks/delivery/delivery.queue.ts';
 import { pdfProcessors } from '../../pkg/helper-services/pdf/pdf.processor.ts';
 import type { WorkerJobs } from '../../pkg/jobs/worker.ts';
 import { renameCourse } from '../../pkg/lti/launch/rename-course.processor.ts';
+import { processNotice } from '../../pkg/lti/notices/process-notice.processor.ts';
+import { registerHandler } from '../../pkg/lti/notices/register-handler.processor.ts';
 import { submitGrade } from '../../pkg/lti/grades/submit-grade.processor.ts';
 import { armSchedules } from '../../pkg/schedules/arm-schedules.ts';
 import { tickSchedule } from '../../pkg/schedules/tick.processor.ts';
@@ -49,6 +51,8 @@ export const workerJobs = (config: WorkerConfig): WorkerJobs => ({
     importArchive,
     ...pdfProcessors(),
     renameCourse,
+    processNotice,
+    registerHandler,
     expireTask,
     replay,
     tickSchedule,

@@ -5,6 +5,8 @@ export interface PageRequest {
   readonly method: string;
   /** Of the query, or of the form that was posted. A repeated name has several values. */
   readonly parameters: ReadonlyMap<string, readonly string[]>;
+  /** The JSON that was posted, where the route takes that. */
+  readonly json?: unknown;
   /** What the parameters of the route's path are, by name. */
   readonly path: Readonly<Record<string, string>>;
   /** Of the Cookie header; the first of a name. */
@@ -31,6 +33,8 @@ export interface PageRoute {
   readonly methods: readonly ('get' | 'post')[];
   /** Parameters in braces. */
   readonly path: string;
+  /** `json`: programs post here, not browsers; its refusals are JSON too. Left out: a form. */
+  readonly takes?: 'json';
   readonly handle: (request: PageRequest) => Promise<PageReply>;
 }
 

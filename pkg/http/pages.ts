@@ -6,6 +6,7 @@ import type { RequestAdmission } from './admission.ts';
 import { replyLingering } from './lingering-close.ts';
 import { errorBody, problemOf } from './middleware/errors.ts';
 import { readForm } from './request/form.ts';
+import { readPostedJson } from './request/posted-json.ts';
 import type { Context, Handler } from './request-state.ts';
 
 /** A page of text loads only our styles. Any site may frame it: it shows nothing but what the request sent. */
@@ -29,20 +30,22 @@ export function servePage(route: PageRoute, deps: PageDeps): Handler {
       if (!deps.hosts.has(ctx.get('host').toLowerCase()))
         throw new PageProblem('host_unknown', 421, 'This service does not answer under this host name.');
       await deps.admission.admit(ctx, 'page');
-      const request = await pageRequest(ctx);
+      const request = await pageRequest(ctx, route);
       const { ip, requestId } = request;
       send(ctx, await origins.run({ userId: null, ip, requestId }, () => route.handle(request)));
     } catch (error) {
-      refuse(ctx, error, deps.web);
+      refuse(ctx, error, deps.web, route);
     }
   };
 }
 
-async function pageRequest(ctx: Context): Promise<PageRequest> {
+async function pageRequest(ctx: Context, { takes }: PageRoute): Promise<PageRequest> {
+  const isForm = ctx.method === 'POST' && takes === undefined;
   return {
     requestId: ctx.state.requestId,
     method: ctx.method,
-    parameters: ctx.method === 'POST' ? await readForm(ctx.req, ctx.state.address) : grouped(new URLSearchParams(ctx.querystring)),
+    parameters: isForm ? await readForm(ctx.req, ctx.state.address) : grouped(new URLSearchParams(ctx.querystring)),
+    ...(takes === 'json' ? { json: await readPostedJson(ctx.req, ctx.state.address) } : {}),
     path: ctx.params as Record<string, string>,
     cookies: cookiesOf(ctx.get('cookie')),
     origin: ctx.req.headers.origin,
@@ -80,7 +83,7 @@ function send(ctx: Context, { status, body, headers = {} }: PageReply): void {
 }
 
 /** Replies to the person, or in JSON to a program that accepts it; internal errors are logged with their stack. */
-function refuse(ctx: Context, error: unknown, web: WebPages): void {
+function refuse(ctx: Context, error: unknown, web: WebPages, { takes }: PageRoute): void {
   const problem = error instanceof PageProblem ? error : problemOf(error);
   if (problem.code === 'internal') ctx.state.log().error({ err: error }, 'a page failed');
   else if (problem.status >= 500) ctx.state.log().warn({ err: error }, 'a page failed: a service that it needs is unavailable');
@@ -89,7 +92,7 @@ function refuse(ctx: Context, error: unknown, web: WebPages): void {
     ctx.set({ ...problem.headers });
     if (problem.retryAfter !== undefined) ctx.set('Retry-After', String(problem.retryAfter));
   }
-  if (ctx.accepts('html', 'json') === 'json') {
+  if (takes === 'json' || ctx.accepts('html', 'json') === 'json') {
     ctx.type = 'application/json; charset=utf-8';
     replyLingering(ctx, Buffer.from(JSON.stringify(errorBody(problem, ctx.state.requestId))), REFUSED_LINGER_MS);
     return;

@@ -84,6 +84,13 @@ export const LAUNCH_ERRORS = {
   roles_missing: { status: 400, meaning: 'The id_token has no list of roles; the list may be empty, but is required.' },
   context_invalid: { status: 400, meaning: 'The id_token has a context without an id of 1 to 255 characters.' },
   user_inactive: { status: 403, meaning: 'This account has been deactivated.' },
+  // Notices of the platform
+  notices_invalid: { status: 400, meaning: 'The body is not {"notices":[{"jwt":"…"}]} with 1 to 100 notices.' },
+  notice_id_missing: { status: 400, meaning: 'The notice has no id of 1 to 255 characters.' },
+  notice_type_missing: { status: 400, meaning: 'The notice has no type.' },
+  notice_type_unsupported: { status: 400, meaning: 'The type of the notice is not one that this service asked for.' },
+  notice_context_missing: { status: 400, meaning: 'The notice of a copied course names no course (context.id).' },
+  notice_origins_invalid: { status: 400, meaning: 'origin_contexts is not a list of at most 100 ids.' },
   // The page of the course
   entry_token_missing: { status: 400, meaning: 'This page opens from your course: open the link there.' },
   entry_token_invalid: {

@@ -21,6 +21,9 @@ import { LaunchViews } from './launch/launch-view.service.ts';
 import { Logins } from './login/login.service.ts';
 import { LoginStates } from './login/login-state.ts';
 import { ltiRoutes } from './pages/lti.routes.ts';
+import { HandlerRequests } from './notices/handler-requests.ts';
+import { noticeRoutes } from './notices/notices.routes.ts';
+import { Notices } from './notices/notices.service.ts';
 import { PlatformKeys } from './launch/platform-keys.ts';
 import { TokenVerifier } from './launch/token-verifier.ts';
 import { UserSync } from './launch/user-sync.ts';
@@ -40,14 +43,18 @@ export const lti: Feature = {
     const states = new LoginStates({ ...deps, paths });
     const unknown = new UnknownValues({ sql: db.tables, log });
     const logins = new Logins({ db, states, unknown, redirectUri, origins });
-    const verifier = new TokenVerifier({ ...deps, keys: new PlatformKeys(deps), origins, unknown });
+    const keys = new PlatformKeys(deps);
+    const verifier = new TokenVerifier({ ...deps, keys, origins, unknown });
     const [users, courses] = [new UserSync(deps), new CourseSync(deps)];
     const links = new LinkSync({ keys: new TargetKeys(deps) });
-    const launches = new Launches({ ...deps, states, verifier, opener: new LaunchOpener(deps), users, courses, links });
+    const launches = new Launches({ ...deps, states, verifier, opener: new LaunchOpener(deps), users, courses, links, handlers: new HandlerRequests(deps) });
     const calls = new LmsCalls(deps);
     const courseServices = new CourseServices({ ...deps, sql: db.tables, calls });
     return {
-      pages: ltiRoutes({ ...deps, logins, launches, entries: new Entries(deps), redirectUri }),
+      pages: [
+        ...ltiRoutes({ ...deps, logins, launches, entries: new Entries(deps), redirectUri }),
+        ...noticeRoutes({ ...deps, notices: new Notices({ ...deps, keys }) }),
+      ],
       endpoints: [
         ...launchViewEndpoints(new LaunchViews(deps)),
         ...contextEndpoints(new Contexts(deps)),

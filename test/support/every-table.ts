@@ -136,6 +136,29 @@ export const ROWS_OF_TENANT: Rows = {
     },
   ],
   lti_course_copies: [{ platform_id: 1, context_id: 'course', origin_id: 'course of last year', adopted_by: 3 }],
+  lti_notices: [
+    {
+      tool_id: 1,
+      notice_id: 'notice',
+      type: 'LtiContextCopyNotice',
+      deployment_id: 'deployment',
+      context_id: 'course',
+      origin_ids: ['course of last year'],
+      noticed_at: EARLIER,
+      processed_at: EARLIER,
+    },
+  ],
+  lti_notice_handlers: [
+    {
+      tool_id: 1,
+      deployment_id: 'deployment',
+      service_url: 'https://lms.example.org/notices',
+      registered_at: EARLIER,
+      reason: 'busy',
+      attempts: 1,
+      hello_at: EARLIER,
+    },
+  ],
   lti_line_items: [{ uuid: uuid(45), group_id: 1, tool_id: 1, url: 'https://lms.example.org/items/1' }],
   group_members: [{ group_id: 1, user_id: 3, role: 'learner' }],
   folders: [

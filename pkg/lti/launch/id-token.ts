@@ -4,9 +4,10 @@ import { isInvisible, withoutBidiControls } from '../../content/names/names.poli
 import { isTakenAlgorithm, type PlatformKeys } from './platform-keys.ts';
 import { LaunchError } from '../launch-error.ts';
 import { TARGET_PARAMETER } from '../links/placed-target.policy.ts';
+import { NOTICE_TYPES } from '../notices/notice-types.ts';
 
 /** The namespace of LTI 1.3 claims. */
-const LTI = 'https://purl.imsglobal.org/spec/lti/claim';
+export const LTI = 'https://purl.imsglobal.org/spec/lti/claim';
 const AGS_CLAIM = 'https://purl.imsglobal.org/spec/lti-ags/claim/endpoint';
 const NRPS_CLAIM = 'https://purl.imsglobal.org/spec/lti-nrps/claim/namesroleservice';
 
@@ -38,6 +39,8 @@ export interface LaunchMessage {
     | { readonly lineitems: string | undefined; readonly lineitem: string | undefined; readonly scopes: readonly string[] }
     | undefined;
   readonly nrpsUrl: string | undefined;
+  /** Where the platform takes our address for notices, if it sends any that are processed here. */
+  readonly noticesUrl: string | undefined;
   /** Where the platform wants the person back (launch_presentation.return_url). */
   readonly returnUrl: string | undefined;
   /** The platform's own address (tool_platform.url). */
@@ -115,7 +118,7 @@ export function requireClaims(claims: JWTPayload, expected: Expected): LaunchMes
 }
 
 /** OpenID Connect Core §3.1.3.7, 2–5. */
-function requireParties({ iss, aud, azp }: JWTPayload, { issuer, clientId }: Expected): void {
+export function requireParties({ iss, aud, azp }: JWTPayload, { issuer, clientId }: Pick<Expected, 'issuer' | 'clientId'>): void {
   if (iss !== issuer) throw new LaunchError('issuer_mismatch');
   const audiences = Array.isArray(aud) ? aud : [aud];
   if (!audiences.includes(clientId)) throw new LaunchError('audience_mismatch');
@@ -131,7 +134,8 @@ export function authorizedParty(azp: unknown): string | undefined {
   return shown(typeof azp === 'string' ? azp : JSON.stringify(azp)) ?? '""';
 }
 
-function requireTimes({ exp, iat, nbf }: JWTPayload, now: number): void {
+/** By the clocks of both, which may differ by LEEWAY_SECONDS; `now` in seconds. Throws LaunchError. */
+export function requireTimes({ exp, iat, nbf }: JWTPayload, now: number): void {
   if (!isTime(exp)) throw new LaunchError('exp_missing');
   if (exp + LEEWAY_SECONDS <= now) throw new LaunchError('id_token_expired');
   if (!isTime(iat)) throw new LaunchError('iat_missing');
@@ -176,6 +180,7 @@ function messageOf(claims: JWTPayload): LaunchMessage {
     context: contextOf(claims[`${LTI}/context`]),
     ags: agsOf(claims[AGS_CLAIM]),
     nrpsUrl: urlOf((claims[NRPS_CLAIM] as { context_memberships_url?: unknown } | null | undefined)?.context_memberships_url),
+    noticesUrl: noticesUrlOf(claims[`${LTI}/platformnotificationservice`]),
     returnUrl: urlOf((claims[`${LTI}/launch_presentation`] as { return_url?: unknown } | null | undefined)?.return_url),
     platformUrl: urlOf((claims[`${LTI}/tool_platform`] as { url?: unknown } | null | undefined)?.url),
   };
@@ -210,6 +215,12 @@ function agsOf(claim: unknown): LaunchMessage['ags'] {
   return { lineitems: urlOf(lineitems), lineitem: urlOf(lineitem), scopes };
 }
 
+/** Platform Notification Service 1.0: the claim of each launch. */
+function noticesUrlOf(claim: unknown): string | undefined {
+  const { platform_notification_service_url: url, notice_types_supported: types } = (claim ?? {}) as Record<string, unknown>;
+  return Array.isArray(types) && NOTICE_TYPES.some((type) => types.includes(type)) ? urlOf(url) : undefined;
+}
+
 /**
  * An address for later; Moodle sends "" where there is none. Where it leads is checked when it is dialled.
  * The URL standard passes over control characters and halves of surrogate pairs, which the database does not.
@@ -220,7 +231,7 @@ const urlOf = (value: unknown): string | undefined =>
     : undefined;
 
 /** An id that fits its column; '' for anything else. */
-const storable = (value: unknown, max = ID_MAX): string =>
+export const storable = (value: unknown, max = ID_MAX): string =>
   typeof value === 'string' && value.length <= max && value.isWellFormed() && !value.includes('\0') ? value : '';
 
 /** Text for people that fits its column, without control characters and such as turn the direction of text round. Undefined: nothing of it shows. */

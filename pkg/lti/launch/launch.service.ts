@@ -9,6 +9,7 @@ import { ForeignKeyViolation } from '../../store/postgres/errors.ts';
 import { asSystem, currentRequestId } from '../../store/postgres/origin.ts';
 import type { TaggedCache } from '../../store/redis/tagged-cache.ts';
 import type { LinkSync } from '../links/link-sync.ts';
+import type { HandlerRequests } from '../notices/handler-requests.ts';
 import type { CourseSync } from './course-sync.ts';
 import { unverifiedIssuer, type UnverifiedToken, unverifiedToken } from './id-token.ts';
 import { type LaunchContext, type NewLaunch, openLaunch, type Outcome, requireUnused } from './launch.sql.ts';
@@ -71,6 +72,7 @@ export class Launches {
   readonly #users: UserSync;
   readonly #courses: CourseSync;
   readonly #links: LinkSync;
+  readonly #handlers: HandlerRequests;
   readonly #tokens: Tokens;
   readonly #clock: Clock;
   readonly #random: Random;
@@ -84,6 +86,7 @@ export class Launches {
     users: UserSync;
     courses: CourseSync;
     links: LinkSync;
+    handlers: HandlerRequests;
     tokens: Tokens;
     clock: Clock;
     random: Random;
@@ -96,6 +99,7 @@ export class Launches {
     this.#users = deps.users;
     this.#courses = deps.courses;
     this.#links = deps.links;
+    this.#handlers = deps.handlers;
     this.#tokens = deps.tokens;
     this.#clock = deps.clock;
     this.#random = deps.random;
@@ -205,6 +209,7 @@ export class Launches {
       const user = isUserUnchanged && context.user ? context.user : await this.#users.sync(tx, context, launch);
       await this.#courses.sync(tx, context, user, launch);
       await this.#links.sync(tx, context, user, launch);
+      await this.#handlers.sync(tx, context, launch);
       requireOpened(await openLaunch(tx, user.id, launch));
       return user;
     };

@@ -5,6 +5,7 @@ import type { LaunchMessage } from './id-token.ts';
 import { LaunchError } from '../launch-error.ts';
 import type { Profile } from './profile.ts';
 import { isCopyOf } from '../links/course-copies.sql.ts';
+import { isHandlerAsked } from '../notices/handlers.sql.ts';
 import { COURSE_FOLDER } from './course-folder.ts';
 import { courseRole, roleOf } from './roles.policy.ts';
 
@@ -27,6 +28,8 @@ export interface LaunchContext {
   readonly isCourseUnchanged: boolean;
   /** Whether `LinkSync.sync` would change nothing: the link is recorded with this title and target, and no instructor opens it in a copied course. */
   readonly isLinkUnchanged: boolean;
+  /** Whether the platform sends no notices, or `HandlerRequests` has asked it to take our address for them. */
+  readonly isHandlerAsked: boolean;
 }
 
 /** What the statement that opens a launch finds of its registration. */
@@ -72,7 +75,7 @@ const LAUNCH = `
     launch_id text, session_id uuid, tool_id int, platform_id int, issuer text, client_id text, jwks_endpoint text, subject text, context_id text,
     context_label text, resource_link_id text, deployment_id text, launch_token text, state_token text, nonce text, roles text[], ags_lineitems_url text,
     ags_lineitem_url text, ags_scopes text[], nrps_url text, return_url text, platform_url text, launched_at timestamptz, expires_at timestamptz,
-    role text, course_role text, title text, link_title text, link_target text, name text, email text, ip text, user_agent text, request_id text)`;
+    role text, course_role text, title text, link_title text, link_target text, notices_url text, name text, email text, ip text, user_agent text, request_id text)`;
 
 function recordOf({ registration, message, profile, ...launch }: NewLaunch): Readonly<Record<string, unknown>> {
   return {
@@ -105,6 +108,7 @@ function recordOf({ registration, message, profile, ...launch }: NewLaunch): Rea
     title: message.context?.isTitled ? message.context.title : undefined,
     link_title: message.link.title,
     link_target: message.link.target,
+    notices_url: message.noticesUrl,
     name: profile.name,
     email: profile.email,
     ip: launch.from.ip,
@@ -153,7 +157,8 @@ const openUnchangedText = (ofLocked: '' | 'SKIP LOCKED'): string => `
         l.resource_link_id IS NULL OR coalesce(
           k.id IS NOT NULL AND (l.link_title IS NULL OR k.title IS NOT DISTINCT FROM l.link_title) AND k.target IS NOT DISTINCT FROM l.link_target
           AND (k.course_uuid IS NULL OR k.course_uuid = g.uuid OR l.course_role <> 'instructor' OR EXISTS (
-            SELECT FROM groups o WHERE o.uuid = k.course_uuid AND ${isCopyOf('p.id', 'l.context_id', 'o')})), false) AS is_link_unchanged
+            SELECT FROM groups o WHERE o.uuid = k.course_uuid AND ${isCopyOf('p.id', 'l.context_id', 'o')})), false) AS is_link_unchanged,
+        l.notices_url IS NULL OR ${isHandlerAsked({ tool: 't.id', deployment: 'l.deployment_id', url: 'l.notices_url' })} AS is_handler_asked
       FROM lti_tools t JOIN lti_platforms p ON p.id = t.platform_id
       LEFT JOIN lti_identities i ON i.platform_id = p.id AND i.subject = l.subject
       LEFT JOIN users u ON u.id = i.user_id
@@ -165,19 +170,21 @@ const openUnchangedText = (ofLocked: '' | 'SKIP LOCKED'): string => `
       WHERE t.id = l.tool_id OFFSET 0) found),
   person AS (
     SELECT context.* FROM context JOIN users u ON u.id = context.user_id
-    WHERE context.is_active AND is_current AND is_deployed AND is_user_unchanged AND is_course_unchanged AND is_link_unchanged AND u.is_active
+    WHERE context.is_active AND is_current AND is_deployed AND is_user_unchanged AND is_course_unchanged AND is_link_unchanged AND is_handler_asked
+      AND u.is_active
     FOR SHARE OF u ${ofLocked}),
   ${INSERT}
   SELECT launch_id AS "launchId", tool_url AS "toolUrl", is_active AS "isActive", is_current AS "isCurrent", is_deployed AS "isDeployed",
     user_id AS "userId", user_uuid AS "userUuid", user_roles AS "userRoles", user_is_active AS "userIsActive",
     is_user_unchanged AS "isUserUnchanged", is_course_unchanged AS "isCourseUnchanged", is_link_unchanged AS "isLinkUnchanged",
+    is_handler_asked AS "isHandlerAsked",
     launch_id IN (SELECT launch_id FROM person) AS "isLocked", launch_id IN (SELECT launch_id FROM session) AS "isOpened"
   FROM context`;
 
 const OPEN_TOGETHER = openUnchangedText('SKIP LOCKED');
 const OPEN_ALONE = openUnchangedText('');
 
-interface OpenedRow extends LaunchRegistration, Pick<LaunchContext, 'isUserUnchanged' | 'isCourseUnchanged' | 'isLinkUnchanged'> {
+interface OpenedRow extends LaunchRegistration, Pick<LaunchContext, 'isUserUnchanged' | 'isCourseUnchanged' | 'isLinkUnchanged' | 'isHandlerAsked'> {
   readonly launchId: string;
   readonly userId: number | null;
   readonly userUuid: string;
@@ -217,9 +224,10 @@ export async function openTogether(sql: Executor, launches: readonly NewLaunch[]
 }
 
 function foundIn(row: OpenedRow): Found {
-  const { toolUrl, isActive, isCurrent, isDeployed, isUserUnchanged, isCourseUnchanged, isLinkUnchanged } = row;
+  const { toolUrl, isActive, isCurrent, isDeployed, isUserUnchanged, isCourseUnchanged } = row;
+  const { isLinkUnchanged, isHandlerAsked: isAsked } = row;
   const { userId: id, userUuid: uuid, userRoles: roles, userIsActive } = row;
-  const isToOpen = isActive && isCurrent && isDeployed && isUserUnchanged && isCourseUnchanged && isLinkUnchanged;
+  const isToOpen = isActive && isCurrent && isDeployed && isUserUnchanged && isCourseUnchanged && isLinkUnchanged && isAsked;
   return {
     context: {
       registration: { toolUrl, isActive, isCurrent, isDeployed },
@@ -227,6 +235,7 @@ function foundIn(row: OpenedRow): Found {
       isUserUnchanged,
       isCourseUnchanged,
       isLinkUnchanged,
+      isHandlerAsked: isAsked,
     },
     outcome: isToOpen ? outcomeOf(row) : undefined,
   };

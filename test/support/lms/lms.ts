@@ -2,12 +2,13 @@ import { createServer, type IncomingMessage, type ServerResponse } from 'node:ht
 import { systemRandom } from '../../../pkg/runtime/random.ts';
 import { freePort } from '../ports.ts';
 import { ScoreService } from './ags.ts';
-import { AGS, type Claims, claimsOf, type Launch, LEARNER } from './claims.ts';
+import { AGS, type Claims, claimsOf, type Launch, LEARNER, LTI } from './claims.ts';
 import { Courses } from './courses.ts';
 import type { Fault, Signer } from './faults.ts';
 import { GradeBook } from './grade-book.ts';
 import { jwkOf, type LmsKey, newKey, signed, weakKey } from './keys.ts';
 import { lineItemService } from './line-items.ts';
+import { NoticeHandlers } from './notices.ts';
 import { membershipService } from './nrps.ts';
 import { resultService } from './results.ts';
 import type { Service } from './service.ts';
@@ -44,6 +45,7 @@ export class Lms {
   readonly lineItems: Service;
   readonly results: Service;
   readonly members: Service;
+  readonly notices: NoticeHandlers;
   /** Who is in which course; whoever launches is. */
   readonly courses = new Courses();
   readonly #book: GradeBook;
@@ -66,6 +68,7 @@ export class Lms {
     this.lineItems = lineItemService(issuer, deps);
     this.results = resultService(issuer, deps);
     this.members = membershipService(issuer, deps);
+    this.notices = new NoticeHandlers(issuer, this.tokens);
   }
 
   /** An LMS with a server of its own, on loopback. */
@@ -145,6 +148,7 @@ export class Lms {
     else if (url.pathname === '/authorize') this.#authorize(url.searchParams, response);
     else if (url.pathname === '/token') void this.tokens.answer(request, response);
     else if (url.pathname.startsWith('/ags/')) void this.#agsService(url).answer(request, response);
+    else if (url.pathname.startsWith('/pns/')) void this.notices.service.answer(request, response);
     else if (url.pathname.startsWith('/nrps/')) void this.members.answer(request, response);
     else response.writeHead(404).end();
   }
@@ -220,6 +224,29 @@ export class Lms {
     const header: Claims = { typ: 'JWT', alg: 'RS256', kid: key.kid };
     fault.header?.(header);
     const token = signed(header, claims, key);
+    return fault.token?.(token) ?? token;
+  }
+
+  /** A notice to a tool (Platform Notification Service 1.0), signed; `claims` beside those that each has. */
+  notice(clientId: string, type: string, claims: Claims = {}, fault: Fault = {}): string {
+    const now = Math.floor(Date.now() / 1000);
+    const all: Claims = {
+      iss: this.issuer,
+      aud: clientId,
+      azp: clientId,
+      iat: now,
+      exp: now + 3600,
+      nonce: systemRandom.uuid(),
+      [`${LTI}/version`]: '1.3.0',
+      [`${LTI}/deployment_id`]: this.#tools.get(clientId)?.deploymentId,
+      [`${LTI}/notice`]: { id: systemRandom.uuid(), timestamp: new Date().toISOString(), type },
+      ...claims,
+    };
+    fault.claims?.(all);
+    const key = this.#signer(fault.signer ?? 'own');
+    const header: Claims = { typ: 'JWT', alg: 'RS256', kid: key.kid };
+    fault.header?.(header);
+    const token = signed(header, all, key);
     return fault.token?.(token) ?? token;
   }
 

@@ -7,10 +7,11 @@ export const SCOPE = {
   result: `${AGS}/result.readonly`,
   score: `${AGS}/score`,
   members: 'https://purl.imsglobal.org/spec/lti-nrps/scope/contextmembership.readonly',
+  notices: 'https://purl.imsglobal.org/spec/lti/scope/noticehandlers',
 } as const;
 
 /** What a launch into a course offers a token for: all that this LMS gives for grades. */
 export const AGS_SCOPES: readonly string[] = [SCOPE.lineItem, SCOPE.lineItemReadOnly, SCOPE.result, SCOPE.score];
 
 /** All that the token end point gives. */
-export const SCOPES: readonly string[] = [...AGS_SCOPES, SCOPE.members];
+export const SCOPES: readonly string[] = [...AGS_SCOPES, SCOPE.members, SCOPE.notices];

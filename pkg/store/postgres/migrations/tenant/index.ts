@@ -54,6 +54,7 @@ import { lineItems } from './0201-line-items.ts';
 import { scoresOfLineItems } from './0202-scores-of-line-items.ts';
 import { linkKeys } from './0210-link-keys.ts';
 import { resourceLinks } from './0211-resource-links.ts';
+import { notices } from './0212-notices.ts';
 
 export const tenantMigrations: readonly TenantMigration[] = [
   people,
@@ -111,4 +112,5 @@ export const tenantMigrations: readonly TenantMigration[] = [
   scoresOfLineItems,
   linkKeys,
   resourceLinks,
+  notices,
 ];

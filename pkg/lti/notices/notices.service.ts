@@ -1,0 +1,96 @@
+import { z } from 'zod';
+import type { JobRequests } from '../../events/job-requests.ts';
+import type { Clock } from '../../runtime/clock.ts';
+import type { Database } from '../../store/postgres/database.ts';
+import { requireSignature, storable, type UnverifiedToken, unverifiedToken } from '../launch/id-token.ts';
+import type { PlatformKeys } from '../launch/platform-keys.ts';
+import { LaunchError } from '../launch-error.ts';
+import { type Notice, requireNotice } from './notice.policy.ts';
+import { type NoticeRegistration, registrationsOf, storeNotices } from './notices.sql.ts';
+
+const Body = z.object({ notices: z.array(z.object({ jwt: z.string() })).min(1).max(100) });
+
+/** What became of notices that were posted together. */
+export interface Received {
+  readonly accepted: number;
+  /** By their place in the list. */
+  readonly refused: readonly { readonly notice: number; readonly error: string; readonly message: string }[];
+}
+
+/**
+ * Notices of platforms (Platform Notification Service 1.0).
+ *
+ * Invariants:
+ * - Nothing of a notice counts before its signature, its parties and its deployment are verified, as those of an id_token are.
+ * - A notice counts once, however often it is sent: its id is unique to its registration.
+ * - Platforms do not send again: what is valid is stored, by one statement, whatever is posted beside it, and what it asks for is a job.
+ */
+export class Notices {
+  readonly #db: Database;
+  readonly #keys: PlatformKeys;
+  readonly #jobs: JobRequests;
+  readonly #clock: Clock;
+
+  constructor(deps: { db: Database; keys: PlatformKeys; jobs: JobRequests; clock: Clock }) {
+    this.#db = deps.db;
+    this.#keys = deps.keys;
+    this.#jobs = deps.jobs;
+    this.#clock = deps.clock;
+  }
+
+  /** Two statements. Throws LaunchError where none of them is taken: for the first one's reason. */
+  async receive(body: unknown): Promise<Received> {
+    const posted = Body.safeParse(body);
+    if (!posted.success) throw new LaunchError('notices_invalid');
+    const tokens = posted.data.notices.map(({ jwt }) => orRefusal(() => unverifiedToken(jwt)));
+    const registrations = await this.#registrations(tokens.filter(isNoRefusal));
+    const judged = await Promise.all(tokens.map((token) => (token instanceof LaunchError ? token : this.#verified(token, registrations))));
+    const valid = judged.filter(isNoRefusal);
+    const [first] = judged;
+    if (valid.length === 0 && first instanceof LaunchError) throw first;
+    await storeNotices(this.#db.tables, valid);
+    this.#jobs.notify();
+    const refused = judged.flatMap((one, notice) => (one instanceof LaunchError ? [{ notice, error: one.code, message: one.message }] : []));
+    return { accepted: valid.length, refused };
+  }
+
+  #registrations(tokens: readonly UnverifiedToken[]): Promise<NoticeRegistration[]> {
+    const issuers = new Set(tokens.map(({ claims }) => storable(claims.iss, 500)));
+    const clientIds = new Set(tokens.flatMap(({ claims }) => audiencesOf(claims.aud)));
+    return registrationsOf(this.#db.tables, [...issuers], [...clientIds]);
+  }
+
+  async #verified(token: UnverifiedToken, registrations: readonly NoticeRegistration[]): Promise<(Notice & { toolId: number }) | LaunchError> {
+    try {
+      const { iss, aud } = token.claims;
+      const ofIssuer = registrations.filter(({ issuer }) => issuer === iss);
+      const registration = ofIssuer.find(({ clientId }) => audiencesOf(aud).includes(clientId));
+      if (!registration) return new LaunchError('client_id_unknown');
+      const { toolId, issuer, clientId, jwksEndpoint, deploymentIds } = registration;
+      const claims = await requireSignature(token, this.#keys, jwksEndpoint);
+      const notice = requireNotice(claims, { issuer, clientId, now: this.#clock.now() });
+      return deploymentIds.includes(notice.deploymentId) ? { ...notice, toolId } : new LaunchError('unknown_deployment');
+    } catch (error) {
+      if (error instanceof LaunchError) return error;
+      throw error;
+    }
+  }
+}
+
+const audiencesOf = (aud: string | string[] | undefined): string[] =>
+  [aud ?? []]
+    .flat()
+    .slice(0, 10)
+    .map((audience) => storable(audience))
+    .filter(Boolean);
+
+const isNoRefusal = <T>(one: T | LaunchError): one is T => !(one instanceof LaunchError);
+
+function orRefusal<T>(read: () => T): T | LaunchError {
+  try {
+    return read();
+  } catch (error) {
+    if (error instanceof LaunchError) return error;
+    throw error;
+  }
+}

@@ -1,0 +1,69 @@
+import type { Executor, Tx } from '../../store/postgres/database.ts';
+import { jobRows } from '../../store/postgres/job-store.ts';
+import type { Registration } from '../launch/launch.sql.ts';
+import type { Notice } from './notice.policy.ts';
+import { PROCESS_NOTICE } from './notices.jobs.ts';
+import type { NoticeType } from './notice-types.ts';
+
+export interface NoticeRegistration extends Registration {
+  readonly deploymentIds: readonly string[];
+}
+
+const REGISTRATIONS = `
+  SELECT t.id AS "toolId", p.id AS "platformId", p.issuer, t.client_id AS "clientId", p.jwks_endpoint AS "jwksEndpoint",
+    ARRAY(SELECT d.deployment_id::text FROM lti_deployments d WHERE d.tool_id = t.id AND d.platform_id = p.id) AS "deploymentIds"
+  FROM lti_tools t JOIN lti_platforms p ON p.id = t.platform_id
+  WHERE p.issuer = ANY ($1::text[]) AND t.client_id = ANY ($2::text[]) AND t.is_active AND p.is_active`;
+
+/** The active registrations with one of these issuers and one of these client ids. One statement. */
+export const registrationsOf = (sql: Executor, issuers: readonly string[], clientIds: readonly string[]): Promise<NoticeRegistration[]> =>
+  sql.prepared<NoticeRegistration>('lti-notice-registrations', REGISTRATIONS, [issuers, clientIds]);
+
+/** Each notice that came before is left out, and so is its job: platforms may send one twice. */
+const STORE = `
+  WITH n AS (
+    INSERT INTO lti_notices (tool_id, notice_id, type, deployment_id, context_id, origin_ids, noticed_at)
+    SELECT tool_id, id, type, deployment_id, context_id, coalesce(origins, '{}'), noticed_at FROM json_to_recordset($1) AS s (
+      tool_id int, id text, type text, deployment_id text, context_id text, origins text[], noticed_at timestamptz)
+    ORDER BY tool_id, id ON CONFLICT DO NOTHING RETURNING tool_id, notice_id)
+  ${jobRows(PROCESS_NOTICE, `SELECT jsonb_build_object('tool', tool_id, 'notice', notice_id) FROM n`)}`;
+
+/** Stores notices that are verified, each once, and requests their jobs. One statement. */
+export async function storeNotices(sql: Executor, notices: readonly (Notice & { readonly toolId: number })[]): Promise<void> {
+  const records = notices.map(({ toolId, id, type, deploymentId, contextId, origins, noticedAt }) => ({
+    tool_id: toolId,
+    id,
+    type,
+    deployment_id: deploymentId,
+    context_id: contextId,
+    origins,
+    noticed_at: noticedAt,
+  }));
+  await sql.prepared('lti-notices-store', STORE, [JSON.stringify(records)]);
+}
+
+export interface StoredNotice {
+  readonly type: NoticeType;
+  readonly platformId: number | null;
+  readonly deploymentId: string;
+  readonly contextId: string | null;
+  readonly origins: readonly string[];
+}
+
+/** The notice, locked until the end of the transaction; undefined: it was processed, or its registration is gone. */
+export async function takeNotice(tx: Tx, tool: number, id: string, now: Date): Promise<StoredNotice | undefined> {
+  const [notice] = await tx.query<StoredNotice>(
+    `UPDATE lti_notices n SET processed_at = $3 FROM lti_tools t
+     WHERE n.tool_id = $1 AND n.notice_id = $2 AND n.processed_at IS NULL AND t.id = n.tool_id
+     RETURNING n.type, t.platform_id AS "platformId", n.deployment_id AS "deploymentId", n.context_id AS "contextId", n.origin_ids AS origins`,
+    [tool, id, now],
+  );
+  return notice;
+}
+
+const KEPT = '90 days';
+
+/** Deletes notices that came long ago: no platform sends one again after so long. */
+export async function deleteOldNotices(tx: Tx, now: Date): Promise<void> {
+  await tx.query(`DELETE FROM lti_notices WHERE received_at < $1::timestamptz - interval '${KEPT}'`, [now]);
+}

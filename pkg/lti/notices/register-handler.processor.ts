@@ -1,0 +1,101 @@
+import { retryAfterMs, retryDelayMs } from '../../api/retry-schedule.ts';
+import { processor, TryLater, type WorkerServices } from '../../events/processor.ts';
+import { EgressError } from '../../net/egress-error.ts';
+import { SealError } from '../../runtime/sealing.ts';
+import { shownAnswer } from '../services/lms-answers.policy.ts';
+import { findServiceRegistration, serviceClient } from '../services/service-client.ts';
+import { type ServiceClient, ServiceTokenError, ServiceTokens } from '../services/service-tokens.ts';
+import { NOTICE_SCOPE, NOTICE_TYPES } from './notice-types.ts';
+import { REGISTER_HANDLER } from './notices.jobs.ts';
+import { handlerAddress, noteHandler } from './handlers.sql.ts';
+
+const TIMEOUT_MS = 15_000;
+const REPLY_BYTES_MAX = 64 * 1024;
+/** Waits of a platform that does not answer, in seconds: some hours, then the next day's launch asks again. */
+const RETRY_SECONDS = [30, 300, 1_800, 7_200];
+
+interface Handler {
+  readonly url: string;
+  readonly handler: string;
+}
+
+/** Why the platform does not have our address. `later`: it may take it later, `afterMs` from now at the earliest. */
+interface Refused {
+  readonly reason: string;
+  readonly later: boolean;
+  readonly afterMs?: number;
+}
+
+/**
+ * Leaves our address for notices with the platform of a deployment (Platform Notification Service 1.0, PUT of a notice handler for each type). Putting it
+ * again changes nothing. What the platform refuses stands in the row, and launches go on.
+ */
+export const registerHandler = processor({
+  job: REGISTER_HANDLER,
+  create: (services) => {
+    const tokens = new ServiceTokens(services);
+    return async (context, { tool, deployment, handler }) => {
+      const [url, registration] = await context.transaction(async (tx) => [
+        await handlerAddress(tx, tool, deployment),
+        await findServiceRegistration(tx, tool),
+      ]);
+      if (url === undefined || !registration?.isActive) return;
+      const refused = await attempt(async () => {
+        const client = serviceClient(context.slug, registration, () => services.seals.of(context.slug));
+        return register(services, tokens, client, { url, handler });
+      });
+      const { clock, random } = services;
+      const attempts = await context.transaction((tx) =>
+        noteHandler(tx, tool, deployment, { reason: refused?.reason ?? null, now: clock.now() }),
+      );
+      if (!refused?.later) return;
+      const delayMs = retryDelayMs({ sent: attempts, retryAfterMs: refused.afterMs ?? 0 }, RETRY_SECONDS, random);
+      if (delayMs !== null) throw new TryLater(refused.reason, delayMs);
+    };
+  },
+});
+
+async function register(
+  { client: egress, clock }: WorkerServices,
+  tokens: ServiceTokens,
+  client: ServiceClient,
+  { url, handler }: Handler,
+): Promise<Refused | undefined> {
+  for (const type of NOTICE_TYPES) {
+    const put = async (): Promise<Refused | 'unauthorized' | undefined> => {
+      const token = await tokens.of(client, NOTICE_SCOPE);
+      const { status, statusText, headers, body } = await egress.request({
+        url,
+        method: 'PUT',
+        headers: { authorization: `Bearer ${token}`, 'content-type': 'application/json', accept: 'application/json' },
+        body: JSON.stringify({ notice_type: type, handler }),
+        timeoutMs: TIMEOUT_MS,
+        maxBytes: REPLY_BYTES_MAX,
+      });
+      if (status >= 200 && status < 300) return undefined;
+      if (status === 401 || status === 403) {
+        tokens.drop(client, NOTICE_SCOPE, token);
+        return 'unauthorized';
+      }
+      const words = shownAnswer({ status, statusText, text: body.toString('utf8') }, [token]);
+      const afterMs = retryAfterMs(headers['retry-after'], clock.now());
+      return { reason: `${type}: the LMS answered ${status}: ${words}`, later: status === 429 || status >= 500, afterMs };
+    };
+    const first = await put();
+    const outcome = first === 'unauthorized' ? await put() : first;
+    if (outcome === 'unauthorized') return { reason: `${type}: the LMS refused the token, twice`, later: false };
+    if (outcome) return outcome;
+  }
+  return undefined;
+}
+
+async function attempt(work: () => Promise<Refused | undefined>): Promise<Refused | undefined> {
+  try {
+    return await work();
+  } catch (error) {
+    if (error instanceof SealError) return { reason: 'the private key of the registration cannot be opened', later: true };
+    if (error instanceof ServiceTokenError) return { reason: error.message, later: !error.isFinal };
+    if (error instanceof EgressError && error.code !== 'aborted') return { reason: error.message, later: true };
+    throw error;
+  }
+}
