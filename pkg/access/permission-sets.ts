@@ -64,8 +64,8 @@ export class PermissionSets {
     const entries = [...actor.permissions, ...grants];
     const ttl =
       endsAt === null ? PERMISSION_SET_TTL_SECONDS : Math.min(PERMISSION_SET_TTL_SECONDS, (endsAt.getTime() - now.getTime()) / 1000);
-    const kept: CachedSet = { entries, ends_at: endsAt?.toISOString() ?? null, ...(given.mayChange ? { of_launch: true } : {}) };
-    await lookup.put(JSON.stringify(kept), ttl);
+    const value: CachedSet = { entries, ends_at: endsAt?.toISOString() ?? null, ...(given.mayChange ? { of_launch: true } : {}) };
+    await lookup.put(JSON.stringify(value), ttl);
     return permissionSet([...entries, ...given.entries]);
   }
 

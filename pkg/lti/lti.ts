@@ -47,7 +47,16 @@ export const lti: Feature = {
     const verifier = new TokenVerifier({ ...deps, keys, origins, unknown });
     const [users, courses] = [new UserSync(deps), new CourseSync(deps)];
     const links = new LinkSync({ keys: new TargetKeys(deps) });
-    const launches = new Launches({ ...deps, states, verifier, opener: new LaunchOpener(deps), users, courses, links, handlers: new HandlerRequests(deps) });
+    const launches = new Launches({
+      ...deps,
+      states,
+      verifier,
+      opener: new LaunchOpener(deps),
+      users,
+      courses,
+      links,
+      handlers: new HandlerRequests(deps),
+    });
     const calls = new LmsCalls(deps);
     const courseServices = new CourseServices({ ...deps, sql: db.tables, calls });
     return {

@@ -88,7 +88,10 @@ async function prepare({ lms, clientId }: Registration, count: number, custom?: 
   const prepared: Prepared[] = [];
   await perSecond(range(count), AT_ONCE, async (at) => {
     const browser = new Browser();
-    const form = await toTheForm(browser, lms.open(clientId, { user: { id: `person-${at % PEOPLE}` }, ...(custom ? { custom, resourceLinkId: 'placed' } : {}) }));
+    const form = await toTheForm(
+      browser,
+      lms.open(clientId, { user: { id: `person-${at % PEOPLE}` }, ...(custom ? { custom, resourceLinkId: 'placed' } : {}) }),
+    );
     if ('ended' in form) throw new Error(`a login ended early: ${form.ended.text}`);
     const cookie = [...browser.cookies].map(([key, { value }]) => `${key.split(' ')[1]}=${value}`).join('; ');
     prepared.push({

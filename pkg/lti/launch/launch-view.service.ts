@@ -4,7 +4,8 @@ import { allows, levelOn } from '../../content/access/inherited-access.policy.ts
 import type { Database } from '../../store/postgres/database.ts';
 import type { Clock } from '../../runtime/clock.ts';
 import { LINK_PROBLEMS, problemOfLink } from '../links/link-problems.policy.ts';
-import { linkState, type LinkState } from '../links/link-state.sql.ts';
+import { linkState } from '../links/link-state.sql.ts';
+import type { LinkState } from '../links/link-state.ts';
 import { SCORE_SCOPE } from '../grades/grades.schema.ts';
 import { maySeeLaunch } from './launch.policy.ts';
 import { COURSE_FOLDER } from './course-folder.ts';

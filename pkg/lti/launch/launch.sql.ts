@@ -184,7 +184,8 @@ const openUnchangedText = (ofLocked: '' | 'SKIP LOCKED'): string => `
 const OPEN_TOGETHER = openUnchangedText('SKIP LOCKED');
 const OPEN_ALONE = openUnchangedText('');
 
-interface OpenedRow extends LaunchRegistration, Pick<LaunchContext, 'isUserUnchanged' | 'isCourseUnchanged' | 'isLinkUnchanged' | 'isHandlerAsked'> {
+interface OpenedRow
+  extends LaunchRegistration, Pick<LaunchContext, 'isUserUnchanged' | 'isCourseUnchanged' | 'isLinkUnchanged' | 'isHandlerAsked'> {
   readonly launchId: string;
   readonly userId: number | null;
   readonly userUuid: string;

@@ -1,15 +1,15 @@
-import type { LinkState } from './link-state.sql.ts';
+import type { LinkState } from './link-state.ts';
 
 /** Why a placed link opens no file, with what a person can do about it: the one catalogue. docs/connect-an-lms.md lists the codes. */
 export const LINK_PROBLEMS = {
-  target_malformed: 'The target of this link (custom parameter carrel_target) was changed in the LMS. Place the link again.',
-  target_altered: 'The target of this link (custom parameter carrel_target) was changed in the LMS. Place the link again.',
-  target_key_unknown: 'This link was placed by another service, or its key was withdrawn. Place the link again.',
-  target_foreign: 'This link was placed by another registration of the LMS. Place the link again in this course.',
+  target_malformed: 'The target of this link (custom parameter carrel_target) was changed in the LMS. Add the link again.',
+  target_altered: 'The target of this link (custom parameter carrel_target) was changed in the LMS. Add the link again.',
+  target_key_unknown: 'This link was placed by another service, or its key was withdrawn. Add the link again.',
+  target_foreign: 'This link was placed by another registration of the LMS. Add the link again in this course.',
   link_of_other_course:
     'This link was placed in another course. It works here once an instructor of both courses has opened a link here, or after it is placed again.',
   link_not_member: 'You are no longer a member of this course. Open the link in your course again.',
-  link_file_gone: 'The file of this link was deleted for good. Place a link to another file.',
+  link_file_gone: 'The file of this link was deleted for good. Add a link to another file.',
   link_file_trashed: 'The file of this link is in the trash. Its owner can restore it; then the link works again.',
   link_maker_gone: 'The account of whoever placed this link was deleted or deactivated. Another instructor can place the link again.',
   link_maker_lost_right: 'Whoever placed this link may no longer share its file. Somebody who may share it can place the link again.',

@@ -1,33 +1,11 @@
 import type { LaunchGrants } from '../../access/permission-sets.ts';
-import type { Ancestor } from '../../content/access/inherited-access.policy.ts';
 import { ancestorsOf } from '../../content/files/files.sql.ts';
 import { makerIsAdmin, MAKER_MAY_SHARE } from '../../content/shares/shares.sql.ts';
 import type { Executor } from '../../store/postgres/database.ts';
 import { COURSE_FOLDER } from '../launch/course-folder.ts';
 import { isCopyOf } from './course-copies.sql.ts';
 import { problemOfLink } from './link-problems.policy.ts';
-import type { TargetFault } from './placed-target.policy.ts';
-
-/** The resource link of a launch, and all that decides what it gives somebody. */
-export interface LinkState {
-  readonly title: string | null;
-  /** Whether it has a target at all. */
-  readonly isPlaced: boolean;
-  readonly fault: TargetFault | null;
-  /** Whether it was placed in the course of the launch, or in one that this course is a copy of. */
-  readonly isOfCourse: boolean;
-  /** Whether the person is a member of the course of the launch. */
-  readonly isMember: boolean;
-  readonly file: {
-    readonly uuid: string;
-    readonly name: string;
-    readonly ownerId: number;
-    readonly isTrashed: boolean;
-    readonly ancestors: readonly Ancestor[];
-  } | null;
-  readonly isMakerActive: boolean;
-  readonly mayMakerShare: boolean;
-}
+import type { LinkState } from './link-state.ts';
 
 /** Whether `s.created_by` teaches course `g`, and file `f` in folder `d` is below its folder. */
 const MAKER_TEACHES = `(

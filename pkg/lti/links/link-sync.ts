@@ -55,6 +55,8 @@ export class LinkSync {
     const key = keyId === undefined ? undefined : await this.#keys.find(tx, keyId);
     const read = readPlacedTarget((id) => (id === key?.id ? key : undefined), custom, registration);
     if (!read) return { keyId: null, fault: null, target: undefined };
-    return 'fault' in read ? { keyId: null, fault: read.fault, target: undefined } : { keyId: key?.id ?? null, fault: null, target: read.target };
+    return 'fault' in read
+      ? { keyId: null, fault: read.fault, target: undefined }
+      : { keyId: key?.id ?? null, fault: null, target: read.target };
   }
 }

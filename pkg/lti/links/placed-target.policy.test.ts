@@ -18,7 +18,10 @@ const TARGET: PlacedTarget = {
   course: 'c3c7c0de-1d2e-4f3a-8b4c-5d6e7f809333',
 };
 
-const keys = (...held: TargetKey[]) => (id: string) => held.find((key) => key.id === id);
+const keys =
+  (...held: TargetKey[]) =>
+  (id: string) =>
+    held.find((key) => key.id === id);
 const signed = (target = TARGET, key = KEY): string => signPlacedTarget(key, target, MOODLE)[TARGET_PARAMETER] ?? '';
 const read = (text: string, registration = MOODLE, find = keys(KEY)) => readPlacedTarget(find, { [TARGET_PARAMETER]: text }, registration);
 
@@ -38,12 +41,17 @@ test.each([{}, { [TARGET_PARAMETER]: '' }, { file: 'x' }])('custom parameters wi
   expect(keyIdOf(custom)).toBeUndefined();
 });
 
-test.each([TARGET.file, '$carrel_target', 'v2.k1.x.y', `${signed()}=`, ` ${signed()}`, signed().replace('v1', 'v2'), signed().slice(0, -1)])(
-  'a text that is no target is malformed: %s',
-  (text) => {
-    expect(read(text)).toEqual({ fault: 'target_malformed' });
-  },
-);
+test.each([
+  TARGET.file,
+  '$carrel_target',
+  'v2.k1.x.y',
+  `${signed()}=`,
+  ` ${signed()}`,
+  signed().replace('v1', 'v2'),
+  signed().slice(0, -1),
+])('a text that is no target is malformed: %s', (text) => {
+  expect(read(text)).toEqual({ fault: 'target_malformed' });
+});
 
 test('a target that was altered in any character counts for nothing', () => {
   const text = signed();

@@ -75,7 +75,9 @@ export function readPlacedTarget(
   if (!key) return { fault: 'target_key_unknown' };
   if (!timingSafeEqual(macOf(key, payload), Buffer.from(mac, 'base64url'))) return { fault: 'target_altered' };
   const bytes = Buffer.from(payload, 'base64url');
-  const [file, maker, course, registered] = [0, 1, 2, 3].map((part) => bytes.subarray(part * PART_BYTES, (part + 1) * PART_BYTES).toString('hex'));
+  const [file, maker, course, registered] = [0, 1, 2, 3].map((part) =>
+    bytes.subarray(part * PART_BYTES, (part + 1) * PART_BYTES).toString('hex'),
+  );
   if (registered !== digestOf(registration).toString('hex')) return { fault: 'target_foreign' };
   const courseId = uuidOf(course);
   return { target: { file: uuidOf(file), maker: uuidOf(maker), course: courseId === NO_COURSE ? null : courseId } };

@@ -21,7 +21,10 @@ export interface Notice {
  * Every rule on the claims of a notice, each with its own code. It is verified as an id_token is; there is no login, so its nonce binds nothing: the id of
  * the notice has it count once. Throws LaunchError.
  */
-export function requireNotice(claims: JWTPayload, expected: { readonly issuer: string; readonly clientId: string; readonly now: Date }): Notice {
+export function requireNotice(
+  claims: JWTPayload,
+  expected: { readonly issuer: string; readonly clientId: string; readonly now: Date },
+): Notice {
   requireParties(claims, expected);
   requireTimes(claims, Math.floor(expected.now.getTime() / 1000));
   if (claims[`${LTI}/version`] !== '1.3.0') throw new LaunchError('version_unsupported');

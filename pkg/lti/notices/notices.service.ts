@@ -8,7 +8,12 @@ import { LaunchError } from '../launch-error.ts';
 import { type Notice, requireNotice } from './notice.policy.ts';
 import { type NoticeRegistration, registrationsOf, storeNotices } from './notices.sql.ts';
 
-const Body = z.object({ notices: z.array(z.object({ jwt: z.string() })).min(1).max(100) });
+const Body = z.object({
+  notices: z
+    .array(z.object({ jwt: z.string() }))
+    .min(1)
+    .max(100),
+});
 
 /** What became of notices that were posted together. */
 export interface Received {
@@ -44,13 +49,17 @@ export class Notices {
     if (!posted.success) throw new LaunchError('notices_invalid');
     const tokens = posted.data.notices.map(({ jwt }) => orRefusal(() => unverifiedToken(jwt)));
     const registrations = await this.#registrations(tokens.filter(isNoRefusal));
-    const judged = await Promise.all(tokens.map((token) => (token instanceof LaunchError ? token : this.#verified(token, registrations))));
+    const judged = await Promise.all(
+      tokens.map((token) => (token instanceof LaunchError ? Promise.resolve(token) : this.#verified(token, registrations))),
+    );
     const valid = judged.filter(isNoRefusal);
     const [first] = judged;
     if (valid.length === 0 && first instanceof LaunchError) throw first;
     await storeNotices(this.#db.tables, valid);
     this.#jobs.notify();
-    const refused = judged.flatMap((one, notice) => (one instanceof LaunchError ? [{ notice, error: one.code, message: one.message }] : []));
+    const refused = judged.flatMap((one, notice) =>
+      one instanceof LaunchError ? [{ notice, error: one.code, message: one.message }] : [],
+    );
     return { accepted: valid.length, refused };
   }
 
@@ -60,7 +69,10 @@ export class Notices {
     return registrationsOf(this.#db.tables, [...issuers], [...clientIds]);
   }
 
-  async #verified(token: UnverifiedToken, registrations: readonly NoticeRegistration[]): Promise<(Notice & { toolId: number }) | LaunchError> {
+  async #verified(
+    token: UnverifiedToken,
+    registrations: readonly NoticeRegistration[],
+  ): Promise<(Notice & { toolId: number }) | LaunchError> {
     try {
       const { iss, aud } = token.claims;
       const ofIssuer = registrations.filter(({ issuer }) => issuer === iss);

@@ -1,4 +1,5 @@
 import { expect, test } from '@jest/globals';
+import { fixture } from '../../support/fixture.ts';
 import { systemRandom } from '../../../pkg/runtime/random.ts';
 import { INSTRUCTOR, LEARNER } from '../../support/lms/claims.ts';
 import { launched } from '../../support/lms/launched.ts';
@@ -38,10 +39,25 @@ async function courseWithLinks() {
   };
 }
 
-const opens = (course: Course, custom: Record<string, string>, id: string, role = LEARNER) =>
-  opensLink(tenant, at, { user: { id }, roles: [role], course, custom, resourceLinkId: `${course.id}-${custom['carrel_target']?.slice(-8)}` });
+/** A course with links, for those who do not make another one its copy. */
+const guarded = fixture(
+  () => courseWithLinks(),
+  async () => {},
+);
 
-const NOT_YET = { file: null, problem: { code: 'link_of_other_course', message: expect.stringContaining('an instructor of both courses') } };
+const opens = (course: Course, custom: Record<string, string>, id: string, role = LEARNER) =>
+  opensLink(tenant, at, {
+    user: { id },
+    roles: [role],
+    course,
+    custom,
+    resourceLinkId: `${course.id}-${custom['carrel_target']?.slice(-8)}`,
+  });
+
+const NOT_YET = {
+  file: null,
+  problem: { code: 'link_of_other_course', message: expect.stringContaining('an instructor of both courses') },
+};
 
 test('links of a copied course work for its people once an instructor of both courses has opened one of them', async () => {
   const origin = await courseWithLinks();
@@ -50,7 +66,10 @@ test('links of a copied course work for its people once an instructor of both co
   const early = await opens(copy, origin.own, 'pupil');
   const adopted = await opens(copy, origin.own, `prof-${origin.course.id}`, INSTRUCTOR);
   const [own, shared] = [await opens(copy, origin.own, 'pupil'), await opens(copy, origin.shared, 'pupil')];
-  const downloads = [await own.api.get(`/files/${origin.files.own}/download`), await shared.api.get(`/files/${origin.files.shared}/download`)];
+  const downloads = [
+    await own.api.get(`/files/${origin.files.own}/download`),
+    await shared.api.get(`/files/${origin.files.shared}/download`),
+  ];
 
   expect(early.link).toMatchObject(NOT_YET);
   expect([adopted, own, shared].map(({ link }) => [link.file?.id, link.problem])).toEqual([
@@ -88,7 +107,7 @@ test.each<[string, string | undefined, string, Record<string, string>]>([
   ['an instructor of the old course who learns in the new one', INSTRUCTOR, LEARNER, {}],
   ['an instructor of the new course who writes the history into the link themselves', undefined, INSTRUCTOR, { forged: 'history' }],
 ])('%s does not make the new course a copy', async (_who, inOld, inNew, forged) => {
-  const origin = await courseWithLinks();
+  const origin = guarded;
   const copy = newCourse();
   const id = `person-${copy.id}`;
   if (inOld !== undefined) await launched(tenant, at, { user: { id }, roles: [inOld], course: origin.course });

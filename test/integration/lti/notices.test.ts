@@ -105,10 +105,13 @@ test('a notice is answered once it is stored with its job, by two statements, an
 
   expect([reply.status, reply.body, sql.length]).toEqual([200, { accepted: 1, refused: [] }, 2]);
   expect(new Set(again.map(({ status }) => status))).toEqual(new Set([200]));
-  expect(await tenant.db.query('SELECT notice_id, context_id, origin_ids, noticed_at FROM lti_notices WHERE notice_id = $1', [id])).toEqual([
-    { notice_id: id, context_id: 'new', origin_ids: ['old'], noticed_at: null },
-  ]);
-  const jobs = await tenant.db.query(`SELECT FROM carrel.work WHERE tenant = current_user AND kind = 'lti.notice' AND payload ->> 'notice' = $1`, [id]);
+  expect(await tenant.db.query('SELECT notice_id, context_id, origin_ids, noticed_at FROM lti_notices WHERE notice_id = $1', [id])).toEqual(
+    [{ notice_id: id, context_id: 'new', origin_ids: ['old'], noticed_at: null }],
+  );
+  const jobs = await tenant.db.query(
+    `SELECT FROM carrel.work WHERE tenant = current_user AND kind = 'lti.notice' AND payload ->> 'notice' = $1`,
+    [id],
+  );
   expect(jobs).toHaveLength(1);
 });
 

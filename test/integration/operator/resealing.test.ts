@@ -226,7 +226,12 @@ test('the key of placed links opens with the new data key alone once it was seal
   const made = await keysBy(keyOld).current(sql);
 
   const before = await keysBy(keyYoung).find(sql, made.id);
-  const { unopenable } = await resealTenant(pool, { tenantId: '79', slug: login.slug, keyId: 'young', sealer: new Sealer(dataKeys, random) });
+  const { unopenable } = await resealTenant(pool, {
+    tenantId: '79',
+    slug: login.slug,
+    keyId: 'young',
+    sealer: new Sealer(dataKeys, random),
+  });
   const after = await keysBy(keyYoung).find(sql, made.id);
 
   expect([before, unopenable, after]).toEqual([undefined, 0, made]);

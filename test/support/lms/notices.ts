@@ -16,7 +16,11 @@ export class NoticeHandlers {
   constructor(issuer: string, tokens: TokenEndpoint) {
     this.service = new Service(issuer, tokens, ({ pathname }) => {
       const deployment = /^\/pns\/([^/]+)$/.exec(pathname)?.[1];
-      const put = { scopes: [SCOPE.notices], takes: 'application/json', run: (call: Call) => this.#put(decodeURIComponent(deployment ?? ''), call) };
+      const put = {
+        scopes: [SCOPE.notices],
+        takes: 'application/json',
+        run: (call: Call) => this.#put(decodeURIComponent(deployment ?? ''), call),
+      };
       return deployment === undefined ? undefined : { PUT: put };
     });
   }
@@ -30,7 +34,8 @@ export class NoticeHandlers {
   #put(deployment: string, { clientId, body }: Call) {
     const { notice_type: type, handler } = JSON.parse(body) as Record<string, unknown>;
     if (typeof type !== 'string' || !TYPES.includes(type)) throw new Refusal(400, `notice_type is one of ${TYPES.join(', ')}`);
-    if (typeof handler !== 'string' || (handler !== '' && !URL.canParse(handler))) throw new Refusal(400, 'handler is an address, or empty');
+    if (typeof handler !== 'string' || (handler !== '' && !URL.canParse(handler)))
+      throw new Refusal(400, 'handler is an address, or empty');
     this.addresses.set(`${clientId} ${deployment} ${type}`, handler);
     return { body: { notice_type: type, handler } };
   }

@@ -9,7 +9,8 @@ import type { TenantMigration } from './migration.ts';
  */
 export const resourceLinks: TenantMigration = {
   name: '0211-resource-links',
-  loses: 'The resource links, which the next launch of each writes again; which courses are copies: their people need an instructor of both again.',
+  loses:
+    'The resource links, which the next launch of each writes again; which courses are copies: their people need an instructor of both again.',
   up: () => `
       CREATE TABLE lti_resource_links (
         id integer GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
