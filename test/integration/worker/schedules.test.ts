@@ -174,11 +174,7 @@ describe('a schedule whose job is lost is due again when a worker starts', () =>
   };
 
   test('it was a dead letter: what was missed is caught up with, or counted', async () => {
-    const [caughtUp, leftOut, gone] = [
-      await create({ cron: hourly() }),
-      await create({ cron: hourly(), catch_up: false }),
-      await create(),
-    ];
+    const [caughtUp, leftOut, gone] = [await create({ cron: hourly() }), await create({ cron: hourly(), catch_up: false }), await create()];
     await unknown([caughtUp, leftOut, gone]);
     await tenant.admin.delete(`/schedules/${gone}`);
     await worker.start();
