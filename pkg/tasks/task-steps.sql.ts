@@ -97,6 +97,16 @@ export const advanceTask = (
     JSON.stringify(cursor),
   ]);
 
+/** Counts an attempt that may be repeated, in the place of how far it has come; gives how many there were. */
+export async function countAttempt(tx: Sql, id: number): Promise<number> {
+  const [row] = await tx.query<{ attempts: number }>(
+    `UPDATE tasks SET cursor = jsonb_build_object('attempts', coalesce((cursor ->> 'attempts')::int, 0) + 1) WHERE id = $1
+     RETURNING (cursor ->> 'attempts')::int AS attempts`,
+    [id],
+  );
+  return row?.attempts ?? 0;
+}
+
 /** The columns of an item that a statement of `plan` inserts. */
 export const PLANNED_COLUMNS = 'task_id, rank, target_type, target, target_name';
 

@@ -2,10 +2,10 @@ import { Problem } from '../../api/problem.ts';
 import { type Processor, TryLater, type WorkerServices } from '../../events/processor.ts';
 import { LimitReached } from '../../store/postgres/errors.ts';
 import { taskProcessor, type TaskSteps } from '../../tasks/task-processor.ts';
+import { countAttempt } from '../../tasks/task-steps.sql.ts';
 import { HelperCalls, type HelperLimits } from '../calls/helper-calls.ts';
 import { HelperLooks } from '../calls/helper-looks.ts';
 import { convert, type Helpers, type PlannedConversion } from './convert-pdf.ts';
-import { countAttempt } from './pdf.sql.ts';
 import { OPTIMIZE, type PdfArguments, TRANSLATE } from './pdf-tasks.ts';
 
 /** Between the attempts at a helper that is unavailable (the API's contract: three more). */

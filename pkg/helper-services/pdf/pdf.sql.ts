@@ -18,13 +18,3 @@ export async function isRunning(sql: Pick<Sql, 'query'>, task: string): Promise<
   const rows = await sql.query("SELECT FROM tasks WHERE uuid = $1 AND state = 'running'", [task]);
   return rows.length > 0;
 }
-
-/** Counts an attempt that may be repeated; gives how many there were. */
-export async function countAttempt(tx: Sql, task: number): Promise<number> {
-  const [row] = await tx.query<{ attempts: number }>(
-    `UPDATE tasks SET cursor = jsonb_build_object('attempts', coalesce((cursor ->> 'attempts')::int, 0) + 1) WHERE id = $1
-     RETURNING (cursor ->> 'attempts')::int AS attempts`,
-    [task],
-  );
-  return row?.attempts ?? 0;
-}
