@@ -296,7 +296,7 @@ export interface TenantSpec {
   /** What runs regularly (docs/use-the-api.md). It acts as the administrator of `admin`. */
   schedules?: ({
     name: string;
-    kind: 'recount_usage' | 'empty_trash' | 'sweep_objects' | 'sweep_uploads' | 'apply_retention' | 'verify_checksums' | 'export_folder' | 'batch';
+    kind: 'recount_usage' | 'empty_trash' | 'sweep_objects' | 'sweep_uploads' | 'apply_retention' | 'verify_checksums' | 'sync_rosters' | 'export_folder' | 'batch';
     /** Minute, hour, day of month, month, day of week. */
     cron: string;
     /** An IANA name. */

@@ -22,6 +22,7 @@ import type { WorkerJobs } from '../../pkg/jobs/worker.ts';
 import { renameCourse } from '../../pkg/lti/launch/rename-course.processor.ts';
 import { processNotice } from '../../pkg/lti/notices/process-notice.processor.ts';
 import { registerHandler } from '../../pkg/lti/notices/register-handler.processor.ts';
+import { rosterProcessors } from '../../pkg/lti/members/sync-roster.processor.ts';
 import { submitGrade } from '../../pkg/lti/grades/submit-grade.processor.ts';
 import { armSchedules } from '../../pkg/schedules/arm-schedules.ts';
 import { tickSchedule } from '../../pkg/schedules/tick.processor.ts';
@@ -53,6 +54,7 @@ export const workerJobs = (config: WorkerConfig): WorkerJobs => ({
     renameCourse,
     processNotice,
     registerHandler,
+    ...rosterProcessors(),
     expireTask,
     replay,
     tickSchedule,

@@ -1,6 +1,7 @@
 import type { QueueSettings } from '../../pkg/events/processor.ts';
 import { DEFAULT_QUEUE, NAMED_STORES_QUEUE } from '../../pkg/store/postgres/job-store.ts';
 import { HELPER_QUEUE } from '../../pkg/helper-services/pdf/pdf-tasks.ts';
+import { ROSTER_QUEUE } from '../../pkg/tasks/roster-tasks.ts';
 import { TASK_QUEUE } from '../../pkg/tasks/task-kind.ts';
 
 const MINUTE_MS = 60_000;
@@ -13,6 +14,8 @@ export const QUEUES: readonly QueueSettings[] = [
   { name: NAMED_STORES_QUEUE, perTenant: 2, concurrency: 64, timeLimitMs: 60 * MINUTE_MS },
   // A stalled LMS holds a slot until its time-out, so there are many slots, and one tenant gets few.
   { name: 'grades', perTenant: 4, concurrency: 512, timeLimitMs: 5 * MINUTE_MS },
+  // The same, of rosters. What they hold of pages is bounded for the process.
+  { name: ROSTER_QUEUE, perTenant: 2, concurrency: 16, timeLimitMs: 20 * MINUTE_MS },
   // A stalled helper service holds a slot for minutes. One tenant gets few, and what they hold of PDFs is bounded for the process.
   { name: HELPER_QUEUE, perTenant: 2, concurrency: 64, timeLimitMs: 20 * MINUTE_MS },
   // What people request may take minutes, so purges and caches do not wait behind it. A step copies a large object at most.

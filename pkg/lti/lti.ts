@@ -1,4 +1,5 @@
 import type { Feature } from '../feature/feature.ts';
+import { TaskRequests } from '../tasks/task-requests.ts';
 import { contextEndpoints } from './contexts/contexts.endpoints.ts';
 import { Contexts } from './contexts/contexts.service.ts';
 import { CourseSync } from './launch/course-sync.ts';
@@ -9,6 +10,9 @@ import { lineItemEndpoints } from './line-items/line-items.endpoints.ts';
 import { LineItems } from './line-items/line-items.service.ts';
 import { resultEndpoints } from './results/results.endpoints.ts';
 import { Results } from './results/results.service.ts';
+import { memberEndpoints } from './members/members.endpoints.ts';
+import { CourseMembers } from './members/members.service.ts';
+import { RosterRequests } from './members/roster-requests.ts';
 import { CourseServices } from './services/course-services.ts';
 import { LmsCalls } from './services/lms-calls.ts';
 import { grantsOfLaunch } from './links/link-state.sql.ts';
@@ -46,6 +50,7 @@ export const lti: Feature = {
     const keys = new PlatformKeys(deps);
     const verifier = new TokenVerifier({ ...deps, keys, origins, unknown });
     const [users, courses] = [new UserSync(deps), new CourseSync(deps)];
+    const tasks = new TaskRequests(services);
     const links = new LinkSync({ keys: new TargetKeys(deps) });
     const launches = new Launches({
       ...deps,
@@ -55,6 +60,7 @@ export const lti: Feature = {
       users,
       courses,
       links,
+      rosters: new RosterRequests({ db, tasks, log }),
       handlers: new HandlerRequests(deps),
     });
     const calls = new LmsCalls(deps);
@@ -67,6 +73,7 @@ export const lti: Feature = {
       endpoints: [
         ...launchViewEndpoints(new LaunchViews(deps)),
         ...contextEndpoints(new Contexts(deps)),
+        ...memberEndpoints(new CourseMembers({ ...deps, tasks })),
         ...lineItemEndpoints(new LineItems({ ...deps, calls, services: courseServices })),
         ...resultEndpoints(new Results({ ...deps, calls, services: courseServices })),
         ...gradeEndpoints(new Grades(deps)),

@@ -14,6 +14,7 @@ import { KEEP_MAX, requestExportRun } from '../content/exports/kept-exports.ts';
 import { storedValue } from '../content/metadata/metadata.policy.ts';
 import { EMPTY_OWN_TRASH } from '../content/trash/trash-task.ts';
 import type { Tx } from '../store/postgres/database.ts';
+import { SYNC_ROSTERS } from '../tasks/roster-tasks.ts';
 import type { TaskRequests } from '../tasks/task-requests.ts';
 import type { TaskView } from '../tasks/tasks.schema.ts';
 
@@ -32,6 +33,7 @@ export const SCHEDULE_KINDS = [
   'sweep_uploads',
   'apply_retention',
   'verify_checksums',
+  'sync_rosters',
   'export_folder',
   'batch',
 ] as const;
@@ -55,6 +57,7 @@ export const WORKS = [
   work('sweep_uploads', NONE),
   work('apply_retention', NONE),
   work('verify_checksums', NONE),
+  work('sync_rosters', NONE),
   work('export_folder', ExportFolder),
   work('batch', ScheduledBatch),
 ] as const;
@@ -92,6 +95,8 @@ export function requestRun(tx: Tx, tasks: TaskRequests, work: ScheduleWork, sett
       return tasks.requestRun(tx, APPLY_RETENTION, of, { arguments: settings.versions });
     case 'verify_checksums':
       return tasks.requestRun(tx, VERIFY_CHECKSUMS, of, { arguments: {} });
+    case 'sync_rosters':
+      return tasks.requestRun(tx, SYNC_ROSTERS, of, { arguments: {} });
     case 'export_folder':
       return requestExportRun(tx, tasks, { ...of, folder: work.arguments.folder_id, appUrl: settings.appUrl });
     case 'batch': {

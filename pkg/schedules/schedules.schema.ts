@@ -80,7 +80,7 @@ const DEFINITION = {
   catch_up: CatchUp.default(true),
 };
 
-const [recountUsage, emptyTrash, sweepObjects, sweepUploads, applyRetention, verifyChecksums, exportFolder, batch] = WORKS;
+const [recountUsage, emptyTrash, sweepObjects, sweepUploads, applyRetention, verifyChecksums, syncRosters, exportFolder, batch] = WORKS;
 /** The example of each is a whole one. */
 const example = (kind: string, more: object = {}): object => ({ name: 'Old drafts', kind, cron: '0 3 * * mon-fri', ...more });
 const FOLDER = '7b0c6d6e-5c1f-4d0a-9a53-0d6f0e3b2a11';
@@ -94,6 +94,7 @@ export const NewSchedule = z
     sweepUploads.extend(DEFINITION).meta({ id: 'NewSweepUploadsSchedule', example: example('sweep_uploads') }),
     applyRetention.extend(DEFINITION).meta({ id: 'NewApplyRetentionSchedule', example: example('apply_retention') }),
     verifyChecksums.extend(DEFINITION).meta({ id: 'NewVerifyChecksumsSchedule', example: example('verify_checksums') }),
+    syncRosters.extend(DEFINITION).meta({ id: 'NewSyncRostersSchedule', example: example('sync_rosters') }),
     exportFolder.extend(DEFINITION).meta({
       id: 'NewExportFolderSchedule',
       description:

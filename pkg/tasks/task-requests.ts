@@ -60,6 +60,17 @@ export class TaskRequests {
     return this.#requested(tx, kind, await insertTask(tx, task));
   }
 
+  /** What Carrel asks for by itself. Three statements. */
+  async requestOwn<Arguments extends z.ZodType>(
+    tx: Tx,
+    kind: TaskKind<Arguments>,
+    { arguments: taskArguments }: { arguments: z.input<Arguments> & Json },
+  ): Promise<void> {
+    const [uuid, createdAt] = [this.#random.uuid(), this.#clock.now()];
+    const task = { uuid, kind: kind.name, userId: null, arguments: taskArguments, isSingle: false, result: null, createdAt };
+    await this.#requested(tx, kind, await insertTask(tx, task));
+  }
+
   /** A task of the same person for the failed items, those with these codes, of one that has ended. Throws `conflict`. */
   async retry(tx: Tx, kind: TaskKind, from: TaskRow, codes?: readonly string[]): Promise<TaskView> {
     const { id, userId, result } = from;

@@ -12,6 +12,8 @@ export const TASK_KINDS = [
   'replay',
   'optimize',
   'translate',
+  'sync_roster',
+  'sync_rosters',
   'recount_usage',
   'sweep_objects',
   'sweep_uploads',
@@ -50,6 +52,10 @@ export type ItemState = (typeof ITEM_STATES)[number];
 /** Why there was nothing to do for an item. */
 export const SKIP_REASONS = ['with_folder', 'system_file', 'exists'] as const;
 export type SkipReason = (typeof SKIP_REASONS)[number];
+
+/** Why an entry of a roster is nobody's. */
+export const ROSTER_SKIP_REASONS = ['no_object', 'no_user_id', 'user_id_invalid'] as const;
+export type RosterSkipReason = (typeof ROSTER_SKIP_REASONS)[number];
 
 const ErrorCode = z
   .string()
@@ -187,6 +193,33 @@ const TranslateTask = TaskOfAnyKind.extend({
   result: Made.nullable().describe('null until it has succeeded'),
 }).meta({ id: 'TranslateJob' });
 
+const ROSTER_COUNTS = {
+  added: 'people who were not in the course, or had left it',
+  changed: 'whose name, e-mail address or roles are others',
+  removed: 'who have left',
+};
+const SyncRosterTask = TaskOfAnyKind.extend({
+  kind: z.literal('sync_roster'),
+  result: z
+    .object({
+      added: Count(ROSTER_COUNTS.added, 3),
+      changed: Count(ROSTER_COUNTS.changed, 1),
+      removed: Count(ROSTER_COUNTS.removed, 2),
+      members: Count('people who are in the course now', 24),
+      skipped: z
+        .array(z.object({ reason: z.enum(ROSTER_SKIP_REASONS), count: Count('of entries', 1) }))
+        .optional()
+        .describe('entries of the roster that name nobody who could launch; left out where there are none'),
+    })
+    .nullable()
+    .describe('null until it has succeeded: until then nothing has changed'),
+}).meta({ id: 'SyncRosterJob' });
+const SyncRostersTask = maintenance('sync_rosters', {
+  courses: 'whose rosters were taken over',
+  failed: 'courses whose rosters could not be read, and are as they were',
+  ...ROSTER_COUNTS,
+});
+
 /** docs/design/records.md, Job. */
 export const TaskView = z
   .discriminatedUnion('kind', [
@@ -198,6 +231,8 @@ export const TaskView = z
     ReplayTask,
     OptimizeTask,
     TranslateTask,
+    SyncRosterTask,
+    SyncRostersTask,
     RecountUsageTask,
     SweepObjectsTask,
     SweepUploadsTask,

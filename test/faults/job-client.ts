@@ -40,6 +40,9 @@ export class JobLog {
   }
 }
 
+/** What is there for all rounds of jobs. */
+type Given = Pick<Stage, 'webhook' | 'friend' | 'schedules' | 'course'>;
+
 /** Somebody who requests jobs of all kinds, one after the other, cancels some, and compares what they say with the tables. */
 export class JobClient {
   readonly #name: string;
@@ -49,7 +52,7 @@ export class JobClient {
   readonly #jobs: JobLog;
   readonly #changes: ChangeLog;
   readonly #userId: string;
-  readonly #given: Pick<Stage, 'webhook' | 'friend' | 'schedules'>;
+  readonly #given: Given;
   readonly #kinds: readonly JobKind[];
   #count = 0;
 
@@ -63,7 +66,7 @@ export class JobClient {
     random: Seeded;
     jobs: JobLog;
     changes: ChangeLog;
-    given: Pick<Stage, 'webhook' | 'friend' | 'schedules'>;
+    given: Given;
     /** Which chain of kinds it begins with. */
     first: number;
   }) {

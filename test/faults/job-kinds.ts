@@ -15,6 +15,8 @@ export interface Stage {
   readonly unpacked: string;
   /** A PDF that an optimizer makes smaller; no other name begins with the stem of its own. */
   readonly pdf: { readonly id: string; readonly stem: string };
+  /** A course of an LMS that has a roster. */
+  readonly course: string;
   /** Ids of schedules whose time does not come, by their kinds. */
   readonly schedules: ReadonlyMap<string, string>;
   /** A folder with files that nobody else changes, and an empty one. */
@@ -68,7 +70,7 @@ export interface JobKind {
   /** Left out: its items do not say. */
   readonly effect?: Effect;
   /** Code of the error by which it may fail, having been tried as often as it must. */
-  readonly mayFailBy?: 'helper_unavailable';
+  readonly mayFailBy?: 'helper_unavailable' | 'lms_failed';
 }
 
 /** By a statement that gives `id` and `n`. */
@@ -226,10 +228,19 @@ const ofTheTrash: readonly JobKind[] = [
 ];
 
 /** Kinds that a schedule runs, now. */
-export const SCHEDULED_KINDS = ['recount_usage', 'sweep_objects', 'sweep_uploads', 'apply_retention', 'verify_checksums'] as const;
+export const SCHEDULED_KINDS = [
+  'recount_usage',
+  'sweep_objects',
+  'sweep_uploads',
+  'apply_retention',
+  'verify_checksums',
+  'sync_rosters',
+] as const;
 
 const ofSchedulesAndWebhooks: readonly JobKind[] = [
   ...SCHEDULED_KINDS.map((kind): JobKind => ({ name: kind, path: ({ schedules }) => `/schedules/${schedules.get(kind)}/run` })),
+  // An LMS gives no token while it cannot read our keys.
+  { name: 'sync_roster', path: ({ course }) => `/lti/contexts/${course}/members/sync`, mayFailBy: 'lms_failed' },
   {
     name: 'replay',
     path: ({ webhook }) => `/webhooks/${webhook}/replays`,

@@ -2,7 +2,10 @@ import { syncHelpers } from '../../pkg/helper-services/managed-helpers.ts';
 import { startHelper } from '../support/helpers/helper.ts';
 import { freePort } from '../support/ports.ts';
 import type { Api } from '../support/api.ts';
+import type { Lms } from '../support/lms/lms.ts';
+import { registeredLms } from '../support/lms/registration.ts';
 import { type Receiver, startReceiver } from '../support/receiver.ts';
+import { rosterCourse } from '../support/rosters.ts';
 import type { TestTenant } from '../support/server.ts';
 import { range, waitFor } from '../support/wait.ts';
 import { addWebhook } from '../support/webhooks.ts';
@@ -25,6 +28,8 @@ import { QUIET_MS, RETRIES, untilQuiet, type Withstood } from './withstand.ts';
 /** Of each tenant. */
 const CLIENTS = 6;
 const JOB_CLIENTS = 4;
+/** Of a course: three pages. */
+const MEMBERS = 120;
 const HELPER_KINDS = ['translate', 'pdf_optimize', 'pdf_translate'] as const;
 const SECRET = 'a secret';
 const CHANGES_PER_FAULT = 60;
@@ -40,6 +45,7 @@ interface Side {
   readonly tenant: TestTenant;
   readonly server: Kept;
   readonly receiver: Receiver;
+  readonly lms: Lms;
   readonly arrivals: Arrivals;
   readonly changes: ChangeLog;
   readonly work: () => Promise<unknown>;
@@ -64,6 +70,7 @@ export async function soak({ tenants, changes, jobs, seed, progress }: SoakOptio
   const log = new JobLog(jobs);
   const programs: Kept[] = [];
   const receivers: Receiver[] = [];
+  const lmss: Lms[] = [];
   const own = await startHelper();
   try {
     const helpersPort = await freePort();
@@ -83,6 +90,7 @@ export async function soak({ tenants, changes, jobs, seed, progress }: SoakOptio
       sides.push(side);
       programs.push(side.server);
       receivers.push(side.receiver);
+      lmss.push(side.lms);
     }
     const anyServer = { kill: () => (sides[random.between(0, tenants - 1)] as Side).server.kill() };
     const helpers = { ours: { kill: () => ours.kill(), signal: (name: 'SIGSTOP' | 'SIGCONT') => signal(name) }, own };
@@ -136,6 +144,7 @@ export async function soak({ tenants, changes, jobs, seed, progress }: SoakOptio
   } finally {
     await Promise.all(programs.map((program) => program.stop()));
     await Promise.all([own, ...receivers].map((each) => each.close()));
+    await Promise.all(lmss.map((lms) => lms.stop()));
     await platform.stop();
   }
 }
@@ -149,6 +158,9 @@ async function sideOf(platform: TestPlatform, name: string, wanted: number, jobs
   const url = `http://127.0.0.1:${port}/api/v1`;
   const changes = new ChangeLog(wanted);
   const friend = (await tenant.user()).user.id;
+  const at = await registeredLms(tenant);
+  const { id: course, enrolMany } = await rosterCourse(tenant, at);
+  enrolMany(MEMBERS);
   const isAhead = (): boolean => changes.ended / wanted > jobs.count / jobs.wanted + AHEAD;
   const pace = () => waitFor('the jobs to come after the changes', () => changes.isAbandoned || !isAhead(), STANDSTILL_MS);
   const clients: { work(): Promise<void> }[] = [];
@@ -162,13 +174,13 @@ async function sideOf(platform: TestPlatform, name: string, wanted: number, jobs
       new JobClient({
         ...of,
         random: random.fork(`jobs ${at}`),
-        given: { webhook, friend, schedules: await schedulesOf(of.api, of.name) },
+        given: { webhook, friend, course, schedules: await schedulesOf(of.api, of.name) },
         first: at,
       }),
     );
   }
   const arrivals = new Arrivals(receiver, SECRET);
-  return { tenant, server, receiver, arrivals, changes, work: () => Promise.all(clients.map((client) => client.work())) };
+  return { tenant, server, receiver, lms: at.lms, arrivals, changes, work: () => Promise.all(clients.map((client) => client.work())) };
 }
 
 /** Has a tenant use one helper for all, as the operator does. */

@@ -115,7 +115,16 @@ export const ROWS_OF_TENANT: Rows = {
     },
   ],
   groups: [
-    { uuid: uuid(20), name: 'Physics', platform_id: 1, context_id: 'course', created_by: 1, title_said: 'Physics' },
+    {
+      uuid: uuid(20),
+      name: 'Physics',
+      platform_id: 1,
+      context_id: 'course',
+      created_by: 1,
+      title_said: 'Physics',
+      roster_synced_at: EARLIER,
+      roster_asked_at: EARLIER,
+    },
     { uuid: uuid(21), name: 'Friends', created_by: 2, description: 'of physics' },
   ],
   lti_link_keys: [{ id: 'a1b2c3', secret: 'sealed' }],
@@ -161,6 +170,18 @@ export const ROWS_OF_TENANT: Rows = {
   ],
   lti_line_items: [{ uuid: uuid(45), group_id: 1, tool_id: 1, url: 'https://lms.example.org/items/1' }],
   group_members: [{ group_id: 1, user_id: 3, role: 'learner' }],
+  lti_members: [
+    {
+      group_id: 1,
+      subject: 'grace',
+      name: 'Grace',
+      email: 'grace@example.org',
+      roles: ['Learner'],
+      role: 'learner',
+      is_active: false,
+      source: 'roster',
+    },
+  ],
   folders: [
     { uuid: uuid(30), name: 'Course', path: '/Course', owner_id: 2, revision: 3 },
     {
@@ -308,6 +329,9 @@ export const ROWS_OF_TENANT: Rows = {
     },
   ],
   task_requesters: [{ user_id: 2 }],
+  lti_roster_entries: [
+    { task_id: 2, subject: 'grace', name: 'Grace', email: 'grace@example.org', roles: ['Learner'], role: 'learner', is_active: true },
+  ],
   task_items: [
     {
       task_id: 2,

@@ -15,7 +15,7 @@ export const ContextView = z
       .nullable()
       .describe("the course's folder; null once it was deleted"),
     group_id: Uuid.describe('the group of its people'),
-    members: z.int().min(0).meta({ description: 'people who have an account here', example: 24 }),
+    members: z.int().min(0).meta({ description: 'people who are in the course, whether they have launched or not', example: 24 }),
     services: z
       .object({
         line_items: z
@@ -28,7 +28,7 @@ export const ContextView = z
       })
       .describe('what the LMS offers in this course, by its last launch; nothing while the registration is inactive'),
     roster_synced_at: Timestamp.nullable().meta({
-      description: "when the LMS's list of members was last taken over; null: never",
+      description: "when the LMS's list of members was read that was last taken over; null: never",
       example: null,
     }),
     etag: Etag,

@@ -31,7 +31,7 @@ export class Contexts {
 }
 
 /** The course as its administrators and instructors know it. One statement. Throws Problem not_found, forbidden. */
-export async function requireTaught(sql: Executor, actor: Actor, id: string): Promise<OwnContextRow> {
+export async function requireTaught(sql: Executor, actor: Pick<Actor, 'userId' | 'roles'>, id: string): Promise<OwnContextRow> {
   const context = await findContext(sql, id, actor.userId);
   if (context && mayGrade(actor, context.courseRole)) return context;
   if (context?.courseRole == null) throw new Problem('not_found');

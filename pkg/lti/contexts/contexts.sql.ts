@@ -22,6 +22,7 @@ export interface ContextRow extends OfferedServices {
   readonly registrationId: string | null;
   readonly folder: { readonly id: string; readonly name: string } | null;
   readonly members: number;
+  readonly rosterSyncedAt: Date | null;
 }
 
 /** A course with the actor's role in it; null: not a member. */
@@ -32,7 +33,7 @@ export interface OwnContextRow extends ContextRow {
 /** Of a group `g`, its last launch `l` and its folder `d`. Members are counted once a page is chosen. */
 const COLUMNS = `g.id AS "groupId", l.tool_id AS "toolId", g.platform_id AS "platformId", g.uuid, g.context_id AS "lmsId", g.name AS title, l.label, l.registration_id AS "registrationId",
   CASE WHEN d.id IS NOT NULL THEN jsonb_build_object('id', d.uuid, 'name', d.name) END AS folder,
-  (SELECT count(*)::int FROM group_members n WHERE n.group_id = g.id) AS members,
+  (SELECT count(*)::int FROM lti_members n WHERE n.group_id = g.id AND n.is_active) AS members, g.roster_synced_at AS "rosterSyncedAt",
   coalesce(l.is_active, false) AS "isActive", l.line_items_url AS "lineItemsUrl", l.line_item_url AS "lineItemUrl",
   coalesce(l.scopes, '{}') AS scopes, l.roster_url AS "rosterUrl"`;
 
@@ -77,6 +78,15 @@ export async function findContext(sql: Executor, uuid: string, userId: number): 
   return row;
 }
 
+const NEXT_WITH_ROSTER = `
+  SELECT ${COLUMNS} FROM ${FROM} WHERE g.context_id IS NOT NULL AND g.id > $1 AND l.is_active AND l.roster_url IS NOT NULL ORDER BY g.id LIMIT 1`;
+
+/** The next course, by the ids of groups, whose last launch says where its roster is. One statement. */
+export async function nextCourseWithRoster(sql: Sql, after: number): Promise<ContextRow | undefined> {
+  const [row] = await sql.query<ContextRow>(NEXT_WITH_ROSTER, [after]);
+  return row;
+}
+
 /** The tag covers all that is shown: the course has no row of its own whose revision would count. */
 export function presentContext(row: ContextRow): ContextView {
   const shown = {
@@ -89,7 +99,7 @@ export function presentContext(row: ContextRow): ContextView {
     group_id: row.uuid,
     members: row.members,
     services: servicesOf(row),
-    roster_synced_at: null,
+    roster_synced_at: row.rosterSyncedAt?.toISOString() ?? null,
   };
   return { ...shown, etag: etagOf('context', row.uuid, JSON.stringify(shown)) };
 }

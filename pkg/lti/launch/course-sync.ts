@@ -8,6 +8,7 @@ import { grantsTag } from '../../access/tags.ts';
 import { FOLDERS_TAG } from '../../content/content.tags.ts';
 import type { TaggedCache } from '../../store/redis/tagged-cache.ts';
 import { COURSE_FOLDER, formerNamesOfJobs, isLarge, MOST_FORMER, namesOf, RENAME_COURSE, renameCourseFolder } from './course-folder.ts';
+import { writeLaunchedMember } from '../members/members.sql.ts';
 import type { LaunchContext, NewLaunch } from './launch.sql.ts';
 import type { SyncedUser } from './user-sync.ts';
 import { courseRole, type CourseRole } from './roles.policy.ts';
@@ -18,6 +19,7 @@ import { courseRole, type CourseRole } from './roles.policy.ts';
  * Invariants:
  * - A context of a platform is one group with one folder, however many first launches race.
  * - A changed title renames group and folder, unless they were renamed in Carrel; a large folder by a job, so that the launch does not wait for it.
+ * - Whoever launches is among the members of the course.
  * - The group has read access. Each instructor has a write grant of their own, and loses it with the role.
  */
 export class CourseSync {
@@ -36,13 +38,25 @@ export class CourseSync {
   }
 
   /** Creates or updates group, folder, membership and grant. No statement if nothing changed. `tx` is one of TaggedCache. */
-  async sync(tx: Tx, { isCourseUnchanged }: LaunchContext, user: SyncedUser, { registration, message }: NewLaunch): Promise<void> {
+  async sync(tx: Tx, { isCourseUnchanged, isUserUnchanged }: LaunchContext, user: SyncedUser, launch: NewLaunch): Promise<void> {
+    const { registration, message, profile } = launch;
     const { context, roles } = message;
-    if (!context || isCourseUnchanged) return;
+    if (!context || (isCourseUnchanged && isUserUnchanged)) return;
     const role = courseRole(roles);
+    if (!isCourseUnchanged) await this.#syncCourse(tx, context, user, registration.platformId, role);
+    await writeLaunchedMember(tx, { platformId: registration.platformId, contextId: context.id, role }, message, profile);
+  }
+
+  async #syncCourse(
+    tx: Tx,
+    context: NonNullable<NewLaunch['message']['context']>,
+    user: SyncedUser,
+    platformId: number,
+    role: CourseRole,
+  ): Promise<void> {
     const system = await tx.users.find({ isSystem: true });
     if (!system) throw new Error('the tenant has no system user');
-    const group = await this.#group(tx, registration.platformId, context, system.id);
+    const group = await this.#group(tx, platformId, context, system.id);
     await tx.query(
       'INSERT INTO group_members (group_id, user_id, role) VALUES ($1, $2, $3) ON CONFLICT (group_id, user_id) DO UPDATE SET role = excluded.role',
       [group.id, user.id, role],

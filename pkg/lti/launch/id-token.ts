@@ -19,7 +19,8 @@ const ISSUER_MAX = 500;
 const URL_MAX = 2048;
 /** Longer than any target; what is longer is none. */
 const TARGET_MAX = 200;
-const ASCII_ID = /^[\x20-\x7e]{1,255}$/;
+/** An id of a person: `sub` (OpenID Connect Core §2). */
+export const ASCII_ID = /^[\x20-\x7e]{1,255}$/;
 
 /** A launch as the platform signed it. */
 export interface LaunchMessage {
@@ -194,10 +195,9 @@ function titledTarget(claims: JWTPayload): LaunchMessage['link'] {
   return { title, target: storable(typeof target === 'string' ? target.slice(0, TARGET_MAX) : target) || '-' };
 }
 
-function nameOf({ name, given_name: given, family_name: family }: JWTPayload): string | undefined {
-  const text = shown(name) ?? shown([given, family].filter((part) => typeof part === 'string').join(' '));
-  return text;
-}
+/** By the claims of a token, or by the members of an entry of a roster, which has the same. */
+export const nameOf = ({ name, given_name: given, family_name: family }: Readonly<Record<string, unknown>>): string | undefined =>
+  shown(name) ?? shown([given, family].filter((part) => typeof part === 'string').join(' '));
 
 function contextOf(claim: unknown): LaunchMessage['context'] {
   if (claim === undefined || claim === null) return undefined;

@@ -18,6 +18,7 @@ import type { Login, LoginStates } from '../login/login-state.ts';
 import { profileIn } from './profile.ts';
 import type { SyncedUser, UserSync } from './user-sync.ts';
 import type { TokenVerifier, Verified } from './token-verifier.ts';
+import type { RosterRequests } from '../members/roster-requests.ts';
 import type { LaunchOpener } from './launch-opener.ts';
 import { LaunchError } from '../launch-error.ts';
 import { activeOfIssuer } from '../login/active-registrations.sql.ts';
@@ -49,6 +50,7 @@ interface Opened {
   readonly launch: NewLaunch;
   readonly toolUrl: string;
   readonly user: SyncedUser;
+  readonly isRosterOld: boolean;
 }
 
 /**
@@ -61,7 +63,7 @@ interface Opened {
  * - The session and its token have the roles that both the account and the launch give, and never `admin` (`capped`): control of the LMS must not
  *   make anybody an administrator.
  * - No launch opens by a registration that was changed before: the statement that opens it compares what the token was verified against.
- * - A launch that changes nothing costs one statement, no transaction and no request to the LMS.
+ * - A launch that changes nothing costs one statement, no transaction and no request to the LMS; one of each day asks for the course's roster, by a job.
  */
 export class Launches {
   readonly #db: Database;
@@ -73,6 +75,7 @@ export class Launches {
   readonly #courses: CourseSync;
   readonly #links: LinkSync;
   readonly #handlers: HandlerRequests;
+  readonly #rosters: RosterRequests;
   readonly #tokens: Tokens;
   readonly #clock: Clock;
   readonly #random: Random;
@@ -87,6 +90,7 @@ export class Launches {
     courses: CourseSync;
     links: LinkSync;
     handlers: HandlerRequests;
+    rosters: RosterRequests;
     tokens: Tokens;
     clock: Clock;
     random: Random;
@@ -100,6 +104,7 @@ export class Launches {
     this.#courses = deps.courses;
     this.#links = deps.links;
     this.#handlers = deps.handlers;
+    this.#rosters = deps.rosters;
     this.#tokens = deps.tokens;
     this.#clock = deps.clock;
     this.#random = deps.random;
@@ -154,7 +159,8 @@ export class Launches {
     const login = this.#states.open(response.state, response);
     if (response.error !== undefined) throw new LaunchError('platform_error', `It said: ${response.error.slice(0, 100)}.`);
     const token = unverifiedToken(response.idToken);
-    const { launch, toolUrl, user } = await this.#opened(response, token, login).catch(deletedMeanwhile);
+    const { launch, toolUrl, user, isRosterOld } = await this.#opened(response, token, login).catch(deletedMeanwhile);
+    if (isRosterOld) await this.#rosters.request(launch);
 
     const { launchId, sessionId, message } = launch;
     const { roles } = capped(user.roles, [roleOf(message.roles)]);
@@ -179,7 +185,7 @@ export class Launches {
     }
     if (outcome) requireOpened(outcome);
     const user = outcome && context.user ? context.user : await this.#openChanged(context, launch);
-    return { launch, toolUrl, user };
+    return { launch, toolUrl, user, isRosterOld: context.isRosterOld };
   }
 
   #newLaunch({ state = '', from }: AuthenticationResponse, idToken: string, login: Login, { registration, message }: Verified): NewLaunch {

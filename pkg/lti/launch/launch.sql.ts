@@ -7,6 +7,7 @@ import type { Profile } from './profile.ts';
 import { isCopyOf } from '../links/course-copies.sql.ts';
 import { isHandlerAsked } from '../notices/handlers.sql.ts';
 import { COURSE_FOLDER } from './course-folder.ts';
+import { isRosterOld } from '../members/roster-age.sql.ts';
 import { courseRole, roleOf } from './roles.policy.ts';
 
 /** A registration as far as a token is verified against it. */
@@ -30,6 +31,8 @@ export interface LaunchContext {
   readonly isLinkUnchanged: boolean;
   /** Whether the platform sends no notices, or `HandlerRequests` has asked it to take our address for them. */
   readonly isHandlerAsked: boolean;
+  /** Whether the course's roster was taken over more than a day ago, and the launch says where it is. */
+  readonly isRosterOld: boolean;
 }
 
 /** What the statement that opens a launch finds of its registration. */
@@ -158,7 +161,8 @@ const openUnchangedText = (ofLocked: '' | 'SKIP LOCKED'): string => `
           k.id IS NOT NULL AND (l.link_title IS NULL OR k.title IS NOT DISTINCT FROM l.link_title) AND k.target IS NOT DISTINCT FROM l.link_target
           AND (k.course_uuid IS NULL OR k.course_uuid = g.uuid OR l.course_role <> 'instructor' OR EXISTS (
             SELECT FROM groups o WHERE o.uuid = k.course_uuid AND ${isCopyOf('p.id', 'l.context_id', 'o')})), false) AS is_link_unchanged,
-        l.notices_url IS NULL OR ${isHandlerAsked({ tool: 't.id', deployment: 'l.deployment_id', url: 'l.notices_url' })} AS is_handler_asked
+        l.notices_url IS NULL OR ${isHandlerAsked({ tool: 't.id', deployment: 'l.deployment_id', url: 'l.notices_url' })} AS is_handler_asked,
+        l.nrps_url IS NOT NULL AND ${isRosterOld('l.launched_at')} AS is_roster_old
       FROM lti_tools t JOIN lti_platforms p ON p.id = t.platform_id
       LEFT JOIN lti_identities i ON i.platform_id = p.id AND i.subject = l.subject
       LEFT JOIN users u ON u.id = i.user_id
@@ -177,7 +181,7 @@ const openUnchangedText = (ofLocked: '' | 'SKIP LOCKED'): string => `
   SELECT launch_id AS "launchId", tool_url AS "toolUrl", is_active AS "isActive", is_current AS "isCurrent", is_deployed AS "isDeployed",
     user_id AS "userId", user_uuid AS "userUuid", user_roles AS "userRoles", user_is_active AS "userIsActive",
     is_user_unchanged AS "isUserUnchanged", is_course_unchanged AS "isCourseUnchanged", is_link_unchanged AS "isLinkUnchanged",
-    is_handler_asked AS "isHandlerAsked",
+    is_handler_asked AS "isHandlerAsked", is_roster_old AS "isRosterOld",
     launch_id IN (SELECT launch_id FROM person) AS "isLocked", launch_id IN (SELECT launch_id FROM session) AS "isOpened"
   FROM context`;
 
@@ -185,7 +189,9 @@ const OPEN_TOGETHER = openUnchangedText('SKIP LOCKED');
 const OPEN_ALONE = openUnchangedText('');
 
 interface OpenedRow
-  extends LaunchRegistration, Pick<LaunchContext, 'isUserUnchanged' | 'isCourseUnchanged' | 'isLinkUnchanged' | 'isHandlerAsked'> {
+  extends
+    LaunchRegistration,
+    Pick<LaunchContext, 'isUserUnchanged' | 'isCourseUnchanged' | 'isLinkUnchanged' | 'isHandlerAsked' | 'isRosterOld'> {
   readonly launchId: string;
   readonly userId: number | null;
   readonly userUuid: string;
@@ -226,7 +232,7 @@ export async function openTogether(sql: Executor, launches: readonly NewLaunch[]
 
 function foundIn(row: OpenedRow): Found {
   const { toolUrl, isActive, isCurrent, isDeployed, isUserUnchanged, isCourseUnchanged } = row;
-  const { isLinkUnchanged, isHandlerAsked: isAsked } = row;
+  const { isLinkUnchanged, isHandlerAsked: isAsked, isRosterOld: isOld } = row;
   const { userId: id, userUuid: uuid, userRoles: roles, userIsActive } = row;
   const isToOpen = isActive && isCurrent && isDeployed && isUserUnchanged && isCourseUnchanged && isLinkUnchanged && isAsked;
   return {
@@ -237,6 +243,7 @@ function foundIn(row: OpenedRow): Found {
       isCourseUnchanged,
       isLinkUnchanged,
       isHandlerAsked: isAsked,
+      isRosterOld: isOld,
     },
     outcome: isToOpen ? outcomeOf(row) : undefined,
   };

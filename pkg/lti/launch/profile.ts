@@ -9,4 +9,6 @@ export interface Profile {
 
 const Email = z.email().max(255);
 
-export const profileIn = ({ name, email }: LaunchMessage): Profile => ({ name, email: Email.safeParse(email).data });
+export const emailOf = (said: unknown): string | undefined => Email.safeParse(said).data;
+
+export const profileIn = ({ name, email }: LaunchMessage): Profile => ({ name, email: emailOf(email) });

@@ -1,5 +1,5 @@
 import { expect, test } from '@jest/globals';
-import { courseRole, roleOf } from './roles.policy.ts';
+import { courseRole, roleOf, roleUris } from './roles.policy.ts';
 
 const LIS = 'http://purl.imsglobal.org/vocab/lis/v2';
 
@@ -20,4 +20,15 @@ test.each([
   [[], 'learner', 'viewer'],
 ])('%j is %s in the course and %s here', (roles, inCourse, here) => {
   expect([courseRole(roles), roleOf(roles)]).toEqual([inCourse, here]);
+});
+
+test('bare names of context roles are shown as addresses, each role once and in order, and no more than twenty', () => {
+  const many = Array.from({ length: 30 }, (_, at) => `https://lms.example.org/roles#${at}`);
+
+  expect(roleUris(['Learner', 'Instructor#Grader', 'urn:x', `${LIS}/membership#Learner`])).toEqual([
+    `${LIS}/membership#Learner`,
+    `${LIS}/membership/Instructor#Grader`,
+    'urn:x',
+  ]);
+  expect(roleUris(many)).toHaveLength(20);
 });

@@ -27,3 +27,22 @@ const isOneOf =
   (names: ReadonlySet<string>) =>
   (role: string): boolean =>
     names.has(CONTEXT_ROLE.exec(role)?.[1] ?? '');
+
+/** Roles of one person that a list of members shows. */
+const SHOWN_MAX = 20;
+const MEMBERSHIP = 'http://purl.imsglobal.org/vocab/lis/v2/membership';
+
+/** As a list of members shows them: addresses, each once and in order. A context role may be sent as its bare name (LTI Core 1.3 §A.2.3). */
+export const roleUris = (roles: readonly string[]): string[] => [...new Set(roles.map(uriOf))].toSorted().slice(0, SHOWN_MAX);
+
+const uriOf = (role: string): string =>
+  /^[A-Za-z]+(#[A-Za-z]+)?$/.test(role) ? `${MEMBERSHIP}${role.includes('#') ? '/' : '#'}${role}` : role;
+
+/** Whoever has one of these may launch from a course without being in it: whoever runs the LMS, and a teacher's preview of what learners see. */
+export const OUTSIDERS: readonly string[] = [
+  ...['SysAdmin', 'SysSupport', 'AccountAdmin', 'Administrator'].map(
+    (name) => `http://purl.imsglobal.org/vocab/lis/v2/system/person#${name}`,
+  ),
+  'http://purl.imsglobal.org/vocab/lis/v2/institution/person#Administrator',
+  'http://purl.imsglobal.org/vocab/lti/system/person#TestUser',
+];

@@ -3,7 +3,7 @@ import type { Sealer } from '../../runtime/sealing.ts';
 import type { Executor } from '../../store/postgres/database.ts';
 import type { ContextRow } from '../contexts/contexts.sql.ts';
 import { SCOPES } from '../contexts/services.policy.ts';
-import type { LmsCalls, Operation } from './lms-calls.ts';
+import type { LmsCalls, Operation, OperationLimits } from './lms-calls.ts';
 import { problemOfError, type Service, serviceMissing } from './lms-problems.policy.ts';
 import type { Clock } from '../../runtime/clock.ts';
 import { findServiceRegistration, serviceClient } from './service-client.ts';
@@ -13,6 +13,25 @@ export interface LineItemService {
   readonly url: string;
   readonly toolId: number;
   readonly operation: Operation;
+}
+
+/** The roster of a course, as it may be asked now. */
+export interface RosterService {
+  readonly url: string;
+  readonly operation: Operation;
+}
+
+/** NRPS 2.0 §3.1; the claim of a launch names no scope. */
+const MEMBERS: Service = { name: 'members', scope: 'https://purl.imsglobal.org/spec/lti-nrps/scope/contextmembership.readonly' };
+
+const NO_LAUNCH = 'Nobody has launched from this course in the last 90 days';
+
+/** Where the LMS has the roster of a course, as far as its last launch says. Throws Problem `lms_service_missing`, `registration_inactive`. */
+export function requireRoster({ rosterUrl: url, toolId, isActive }: ContextRow): { readonly url: string; readonly toolId: number } {
+  if (toolId === null) throw serviceMissing(MEMBERS, NO_LAUNCH);
+  if (!isActive) throw new Problem('registration_inactive');
+  if (url === null) throw serviceMissing(MEMBERS, 'The last launch of this course named no address of members (context_memberships_url)');
+  return { url, toolId };
 }
 
 interface Deps {
@@ -37,7 +56,7 @@ export class CourseServices {
   async lineItems(context: ContextRow, access: 'read' | 'write', signal?: AbortSignal): Promise<LineItemService> {
     const { lineItemsUrl: url, toolId } = context;
     const service = lineItemService(context, access);
-    if (toolId === null) throw serviceMissing(service, 'Nobody has launched from this course in the last 90 days');
+    if (toolId === null) throw serviceMissing(service, NO_LAUNCH);
     const operation = await this.#begin(toolId, service, context.scopes, signal);
     if (url === null) throw serviceMissing(service, 'The last launch of this course named no address of line items (lineitems)');
     return { url, toolId, operation };
@@ -57,14 +76,25 @@ export class CourseServices {
     return this.#begin(toolId, { name: 'results', scope: SCOPES.results }, context.scopes, signal);
   }
 
-  async #begin(toolId: number, service: Service, scopes: readonly string[], signal?: AbortSignal): Promise<Operation> {
+  async roster(context: ContextRow, limits: OperationLimits, signal: AbortSignal): Promise<RosterService> {
+    const { url, toolId } = requireRoster(context);
+    return { url, operation: await this.#begin(toolId, MEMBERS, [MEMBERS.scope], signal, limits) };
+  }
+
+  async #begin(
+    toolId: number,
+    service: Service,
+    scopes: readonly string[],
+    signal?: AbortSignal,
+    limits?: OperationLimits,
+  ): Promise<Operation> {
     const { sql, tenant, sealer, calls, clock } = this.#deps;
     const registration = await findServiceRegistration(sql, toolId);
     if (!registration?.isActive) throw new Problem('registration_inactive');
     if (!scopes.includes(service.scope)) throw serviceMissing(service, 'The last launch of this course did not allow it');
     try {
       const client = serviceClient(tenant.slug, registration, () => Promise.resolve({ tenantId: tenant.id, sealer }));
-      return calls.begin(client, service, signal);
+      return calls.begin(client, service, signal, limits);
     } catch (error) {
       throw problemOfError(error, service, { now: clock.now(), isWriting: false });
     }

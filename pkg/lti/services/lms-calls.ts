@@ -10,15 +10,21 @@ import { shownAnswer } from './lms-answers.policy.ts';
 import { type Asked, late, problemOfError, problemOfRefusal, type Service, unusable } from './lms-problems.policy.ts';
 import { type ServiceClient, ServiceTokens } from './service-tokens.ts';
 
-/** Of a whole operation, however many requests it takes: a client waits, and proxies give up after a minute. */
-const OPERATION_MS = 25_000;
-const REQUEST_MS = 15_000;
-const REPLY_BYTES_MAX = 1024 * 1024;
+/** How much of an LMS's time an operation takes at most, however many requests it has, and each of these; and the bytes of a reply. */
+export interface OperationLimits {
+  readonly operationMs: number;
+  readonly requestMs: number;
+  readonly replyBytes: number;
+}
 
-/** One operation of a client: whom it asks, what for, and until when. */
+/** A client waits, and proxies give up after a minute. */
+const WHILE_CLIENT_WAITS: OperationLimits = { operationMs: 25_000, requestMs: 15_000, replyBytes: 1024 * 1024 };
+
+/** One operation: whom it asks, what for, and until when. */
 export interface Operation {
   readonly client: ServiceClient;
   readonly service: Service;
+  readonly limits: OperationLimits;
   /** In monotonic milliseconds. */
   readonly until: number;
   /** Given up when the client has gone; a change is not. */
@@ -35,18 +41,20 @@ export interface LmsRequest {
 }
 
 export interface LmsAnswer {
+  /** 200 to 299. */
+  readonly status: number;
   readonly headers: EgressReply['headers'];
   /** Of its JSON; undefined where the body is empty. */
   readonly body: unknown;
 }
 
 /**
- * Requests of services of LMSs that a client waits for. Every failure is a Problem that says what the LMS said and what can be done about it:
+ * Requests of services of LMSs. Every failure is a Problem that says what the LMS said and what can be done about it:
  * `lms_service_missing`, `lms_refused`, `lms_failed`, `lms_unavailable`, `lms_timeout`, `not_found`.
  *
  * Invariants:
  * - A token that the LMS refuses (401, 403) is renewed once; what was refused for its token was not done.
- * - A reply is at most 1 MiB, an operation takes at most 25 s beside the request of a token, and no redirect is followed.
+ * - Of what a client waits for a reply is at most 1 MiB, and an operation takes at most 25 s beside the request of a token. No redirect is followed.
  */
 export class LmsCalls {
   readonly #client: GuardedClient;
@@ -60,15 +68,15 @@ export class LmsCalls {
     this.#tokens = new ServiceTokens(deps);
     this.#seconds = new Histogram({
       name: 'carrel_lms_call_seconds',
-      help: 'Requests of services of LMSs that clients wait for, by service and outcome',
+      help: 'Requests of services of LMSs, by service and outcome',
       labelNames: ['service', 'outcome'],
       buckets: [0.05, 0.25, 1, 2.5, 5, 10, 25],
       registers: [deps.metrics],
     });
   }
 
-  begin(client: ServiceClient, service: Service, signal?: AbortSignal): Operation {
-    return { client, service, signal, until: this.#clock.monotonic() + OPERATION_MS };
+  begin(client: ServiceClient, service: Service, signal?: AbortSignal, limits = WHILE_CLIENT_WAITS): Operation {
+    return { client, service, signal, limits, until: this.#clock.monotonic() + limits.operationMs };
   }
 
   /** The answer of a 2xx. Throws Problem; EgressError `aborted`. */
@@ -97,7 +105,7 @@ export class LmsCalls {
     return this.#answerOf(await this.#send(operation, request, renewed), operation, request, renewed);
   }
 
-  #send({ until, signal }: Operation, { method, url, accept, type, body }: LmsRequest, token: string): Promise<EgressReply> {
+  #send({ until, signal, limits }: Operation, { method, url, accept, type, body }: LmsRequest, token: string): Promise<EgressReply> {
     const left = until - this.#clock.monotonic();
     if (left <= 0) throw late(false);
     return this.#client.request({
@@ -110,15 +118,15 @@ export class LmsCalls {
       },
       ...(body === undefined ? {} : { body: JSON.stringify(body) }),
       ...(signal === undefined ? {} : { signal }),
-      timeoutMs: Math.min(REQUEST_MS, left),
-      maxBytes: REPLY_BYTES_MAX,
+      timeoutMs: Math.min(limits.requestMs, left),
+      maxBytes: limits.replyBytes,
     });
   }
 
   #answerOf(reply: EgressReply, { service }: Operation, { method, asked }: LmsRequest, token: string): LmsAnswer {
     const { status, statusText, headers } = reply;
     const text = reply.body.toString('utf8').replace(/^\uFEFF/, '');
-    if (status >= 200 && status < 300) return { headers, body: jsonOf(text) };
+    if (status >= 200 && status < 300) return { status, headers, body: jsonOf(text) };
     const refusal = { method, status, words: shownAnswer({ status, statusText, text }, [token]), retryAfter: headers['retry-after'] };
     throw problemOfRefusal(refusal, service, asked, this.#clock.now());
   }

@@ -85,7 +85,7 @@ async function readPage<T>(
 const first = <T>({ url, query }: LmsList<T>, limit: number): string => withQuery(url, { ...query, limit: String(limit) });
 
 /** What stands in the address already stays as it is written. */
-function withQuery(address: string, query: LmsList<unknown>['query']): string {
+export function withQuery(address: string, query: LmsList<unknown>['query']): string {
   const url = new URL(address);
   const added = Object.entries(query).flatMap(([name, value]) =>
     value === undefined || url.searchParams.has(name) ? [] : [`${encodeURIComponent(name)}=${encodeURIComponent(value)}`],

@@ -5,7 +5,7 @@ import { ServiceTokenError } from './service-tokens.ts';
 
 /** A service of the platform, as people call it, and the scope that it takes. */
 export interface Service {
-  readonly name: 'line items' | 'results' | 'scores';
+  readonly name: 'line items' | 'results' | 'scores' | 'members';
   readonly scope: string;
 }
 

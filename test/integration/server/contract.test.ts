@@ -113,7 +113,16 @@ test('a text to look for of which folding leaves nothing, an accent alone, finds
   await tenant.admin.upload('/files', { name: 'accents.txt', file: Buffer.from('x') });
   await tenant.admin.post('/folders', { name: 'accents' });
   await tenant.admin.post('/groups', { name: 'accents' });
-  const searches = takingQuery(({ name }) => name === 'q').map(([{ path }]) => path.replace('{id}', 'root'));
+  const [course] = await tenant.db.query<{ uuid: string }>(
+    `WITH made AS (
+       INSERT INTO groups (uuid, name, context_id, created_by) SELECT gen_random_uuid(), 'accents', 'c', u.id FROM users u WHERE u.is_system RETURNING id, uuid
+     ), member AS (
+       INSERT INTO lti_members (group_id, subject, name, roles, role, source) SELECT id, 's', 'accents', '{}', 'learner', 'roster' FROM made
+     ) SELECT uuid FROM made`,
+  );
+  const searches = takingQuery(({ name }) => name === 'q').map(([{ path }]) =>
+    path.replace('{id}', path.startsWith('/lti/contexts/') ? (course?.uuid ?? '') : 'root'),
+  );
   const nothing: unknown[] = [];
   const found: string[] = [];
   for (const path of searches) {

@@ -11,7 +11,8 @@ const PAGE_SIZE = 50;
 
 /**
  * How a service answers. `slow` never does; `revoked` takes every token back first, so that it is a 401 until there is a new one;
- * `huge` is 64 MiB of JSON; `html` a login page with status 200.
+ * `huge` is 64 MiB of JSON; `html` a login page with status 200. `cut`: so many bytes of the answer, then the connection is lost, or the answer
+ * ends as if it were whole.
  */
 export type ServiceManner =
   | 'well'
@@ -21,6 +22,7 @@ export type ServiceManner =
   | 'huge'
   | 'html'
   | LinkManner
+  | { readonly cut: number; readonly as: 'lost' | 'ended' }
   | { readonly status: number; readonly headers?: Readonly<Record<string, string>>; readonly text?: string };
 
 /** A request as it came. */
@@ -103,6 +105,7 @@ export class Service {
       const { status = 200, body: said, page } = operation.run({ clientId, url, body, pageSize: this.pageSize });
       const link = page && linkOf(page, manner);
       if (link !== undefined) response.setHeader('link', link);
+      if (typeof manner === 'object' && 'cut' in manner) return cutShort(response, JSON.stringify(said), manner);
       arrived.status = status;
       if (said === undefined) response.writeHead(status).end();
       else json(response, status, said, operation.gives);
@@ -129,6 +132,13 @@ export class Service {
       throw new Refusal(415, `the type is ${operation.takes}`);
     return { operation, clientId: caller.clientId };
   }
+}
+
+function cutShort(response: ServerResponse, text: string, { cut, as }: { cut: number; as: 'lost' | 'ended' }): void {
+  const part = Buffer.from(text).subarray(0, cut);
+  if (as === 'ended') return void response.writeHead(200, { 'content-type': 'application/json' }).end(part);
+  response.writeHead(200, { 'content-length': Buffer.byteLength(text) });
+  response.write(part, () => response.destroy());
 }
 
 function huge(response: ServerResponse): void {

@@ -1,5 +1,5 @@
 import type { Api } from '../api.ts';
-import { AGS, LEARNER } from '../lms/claims.ts';
+import { AGS, type Launch, LEARNER } from '../lms/claims.ts';
 import { launched } from '../lms/launched.ts';
 import { registeredLms, type Registration } from '../lms/registration.ts';
 import { administrators, type Cases, type Make, NOBODY, of, type Request } from './case.ts';
@@ -28,10 +28,10 @@ const byLearner =
 const LINE_ITEM = { label: 'Essay', score_maximum: 10 };
 /** Of a new course, by an instructor of it; `at`: the registration, where it is not the usual one. */
 const course =
-  (more: Request = {}): ((w: World, at?: Registration) => Promise<Request>) =>
+  (more: Request = {}, opened: Partial<Launch> = {}): ((w: World, at?: Registration) => Promise<Request>) =>
   async (w, at = w.at) => {
     const id = w.name();
-    const { api } = await launched(w.tenant, at, { course: { id, title: id } });
+    const { api } = await launched(w.tenant, at, { course: { id, title: id }, ...opened });
     const { data } = (await api.get('/lti/contexts', { query: { limit: '200' } })).body;
     return { by: api, params: { id: data.find(({ lms_id }: { lms_id: string }) => lms_id === id).id }, ...more };
   };
@@ -78,6 +78,31 @@ export const LTI_CASES: Readonly<Record<string, Cases>> = {
   getLaunch: { success: launch() },
   listContexts: administrators(() => ({})),
   getContext: administrators(async (w) => of(await w.course())),
+  listCourseMembers: { success: course(), stranger: 'forbidden' },
+  syncCourseMembers: {
+    success: course(),
+    stranger: 'forbidden',
+    errors: {
+      registration_inactive: inactive(course()),
+      lms_service_missing: async (w) => {
+        const request = await course()(w);
+        await w.tenant.db.query(
+          `UPDATE lti_launches SET nrps_url = NULL WHERE context_id = (SELECT context_id FROM groups WHERE uuid = $1)`,
+          [request.params?.['id']],
+        );
+        return request;
+      },
+      // Of one instructor, who asks for the rosters of one course after the other.
+      conflict: async (w) => {
+        const user = { id: w.name() };
+        for (;;) {
+          const request = await course({}, { user })(w);
+          const { status } = await (request.by as Api).post(`/lti/contexts/${request.params?.['id']}/members/sync`);
+          if (status === 409) return request;
+        }
+      },
+    },
+  },
   listLineItems: ofLms(course(), 'lineItems'),
   createLineItem: ofLms(course({ body: LINE_ITEM }), 'lineItems'),
   getLineItem: ofLms(lineItem(), 'lineItems'),

@@ -52,6 +52,7 @@ import { helpers } from './0160-helpers.ts';
 import { ltiContexts } from './0200-lti-contexts.ts';
 import { lineItems } from './0201-line-items.ts';
 import { scoresOfLineItems } from './0202-scores-of-line-items.ts';
+import { members } from './0203-members.ts';
 import { linkKeys } from './0210-link-keys.ts';
 import { resourceLinks } from './0211-resource-links.ts';
 import { notices } from './0212-notices.ts';
@@ -110,6 +111,7 @@ export const tenantMigrations: readonly TenantMigration[] = [
   ltiContexts,
   lineItems,
   scoresOfLineItems,
+  members,
   linkKeys,
   resourceLinks,
   notices,

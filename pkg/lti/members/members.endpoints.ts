@@ -1,0 +1,38 @@
+import { z } from 'zod';
+import { type Endpoint, endpoint, reply } from '../../api/endpoint.ts';
+import { Uuid } from '../../api/schemas.ts';
+import { TaskView } from '../../tasks/tasks.schema.ts';
+import { TEACHES } from '../contexts/contexts.endpoints.ts';
+import { MemberPage, MemberQuery } from './members.schema.ts';
+import type { CourseMembers } from './members.service.ts';
+
+const OfCourse = z.object({ id: Uuid });
+
+export const memberEndpoints = (members: CourseMembers): Endpoint[] => [
+  endpoint({
+    method: 'get',
+    path: '/lti/contexts/{id}/members',
+    operationId: 'listCourseMembers',
+    summary: 'List the people of a course, those who have left included, whether they have launched or not',
+    tag: 'lti',
+    caller: TEACHES,
+    params: OfCourse,
+    query: MemberQuery,
+    replies: { 200: MemberPage },
+    errors: ['not_found', 'forbidden'],
+    handle: async ({ actor, params, query }) => reply(200, await members.list(actor, params.id, query)),
+  }),
+  endpoint({
+    method: 'post',
+    path: '/lti/contexts/{id}/members/sync',
+    operationId: 'syncCourseMembers',
+    summary: "Take over the LMS's list of a course's people; a job, which changes nothing unless it reads the whole list",
+    tag: 'lti',
+    caller: TEACHES,
+    params: OfCourse,
+    replies: { 202: TaskView },
+    errors: ['not_found', 'forbidden', 'registration_inactive', 'lms_service_missing', 'conflict'],
+    idempotent: true,
+    handle: async ({ actor, params }) => reply(202, await members.sync(actor, params.id)),
+  }),
+];

@@ -1,0 +1,34 @@
+import { z } from 'zod';
+import { pageOf, pageQueryOf } from '../../api/paging.ts';
+import { text, Timestamp, Uuid } from '../../api/schemas.ts';
+
+/** A person of a course, as its LMS says (docs/design/lti.md, Members). */
+export const MemberView = z
+  .object({
+    lms_user_id: z.string().meta({ description: "the LMS's own id of the person", example: 'student-7' }),
+    user: z
+      .object({ id: Uuid, name: z.string().nullable().meta({ example: 'Ada Okafor' }) })
+      .nullable()
+      .describe('who that is here; null: has never launched'),
+    name: z.string().nullable().meta({ description: 'null where the LMS does not say it', example: 'Ada Okafor' }),
+    email: z.string().nullable().meta({ description: 'null where the LMS does not say it', example: 'ada@example.org' }),
+    roles: z
+      .array(z.string().meta({ example: 'http://purl.imsglobal.org/vocab/lis/v2/membership#Learner' }))
+      .describe('role URIs, each once and in order'),
+    role: z.enum(['instructor', 'learner']).describe('what they may do in the course here: instructors write'),
+    status: z.enum(['active', 'inactive']).describe('inactive: has left the course, and has nothing by it'),
+    source: z.enum(['launch', 'roster']).describe('what says that they are in the course: the last roster, or a launch of theirs'),
+    last_launch_at: Timestamp.nullable().describe('null: has not launched from this course in the last 90 days'),
+  })
+  .meta({ id: 'LtiMember' });
+export type MemberView = z.output<typeof MemberView>;
+
+export const MemberPage = pageOf(MemberView).meta({ id: 'LtiMemberPage' });
+export const MEMBER_SORT_FIELDS = ['name'] as const;
+
+export const MemberQuery = z.object({
+  ...pageQueryOf(MEMBER_SORT_FIELDS),
+  role: z.enum(['instructor', 'learner']).optional(),
+  q: text(1, 255).optional().meta({ description: 'part of the name or e-mail address; case does not matter', example: 'ada' }),
+});
+export type MemberQuery = z.output<typeof MemberQuery>;

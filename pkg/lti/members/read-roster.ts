@@ -1,0 +1,66 @@
+import type { RosterSkipReason } from '../../tasks/tasks.schema.ts';
+import { membersOf, textOf } from '../line-items/lms-line-item.ts';
+import type { LmsAnswer, LmsCalls, Operation, OperationLimits } from '../services/lms-calls.ts';
+import { withQuery } from '../services/lms-pages.ts';
+import { unusable } from '../services/lms-problems.policy.ts';
+import { addressAtHost, nextPage } from '../services/next-link.policy.ts';
+import { memberOf, type RosterMember } from './roster-member.policy.ts';
+
+const CONTAINER = 'application/vnd.ims.lti-nrps.v2.membershipcontainer+json';
+
+/** Of a whole roster. A page is in memory as a whole. */
+export const ROSTER_LIMITS: OperationLimits = { operationMs: 10 * 60_000, requestMs: 30_000, replyBytes: 4 * 1024 * 1024 };
+/** Asked for; LMSs give fewer. */
+const PAGE_MEMBERS = 500;
+const PAGES_MAX = 5_000;
+
+/** What a page has, in its order. */
+export interface RosterPage {
+  readonly members: readonly RosterMember[];
+  readonly skipped: readonly RosterSkipReason[];
+}
+
+/** Where a roster is, and the LMS's own id of its course. */
+export interface RosterAt {
+  readonly url: string;
+  readonly lmsId: string;
+}
+
+/**
+ * The pages of a roster (NRPS 2.0 §2.4): it ends when the last page was read whole, and throws Problem otherwise. A page counts only with status 200, as a list
+ * of this course, and the next one only at the host of the first.
+ */
+export async function* rosterPages(calls: LmsCalls, operation: Operation, { url, lmsId }: RosterAt): AsyncGenerator<RosterPage> {
+  const seen = new Set<string>();
+  for (let address: string | undefined = withQuery(url, { limit: String(PAGE_MEMBERS) }); address !== undefined;) {
+    if (seen.has(address)) throw unusable('its pages lead round in a circle');
+    if (seen.size === PAGES_MAX) throw unusable(`its list of members has more than ${PAGES_MAX} pages`);
+    seen.add(address);
+    const answer = await calls.request(operation, { method: 'GET', url: address, asked: 'course', accept: CONTAINER });
+    yield pageOf(answer, lmsId);
+    address = following(answer, address, url);
+  }
+}
+
+function pageOf({ status, body }: LmsAnswer, lmsId: string): RosterPage {
+  if (status !== 200) throw unusable(`it has status ${status}, so it is no whole page`);
+  const container = membersOf(body);
+  const entries = container?.['members'];
+  if (!container || !Array.isArray(entries)) throw unusable('it is no list of members');
+  const course = textOf(membersOf(container['context'])?.['id']);
+  if (course !== null && course !== lmsId) throw unusable('it is a list of another course');
+  const read = entries.map(memberOf);
+  return {
+    members: read.filter((member) => typeof member === 'object'),
+    skipped: read.filter((member) => typeof member === 'string'),
+  };
+}
+
+/** Undefined: this page is the last. */
+function following({ headers }: LmsAnswer, here: string, first: string): string | undefined {
+  const next = nextPage(headers['link'], here);
+  if (next === undefined) return undefined;
+  const address = addressAtHost(next, first);
+  if (address === undefined) throw unusable('its next page is at another host, or at no address');
+  return address;
+}

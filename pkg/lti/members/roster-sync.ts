@@ -1,0 +1,105 @@
+import type { WorkerServices } from '../../events/processor.ts';
+import type { Tx } from '../../store/postgres/database.ts';
+import type { HeldTask, TaskSteps } from '../../tasks/task-processor.ts';
+import type { RosterSkipReason } from '../../tasks/tasks.schema.ts';
+import type { ContextRow } from '../contexts/contexts.sql.ts';
+import { CourseServices } from '../services/course-services.ts';
+import type { LmsCalls } from '../services/lms-calls.ts';
+import { unusable } from '../services/lms-problems.policy.ts';
+import { ROSTER_LIMITS, type RosterPage, rosterPages } from './read-roster.ts';
+import { addEntries, deleteEntries, entriesJson } from './roster-entries.sql.ts';
+import { takeOver, type TakenOver } from './take-over.ts';
+
+/** Twice what a large course has. */
+const MEMBERS_MAX = 200_000;
+/** Of all entries, as they are kept until they are taken over. */
+const BYTES_MAX = 256 * 1024 * 1024;
+/** Pages behind each other that name nobody new: the LMS gives them without end, or the same people again and again. */
+const BARREN_PAGES_MAX = 20;
+
+/** What was read of a roster, and is not taken over yet. */
+export interface WholeRoster {
+  readonly groupId: number;
+  readonly readAt: Date;
+  readonly skipped: readonly { readonly reason: RosterSkipReason; readonly count: number }[];
+}
+
+/**
+ * Reads rosters of courses, and takes them over.
+ *
+ * Invariants:
+ * - Nothing of a course changes before the last page of its roster was read whole. A roster that names nobody is none.
+ * - A page is in memory at a time; what was read is kept as rows of the task, and goes with the step that takes it over.
+ * - Whatever the LMS sends, a roster ends: after ten minutes, 5,000 pages, 200,000 people, 256 MiB, or 20 pages that name nobody new.
+ */
+export class RosterSync {
+  readonly #services: WorkerServices;
+  readonly #calls: LmsCalls;
+
+  constructor(services: WorkerServices, calls: LmsCalls) {
+    this.#services = services;
+    this.#calls = calls;
+  }
+
+  /** Throws Problem, as LmsCalls does, and TaskOver. Nothing of an attempt before must be kept of the task. */
+  async read({ context, step }: Pick<TaskSteps<unknown>, 'context' | 'step'>, course: ContextRow): Promise<WholeRoster> {
+    const { tenantId, sealer } = await this.#services.seals.of(context.slug);
+    const services = new CourseServices({
+      sql: context.db.tables,
+      tenant: { slug: context.slug, id: tenantId },
+      sealer,
+      calls: this.#calls,
+      clock: this.#services.clock,
+    });
+    const { url, operation } = await services.roster(course, ROSTER_LIMITS, context.signal);
+    const readAt = this.#services.clock.now();
+    const bounds = new Bounds();
+    const skipped: RosterSkipReason[] = [];
+    for await (const page of rosterPages(this.#calls, operation, { url, lmsId: course.lmsId })) {
+      skipped.push(...page.skipped.slice(0, MEMBERS_MAX - skipped.length));
+      await this.#keep(step, page, bounds);
+    }
+    if (bounds.isEmpty) throw unusable('its list of members names nobody');
+    const counts = Map.groupBy(skipped, (reason) => reason);
+    return { groupId: course.groupId, readAt, skipped: [...counts].map(([reason, all]) => ({ reason, count: all.length })) };
+  }
+
+  async #keep(step: TaskSteps<unknown>['step'], { members }: RosterPage, bounds: Bounds): Promise<void> {
+    const json = entriesJson(members);
+    const added = members.length === 0 ? 0 : await step((tx, task) => addEntries(tx, task.id, json));
+    bounds.count(added, json.length);
+  }
+
+  /** In a step of the task that read it. */
+  async takeOver(
+    tx: Tx,
+    task: Pick<HeldTask<unknown>, 'id'>,
+    { cache }: TaskSteps<unknown>['context'],
+    { groupId, readAt }: WholeRoster,
+  ): Promise<TakenOver> {
+    const taken = await takeOver({ cache, events: this.#services.events }, tx, { groupId, readAt, taskId: task.id });
+    await deleteEntries(tx, task.id);
+    return taken;
+  }
+}
+
+/** How much of a roster was read. */
+class Bounds {
+  #members = 0;
+  #bytes = 0;
+  #barren = 0;
+
+  get isEmpty(): boolean {
+    return this.#members === 0;
+  }
+
+  /** Of a page: people that no page before had, and its bytes. Throws Problem `lms_failed`. */
+  count(added: number, bytes: number): void {
+    this.#members += added;
+    this.#bytes += bytes;
+    this.#barren = added === 0 ? this.#barren + 1 : 0;
+    if (this.#members > MEMBERS_MAX) throw unusable(`its list has more than ${MEMBERS_MAX} members`);
+    if (this.#bytes > BYTES_MAX) throw unusable(`its list of members is larger than ${BYTES_MAX} bytes`);
+    if (this.#barren === BARREN_PAGES_MAX) throw unusable(`${BARREN_PAGES_MAX} pages of its list of members name nobody new`);
+  }
+}
