@@ -1,10 +1,23 @@
 import { z } from 'zod';
 import { type Endpoint, endpoint, reply } from '../../api/endpoint.ts';
 import { Uuid } from '../../api/schemas.ts';
-import { LaunchView } from './launch-view.schema.ts';
+import { TEACHES } from '../contexts/contexts.endpoints.ts';
+import { LaunchPage, LaunchQuery, LaunchView } from './launch-view.schema.ts';
 import type { LaunchViews } from './launch-view.service.ts';
 
 export const launchViewEndpoints = (launches: LaunchViews): Endpoint[] => [
+  endpoint({
+    method: 'get',
+    path: '/lti/launches',
+    operationId: 'listLaunches',
+    summary:
+      'List launches of the last 90 days, the newest first: all of them for administrators, those of the courses that they teach for instructors',
+    tag: 'lti',
+    caller: TEACHES,
+    query: LaunchQuery,
+    replies: { 200: LaunchPage },
+    handle: async ({ actor, query }) => reply(200, await launches.list(actor, query)),
+  }),
   endpoint({
     method: 'get',
     path: '/lti/launches/{launch_id}',

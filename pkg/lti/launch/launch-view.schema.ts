@@ -1,5 +1,6 @@
 import { z } from 'zod';
-import { Timestamp, Uuid } from '../../api/schemas.ts';
+import { pageOf, pageQueryOf } from '../../api/paging.ts';
+import { QueryTime, Timestamp, Uuid } from '../../api/schemas.ts';
 import { LINK_PROBLEM_CODES, LINK_PROBLEMS } from '../links/link-problems.policy.ts';
 
 /** A launch as the page of the course and programs see it (docs/design/records.md, LTI). */
@@ -52,3 +53,15 @@ export const LaunchView = z
   })
   .meta({ id: 'LtiLaunch' });
 export type LaunchView = z.output<typeof LaunchView>;
+
+export const LaunchPage = pageOf(LaunchView).meta({ id: 'LtiLaunchPage' });
+export const LAUNCH_SORT_FIELDS = ['launched_at'] as const;
+
+export const LaunchQuery = z.object({
+  ...pageQueryOf(LAUNCH_SORT_FIELDS),
+  context_id: Uuid.optional().describe('those of a course'),
+  user_id: Uuid.optional().describe('those of a person, by the id that they have here'),
+  after: QueryTime.optional().describe('later than this'),
+  before: QueryTime.optional().describe('earlier than this'),
+});
+export type LaunchQuery = z.output<typeof LaunchQuery>;

@@ -76,6 +76,7 @@ const ofLms = (make: (w: World, at?: Registration) => Promise<Request>, service:
 /** Launches, courses, line items and grades. */
 export const LTI_CASES: Readonly<Record<string, Cases>> = {
   getLaunch: { success: launch() },
+  listLaunches: administrators(() => ({})),
   listContexts: administrators(() => ({})),
   getContext: administrators(async (w) => of(await w.course())),
   listCourseMembers: { success: course(), stranger: 'forbidden' },
