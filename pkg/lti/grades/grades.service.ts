@@ -5,6 +5,7 @@ import type { JobRequests } from '../../events/job-requests.ts';
 import type { Clock } from '../../runtime/clock.ts';
 import type { Random } from '../../runtime/random.ts';
 import type { Database, Executor, Tx } from '../../store/postgres/database.ts';
+import { UniqueViolation } from '../../store/postgres/errors.ts';
 import { sha256Hex } from '../../runtime/sha256.ts';
 import { requireTaught } from '../contexts/contexts.service.ts';
 import type { ContextRow } from '../contexts/contexts.sql.ts';
@@ -15,7 +16,16 @@ import { serviceMissing } from '../services/lms-problems.policy.ts';
 import { findServiceRegistration } from '../services/service-client.ts';
 import { listAllGrades, listGrades } from './grade-list.sql.ts';
 import { type AllGradesQuery, type GradeQuery, type GradeView, type NewGrade, SCORE_SCOPE } from './grades.schema.ts';
-import { findGrade, findGradedLaunch, type GradedLaunch, type GradeRow, insertGrade, lastLaunchOf } from './grades.sql.ts';
+import {
+  findGrade,
+  findGradedLaunch,
+  gradeAgain,
+  type GradedLaunch,
+  type GradeRow,
+  insertGrade,
+  lastLaunchOf,
+  lockGrade,
+} from './grades.sql.ts';
 import { presentGrade } from './grades.view.ts';
 import { SUBMIT_GRADE } from './grades.jobs.ts';
 
@@ -71,6 +81,34 @@ export class Grades {
     return presentGrade(grade);
   }
 
+  /**
+   * A grade that failed is pending again, with a timestamp later than any other of its cell: what the LMS refused it does not have. One that is pending is
+   * sent within seconds. Three statements. Throws Problem not_found, forbidden, conflict, registration_inactive.
+   */
+  async retry(actor: Actor, id: string): Promise<GradeView> {
+    for (;;) {
+      const grade = await this.#db.transaction((tx) => this.#retry(tx, actor, id)).catch(undefinedAtRace);
+      if (grade) return presentGrade(grade);
+    }
+  }
+
+  async #retry(tx: Tx, actor: Actor, id: string): Promise<GradeRow> {
+    const grade = await lockGrade(tx, id, actor.userId);
+    requireGrader(actor, grade);
+    if (grade.status === 'submitted') throw new Problem('conflict', 'The LMS has this grade.');
+    if (grade.isSuperseded) throw new Problem('conflict', 'A newer grade of this person and line item stands.');
+    if (!grade.isActive) throw new Problem('registration_inactive');
+    const now = this.#clock.now();
+    if (grade.status === 'failed') {
+      const again = await gradeAgain(tx, id, now);
+      await this.#jobs.request(tx, SUBMIT_GRADE, { grade: id });
+      return again;
+    }
+    // Whichever of its jobs comes first sends it; the others find nothing to do.
+    await this.#jobs.schedule(tx, SUBMIT_GRADE, { grade: id }, new Date(now.getTime() + RETRY_MS), { unlessSooner: true });
+    return grade;
+  }
+
   /** One statement. */
   listAll(actor: Actor, query: AllGradesQuery): Promise<Page<GradeView>> {
     return listAllGrades(this.#db, actor, query);
@@ -103,6 +141,9 @@ export class Grades {
   }
 }
 
+/** A pending grade that is to be sent again is due so soon; not at once, so that of many such requests one is served. */
+const RETRY_MS = 1_000;
+
 const SCORES = { name: 'scores', scope: SCORE_SCOPE } as const;
 
 /** One statement. Throws Problem registration_inactive, lms_service_missing. */
@@ -115,7 +156,19 @@ async function requireScores(tx: Tx, { scopes }: ContextRow, toolId: number): Pr
 /** The launch as this actor may grade it. One statement. Throws Problem not_found, forbidden. */
 async function requireGradable(sql: Executor, actor: Actor, launchId: string): Promise<GradedLaunch> {
   const launch = await findGradedLaunch(sql, launchId, actor.userId);
-  if (launch && mayGrade(actor, launch.courseRole)) return launch;
-  if (launch?.courseRole == null) throw new Problem('not_found');
+  requireGrader(actor, launch);
+  return launch;
+}
+
+/** Throws Problem not_found, forbidden. */
+function requireGrader<Found extends Pick<GradedLaunch, 'courseRole'>>(actor: Actor, found: Found | undefined): asserts found is Found {
+  if (found && mayGrade(actor, found.courseRole)) return;
+  if (found?.courseRole == null) throw new Problem('not_found');
   throw new Problem('forbidden', 'Only administrators and instructors of the course can grade.');
+}
+
+/** Another transaction has just committed this timestamp. */
+function undefinedAtRace(error: unknown): undefined {
+  if (!(error instanceof UniqueViolation)) throw error;
+  return undefined;
 }

@@ -80,6 +80,38 @@ export async function findGrade(sql: Executor, launchId: string, uuid: string): 
   return grade;
 }
 
+/** A grade that may be sent again. */
+export interface LockedGrade extends GradeRow, Pick<GradedLaunch, 'isActive' | 'courseRole'> {
+  /** A newer one of its cell was sent, or is to be. */
+  readonly isSuperseded: boolean;
+}
+
+const LOCKED = `
+  SELECT ${GRADE_COLUMNS}, t.is_active AND p.is_active AND t.platform_id = p.id AS "isActive", m.role AS "courseRole",
+    EXISTS (SELECT FROM lti_grades n WHERE n.cell = g.cell AND n.timestamp > g.timestamp AND n.status <> 'failed') AS "isSuperseded"
+  FROM lti_grades g JOIN lti_launches l ON l.launch_id = g.launch_id JOIN lti_tools t ON t.id = l.tool_id JOIN lti_platforms p ON p.id = l.platform_id
+  LEFT JOIN groups c ON c.platform_id = l.platform_id AND c.context_id = l.context_id
+  LEFT JOIN group_members m ON m.group_id = c.id AND m.user_id = $2
+  WHERE g.uuid = $1 FOR NO KEY UPDATE OF g`;
+
+/** Workers wait for the end of the transaction before they send it. One statement. */
+export async function lockGrade(tx: Tx, uuid: string, userId: number): Promise<LockedGrade | undefined> {
+  const [grade] = await tx.prepared<LockedGrade>('lti-grade-lock', LOCKED, [uuid, userId]);
+  return grade;
+}
+
+const AGAIN = `
+  UPDATE lti_grades g SET status = 'pending', reason = NULL, attempts = 0, sent_at = NULL, timestamp = greatest(date_trunc('second', $2::timestamptz),
+    (SELECT date_trunc('second', max(f.timestamp)) + interval '1 second' FROM lti_grades f WHERE f.cell = g.cell))
+  WHERE g.uuid = $1 RETURNING ${GRADE_COLUMNS}`;
+
+/** A locked grade that failed is as one that is new. One statement. Throws UniqueViolation where another transaction has just used the timestamp. */
+export async function gradeAgain(tx: Tx, uuid: string, now: Date): Promise<GradeRow> {
+  const [grade] = await tx.prepared<GradeRow>('lti-grade-again', AGAIN, [uuid, now]);
+  if (!grade) throw new Error('a grade was deleted while it was locked');
+  return grade;
+}
+
 export interface NewGradeRow {
   readonly uuid: string;
   readonly launchId: string;

@@ -18,6 +18,13 @@ const grade: Make = async (w) => {
   const { body } = await (request.by as Api).post(`/lti/launches/${request.params?.['launch_id']}/grades`, GRADE);
   return { ...request, params: { ...request.params, id: body.id } };
 };
+/** Of a registration of its own. */
+const failedGrade = async (w: World): Promise<Request> => {
+  const { api, grades } = await launched(w.tenant, await registeredLms(w.tenant, w.at));
+  const { body } = await api.post(grades, GRADE);
+  await w.tenant.db.query(`UPDATE lti_grades SET status = 'failed' WHERE uuid = $1`, [body.id]);
+  return { by: api, params: { id: body.id } };
+};
 const byLearner =
   (more: Request = {}): Make =>
   async (w) => {
@@ -126,6 +133,25 @@ export const LTI_CASES: Readonly<Record<string, Cases>> = {
     },
   },
   listAllGrades: administrators(() => ({})),
+  retryGrade: {
+    success: failedGrade,
+    stranger: 'forbidden',
+    errors: {
+      conflict: async (w) => {
+        const request = await failedGrade(w);
+        await w.tenant.db.query(`UPDATE lti_grades SET status = 'submitted' WHERE uuid = $1`, [request.params?.['id']]);
+        return request;
+      },
+      registration_inactive: async (w) => {
+        const request = await failedGrade(w);
+        await w.tenant.db.query(
+          'UPDATE lti_tools SET is_active = false WHERE id = (SELECT l.tool_id FROM lti_grades g JOIN lti_launches l USING (launch_id) WHERE g.uuid = $1)',
+          [request.params?.['id']],
+        );
+        return request;
+      },
+    },
+  },
   createGrade: {
     success: launch({ body: GRADE }),
     stranger: 'forbidden',

@@ -53,6 +53,7 @@ import { ltiContexts } from './0200-lti-contexts.ts';
 import { lineItems } from './0201-line-items.ts';
 import { scoresOfLineItems } from './0202-scores-of-line-items.ts';
 import { members } from './0203-members.ts';
+import { orderOfGrades } from './0204-order-of-grades.ts';
 import { linkKeys } from './0210-link-keys.ts';
 import { resourceLinks } from './0211-resource-links.ts';
 import { notices } from './0212-notices.ts';
@@ -112,6 +113,7 @@ export const tenantMigrations: readonly TenantMigration[] = [
   lineItems,
   scoresOfLineItems,
   members,
+  orderOfGrades,
   linkKeys,
   resourceLinks,
   notices,
