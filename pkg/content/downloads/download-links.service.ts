@@ -1,27 +1,18 @@
-import { z } from 'zod';
 import { DOWNLOAD_LINK_SECONDS } from '../../api/lifetimes.ts';
 import type { Actor } from '../../api/actor.ts';
 import type { Reply, RequestInfo } from '../../api/endpoint.ts';
 import { Problem } from '../../api/problem.ts';
 import type { Sessions } from '../../access/sessions.ts';
 import type { Clock } from '../../runtime/clock.ts';
-import { SealError, type Sealer } from '../../runtime/sealing.ts';
+import type { Sealer } from '../../runtime/sealing.ts';
+import type { Database } from '../../store/postgres/database.ts';
 import type { Exports } from '../exports/exports.service.ts';
 import type { Files } from '../files/files.service.ts';
 import type { FolderArchives } from '../archives/folder-archives.service.ts';
 import type { Versions } from '../versions/versions.service.ts';
 import type { Downloads } from './downloads.service.ts';
-
-/** The sealed content of a link, to a file or a folder; `until` in milliseconds since the epoch. */
-const SealedLink = z.object({
-  file: z.uuid().optional(),
-  version: z.int().optional(),
-  folder: z.uuid().optional(),
-  user: z.uuid(),
-  session: z.uuid(),
-  until: z.int(),
-});
-type Link = z.output<typeof SealedLink>;
+import { openLink, type SealedLink, sealLink } from './sealed-links.ts';
+import { giverOf } from './giver.ts';
 
 /** That of an export; what is sealed is longer. */
 const EXPORT_TOKEN = /^[0-9a-f]{64}$/;
@@ -33,21 +24,24 @@ const EXPORT_TOKEN = /^[0-9a-f]{64}$/;
  * - A link serves what its session may read when it is used: it ends with the session, the user's account and their permission.
  * - It is sealed under the tenant's data key: it can be neither forged nor read, and no other tenant opens it.
  * - A download by link counts against the limits of its user, as a download by token does.
+ * - A link that was given to an LMS (`FetchLink`) needs no session: it serves that version until it ends, or the file is gone, or whoever gave it may
+ *   no longer sign in or read the file. It counts as a download by share link does, since an LMS shows an image to a whole course at once.
  * - A link of an export (pkg/content/exports) needs no session: it serves the archive until it expires, or its user may no longer sign in.
  * - A link that is invalid for any reason looks like one that never existed.
  */
 export class DownloadLinks {
+  readonly #db: Database;
   readonly #files: Files;
   readonly #downloads: Downloads;
   readonly #versions: Versions;
   readonly #archives: FolderArchives;
   readonly #exports: Exports;
   readonly #sessions: Sessions;
-  readonly #sealer: Sealer;
+  readonly #seals: { readonly sealer: Sealer; readonly tenantId: string };
   readonly #clock: Clock;
-  readonly #tenantId: string;
 
   constructor(deps: {
+    db: Database;
     files: Files;
     downloads: Downloads;
     versions: Versions;
@@ -58,15 +52,15 @@ export class DownloadLinks {
     clock: Clock;
     tenantId: string;
   }) {
+    this.#db = deps.db;
     this.#files = deps.files;
     this.#downloads = deps.downloads;
     this.#versions = deps.versions;
     this.#archives = deps.archives;
     this.#exports = deps.exports;
     this.#sessions = deps.sessions;
-    this.#sealer = deps.sealer;
+    this.#seals = { sealer: deps.sealer, tenantId: deps.tenantId };
     this.#clock = deps.clock;
-    this.#tenantId = deps.tenantId;
   }
 
   /**
@@ -85,10 +79,9 @@ export class DownloadLinks {
     return this.#seal(actor, { folder: folder.uuid });
   }
 
-  #seal(actor: Actor, target: Pick<Link, 'file' | 'version' | 'folder'>): string {
+  #seal(actor: Actor, target: Pick<SealedLink, 'file' | 'version' | 'folder'>): string {
     const until = this.#clock.now().getTime() + DOWNLOAD_LINK_SECONDS * 1000;
-    const link: Link = { ...target, user: actor.userUuid, session: actor.sessionId, until };
-    return this.#sealer.seal(JSON.stringify(link), this.#associatedData());
+    return sealLink(this.#seals, { ...target, user: actor.userUuid, session: actor.sessionId, until });
   }
 
   /** The file's content, as `Downloads.open` gives it. Throws `not_found`, `range_not_satisfiable`, `too_many_transfers`. */
@@ -96,6 +89,7 @@ export class DownloadLinks {
     if (EXPORT_TOKEN.test(sealed)) return this.#sendExport(sealed, request);
     const link = this.#opened(sealed);
     if (!link) throw noSuchLink();
+    if (link.session === undefined) return this.#sendGiven(link, request);
     try {
       const actor = await this.#sessions.authenticate({ userUuid: link.user, sessionId: link.session });
       if (actor.permissions.has('read:files')) return await this.#send(actor, link, request);
@@ -111,42 +105,31 @@ export class DownloadLinks {
     return this.#downloads.send(content, { person: content.user }, request);
   }
 
-  #send(actor: Actor, { file, version, folder }: Link, request: RequestInfo): Promise<Reply> {
+  async #sendGiven(link: SealedLink, request: RequestInfo): Promise<Reply> {
+    const { file, version, user } = link;
+    const giver = await giverOf(this.#db, user, this.#clock.now());
+    if (!giver || file === undefined || version === undefined) throw noSuchLink();
+    const sent = await this.#versions.open(giver, file, version, request, { linkOf: user, network: request.network });
+    // Pages of the LMS show images of ours.
+    return { ...sent, headers: { ...sent.headers, 'cross-origin-resource-policy': 'cross-origin' } };
+  }
+
+  #send(actor: Actor, { file, version, folder }: SealedLink, request: RequestInfo): Promise<Reply> {
     if (folder !== undefined) return this.#archives.open(actor, folder, request);
     if (file === undefined) throw noSuchLink();
     return version === undefined ? this.#downloads.open(actor, file, request) : this.#versions.open(actor, file, version, request);
   }
 
-  /** uuid of the user who requested the link, while it is valid; asks no store. */
+  /** uuid of the user who requested the link, while it and their session are valid; asks no store. */
   holder(sealed: string): string | undefined {
-    return this.#opened(sealed)?.user;
+    const link = this.#opened(sealed);
+    return link?.session === undefined ? undefined : link.user;
   }
 
-  #opened(sealed: string): Link | undefined {
-    let text: string;
-    try {
-      text = this.#sealer.open(sealed, this.#associatedData());
-    } catch (error) {
-      if (!(error instanceof SealError)) throw error;
-      return undefined;
-    }
-    // Another release may have sealed it in another shape.
-    const { data: link } = SealedLink.safeParse(parsed(text));
+  #opened(sealed: string): SealedLink | undefined {
+    const link = openLink(this.#seals, sealed);
     return link && link.until > this.#clock.now().getTime() ? link : undefined;
   }
-
-  #associatedData(): string[] {
-    return [this.#tenantId, 'files', 'download', 'ticket'];
-  }
 }
 
-function parsed(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return undefined;
-  }
-}
-
-const noSuchLink = (): Problem =>
-  new Problem('not_found', `There is no such download link, or its ${DOWNLOAD_LINK_SECONDS} s are over. Request a new one.`);
+const noSuchLink = (): Problem => new Problem('not_found', 'There is no such download link, or its time is over. Request a new one.');

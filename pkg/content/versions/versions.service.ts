@@ -16,6 +16,7 @@ import { fileUpdated } from '../files/files.events.ts';
 import type { Files } from '../files/files.service.ts';
 import type { FileView } from '../files/files.schema.ts';
 import { fileSeenBy, presentFile } from '../files/files.view.ts';
+import type { Counted } from '../transfers/transfers.ts';
 import { requestPurge } from '../objects/objects.jobs.ts';
 import { countBytes, insertVersion } from '../uploads/uploads.sql.ts';
 import type { VersionQuery, VersionView } from './versions.schema.ts';
@@ -86,12 +87,18 @@ export class Versions {
   }
 
   /** Its content, as `Downloads.open` gives a file's. Statements as of `get`. Throws `not_found`, `range_not_satisfiable`, `too_many_transfers`. */
-  async open(actor: Actor, fileId: Uuid, number: number, request: RequestInfo): Promise<Reply> {
+  async open(
+    actor: Actor,
+    fileId: Uuid,
+    number: number,
+    request: RequestInfo,
+    counted: Counted = { person: actor.userUuid },
+  ): Promise<Reply> {
     const file = await this.#files.read(actor, fileId);
     const version = await findVersion(this.#db.tables, file.id, number);
     if (!version) throw new Problem('not_found');
     const { size, checksum, blobName } = version;
-    return this.#downloads.send({ ...file, version: number, size, checksum, blobName }, { person: actor.userUuid }, request);
+    return this.#downloads.send({ ...file, version: number, size, checksum, blobName }, counted, request);
   }
 
   /**
