@@ -7,11 +7,18 @@ import { escapeHtml, PageProblem, type WebPages, type WebScript } from '../api/p
 import type { Logger } from '../runtime/log.ts';
 import type { Context } from './request-state.ts';
 
-/** What Vite says of each script: its file, its styles. */
+/** What Vite says of each script, and of what scripts share: its file, its styles, what it imports. */
 const Manifest = z.record(
   z.string(),
-  z.object({ file: z.string(), name: z.string().optional(), css: z.array(z.string()).default([]), isEntry: z.boolean().default(false) }),
+  z.object({
+    file: z.string(),
+    name: z.string().optional(),
+    css: z.array(z.string()).default([]),
+    imports: z.array(z.string()).default([]),
+    isEntry: z.boolean().default(false),
+  }),
 );
+type Manifest = z.output<typeof Manifest>;
 
 interface Asset {
   readonly body: Buffer;
@@ -47,9 +54,12 @@ export class WebBundle implements WebPages {
   /** Reads `folder` once. When nothing usable is there, says so in one line of the log. */
   static load(folder: string, { tenantName, log }: { tenantName: string | undefined; log: Logger }): WebBundle {
     try {
-      const entries = Object.values(Manifest.parse(JSON.parse(readFileSync(join(folder, '.vite/manifest.json'), 'utf8'))));
+      const manifest = Manifest.parse(JSON.parse(readFileSync(join(folder, '.vite/manifest.json'), 'utf8')));
+      const entries = Object.values(manifest);
       const files = new Set(entries.flatMap(({ file, css }) => [file, ...css]));
-      const scripts = entries.filter(({ isEntry }) => isEntry).map(({ name = '', file, css }) => [name, { file, css }] as const);
+      const scripts = Object.entries(manifest)
+        .filter(([, { isEntry }]) => isEntry)
+        .map(([key, { name = '', file }]) => [name, { file, css: cssOf(manifest, key) }] as const);
       return new WebBundle(new Map(scripts), new Map([...files].map((file) => [`/${file}`, assetOf(folder, file)])), tenantName);
     } catch (error) {
       log.error(
@@ -92,6 +102,12 @@ export class WebBundle implements WebPages {
     ctx.body = asset.body;
     return true;
   }
+}
+
+/** The styles of a script, those of what it imports first, so that its own may differ from them. */
+function cssOf(manifest: Manifest, key: string): string[] {
+  const { css = [], imports = [] } = manifest[key] ?? {};
+  return [...new Set([...imports.flatMap((each) => cssOf(manifest, each)), ...css])];
 }
 
 const stylesOf = ({ css }: Script): string => css.map((file) => `<link rel="stylesheet" href="/${file}">\n`).join('');

@@ -13,7 +13,11 @@ export default defineConfig({
     assetsInlineLimit: 0,
     reportCompressedSize: false,
     rolldownOptions: {
-      input: { entry: join(import.meta.dirname, 'entry/main.tsx'), storage: join(import.meta.dirname, 'storage/main.ts') },
+      input: {
+        entry: join(import.meta.dirname, 'entry/main.tsx'),
+        picker: join(import.meta.dirname, 'picker/main.tsx'),
+        storage: join(import.meta.dirname, 'storage/main.ts'),
+      },
     },
   },
 });

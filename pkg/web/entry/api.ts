@@ -30,6 +30,15 @@ export interface FilePage {
 
 export type OnConflict = 'fail' | 'rename' | 'replace';
 
+/** The fields of the reply to an upload that a page shows. */
+export interface Uploaded {
+  readonly id: string;
+  readonly name: string;
+  /** Bytes. */
+  readonly size: number;
+  readonly mime_type: string;
+}
+
 /** A refusal of the API; code `unreachable` where none answered. */
 export class ApiError extends Error implements Refusal {
   override readonly name = 'ApiError';
@@ -51,51 +60,68 @@ export const refusalOf = (error: unknown): Refusal =>
 const API = '/api/v1';
 const PAGE_SIZE = 50;
 
+/** What goes with a request: JSON, headers beside the usual ones. */
+interface Sent {
+  readonly body?: unknown;
+  readonly headers?: Readonly<Record<string, string>>;
+}
+
 /** The REST API, asked as the person who launched. Throws ApiError. */
 export class Api {
-  readonly #session: Session;
+  protected readonly session: Session;
 
   constructor(session: Session) {
-    this.#session = session;
+    this.session = session;
   }
 
-  launch = (): Promise<Launch> => this.#json<Launch>('GET', `/lti/launches/${this.#session.launchId}`);
+  launch = (): Promise<Launch> => this.json<Launch>('GET', `/lti/launches/${this.session.launchId}`);
 
   /** By name. */
   files(folderId: string, cursor?: string): Promise<FilePage> {
     const query = new URLSearchParams({ folder_id: folderId, sort: 'name', limit: String(PAGE_SIZE), ...(cursor ? { cursor } : {}) });
-    return this.#json<FilePage>('GET', `/files?${query}`);
+    return this.json<FilePage>('GET', `/files?${query}`);
   }
 
-  file = (id: string): Promise<FileItem> => this.#json<FileItem>('GET', `/files/${id}`);
+  file = (id: string): Promise<FileItem> => this.json<FileItem>('GET', `/files/${id}`);
 
   /** An address that saves the file, for a minute. */
   async ticket(fileId: string): Promise<string> {
-    return (await this.#json<{ url: string }>('POST', `/files/${fileId}/ticket`)).url;
+    return (await this.json<{ url: string }>('POST', `/files/${fileId}/ticket`)).url;
   }
 
-  /** `onProgress`: the part of the bytes that is sent, 0 to 1. (Only XMLHttpRequest reports it.) */
-  upload(file: File, to: { folderId: string; onConflict: OnConflict; onProgress: (part: number) => void }): Promise<void> {
+  /** `folderId`: null for the person's own root. `onProgress`: the part of the bytes that is sent, 0 to 1. (Only XMLHttpRequest reports it.) */
+  upload(file: File, to: { folderId: string | null; onConflict: OnConflict; onProgress: (part: number) => void }): Promise<Uploaded> {
     const form = new FormData();
-    form.set('folder_id', to.folderId);
+    if (to.folderId !== null) form.set('folder_id', to.folderId);
     form.set('on_conflict', to.onConflict);
     form.set('file', file);
     return new Promise((resolve, reject) => {
       const request = new XMLHttpRequest();
       request.open('POST', `${API}/files`);
-      request.setRequestHeader('Authorization', `Bearer ${this.#session.token}`);
+      request.setRequestHeader('Authorization', `Bearer ${this.session.token}`);
       request.upload.addEventListener('progress', ({ loaded, total }) => to.onProgress(total > 0 ? loaded / total : 0));
-      request.addEventListener('load', () => (request.status < 300 ? resolve() : reject(errorOf(request.responseText))));
+      request.addEventListener('load', () =>
+        request.status < 300 ? resolve(JSON.parse(request.responseText) as Uploaded) : reject(errorOf(request.responseText)),
+      );
       for (const type of ['error', 'abort', 'timeout']) request.addEventListener(type, () => reject(unreachable()));
       request.send(form);
     });
   }
 
-  async #json<T>(method: string, path: string): Promise<T> {
+  protected async json<T>(method: string, path: string, { body, headers = {} }: Sent = {}): Promise<T> {
     let reply: Response;
     let text: string;
     try {
-      reply = await fetch(`${API}${path}`, { method, headers: { authorization: `Bearer ${this.#session.token}` }, credentials: 'omit' });
+      reply = await fetch(`${API}${path}`, {
+        method,
+        headers: {
+          authorization: `Bearer ${this.session.token}`,
+          ...(body === undefined ? {} : { 'content-type': 'application/json' }),
+          ...headers,
+        },
+        credentials: 'omit',
+        ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+      });
       text = await reply.text();
     } catch {
       throw unreachable();

@@ -1,5 +1,5 @@
 import { useRef, useState } from 'preact/hooks';
-import type { Api, OnConflict } from './api.ts';
+import type { Api, OnConflict, Uploaded } from './api.ts';
 import { RefusalNote } from './notes.tsx';
 import type { Refusal } from './messages.ts';
 
@@ -14,10 +14,11 @@ interface Upload {
 
 interface Props {
   readonly api: Api;
-  readonly folderId: string;
+  /** null: the person's own root. */
+  readonly folderId: string | null;
   readonly failed: (error: unknown) => Refusal;
-  /** The last of those that wait has ended, and something was uploaded. */
-  readonly onUploaded: () => void;
+  /** The last of those that wait has ended, and these were uploaded since the call before. */
+  readonly onUploaded: (files: readonly Uploaded[]) => void;
 }
 
 /** Uploads of several files, one after the other; each shows its progress, and after an error what to do. */
@@ -26,7 +27,7 @@ export function Uploads({ api, folderId, failed, onUploaded }: Props) {
   const [hasChoice, setChoice] = useState(false);
   const input = useRef<HTMLInputElement>(null);
   const nextId = useRef(0);
-  const queue = useRef({ last: Promise.resolve(), waiting: 0, hasNews: false, isOver: false });
+  const queue = useRef({ last: Promise.resolve(), waiting: 0, news: [] as Uploaded[], isOver: false });
 
   const change = (id: number, to: Partial<Upload>): void =>
     setUploads((all) => all.map((one) => (one.id === id ? { ...one, ...to } : one)));
@@ -35,9 +36,9 @@ export function Uploads({ api, folderId, failed, onUploaded }: Props) {
     change(id, { state: 'sending' });
     try {
       const onProgress = (part: number): void => change(id, { percent: Math.floor(part * 100) });
-      await api.upload(file, { folderId, onConflict, onProgress });
+      const uploaded = await api.upload(file, { folderId, onConflict, onProgress });
       change(id, { state: 'done', percent: 100 });
-      queue.current.hasNews = true;
+      queue.current.news.push(uploaded);
     } catch (error) {
       const refusal = failed(error);
       queue.current.isOver ||= refusal.code === 'unauthenticated';
@@ -51,9 +52,8 @@ export function Uploads({ api, folderId, failed, onUploaded }: Props) {
     line.last = line.last.then(async () => {
       if (!line.isOver) await send(upload, onConflict);
       line.waiting -= 1;
-      if (line.waiting > 0 || !line.hasNews) return;
-      line.hasNews = false;
-      onUploaded();
+      if (line.waiting > 0 || line.news.length === 0) return;
+      onUploaded(line.news.splice(0));
     });
   };
 

@@ -1,0 +1,85 @@
+import { Api } from '../entry/api.ts';
+import type { ItemType } from './choices.ts';
+
+/** GET /lti/launches/{launch_id}/picker. */
+export interface PickerView {
+  readonly user: { readonly id: string };
+  readonly context: { readonly title: string } | null;
+  readonly folder: { readonly id: string; readonly name: string; readonly may_write: boolean } | null;
+  readonly types: readonly ItemType[];
+  readonly media_types: readonly string[] | null;
+  readonly multiple: boolean;
+  readonly own_only: boolean;
+  readonly line_items: boolean;
+}
+
+export interface FolderEntry {
+  readonly type: 'folder';
+  readonly id: string;
+  readonly name: string;
+}
+
+export interface FileEntry {
+  readonly type: 'file';
+  readonly id: string;
+  readonly name: string;
+  /** Bytes. */
+  readonly size: number;
+  readonly mime_type: string | null;
+  readonly updated_at: string;
+  readonly owner: { readonly id: string };
+}
+
+export type Entry = FolderEntry | FileEntry;
+
+export interface EntryPage {
+  readonly data: readonly Entry[];
+  readonly pagination: { readonly next_cursor: string | null; readonly has_more: boolean };
+}
+
+export interface Item {
+  readonly type: ItemType;
+  readonly file_id: string;
+  readonly line_item?: { readonly score_maximum: number };
+}
+
+export interface Answer {
+  readonly method: 'get' | 'post';
+  readonly url: string;
+  readonly jwt: string;
+}
+
+/** What of the tree is shown: a folder, null being the person's own root, or what a search finds. */
+export type Shown = { readonly folderId: string | null } | { readonly query: string; readonly owner?: string };
+
+const PAGE_SIZE = 50;
+
+/** The REST API as the picker asks it. Throws ApiError. */
+export class PickerApi extends Api {
+  #last = { items: '', key: '' };
+
+  picker = (): Promise<PickerView> => this.json<PickerView>('GET', `/lti/launches/${this.session.launchId}/picker`);
+
+  entries(shown: Shown, cursor?: string): Promise<EntryPage> {
+    const page = { limit: String(PAGE_SIZE), ...(cursor ? { cursor } : {}) };
+    if ('query' in shown) {
+      const { query, owner } = shown;
+      return this.json<EntryPage>('GET', `/search?${new URLSearchParams({ q: query, ...(owner ? { owner } : {}), ...page })}`);
+    }
+    return this.json<EntryPage>('GET', `/folders/${shown.folderId ?? 'root'}/children?${new URLSearchParams({ sort: 'name', ...page })}`);
+  }
+
+  /** The beginning of the text at a download link: at most so many bytes. Empty where there is none. */
+  async beginning(url: string, bytes: number): Promise<string> {
+    const reply = await fetch(url, { headers: { range: `bytes=0-${bytes - 1}` }, credentials: 'omit' });
+    return reply.ok ? reply.text() : '';
+  }
+
+  /** The signed answer. Asked for the same items again, since the reply was lost, the server gives the same one. */
+  answer(items: readonly Item[]): Promise<Answer> {
+    const text = JSON.stringify(items);
+    if (this.#last.items !== text) this.#last = { items: text, key: crypto.randomUUID() };
+    const headers = { 'idempotency-key': this.#last.key };
+    return this.json<Answer>('POST', `/lti/launches/${this.session.launchId}/picker/answer`, { body: { items }, headers });
+  }
+}

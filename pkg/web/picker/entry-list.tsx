@@ -1,0 +1,130 @@
+import { useCallback, useEffect, useRef, useState } from 'preact/hooks';
+import { type Refusal, sizeInWords, timeInWords } from '../entry/messages.ts';
+import { RefusalNote } from '../entry/notes.tsx';
+import type { Entry, EntryPage, FileEntry, FolderEntry, PickerApi, PickerView, Shown } from './api.ts';
+import { type Choice, type Choosable, typesOf } from './choices.ts';
+
+interface Props {
+  readonly api: PickerApi;
+  readonly view: PickerView;
+  /** Of one list, always the same: another has another key. */
+  readonly shown: Shown;
+  /** A change of it fetches the list again. */
+  readonly changes: number;
+  readonly choices: readonly Choice[];
+  readonly failed: (error: unknown) => Refusal;
+  readonly onOpen: (folder: FolderEntry) => void;
+  readonly onToggle: (file: Choosable) => void;
+  readonly onPreview: (file: FileEntry) => void;
+}
+
+/** Folders and files, page by page. */
+export function EntryList({ api, view, shown, changes, choices, failed, onOpen, onToggle, onPreview }: Props) {
+  const [entries, setEntries] = useState<readonly Entry[]>();
+  const [cursor, setCursor] = useState<string | null>(null);
+  const [isBusy, setBusy] = useState(false);
+  const [refusal, setRefusal] = useState<Refusal>();
+  /** Number of the latest request: a late reply to an earlier one is ignored. */
+  const latest = useRef(0);
+  const asked = useRef(shown);
+
+  const ask = useCallback(
+    (from: string | null) => {
+      const question = ++latest.current;
+      const ifLatest = (show: () => void): void => {
+        if (question !== latest.current) return;
+        setBusy(false);
+        show();
+      };
+      setBusy(true);
+      setRefusal(undefined);
+      const add = ({ data, pagination }: EntryPage): void => {
+        setEntries((before) => (from === null ? data : [...(before ?? []), ...data]));
+        setCursor(pagination.has_more ? pagination.next_cursor : null);
+      };
+      api.entries(asked.current, from ?? undefined).then(
+        (page) => ifLatest(() => add(page)),
+        (error: unknown) => ifLatest(() => setRefusal(failed(error))),
+      );
+    },
+    [api, failed],
+  );
+  useEffect(() => ask(null), [ask, changes]);
+
+  return (
+    <>
+      <p role="status">{statusOf(entries, cursor !== null, isBusy)}</p>
+      {entries && entries.length > 0 && (
+        <ul class="entries" aria-label="Folders and files">
+          {entries.map((entry) =>
+            entry.type === 'folder' ? (
+              <FolderRow key={entry.id} folder={entry} onOpen={onOpen} />
+            ) : (
+              <FileRow key={entry.id} file={entry} view={view} choices={choices} onToggle={onToggle} onPreview={onPreview} />
+            ),
+          )}
+        </ul>
+      )}
+      {refusal && <RefusalNote refusal={refusal} onRetry={() => ask(entries ? cursor : null)} />}
+      {cursor !== null && !refusal && (
+        <button type="button" disabled={isBusy} onClick={() => ask(cursor)}>
+          Show more
+        </button>
+      )}
+    </>
+  );
+}
+
+function statusOf(entries: readonly Entry[] | undefined, isMore: boolean, isBusy: boolean): string {
+  if (!entries) return isBusy ? 'Loading …' : '';
+  if (entries.length === 0) return 'There is nothing here.';
+  return `${entries.length} shown${isMore ? '; there are more' : ''}`;
+}
+
+const FolderRow = ({ folder, onOpen }: { folder: FolderEntry; onOpen: (folder: FolderEntry) => void }) => (
+  <li>
+    <span class="name">{folder.name}</span>
+    <span class="facts">folder</span>
+    <button type="button" aria-label={`Open the folder ${folder.name}`} onClick={() => onOpen(folder)}>
+      Open
+    </button>
+  </li>
+);
+
+interface RowProps extends Pick<Props, 'view' | 'choices' | 'onToggle' | 'onPreview'> {
+  readonly file: FileEntry;
+}
+
+function FileRow({ file, view, choices, onToggle, onPreview }: RowProps) {
+  const { id, name, size, updated_at } = file;
+  const reason = refusedBecause(file, view);
+  return (
+    <li>
+      <input
+        id={`choice-${id}`}
+        type={view.multiple ? 'checkbox' : 'radio'}
+        name="choice"
+        checked={choices.some((choice) => choice.file.id === id)}
+        disabled={reason !== undefined}
+        aria-describedby={`facts-${id}`}
+        onChange={() => onToggle(file)}
+      />
+      <label class="name" for={`choice-${id}`}>
+        {name}
+      </label>
+      <span class="facts" id={`facts-${id}`}>
+        {sizeInWords(size)}, <time dateTime={updated_at}>{timeInWords(updated_at)}</time>
+        {reason !== undefined && `; ${reason}`}
+      </span>
+      <button type="button" aria-label={`Preview ${name}`} onClick={() => onPreview(file)}>
+        Preview
+      </button>
+    </li>
+  );
+}
+
+/** Why a file cannot be chosen; undefined: it can. */
+function refusedBecause(file: FileEntry, view: PickerView): string | undefined {
+  if (view.own_only && file.owner.id !== view.user.id) return 'not yours';
+  return typesOf(file, view).length === 0 ? 'your LMS does not accept this type here' : undefined;
+}

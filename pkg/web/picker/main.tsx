@@ -1,0 +1,19 @@
+import { render } from 'preact';
+import { Ended } from '../entry/notes.tsx';
+import { enter, firstKeeper, historyKeeper, tabKeeper } from '../entry/session.ts';
+import { PickerApi } from './api.ts';
+import { Picker } from './picker.tsx';
+import '../entry/style.css';
+import './picker.css';
+
+const { session, shown } = enter(
+  new URL(location.href),
+  firstKeeper(
+    tabKeeper(() => sessionStorage),
+    historyKeeper(history),
+  ),
+);
+history.replaceState(history.state, '', shown);
+
+const root = document.querySelector('#app');
+if (root) render(session ? <Picker api={new PickerApi(session)} /> : <Ended />, root);

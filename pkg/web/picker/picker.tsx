@@ -1,0 +1,88 @@
+import { useCallback, useEffect, useState } from 'preact/hooks';
+import { refusalOf } from '../entry/api.ts';
+import type { Refusal } from '../entry/messages.ts';
+import { Ended, RefusalNote } from '../entry/notes.tsx';
+import type { Item, PickerApi, PickerView } from './api.ts';
+import { Browse } from './browse.tsx';
+import { type Choice, type Choosable, itemOf, toggled, typesOf } from './choices.ts';
+import { Chosen } from './chosen.tsx';
+import { leave } from './leave.ts';
+
+/** What the LMS asks for: the files that may be chosen, those that are, and the way back with or without them. */
+export function Picker({ api }: { api: PickerApi }) {
+  const [view, setView] = useState<PickerView>();
+  const [refusal, setRefusal] = useState<Refusal>();
+  const [isOver, setOver] = useState(false);
+  const [choices, setChoices] = useState<readonly Choice[]>([]);
+  const [isSending, setSending] = useState(false);
+
+  const failed = useCallback((error: unknown): Refusal => {
+    const refusal = refusalOf(error);
+    if (refusal.code === 'unauthenticated') setOver(true);
+    return refusal;
+  }, []);
+
+  const load = useCallback(() => {
+    setRefusal(undefined);
+    api.picker().then(setView, (error: unknown) => setRefusal(failed(error)));
+  }, [api, failed]);
+  useEffect(load, [load]);
+
+  const title = view?.own_only ? 'Hand in files' : 'Choose files';
+  useEffect(() => {
+    if (view) document.title = title;
+  }, [view, title]);
+
+  if (isOver) return <Ended />;
+  if (!view) return <main>{refusal ? <RefusalNote refusal={refusal} onRetry={load} /> : <p role="status">Loading …</p>}</main>;
+
+  const toggle = (file: Choosable): void => {
+    const [type] = typesOf(file, view);
+    if (type) setChoices((all) => toggled(all, { file, type, points: '' }, view.multiple));
+  };
+  const addUploaded = (files: readonly Choosable[]): void =>
+    setChoices((all) => {
+      const fresh = files.flatMap((file) => {
+        const [type] = typesOf(file, view);
+        return type && !all.some((one) => one.file.id === file.id) ? [{ file, type, points: '' }] : [];
+      });
+      return view.multiple ? [...all, ...fresh] : [...all, ...fresh].slice(-1);
+    });
+  const answer = (items: readonly Item[]): void => {
+    setSending(true);
+    setRefusal(undefined);
+    api.answer(items).then(leave, (error: unknown) => {
+      setRefusal(failed(error));
+      setSending(false);
+    });
+  };
+
+  return (
+    <main class="picker">
+      <header>
+        <h1>{title}</h1>
+        <p>{introduction(view)}</p>
+      </header>
+      {view.types.length === 0 ? (
+        <p role="alert">Your LMS accepts nothing here that this service can give. Cancel to go back.</p>
+      ) : (
+        <Browse api={api} view={view} choices={choices} onToggle={toggle} onUploaded={addUploaded} failed={failed} />
+      )}
+      <Chosen
+        view={view}
+        choices={choices}
+        isSending={isSending}
+        refusal={refusal}
+        onChange={(changed) => setChoices((all) => all.map((one) => (one.file.id === changed.file.id ? changed : one)))}
+        onRemove={({ file }) => setChoices((all) => all.filter((one) => one.file.id !== file.id))}
+        onAdd={() => answer(choices.map((choice) => itemOf(choice, view)))}
+        onCancel={() => answer([])}
+      />
+    </main>
+  );
+}
+
+function introduction({ own_only, multiple, context }: PickerView): string {
+  const what = own_only ? 'Choose from your own files' : multiple ? 'Choose one or more files' : 'Choose one file';
+  return `${what}${context ? ` for ${context.title}` : ''}. Your LMS gets them when you press Add.`;
+}
