@@ -21,6 +21,7 @@ export const CATALOGUE = {
   conflict: { status: 409, meaning: 'The request conflicts with the current state, or with another request in progress.' },
   lms_service_missing: { status: 409, meaning: 'The LMS does not offer this service in this course; the message names service and scope.' },
   registration_inactive: { status: 409, meaning: 'The registration of this LMS is not active, so nothing can be sent to it.' },
+  picker_answered: { status: 409, meaning: 'This request of the LMS for content was answered already; begin again in the LMS.' },
   upload_expired: { status: 410, meaning: 'The upload got no byte for 24 hours; begin it anew.' },
   tus_version_unsupported: { status: 412, meaning: 'The server speaks tus 1.0.0; send it as Tus-Resumable.' },
   precondition_failed: { status: 412, meaning: 'If-Match does not match the current version.' },
@@ -30,6 +31,8 @@ export const CATALOGUE = {
   lms_refused: { status: 422, meaning: 'The LMS refused the request; the message has its words.' },
   line_item_missing: { status: 422, meaning: 'The launch has no line item, so the LMS cannot store a grade.' },
   score_scope_missing: { status: 422, meaning: 'The LMS did not allow this tool to write scores (scope/score of the launch).' },
+  item_refused: { status: 422, meaning: 'The LMS does not accept this item here, or not of this person; the message says why.' },
+  answer_too_long: { status: 422, meaning: 'The answer does not fit into an address, by which this LMS takes it; choose fewer files.' },
   value_type_mismatch: { status: 422, meaning: 'The value is not of the type that `value_type` names.' },
   address_refused: { status: 422, meaning: 'The address is in a private network.' },
   archive_too_large: {

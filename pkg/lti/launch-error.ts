@@ -76,7 +76,10 @@ export const LAUNCH_ERRORS = {
   anonymous_launch: { status: 403, meaning: 'The LMS sent no user id (sub). Set the tool up so that the LMS sends it.' },
   sub_invalid: { status: 400, meaning: 'The user id (sub) is not 1 to 255 ASCII characters.' },
   message_type_missing: { status: 400, meaning: 'The id_token has no message type.' },
-  message_type_unsupported: { status: 400, meaning: 'The message type is not supported; it must be LtiResourceLinkRequest.' },
+  message_type_unsupported: {
+    status: 400,
+    meaning: 'The message type is not supported; it must be LtiResourceLinkRequest or LtiDeepLinkingRequest.',
+  },
   version_unsupported: { status: 400, meaning: 'The LTI version of the message is not 1.3.0.' },
   deployment_id_missing: { status: 400, meaning: 'The id_token has no deployment id.' },
   unknown_deployment: { status: 403, meaning: 'This deployment of the LMS is not registered.' },
@@ -91,6 +94,31 @@ export const LAUNCH_ERRORS = {
   notice_type_unsupported: { status: 400, meaning: 'The type of the notice is not one that this service asked for.' },
   notice_context_missing: { status: 400, meaning: 'The notice of a copied course names no course (context.id).' },
   notice_origins_invalid: { status: 400, meaning: 'origin_contexts is not a list of at most 100 ids.' },
+  // The settings of a deep linking request (Deep Linking 2.0 §4.4.1)
+  deep_linking_settings_missing: { status: 400, meaning: 'The request for content has no deep_linking_settings.' },
+  deep_link_return_url_missing: { status: 400, meaning: 'The request for content does not say where to send it (deep_link_return_url).' },
+  deep_link_return_url_refused: {
+    status: 400,
+    meaning:
+      'The address to send the content to (deep_link_return_url) is not an https address of at most 2,048 characters without a password.',
+  },
+  accept_types_missing: { status: 400, meaning: 'The request for content has no list of the types that the LMS accepts (accept_types).' },
+  accept_targets_missing: {
+    status: 400,
+    meaning: 'The request for content has no list of the places to show it in (accept_presentation_document_targets).',
+  },
+  accept_media_types_invalid: { status: 400, meaning: 'accept_media_types of the request for content is not a list of media types.' },
+  accept_multiple_invalid: { status: 400, meaning: 'accept_multiple of the request for content is neither true nor false.' },
+  accept_lineitem_invalid: { status: 400, meaning: 'accept_lineitem of the request for content is neither true nor false.' },
+  auto_create_invalid: { status: 400, meaning: 'auto_create of the request for content is neither true nor false.' },
+  deep_linking_data_invalid: { status: 400, meaning: 'data of the request for content is not text.' },
+  picker_not_for_learners: {
+    status: 403,
+    meaning: 'Only instructors choose content here. A learner may hand in files of their own where the LMS asks for files alone.',
+  },
+  // The picker
+  picker_not_requested: { status: 400, meaning: 'This launch did not ask for content. Open the link in your course again.' },
+  picker_answered: { status: 409, meaning: 'This request for content was answered already. Begin again in your LMS.' },
   // The page of the course
   entry_token_missing: { status: 400, meaning: 'This page opens from your course: open the link there.' },
   entry_token_invalid: {

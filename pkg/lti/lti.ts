@@ -2,8 +2,13 @@ import type { Feature } from '../feature/feature.ts';
 import { TaskRequests } from '../tasks/task-requests.ts';
 import { contextEndpoints } from './contexts/contexts.endpoints.ts';
 import { Contexts } from './contexts/contexts.service.ts';
+import { ContentItems } from './deep-linking/content-items.ts';
+import { deepLinkingEndpoints } from './deep-linking/deep-linking.endpoints.ts';
+import { Pickers } from './deep-linking/pickers.service.ts';
 import { CourseSync } from './launch/course-sync.ts';
 import { Entries } from './pages/entry.service.ts';
+import { FramedLaunches } from './pages/framed-launches.ts';
+import { TargetKeys } from './links/target-keys.ts';
 import { gradeEndpoints } from './grades/grades.endpoints.ts';
 import { Grades } from './grades/grades.service.ts';
 import { lineItemEndpoints } from './line-items/line-items.endpoints.ts';
@@ -17,7 +22,6 @@ import { CourseServices } from './services/course-services.ts';
 import { LmsCalls } from './services/lms-calls.ts';
 import { grantsOfLaunch } from './links/link-state.sql.ts';
 import { LinkSync } from './links/link-sync.ts';
-import { TargetKeys } from './links/target-keys.ts';
 import { Launches } from './launch/launch.service.ts';
 import { LaunchOpener } from './launch/launch-opener.ts';
 import { launchViewEndpoints } from './launch/launch-view.endpoints.ts';
@@ -39,8 +43,8 @@ export const lti: Feature = {
   launchGrants: (db) => (launchId, userId, now) => grantsOfLaunch(db, launchId, userId, now),
   create(services) {
     const { db, log, addresses, settings } = services;
-    const { appUrl, ltiUrl } = addresses;
-    const deps = { ...services, appUrl, ltiUrl, tenantId: services.tenant.id, defaultQuota: settings.defaultQuota };
+    const { appUrl, ltiUrl, apiUrl } = addresses;
+    const deps = { ...services, appUrl, ltiUrl, apiUrl, tenantId: services.tenant.id, defaultQuota: settings.defaultQuota };
     const redirectUri = `${ltiUrl}/launch`;
     const origins = new Set([appUrl, ltiUrl].map((url) => new URL(url).origin));
     const paths = { login: new URL(`${ltiUrl}/login_initiation`).pathname, launch: new URL(redirectUri).pathname };
@@ -51,7 +55,8 @@ export const lti: Feature = {
     const verifier = new TokenVerifier({ ...deps, keys, origins, unknown });
     const [users, courses] = [new UserSync(deps), new CourseSync(deps)];
     const tasks = new TaskRequests(services);
-    const links = new LinkSync({ keys: new TargetKeys(deps) });
+    const targets = new TargetKeys(deps);
+    const links = new LinkSync({ keys: targets });
     const launches = new Launches({
       ...deps,
       states,
@@ -65,13 +70,16 @@ export const lti: Feature = {
     });
     const calls = new LmsCalls(deps);
     const courseServices = new CourseServices({ ...deps, sql: db.tables, calls });
+    const entries = new Entries({ ...deps, framed: new FramedLaunches(deps) });
+    const items = new ContentItems({ ...deps, targets });
     return {
       pages: [
-        ...ltiRoutes({ ...deps, logins, launches, entries: new Entries(deps), redirectUri }),
+        ...ltiRoutes({ ...deps, logins, launches, entries, redirectUri }),
         ...noticeRoutes({ ...deps, notices: new Notices({ ...deps, keys }) }),
       ],
       endpoints: [
         ...launchViewEndpoints(new LaunchViews(deps)),
+        ...deepLinkingEndpoints(new Pickers({ ...deps, items })),
         ...contextEndpoints(new Contexts(deps)),
         ...memberEndpoints(new CourseMembers({ ...deps, tasks })),
         ...lineItemEndpoints(new LineItems({ ...deps, calls, services: courseServices })),

@@ -94,6 +94,7 @@ export const ROWS_OF_TENANT: Rows = {
       expires_at: LATER,
       return_url: 'https://lms.example.org/back',
       platform_url: 'https://lms.example.org',
+      answered_at: LATER,
     },
   ],
   lti_grades: [

@@ -42,7 +42,10 @@ const FROM = `groups g
     SELECT l.context_label AS label, l.tool_id, t.uuid AS registration_id, t.is_active AND p.is_active AND t.platform_id = p.id AS is_active,
       l.ags_lineitems_url AS line_items_url, l.ags_lineitem_url AS line_item_url, l.ags_scopes AS scopes, l.nrps_url AS roster_url
     FROM lti_launches l JOIN lti_tools t ON t.id = l.tool_id JOIN lti_platforms p ON p.id = l.platform_id
-    WHERE l.platform_id = g.platform_id AND l.context_id = g.context_id ORDER BY l.id DESC LIMIT 1) l ON true
+    WHERE l.platform_id = g.platform_id AND l.context_id = g.context_id
+      -- A deep linking request says nothing of services, most often.
+      AND (l.resource_link_id IS NOT NULL OR l.ags_lineitems_url IS NOT NULL OR l.nrps_url IS NOT NULL)
+    ORDER BY l.id DESC LIMIT 1) l ON true
   LEFT JOIN LATERAL (${COURSE_FOLDER}) c ON true
   LEFT JOIN folders d ON d.id = c.id`;
 

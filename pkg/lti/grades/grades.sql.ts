@@ -60,9 +60,9 @@ const INSERT = `
   SELECT * FROM written`;
 
 const LAUNCH_OF_COURSE = `SELECT l.launch_id AS "launchId" FROM lti_launches l JOIN groups g ON g.platform_id = l.platform_id AND g.context_id = l.context_id
-  WHERE g.id = $1 AND l.tool_id = $2 ORDER BY l.id DESC LIMIT 1 FOR KEY SHARE OF l`;
+  WHERE g.id = $1 AND l.tool_id = $2 ORDER BY l.resource_link_id IS NULL, l.id DESC LIMIT 1 FOR KEY SHARE OF l`;
 
-/** The last launch of a course by this registration; it is not deleted until the end of the transaction. One statement. */
+/** The last launch of a course by this registration, of a link if there is one: a request for content needs its token until it is answered. It is not deleted until the end of the transaction. One statement. */
 export async function lastLaunchOf(tx: Tx, groupId: number, toolId: number): Promise<string | undefined> {
   const [launch] = await tx.prepared<{ launchId: string }>('lti-last-launch', LAUNCH_OF_COURSE, [groupId, toolId]);
   return launch?.launchId;

@@ -5,11 +5,16 @@ import { isTakenAlgorithm, type PlatformKeys } from './platform-keys.ts';
 import { LaunchError } from '../launch-error.ts';
 import { TARGET_PARAMETER } from '../links/placed-target.policy.ts';
 import { NOTICE_TYPES } from '../notices/notice-types.ts';
+import { DEEP_LINKING_SETTINGS, type DeepLinkingSettings, deepLinkingSettings } from '../deep-linking/settings.policy.ts';
+import { offerOf } from '../deep-linking/offer.policy.ts';
 
 /** The namespace of LTI 1.3 claims. */
 export const LTI = 'https://purl.imsglobal.org/spec/lti/claim';
 const AGS_CLAIM = 'https://purl.imsglobal.org/spec/lti-ags/claim/endpoint';
 const NRPS_CLAIM = 'https://purl.imsglobal.org/spec/lti-nrps/claim/namesroleservice';
+
+/** The message type of a deep linking request. */
+const DEEP_LINKING = 'LtiDeepLinkingRequest';
 
 /** How far the clocks of the LMS and of this server may differ (docs/design/lti.md, A launch). */
 export const LEEWAY_SECONDS = 30;
@@ -28,9 +33,12 @@ export interface LaunchMessage {
   readonly name: string | undefined;
   readonly email: string | undefined;
   readonly deploymentId: string;
-  readonly resourceLinkId: string;
   /** The link's title, and the target among its custom parameters as the LMS sent it: not read yet, and cut at TARGET_MAX. */
   readonly link: { readonly title: string | undefined; readonly target: string | undefined };
+  /** undefined: the message is no launch of a link. */
+  readonly resourceLinkId: string | undefined;
+  /** What a deep linking request wants; undefined: the message is none. */
+  readonly deepLinking: DeepLinkingSettings | undefined;
   readonly roles: readonly string[];
   /** `title` is never empty. If the LMS sent none, it is a substitute, which does not rename the course. */
   readonly context:
@@ -108,7 +116,7 @@ function isSigned(idToken: string, alg: string, key: KeyObject): boolean {
   }
 }
 
-/** Every rule on the claims of a resource link launch, each with its own code. */
+/** Every rule on the claims of a resource link launch or a deep linking request, each with its own code. */
 export function requireClaims(claims: JWTPayload, expected: Expected): LaunchMessage {
   requireParties(claims, expected);
   requireTimes(claims, Math.floor(expected.now.getTime() / 1000));
@@ -150,11 +158,18 @@ const isTime = (value: unknown): value is number => typeof value === 'number' &&
 function requireMessage(claims: JWTPayload, origins: ReadonlySet<string>): void {
   const type = claims[`${LTI}/message_type`];
   if (type === undefined) throw new LaunchError('message_type_missing');
-  if (type !== 'LtiResourceLinkRequest') throw new LaunchError('message_type_unsupported');
+  if (type !== 'LtiResourceLinkRequest' && type !== DEEP_LINKING) throw new LaunchError('message_type_unsupported');
   if (claims[`${LTI}/version`] !== '1.3.0') throw new LaunchError('version_unsupported');
   if (storable(claims[`${LTI}/deployment_id`]) === '') throw new LaunchError('deployment_id_missing');
-  requireTarget(claims[`${LTI}/target_link_uri`], origins);
+  const target = claims[`${LTI}/target_link_uri`];
+  // Deep Linking 2.0 §4.4 has none: there is no link yet.
+  if (type === DEEP_LINKING && (target === undefined || target === null)) return;
+  requireTarget(target, origins);
 }
+
+/** The settings of a verified deep linking request; undefined: the message is none. Throws LaunchError. */
+export const deepLinkingOf = (claims: JWTPayload): DeepLinkingSettings | undefined =>
+  claims[`${LTI}/message_type`] === DEEP_LINKING ? deepLinkingSettings(claims[DEEP_LINKING_SETTINGS]) : undefined;
 
 /** The target_link_uri must be on an address of the tenant. */
 export function requireTarget(target: unknown, origins: ReadonlySet<string>): void {
@@ -165,11 +180,11 @@ export function requireTarget(target: unknown, origins: ReadonlySet<string>): vo
 function messageOf(claims: JWTPayload): LaunchMessage {
   if (claims.sub === undefined || claims.sub === null || claims.sub === '') throw new LaunchError('anonymous_launch');
   if (typeof claims.sub !== 'string' || !ASCII_ID.test(claims.sub)) throw new LaunchError('sub_invalid');
-  const link = claims[`${LTI}/resource_link`] as { id?: unknown } | null | undefined;
-  const resourceLinkId = storable(link?.id);
-  if (resourceLinkId === '') throw new LaunchError('resource_link_missing');
+  const deepLinking = deepLinkingOf(claims);
+  const resourceLinkId = deepLinking ? undefined : linkOf(claims);
   const roles = claims[`${LTI}/roles`];
   if (!Array.isArray(roles) || !roles.every((role) => typeof role === 'string')) throw new LaunchError('roles_missing');
+  if (deepLinking) offerOf(deepLinking, roles as string[]);
   return {
     subject: claims.sub,
     name: nameOf(claims),
@@ -177,6 +192,7 @@ function messageOf(claims: JWTPayload): LaunchMessage {
     deploymentId: storable(claims[`${LTI}/deployment_id`]),
     resourceLinkId,
     link: titledTarget(claims),
+    deepLinking,
     roles: (roles as string[]).filter((role) => storable(role) !== ''),
     context: contextOf(claims[`${LTI}/context`]),
     ags: agsOf(claims[AGS_CLAIM]),
@@ -193,6 +209,12 @@ function titledTarget(claims: JWTPayload): LaunchMessage['link'] {
   const target = (claims[`${LTI}/custom`] as Record<string, unknown> | null | undefined)?.[TARGET_PARAMETER];
   if (target === undefined || target === null || target === '') return { title, target: undefined };
   return { title, target: storable(typeof target === 'string' ? target.slice(0, TARGET_MAX) : target) || '-' };
+}
+
+function linkOf(claims: JWTPayload): string {
+  const id = storable((claims[`${LTI}/resource_link`] as { id?: unknown } | null | undefined)?.id);
+  if (id === '') throw new LaunchError('resource_link_missing');
+  return id;
 }
 
 /** By the claims of a token, or by the members of an entry of a roster, which has the same. */

@@ -39,7 +39,7 @@ export interface AuthenticationResponse {
 }
 
 export interface Launched {
-  /** `{tool_url}/lti/entry?token=…` */
+  /** `{tool_url}/lti/entry?token=…`, or `/lti/picker` of a deep linking request. */
   readonly location: string;
   /** Deletes the login's cookie. */
   readonly cookie: string;
@@ -165,7 +165,8 @@ export class Launches {
     const { launchId, sessionId, message } = launch;
     const { roles } = capped(user.roles, [roleOf(message.roles)]);
     const entryToken = this.#tokens.issue({ userUuid: user.uuid, sessionId, roles, launchId }, LAUNCH_SECONDS);
-    return { location: `${toolUrl.replace(/\/+$/, '')}/lti/entry?token=${entryToken}`, cookie: this.#states.ended(state) };
+    const page = message.deepLinking ? 'picker' : 'entry';
+    return { location: `${toolUrl.replace(/\/+$/, '')}/lti/${page}?token=${entryToken}`, cookie: this.#states.ended(state) };
   }
 
   /** Verifies the token and opens the launch; `isAnew`: the registration has changed since it was read. */

@@ -1,77 +1,63 @@
-import { errors } from 'jose';
 import type { PageReply, WebPages } from '../../api/page.ts';
-import { Problem } from '../../api/problem.ts';
-import type { Tokens } from '../../access/tokens.ts';
-import type { Clock } from '../../runtime/clock.ts';
-import type { Database } from '../../store/postgres/database.ts';
-import { type FramedBy, frameAncestors } from './frame-ancestors.policy.ts';
+import { settingsIn } from '../deep-linking/pickers.service.ts';
 import { LaunchError } from '../launch-error.ts';
+import { sourceOf } from './frame-ancestors.policy.ts';
+import type { FramedLaunches, OpenedBy } from './framed-launches.ts';
 
-const FRAMED_BY = `
-  SELECT l.return_url AS "returnUrl", l.platform_url AS "platformUrl", l.expires_at AS "expiresAt",
-    p.issuer, p.auth_endpoint AS "authEndpoint", p.frame_ancestors AS "frameAncestors"
-  FROM lti_launches l JOIN lti_platforms p ON p.id = l.platform_id
-  WHERE l.launch_id = $1`;
+/** A list of sources of CSP that has none. */
+const NOBODY = "'none'";
 
-const UUID = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
+const NO_SCRIPT = '<noscript><main><p>This page needs JavaScript. Allow scripts for this service.</p></main></noscript>';
+const BODY = `<div id="app"></div>${NO_SCRIPT}`;
 
 /**
- * Where a launch arrives: the page of the course (docs/design/lti.md, A launch).
+ * Where a launch arrives: the page of the course, or the picker of a deep linking request (docs/design/lti.md).
  *
  * Invariants:
- * - The page holds nothing of anybody's: what it shows it asks the API for, with the token that it was opened with.
- * - Only the LMS that launched, and what its registration lists, may frame it.
+ * - The pages hold nothing of anybody's: what they show they ask the API for, with the token that they were opened with.
+ * - Only the LMS that launched, and what its registration lists, may frame them.
+ * - The picker can send a form only to the site that wants the answer, and to those that may frame it.
  */
 export class Entries {
-  readonly #db: Database;
-  readonly #tokens: Tokens;
+  readonly #launches: FramedLaunches;
   readonly #web: WebPages;
-  readonly #clock: Clock;
 
-  constructor(deps: { db: Database; tokens: Tokens; web: WebPages; clock: Clock }) {
-    this.#db = deps.db;
-    this.#tokens = deps.tokens;
+  constructor(deps: { framed: FramedLaunches; web: WebPages }) {
+    this.#launches = deps.framed;
     this.#web = deps.web;
-    this.#clock = deps.clock;
   }
 
-  /**
-   * `token`: the application JWT. `launch`: the id in the page's address after it removed the token, for a reload.
-   * One statement. Throws LaunchError `entry_…`, PageProblem `web_not_built`.
-   */
-  async open({ token, launch }: { token: string | undefined; launch: string | undefined }): Promise<PageReply> {
-    const launchId = token ? await this.#launchOf(token) : launch;
-    if (!launchId) throw new LaunchError('entry_token_missing');
-    const ancestors = await this.#frameAncestors(launchId);
-    const body = '<div id="app"></div><noscript><main><p>This page needs JavaScript. Allow scripts for this service.</p></main></noscript>';
+  /** One statement. Throws LaunchError `entry_…`, PageProblem `web_not_built`. */
+  async open(by: OpenedBy): Promise<PageReply> {
+    const { ancestors } = await this.#launches.find(by);
     return {
       status: 200,
-      body: this.#web.document('entry', { title: 'Course files', body }),
-      headers: { 'content-security-policy': csp(ancestors) },
+      body: this.#web.document('entry', { title: 'Course files', body: BODY }),
+      headers: { 'content-security-policy': csp({ ancestors, formAction: NOBODY }) },
     };
   }
 
-  async #launchOf(token: string): Promise<string> {
-    try {
-      const { launchId } = await this.#tokens.verify(token);
-      if (launchId !== undefined) return launchId;
-    } catch (error) {
-      if (!(error instanceof Problem)) throw error;
-      throw new LaunchError(error.cause instanceof errors.JWTExpired ? 'entry_expired' : 'entry_token_invalid', undefined, {
-        cause: error,
-      });
-    }
-    throw new LaunchError('entry_token_invalid');
-  }
-
-  async #frameAncestors(launchId: string): Promise<string> {
-    if (!UUID.test(launchId)) throw new LaunchError('entry_token_invalid');
-    const [row] = await this.#db.prepared<FramedBy & { expiresAt: Date | null }>('lti-framed-by', FRAMED_BY, [launchId]);
-    if (!row) throw new LaunchError('entry_token_invalid');
-    if (row.expiresAt !== null && row.expiresAt <= this.#clock.now()) throw new LaunchError('entry_expired');
-    return frameAncestors(row);
+  /** One statement. Throws LaunchError `entry_…`, `picker_…`, PageProblem `web_not_built`. */
+  async openPicker(by: OpenedBy): Promise<PageReply> {
+    const { ancestors, idToken, answeredAt } = await this.#launches.find(by);
+    const settings = settingsIn({ idToken });
+    if (!settings) throw new LaunchError('picker_not_requested');
+    if (answeredAt !== null) throw new LaunchError('picker_answered');
+    // The page of the LMS that waits for the answer may frame the picker. Chromium applies `form-action` to where the LMS redirects the form to as well.
+    const sites = [sourceOf(settings.returnUrl) ?? NOBODY, ...ancestors.split(' ')].filter((site) => site !== NOBODY);
+    const sources = [...new Set(sites)].join(' ');
+    return {
+      status: 200,
+      body: this.#web.document('picker', { title: 'Choose files', body: BODY }),
+      headers: { 'content-security-policy': csp({ ancestors: sources, formAction: sources, media: "'self'" }) },
+    };
   }
 }
 
-const csp = (ancestors: string): string =>
-  `default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors ${ancestors}; require-trusted-types-for 'script'`;
+/** `media`: of pictures and recordings. */
+const csp = ({ ancestors, formAction, media }: { ancestors: string; formAction: string; media?: string }): string =>
+  [
+    "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'",
+    ...(media === undefined ? [] : [`img-src ${media}; media-src ${media}`]),
+    `base-uri 'none'; form-action ${formAction}; frame-ancestors ${ancestors}; require-trusted-types-for 'script'`,
+  ].join('; ');

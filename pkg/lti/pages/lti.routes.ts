@@ -7,6 +7,7 @@ import type { Metrics } from '../../runtime/metrics.ts';
 import type { Database } from '../../store/postgres/database.ts';
 import { KEY_SET_MAX_AGE_SECONDS, publicKeySet } from './key-set.ts';
 import type { Entries } from './entry.service.ts';
+import type { OpenedBy } from './framed-launches.ts';
 import type { AuthenticationResponse, Launches } from '../launch/launch.service.ts';
 import type { Logins } from '../login/login.service.ts';
 import { LaunchError } from '../launch-error.ts';
@@ -88,8 +89,7 @@ export function ltiRoutes(deps: {
     return launched({ ...responseOf(request), stored: one(request.parameters, 'stored') });
   });
 
-  const entry = ({ parameters }: PageRequest): Promise<PageReply> =>
-    deps.entries.open({ token: one(parameters, 'token'), launch: one(parameters, 'launch') });
+  const openedBy = ({ parameters }: PageRequest): OpenedBy => ({ token: one(parameters, 'token'), launch: one(parameters, 'launch') });
 
   const keySet = async (): Promise<PageReply> => ({
     status: 200,
@@ -112,7 +112,8 @@ export function ltiRoutes(deps: {
     { methods: ['post'], path: '/launch', handle: launch },
     { methods: ['get'], path: '/launch', handle: startFromLms },
     { methods: ['post'], path: '/launch/storage', handle: launchByStorage },
-    { methods: ['get'], path: '/lti/entry', handle: entry },
+    { methods: ['get'], path: '/lti/entry', handle: async (request) => deps.entries.open(openedBy(request)) },
+    { methods: ['get'], path: '/lti/picker', handle: async (request) => deps.entries.openPicker(openedBy(request)) },
     { methods: ['get'], path: '/lti/launch', handle: startFromLms },
     { methods: ['post'], path: '/lti/launch', handle: counted(startFromLms) },
     { methods: ['get'], path: '/.well-known/jwks.json', handle: keySet },

@@ -294,8 +294,8 @@ const pdfFile = async (): Promise<string> => {
 const webhook = async (): Promise<string> =>
   (await tenant.admin.post('/webhooks', { url: 'https://receiver.example.org/hook', events: ['file.created'] })).body.id;
 
-/** Need a launch: grades.test.ts, line-items.test.ts, members.test.ts and results.test.ts of test/integration/lti send them twice. */
-const ELSEWHERE = ['createGrade', 'createLineItem', 'createScore', 'retryGrade', 'syncCourseMembers'];
+/** Need a launch: grades.test.ts, line-items.test.ts, members.test.ts, results.test.ts and deep-linking-refusals.test.ts of test/integration/lti send them twice. */
+const ELSEWHERE = ['answerPicker', 'createGrade', 'createLineItem', 'createScore', 'retryGrade', 'syncCourseMembers'];
 
 test('every POST whose description has the header gives the first reply again, and no other POST has it', async () => {
   const document = (await tenant.anonymous.get('/openapi.json')).body as Document;

@@ -1,6 +1,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { KubeClient } from '../../../pkg/kube/transport.ts';
 import { INSTRUCTOR, LEARNER } from '../lms/claims.ts';
+import { deepLinking } from '../lms/deep-linking.ts';
 import { Lms } from '../lms/lms.ts';
 import { escaped, page, table } from './html.ts';
 import { PLATFORM_STORAGE } from './platform-storage.ts';
@@ -18,9 +19,12 @@ const COURSES = [
   { id: 'physics-1', title: 'Physics' },
 ] as const;
 
-/** How a link opens: in a frame with or without platform storage, or as a page of its own. */
-const WAYS = ['frame', 'frame-without-storage', 'window'] as const;
+/** How a link opens: in a frame with or without platform storage, or as a page of its own; or what asks for content, in a frame. */
+const WAYS = ['frame', 'frame-without-storage', 'window', 'picker', 'hand-in'] as const;
 type Way = (typeof WAYS)[number];
+
+/** The types of items that the LMS accepts where it asks for content. */
+const ACCEPTED: Partial<Record<Way, readonly string[]>> = { picker: ['ltiResourceLink', 'link', 'file', 'image'], 'hand-in': ['file'] };
 
 /**
  * The demo LMS as a site: `/` has a link for each tenant, person and course, `/open` starts the launch; the rest are its LTI end points.
@@ -57,7 +61,7 @@ export class LmsSite {
             const label = `${person.name} opens ${course.title} of ${tool.tenant} in ${text}`;
             return `<a href="/open?${escaped(to.toString())}" aria-label="${escaped(label)}">${text}</a>`;
           };
-          const opens = `${link('frame', 'a frame')}, ${link('frame-without-storage', 'a frame without storage')}, ${link('window', 'this window')}`;
+          const opens = `${link('frame', 'a frame')}, ${link('frame-without-storage', 'a frame without storage')}, ${link('window', 'this window')}, ${link('picker', 'the picker')}, ${link('hand-in', 'the hand-in')}`;
           return [escaped(tool.tenant), course.title, `${escaped(person.name)} (${person.as})`, opens];
         }),
       ),
@@ -86,14 +90,17 @@ export class LmsSite {
       return send(response, 404, page('No such link', '<p>Start from <a href="/">the list of links</a>.</p>'));
     }
     const { id, name, email, roles } = person;
-    const login = this.#lms.open(tool.clientId, {
+    const accepted = ACCEPTED[way];
+    const asking = accepted ? deepLinking(this.#lms.issuer, { accept_types: accepted }) : {};
+    const opened = {
       user: { id, name, email },
       roles,
       course,
       resourceLinkId: `${tool.clientId}-${course.id}`,
       returnUrl: `${this.#lms.issuer}/?back`,
       ...(way === 'frame' ? { storageTarget: '_parent' } : {}),
-    });
+    };
+    const login = this.#lms.open(tool.clientId, opened, asking);
     if (way === 'window') return void response.writeHead(303, { location: login.href }).end();
     send(response, 200, framePage(`${course.title}, as ${name}`, login, way));
   }

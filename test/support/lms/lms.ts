@@ -4,6 +4,7 @@ import { freePort } from '../ports.ts';
 import { ScoreService } from './ags.ts';
 import { AGS, type Claims, claimsOf, type Launch, LEARNER, LTI } from './claims.ts';
 import { Courses } from './courses.ts';
+import { DeepLinkReturns, RETURN_PATH } from './deep-linking.ts';
 import type { Fault, Signer } from './faults.ts';
 import { GradeBook } from './grade-book.ts';
 import { jwkOf, type LmsKey, newKey, signed, weakKey } from './keys.ts';
@@ -27,6 +28,9 @@ export interface Registered {
   readonly jwksUrl?: string;
 }
 
+const jwksUrlOf = ({ jwksUrl, redirectUris }: Registered): string =>
+  jwksUrl ?? redirectUris[0]?.replace(/\/launch$/, '/.well-known/jwks.json') ?? '';
+
 /** How long an id_token lives: as in Moodle. */
 const ID_TOKEN_SECONDS = 60;
 const MAX_LAUNCHES = 20_000;
@@ -46,6 +50,8 @@ export class Lms {
   readonly results: Service;
   readonly members: Service;
   readonly notices: NoticeHandlers;
+  /** What tools return to deep linking requests. */
+  readonly deepLinks: DeepLinkReturns;
   /** Who is in which course; whoever launches is. */
   readonly courses = new Courses();
   readonly #book: GradeBook;
@@ -60,7 +66,11 @@ export class Lms {
     this.issuer = issuer;
     this.tokens = new TokenEndpoint(this.tokenEndpoint, (clientId) => {
       const tool = this.#tools.get(clientId);
-      return tool && { clientId, jwksUrl: tool.jwksUrl ?? tool.redirectUris[0]?.replace(/\/launch$/, '/.well-known/jwks.json') ?? '' };
+      return tool && { clientId, jwksUrl: jwksUrlOf(tool) };
+    });
+    this.deepLinks = new DeepLinkReturns(issuer, (clientId) => {
+      const tool = this.#tools.get(clientId);
+      return tool && { jwksUrl: jwksUrlOf(tool), deploymentId: tool.deploymentId };
     });
     this.#book = new GradeBook(issuer);
     const deps = { tokens: this.tokens, courses: this.courses, book: this.#book };
@@ -147,6 +157,7 @@ export class Lms {
     if (url.pathname === '/jwks') this.#keySet(response);
     else if (url.pathname === '/authorize') this.#authorize(url.searchParams, response);
     else if (url.pathname === '/token') void this.tokens.answer(request, response);
+    else if (url.pathname === RETURN_PATH) void this.deepLinks.answer(request, response);
     else if (url.pathname.startsWith('/ags/')) void this.#agsService(url).answer(request, response);
     else if (url.pathname.startsWith('/pns/')) void this.notices.service.answer(request, response);
     else if (url.pathname.startsWith('/nrps/')) void this.members.answer(request, response);

@@ -47,6 +47,12 @@ const dispatcher = new Agent({
   },
 });
 
+/** The keys that a tool publishes now. */
+export async function keysOfTool(jwksUrl: string): Promise<ReturnType<typeof createLocalJWKSet>> {
+  const reply = await fetched(jwksUrl, { dispatcher });
+  return createLocalJWKSet((await reply.body.json()) as JSONWebKeySet);
+}
+
 /**
  * The token end point by the 1EdTech Security Framework §4.1 and RFC 7523 §3: the assertion is checked against the keys that the tool publishes,
  * and used once.
@@ -119,9 +125,7 @@ export class TokenEndpoint {
   }
 
   async #requireAssertion(assertion: string, client: TokenClient): Promise<void> {
-    const reply = await fetched(client.jwksUrl, { dispatcher });
-    const keys = createLocalJWKSet((await reply.body.json()) as JSONWebKeySet);
-    const { payload, protectedHeader } = await jwtVerify(assertion, keys, {
+    const { payload, protectedHeader } = await jwtVerify(assertion, await keysOfTool(client.jwksUrl), {
       algorithms: ['RS256'],
       issuer: client.clientId,
       subject: client.clientId,

@@ -1,6 +1,7 @@
 import type { Api } from '../api.ts';
 import { AGS, type Launch, LEARNER } from '../lms/claims.ts';
 import { launched } from '../lms/launched.ts';
+import { picking } from '../lms/picked.ts';
 import { registeredLms, type Registration } from '../lms/registration.ts';
 import { administrators, type Cases, type Make, NOBODY, of, type Request } from './case.ts';
 import type { World } from './world.ts';
@@ -31,6 +32,32 @@ const byLearner =
     const { api, launchId } = await launched(w.tenant, w.at, { roles: [LEARNER] });
     return { by: api, params: { launch_id: launchId }, ...more };
   };
+
+/** By an instructor whom the LMS asks for content; `items`: the answer. */
+const asked =
+  (
+    items: (w: World, api: Api) => Promise<object[]> = async () => [],
+    { settings = {}, at }: { settings?: Readonly<Record<string, unknown>>; at?: (w: World) => Promise<Registration> } = {},
+  ): Make =>
+  async (w) => {
+    const { api, launchId } = await picking(w.tenant, at ? await at(w) : w.at, settings);
+    return { by: api, params: { launch_id: launchId }, body: { items: await items(w, api) } };
+  };
+const answer = ({ by, params, body }: Request): Promise<unknown> =>
+  (by as Api).post(`/lti/launches/${params?.['launch_id']}/picker/answer`, body);
+/** A file of theirs as so many links of this tool. */
+const links =
+  (times: number) =>
+  async (w: World, api: Api): Promise<object[]> => {
+    const { body } = await api.upload('/files', { file: Buffer.from('Hello.'), name: w.name() });
+    return Array.from({ length: times }, () => ({ type: 'ltiResourceLink', file_id: body.id, text: 'x'.repeat(1000) }));
+  };
+/** A file of ada's that they may read. */
+const lent = async (w: World, api: Api): Promise<object[]> => {
+  const [{ id }, { body: me }] = [await w.file(), await api.get('/users/me')];
+  await w.ada.api.post(`/files/${id}/permissions`, { user_id: me.id, permission_level: 'read' });
+  return [{ type: 'link', file_id: id }];
+};
 
 const LINE_ITEM = { label: 'Essay', score_maximum: 10 };
 /** Of a new course, by an instructor of it; `at`: the registration, where it is not the usual one. */
@@ -84,6 +111,33 @@ const ofLms = (make: (w: World, at?: Registration) => Promise<Request>, service:
 export const LTI_CASES: Readonly<Record<string, Cases>> = {
   getLaunch: { success: launch() },
   listLaunches: administrators(() => ({})),
+  getPicker: { success: asked() },
+  answerPicker: {
+    isOpen: true,
+    success: asked(links(1)),
+    errors: {
+      forbidden: asked(lent),
+      item_refused: asked(links(1), { settings: { accept_types: ['file'] } }),
+      answer_too_long: asked(links(10), {
+        at: async (w) => {
+          const own = await registeredLms(w.tenant, w.at);
+          await w.tenant.db.tables.ltiTools.update({ id: own.toolId }, { deepLinkingResponseMode: 'Query' });
+          return own;
+        },
+      }),
+      picker_answered: async (w) => {
+        const request = await asked()(w);
+        await answer(request);
+        return request;
+      },
+      registration_inactive: async (w) => {
+        const own = await registeredLms(w.tenant, w.at);
+        const request = await asked(undefined, { at: async () => own })(w);
+        await w.tenant.db.tables.ltiTools.update({ id: own.toolId }, { isActive: false });
+        return request;
+      },
+    },
+  },
   listContexts: administrators(() => ({})),
   getContext: administrators(async (w) => of(await w.course())),
   listCourseMembers: { success: course(), stranger: 'forbidden' },

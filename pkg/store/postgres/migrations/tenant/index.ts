@@ -54,6 +54,7 @@ import { lineItems } from './0201-line-items.ts';
 import { scoresOfLineItems } from './0202-scores-of-line-items.ts';
 import { members } from './0203-members.ts';
 import { orderOfGrades } from './0204-order-of-grades.ts';
+import { answersToPickers } from './0207-answers-to-pickers.ts';
 import { linkKeys } from './0210-link-keys.ts';
 import { resourceLinks } from './0211-resource-links.ts';
 import { notices } from './0212-notices.ts';
@@ -114,6 +115,7 @@ export const tenantMigrations: readonly TenantMigration[] = [
   scoresOfLineItems,
   members,
   orderOfGrades,
+  answersToPickers,
   linkKeys,
   resourceLinks,
   notices,

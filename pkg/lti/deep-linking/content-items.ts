@@ -1,0 +1,154 @@
+import type { Actor } from '../../api/actor.ts';
+import { FETCH_LINK_SECONDS, IMAGE_LINK_SECONDS } from '../../api/lifetimes.ts';
+import { Problem } from '../../api/problem.ts';
+import { allows, type Granted, levelOn } from '../../content/access/inherited-access.policy.ts';
+import { sealLink } from '../../content/downloads/sealed-links.ts';
+import { type FileRecord, findFiles } from '../../content/files/files.sql.ts';
+import { insertShare } from '../../content/shares/shares.sql.ts';
+import type { Random } from '../../runtime/random.ts';
+import type { Sealer } from '../../runtime/sealing.ts';
+import type { Tx } from '../../store/postgres/database.ts';
+import { signPlacedTarget, type TargetKey } from '../links/placed-target.policy.ts';
+import type { TargetKeys } from '../links/target-keys.ts';
+import type { PickedItem } from './deep-linking.schema.ts';
+import { isTaken, type ItemType, type Offer } from './offer.policy.ts';
+import type { PickerRow } from './pickers.sql.ts';
+import type { ContentItem } from './response.policy.ts';
+import type { DeepLinkingSettings } from './settings.policy.ts';
+
+const TOKEN_BYTES = 32;
+
+/** In whose name, and as of when, items are made. */
+interface By {
+  readonly tx: Tx;
+  readonly actor: Actor;
+  readonly granted: Granted;
+  readonly now: Date;
+}
+
+interface Wanted {
+  readonly row: Pick<PickerRow, 'issuer' | 'clientId' | 'course' | 'folder'>;
+  readonly settings: DeepLinkingSettings;
+  readonly offer: Offer;
+}
+
+/** What one item is made of. */
+interface Choice {
+  readonly item: PickedItem;
+  readonly file: FileRecord;
+  readonly title: string;
+  readonly text: string;
+}
+
+/**
+ * Makes the items of an answer.
+ *
+ * Invariants:
+ * - Only what the platform accepts is made, of files that the person may read; for a learner, of their own.
+ * - Nothing gives others more than the person could: a share link needs the right to share the file; a link of this tool does too, unless the file is in
+ *   the folder of the course, whose people read it anyway.
+ */
+export class ContentItems {
+  readonly #targets: TargetKeys;
+  readonly #sealer: Sealer;
+  readonly #random: Random;
+  readonly #tenantId: string;
+  readonly #appUrl: string;
+  readonly #apiUrl: string;
+
+  constructor(deps: { targets: TargetKeys; sealer: Sealer; random: Random; tenantId: string; appUrl: string; apiUrl: string }) {
+    this.#targets = deps.targets;
+    this.#sealer = deps.sealer;
+    this.#random = deps.random;
+    this.#tenantId = deps.tenantId;
+    this.#appUrl = deps.appUrl;
+    this.#apiUrl = deps.apiUrl;
+  }
+
+  /** In the order of `picked`. Throws `not_found`, `forbidden`, `item_refused`. */
+  async make(by: By, wanted: Wanted, picked: readonly PickedItem[]): Promise<ContentItem[]> {
+    if (picked.length === 0) return [];
+    const files = await findFiles(
+      by.tx,
+      picked.map(({ file_id }) => file_id),
+    );
+    const choices = picked.map((item, at) => requireChoice(by, wanted, item, files[at] ?? null));
+    const key = picked.some(({ type }) => type === 'ltiResourceLink') ? await this.#targets.current(by.tx) : undefined;
+    const items: ContentItem[] = [];
+    for (const choice of choices) items.push(await this.#item(by, wanted, choice, key));
+    return items;
+  }
+
+  async #item(by: By, { row }: Wanted, choice: Choice, key: TargetKey | undefined): Promise<ContentItem> {
+    const { item, file, title, text } = choice;
+    const make: Record<ItemType, () => Promise<ContentItem>> = {
+      ltiResourceLink: async () => ({
+        type: 'ltiResourceLink',
+        url: `${this.#appUrl}/lti/launch`,
+        title,
+        text,
+        custom: key ? signPlacedTarget(key, { file: file.uuid, maker: by.actor.userUuid, course: row.course?.id ?? null }, row) : {},
+        ...(item.line_item === undefined ? {} : { lineItem: lineItemOf(item.line_item, title) }),
+      }),
+      link: async () => ({ type: 'link', url: await this.#share(by, file), title, text }),
+      file: async () => ({ type: 'file', title, text, ...this.#fetched(by, file, FETCH_LINK_SECONDS), ...mediaTypeOf(file) }),
+      image: async () => ({ type: 'image', title, text, url: this.#fetched(by, file, IMAGE_LINK_SECONDS).url, ...mediaTypeOf(file) }),
+    };
+    return make[item.type]();
+  }
+
+  async #share({ tx, actor }: By, file: FileRecord): Promise<string> {
+    const row = await insertShare(tx, {
+      uuid: this.#random.uuid(),
+      token: this.#random.hex(TOKEN_BYTES),
+      fileId: file.id,
+      createdBy: actor.userId,
+      passwordHash: null,
+      expiresAt: null,
+      maxDownloads: null,
+    });
+    if (!row) throw new Problem('not_found');
+    return `${this.#appUrl}/s/${row.token}`;
+  }
+
+  /** The version that was chosen, whatever becomes of the file. */
+  #fetched({ actor, now }: By, { uuid, version }: FileRecord, seconds: number): { url: string; expiresAt: string } {
+    const until = now.getTime() + seconds * 1000;
+    const ticket = sealLink({ sealer: this.#sealer, tenantId: this.#tenantId }, { file: uuid, version, user: actor.userUuid, until });
+    return { url: `${this.#apiUrl}/tickets/${ticket}`, expiresAt: new Date(until).toISOString() };
+  }
+}
+
+function requireChoice({ actor, granted }: By, { row, settings, offer }: Wanted, item: PickedItem, file: FileRecord | null): Choice {
+  const level = file?.deletedAt === null ? levelOn('file', actor, file, granted) : null;
+  if (!file || !allows(level, 'read') || !actor.permissions.has('read:files')) throw new Problem('not_found');
+  if (!offer.types.includes(item.type)) throw new Problem('item_refused', `The LMS does not accept ${item.type} here.`);
+  if (offer.isOwnOnly && file.ownerId !== actor.userId)
+    throw new Problem('item_refused', `${file.name} is not yours; hand in a file of your own.`);
+  if (!isTaken(item.type, file.mimeType, settings))
+    throw new Problem(
+      'item_refused',
+      `The LMS does not accept ${file.name} (${file.mimeType ?? 'of no known type'}) as ${item.type} here.`,
+    );
+  if (item.line_item !== undefined && (item.type !== 'ltiResourceLink' || settings.acceptLineItem === false))
+    throw new Problem('item_refused', `The LMS makes no column of the grade book for ${file.name} here.`);
+  const mayShare = allows(level, 'admin') && actor.permissions.has('share:files');
+  const isInCourse = file.ancestors.some(({ uuid }) => uuid === row.folder?.uuid);
+  if ((item.type === 'link' && !mayShare) || (item.type === 'ltiResourceLink' && !mayShare && !isInCourse))
+    throw new Problem('forbidden', `You may not share ${file.name}; copy it to your own files, or to the folder of the course.`);
+  const title = item.title ?? file.name;
+  return { item, file, title, text: item.text ?? title };
+}
+
+const lineItemOf = (
+  { label, score_maximum, resource_id, tag }: NonNullable<PickedItem['line_item']>,
+  title: string,
+): Readonly<Record<string, unknown>> => ({
+  label: label ?? title,
+  scoreMaximum: score_maximum,
+  ...(resource_id === undefined ? {} : { resourceId: resource_id }),
+  ...(tag === undefined ? {} : { tag }),
+});
+
+/** Canvas names it for files; others pass over it. */
+const mediaTypeOf = ({ mimeType }: FileRecord): { mediaType?: string } => (mimeType === null ? {} : { mediaType: mimeType });

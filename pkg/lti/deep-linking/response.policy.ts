@@ -1,0 +1,60 @@
+import { importPKCS8, SignJWT } from 'jose';
+import { Problem } from '../../api/problem.ts';
+import type { AnswerView } from './deep-linking.schema.ts';
+
+const LTI = 'https://purl.imsglobal.org/spec/lti/claim';
+const DEEP_LINKING = 'https://purl.imsglobal.org/spec/lti-dl/claim';
+
+/** The contract's lifetime of the response (docs/design/lti.md, Deep linking). */
+const RESPONSE_SECONDS = 3600;
+/** Characters of an address that browsers and servers take for certain. */
+const ADDRESS_MAX = 8192;
+
+/** An item as the LMS reads it (Deep Linking 2.0 §3). */
+export type ContentItem = { readonly type: string; readonly url: string; readonly title: string } & Readonly<Record<string, unknown>>;
+
+/** The message, before it is signed. */
+export interface DeepLinkingResponse {
+  readonly clientId: string;
+  readonly issuer: string;
+  readonly deploymentId: string;
+  readonly items: readonly ContentItem[];
+  readonly data: string | undefined;
+  readonly nonce: string;
+  readonly now: Date;
+}
+
+/** Signs the response with the key of the registration (Deep Linking 2.0 §4.5). `privateKey`: PKCS#8, PEM. */
+export async function signResponse(response: DeepLinkingResponse, key: { keyId: string; privateKey: string }): Promise<string> {
+  const issuedAt = Math.floor(response.now.getTime() / 1000);
+  return new SignJWT({
+    nonce: response.nonce,
+    [`${LTI}/message_type`]: 'LtiDeepLinkingResponse',
+    [`${LTI}/version`]: '1.3.0',
+    [`${LTI}/deployment_id`]: response.deploymentId,
+    [`${DEEP_LINKING}/content_items`]: response.items,
+    ...(response.data === undefined ? {} : { [`${DEEP_LINKING}/data`]: response.data }),
+  })
+    .setProtectedHeader({ alg: 'RS256', typ: 'JWT', kid: key.keyId })
+    .setIssuer(response.clientId)
+    .setAudience(response.issuer)
+    .setIssuedAt(issuedAt)
+    .setExpirationTime(issuedAt + RESPONSE_SECONDS)
+    .sign(await importPKCS8(key.privateKey, 'RS256'));
+}
+
+/** How the browser takes the response to the LMS. Throws `answer_too_long`. */
+export function answerOf(mode: 'Query' | 'FormPost', returnUrl: string, jwt: string): AnswerView {
+  if (mode === 'FormPost') return { method: 'post', url: returnUrl, jwt };
+  const url = withParameter(returnUrl, jwt);
+  if (url.length <= ADDRESS_MAX) return { method: 'get', url, jwt };
+  const message = `The answer is an address of ${url.length} characters, and may have ${ADDRESS_MAX}. Choose fewer files, or shorter titles and texts.`;
+  throw new Problem('answer_too_long', message);
+}
+
+/** What the address has already stays as it is, byte for byte. */
+function withParameter(address: string, jwt: string): string {
+  const [before = '', fragment] = address.split('#', 2);
+  const separator = before.includes('?') ? (/[?&]$/.test(before) ? '' : '&') : '?';
+  return `${before}${separator}JWT=${jwt}${fragment === undefined ? '' : `#${fragment}`}`;
+}
