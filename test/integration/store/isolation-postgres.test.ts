@@ -2,7 +2,6 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { beforeAll, expect, test } from '@jest/globals';
 import { Client } from 'pg';
-import { trimFullOutboxes } from '../../../pkg/events/retention.ts';
 import { silentLogger as log } from '../../../pkg/runtime/log.ts';
 import { SqlPool } from '../../../pkg/store/postgres/pool.ts';
 import {
@@ -164,58 +163,6 @@ test('a role that may only read fills its tables by SQL only until it may not lo
     'allowed',
   ]);
   expect(await access('write')).toMatchObject({ changed: false });
-});
-
-test('a tenant’s role fills the shared outbox and notes up to a bound, and writes there again once the worker has made the outbox smaller', async () => {
-  const tenant = await newTenant(running, shard);
-  const worker = open(running.postgres.worker);
-  await pool.query('UPDATE carrel.tenants SET events_limit = 2000 WHERE role = $1', [tenant.role]);
-  const fill = (rows: number) =>
-    `INSERT INTO carrel.events (uuid, event, payload) SELECT gen_random_uuid(), 'file.created', '{}' FROM generate_series(1, ${rows})`;
-  const count = async (table: string) =>
-    (await pool.query<{ n: number }>(`SELECT count(*) AS n FROM carrel.${table} WHERE tenant = $1`, [tenant.role]))[0]?.n;
-  const trim = async (): Promise<unknown> => worker.query('SELECT deleted FROM carrel.trim_outbox() WHERE tenant = $1', [tenant.role]);
-
-  const outcomes: string[] = [];
-  for (const _ of [1, 2, 3, 4]) outcomes.push(await outcomeOf(as(tenant).query(fill(1_500))));
-  const events = await count('events');
-  const trimmed = await trim();
-  outcomes.push(await outcomeOf(as(tenant).query(fill(1))));
-  const deliveries =
-    'INSERT INTO carrel.deliveries (event_id, endpoint) SELECT id, gen_random_uuid() FROM carrel.events, generate_series(1, 10001)';
-  for (const _ of [1, 2]) await as(tenant).query(deliveries);
-  outcomes.push(await outcomeOf(as(tenant).query(fill(1))));
-  const underWay = [await trim(), await outcomeOf(as(tenant).query(fill(1)))];
-  await pool.query(`UPDATE carrel.deliveries SET state = 'failed', due_at = NULL WHERE tenant = $1`, [tenant.role]);
-  const ended = [await trim(), await outcomeOf(as(tenant).query(fill(1)))];
-  const payload = `CASE WHEN n <= 30 THEN repeat('x', 200000) ELSE '{}' END`;
-  const large = `INSERT INTO carrel.events (uuid, event, payload) SELECT gen_random_uuid(), 'file.created', ${payload} FROM generate_series(1, 1000) n`;
-  const byBytes = [await outcomeOf(as(tenant).query(large)), await outcomeOf(as(tenant).query(fill(1)))];
-  await trimFullOutboxes.run({ shards: new Map([['one', { db: worker }]]), log } as never, (error) => {
-    throw error;
-  });
-  const after = [await count('events'), await outcomeOf(as(tenant).query(fill(1)))];
-  const notes = await outcomeOf(
-    as(tenant).query(
-      `INSERT INTO carrel.unknown_deployments (managed_ref, slot, deployment_id) SELECT n::text, 0, 'd' FROM generate_series(1, 10001) n`,
-    ),
-  );
-  const lifted = await outcomeOf(as(tenant).query('UPDATE carrel.tenants SET outbox_full = false'));
-  const called = await outcomeOf(as(tenant).query('SELECT carrel.trim_outbox()'));
-
-  const full = expect.stringContaining('Too many events of this institution wait');
-  expect(outcomes).toEqual(['allowed', 'allowed', full, full, 'allowed', full]);
-  expect([events, trimmed]).toEqual([3_000, [{ deleted: 3_000 }]]);
-  expect([underWay, ended]).toEqual([
-    [[{ deleted: 0 }], full],
-    [[{ deleted: 1 }], 'allowed'],
-  ]);
-  expect([byBytes, after]).toEqual([
-    ['allowed', full],
-    [0, 'allowed'],
-  ]);
-  expect(notes).toContain('More than 10000 notes');
-  expect([lifted, called]).toEqual([expect.stringContaining('permission denied'), expect.stringContaining('permission denied')]);
 });
 
 test('row-level security holds for the owner of every shared table too: what the operator sees, a policy says', async () => {

@@ -1,8 +1,15 @@
 import { expect, test } from '@jest/globals';
+import { silentLogger as log } from '../../../pkg/runtime/log.ts';
+import { SqlPool } from '../../../pkg/store/postgres/pool.ts';
+import { fixture } from '../../support/fixture.ts';
 import { storeSuite } from '../../support/store-suite.ts';
 import { newTenant } from '../../support/tenant.ts';
 
 const { running, pool, shard } = storeSuite();
+const worker = fixture(
+  async () => new SqlPool({ url: running.postgres.worker, poolSize: 1, log }),
+  (made) => made.close(),
+);
 
 test('whether an outbox of many events is full is seen by a sample of them: by their number, bytes and deliveries, for a few pages', async () => {
   const { role } = await newTenant(running, shard);
@@ -47,4 +54,38 @@ test('whether an outbox of many events is full is seen by a sample of them: by t
   });
   const { 'Shared Hit Blocks': hit = Infinity, 'Shared Read Blocks': read = Infinity } = row?.['QUERY PLAN'][0].Plan ?? {};
   expect(hit + read).toBeLessThan(500);
+});
+
+test('of many events a sample by pages finds a tenant that is in no sample of ids, and the worker makes its outbox smaller and no other’s', async () => {
+  const [evader, neighbour] = [await newTenant(running, shard), await newTenant(running, shard)];
+  const roles = [evader.role, neighbour.role];
+  await pool.query('UPDATE carrel.tenants SET events_limit = 30000 WHERE role = ANY ($1)', [roles]);
+  const add = (role: string, count: number, from: number) =>
+    pool.query(
+      `INSERT INTO carrel.events (tenant, id, uuid, event, payload) OVERRIDING SYSTEM VALUE
+       SELECT $1::name, $3::bigint + n, gen_random_uuid(), 'file.created', repeat('x', 250) FROM generate_series(1, $2::int) n
+       WHERE ($3::bigint + n) % 1000 <> 0`,
+      [role, count, from],
+    );
+  await add(evader.role, 80_000, 2_000_000_000);
+  await add(neighbour.role, 25_000, 3_000_000_000);
+  const count = async (role: string) =>
+    (await pool.query<{ n: number }>('SELECT count(*) AS n FROM carrel.events WHERE tenant = $1', [role]))[0]?.n ?? 0;
+
+  const [row] = await pool.query<{ 'QUERY PLAN': [{ Plan: { 'Shared Hit Blocks': number; 'Shared Read Blocks': number } }] }>(
+    'EXPLAIN (ANALYZE, BUFFERS, FORMAT JSON) SELECT FROM carrel.sampled_outboxes()',
+  );
+  const [pages] = await pool.query<{ of: number }>(`SELECT pg_relation_size('carrel.events') / 8192 AS of`);
+  const byIds = await pool.query<{ exceeds: boolean }>('SELECT carrel.outbox_exceeds(0.7, $1) AS exceeds', [evader.role]);
+  await worker.query('SELECT carrel.trim_outbox()');
+  const marked = await pool.query('SELECT role, outbox_full AS full FROM carrel.tenants WHERE role = ANY ($1) ORDER BY role', [roles]);
+  for (let turn = 0; turn < 8; turn += 1) await worker.query('SELECT carrel.trim_outbox()');
+
+  const { 'Shared Hit Blocks': hit = Infinity, 'Shared Read Blocks': read = Infinity } = row?.['QUERY PLAN'][0].Plan ?? {};
+  // With what the catalogs take the first time.
+  expect(hit + read).toBeLessThan(2_500);
+  expect(pages?.of).toBeGreaterThan(4_000);
+  expect(byIds).toEqual([{ exceeds: false }]);
+  expect(marked).toEqual(roles.map((role) => ({ role, full: role === evader.role })).toSorted((a, b) => (a.role < b.role ? -1 : 1)));
+  expect([await count(evader.role), await count(neighbour.role)]).toEqual([9_920, 24_975]);
 });

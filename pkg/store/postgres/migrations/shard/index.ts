@@ -26,6 +26,7 @@ import { dueTenants } from './0037-due-tenants.ts';
 import { sampleOfEvents } from './0038-sample-of-events.ts';
 import { sampledOutbox } from './0039-sampled-outbox.ts';
 import { vacuumOfOutbox } from './0040-vacuum-of-outbox.ts';
+import { foundOutboxes } from './0041-found-outboxes.ts';
 import { storeFilesWithCrc } from './0150-store-files-with-crc.ts';
 
 /** In their order. */
@@ -57,5 +58,6 @@ export const shardMigrations: readonly Migration<object>[] = [
   sampleOfEvents,
   sampledOutbox,
   vacuumOfOutbox,
+  foundOutboxes,
   storeFilesWithCrc,
 ];
