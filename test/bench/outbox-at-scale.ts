@@ -138,6 +138,10 @@ async function look(when: string): Promise<void> {
     );
     await owner.query('UPDATE carrel.deliveries SET leased_until = NULL, fence = NULL WHERE tenant = $1 AND due_at IS NOT NULL', [role]);
   }
+  await plan('a look for full outboxes', (plans) => explained(worker, plans).query('SELECT tenant, deleted FROM carrel.trim_outbox()'));
+  await plan('a count of a tenant of a twentieth', (plans) =>
+    explained(owner, plans).query(`SELECT carrel.outbox_counted('${BIG}', 10000000, now() + interval '1 min')`),
+  );
   await plan('how many are due', (plans) => store(plans).statistics());
   const query = (of: object) => DeliveryQuery.parse(of);
   await plan('the newest 50 of a webhook', (plans) => listDeliveries(explained(tenant, plans), WEBHOOK, query({})));

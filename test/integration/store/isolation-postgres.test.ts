@@ -124,6 +124,25 @@ test('a tenant’s role fills the shared table of jobs with 10,000 at most, and 
   expect(grown).toContain('This institution has 10 files, folders and what belongs to them');
 });
 
+test('a tenant’s role fills the shared table of jobs with 256 MiB at most', async () => {
+  const flooder = await newTenant(running, shard);
+  const sql = as(flooder);
+  await sql.query('SET statement_timeout = 0');
+  const insert = (count: number) =>
+    outcomeOf(
+      sql.query(
+        `WITH large AS MATERIALIZED (SELECT to_jsonb(string_agg(md5(n::text), '')) AS payload FROM generate_series(1, 32000) n)
+         INSERT INTO carrel.work (kind, payload, due_at) SELECT 'objects.purge', payload, 'infinity' FROM large, generate_series(1, $1)`,
+        [count],
+      ),
+    );
+
+  const outcomes = [await insert(20), await insert(300), await insert(1)];
+  await pool.query('DELETE FROM carrel.work WHERE tenant = $1', [flooder.role]);
+
+  expect(outcomes).toEqual(['allowed', expect.stringContaining('more than 256 MiB'), 'allowed']);
+});
+
 test('a role that may only read fills its tables by SQL only until it may not log in, and writes again with its access', async () => {
   const tenant = await newTenant(running, shard);
   const access = (level: 'write' | 'read' | 'none') =>

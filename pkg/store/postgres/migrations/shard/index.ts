@@ -27,6 +27,7 @@ import { sampleOfEvents } from './0038-sample-of-events.ts';
 import { sampledOutbox } from './0039-sampled-outbox.ts';
 import { vacuumOfOutbox } from './0040-vacuum-of-outbox.ts';
 import { foundOutboxes } from './0041-found-outboxes.ts';
+import { bytesOfJobs } from './0042-bytes-of-jobs.ts';
 import { storeFilesWithCrc } from './0150-store-files-with-crc.ts';
 
 /** In their order. */
@@ -59,5 +60,6 @@ export const shardMigrations: readonly Migration<object>[] = [
   sampledOutbox,
   vacuumOfOutbox,
   foundOutboxes,
+  bytesOfJobs,
   storeFilesWithCrc,
 ];
