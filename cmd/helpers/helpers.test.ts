@@ -3,7 +3,6 @@ import { once } from 'node:events';
 import { readdirSync, readFileSync } from 'node:fs';
 import { expect, test } from '@jest/globals';
 import { runChild } from '../../pkg/helpers/child.ts';
-import { Slots } from '../../pkg/helpers/slots.ts';
 import { startHelpers } from '../../test/support/helper-program.ts';
 import { type Fault, startTranslationService } from '../../test/support/translation-services.ts';
 import { waitFor } from '../../test/support/wait.ts';
@@ -199,25 +198,6 @@ test('the languages are those of all translators that answer', async () => {
     targets: ['de', 'en', 'es', 'zh-Hant'],
     providers: ['azure', 'dictionary'],
   });
-});
-
-test('one request more than run and wait is 503 with Retry-After, and a task that is given up leaves the queue', async () => {
-  const slots = new Slots({ running: 1, waiting: 1 });
-  const gate = Promise.withResolvers<void>();
-  const never = new AbortController();
-  const first = slots.run(never.signal, () => gate.promise);
-  const givenUp = new AbortController();
-  const second = slots.run(givenUp.signal, async () => 'second');
-
-  await expect(slots.run(never.signal, async () => 'third')).rejects.toMatchObject({ code: 'busy', retryAfter: 5 });
-  givenUp.abort(new Error('the client left'));
-  await expect(second).rejects.toThrow('the client left');
-  const fourth = slots.run(never.signal, async () => 'fourth');
-  gate.resolve();
-
-  await first;
-  expect(await fourth).toBe('fourth');
-  expect([slots.running, slots.waiting]).toEqual([0, 0]);
 });
 
 const withApertium = [spawnSync('apertium', ['-l'], { encoding: 'utf8' }).stdout].join().includes('eng-spa');

@@ -15,6 +15,7 @@ const MAX_CHARACTERS = 50_000;
 /** A character takes at most six bytes in JSON, `\u0041`; the languages are short. */
 const MAX_JSON_BYTES = 6 * MAX_CHARACTERS + 4_096;
 const BODY_MS = 30_000;
+const TENANT_HEADER = 'x-carrel-tenant';
 
 const TranslateRequest = z.object({
   text: z.string().min(1).max(MAX_CHARACTERS),
@@ -42,6 +43,8 @@ interface Exchange {
   readonly response: ServerResponse;
   /** Aborted when the client leaves, and when the reply takes too long to begin. */
   readonly signal: AbortSignal;
+  /** For whom this is, for fair turns. */
+  readonly whose: string;
 }
 
 interface Route {
@@ -73,7 +76,7 @@ export function createService(deps: ServiceDeps): Server {
         response.setHeader('allow', route.method);
         throw new Refusal('method_not_allowed');
       }
-      await route.handle({ request, response, signal: AbortSignal.any([left.signal, late]) });
+      await route.handle({ request, response, signal: AbortSignal.any([left.signal, late]), whose: whoseOf(request) });
     } catch (error) {
       // A reply that has begun can only be broken off.
       if (response.headersSent) return void response.destroy();
@@ -127,7 +130,7 @@ function routesOf(deps: ServiceDeps): (path: string, request: IncomingMessage) =
     },
   });
   const routes: Record<string, Route> = {
-    '/translate': json('translate', 'POST', ({ request, signal }) => translate(deps, request, signal)),
+    '/translate': json('translate', 'POST', (exchange) => translate(deps, exchange)),
     '/languages': json('languages', 'GET', ({ signal }) => translator.languages(signal)),
     '/optimize': pdf('optimize', ['quality', 'force'], (job) => optimiser.optimise(job)),
   };
@@ -138,19 +141,23 @@ function routesOf(deps: ServiceDeps): (path: string, request: IncomingMessage) =
   };
 }
 
+/** The tenant that Carrel names, of those who send this token; other clients by their address. */
+const whoseOf = ({ headers, socket }: IncomingMessage): string =>
+  `${headers.authorization ?? ''} ${headers[TENANT_HEADER]?.toString() ?? socket.remoteAddress ?? ''}`;
+
 const isForm = (request: IncomingMessage): boolean => /^multipart\/form-data\b/i.test(request.headers['content-type'] ?? '');
 
-async function translate({ translator, texts }: ServiceDeps, request: IncomingMessage, signal: AbortSignal): Promise<unknown> {
+async function translate({ translator, texts }: ServiceDeps, { request, signal, whose }: Exchange): Promise<unknown> {
   if (!/^application\/json\b/i.test(request.headers['content-type'] ?? ''))
     throw new Refusal('unsupported_media_type', 'Send the text as application/json.');
-  texts.requireVacancy();
+  texts.requireVacancy(whose);
   const body = TranslateRequest.safeParse(parsed(await readBounded(request, MAX_JSON_BYTES, signal)));
   if (!body.success) {
     const [issue] = body.error.issues;
     throw new Refusal(issue?.code === 'too_big' && issue.path[0] === 'text' ? 'payload_too_large' : 'validation_failed', messageOf(issue));
   }
   const { text, source_language: source, target_language: target } = body.data;
-  return texts.run(signal, async () => {
+  return texts.run(whose, signal, async () => {
     const from = source.toLowerCase() === 'auto' ? null : source;
     const translation = await translator.translate(text, { source: from, target }, signal);
     return { text: translation.text, source_language: translation.source ?? undefined, provider: translation.provider };

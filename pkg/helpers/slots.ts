@@ -1,63 +1,127 @@
 import { Refusal } from './refusal.ts';
 
+interface Waiting {
+  readonly enter: () => void;
+  readonly refuse: (reason: unknown) => void;
+}
+
+/** Of one that asks, such as a tenant; forgotten when it has nothing here. */
+interface Line {
+  running: number;
+  readonly waiting: Waiting[];
+}
+
 /**
- * Bounds how many tasks run at once and how many wait, in the order in which they came.
- * One more is refused as `busy`. A task whose signal is aborted leaves the queue.
+ * Bounds how many tasks run at once and how many wait, fairly between those for whom they are: a free slot goes to whoever has the fewest running, of these to
+ * whoever has waited longest for a turn, and to that one's first task.
+ *
+ * Where no more may wait, a task of one with fewer waiting takes the place of the last of whoever has the most; otherwise it is refused as `busy` itself.
+ * A task whose signal is aborted leaves the line.
  */
 export class Slots {
-  readonly #running: number;
-  readonly #waiting: number;
-  readonly #queue: (() => void)[] = [];
-  #taken = 0;
+  readonly #mostRunning: number;
+  readonly #mostWaiting: number;
+  /** Whoever has a turn, or had one, goes to the end. */
+  readonly #lines = new Map<string, Line>();
 
   constructor(options: { running: number; waiting: number }) {
-    this.#running = options.running;
-    this.#waiting = options.waiting;
+    this.#mostRunning = options.running;
+    this.#mostWaiting = options.waiting;
   }
 
   get running(): number {
-    return this.#taken;
+    return [...this.#lines.values()].reduce((sum, { running }) => sum + running, 0);
   }
 
   get waiting(): number {
-    return this.#queue.length;
+    return [...this.#lines.values()].reduce((sum, { waiting }) => sum + waiting.length, 0);
   }
 
-  /** Throws `busy` when the queue is full: before a body is read. */
-  requireVacancy(): void {
-    if (this.#taken >= this.#running && this.#queue.length >= this.#waiting) throw new Refusal('busy', undefined, RETRY_SECONDS);
+  /** Throws `busy` where there is no place for one more of `whose`: before a body is read. */
+  requireVacancy(whose: string): void {
+    if (this.running < this.#mostRunning || this.waiting < this.#mostWaiting) return;
+    if (this.#longerThan(whose) === undefined) throw busy();
   }
 
-  async run<T>(signal: AbortSignal, task: () => Promise<T>): Promise<T> {
-    this.requireVacancy();
-    if (this.#taken < this.#running) this.#taken += 1;
-    else await this.#turn(signal);
+  async run<T>(whose: string, signal: AbortSignal, task: () => Promise<T>): Promise<T> {
+    this.requireVacancy(whose);
+    signal.throwIfAborted();
+    if (this.running < this.#mostRunning) this.#take(whose);
+    else await this.#turn(whose, signal);
     try {
       signal.throwIfAborted();
       return await task();
     } finally {
-      // The slot passes to the task that has waited longest.
-      const next = this.#queue.shift();
-      if (next) next();
-      else this.#taken -= 1;
+      this.#give(whose);
     }
   }
 
-  #turn(signal: AbortSignal): Promise<void> {
+  #turn(whose: string, signal: AbortSignal): Promise<void> {
+    if (this.waiting >= this.#mostWaiting) this.#longerThan(whose)?.waiting.pop()?.refuse(busy());
     return new Promise((resolve, reject) => {
+      const { waiting } = this.#lineOf(whose);
       const leave = (): void => {
-        this.#queue.splice(this.#queue.indexOf(enter), 1);
+        waiting.splice(waiting.indexOf(entry), 1);
+        this.#forget(whose);
         reject(signal.reason as Error);
       };
-      const enter = (): void => {
-        signal.removeEventListener('abort', leave);
-        resolve();
+      const entry: Waiting = {
+        enter: () => {
+          signal.removeEventListener('abort', leave);
+          resolve();
+        },
+        refuse: (reason) => {
+          signal.removeEventListener('abort', leave);
+          reject(reason as Error);
+        },
       };
-      if (signal.aborted) return reject(signal.reason as Error);
       signal.addEventListener('abort', leave, { once: true });
-      this.#queue.push(enter);
+      waiting.push(entry);
     });
+  }
+
+  #take(whose: string): void {
+    this.#toEnd(whose).running += 1;
+  }
+
+  #give(whose: string): void {
+    this.#toEnd(whose).running -= 1;
+    const [next] = [...this.#lines].filter(([, { waiting }]) => waiting.length > 0).toSorted(([, a], [, b]) => a.running - b.running);
+    const entry = next?.[1].waiting.shift();
+    if (next && entry) {
+      this.#take(next[0]);
+      entry.enter();
+    }
+    this.#forget(whose);
+  }
+
+  /** Whose line stays longer than that of `whose` when both have changed by one; the longest of them. */
+  #longerThan(whose: string): Line | undefined {
+    const own = this.#lines.get(whose)?.waiting.length ?? 0;
+    const [longest] = [...this.#lines.values()].toSorted((a, b) => b.waiting.length - a.waiting.length);
+    return longest && longest.waiting.length > own + 1 ? longest : undefined;
+  }
+
+  #lineOf(whose: string): Line {
+    const known = this.#lines.get(whose);
+    if (known) return known;
+    const line: Line = { running: 0, waiting: [] };
+    this.#lines.set(whose, line);
+    return line;
+  }
+
+  #toEnd(whose: string): Line {
+    const line = this.#lineOf(whose);
+    this.#lines.delete(whose);
+    this.#lines.set(whose, line);
+    return line;
+  }
+
+  #forget(whose: string): void {
+    const line = this.#lines.get(whose);
+    if (line?.running === 0 && line.waiting.length === 0) this.#lines.delete(whose);
   }
 }
 
 const RETRY_SECONDS = 5;
+const busy = (): Refusal => new Refusal('busy', undefined, RETRY_SECONDS);

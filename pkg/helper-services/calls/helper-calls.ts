@@ -71,7 +71,7 @@ export class HelperCalls {
       const { status, headers, body } = await this.#client.request({
         url: addressOf(helper, '/translate'),
         method: 'POST',
-        headers: { ...authorization(helper), 'content-type': 'application/json', accept: 'application/json' },
+        headers: { ...identity(tenant, helper), 'content-type': 'application/json', accept: 'application/json' },
         body: JSON.stringify({ text, target_language: target, source_language: source ?? 'auto' }),
         maxBytes: TEXT_REPLY_BYTES_MAX,
         timeoutMs: this.#limits.textMs,
@@ -97,7 +97,7 @@ export class HelperCalls {
       const { contentType, contentLength, body } = multipart(fields, file);
       const reply = await this.#client.stream({
         url: addressOf(helper, path),
-        headers: { ...authorization(helper), 'content-type': contentType, accept: 'application/pdf, application/json;q=0.5' },
+        headers: { ...identity(tenant, helper), 'content-type': contentType, accept: 'application/pdf, application/json;q=0.5' },
         body,
         contentLength,
         maxBytes,
@@ -165,6 +165,9 @@ const outcomeOf = (error: unknown): string => (error instanceof Problem ? (OUTCO
 
 /** `url` may end with a slash. */
 export const addressOf = ({ url }: Helper, path: string): string => url.replace(/\/+$/, '') + path;
+
+/** A helper of several tenants gives them turns by the number of each. */
+const identity = (tenant: string, helper: Helper): Record<string, string> => ({ ...authorization(helper), 'x-carrel-tenant': tenant });
 
 export const authorization = ({ token }: Helper): Record<string, string> => (token === null ? {} : { authorization: `Bearer ${token}` });
 

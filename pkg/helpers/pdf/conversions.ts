@@ -62,7 +62,7 @@ export class PdfConversions {
 
   /** Receives the form, converts its file, and sends what `convert` gives: the path of a PDF. */
   async answer(
-    { request, response, signal }: { request: IncomingMessage; response: ServerResponse; signal: AbortSignal },
+    { request, response, signal, whose }: { request: IncomingMessage; response: ServerResponse; signal: AbortSignal; whose: string },
     fields: FormRules['fields'],
     convert: (job: Job) => Promise<string>,
   ): Promise<{ received: number; sent: number }> {
@@ -71,7 +71,7 @@ export class PdfConversions {
     const folder = await mkdtemp(join(tmpdir(), FOLDERS));
     try {
       const input = join(folder, 'input.pdf');
-      const output = await this.#slots.run(signal, async () => {
+      const output = await this.#slots.run(whose, signal, async () => {
         const received = await receivePdf(request, input, { fields, maxBytes: this.limits.maxBytes }, signal);
         const isLate = Date.now() - arrived > LATE_SHARE * this.#timeoutMs;
         if (isLate && until - Date.now() < LATE_SHARE * this.#timeoutMs) throw late();
