@@ -72,9 +72,10 @@ export class Schedules {
   async create(actor: Actor, { name, cron, time_zone: timeZone, active, catch_up: catchUp, ...work }: NewSchedule): Promise<ScheduleView> {
     requireDoable(work);
     return this.#db.transaction(async (tx) => {
-      await requireRoom(tx);
       const uuid = this.#random.uuid();
       const nextTick = await this.#arm(tx, uuid, { cron, timeZone, active });
+      // As late as can be, since others wait meanwhile.
+      await requireRoom(tx);
       const definition = { name, kind: work.kind, arguments: work.arguments, cron, timeZone, active, catchUp };
       await tx.schedules.insert({ uuid, ...definition, savedBy: actor.userId, settings: this.#settings, nextTick });
       return this.#shown(tx, uuid);

@@ -1,7 +1,7 @@
 import { expect, test } from '@jest/globals';
 import { offsetOf, SCHEDULES_MAX } from '../../../pkg/schedules/schedules.policy.ts';
 import { serverSuite } from '../../support/server-suite.ts';
-import { countBy, range } from '../../support/wait.ts';
+import { countBy, range, untilServed } from '../../support/wait.ts';
 
 const tenant = serverSuite();
 
@@ -65,7 +65,7 @@ test('however often a schedule is changed, the jobs that wait for it do not grow
 
 test('of 60 racing creations as many succeed as an institution may have', async () => {
   const present = (await tenant.admin.get('/schedules', { query: { limit: 100 } })).body.data.length;
-  const replies = await Promise.all(range(60).map(() => tenant.admin.post('/schedules', NIGHTLY)));
+  const replies = await Promise.all(range(60).map(() => untilServed(() => tenant.admin.post('/schedules', NIGHTLY))));
 
   expect(countBy(replies, ({ status }) => String(status))).toEqual({ 201: SCHEDULES_MAX - present, 409: 60 - SCHEDULES_MAX + present });
   await tenant.db.query('DELETE FROM schedules');
