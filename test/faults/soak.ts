@@ -1,4 +1,5 @@
 import { syncHelpers } from '../../pkg/helper-services/managed-helpers.ts';
+import { everyYear } from '../support/crons.ts';
 import { startHelper } from '../support/helpers/helper.ts';
 import { freePort } from '../support/ports.ts';
 import type { Api } from '../support/api.ts';
@@ -194,7 +195,7 @@ const useHelper = ({ rows }: TestTenant, url: string): Promise<void> =>
 async function schedulesOf(api: Api, name: string): Promise<ReadonlyMap<string, string>> {
   const made = new Map<string, string>();
   for (const kind of SCHEDULED_KINDS) {
-    const { status, body } = await api.post('/schedules', { name: `${kind} of ${name}`, kind, cron: '0 0 1 1 *', time_zone: 'UTC' });
+    const { status, body } = await api.post('/schedules', { name: `${kind} of ${name}`, kind, cron: everyYear(), time_zone: 'UTC' });
     if (status !== 201) throw new Error(`POST /schedules: ${status} ${body?.message}`);
     made.set(kind, body.id);
   }

@@ -1,6 +1,7 @@
 import { expect, test } from '@jest/globals';
 import { silentLogger } from '../../../pkg/runtime/log.ts';
 import { SqlPool } from '../../../pkg/store/postgres/pool.ts';
+import { everyDay } from '../../support/crons.ts';
 import { condition, conditionOf, ready, secretValues } from '../../support/operator.ts';
 import { operatorSuite } from '../../support/operator-suite.ts';
 import { waitFor } from '../../support/wait.ts';
@@ -26,7 +27,7 @@ const ROWS = `
 
 test('spec.schedules become managed rows that act as the administrator of the resource, follow its changes and leave with it', async () => {
   const { cluster, namespace } = suite;
-  const nightly = { name: 'nightly', kind: 'recount_usage', cron: '0 3 * * *' };
+  const nightly = { name: 'nightly', kind: 'recount_usage', cron: everyDay() };
   const given = { operation: 'delete', filter: { search: true, q: 'draft' } };
   const drafts = {
     name: 'drafts',
@@ -48,7 +49,7 @@ test('spec.schedules become managed rows that act as the administrator of the re
     const of = { id: expect.any(String), email, revision: 1 };
     expect([first, second]).toEqual([
       { ...of, name: 'drafts', kind: 'batch', cron: '0 0 1 1 *', zone: 'Europe/Berlin', active: false, catchUp: false, armed: false },
-      { ...of, name: 'nightly', kind: 'recount_usage', cron: '0 3 * * *', zone: 'UTC', active: true, catchUp: true, armed: true },
+      { ...of, name: 'nightly', kind: 'recount_usage', cron: nightly.cron, zone: 'UTC', active: true, catchUp: true, armed: true },
     ]);
     const [settings] = await sql.query<{ settings: object }>("SELECT settings FROM schedules WHERE name = 'nightly'");
     expect(settings?.settings).toMatchObject({ trashRetentionMs: 30 * 86_400_000, versions: { keep: 50, days: null } });

@@ -1,6 +1,7 @@
 import { expect, test } from '@jest/globals';
 import { tenantRole } from '../../../pkg/store/postgres/provisioning.ts';
 import type { Api } from '../../support/api.ts';
+import { everyYear } from '../../support/crons.ts';
 import { range, untilServed, waitFor } from '../../support/wait.ts';
 import { platformTenant, workerSuite } from '../../support/worker-suite.ts';
 
@@ -24,7 +25,7 @@ async function backup({ keep = 2, bytes = 5 }: { keep?: number; bytes?: number }
   const made = await api.post('/schedules', {
     name: 'Backup',
     kind: 'export_folder',
-    cron: '0 0 1 1 *',
+    cron: everyYear(),
     arguments: { folder_id: folder, keep },
   });
   expect([made.status, made.body.arguments]).toEqual([201, { folder_id: folder, keep }]);

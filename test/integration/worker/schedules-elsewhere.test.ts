@@ -15,6 +15,7 @@ import { FolderRepository } from '../../../pkg/tenantdata/repository/folder.ts';
 import { restore } from '../../../pkg/tenantdata/restore.ts';
 import { openBackup } from '../../../pkg/tenantdata/verify.ts';
 import { testBackends } from '../../support/backends.ts';
+import { everyHour } from '../../support/crons.ts';
 import type { TestTenant } from '../../support/server.ts';
 import { stores } from '../../support/stores.ts';
 import { untilServed, waitFor } from '../../support/wait.ts';
@@ -43,7 +44,7 @@ async function scheduledTenant(): Promise<{ tenant: TestTenant; schedule: string
   const { body } = await admin.post('/schedules', {
     name: 'Backup',
     kind: 'export_folder',
-    cron: `${(new Date().getUTCMinutes() + 30) % 60} * * * *`,
+    cron: everyHour(),
     arguments: { folder_id: folder, keep: 2 },
   });
   await admin.post(`/schedules/${body.id}/run`);

@@ -4,6 +4,7 @@ import { tenantRole } from '../../../pkg/store/postgres/provisioning.ts';
 import { newContentKey } from '../../../pkg/store/s3/content-key.ts';
 import { dayOf } from '../../../pkg/store/s3/upload-day.ts';
 import { systemRandom } from '../../../pkg/runtime/random.ts';
+import { everyHour, everyYear } from '../../support/crons.ts';
 import { range, untilServed, waitFor } from '../../support/wait.ts';
 import { workerInProcess } from '../../support/worker-in-process.ts';
 import { startWorkerProcess } from '../../support/worker-process.ts';
@@ -14,10 +15,8 @@ const { platform, worker } = workerSuite();
 const tenant = platformTenant(platform);
 
 const MINUTE_MS = 60_000;
-/** Every hour, half an hour from now: never due by itself while a test runs. */
-const hourly = () => `${(new Date().getUTCMinutes() + 30) % 60} * * * *`;
 const create = async (fields: object = {}): Promise<string> => {
-  const yearly = { name: 'Yearly', kind: 'recount_usage', cron: '0 0 1 1 *' };
+  const yearly = { name: 'Yearly', kind: 'recount_usage', cron: everyYear() };
   return (await tenant.admin.post('/schedules', { ...yearly, ...fields })).body.id;
 };
 const shown = async (id: string) => (await tenant.admin.get(`/schedules/${id}`)).body;
@@ -69,9 +68,9 @@ test('a schedule runs when it is due, once, and is due again at the time that it
 });
 
 test('runs begin as long after the minute as the tenant’s offset says, which is below a minute', async () => {
-  const { next_run_at } = await shown(await create({ cron: '*/5 * * * *' }));
+  const { next_run_at } = await shown(await create());
 
-  expect(Date.parse(next_run_at) % (5 * MINUTE_MS)).toBe(offsetOf(tenant.slug));
+  expect(Date.parse(next_run_at) % MINUTE_MS).toBe(offsetOf(tenant.slug));
   expect(offsetOf(tenant.slug)).toBeLessThan(MINUTE_MS);
 });
 
@@ -128,7 +127,7 @@ test('a worker that is killed at a tick leaves one run, whichever worker goes on
 
 describe('runs that were missed', () => {
   test('are caught up with a single one', async () => {
-    const id = await create({ cron: hourly() });
+    const id = await create({ cron: everyHour() });
     await nextRun(id, 120 * MINUTE_MS);
     const { next_run_at, skipped_runs } = await shown(id);
 
@@ -138,7 +137,7 @@ describe('runs that were missed', () => {
   });
 
   test('are left out without catch_up', async () => {
-    const id = await create({ cron: hourly(), catch_up: false });
+    const id = await create({ cron: everyHour(), catch_up: false });
     await passUntilDue(id, 120 * MINUTE_MS);
     await waitFor('the next time to be ahead', async () => Date.parse((await shown(id)).next_run_at) > Date.now());
 
@@ -174,7 +173,11 @@ describe('a schedule whose job is lost is due again when a worker starts', () =>
   };
 
   test('it was a dead letter: what was missed is caught up with, or counted', async () => {
-    const [caughtUp, leftOut, gone] = [await create({ cron: hourly() }), await create({ cron: hourly(), catch_up: false }), await create()];
+    const [caughtUp, leftOut, gone] = [
+      await create({ cron: everyHour() }),
+      await create({ cron: everyHour(), catch_up: false }),
+      await create(),
+    ];
     await unknown([caughtUp, leftOut, gone]);
     await tenant.admin.delete(`/schedules/${gone}`);
     await worker.start();
@@ -222,7 +225,7 @@ test('a tick that finds the run before active is skipped and counted', async () 
 });
 
 test('a clock that is set back by two hours runs nothing twice', async () => {
-  const id = await create({ cron: '0 * * * *' });
+  const id = await create({ cron: everyHour() });
   const run = await nextRun(id);
   await pass(id, -120 * MINUTE_MS);
   await platform.pool.query(`UPDATE carrel.work SET due_at = now() WHERE kind = 'schedules.tick' AND payload ->> 'schedule' = $1`, [id]);
@@ -278,7 +281,7 @@ describe('a run has the rights that whoever saved the schedule last has then', (
       await untilServed(() => former.api.upload('/files', { name: 'draft', file: Buffer.from('x'), fields: { folder_id: folder } }))
     ).body.id;
     const wanted = kind === 'export_folder' ? { ...given, folder_id: folder } : given;
-    const { body } = await former.api.post('/schedules', { name: 'x', kind, cron: '0 0 1 1 *', arguments: wanted });
+    const { body } = await former.api.post('/schedules', { name: 'x', kind, cron: everyYear(), arguments: wanted });
     await tenant.admin.patch(`/users/${former.user.id}`, { roles: ['member'] });
 
     expect(await nextRun(body.id)).toMatchObject({ state: 'failed', error: { code: 'forbidden' } });
@@ -290,7 +293,7 @@ describe('a run has the rights that whoever saved the schedule last has then', (
     const folder = (await admin.api.post('/folders', { name: 'drafts' })).body.id;
     const foreign = (await untilServed(() => other.api.upload('/files', { name: 'draft', file: Buffer.from('x') }))).body.id;
     const given = { operation: 'delete', filter: { folder_id: folder } };
-    const { body } = await admin.api.post('/schedules', { name: 'Drafts', kind: 'batch', cron: '0 0 1 1 *', arguments: given });
+    const { body } = await admin.api.post('/schedules', { name: 'Drafts', kind: 'batch', cron: everyYear(), arguments: given });
     await untilServed(() => admin.api.upload('/files', { name: 'draft', file: Buffer.from('x'), fields: { folder_id: folder } }));
     const run = await nextRun(body.id);
 

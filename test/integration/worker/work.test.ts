@@ -139,7 +139,7 @@ test('what has been in the trash for 30 days is deleted for ever, with its objec
   for (const id of [old, kept]) await api.delete(`/folders/${id}`);
   for (const id of files) await api.delete(`/files/${id}`);
   const [scheduled] = await tenant.db.query<{ days: number }>(
-    `SELECT extract(epoch FROM due_at - date_trunc('day', now() AT TIME ZONE 'UTC') AT TIME ZONE 'UTC')::float8 / 86400 AS days
+    `SELECT extract(epoch FROM due_at - date_trunc('day', requested_at AT TIME ZONE 'UTC') AT TIME ZONE 'UTC')::float8 / 86400 AS days
      FROM carrel.work WHERE kind = 'trash.empty' LIMIT 1`,
   );
   const age = (table: string, id: string) =>
@@ -186,7 +186,7 @@ test('of a file’s versions those beyond the number to keep go for ever, and th
   const numbers = async (id: string): Promise<number[]> =>
     (await api.get(`/files/${id}/versions`)).body.data.map(({ version_number: number }: { version_number: number }) => number);
   const scheduled = await tenant.db.query(
-    `SELECT payload, due_at = date_trunc('day', requested_at AT TIME ZONE 'UTC') AT TIME ZONE 'UTC' + interval '1 day' AS "isTonight"
+    `SELECT DISTINCT payload, due_at = date_trunc('day', requested_at AT TIME ZONE 'UTC') AT TIME ZONE 'UTC' + interval '1 day' AS "isTonight"
      FROM carrel.work WHERE kind = 'versions.expire'`,
   );
 
