@@ -1,10 +1,11 @@
 import { Problem } from '../../api/problem.ts';
-import { type JobContext, NextTurn, TryLater, type WorkerServices } from '../../events/processor.ts';
+import { type JobContext, NextTurn, type WorkerServices } from '../../events/processor.ts';
 import type { Clock } from '../../runtime/clock.ts';
 import type { Tx } from '../../store/postgres/database.ts';
 import type { Objects } from '../../store/s3/objects.ts';
 import { partBytesOf, UploadGone } from '../../store/s3/upload-in-parts.ts';
 import { type HeldTask, taskProcessor, TaskOver, type TaskSteps } from '../../tasks/task-processor.ts';
+import { Turns } from '../../tasks/turns.ts';
 import { levelOn, type Resource } from '../access/inherited-access.policy.ts';
 import { requesterOf } from '../access/requester.ts';
 import { RenamedList } from '../archives/folder-entries.ts';
@@ -21,9 +22,8 @@ import { failGone, GONE, type GoneFile } from './gone-files.ts';
 import { type Chosen, planExport } from './plan-export.ts';
 import { CannotGoOn, PartSender } from './send-parts.ts';
 
-/** Of one worker: each holds its plan, and what is on its way of small files. */
-const EXPORTS_AT_ONCE = 4;
-const WAIT_MS = 2_000;
+/** Each holds its plan, and what is on its way of small files. */
+const AT_ONCE = { atOnce: 4, reason: 'this worker makes as many exports as it may', askAgainMs: 2_000 };
 /** How long the link is valid. */
 export const EXPORT_LINK_MS = 24 * 60 * 60 * 1000;
 const LOOK_EVERY_MS = 400;
@@ -83,16 +83,8 @@ interface Made {
 export const makeExport = taskProcessor({
   kind: EXPORT,
   create: (services) => {
-    let running = 0;
-    return async (steps) => {
-      if (running >= EXPORTS_AT_ONCE) throw new TryLater('this worker makes as many exports as it may', WAIT_MS);
-      running += 1;
-      try {
-        await exportNow(services, steps);
-      } finally {
-        running -= 1;
-      }
-    };
+    const turns = new Turns(AT_ONCE, services.clock);
+    return (steps) => turns.run(steps.context.slug, () => exportNow(services, steps));
   },
   undo: async (_services, context, task) => {
     const upload = await findUpload(context.db, task);

@@ -4,6 +4,7 @@ import { type JobContext, type WorkerServices } from '../../events/processor.ts'
 import type { Tx } from '../../store/postgres/database.ts';
 import { ObjectMissing, type Objects } from '../../store/s3/objects.ts';
 import { TaskOver, taskProcessor, type TaskSteps } from '../../tasks/task-processor.ts';
+import { Turns } from '../../tasks/turns.ts';
 import { levelOn, requireLevel } from '../access/inherited-access.policy.ts';
 import { requesterOf } from '../access/requester.ts';
 import { findFile } from '../files/files.sql.ts';
@@ -36,11 +37,12 @@ import {
 } from './imports.sql.ts';
 import { LIST_LIMITS, Plan, type PlannedEntry } from './plan.policy.ts';
 import { type ImportTask, publish } from './publish.ts';
-import { Readers } from './readers.ts';
 import { Reading } from './reading.ts';
 import { StepSize, withFewFolders } from './step-size.ts';
 import { EntryRefused, storeAll } from './store-contents.ts';
 
+/** Each reads in a process of 192 MiB at most. */
+const READERS = { atOnce: 2, reason: 'other archives are being read', askAgainMs: 1_000 };
 /** Contents that are stored in one step: a crash costs no more work than that. */
 const STEP = 100;
 const PLAN_STEP = 1_000;
@@ -80,13 +82,13 @@ interface Import {
 export const importArchive = taskProcessor({
   kind: IMPORT,
   create: (services) => {
-    const readers = new Readers(services.clock);
+    const readers = new Turns(READERS, services.clock);
     return (steps) => run(services, steps, readers);
   },
   undo: async ({ jobs }, { transaction }, uuid) => transaction((tx) => endStaging(jobs, tx, uuid)),
 });
 
-async function run(services: WorkerServices, steps: Steps, readers: Readers): Promise<void> {
+async function run(services: WorkerServices, steps: Steps, readers: Turns): Promise<void> {
   const { context, step } = steps;
   const { objects } = await context.storage();
   const begun = await step((tx, task) => begin(services, tx, task));

@@ -1,34 +1,39 @@
-import { TryLater } from '../../events/processor.ts';
-import type { Clock } from '../../runtime/clock.ts';
+import { TryLater } from '../events/processor.ts';
+import type { Clock } from '../runtime/clock.ts';
 
-/** Of processes of 192 MiB at most. */
-const READERS_MAX = 2;
-const ASK_AGAIN_MS = 1_000;
-/** Whoever has not asked again by then waits no more. */
-const WAITING_MS = 3 * ASK_AGAIN_MS;
 /** Tenants of which it is known when they were served. */
 const KNOWN_MAX = 1_000;
 
+interface TurnOptions {
+  /** Tasks that run at once in this worker. */
+  readonly atOnce: number;
+  /** Why another one waits. */
+  readonly reason: string;
+  readonly askAgainMs: number;
+}
+
 /**
- * Archives that a worker reads at once: each has a process. More wait for their turn, and ask again. Of tenants that wait, the one that was served least
- * lately comes first: so one that imports much, whose turns end and begin again at once, does not keep others waiting.
+ * Bounds the tasks of a kind that a worker does at once. More wait for their turn, and ask again. Of tenants that wait, the one that was served least
+ * lately comes first: so one that has many, whose turns end and begin again at once, does not keep others waiting.
  */
-export class Readers {
+export class Turns {
+  readonly #options: TurnOptions;
   readonly #clock: Pick<Clock, 'monotonic'>;
   readonly #askedAt = new Map<string, number>();
   /** The one that was served last is the last. */
   readonly #servedAt = new Map<string, number>();
   #running = 0;
 
-  constructor(clock: Pick<Clock, 'monotonic'>) {
+  constructor(options: TurnOptions, clock: Pick<Clock, 'monotonic'>) {
+    this.#options = options;
     this.#clock = clock;
   }
 
   /** Throws TryLater where it is not this tenant's turn. */
   async run(tenant: string, work: () => Promise<void>): Promise<void> {
-    if (this.#running >= READERS_MAX || !this.#isNext(tenant)) {
+    if (this.#running >= this.#options.atOnce || !this.#isNext(tenant)) {
       this.#askedAt.set(tenant, this.#clock.monotonic());
-      throw new TryLater('other archives are being read', ASK_AGAIN_MS);
+      throw new TryLater(this.#options.reason, this.#options.askAgainMs);
     }
     this.#askedAt.delete(tenant);
     this.#running += 1;
@@ -42,7 +47,8 @@ export class Readers {
 
   #isNext(tenant: string): boolean {
     const now = this.#clock.monotonic();
-    for (const [other, at] of this.#askedAt) if (now - at > WAITING_MS) this.#askedAt.delete(other);
+    // Whoever has not asked again by then waits no more.
+    for (const [other, at] of this.#askedAt) if (now - at > 3 * this.#options.askAgainMs) this.#askedAt.delete(other);
     const own = this.#servedAt.get(tenant) ?? -Infinity;
     return [...this.#askedAt.keys()].every((other) => other === tenant || (this.#servedAt.get(other) ?? -Infinity) >= own);
   }
