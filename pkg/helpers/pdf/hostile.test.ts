@@ -1,0 +1,55 @@
+import { beforeAll, describe, expect, test } from '@jest/globals';
+import { fixture } from '../../../test/support/fixture.ts';
+import { type Converted, type Helpers, startHelpers } from '../../../test/support/helper-program.ts';
+import { HOSTILE_PDFS } from '../../../test/support/hostile-pdfs.ts';
+import { textPdf } from '../../../test/support/pdfs.ts';
+import { inParallel } from '../../../test/support/wait.ts';
+
+const HOWS = [
+  ['/optimize', {}],
+  ['/translate', { target_lang: 'es', source_lang: 'en' }],
+] as const;
+const TIMEOUT_S = 12;
+/** What it takes besides the conversion, on a busy machine. */
+const LEEWAY_MS = 15_000;
+
+interface Outcome extends Converted {
+  readonly ms: number;
+}
+
+const helpers: Helpers = fixture(
+  () =>
+    startHelpers({
+      CARREL_HELPERS_PDF_CONCURRENCY: '2',
+      CARREL_HELPERS_PDF_MEMORY_MIB: '600',
+      CARREL_HELPERS_TIMEOUT_SECONDS: String(TIMEOUT_S),
+    }),
+  async (started) => started[Symbol.asyncDispose](),
+);
+const CASES = HOSTILE_PDFS.map(([what, , refusal]) => [what, refusal ?? null] as const);
+const outcomes = new Map<string, Outcome>();
+
+beforeAll(async () => {
+  const all = HOSTILE_PDFS.flatMap(([what, make]) => HOWS.map(([path, fields]) => ({ name: `${path} ${what}`, path, fields, make })));
+  await inParallel(all, 2, async ({ name, path, fields, make }) => {
+    const pdf = make();
+    const began = performance.now();
+    const converted = await helpers.convert(path, pdf, fields);
+    outcomes.set(name, { ...converted, ms: performance.now() - began });
+  });
+}, 600_000);
+
+describe.each(HOWS.map(([path]) => path))('%s', (path) => {
+  test.each(CASES)('of a PDF that %s gives a PDF or says in words why not, within the limits', (what, refusal) => {
+    const outcome = outcomes.get(`${path} ${what}`);
+
+    expect(outcome?.ms).toBeLessThan(TIMEOUT_S * 1_000 + LEEWAY_MS);
+    if (refusal !== null) expect(outcome).toMatchObject({ status: 422, error: refusal });
+    else if (outcome?.status === 200) expect(outcome.bytes.subarray(0, 5).toString()).toBe('%PDF-');
+    else expect(outcome).toMatchObject({ status: 422, error: expect.stringMatching(/^pdf_/), message: expect.stringMatching(/\w+ \w+/) });
+  });
+});
+
+test('after all of them an honest PDF is translated', async () => {
+  expect(await helpers.convert('/translate', await (await textPdf()).save(), HOWS[1][1])).toMatchObject({ status: 200 });
+});
