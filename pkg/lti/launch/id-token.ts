@@ -180,11 +180,9 @@ export function requireTarget(target: unknown, origins: ReadonlySet<string>): vo
 function messageOf(claims: JWTPayload): LaunchMessage {
   if (claims.sub === undefined || claims.sub === null || claims.sub === '') throw new LaunchError('anonymous_launch');
   if (typeof claims.sub !== 'string' || !ASCII_ID.test(claims.sub)) throw new LaunchError('sub_invalid');
-  const deepLinking = deepLinkingOf(claims);
-  const resourceLinkId = deepLinking ? undefined : linkOf(claims);
+  const resourceLinkId = claims[`${LTI}/message_type`] === DEEP_LINKING ? undefined : linkOf(claims);
   const roles = claims[`${LTI}/roles`];
   if (!Array.isArray(roles) || !roles.every((role) => typeof role === 'string')) throw new LaunchError('roles_missing');
-  if (deepLinking) offerOf(deepLinking, roles as string[]);
   return {
     subject: claims.sub,
     name: nameOf(claims),
@@ -192,15 +190,30 @@ function messageOf(claims: JWTPayload): LaunchMessage {
     deploymentId: storable(claims[`${LTI}/deployment_id`]),
     resourceLinkId,
     link: titledTarget(claims),
-    deepLinking,
+    deepLinking: requireDeepLinking(claims, roles as string[]),
     roles: (roles as string[]).filter((role) => storable(role) !== ''),
     context: contextOf(claims[`${LTI}/context`]),
     ags: agsOf(claims[AGS_CLAIM]),
     nrpsUrl: urlOf((claims[NRPS_CLAIM] as { context_memberships_url?: unknown } | null | undefined)?.context_memberships_url),
     noticesUrl: noticesUrlOf(claims[`${LTI}/platformnotificationservice`]),
-    returnUrl: urlOf((claims[`${LTI}/launch_presentation`] as { return_url?: unknown } | null | undefined)?.return_url),
+    returnUrl: returnUrlOf(claims),
     platformUrl: urlOf((claims[`${LTI}/tool_platform`] as { url?: unknown } | null | undefined)?.url),
   };
+}
+
+const returnUrlOf = (claims: JWTPayload): string | undefined =>
+  urlOf((claims[`${LTI}/launch_presentation`] as { return_url?: unknown } | null | undefined)?.return_url);
+
+/** The same as `deepLinkingOf`, of somebody who may answer. A refusal has the way back: the page of the LMS waits for an answer. */
+function requireDeepLinking(claims: JWTPayload, roles: readonly string[]): DeepLinkingSettings | undefined {
+  try {
+    const settings = deepLinkingOf(claims);
+    if (settings) offerOf(settings, roles);
+    return settings;
+  } catch (error) {
+    if (!(error instanceof LaunchError)) throw error;
+    throw new LaunchError(error.code, undefined, { cause: error, wayBack: returnUrlOf(claims) });
+  }
 }
 
 /** LTI Core 1.3 §5.3.5 and §5.4.6. A target that cannot be stored is one that cannot be read. */

@@ -103,6 +103,16 @@ test.each([
   expect([page.status, page.code]).toEqual([status, status === 403 ? 'picker_not_for_learners' : undefined]);
 });
 
+test.each<[string, Record<string, unknown>, string[]]>([
+  ['only instructors may answer', {}, [LEARNER]],
+  ['breaks a rule', { accept_types: [] }, [INSTRUCTOR]],
+])('a request that %s ends with a way back, since its LMS waits', async (_why, settings, roles) => {
+  const page = await asked(at, settings, { roles, returnUrl: 'https://lms.example.org/course?id=2&back' });
+
+  expect(page.status).toBeGreaterThanOrEqual(400);
+  expect(page.text).toContain('<a href="https://lms.example.org/course?id=2&amp;back" target="_top">Back to the course</a>');
+});
+
 test('a deep linking response that is posted again opens no second picker', async () => {
   const browser = new Browser();
   const form = await toTheForm(browser, at.lms.open(at.clientId, { roles: [INSTRUCTOR] }, deepLinking(at.lms.issuer)));
