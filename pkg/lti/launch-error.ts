@@ -78,7 +78,7 @@ export const LAUNCH_ERRORS = {
   message_type_missing: { status: 400, meaning: 'The id_token has no message type.' },
   message_type_unsupported: {
     status: 400,
-    meaning: 'The message type is not supported; it must be LtiResourceLinkRequest or LtiDeepLinkingRequest.',
+    meaning: 'The message type is not supported; it must be LtiResourceLinkRequest, LtiDeepLinkingRequest or LtiSubmissionReviewRequest.',
   },
   version_unsupported: { status: 400, meaning: 'The LTI version of the message is not 1.3.0.' },
   deployment_id_missing: { status: 400, meaning: 'The id_token has no deployment id.' },
@@ -87,6 +87,9 @@ export const LAUNCH_ERRORS = {
   roles_missing: { status: 400, meaning: 'The id_token has no list of roles; the list may be empty, but is required.' },
   context_invalid: { status: 400, meaning: 'The id_token has a context without an id of 1 to 255 characters.' },
   user_inactive: { status: 403, meaning: 'This account has been deactivated.' },
+  // A submission review
+  for_user_missing: { status: 400, meaning: 'The submission review does not say whose (for_user.user_id).' },
+  review_not_allowed: { status: 403, meaning: 'Only instructors review what others have handed in.' },
   // Notices of the platform
   notices_invalid: { status: 400, meaning: 'The body is not {"notices":[{"jwt":"…"}]} with 1 to 100 notices.' },
   notice_id_missing: { status: 400, meaning: 'The notice has no id of 1 to 255 characters.' },

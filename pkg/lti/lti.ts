@@ -11,6 +11,8 @@ import { FramedLaunches } from './pages/framed-launches.ts';
 import { TargetKeys } from './links/target-keys.ts';
 import { gradeEndpoints } from './grades/grades.endpoints.ts';
 import { Grades } from './grades/grades.service.ts';
+import { handInEndpoints } from './hand-ins/hand-ins.endpoints.ts';
+import { HandIns } from './hand-ins/hand-ins.service.ts';
 import { lineItemEndpoints } from './line-items/line-items.endpoints.ts';
 import { LineItems } from './line-items/line-items.service.ts';
 import { resultEndpoints } from './results/results.endpoints.ts';
@@ -80,6 +82,7 @@ export const lti: Feature = {
       endpoints: [
         ...launchViewEndpoints(new LaunchViews(deps)),
         ...deepLinkingEndpoints(new Pickers({ ...deps, items })),
+        ...handInEndpoints(new HandIns(deps)),
         ...contextEndpoints(new Contexts(deps)),
         ...memberEndpoints(new CourseMembers({ ...deps, tasks })),
         ...lineItemEndpoints(new LineItems({ ...deps, calls, services: courseServices })),

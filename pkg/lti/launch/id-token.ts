@@ -4,6 +4,7 @@ import { isInvisible, withoutBidiControls } from '../../content/names/names.poli
 import { isTakenAlgorithm, type PlatformKeys } from './platform-keys.ts';
 import { LaunchError } from '../launch-error.ts';
 import { TARGET_PARAMETER } from '../links/placed-target.policy.ts';
+import { courseRole } from './roles.policy.ts';
 import { NOTICE_TYPES } from '../notices/notice-types.ts';
 import { DEEP_LINKING_SETTINGS, type DeepLinkingSettings, deepLinkingSettings } from '../deep-linking/settings.policy.ts';
 import { offerOf } from '../deep-linking/offer.policy.ts';
@@ -13,8 +14,14 @@ export const LTI = 'https://purl.imsglobal.org/spec/lti/claim';
 const AGS_CLAIM = 'https://purl.imsglobal.org/spec/lti-ags/claim/endpoint';
 const NRPS_CLAIM = 'https://purl.imsglobal.org/spec/lti-nrps/claim/namesroleservice';
 
+/** The message type of a launch of a link. */
+const RESOURCE_LINK = 'LtiResourceLinkRequest';
+/** The message type of a submission review. */
+const REVIEW = 'LtiSubmissionReviewRequest';
 /** The message type of a deep linking request. */
 const DEEP_LINKING = 'LtiDeepLinkingRequest';
+
+const MESSAGES: readonly unknown[] = [RESOURCE_LINK, DEEP_LINKING, REVIEW];
 
 /** How far the clocks of the LMS and of this server may differ (docs/design/lti.md, A launch). */
 export const LEEWAY_SECONDS = 30;
@@ -39,6 +46,8 @@ export interface LaunchMessage {
   readonly resourceLinkId: string | undefined;
   /** What a deep linking request wants; undefined: the message is none. */
   readonly deepLinking: DeepLinkingSettings | undefined;
+  /** Whose hand-in a submission review shows, as the LMS names them; undefined: the message is none. */
+  readonly forUser: string | undefined;
   readonly roles: readonly string[];
   /** `title` is never empty. If the LMS sent none, it is a substitute, which does not rename the course. */
   readonly context:
@@ -158,7 +167,7 @@ const isTime = (value: unknown): value is number => typeof value === 'number' &&
 function requireMessage(claims: JWTPayload, origins: ReadonlySet<string>): void {
   const type = claims[`${LTI}/message_type`];
   if (type === undefined) throw new LaunchError('message_type_missing');
-  if (type !== 'LtiResourceLinkRequest' && type !== DEEP_LINKING) throw new LaunchError('message_type_unsupported');
+  if (!MESSAGES.includes(type)) throw new LaunchError('message_type_unsupported');
   if (claims[`${LTI}/version`] !== '1.3.0') throw new LaunchError('version_unsupported');
   if (storable(claims[`${LTI}/deployment_id`]) === '') throw new LaunchError('deployment_id_missing');
   const target = claims[`${LTI}/target_link_uri`];
@@ -180,7 +189,8 @@ export function requireTarget(target: unknown, origins: ReadonlySet<string>): vo
 function messageOf(claims: JWTPayload): LaunchMessage {
   if (claims.sub === undefined || claims.sub === null || claims.sub === '') throw new LaunchError('anonymous_launch');
   if (typeof claims.sub !== 'string' || !ASCII_ID.test(claims.sub)) throw new LaunchError('sub_invalid');
-  const resourceLinkId = claims[`${LTI}/message_type`] === DEEP_LINKING ? undefined : linkOf(claims);
+  const isReview = claims[`${LTI}/message_type`] === REVIEW;
+  const resourceLinkId = claims[`${LTI}/message_type`] === DEEP_LINKING ? undefined : linkOf(claims, isReview);
   const roles = claims[`${LTI}/roles`];
   if (!Array.isArray(roles) || !roles.every((role) => typeof role === 'string')) throw new LaunchError('roles_missing');
   return {
@@ -191,6 +201,7 @@ function messageOf(claims: JWTPayload): LaunchMessage {
     resourceLinkId,
     link: titledTarget(claims),
     deepLinking: requireDeepLinking(claims, roles as string[]),
+    forUser: isReview ? reviewedIn(claims, roles as string[]) : undefined,
     roles: (roles as string[]).filter((role) => storable(role) !== ''),
     context: contextOf(claims[`${LTI}/context`]),
     ags: agsOf(claims[AGS_CLAIM]),
@@ -224,9 +235,19 @@ function titledTarget(claims: JWTPayload): LaunchMessage['link'] {
   return { title, target: storable(typeof target === 'string' ? target.slice(0, TARGET_MAX) : target) || '-' };
 }
 
-function linkOf(claims: JWTPayload): string {
+/** A submission review may name the line item alone. */
+function linkOf(claims: JWTPayload, isReview: boolean): string | undefined {
   const id = storable((claims[`${LTI}/resource_link`] as { id?: unknown } | null | undefined)?.id);
-  if (id === '') throw new LaunchError('resource_link_missing');
+  if (id !== '') return id;
+  if (isReview && agsOf(claims[AGS_CLAIM])?.lineitem !== undefined) return undefined;
+  throw new LaunchError('resource_link_missing');
+}
+
+/** Submission Review 1.0: for_user. Instructors review everybody, others themselves. */
+function reviewedIn(claims: JWTPayload, roles: readonly string[]): string {
+  const { user_id: id } = (claims[`${LTI}/for_user`] ?? {}) as { user_id?: unknown };
+  if (typeof id !== 'string' || !ASCII_ID.test(id)) throw new LaunchError('for_user_missing');
+  if (id !== claims.sub && courseRole(roles) !== 'instructor') throw new LaunchError('review_not_allowed');
   return id;
 }
 

@@ -26,6 +26,8 @@ export interface LaunchRow {
   readonly userUuid: string | null;
   readonly userName: string | null;
   readonly courseRole: CourseRole | 'member' | null;
+  readonly isReview: boolean;
+  /** What its link gives the person who launched. */
   readonly link: LinkState | null;
   readonly folder: { readonly uuid: string; readonly name: string; readonly ownerId: number } | null;
 }
@@ -33,7 +35,8 @@ export interface LaunchRow {
 const COLUMNS = `l.id, l.launch_id AS "launchId", l.roles, l.context_id AS "contextId", g.name AS "contextTitle", l.resource_link_id AS "resourceLinkId",
   l.ags_lineitem_url AS "lineItem", l.ags_scopes AS scopes, l.return_url AS "returnUrl", l.launched_at AS "launchedAt",
   l.expires_at AS "expiresAt", u.id AS "userId", u.uuid AS "userUuid", u.display_name AS "userName", m.role AS "courseRole",
-  CASE WHEN d.id IS NOT NULL THEN jsonb_build_object('uuid', d.uuid, 'name', d.name, 'ownerId', d.owner_id) END AS folder, k.state AS link`;
+  CASE WHEN d.id IS NOT NULL THEN jsonb_build_object('uuid', d.uuid, 'name', d.name, 'ownerId', d.owner_id) END AS folder, k.state AS link,
+  l.for_user IS NOT NULL AS "isReview"`;
 
 /** Expressions of the actor's number and of the time. */
 const from = (me: string, now: string): string => `lti_launches l
@@ -43,7 +46,7 @@ const from = (me: string, now: string): string => `lti_launches l
   LEFT JOIN group_members m ON m.group_id = g.id AND m.user_id = ${me}
   LEFT JOIN LATERAL (${COURSE_FOLDER}) c ON true
   LEFT JOIN folders d ON d.id = c.id
-  LEFT JOIN LATERAL (${linkState({ userId: me, now })}) k ON true`;
+  LEFT JOIN LATERAL (${linkState({ userId: 'u.id', now })}) k ON true`;
 
 const LAUNCH = `SELECT ${COLUMNS} FROM ${from('$2', '$3')} WHERE l.launch_id = $1`;
 

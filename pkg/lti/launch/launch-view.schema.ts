@@ -42,6 +42,7 @@ export const LaunchView = z
           .describe('why a placed link opens no file, and what can be done about it'),
       })
       .nullable(),
+    reviews: z.boolean().describe('whether it is a submission review: /hand-in shows what it reviews'),
     takes_grades: z.boolean().describe('whether the LMS gave this launch a line item and lets scores be posted'),
     return_url: z
       .url()

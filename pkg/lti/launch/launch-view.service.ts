@@ -49,6 +49,7 @@ function presentLaunch(actor: Actor, row: LaunchRow, permissions: PermissionSet 
     context: row.contextId === null ? null : { id: row.contextId, title: row.contextTitle ?? row.contextId },
     folder: folderOf(actor, row.folder, permissions),
     resource_link: row.resourceLinkId === null ? null : { id: row.resourceLinkId, ...linkOf(actor, row.link, permissions) },
+    reviews: row.isReview,
     takes_grades: row.lineItem !== null && row.scopes.includes(SCORE_SCOPE),
     return_url: row.userId === actor.userId ? row.returnUrl : null,
     launched_at: row.launchedAt.toISOString(),

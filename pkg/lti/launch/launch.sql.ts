@@ -78,7 +78,7 @@ const LAUNCH = `
     launch_id text, session_id uuid, tool_id int, platform_id int, issuer text, client_id text, jwks_endpoint text, subject text, context_id text,
     context_label text, resource_link_id text, deployment_id text, launch_token text, state_token text, nonce text, roles text[], ags_lineitems_url text,
     ags_lineitem_url text, ags_scopes text[], nrps_url text, return_url text, platform_url text, launched_at timestamptz, expires_at timestamptz,
-    role text, course_role text, title text, link_title text, link_target text, notices_url text, name text, email text, ip text, user_agent text, request_id text)`;
+    role text, course_role text, title text, link_title text, link_target text, for_user text, notices_url text, name text, email text, ip text, user_agent text, request_id text)`;
 
 function recordOf({ registration, message, profile, ...launch }: NewLaunch): Readonly<Record<string, unknown>> {
   return {
@@ -111,6 +111,7 @@ function recordOf({ registration, message, profile, ...launch }: NewLaunch): Rea
     title: message.context?.isTitled ? message.context.title : undefined,
     link_title: message.link.title,
     link_target: message.link.target,
+    for_user: message.forUser,
     notices_url: message.noticesUrl,
     name: profile.name,
     email: profile.email,
@@ -125,9 +126,9 @@ const INSERT = `
   inserted AS (
     INSERT INTO lti_launches (
       launch_id, tool_id, platform_id, user_id, context_id, context_label, resource_link_id, deployment_id, launch_token, state_token, nonce, roles,
-      ags_lineitems_url, ags_lineitem_url, ags_scopes, nrps_url, return_url, platform_url, launched_at, expires_at)
+      ags_lineitems_url, ags_lineitem_url, ags_scopes, nrps_url, return_url, platform_url, for_user, launched_at, expires_at)
     SELECT launch_id, tool_id, platform_id, subject, context_id, context_label, resource_link_id, deployment_id, launch_token, state_token, nonce, roles,
-      ags_lineitems_url, ags_lineitem_url, ags_scopes, nrps_url, return_url, platform_url, launched_at, expires_at
+      ags_lineitems_url, ags_lineitem_url, ags_scopes, nrps_url, return_url, platform_url, for_user, launched_at, expires_at
     FROM person ORDER BY state_token ON CONFLICT DO NOTHING RETURNING launch_id),
   session AS (
     INSERT INTO sessions (id, user_id, launch_id, created_at, last_activity, expires_at, capped_to, ip, user_agent)
@@ -157,7 +158,7 @@ const openUnchangedText = (ofLocked: '' | 'SKIP LOCKED'): string => `
           c.id IS NOT NULL AND m.role = l.course_role AND (l.title IS NULL OR g.title_said IS NOT DISTINCT FROM l.title)
           AND (l.course_role = 'instructor') = EXISTS (
             SELECT FROM permissions w WHERE w.resource_type = 'folder' AND w.resource_id = c.id AND w.user_id = u.id), false) AS is_course_unchanged,
-        l.resource_link_id IS NULL OR coalesce(
+        l.resource_link_id IS NULL OR l.for_user IS NOT NULL OR coalesce(
           k.id IS NOT NULL AND (l.link_title IS NULL OR k.title IS NOT DISTINCT FROM l.link_title) AND k.target IS NOT DISTINCT FROM l.link_target
           AND (k.course_uuid IS NULL OR k.course_uuid = g.uuid OR l.course_role <> 'instructor' OR EXISTS (
             SELECT FROM groups o WHERE o.uuid = k.course_uuid AND ${isCopyOf('p.id', 'l.context_id', 'o')})), false) AS is_link_unchanged,

@@ -37,8 +37,8 @@ export class LinkSync {
 
   /** Records the link, and takes the course as a copy if that is due. Runs after the course was synced. No statement if nothing changed. */
   async sync(tx: Tx, { isLinkUnchanged }: LaunchContext, user: SyncedUser, { registration, message }: NewLaunch): Promise<void> {
-    const { deploymentId, resourceLinkId, link, context, roles } = message;
-    if (isLinkUnchanged || resourceLinkId === undefined) return;
+    const { deploymentId, resourceLinkId, link, context, roles, forUser } = message;
+    if (isLinkUnchanged || resourceLinkId === undefined || forUser !== undefined) return;
     const { keyId, fault, target } = await this.#read(tx, link.target, registration);
     const contextId = context?.id ?? '';
     const ids = [target?.file ?? null, target?.maker ?? null, target?.course ?? null];

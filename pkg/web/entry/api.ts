@@ -12,7 +12,18 @@ export interface Launch {
     readonly file: { readonly id: string; readonly name: string } | null;
     readonly problem: { readonly code: string; readonly message: string } | null;
   } | null;
+  /** Whether the page shows a hand-in alone. */
+  readonly reviews: boolean;
   readonly return_url: string | null;
+}
+
+/** A version that somebody has handed in. */
+export interface HandIn {
+  readonly user: { readonly name: string | null };
+  readonly file: { readonly id: string; readonly name: string };
+  readonly version: number;
+  readonly handed_in_at: string;
+  readonly download_url: string;
 }
 
 export interface FileItem {
@@ -81,6 +92,8 @@ export class Api {
     const query = new URLSearchParams({ folder_id: folderId, sort: 'name', limit: String(PAGE_SIZE), ...(cursor ? { cursor } : {}) });
     return this.json<FilePage>('GET', `/files?${query}`);
   }
+
+  handIn = (): Promise<HandIn> => this.json<HandIn>('GET', `/lti/launches/${this.session.launchId}/hand-in`);
 
   file = (id: string): Promise<FileItem> => this.json<FileItem>('GET', `/files/${id}`);
 

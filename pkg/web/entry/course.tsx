@@ -1,6 +1,7 @@
 import { useCallback, useEffect, useState } from 'preact/hooks';
 import { type Api, type Launch, refusalOf } from './api.ts';
 import { FileList } from './file-list.tsx';
+import { ReviewedHandIn } from './reviewed-hand-in.tsx';
 import { PlacedFile } from './placed-file.tsx';
 import { Ended, RefusalNote, WayBack } from './notes.tsx';
 import { Uploads } from './uploads.tsx';
@@ -37,6 +38,13 @@ export function Course({ api }: { api: Api }) {
   if (!launch) return <main>{refusal ? <RefusalNote refusal={refusal} onRetry={load} /> : <p role="status">Loading …</p>}</main>;
   const { folder } = launch;
   const problem = launch.resource_link?.problem;
+  if (launch.reviews)
+    return (
+      <main>
+        <ReviewedHandIn api={api} failed={failed} />
+        {launch.return_url && <WayBack url={launch.return_url} />}
+      </main>
+    );
   if (placed)
     return (
       <main>

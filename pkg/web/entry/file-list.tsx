@@ -83,7 +83,7 @@ export function FileRow({ file, api, failed }: { file: FileItem; api: Api; faile
 }
 
 /** The browser saves the content as it arrives; the page stays open. */
-function save(url: string): void {
+export function save(url: string): void {
   const link = document.createElement('a');
   link.href = url;
   link.download = '';

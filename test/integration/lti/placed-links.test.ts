@@ -300,3 +300,13 @@ test('a warm request costs one statement in the session of a placed link, and no
     [200, 0],
   ]);
 });
+
+test('whoever looks at the launch of another sees what that person’s link gives, and the file where they may read it themselves', async () => {
+  const { course, teacher, file, custom } = await courseWithLink();
+  const learner = await learns(course, custom);
+
+  const [ofTeacher, ofAdministrator] = [teacher.api, tenant.admin].map((api) => api.get(`/lti/launches/${learner.launchId}`));
+
+  expect((await ofTeacher)?.body.resource_link).toMatchObject({ file: { id: file.id }, problem: null });
+  expect((await ofAdministrator)?.body.resource_link).toMatchObject({ file: null, problem: null });
+});

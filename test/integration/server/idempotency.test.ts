@@ -295,7 +295,7 @@ const webhook = async (): Promise<string> =>
   (await tenant.admin.post('/webhooks', { url: 'https://receiver.example.org/hook', events: ['file.created'] })).body.id;
 
 /** Need a launch: grades.test.ts, line-items.test.ts, members.test.ts, results.test.ts and deep-linking-refusals.test.ts of test/integration/lti send them twice. */
-const ELSEWHERE = ['answerPicker', 'createGrade', 'createLineItem', 'createScore', 'retryGrade', 'syncCourseMembers'];
+const ELSEWHERE = ['answerPicker', 'createGrade', 'createLineItem', 'createScore', 'handIn', 'retryGrade', 'syncCourseMembers'];
 
 test('every POST whose description has the header gives the first reply again, and no other POST has it', async () => {
   const document = (await tenant.anonymous.get('/openapi.json')).body as Document;

@@ -101,7 +101,7 @@ export const FAULTS = {
   'a sub of 256 characters': claim('sub', 'x'.repeat(256)),
   'a sub beyond ASCII': claim('sub', 'jürgen'),
   'no message type': noClaim(`${LTI}/message_type`),
-  'a message type that is not taken': claim(`${LTI}/message_type`, 'LtiSubmissionReviewRequest'),
+  'a message type that is not taken': claim(`${LTI}/message_type`, 'LtiAssetProcessorSettingsRequest'),
   'no version': noClaim(`${LTI}/version`),
   'LTI 1.1': claim(`${LTI}/version`, 'LTI-1p1'),
   'no deployment id': noClaim(`${LTI}/deployment_id`),

@@ -59,6 +59,15 @@ const lent = async (w: World, api: Api): Promise<object[]> => {
   return [{ type: 'link', file_id: id }];
 };
 
+/** A learner with a file of their own. */
+const handsIn =
+  (opened: Partial<Launch> = {}): ((w: World) => Promise<Request>) =>
+  async (w) => {
+    const { api, launchId } = await launched(w.tenant, w.at, { roles: [LEARNER], ...opened });
+    const { body } = await api.upload('/files', { file: Buffer.from('Essay.'), name: w.name() });
+    return { by: api, params: { launch_id: launchId }, body: { file_id: body.id } };
+  };
+
 const LINE_ITEM = { label: 'Essay', score_maximum: 10 };
 /** Of a new course, by an instructor of it; `at`: the registration, where it is not the usual one. */
 const course =
@@ -111,6 +120,17 @@ const ofLms = (make: (w: World, at?: Registration) => Promise<Request>, service:
 export const LTI_CASES: Readonly<Record<string, Cases>> = {
   getLaunch: { success: launch() },
   listLaunches: administrators(() => ({})),
+  handIn: {
+    success: handsIn(),
+    errors: { forbidden: handsIn({ course: null }) },
+  },
+  getHandIn: {
+    success: async (w) => {
+      const { by, params, body } = await handsIn()(w);
+      await (by as Api).post(`/lti/launches/${params?.['launch_id']}/hand-in`, body);
+      return { by: by as Api, params: params ?? {} };
+    },
+  },
   getPicker: { success: asked() },
   answerPicker: {
     isOpen: true,

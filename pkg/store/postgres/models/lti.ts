@@ -80,6 +80,8 @@ export const ltiLaunches = table('lti_launches', ['id'], {
   platformUrl: nullable(text),
   launchedAt: filled(timestamp),
   expiresAt: nullable(timestamp),
+  /** Whose hand-in the launch reviews. */
+  forUser: nullable(text),
   /** When a deep linking request was answered. */
   answeredAt: nullable(timestamp),
 });

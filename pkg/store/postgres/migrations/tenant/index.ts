@@ -58,6 +58,7 @@ import { answersToPickers } from './0207-answers-to-pickers.ts';
 import { linkKeys } from './0210-link-keys.ts';
 import { resourceLinks } from './0211-resource-links.ts';
 import { notices } from './0212-notices.ts';
+import { handIns } from './0213-hand-ins.ts';
 
 export const tenantMigrations: readonly TenantMigration[] = [
   people,
@@ -119,4 +120,5 @@ export const tenantMigrations: readonly TenantMigration[] = [
   linkKeys,
   resourceLinks,
   notices,
+  handIns,
 ];

@@ -1,0 +1,85 @@
+import { DOWNLOAD_LINK_SECONDS } from '../../api/lifetimes.ts';
+import type { Actor } from '../../api/actor.ts';
+import { Problem } from '../../api/problem.ts';
+import { levelOn, requireLevel } from '../../content/access/inherited-access.policy.ts';
+import { sealLink } from '../../content/downloads/sealed-links.ts';
+import { findFile } from '../../content/files/files.sql.ts';
+import type { Clock } from '../../runtime/clock.ts';
+import type { Random } from '../../runtime/random.ts';
+import type { Sealer } from '../../runtime/sealing.ts';
+import type { Database } from '../../store/postgres/database.ts';
+import type { HandInView } from './hand-ins.schema.ts';
+import { findLaunchOfHandIn, type HandInRow, insertHandIn, lastHandIn, type LaunchOfHandIn } from './hand-ins.sql.ts';
+
+/**
+ * What learners hand in at a link, and what a submission review (1EdTech Submission Review 1.0) shows of it.
+ *
+ * Invariants:
+ * - A hand-in is one version of one file. Later versions, a rename or a move change nothing of it, and nobody sees them by it.
+ * - People hand in files of their own, by the launch that is theirs.
+ * - It is shown to whoever handed it in, and in a launch that reviews it to an instructor of the course.
+ */
+export class HandIns {
+  readonly #db: Database;
+  readonly #sealer: Sealer;
+  readonly #clock: Clock;
+  readonly #random: Random;
+  readonly #tenantId: string;
+  readonly #apiUrl: string;
+
+  constructor(deps: { db: Database; sealer: Sealer; clock: Clock; random: Random; tenantId: string; apiUrl: string }) {
+    this.#db = deps.db;
+    this.#sealer = deps.sealer;
+    this.#clock = deps.clock;
+    this.#random = deps.random;
+    this.#tenantId = deps.tenantId;
+    this.#apiUrl = deps.apiUrl;
+  }
+
+  /** Four statements. Throws `not_found`, `forbidden`. */
+  async handIn(actor: Actor, launchId: string, fileId: string): Promise<HandInView> {
+    const launch = await findLaunchOfHandIn(this.#db.tables, launchId, actor.userId);
+    if (launch?.userId !== actor.userId) throw new Problem('not_found');
+    if (launch.isReview || launch.resourceLinkId === null || launch.courseRole === null)
+      throw new Problem('forbidden', 'Hand in by a launch of a link in a course that you are a member of.');
+    const file = await findFile(this.#db.tables, fileId);
+    if (!file || file.deletedAt !== null) throw new Problem('not_found');
+    requireLevel(levelOn('file', actor, file, await actor.permissionSet()), 'read');
+    if (file.ownerId !== actor.userId) throw new Problem('forbidden', 'Hand in a file of your own.');
+    const row = { uuid: this.#random.uuid(), userId: actor.userId, fileUuid: file.uuid, version: file.version, now: this.#clock.now() };
+    await this.#db.transaction((tx) => insertHandIn(tx, launch, row));
+    return this.#shown(await lastHandIn(this.#db.tables, actor.userId, launch));
+  }
+
+  /** The last hand-in at the launch's link: of the person whom the launch reviews, else of the person who launched. Two statements. Throws `not_found`. */
+  async show(actor: Actor, launchId: string): Promise<HandInView> {
+    const launch = await findLaunchOfHandIn(this.#db.tables, launchId, actor.userId);
+    if (launch?.userId !== actor.userId) throw new Problem('not_found');
+    const of = personOf(actor, launch);
+    return this.#shown(of === null ? undefined : await lastHandIn(this.#db.tables, of, launch));
+  }
+
+  #shown(row: HandInRow | undefined): HandInView {
+    if (!row) throw new Problem('not_found', 'Nothing was handed in here.');
+    if (row.fileName === null) throw new Problem('not_found', 'The version that was handed in was deleted since.');
+    const until = this.#clock.now().getTime() + DOWNLOAD_LINK_SECONDS * 1000;
+    const ticket = sealLink(
+      { sealer: this.#sealer, tenantId: this.#tenantId },
+      { file: row.fileUuid, version: row.version, user: row.userUuid, until },
+    );
+    return {
+      id: row.uuid,
+      user: { id: row.userUuid, name: row.userName },
+      file: { id: row.fileUuid, name: row.fileName },
+      version: row.version,
+      handed_in_at: row.handedInAt.toISOString(),
+      download_url: `${this.#apiUrl}/tickets/${ticket}`,
+    };
+  }
+}
+
+/** Whose hand-in the launch shows; null: nobody's, whom the LMS means has never launched, or the actor teaches the course no more. */
+function personOf(actor: Actor, { isReview, forUserId, courseRole }: LaunchOfHandIn): number | null {
+  if (!isReview) return actor.userId;
+  return courseRole === 'instructor' || forUserId === actor.userId ? forUserId : null;
+}
