@@ -212,7 +212,7 @@ test.each<[string, 'get' | 'post', string, Record<string, string>, string]>([
 
 test('a refusal wears the styles of the page of the course', async () => {
   const page = await new Browser().get(`${tenant.url}/lti/launch`);
-  const [, style] = /<link rel="stylesheet" href="(\/assets\/entry-[^"]+\.css)">/.exec(page.text) ?? [];
+  const [, style] = /<link rel="stylesheet" href="(\/assets\/[^"]+\.css)">/.exec(page.text) ?? [];
 
   const { status, headers } = await tenant.anonymous.raw('GET', `${tenant.url}${style}`);
 
