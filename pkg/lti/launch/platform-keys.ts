@@ -20,8 +20,12 @@ const ALGORITHMS: Readonly<Record<string, { readonly kty: string; readonly crv?:
   RS256: { kty: 'RSA' },
   RS384: { kty: 'RSA' },
   RS512: { kty: 'RSA' },
+  PS256: { kty: 'RSA' },
+  PS384: { kty: 'RSA' },
+  PS512: { kty: 'RSA' },
   ES256: { kty: 'EC', crv: 'P-256' },
   ES384: { kty: 'EC', crv: 'P-384' },
+  ES512: { kty: 'EC', crv: 'P-521' },
 };
 /** RFC 7518 §3.3. */
 const MODULUS_BITS_MIN = 2048;

@@ -7,6 +7,7 @@ import { systemClock } from '../../../pkg/runtime/clock.ts';
 import { ManualClock } from '../../support/clock.ts';
 import { Browser, follow } from '../../support/lms/browser.ts';
 import { FAULTS } from '../../support/lms/faults.ts';
+import { FAMILIES } from '../../support/lms/keys.ts';
 import { type KeySetManner, Lms } from '../../support/lms/lms.ts';
 import { serverSuite } from '../../support/server-suite.ts';
 import { countBy, range } from '../../support/wait.ts';
@@ -23,6 +24,41 @@ test('a rotated key works at once, the former one while it is published', async 
   await lms.stop();
 
   expect([before.status, after.status, lms.keySetRequests]).toEqual([303, 303, 2]);
+});
+
+test.each(FAMILIES)('an id_token that is signed by %s launches, and with its signature changed does not', async (alg) => {
+  const { lms, clientId } = await registeredLms(tenant);
+  const changed = { signer: alg, token: (token: string) => token.slice(0, -6) + (token.endsWith('AAAAAA') ? 'BBBBBB' : 'AAAAAA') };
+
+  const page = await follow(new Browser(), lms.open(clientId, {}, { signer: alg }));
+  const refused = await registeredLms(tenant, { lms }).then(({ clientId: other }) => follow(new Browser(), lms.open(other, {}, changed)));
+  await lms.stop();
+
+  expect([page.status, page.code, refused.code]).toEqual([303, undefined, 'signature_invalid']);
+});
+
+test('a key without alg and use is judged by what it is', async () => {
+  const { lms, clientId } = await registeredLms(tenant);
+
+  const page = await follow(new Browser(), lms.open(clientId, {}, { signer: 'bare' }));
+  await lms.stop();
+
+  expect([page.status, page.code]).toEqual([303, undefined]);
+});
+
+test.each([
+  ['PS256', 'RS256'],
+  ['RS384', 'PS384'],
+  ['ES256', 'RS256'],
+  ['ES256', 'ES384'],
+  ['RS512', 'ES512'],
+] as const)('a key for %s signs nothing as %s', async (signer, alg) => {
+  const { lms, clientId } = await registeredLms(tenant);
+
+  const page = await follow(new Browser(), lms.open(clientId, {}, { signer, header: (header) => void (header['alg'] = alg) }));
+  await lms.stop();
+
+  expect(page.code).toBe('key_unfit');
 });
 
 test('launches that come at once before the key set is known share one request', async () => {

@@ -1,7 +1,8 @@
-import { AGS, type Claims, LTI } from './claims.ts';
+import { AGS, type Claims, LEARNER, LTI, NRPS } from './claims.ts';
+import type { FAMILIES } from './keys.ts';
 
 /** Whose key signs, and under which key id. */
-export type Signer = 'own' | 'unpublished' | 'impostor' | 'weak' | 'encryption';
+export type Signer = 'own' | 'unpublished' | 'impostor' | 'weak' | 'encryption' | (typeof FAMILIES)[number] | 'bare';
 
 /** What an LMS, or somebody in between, does otherwise than the documents say. Each breaks one rule. */
 export interface Fault {
@@ -9,7 +10,7 @@ export interface Fault {
   readonly login?: (parameters: URLSearchParams) => void;
   readonly claims?: (claims: Claims) => void;
   readonly header?: (header: Claims) => void;
-  /** `own` unless said: the key is published. `impostor` signs with another key under the published key's id. */
+  /** `own` unless said: the key is published. A name of an algorithm: a new key for it, published; `bare`: without `alg` and `use`. `impostor` signs with another key under the published key's id. */
   readonly signer?: Signer;
   /** The finished text of the token. */
   readonly token?: (token: string) => string;
@@ -114,6 +115,33 @@ export const FAULTS = {
   'no roles': noClaim(`${LTI}/roles`),
   'roles that are no list': claim(`${LTI}/roles`, 'Instructor'),
   'a context without id': claim(`${LTI}/context`, { title: 'History' }),
+  'a context whose id is a number': claim(`${LTI}/context`, { id: 7 }),
+  'a context id of 256 characters': claim(`${LTI}/context`, { id: 'c'.repeat(256) }),
+  'an id_token of four parts': { token: (token) => `${token}.x` },
+  'an alg in lower case': { header: (header) => void (header.alg = 'rs256') },
+  'no alg': { header: (header) => void delete header.alg },
+  'an empty kid': { header: (header) => void (header.kid = '') },
+  'an iss with a slash at the end': { claims: (claims) => void (claims.iss = `${String(claims.iss)}/`) },
+  'an iss in a list': { claims: (claims) => void (claims.iss = [claims.iss]) },
+  'an aud that is a number': claim('aud', 7),
+  'an empty list of audiences': claim('aud', []),
+  'exp null': claim('exp', null),
+  'an iat that is text': { claims: (claims) => void (claims.iat = String(claims.iat)) },
+  'an nbf that is text': { claims: (claims) => void (claims.nbf = String(claims.iat)) },
+  'a nonce that is a number': claim('nonce', 7),
+  'sub null': claim('sub', null),
+  'a sub that is a number': claim('sub', 7),
+  'a sub with a line break': claim('sub', 'ada\nbob'),
+  'message type null': claim(`${LTI}/message_type`, null),
+  'a version without its last number': claim(`${LTI}/version`, '1.3'),
+  'an empty deployment id': claim(`${LTI}/deployment_id`, ''),
+  'a deployment id that is a number': claim(`${LTI}/deployment_id`, 1),
+  'a target that is script': claim(`${LTI}/target_link_uri`, 'javascript:alert(1)'),
+  'an empty target': claim(`${LTI}/target_link_uri`, ''),
+  'a resource link whose id is a number': claim(`${LTI}/resource_link`, { id: 7 }),
+  'a resource link id of 256 characters': claim(`${LTI}/resource_link`, { id: 'l'.repeat(256) }),
+  'roles null': claim(`${LTI}/roles`, null),
+  'roles with a number among them': claim(`${LTI}/roles`, [LEARNER, 7]),
 } as const satisfies Record<string, Fault>;
 
 /** What real LMSs send and the documents allow. */
@@ -151,6 +179,36 @@ export const ODDITIES = {
   },
   'an e-mail address that is none': claim('email', 'nobody at all'),
   'a name of 300 characters': claim('name', 'n'.repeat(300)),
+  'a name null and an address null': { claims: (claims) => void Object.assign(claims, { name: null, email: null }) },
+  'an address that is a list': claim('email', ['ada@lms.example.org']),
+  'given and family name alone': {
+    claims: (claims) => (delete claims.name, void Object.assign(claims, { given_name: 'Ada', family_name: 'Okafor' })),
+  },
+  'context null': claim(`${LTI}/context`, null),
+  'a context with a label alone': claim(`${LTI}/context`, { id: 'labelled', label: 'HIST 101' }),
+  'a context with an empty title': claim(`${LTI}/context`, { id: 'empty-title', title: '', label: '' }),
+  'a resource link without title': claim(`${LTI}/resource_link`, { id: 'untitled' }),
+  'services null': { claims: (claims) => void Object.assign(claims, { [AGS]: null, [NRPS]: null }) },
+  'a scope that is text': claim(AGS, {
+    scope: `${AGS.replace('claim/endpoint', 'scope')}/score`,
+    lineitems: 'https://lms.example.org/items',
+  }),
+  'addresses of services that are relative': {
+    claims: (claims) =>
+      void Object.assign(claims, { [AGS]: { scope: [], lineitems: '/items' }, [NRPS]: { context_memberships_url: 'members' } }),
+  },
+  'optional claims null': {
+    claims: (claims) => {
+      for (const name of ['launch_presentation', 'tool_platform', 'custom', 'lis', 'role_scope_mentor']) claims[`${LTI}/${name}`] = null;
+    },
+  },
+  'the same role twice': claim(`${LTI}/roles`, [LEARNER, LEARNER]),
+  'a role of 300 characters': claim(`${LTI}/roles`, [LEARNER, `https://lms.example.org/${'r'.repeat(300)}`]),
+  'roles of the institution alone': claim(`${LTI}/roles`, ['http://purl.imsglobal.org/vocab/lis/v2/institution/person#Student']),
+  'an nbf of the past': { claims: (claims) => void (claims.nbf = ahead(-100)) },
+  'no typ': { header: (header) => void delete header.typ },
+  'a typ that is another': { header: (header) => void (header.typ = 'id_token+jwt') },
+  'login with lti_deployment_id': login('lti_deployment_id', '1'),
 } as const satisfies Record<string, Fault>;
 
 function changedClaims(text: string): string {

@@ -1,4 +1,4 @@
-import { createHmac, generateKeyPairSync, type KeyObject, sign } from 'node:crypto';
+import { constants, createHmac, generateKeyPairSync, type KeyObject, sign } from 'node:crypto';
 import { newRsaKeys } from '../rsa-keys.ts';
 import type { Claims } from './claims.ts';
 
@@ -11,6 +11,16 @@ export interface LmsKey {
 
 /** A new key: of a platform, of a tool, or one that nobody knows. */
 export const newKey = (kid: string): LmsKey => ({ kid, ...newRsaKeys() });
+
+/** Algorithms beside RS256 (RFC 7518 §3.1). */
+export const FAMILIES = ['RS384', 'RS512', 'PS256', 'PS384', 'PS512', 'ES256', 'ES384', 'ES512'] as const;
+const CURVES: Readonly<Record<string, string>> = { ES256: 'P-256', ES384: 'P-384', ES512: 'P-521' };
+
+/** A new key for an algorithm. */
+export function keyFor(alg: string, kid: string): LmsKey {
+  const namedCurve = CURVES[alg];
+  return namedCurve === undefined ? newKey(kid) : { kid, ...generateKeyPairSync('ec', { namedCurve }) };
+}
 
 /** A key of 1024 bits. */
 export const weakKey = (kid: string): LmsKey => ({ kid, ...generateKeyPairSync('rsa', { modulusLength: 1024 }) });
@@ -29,7 +39,8 @@ const encoded = (part: unknown): string => Buffer.from(JSON.stringify(part)).toS
 /** A compact JWS (RFC 7515 §3.1), made by hand: libraries refuse to make what is wrong. */
 export function signed(header: Claims, claims: Claims, key: LmsKey): string {
   const text = `${encoded(header)}.${encoded(claims)}`;
-  return `${text}.${signatureOf(String(header.alg), text, key).toString('base64url')}`;
+  const { alg = 'RS256' } = header as { alg?: string };
+  return `${text}.${signatureOf(alg, text, key).toString('base64url')}`;
 }
 
 function signatureOf(alg: string, text: string, key: LmsKey): Buffer {
@@ -40,5 +51,8 @@ function signatureOf(alg: string, text: string, key: LmsKey): Buffer {
       .update(text)
       .digest();
   }
-  return sign(`sha${alg.slice(2)}`, Buffer.from(text), key.privateKey);
+  const { privateKey } = key;
+  const pss = { key: privateKey, padding: constants.RSA_PKCS1_PSS_PADDING, saltLength: constants.RSA_PSS_SALTLEN_DIGEST };
+  const by = alg.startsWith('PS') ? pss : alg.startsWith('ES') ? ({ key: privateKey, dsaEncoding: 'ieee-p1363' } as const) : privateKey;
+  return sign(`sha${alg.slice(2)}`, Buffer.from(text), by);
 }

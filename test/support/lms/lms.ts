@@ -7,7 +7,7 @@ import { Courses } from './courses.ts';
 import { DeepLinkReturns, RETURN_PATH } from './deep-linking.ts';
 import type { Fault, Signer } from './faults.ts';
 import { GradeBook } from './grade-book.ts';
-import { jwkOf, type LmsKey, newKey, signed, weakKey } from './keys.ts';
+import { FAMILIES, jwkOf, keyFor, type LmsKey, newKey, signed, weakKey } from './keys.ts';
 import { lineItemService } from './line-items.ts';
 import { NoticeHandlers } from './notices.ts';
 import { membershipService } from './nrps.ts';
@@ -31,6 +31,8 @@ export interface Registered {
 const jwksUrlOf = ({ jwksUrl, redirectUris }: Registered): string =>
   jwksUrl ?? redirectUris[0]?.replace(/\/launch$/, '/.well-known/jwks.json') ?? '';
 
+const notFound = (_request: IncomingMessage, response: ServerResponse): void => void response.writeHead(404).end();
+
 /** How long an id_token lives: as in Moodle. */
 const ID_TOKEN_SECONDS = 60;
 const MAX_LAUNCHES = 20_000;
@@ -52,6 +54,8 @@ export class Lms {
   readonly notices: NoticeHandlers;
   /** What tools return to deep linking requests. */
   readonly deepLinks: DeepLinkReturns;
+  /** Further paths of a face, each with what answers there. */
+  readonly paths = new Map<string, (request: IncomingMessage, response: ServerResponse) => void>();
   /** Who is in which course; whoever launches is. */
   readonly courses = new Courses();
   readonly #book: GradeBook;
@@ -161,7 +165,7 @@ export class Lms {
     else if (url.pathname.startsWith('/ags/')) void this.#agsService(url).answer(request, response);
     else if (url.pathname.startsWith('/pns/')) void this.notices.service.answer(request, response);
     else if (url.pathname.startsWith('/nrps/')) void this.members.answer(request, response);
-    else response.writeHead(404).end();
+    else (this.paths.get(url.pathname) ?? notFound)(request, response);
   }
 
   #agsService({ pathname }: URL): Pick<Service, 'answer'> {
@@ -232,7 +236,7 @@ export class Lms {
     this.courses.launched(launch, clientId);
     this.#book.offer((claims[AGS] as { lineitem?: unknown } | undefined)?.lineitem, launch, clientId);
     const key = this.#signer(fault.signer ?? 'own');
-    const header: Claims = { typ: 'JWT', alg: 'RS256', kid: key.kid };
+    const header: Claims = { typ: 'JWT', alg: FAMILIES.find((one) => one === fault.signer) ?? 'RS256', kid: key.kid };
     fault.header?.(header);
     const token = signed(header, claims, key);
     return fault.token?.(token) ?? token;
@@ -261,8 +265,16 @@ export class Lms {
     return fault.token?.(token) ?? token;
   }
 
+  #publish(key: LmsKey, as: Claims): LmsKey {
+    this.#published.push(jwkOf(key, as));
+    return key;
+  }
+
   #signer(signer: Signer): LmsKey {
     if (signer === 'own') return this.#key;
+    const family = FAMILIES.find((one) => one === signer);
+    if (family) return this.#publish(keyFor(family, systemRandom.hex(4)), { alg: family });
+    if (signer === 'bare') return this.#publish(newKey(systemRandom.hex(4)), { alg: undefined, use: undefined });
     const key = signer === 'weak' ? weakKey(signer) : newKey(signer === 'impostor' ? this.#key.kid : signer);
     if (signer === 'weak') this.#published.push(jwkOf(key));
     if (signer === 'encryption') this.#published.push(jwkOf(key, { use: 'enc' }));
