@@ -14,6 +14,8 @@ export interface ContextRow extends OfferedServices {
   readonly groupId: number;
   /** The registration of the last launch; null: there is none. */
   readonly toolId: number | null;
+  /** Of the same launch. */
+  readonly deploymentId: string | null;
   readonly platformId: number | null;
   readonly uuid: string;
   readonly lmsId: string;
@@ -31,7 +33,7 @@ export interface OwnContextRow extends ContextRow {
 }
 
 /** Of a group `g`, its last launch `l` and its folder `d`. Members are counted once a page is chosen. */
-const COLUMNS = `g.id AS "groupId", l.tool_id AS "toolId", g.platform_id AS "platformId", g.uuid, g.context_id AS "lmsId", g.name AS title, l.label, l.registration_id AS "registrationId",
+const COLUMNS = `g.id AS "groupId", l.tool_id AS "toolId", l.deployment_id AS "deploymentId", g.platform_id AS "platformId", g.uuid, g.context_id AS "lmsId", g.name AS title, l.label, l.registration_id AS "registrationId",
   CASE WHEN d.id IS NOT NULL THEN jsonb_build_object('id', d.uuid, 'name', d.name) END AS folder,
   (SELECT count(*)::int FROM lti_members n WHERE n.group_id = g.id AND n.is_active) AS members, g.roster_synced_at AS "rosterSyncedAt",
   coalesce(l.is_active, false) AS "isActive", l.line_items_url AS "lineItemsUrl", l.line_item_url AS "lineItemUrl",
@@ -39,7 +41,7 @@ const COLUMNS = `g.id AS "groupId", l.tool_id AS "toolId", g.platform_id AS "pla
 
 const FROM = `groups g
   LEFT JOIN LATERAL (
-    SELECT l.context_label AS label, l.tool_id, t.uuid AS registration_id, t.is_active AND p.is_active AND t.platform_id = p.id AS is_active,
+    SELECT l.context_label AS label, l.tool_id, l.deployment_id, t.uuid AS registration_id, t.is_active AND p.is_active AND t.platform_id = p.id AS is_active,
       l.ags_lineitems_url AS line_items_url, l.ags_lineitem_url AS line_item_url, l.ags_scopes AS scopes, l.nrps_url AS roster_url
     FROM lti_launches l JOIN lti_tools t ON t.id = l.tool_id JOIN lti_platforms p ON p.id = l.platform_id
     WHERE l.platform_id = g.platform_id AND l.context_id = g.context_id

@@ -1,5 +1,5 @@
 import type { Sql } from '../../store/postgres/pool.ts';
-import { SERVICE_REGISTRATION, type ServiceRegistration } from '../services/service-client.ts';
+import { serviceRegistration, type ServiceRegistration } from '../services/service-client.ts';
 import type { Score } from './post-score.ts';
 
 /** A pending grade as the worker needs it, with the registration that sends it. */
@@ -30,7 +30,7 @@ export async function findSubmission(tx: Sql, uuid: string): Promise<Submission 
     `SELECT g.uuid, g.launch_id AS "launchId", g.line_item_id AS "lineItemId", g.user_id AS "userId", g.score, g.score_maximum AS "scoreMaximum", g.comment, g.timestamp,
        g.line_item AS "lineItem", g.attempts, g.sent_at AS "sentAt",
        ${SUPERSEDED} AS "isSuperseded",
-       ${SERVICE_REGISTRATION}
+       ${serviceRegistration('l.deployment_id')}
      FROM lti_grades g JOIN lti_launches l ON l.launch_id = g.launch_id JOIN lti_tools t ON t.id = l.tool_id JOIN lti_platforms p ON p.id = l.platform_id
      WHERE g.uuid = $1 AND g.status = 'pending'`,
     [uuid],

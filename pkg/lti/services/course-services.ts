@@ -57,7 +57,7 @@ export class CourseServices {
     const { lineItemsUrl: url, toolId } = context;
     const service = lineItemService(context, access);
     if (toolId === null) throw serviceMissing(service, NO_LAUNCH);
-    const operation = await this.#begin(toolId, service, context.scopes, signal);
+    const operation = await this.#begin(toolId, service, context, signal);
     if (url === null) throw serviceMissing(service, 'The last launch of this course named no address of line items (lineitems)');
     return { url, toolId, operation };
   }
@@ -69,29 +69,24 @@ export class CourseServices {
     access: 'read' | 'write',
     signal?: AbortSignal,
   ): Promise<Operation> {
-    return this.#begin(toolId, lineItemService(context, access), context.scopes, signal);
+    return this.#begin(toolId, lineItemService(context, access), context, signal);
   }
 
   results(context: ContextRow, { toolId }: { readonly toolId: number }, signal: AbortSignal): Promise<Operation> {
-    return this.#begin(toolId, { name: 'results', scope: SCOPES.results }, context.scopes, signal);
+    return this.#begin(toolId, { name: 'results', scope: SCOPES.results }, context, signal);
   }
 
   async roster(context: ContextRow, limits: OperationLimits, signal: AbortSignal): Promise<RosterService> {
     const { url, toolId } = requireRoster(context);
-    return { url, operation: await this.#begin(toolId, MEMBERS, [MEMBERS.scope], signal, limits) };
+    return { url, operation: await this.#begin(toolId, MEMBERS, { ...context, scopes: [MEMBERS.scope] }, signal, limits) };
   }
 
-  async #begin(
-    toolId: number,
-    service: Service,
-    scopes: readonly string[],
-    signal?: AbortSignal,
-    limits?: OperationLimits,
-  ): Promise<Operation> {
+  async #begin(toolId: number, service: Service, context: ContextRow, signal?: AbortSignal, limits?: OperationLimits): Promise<Operation> {
     const { sql, tenant, sealer, calls, clock } = this.#deps;
-    const registration = await findServiceRegistration(sql, toolId);
+    const deploymentId = toolId === context.toolId ? context.deploymentId : null;
+    const registration = await findServiceRegistration(sql, toolId, deploymentId);
     if (!registration?.isActive) throw new Problem('registration_inactive');
-    if (!scopes.includes(service.scope)) throw serviceMissing(service, 'The last launch of this course did not allow it');
+    if (!context.scopes.includes(service.scope)) throw serviceMissing(service, 'The last launch of this course did not allow it');
     try {
       const client = serviceClient(tenant.slug, registration, () => Promise.resolve({ tenantId: tenant.id, sealer }));
       return calls.begin(client, service, signal, limits);

@@ -9,22 +9,32 @@ export interface ServiceRegistration {
   readonly clientId: string;
   readonly tokenEndpoint: string;
   readonly tokenAudience: string | null;
+  /** Of the launch; else that of the registration, where it lists exactly one. */
+  readonly deploymentId: string | null;
   readonly keyId: string | null;
   /** Sealed. */
   readonly privateKey: string | null;
   readonly managedRef: string | null;
 }
 
-/** The columns of a ServiceRegistration, of a tool `t` and its platform `p`. */
-export const SERVICE_REGISTRATION = `t.is_active AND p.is_active AND t.platform_id = p.id AS "isActive", t.client_id AS "clientId",
+/** Of a tool `t` and its platform `p`: its deployment, where there is exactly one. */
+const ONE_DEPLOYMENT = `(SELECT min(d.deployment_id) FROM lti_deployments d WHERE d.tool_id = t.id AND d.platform_id = p.id HAVING count(*) = 1)`;
+
+/** The columns of a ServiceRegistration, of a tool `t` and its platform `p`. `launched`: the deployment of a launch, where it is known. */
+export const serviceRegistration = (launched: string): string =>
+  `t.is_active AND p.is_active AND t.platform_id = p.id AS "isActive", t.client_id AS "clientId",
   p.token_endpoint AS "tokenEndpoint", p.token_audience AS "tokenAudience", t.key_id AS "keyId", t.private_key AS "privateKey",
-  t.managed_ref AS "managedRef"`;
+  t.managed_ref AS "managedRef", coalesce(${launched}, ${ONE_DEPLOYMENT}) AS "deploymentId"`;
 
-const REGISTRATION = `SELECT ${SERVICE_REGISTRATION} FROM lti_tools t JOIN lti_platforms p ON p.id = t.platform_id WHERE t.id = $1`;
+const REGISTRATION = `SELECT ${serviceRegistration('$2::text')} FROM lti_tools t JOIN lti_platforms p ON p.id = t.platform_id WHERE t.id = $1`;
 
-/** One statement. */
-export async function findServiceRegistration(sql: Executor, toolId: number): Promise<ServiceRegistration | undefined> {
-  const [registration] = await sql.prepared<ServiceRegistration>('lti-service-registration', REGISTRATION, [toolId]);
+/** `deploymentId`: of a launch, where it is known. One statement. */
+export async function findServiceRegistration(
+  sql: Executor,
+  toolId: number,
+  deploymentId: string | null = null,
+): Promise<ServiceRegistration | undefined> {
+  const [registration] = await sql.prepared<ServiceRegistration>('lti-service-registration', REGISTRATION, [toolId, deploymentId]);
   return registration;
 }
 
@@ -35,7 +45,7 @@ interface Seal {
 
 /** `tenant`: its slug. Throws ServiceTokenError for a registration that has no key yet. */
 export function serviceClient(tenant: string, registration: ServiceRegistration, seal: () => Promise<Seal>): ServiceClient {
-  const { clientId, tokenEndpoint, tokenAudience, keyId, privateKey, managedRef } = registration;
+  const { clientId, tokenEndpoint, tokenAudience, deploymentId, keyId, privateKey, managedRef } = registration;
   if (keyId === null || privateKey === null || managedRef === null)
     throw new ServiceTokenError('the LMS gave no token: the registration has no key yet');
   return {
@@ -43,6 +53,7 @@ export function serviceClient(tenant: string, registration: ServiceRegistration,
     clientId,
     tokenEndpoint,
     tokenAudience,
+    deploymentId,
     keyId,
     privateKey: async () => {
       const { tenantId, sealer } = await seal();

@@ -15,6 +15,8 @@ export interface ServiceClient {
   readonly tokenEndpoint: string;
   /** `aud` of the assertion; null: the token endpoint. */
   readonly tokenAudience: string | null;
+  /** Of the assertion: Blackboard gives tokens for one deployment. Null: the registration has several, or none. */
+  readonly deploymentId: string | null;
   readonly keyId: string;
   /** PKCS#8, PEM; opened only when a token must be asked for. */
   privateKey(): Promise<string>;
@@ -50,6 +52,7 @@ const ISSUED_EARLIER_SECONDS = 60;
 const ASSERTION_SECONDS = 300;
 /** A `Date` is in whole seconds, and a reply takes time: a smaller difference says nothing of a clock. */
 const CLOCK_DIFFERENCE_SECONDS = 5;
+const DEPLOYMENT_ID = 'https://purl.imsglobal.org/spec/lti/claim/deployment_id';
 const TIMEOUT_MS = 15_000;
 const REPLY_BYTES_MAX = 64 * 1024;
 /** A token is requested again after an hour, even if the platform says that it is valid longer. */
@@ -124,7 +127,8 @@ export class ServiceTokens {
   async #assertion(client: ServiceClient): Promise<string> {
     const key = await importPKCS8(await client.privateKey(), 'RS256');
     const issuedAt = Math.floor(this.#clock.now().getTime() / 1000) - ISSUED_EARLIER_SECONDS;
-    return new SignJWT()
+    const { deploymentId } = client;
+    return new SignJWT(deploymentId === null ? {} : { [DEPLOYMENT_ID]: deploymentId })
       .setProtectedHeader({ alg: 'RS256', typ: 'JWT', kid: client.keyId })
       .setIssuer(client.clientId)
       .setSubject(client.clientId)
@@ -169,8 +173,8 @@ export class ServiceTokens {
 }
 
 /** A registration that changes (its key, its endpoint) is another client. */
-const keyOf = ({ tenant, clientId, tokenEndpoint, tokenAudience, keyId }: ServiceClient, scope: string): string =>
-  JSON.stringify([tenant, clientId, tokenEndpoint, tokenAudience, keyId, scope]);
+const keyOf = ({ tenant, clientId, tokenEndpoint, tokenAudience, deploymentId, keyId }: ServiceClient, scope: string): string =>
+  JSON.stringify([tenant, clientId, tokenEndpoint, tokenAudience, deploymentId, keyId, scope]);
 
 function tokenOf(body: Buffer, scope: string): { token: string; seconds: number } {
   const reply = TokenReply.safeParse(jsonOf(body));

@@ -60,6 +60,7 @@ const client = (more: Partial<ServiceClient> = {}): ServiceClient => ({
   clientId: 'tool',
   tokenEndpoint: lms.tokenEndpoint,
   tokenAudience: null,
+  deploymentId: null,
   keyId: key.kid,
   privateKey: () => {
     opened += 1;
@@ -102,7 +103,18 @@ test.each([
   expect(await asked(work)).toBe(requests);
 });
 
-test('another tenant, scope, key, audience or end point has a token of its own', async () => {
+test('the assertion names the deployment that the token is for, and none where it is not known', async () => {
+  lms.tokens.wantsDeployment = '1';
+  try {
+    await expect(ask({ deploymentId: '1' })).resolves.toEqual(expect.any(String));
+    await expect(ask({ deploymentId: '2' })).rejects.toThrow(/of another deployment/);
+    await expect(ask()).rejects.toThrow(/of another deployment/);
+  } finally {
+    lms.tokens.wantsDeployment = undefined;
+  }
+});
+
+test('another tenant, scope, key, deployment, audience or end point has a token of its own', async () => {
   const lineItems = SCORE_SCOPE.replace(/score$/, 'lineitem');
   await ask();
 
@@ -111,6 +123,7 @@ test('another tenant, scope, key, audience or end point has a token of its own',
   expect(await asked(() => ask({ tokenAudience: lms.tokenEndpoint }))).toBe(1);
   expect(await asked(() => ask({ tokenEndpoint: `${lms.tokenEndpoint}?again`, tokenAudience: lms.tokenEndpoint }))).toBe(1);
   expect(await asked(() => ask({ keyId: 'another' }).catch(() => undefined))).toBe(1);
+  expect(await asked(() => ask({ deploymentId: '2' }))).toBe(1);
   expect(await asked(() => ask())).toBe(0);
 });
 

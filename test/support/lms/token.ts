@@ -37,6 +37,7 @@ const ASSERTION_SECONDS_MAX = 300;
 const TOKEN_SECONDS = 3600;
 /** Less than the margin that a client may keep, more than a busy machine takes to use it. */
 const SHORT_TOKEN_SECONDS = 10;
+const DEPLOYMENT_ID = 'https://purl.imsglobal.org/spec/lti/claim/deployment_id';
 const ASSERTION_TYPE = 'urn:ietf:params:oauth:client-assertion-type:jwt-bearer';
 
 /** Resolves `*.localhost` to loopback, which Node does not. */
@@ -65,13 +66,16 @@ export class TokenEndpoint {
   requests = 0;
   /** How far the platform's clock is ahead, and by how much it takes the times of others to be wrong. */
   readonly clock = { aheadSeconds: 0, toleranceSeconds: CLOCK_SKEW_SECONDS };
-  readonly #address: string;
+  /** `aud` of assertions: its address, unless the LMS wants another. */
+  audience: string;
+  /** Blackboard: the assertion names the deployment that the token is for. */
+  wantsDeployment: string | undefined;
   readonly #clients: (clientId: string) => TokenClient | undefined;
   readonly #tokens = new Map<string, { clientId: string; scopes: readonly string[]; until: number }>();
   readonly #used = new Set<string>();
 
   constructor(address: string, clients: (clientId: string) => TokenClient | undefined) {
-    this.#address = address;
+    this.audience = address;
     this.#clients = clients;
   }
 
@@ -129,7 +133,7 @@ export class TokenEndpoint {
       algorithms: ['RS256'],
       issuer: client.clientId,
       subject: client.clientId,
-      audience: this.#address,
+      audience: this.audience,
       requiredClaims: ['iss', 'sub', 'aud', 'iat', 'exp', 'jti'],
       clockTolerance: this.clock.toleranceSeconds,
       currentDate: this.#now(),
@@ -139,6 +143,9 @@ export class TokenEndpoint {
     if (exp - iat > ASSERTION_SECONDS_MAX) throw new Refused('invalid_client', 'the assertion lives longer than 5 minutes');
     if (iat > this.#now().getTime() / 1000 + this.clock.toleranceSeconds)
       throw new Refused('invalid_client', 'the assertion is of the future');
+    const { wantsDeployment } = this;
+    if (wantsDeployment !== undefined && payload[DEPLOYMENT_ID] !== wantsDeployment)
+      throw new Refused('invalid_client', 'the assertion is of another deployment');
     if (typeof jti !== 'string' || jti === '' || this.#used.has(jti)) throw new Refused('invalid_client', 'jti was used before');
     this.#used.add(jti);
   }
