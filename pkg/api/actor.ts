@@ -17,6 +17,8 @@ export type Permission =
   | 'write:webhooks'
   | 'read:schedules'
   | 'write:schedules'
+  | 'read:registrations'
+  | 'write:registrations'
   | 'write:grades'
   | 'read:audit';
 
@@ -69,6 +71,8 @@ export const ROLE_PERMISSIONS: Readonly<Record<Role, readonly Permission[]>> = {
     'write:webhooks',
     'read:schedules',
     'write:schedules',
+    'read:registrations',
+    'write:registrations',
     'read:audit',
   ],
 };

@@ -46,8 +46,8 @@ export interface WebPages {
   notice(content: { readonly title: string; readonly body: string }): string;
 }
 
-/** The scripts of pkg/web: the page of a course, the picker, and the exchange with a platform's storage. */
-export type WebScript = 'entry' | 'picker' | 'storage';
+/** The scripts of pkg/web: the page of a course, the picker, the exchange with a platform's storage, and the registration of an LMS. */
+export type WebScript = 'entry' | 'picker' | 'registration' | 'storage';
 
 const ENTITIES: Readonly<Record<string, string>> = { '&': '&amp;', '<': '&lt;', '>': '&gt;', '"': '&quot;', "'": '&#39;' };
 

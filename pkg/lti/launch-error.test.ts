@@ -5,7 +5,8 @@ import { LAUNCH_ERRORS } from './launch-error.ts';
 
 test('docs/connect-an-lms.md lists every code with its status and sentence', () => {
   const page = readFileSync(join(import.meta.dirname, '../../docs/connect-an-lms.md'), 'utf8');
-  const listed = [...page.matchAll(/^\| `(\w+)` \| (\d{3}) \| (.*) \|$/gm)].map(([, code, status, meaning]) => ({
+  const [, section = ''] = /^## Why a launch is refused\n([\s\S]*)/m.exec(page) ?? [];
+  const listed = [...section.matchAll(/^\| `(\w+)` \| (\d{3}) \| (.*) \|$/gm)].map(([, code, status, meaning]) => ({
     code,
     status: Number(status),
     meaning,

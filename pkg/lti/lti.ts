@@ -5,6 +5,8 @@ import { Contexts } from './contexts/contexts.service.ts';
 import { ContentItems } from './deep-linking/content-items.ts';
 import { deepLinkingEndpoints } from './deep-linking/deep-linking.endpoints.ts';
 import { Pickers } from './deep-linking/pickers.service.ts';
+import { DynamicRegistration } from './dynamic-registration/dynamic-registration.service.ts';
+import { registrationRoutes } from './dynamic-registration/registration.routes.ts';
 import { CourseSync } from './launch/course-sync.ts';
 import { Entries } from './pages/entry.service.ts';
 import { FramedLaunches } from './pages/framed-launches.ts';
@@ -15,6 +17,8 @@ import { handInEndpoints } from './hand-ins/hand-ins.endpoints.ts';
 import { HandIns } from './hand-ins/hand-ins.service.ts';
 import { lineItemEndpoints } from './line-items/line-items.endpoints.ts';
 import { LineItems } from './line-items/line-items.service.ts';
+import { registrationEndpoints } from './registrations/registrations.endpoints.ts';
+import { Registrations } from './registrations/registrations.service.ts';
 import { resultEndpoints } from './results/results.endpoints.ts';
 import { Results } from './results/results.service.ts';
 import { memberEndpoints } from './members/members.endpoints.ts';
@@ -74,15 +78,19 @@ export const lti: Feature = {
     const courseServices = new CourseServices({ ...deps, sql: db.tables, calls });
     const entries = new Entries({ ...deps, framed: new FramedLaunches(deps) });
     const items = new ContentItems({ ...deps, targets });
+    const tool = { name: services.tenant.name ?? 'Carrel', appUrl, ltiUrl };
+    const registration = new DynamicRegistration({ ...deps, tool, allow: settings.egressAllow });
     return {
       pages: [
         ...ltiRoutes({ ...deps, logins, launches, entries, redirectUri }),
         ...noticeRoutes({ ...deps, notices: new Notices({ ...deps, keys }) }),
+        ...registrationRoutes({ ...deps, registration, tool }),
       ],
       endpoints: [
         ...launchViewEndpoints(new LaunchViews(deps)),
         ...deepLinkingEndpoints(new Pickers({ ...deps, items })),
         ...handInEndpoints(new HandIns(deps)),
+        ...registrationEndpoints(new Registrations(deps), registration),
         ...contextEndpoints(new Contexts(deps)),
         ...memberEndpoints(new CourseMembers({ ...deps, tasks })),
         ...lineItemEndpoints(new LineItems({ ...deps, calls, services: courseServices })),

@@ -20,6 +20,11 @@ export const CHECKSUM_ANNOTATION = `${PREFIX}/checksum`;
 /** On the Secret that holds the password or, where the spec names one, on that of the keys: a keyed hash of the e-mail and password that were set last. */
 export const ADMINISTRATOR_ANNOTATION = `${PREFIX}/administrator`;
 
+/** On an LtiRegistration that the operator made: what it was made of, `dynamic-registration/<id of the link>`. */
+export const ORIGIN_ANNOTATION = `${PREFIX}/origin`;
+/** On the same: what the administrator of the LMS still has to do there. */
+export const NEXT_STEP_ANNOTATION = `${PREFIX}/next-step`;
+
 export const MANAGED_BY_LABEL = 'app.kubernetes.io/managed-by';
 export const MANAGED_BY_SELECTOR = `${MANAGED_BY_LABEL}=${FIELD_MANAGER}`;
 export const NOT_MANAGED_BY_SELECTOR = `${MANAGED_BY_LABEL}!=${FIELD_MANAGER}`;

@@ -21,6 +21,7 @@ import { ConditionWriter } from './conditions/writer.ts';
 import { allInformers, BY_GATEWAY, BY_NAMED_SECRET, BY_TENANT, createInformers, missingLists, type Informers } from './informers.ts';
 import { TENANT, WEBHOOK, type LtiRegistration } from './kinds.ts';
 import { ltiRegistrationReconciler } from './ltiregistration/ltiregistration.controller.ts';
+import { createRequestedRegistrations } from './ltiregistration/registration-requests.ts';
 import { reportUnknownDeployments } from './ltiregistration/unknown-deployments.ts';
 import { reportUnknownValues } from './ltiregistration/unknown-values.ts';
 import { longTransactions } from './long-transactions.ts';
@@ -165,6 +166,13 @@ export class Operator {
       reportIntegrityFaults({ tenants: tenants.store, events: this.#events }),
       reportUnknownDeployments(ofRegistrations),
       reportUnknownValues(ofRegistrations),
+      createRequestedRegistrations({
+        ...this.#deps,
+        tenants: tenants.store,
+        registrations: registrations.store,
+        api: registrations.api,
+        events: this.#events,
+      }),
       longTransactions({ ...this.#deps, tenants: tenants.store }),
       movingTenants({ tenants: tenants.store, enqueue: (key) => ofTenants.enqueue(key, PRIORITY.resync) }),
     ];

@@ -17,9 +17,9 @@ const resourceOf = ({ group, plural }: Kind, subresource?: string): string =>
  * and so do config/rbac and the API servers of the tests, on which the operator runs with no other right.
  */
 export const CLUSTER_RIGHTS: ReadonlyMap<string, readonly string[]> = new Map([
-  // Patch: its finalizer. The status is replaced. Owner references that block the owner's deletion ask for `finalizers`.
+  // Create: of registrations that LMSs made themselves. Patch: its finalizer. The status is replaced. Owner references that block the owner's deletion ask for `finalizers`.
   ...[TENANT, LTI_REGISTRATION, WEBHOOK].flatMap((kind): [string, string[]][] => [
-    [resourceOf(kind), [...WATCHED, 'patch']],
+    [resourceOf(kind), [...WATCHED, 'patch', ...(kind === LTI_REGISTRATION ? ['create'] : [])]],
     [resourceOf(kind, 'status'), ['update']],
     [resourceOf(kind, 'finalizers'), ['update']],
   ]),

@@ -16,6 +16,7 @@ export default defineConfig({
       input: {
         entry: join(import.meta.dirname, 'entry/main.tsx'),
         picker: join(import.meta.dirname, 'picker/main.tsx'),
+        registration: join(import.meta.dirname, 'registration/main.ts'),
         storage: join(import.meta.dirname, 'storage/main.ts'),
       },
     },

@@ -1,4 +1,5 @@
 import type { Sql } from '../../pkg/store/postgres/pool.ts';
+import { ROWS_OF_LINKS } from './every-table-of-links.ts';
 import { ROWS_OF_REGISTRY } from './every-table-of-shards.ts';
 import { EARLIER, LATER, type Rows, uuid } from './row-values.ts';
 
@@ -129,61 +130,7 @@ export const ROWS_OF_TENANT: Rows = {
     },
     { uuid: uuid(21), name: 'Friends', created_by: 2, description: 'of physics' },
   ],
-  lti_link_keys: [{ id: 'a1b2c3', secret: 'sealed' }],
-  lti_resource_links: [
-    {
-      tool_id: 1,
-      deployment_id: 'deployment',
-      context_id: 'course',
-      resource_link_id: 'link',
-      title: 'Week 1',
-      target: 'v1.a1b2c3.payload.mac',
-      fault: 'target_altered',
-      key_id: 'a1b2c3',
-      file_uuid: uuid(46),
-      maker_uuid: uuid(2),
-      course_uuid: uuid(20),
-      updated_at: EARLIER,
-    },
-  ],
-  lti_course_copies: [{ platform_id: 1, context_id: 'course', origin_id: 'course of last year', adopted_by: 3 }],
-  lti_notices: [
-    {
-      tool_id: 1,
-      notice_id: 'notice',
-      type: 'LtiContextCopyNotice',
-      deployment_id: 'deployment',
-      context_id: 'course',
-      origin_ids: ['course of last year'],
-      noticed_at: EARLIER,
-      processed_at: EARLIER,
-    },
-  ],
-  lti_notice_handlers: [
-    {
-      tool_id: 1,
-      deployment_id: 'deployment',
-      service_url: 'https://lms.example.org/notices',
-      registered_at: EARLIER,
-      reason: 'busy',
-      attempts: 1,
-      hello_at: EARLIER,
-    },
-  ],
-  lti_hand_ins: [
-    {
-      uuid: uuid(47),
-      tool_id: 1,
-      deployment_id: 'deployment',
-      context_id: 'course',
-      resource_link_id: 'link',
-      line_item: 'https://lms.example.org/items/1',
-      user_id: 3,
-      file_uuid: uuid(46),
-      version: 2,
-      handed_in_at: EARLIER,
-    },
-  ],
+  ...ROWS_OF_LINKS,
   lti_line_items: [{ uuid: uuid(45), group_id: 1, tool_id: 1, url: 'https://lms.example.org/items/1' }],
   group_members: [{ group_id: 1, user_id: 3, role: 'learner' }],
   lti_members: [

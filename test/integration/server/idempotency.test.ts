@@ -272,6 +272,7 @@ const SECRETS: typeof SUCCEEDS = {
     const { user } = await tenant.user();
     return (key) => tenant.admin.post(`/users/${user.id}/password-reset`, undefined, keyed(key));
   },
+  createRegistrationLink: async () => (key) => tenant.admin.post('/lti/registration-links', {}, keyed(key)),
   createWebhook: async () => (key) =>
     tenant.admin.post('/webhooks', { url: 'https://receiver.example.org/hook', events: ['file.created'] }, keyed(key)),
   rotateWebhookSecret: async () => {

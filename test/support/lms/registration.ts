@@ -18,7 +18,8 @@ export interface Registration {
 const DEPLOYMENT = '1';
 
 /** As `newToolKey`, for less CPU. */
-const cheapToolKey = (): Promise<ToolKey> => givenToolKey(newRsaKeys().privateKey.export({ type: 'pkcs8', format: 'pem' }).toString());
+export const cheapToolKey = (): Promise<ToolKey> =>
+  givenToolKey(newRsaKeys().privateKey.export({ type: 'pkcs8', format: 'pem' }).toString());
 
 /**
  * A tenant that is registered at an LMS, and the LMS at the tenant as the operator registers it for the resource `test/<client id>`. `existing`: a

@@ -29,6 +29,7 @@ import { vacuumOfOutbox } from './0040-vacuum-of-outbox.ts';
 import { foundOutboxes } from './0041-found-outboxes.ts';
 import { bytesOfJobs } from './0042-bytes-of-jobs.ts';
 import { storeFilesWithCrc } from './0150-store-files-with-crc.ts';
+import { registrationRequests } from './0200-registration-requests.ts';
 
 /** In their order. */
 export const shardMigrations: readonly Migration<object>[] = [
@@ -62,4 +63,5 @@ export const shardMigrations: readonly Migration<object>[] = [
   foundOutboxes,
   bytesOfJobs,
   storeFilesWithCrc,
+  registrationRequests,
 ];

@@ -59,6 +59,7 @@ import { linkKeys } from './0210-link-keys.ts';
 import { resourceLinks } from './0211-resource-links.ts';
 import { notices } from './0212-notices.ts';
 import { handIns } from './0213-hand-ins.ts';
+import { registrationLinks } from './0215-registration-links.ts';
 
 export const tenantMigrations: readonly TenantMigration[] = [
   people,
@@ -121,4 +122,5 @@ export const tenantMigrations: readonly TenantMigration[] = [
   resourceLinks,
   notices,
   handIns,
+  registrationLinks,
 ];

@@ -1,0 +1,37 @@
+import { HISTORY_PARAMETERS } from '../links/placed-target.policy.ts';
+import { MESSAGES, SCOPES, type Tool } from './tool-registration.policy.ts';
+
+/** Of those that are asked of other LMSs, the placements that Canvas knows begin with a small letter. */
+const isOfCanvas = (placement: string): boolean => /^[a-z]/.test(placement);
+
+/**
+ * The tool's configuration for a Canvas that registers tools by an address (Developer Keys → LTI Key → Enter URL; Canvas' lti_dev_key_config.md). It
+ * holds nothing that is secret.
+ */
+export function canvasConfiguration({ name, appUrl, ltiUrl }: Tool): object {
+  const target = `${appUrl}/lti/launch`;
+  return {
+    title: name,
+    description: 'Files for courses',
+    oidc_initiation_url: `${ltiUrl}/login_initiation`,
+    target_link_uri: target,
+    redirect_uris: [`${ltiUrl}/launch`],
+    public_jwk_url: `${ltiUrl}/.well-known/jwks.json`,
+    scopes: SCOPES,
+    custom_fields: HISTORY_PARAMETERS,
+    extensions: [
+      {
+        platform: 'canvas.instructure.com',
+        domain: new URL(appUrl).host,
+        tool_id: 'carrel',
+        privacy_level: 'public',
+        settings: {
+          text: name,
+          placements: Object.entries(MESSAGES).flatMap(([type, placements]) =>
+            placements.filter(isOfCanvas).map((placement) => ({ placement, message_type: type, target_link_uri: target, text: name })),
+          ),
+        },
+      },
+    ],
+  };
+}

@@ -1,0 +1,116 @@
+import type { Executor, Tx } from '../../store/postgres/database.ts';
+import type { Agreement } from '../registrations/registration-list.sql.ts';
+import type { WantedRegistration } from '../registrations/wanted-registration.ts';
+
+/** An attempt holds its link so long: longer than the LMS may take to answer. After a crash the link is free again then. */
+const ATTEMPT_MS = 60_000;
+/** Registrations of a tenant that wait for the operator (the slots of carrel.registration_requests). */
+const SLOTS = 20;
+
+export interface LinkRow {
+  readonly id: number;
+  readonly uuid: string;
+  readonly platformName: string | null;
+  /** Whoever made it is still an administrator. */
+  readonly isBacked: boolean;
+  readonly expiresAt: Date;
+  readonly attempt: string | null;
+  readonly attemptUntil: Date | null;
+  readonly usedAt: Date | null;
+  readonly issuer: string | null;
+  readonly agreement: Agreement | null;
+}
+
+const BACKED = `EXISTS (SELECT FROM users u WHERE u.id = created_by AND u.is_active AND 'admin' = ANY (u.roles))`;
+const LINK_COLUMNS = `id, uuid, platform_name AS "platformName", ${BACKED} AS "isBacked", expires_at AS "expiresAt", attempt, attempt_until AS "attemptUntil",
+  used_at AS "usedAt", issuer, registered AS agreement`;
+
+/** Unused links go a day after they expired. One statement. */
+export async function insertLink(
+  sql: Executor,
+  link: { uuid: string; tokenHash: string; platformName: string | null; createdBy: number; expiresAt: Date },
+): Promise<void> {
+  await sql.query(
+    `WITH ended AS (DELETE FROM lti_registration_links WHERE used_at IS NULL AND expires_at < now() - interval '1 day')
+     INSERT INTO lti_registration_links (uuid, token_hash, platform_name, created_by, expires_at) VALUES ($1, $2, $3, $4, $5)`,
+    [link.uuid, link.tokenHash, link.platformName, link.createdBy, link.expiresAt],
+  );
+}
+
+export async function findLink(sql: Executor, tokenHash: string): Promise<LinkRow | undefined> {
+  const [row] = await sql.query<LinkRow>(`SELECT ${LINK_COLUMNS} FROM lti_registration_links WHERE token_hash = $1`, [tokenHash]);
+  return row;
+}
+
+/** Holds the link for one attempt; undefined: it is used, expired or held. */
+export async function holdLink(sql: Executor, tokenHash: string, attempt: string, now: Date): Promise<LinkRow | undefined> {
+  const [row] = await sql.query<LinkRow>(
+    `UPDATE lti_registration_links SET attempt = $2, attempt_until = $4
+     WHERE token_hash = $1 AND used_at IS NULL AND expires_at > $3 AND ${BACKED} AND (attempt_until IS NULL OR attempt_until <= $3) RETURNING ${LINK_COLUMNS}`,
+    [tokenHash, attempt, now, new Date(now.getTime() + ATTEMPT_MS)],
+  );
+  return row;
+}
+
+/** The attempt came to nothing: the link can be used again. */
+export async function releaseLink(sql: Executor, id: number, attempt: string): Promise<void> {
+  await sql.query(
+    'UPDATE lti_registration_links SET attempt = NULL, attempt_until = NULL WHERE id = $1 AND attempt = $2 AND used_at IS NULL',
+    [id, attempt],
+  );
+}
+
+/** False: the attempt does not hold the link any more. */
+export async function useLink(
+  tx: Tx,
+  of: { id: number; attempt: string; now: Date; issuer: string; clientId: string; agreement: Agreement },
+): Promise<boolean> {
+  const rows = await tx.query(
+    `UPDATE lti_registration_links SET used_at = $3, attempt_until = NULL, issuer = $4, client_id = $5, registered = $6
+     WHERE id = $1 AND attempt = $2 AND used_at IS NULL RETURNING id`,
+    [of.id, of.attempt, of.now, of.issuer, of.clientId, JSON.stringify(of.agreement)],
+  );
+  return rows.length > 0;
+}
+
+/** Asked before the LMS is: what it registers should not be refused afterwards. */
+export async function hasFreeSlot(sql: Executor): Promise<boolean> {
+  const [row] = await sql.query<{ isFree: boolean }>(
+    `SELECT count(*) < ${SLOTS} AS "isFree" FROM carrel.registration_requests WHERE tenant = current_user`,
+  );
+  return row?.isFree ?? false;
+}
+
+/** Leaves the registration for the operator. False: too many wait. */
+export async function requestRegistration(sql: Executor, id: string, wanted: WantedRegistration): Promise<boolean> {
+  const rows = await sql.query(
+    `INSERT INTO carrel.registration_requests (slot, id, wanted)
+     SELECT s.slot, $1, $2 FROM generate_series(0, ${SLOTS - 1}) AS s (slot)
+     WHERE NOT EXISTS (SELECT FROM carrel.registration_requests r WHERE r.tenant = current_user AND r.slot = s.slot) ORDER BY random() LIMIT 1
+     ON CONFLICT DO NOTHING RETURNING slot`,
+    [id, JSON.stringify(wanted)],
+  );
+  return rows.length > 0;
+}
+
+export type IssuerEndpoints = Pick<WantedRegistration, 'authEndpoint' | 'tokenEndpoint' | 'jwksEndpoint' | 'tokenAudience'>;
+
+/** Of the platform that the tenant has for this issuer, where a registration uses it. */
+export async function endpointsOfIssuer(sql: Executor, issuer: string): Promise<IssuerEndpoints | undefined> {
+  const [row] = await sql.query<IssuerEndpoints>(
+    `SELECT auth_endpoint AS "authEndpoint", token_endpoint AS "tokenEndpoint", jwks_endpoint AS "jwksEndpoint", token_audience AS "tokenAudience"
+     FROM lti_platforms p WHERE issuer = $1 AND EXISTS (SELECT FROM lti_tools t WHERE t.platform_id = p.id)`,
+    [issuer],
+  );
+  return row;
+}
+
+/** By a registration, or by one that waits for the operator. */
+export async function isClientIdTaken(sql: Executor, clientId: string): Promise<boolean> {
+  const [row] = await sql.query<{ isTaken: boolean }>(
+    `SELECT EXISTS (SELECT FROM lti_tools WHERE client_id = $1)
+       OR EXISTS (SELECT FROM carrel.registration_requests WHERE tenant = current_user AND wanted ->> 'clientId' = $1) AS "isTaken"`,
+    [clientId],
+  );
+  return row?.isTaken ?? false;
+}

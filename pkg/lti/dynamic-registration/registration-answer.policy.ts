@@ -1,0 +1,81 @@
+import { z } from 'zod';
+import type { PlatformAddresses } from './platform-configuration.policy.ts';
+import { RegistrationError } from './registration-error.ts';
+import { type Asked, TOOL_CONFIGURATION } from './tool-registration.policy.ts';
+
+/** What an LMS made of a registration. */
+export interface Granted {
+  readonly clientId: string;
+  /** Null: the LMS says it at the first launch. */
+  readonly deploymentId: string | null;
+  readonly scopes: readonly string[];
+  /** A message, and behind a colon a placement of it. */
+  readonly placements: readonly string[];
+}
+
+const ID_MAX = 255;
+const Id = z
+  .union([z.string().min(1), z.number().int().transform(String)])
+  .refine((id) => id.length <= ID_MAX && !/\p{C}/u.test(id), `must be 1 to ${ID_MAX} characters without control characters`);
+
+const Answer = z.object({
+  client_id: Id,
+  issuer: z.string().optional().catch(undefined),
+  redirect_uris: z.array(z.unknown()).optional().catch(undefined),
+  token_endpoint_auth_method: z.string().optional().catch(undefined),
+  /** RFC 7591 has text; a list is what some send for it. */
+  scope: z
+    .union([z.string(), z.array(z.string()).transform((scopes) => scopes.join(' '))])
+    .optional()
+    .catch(undefined),
+  [TOOL_CONFIGURATION]: z
+    .object({
+      deployment_id: z.union([Id, z.literal(''), z.null()]).optional(),
+      messages: z.array(z.unknown()).optional().catch(undefined),
+    })
+    .nullish(),
+});
+const Message = z.object({ type: z.string(), placements: z.array(z.string()).nullish().catch(undefined) });
+
+/**
+ * Reads the answer to a registration (LTI Dynamic Registration 1.0 §3.6.2). Nothing but what was asked counts as granted; an LMS that does not say what
+ * it granted is taken to have granted all. Throws RegistrationError `registration_answer_invalid`.
+ */
+export function readAnswer(body: unknown, of: { platform: PlatformAddresses; asked: Asked; redirectUri: string }): Granted {
+  const { platform, asked, redirectUri } = of;
+  const parsed = Answer.safeParse(body);
+  if (!parsed.success) {
+    const field = parsed.error.issues[0]?.path.join('.');
+    throw new RegistrationError('registration_answer_invalid', field ? `It has no usable ${field}.` : 'It is no JSON object.');
+  }
+  const { data } = parsed;
+  const wrong = (what: string): never => {
+    throw new RegistrationError('registration_answer_invalid', what);
+  };
+  if (data.issuer !== undefined && data.issuer !== platform.issuer) wrong('Its issuer is another than that of the configuration.');
+  if (data.redirect_uris && data.redirect_uris.length > 0 && !data.redirect_uris.includes(redirectUri))
+    wrong('Its redirect_uris lack the address of launches.');
+  if (data.token_endpoint_auth_method !== undefined && data.token_endpoint_auth_method !== 'private_key_jwt')
+    wrong('Its token_endpoint_auth_method is not private_key_jwt.');
+  const scopes = data.scope?.split(' ');
+  const tool = data[TOOL_CONFIGURATION];
+  return {
+    clientId: data.client_id,
+    deploymentId: tool?.deployment_id || null,
+    scopes: scopes ? asked.scopes.filter((scope) => scopes.includes(scope)) : asked.scopes,
+    placements: placementsOf(tool?.messages, asked),
+  };
+}
+
+/** Moodle names deep linking alone, since every tool of it has resource links. */
+function placementsOf(messages: readonly unknown[] | undefined, asked: Asked): string[] {
+  const granted = messages?.flatMap((one) => Message.safeParse(one).data ?? []);
+  return asked.messages.flatMap(({ type, placements }) => {
+    const same = granted?.filter((message) => message.type === type);
+    const isGranted = same === undefined || same.length > 0 || type === 'LtiResourceLinkRequest';
+    if (!isGranted) return [];
+    const named = same?.flatMap((message) => message.placements ?? []);
+    const taken = named === undefined ? placements : placements.filter((one) => named.includes(one));
+    return taken.length === 0 ? [type] : taken.map((placement) => `${type}:${placement}`);
+  });
+}

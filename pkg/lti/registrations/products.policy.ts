@@ -1,0 +1,44 @@
+import type { WantedRegistration } from './wanted-registration.ts';
+
+type Preset = WantedRegistration['preset'];
+
+interface Product {
+  readonly preset: Preset;
+  /** What its administrator does once the tool is registered. */
+  readonly next: string;
+}
+
+/** By the beginning of `product_family_code`, in lower case. */
+const PRODUCTS: Readonly<Record<string, Product>> = {
+  moodle: {
+    preset: 'moodle',
+    next: 'Moodle shows the tool as pending. Activate it: Site administration → Plugins → External tool → Manage tools → Activate.',
+  },
+  canvas: {
+    preset: 'canvas',
+    next: 'Canvas asks you to confirm permissions and placements, and to switch the tool on. What you switch off there does not work here.',
+  },
+  blackboard: {
+    preset: 'blackboard',
+    next: 'Add the tool in the Administrator Panel → LTI Tool Providers → Register LTI 1.3 Tool, by its client id, and approve it.',
+  },
+  desire2learn: {
+    preset: 'brightspace',
+    next: 'Switch the tool on in Brightspace: Admin Tools → Manage Extensibility → LTI Advantage. Then add a deployment, and share it with the courses.',
+  },
+  sakai: { preset: 'sakai', next: 'Sakai lists the tool under External Tools. Approve it there, and add it to a site.' },
+};
+const ALIASES: Readonly<Record<string, string>> = { d2l: 'desire2learn', brightspace: 'desire2learn' };
+const OTHER: Product = { preset: 'generic', next: 'The LMS may ask its administrator to activate the tool before the first launch.' };
+
+function productOf(product: string | null): Product {
+  const code = product?.toLowerCase() ?? '';
+  const name = [...Object.keys(PRODUCTS), ...Object.keys(ALIASES)].find((one) => code.startsWith(one)) ?? '';
+  return PRODUCTS[ALIASES[name] ?? name] ?? OTHER;
+}
+
+export const presetOf = (product: string | null): Preset => productOf(product).preset;
+/** The same for what an LtiRegistration knows. */
+export const nextStepAtPreset = (preset: Preset): string =>
+  Object.values(PRODUCTS).find((product) => product.preset === preset)?.next ?? OTHER.next;
+export const nextStepOf = (product: string | null): string => productOf(product).next;

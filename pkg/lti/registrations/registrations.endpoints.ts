@@ -1,0 +1,44 @@
+import { z } from 'zod';
+import { type Endpoint, endpoint, reply, tagged } from '../../api/endpoint.ts';
+import { Uuid } from '../../api/schemas.ts';
+import type { DynamicRegistration } from '../dynamic-registration/dynamic-registration.service.ts';
+import { NewRegistrationLink, RegistrationLink, RegistrationPage, RegistrationQuery, RegistrationView } from './registrations.schema.ts';
+import type { Registrations } from './registrations.service.ts';
+
+const READ = { tag: 'lti', caller: { permission: 'read:registrations' } } as const;
+
+export const registrationEndpoints = (registrations: Registrations, dynamic: DynamicRegistration): Endpoint[] => [
+  endpoint({
+    ...READ,
+    method: 'get',
+    path: '/lti/registrations',
+    operationId: 'listRegistrations',
+    summary: 'List the registrations of LMSs, with what is pasted there',
+    query: RegistrationQuery,
+    replies: { 200: RegistrationPage },
+    handle: async ({ query }) => reply(200, await registrations.list(query)),
+  }),
+  endpoint({
+    ...READ,
+    method: 'get',
+    path: '/lti/registrations/{id}',
+    operationId: 'getRegistration',
+    summary: 'Show a registration of an LMS, and what was agreed by Dynamic Registration',
+    params: z.object({ id: Uuid }),
+    replies: { 200: RegistrationView },
+    errors: ['not_found'],
+    handle: async ({ params }) => tagged(200, await registrations.get(params.id)),
+  }),
+  endpoint({
+    tag: 'lti',
+    caller: { permission: 'write:registrations' },
+    method: 'post',
+    path: '/lti/registration-links',
+    operationId: 'createRegistrationLink',
+    summary: 'Make an address by which one LMS registers itself within 24 hours (LTI Dynamic Registration); the reply shows it this once',
+    body: NewRegistrationLink,
+    replies: { 201: RegistrationLink },
+    idempotent: 'sealed',
+    handle: async ({ actor, body }) => reply(201, await dynamic.createLink(actor, body)),
+  }),
+];
