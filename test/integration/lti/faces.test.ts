@@ -1,0 +1,218 @@
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { syncRegistration } from '../../../pkg/lti/registrations/registration.sql.ts';
+import { type Face, type FaceName, FACES } from '../../support/lms/faces.ts';
+import { Browser, follow } from '../../support/lms/browser.ts';
+import { INSTRUCTOR, LEARNER } from '../../support/lms/claims.ts';
+import { launched } from '../../support/lms/launched.ts';
+import { Lms } from '../../support/lms/lms.ts';
+import { asTheOperator } from '../../support/lms/operator-made.ts';
+import { cheapToolKey, type Registration } from '../../support/lms/registration.ts';
+import { RegistrationDesk } from '../../support/lms/registration-desk.ts';
+import { serverSuite } from '../../support/server-suite.ts';
+import { newLink, pressed, registered } from './registering.ts';
+
+const tenant = serverSuite();
+
+/** An LMS of a product, and the tenant's registration there; nothing is set by hand that the LMS could have said. */
+interface Connected {
+  readonly lms: Lms;
+  readonly desk: RegistrationDesk;
+  readonly clientId: string;
+  readonly at: Registration;
+  /** What the page said when it was over. */
+  readonly page: string;
+}
+
+const registrationAt = async (lms: Lms, clientId: string): Promise<Registration> => {
+  const tool = await tenant.db.tables.ltiTools.find({ clientId });
+  return { lms, clientId, toolId: tool?.id ?? 0, platformId: tool?.platformId ?? 0, keyId: tool?.keyId ?? '' };
+};
+
+/** By its own page, up to the click of its administrator. */
+async function dynamically(lms: Lms, face: Face): Promise<Connected> {
+  const desk = new RegistrationDesk(lms, face);
+  lms.tokens.audience = face.authorizationServer?.(lms.issuer) ?? lms.tokenEndpoint;
+  const page = await registered(tenant, desk, await newLink(tenant, `LMS ${face.product}`));
+  const [tool] = desk.tools;
+  if (!tool) throw new Error(`${face.product} was not registered: ${page.status} ${page.code} ${page.text}`);
+  await asTheOperator(tenant);
+  desk.activate(tool);
+  return { lms, desk, clientId: tool.clientId, at: await registrationAt(lms, tool.clientId), page: page.text };
+}
+
+/** By the fields of its vendor's portal: one client id, two institutions. */
+async function byPortal(lms: Lms, face: Face): Promise<Connected> {
+  const clientId = `application-${new URL(lms.issuer).port}`;
+  lms.tokens.wantsDeployment = 'campus-a';
+  await syncRegistration(
+    tenant.rows,
+    `test/${clientId}`,
+    {
+      platform: {
+        issuer: lms.issuer,
+        authEndpoint: lms.authEndpoint,
+        tokenEndpoint: lms.tokenEndpoint,
+        jwksEndpoint: lms.jwksEndpoint,
+        platformName: null,
+        tokenAudience: null,
+        frameAncestors: [],
+      },
+      tool: { clientId, consumerKey: clientId, toolUrl: tenant.url, scope: 'openid', deepLinkingResponseMode: 'FormPost', isActive: true },
+      deploymentIds: ['campus-a', 'campus-b'],
+    },
+    { given: undefined, generate: cheapToolKey, period: undefined, now: new Date() },
+  );
+  lms.register({
+    clientId,
+    deploymentId: 'campus-a',
+    redirectUris: [`${tenant.url}/launch`],
+    loginInitiationUrl: `${tenant.url}/login_initiation`,
+    targetLinkUri: `${tenant.url}/lti/launch`,
+  });
+  return { lms, desk: new RegistrationDesk(lms, face), clientId, at: await registrationAt(lms, clientId), page: '' };
+}
+
+const shownRegistration = async (clientId: string) =>
+  (await tenant.admin.get('/lti/registrations', { query: { limit: '200' } })).body.data.find(
+    ({ client_id }: { client_id: string }) => client_id === clientId,
+  );
+
+describe.each(Object.entries(FACES) as [FaceName, Face][])('%s', (name, face) => {
+  const isDynamic = name !== 'blackboard';
+  let connected: Connected;
+  beforeAll(async () => {
+    const lms = await Lms.start();
+    connected = await (isDynamic ? dynamically(lms, face) : byPortal(lms, face));
+  });
+  afterAll(() => connected?.lms.stop());
+
+  test('it is registered with what it said of itself', async () => {
+    const shown = await shownRegistration(connected.clientId);
+
+    expect(shown).toMatchObject({
+      issuer: connected.lms.issuer,
+      is_active: true,
+      managed_by: 'kubernetes',
+      public_key_ids: [connected.at.keyId],
+    });
+    expect(shown.deployment_ids).toEqual(
+      isDynamic ? (face.namesDeployment ? [connected.desk.tools[0]?.deploymentId] : []) : ['campus-a', 'campus-b'],
+    );
+    expect(shown.registered?.product ?? null).toBe(isDynamic ? face.product : null);
+  });
+
+  test('it sent its token where it wants it, and none where it has none', () => {
+    const authorized = connected.desk.requests.map(({ path, authorization }) => [path, authorization !== undefined]);
+
+    const sends = face.token !== 'none';
+    expect(authorized).toEqual(
+      isDynamic
+        ? [
+            ['/openid-configuration', sends],
+            ['/registrations', sends],
+          ]
+        : [],
+    );
+  });
+
+  test('it was asked only for what it has', () => {
+    const body = connected.desk.tools[0]?.body;
+
+    const scopes = body?.scope.split(' ') ?? [];
+    expect(scopes.filter((scope) => !face.scopes.includes(scope))).toEqual([]);
+    expect(scopes).toHaveLength(isDynamic ? face.scopes.length : 0);
+  });
+
+  test('what it took is shown, and what is left to do there', async () => {
+    const { registered: agreed } = await shownRegistration(connected.clientId);
+
+    const placements: Readonly<Record<FaceName, readonly string[] | undefined>> = {
+      moodle: ['LtiResourceLinkRequest', 'LtiDeepLinkingRequest'],
+      canvas: [
+        'LtiResourceLinkRequest:course_navigation',
+        'LtiDeepLinkingRequest:link_selection',
+        'LtiDeepLinkingRequest:assignment_selection',
+        'LtiDeepLinkingRequest:editor_button',
+      ],
+      blackboard: undefined,
+      brightspace: ['LtiResourceLinkRequest', 'LtiDeepLinkingRequest', 'LtiSubmissionReviewRequest'],
+      sakai: [
+        'LtiResourceLinkRequest',
+        'LtiDeepLinkingRequest:ContentArea',
+        'LtiDeepLinkingRequest:RichTextEditor',
+        'LtiSubmissionReviewRequest',
+      ],
+    };
+    expect(agreed?.placements).toEqual(placements[name]);
+    const words = { moodle: 'Activate', canvas: 'unknown_deployment', blackboard: '', brightspace: 'LTI Advantage', sakai: 'Approve it' };
+    expect(connected.page).toContain(words[name]);
+  });
+
+  test('a launch of a deployment that it did not name is refused until the id is listed', async () => {
+    const page = await follow(new Browser(), connected.lms.open(connected.clientId, { roles: [INSTRUCTOR] }));
+
+    const isKnown = face.namesDeployment || !isDynamic;
+    expect([page.status, page.code]).toEqual(isKnown ? [303, undefined] : [403, 'unknown_deployment']);
+    if (isKnown) return;
+    const deploymentId = connected.desk.tools[0]?.deploymentId ?? '';
+    expect(page.text).toContain(`Its id is ${deploymentId}`);
+    await tenant.db.tables.ltiDeployments.insert({ toolId: connected.at.toolId, platformId: connected.at.platformId, deploymentId });
+  });
+
+  test.each([
+    ['an instructor', INSTRUCTOR],
+    ['a learner', LEARNER],
+  ])('%s launches', async (_who, role) => {
+    const { launchId } = await launched(tenant, connected.at, {
+      roles: [role],
+      course: { id: `course-of-${name}`, title: `Course of ${name}` },
+    });
+
+    expect(launchId).toMatch(/^[0-9a-f-]{36}$/);
+    expect((await shownRegistration(connected.clientId)).registered?.pending ?? false).toBe(false);
+  });
+
+  test('a column of its grade book is made and read with a token for its audience and deployment', async () => {
+    const course = { id: `graded-at-${name}`, title: `Graded at ${name}` };
+    const { api } = await launched(tenant, connected.at, { course });
+    const { data } = (await api.get('/lti/contexts', { query: { limit: '200' } })).body;
+    const { id } = data.find(({ lms_id }: { lms_id: string }) => lms_id === course.id);
+
+    const made = await api.post(`/lti/contexts/${id}/line-items`, { label: 'Essay', score_maximum: 10 });
+    const listed = await api.get(`/lti/contexts/${id}/line-items`);
+
+    expect([made.status, listed.status, connected.lms.tokens.refusals]).toEqual([201, 200, []]);
+    expect(listed.body.data.map(({ label }: { label: string }) => label)).toContain('Essay');
+  });
+
+  test('a second registration by another link is another tool there', async () => {
+    if (!isDynamic) return;
+    const page = await registered(tenant, connected.desk);
+    await asTheOperator(tenant);
+
+    expect([page.status, connected.desk.tools.length]).toEqual([200, 2]);
+  });
+
+  test('a registration with a token that was used is refused in its own manner, and its words are shown', async () => {
+    if (!isDynamic) return;
+    const { desk } = connected;
+    const used = desk.requests[0]?.authorization?.replace('Bearer ', '') ?? 'unexpected';
+    const link = new URL(desk.open(await newLink(tenant)));
+    link.searchParams.set('registration_token', used);
+
+    const shown = await new Browser().get(link);
+    const page = shown.status === 200 ? await pressed(tenant, shown) : shown;
+
+    const refusals: Readonly<Record<FaceName, readonly [string, string]>> = {
+      moodle: ['registration_token_refused', 'token_already_used'],
+      canvas: ['configuration_refused', 'unauthorized'],
+      blackboard: ['', ''],
+      brightspace: ['registration_refused', 'no Authorization is expected'],
+      sakai: ['registration_token_refused', 'token already used'],
+    };
+    const [code, words] = refusals[name];
+    expect(page.code).toBe(code);
+    expect(page.text).toContain(words);
+    expect(page.text).not.toContain(used === 'unexpected' ? '\0' : used);
+  });
+});
