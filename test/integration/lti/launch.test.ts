@@ -211,11 +211,13 @@ test.each<[string, 'get' | 'post', string, Record<string, string>, string]>([
 });
 
 test('a refusal wears the styles of the page of the course', async () => {
-  const page = await new Browser().get(`${tenant.url}/lti/launch`);
-  const [, style] = /<link rel="stylesheet" href="(\/assets\/[^"]+\.css)">/.exec(page.text) ?? [];
+  const launched = await follow(new Browser(), at.lms.open(at.clientId));
+  const pages = await Promise.all([`${tenant.url}/lti/launch`, String(launched.headers.location)].map((url) => new Browser().get(url)));
+  const [refusal, course] = pages.map(({ text }) => /<link rel="stylesheet" href="(\/assets\/[^"]+\.css)">/.exec(text)?.[1]);
 
-  const { status, headers } = await tenant.anonymous.raw('GET', `${tenant.url}${style}`);
+  const { status, headers } = await tenant.anonymous.raw('GET', `${tenant.url}${refusal}`);
 
+  expect(refusal).toBe(course);
   expect([status, headers['content-type']]).toEqual([200, 'text/css; charset=utf-8']);
 });
 
