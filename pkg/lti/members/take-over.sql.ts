@@ -34,17 +34,22 @@ export async function lockCourse(tx: Sql, groupId: number): Promise<LockedCourse
   return course;
 }
 
+/*
+ * OFFSET 0: each row is looked up by itself, through an index. What has just been written is not in the planner's statistics, so it takes the entries and
+ * the members of a course for two or three rows, and would compare each of 100,000 with each of the others.
+ */
+
 /** Launches of servers of the release before wrote no members. */
 const COMPLETE = `
   INSERT INTO lti_members (group_id, subject, name, email, roles, role, source)
   SELECT m.group_id, i.subject, i.name_said, i.email_said, '{}', CASE m.role WHEN 'instructor' THEN 'instructor' ELSE 'learner' END, 'launch'
-  FROM group_members m JOIN lti_identities i ON i.platform_id = $2 AND i.user_id = m.user_id
+  FROM group_members m CROSS JOIN LATERAL (
+    SELECT i.subject, i.name_said, i.email_said FROM lti_identities i WHERE i.user_id = m.user_id AND i.platform_id = $2 OFFSET 0) i
   WHERE m.group_id = $1 ON CONFLICT (group_id, subject) DO NOTHING`;
 
 /**
  * Of entries of one person the active one counts, then the instructor's. Not in the roster, yet in the course, is who launched since its reading began, and, for
- * as long as the session of a launch, whoever may launch without being in a roster (OUTSIDERS). `gone` reads the table: of a CTE the planner knows no size,
- * and would compare each member with each entry.
+ * as long as the session of a launch, whoever may launch without being in a roster (OUTSIDERS).
  */
 const TAKE_OVER = `
   WITH wanted AS (
@@ -52,7 +57,8 @@ const TAKE_OVER = `
   compared AS (
     SELECT w.*, m.source, coalesce(m.is_active, false) AS was_active,
       (coalesce(w.name, m.name), coalesce(w.email, m.email), w.roles, w.role) IS DISTINCT FROM (m.name, m.email, m.roles, m.role::text) AS differs
-    FROM wanted w LEFT JOIN lti_members m ON m.group_id = $1 AND m.subject = w.subject),
+    FROM wanted w LEFT JOIN LATERAL (
+      SELECT m.name, m.email, m.roles, m.role, m.is_active, m.source FROM lti_members m WHERE m.group_id = $1 AND m.subject = w.subject OFFSET 0) m ON true),
   written AS (
     INSERT INTO lti_members AS m (group_id, subject, name, email, roles, role, is_active, source)
     SELECT $1, subject, name, email, roles, role, is_active, 'roster' FROM compared
@@ -61,10 +67,11 @@ const TAKE_OVER = `
       roles = excluded.roles, role = excluded.role, is_active = excluded.is_active, source = excluded.source),
   gone AS (
     UPDATE lti_members m SET is_active = false
-    WHERE m.group_id = $1 AND m.is_active AND NOT EXISTS (SELECT FROM lti_roster_entries e WHERE e.task_id = $2 AND e.subject = m.subject)
+    WHERE m.group_id = $1 AND m.is_active AND NOT EXISTS (SELECT FROM lti_roster_entries e WHERE e.task_id = $2 AND e.subject = m.subject OFFSET 0)
       AND NOT EXISTS (
         SELECT FROM lti_launches l WHERE l.platform_id = $3 AND l.user_id = m.subject AND l.context_id = $4
-          AND (l.launched_at >= $5 OR m.source = 'launch' AND l.expires_at > $5 AND l.roles && $6::text[]))
+          AND (l.launched_at >= $5 OR m.source = 'launch' AND l.expires_at > $5 AND l.roles && $6::text[])
+        OFFSET 0)
     RETURNING 1)
   SELECT (SELECT count(*)::int FROM compared WHERE is_active AND NOT was_active) AS added,
     (SELECT count(*)::int FROM compared WHERE is_active AND was_active AND differs) AS changed,
@@ -92,7 +99,8 @@ export async function countMembers(tx: Sql, groupId: number): Promise<number> {
 
 /** Accounts of people who are in the course, with the highest role that their identities there have. */
 const PEOPLE = `
-  SELECT i.user_id, min(m.role) AS role FROM lti_members m JOIN lti_identities i ON i.platform_id = $2 AND i.subject = m.subject
+  SELECT i.user_id, min(m.role) AS role
+  FROM lti_members m CROSS JOIN LATERAL (SELECT i.user_id FROM lti_identities i WHERE i.platform_id = $2 AND i.subject = m.subject OFFSET 0) i
   WHERE m.group_id = $1 AND m.is_active GROUP BY i.user_id`;
 
 /** An account whose membership of the group of a course changes. */
@@ -107,7 +115,7 @@ export interface ChangedAccount {
 export const lockLeaving = (tx: Sql, { groupId, platformId }: LockedCourse): Promise<Pick<ChangedAccount, 'userId' | 'uuid'>[]> =>
   tx.query(
     `SELECT g.user_id AS "userId", u.uuid FROM group_members g JOIN users u ON u.id = g.user_id
-     WHERE g.group_id = $1 AND EXISTS (SELECT FROM lti_identities i WHERE i.platform_id = $2 AND i.user_id = g.user_id)
+     WHERE g.group_id = $1 AND EXISTS (SELECT FROM lti_identities i WHERE i.platform_id = $2 AND i.user_id = g.user_id OFFSET 0)
        AND g.user_id NOT IN (SELECT p.user_id FROM (${PEOPLE}) p)
      ORDER BY g.user_id FOR UPDATE OF g`,
     [groupId, platformId],

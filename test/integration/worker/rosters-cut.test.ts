@@ -136,3 +136,16 @@ test('and the same roster, read whole, changes all of it', async () => {
   expect(again).toEqual({ added: 0, changed: 0, removed: 0, members: PEOPLE });
   expect(await stateOf(tenant, course.id)).not.toBe(before);
 });
+
+test('a roster of 20,000 people is taken over, and compared with what is there, in the time that a statement has', async () => {
+  const large = await rosterCourse(tenant, at);
+  large.enrolMany(20_000);
+  at.lms.members.pageSize = 500;
+  const first = await large.sync();
+  const second = await large.sync().finally(() => (at.lms.members.pageSize = PAGE));
+
+  expect([first.result, second.result]).toEqual([
+    { added: 20_000, changed: 0, removed: 0, members: 20_001 },
+    { added: 0, changed: 0, removed: 0, members: 20_001 },
+  ]);
+});
