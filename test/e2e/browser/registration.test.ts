@@ -1,5 +1,7 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { join } from 'node:path';
 import type { Page } from 'playwright-core';
+import { makeScratch } from '../../support/backends.ts';
 import { openBrowser, type TestBrowser } from '../../support/chromium.ts';
 import { waitReady } from '../../support/demo-tenant.ts';
 import { INSTRUCTOR } from '../../support/lms/claims.ts';
@@ -14,8 +16,10 @@ const where = await platform();
 let tenant: LmsTenant;
 let browser: TestBrowser;
 let lms: Lms;
+let pictures: string;
 
 beforeAll(async () => {
+  pictures = process.env['CARREL_SCREENSHOTS'] ?? join(await makeScratch(), 'screenshots');
   [tenant, browser, lms] = await Promise.all([lmsTenant(where), openBrowser('third-party blocked'), Lms.start()]);
 }, 180_000);
 afterAll(async () => {
@@ -44,8 +48,10 @@ test('an LMS registers itself in a frame of its own, third-party cookies blocked
   const page = await browser.page();
   await page.goto(toolsPage(desk.open(body.url)));
   await shown(page, 'Register this service at your LMS').waitFor();
+  await page.screenshot({ path: join(pictures, 'registration.png') });
   await page.frameLocator('iframe[name=tool]').getByRole('button', { name: 'Register' }).click();
   await shown(page, 'The LMS is registered').waitFor();
+  await page.screenshot({ path: join(pictures, 'registered.png') });
   const began = performance.now();
   await page.frameLocator('iframe[name=tool]').getByRole('button', { name: 'Back to the LMS' }).click();
   await page.getByText('registered').waitFor();

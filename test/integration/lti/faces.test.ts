@@ -5,6 +5,8 @@ import { Browser, follow } from '../../support/lms/browser.ts';
 import { INSTRUCTOR, LEARNER } from '../../support/lms/claims.ts';
 import { launched } from '../../support/lms/launched.ts';
 import { Lms } from '../../support/lms/lms.ts';
+import { delivered, picking } from '../../support/lms/picked.ts';
+import { opensLink } from '../../support/lms/placed.ts';
 import { asTheOperator } from '../../support/lms/operator-made.ts';
 import { cheapToolKey, type Registration } from '../../support/lms/registration.ts';
 import { RegistrationDesk } from '../../support/lms/registration-desk.ts';
@@ -183,6 +185,53 @@ describe.each(Object.entries(FACES) as [FaceName, Face][])('%s', (name, face) =>
 
     expect([made.status, listed.status, connected.lms.tokens.refusals]).toEqual([201, 200, []]);
     expect(listed.body.data.map(({ label }: { label: string }) => label)).toContain('Essay');
+  });
+
+  describe('a file that is picked in its course', () => {
+    const course = { id: `linked-at-${name}`, title: `Linked at ${name}` };
+    const copy = { id: `copied-at-${name}`, title: `Copied at ${name}` };
+    const opens = (where: typeof course, id: string, role = LEARNER) =>
+      opensLink(tenant, connected.at, { user: { id }, roles: [role], course: where, custom, resourceLinkId: `link-of-${where.id}` });
+    let file: string;
+    let custom: Record<string, string> = {};
+
+    test('is returned as a link that the LMS takes', async () => {
+      const picker = await picking(tenant, connected.at, { accept_multiple: 'false' }, { user: { id: 'teacher' }, course });
+      file = (await picker.api.upload('/files', { name: 'Reading.txt', file: Buffer.from('Read this.') })).body.id;
+
+      const { items, data } = await delivered(connected.at, await picker.answer([{ type: 'ltiResourceLink', file_id: file }]));
+      custom = { ...items[0]?.custom };
+
+      expect(connected.lms.deepLinks.wrong).toEqual([]);
+      expect([items.length, items[0]?.title, data]).toEqual([1, 'Reading.txt', expect.any(String)]);
+    });
+
+    test('opens for a learner of the course, by the link', async () => {
+      const { link, api } = await opens(course, 'learner');
+      const { status, bytes } = await api.get(`/files/${file}/download`);
+
+      expect([link.file?.name, link.problem, status, bytes.toString()]).toEqual(['Reading.txt', null, 200, 'Read this.']);
+    });
+
+    test('opens in a copy of the course once an instructor of both has opened it there, and not before', async () => {
+      const early = await opens(copy, 'learner of the copy');
+      await opens(copy, 'teacher', INSTRUCTOR);
+      const later = await opens(copy, 'learner of the copy');
+
+      expect([early.link.problem?.code, later.link.file?.id]).toEqual(['link_of_other_course', file]);
+    });
+  });
+
+  test('results of a column are read with the read-only scope', async () => {
+    const course = { id: `results-at-${name}`, title: `Results at ${name}` };
+    const { api } = await launched(tenant, connected.at, { course });
+    const { data } = (await api.get('/lti/contexts', { query: { limit: '200' } })).body;
+    const { id } = data.find(({ lms_id }: { lms_id: string }) => lms_id === course.id);
+    const item = (await api.post(`/lti/contexts/${id}/line-items`, { label: 'Report', score_maximum: 5 })).body.id;
+
+    const { status, body } = await api.get(`/lti/contexts/${id}/line-items/${item}/results`);
+
+    expect([status, body.data]).toEqual([200, []]);
   });
 
   test('a second registration by another link is another tool there', async () => {
