@@ -1,4 +1,5 @@
 import type { Actor } from '../../api/actor.ts';
+import { Problem } from '../../api/problem.ts';
 import type { GuardedClient } from '../../net/client.ts';
 import type { AllowedRange } from '../../net/private-address.ts';
 import type { Clock } from '../../runtime/clock.ts';
@@ -19,6 +20,7 @@ import {
   isClientIdTaken,
   type IssuerEndpoints,
   type LinkRow,
+  OPEN_LINKS_MAX,
   releaseLink,
   requestRegistration,
   useLink,
@@ -96,13 +98,14 @@ export class DynamicRegistration {
     this.#requests = new PlatformRequests(deps);
   }
 
-  /** The address is shown this once: only its hash is stored. One statement. */
+  /** The address is shown this once: only its hash is stored. One statement. Throws Problem conflict. */
   async createLink(actor: Actor, { platform_name }: NewRegistrationLink): Promise<RegistrationLink> {
     const { db, clock, random, tool } = this.#deps;
     const token = random.base64url(TOKEN_BYTES);
     const expiresAt = new Date(clock.now().getTime() + LINK_MS);
     const link = { uuid: random.uuid(), tokenHash: sha256Hex(token), platformName: platform_name ?? null };
-    await insertLink(db.tables, { ...link, createdBy: actor.userId, expiresAt });
+    if (!(await insertLink(db.tables, { ...link, createdBy: actor.userId, expiresAt })))
+      throw new Problem('conflict', `There are ${OPEN_LINKS_MAX} links that wait to be used; each of them ends within a day.`);
     return { url: `${tool.ltiUrl}/register/${token}`, expires_at: expiresAt.toISOString() };
   }
 

@@ -25,16 +25,21 @@ const BACKED = `EXISTS (SELECT FROM users u WHERE u.id = created_by AND u.is_act
 const LINK_COLUMNS = `id, uuid, platform_name AS "platformName", ${BACKED} AS "isBacked", expires_at AS "expiresAt", attempt, attempt_until AS "attemptUntil",
   used_at AS "usedAt", issuer, registered AS agreement`;
 
-/** Unused links go a day after they expired. One statement. */
+/** Links of a tenant that are neither used nor expired. */
+export const OPEN_LINKS_MAX = 50;
+
+/** Unused links go a day after they expired. False: there are too many; of links that are made at the same moment some more may pass. One statement. */
 export async function insertLink(
   sql: Executor,
   link: { uuid: string; tokenHash: string; platformName: string | null; createdBy: number; expiresAt: Date },
-): Promise<void> {
-  await sql.query(
+): Promise<boolean> {
+  const rows = await sql.query(
     `WITH ended AS (DELETE FROM lti_registration_links WHERE used_at IS NULL AND expires_at < now() - interval '1 day')
-     INSERT INTO lti_registration_links (uuid, token_hash, platform_name, created_by, expires_at) VALUES ($1, $2, $3, $4, $5)`,
+     INSERT INTO lti_registration_links (uuid, token_hash, platform_name, created_by, expires_at) SELECT $1, $2, $3, $4, $5
+     WHERE (SELECT count(*) FROM lti_registration_links WHERE used_at IS NULL AND expires_at > now()) < ${OPEN_LINKS_MAX} RETURNING id`,
     [link.uuid, link.tokenHash, link.platformName, link.createdBy, link.expiresAt],
   );
+  return rows.length > 0;
 }
 
 export async function findLink(sql: Executor, tokenHash: string): Promise<LinkRow | undefined> {

@@ -38,6 +38,7 @@ export const registrationEndpoints = (registrations: Registrations, dynamic: Dyn
     summary: 'Make an address by which one LMS registers itself within 24 hours (LTI Dynamic Registration); the reply shows it this once',
     body: NewRegistrationLink,
     replies: { 201: RegistrationLink },
+    errors: ['conflict'],
     idempotent: 'sealed',
     handle: async ({ actor, body }) => reply(201, await dynamic.createLink(actor, body)),
   }),

@@ -152,6 +152,19 @@ test('a link ends with the rights of its maker, before the page and before the b
   expect((await pressed(tenant, page)).status).toBe(200);
 });
 
+test('a tenant has at most 50 links that wait: one more is a conflict, until one is used or ends', async () => {
+  await tenant.db.query('DELETE FROM lti_registration_links WHERE used_at IS NULL');
+  const link = await newLink(tenant);
+  for (const _ of range(49)) await newLink(tenant);
+
+  const refused = await tenant.admin.post('/lti/registration-links', {});
+  await registered(tenant, newDesk(), link);
+  const again = await tenant.admin.post('/lti/registration-links', {});
+  await tenant.db.query('DELETE FROM lti_registration_links WHERE used_at IS NULL');
+
+  expect([refused.status, refused.body.error, again.status]).toEqual([409, 'conflict', 201]);
+});
+
 test('a link is used once: a second page, and a button of another page, are link_used', async () => {
   const desk = newDesk();
   const link = await newLink(tenant);

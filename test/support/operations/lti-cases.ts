@@ -3,7 +3,7 @@ import { AGS, type Launch, LEARNER } from '../lms/claims.ts';
 import { launched } from '../lms/launched.ts';
 import { picking } from '../lms/picked.ts';
 import { registeredLms, type Registration } from '../lms/registration.ts';
-import { administrators, type Cases, type Make, NOBODY, of, type Request } from './case.ts';
+import { administrators, byAdmin, type Cases, type Make, NOBODY, of, type Request } from './case.ts';
 import type { World } from './world.ts';
 
 const GRADE = { user_id: 'ben', score: 8.5, score_maximum: 10 };
@@ -160,7 +160,15 @@ export const LTI_CASES: Readonly<Record<string, Cases>> = {
   },
   listRegistrations: administrators(() => ({})),
   getRegistration: administrators(async (w) => of((await w.tenant.admin.get('/lti/registrations')).body.data[0])),
-  createRegistrationLink: administrators(() => ({ body: { platform_name: 'Moodle' } })),
+  createRegistrationLink: administrators(() => ({ body: { platform_name: 'Moodle' } }), {
+    conflict: async (w) => {
+      await w.tenant.db.query(
+        `INSERT INTO lti_registration_links (uuid, token_hash, expires_at)
+         SELECT gen_random_uuid(), gen_random_uuid(), now() + interval '1 hour' FROM generate_series(1, 50)`,
+      );
+      return byAdmin(w, { body: {} });
+    },
+  }),
   listContexts: administrators(() => ({})),
   getContext: administrators(async (w) => of(await w.course())),
   listCourseMembers: { success: course(), stranger: 'forbidden' },
