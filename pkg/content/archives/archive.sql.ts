@@ -7,6 +7,8 @@ export interface ArchivedFolder {
   readonly updatedAt: Date;
   /** Whether there are live folders in it. */
   readonly hasFolders: boolean;
+  /** Whether there are live files in it. */
+  readonly hasFiles: boolean;
 }
 
 /** The content of a live file of an archive. */
@@ -27,7 +29,8 @@ const FILES_PAGE = 250;
 const FOLDERS_PAGE = 20;
 
 const folders = (which: string): string => `
-  SELECT b.id, b.name, b.updated_at AS "updatedAt", EXISTS (SELECT FROM folders c WHERE c.parent_id = b.id AND c.deleted_at IS NULL) AS "hasFolders"
+  SELECT b.id, b.name, b.updated_at AS "updatedAt", EXISTS (SELECT FROM folders c WHERE c.parent_id = b.id AND c.deleted_at IS NULL) AS "hasFolders",
+    EXISTS (SELECT FROM files f WHERE f.folder_id = b.id AND f.deleted_at IS NULL) AS "hasFiles"
   FROM folders b WHERE ${which} AND b.deleted_at IS NULL`;
 const FOLDER = folders('b.id = $1');
 const FOLDERS = `${folders('b.parent_id = $1 AND b.name > $2')} ORDER BY b.name LIMIT ${FOLDERS_PAGE}`;

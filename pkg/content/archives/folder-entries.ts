@@ -104,7 +104,7 @@ export async function* entriesOf(sql: Sql, top: ArchiveTop, renamed: RenamedList
     const inside: Level = { path, names: new FolderNames(), folders: folder.hasFolders ? foldersIn(sql, folder.id) : none() };
     if (level === roots) lists = { level: lists ? roots : inside, modifiedAt: lists?.modifiedAt ?? folder.updatedAt };
     yield { path, modifiedAt: folder.updatedAt, file: null, list: null };
-    for await (const file of filesIn(sql, folder.id))
+    for await (const file of folder.hasFiles ? filesIn(sql, folder.id) : none())
       yield { path: named(inside, file.name, renamed), modifiedAt: file.updatedAt, file, list: null };
     levels.push(inside);
   }
@@ -120,5 +120,5 @@ function named({ path, names }: Level, name: string, renamed: RenamedList): stri
 }
 
 async function* none(): AsyncGenerator<never> {
-  // A folder without folders needs no statement to say so.
+  // A folder without folders, or without files, needs no statement to say so.
 }
