@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { systemClock } from '../../runtime/clock.ts';
-import { ArchiveReader, READER_LIMITS, type ReaderLimits } from './archive-reader.ts';
+import { ArchiveReader, READER_LIMITS, type ReaderLimits, type ReadRange } from './archive-reader.ts';
 import { LIST_LIMITS } from './plan.policy.ts';
 
 /** What an archive that took the reader over could have it do; `say(type, value)` sends a message, `raw` bytes. */
@@ -49,12 +49,18 @@ beforeAll(() => {
 });
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
-async function reading<T>(program: string, limits: Partial<ReaderLimits>, work: (reader: ArchiveReader) => Promise<T>): Promise<T> {
+const zeros: ReadRange = async function* (_at, length) {
+  yield Buffer.alloc(length);
+};
+
+async function reading<T>(
+  program: string,
+  limits: Partial<ReaderLimits>,
+  work: (reader: ArchiveReader) => Promise<T>,
+  read: ReadRange = zeros,
+): Promise<T> {
   const path = join(folder, `${Math.random()}.mjs`);
   writeFileSync(path, `${PRELUDE}${program}`);
-  const read = async function* (_at: number, length: number): AsyncGenerator<Buffer> {
-    yield Buffer.alloc(length);
-  };
   const { signal } = new AbortController();
   const reader = new ArchiveReader({ size: 10, read, clock: systemClock, signal, limits: { ...READER_LIMITS, ...limits }, program: path });
   try {
@@ -100,4 +106,19 @@ test.each([
   const content = (reader: ArchiveReader) => allOf(reader.content(entry));
 
   await expect(reading(program, {}, content)).rejects.toThrow(refusal);
+});
+
+test('where the archive cannot be read, the content that needs it and the next one fail with the reason, at once', async () => {
+  const entry = { name: 'a', flags: 0, method: 0, crc: 1, packed: 3, size: 3, offset: 0, end: 10, nameCrc: 0, mode: 0 };
+  // oxlint-disable-next-line require-yield -- it fails before
+  const fails: ReadRange = async function* () {
+    throw new Error('the store is unavailable');
+  };
+  const two = async (reader: ArchiveReader): Promise<string[]> => {
+    const said: string[] = [];
+    for (const _ of [1, 2]) await allOf(reader.content(entry)).catch(({ message }: Error) => said.push(message));
+    return said;
+  };
+
+  expect(await reading(`say('R', { at: 0, length: 3 })`, {}, two, fails)).toEqual(['the store is unavailable', 'the store is unavailable']);
 });

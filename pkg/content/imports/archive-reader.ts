@@ -71,6 +71,8 @@ export class ArchiveReader {
   readonly #watch: NodeJS.Timeout;
   #heardAt: number;
   #refused: Refused | undefined;
+  /** Why a read failed: then the process waits for bytes that do not come. */
+  #unread: { readonly error: unknown } | undefined;
 
   /** `program`, `limits`: others than the product has (tests). */
   constructor(of: { size: number; read: ReadRange; clock: Clock; signal: AbortSignal; limits?: ReaderLimits; program?: string }) {
@@ -150,6 +152,7 @@ export class ArchiveReader {
     });
     if (value !== undefined) return value;
     this.#signal.throwIfAborted();
+    if (this.#unread) throw this.#unread.error;
     throw this.#refused ?? new ReaderGone('the reader of an archive has gone');
   }
 
@@ -159,12 +162,19 @@ export class ArchiveReader {
     const { stdin } = this.#child;
     this.#send(frameHead('D', length));
     let bytes = 0;
-    for await (const chunk of this.#read(at, length)) {
-      bytes += chunk.length;
-      if (stdin === null || stdin.destroyed) return; // what waits for it finds that it has gone
-      if (!stdin.write(chunk)) await drained(stdin);
+    try {
+      for await (const chunk of this.#read(at, length)) {
+        bytes += chunk.length;
+        if (stdin === null || stdin.destroyed) return; // what waits for it finds that it has gone
+        if (!stdin.write(chunk)) await drained(stdin);
+      }
+      if (bytes !== length) throw new Error(`the store gave ${bytes} bytes of ${length}`);
+    } catch (error) {
+      // Whoever asks for the next content, before this error has reached them, gets it too.
+      this.#unread ??= { error };
+      this.#kill();
+      throw error;
     }
-    if (bytes !== length) throw new Error(`the store gave ${bytes} bytes of ${length}`);
   }
 
   #send(bytes: Buffer): void {

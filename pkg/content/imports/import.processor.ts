@@ -2,6 +2,7 @@ import type { Actor, PermissionSet } from '../../api/actor.ts';
 import { Problem } from '../../api/problem.ts';
 import { type JobContext, type WorkerServices } from '../../events/processor.ts';
 import type { Tx } from '../../store/postgres/database.ts';
+import { statusOf } from '../../store/s3/errors.ts';
 import { ObjectMissing, type Objects } from '../../store/s3/objects.ts';
 import { TaskOver, taskProcessor, type TaskSteps } from '../../tasks/task-processor.ts';
 import { Turns } from '../../tasks/turns.ts';
@@ -52,6 +53,8 @@ const STEP_BYTES = 32 * 1024 ** 2;
 const LOOK_EVERY_MS = 400;
 /** A reader that ends for no known reason is tried so often without coming further: an archive that ends it is refused then. */
 const ENDS_MAX = 3;
+const CHANGED = 'was changed while it was read';
+const RANGE_NOT_SATISFIABLE = 416;
 
 type Steps = TaskSteps<ImportArguments>;
 
@@ -191,10 +194,13 @@ async function importerIntoTarget(services: WorkerServices, tx: Tx, task: Import
 
 async function* rangeOf(objects: Objects, key: string, at: number, length: number, signal: AbortSignal): AsyncGenerator<Buffer> {
   try {
-    const { body } = await objects.get(key, { range: { start: at, end: at + length - 1 }, signal });
-    yield* body as AsyncIterable<Buffer>;
+    const found = await objects.get(key, { range: { start: at, end: at + length - 1 }, signal });
+    // Carrel changes no object: its tenant has, by the store's own credentials. Another attempt would find the same.
+    if (found.length !== length) throw new Refused(CHANGED);
+    yield* found.body as AsyncIterable<Buffer>;
   } catch (error) {
-    throw error instanceof ObjectMissing ? new Problem('not_found', 'The archive is not there any more.') : error;
+    if (error instanceof ObjectMissing) throw new Problem('not_found', 'The archive is not there any more.');
+    throw statusOf(error) === RANGE_NOT_SATISFIABLE ? new Refused(CHANGED) : error;
   }
 }
 

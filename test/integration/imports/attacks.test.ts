@@ -1,0 +1,121 @@
+import { expect, test } from '@jest/globals';
+import { jobEnd } from '../../support/batches.ts';
+import type { TestTenant } from '../../support/server.ts';
+import { range, waitFor } from '../../support/wait.ts';
+import { workerSuite } from '../../support/worker-suite.ts';
+import { type ZipEntry, zipBytes } from '../../support/zip-bytes.ts';
+import { faultsOf, objectCount, quotaOf } from '../content/tenant-state.ts';
+
+const { platform } = workerSuite();
+type Person = Awaited<ReturnType<TestTenant['user']>>;
+
+/** Each costs a process. */
+const ARCHIVES = Number(process.env['CARREL_TEST_ARCHIVES'] ?? 14);
+const COUNT = 400;
+const entries = (count: number): ZipEntry[] =>
+  range(count).map((n) => ({ name: `d${n % 7}/${n}.txt`, content: `content ${n}`, method: 0 }));
+/** As many as no reader has read when the first are stored. */
+const large = (letter = 'a'): Buffer => zipBytes(range(COUNT).map((n) => ({ name: `${n}`, content: letter.repeat(32 << 10), method: 0 })));
+const one = (entry: Partial<ZipEntry>): Buffer => zipBytes([{ name: 'a.txt', content: 'abc', ...entry }]);
+
+/** What costs a reader something before it is refused. */
+const HOSTILE: readonly (() => Buffer)[] = [
+  () => one({ content: Buffer.alloc(32 << 20) }),
+  // Entries that share one content.
+  () => zipBytes([{ name: '0', content: 'shared' }, ...range(2_000).map((n) => ({ name: `${n + 1}`, central: { offset: 0 } }))]),
+  // Right but for the last of many.
+  () => zipBytes([...entries(150), { name: 'last', content: 'abc', central: { crc: 1 } }]),
+  // More than it says.
+  () => one({ local: { size: 1 }, central: { size: 1 } }),
+  // Climbs out.
+  () => zipBytes([...entries(50), { name: '../../etc/passwd', content: 'x' }]),
+  () => one({ central: { offset: 1_000_000 } }),
+];
+
+test(`${ARCHIVES} hostile archives of three tenants at once are refused and leave nothing, and an import of a fourth does not wait for them`, async () => {
+  const [honest, ...hostile] = await Promise.all(range(4).map(() => platform.tenant()));
+  const people = await Promise.all(hostile.flatMap((tenant) => range(2).map(async () => ({ tenant, person: await tenant.user() }))));
+  const archives = HOSTILE.map((make) => make());
+  const before = await Promise.all(hostile.map(objectCount));
+  const requested = await Promise.all(
+    range(ARCHIVES).map(async (n) => {
+      const { person } = people[n % people.length]!;
+      const { status, body } = await person.api.upload('/imports', { name: 'a.zip', file: archives[n % archives.length]! });
+      return { person, status, id: body.id };
+    }),
+  );
+  const me = await honest!.user();
+  const mine = await me.api.upload('/imports', { name: 'a.zip', file: zipBytes(entries(20)) });
+  const uploaded = await me.api.upload('/files', { name: 'meanwhile', file: Buffer.from('x') });
+  const done = await jobEnd(me.api, mine.body.id);
+  const jobs = requested.filter(({ status }) => status === 202);
+  const open = (
+    await Promise.all(
+      jobs.map(async ({ person, id }) => {
+        return (await person.api.get(`/jobs/${id}`)).body.ended_at === null;
+      }),
+    )
+  ).filter(Boolean).length;
+  const ends = await Promise.all(jobs.map(({ person, id }) => jobEnd(person.api, id)));
+
+  expect([done.state, done.result.files, uploaded.status]).toEqual(['succeeded', 20, 201]);
+  expect(open).toBeGreaterThan(ARCHIVES / 4);
+  expect(new Set(requested.map(({ status }) => status))).toEqual(new Set([202]));
+  expect(ends.filter(({ state, error }) => state !== 'failed' || error.code !== 'archive_refused')).toEqual([]);
+  for (const { tenant, person } of people) expect(await quotaOf(tenant, person.user.id)).toBe(0);
+  for (const [at, tenant] of hostile.entries()) {
+    await waitFor('what was stored to go', async () => (await objectCount(tenant)) === before[at]);
+    expect(await faultsOf(tenant)).toEqual([]);
+    expect(await tenant.db.query('SELECT FROM storage_reservations')).toEqual([]);
+  }
+});
+
+/** An import that has stored some of the archive's contents and stands still while `work` runs; then its end. */
+async function interrupted(tenant: TestTenant, { api }: Person, file: string, work: (key: string) => Promise<unknown>) {
+  const { body } = await api.post('/imports', { file_id: file });
+  const [row] = await tenant.db.query<{ key: string }>('SELECT blob_name AS key FROM files WHERE uuid = $1', [file]);
+  const stored = async (): Promise<number> => {
+    const [count] = await tenant.db.query<{ count: number }>(
+      'SELECT count(*)::int AS count FROM task_items i JOIN tasks t ON t.id = i.task_id WHERE t.uuid = $1 AND i.content IS NOT NULL',
+      [body.id],
+    );
+    return count?.count ?? 0;
+  };
+  await waitFor('some contents', async () => (await stored()) >= 100);
+  await tenant.db.transaction(async (tx) => {
+    await tx.query('SELECT FROM tasks WHERE uuid = $1 FOR UPDATE', [body.id]);
+    expect(await stored()).toBeLessThan(COUNT);
+    await work(row?.key ?? '');
+  });
+  return jobEnd(api, body.id);
+}
+
+test('an archive that is replaced while it is imported is imported as it was', async () => {
+  const tenant = await platform.tenant();
+  const person = await tenant.user();
+  const { api } = person;
+  const file = (await api.upload('/files', { name: 'a.zip', file: large() })).body.id;
+  const end = await interrupted(tenant, person, file, async () => {
+    expect((await api.upload(`/files/${file}`, { method: 'PUT', name: 'a.zip', file: one({}) })).status).toBe(200);
+  });
+
+  expect([end.state, end.result.files]).toEqual(['succeeded', COUNT]);
+});
+
+test.each([
+  ['another archive of that size', () => large('b')],
+  ['a shorter one', () => zipBytes(entries(3))],
+])('an archive in whose object its tenant writes %s while it is imported is refused, and leaves nothing', async (_what, other) => {
+  const tenant = await platform.tenant();
+  const person = await tenant.user();
+  const archive = large();
+  const file = (await person.api.upload('/files', { name: 'a.zip', file: archive })).body.id;
+
+  const before = await objectCount(tenant);
+
+  const end = await interrupted(tenant, person, file, (key) => tenant.objects.put(key, other()));
+
+  expect([end.state, end.error?.code]).toEqual(['failed', 'archive_refused']);
+  expect(await quotaOf(tenant, person.user.id)).toBe(archive.length);
+  await waitFor('what was stored to go', async () => (await objectCount(tenant)) === before);
+});
