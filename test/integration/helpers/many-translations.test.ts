@@ -1,0 +1,81 @@
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { expect, test } from '@jest/globals';
+import { syncHelpers } from '../../../pkg/helper-services/managed-helpers.ts';
+import { listen } from '../../../pkg/runtime/ops-server.ts';
+import { fixture } from '../../support/fixture.ts';
+import { startHelpers } from '../../support/helper-program.ts';
+import { serverSuite } from '../../support/server-suite.ts';
+import type { TestTenant } from '../../support/server.ts';
+import { countBy, range, waitFor } from '../../support/wait.ts';
+
+const tenants = [serverSuite(), serverSuite(), serverSuite()] as const;
+/** A LibreTranslate that holds its answers back. */
+const service = fixture(
+  async () => {
+    const held: (() => void)[] = [];
+    const server = createServer((request, response) => {
+      const answer = (body: unknown): void => {
+        response.setHeader('content-type', 'application/json');
+        response.end(JSON.stringify(body));
+      };
+      request.resume();
+      if (request.url === '/languages') answer(LANGUAGES);
+      else held.push(() => answer({ translatedText: ['Hola'] }));
+    });
+    await listen(server, 0, '127.0.0.1');
+    return { held, server, url: `http://127.0.0.1:${(server.address() as AddressInfo).port}` };
+  },
+  async ({ server }) => {
+    server.closeAllConnections();
+    server.close();
+  },
+);
+const LANGUAGES = [
+  { code: 'en', targets: ['es'] },
+  { code: 'es', targets: ['en'] },
+];
+const helpers = fixture(
+  () =>
+    startHelpers({
+      CARREL_HELPERS_CONCURRENCY: '4',
+      CARREL_HELPERS_PROVIDERS: 'libretranslate',
+      CARREL_LIBRETRANSLATE_URL: service.url,
+    }),
+  async (started) => started[Symbol.asyncDispose](),
+);
+
+const translate = ({ admin }: TestTenant, text: string) => admin.post('/translate', { text, target_language: 'es', source_language: 'en' });
+const slots = async (state: string): Promise<number> =>
+  Number(new RegExp(`^carrel_helper_slots\\{kind="texts",state="${state}"[^}]*\\} (\\d+)$`, 'm').exec(await helpers.metrics())?.[1]);
+
+test('of two hundred translations at once those beyond what may be are refused, and who asks for one is answered before those who asked for many', async () => {
+  const [many, more, one] = tenants;
+  for (const { rows } of tenants) await syncHelpers(rows, [{ kind: 'translate', url: helpers.url, token: null }]);
+  // Who knows the languages asks the translator alone.
+  for (const { admin } of tenants) await admin.get('/helpers');
+  const order: string[] = [];
+  const asked = range(200).map(async (n) => {
+    const of = n % 2 === 0 ? 'many' : 'more';
+    const { status } = await translate(of === 'many' ? many : more, `text ${n}`);
+    if (status === 200) order.push(of);
+    return status;
+  });
+  await waitFor('all places to be taken', async () => (await slots('running')) === 4 && (await slots('waiting')) === 12);
+  const single = translate(one, 'one text').then(({ status }) => {
+    order.push('one');
+    return status;
+  });
+  await waitFor('the single one to wait', async () => (await slots('waiting')) === 13);
+  const answering = setInterval(() => service.held.shift()?.(), 5);
+  const statuses = [await single, ...(await Promise.all(asked))];
+  clearInterval(answering);
+
+  expect(statuses[0]).toBe(200);
+  const { 200: answered, 503: refused, ...others } = countBy(statuses, (status) => status);
+  // Of each tenant sixteen are under way at most, and more once one has ended.
+  expect([answered! >= 33, refused! > 0, others]).toEqual([true, true, {}]);
+  // Behind what ran, and one of each of the others.
+  expect(order.indexOf('one')).toBeLessThanOrEqual(7);
+  expect(await slots('running')).toBe(0);
+});
