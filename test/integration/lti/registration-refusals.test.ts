@@ -54,7 +54,11 @@ function newDesk({ configuration, answer }: { configuration?: Change; answer?: C
   return desk;
 }
 
-afterEach(() => tenant.rows.pool.query('DELETE FROM carrel.registration_requests WHERE tenant = $1', [`tenant_${tenant.slug}`]));
+/** A tenant has a bound of links, and of registrations that wait for the operator. */
+afterEach(async () => {
+  await tenant.db.query('DELETE FROM lti_registration_links WHERE used_at IS NULL');
+  await tenant.rows.pool.query('DELETE FROM carrel.registration_requests WHERE tenant = $1', [`tenant_${tenant.slug}`]);
+});
 
 /** Broken configurations: the rule, the change that breaks it, the code. Sources: LTI Dynamic Registration 1.0 §3.5, OpenID Connect Discovery 1.0 §3. */
 const CONFIGURATIONS: readonly (readonly [string, Change, RegistrationErrorCode])[] = [
