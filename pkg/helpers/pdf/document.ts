@@ -76,13 +76,8 @@ function pagesOf(context: PDFContext, catalog: PDFDict, maxPages: number): Page[
     const own = dict.lookup(name('Resources'));
     const resources = own instanceof PDFDict ? own : node.resources;
     const kids = dict.lookup(name('Kids'));
-    if (kids instanceof PDFArray)
-      next.push(
-        ...kids
-          .asArray()
-          .toReversed()
-          .map((value) => ({ value, resources })),
-      );
+    // One by one: a call takes no hundred thousand arguments.
+    if (kids instanceof PDFArray) for (const value of kids.asArray().toReversed()) next.push({ value, resources });
     else pages.push({ ref: node.value, dict, resources });
     if (pages.length > maxPages || seen.size > 4 * maxPages + 1_000)
       throw new Refusal('pdf_too_complex', `The PDF has more than ${maxPages} pages.`);
