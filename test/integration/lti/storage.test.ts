@@ -206,7 +206,7 @@ const AFTER_LOGIN = Object.entries(REFUSED).filter(([name]) => {
   return (
     fault.login === undefined &&
     !ownKeys &&
-    !/state|twice|an error of the LMS|no id_token|no JWT|claims are no JSON|two parts|no iss|another iss/.test(name)
+    !/state|twice|an error of the LMS|no id_token|no JWT|claims are no JSON|two parts|four parts|no iss|another iss|an iss with|an iss in/.test(name)
   );
 });
 
@@ -222,7 +222,10 @@ test.each([
   ['an error of the LMS', 'platform_error'],
   ['no id_token', 'id_token_missing'],
   ['an id_token that is no JWT', 'id_token_malformed'],
+  ['an id_token of four parts', 'id_token_malformed'],
   ['another iss', 'issuer_unknown'],
+  ['an iss with a slash at the end', 'issuer_unknown'],
+  ['an iss in a list', 'issuer_unknown'],
   ['no state', 'state_missing'],
 ] as const)('%s is reported before the platform’s storage is read', async (name, code) => {
   const { asked } = await noSession(() => toTheQuestion({}, FAULTS[name]));
