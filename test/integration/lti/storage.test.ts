@@ -206,7 +206,9 @@ const AFTER_LOGIN = Object.entries(REFUSED).filter(([name]) => {
   return (
     fault.login === undefined &&
     !ownKeys &&
-    !/state|twice|an error of the LMS|no id_token|no JWT|claims are no JSON|two parts|four parts|no iss|another iss|an iss with|an iss in/.test(name)
+    !/state|twice|an error of the LMS|no id_token|no JWT|claims are no JSON|two parts|four parts|no iss|another iss|an iss with|an iss in/.test(
+      name,
+    )
   );
 });
 
