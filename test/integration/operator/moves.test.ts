@@ -253,13 +253,12 @@ test('a tenant moves beside thousands of due jobs, as soon as those that run hav
     }
   })();
 
-  const began = performance.now();
   const moved = await move(slug, 'other');
   worker.isOver = true;
   await working;
 
+  // If new ones began while it waits, some would run at every moment, and it would give up.
   expect(moved).toMatchObject({ code: 0 });
-  expect(performance.now() - began).toBeLessThan(100_000); // it would give up after 120 s
   expect(await pools.other.query(`SELECT FROM carrel.work WHERE tenant = $1 AND kind = 'waits'`, [role])).toHaveLength(2_000);
   expect([await held(pools.other, slug), await leftOn(pools.main, slug)]).toEqual([[], []]);
   await ready(cluster.tenants, key);
