@@ -21,7 +21,11 @@ import { range, waitFor } from '../../support/wait.ts';
 const HOSTILE = 8;
 const SOON_MS = 20_000;
 
-const MIB = 1 << 20;
+/**
+ * Eight pages of 7.9 MiB that are read and parsed whole cost the operator 238 to 303 MiB. Without them it grows by
+ * 18 to 56 MiB: the busier the machine, the later its collector comes.
+ */
+const GROWTH_BYTES = 112 * (1 << 20);
 
 const { cluster } = operatorSuite({ operator: false });
 let operator: OperatorProcess;
@@ -161,6 +165,6 @@ test('while eight deletions meet pages of 7.9 MiB, the operator takes little mem
   expect(message).toBe(
     `Waiting for the objects in ${first.bucket}/ at ${store.url} to be deleted: the store at ${new URL(store.url).host} answered with a listing that cannot be read; with deletionPolicy Retain they are left`,
   );
-  expect(grownBytes).toBeLessThan(48 * MIB);
+  expect(grownBytes).toBeLessThan(GROWTH_BYTES);
   await waitFor('the Tenants to be gone', async () => (await cluster.tenants.list({ namespace: first.key.namespace })).length === 0);
 });
