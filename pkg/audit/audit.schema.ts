@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { pageOf, pageQueryOf } from '../api/paging.ts';
 import { QueryTime, Timestamp, Uuid } from '../api/schemas.ts';
 
-/** What is written down. Migrations 0045, 0048 and 0130 have the changes that each is an entry of. */
+/** What is written down. Migrations 0045, 0048, 0130 and 0220 and LineItems have the changes that each is an entry of. */
 export const AUDIT_ACTIONS = [
   'file.upload',
   'file.update',
@@ -46,6 +46,12 @@ export const AUDIT_ACTIONS = [
   'registration.create',
   'registration.update',
   'registration.delete',
+  'registration_link.create',
+  'registration_link.use',
+  'line_item.create',
+  'line_item.update',
+  'line_item.delete',
+  'course.adopt',
   'grade.create',
   'grade.update',
 ] as const;
@@ -62,6 +68,8 @@ export const AUDIT_TARGETS = [
   'schedule',
   'job',
   'registration',
+  'registration_link',
+  'line_item',
   'grade',
 ] as const;
 
@@ -87,7 +95,9 @@ export const AuditEntry = z
     action: Action,
     target: z.object({
       type: TargetType,
-      id: Uuid.nullable().describe('null: a registration of an LMS, which has no id of this form, or an account that does not exist'),
+      id: Uuid.nullable().describe(
+        'null: a registration of an LMS, which has no id of this form, an account that does not exist, or a course without a launch yet',
+      ),
       name: z.string().nullable().meta({ description: 'its name at that time', example: 'thesis.pdf' }),
     }),
     ip: z.string().nullable().meta({ example: '192.0.2.7' }),

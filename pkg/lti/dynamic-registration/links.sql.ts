@@ -1,4 +1,5 @@
 import type { Executor, Tx } from '../../store/postgres/database.ts';
+import { originParameter, withOrigin } from '../../store/postgres/origin.ts';
 import type { Agreement } from '../registrations/registration-list.sql.ts';
 import type { WantedRegistration } from '../registrations/wanted-registration.ts';
 
@@ -36,8 +37,8 @@ export async function insertLink(
   const rows = await sql.query(
     `WITH ended AS (DELETE FROM lti_registration_links WHERE used_at IS NULL AND expires_at < now() - interval '1 day')
      INSERT INTO lti_registration_links (uuid, token_hash, platform_name, created_by, expires_at) SELECT $1, $2, $3, $4, $5
-     WHERE (SELECT count(*) FROM lti_registration_links WHERE used_at IS NULL AND expires_at > now()) < ${OPEN_LINKS_MAX} RETURNING id`,
-    [link.uuid, link.tokenHash, link.platformName, link.createdBy, link.expiresAt],
+     WHERE (SELECT count(*) FROM lti_registration_links WHERE used_at IS NULL AND expires_at > now()) < ${OPEN_LINKS_MAX} AND ${withOrigin('$6')} RETURNING id`,
+    [link.uuid, link.tokenHash, link.platformName, link.createdBy, link.expiresAt, originParameter()],
   );
   return rows.length > 0;
 }

@@ -11,7 +11,7 @@ import type { LmsCalls, Operation } from '../services/lms-calls.ts';
 import { unusable } from '../services/lms-problems.policy.ts';
 import { lmsPage } from '../services/lms-pages.ts';
 import type { LineItemQuery, LineItemView, NewLineItem } from './line-items.schema.ts';
-import { findLineItem, forgetLineItem, type InCourse, lineItemIds, type LineItemRow } from './line-items.sql.ts';
+import { auditLineItem, findLineItem, forgetLineItem, type InCourse, lineItemIds, type LineItemRow } from './line-items.sql.ts';
 import {
   changedMembers,
   isWanted,
@@ -39,6 +39,7 @@ export interface WhichLineItem {
  * - Whoever may not see the course learns nothing of its line items, and an id of one course is none of another.
  * - One address of a course has one id, however many requests read it at once.
  * - A change sends back all that the LMS keeps of the line item and we do not know.
+ * - What the LMS has changed for somebody has an entry in the audit log; what it refused has none.
  */
 export class LineItems {
   readonly #db: Database;
@@ -77,7 +78,7 @@ export class LineItems {
     return { ...page, data: await this.#presented({ groupId: context.groupId, toolId }, page.data) };
   }
 
-  /** Four statements. Throws Problem. */
+  /** Five statements. Throws Problem. */
   async create(actor: Actor, contextId: string, input: NewLineItem): Promise<LineItemView> {
     const context = await requireTaught(this.#db.tables, actor, contextId);
     const { url, toolId, operation } = await this.#services.lineItems(context, 'write');
@@ -85,6 +86,7 @@ export class LineItems {
     const { body } = await this.#calls.request(operation, request);
     const [view] = await this.#presented({ groupId: context.groupId, toolId }, [lineItemOf(body, url)]);
     if (!view) throw new Error('a line item has no id');
+    await auditLineItem(this.#db.tables, 'create', view, { before: {}, after: { context_id: context.uuid, ...shownOf(view) } });
     return view;
   }
 
@@ -94,15 +96,18 @@ export class LineItems {
     return presentLineItem(row.uuid, await this.#read(operation, row));
   }
 
-  /** Reads it before, so that what we do not know is sent back. Three statements. Throws Problem. */
+  /** Reads it before, so that what we do not know is sent back. Four statements. Throws Problem. */
   async replace(actor: Actor, which: WhichLineItem, input: NewLineItem, ifMatch: IfMatch): Promise<LineItemView> {
     const { row, operation } = await this.#one(actor, which, 'write');
     const before = await this.#read(operation, row);
-    requireMatch(ifMatch, presentLineItem(row.uuid, before).etag);
+    const former = presentLineItem(row.uuid, before);
+    requireMatch(ifMatch, former.etag);
     const members = changedMembers(before, input);
     const request = { method: 'PUT', url: row.url, asked: 'item', accept: LINE_ITEM, type: LINE_ITEM, body: members } as const;
     const { body } = await this.#calls.request(operation, request);
-    return presentLineItem(row.uuid, { url: row.url, members: membersOf(body) ?? members });
+    const view = presentLineItem(row.uuid, { url: row.url, members: membersOf(body) ?? members });
+    await auditLineItem(this.#db.tables, 'update', view, { before: shownOf(former), after: shownOf(view) });
+    return view;
   }
 
   /** Four statements. What the LMS has no longer is deleted already. Throws Problem. */
@@ -112,7 +117,7 @@ export class LineItems {
     await this.#calls.request(operation, { method: 'DELETE', url: row.url, asked: 'item' }).catch((error: unknown) => {
       if (!(error instanceof Problem) || error.code !== 'not_found') throw error;
     });
-    await forgetLineItem(this.#db.tables, row.id);
+    await forgetLineItem(this.#db.tables, row.id, which.context);
   }
 
   async #one(
@@ -147,3 +152,6 @@ export class LineItems {
     });
   }
 }
+
+/** What an entry of the audit log shows. */
+const shownOf = ({ id: _id, url: _url, etag: _etag, ...shown }: LineItemView): Readonly<Record<string, unknown>> => shown;

@@ -30,6 +30,7 @@ import { foundOutboxes } from './0041-found-outboxes.ts';
 import { bytesOfJobs } from './0042-bytes-of-jobs.ts';
 import { storeFilesWithCrc } from './0150-store-files-with-crc.ts';
 import { registrationRequests } from './0200-registration-requests.ts';
+import { auditOfCourses } from './0210-audit-of-courses.ts';
 
 /** In their order. */
 export const shardMigrations: readonly Migration<object>[] = [
@@ -64,4 +65,5 @@ export const shardMigrations: readonly Migration<object>[] = [
   bytesOfJobs,
   storeFilesWithCrc,
   registrationRequests,
+  auditOfCourses,
 ];

@@ -60,6 +60,7 @@ import { resourceLinks } from './0211-resource-links.ts';
 import { notices } from './0212-notices.ts';
 import { handIns } from './0213-hand-ins.ts';
 import { registrationLinks } from './0215-registration-links.ts';
+import { auditOfCourses } from './0220-audit-of-courses.ts';
 
 export const tenantMigrations: readonly TenantMigration[] = [
   people,
@@ -123,4 +124,5 @@ export const tenantMigrations: readonly TenantMigration[] = [
   notices,
   handIns,
   registrationLinks,
+  auditOfCourses,
 ];
