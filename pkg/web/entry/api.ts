@@ -1,4 +1,5 @@
 import type { Session } from './session.ts';
+import type { Page } from './loaded.ts';
 import type { Refusal } from './messages.ts';
 
 /** The fields of GET /lti/launches/{launch_id} that the page shows. */
@@ -32,11 +33,6 @@ export interface FileItem {
   /** Bytes. */
   readonly size: number;
   readonly updated_at: string;
-}
-
-export interface FilePage {
-  readonly data: readonly FileItem[];
-  readonly pagination: { readonly next_cursor: string | null; readonly has_more: boolean };
 }
 
 export type OnConflict = 'fail' | 'rename' | 'replace';
@@ -88,9 +84,9 @@ export class Api {
   launch = (): Promise<Launch> => this.json<Launch>('GET', `/lti/launches/${this.session.launchId}`);
 
   /** By name. */
-  files(folderId: string, cursor?: string): Promise<FilePage> {
+  files(folderId: string, cursor?: string): Promise<Page<FileItem>> {
     const query = new URLSearchParams({ folder_id: folderId, sort: 'name', limit: String(PAGE_SIZE), ...(cursor ? { cursor } : {}) });
-    return this.json<FilePage>('GET', `/files?${query}`);
+    return this.json<Page<FileItem>>('GET', `/files?${query}`);
   }
 
   handIn = (): Promise<HandIn> => this.json<HandIn>('GET', `/lti/launches/${this.session.launchId}/hand-in`);

@@ -1,32 +1,18 @@
-import { useCallback, useEffect, useState } from 'preact/hooks';
-import { type Api, type Launch, refusalOf } from './api.ts';
+import { useEffect, useState } from 'preact/hooks';
+import type { Api } from './api.ts';
 import { FileList } from './file-list.tsx';
+import { useFailures, useLoaded } from './loaded.ts';
 import { ReviewedHandIn } from './reviewed-hand-in.tsx';
 import { PlacedFile } from './placed-file.tsx';
 import { Ended, RefusalNote, WayBack } from './notes.tsx';
 import { Uploads } from './uploads.tsx';
-import type { Refusal } from './messages.ts';
 
 /** The page of a course: the user, the files of its folder, and uploads if the user may write. */
 export function Course({ api }: { api: Api }) {
-  const [launch, setLaunch] = useState<Launch>();
-  const [refusal, setRefusal] = useState<Refusal>();
-  const [isOver, setOver] = useState(false);
+  const { failed, isOver } = useFailures();
+  const { loaded: launch, refusal, retry } = useLoaded(api.launch, failed);
   /** Grows with every uploaded file, so that the list is fetched again. */
   const [uploaded, setUploaded] = useState(0);
-
-  /** Every component reports its errors here and shows the result. */
-  const failed = useCallback((error: unknown): Refusal => {
-    const refusal = refusalOf(error);
-    if (refusal.code === 'unauthenticated') setOver(true);
-    return refusal;
-  }, []);
-
-  const load = useCallback(() => {
-    setRefusal(undefined);
-    api.launch().then(setLaunch, (error: unknown) => setRefusal(failed(error)));
-  }, [api, failed]);
-  useEffect(load, [load]);
 
   const placed = launch?.resource_link?.file;
   const title = placed?.name ?? launch?.context?.title ?? 'Your files';
@@ -35,7 +21,7 @@ export function Course({ api }: { api: Api }) {
   }, [launch, title]);
 
   if (isOver) return <Ended returnUrl={launch?.return_url} />;
-  if (!launch) return <main>{refusal ? <RefusalNote refusal={refusal} onRetry={load} /> : <p role="status">Loading …</p>}</main>;
+  if (!launch) return <main>{refusal ? <RefusalNote refusal={refusal} onRetry={retry} /> : <p role="status">Loading …</p>}</main>;
   const { folder } = launch;
   const problem = launch.resource_link?.problem;
   if (launch.reviews)

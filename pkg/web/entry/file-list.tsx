@@ -1,45 +1,19 @@
-import { useCallback, useEffect, useRef, useState } from 'preact/hooks';
-import type { Api, FileItem, FilePage } from './api.ts';
+import { useCallback, useState } from 'preact/hooks';
+import type { Api, FileItem } from './api.ts';
+import { type Failed, usePages } from './loaded.ts';
 import { RefusalNote } from './notes.tsx';
 import { filesInWords, type Refusal, sizeInWords, timeInWords } from './messages.ts';
 
 /** The files of the folder, page by page, each with a download. A change of `changes` fetches the list again. */
-export function FileList(props: { api: Api; folderId: string; failed: (error: unknown) => Refusal; changes: number }) {
+export function FileList(props: { api: Api; folderId: string; failed: Failed; changes: number }) {
   const { api, folderId, failed, changes } = props;
-  const [files, setFiles] = useState<readonly FileItem[]>();
-  const [cursor, setCursor] = useState<string | null>(null);
-  const [isBusy, setBusy] = useState(false);
-  const [refusal, setRefusal] = useState<Refusal>();
-  /** Number of the latest request: a late reply to an earlier one is ignored. */
-  const latest = useRef(0);
-
-  const ask = useCallback(
-    (from: string | null) => {
-      const question = ++latest.current;
-      const ifLatest = (show: () => void): void => {
-        if (question !== latest.current) return;
-        setBusy(false);
-        show();
-      };
-      setBusy(true);
-      setRefusal(undefined);
-      const add = ({ data, pagination }: FilePage): void => {
-        setFiles((before) => (from === null ? data : [...(before ?? []), ...data]));
-        setCursor(pagination.has_more ? pagination.next_cursor : null);
-      };
-      api.files(folderId, from ?? undefined).then(
-        (page) => ifLatest(() => add(page)),
-        (error: unknown) => ifLatest(() => setRefusal(failed(error))),
-      );
-    },
-    [api, folderId, failed],
-  );
-  useEffect(() => ask(null), [ask, changes]);
+  const ask = useCallback((cursor?: string) => api.files(folderId, cursor), [api, folderId]);
+  const { items: files, isMore, isBusy, refusal, next } = usePages(ask, failed, changes);
 
   return (
     <section aria-labelledby="files-heading">
       <h2 id="files-heading">Files</h2>
-      <p role="status">{statusOf(files, cursor !== null, isBusy)}</p>
+      <p role="status">{statusOf(files, isMore, isBusy)}</p>
       {files && files.length > 0 && (
         <ul class="files" aria-label="Files">
           {files.map((file) => (
@@ -47,9 +21,9 @@ export function FileList(props: { api: Api; folderId: string; failed: (error: un
           ))}
         </ul>
       )}
-      {refusal && <RefusalNote refusal={refusal} onRetry={() => ask(files ? cursor : null)} />}
-      {cursor !== null && !refusal && (
-        <button type="button" disabled={isBusy} onClick={() => ask(cursor)}>
+      {refusal && <RefusalNote refusal={refusal} onRetry={next} />}
+      {isMore && !refusal && (
+        <button type="button" disabled={isBusy} onClick={next}>
           Show more
         </button>
       )}
@@ -62,7 +36,7 @@ function statusOf(files: readonly FileItem[] | undefined, isMore: boolean, isBus
   return files.length === 0 ? 'There are no files here yet.' : filesInWords(files.length, isMore);
 }
 
-export function FileRow({ file, api, failed }: { file: FileItem; api: Api; failed: (error: unknown) => Refusal }) {
+export function FileRow({ file, api, failed }: { file: FileItem; api: Api; failed: Failed }) {
   const [refusal, setRefusal] = useState<Refusal>();
   const download = (): void => {
     setRefusal(undefined);

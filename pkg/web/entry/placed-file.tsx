@@ -1,20 +1,15 @@
-import { useCallback, useEffect, useState } from 'preact/hooks';
-import type { Api, FileItem } from './api.ts';
+import { useCallback } from 'preact/hooks';
+import type { Api } from './api.ts';
 import { FileRow } from './file-list.tsx';
-import type { Refusal } from './messages.ts';
+import { type Failed, useLoaded } from './loaded.ts';
 import { RefusalNote } from './notes.tsx';
 
 /** The one file that a link was placed for. */
-export function PlacedFile({ api, id, failed }: { api: Api; id: string; failed: (error: unknown) => Refusal }) {
-  const [file, setFile] = useState<FileItem>();
-  const [refusal, setRefusal] = useState<Refusal>();
-  const load = useCallback(() => {
-    setRefusal(undefined);
-    api.file(id).then(setFile, (error: unknown) => setRefusal(failed(error)));
-  }, [api, id, failed]);
-  useEffect(load, [load]);
+export function PlacedFile({ api, id, failed }: { api: Api; id: string; failed: Failed }) {
+  const ask = useCallback(() => api.file(id), [api, id]);
+  const { loaded: file, refusal, retry } = useLoaded(ask, failed);
 
-  if (refusal) return <RefusalNote refusal={refusal} onRetry={load} />;
+  if (refusal) return <RefusalNote refusal={refusal} onRetry={retry} />;
   if (!file) return <p role="status">Loading …</p>;
   return (
     <ul class="files" aria-label="File of this link">

@@ -1,4 +1,5 @@
 import { Api } from '../entry/api.ts';
+import type { Page } from '../entry/loaded.ts';
 import type { ItemType } from './choices.ts';
 
 /** GET /lti/launches/{launch_id}/picker. */
@@ -32,11 +33,6 @@ export interface FileEntry {
 
 export type Entry = FolderEntry | FileEntry;
 
-export interface EntryPage {
-  readonly data: readonly Entry[];
-  readonly pagination: { readonly next_cursor: string | null; readonly has_more: boolean };
-}
-
 export interface Item {
   readonly type: ItemType;
   readonly file_id: string;
@@ -60,13 +56,13 @@ export class PickerApi extends Api {
 
   picker = (): Promise<PickerView> => this.json<PickerView>('GET', `/lti/launches/${this.session.launchId}/picker`);
 
-  entries(shown: Shown, cursor?: string): Promise<EntryPage> {
+  entries(shown: Shown, cursor?: string): Promise<Page<Entry>> {
     const page = { limit: String(PAGE_SIZE), ...(cursor ? { cursor } : {}) };
     if ('query' in shown) {
       const { query, owner } = shown;
-      return this.json<EntryPage>('GET', `/search?${new URLSearchParams({ q: query, ...(owner ? { owner } : {}), ...page })}`);
+      return this.json<Page<Entry>>('GET', `/search?${new URLSearchParams({ q: query, ...(owner ? { owner } : {}), ...page })}`);
     }
-    return this.json<EntryPage>('GET', `/folders/${shown.folderId ?? 'root'}/children?${new URLSearchParams({ sort: 'name', ...page })}`);
+    return this.json<Page<Entry>>('GET', `/folders/${shown.folderId ?? 'root'}/children?${new URLSearchParams({ sort: 'name', ...page })}`);
   }
 
   /** The beginning of the text at a download link: at most so many bytes. Empty where there is none. */

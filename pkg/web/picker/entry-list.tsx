@@ -1,7 +1,8 @@
-import { useCallback, useEffect, useRef, useState } from 'preact/hooks';
-import { type Refusal, sizeInWords, timeInWords } from '../entry/messages.ts';
+import { useCallback, useRef } from 'preact/hooks';
+import { type Failed, usePages } from '../entry/loaded.ts';
+import { sizeInWords, timeInWords } from '../entry/messages.ts';
 import { RefusalNote } from '../entry/notes.tsx';
-import type { Entry, EntryPage, FileEntry, FolderEntry, PickerApi, PickerView, Shown } from './api.ts';
+import type { Entry, FileEntry, FolderEntry, PickerApi, PickerView, Shown } from './api.ts';
 import { type Choice, type Choosable, typesOf } from './choices.ts';
 
 interface Props {
@@ -12,7 +13,7 @@ interface Props {
   /** A change of it fetches the list again. */
   readonly changes: number;
   readonly choices: readonly Choice[];
-  readonly failed: (error: unknown) => Refusal;
+  readonly failed: Failed;
   readonly onOpen: (folder: FolderEntry) => void;
   readonly onToggle: (file: Choosable) => void;
   readonly onPreview: (file: FileEntry) => void;
@@ -20,40 +21,13 @@ interface Props {
 
 /** Folders and files, page by page. */
 export function EntryList({ api, view, shown, changes, choices, failed, onOpen, onToggle, onPreview }: Props) {
-  const [entries, setEntries] = useState<readonly Entry[]>();
-  const [cursor, setCursor] = useState<string | null>(null);
-  const [isBusy, setBusy] = useState(false);
-  const [refusal, setRefusal] = useState<Refusal>();
-  /** Number of the latest request: a late reply to an earlier one is ignored. */
-  const latest = useRef(0);
   const asked = useRef(shown);
-
-  const ask = useCallback(
-    (from: string | null) => {
-      const question = ++latest.current;
-      const ifLatest = (show: () => void): void => {
-        if (question !== latest.current) return;
-        setBusy(false);
-        show();
-      };
-      setBusy(true);
-      setRefusal(undefined);
-      const add = ({ data, pagination }: EntryPage): void => {
-        setEntries((before) => (from === null ? data : [...(before ?? []), ...data]));
-        setCursor(pagination.has_more ? pagination.next_cursor : null);
-      };
-      api.entries(asked.current, from ?? undefined).then(
-        (page) => ifLatest(() => add(page)),
-        (error: unknown) => ifLatest(() => setRefusal(failed(error))),
-      );
-    },
-    [api, failed],
-  );
-  useEffect(() => ask(null), [ask, changes]);
+  const ask = useCallback((cursor?: string) => api.entries(asked.current, cursor), [api]);
+  const { items: entries, isMore, isBusy, refusal, next } = usePages(ask, failed, changes);
 
   return (
     <>
-      <p role="status">{statusOf(entries, cursor !== null, isBusy)}</p>
+      <p role="status">{statusOf(entries, isMore, isBusy)}</p>
       {entries && entries.length > 0 && (
         <ul class="entries" aria-label="Folders and files">
           {entries.map((entry) =>
@@ -65,9 +39,9 @@ export function EntryList({ api, view, shown, changes, choices, failed, onOpen, 
           )}
         </ul>
       )}
-      {refusal && <RefusalNote refusal={refusal} onRetry={() => ask(entries ? cursor : null)} />}
-      {cursor !== null && !refusal && (
-        <button type="button" disabled={isBusy} onClick={() => ask(cursor)}>
+      {refusal && <RefusalNote refusal={refusal} onRetry={next} />}
+      {isMore && !refusal && (
+        <button type="button" disabled={isBusy} onClick={next}>
           Show more
         </button>
       )}

@@ -1,5 +1,5 @@
-import { useCallback, useEffect, useState } from 'preact/hooks';
-import { refusalOf } from '../entry/api.ts';
+import { useEffect, useState } from 'preact/hooks';
+import { useFailures, useLoaded } from '../entry/loaded.ts';
 import type { Refusal } from '../entry/messages.ts';
 import { Ended, RefusalNote } from '../entry/notes.tsx';
 import type { Item, PickerApi, PickerView } from './api.ts';
@@ -10,23 +10,11 @@ import { leave } from './leave.ts';
 
 /** What the LMS asks for: the files that may be chosen, those that are, and the way back with or without them. */
 export function Picker({ api }: { api: PickerApi }) {
-  const [view, setView] = useState<PickerView>();
+  const { failed, isOver } = useFailures();
+  const { loaded: view, refusal: unavailable, retry } = useLoaded(api.picker, failed);
   const [refusal, setRefusal] = useState<Refusal>();
-  const [isOver, setOver] = useState(false);
   const [choices, setChoices] = useState<readonly Choice[]>([]);
   const [isSending, setSending] = useState(false);
-
-  const failed = useCallback((error: unknown): Refusal => {
-    const refusal = refusalOf(error);
-    if (refusal.code === 'unauthenticated') setOver(true);
-    return refusal;
-  }, []);
-
-  const load = useCallback(() => {
-    setRefusal(undefined);
-    api.picker().then(setView, (error: unknown) => setRefusal(failed(error)));
-  }, [api, failed]);
-  useEffect(load, [load]);
 
   const title = view?.own_only ? 'Hand in files' : 'Choose files';
   useEffect(() => {
@@ -34,7 +22,7 @@ export function Picker({ api }: { api: PickerApi }) {
   }, [view, title]);
 
   if (isOver) return <Ended />;
-  if (!view) return <main>{refusal ? <RefusalNote refusal={refusal} onRetry={load} /> : <p role="status">Loading …</p>}</main>;
+  if (!view) return <main>{unavailable ? <RefusalNote refusal={unavailable} onRetry={retry} /> : <p role="status">Loading …</p>}</main>;
 
   const toggle = (file: Choosable): void => {
     const [type] = typesOf(file, view);
