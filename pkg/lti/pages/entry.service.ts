@@ -49,15 +49,14 @@ export class Entries {
     return {
       status: 200,
       body: this.#web.document('picker', { title: 'Choose files', body: BODY }),
-      headers: { 'content-security-policy': csp({ ancestors: sources, formAction: sources, media: "'self'" }) },
+      headers: { 'content-security-policy': csp({ ancestors: sources, formAction: sources }) },
     };
   }
 }
 
-/** `media`: of pictures and recordings. */
-const csp = ({ ancestors, formAction, media }: { ancestors: string; formAction: string; media?: string }): string =>
+/** Previews are pictures and recordings of ours. */
+const csp = ({ ancestors, formAction }: { ancestors: string; formAction: string }): string =>
   [
-    "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'",
-    ...(media === undefined ? [] : [`img-src ${media}; media-src ${media}`]),
+    "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; img-src 'self'; media-src 'self'",
     `base-uri 'none'; form-action ${formAction}; frame-ancestors ${ancestors}; require-trusted-types-for 'script'`,
   ].join('; ');

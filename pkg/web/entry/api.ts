@@ -32,6 +32,7 @@ export interface FileItem {
   readonly name: string;
   /** Bytes. */
   readonly size: number;
+  readonly mime_type: string | null;
   readonly updated_at: string;
 }
 
@@ -96,6 +97,12 @@ export class Api {
   /** An address that saves the file, for a minute. */
   async ticket(fileId: string): Promise<string> {
     return (await this.json<{ url: string }>('POST', `/files/${fileId}/ticket`)).url;
+  }
+
+  /** The beginning of the text at such an address: at most so many bytes. Empty where there is none. */
+  async beginning(url: string, bytes: number): Promise<string> {
+    const reply = await fetch(url, { headers: { range: `bytes=0-${bytes - 1}` }, credentials: 'omit' });
+    return reply.ok ? reply.text() : '';
   }
 
   /** `folderId`: null for the person's own root. `onProgress`: the part of the bytes that is sent, 0 to 1. (Only XMLHttpRequest reports it.) */

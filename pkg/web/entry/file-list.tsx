@@ -2,7 +2,14 @@ import { useCallback, useState } from 'preact/hooks';
 import type { Api, FileItem } from './api.ts';
 import { type Failed, usePages } from './loaded.ts';
 import { RefusalNote } from './notes.tsx';
+import { Preview } from './preview.tsx';
 import { filesInWords, type Refusal, sizeInWords, timeInWords } from './messages.ts';
+
+interface FileProps {
+  readonly file: FileItem;
+  readonly api: Api;
+  readonly failed: Failed;
+}
 
 /** The files of the folder, page by page, each with a download. A change of `changes` fetches the list again. */
 export function FileList(props: { api: Api; folderId: string; failed: Failed; changes: number }) {
@@ -36,23 +43,35 @@ function statusOf(files: readonly FileItem[] | undefined, isMore: boolean, isBus
   return files.length === 0 ? 'There are no files here yet.' : filesInWords(files.length, isMore);
 }
 
-export function FileRow({ file, api, failed }: { file: FileItem; api: Api; failed: Failed }) {
+const FileRow = (props: FileProps) => (
+  <li>
+    <span class="name">{props.file.name}</span>
+    <FileActions {...props} />
+  </li>
+);
+
+/** What is known of a file, and what can be done with it. */
+export function FileActions({ file, api, failed }: FileProps) {
+  const [isPreviewed, setPreviewed] = useState(false);
   const [refusal, setRefusal] = useState<Refusal>();
   const download = (): void => {
     setRefusal(undefined);
     api.ticket(file.id).then(save, (error: unknown) => setRefusal(failed(error)));
   };
   return (
-    <li>
-      <span class="name">{file.name}</span>
+    <>
       <span class="facts">
         {sizeInWords(file.size)}, <time dateTime={file.updated_at}>{timeInWords(file.updated_at)}</time>
       </span>
+      <button type="button" aria-label={`Preview ${file.name}`} onClick={() => setPreviewed(true)}>
+        Preview
+      </button>
       <button type="button" aria-label={`Download ${file.name}`} onClick={download}>
         Download
       </button>
       {refusal && <RefusalNote refusal={refusal} />}
-    </li>
+      {isPreviewed && <Preview api={api} file={file} failed={failed} onClose={() => setPreviewed(false)} />}
+    </>
   );
 }
 

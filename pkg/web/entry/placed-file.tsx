@@ -1,6 +1,6 @@
 import { useCallback } from 'preact/hooks';
 import type { Api } from './api.ts';
-import { FileRow } from './file-list.tsx';
+import { FileActions } from './file-list.tsx';
 import { type Failed, useLoaded } from './loaded.ts';
 import { RefusalNote } from './notes.tsx';
 
@@ -12,8 +12,8 @@ export function PlacedFile({ api, id, failed }: { api: Api; id: string; failed: 
   if (refusal) return <RefusalNote refusal={refusal} onRetry={retry} />;
   if (!file) return <p role="status">Loading …</p>;
   return (
-    <ul class="files" aria-label="File of this link">
-      <FileRow file={file} api={api} failed={failed} />
-    </ul>
+    <div class="placed">
+      <FileActions file={file} api={api} failed={failed} />
+    </div>
   );
 }

@@ -1,4 +1,4 @@
-import { Api } from '../entry/api.ts';
+import { Api, type FileItem } from '../entry/api.ts';
 import type { Page } from '../entry/loaded.ts';
 import type { ItemType } from './choices.ts';
 
@@ -20,14 +20,8 @@ export interface FolderEntry {
   readonly name: string;
 }
 
-export interface FileEntry {
+export interface FileEntry extends FileItem {
   readonly type: 'file';
-  readonly id: string;
-  readonly name: string;
-  /** Bytes. */
-  readonly size: number;
-  readonly mime_type: string | null;
-  readonly updated_at: string;
   readonly owner: { readonly id: string };
 }
 
@@ -63,12 +57,6 @@ export class PickerApi extends Api {
       return this.json<Page<Entry>>('GET', `/search?${new URLSearchParams({ q: query, ...(owner ? { owner } : {}), ...page })}`);
     }
     return this.json<Page<Entry>>('GET', `/folders/${shown.folderId ?? 'root'}/children?${new URLSearchParams({ sort: 'name', ...page })}`);
-  }
-
-  /** The beginning of the text at a download link: at most so many bytes. Empty where there is none. */
-  async beginning(url: string, bytes: number): Promise<string> {
-    const reply = await fetch(url, { headers: { range: `bytes=0-${bytes - 1}` }, credentials: 'omit' });
-    return reply.ok ? reply.text() : '';
   }
 
   /** The signed answer. Asked for the same items again, since the reply was lost, the server gives the same one. */

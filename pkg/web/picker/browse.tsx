@@ -1,11 +1,11 @@
 import { useRef, useState } from 'preact/hooks';
 import type { Uploaded } from '../entry/api.ts';
 import type { Refusal } from '../entry/messages.ts';
+import { Preview } from '../entry/preview.tsx';
 import { Uploads } from '../entry/uploads.tsx';
 import type { FileEntry, FolderEntry, PickerApi, PickerView, Shown } from './api.ts';
 import type { Choice, Choosable } from './choices.ts';
 import { EntryList } from './entry-list.tsx';
-import { Preview } from './preview.tsx';
 import { SearchForm } from './search-form.tsx';
 
 interface Props {

@@ -22,7 +22,7 @@ async function launched(opened: Partial<Launch> = {}, claims: Record<string, unk
 }
 
 const CSP =
-  "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors FRAMES; require-trusted-types-for 'script'";
+  "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; img-src 'self'; media-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors FRAMES; require-trusted-types-for 'script'";
 
 test('a launch arrives at a page without inline script, which only its LMS may frame and no cache stores', async () => {
   const { entry } = await launched();

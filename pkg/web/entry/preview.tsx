@@ -1,15 +1,16 @@
 import { useEffect, useRef, useState } from 'preact/hooks';
-import { type Refusal, sizeInWords } from '../entry/messages.ts';
-import { RefusalNote } from '../entry/notes.tsx';
-import type { FileEntry, PickerApi } from './api.ts';
+import type { Api, FileItem } from './api.ts';
+import type { Failed } from './loaded.ts';
+import { type Refusal, sizeInWords } from './messages.ts';
+import { RefusalNote } from './notes.tsx';
 
 /** Bytes of a text that are shown. */
 const TEXT_MAX = 20_000;
 
 interface Props {
-  readonly api: PickerApi;
-  readonly file: FileEntry;
-  readonly failed: (error: unknown) => Refusal;
+  readonly api: Api;
+  readonly file: FileItem;
+  readonly failed: Failed;
   readonly onClose: () => void;
 }
 
@@ -41,7 +42,7 @@ export function Preview({ api, file, failed, onClose }: Props) {
   );
 }
 
-function Content({ api, file, url }: { api: PickerApi; file: FileEntry; url: string }) {
+function Content({ api, file, url }: { api: Api; file: FileItem; url: string }) {
   const type = file.mime_type ?? '';
   if (type.startsWith('image/')) return <img src={url} alt={`Preview of ${file.name}`} />;
   if (type.startsWith('audio/')) return <audio src={url} controls aria-label={file.name} />;
@@ -50,7 +51,7 @@ function Content({ api, file, url }: { api: PickerApi; file: FileEntry; url: str
   return <p>This type of file has no preview. Download it to look at it.</p>;
 }
 
-function Text({ api, url }: { api: PickerApi; url: string }) {
+function Text({ api, url }: { api: Api; url: string }) {
   const [text, setText] = useState<string>();
   useEffect(() => void api.beginning(url, TEXT_MAX).then(setText, () => setText('')), [api, url]);
   // What is longer than its box must scroll by keyboard.
