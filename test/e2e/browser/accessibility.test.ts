@@ -1,0 +1,172 @@
+import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import type { Frame, FrameLocator, Page } from 'playwright-core';
+import { axeFindings } from '../../support/axe.ts';
+import { openBrowser, type TestBrowser } from '../../support/chromium.ts';
+import { FACES } from '../../support/lms/faces.ts';
+import { LmsFrames } from '../../support/lms/frames.ts';
+import { Lms } from '../../support/lms/lms.ts';
+import { RegistrationDesk } from '../../support/lms/registration-desk.ts';
+import { platform } from '../../support/platform.ts';
+import { courseShown, linkName, lmsTenant, type LmsTenant, openInFrame } from './course.ts';
+
+const where = await platform();
+let tenant: LmsTenant;
+let browser: TestBrowser;
+let lms: Lms;
+
+beforeAll(async () => {
+  [tenant, browser, lms] = await Promise.all([lmsTenant(where), openBrowser('third-party blocked'), Lms.start()]);
+}, 180_000);
+
+afterAll(async () => {
+  await Promise.all([browser?.close(), lms?.stop()]);
+});
+
+interface Shown {
+  readonly page: Page;
+  readonly tool: FrameLocator;
+}
+
+async function opened(person: 'Ada Okafor' | 'Ben Lindqvist', way: string): Promise<Shown> {
+  const page = await browser.page();
+  return { page, tool: await openInFrame(page, where, linkName(tenant, person, 'History', way)) };
+}
+
+/** The course with a file of this name. */
+async function course(name: string): Promise<Shown> {
+  const shown = await opened('Ada Okafor', 'a frame');
+  await courseShown(shown.tool, 'History');
+  await shown.tool.getByLabel('Choose files').setInputFiles({ name, mimeType: 'text/plain', buffer: Buffer.from(`This is ${name}.`) });
+  await shown.tool.getByRole('button', { name: 'Upload', exact: true }).click();
+  await shown.tool.getByRole('button', { name: `Download ${name}` }).waitFor();
+  return shown;
+}
+
+/** The picker with this file chosen. */
+async function chosen(name: string): Promise<Shown> {
+  await course(name);
+  const shown = await opened('Ada Okafor', 'the picker');
+  await shown.tool.getByRole('checkbox', { name }).check();
+  await shown.tool.getByText('1 file chosen').waitFor();
+  return shown;
+}
+
+async function offer(): Promise<Shown> {
+  const { body } = await tenant.admin.post('/lti/registration-links', {});
+  const page = await browser.page();
+  await page.goto(new LmsFrames(lms).url('Tools', new RegistrationDesk(lms, FACES.moodle).open(body.url)));
+  const tool = page.frameLocator('iframe[name=tool]');
+  await tool.getByRole('button', { name: 'Register' }).waitFor();
+  return { page, tool };
+}
+
+async function share(): Promise<Page> {
+  const { body: file } = await tenant.admin.upload('/files', { name: 'shared.txt', file: Buffer.from('shared') });
+  const { body } = await tenant.admin.post(`/files/${file.id}/share`, { password: 'correct horse battery' });
+  const page = await browser.page();
+  await page.goto(body.url);
+  await page.getByLabel('Password').fill('wrong');
+  await page.keyboard.press('Enter');
+  await page.getByRole('alert').waitFor();
+  return page;
+}
+
+const toolOf = ({ page }: Shown): Frame => {
+  const frame = page.frame({ name: 'tool' });
+  if (!frame) throw new Error('there is no frame of the tool');
+  return frame;
+};
+const inFrame = async (shown: Shown): Promise<[Page, Frame]> => [shown.page, toolOf(shown)];
+const inWindow = (page: Page): [Page, Page] => [page, page];
+
+/** What is looked at, and how it is reached. Each gives the tab, and the page in it. */
+const PAGES: readonly [string, () => Promise<[Page, Page | Frame]>][] = [
+  ['the page of a course', async () => inFrame(await course('course.txt'))],
+  [
+    'an upload whose name is taken',
+    async () => {
+      const shown = await course('taken.txt');
+      await shown.tool
+        .getByLabel('Choose files')
+        .setInputFiles({ name: 'taken.txt', mimeType: 'text/plain', buffer: Buffer.from('other') });
+      await shown.tool.getByRole('button', { name: 'Upload', exact: true }).click();
+      await shown.tool.getByText('name_conflict').waitFor();
+      return inFrame(shown);
+    },
+  ],
+  ['the picker with a chosen file', async () => inFrame(await chosen('chosen.txt'))],
+  [
+    'the preview of a file in the picker',
+    async () => {
+      const shown = await chosen('previewed.txt');
+      await shown.tool.getByRole('button', { name: 'Preview previewed.txt' }).click();
+      await shown.tool.getByRole('dialog').getByText('This is previewed.txt.').waitFor();
+      return inFrame(shown);
+    },
+  ],
+  [
+    'the hand-in of a learner',
+    async () => {
+      const shown = await opened('Ben Lindqvist', 'the hand-in');
+      await shown.tool.getByText('There is nothing here.').waitFor();
+      return inFrame(shown);
+    },
+  ],
+  ['what an LMS will register', async () => inFrame(await offer())],
+  [
+    'what an LMS has registered',
+    async () => {
+      const shown = await offer();
+      await shown.tool.getByRole('button', { name: 'Register' }).click();
+      await shown.tool.getByRole('button', { name: 'Back to the LMS' }).waitFor();
+      return inFrame(shown);
+    },
+  ],
+  [
+    'a refused launch',
+    async () => {
+      const shown = await opened('Ben Lindqvist', 'the picker');
+      await shown.tool.getByText('picker_not_for_learners').waitFor();
+      return inFrame(shown);
+    },
+  ],
+  [
+    'a session that ended',
+    async () => {
+      const shown = await opened('Ben Lindqvist', 'a frame');
+      await courseShown(shown.tool, 'History');
+      await toolOf(shown).evaluate('sessionStorage.clear(); location.reload()');
+      await shown.tool.getByText('session_ended').waitFor();
+      return inFrame(shown);
+    },
+  ],
+  ['a share link whose password was wrong', async () => inWindow(await share())],
+];
+
+/** CSS pixels: 1280 at 400 % zoom (WCAG 2.2, 1.4.10). */
+const NARROW = { width: 320, height: 640 };
+
+test.each(PAGES)('axe finds nothing on %s in light and dark, and at 400 %% zoom nothing is cut off', async (_what, reach) => {
+  const [page, shown] = await reach();
+
+  const found: string[] = [];
+  for (const colorScheme of ['light', 'dark'] as const) {
+    await page.emulateMedia({ colorScheme });
+    found.push(...(await axeFindings(shown)));
+  }
+  await page.setViewportSize(NARROW);
+  const cutOff = await shown.evaluate('document.documentElement.scrollWidth - document.documentElement.clientWidth');
+
+  expect([found, cutOff]).toEqual([[], 0]);
+});
+
+test('axe finds what is wrong on a page of ours that was spoilt', async () => {
+  const shown = await opened('Ben Lindqvist', 'a frame');
+  await courseShown(shown.tool, 'History');
+  const frame = toolOf(shown);
+  await frame.evaluate(`document.documentElement.removeAttribute('lang'); document.querySelector('h1').style.color = '#ccc'`);
+
+  const found = await axeFindings(frame);
+
+  expect(found.map((finding) => finding.split(':')[0])).toEqual(['color-contrast', 'html-has-lang']);
+});
