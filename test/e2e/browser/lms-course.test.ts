@@ -1,0 +1,185 @@
+import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { mkdir, readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import type { FrameLocator, Page } from 'playwright-core';
+import type { Api } from '../../support/api.ts';
+import { makeScratch } from '../../support/backends.ts';
+import { openBrowser, type TestBrowser } from '../../support/chromium.ts';
+import { waitReady } from '../../support/demo-tenant.ts';
+import { INSTRUCTOR, type Launch, LEARNER } from '../../support/lms/claims.ts';
+import { deepLinking } from '../../support/lms/deep-linking.ts';
+import { FACES } from '../../support/lms/faces.ts';
+import type { Fault } from '../../support/lms/faults.ts';
+import { LmsFrames } from '../../support/lms/frames.ts';
+import { Lms } from '../../support/lms/lms.ts';
+import { RegistrationDesk } from '../../support/lms/registration-desk.ts';
+import { platform } from '../../support/platform.ts';
+import { waitFor } from '../../support/wait.ts';
+import { courseShown, lmsTenant, type LmsTenant } from './course.ts';
+
+/** What one LMS and its people do in a term, each page in a frame on the LMS's site, which is another than ours. */
+const where = await platform();
+let tenant: LmsTenant;
+let browser: TestBrowser;
+let lms: Lms;
+let desk: RegistrationDesk;
+let frames: LmsFrames;
+let pictures: string;
+
+beforeAll(async () => {
+  pictures = process.env['CARREL_SCREENSHOTS'] ?? join(await makeScratch(), 'screenshots');
+  await mkdir(pictures, { recursive: true });
+  [tenant, browser, lms] = await Promise.all([lmsTenant(where), openBrowser('third-party blocked'), Lms.start()]);
+  desk = new RegistrationDesk(lms, FACES.sakai);
+  frames = new LmsFrames(lms);
+}, 180_000);
+afterAll(async () => {
+  await Promise.all([browser?.close(), lms?.stop()]);
+});
+
+const ADA = { user: { id: 'ada', name: 'Ada Okafor' }, roles: [INSTRUCTOR] };
+const BEN = { user: { id: 'ben', name: 'Ben Lindqvist' }, roles: [LEARNER] };
+const CHI = { user: { id: 'chi', name: 'Chi Tanaka' }, roles: [LEARNER] };
+const LATIN = { id: 'latin-1', title: 'Latin' };
+const COPY = { id: 'latin-2', title: 'Latin, next term' };
+const READING = { name: 'reading.txt', mimeType: 'text/plain', buffer: Buffer.from('Gallia est omnis divisa in partes tres.') };
+
+interface Framed {
+  readonly page: Page;
+  readonly tool: FrameLocator;
+  readonly picture: (name: string) => Promise<unknown>;
+}
+
+async function framed(title: string, tool: URL, course?: string): Promise<Framed> {
+  const page = await browser.page();
+  await page.setViewportSize({ width: 1000, height: 1000 });
+  await page.goto(frames.url(title, tool, course));
+  return {
+    page,
+    tool: page.frameLocator('iframe[name=tool]'),
+    picture: (name) => page.screenshot({ path: join(pictures, `${name}.png`), fullPage: true }),
+  };
+}
+
+/** The administrator pastes a one-time address; gives the client id once the operator has made its LtiRegistration. */
+async function registersItself(): Promise<string> {
+  const { body } = await tenant.admin.post('/lti/registration-links', { platform_name: 'Sakai of the university' });
+  const { page, tool, picture } = await framed('Tools', desk.open(body.url));
+  await tool.getByRole('heading', { name: 'Register this service at your LMS' }).waitFor();
+  await picture('registration');
+  await tool.getByRole('button', { name: 'Register' }).click();
+  await tool.getByRole('heading', { name: 'The LMS is registered' }).waitFor();
+  await picture('registered');
+  await tool.getByRole('button', { name: 'Back to the LMS' }).click();
+  await page.getByText('The tool has closed its frame.').waitFor();
+
+  const registration = await waitFor('the registration to be listed', async () => {
+    const { data } = (await tenant.admin.get('/lti/registrations')).body;
+    return data.find(({ client_id }: { client_id: string }) => client_id === desk.tools[0]?.clientId);
+  });
+  await waitReady(where, tenant.namespace, `ltiregistration/${registration.name}`);
+  expect(registration).toMatchObject({
+    issuer: lms.issuer,
+    platform_name: 'Sakai of the university',
+    registered: { product: 'sakailms.org', pending: true },
+  });
+  return registration.client_id;
+}
+
+const opens = (clientId: string, launch: Partial<Launch> & { readonly course: { id: string; title: string } }, fault?: Fault) =>
+  framed(`${launch.course.title}, as ${launch.user?.name}`, lms.open(clientId, launch, fault), launch.course.id);
+
+/** The API as the page in the frame calls it, and the id of its launch. */
+async function sessionOf({ page }: Framed): Promise<{ api: Api; launchId: string }> {
+  const frame = page.frame({ name: 'tool' });
+  const launchId = new URL(frame?.url() ?? '').searchParams.get('launch') ?? '';
+  const key = JSON.stringify(`carrel:launch:${launchId}`);
+  const token = await frame?.evaluate(`sessionStorage.getItem(${key}) ?? history.state?.[${key}]`);
+  return { api: tenant.anonymous.as(String(token)), launchId };
+}
+
+async function downloads({ page, tool }: Framed): Promise<string> {
+  const saving = page.waitForEvent('download');
+  await tool.getByRole('button', { name: `Download ${READING.name}` }).click();
+  return readFile(await (await saving).path(), 'utf8');
+}
+
+/** The custom parameters of the link that the LMS got for the file. */
+async function picks(clientId: string): Promise<Readonly<Record<string, string>>> {
+  const picker = await opens(clientId, { ...ADA, course: LATIN }, deepLinking(lms.issuer, { accept_types: ['ltiResourceLink'] }));
+  const { tool } = picker;
+  await tool.getByRole('checkbox', { name: READING.name }).check();
+  await tool.getByText('1 file chosen').waitFor();
+  await picker.picture('course-picker');
+  await tool.getByRole('button', { name: 'Add 1 file' }).click();
+  await tool.getByRole('heading', { name: /^The LMS received 1 by/ }).waitFor();
+  const { custom = {} } = lms.deepLinks.answers.at(-1)?.items[0] ?? {};
+  return custom;
+}
+
+test('in frames of an LMS it registers, launches, picks, opens a link and its copy, grades and syncs the roster, third-party cookies blocked', async () => {
+  const clientId = await registersItself();
+
+  const teacher = await opens(clientId, { ...ADA, course: LATIN });
+  await courseShown(teacher.tool, 'Latin');
+  await teacher.tool.getByLabel('Choose files').setInputFiles(READING);
+  await teacher.tool.getByRole('button', { name: 'Upload', exact: true }).click();
+  await teacher.tool.getByText('1 of 1 uploaded').waitFor();
+  await teacher.picture('course-upload');
+
+  const link = { custom: await picks(clientId), resourceLinkId: 'link-of-the-reading', linkTitle: READING.name };
+  const learner = await opens(clientId, { ...BEN, ...link, course: LATIN });
+  await courseShown(learner.tool, READING.name);
+  await learner.picture('link');
+  await learner.tool.getByRole('button', { name: `Preview ${READING.name}` }).click();
+  await learner.tool.getByRole('dialog').getByText(READING.buffer.toString()).waitFor();
+  await learner.picture('link-preview');
+  await learner.tool.getByRole('button', { name: 'Close preview' }).click();
+  await learner.tool.getByRole('dialog').waitFor({ state: 'detached' });
+  expect(await downloads(learner)).toBe(READING.buffer.toString());
+
+  const early = await opens(clientId, { ...CHI, ...link, course: COPY });
+  await early.tool.getByText('link_of_other_course').waitFor();
+  await early.picture('copied-link-early');
+  await courseShown((await opens(clientId, { ...ADA, ...link, course: COPY })).tool, READING.name);
+  const copied = await opens(clientId, { ...CHI, ...link, course: COPY });
+  await courseShown(copied.tool, READING.name);
+  await copied.picture('copied-link');
+  expect(await downloads(copied)).toBe(READING.buffer.toString());
+
+  const { api, launchId } = await sessionOf(teacher);
+  const given = await api.post(`/lti/launches/${launchId}/grades`, { user_id: 'ben', score: 8.5, score_maximum: 10, comment: 'Well read' });
+  expect(given).toMatchObject({ status: 201, body: { status: 'pending' } });
+  await waitFor('the score in the grade book', () => lms.scores.cell('ben')?.scoreGiven === 8.5);
+  const graded = await opens(clientId, { ...ADA, course: LATIN });
+  await courseShown(graded.tool, 'Latin');
+  await graded.picture('grade-book');
+  expect(await graded.page.getByRole('row').filter({ hasText: 'Well read' }).getByRole('cell').allTextContents()).toEqual([
+    'Ben Lindqvist',
+    '8.5 of 10',
+    'Well read',
+  ]);
+
+  lms.courses.unenrol(LATIN.id, 'ben');
+  lms.courses.enrol(LATIN, { user_id: 'dee', name: 'Dee Mensah', roles: [LEARNER] });
+  expect(await rosterAfterSync(api)).toEqual(['Ada Okafor: active', 'Ben Lindqvist: inactive', 'Dee Mensah: active']);
+  await learner.tool.getByRole('button', { name: `Download ${READING.name}` }).click();
+  await learner.tool.getByRole('alert').waitFor();
+  await learner.picture('left-by-roster');
+  expect(await learner.tool.getByRole('alert').locator('code').textContent()).toBe('not_found');
+});
+
+/** The members of Latin, once a sync that a person requested has ended. */
+async function rosterAfterSync(api: Api): Promise<string[]> {
+  const { data } = (await api.get('/lti/contexts')).body;
+  const { id } = data.find(({ lms_id }: { lms_id: string }) => lms_id === LATIN.id);
+  const requested = await api.post(`/lti/contexts/${id}/members/sync`);
+  expect(requested.status).toBe(202);
+  const job = await waitFor('the end of the sync', async () => {
+    const { body } = await api.get(`/jobs/${requested.body.id}`);
+    return body.ended_at !== null && body;
+  });
+  expect([job.state, job.error]).toEqual(['succeeded', null]);
+  const members: { name: string; status: string }[] = (await api.get(`/lti/contexts/${id}/members`)).body.data;
+  return members.map(({ name, status }) => `${name}: ${status}`);
+}
