@@ -43,6 +43,7 @@ export const LaunchView = z
       })
       .nullable(),
     reviews: z.boolean().describe('whether it is a submission review: /hand-in shows what it reviews'),
+    course_id: Uuid.nullable().describe('the course at /lti/contexts, where the caller teaches it or is an administrator'),
     takes_grades: z.boolean().describe('whether the LMS gave this launch a line item and lets scores be posted'),
     return_url: z
       .url()

@@ -50,6 +50,7 @@ function presentLaunch(actor: Actor, row: LaunchRow, permissions: PermissionSet 
     folder: folderOf(actor, row.folder, permissions),
     resource_link: row.resourceLinkId === null ? null : { id: row.resourceLinkId, ...linkOf(actor, row.link, permissions) },
     reviews: row.isReview,
+    course_id: row.courseRole === 'instructor' || actor.roles.includes('admin') ? row.courseUuid : null,
     takes_grades: row.lineItem !== null && row.scopes.includes(SCORE_SCOPE),
     return_url: row.userId === actor.userId ? row.returnUrl : null,
     launched_at: row.launchedAt.toISOString(),

@@ -1,5 +1,4 @@
 import type { Session } from './session.ts';
-import type { Page } from './loaded.ts';
 import type { Refusal } from './messages.ts';
 
 /** The fields of GET /lti/launches/{launch_id} that the page shows. */
@@ -15,6 +14,9 @@ export interface Launch {
   } | null;
   /** Whether the page shows a hand-in alone. */
   readonly reviews: boolean;
+  /** The course at /lti/contexts, for those who teach it. */
+  readonly course_id: string | null;
+  readonly takes_grades: boolean;
   readonly return_url: string | null;
 }
 
@@ -34,6 +36,12 @@ export interface FileItem {
   readonly size: number;
   readonly mime_type: string | null;
   readonly updated_at: string;
+}
+
+/** A page of a list of the API. */
+export interface Page<Item> {
+  readonly data: readonly Item[];
+  readonly pagination: { readonly next_cursor: string | null; readonly has_more: boolean };
 }
 
 export type OnConflict = 'fail' | 'rename' | 'replace';

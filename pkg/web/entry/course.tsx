@@ -1,6 +1,7 @@
 import { useEffect, useState } from 'preact/hooks';
-import type { Api } from './api.ts';
+import type { CourseApi } from './course-api.ts';
 import { FileList } from './file-list.tsx';
+import { Grades } from './grades.tsx';
 import { useFailures, useLoaded } from './loaded.ts';
 import { ReviewedHandIn } from './reviewed-hand-in.tsx';
 import { PlacedFile } from './placed-file.tsx';
@@ -8,7 +9,7 @@ import { Ended, RefusalNote, WayBack } from './notes.tsx';
 import { Uploads } from './uploads.tsx';
 
 /** The page of a course: the user, the files of its folder, and uploads if the user may write. */
-export function Course({ api }: { api: Api }) {
+export function Course({ api }: { api: CourseApi }) {
   const { failed, isOver } = useFailures();
   const { loaded: launch, refusal, retry } = useLoaded(api.launch, failed);
   /** Grows with every uploaded file, so that the list is fetched again. */
@@ -31,6 +32,8 @@ export function Course({ api }: { api: Api }) {
         {launch.return_url && <WayBack url={launch.return_url} />}
       </main>
     );
+  const { course_id: courseId, takes_grades: takesGrades } = launch;
+  const grades = courseId && takesGrades && <Grades api={api} courseId={courseId} failed={failed} />;
   if (placed)
     return (
       <main>
@@ -38,6 +41,7 @@ export function Course({ api }: { api: Api }) {
           <h1>{title}</h1>
         </header>
         <PlacedFile api={api} id={placed.id} failed={failed} />
+        {grades}
         {launch.return_url && <WayBack url={launch.return_url} />}
       </main>
     );
@@ -58,6 +62,7 @@ export function Course({ api }: { api: Api }) {
       ) : (
         <p>This link does not belong to a course, so there is no folder to show.</p>
       )}
+      {grades}
       {launch.return_url && <WayBack url={launch.return_url} />}
     </main>
   );

@@ -1,5 +1,5 @@
 import { useCallback, useEffect, useRef, useState } from 'preact/hooks';
-import { refusalOf } from './api.ts';
+import { type Page, refusalOf } from './api.ts';
 import type { Refusal } from './messages.ts';
 
 /** Every component reports its errors here and shows the result. */
@@ -28,12 +28,6 @@ export function useLoaded<T>(ask: () => Promise<T>, failed: Failed): { loaded?: 
   }, [ask, failed]);
   useEffect(retry, [retry]);
   return { ...answer, retry };
-}
-
-/** A page of a list of the API. */
-export interface Page<Item> {
-  readonly data: readonly Item[];
-  readonly pagination: { readonly next_cursor: string | null; readonly has_more: boolean };
 }
 
 export interface Listed<Item> {

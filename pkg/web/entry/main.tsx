@@ -1,5 +1,5 @@
 import { render } from 'preact';
-import { Api } from './api.ts';
+import { CourseApi } from './course-api.ts';
 import { Course } from './course.tsx';
 import { Ended } from './notes.tsx';
 import { enter, firstKeeper, historyKeeper, tabKeeper } from './session.ts';
@@ -15,4 +15,4 @@ const { session, shown } = enter(
 history.replaceState(history.state, '', shown);
 
 const root = document.querySelector('#app');
-if (root) render(session ? <Course api={new Api(session)} /> : <Ended />, root);
+if (root) render(session ? <Course api={new CourseApi(session)} /> : <Ended />, root);

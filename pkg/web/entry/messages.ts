@@ -33,7 +33,7 @@ export const filesInWords = (count: number, isMore: boolean): string =>
 const SENTENCES: Readonly<Record<string, (refusal: Refusal) => string>> = {
   unreachable: () => 'The service cannot be reached. Check your connection and try again.',
   unauthenticated: () => 'This session has ended. Open it again from your course.',
-  not_found: () => 'The item does not exist any more. Reload the page.',
+  not_found: () => 'The item does not exist any more, or is no longer open to you. Open it again from your course.',
   forbidden: () => 'You do not have the permission for this. Ask an instructor of the course.',
   name_conflict: () => 'A file of that name exists already.',
   quota_exceeded: () => 'Your storage is full. Delete files, or ask the administrators of this service for more.',

@@ -1,5 +1,4 @@
-import { Api, type FileItem } from '../entry/api.ts';
-import type { Page } from '../entry/loaded.ts';
+import { Api, type FileItem, type Page } from '../entry/api.ts';
 import type { ItemType } from './choices.ts';
 
 /** GET /lti/launches/{launch_id}/picker. */

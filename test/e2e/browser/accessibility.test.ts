@@ -94,6 +94,15 @@ const PAGES: readonly [string, () => Promise<[Page, Page | Frame]>][] = [
       return inFrame(shown);
     },
   ],
+  [
+    'the grades of a course, with a score that is none',
+    async () => {
+      await courseShown((await opened('Ben Lindqvist', 'a frame')).tool, 'History');
+      const shown = await opened('Ada Okafor', 'a frame');
+      await shown.tool.getByRole('textbox', { name: 'Score of Ben Lindqvist' }).fill('ten');
+      return inFrame(shown);
+    },
+  ],
   ['the picker with a chosen file', async () => inFrame(await chosen('chosen.txt'))],
   [
     'the preview of a file in the picker',

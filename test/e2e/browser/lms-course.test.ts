@@ -2,7 +2,6 @@ import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { mkdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { FrameLocator, Page } from 'playwright-core';
-import type { Api } from '../../support/api.ts';
 import { makeScratch } from '../../support/backends.ts';
 import { openBrowser, type TestBrowser } from '../../support/chromium.ts';
 import { waitReady } from '../../support/demo-tenant.ts';
@@ -89,15 +88,6 @@ async function registersItself(): Promise<string> {
 const opens = (clientId: string, launch: Partial<Launch> & { readonly course: { id: string; title: string } }, fault?: Fault) =>
   framed(`${launch.course.title}, as ${launch.user?.name}`, lms.open(clientId, launch, fault), launch.course.id);
 
-/** The API as the page in the frame calls it, and the id of its launch. */
-async function sessionOf({ page }: Framed): Promise<{ api: Api; launchId: string }> {
-  const frame = page.frame({ name: 'tool' });
-  const launchId = new URL(frame?.url() ?? '').searchParams.get('launch') ?? '';
-  const key = JSON.stringify(`carrel:launch:${launchId}`);
-  const token = await frame?.evaluate(`sessionStorage.getItem(${key}) ?? history.state?.[${key}]`);
-  return { api: tenant.anonymous.as(String(token)), launchId };
-}
-
 async function downloads({ page, tool }: Framed): Promise<string> {
   const saving = page.waitForEvent('download');
   await tool.getByRole('button', { name: `Download ${READING.name}` }).click();
@@ -147,39 +137,28 @@ test('in frames of an LMS it registers, launches, picks, opens a link and its co
   await copied.picture('copied-link');
   expect(await downloads(copied)).toBe(READING.buffer.toString());
 
-  const { api, launchId } = await sessionOf(teacher);
-  const given = await api.post(`/lti/launches/${launchId}/grades`, { user_id: 'ben', score: 8.5, score_maximum: 10, comment: 'Well read' });
-  expect(given).toMatchObject({ status: 201, body: { status: 'pending' } });
-  await waitFor('the score in the grade book', () => lms.scores.cell('ben')?.scoreGiven === 8.5);
-  const graded = await opens(clientId, { ...ADA, course: LATIN });
-  await courseShown(graded.tool, 'Latin');
-  await graded.picture('grade-book');
-  expect(await graded.page.getByRole('row').filter({ hasText: 'Well read' }).getByRole('cell').allTextContents()).toEqual([
-    'Ben Lindqvist',
-    '8.5 of 10',
-    'Well read',
-  ]);
+  const grading = await opens(clientId, { ...ADA, ...link, course: LATIN });
+  await grading.tool.getByLabel('Points for full marks').fill('10');
+  await grading.tool.getByRole('textbox', { name: 'Score of Ben Lindqvist' }).fill('8.5');
+  await grading.tool.getByRole('button', { name: 'Send the score of Ben Lindqvist' }).click();
+  await grading.tool.getByText('8.5 of 10: in the grade book of your LMS').waitFor();
+  await grading.picture('grade');
+  expect(lms.scores.cell('ben')).toMatchObject({ scoreGiven: 8.5, scoreMaximum: 10, times: 1 });
+  expect(await learner.tool.getByRole('heading', { name: 'Grades' }).count()).toBe(0);
+  const after = await opens(clientId, { ...ADA, course: LATIN });
+  await courseShown(after.tool, LATIN.title);
+  await after.picture('grade-book');
+  expect(await after.page.getByRole('cell', { name: '8.5 of 10' }).count()).toBe(1);
 
   lms.courses.unenrol(LATIN.id, 'ben');
   lms.courses.enrol(LATIN, { user_id: 'dee', name: 'Dee Mensah', roles: [LEARNER] });
-  expect(await rosterAfterSync(api)).toEqual(['Ada Okafor: active', 'Ben Lindqvist: inactive', 'Dee Mensah: active']);
+  await grading.tool.getByRole('button', { name: 'Read the list from your LMS' }).click();
+  await grading.tool.getByText('The list is as your LMS has it.').waitFor();
+  await grading.tool.getByRole('textbox', { name: 'Score of Dee Mensah' }).waitFor();
+  await grading.picture('roster');
+  expect(await grading.tool.getByRole('list', { name: 'Learners' }).getByRole('listitem').count()).toBe(1);
   await learner.tool.getByRole('button', { name: `Download ${READING.name}` }).click();
   await learner.tool.getByRole('alert').waitFor();
   await learner.picture('left-by-roster');
   expect(await learner.tool.getByRole('alert').locator('code').textContent()).toBe('not_found');
 });
-
-/** The members of Latin, once a sync that a person requested has ended. */
-async function rosterAfterSync(api: Api): Promise<string[]> {
-  const { data } = (await api.get('/lti/contexts')).body;
-  const { id } = data.find(({ lms_id }: { lms_id: string }) => lms_id === LATIN.id);
-  const requested = await api.post(`/lti/contexts/${id}/members/sync`);
-  expect(requested.status).toBe(202);
-  const job = await waitFor('the end of the sync', async () => {
-    const { body } = await api.get(`/jobs/${requested.body.id}`);
-    return body.ended_at !== null && body;
-  });
-  expect([job.state, job.error]).toEqual(['succeeded', null]);
-  const members: { name: string; status: string }[] = (await api.get(`/lti/contexts/${id}/members`)).body.data;
-  return members.map(({ name, status }) => `${name}: ${status}`);
-}

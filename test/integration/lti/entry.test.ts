@@ -189,6 +189,7 @@ test('the page asks what it shows of GET /lti/launches/{launch_id}', async () =>
     folder: { id: expect.any(String), name: 'Compilers', may_write: true },
     resource_link: { id: 'link-1', title: 'Files', file: null, problem: null },
     reviews: false,
+    course_id: expect.stringMatching(/^[0-9a-f-]{36}$/),
     takes_grades: true,
     return_url: 'https://lms.example.org/back',
     launched_at: expect.any(String),

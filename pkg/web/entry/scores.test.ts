@@ -1,0 +1,36 @@
+import { expect, test } from '@jest/globals';
+import type { Grade } from './course-api.ts';
+import { gradeInWords, scoreOf } from './scores.ts';
+
+test.each([
+  ['8.5', 8.5],
+  [' 8,25 ', 8.25],
+  ['0', 0],
+  ['999.99', 999.99],
+  ['', undefined],
+  ['8.555', undefined],
+  ['1000', undefined],
+  ['-1', undefined],
+  ['1e2', undefined],
+  ['ten', undefined],
+])('a score that is typed as “%s” is %s', (typed, score) => {
+  expect(scoreOf(typed)).toBe(score);
+});
+
+test('what became of a grade is said in words', () => {
+  const grade: Grade = { id: '1', user_id: 'ben', score: 8.5, score_maximum: 10, status: 'pending', reason: null };
+
+  const words = [
+    grade,
+    { ...grade, reason: 'Your LMS does not answer.' },
+    { ...grade, status: 'submitted' as const },
+    { ...grade, status: 'failed' as const, reason: 'Your LMS refused it.' },
+  ].map(gradeInWords);
+
+  expect(words).toEqual([
+    '8.5 of 10: on its way',
+    '8.5 of 10: on its way. Your LMS does not answer.',
+    '8.5 of 10: in the grade book of your LMS',
+    '8.5 of 10: not in the grade book. Your LMS refused it.',
+  ]);
+});
