@@ -4,6 +4,7 @@ import { isInvisible, withoutBidiControls } from '../../content/names/names.poli
 import { isTakenAlgorithm, type PlatformKeys } from './platform-keys.ts';
 import { LaunchError } from '../launch-error.ts';
 import { TARGET_PARAMETER } from '../links/placed-target.policy.ts';
+import { isNestedTooDeep } from '../nested.ts';
 import { courseRole } from './roles.policy.ts';
 import { NOTICE_TYPES } from '../notices/notice-types.ts';
 import { DEEP_LINKING_SETTINGS, type DeepLinkingSettings, deepLinkingSettings } from '../deep-linking/settings.policy.ts';
@@ -84,8 +85,14 @@ export interface UnverifiedToken {
 /** Throws LaunchError `id_token_…`. */
 export function unverifiedToken(text: string | undefined): UnverifiedToken {
   if (text === undefined || text === '') throw new LaunchError('id_token_missing');
+  const claims = claimsIn(text);
+  if (isNestedTooDeep(claims)) throw new LaunchError('id_token_malformed');
+  return { text, claims };
+}
+
+function claimsIn(text: string): JWTPayload {
   try {
-    return { text, claims: decodeJwt(text) };
+    return decodeJwt(text);
   } catch (error) {
     throw new LaunchError('id_token_malformed', undefined, { cause: error });
   }

@@ -84,7 +84,7 @@ export class LineItems {
     const { url, toolId, operation } = await this.#services.lineItems(context, 'write');
     const request = { method: 'POST', url, asked: 'course', accept: LINE_ITEM, type: LINE_ITEM, body: newMembers(input) } as const;
     const { body } = await this.#calls.request(operation, request);
-    const [view] = await this.#presented({ groupId: context.groupId, toolId }, [lineItemOf(body, url)]);
+    const [view] = await this.#presented({ groupId: context.groupId, toolId }, [lineItemOf(body, url, { isNew: true })]);
     if (!view) throw new Error('a line item has no id');
     await auditLineItem(this.#db.tables, 'create', view, { before: {}, after: { context_id: context.uuid, ...shownOf(view) } });
     return view;

@@ -17,11 +17,11 @@ export interface LmsLineItem {
 
 const SHOWN_MAX = 1_000;
 
-/** Throws Problem `lms_failed`. `service`: the address of the service, at whose host it must be. */
-export function lineItemOf(body: unknown, service: string): LmsLineItem {
+/** Throws Problem `lms_failed`. `service`: the address of the service, at whose host it must be; `isNew`: the LMS was asked to make it. */
+export function lineItemOf(body: unknown, service: string, { isNew = false } = {}): LmsLineItem {
   const members = membersOf(body);
   const url = typeof members?.['id'] === 'string' ? addressAtHost(members['id'], service) : undefined;
-  if (!members || url === undefined) throw unusable('a line item has no address, or one at another host');
+  if (!members || url === undefined) throw unusable('a line item has no address, or one at another host', isNew);
   return { url, members };
 }
 

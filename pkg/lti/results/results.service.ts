@@ -5,6 +5,7 @@ import type { Sealer } from '../../runtime/sealing.ts';
 import type { Database } from '../../store/postgres/database.ts';
 import { requireTaught } from '../contexts/contexts.service.ts';
 import type { WhichLineItem } from '../line-items/line-items.service.ts';
+import { ASCII_ID } from '../launch/id-token.ts';
 import { findLineItem } from '../line-items/line-items.sql.ts';
 import { addressBelow } from '../services/address-below.ts';
 import type { CourseServices } from '../services/course-services.ts';
@@ -55,7 +56,7 @@ export class Results {
   }
 
   async #presented(platformId: number | null, results: readonly LmsResult[]): Promise<ResultView[]> {
-    const subjects = results.map(({ userId }) => userId);
+    const subjects = results.map(({ userId }) => userId).filter((userId) => ASCII_ID.test(userId));
     const people = subjects.length === 0 ? [] : await this.#db.prepared<Known>('lti-result-people', PEOPLE, [platformId, subjects]);
     const bySubject = new Map(people.map(({ subject, id, name }) => [subject, { id, name }]));
     return results.map(({ userId, score, maximum, comment, scoredAt }) => ({

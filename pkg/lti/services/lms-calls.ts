@@ -1,3 +1,4 @@
+import { isUtf8 } from 'node:buffer';
 import { Histogram } from 'prom-client';
 import { Problem } from '../../api/problem.ts';
 import type { GuardedClient } from '../../net/client.ts';
@@ -6,6 +7,7 @@ import type { EgressReply } from '../../net/exchange.ts';
 import type { Clock } from '../../runtime/clock.ts';
 import type { Metrics } from '../../runtime/metrics.ts';
 import type { Random } from '../../runtime/random.ts';
+import { isNestedTooDeep } from '../nested.ts';
 import { shownAnswer } from './lms-answers.policy.ts';
 import { type Asked, late, problemOfError, problemOfRefusal, type Service, unusable } from './lms-problems.policy.ts';
 import { type ServiceClient, ServiceTokens } from './service-tokens.ts';
@@ -44,7 +46,7 @@ export interface LmsAnswer {
   /** 200 to 299. */
   readonly status: number;
   readonly headers: EgressReply['headers'];
-  /** Of its JSON; undefined where the body is empty. */
+  /** Of its JSON; undefined where the body is empty, and of a deletion. */
   readonly body: unknown;
 }
 
@@ -125,18 +127,28 @@ export class LmsCalls {
 
   #answerOf(reply: EgressReply, { service }: Operation, { method, asked }: LmsRequest, token: string): LmsAnswer {
     const { status, statusText, headers } = reply;
+    if (status >= 200 && status < 300)
+      return { status, headers, body: method === 'DELETE' ? undefined : jsonOf(reply.body, method !== 'GET') };
     const text = reply.body.toString('utf8').replace(/^\uFEFF/, '');
-    if (status >= 200 && status < 300) return { status, headers, body: jsonOf(text) };
     const refusal = { method, status, words: shownAnswer({ status, statusText, text }, [token]), retryAfter: headers['retry-after'] };
     throw problemOfRefusal(refusal, service, asked, this.#clock.now());
   }
 }
 
-function jsonOf(text: string): unknown {
+/** RFC 8259 §8.1: JSON is in UTF-8. Another charset would change names without a word. */
+function jsonOf(body: Buffer, isWriting: boolean): unknown {
+  if (!isUtf8(body)) throw unusable('it is not in UTF-8', isWriting);
+  const text = body.toString('utf8').replace(/^\uFEFF/, '');
   if (text.trim() === '') return undefined;
+  const value = parsed(text, isWriting);
+  if (isNestedTooDeep(value)) throw unusable('it is nested too deep', isWriting);
+  return value;
+}
+
+function parsed(text: string, isWriting: boolean): unknown {
   try {
     return JSON.parse(text);
   } catch {
-    throw unusable('it is no JSON');
+    throw unusable('it is no JSON', isWriting);
   }
 }

@@ -25,6 +25,8 @@ const RETRY_SECONDS_MAX = 3600;
 
 const UNREACHABLE = new Set<EgressErrorCode>(['dns_failed', 'connect_failed', 'connection_lost']);
 const LATE = new Set<EgressErrorCode>(['timeout', 'connect_timeout']);
+/** The request had been sent. */
+const SENT = new Set<EgressErrorCode>(['timeout', 'connection_lost', 'reply_too_large', 'bad_reply']);
 
 /** The LMS does not offer the service in this course, as far as its last launch or its answer says. */
 export const serviceMissing = ({ name, scope }: Service, why: string): Problem =>
@@ -32,13 +34,15 @@ export const serviceMissing = ({ name, scope }: Service, why: string): Problem =
 
 const failed = (what: string, cause?: unknown): Problem => new Problem('lms_failed', `${sentence(what)}.`, { cause });
 
-/** An answer that is not what the documents have. */
-export const unusable = (what: string): Problem => failed(`the LMS's answer cannot be used: ${what}`);
+/** An answer that is not what the documents have. `isWriting`: to a change. */
+export const unusable = (what: string, isWriting = false): Problem =>
+  failed(unknown(`the LMS's answer cannot be used: ${what}`, isWriting));
 
-export const late = (isWriting: boolean): Problem =>
-  new Problem('lms_timeout', `The LMS did not answer in time.${isWriting ? UNKNOWN : ''}`);
-/** What a lost answer to a change means. */
-const UNKNOWN = ' It may have done what it was asked: look before you try again.';
+export const late = (isWriting: boolean): Problem => new Problem('lms_timeout', `${unknown('The LMS did not answer in time', isWriting)}.`);
+
+/** What an answer to a change that is lost, or cannot be used, means. */
+const unknown = (what: string, isWriting: boolean): string =>
+  isWriting ? `${what}. It may have done what it was asked: look before you try again` : what;
 
 const unavailable = (what: string, retryAfter: string | undefined, now: Date): Problem =>
   new Problem('lms_unavailable', `${sentence(what)}.`, { retryAfter: retrySeconds(retryAfter, now) });
@@ -52,10 +56,10 @@ function retrySeconds(header: string | undefined, now: Date): number {
 export function problemOfError(error: unknown, service: Service, { now, isWriting }: { now: Date; isWriting: boolean }): unknown {
   if (error instanceof ServiceTokenError) return problemOfTokenError(error, service, now);
   if (!(error instanceof EgressError) || error.code === 'aborted') return error;
-  if (LATE.has(error.code)) return late(isWriting && error.code === 'timeout');
-  if (!UNREACHABLE.has(error.code)) return failed(`the LMS cannot be used: ${error.message}`, error);
-  const lost = isWriting && error.code === 'connection_lost' ? UNKNOWN : '';
-  return unavailable(`the LMS cannot be reached: ${error.message}${lost && `.${lost.replace(/\.$/, '')}`}`, undefined, now);
+  const isUnknown = isWriting && SENT.has(error.code);
+  if (LATE.has(error.code)) return late(isUnknown);
+  if (!UNREACHABLE.has(error.code)) return failed(unknown(`the LMS cannot be used: ${error.message}`, isUnknown), error);
+  return unavailable(unknown(`the LMS cannot be reached: ${error.message}`, isUnknown), undefined, now);
 }
 
 function problemOfTokenError(error: ServiceTokenError, service: Service, now: Date): Problem {
@@ -84,7 +88,7 @@ export function problemOfRefusal(refusal: Refusal, service: Service, asked: Aske
       : failed(`${answered}: the course or something that the request names is not there; a new launch of the course renews its addresses`);
   if (status === 429 || status === 503) return unavailable(answered, refusal.retryAfter, now);
   if (status === 408 || status === 504) return late(method !== 'GET');
-  if (status >= 500) return failed(answered);
+  if (status >= 500) return failed(unknown(answered, method !== 'GET'));
   if (status < 400) return failed(`${answered}; redirects are not followed`);
   return new Problem('lms_refused', `${sentence(answered)}.`);
 }

@@ -27,6 +27,7 @@ export const REFUSED: Readonly<Record<keyof typeof FAULTS, LaunchErrorCode>> = {
   'an id_token of two parts': 'id_token_malformed',
   'an id_token whose claims are no JSON': 'id_token_malformed',
   'an id_token whose header is no JSON': 'id_token_malformed',
+  'claims that are nested 10,000 deep': 'id_token_malformed',
   'alg none': 'alg_refused',
   'alg HS256 with the public key as secret': 'alg_refused',
   'an extension that must be understood': 'crit_refused',

@@ -36,6 +36,8 @@ const part = (index: number, change: (text: string) => string) => (token: string
     .map((text, at) => (at === index ? change(text) : text))
     .join('.');
 
+const nested = (levels: number): string => `${'['.repeat(levels)}${']'.repeat(levels)}`;
+
 export const FAULTS = {
   // Login initiation (1EdTech Security Framework §5.1.1.1)
   'login without iss': login('iss', null),
@@ -66,6 +68,7 @@ export const FAULTS = {
   'an id_token of two parts': { token: (token) => token.split('.').slice(0, 2).join('.') },
   'an id_token whose claims are no JSON': { token: part(1, () => 'aGVsbG8') },
   'an id_token whose header is no JSON': { token: part(0, () => 'aGVsbG8') },
+  'claims that are nested 10,000 deep': { token: part(1, () => Buffer.from(`{"azp":${nested(10_000)}}`).toString('base64url')) },
   'alg none': { header: (header) => void (header.alg = 'none') },
   'alg HS256 with the public key as secret': { header: (header) => void (header.alg = 'HS256') },
   'an extension that must be understood': { header: (header) => void Object.assign(header, { crit: ['x'], x: 1 }) },

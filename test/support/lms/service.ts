@@ -23,7 +23,7 @@ export type ServiceManner =
   | 'html'
   | LinkManner
   | { readonly cut: number; readonly as: 'lost' | 'ended' }
-  | { readonly status: number; readonly headers?: Readonly<Record<string, string>>; readonly text?: string };
+  | { readonly status: number; readonly headers?: Readonly<Record<string, string>>; readonly text?: string | Buffer };
 
 /** A request as it came. */
 export interface ServiceRequest {

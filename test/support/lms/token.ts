@@ -5,7 +5,7 @@ import { systemRandom } from '../../../pkg/runtime/random.ts';
 import { bodyOf, json, Manner } from './manner.ts';
 import { SCOPE, SCOPES } from './scopes.ts';
 
-/** How a token is answered; `well` and the first two are allowed by the documents or real, the rest is not. */
+/** How a token is answered; `well` and the first two are allowed by the documents or real, the rest is not. An object is the whole answer. */
 export type TokenManner =
   | 'well'
   | 'text/html'
@@ -24,7 +24,8 @@ export type TokenManner =
   | 'no expiry'
   | 'absurd expiry'
   | 'another scope'
-  | 'mac';
+  | 'mac'
+  | { readonly status: number; readonly headers?: Readonly<Record<string, string>>; readonly text?: string };
 
 export interface TokenClient {
   readonly clientId: string;
@@ -102,6 +103,7 @@ export class TokenEndpoint {
     if (manner === 'error') return void response.writeHead(500).end('oops');
     if (manner === 'busy') return void response.writeHead(429, { 'retry-after': '1' }).end();
     if (manner === 'as Moodle') return void response.writeHead(400, 'Invalid client assertion').end('[]');
+    if (typeof manner === 'object') return void response.writeHead(manner.status, manner.headers).end(manner.text);
     if (manner === 'echo') return json(response, 400, { error: 'invalid_client', error_description: `bad: ${body}` });
     try {
       const { clientId, scopes } = await this.#proved(request, new URLSearchParams(body));
@@ -152,12 +154,12 @@ export class TokenEndpoint {
 
   #now = (): Date => new Date(Date.now() + this.clock.aheadSeconds * 1000);
 
-  #give(response: ServerResponse, manner: TokenManner, clientId: string, scopes: readonly string[]): void {
+  #give(response: ServerResponse, manner: string, clientId: string, scopes: readonly string[]): void {
     const token = systemRandom.base64url(24);
     const seconds = manner === 'short-lived' ? SHORT_TOKEN_SECONDS : TOKEN_SECONDS;
     this.#tokens.set(token, { clientId, scopes, until: Date.now() + seconds * 1000 });
     const reply = { access_token: token, token_type: 'Bearer', expires_in: seconds, scope: scopes.join(' ') };
-    const odd: Partial<Record<TokenManner, object>> = {
+    const odd: Readonly<Record<string, object>> = {
       'numbers as text': { ...reply, expires_in: '3600' },
       huge: { ...reply, padding: 'x'.repeat(1024 * 1024) },
       'no token': { token_type: 'Bearer', expires_in: seconds },
