@@ -1,0 +1,103 @@
+import { expect, test } from '@jest/globals';
+import { startServerProcess } from '../../faults/server-process.ts';
+import { Browser, type PageShown, toTheForm } from '../../support/lms/browser.ts';
+import { INSTRUCTOR } from '../../support/lms/claims.ts';
+import { FACES } from '../../support/lms/faces.ts';
+import { Lms } from '../../support/lms/lms.ts';
+import { lmsSuite } from '../../support/lms/lms-suite.ts';
+import { delivered, picking } from '../../support/lms/picked.ts';
+import { registeredLms } from '../../support/lms/registration.ts';
+import { RegistrationDesk } from '../../support/lms/registration-desk.ts';
+import { freePort } from '../../support/ports.ts';
+import { countBy, range } from '../../support/wait.ts';
+import { newLink, pressed, shownPage } from './registering.ts';
+
+const { tenant, at } = lmsSuite();
+
+/** A launch up to the form that the browser is about to post. */
+async function aboutToLaunch(lms: Lms, clientId: string): Promise<() => Promise<PageShown>> {
+  const browser = new Browser();
+  const form = await toTheForm(browser, lms.open(clientId, { roles: [INSTRUCTOR] }));
+  if ('ended' in form) throw new Error(form.ended.text);
+  return () => browser.post(form.action, form.fields);
+}
+
+test('launches that a server process began are finished by the one in its place after it was killed, each once', async () => {
+  const port = await freePort();
+  const url = `http://127.0.0.1:${port}`;
+  const { lms, clientId } = await registeredLms(tenant, at);
+  const addresses = { redirectUris: [`${url}/launch`], loginInitiationUrl: `${url}/login_initiation`, targetLinkUri: `${url}/lti/launch` };
+  lms.register({ clientId, deploymentId: '1', ...addresses });
+  const first = await startServerProcess(tenant, port);
+  const begun = await Promise.all(range(5).map(() => aboutToLaunch(lms, clientId))).finally(() => first.end('SIGKILL'));
+  const keySets = lms.keySetRequests;
+
+  const second = await startServerProcess(tenant, port);
+  const pages = await Promise.all([...begun, ...begun].map((post) => post())).finally(() => second.end('SIGTERM'));
+
+  expect(countBy(pages, ({ status, code }) => code ?? status)).toEqual({ 303: 5, launch_used: 5 });
+  expect(lms.keySetRequests - keySets).toBe(1);
+});
+
+test('a launch that was used is used for the server in the place of the one that took it', async () => {
+  const post = await aboutToLaunch(at.lms, at.clientId);
+  const taken = await post();
+
+  await tenant.restart();
+  const again = await post();
+
+  expect([taken.status, again.status, again.code]).toEqual([303, 409, 'launch_used']);
+});
+
+test('a picker that one server showed is answered by the one in its place', async () => {
+  const picker = await picking(tenant, at, {}, { course: { id: 'replaced', title: 'Replaced' } });
+  const file = (await picker.api.upload('/files', { name: 'kept.txt', file: Buffer.from('x') })).body;
+
+  await tenant.restart();
+  const { items } = await delivered(at, await picker.answer([{ type: 'ltiResourceLink', file_id: file.id }]));
+
+  expect([items.map(({ title }) => title), at.lms.deepLinks.wrong]).toEqual([['kept.txt'], []]);
+});
+
+test('a registration whose page one server showed is made by the one in its place', async () => {
+  const lms = await Lms.start();
+  const desk = new RegistrationDesk(lms, FACES.moodle);
+  const page = await shownPage(desk, await newLink(tenant));
+
+  await tenant.restart();
+  const done = await pressed(tenant, page).finally(() => lms.stop());
+
+  expect([page.status, done.status, desk.tools.length]).toEqual([200, 200, 1]);
+});
+
+test.each([
+  ['keeps its former key published', true, 303, undefined],
+  ['withdraws its former key', false, 401, 'key_unknown'],
+])(
+  'a launch whose LMS changes its keys between login and launch, and %s, ends so, and the next one launches',
+  async (_, overlap, status, code) => {
+    const own = await registeredLms(tenant);
+    const before = await aboutToLaunch(own.lms, own.clientId);
+
+    own.lms.rotate({ overlap });
+    const page = await before();
+    const next = await (await aboutToLaunch(own.lms, own.clientId))();
+    await own.lms.stop();
+
+    expect([page.status, page.code, next.status]).toEqual([status, code, 303]);
+  },
+);
+
+test('a launch that was signed before its LMS changed its keys is known by the key that the server has kept', async () => {
+  const own = await registeredLms(tenant);
+  await (
+    await aboutToLaunch(own.lms, own.clientId)
+  )();
+  const before = await aboutToLaunch(own.lms, own.clientId);
+
+  own.lms.rotate({ overlap: false });
+  const [page, next] = [await before(), await (await aboutToLaunch(own.lms, own.clientId))()];
+  await own.lms.stop();
+
+  expect([page.status, next.status]).toEqual([303, 303]);
+});
