@@ -2,7 +2,7 @@ import { expect, test } from '@jest/globals';
 import { lmsSuite } from '../../support/lms/lms-suite.ts';
 import { registeredLms } from '../../support/lms/registration.ts';
 import type { ServiceManner } from '../../support/lms/service.ts';
-import type { TokenManner } from '../../support/lms/token.ts';
+import type { TokenAnswer, TokenManner } from '../../support/lms/token.ts';
 import { coursesOf, ITEM } from './line-items.ts';
 
 /**
@@ -101,9 +101,9 @@ const LISTS: readonly Row<() => ServiceManner>[] = [
   ['half of its answer', 'RFC 9112 §8', () => ({ cut: 1, as: 'ended' }), 502, 'lms_failed', /no JSON/],
 ];
 
-const told = (row: Row<unknown>): readonly [string, string] => [row[0], row[1]];
+const named = (row: Row<unknown>): readonly [string, string] => [row[0], row[1]];
 
-test.each(LISTS.map((row) => [...told(row), row] as const))(
+test.each(LISTS.map((row) => [...named(row), row] as const))(
   'an LMS that answers with %s (%s) is refused with a code',
   async (_what, _source, row) => {
     const [, , manner, status, code, message] = row;
@@ -139,11 +139,11 @@ test.each<[string, string, () => string | undefined, number | 'a day' | 'at most
     expect([status, body.error, Number(headers['retry-after'])]).toEqual([503, 'lms_unavailable', seconds]);
 });
 
-const json = (body: unknown): TokenManner => ({ status: 200, text: JSON.stringify(body), headers: { 'content-type': 'application/json' } });
+const json = (body: unknown): TokenAnswer => ({ status: 200, text: JSON.stringify(body), headers: { 'content-type': 'application/json' } });
 const TOKEN = { access_token: 'x', token_type: 'Bearer', expires_in: 3600 };
 
 /** Source: Security Framework 1.1 §4.1, RFC 6749 §5. */
-const TOKENS: readonly Row<TokenManner>[] = [
+const TOKENS: readonly Row<TokenManner | TokenAnswer>[] = [
   ['a page', 'RFC 6749 §5.1', 'page', 502, 'lms_failed', /access_token/],
   ['nothing', 'RFC 6749 §5.1', { status: 200 }, 502, 'lms_failed', /access_token/],
   ['no content', 'RFC 6749 §5.1', { status: 204 }, 502, 'lms_failed', /204/],
@@ -176,7 +176,7 @@ const TOKENS: readonly Row<TokenManner>[] = [
   ['maintenance', 'RFC 9110 §15.6.4', { status: 503, text: '<p>Back soon</p>' }, 503, 'lms_unavailable', /503 \(Back soon\)/],
 ];
 
-test.each(TOKENS.map((row) => [...told(row), row] as const))(
+test.each(TOKENS.map((row) => [...named(row), row] as const))(
   'a token end point that answers with %s (%s) is refused with a code',
   async (_what, _source, row) => {
     const [, , manner, status, code, message] = row;

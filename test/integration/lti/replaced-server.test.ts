@@ -22,18 +22,26 @@ async function aboutToLaunch(lms: Lms, clientId: string): Promise<() => Promise<
   return () => browser.post(form.action, form.fields);
 }
 
+/** While a process of the program's own serves the tenant there; then it is ended. */
+async function whileServed<T>(port: number, end: 'SIGKILL' | 'SIGTERM', work: () => Promise<T>): Promise<T> {
+  const program = await startServerProcess(tenant, port);
+  try {
+    return await work();
+  } finally {
+    await program.end(end);
+  }
+}
+
 test('launches that a server process began are finished by the one in its place after it was killed, each once', async () => {
   const port = await freePort();
   const url = `http://127.0.0.1:${port}`;
   const { lms, clientId } = await registeredLms(tenant, at);
   const addresses = { redirectUris: [`${url}/launch`], loginInitiationUrl: `${url}/login_initiation`, targetLinkUri: `${url}/lti/launch` };
   lms.register({ clientId, deploymentId: '1', ...addresses });
-  const first = await startServerProcess(tenant, port);
-  const begun = await Promise.all(range(5).map(() => aboutToLaunch(lms, clientId))).finally(() => first.end('SIGKILL'));
+  const begun = await whileServed(port, 'SIGKILL', () => Promise.all(range(5).map(() => aboutToLaunch(lms, clientId))));
   const keySets = lms.keySetRequests;
 
-  const second = await startServerProcess(tenant, port);
-  const pages = await Promise.all([...begun, ...begun].map((post) => post())).finally(() => second.end('SIGTERM'));
+  const pages = await whileServed(port, 'SIGTERM', () => Promise.all([...begun, ...begun].map((post) => post())));
 
   expect(countBy(pages, ({ status, code }) => code ?? status)).toEqual({ 303: 5, launch_used: 5 });
   expect(lms.keySetRequests - keySets).toBe(1);
@@ -65,7 +73,8 @@ test('a registration whose page one server showed is made by the one in its plac
   const page = await shownPage(desk, await newLink(tenant));
 
   await tenant.restart();
-  const done = await pressed(tenant, page).finally(() => lms.stop());
+  const done = await pressed(tenant, page);
+  await lms.stop();
 
   expect([page.status, done.status, desk.tools.length]).toEqual([200, 200, 1]);
 });

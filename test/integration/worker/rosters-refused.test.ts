@@ -6,7 +6,7 @@ import { NRPS } from '../../support/lms/claims.ts';
 import { fixture } from '../../support/fixture.ts';
 import { registeredLms, type Registration } from '../../support/lms/registration.ts';
 import type { ServiceManner } from '../../support/lms/service.ts';
-import type { TokenManner } from '../../support/lms/token.ts';
+import type { TokenAnswer, TokenManner } from '../../support/lms/token.ts';
 import { rosterCourse, stateOf } from '../../support/rosters.ts';
 import { range } from '../../support/wait.ts';
 import { workerInProcess } from '../../support/worker-in-process.ts';
@@ -85,7 +85,7 @@ test.each(ROSTERS.map((row) => [row[0], row[1], row] as const))(
   },
 );
 
-const TOKENS: readonly Row<TokenManner>[] = [
+const TOKENS: readonly Row<TokenManner | TokenAnswer>[] = [
   ['a page', 'RFC 6749 §5.1', 'page', 'lms_failed', /access_token/],
   ['no token', 'RFC 6749 §5.1', 'no token', 'lms_failed', /access_token/],
   ['a token that would end the header', 'RFC 6750 §2.1', 'line break', 'lms_failed', /access_token/],

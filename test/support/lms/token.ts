@@ -5,7 +5,7 @@ import { systemRandom } from '../../../pkg/runtime/random.ts';
 import { bodyOf, json, Manner } from './manner.ts';
 import { SCOPE, SCOPES } from './scopes.ts';
 
-/** How a token is answered; `well` and the first two are allowed by the documents or real, the rest is not. An object is the whole answer. */
+/** How a token is answered; `well` and the first two are allowed by the documents or real, the rest is not. */
 export type TokenManner =
   | 'well'
   | 'text/html'
@@ -24,8 +24,14 @@ export type TokenManner =
   | 'no expiry'
   | 'absurd expiry'
   | 'another scope'
-  | 'mac'
-  | { readonly status: number; readonly headers?: Readonly<Record<string, string>>; readonly text?: string };
+  | 'mac';
+
+/** An answer in place of any of ours. */
+export interface TokenAnswer {
+  readonly status: number;
+  readonly headers?: Readonly<Record<string, string>>;
+  readonly text?: string;
+}
 
 export interface TokenClient {
   readonly clientId: string;
@@ -60,7 +66,7 @@ export async function keysOfTool(jwksUrl: string): Promise<ReturnType<typeof cre
  * and used once.
  */
 export class TokenEndpoint {
-  readonly manner = new Manner<TokenManner>('well');
+  readonly manner = new Manner<TokenManner | TokenAnswer>('well');
   /** What was wrong with requests that were refused. */
   readonly refusals: string[] = [];
   /** Requests so far. */
@@ -154,12 +160,12 @@ export class TokenEndpoint {
 
   #now = (): Date => new Date(Date.now() + this.clock.aheadSeconds * 1000);
 
-  #give(response: ServerResponse, manner: string, clientId: string, scopes: readonly string[]): void {
+  #give(response: ServerResponse, manner: TokenManner, clientId: string, scopes: readonly string[]): void {
     const token = systemRandom.base64url(24);
     const seconds = manner === 'short-lived' ? SHORT_TOKEN_SECONDS : TOKEN_SECONDS;
     this.#tokens.set(token, { clientId, scopes, until: Date.now() + seconds * 1000 });
     const reply = { access_token: token, token_type: 'Bearer', expires_in: seconds, scope: scopes.join(' ') };
-    const odd: Readonly<Record<string, object>> = {
+    const odd: Partial<Record<TokenManner, object>> = {
       'numbers as text': { ...reply, expires_in: '3600' },
       huge: { ...reply, padding: 'x'.repeat(1024 * 1024) },
       'no token': { token_type: 'Bearer', expires_in: seconds },
