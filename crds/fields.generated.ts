@@ -36,7 +36,6 @@ export const FIELDS: Readonly<Record<string, readonly string[]>> = {
     'status.redirectUri',
     'status.launchUrl',
     'status.jwksUrl',
-    'status.registrationUrl',
     'status.publicKeyIds',
   ],
   Tenant: [

@@ -37,7 +37,7 @@ export interface LtiRegistrationSpec {
   toolUrl?: string;
   scope: string;
   active: boolean;
-  /** By the preset when left out. Not used yet. */
+  /** How the answer to a deep linking request goes to the LMS; by the preset when left out. */
   deepLinkingResponseMode?: 'Query' | 'FormPost';
   /** A private key of your own (PEM, RSA 2048 or more) in place of a generated one: any such key in any Secret of the namespace. */
   keySecretRef?: {
@@ -62,8 +62,6 @@ export interface LtiRegistrationStatus {
   redirectUri?: string;
   launchUrl?: string;
   jwksUrl?: string;
-  /** Not used yet. */
-  registrationUrl?: string;
   publicKeyIds?: string[];
 }
 

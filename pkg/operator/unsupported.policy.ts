@@ -11,7 +11,6 @@ const OF_TENANTS: readonly Field<TenantSpec>[] = [];
 
 const OF_REGISTRATIONS: readonly Field<LtiRegistration['spec']>[] = [
   { field: 'spec.consumerKey', isUsed: (spec) => spec.consumerKey !== undefined },
-  { field: 'spec.deepLinkingResponseMode', isUsed: (spec) => spec.deepLinkingResponseMode !== undefined },
 ];
 
 /** The condition `FieldsIgnored` of a Tenant. */
