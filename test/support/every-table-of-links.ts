@@ -47,10 +47,23 @@ export const ROWS_OF_LINKS: Rows = {
     {
       uuid: uuid(47),
       tool_id: 1,
+      platform_id: 1,
       deployment_id: 'deployment',
       context_id: 'course',
       resource_link_id: 'link',
       line_item: 'https://lms.example.org/items/1',
+      user_id: 3,
+      file_uuid: uuid(46),
+      version: 2,
+      handed_in_at: EARLIER,
+    },
+    // As a server of the former release writes it.
+    {
+      uuid: uuid(49),
+      tool_id: 1,
+      deployment_id: 'deployment',
+      context_id: 'course',
+      resource_link_id: 'link',
       user_id: 3,
       file_uuid: uuid(46),
       version: 2,

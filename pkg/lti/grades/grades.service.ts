@@ -147,8 +147,8 @@ const RETRY_MS = 1_000;
 const SCORES = { name: 'scores', scope: SCORE_SCOPE } as const;
 
 /** One statement. Throws Problem registration_inactive, lms_service_missing. */
-async function requireScores(tx: Tx, { scopes }: ContextRow, toolId: number): Promise<void> {
-  const registration = await findServiceRegistration(tx, toolId);
+async function requireScores(tx: Tx, { scopes, platformId }: ContextRow, toolId: number): Promise<void> {
+  const registration = await findServiceRegistration(tx, toolId, { platformId });
   if (!registration?.isActive) throw new Problem('registration_inactive');
   if (!scopes.includes(SCORE_SCOPE)) throw serviceMissing(SCORES, 'The last launch of this course did not allow it');
 }

@@ -5,6 +5,7 @@ import type { CourseRole } from '../launch/roles.policy.ts';
 export interface LaunchOfHandIn {
   readonly launchId: string;
   readonly toolId: number;
+  readonly platformId: number;
   readonly deploymentId: string;
   readonly contextId: string | null;
   readonly resourceLinkId: string | null;
@@ -18,7 +19,7 @@ export interface LaunchOfHandIn {
 }
 
 const LAUNCH = `
-  SELECT l.launch_id AS "launchId", l.tool_id AS "toolId", l.deployment_id AS "deploymentId", l.context_id AS "contextId",
+  SELECT l.launch_id AS "launchId", l.tool_id AS "toolId", l.platform_id AS "platformId", l.deployment_id AS "deploymentId", l.context_id AS "contextId",
     l.resource_link_id AS "resourceLinkId", l.ags_lineitem_url AS "lineItem", i.user_id AS "userId", o.user_id AS "forUserId",
     l.for_user IS NOT NULL AS "isReview", m.role AS "courseRole"
   FROM lti_launches l
@@ -45,7 +46,7 @@ export interface HandInRow {
   readonly fileName: string | null;
 }
 
-/** The last one at the launch's link, or at its line item where the LMS names no link. */
+/** The last one at the launch's link, or at its line item where the LMS names no link. Without a platform: a server of the former release wrote it. */
 const LAST = `
   SELECT h.uuid, u.uuid AS "userUuid", u.display_name AS "userName", h.file_uuid AS "fileUuid", h.version, h.handed_in_at AS "handedInAt",
     CASE WHEN v.id IS NOT NULL THEN f.name END AS "fileName"
@@ -53,12 +54,13 @@ const LAST = `
   LEFT JOIN files f ON f.uuid = h.file_uuid AND f.deleted_at IS NULL
   LEFT JOIN file_versions v ON v.file_id = f.id AND v.version_number = h.version
   WHERE h.user_id = $1 AND h.tool_id = $2 AND h.deployment_id = $3 AND h.context_id = $4
+    AND coalesce(h.platform_id, $7) = $7
     AND CASE WHEN $5::text IS NULL THEN h.line_item = $6 ELSE h.resource_link_id = $5 END
   ORDER BY h.id DESC LIMIT 1`;
 
 /** One statement. */
 export async function lastHandIn(sql: Executor, userId: number, at: LaunchOfHandIn): Promise<HandInRow | undefined> {
-  const values = [userId, at.toolId, at.deploymentId, at.contextId ?? '', at.resourceLinkId, at.lineItem];
+  const values = [userId, at.toolId, at.deploymentId, at.contextId ?? '', at.resourceLinkId, at.lineItem, at.platformId];
   const [row] = await sql.prepared<HandInRow>('lti-last-hand-in', LAST, values);
   return row;
 }
@@ -74,8 +76,8 @@ export interface NewHandInRow {
 /** One statement. */
 export async function insertHandIn(tx: Tx, at: LaunchOfHandIn, { uuid, userId, fileUuid, version, now }: NewHandInRow): Promise<void> {
   await tx.query(
-    `INSERT INTO lti_hand_ins (uuid, tool_id, deployment_id, context_id, resource_link_id, line_item, user_id, file_uuid, version, handed_in_at)
-     VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10)`,
-    [uuid, at.toolId, at.deploymentId, at.contextId ?? '', at.resourceLinkId, at.lineItem, userId, fileUuid, version, now],
+    `INSERT INTO lti_hand_ins (uuid, tool_id, platform_id, deployment_id, context_id, resource_link_id, line_item, user_id, file_uuid, version, handed_in_at)
+     VALUES ($1, $2, $11, $3, $4, $5, $6, $7, $8, $9, $10)`,
+    [uuid, at.toolId, at.deploymentId, at.contextId ?? '', at.resourceLinkId, at.lineItem, userId, fileUuid, version, now, at.platformId],
   );
 }

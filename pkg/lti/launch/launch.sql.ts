@@ -275,14 +275,15 @@ export async function findRegistration(sql: Executor, toolId: number): Promise<R
 }
 
 /**
- * Locks the registration until the end of the transaction, so that it cannot be deleted meanwhile, and refuses a response that was posted before.
+ * Locks the registration until the end of the transaction, so that it can neither be deleted meanwhile nor name another LMS, and refuses one that does,
+ * and a response that was posted before.
  * Two racing posts may both pass; `openLaunch` then decides. Throws LaunchError `registration_inactive`, `launch_used`.
  */
-export async function requireUnused(tx: Tx, { registration: { toolId }, state }: Pick<NewLaunch, 'registration' | 'state'>): Promise<void> {
+export async function requireUnused(tx: Tx, { registration: by, state }: Pick<NewLaunch, 'registration' | 'state'>): Promise<void> {
   const [registration] = await tx.query<{ isUsed: boolean }>(
     `SELECT EXISTS (SELECT FROM lti_launches l WHERE l.state_token = $2) AS "isUsed"
-     FROM lti_tools t JOIN lti_platforms p ON p.id = t.platform_id WHERE t.id = $1 FOR KEY SHARE OF t, p`,
-    [toolId, state],
+     FROM lti_tools t JOIN lti_platforms p ON p.id = t.platform_id WHERE t.id = $1 AND p.id = $3 AND t.client_id = $4 FOR KEY SHARE OF t, p`,
+    [by.toolId, state, by.platformId, by.clientId],
   );
   if (!registration) throw new LaunchError('registration_inactive');
   if (registration.isUsed) throw new LaunchError('launch_used');

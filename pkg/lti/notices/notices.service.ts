@@ -5,8 +5,8 @@ import type { Database } from '../../store/postgres/database.ts';
 import { requireSignature, storable, type UnverifiedToken, unverifiedToken } from '../launch/id-token.ts';
 import type { PlatformKeys } from '../launch/platform-keys.ts';
 import { LaunchError } from '../launch-error.ts';
-import { type Notice, requireNotice } from './notice.policy.ts';
-import { type NoticeRegistration, registrationsOf, storeNotices } from './notices.sql.ts';
+import { requireNotice } from './notice.policy.ts';
+import { type NoticeRegistration, registrationsOf, storeNotices, type VerifiedNotice } from './notices.sql.ts';
 
 const Body = z.object({
   notices: z
@@ -69,19 +69,16 @@ export class Notices {
     return registrationsOf(this.#db.tables, [...issuers], [...clientIds]);
   }
 
-  async #verified(
-    token: UnverifiedToken,
-    registrations: readonly NoticeRegistration[],
-  ): Promise<(Notice & { toolId: number }) | LaunchError> {
+  async #verified(token: UnverifiedToken, registrations: readonly NoticeRegistration[]): Promise<VerifiedNotice | LaunchError> {
     try {
       const { iss, aud } = token.claims;
       const ofIssuer = registrations.filter(({ issuer }) => issuer === iss);
       const registration = ofIssuer.find(({ clientId }) => audiencesOf(aud).includes(clientId));
       if (!registration) return new LaunchError('client_id_unknown');
-      const { toolId, issuer, clientId, jwksEndpoint, deploymentIds } = registration;
+      const { issuer, clientId, jwksEndpoint, deploymentIds } = registration;
       const claims = await requireSignature(token, this.#keys, jwksEndpoint);
       const notice = requireNotice(claims, { issuer, clientId, now: this.#clock.now() });
-      return deploymentIds.includes(notice.deploymentId) ? { ...notice, toolId } : new LaunchError('unknown_deployment');
+      return deploymentIds.includes(notice.deploymentId) ? { ...notice, by: registration } : new LaunchError('unknown_deployment');
     } catch (error) {
       if (error instanceof LaunchError) return error;
       throw error;

@@ -19,19 +19,31 @@ const REGISTRATIONS = `
 export const registrationsOf = (sql: Executor, issuers: readonly string[], clientIds: readonly string[]): Promise<NoticeRegistration[]> =>
   sql.prepared<NoticeRegistration>('lti-notice-registrations', REGISTRATIONS, [issuers, clientIds]);
 
-/** Each notice that came before is left out, and so is its job: platforms may send one twice. */
+/**
+ * Each notice that came before is left out, and so is its job: platforms may send one twice. So is one whose registration has come to name another LMS
+ * since it was verified; the lock keeps it from doing so until the notice is stored.
+ */
 const STORE = `
-  WITH n AS (
+  WITH s AS (
+    SELECT * FROM json_to_recordset($1) AS s (
+      tool_id int, platform_id int, client_id text, id text, type text, deployment_id text, context_id text, origins text[], noticed_at timestamptz)),
+  t AS (
+    SELECT id FROM lti_tools WHERE (id, platform_id, client_id) IN (SELECT tool_id, platform_id, client_id FROM s) ORDER BY id FOR KEY SHARE),
+  n AS (
     INSERT INTO lti_notices (tool_id, notice_id, type, deployment_id, context_id, origin_ids, noticed_at)
-    SELECT tool_id, id, type, deployment_id, context_id, coalesce(origins, '{}'), noticed_at FROM json_to_recordset($1) AS s (
-      tool_id int, id text, type text, deployment_id text, context_id text, origins text[], noticed_at timestamptz)
-    ORDER BY tool_id, id ON CONFLICT DO NOTHING RETURNING tool_id, notice_id)
+    SELECT tool_id, s.id, type, deployment_id, context_id, coalesce(origins, '{}'), noticed_at FROM s JOIN t ON t.id = s.tool_id
+    ORDER BY tool_id, s.id ON CONFLICT DO NOTHING RETURNING tool_id, notice_id)
   ${jobRows(PROCESS_NOTICE, `SELECT jsonb_build_object('tool', tool_id, 'notice', notice_id) FROM n`)}`;
 
+/** A notice, and the registration that it was verified against. */
+export type VerifiedNotice = Notice & { readonly by: Pick<Registration, 'toolId' | 'platformId' | 'clientId'> };
+
 /** Stores notices that are verified, each once, and requests their jobs. One statement. */
-export async function storeNotices(sql: Executor, notices: readonly (Notice & { readonly toolId: number })[]): Promise<void> {
-  const records = notices.map(({ toolId, id, type, deploymentId, contextId, origins, noticedAt }) => ({
-    tool_id: toolId,
+export async function storeNotices(sql: Executor, notices: readonly VerifiedNotice[]): Promise<void> {
+  const records = notices.map(({ by, id, type, deploymentId, contextId, origins, noticedAt }) => ({
+    tool_id: by.toolId,
+    platform_id: by.platformId,
+    client_id: by.clientId,
     id,
     type,
     deployment_id: deploymentId,

@@ -35,9 +35,10 @@ export const registerHandler = processor({
   create: (services) => {
     const tokens = new ServiceTokens(services);
     return async (context, { tool, deployment, handler }) => {
-      const [url, registration] = await context.transaction(async (tx) => [
-        await handlerAddress(tx, tool, deployment),
+      // In this order: a registration that comes to name another LMS in between has no address any more.
+      const [registration, url] = await context.transaction(async (tx) => [
         await findServiceRegistration(tx, tool),
+        await handlerAddress(tx, tool, deployment),
       ]);
       if (url === undefined || !registration?.isActive) return;
       const refused = await attempt(async () => {

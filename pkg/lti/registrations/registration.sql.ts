@@ -65,7 +65,9 @@ export interface Published {
   readonly dueAt: Date | undefined;
 }
 
-type Tables = Readonly<Record<'tools' | 'toolKeys' | 'platforms' | 'deployments' | 'identities', string>>;
+type Tables = Readonly<
+  Record<'tools' | 'toolKeys' | 'platforms' | 'deployments' | 'identities' | 'links' | 'notices' | 'handlers', string>
+>;
 
 function tablesOf({ slug }: TenantSchema): Tables {
   const schema = quoteIdentifier(tenantRole(slug));
@@ -75,6 +77,9 @@ function tablesOf({ slug }: TenantSchema): Tables {
     platforms: `${schema}.lti_platforms`,
     deployments: `${schema}.lti_deployments`,
     identities: `${schema}.lti_identities`,
+    links: `${schema}.lti_resource_links`,
+    notices: `${schema}.lti_notices`,
+    handlers: `${schema}.lti_notice_handlers`,
   };
 }
 
@@ -183,8 +188,8 @@ async function write(
 ): Promise<void> {
   const tables = tablesOf(rows);
   const { now } = source;
-  const [former] = await tx.query<{ platformId: number | null }>(
-    `SELECT platform_id AS "platformId" FROM ${tables.tools} WHERE managed_ref = $1 FOR UPDATE`,
+  const [former] = await tx.query<{ platformId: number | null; clientId: string }>(
+    `SELECT platform_id AS "platformId", client_id AS "clientId" FROM ${tables.tools} WHERE managed_ref = $1 FOR UPDATE`,
     [reference],
   );
   await lockPlatforms(tx, tables, { id: former?.platformId, issuer: platform.issuer });
@@ -222,7 +227,9 @@ async function write(
   );
   if (present?.current) await takeStep(tx, tables, reference, stepOf(present, source), { keys: present, fresh, seal, now });
   await writeDeployments(tx, tables, { toolId: written?.id ?? 0, platformId }, deploymentIds);
-  await removeNotes(tx, rows.slug, reference, deploymentIds);
+  const isAnother = former !== undefined && (former.platformId !== platformId || former.clientId !== tool.clientId);
+  if (isAnother) await deleteRecords(tx, tables, written?.id ?? 0);
+  await removeNotes(tx, rows.slug, reference, isAnother ? undefined : deploymentIds);
   if (former?.platformId != null && former.platformId !== platformId) await dropUnused(tx, tables, former.platformId);
 }
 
@@ -269,6 +276,14 @@ async function writeDeployments(
     `INSERT INTO ${deployments} (tool_id, platform_id, deployment_id) SELECT $1, $2, unnest($3::text[]) ON CONFLICT DO NOTHING`,
     [of.toolId, of.platformId, ids],
   );
+}
+
+/**
+ * What was recorded of placed links and notices counts for the issuer and client id alone that it was verified for. The next launch of each link
+ * verifies and records it again.
+ */
+async function deleteRecords(tx: Sql, { links, notices, handlers }: Tables, toolId: number): Promise<void> {
+  for (const table of [links, notices, handlers]) await tx.query(`DELETE FROM ${table} WHERE tool_id = $1`, [toolId]);
 }
 
 /**

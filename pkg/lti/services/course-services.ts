@@ -84,7 +84,7 @@ export class CourseServices {
   async #begin(toolId: number, service: Service, context: ContextRow, signal?: AbortSignal, limits?: OperationLimits): Promise<Operation> {
     const { sql, tenant, sealer, calls, clock } = this.#deps;
     const deploymentId = toolId === context.toolId ? context.deploymentId : null;
-    const registration = await findServiceRegistration(sql, toolId, deploymentId);
+    const registration = await findServiceRegistration(sql, toolId, { deploymentId, platformId: context.platformId });
     if (!registration?.isActive) throw new Problem('registration_inactive');
     if (!context.scopes.includes(service.scope)) throw serviceMissing(service, 'The last launch of this course did not allow it');
     try {

@@ -26,15 +26,20 @@ export const serviceRegistration = (launched: string): string =>
   p.token_endpoint AS "tokenEndpoint", p.token_audience AS "tokenAudience", t.key_id AS "keyId", t.private_key AS "privateKey",
   t.managed_ref AS "managedRef", coalesce(${launched}, ${ONE_DEPLOYMENT}) AS "deploymentId"`;
 
-const REGISTRATION = `SELECT ${serviceRegistration('$2::text')} FROM lti_tools t JOIN lti_platforms p ON p.id = t.platform_id WHERE t.id = $1`;
+const REGISTRATION = `SELECT ${serviceRegistration('$2::text')} FROM lti_tools t JOIN lti_platforms p ON p.id = t.platform_id
+  WHERE t.id = $1 AND p.id = coalesce($3::int, p.id)`;
 
-/** `deploymentId`: of a launch, where it is known. One statement. */
+/**
+ * `deploymentId`: of a launch, where it is known. `platformId`: whose services are asked; undefined where the registration is of another platform by now,
+ * whose token that one must not get. One statement.
+ */
 export async function findServiceRegistration(
   sql: Executor,
   toolId: number,
-  deploymentId: string | null = null,
+  { deploymentId = null, platformId = null }: { readonly deploymentId?: string | null; readonly platformId?: number | null } = {},
 ): Promise<ServiceRegistration | undefined> {
-  const [registration] = await sql.prepared<ServiceRegistration>('lti-service-registration', REGISTRATION, [toolId, deploymentId]);
+  const values = [toolId, deploymentId, platformId];
+  const [registration] = await sql.prepared<ServiceRegistration>('lti-service-registration', REGISTRATION, values);
   return registration;
 }
 

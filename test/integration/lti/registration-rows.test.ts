@@ -165,7 +165,10 @@ test('two registrations that change places between two issuers, at once, both ar
 test('a first launch beside the removal of its registration waits for it without a lock that the removal needs', async () => {
   const issuer = 'https://launched.example';
   await sync('ns/launched', registration('launched', issuer));
-  const [tool] = await server.query<{ id: number }>(`SELECT id FROM lti_tools WHERE client_id = 'launched'`);
+  const [by] = await server.query<LaunchedBy>(
+    `SELECT id AS "toolId", platform_id AS "platformId", client_id AS "clientId" FROM lti_tools WHERE client_id = 'launched'`,
+  );
+  if (!by) throw new Error('there is no registration');
   const waiting = async (count: number): Promise<boolean> =>
     (
       await rows.pool.query(
@@ -179,10 +182,7 @@ test('a first launch beside the removal of its registration waits for it without
     await tx.query('SELECT FROM lti_platforms WHERE issuer = $1 FOR NO KEY UPDATE', [issuer]);
     removal = removeRegistration(rows, 'ns/launched');
     await waitFor('the removal, which has deleted the tool, to wait for the platform', () => waiting(1));
-    const context = { toolId: tool?.id } as LaunchedBy;
-    launch = server
-      .transaction((own) => requireUnused(own as Tx, { registration: context, state: 'state' }))
-      .catch((error: unknown) => error);
+    launch = server.transaction((own) => requireUnused(own as Tx, { registration: by, state: 'state' })).catch((error: unknown) => error);
     await waitFor('the launch to wait for the tool', () => waiting(2));
   });
 

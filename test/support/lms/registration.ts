@@ -28,6 +28,15 @@ export const cheapToolKey = (): Promise<ToolKey> =>
 export async function registeredLms(tenant: TestTenant, existing?: Pick<Registration, 'lms'>): Promise<Registration> {
   const lms = existing?.lms ?? (await Lms.start());
   const clientId = `client-${systemRandom.hex(5)}`;
+  return registeredAs(tenant, `test/${clientId}`, lms, clientId);
+}
+
+/** The registration after its resource was changed: at another LMS, or by another client id. What is left out stays as `registeredLms` made it. */
+export function changedTo(tenant: TestTenant, at: Registration, to: { lms?: Lms; clientId?: string }): Promise<Registration> {
+  return registeredAs(tenant, `test/${at.clientId}`, to.lms ?? at.lms, to.clientId ?? at.clientId);
+}
+
+async function registeredAs(tenant: TestTenant, reference: string, lms: Lms, clientId: string): Promise<Registration> {
   const wanted = {
     platform: {
       issuer: lms.issuer,
@@ -49,7 +58,7 @@ export async function registeredLms(tenant: TestTenant, existing?: Pick<Registra
     deploymentIds: [DEPLOYMENT],
   };
   const keys = { given: undefined, generate: cheapToolKey, period: undefined, now: systemClock.now() };
-  await syncRegistration(tenant.rows, `test/${clientId}`, wanted, keys);
+  await syncRegistration(tenant.rows, reference, wanted, keys);
   const tool = await tenant.db.tables.ltiTools.find({ clientId });
   if (!tool?.platformId || !tool.keyId) throw new Error(`the registration of ${clientId} was not written: ${JSON.stringify(tool)}`);
   lms.register({

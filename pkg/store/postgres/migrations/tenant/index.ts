@@ -61,6 +61,7 @@ import { notices } from './0212-notices.ts';
 import { handIns } from './0213-hand-ins.ts';
 import { registrationLinks } from './0215-registration-links.ts';
 import { auditOfCourses } from './0220-audit-of-courses.ts';
+import { platformOfHandIns } from './0221-platform-of-hand-ins.ts';
 
 export const tenantMigrations: readonly TenantMigration[] = [
   people,
@@ -125,4 +126,5 @@ export const tenantMigrations: readonly TenantMigration[] = [
   handIns,
   registrationLinks,
   auditOfCourses,
+  platformOfHandIns,
 ];
