@@ -8,6 +8,7 @@ import { stateDirectoryPath } from '../../pkg/local/state-directory.ts';
 import type { Group } from '../../pkg/local/platform.ts';
 import { withoutLineEnds } from '../../pkg/runtime/line-end.ts';
 import { addJobCommands } from './job-commands.ts';
+import { addLinkKeyCommands } from './link-key-commands.ts';
 
 // Each command imports its modules when it runs, so that `--help` and the supervisor's programs load nothing else.
 const commands = {
@@ -257,9 +258,9 @@ former values end when nothing uses them (storage after 15 minutes, signing afte
 The cluster is that of KUBECONFIG, or of the pod it runs in, else the platform on this machine. The platform's own key is another matter: docs/operate.md.
 Exit code 1: there is no such Tenant or credential, or the operator does not begin within a minute.`;
 
-program
-  .command('keys')
-  .description('credentials and keys of tenants')
+const keys = program.command('keys').description('credentials and keys of tenants');
+addLinkKeyCommands(keys, { stateDirectory, env });
+keys
   .command('rotate')
   .description('replace passwords and keys of a tenant')
   .argument('<tenant>', 'the name of the Tenant')

@@ -1,3 +1,5 @@
+import { systemRandom } from '../runtime/random.ts';
+import { type Sealer, tenantSealer } from '../runtime/sealing.ts';
 import { sqlState } from '../store/postgres/errors.ts';
 import { quoteIdentifier, type Sql, type SqlPool } from '../store/postgres/pool.ts';
 import { tenantRole } from '../store/postgres/provisioning.ts';
@@ -14,6 +16,9 @@ export interface TenantOptions {
 /** One tenant's rows, as the operator's role reaches them. */
 export interface TenantAccess {
   readonly slug: string;
+  readonly tenantId: string;
+  /** Seals as the operator does. */
+  readonly sealer: Sealer;
   /** Its role, which is the name of its schema too. */
   readonly role: string;
   /** Its shard. */
@@ -42,6 +47,8 @@ async function tenantAccess(installation: InstallationAccess, slug: string): Pro
   const role = tenantRole(slug);
   return {
     slug,
+    tenantId: tenant.tenantId,
+    sealer: tenantSealer(installation.platformKeys, tenant.tenantId, systemRandom, tenant.credentials.data?.generation),
     role,
     pool,
     transaction: (fn) =>

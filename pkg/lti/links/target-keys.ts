@@ -11,7 +11,8 @@ const ID_BYTES = 6;
  * rotation.
  *
  * Invariants:
- * - A key signs from its beginning on and verifies until its row is deleted. Of two servers that make the first one at once, both keys verify.
+ * - A key signs from its beginning on, until a newer one does, and verifies until its row is deleted. Of two servers that make the first one at once,
+ *   both keys verify.
  * - Whoever reads the row alone can sign nothing.
  */
 export class TargetKeys {
@@ -29,7 +30,7 @@ export class TargetKeys {
   async current(sql: Pick<Sql, 'query'>): Promise<TargetKey> {
     const [row] = await sql.query<KeyRow>('SELECT id, secret FROM lti_link_keys ORDER BY created_at DESC, id DESC LIMIT 1');
     const key = row && this.#opened(row);
-    return key ?? this.#create(sql);
+    return key ?? this.create(sql);
   }
 
   /** Undefined: there is no such key, or no data key opens it. One statement. */
@@ -38,11 +39,30 @@ export class TargetKeys {
     return row && this.#opened(row);
   }
 
-  async #create(sql: Pick<Sql, 'query'>): Promise<TargetKey> {
+  /** A new key, which signs from now on. One statement. */
+  async create(sql: Pick<Sql, 'query'>): Promise<TargetKey> {
     const key = { id: this.#random.hex(ID_BYTES), secret: this.#random.bytes(SECRET_BYTES) };
     const sealed = this.#sealer.seal(key.secret.toString('base64url'), linkKeyAssociatedData(this.#tenantId, key.id));
     await sql.query('INSERT INTO lti_link_keys (id, secret) VALUES ($1, $2)', [key.id, sealed]);
     return key;
+  }
+
+  /** The one that signs first. One statement. */
+  list(sql: Pick<Sql, 'query'>): Promise<ListedKey[]> {
+    return sql.query<ListedKey>(
+      `SELECT y.id, y.created_at AS "createdAt", (SELECT count(*)::int FROM lti_resource_links k WHERE k.key_id = y.id) AS links
+       FROM lti_link_keys y ORDER BY y.created_at DESC, y.id DESC`,
+    );
+  }
+
+  /** Deletes a key that does not sign. Two statements, in a transaction. */
+  async withdraw(sql: Pick<Sql, 'query'>, id: string): Promise<{ readonly links: number } | 'unknown' | 'signs'> {
+    const keys = await this.list(sql);
+    const key = keys.find((one) => one.id === id);
+    if (!key) return 'unknown';
+    if (key === keys[0]) return 'signs';
+    await sql.query('DELETE FROM lti_link_keys WHERE id = $1', [id]);
+    return { links: key.links };
   }
 
   #opened({ id, secret }: KeyRow): TargetKey | undefined {
@@ -53,6 +73,13 @@ export class TargetKeys {
       throw error;
     }
   }
+}
+
+interface ListedKey {
+  readonly id: string;
+  readonly createdAt: Date;
+  /** Links that were opened, and whose target it signed. */
+  readonly links: number;
 }
 
 interface KeyRow {

@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Command, CommanderError } from 'commander';
 import { addJobCommands } from '../../../cmd/carrel/job-commands.ts';
+import { addLinkKeyCommands } from '../../../cmd/carrel/link-key-commands.ts';
 import { LocalError } from '../../../pkg/local/errors.ts';
 import { fixture } from '../../support/fixture.ts';
 import type { TestPlatform } from '../../support/worker-platform.ts';
@@ -20,7 +21,7 @@ export const operatorSettings = (platform: TestPlatform): Record<string, string>
     async ({ CARREL_SHARDS_DIR: folder }) => rmSync(folder, { recursive: true }),
   );
 
-/** Runs `carrel jobs` and `carrel webhooks` in this process, as beside the operator of a platform: the program takes longer to load than they run. */
+/** Runs `carrel jobs`, `carrel webhooks` and `carrel keys links` in this process, as beside the operator of a platform: the program takes longer to load than they run. */
 export const besideOperator =
   (settings: Readonly<Record<string, string>>) =>
   async (...args: string[]): Promise<Outcome> => {
@@ -39,6 +40,7 @@ const exitCode = (): number => Number(process.exitCode ?? 0);
 async function parse(args: readonly string[], at: { stateDirectory: string; env: NodeJS.ProcessEnv }): Promise<void> {
   const program = new Command('carrel').exitOverride().configureOutput({ writeErr: () => undefined });
   addJobCommands(program, at);
+  addLinkKeyCommands(program.command('keys'), at);
   try {
     await program.parseAsync(args, { from: 'user' });
   } catch (error) {
