@@ -23,8 +23,6 @@ export const SHARE_PASS_SECONDS = 60;
 export const DOWNLOAD_LINK_SECONDS = 60;
 /** A link by which an LMS fetches a file that was chosen for it. */
 export const FETCH_LINK_SECONDS = DAY_SECONDS;
-/** The same of an image, which LMSs show by its link. */
-export const IMAGE_LINK_SECONDS = 400 * DAY_SECONDS;
 
 /** Cached: a session, from its last use on. */
 export const SESSION_COPY_TTL_SECONDS = 3600;

@@ -201,6 +201,7 @@ export const ROWS_OF_TENANT: Rows = {
       expires_at: LATER,
     },
   ],
+  image_links: [{ token_hash: 'e'.repeat(64), file_id: 1, version_number: 1, given_by: 2 }],
   shares: [
     {
       uuid: uuid(60),

@@ -11,6 +11,7 @@ import type { Files } from '../files/files.service.ts';
 import type { FolderArchives } from '../archives/folder-archives.service.ts';
 import type { Versions } from '../versions/versions.service.ts';
 import type { Downloads } from './downloads.service.ts';
+import { findImageLink, isImageLink } from './image-links.sql.ts';
 import { openLink, type SealedLink, sealLink } from './sealed-links.ts';
 import { giverOf } from './giver.ts';
 
@@ -26,6 +27,7 @@ const EXPORT_TOKEN = /^[0-9a-f]{64}$/;
  * - A download by link counts against the limits of its user, as a download by token does.
  * - A link that was given to an LMS (`FetchLink`) needs no session: it serves that version until it ends, or the file is gone, or whoever gave it may
  *   no longer sign in or read the file. It counts as a download by share link does, since an LMS shows an image to a whole course at once.
+ * - So is an image link (`image-links.sql.ts`), which has no end of its own and outlives the rotation of the data key.
  * - A link of an export (pkg/content/exports) needs no session: it serves the archive until it expires, or its user may no longer sign in.
  * - A link that is invalid for any reason looks like one that never existed.
  */
@@ -87,9 +89,9 @@ export class DownloadLinks {
   /** The file's content, as `Downloads.open` gives it. Throws `not_found`, `range_not_satisfiable`, `too_many_transfers`. */
   async open(sealed: string, request: RequestInfo): Promise<Reply> {
     if (EXPORT_TOKEN.test(sealed)) return this.#sendExport(sealed, request);
-    const link = this.#opened(sealed);
+    const link = isImageLink(sealed) ? await findImageLink(this.#db, sealed) : this.#opened(sealed);
     if (!link) throw noSuchLink();
-    if (link.session === undefined) return this.#sendGiven(link, request);
+    if (!('session' in link) || link.session === undefined) return this.#sendGiven(link, request);
     try {
       const actor = await this.#sessions.authenticate({ userUuid: link.user, sessionId: link.session });
       if (actor.permissions.has('read:files')) return await this.#send(actor, link, request);
@@ -105,7 +107,7 @@ export class DownloadLinks {
     return this.#downloads.send(content, { person: content.user }, request);
   }
 
-  async #sendGiven(link: SealedLink, request: RequestInfo): Promise<Reply> {
+  async #sendGiven(link: Pick<SealedLink, 'file' | 'version' | 'user'>, request: RequestInfo): Promise<Reply> {
     const { file, version, user } = link;
     const giver = await giverOf(this.#db, user, this.#clock.now());
     if (!giver || file === undefined || version === undefined) throw noSuchLink();

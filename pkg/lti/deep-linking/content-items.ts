@@ -1,7 +1,8 @@
 import type { Actor } from '../../api/actor.ts';
-import { FETCH_LINK_SECONDS, IMAGE_LINK_SECONDS } from '../../api/lifetimes.ts';
+import { FETCH_LINK_SECONDS } from '../../api/lifetimes.ts';
 import { Problem } from '../../api/problem.ts';
 import { allows, type Granted, levelOn } from '../../content/access/inherited-access.policy.ts';
+import { giveImageLink } from '../../content/downloads/image-links.sql.ts';
 import { sealLink } from '../../content/downloads/sealed-links.ts';
 import { type FileRecord, findFiles } from '../../content/files/files.sql.ts';
 import { insertShare } from '../../content/shares/shares.sql.ts';
@@ -91,8 +92,8 @@ export class ContentItems {
         ...(item.line_item === undefined ? {} : { lineItem: lineItemOf(item.line_item, title) }),
       }),
       link: async () => ({ type: 'link', url: await this.#share(by, file), title, text }),
-      file: async () => ({ type: 'file', title, text, ...this.#fetched(by, file, FETCH_LINK_SECONDS), ...mediaTypeOf(file) }),
-      image: async () => ({ type: 'image', title, text, url: this.#fetched(by, file, IMAGE_LINK_SECONDS).url, ...mediaTypeOf(file) }),
+      file: async () => ({ type: 'file', title, text, ...this.#fetched(by, file), ...mediaTypeOf(file) }),
+      image: async () => ({ type: 'image', title, text, url: await this.#shown(by, file), ...mediaTypeOf(file) }),
     };
     return make[item.type]();
   }
@@ -112,10 +113,15 @@ export class ContentItems {
   }
 
   /** The version that was chosen, whatever becomes of the file. */
-  #fetched({ actor, now }: By, { uuid, version }: FileRecord, seconds: number): { url: string; expiresAt: string } {
-    const until = now.getTime() + seconds * 1000;
+  #fetched({ actor, now }: By, { uuid, version }: FileRecord): { url: string; expiresAt: string } {
+    const until = now.getTime() + FETCH_LINK_SECONDS * 1000;
     const ticket = sealLink({ sealer: this.#sealer, tenantId: this.#tenantId }, { file: uuid, version, user: actor.userUuid, until });
     return { url: `${this.#apiUrl}/tickets/${ticket}`, expiresAt: new Date(until).toISOString() };
+  }
+
+  /** The same, for as long as the page lasts that shows it. */
+  async #shown({ tx, actor }: By, { id, version }: FileRecord): Promise<string> {
+    return `${this.#apiUrl}/tickets/${await giveImageLink(tx, this.#random, { fileId: id, version, givenBy: actor.userId })}`;
   }
 }
 

@@ -173,6 +173,26 @@ test('the LMS fetches a file and an image without a session, also after their pi
   ]);
 });
 
+test('an image’s address is no sealed text, which a new data key would end: it shows the image while its giver may sign in, until the file is gone', async () => {
+  const picker = await picking(tenant, at);
+  const image = await uploaded(picker, 'cell.png', { file: PNG });
+  const { items } = await delivered(at, await picker.answer([{ type: 'image', file_id: image }]));
+  const url = items[0]?.url ?? '';
+  const shown = async (address = url): Promise<number> => (await tenant.anonymous.raw('GET', address)).status;
+  const giver = (await picker.api.get('/users/me')).body.id;
+
+  const statuses = [await shown(), await shown(`${url.slice(0, -64)}${'0'.repeat(64)}`)];
+  await tenant.admin.patch(`/users/${giver}`, { is_active: false });
+  statuses.push(await shown());
+  await tenant.admin.patch(`/users/${giver}`, { is_active: true });
+  statuses.push(await shown());
+  await tenant.db.query('DELETE FROM files WHERE uuid = $1', [image]);
+  statuses.push(await shown());
+
+  expect(url).toMatch(/\/tickets\/image-[0-9a-f]{64}$/);
+  expect(statuses).toEqual([200, 404, 404, 200, 404]);
+});
+
 test('a file of another course’s folder, or of the trash, is not given, and nothing is left of the refused answer', async () => {
   const picker = await picking(tenant, at);
   const own = await uploaded(picker, 'mine.txt');

@@ -62,6 +62,7 @@ import { handIns } from './0213-hand-ins.ts';
 import { registrationLinks } from './0215-registration-links.ts';
 import { auditOfCourses } from './0220-audit-of-courses.ts';
 import { platformOfHandIns } from './0221-platform-of-hand-ins.ts';
+import { imageLinks } from './0222-image-links.ts';
 
 export const tenantMigrations: readonly TenantMigration[] = [
   people,
@@ -127,4 +128,5 @@ export const tenantMigrations: readonly TenantMigration[] = [
   registrationLinks,
   auditOfCourses,
   platformOfHandIns,
+  imageLinks,
 ];
