@@ -7,8 +7,8 @@ import { type EndedJob, JOB_CHAINS, type JobKind, type Stage } from './job-kinds
 import { type Account, expectStatus, PatientClient } from './patient-client.ts';
 import type { Seeded } from './seeded.ts';
 
-/** From its request on a job has ended within this, whatever breaks meanwhile. */
-const JOB_MS = 300_000;
+/** From its request on a job has ended within this, whatever breaks meanwhile: errors in a row may have it wait a minute each. */
+const JOB_MS = 900_000;
 const FILES = 5;
 const SPARE_FILES = 2;
 /** That an optimizer leaves out. */
@@ -179,7 +179,11 @@ export class JobClient {
     const { db } = this.#tenant;
     const unfinished = () =>
       db.query('SELECT FROM tasks t JOIN users u ON u.id = t.user_id WHERE u.uuid = $1 AND t.ended_at IS NULL', [this.#userId]);
-    await waitFor(`the end of ${id}`, async () => this.#changes.isAbandoned || (await unfinished()).length === 0, JOB_MS);
+    await waitFor(`the end of ${id}`, async () => this.#changes.isAbandoned || (await unfinished()).length === 0, JOB_MS).catch(
+      async (error: Error) => {
+        throw new Error(`${error.message}: ${await this.#whatIsLeft()}`, { cause: error.cause });
+      },
+    );
     return waitFor('the items', async () => {
       const [task] = await db.query<Pick<EndedJob, 'state' | 'error'>>('SELECT state, error_code AS error FROM tasks WHERE uuid = $1', [
         id,
@@ -196,6 +200,17 @@ export class JobClient {
         items: items.map((item) => ({ ...item, copy: item.state === 'succeeded' ? item.copy : null })),
       };
     });
+  }
+
+  /** Tasks of this client that have not ended, each with what the worker has of it. */
+  async #whatIsLeft(): Promise<string> {
+    const rows = await this.#tenant.db.query(
+      `SELECT t.kind, t.uuid, t.state, t.total, t.done, t.failed, t.cursor, w.attempts, w.last_error, w.due_at - now() AS due_in, w.leased_until - now() AS leased_for
+       FROM tasks t JOIN users u ON u.id = t.user_id LEFT JOIN carrel.work w ON w.payload ->> 'task' = t.uuid::text
+       WHERE u.uuid = $1 AND t.ended_at IS NULL`,
+      [this.#userId],
+    );
+    return JSON.stringify(rows);
   }
 
   async #effectFaults(kind: JobKind, stage: Stage, job: EndedJob, before: number): Promise<string[]> {

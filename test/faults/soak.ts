@@ -39,7 +39,7 @@ const PROGRESS_MS = 5_000;
 const BROKEN_AT_ONCE = 3;
 /** By so much of the whole, changes may be ahead of jobs: both meet all faults. */
 const AHEAD = 0.05;
-const STANDSTILL_MS = 600_000;
+const STANDSTILL_MS = 1_200_000;
 
 /** A tenant with its server, its receiver and its people. */
 interface Side {
