@@ -1,7 +1,8 @@
 // Command versitygw serves S3 over a folder, as github.com/versity/versitygw does, to keys that do not trust each other.
 //
 // Upstream's command (1.8.0) joins an upload id from the request into a path without looking at it, so that any key removes and
-// writes files of every bucket and beyond. Here a guard (guard.go) stands between the requests and the folder.
+// writes files of every bucket and beyond. Here a guard (guard.go) stands between the requests and the folder. It also mistakes
+// users for each other, but for users.go.
 //
 // It takes the part of upstream's command line that Carrel uses; the root key comes from ROOT_ACCESS_KEY and ROOT_SECRET_KEY.
 package main
@@ -15,13 +16,14 @@ import (
 	"os/signal"
 	"syscall"
 
+	"github.com/versity/versitygw/auth"
 	"github.com/versity/versitygw/backend/meta"
 	"github.com/versity/versitygw/backend/posix"
 	"github.com/versity/versitygw/embedgw"
 )
 
 // version distinguishes this program from upstream's, which must not be shared (pkg/local/binaries/binaries.ts compares it).
-const version = "v1.8.0+carrel.1"
+const version = "v1.8.0+carrel.2"
 
 // The bounds of upstream's command line.
 const (
@@ -40,15 +42,13 @@ func main() {
 		AdminMaxConnections: maxConnections,
 		AdminMaxRequests:    maxRequests,
 		MultipartMaxParts:   maxParts,
-		IAMCacheTTL:         120,
-		IAMCachePrune:       3600,
 		Version:             version,
 	}
 	showVersion := flag.Bool("version", false, "print the version")
 	port := flag.String("port", "127.0.0.1:7070", "address of the S3 interface")
 	adminPort := flag.String("admin-port", "", "address of the admin interface; without it, it is on the S3 interface")
 	flag.StringVar(&config.Region, "region", "us-east-1", "region")
-	flag.StringVar(&config.IAMDir, "iam-dir", "", "folder of the users; without it, there is the root key alone")
+	usersFolder := flag.String("iam-dir", "", "folder of the users; without it, there is the root key alone")
 	flag.BoolVar(&config.KeepAlive, "keep-alive", false, "keep connections open between requests")
 	flag.BoolVar(&config.Quiet, "quiet", false, "log no requests")
 	flag.StringVar(&config.CertFile, "cert", "", "TLS certificate of the S3 interface")
@@ -71,6 +71,13 @@ func main() {
 	config.Ports = []string{*port}
 	if *adminPort != "" {
 		config.AdminPorts = []string{*adminPort}
+	}
+	if *usersFolder != "" {
+		service, err := newUsers(auth.Account{Access: config.RootUserAccess, Secret: config.RootUserSecret, Role: auth.RoleAdmin}, *usersFolder)
+		if err != nil {
+			log.Fatal(err)
+		}
+		config.IAMService = service
 	}
 	if err := run(flag.Arg(1), &config); err != nil {
 		log.Fatal(err)

@@ -183,7 +183,7 @@ export const BINARIES: Readonly<Record<BinaryName, Binary>> = {
     version: '1.8.0',
     accepts: sameMinor(1, 8),
     wanted: '1.8 with the guard of hack/binaries/versitygw',
-    asks: { args: ['--version'], pattern: /Version\s*: v?(\S+\+carrel\.\d+)/ },
+    asks: { args: ['--version'], pattern: /Version\s*: v?(\S+\+carrel\.(?:[2-9]|\d{2,}))/ },
     sources: [
       { by: 'folder', variable: 'CARREL_BINARIES', checked: true },
       { by: 'path', names: ['versitygw'] },

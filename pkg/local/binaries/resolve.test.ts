@@ -96,7 +96,7 @@ test('a program of our own is rebuilt when its sources change', async () => {
 test('a versitygw without the guard is passed over, also in CARREL_BINARIES', async () => {
   program('named', 'versitygw', 'Version  : v1.8.0');
   program('path', 'versitygw', 'Version  : v1.8.0');
-  const wanted = program('path2', 'versitygw', 'Version  : v1.8.0+carrel.1');
+  const wanted = program('path2', 'versitygw', 'Version  : v1.8.0+carrel.2');
   const env = { CARREL_BINARIES: join(folder, 'named'), PATH: `${join(folder, 'path')}:${join(folder, 'path2')}` };
 
   await expect(resolveBinary('versitygw', machine(env))).resolves.toBe(wanted);
