@@ -169,10 +169,12 @@ test('a first launch beside the removal of its registration waits for it without
     `SELECT id AS "toolId", platform_id AS "platformId", client_id AS "clientId" FROM lti_tools WHERE client_id = 'launched'`,
   );
   if (!by) throw new Error('there is no registration');
+  // Of this tenant alone: other files' launches wait in the same database.
   const waiting = async (count: number): Promise<boolean> =>
     (
       await rows.pool.query(
-        `SELECT FROM pg_locks WHERE NOT granted AND pid IN (SELECT pid FROM pg_stat_activity WHERE query LIKE '%lti_%' AND wait_event_type = 'Lock')`,
+        `SELECT FROM pg_stat_activity WHERE wait_event_type = 'Lock' AND (usename = 'tenant_' || $1::text OR query LIKE '%' || $1 || '%')`,
+        [rows.slug],
       )
     ).length >= count;
   let removal: Promise<void> | undefined;
