@@ -17,6 +17,11 @@ afterEach(async () => {
   await Promise.all(tenants.splice(0).map((tenant) => tenant.stop()));
 });
 
+/*
+ * Most requests here are for `/nothing`. The OpenAPI document costs a second of CPU when it is first asked for; on a busy machine the replies of
+ * Redis to the requests beside it lie unread for longer than a request waits for Redis, and the server counts by itself what Redis has counted.
+ */
+
 const limitHeaders = ({ headers }: ApiReply): string[] =>
   ['x-ratelimit-limit', 'x-ratelimit-remaining', 'x-ratelimit-reset'].map((name) => headers[name] as string);
 
@@ -148,7 +153,7 @@ const network = (at: number) => ({ headers: { 'x-forwarded-for': `203.0.113.${at
 test('requests without a valid token have a fifth of the tenant’s limit together, and take nothing from signed-in people or from pages', async () => {
   const tenant = await start({ limits: { tenant: 30 }, trustedProxies: 1 });
   const asked = await Promise.all([
-    ...range(20).map((at) => tenant.anonymous.get('/openapi.json', network(at))),
+    ...range(20).map((at) => tenant.anonymous.raw('OPTIONS', '/users', network(at))),
     ...range(20).map((at) => tenant.anonymous.as('a.b.c').get('/users/me', network(at))),
     ...range(20).map((at) => tenant.anonymous.get('/nothing', network(at))),
     ...range(20).map((at) => tenant.anonymous.get('/users', { headers: { ...network(at).headers, 'x-tenant-id': 'another' } })),
@@ -165,7 +170,7 @@ test('requests without a valid token have a fifth of the tenant’s limit togeth
 test('two networks that ask for all they can leave a third of every limit without a token to the others', async () => {
   const tenant = await start({ limits: { tenant: 45 }, trustedProxies: 1 });
   const kinds = {
-    reference: (from: object) => tenant.anonymous.get('/openapi.json', from),
+    reference: (from: object) => tenant.anonymous.get('/nothing', from),
     login: (from: object) => tenant.anonymous.post('/auth/login', { email: 'a@example.org', password: 'wrong' }, from),
     refresh: (from: object) => tenant.anonymous.post('/auth/refresh', { refresh_token: 'none' }, from),
     page: (from: object) => tenant.anonymous.raw('GET', `${tenant.url}/lti/launch`, from),
@@ -183,14 +188,14 @@ test('two networks that ask for all they can leave a third of every limit withou
   }
 
   // The login of the harness came before.
-  expect(taken).toEqual({ reference: [6, 200], login: [6, 401], refresh: [30, 401], page: [120, 400] });
+  expect(taken).toEqual({ reference: [6, 404], login: [6, 401], refresh: [30, 401], page: [120, 400] });
 });
 
 test('what is asked without a token keeps nobody from a download by link, from staying signed in or from signing in', async () => {
   const tenant = await start({ limits: { tenant: 50, user: 20 } });
   const { body: file } = await tenant.admin.upload('/files', { file: Buffer.from('x'), name: 'x' });
   const { url } = (await tenant.admin.post(`/files/${file.id}/ticket`)).body;
-  const asked = await Promise.all(range(12).map(() => tenant.anonymous.get('/openapi.json')));
+  const asked = await Promise.all(range(12).map(() => tenant.anonymous.get('/nothing')));
 
   const served = [
     await tenant.anonymous.get(url),
@@ -198,7 +203,7 @@ test('what is asked without a token keeps nobody from a download by link, from s
     await tenant.anonymous.post('/auth/refresh', { refresh_token: tenant.admin.refreshToken }),
   ];
 
-  expect(countBy(asked, ({ status }) => status)).toEqual({ 200: 4, 429: 8 });
+  expect(countBy(asked, ({ status }) => status)).toEqual({ 404: 4, 429: 8 });
   expect(served.map(({ status }) => status)).toEqual([200, 200, 200]);
 });
 
@@ -219,14 +224,13 @@ test('a download by link counts against the person and the tenant, and one by an
 
 test('the limit of an address counts by the hour, behind the proxies that are trusted', async () => {
   const tenant = await start({ limits: { ip: 10 }, trustedProxies: 1 });
-  const from = (forwarded: string): Promise<ApiReply> =>
-    tenant.anonymous.get('/openapi.json', { headers: { 'x-forwarded-for': forwarded } });
+  const from = (forwarded: string): Promise<ApiReply> => tenant.anonymous.get('/nothing', { headers: { 'x-forwarded-for': forwarded } });
 
   const one = await Promise.all(range(12).map(() => from('198.51.100.7')));
   const two = await from('198.51.100.8');
 
-  expect(countBy(one, ({ status }) => status)).toEqual({ 200: 10, 429: 2 });
-  expect(two.status).toBe(200);
+  expect(countBy(one, ({ status }) => status)).toEqual({ 404: 10, 429: 2 });
+  expect(two.status).toBe(404);
   expect(one.find(({ status }) => status === 429)?.body.retry_after).toBeGreaterThan(3500);
 });
 
@@ -235,20 +239,20 @@ test('a client behind a trusted proxy cannot forge its address by a header of it
 
   // The proxy appends the true address; what stands before it is the client's invention.
   const forged = await Promise.all(
-    range(10).map((at) => tenant.anonymous.get('/openapi.json', { headers: { 'x-forwarded-for': `203.0.113.${at}, 198.51.100.7` } })),
+    range(10).map((at) => tenant.anonymous.get('/nothing', { headers: { 'x-forwarded-for': `203.0.113.${at}, 198.51.100.7` } })),
   );
 
-  expect(countBy(forged, ({ status }) => status)).toEqual({ 200: 5, 429: 5 });
+  expect(countBy(forged, ({ status }) => status)).toEqual({ 404: 5, 429: 5 });
 });
 
 test('without a trusted proxy X-Forwarded-For says nothing', async () => {
   const tenant = await start({ limits: { ip: 5 } });
 
   const forged = await Promise.all(
-    range(10).map((at) => tenant.anonymous.get('/openapi.json', { headers: { 'x-forwarded-for': `203.0.113.${at}` } })),
+    range(10).map((at) => tenant.anonymous.get('/nothing', { headers: { 'x-forwarded-for': `203.0.113.${at}` } })),
   );
 
-  expect(countBy(forged, ({ status }) => status)).toEqual({ 200: 4, 429: 6 }); // the harness signed in first
+  expect(countBy(forged, ({ status }) => status)).toEqual({ 404: 4, 429: 6 }); // the harness signed in first
 });
 
 test('a token that does not hold still counts against its address', async () => {
