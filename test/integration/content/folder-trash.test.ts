@@ -3,7 +3,7 @@ import { payloadSchema } from '../../../pkg/events/catalogue.ts';
 import type { Api, ApiReply } from '../../support/api.ts';
 import { serverSuite } from '../../support/server-suite.ts';
 import type { TestTenant } from '../../support/server.ts';
-import { countBy, range } from '../../support/wait.ts';
+import { countBy, range, untilServed } from '../../support/wait.ts';
 import { addWebhook, writtenEvents } from '../../support/webhooks.ts';
 import { faultsOf, quotaOf } from './tenant-state.ts';
 
@@ -21,9 +21,9 @@ const NOBODYS = '00000000-0000-4000-8000-000000000000';
 let made = 0;
 /** A folder of a name of its own. */
 const folder = async (api: Api, parent_id: string | null = null, name = `folder ${(made += 1)}`) =>
-  (await api.post('/folders', { name, parent_id })).body;
+  (await untilServed(() => api.post('/folders', { name, parent_id }))).body;
 const upload = async (api: Api, folder_id: string, name = 'a.txt') =>
-  (await api.upload('/files', { name, file: Buffer.from('a'), fields: { folder_id } })).body;
+  (await untilServed(() => api.upload('/files', { name, file: Buffer.from('a'), fields: { folder_id } }))).body;
 const grant = (by: Person, path: string, to: Person, permission_level: string): Promise<ApiReply> =>
   by.api.post(`${path}/permissions`, { permission_level, user_id: to.user.id });
 const cost = async (work: () => Promise<ApiReply>): Promise<[status: number, sql: number]> => {
@@ -173,15 +173,16 @@ describe('a folder that is deleted', () => {
 
   test('or restored, 50 times at once with its files, ends in one state, as the replies say', async () => {
     const made = await Promise.all(range(10).map(() => tree(bob)));
-    await Promise.all(made.map(({ path }) => bob.api.delete(path)));
+    await Promise.all(made.map(({ path }) => untilServed(() => bob.api.delete(path))));
 
+    const late = (path: string) => ({ name: 'late.txt', file: Buffer.from('late'), fields: { folder_id: path.slice('/folders/'.length) } });
     const replies = await Promise.all(
       made.flatMap(({ path, files }) => [
-        bob.api.post(`${path}/restore`),
-        bob.api.delete(path, { query: { permanent: true } }),
-        bob.api.post(`/files/${files.a.id}/restore`, { folder_id: null, on_conflict: 'rename' }),
-        bob.api.delete(`/files/${files.b.id}`, { query: { permanent: true } }),
-        bob.api.upload('/files', { name: 'late.txt', file: Buffer.from('late'), fields: { folder_id: path.slice('/folders/'.length) } }),
+        untilServed(() => bob.api.post(`${path}/restore`)),
+        untilServed(() => bob.api.delete(path, { query: { permanent: true } })),
+        untilServed(() => bob.api.post(`/files/${files.a.id}/restore`, { folder_id: null, on_conflict: 'rename' })),
+        untilServed(() => bob.api.delete(`/files/${files.b.id}`, { query: { permanent: true } })),
+        untilServed(() => bob.api.upload('/files', late(path))),
       ]),
     );
 
@@ -249,7 +250,7 @@ describe('a job', () => {
     const carl = await tenant.user();
     await carl.api.get('/jobs');
     const first = await cost(() => empty(carl));
-    const racing = await Promise.all(range(50).map(() => empty(carl)));
+    const racing = await Promise.all(range(50).map(() => untilServed(() => empty(carl))));
     const joined = await cost(() => empty(carl));
     const { body: job } = racing[0] ?? (await empty(carl));
 
@@ -315,7 +316,7 @@ describe('a job', () => {
   test('is canceled once of 50 times, is never more than ten of a person, and is listed page by page', async () => {
     const carl = await tenant.user();
     const { id } = (await empty(carl)).body;
-    const cancels = await Promise.all(range(50).map(() => carl.api.post(`/jobs/${id}/cancel`)));
+    const cancels = await Promise.all(range(50).map(() => untilServed(() => carl.api.post(`/jobs/${id}/cancel`))));
     await tenant.db.query(
       `INSERT INTO tasks (uuid, kind, user_id, arguments, created_at)
        SELECT gen_random_uuid(), 'empty_trash', u.id, '{}', now() - n * interval '1 minute' FROM users u, generate_series(1, 10) n WHERE u.uuid = $1`,
@@ -381,7 +382,7 @@ describe('a job', () => {
     );
     await ended(id, 2);
     const [retries, failed] = [
-      await Promise.all(range(50).map(() => carl.api.post(`/jobs/${id}/retry`))),
+      await Promise.all(range(50).map(() => untilServed(() => carl.api.post(`/jobs/${id}/retry`)))),
       (await carl.api.get(`/jobs/${id}/items`, { query: { state: 'failed' } })).body.data,
     ];
 

@@ -3,7 +3,7 @@ import { payloadSchema } from '../../../pkg/events/catalogue.ts';
 import type { Api, ApiReply } from '../../support/api.ts';
 import { serverSuite } from '../../support/server-suite.ts';
 import type { TestTenant } from '../../support/server.ts';
-import { countBy, range } from '../../support/wait.ts';
+import { countBy, range, untilServed } from '../../support/wait.ts';
 import { addWebhook, writtenEvents } from '../../support/webhooks.ts';
 import { faultsOf } from './tenant-state.ts';
 
@@ -20,9 +20,9 @@ const NOBODYS = '00000000-0000-4000-8000-000000000000';
 let made = 0;
 /** A folder of a name of its own. */
 const folder = async (api: Api, parent_id: string | null = null, name = `folder ${(made += 1)}`) =>
-  (await api.post('/folders', { name, parent_id })).body;
+  (await untilServed(() => api.post('/folders', { name, parent_id }))).body;
 const upload = async (api: Api, folder_id: string, name = 'a.txt') =>
-  (await api.upload('/files', { name, file: Buffer.from('a'), fields: { folder_id } })).body;
+  (await untilServed(() => api.upload('/files', { name, file: Buffer.from('a'), fields: { folder_id } }))).body;
 const grant = (by: Person, path: string, to: Person, permission_level: string): Promise<ApiReply> =>
   by.api.post(`${path}/permissions`, { permission_level, user_id: to.user.id });
 const move = (by: Person, { id }: { id: string }, to: { id: string | null }): Promise<ApiReply> =>
@@ -218,7 +218,7 @@ describe('of moves at the same time', () => {
   test('two that would make a cycle together, one succeeds', async () => {
     const pairs = await Promise.all(range(25).map(async () => [await folder(ada.api), await folder(ada.api)] as const));
 
-    const replies = await Promise.all(pairs.flatMap(([a, b]) => [move(ada, a, b), move(ada, b, a)]));
+    const replies = await Promise.all(pairs.flatMap(([a, b]) => [untilServed(() => move(ada, a, b)), untilServed(() => move(ada, b, a))]));
 
     expect(countBy(replies, ({ status }) => status)).toEqual({ 200: 25, 409: 25 });
     expect(await faultsOf(tenant)).toEqual([]);
@@ -228,9 +228,12 @@ describe('of moves at the same time', () => {
     const ring = await Promise.all(range(50).map(() => folder(ada.api)));
 
     const replies = await Promise.all([
-      ...ring.map((each, at) => move(ada, each, ring[(at + 1) % ring.length])),
-      ...ring.slice(0, 10).map(({ id }) => ada.api.upload('/files', { name: 'in', file: Buffer.from('a'), fields: { folder_id: id } })),
-      ...ring.slice(0, 10).map(({ id }) => ada.api.post('/folders', { name: 'in', parent_id: id })),
+      ...ring.map((each, at) => untilServed(() => move(ada, each, ring[(at + 1) % ring.length]))),
+      ...ring.slice(0, 10).map(({ id }) => {
+        const file = { name: 'in', file: Buffer.from('a'), fields: { folder_id: id } };
+        return untilServed(() => ada.api.upload('/files', file));
+      }),
+      ...ring.slice(0, 10).map(({ id }) => untilServed(() => ada.api.post('/folders', { name: 'in', parent_id: id }))),
     ]);
 
     expect(countBy(replies, ({ status }) => status)).toEqual({ 200: 49, 201: 20, 409: 1 });
@@ -243,14 +246,16 @@ describe('of moves at the same time', () => {
     const files = await Promise.all(range(20).map((at) => upload(ada.api, top.id, `${at}.txt`)));
 
     const moves = await Promise.all([
-      ...range(15).map((at) => ada.api.patch(`/folders/${top.id}`, { name: `renamed ${at}` })),
-      ...range(15).map((at) => ada.api.patch(`/folders/${subs[at % 5].id}`, { name: `sub ${at % 5}` })),
-      ...files.map(({ id }, at) => ada.api.patch(`/files/${id}`, { folder_id: subs[at % 5].id })),
+      ...range(15).map((at) => untilServed(() => ada.api.patch(`/folders/${top.id}`, { name: `renamed ${at}` }))),
+      ...range(15).map((at) => untilServed(() => ada.api.patch(`/folders/${subs[at % 5].id}`, { name: `sub ${at % 5}` }))),
+      ...files.map(({ id }, at) => untilServed(() => ada.api.patch(`/files/${id}`, { folder_id: subs[at % 5].id }))),
     ]);
     const trash = await Promise.all([
-      ...subs.flatMap(({ id }) => [ada.api.delete(`/folders/${id}`), ada.api.post(`/folders/${id}/restore`)]),
-      ...files.flatMap(({ id }) => [ada.api.delete(`/files/${id}`), ada.api.post(`/files/${id}/restore`)]),
-      ada.api.patch(`/folders/${top.id}`, { name: 'renamed' }),
+      ...[...subs.map(({ id }) => `/folders/${id}`), ...files.map(({ id }) => `/files/${id}`)].flatMap((path) => [
+        untilServed(() => ada.api.delete(path)),
+        untilServed(() => ada.api.post(`${path}/restore`)),
+      ]),
+      untilServed(() => ada.api.patch(`/folders/${top.id}`, { name: 'renamed' })),
     ]);
 
     expect(countBy(moves, ({ status }) => status)).toEqual({ 200: 50 });
@@ -262,7 +267,7 @@ describe('of moves at the same time', () => {
     const [places, moving] = [await Promise.all(range(5).map(() => folder(ada.api))), await folder(ada.api)];
     const folders = await Promise.all(range(50).map(async () => folder(ada.api, (await folder(ada.api, moving.id)).id, 'same')));
 
-    const replies = await Promise.all(folders.map((each, at) => move(ada, each, places[at % places.length])));
+    const replies = await Promise.all(folders.map((each, at) => untilServed(() => move(ada, each, places[at % places.length]))));
 
     expect(countBy(replies, ({ status }) => status)).toEqual({ 200: 5, 409: 45 });
     expect(await faultsOf(tenant)).toEqual([]);
@@ -370,7 +375,7 @@ describe('lists of folders', () => {
     const first = await create('a', 'fail');
 
     const [fail, rename, reuse] = [await create('a', 'fail'), await create('a', 'rename'), await create('a', 'reuse')];
-    const racing = await Promise.all(range(50).map(() => create('b', 'reuse', first.body.id)));
+    const racing = await Promise.all(range(50).map(() => untilServed(() => create('b', 'reuse', first.body.id))));
 
     expect([fail.status, fail.body.error, rename.status, rename.body.name]).toEqual([409, 'name_conflict', 201, 'a (1)']);
     expect([reuse.status, reuse.body, reuse.headers.etag]).toEqual([200, first.body, first.headers.etag]);

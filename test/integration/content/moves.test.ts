@@ -3,6 +3,7 @@ import { systemRandom } from '../../../pkg/runtime/random.ts';
 import type { ApiReply } from '../../support/api.ts';
 import { serverSuite } from '../../support/server-suite.ts';
 import type { TestTenant } from '../../support/server.ts';
+import { untilServed } from '../../support/wait.ts';
 
 const tenant = serverSuite();
 
@@ -240,7 +241,7 @@ describe('a copy of a folder', () => {
     const ada = await tenant.user();
     const folder = await folderOf(ada, 'raced');
 
-    const replies = await Promise.all(Array.from({ length: 50 }, () => copy(ada, folder.id, { on_conflict: 'rename' })));
+    const replies = await Promise.all(Array.from({ length: 50 }, () => untilServed(() => copy(ada, folder.id, { on_conflict: 'rename' }))));
 
     expect(replies.map(({ status }) => status).filter((status) => status === 202)).toHaveLength(10);
     expect(replies.map(({ status }) => status).filter((status) => status === 409)).toHaveLength(40);

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { Readable } from 'node:stream';
 import type { Api, ApiReply } from '../../support/api.ts';
 import { startTenant, type TestTenant } from '../../support/server.ts';
-import { countBy, range, waitFor } from '../../support/wait.ts';
+import { countBy, range, untilServed, waitFor } from '../../support/wait.ts';
 import { faultsOf, quotaOf } from './tenant-state.ts';
 
 let tenant: TestTenant;
@@ -12,7 +12,7 @@ beforeAll(async () => {
 afterAll(() => tenant.stop());
 
 const upload = (api: Api, name: string, fields: Record<string, string> = {}): Promise<ApiReply> =>
-  api.upload('/files', { file: Buffer.from(name), name, fields });
+  untilServed(() => api.upload('/files', { file: Buffer.from(name), name, fields }));
 const stores = (): string[] => tenant.observed.sql.filter((sql) => sql.includes('store_files'));
 
 test('uploads that end together share statements, and each has its own event', async () => {

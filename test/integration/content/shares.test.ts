@@ -4,7 +4,7 @@ import { systemClock } from '../../../pkg/runtime/clock.ts';
 import type { ApiReply } from '../../support/api.ts';
 import { serverSuite } from '../../support/server-suite.ts';
 import { startTenant, type TestTenant } from '../../support/server.ts';
-import { countBy, range } from '../../support/wait.ts';
+import { countBy, range, untilServed } from '../../support/wait.ts';
 
 let aheadMs = 0;
 const tenant = serverSuite({ clock: { ...systemClock, now: () => new Date(Date.now() + aheadMs) } });
@@ -206,7 +206,7 @@ describe('a download by share link', () => {
   test('a link with max_downloads 3 serves exactly 3 of 50 racing downloads', async () => {
     const ada = await tenant.user();
     const { share } = await shared(ada, { max_downloads: 3 });
-    const replies = await Promise.all(range(50).map(() => download(share.token)));
+    const replies = await Promise.all(range(50).map(() => untilServed(() => download(share.token))));
 
     expect(countBy(replies, ({ status }) => status)).toEqual({ 200: 3, 404: 47 });
     expect(replies.filter(({ status }) => status === 200).every(({ bytes }) => bytes.toString() === CONTENT)).toBe(true);

@@ -3,7 +3,7 @@ import { describe, expect, test } from '@jest/globals';
 import type { ApiReply } from '../../support/api.ts';
 import { serverSuite } from '../../support/server-suite.ts';
 import { startTenant } from '../../support/server.ts';
-import { countBy, range } from '../../support/wait.ts';
+import { countBy, range, untilServed } from '../../support/wait.ts';
 import { addWebhook, writtenEvents } from '../../support/webhooks.ts';
 import { faultsOf, quotaOf } from './tenant-state.ts';
 
@@ -152,13 +152,13 @@ describe('a copy of a file', () => {
     const { api, user } = await tenant.user({ storage_quota: 60 });
     const { id } = (await api.upload('/files', { name: 'a.txt', file: Buffer.alloc(10) })).body;
 
-    const replies = await Promise.all(range(50).map((at) => api.post(`/files/${id}/copy`, { name: `copy ${at}` })));
+    const replies = await Promise.all(range(50).map((at) => untilServed(() => api.post(`/files/${id}/copy`, { name: `copy ${at}` }))));
     const copies = replies.filter(({ status }) => status === 201);
     const other = copies[0]?.body.id;
     await api.delete(`/files/${copies[1]?.body.id}`, { query: { permanent: true } });
     const racing = await Promise.all([
-      api.delete(`/files/${other}`, { query: { permanent: true } }),
-      ...range(10).map((at) => api.post(`/files/${other}/copy`, { name: `late ${at}` })),
+      untilServed(() => api.delete(`/files/${other}`, { query: { permanent: true } })),
+      ...range(10).map((at) => untilServed(() => api.post(`/files/${other}/copy`, { name: `late ${at}` }))),
     ]);
 
     expect(countBy(replies, ({ status }) => status)).toEqual({ 201: 5, 507: 45 });

@@ -2,7 +2,7 @@ import { beforeAll, expect, test } from '@jest/globals';
 import { Browser, follow } from '../../support/lms/browser.ts';
 import { INSTRUCTOR, type Launch, LEARNER, LTI } from '../../support/lms/claims.ts';
 import { lmsSuite } from '../../support/lms/lms-suite.ts';
-import { countBy, range } from '../../support/wait.ts';
+import { countBy, range, untilServed } from '../../support/wait.ts';
 import { addWebhook, writtenEvents } from '../../support/webhooks.ts';
 import { launched } from '../../support/lms/launched.ts';
 
@@ -239,10 +239,10 @@ test('ten racing launches with another title rename once, and an upload under wa
   const { folder } = await courseOf('r-1');
 
   const [pages, uploads] = await Promise.all([
-    Promise.all(range(10).map(() => follow(new Browser(), at.lms.open(at.clientId, titled('r-1', 'Raced'))))),
+    Promise.all(range(10).map(() => untilServed(() => follow(new Browser(), at.lms.open(at.clientId, titled('r-1', 'Raced')))))),
     Promise.all(
       range(10).map((index) =>
-        prof.api.upload('/files', { file: Buffer.from('x'), name: `${index}.txt`, fields: { folder_id: folder.uuid } }),
+        untilServed(() => prof.api.upload('/files', { file: Buffer.from('x'), name: `${index}.txt`, fields: { folder_id: folder.uuid } })),
       ),
     ),
   ]);

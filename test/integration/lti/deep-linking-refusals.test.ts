@@ -12,7 +12,7 @@ import { lmsSuite } from '../../support/lms/lms-suite.ts';
 import { asked, delivered, picking } from '../../support/lms/picked.ts';
 import { registeredLms } from '../../support/lms/registration.ts';
 import { startTenant } from '../../support/server.ts';
-import { countBy, range } from '../../support/wait.ts';
+import { countBy, range, untilServed } from '../../support/wait.ts';
 import { REFUSED } from './refused.ts';
 
 const { tenant, at } = lmsSuite();
@@ -128,7 +128,7 @@ test('a deep linking response that is posted again opens no second picker', asyn
 test('of 20 racing answers to one request one is given; the others, and the picker opened again, are picker_answered', async () => {
   const picker = await picking(tenant, at);
 
-  const replies = await Promise.all(range(20).map(() => picker.answer([])));
+  const replies = await Promise.all(range(20).map(() => untilServed(() => picker.answer([]))));
   const page = await new Browser().get(picker.page);
 
   expect(countBy(replies, ({ status }) => status)).toEqual({ 201: 1, 409: 19 });

@@ -3,7 +3,7 @@ import { createRemoteJWKSet, jwtVerify } from 'jose';
 import { Browser, follow, toTheForm } from '../../support/lms/browser.ts';
 import { INSTRUCTOR, LEARNER } from '../../support/lms/claims.ts';
 import { lmsSuite } from '../../support/lms/lms-suite.ts';
-import { countBy, range } from '../../support/wait.ts';
+import { countBy, range, untilServed } from '../../support/wait.ts';
 import { registeredLms } from '../../support/lms/registration.ts';
 
 const REFUSAL_CSP = "default-src 'none'; style-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors *";
@@ -67,7 +67,7 @@ test('of 50 racing posts of one valid response exactly one launches', async () =
     range(50).map(() => {
       const tab = new Browser();
       for (const [key, cookie] of cookies) tab.cookies.set(key, cookie);
-      return tab.post(form.action, form.fields);
+      return untilServed(() => tab.post(form.action, form.fields));
     }),
   );
 

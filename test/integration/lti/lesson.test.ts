@@ -36,4 +36,4 @@ test('a lesson starts: 300 people behind one address open a link at once, with t
   await Promise.all(browsers);
 
   expect(countBy(came, (statuses) => statuses.join(' '))).toEqual({ '200 200 200 200': PEOPLE });
-}, 120_000);
+});

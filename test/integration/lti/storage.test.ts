@@ -3,7 +3,7 @@ import { Browser, formOf, type PageShown, toTheForm } from '../../support/lms/br
 import { INSTRUCTOR, type Launch } from '../../support/lms/claims.ts';
 import { FAULTS, type Fault } from '../../support/lms/faults.ts';
 import { lmsSuite } from '../../support/lms/lms-suite.ts';
-import { countBy, range } from '../../support/wait.ts';
+import { countBy, range, untilServed } from '../../support/wait.ts';
 import { REFUSED } from './refused.ts';
 import { registeredLms } from '../../support/lms/registration.ts';
 
@@ -193,7 +193,7 @@ test('of 40 racing posts of one response, half by cookie and half by storage, ex
     return tab.post(response.action, response.fields);
   };
 
-  const pages = await Promise.all(range(40).map((index) => (index % 2 === 0 ? byCookie() : answer(asked, value))));
+  const pages = await Promise.all(range(40).map((index) => untilServed(() => (index % 2 === 0 ? byCookie() : answer(asked, value)))));
 
   expect(countBy(pages, ({ status }) => status)).toEqual({ 303: 1, 409: 39 });
   expect(await tenant.db.tables.ltiLaunches.count({ userId: 'two-ways' })).toBe(1);

@@ -5,7 +5,7 @@ import type { Fault } from '../../support/lms/faults.ts';
 import { lmsSuite } from '../../support/lms/lms-suite.ts';
 import { ownStores } from '../../support/server-suite.ts';
 import { startTenant } from '../../support/server.ts';
-import { range } from '../../support/wait.ts';
+import { range, untilServed } from '../../support/wait.ts';
 import { registeredLms, type Registration } from '../../support/lms/registration.ts';
 
 /** The operators of other tests handle what they find in the common ones. */
@@ -84,7 +84,7 @@ test('60 racing launches from 60 unknown deployments leave at most 20, and one t
   const by = await registration();
   for (const at of range(12)) await launch(by, `first-${at}`);
 
-  const pages = await Promise.all(range(60).map((at) => launch(by, `racing-${at}`)));
+  const pages = await Promise.all(range(60).map((at) => untilServed(() => launch(by, `racing-${at}`))));
   for (const at of range(30)) await launch(by, `more-${at}`);
   const full = await idsOf(by);
   await anHourPasses(by);
