@@ -34,5 +34,6 @@ export default {
   maxWorkers: 5,
   // A worker keeps some of what each file imported: a new one takes its place before collecting the garbage costs more than starting it.
   workerIdleMemoryLimit: '1GB',
-  testTimeout: 180_000,
+  // What waits for a condition has a shorter limit of its own. A test that computes for half a minute takes some minutes on two slow cores beside others.
+  testTimeout: 600_000,
 };

@@ -24,7 +24,7 @@ beforeAll(async () => {
 const own = (): string[] => files.filter((file) => !file.startsWith('node_modules/'));
 
 /** A program of the image with nothing in its environment but what is given. */
-const start = (...args: string[]) => run(process.execPath, args, { cwd: app, env: {}, timeoutMs: 20_000 });
+const start = (...args: string[]) => run(process.execPath, args, { cwd: app, env: {}, timeoutMs: 120_000 });
 
 test('the image adds less than 130 MiB to its base, of which the code of Carrel is less than 5', () => {
   const sizeOf = (names: string[]): number => names.reduce((sum, name) => sum + statSync(join(app, name)).size, 0) / MEBIBYTE;

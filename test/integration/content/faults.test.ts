@@ -60,6 +60,8 @@ test('Postgres that restarts does not end a large upload whose bytes still flow'
     (async function* () {
       for (let at = 0; at < 30; at += 1) {
         if (at === 12) await running.kill('postgres', 'SIGINT');
+        // At its end it wants Postgres; what came in between found it away.
+        if (at === 29) await waitFor('Postgres again', () => tenant.db.query('SELECT'));
         yield Buffer.alloc(MIB, at);
       }
     })(),
@@ -82,8 +84,9 @@ test('Redis that is unavailable costs speed, not correctness', async () => {
   } finally {
     running.signal('valkey', 'SIGCONT');
   }
-  const [work] = await tenant.db.query<{ subjects: string[] }>(
+  const work = await tenant.db.query<{ subjects: string[] }>(
     `SELECT payload->'subjects' AS subjects FROM carrel.work WHERE kind = 'cache.clear'`,
   );
-  expect(work?.subjects).toEqual([`file:${file.id}`]);
+  // A Redis that was slow before may have left others.
+  expect(work.map(({ subjects }) => subjects)).toContainEqual([`file:${file.id}`]);
 });

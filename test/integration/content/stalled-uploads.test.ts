@@ -3,7 +3,7 @@ import { createHash } from 'node:crypto';
 import { Readable } from 'node:stream';
 import { UPLOAD_BUFFERS } from '../../../pkg/store/s3/upload.ts';
 import type { Api, ApiReply } from '../../support/api.ts';
-import { heldBytes } from '../../support/memory.ts';
+import { heldBeyond, heldBytes } from '../../support/memory.ts';
 import { serverSuite } from '../../support/server-suite.ts';
 import { countBy, range, untilServed, waitFor } from '../../support/wait.ts';
 import { objectCount } from './tenant-state.ts';
@@ -66,7 +66,7 @@ test("forty stalled uploads of one person take their share of memory and no more
   const stalled = stalledUploads(range(40).map(() => greedy.api));
   await stalled.stand({ parts: 6, waiting: 34 });
   expect(buffersMiB()).toBeLessThanOrEqual(BOUND_MIB / 3);
-  expect((heldBytes() - before) / MIB).toBeLessThan(BOUND_MIB);
+  expect((await heldBeyond(before, BOUND_MIB * MIB)) / MIB).toBeLessThan(BOUND_MIB);
 
   const started = performance.now();
   const beside = await Promise.all([
@@ -75,7 +75,7 @@ test("forty stalled uploads of one person take their share of memory and no more
     modest.api.upload('/files', { file: Buffer.alloc(20 * MIB), name: 'large' }),
   ]);
   expect(beside.map(({ status }) => status)).toEqual([201, 201, 201]);
-  expect(performance.now() - started).toBeLessThan(60_000);
+  expect(performance.now() - started).toBeLessThan(300_000); // else they would wait until the test continues the others
   await stalled.stand({ parts: 6, waiting: 34 });
 
   stalled.goOn();

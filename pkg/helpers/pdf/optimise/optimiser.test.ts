@@ -109,7 +109,8 @@ test.each(HOSTILE)('a PDF that %s ends within the limits', async (_, make) => {
   const { status } = await optimise(helpers, pdf);
 
   expect([200, 422]).toContain(status);
-  expect(Date.now() - started).toBeLessThan(30_000);
+  // Beside its 25 s, what a busy machine takes to begin and to end it; without a limit they take minutes.
+  expect(Date.now() - started).toBeLessThan(60_000);
 });
 
 test('while PDFs that take all memory and time they can are refused, others are served', async () => {
