@@ -15,7 +15,7 @@ const listed = async (): Promise<{ id: string; signs: boolean; links: number }[]
     .filter(Boolean)
     .map((line) => JSON.parse(line));
 
-/** A course whose teacher placeLink links. */
+/** A course whose teacher can place links. */
 async function courseOf() {
   const { tenant, at } = grading;
   const id = `course-${systemRandom.hex(5)}`;
