@@ -3,6 +3,7 @@ import { decodeJwt, decodeProtectedHeader, type JWTPayload } from 'jose';
 import { isInvisible, withoutBidiControls } from '../../content/names/names.policy.ts';
 import { isTakenAlgorithm, type PlatformKeys } from './platform-keys.ts';
 import { LaunchError } from '../launch-error.ts';
+import { courseHistory } from '../links/course-history.policy.ts';
 import { TARGET_PARAMETER } from '../links/placed-target.policy.ts';
 import { isNestedTooDeep } from '../nested.ts';
 import { courseRole } from './roles.policy.ts';
@@ -54,6 +55,8 @@ export interface LaunchMessage {
   readonly context:
     | { readonly id: string; readonly title: string; readonly isTitled: boolean; readonly label: string | undefined }
     | undefined;
+  /** Ids of the courses that this one is a copy of, as the platform itself says. */
+  readonly courseHistory: readonly string[];
   readonly ags:
     | { readonly lineitems: string | undefined; readonly lineitem: string | undefined; readonly scopes: readonly string[] }
     | undefined;
@@ -218,6 +221,7 @@ function messageOf(claims: JWTPayload): LaunchMessage {
     forUser: isReview ? reviewedIn(claims, roles as string[]) : undefined,
     roles: (roles as string[]).filter((role) => storable(role) !== ''),
     context: contextOf(claims[`${LTI}/context`]),
+    courseHistory: courseHistory(claims).filter((id) => storable(id) !== ''),
     ags: agsOf(claims[AGS_CLAIM]),
     nrpsUrl: urlOf((claims[NRPS_CLAIM] as { context_memberships_url?: unknown } | null | undefined)?.context_memberships_url),
     noticesUrl: noticesUrlOf(claims[`${LTI}/platformnotificationservice`]),

@@ -27,7 +27,7 @@ export interface LaunchContext {
   readonly isUserUnchanged: boolean;
   /** Whether `CourseSync.sync` would change nothing: the course exists, its title is as before, and the user has the role and its access. */
   readonly isCourseUnchanged: boolean;
-  /** Whether `LinkSync.sync` would change nothing: the link is recorded with this title and target, and no instructor opens it in a copied course. */
+  /** Whether `LinkSync.sync` would change nothing: the link is recorded with this title and target, and its course is no copy that is not known yet. */
   readonly isLinkUnchanged: boolean;
   /** Whether the platform sends no notices, or `HandlerRequests` has asked it to take our address for them. */
   readonly isHandlerAsked: boolean;
@@ -78,7 +78,7 @@ const LAUNCH = `
     launch_id text, session_id uuid, tool_id int, platform_id int, issuer text, client_id text, jwks_endpoint text, subject text, context_id text,
     context_label text, resource_link_id text, deployment_id text, launch_token text, state_token text, nonce text, roles text[], ags_lineitems_url text,
     ags_lineitem_url text, ags_scopes text[], nrps_url text, return_url text, platform_url text, launched_at timestamptz, expires_at timestamptz,
-    role text, course_role text, title text, link_title text, link_target text, for_user text, notices_url text, name text, email text, ip text, user_agent text, request_id text)`;
+    role text, course_role text, title text, link_title text, link_target text, for_user text, notices_url text, course_history text[], name text, email text, ip text, user_agent text, request_id text)`;
 
 function recordOf({ registration, message, profile, ...launch }: NewLaunch): Readonly<Record<string, unknown>> {
   return {
@@ -113,6 +113,7 @@ function recordOf({ registration, message, profile, ...launch }: NewLaunch): Rea
     link_target: message.link.target,
     for_user: message.forUser,
     notices_url: message.noticesUrl,
+    course_history: message.courseHistory,
     name: profile.name,
     email: profile.email,
     ip: launch.from.ip,
@@ -160,8 +161,9 @@ const openUnchangedText = (ofLocked: '' | 'SKIP LOCKED'): string => `
             SELECT FROM permissions w WHERE w.resource_type = 'folder' AND w.resource_id = c.id AND w.user_id = u.id), false) AS is_course_unchanged,
         l.resource_link_id IS NULL OR l.for_user IS NOT NULL OR coalesce(
           k.id IS NOT NULL AND (l.link_title IS NULL OR k.title IS NOT DISTINCT FROM l.link_title) AND k.target IS NOT DISTINCT FROM l.link_target
-          AND (k.course_uuid IS NULL OR k.course_uuid = g.uuid OR l.course_role <> 'instructor' OR EXISTS (
-            SELECT FROM groups o WHERE o.uuid = k.course_uuid AND ${isCopyOf('p.id', 'l.context_id', 'o')})), false) AS is_link_unchanged,
+          AND (k.course_uuid IS NULL OR k.course_uuid = g.uuid OR NOT EXISTS (
+            SELECT FROM groups o WHERE o.uuid = k.course_uuid AND (l.course_role = 'instructor' OR o.context_id = ANY (l.course_history))
+              AND NOT ${isCopyOf('p.id', 'l.context_id', 'o')})), false) AS is_link_unchanged,
         l.notices_url IS NULL OR ${isHandlerAsked({ tool: 't.id', deployment: 'l.deployment_id', url: 'l.notices_url' })} AS is_handler_asked,
         l.nrps_url IS NOT NULL AND ${isRosterOld('l.launched_at')} AS is_roster_old
       FROM lti_tools t JOIN lti_platforms p ON p.id = t.platform_id

@@ -29,6 +29,20 @@ export async function adoptCourse(
   await tx.query(ADOPT, [platformId, contextId, origin, userId]);
 }
 
+const ADOPT_BY_WORD = `
+  INSERT INTO lti_course_copies (platform_id, context_id, origin_id)
+  SELECT g.platform_id, $2::text, g.context_id FROM groups g
+  WHERE g.uuid = $3 AND g.platform_id = $1 AND g.context_id <> $2 AND g.context_id = ANY ($4::text[])
+  ON CONFLICT DO NOTHING`;
+
+/** The same where the platform says in the launch what the course is a copy of: `history`, by its ids. One statement. */
+export async function adoptByWord(
+  tx: Tx,
+  { platformId, contextId, origin, history }: { platformId: number; contextId: string; origin: string; history: readonly string[] },
+): Promise<void> {
+  await tx.query(ADOPT_BY_WORD, [platformId, contextId, origin, history]);
+}
+
 /** Copies of the copy that are known already get its origins too: notices may arrive in any order. */
 const COPIED = `
   WITH said AS (SELECT unnest($3::text[]) AS id),

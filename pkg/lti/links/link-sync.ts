@@ -2,7 +2,7 @@ import type { Tx } from '../../store/postgres/database.ts';
 import type { LaunchContext, NewLaunch } from '../launch/launch.sql.ts';
 import { courseRole } from '../launch/roles.policy.ts';
 import type { SyncedUser } from '../launch/user-sync.ts';
-import { adoptCourse } from './course-copies.sql.ts';
+import { adoptByWord, adoptCourse } from './course-copies.sql.ts';
 import { keyIdOf, type PlacedTarget, readPlacedTarget, TARGET_PARAMETER, type TargetFault } from './placed-target.policy.ts';
 import type { TargetKeys } from './target-keys.ts';
 
@@ -26,7 +26,8 @@ interface Read {
  *
  * Invariants:
  * - A record names a file only as a key of the tenant's signed it, for the registration of the launch.
- * - A course becomes a copy of another by an instructor of both alone. What the custom parameters say of its history is no proof: a teacher can edit them.
+ * - A course becomes a copy of another by an instructor of both, or by the platform's word: a claim of its own, or a notice. What the custom parameters say
+ *   of its history is no proof: a teacher can edit them.
  */
 export class LinkSync {
   readonly #keys: TargetKeys;
@@ -37,15 +38,17 @@ export class LinkSync {
 
   /** Records the link, and takes the course as a copy if that is due. Runs after the course was synced. No statement if nothing changed. */
   async sync(tx: Tx, { isLinkUnchanged }: LaunchContext, user: SyncedUser, { registration, message }: NewLaunch): Promise<void> {
-    const { deploymentId, resourceLinkId, link, context, roles, forUser } = message;
+    const { deploymentId, resourceLinkId, link, context, roles, forUser, courseHistory: history } = message;
     if (isLinkUnchanged || resourceLinkId === undefined || forUser !== undefined) return;
     const { keyId, fault, target } = await this.#read(tx, link.target, registration);
     const contextId = context?.id ?? '';
     const ids = [target?.file ?? null, target?.maker ?? null, target?.course ?? null];
     const values = [registration.toolId, deploymentId, contextId, resourceLinkId, link.title ?? null, link.target ?? null];
     await tx.query(RECORD, [...values, fault, keyId, ...ids]);
-    if (!target?.course || contextId === '' || courseRole(roles) !== 'instructor') return;
-    await adoptCourse(tx, { platformId: registration.platformId, contextId, origin: target.course, userId: user.id });
+    if (!target?.course || contextId === '') return;
+    const copy = { platformId: registration.platformId, contextId, origin: target.course };
+    if (history.length > 0) await adoptByWord(tx, { ...copy, history });
+    if (courseRole(roles) === 'instructor') await adoptCourse(tx, { ...copy, userId: user.id });
   }
 
   async #read(tx: Tx, text: string | undefined, registration: NewLaunch['registration']): Promise<Read> {
