@@ -29,7 +29,7 @@ test('statements of a tenant that wait for locks let no lease of another lapse',
   const port = await freePort();
   await once(receiver.listen(port, '127.0.0.1'), 'listening');
   // Fewer connections than the locking tenant has places.
-  const worker = await startWorkerProcess(platform, { CARREL_DATABASE_POOL_SIZE: '3' });
+  const worker = await startWorkerProcess(platform, { CARREL_DATABASE_POOL_SIZE: '3', CARREL_WEBHOOK_TIMEOUT_SECONDS: '60' });
   const delivery = async () => {
     const [row] = await healthy.db.query<{ state: string; until: Date | null; hasLapsed: boolean | null }>(
       'SELECT state, leased_until AS until, leased_until < now() AS "hasLapsed" FROM carrel.deliveries',
@@ -86,7 +86,7 @@ test('connections on which Postgres no longer answers delay a delivery by second
 
     const ids = await emitGrades(tenant, 1);
 
-    await waitFor('the next delivery', () => receiver.received.length === 2, 15_000);
+    await waitFor('the next delivery', () => receiver.received.length === 2, 30_000);
     expect(backends).not.toEqual([]);
     expect(receiver.received[1]?.id).toBe(ids[0]);
   } finally {
@@ -120,7 +120,8 @@ test('a delivery whose row somebody has locked for longer than its lease is sent
       await tx.query('SELECT FROM carrel.deliveries WHERE tenant = $1 FOR UPDATE', [`tenant_${locked.slug}`]);
       const since = performance.now();
       asked.forEach((response) => response.writeHead(204).end());
-      await waitFor("the outcomes of the other's", async () => (await endedOf(other)) === 4, 2_000);
+      // While the other row is locked; backlog.test.ts says how soon.
+      await waitFor("the outcomes of the other's", async () => (await endedOf(other)) === 4, 20_000);
       await waitFor('the lease and the lock time-out to pass', () => performance.now() > since + 6_000);
     });
     await waitFor('the outcome of the locked one', async () => (await endedOf(locked)) === 1);

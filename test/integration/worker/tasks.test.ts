@@ -5,7 +5,7 @@ import { createMetrics } from '../../../pkg/runtime/metrics.ts';
 import { JobStore } from '../../../pkg/store/postgres/job-store.ts';
 import type { Api } from '../../support/api.ts';
 import { addMetadata, tagFiles } from '../../support/tags-and-metadata.ts';
-import { range, waitFor } from '../../support/wait.ts';
+import { range, untilServed, waitFor } from '../../support/wait.ts';
 import { addWebhook, writtenEvents } from '../../support/webhooks.ts';
 import { platformTenant, workerSuite } from '../../support/worker-suite.ts';
 import { faultsOf, objectCount, quotaOf } from '../content/tenant-state.ts';
@@ -93,16 +93,17 @@ test('an own trash that is emptied while the worker is killed is empty in the en
 test('50 files and folders that are restored while their trash is emptied are each there or gone, as reply, job and quota say', async () => {
   const { api, user } = await tenant.user();
   const upload = async (name: string, fields = {}): Promise<string> =>
-    `/files/${(await api.upload('/files', { name, file: Buffer.from('x'), fields })).body.id}`;
+    `/files/${(await untilServed(() => api.upload('/files', { name, file: Buffer.from('x'), fields }))).body.id}`;
   const folder = async (name: string): Promise<string> => {
-    const { id } = (await api.post('/folders', { name })).body;
+    const { id } = (await untilServed(() => api.post('/folders', { name }))).body;
     await upload('in it', { folder_id: id });
     return `/folders/${id}`;
   };
   const paths = await Promise.all(range(50).map((n) => (n % 5 === 0 ? folder(`d${n}`) : upload(`f${n}`))));
-  await Promise.all(paths.map((path) => api.delete(path)));
+  await Promise.all(paths.map((path) => untilServed(() => api.delete(path))));
 
-  const [job, ...restored] = await Promise.all([api.delete('/trash'), ...paths.map((path) => api.post(`${path}/restore`))]);
+  const restore = (path: string) => untilServed(() => api.post(`${path}/restore`));
+  const [job, ...restored] = await Promise.all([untilServed(() => api.delete('/trash')), ...paths.map(restore)]);
   const end = await endOf(api, job.body.id);
 
   const live = await Promise.all(paths.map(async (path) => (await api.get(path)).status));

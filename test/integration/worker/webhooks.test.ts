@@ -51,7 +51,9 @@ test('each of the six events arrives and verifies, with the endpoint’s own hea
     expect(each.headers).toMatchObject({ authorization: 'Bearer mine', 'content-type': 'application/json' });
     expect(each.id).not.toBe('forged');
   }
-  expect(await worker.metrics()).toMatch(/carrel_webhook_deliveries_total\{[^}]*result="delivered"[^}]*\} \d/);
+  await waitFor('the count of them', async () =>
+    /carrel_webhook_deliveries_total\{[^}]*result="delivered"[^}]*\} \d/.test(await worker.metrics()),
+  );
 });
 
 test('an event of 200 KiB arrives with its exact bytes', async () => {
