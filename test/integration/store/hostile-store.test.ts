@@ -139,7 +139,8 @@ test('nine replies of 7.9 MiB at once take little more memory than nine small on
   const huge = await grown(HUGE_LISTING);
 
   expect([control.errors, huge.errors]).toEqual([['none'], ['ReplyMalformed']]);
-  expect(huge.grown - control.grown).toBeLessThan(32 * MIB);
+  // 18 to 21 MB more; where each reply is parsed as a whole, 238 to 303.
+  expect(huge.grown - control.grown).toBeLessThan(72 * MIB);
 });
 
 /** A page of objects and one of uploads, of which more are always said to follow. */
@@ -189,7 +190,7 @@ test('as many downloads as there are connections stand still, and an upload goes
   };
   const bodies: { body: Readable }[] = [];
   // Not all at once: a connection has two seconds.
-  while (bodies.length < 2_000) bodies.push(...(await Promise.all(range(100).map(() => objects.get('large')))));
+  while (bodies.length < 2_000) bodies.push(...(await Promise.all(range(20).map(() => objects.get('large')))));
 
   const put = await objects.put('small', Buffer.from('small'));
 

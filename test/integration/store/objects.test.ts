@@ -6,13 +6,14 @@ import { createServer, request } from 'node:http';
 import type { AddressInfo, Socket } from 'node:net';
 import { Readable } from 'node:stream';
 import { buffer } from 'node:stream/consumers';
-import { setImmediate } from 'node:timers/promises';
+import { setImmediate, setTimeout } from 'node:timers/promises';
 import { ListMultipartUploadsCommand } from '@aws-sdk/client-s3';
 import { systemRandom } from '../../../pkg/runtime/random.ts';
 import { BucketTaken, bucketName, StorageAdmin, type TenantBucket } from '../../../pkg/store/s3/admin.ts';
 import { newClient, newKey, Objects, type StoredObject } from '../../../pkg/store/s3/objects.ts';
 import { StoreUnavailableError } from '../../../pkg/store/unavailable.ts';
 import { atEnd } from '../../support/fixture.ts';
+import { heldBeyond, heldBytes } from '../../support/memory.ts';
 import { ownStores } from '../../support/server-suite.ts';
 import { range, waitFor } from '../../support/wait.ts';
 
@@ -121,29 +122,37 @@ test('a client that nobody has any more keeps no connection', async () => {
   subscribe('net.client.socket', note);
   for (let at = 0; at < 5; at += 1) await open(ours).put('kept', Buffer.from('a'));
   unsubscribe('net.client.socket', note);
-  const reused = sockets.filter(({ destroyed }) => !destroyed).length;
+  // Others of this process may connect meanwhile: its stores' supervisor asks Valkey every few seconds.
+  const own = sockets.filter(({ remotePort }) => String(remotePort) === new URL(running.s3.endpoint).port);
+  const reused = own.filter(({ destroyed }) => !destroyed).length;
 
-  await waitFor('the connections to be released', () => sockets.every(({ destroyed }) => destroyed));
+  await waitFor('the connections to be released', () => own.every(({ destroyed }) => destroyed));
 
-  expect([sockets.length, reused]).toEqual([5, 5]);
+  expect([own.length, reused]).toEqual([5, 5]);
 });
+
+/** Some 17 MiB are held; whoever keeps the file holds 256. */
+const MOST_HELD = 64 * MiB;
 
 test('an upload holds a few parts in memory, whatever its size', async () => {
   const key = newKey(systemRandom);
   await objects.put(newKey(systemRandom), stream(32 * MiB).body);
-  const before = process.memoryUsage();
+  const before = heldBytes();
+  const over = new AbortController();
   let most = 0;
-  const watch = setInterval(() => {
-    const now = process.memoryUsage();
-    most = Math.max(most, now.arrayBuffers + now.heapUsed - before.arrayBuffers - before.heapUsed);
-  }, 5);
 
-  await objects.put(key, stream(256 * MiB).body);
-  clearInterval(watch);
+  const put = objects.put(key, stream(256 * MiB).body).finally(() => over.abort());
+  while (!over.signal.aborted) {
+    const { arrayBuffers, heapUsed } = process.memoryUsage();
+    const seen = arrayBuffers + heapUsed - before;
+    // What the engine has not collected yet is held by nobody.
+    most = Math.max(most, seen > MOST_HELD ? await heldBeyond(before, MOST_HELD) : seen);
+    await setTimeout(5);
+  }
+  await put;
 
   expect(await objects.head(key)).toMatchObject({ size: 256 * MiB });
-  // Some 17 MiB; what the engine has not collected yet counts here too.
-  expect(most).toBeLessThan(64 * MiB);
+  expect(most).toBeLessThan(MOST_HELD);
 });
 
 test.each(['aborted', 'broken', 'short', 'long'])('an upload that is %s leaves nothing that can be read, nor parts', async (how) => {
@@ -163,9 +172,11 @@ test.each(['aborted', 'broken', 'short', 'long'])('an upload that is %s leaves n
   await expect(put).rejects.toThrow(how === 'short' || how === 'long' ? 'announced' : 'the client went');
   expect(await objects.head(key)).toBeNull();
   const client = newClient({ ...running.s3 });
-  const { Uploads = [] } = await client.send(new ListMultipartUploadsCommand({ Bucket: ours.bucket }));
+  const uploads = async (): Promise<number> =>
+    (await client.send(new ListMultipartUploadsCommand({ Bucket: ours.bucket }))).Uploads?.length ?? 0;
+  // A part that the store was taking when it was asked to abort keeps the upload until it is asked again, a second later.
+  await waitFor('the parts to go', async () => (await uploads()) === 0);
   client.destroy();
-  expect(Uploads).toEqual([]);
 });
 
 test('objects are listed, copied and deleted; a missing one is reported', async () => {

@@ -22,12 +22,12 @@ test('a statement that the server refuses leaves its connection to the next one'
 });
 
 test('a statement with which the server ends the connection, or that is not answered in time, costs it', async () => {
-  const pool = new SqlPool({ url: running.postgres.operator, poolSize: 1, log: silentLogger, queryTimeoutMs: 500 });
+  const pool = new SqlPool({ url: running.postgres.operator, poolSize: 1, log: silentLogger, queryTimeoutMs: 2_000 });
   const first = await backendOf(pool);
 
   await expect(pool.query('SELECT pg_terminate_backend(pg_backend_pid())')).rejects.toMatchObject({ name: 'StoreUnavailableError' });
   const second = await backendOf(pool);
-  await expect(pool.query('SELECT pg_sleep(2)')).rejects.toMatchObject({ name: 'StoreUnavailableError' });
+  await expect(pool.query('SELECT pg_sleep(30)')).rejects.toMatchObject({ name: 'StoreUnavailableError' });
   const third = await backendOf(pool);
   await pool.close();
 

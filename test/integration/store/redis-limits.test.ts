@@ -9,7 +9,7 @@ import { connectRedis, type Redis } from '../../../pkg/store/redis/redis.ts';
 import { testBackends } from '../../support/backends.ts';
 import { ManualClock } from '../../support/clock.ts';
 import { unique } from '../../support/operator.ts';
-import { range } from '../../support/wait.ts';
+import { range, waitFor } from '../../support/wait.ts';
 
 /** Limits of guesses as several servers of a tenant keep them together. */
 const { redis } = testBackends().stores;
@@ -19,7 +19,8 @@ const users = new RedisUsers({ url: redis.adminUrl, log: silentLogger });
 const admin = new RawClient(redis.adminUrl, { lazyConnect: true });
 const opened: Redis[] = [];
 
-beforeAll(() => users.ensure({ slug, passwords: ['secret'] }));
+// Other files use the same Redis, and may keep it busy for a while.
+beforeAll(() => waitFor('the user', async () => Boolean(await users.ensure({ slug, passwords: ['secret'] }))));
 afterAll(async () => {
   await Promise.all(opened.map((each) => each.close()));
   await users.remove(slug);
@@ -39,21 +40,22 @@ test('a log of calls is kept for two windows from its last change, and without c
   const limiter = new RateLimiter({ redis: connect(), clock, random: systemRandom });
   const limit = { key: 'user', max: 3, windowSeconds: 60 };
   const log = `${prefix}w:user`;
-  /** The TTL after a call that comes so much later, when the log had 70 s left before it. */
-  const after = async (seconds: number): Promise<{ seconds: number; undo: () => Promise<void> }> => {
+  /** Whether the log is kept for 120 s, a busy machine's time less, after a call that comes so much later, when it had 70 s left before it. */
+  const after = async (seconds: number): Promise<{ isKept: boolean; undo: () => Promise<void> }> => {
     await admin.pexpire(log, 70_000);
     await clock.advance(seconds * 1000);
     const { undo } = await limiter.take([limit]);
-    return { seconds: Math.ceil((await admin.pttl(log)) / 1000), undo };
+    const left = await admin.pttl(log);
+    return { isKept: left > 95_000 && left <= 120_000, undo };
   };
 
-  expect((await after(0)).seconds).toBe(120);
+  expect((await after(0)).isKept).toBe(true);
   const second = await after(30);
   const size = await admin.strlen(log);
   await second.undo();
   expect(await admin.strlen(log)).toBeLessThan(size);
-  expect((await after(1)).seconds).toBe(120);
-  expect((await after(30)).seconds).toBe(120); // the first has left
+  expect((await after(1)).isKept).toBe(true);
+  expect((await after(30)).isKept).toBe(true); // the first has left
   expect(await admin.strlen(log)).toBe(size);
 });
 
