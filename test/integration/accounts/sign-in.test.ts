@@ -1,9 +1,8 @@
 import { expect, test } from '@jest/globals';
 import { ManualClock } from '../../support/clock.ts';
-import { waitFor } from '../../support/wait.ts';
+import { countBy, range, untilServed, waitFor } from '../../support/wait.ts';
 import { serverSuite } from '../../support/server-suite.ts';
 import { startTenant } from '../../support/server.ts';
-import { countBy, range } from '../../support/wait.ts';
 
 const tenant = serverSuite({ realPasswords: true });
 
@@ -52,13 +51,16 @@ test('a refused sign-in asks and computes the same, whether there is such a pers
 
   const emails = [known.email, inactive.email, without.email, 'nobody@example.org'];
   const rounds: { email: string; seen: unknown[]; cpu: number }[] = [];
-  for (const _ of range(6)) for (const email of emails) rounds.push({ email, ...(await refused(email)) });
-  const least = emails.map((email) => Math.min(...rounds.filter((round) => round.email === email).map(({ cpu }) => cpu)));
+  const least = () => emails.map((email) => Math.min(...rounds.filter((round) => round.email === email).map(({ cpu }) => cpu)));
+  // argon2 is most of it: one that is left out would leave a small part.
+  const isAlike = () => Math.min(...least()) > Math.max(...least()) / 2;
+  // More where the process did something else in all of them; after ten failures nobody is asked about.
+  for (let round = 0; round < 9 && (round < 6 || !isAlike()); round += 1)
+    for (const email of emails) rounds.push({ email, ...(await refused(email)) });
 
   expect(new Set(rounds.map(({ seen }) => JSON.stringify(seen))).size).toBe(1);
   expect(rounds[0]?.seen).toEqual([401, 2, expect.stringContaining('lower(email)'), expect.stringContaining('audit_refused_sign_in')]);
-  // argon2 is most of it: one that is left out would leave a small part.
-  expect(Math.min(...least)).toBeGreaterThan(Math.max(...least) / 2);
+  expect({ least: least(), isAlike: isAlike() }).toMatchObject({ isAlike: true });
 });
 
 test('refreshing gives new tokens, and the old refresh token is used up', async () => {
@@ -87,7 +89,9 @@ test('a refresh token that is used twice ends its session whole, access tokens i
 test('of 50 racing uses of one refresh token exactly one wins, and the session is over', async () => {
   const { api } = await tenant.user();
 
-  const replies = await Promise.all(range(50).map(() => tenant.anonymous.post('/auth/refresh', { refresh_token: api.refreshToken })));
+  const replies = await Promise.all(
+    range(50).map(() => untilServed(() => tenant.anonymous.post('/auth/refresh', { refresh_token: api.refreshToken }))),
+  );
 
   expect(countBy(replies, ({ status }) => status)).toEqual({ 200: 1, 401: 49 });
   expect((await api.get('/users/me')).status).toBe(401);

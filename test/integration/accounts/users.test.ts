@@ -1,6 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
 import { serverSuite } from '../../support/server-suite.ts';
-import { countBy, range } from '../../support/wait.ts';
+import { countBy, range, untilServed } from '../../support/wait.ts';
 
 const tenant = serverSuite();
 
@@ -36,7 +36,9 @@ describe('creating', () => {
   test('of 50 racing creations of one e-mail address, in any case of letters, one is a 201 and 49 are 409', async () => {
     const replies = await Promise.all(
       range(50).map((at) =>
-        tenant.admin.post('/users', { ...person(`racer-${at}`), email: at % 2 === 0 ? 'race@people.example' : 'RACE@people.example' }),
+        untilServed(() =>
+          tenant.admin.post('/users', { ...person(`racer-${at}`), email: at % 2 === 0 ? 'race@people.example' : 'RACE@people.example' }),
+        ),
       ),
     );
 

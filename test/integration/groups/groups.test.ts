@@ -6,7 +6,7 @@ import { lmsSuite } from '../../support/lms/lms-suite.ts';
 import { launched } from '../../support/lms/launched.ts';
 import { registeredLms } from '../../support/lms/registration.ts';
 import { startTenant } from '../../support/server.ts';
-import { countBy, range } from '../../support/wait.ts';
+import { countBy, range, untilServed } from '../../support/wait.ts';
 
 const { tenant, at } = lmsSuite();
 
@@ -53,7 +53,7 @@ describe('creating', () => {
 
   test('of 50 racing creations of one name, in any case of letters, one is a 201 and 49 are 409', async () => {
     const replies = await Promise.all(
-      range(50).map((each) => tenant.admin.post('/groups', { name: each % 2 === 0 ? 'Race Ä' : 'race ä' })),
+      range(50).map((each) => untilServed(() => tenant.admin.post('/groups', { name: each % 2 === 0 ? 'Race Ä' : 'race ä' }))),
     );
 
     expect(countBy(replies, ({ status }) => status)).toEqual({ 201: 1, 409: 49 });
