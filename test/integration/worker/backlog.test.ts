@@ -57,7 +57,12 @@ test('rows that are leased ahead bring payloads of a few KiB along, however larg
 const SENT = { at: '2026-01-01T00:00:00.000Z', status_code: 204, error: null };
 
 test('an outcome whose row is free again is written while other outcomes wait for rows that are still locked', async () => {
-  const store = new DeliveryStore(asWorker, systemClock);
+  // Statements wait far longer for a lock than a busy machine takes for the outcome: one that waited with them would come too late.
+  const patient: Sql = {
+    query: (sql, params) =>
+      asWorker.query(sql.replace(/set_config\('lock_timeout', '\w+', true\)/, "set_config('lock_timeout', '45s', true)"), params),
+  };
+  const store = new DeliveryStore(patient, systemClock);
   const [first, second, third] = await leaseOf(store, 3);
   const written: number[] = [];
   const lock = await lockRows([first, second]);
@@ -69,7 +74,7 @@ test('an outcome whose row is free again is written while other outcomes wait fo
     await waitFor('an outcome to wait for its row', async () => (await waitingFor([lock.pid, short.pid])) > 0);
     await short.release();
 
-    await waitFor('the outcome of the row that is free', () => written.length > 0, 1_000);
+    await waitFor('the outcome of the row that is free', () => written.length > 0, 15_000);
     expect(written).toEqual([third.id]);
   } finally {
     await short.release();

@@ -144,16 +144,23 @@ test('a batch of copies whose worker is killed goes on and copies none twice, an
   await addMetadata(tenant, ids.slice(0, 3), [{ key: 'k', value: 'v' }]);
   const request = { operation: 'copy', items: foldersOf([src]), arguments: { folder_id: there, on_conflict: 'rename' } };
 
+  const isCopying = async (): Promise<boolean> => (await tenant.db.query('SELECT FROM storage_reservations')).length > 0;
+
+  // The store answers nobody meanwhile: else all would be copied before a busy machine looks.
+  platform.stores.signal('versitygw', 'SIGSTOP');
   const { body: job } = await ada.api.post('/batch', request);
-  await waitFor('contents to be copied', async () => (await tenant.db.query('SELECT FROM storage_reservations')).length > 0);
+  await waitFor('contents to be copied', isCopying);
+  platform.stores.signal('versitygw', 'SIGCONT');
   await worker.end('SIGKILL');
   await worker.start();
   expect((await jobEnd(ada.api, job.id)).progress).toEqual({ done: 41, total: 41, failed: 0, skipped: 0 });
   expect((await pathsOf(ada)).filter((path) => path.startsWith('/there/src/f'))).toHaveLength(40);
 
+  platform.stores.signal('versitygw', 'SIGSTOP');
   const { body: other } = await ada.api.post('/batch', request);
-  await waitFor('contents to be copied', async () => (await tenant.db.query('SELECT FROM storage_reservations')).length > 0);
+  await waitFor('contents to be copied', isCopying);
   const canceled = await ada.api.post(`/jobs/${other.id}/cancel`);
+  platform.stores.signal('versitygw', 'SIGCONT');
   const copied = (await pathsOf(ada)).filter((path) => path.startsWith('/there/src (1)/f')).length;
   expect(canceled.body).toMatchObject({ state: 'canceled', progress: { done: copied + 1, failed: 0 } });
   await waitFor(

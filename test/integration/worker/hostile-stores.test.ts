@@ -82,7 +82,7 @@ test('an attempt that does not end in time is abandoned: its signal is aborted, 
   const limited = workerInProcess(
     platform,
     {
-      queues: [{ name: 'limited', perTenant: 1, concurrency: 1, timeLimitMs: 300 }],
+      queues: [{ name: 'limited', perTenant: 1, concurrency: 1, timeLimitMs: 2_000 }],
       processors: [
         processor({
           job: stuck,
@@ -115,6 +115,6 @@ test('an attempt that does not end in time is abandoned: its signal is aborted, 
   await limited.close();
 
   expect(done).toEqual(['aborted', 'quick']);
-  expect(left).toEqual([{ kind: stuck.kind, isLater: true, leased_until: null, last_error: 'the attempt did not end within 0.3 s' }]);
+  expect(left).toEqual([{ kind: stuck.kind, isLater: true, leased_until: null, last_error: 'the attempt did not end within 2 s' }]);
   expect(await metrics.metrics()).toMatch(/carrel_work_results_total\{kind="test.stuck",result="abandoned".*\} 1/);
 });

@@ -198,7 +198,7 @@ describe('the worker', () => {
         `SELECT (extract(epoch FROM due_at - now()) / 86400)::float8 AS days FROM carrel.work WHERE tenant = $1 AND kind = 'integrity.check'`,
         [role],
       );
-    await waitFor('the check to be scheduled', async () => (await waiting()).length === 1, 30_000);
+    await waitFor('the check to be scheduled', async () => (await waiting()).length === 1);
     const [{ days } = { days: 0 }] = await waiting();
     await tenant.db.transaction((tx) => insertJob(tx, { kind: 'integrity.check', payload: {} }));
     const notes = (): Promise<unknown[]> =>
