@@ -67,6 +67,13 @@ test('of two hundred translations at once those beyond what may be are refused, 
     return status;
   });
   await waitFor('the single one to wait', async () => (await slots('waiting')) === 13);
+  // One after the other while its turn is looked at: of answers at once the replies may come in any order.
+  while (!order.includes('one')) {
+    const answered = order.length;
+    const answer = await waitFor('a text at the service', () => service.held.shift());
+    answer();
+    await waitFor('its reply', () => order.length > answered);
+  }
   const answering = setInterval(() => service.held.shift()?.(), 5);
   const statuses = [await single, ...(await Promise.all(asked))];
   clearInterval(answering);

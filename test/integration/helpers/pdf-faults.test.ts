@@ -5,7 +5,7 @@ import { pdf } from '../../support/helpers/pdf.ts';
 import { platformTenant } from '../../support/worker-suite.ts';
 import { configure, converted, pdfSuite, stateOf, upload } from './pdf-suite.ts';
 
-const { platform, tenant, helper } = pdfSuite({ retryMs: [], silenceMs: 300, breaker: { failures: 1_000 } });
+const { platform, tenant, helper } = pdfSuite({ retryMs: [], silenceMs: 2_000, breaker: { failures: 1_000 } });
 const other = platformTenant(platform);
 const PDF = pdf({ padding: 100_000 });
 const at = fixture(

@@ -8,7 +8,8 @@ import type { TestTenant } from '../../support/server.ts';
 import { serverSuite } from '../../support/server-suite.ts';
 import { countBy, range, waitFor } from '../../support/wait.ts';
 
-const limits = { textMs: 1_000, breaker: { failures: 3, openMs: 500 } };
+/** Long enough for several requests behind each other on a busy machine. */
+const limits = { textMs: 5_000, breaker: { failures: 3, openMs: 3_000 } };
 const tenant = serverSuite({ helpers: limits });
 const helper = testFixture(startHelper, (running) => running.close());
 
@@ -218,7 +219,12 @@ describe('the breaker', () => {
     await failing(tenant);
     const asked = helper.received.length;
     const { status, body, headers } = await translate(tenant.admin);
-    expect([status, body.error, headers['retry-after'], helper.received.length]).toEqual([503, 'helper_unavailable', '1', asked]);
+    expect([status, body.error, headers['retry-after'], helper.received.length]).toEqual([
+      503,
+      'helper_unavailable',
+      expect.stringMatching(/^[1-3]$/),
+      asked,
+    ]);
     expect((await tenant.admin.get('/helpers')).body.translate).toEqual({ configured: true, available: false });
 
     await waitFor('the next try', async () => (await translate(tenant.admin)) && helper.received.length > asked);
