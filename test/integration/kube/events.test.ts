@@ -21,7 +21,7 @@ let object: Observed;
 beforeAll(async () => {
   server = await startApiServer();
   metrics = new Registry();
-  client = new KubeClient({ kubeConfig: server.kubeConfig, metrics, requestTimeoutMs: 2_000 });
+  client = new KubeClient({ kubeConfig: server.kubeConfig, metrics });
   await new ResourceApi(client, NAMESPACE).create({ metadata: { name: 'a' } });
   object = await new ResourceApi(client, CONFIG_MAP).create({ metadata: { namespace: 'a', name: 'thing' } });
 });
@@ -112,12 +112,13 @@ test('what an Event would have said is in the log, without a stack, where its na
 test('on a real Lease one leads; with etcd gone it stops in time, and leads again when etcd is back', async () => {
   // A call that lets the lease go has `retryMs`, also of an etcd that has just begun anew.
   const times = { leaseMs: 9_000, renewDeadlineMs: 6_000, retryMs: 1_500, standbyMs: 1_500 };
+  const impatient = new KubeClient({ kubeConfig: server.kubeConfig, metrics: new Registry(), requestTimeoutMs: 2_000 });
   const leases = new ResourceApi(client, LEASE);
   const key = { namespace: 'a', name: 'things' };
   const history: string[] = [];
   const elect = (identity: string, stop: AbortController): Promise<void> => {
     const elector = new LeaderElector({
-      client,
+      client: impatient,
       ...key,
       identity,
       times,
@@ -153,4 +154,5 @@ test('on a real Lease one leads; with etcd gone it stops in time, and leads agai
     holderIdentity: '',
     leaseTransitions: 1,
   });
+  await impatient.close();
 });
