@@ -53,7 +53,8 @@ test.concurrent.each(['SIGINT', 'SIGTERM'] as const)('%s ends everything that a 
   await exited;
 
   expect(of(run)).toEqual([]);
-  expect(run.output()).toMatch(/interrupted; \d+ processes ended/);
+  // What it printed may come after its end.
+  await waitFor('its last line', () => /interrupted; \d+ processes ended/.test(run.output()));
 });
 
 test('what a run that was killed has left is found and ended by the next one', async () => {

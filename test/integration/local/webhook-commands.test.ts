@@ -8,7 +8,7 @@ import { webhookSuite } from '../../support/worker-suite.ts';
 import type { Outcome } from '../operator/carrel.ts';
 import { besideOperator, operatorSettings } from './beside-operator.ts';
 
-const { platform, tenant, receiver, worker } = webhookSuite();
+const { platform, tenant, receiver, worker } = webhookSuite({ CARREL_WEBHOOK_TIMEOUT_SECONDS: '60' });
 const settings = operatorSettings(platform);
 const run = besideOperator(settings);
 let webhook: string;
