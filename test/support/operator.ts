@@ -272,6 +272,8 @@ export function playPods(cluster: Cluster): void {
 export interface OperatorProcess {
   readonly pid: number;
   readonly output: () => string;
+  /** Its exit code, once it is gone; null where a signal ended it. */
+  readonly gone: Promise<number | null>;
   /** Resolves when it is gone. */
   end(signal?: NodeJS.Signals): Promise<number | null>;
 }
@@ -332,7 +334,7 @@ export async function startOperator(
     return code;
   };
   cluster.onClose(end);
-  return { pid: child.pid ?? 0, output, end };
+  return { pid: child.pid ?? 0, output, gone, end };
 }
 
 async function kubeconfigIn(folder: string, access: KubeConfig): Promise<NodeJS.ProcessEnv> {
