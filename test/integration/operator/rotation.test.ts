@@ -12,8 +12,8 @@ import { Objects, type ObjectsOptions } from '../../../pkg/store/s3/objects.ts';
 import { WebhookSeal } from '../../../pkg/webhooks/sealing.ts';
 import { testBackends } from '../../support/backends.ts';
 import { operatorSuite } from '../../support/operator-suite.ts';
-import { children, condition, conditionOf, ready, registrationOf, secretValues, webhookOf } from '../../support/operator.ts';
-import { waitFor } from '../../support/wait.ts';
+import { children, condition, conditionOf, follow, ready, registrationOf, secretValues, webhookOf } from '../../support/operator.ts';
+import { WAIT_LIMIT_MS, waitFor } from '../../support/wait.ts';
 
 const { cluster, namespace, readyTenant } = operatorSuite();
 const registry = new SqlPool({ url: testBackends().stores.postgres.operator, poolSize: 1, log: silentLogger });
@@ -301,15 +301,22 @@ test('a data key is known to all pods before it seals, and goes when all that it
     parseDataKeys((await secretValues(cluster, namespace, `${key.name}-keys`))?.['data.json'] ?? '').map(({ id }) => id);
   const before = await sealedIn(key);
   const [first = ''] = await dataKeys();
+  // By a watch, which shows each version: a step may be over between two looks.
   const seen: string[] = [];
-  const watching = waitFor('the step that waits for time', async () => {
-    const ids = (await dataKeys()).join(' ');
-    if (seen.at(-1) !== ids) seen.push(ids);
-    return (await stepsOf(key))['data'] === 'seals' && ids === `${first}~1 ${first}`;
+  const { store, stop } = follow(cluster, children.SECRET, namespace);
+  store.onChange(({ object }) => {
+    if (object.metadata.name !== `${key.name}-keys`) return;
+    const ids = parseDataKeys(Buffer.from(object.data?.['data.json'] ?? '', 'base64').toString()).map(({ id }) => id);
+    if (seen.at(-1) !== ids.join(' ')) seen.push(ids.join(' '));
   });
+  await store.waitForSync(AbortSignal.timeout(WAIT_LIMIT_MS));
 
   await annotate(key, { 'carrel.dev/rotate': 'data/1' });
-  await watching;
+  await waitFor(
+    'the step that waits for time',
+    async () => (await stepsOf(key))['data'] === 'seals' && seen.at(-1) === `${first}~1 ${first}`,
+  );
+  await stop();
   await addHook(`${key.name}-second`);
   const during = await sealedIn(key);
   await wait(key);
