@@ -17,7 +17,7 @@ beforeAll(async () => {
   tenant = key.name;
   server = new Database({ url: await databaseUrl(key), poolSize: 2, log: silentLogger });
   cluster.onClose(() => server.close());
-}, 60_000);
+}, 180_000);
 
 const wanted = (more: Partial<WantedRegistration> = {}): WantedRegistration => {
   const issuer = `https://${unique()}.example.org`;
@@ -206,10 +206,15 @@ test('a tenant has at most 100 registrations: what its server asks for beyond is
   await Promise.all(
     range(100).map((index) => cluster.registrations.create(registrationOf(namespace, `${key.name}-${index}`, spec(index)))),
   );
+  await waitFor('the operator to have seen them', async () =>
+    (await cluster.registrations.list({ namespace }))
+      .filter(({ metadata }) => metadata.name.startsWith(`${key.name}-`))
+      .every(({ status, metadata }) => status?.observedGeneration === metadata.generation),
+  );
   const id = randomUUID();
   await own.query('INSERT INTO carrel.registration_requests (slot, id, wanted) VALUES (0, $1, $2)', [id, JSON.stringify(wanted())]);
 
   await waitFor('the request to be refused', async () => (await refusals()).some((note) => note.includes('has 100 registrations')));
 
   expect(await cluster.registrations.find(keyOf(id))).toBeUndefined();
-}, 60_000);
+}, 180_000);

@@ -23,8 +23,12 @@ test(`${TENANTS} Tenants applied at once become Ready, and then there is no writ
   const isReady = (tenant: Tenant): boolean => isConditionTrue(tenant as Parameters<typeof isConditionTrue>[0], 'Ready');
   await waitFor('all of them to be Ready', () => store.list().filter(isReady).length === TENANTS, 400_000);
   await stop();
-  // The last Events are on their way.
-  await new Promise((resolve) => setTimeout(resolve, 5_000));
+  // The last Events and statuses are on their way.
+  await waitFor('the end of the writes', async () => {
+    const counted = await writes(cluster);
+    await new Promise((resolve) => setTimeout(resolve, 5_000));
+    return Object.keys(difference(counted, await writes(cluster))).length === 0;
+  });
   const [began, before] = [new Date().toISOString(), await writes(cluster)];
   await new Promise((resolve) => setTimeout(resolve, REST_MS));
   // An Event's count is written half a minute late: that is none of this minute's, if what it counts is not.

@@ -40,7 +40,7 @@ beforeAll(async () => {
     { CARREL_WEBHOOK_RETRY_SECONDS: range(200).fill(0.3).join(',') },
   );
   cluster.onClose(() => worker.end('SIGTERM'));
-}, 60_000);
+}, 180_000);
 
 async function newHook(): Promise<{ key: { namespace: string; name: string }; status(): Promise<Webhook['status']> }> {
   const key = { namespace, name: unique() };
@@ -78,7 +78,7 @@ test('the status shows the first delivery, failing and recovery; between changes
   const before = { writes: await writes(cluster), rows: await outbox.db.tables.webhooks.list({}) };
   const arrived = receiver.received.length;
   await emitGrades(outbox, 50);
-  await waitFor('50 more deliveries', () => receiver.received.length === arrived + 50);
+  await waitFor('50 more deliveries', () => receiver.received.length >= arrived + 50);
   await waitFor('them to end', async () => (await outbox.db.query(`SELECT FROM carrel.deliveries WHERE state = 'pending'`)).length === 0);
 
   expect(well).toMatchObject({ endpointId: expect.any(String), lastStatusCode: 204 });
