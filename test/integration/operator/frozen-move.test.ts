@@ -59,6 +59,17 @@ function processesOf({ folder }: TestStores): number[] {
   return [server, ...backends.map(Number)];
 }
 
+/** To those that are there still: a session may have ended since it was listed. */
+function signal(pids: readonly number[], name: NodeJS.Signals): void {
+  for (const pid of pids) {
+    try {
+      process.kill(pid, name);
+    } catch {
+      // it has ended
+    }
+  }
+}
+
 /** Moves the tenant to shard `other`; `freeze` is called when its rows are copied. */
 async function moved(slug: string, freeze: () => void): Promise<{ code: number | null; stderr: string }> {
   const mover = spawn(
@@ -93,14 +104,14 @@ test('a move to a shard that no longer answers is given up, and the tenant can b
 
   const outcome = await moved(key.name, () => {
     frozen.push(...processesOf(other));
-    for (const pid of frozen) process.kill(pid, 'SIGSTOP');
+    signal(frozen, 'SIGSTOP');
   });
   const login = new SqlPool({ url, poolSize: 1, log: silentLogger });
   const write = () => login.query(`UPDATE users SET display_name = 'written' WHERE username = 'ada' RETURNING id`);
   await waitFor('the tenant to write', async () => (await write().catch(() => [])).length === 1);
   await login.close();
   const [registered] = await pool.query<{ shard: string }>('SELECT shard FROM registry.tenants WHERE slug = $1', [key.name]);
-  for (const pid of frozen) process.kill(pid, 'SIGCONT');
+  signal(frozen, 'SIGCONT');
 
   expect(outcome.code).toBe(1);
   expect(outcome.stderr).toContain('carrel: shard other has not answered for 15 s; nothing has moved');

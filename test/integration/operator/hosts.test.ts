@@ -13,7 +13,7 @@ let stranger: string;
 
 beforeAll(async () => {
   stranger = await newNamespace(cluster);
-}, 60_000);
+}, 180_000);
 
 async function create(where: string, spec: object = {}): Promise<ObjectKey> {
   const key = { namespace: where, name: unique() };

@@ -9,7 +9,7 @@ let tenant: string;
 
 beforeAll(async () => {
   tenant = (await readyTenant()).name;
-}, 60_000);
+}, 180_000);
 
 async function toolOf(registration: string): Promise<Record<string, unknown> | undefined> {
   const { url = '' } = (await secretValues(cluster, namespace, `${tenant}-database`)) ?? {};
