@@ -65,7 +65,8 @@ test('at the shared API host X-Tenant-ID leads to its tenant, by slug and by num
   const answers = async (api: Api, tenantId?: string) =>
     (await api.get(address, { headers: tenantId === undefined ? {} : { 'x-tenant-id': tenantId } })).status;
 
-  await waitFor('the router to see the route', async () => (await answers(theirs.admin, theirs.name)) !== 404);
+  for (const { name } of [ours, theirs])
+    await waitFor(`the router to see the route of ${name}`, async () => (await answers(theirs.admin, name)) !== 404);
 
   const own = [await answers(theirs.admin, theirs.name), await answers(theirs.admin, status.tenantId)];
   const foreign = [await answers(theirs.admin, ours.name), await answers(ours.admin, theirs.name)];

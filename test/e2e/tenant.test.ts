@@ -256,7 +256,7 @@ test('a Tenant that is deleted with policy Delete leaves no object, and its addr
   });
 
   expect(left).toEqual([]);
-  expect((await new Api(apiUrl).get('/openapi.json')).status).toBe(404);
+  await waitFor('404 at its address', async () => (await new Api(apiUrl).get('/openapi.json')).status === 404);
 });
 
 test('a Tenant that was deleted with policy Retain and is created again has its data and its administrator', async () => {
