@@ -10,7 +10,7 @@ const { platform, worker } = workerSuite();
 type Person = Awaited<ReturnType<TestTenant['user']>>;
 
 /** Each costs a process. */
-const ARCHIVES = Number(process.env['CARREL_TEST_ARCHIVES'] ?? 14);
+const ARCHIVES = Number(process.env['CARREL_TEST_ARCHIVES'] ?? 24);
 const COUNT = 400;
 const entries = (count: number): ZipEntry[] =>
   range(count).map((n) => ({ name: `d${n % 7}/${n}.txt`, content: `content ${n}`, method: 0 }));
@@ -55,7 +55,8 @@ test(`${ARCHIVES} hostile archives of three tenants at once are refused and leav
   const ends = await Promise.all(jobs.map(({ person, id }) => jobEnd(person.api, id)));
 
   expect([done.state, done.result.files, uploaded.status]).toEqual(['succeeded', 20, 201]);
-  expect(ends.filter(({ ended_at }) => ended_at > done.ended_at).length).toBeGreaterThan(ARCHIVES / 4);
+  // Of four tenants in turn. By the order of the requests it would be the last, or, of two that are read at once, the last but one.
+  expect(ends.filter(({ ended_at }) => ended_at > done.ended_at).length).toBeGreaterThan(2);
   expect(new Set(requested.map(({ status }) => status))).toEqual(new Set([202]));
   expect(ends.filter(({ state, error }) => state !== 'failed' || error.code !== 'archive_refused')).toEqual([]);
   for (const { tenant, person } of people) expect(await quotaOf(tenant, person.user.id)).toBe(0);

@@ -117,4 +117,4 @@ test('a move to a shard that no longer answers is given up, and the tenant can b
   expect(outcome.stderr).toContain('carrel: shard other has not answered for 15 s; nothing has moved');
   expect(registered).toEqual({ shard: 'main' });
   await ready(cluster.tenants, key);
-}, 180_000);
+}, 360_000);

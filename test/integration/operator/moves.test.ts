@@ -215,7 +215,7 @@ test('a tenant that writes all the time moves to another shard with every row th
   expect(await pools.other.query(`SELECT FROM ${quoteIdentifier(tenantRole(slug))}.webhooks WHERE managed_ref IS NOT NULL`)).toHaveLength(
     1,
   );
-}, 180_000);
+}, 360_000);
 
 test('a Tenant that names the new shard already can be written to again when its mover was killed, and is moved by the next one', async () => {
   const { key, slug, tenantId } = await filledTenant();
@@ -230,7 +230,7 @@ test('a Tenant that names the new shard already can be written to again when its
   expect(again).toMatchObject({ code: 0 });
   await ready(cluster.tenants, key);
   expect(await leftOn(pools.main, slug)).toEqual([]);
-}, 180_000);
+}, 360_000);
 
 test('a tenant moves beside thousands of due jobs, as soon as those that run have ended', async () => {
   const { key, slug } = await filledTenant();
@@ -262,7 +262,7 @@ test('a tenant moves beside thousands of due jobs, as soon as those that run hav
   expect(await pools.other.query(`SELECT FROM carrel.work WHERE tenant = $1 AND kind = 'waits'`, [role])).toHaveLength(2_000);
   expect([await held(pools.other, slug), await leftOn(pools.main, slug)]).toEqual([[], []]);
   await ready(cluster.tenants, key);
-}, 180_000);
+}, 360_000);
 
 test('a tenant whose former schema is being read goes on at its new shard, and the former schema goes when the reader has ended', async () => {
   const { key, slug } = await filledTenant();
@@ -284,7 +284,7 @@ test('a tenant whose former schema is being read goes on at its new shard, and t
   expect(moved).toMatchObject({ code: 0, stdout: expect.stringContaining('its pods use shard other') });
   expect(JSON.stringify(whileRead)).toContain('what it left on shard main is not removed yet');
   await ready(cluster.tenants, key);
-}, 180_000);
+}, 360_000);
 
 test('a slug gets no rows that a tenant of before has left on a shard', async () => {
   const key = { namespace, name: unique() };
@@ -315,7 +315,7 @@ test('a slug gets no rows that a tenant of before has left on a shard', async ()
   expect(await pools.other.query('SELECT tenant_id::text AS id FROM carrel.tenants WHERE role = $1', [tenantRole(key.name)])).toEqual([
     { id: (await cluster.tenants.get(key)).status?.tenantId },
   ]);
-}, 180_000);
+}, 360_000);
 
 test('a copy that a dead mover has left is not forgotten by the next move', async () => {
   const { key, slug, tenantId } = await filledTenant();
@@ -334,7 +334,7 @@ test('a copy that a dead mover has left is not forgotten by the next move', asyn
 
   expect(refused).toMatchObject({ code: 1, stderr: expect.stringContaining('has a copy on shard third') });
   expect(moved).toMatchObject({ code: 0 });
-}, 180_000);
+}, 360_000);
 
 /** What a mover says in the middle; `make faults` kills it at each of its steps. */
 const STEPS = process.env['KILLS'] === 'all' ? ['can only be read', 'rows are copied', 'as it should be'] : ['rows are copied'];
@@ -363,7 +363,7 @@ test.each(STEPS)(
     expect([await leftOn(there, slug), await held(here, slug)]).toEqual([[], []]);
     await ready(cluster.tenants, key);
   },
-  180_000,
+  360_000,
 );
 
 test('a shard that is lost harms no tenant of another one: those change, and new ones are put where it answers', async () => {
@@ -389,4 +389,4 @@ test('a shard that is lost harms no tenant of another one: those change, and new
   expect(await pools.main.query('SELECT shard FROM registry.tenants WHERE slug = $1', [unplaced.name])).toEqual([
     { shard: expect.stringMatching(/^(main|twin)$/) },
   ]);
-}, 180_000);
+}, 360_000);

@@ -152,7 +152,7 @@ test('a tenant that locks its own tables again and again keeps no neighbour wait
     await lock.end();
     await pool.close();
   }
-}, 180_000);
+}, 360_000);
 
 test('a shard that goes silent is shown by the metric and by its tenants, delays no tenant of another one, and both say when it is back', async () => {
   const lost = await tenantsOn('other', TENANTS);
@@ -189,4 +189,4 @@ test('a shard that goes silent is shown by the metric and by its tenants, delays
   ]);
   expect(tookMs).toBeLessThan(SOON_MS);
   expect(backMs).toBeLessThan(60_000);
-}, 300_000);
+}, 360_000);

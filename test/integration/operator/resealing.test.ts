@@ -112,7 +112,7 @@ test('an older platform key is replaced everywhere, an Event at the Lease says w
   expect(after.output()).not.toContain('to open a sealed value');
   await tenant.close();
   await after.end();
-}, 180_000);
+}, 360_000);
 
 test('a tenant whose servers do not get the keys keeps its values and holds up no other; then its turn comes', async () => {
   const [held, other] = [
@@ -145,7 +145,7 @@ test('a tenant whose servers do not get the keys keeps its values and holds up n
   expect(meanwhile).toEqual({ held: ['old'], needed: '1' });
   expect(rotating.output()).toContain(`"tenants":["${held.name}"]`);
   expect(await keysOfWebhooks(held.name)).toEqual(['young']);
-}, 180_000);
+}, 360_000);
 
 test('resealing ends while the tenant goes on writing values of the former key, and within the values that it may seal', async () => {
   const { shard } = await operatorSide(running);
@@ -181,7 +181,7 @@ test('resealing ends while the tenant goes on writing values of the former key, 
   expect(rest.resealed).toBeGreaterThan(0);
   expect(clean).toMatchObject({ resealed: 0, unopenable: 0 });
   await sql.close();
-}, 180_000);
+}, 360_000);
 
 test('two operators that reseal at once lose no value, and a newer one is not overwritten', async () => {
   const { shard } = await operatorSide(running);
