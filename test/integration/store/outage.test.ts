@@ -116,7 +116,7 @@ test('a full pool is reported within its time-out', async () => {
   expect(held).toBe('done');
   expect(waiting).toBeInstanceOf(StoreUnavailableError);
   await small.close();
-}, 20_000);
+});
 
 test('a database that is idle holds no connection', async () => {
   const idle = openDatabase(tenant);

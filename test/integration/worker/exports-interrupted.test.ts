@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto';
 import { expect, test } from '@jest/globals';
+import { tenantRole } from '../../../pkg/store/postgres/provisioning.ts';
 import {
   endOf,
   exported,
@@ -33,13 +34,16 @@ async function largeFolder(api: Api, name: string): Promise<string> {
   return top;
 }
 
-/** Holds exports between a part that is in the store and its row, each once its row counts `parts`, while `work` runs. */
+/**
+ * Holds exports between a part that is in the store and its row, each once its row counts `parts`, while `work` runs. By the operator's role, whose
+ * transactions may be idle for longer than half a minute.
+ */
 const holdingAll = <T>(ids: readonly string[], parts: number, work: (rows: readonly UploadRow[]) => Promise<T>): Promise<T> =>
-  tenant.db.transaction(async (tx) => {
+  platform.pool.transaction(async (tx) => {
     const rows: UploadRow[] = [];
     for (const id of ids) {
       await waitFor('the parts', async () => ((await uploadOf(tenant, id))?.parts ?? -1) >= parts);
-      await tx.query('SELECT FROM tasks WHERE uuid = $1 FOR UPDATE', [id]);
+      await tx.query(`SELECT FROM "${tenantRole(tenant.slug)}".tasks WHERE uuid = $1 FOR UPDATE`, [id]);
       const row = await uploadOf(tenant, id);
       if (!row) throw new Error('the export has ended');
       await waitFor('the next part', async () => (await uploads.partsOf(row)) > row.parts);
@@ -95,8 +99,8 @@ test('an export whose archive was whole when its worker was killed is not made a
   const { api } = await tenant.user();
   const top = await newFolder(api, 'whole');
   await newFile(api, top, 'a.txt');
-  const { id, key } = await tenant.db.transaction(async (tx) => {
-    await tx.query('LOCK TABLE exports IN SHARE MODE');
+  const { id, key } = await platform.pool.transaction(async (tx) => {
+    await tx.query(`LOCK TABLE "${tenantRole(tenant.slug)}".exports IN SHARE MODE`);
     const { id } = await requestExport(api, { folder_id: top });
     const row = await waitFor('the upload', () => uploadOf(tenant, id));
     await waitFor('the archive', async () => (await tenant.objects.head(row.key)) !== null);
