@@ -38,6 +38,19 @@ export interface FileItem {
   readonly updated_at: string;
 }
 
+export interface FolderEntry {
+  readonly type: 'folder';
+  readonly id: string;
+  readonly name: string;
+}
+
+export interface FileEntry extends FileItem {
+  readonly type: 'file';
+  readonly owner: { readonly id: string };
+}
+
+export type Entry = FolderEntry | FileEntry;
+
 /** A page of a list of the API. */
 export interface Page<Item> {
   readonly data: readonly Item[];
@@ -92,10 +105,10 @@ export class Api {
 
   launch = (): Promise<Launch> => this.json<Launch>('GET', `/lti/launches/${this.session.launchId}`);
 
-  /** By name. */
-  files(folderId: string, cursor?: string): Promise<Page<FileItem>> {
-    const query = new URLSearchParams({ folder_id: folderId, sort: 'name', limit: String(PAGE_SIZE), ...(cursor ? { cursor } : {}) });
-    return this.json<Page<FileItem>>('GET', `/files?${query}`);
+  /** Of a folder, null being the person's own root; by name. */
+  children(folderId: string | null, cursor?: string): Promise<Page<Entry>> {
+    const query = new URLSearchParams({ sort: 'name', limit: String(PAGE_SIZE), ...(cursor ? { cursor } : {}) });
+    return this.json<Page<Entry>>('GET', `/folders/${folderId ?? 'root'}/children?${query}`);
   }
 
   handIn = (): Promise<HandIn> => this.json<HandIn>('GET', `/lti/launches/${this.session.launchId}/hand-in`);

@@ -1,19 +1,16 @@
-import { useEffect, useState } from 'preact/hooks';
+import { useEffect } from 'preact/hooks';
 import type { CourseApi } from './course-api.ts';
-import { FileList } from './file-list.tsx';
+import { CourseFiles } from './course-files.tsx';
 import { Grades } from './grades.tsx';
 import { useFailures, useLoaded } from './loaded.ts';
 import { ReviewedHandIn } from './reviewed-hand-in.tsx';
 import { PlacedFile } from './placed-file.tsx';
 import { Ended, RefusalNote, WayBack } from './notes.tsx';
-import { Uploads } from './uploads.tsx';
 
 /** The page of a course: the user, the files of its folder, and uploads if the user may write. */
 export function Course({ api }: { api: CourseApi }) {
   const { failed, isOver } = useFailures();
   const { loaded: launch, refusal, retry } = useLoaded(api.launch, failed);
-  /** Grows with every uploaded file, so that the list is fetched again. */
-  const [uploaded, setUploaded] = useState(0);
 
   const placed = launch?.resource_link?.file;
   const title = placed?.name ?? launch?.context?.title ?? 'Your files';
@@ -53,12 +50,7 @@ export function Course({ api }: { api: CourseApi }) {
       </header>
       {problem && <RefusalNote refusal={problem} />}
       {folder ? (
-        <>
-          {folder.may_write && (
-            <Uploads api={api} folderId={folder.id} failed={failed} onUploaded={() => setUploaded((count) => count + 1)} />
-          )}
-          <FileList api={api} folderId={folder.id} failed={failed} changes={uploaded} />
-        </>
+        <CourseFiles api={api} folder={folder} failed={failed} />
       ) : (
         <p>This link does not belong to a course, so there is no folder to show.</p>
       )}

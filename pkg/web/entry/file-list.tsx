@@ -1,9 +1,10 @@
 import { useCallback, useState } from 'preact/hooks';
-import type { Api, FileItem } from './api.ts';
+import type { Api, Entry, FileItem, FolderEntry } from './api.ts';
+import { FolderRow } from './folders.tsx';
 import { type Failed, usePages } from './loaded.ts';
 import { RefusalNote } from './notes.tsx';
 import { Preview } from './preview.tsx';
-import { filesInWords, type Refusal, sizeInWords, timeInWords } from './messages.ts';
+import { entriesInWords, type Refusal, sizeInWords, timeInWords } from './messages.ts';
 
 interface FileProps {
   readonly file: FileItem;
@@ -11,21 +12,30 @@ interface FileProps {
   readonly failed: Failed;
 }
 
-/** The files of the folder, page by page, each with a download. A change of `changes` fetches the list again. */
-export function FileList(props: { api: Api; folderId: string; failed: Failed; changes: number }) {
-  const { api, folderId, failed, changes } = props;
-  const ask = useCallback((cursor?: string) => api.files(folderId, cursor), [api, folderId]);
-  const { items: files, isMore, isBusy, refusal, next } = usePages(ask, failed, changes);
+interface ListProps extends Omit<FileProps, 'file'> {
+  readonly folderId: string;
+  /** A change of it fetches the list again. */
+  readonly changes: number;
+  readonly onOpen: (folder: FolderEntry) => void;
+}
+
+/** What is in a folder, page by page. */
+export function FileList({ api, folderId, failed, changes, onOpen }: ListProps) {
+  const ask = useCallback((cursor?: string) => api.children(folderId, cursor), [api, folderId]);
+  const { items, isMore, isBusy, refusal, next } = usePages(ask, failed, changes);
 
   return (
-    <section aria-labelledby="files-heading">
-      <h2 id="files-heading">Files</h2>
-      <p role="status">{statusOf(files, isMore, isBusy)}</p>
-      {files && files.length > 0 && (
+    <>
+      <p role="status">{statusOf(items, isMore, isBusy)}</p>
+      {items && items.length > 0 && (
         <ul class="files" aria-label="Files">
-          {files.map((file) => (
-            <FileRow key={file.id} file={file} api={api} failed={failed} />
-          ))}
+          {items.map((entry) =>
+            entry.type === 'folder' ? (
+              <FolderRow key={entry.id} folder={entry} onOpen={onOpen} />
+            ) : (
+              <FileRow key={entry.id} file={entry} api={api} failed={failed} />
+            ),
+          )}
         </ul>
       )}
       {refusal && <RefusalNote refusal={refusal} onRetry={next} />}
@@ -34,13 +44,15 @@ export function FileList(props: { api: Api; folderId: string; failed: Failed; ch
           Show more
         </button>
       )}
-    </section>
+    </>
   );
 }
 
-function statusOf(files: readonly FileItem[] | undefined, isMore: boolean, isBusy: boolean): string {
-  if (!files) return isBusy ? 'Loading …' : '';
-  return files.length === 0 ? 'There are no files here yet.' : filesInWords(files.length, isMore);
+function statusOf(entries: readonly Entry[] | undefined, isMore: boolean, isBusy: boolean): string {
+  if (!entries) return isBusy ? 'Loading …' : '';
+  if (entries.length === 0) return 'There are no files here yet.';
+  const folders = entries.filter(({ type }) => type === 'folder').length;
+  return entriesInWords(folders, entries.length - folders, isMore);
 }
 
 const FileRow = (props: FileProps) => (

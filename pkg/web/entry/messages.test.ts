@@ -1,5 +1,5 @@
 import { expect, test } from '@jest/globals';
-import { filesInWords, refusalInWords, sizeInWords, timeInWords } from './messages.ts';
+import { entriesInWords, refusalInWords, sizeInWords, timeInWords } from './messages.ts';
 
 test.each([
   [0, '0 bytes'],
@@ -18,8 +18,9 @@ test('a time is shown with its day', () => {
 });
 
 test('counts read as a sentence', () => {
-  expect(filesInWords(1, false)).toBe('1 file shown');
-  expect(filesInWords(50, true)).toBe('50 files shown; there are more');
+  expect(entriesInWords(0, 1, false)).toBe('1 file shown');
+  expect(entriesInWords(2, 0, false)).toBe('2 folders shown');
+  expect(entriesInWords(1, 49, true)).toBe('1 folder and 49 files shown; there are more');
 });
 
 test('a known code has words of its own, another the sentence of the server', () => {

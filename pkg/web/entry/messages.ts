@@ -26,8 +26,10 @@ export function sizeInWords(bytes: number): string {
 export const timeInWords = (iso: string, locale?: string): string =>
   new Intl.DateTimeFormat(locale, { dateStyle: 'medium', timeStyle: 'short' }).format(new Date(iso));
 
-export const filesInWords = (count: number, isMore: boolean): string =>
-  `${count} ${count === 1 ? 'file' : 'files'} shown${isMore ? '; there are more' : ''}`;
+export function entriesInWords(folders: number, files: number, isMore: boolean): string {
+  const count = (number: number, one: string): string[] => (number === 0 ? [] : [`${number} ${number === 1 ? one : `${one}s`}`]);
+  return `${[...count(folders, 'folder'), ...count(files, 'file')].join(' and ')} shown${isMore ? '; there are more' : ''}`;
+}
 
 /** Codes that mean more here than the server's sentence says. */
 const SENTENCES: Readonly<Record<string, (refusal: Refusal) => string>> = {

@@ -1,4 +1,4 @@
-import { Api, type FileItem, type Page } from '../entry/api.ts';
+import { Api, type Entry, type Page } from '../entry/api.ts';
 import type { ItemType } from './choices.ts';
 
 /** GET /lti/launches/{launch_id}/picker. */
@@ -12,19 +12,6 @@ export interface PickerView {
   readonly own_only: boolean;
   readonly line_items: boolean;
 }
-
-export interface FolderEntry {
-  readonly type: 'folder';
-  readonly id: string;
-  readonly name: string;
-}
-
-export interface FileEntry extends FileItem {
-  readonly type: 'file';
-  readonly owner: { readonly id: string };
-}
-
-export type Entry = FolderEntry | FileEntry;
 
 export interface Item {
   readonly type: ItemType;
@@ -50,12 +37,10 @@ export class PickerApi extends Api {
   picker = (): Promise<PickerView> => this.json<PickerView>('GET', `/lti/launches/${this.session.launchId}/picker`);
 
   entries(shown: Shown, cursor?: string): Promise<Page<Entry>> {
+    if (!('query' in shown)) return this.children(shown.folderId, cursor);
+    const { query, owner } = shown;
     const page = { limit: String(PAGE_SIZE), ...(cursor ? { cursor } : {}) };
-    if ('query' in shown) {
-      const { query, owner } = shown;
-      return this.json<Page<Entry>>('GET', `/search?${new URLSearchParams({ q: query, ...(owner ? { owner } : {}), ...page })}`);
-    }
-    return this.json<Page<Entry>>('GET', `/folders/${shown.folderId ?? 'root'}/children?${new URLSearchParams({ sort: 'name', ...page })}`);
+    return this.json<Page<Entry>>('GET', `/search?${new URLSearchParams({ q: query, ...(owner ? { owner } : {}), ...page })}`);
   }
 
   /** The signed answer. Asked for the same items again, since the reply was lost, the server gives the same one. */

@@ -1,9 +1,10 @@
 import { useRef, useState } from 'preact/hooks';
-import type { Uploaded } from '../entry/api.ts';
+import type { FileEntry, FolderEntry, Uploaded } from '../entry/api.ts';
+import { FolderPath } from '../entry/folders.tsx';
 import type { Refusal } from '../entry/messages.ts';
 import { Preview } from '../entry/preview.tsx';
 import { Uploads } from '../entry/uploads.tsx';
-import type { FileEntry, FolderEntry, PickerApi, PickerView, Shown } from './api.ts';
+import type { PickerApi, PickerView, Shown } from './api.ts';
 import type { Choice, Choosable } from './choices.ts';
 import { EntryList } from './entry-list.tsx';
 import { SearchForm } from './search-form.tsx';
@@ -68,21 +69,7 @@ export function Browse({ api, view, choices, onToggle, onUploaded, failed }: Pro
           {query === '' ? names.at(-1) : `Found for “${query}”`}
         </h2>
         {query === '' && position.path.length > 0 && (
-          <nav aria-label="Path" class="path">
-            <ol>
-              {names.map((name, depth) => (
-                <li key={depth}>
-                  {depth === names.length - 1 ? (
-                    <span aria-current="page">{name}</span>
-                  ) : (
-                    <button type="button" onClick={() => go({ ...position, path: position.path.slice(0, depth) })}>
-                      {name}
-                    </button>
-                  )}
-                </li>
-              ))}
-            </ol>
-          </nav>
+          <FolderPath names={names} onGo={(depth) => go({ ...position, path: position.path.slice(0, depth) })} />
         )}
         <EntryList
           key={JSON.stringify(shown)}

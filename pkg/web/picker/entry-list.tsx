@@ -1,8 +1,10 @@
 import { useCallback, useRef } from 'preact/hooks';
+import type { Entry, FileEntry, FolderEntry } from '../entry/api.ts';
+import { FolderRow } from '../entry/folders.tsx';
 import { type Failed, usePages } from '../entry/loaded.ts';
 import { sizeInWords, timeInWords } from '../entry/messages.ts';
 import { RefusalNote } from '../entry/notes.tsx';
-import type { Entry, FileEntry, FolderEntry, PickerApi, PickerView, Shown } from './api.ts';
+import type { PickerApi, PickerView, Shown } from './api.ts';
 import { type Choice, type Choosable, typesOf } from './choices.ts';
 
 interface Props {
@@ -54,16 +56,6 @@ function statusOf(entries: readonly Entry[] | undefined, isMore: boolean, isBusy
   if (entries.length === 0) return 'There is nothing here.';
   return `${entries.length} shown${isMore ? '; there are more' : ''}`;
 }
-
-const FolderRow = ({ folder, onOpen }: { folder: FolderEntry; onOpen: (folder: FolderEntry) => void }) => (
-  <li>
-    <span class="name">{folder.name}</span>
-    <span class="facts">folder</span>
-    <button type="button" aria-label={`Open the folder ${folder.name}`} onClick={() => onOpen(folder)}>
-      Open
-    </button>
-  </li>
-);
 
 interface RowProps extends Pick<Props, 'view' | 'choices' | 'onToggle' | 'onPreview'> {
   readonly file: FileEntry;

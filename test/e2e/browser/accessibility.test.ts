@@ -7,7 +7,7 @@ import { LmsFrames } from '../../support/lms/frames.ts';
 import { Lms } from '../../support/lms/lms.ts';
 import { RegistrationDesk } from '../../support/lms/registration-desk.ts';
 import { platform } from '../../support/platform.ts';
-import { courseShown, linkName, lmsTenant, type LmsTenant, openInFrame } from './course.ts';
+import { courseShown, linkName, lmsTenant, type LmsTenant, makeFolder, openInFrame } from './course.ts';
 
 const where = await platform();
 let tenant: LmsTenant;
@@ -82,6 +82,18 @@ const inWindow = (page: Page): [Page, Page] => [page, page];
 /** What is looked at, and how it is reached. Each gives the tab, and the page in it. */
 const PAGES: readonly [string, () => Promise<[Page, Page | Frame]>][] = [
   ['the page of a course', async () => inFrame(await course('course.txt'))],
+  [
+    'a folder of a course',
+    async () => {
+      const first = await opened('Ada Okafor', 'a frame');
+      await courseShown(first.tool, 'History');
+      await makeFolder(first.page, tenant, 'History', 'Week 1');
+      const shown = await opened('Ada Okafor', 'a frame');
+      await shown.tool.getByRole('button', { name: 'Open the folder Week 1' }).click();
+      await shown.tool.getByText('There are no files here yet.').waitFor();
+      return inFrame(shown);
+    },
+  ],
   [
     'an upload whose name is taken',
     async () => {

@@ -1,4 +1,5 @@
 import type { FrameLocator, Page } from 'playwright-core';
+import type { Api } from '../../support/api.ts';
 import { type DemoTenant, demoTenant, waitReady } from '../../support/demo-tenant.ts';
 import { apply, type Platform } from '../../support/platform.ts';
 
@@ -52,6 +53,21 @@ export async function openInFrame(page: Page, where: Platform, link: string): Pr
   await page.goto(lmsUrl(where));
   await page.getByRole('link', { name: link, exact: true }).click();
   return page.frameLocator('iframe[name=tool]');
+}
+
+/** The API as the page in the frame calls it: with the session of its launch, the first of this tab. */
+export async function apiOf(page: Page, tenant: DemoTenant): Promise<Api> {
+  const token = await page.frame({ name: 'tool' })?.evaluate(`Object.values(sessionStorage)[0] ?? Object.values(history.state)[0]`);
+  return tenant.anonymous.as(String(token));
+}
+
+/** Makes a folder in the folder of a course, by the instructor whose page this is. */
+export async function makeFolder(page: Page, tenant: DemoTenant, course: string, name: string): Promise<void> {
+  const api = await apiOf(page, tenant);
+  const { data } = (await api.get('/lti/contexts')).body;
+  const { folder } = data.find(({ title }: { title: string }) => title === course);
+  const made = await api.post('/folders', { name, parent_id: folder.id });
+  if (made.status !== 201) throw new Error(`there is no folder: ${made.status} ${JSON.stringify(made.body)}`);
 }
 
 /** Waits for the course's page; when it does not come, says what is shown instead. */

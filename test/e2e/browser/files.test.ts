@@ -5,7 +5,7 @@ import type { FrameLocator, Page } from 'playwright-core';
 import { openBrowser, type TestBrowser } from '../../support/chromium.ts';
 import { platform } from '../../support/platform.ts';
 import { waitFor } from '../../support/wait.ts';
-import { courseShown, linkName, lmsTenant, type LmsTenant, openInFrame } from './course.ts';
+import { courseShown, linkName, lmsTenant, type LmsTenant, makeFolder, openInFrame } from './course.ts';
 
 const where = await platform();
 let tenant: LmsTenant;
@@ -67,6 +67,25 @@ test('a taken name asks the user, who can keep both files', async () => {
 
   await tool.getByText('plan (1).txt').waitFor();
   expect(await tool.getByRole('list', { name: 'Files' }).getByRole('listitem').count()).toBe(3);
+});
+
+test('a folder of the course opens on the page: an instructor uploads there, a learner downloads, and the path leads back', async () => {
+  await makeFolder((await course('Ada Okafor', 'History')).page, tenant, 'History', 'Week 1');
+  const { tool: instructor } = await course('Ada Okafor', 'History');
+  await instructor.getByRole('button', { name: 'Open the folder Week 1' }).click();
+  await instructor.getByText('There are no files here yet.').waitFor();
+  await upload(instructor, { name: 'lab.txt', buffer: Buffer.from('in the folder') });
+  await instructor.getByRole('button', { name: 'Download lab.txt' }).waitFor();
+  await instructor.getByRole('navigation', { name: 'Path' }).getByRole('button', { name: 'History' }).click();
+  await instructor.getByRole('button', { name: 'Open the folder Week 1' }).waitFor();
+
+  const { page, tool: learner } = await course('Ben Lindqvist', 'History');
+  await learner.getByRole('button', { name: 'Open the folder Week 1' }).click();
+  const saving = page.waitForEvent('download');
+  await learner.getByRole('button', { name: 'Download lab.txt' }).click();
+
+  expect(await readFile(await (await saving).path(), 'utf8')).toBe('in the folder');
+  expect(await instructor.getByRole('button', { name: 'Download lab.txt' }).count()).toBe(0);
 });
 
 test('everything on the page can be done with the keyboard', async () => {

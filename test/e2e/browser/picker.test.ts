@@ -7,7 +7,7 @@ import { openBrowser, type TestBrowser } from '../../support/chromium.ts';
 import { conditionOf, type TenantObject } from '../../support/demo-tenant.ts';
 import { apply, getJson, platform } from '../../support/platform.ts';
 import { waitFor } from '../../support/wait.ts';
-import { linkName, lmsTenant, type LmsTenant, lmsUrl, openInFrame, registration } from './course.ts';
+import { apiOf, linkName, lmsTenant, type LmsTenant, lmsUrl, openInFrame, registration } from './course.ts';
 
 const where = await platform();
 let tenant: LmsTenant;
@@ -114,8 +114,7 @@ test('where the preset says FormPost, the answer is posted, from a phone, with t
 
 test('an instructor finds a file in a folder of their own, sees where they are, and goes back by the path', async () => {
   const { page, tool } = await asked('Ada Okafor', 'picker');
-  const token = await page.frame({ name: 'tool' })?.evaluate(`Object.values(sessionStorage)[0] ?? Object.values(history.state)[0]`);
-  const api = tenant.anonymous.as(String(token));
+  const api = await apiOf(page, tenant);
   const { body: folder } = await api.post('/folders', { name: 'Week 1' });
   await api.upload('/files', { file: Buffer.from('notes'), name: 'notes.txt', fields: { folder_id: folder.id } });
 

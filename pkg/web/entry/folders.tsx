@@ -1,0 +1,30 @@
+import type { FolderEntry } from './api.ts';
+
+/** Where one is: the root's name and those of the folders below it. `onGo` gets how many folders below the root are left. */
+export const FolderPath = ({ names, onGo }: { names: readonly string[]; onGo: (depth: number) => void }) => (
+  <nav aria-label="Path" class="path">
+    <ol>
+      {names.map((name, depth) => (
+        <li key={depth}>
+          {depth === names.length - 1 ? (
+            <span aria-current="page">{name}</span>
+          ) : (
+            <button type="button" onClick={() => onGo(depth)}>
+              {name}
+            </button>
+          )}
+        </li>
+      ))}
+    </ol>
+  </nav>
+);
+
+export const FolderRow = ({ folder, onOpen }: { folder: FolderEntry; onOpen: (folder: FolderEntry) => void }) => (
+  <li>
+    <span class="name">{folder.name}</span>
+    <span class="facts">folder</span>
+    <button type="button" aria-label={`Open the folder ${folder.name}`} onClick={() => onOpen(folder)}>
+      Open
+    </button>
+  </li>
+);
