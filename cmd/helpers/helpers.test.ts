@@ -244,7 +244,7 @@ test.each(['es', 'en'] as const)(
   },
 );
 
-const LIMITS = { ms: 10_000, memoryBytes: 256 << 20, outputBytes: 1_000 };
+const LIMITS = { ms: 60_000, memoryBytes: 256 << 20, outputBytes: 1_000 };
 /** How many processes have this argument. */
 const processesWith = (argument: string): number =>
   readdirSync('/proc').filter((pid) => {

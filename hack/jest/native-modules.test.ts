@@ -45,11 +45,11 @@ beforeAll(() => {
   writeFileSync(join(folder, 'jest.config.json'), JSON.stringify(lane));
   const options = ['--rootDir', folder, '--config', join(folder, 'jest.config.json'), '--json', '--outputFile', join(folder, 'out.json')];
   const jest = spawnSync(process.execPath, [join(ROOT, 'node_modules/jest/bin/jest.js'), '--maxWorkers=2', ...options], {
-    timeout: 60_000,
+    timeout: 240_000,
   });
   exitCode = jest.status;
   results = JSON.parse(readFileSync(join(folder, 'out.json'), 'utf8')) as Results;
-}, 90_000);
+}, 300_000);
 
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
 

@@ -103,7 +103,7 @@ test.each<[string, (events: string[]) => Answer]>([
       stream([event('DELETED', thing('b', 9))], forEver),
     ],
     (reported) => reported.length >= 4,
-    what === 'falls silent' ? 1_000 : undefined,
+    what === 'falls silent' ? 3_000 : undefined,
   );
 
   expect(reported).toEqual(['added a@1', 'updated a@6', 'added b@7', 'deleted b@7']);
