@@ -58,9 +58,13 @@ const SENT = { at: '2026-01-01T00:00:00.000Z', status_code: 204, error: null };
 
 test('an outcome whose row is free again is written while other outcomes wait for rows that are still locked', async () => {
   // Statements wait far longer for a lock than a busy machine takes for the outcome: one that waited with them would come too late.
+  let isPatient = false;
   const patient: Sql = {
-    query: (sql, params) =>
-      asWorker.query(sql.replace(/set_config\('lock_timeout', '\w+', true\)/, "set_config('lock_timeout', '45s', true)"), params),
+    query: (sql, params) => {
+      const longer = sql.replace(/set_config\('lock_timeout', '\w+', true\)/, "set_config('lock_timeout', '45s', true)");
+      isPatient ||= longer !== sql;
+      return asWorker.query(longer, params);
+    },
   };
   const store = new DeliveryStore(patient, systemClock);
   const [first, second, third] = await leaseOf(store, 3);
@@ -76,6 +80,7 @@ test('an outcome whose row is free again is written while other outcomes wait fo
 
     await waitFor('the outcome of the row that is free', () => written.length > 0, 15_000);
     expect(written).toEqual([third.id]);
+    expect(isPatient).toBe(true);
   } finally {
     await short.release();
     await lock.release();
