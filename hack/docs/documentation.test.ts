@@ -118,7 +118,7 @@ test('each error code of the catalogue is one that some code answers with', () =
 /** Kubernetes' own shapes, which go to the pods as they are. */
 const PASSED_ON = /^spec\.pod\.(tolerations|affinity|topologySpreadConstraints)\./;
 /** Fields that the operator stores, because the contract has them, and that nothing does anything with. */
-const ONLY_STORED = ['spec.deepLinkingResponseMode', 'spec.consumerKey'];
+const ONLY_STORED = ['spec.consumerKey'];
 
 interface SchemaNode {
   readonly description?: string;
