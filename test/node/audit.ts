@@ -17,10 +17,9 @@ const OPERATOR = `system:serviceaccount:${NAMESPACE}:carrel-operator`;
 
 /**
  * What no step asks for: reading again after a conflict, repairing what somebody changed, counting an Event again. An update of `finalizers` is
- * never sent: the API server looks for the right where an owner reference holds back a deletion. No LMS registers itself here:
- * test/integration/operator/registration-requests.test.ts does that.
+ * never sent: the API server looks for the right where an owner reference holds back a deletion.
  */
-const WITHOUT_A_STEP = /^(get|patch) |^update (\/secrets|carrel\.dev\/\w+\/finalizers)$|^create carrel\.dev\/ltiregistrations$/;
+const WITHOUT_A_STEP = /^(get|patch) |^update (\/secrets|carrel\.dev\/\w+\/finalizers)$/;
 
 /** `<verb> <group>/<resource>` as CLUSTER_RIGHTS writes them; undefined for a path that is no resource. */
 function rightOf({ verb, objectRef }: AuditEvent): string | undefined {

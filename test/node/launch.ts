@@ -1,7 +1,5 @@
 import assert from 'node:assert/strict';
-import { lookup } from 'node:dns';
 import { decodeJwt } from 'jose';
-import { Agent, buildConnector } from 'undici';
 import { Api } from '../support/api.ts';
 import { type TenantObject, waitReady } from '../support/demo-tenant.ts';
 import { Browser, follow, type PageShown } from '../support/lms/browser.ts';
@@ -11,7 +9,7 @@ import { apply, getJson } from '../support/platform.ts';
 import { waitFor } from '../support/wait.ts';
 import { SPACE, TENANT } from './biology.ts';
 import type { Installation } from './installation.ts';
-import { LMS_NAME, startLms } from './lms.ts';
+import { browserAt, startLms } from './lms.ts';
 
 const CLIENT_ID = 'client-internal';
 const DEPLOYMENT_ID = '1';
@@ -48,18 +46,6 @@ async function register({ platform }: Installation, lms: Lms): Promise<void> {
     loginInitiationUrl: status.loginInitiationUrl ?? '',
     targetLinkUri: status.launchUrl ?? '',
     jwksUrl: status.jwksUrl ?? '',
-  });
-}
-
-/** Trusts every certificate: what is refused is refused by Carrel. Each request has a connection of its own. */
-function browserAt(port: number): Agent {
-  const dial = buildConnector({
-    rejectUnauthorized: false,
-    lookup: (name, options, callback) => lookup(name.endsWith('.localhost') ? '127.0.0.1' : name, options, callback),
-  });
-  return new Agent({
-    pipelining: 0,
-    connect: (to, done) => dial(to.hostname === LMS_NAME ? { ...to, hostname: '127.0.0.1', port: String(port) } : to, done),
   });
 }
 

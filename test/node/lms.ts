@@ -1,13 +1,15 @@
+import { lookup } from 'node:dns';
 import { once } from 'node:events';
 import { createServer } from 'node:https';
 import { type AddressInfo, connect } from 'node:net';
+import { Agent, buildConnector } from 'undici';
 import { createAuthority, createCertificate } from '../../pkg/local/programs/certificates.ts';
 import { Lms } from '../support/lms/lms.ts';
 import { kubectlOk } from '../support/platform.ts';
 import type { Installation } from './installation.ts';
 import { CONTAINER, OUTSIDE, POD } from './receiver.ts';
 
-export const LMS_NAME = 'lms.outside.svc.cluster.local';
+const LMS_NAME = 'lms.outside.svc.cluster.local';
 const LABELS = { app: 'lms' };
 const TUNNEL_PORT = 9000;
 /** Connections of clients that may come at once. */
@@ -101,6 +103,18 @@ export async function startLms({ authority, cluster, platform }: Installation): 
       await kubectlOk(platform, ['-n', OUTSIDE, 'delete', 'pod/lms', 'service/lms', '--grace-period=1']);
     },
   };
+}
+
+/** Trusts every certificate: what is refused is refused by Carrel. Each request has a connection of its own. */
+export function browserAt(port: number): Agent {
+  const dial = buildConnector({
+    rejectUnauthorized: false,
+    lookup: (name, options, callback) => lookup(name.endsWith('.localhost') ? '127.0.0.1' : name, options, callback),
+  });
+  return new Agent({
+    pipelining: 0,
+    connect: (to, done) => dial(to.hostname === LMS_NAME ? { ...to, hostname: '127.0.0.1', port: String(port) } : to, done),
+  });
 }
 
 /** Connections to the pod, each of which carries one of a client to `port` here and is then replaced. Returns what ends them. */

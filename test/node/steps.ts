@@ -14,6 +14,7 @@ import { comesBackFromBackup } from './backups.ts';
 import { connectionsAreExpected } from './connections.ts';
 import { worksFromOutside } from '../cluster/outside.ts';
 import { type Installation, NAMESPACE } from './installation.ts';
+import { lmsRegistersItself } from './registration.ts';
 import { operatorIsTakenOver } from './takeover.ts';
 import { launchesAndGrades } from './launch.ts';
 import { startLoad } from './load.ts';
@@ -65,6 +66,10 @@ export const STEPS: readonly Step[] = [
   {
     title: 'a launch and a grade of an LMS with an internal certificate arrive; with one of another authority both are refused and say why',
     run: launchesAndGrades,
+  },
+  {
+    title: 'the LMS registers itself by a one-time link: the operator makes its LtiRegistration, and it launches',
+    run: lmsRegistersItself,
   },
   {
     title: 'helm upgrade to another image changes operator, worker and tenant under load, and no request fails',
