@@ -8,6 +8,7 @@ import { gradeInWords, scoreOf } from './scores.ts';
 import { until } from './until.ts';
 
 const USUAL_MAXIMUM = '100';
+const READING = 'Reading the list …';
 
 /** The learners of the course as the LMS lists them, with a score field each. What is sent goes to the column of this link in the LMS. */
 export function Grades({ api, courseId, failed }: { api: CourseApi; courseId: string; failed: Failed }) {
@@ -64,12 +65,12 @@ function statusOf(members: readonly Member[] | undefined, isMore: boolean, isBus
 /** Reads who is in the course from the LMS, by a job. */
 function RosterUpdate(props: { api: CourseApi; courseId: string; failed: Failed; onUpdated: () => void }) {
   const { api, courseId, failed, onUpdated } = props;
-  const [state, setState] = useState<'' | 'Reading the list …' | 'The list is as your LMS has it.'>('');
+  const [state, setState] = useState('');
   const [refusal, setRefusal] = useState<Refusal>();
 
   const sync = async (): Promise<void> => {
     setRefusal(undefined);
-    setState('Reading the list …');
+    setState(READING);
     try {
       const { id } = await api.syncMembers(courseId);
       const { error, ended_at } = await until(
@@ -77,7 +78,7 @@ function RosterUpdate(props: { api: CourseApi; courseId: string; failed: Failed;
         (job) => job.ended_at !== null,
       );
       if (error) throw new ApiError({ ...error, retryAfter: undefined });
-      setState(ended_at === null ? 'Reading the list …' : 'The list is as your LMS has it.');
+      setState(ended_at === null ? 'Your LMS takes its time. Look again in a while.' : 'The list is as your LMS has it.');
       onUpdated();
     } catch (error) {
       setState('');
@@ -88,7 +89,7 @@ function RosterUpdate(props: { api: CourseApi; courseId: string; failed: Failed;
   return (
     <>
       <p>
-        <button type="button" disabled={state === 'Reading the list …'} onClick={() => void sync()}>
+        <button type="button" disabled={state === READING} onClick={() => void sync()}>
           Read the list from your LMS
         </button>{' '}
         <span role="status">{state}</span>
