@@ -6,6 +6,7 @@ import { systemRandom } from '../../../pkg/runtime/random.ts';
 import { inParallel, range, waitFor } from '../../support/wait.ts';
 import { writtenEvents } from '../../support/webhooks.ts';
 import { objectCount } from '../content/tenant-state.ts';
+import { ROTATIONS, rotated } from '../../support/lms/registration.ts';
 import { type Graded, SETTINGS, startGrading } from '../../support/grading.ts';
 import { gradingSuite } from '../../support/worker-suite.ts';
 
@@ -81,6 +82,38 @@ test('workers killed at any moment lose no grade and count none twice', async ()
   }
 
   await allCountedOnce(grades);
+});
+
+test.each(ROTATIONS)(
+  'a key of ours that is replaced %s while the LMS looks at a token’s request: the grade is counted once',
+  async (how) => {
+    const { promise, resolve } = Promise.withResolvers<void>();
+    lms.tokens.pause = promise;
+    const before = lms.tokens.requests;
+    const grade = await course.grade(`asked, ${how}`);
+    await waitFor('the request of a token', () => lms.tokens.requests > before);
+
+    const { keyId } = await rotated(grading.tenant, course.at, how);
+    lms.tokens.pause = undefined;
+    resolve();
+
+    await allCountedOnce([grade]);
+    expect([keyId === course.at.keyId, lms.tokens.refusals]).toEqual([false, []]);
+  },
+);
+
+test.each(ROTATIONS)('a key of ours that is replaced %s between two attempts signs for the next one: the LMS reads it', async (how) => {
+  lms.tokens.keepsKeys = true;
+  lms.scores.manner.set({ status: 503 });
+  const grade = await course.grade(`tried, ${how}`);
+  await course.becomes(grade, ({ attempts }) => attempts > 1, 'a second attempt');
+
+  const { keyId } = await rotated(grading.tenant, course.at, how);
+  lms.tokens.revokeAll();
+  lms.scores.manner.set('well');
+
+  await allCountedOnce([grade]);
+  expect([lms.tokens.signers.slice(-1), lms.tokens.refusals]).toEqual([[keyId], []]);
 });
 
 test('a Redis that loses everything loses no grade', async () => {

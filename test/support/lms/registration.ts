@@ -1,4 +1,4 @@
-import { syncRegistration } from '../../../pkg/lti/registrations/registration.sql.ts';
+import { type KeySource, syncRegistration } from '../../../pkg/lti/registrations/registration.sql.ts';
 import { givenToolKey, type ToolKey } from '../../../pkg/lti/registrations/tool-key.ts';
 import { systemClock } from '../../../pkg/runtime/clock.ts';
 import { systemRandom } from '../../../pkg/runtime/random.ts';
@@ -36,7 +36,31 @@ export function changedTo(tenant: TestTenant, at: Registration, to: { lms?: Lms;
   return registeredAs(tenant, `test/${at.clientId}`, to.lms ?? at.lms, to.clientId ?? at.clientId);
 }
 
-async function registeredAs(tenant: TestTenant, reference: string, lms: Lms, clientId: string): Promise<Registration> {
+/** Ways in which the key that signs is replaced: `spec.keySecretRef` names another, or `spec.keyRotationPeriod` is over. */
+export const ROTATIONS = ['by hand', 'by schedule'] as const;
+
+const HOUR_MS = 3_600_000;
+
+/** The registration after its key was replaced; the former one stays published. */
+export async function rotated(tenant: TestTenant, at: Registration, how: (typeof ROTATIONS)[number]): Promise<Registration> {
+  const reference = `test/${at.clientId}`;
+  if (how === 'by hand') return registeredAs(tenant, reference, at.lms, at.clientId, { given: await cheapToolKey() });
+  const step = (hours: number): Promise<Registration> =>
+    registeredAs(tenant, reference, at.lms, at.clientId, {
+      period: 2 * HOUR_MS,
+      now: new Date(systemClock.now().getTime() + hours * HOUR_MS),
+    });
+  await step(1.5);
+  return step(3);
+}
+
+async function registeredAs(
+  tenant: TestTenant,
+  reference: string,
+  lms: Lms,
+  clientId: string,
+  source: Partial<KeySource> = {},
+): Promise<Registration> {
   const wanted = {
     platform: {
       issuer: lms.issuer,
@@ -57,7 +81,7 @@ async function registeredAs(tenant: TestTenant, reference: string, lms: Lms, cli
     },
     deploymentIds: [DEPLOYMENT],
   };
-  const keys = { given: undefined, generate: cheapToolKey, period: undefined, now: systemClock.now() };
+  const keys = { given: undefined, generate: cheapToolKey, period: undefined, now: systemClock.now(), ...source };
   await syncRegistration(tenant.rows, reference, wanted, keys);
   const tool = await tenant.db.tables.ltiTools.find({ clientId });
   if (!tool?.platformId || !tool.keyId) throw new Error(`the registration of ${clientId} was not written: ${JSON.stringify(tool)}`);

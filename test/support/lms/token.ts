@@ -1,5 +1,5 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import { createLocalJWKSet, decodeJwt, type JSONWebKeySet, jwtVerify } from 'jose';
+import { createLocalJWKSet, decodeJwt, decodeProtectedHeader, type JSONWebKeySet, jwtVerify } from 'jose';
 import { Agent, request as fetched } from 'undici';
 import { systemRandom } from '../../../pkg/runtime/random.ts';
 import { bodyOf, json, Manner } from './manner.ts';
@@ -71,6 +71,12 @@ export class TokenEndpoint {
   readonly refusals: string[] = [];
   /** Requests so far. */
   requests = 0;
+  /** Of assertions that were taken: ids of the keys that had signed them. */
+  readonly signers: string[] = [];
+  /** Holds requests up before anything of them is looked at. */
+  pause: Promise<void> | undefined;
+  /** It keeps the keys of tools, and reads them anew for an id that it does not know (as Moodle does). */
+  keepsKeys = false;
   /** How far the platform's clock is ahead, and by how much it takes the times of others to be wrong. */
   readonly clock = { aheadSeconds: 0, toleranceSeconds: CLOCK_SKEW_SECONDS };
   /** `aud` of assertions: its address, unless the LMS wants another. */
@@ -80,6 +86,8 @@ export class TokenEndpoint {
   readonly #clients: (clientId: string) => TokenClient | undefined;
   readonly #tokens = new Map<string, { clientId: string; scopes: readonly string[]; until: number }>();
   readonly #used = new Set<string>();
+  /** Keys of tools by their address, as they were read last. */
+  readonly #kept = new Map<string, ReturnType<typeof createLocalJWKSet>>();
 
   constructor(address: string, clients: (clientId: string) => TokenClient | undefined) {
     this.audience = address;
@@ -101,6 +109,7 @@ export class TokenEndpoint {
   async answer(request: IncomingMessage, response: ServerResponse): Promise<void> {
     this.requests += 1;
     const body = await bodyOf(request);
+    await this.pause;
     const manner = this.manner.next();
     response.setHeader('date', this.#now().toUTCString());
     if (manner === 'down') return void response.destroy();
@@ -137,7 +146,7 @@ export class TokenEndpoint {
   }
 
   async #requireAssertion(assertion: string, client: TokenClient): Promise<void> {
-    const { payload, protectedHeader } = await jwtVerify(assertion, await keysOfTool(client.jwksUrl), {
+    const { payload, protectedHeader } = await jwtVerify(assertion, await this.#keysOf(client.jwksUrl, assertion), {
       algorithms: ['RS256'],
       issuer: client.clientId,
       subject: client.clientId,
@@ -156,6 +165,16 @@ export class TokenEndpoint {
       throw new Refused('invalid_client', 'the assertion is of another deployment');
     if (typeof jti !== 'string' || jti === '' || this.#used.has(jti)) throw new Refused('invalid_client', 'jti was used before');
     this.#used.add(jti);
+    this.signers.push(protectedHeader.kid);
+  }
+
+  async #keysOf(jwksUrl: string, assertion: string): ReturnType<typeof keysOfTool> {
+    const known = this.#kept.get(jwksUrl);
+    const { kid } = decodeProtectedHeader(assertion);
+    if (this.keepsKeys && known?.jwks().keys.some((key) => key.kid === kid)) return known;
+    const keys = await keysOfTool(jwksUrl);
+    this.#kept.set(jwksUrl, keys);
+    return keys;
   }
 
   #now = (): Date => new Date(Date.now() + this.clock.aheadSeconds * 1000);
