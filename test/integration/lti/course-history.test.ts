@@ -1,6 +1,7 @@
 import { expect, test } from '@jest/globals';
 import { systemRandom } from '../../../pkg/runtime/random.ts';
 import { type Claims, INSTRUCTOR, LEARNER } from '../../support/lms/claims.ts';
+import { brightspaceClaims } from '../../support/lms/faces.ts';
 import type { Fault } from '../../support/lms/faults.ts';
 import { launched } from '../../support/lms/launched.ts';
 import { lmsSuite } from '../../support/lms/lms-suite.ts';
@@ -26,13 +27,7 @@ async function courseWithLink() {
 
 /** As Brightspace says in each launch of a course what it is a copy of. */
 const copyOf = (history: unknown): Fault => ({
-  claims: (claims: Claims) =>
-    void (claims['http://www.brightspace.com'] = {
-      user_id: 7,
-      username: 'x',
-      'Context.id.history': history,
-      'ResourceLink.id.history': '',
-    }),
+  claims: (claims: Claims) => void Object.assign(claims, brightspaceClaims(history)),
 });
 
 async function opens(course: Course, custom: Record<string, string>, fault: Fault = {}, role = LEARNER) {

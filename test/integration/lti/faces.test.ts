@@ -32,6 +32,7 @@ const registrationAt = async (lms: Lms, clientId: string): Promise<Registration>
 
 /** By its own page, up to the click of its administrator. */
 async function dynamically(lms: Lms, face: Face): Promise<Connected> {
+  lms.launchClaims = face.launchClaims;
   const desk = new RegistrationDesk(lms, face);
   lms.tokens.audience = face.authorizationServer?.(lms.issuer) ?? lms.tokenEndpoint;
   const page = await registered(tenant, desk, await newLink(tenant, `LMS ${face.product}`));
@@ -219,6 +220,15 @@ describe.each(Object.entries(FACES) as [FaceName, Face][])('%s', (name, face) =>
       const later = await opens(copy, 'learner of the copy');
 
       expect([early.link.problem?.code, later.link.file?.id]).toEqual(['link_of_other_course', file]);
+    });
+
+    test('opens for a learner of a copy at once where the LMS says in its launches what the course is a copy of', async () => {
+      const named = { id: `named-at-${name}`, title: `Named at ${name}` };
+      connected.lms.courses.copied(course.id, named.id);
+
+      const { link } = await opens(named, 'learner of the named copy');
+
+      expect(link.file?.id ?? link.problem?.code).toBe(name === 'brightspace' ? file : 'link_of_other_course');
     });
   });
 

@@ -26,6 +26,8 @@ export interface Course {
 /** The courses of an LMS: who is in them, and which links they have. */
 export class Courses {
   readonly #courses = new Map<string, Course>();
+  /** Of each copy: what it is one of, the newest first. */
+  readonly #histories = new Map<string, readonly string[]>();
 
   find(id: string): Course | undefined {
     return this.#courses.get(id);
@@ -61,6 +63,15 @@ export class Courses {
       ...(email === undefined ? {} : { email }),
     });
     links.set(resourceLinkId, (links.get(resourceLinkId) ?? new Set()).add(clientId));
+  }
+
+  /** Ids of courses: the second becomes a copy of the first. */
+  copied(origin: string, copy: string): void {
+    this.#histories.set(copy, [origin, ...this.historyOf(origin)]);
+  }
+
+  historyOf(id: string): readonly string[] {
+    return this.#histories.get(id) ?? [];
   }
 
   #course({ id, title }: { readonly id: string; readonly title: string }): Course {

@@ -1,3 +1,4 @@
+import type { Claims } from './claims.ts';
 import { SCOPES as ALL } from './scopes.ts';
 
 /**
@@ -19,12 +20,19 @@ export interface Face {
   readonly namesDeployment: boolean;
   /** What its answer says of the messages that were asked. */
   readonly answeredMessages: (asked: readonly AskedMessage[]) => readonly unknown[] | undefined;
+  /** Claims of its own in each launch from a course that is a copy of these, the newest first. */
+  readonly launchClaims?: (history: readonly string[]) => Claims;
   /** An administrator has to switch the tool on. */
   readonly startsPending: boolean;
   readonly status: 200 | 201;
   /** How it refuses a registration that lacks something. */
   readonly refuse: (what: string) => { readonly status: number; readonly type: string; readonly body: string };
 }
+
+/** What Brightspace says of itself in each launch. */
+export const brightspaceClaims = (history: unknown): Claims => ({
+  'http://www.brightspace.com': { user_id: 7, username: 'x', 'Context.id.history': history, 'ResourceLink.id.history': '' },
+});
 
 export interface AskedMessage {
   readonly type: string;
@@ -89,7 +97,7 @@ export const FACES = {
     status: 201,
     refuse: problem(400),
   },
-  /** Sends no registration token, and wants another audience than its token endpoint. */
+  /** Sends no registration token, wants another audience than its token endpoint, and says what a course is a copy of. */
   brightspace: {
     product: 'desire2learn',
     version: '20.26',
@@ -102,6 +110,7 @@ export const FACES = {
     scopes: [...SCOPES, NOTICES],
     claims: CLAIMS,
     authorizationServer: (base) => `${base}/auth/token`,
+    launchClaims: (history) => brightspaceClaims(history.join(',')),
     namesDeployment: true,
     answeredMessages: (asked) => asked,
     startsPending: true,

@@ -5,6 +5,7 @@ import { ScoreService } from './ags.ts';
 import { AGS, type Claims, claimsOf, type Launch, LEARNER, LTI } from './claims.ts';
 import { Courses } from './courses.ts';
 import { DeepLinkReturns, RETURN_PATH } from './deep-linking.ts';
+import type { Face } from './faces.ts';
 import type { Fault, Signer } from './faults.ts';
 import { GradeBook } from './grade-book.ts';
 import { FAMILIES, jwkOf, keyFor, type LmsKey, newKey, signed, weakKey } from './keys.ts';
@@ -56,6 +57,8 @@ export class Lms {
   readonly deepLinks: DeepLinkReturns;
   /** Further paths of a face, each with what answers there. */
   readonly paths = new Map<string, (request: IncomingMessage, response: ServerResponse) => void>();
+  /** Of a face: claims of its own, given what the course is a copy of. */
+  launchClaims: Face['launchClaims'];
   /** Who is in which course; whoever launches is. */
   readonly courses = new Courses();
   readonly #book: GradeBook;
@@ -232,6 +235,7 @@ export class Lms {
       lineItem: this.#book.lineItemOf(launch, clientId),
     };
     const claims = claimsOf(launch, to);
+    Object.assign(claims, this.launchClaims?.(this.courses.historyOf(launch.course?.id ?? '')));
     fault.claims?.(claims);
     this.courses.launched(launch, clientId);
     this.#book.offer((claims[AGS] as { lineitem?: unknown } | undefined)?.lineitem, launch, clientId);
