@@ -1,5 +1,5 @@
 import type { EgressError, EgressErrorCode } from '../../net/egress-error.ts';
-import { isFinalEgress } from '../services/lms-answers.policy.ts';
+import { answerText, isFinalEgress, mayPass } from '../services/lms-answers.policy.ts';
 
 /** The result of an attempt to send a score to the LMS. */
 export type ScoreResult =
@@ -20,24 +20,18 @@ export type AttemptOutcome = Extract<ScoreResult, { kind: 'submitted' | 'failed'
 /** Nothing of the request was sent. */
 const UNSENT = new Set<EgressErrorCode>(['dns_failed', 'connect_failed', 'connect_timeout', 'tls_failed']);
 
-/** Statuses after which the same request may be taken later (RFC 9110 §15.5, RFC 6585 §4). */
-const PASSING = new Set([408, 425, 429]);
-
 /**
  * The result that a status means (docs/design/lti.md, Grades; AGS 2.0 §3.4.9). `isResend`: the LMS may have the very score already, so that a 409
  * (its timestamp is not newer) only says so; at a first sending it refuses the timestamp. `text`: shownAnswer.
  */
 export function resultOfReply(status: number, reply: { isResend: boolean; text: string; retryAfter: string | undefined }): ScoreResult {
-  const answered = `the LMS answered ${status}${reply.text === '' ? '' : `: ${reply.text}`}`;
+  const answered = answerText(status, reply.text);
   if (status === 204) return { kind: 'submitted', note: 'the LMS answered 204: it may have kept a newer score' };
   if (status >= 200 && status < 300) return { kind: 'submitted', note: null };
   if (status === 409 && reply.isResend) return { kind: 'submitted', note: 'the LMS had it already' };
   if (status === 409) return { kind: 'outdated', reason: answered };
   if (status === 401 || status === 403) return { kind: 'refused', reason: answered };
-  if (status < 400)
-    return { kind: 'later', reason: `${answered}; redirects are not followed`, isUnknown: false, retryAfter: reply.retryAfter };
-  if (status >= 500 || PASSING.has(status))
-    return { kind: 'later', reason: answered, isUnknown: status >= 500 || status === 408, retryAfter: reply.retryAfter };
+  if (mayPass(status)) return { kind: 'later', reason: answered, isUnknown: status >= 500 || status === 408, retryAfter: reply.retryAfter };
   return { kind: 'failed', reason: answered };
 }
 

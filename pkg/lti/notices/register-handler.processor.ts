@@ -1,8 +1,9 @@
 import { retryAfterMs, retryDelayMs } from '../../api/retry-schedule.ts';
 import { processor, TryLater, type WorkerServices } from '../../events/processor.ts';
 import { EgressError } from '../../net/egress-error.ts';
+import type { Clock } from '../../runtime/clock.ts';
 import { SealError } from '../../runtime/sealing.ts';
-import { shownAnswer } from '../services/lms-answers.policy.ts';
+import { answerText, isFinalEgress, mayPass, shownAnswer } from '../services/lms-answers.policy.ts';
 import { findServiceRegistration, serviceClient } from '../services/service-client.ts';
 import { type ServiceClient, ServiceTokenError, ServiceTokens } from '../services/service-tokens.ts';
 import { NOTICE_SCOPE, NOTICE_TYPES } from './notice-types.ts';
@@ -41,7 +42,7 @@ export const registerHandler = processor({
         await handlerAddress(tx, tool, deployment),
       ]);
       if (url === undefined || !registration?.isActive) return;
-      const refused = await attempt(async () => {
+      const refused = await attempt(services.clock, async () => {
         const client = serviceClient(context.slug, registration, () => services.seals.of(context.slug));
         return register(services, tokens, client, { url, handler });
       });
@@ -72,6 +73,7 @@ async function register(
         body: JSON.stringify({ notice_type: type, handler }),
         timeoutMs: TIMEOUT_MS,
         maxBytes: REPLY_BYTES_MAX,
+        whenTooLarge: 'cut',
       });
       if (status >= 200 && status < 300) return undefined;
       if (status === 401 || status === 403) {
@@ -80,7 +82,7 @@ async function register(
       }
       const words = shownAnswer({ status, statusText, text: body.toString('utf8') }, [token]);
       const afterMs = retryAfterMs(headers['retry-after'], clock.now());
-      return { reason: `${type}: the LMS answered ${status}: ${words}`, later: status === 429 || status >= 500, afterMs };
+      return { reason: `${type}: ${answerText(status, words)}`, later: mayPass(status), afterMs };
     };
     const first = await put();
     const outcome = first === 'unauthorized' ? await put() : first;
@@ -90,13 +92,14 @@ async function register(
   return undefined;
 }
 
-async function attempt(work: () => Promise<Refused | undefined>): Promise<Refused | undefined> {
+async function attempt(clock: Clock, work: () => Promise<Refused | undefined>): Promise<Refused | undefined> {
   try {
     return await work();
   } catch (error) {
     if (error instanceof SealError) return { reason: 'the private key of the registration cannot be opened', later: true };
-    if (error instanceof ServiceTokenError) return { reason: error.message, later: !error.isFinal };
-    if (error instanceof EgressError && error.code !== 'aborted') return { reason: error.message, later: true };
+    if (error instanceof ServiceTokenError)
+      return { reason: error.message, later: !error.isFinal, afterMs: retryAfterMs(error.retryAfter, clock.now()) };
+    if (error instanceof EgressError && error.code !== 'aborted') return { reason: error.message, later: !isFinalEgress(error) };
     throw error;
   }
 }

@@ -7,6 +7,18 @@ const FINAL = new Set<EgressErrorCode>(['address_refused', 'url_refused', 'plain
 /** The address itself is the fault. */
 export const isFinalEgress = ({ code }: EgressError): boolean => FINAL.has(code);
 
+/** Statuses after which the same request may be taken later (RFC 9110 §15.5, RFC 8470 §5.2, RFC 6585 §4). */
+const PASSING = new Set([408, 425, 429]);
+
+/** A redirect may be that of an LMS under maintenance, to its page. */
+export const mayPass = (status: number): boolean => status >= 500 || (status >= 300 && status < 400) || PASSING.has(status);
+
+/** For people. `words`: shownAnswer. */
+export function answerText(status: number, words: string): string {
+  const isRedirect = status >= 300 && status < 400;
+  return `the LMS answered ${status}${words === '' ? '' : `: ${words}`}${isRedirect ? '; redirects are not followed' : ''}`;
+}
+
 /** JSON that says nothing: Moodle sends `[]` with every refusal. */
 const EMPTY = /^\s*(?:\[\s*\]|\{\s*\}|null|"")?\s*$/;
 

@@ -43,7 +43,7 @@ export interface LmsRequest {
 }
 
 export interface LmsAnswer {
-  /** 200 to 299. */
+  /** 200 to 299; of a GET 200. */
   readonly status: number;
   readonly headers: EgressReply['headers'];
   /** Of its JSON; undefined where the body is empty, and of a deletion. */
@@ -127,6 +127,7 @@ export class LmsCalls {
 
   #answerOf(reply: EgressReply, { service }: Operation, { method, asked }: LmsRequest, token: string): LmsAnswer {
     const { status, statusText, headers } = reply;
+    if (method === 'GET' && status > 200 && status < 300) throw unusable(`it has status ${status}, so it is not whole`);
     if (status >= 200 && status < 300)
       return { status, headers, body: method === 'DELETE' ? undefined : jsonOf(reply.body, method !== 'GET') };
     const text = reply.body.toString('utf8').replace(/^\uFEFF/, '');

@@ -66,9 +66,13 @@ function problemOfTokenError(error: ServiceTokenError, service: Service, now: Da
   const { cause, status = 0 } = error;
   if (error.isScopeRefused) return serviceMissing(service, sentence(error.message));
   if (cause instanceof EgressError && LATE.has(cause.code)) return late(false);
-  const isPassing = status === 429 || status === 503 || (cause instanceof EgressError && UNREACHABLE.has(cause.code));
+  if (isLate(status)) return late(false);
+  const isPassing = isBusy(status) || (cause instanceof EgressError && UNREACHABLE.has(cause.code));
   return isPassing ? unavailable(error.message, error.retryAfter, now) : failed(error.message, error);
 }
+
+const isBusy = (status: number): boolean => status === 425 || status === 429 || status === 503;
+const isLate = (status: number): boolean => status === 408 || status === 504;
 
 /** The LMS refused, with a new token too. */
 export function problemOfRefusal(refusal: Refusal, service: Service, asked: Asked, now: Date): Problem {
@@ -86,8 +90,8 @@ export function problemOfRefusal(refusal: Refusal, service: Service, asked: Aske
     return asked === 'item'
       ? new Problem('not_found', `${sentence(answered)}: the line item is no longer there.`)
       : failed(`${answered}: the course or something that the request names is not there; a new launch of the course renews its addresses`);
-  if (status === 429 || status === 503) return unavailable(answered, refusal.retryAfter, now);
-  if (status === 408 || status === 504) return late(method !== 'GET');
+  if (isBusy(status)) return unavailable(answered, refusal.retryAfter, now);
+  if (isLate(status)) return late(method !== 'GET');
   if (status >= 500) return failed(unknown(answered, method !== 'GET'));
   if (status < 400) return failed(`${answered}; redirects are not followed`);
   return new Problem('lms_refused', `${sentence(answered)}.`);

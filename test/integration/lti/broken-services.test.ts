@@ -72,7 +72,12 @@ const LISTS: readonly Row<() => ServiceManner>[] = [
     'lms_failed',
     /UTF-8/,
   ],
-  ['no content', 'AGS 2.0 §3.2.4', () => ({ status: 204 }), 502, 'lms_failed', /no list/],
+  ['no content', 'AGS 2.0 §3.2.4', () => ({ status: 204 }), 502, 'lms_failed', /status 204/],
+  ['a list that it still makes', 'RFC 9110 §15.3.3', () => ({ status: 202, text: '[]' }), 502, 'lms_failed', /status 202/],
+  ['a list of another', 'RFC 9110 §15.3.4', () => ({ status: 203, text: '[]' }), 502, 'lms_failed', /status 203/],
+  ['a part of a list', 'RFC 9110 §15.3.7', () => ({ status: 206, text: '[]' }), 502, 'lms_failed', /status 206/],
+  ['a status that nobody knows', 'RFC 9110 §15', () => ({ status: 299, text: '[]' }), 502, 'lms_failed', /status 299/],
+  ['that it is too early', 'RFC 8470 §5.2', () => ({ status: 425 }), 503, 'lms_unavailable', /425/],
   ['that nothing has changed', 'RFC 9110 §15.4.5', () => ({ status: 304 }), 502, 'lms_failed', /304/],
   ['a redirect to its login page', 'Canvas', () => ({ status: 303, headers: { location: '/login' } }), 502, 'lms_failed', /redirects/],
   [
@@ -174,6 +179,9 @@ const TOKENS: readonly Row<TokenManner | TokenAnswer>[] = [
     /307/,
   ],
   ['maintenance', 'RFC 9110 §15.6.4', { status: 503, text: '<p>Back soon</p>' }, 503, 'lms_unavailable', /503 \(Back soon\)/],
+  ['that it is too early', 'RFC 8470 §5.2', { status: 425 }, 503, 'lms_unavailable', /425/],
+  ['that it waited for us', 'RFC 9110 §15.5.9', { status: 408 }, 504, 'lms_timeout', /in time/],
+  ['a gateway that waited', 'RFC 9110 §15.6.5', { status: 504 }, 504, 'lms_timeout', /in time/],
 ];
 
 test.each(TOKENS.map((row) => [...named(row), row] as const))(

@@ -96,3 +96,28 @@ test('an LMS that is busy is asked again, one that refuses the scope is left alo
   expect(refused).toMatchObject({ registered: false, reason: 'LtiHelloWorldNotice: the LMS answered 404: no such deployment' });
   expect([waiting, due.length]).toEqual(['LtiHelloWorldNotice: the LMS answered 503: busy', 1]);
 });
+
+test.each<[number, string, string, boolean]>([
+  [503, '', 'answered 503', true],
+  [500, 'oops', 'answered 500: oops', true],
+  [408, '', 'answered 408', true],
+  [425, '[]', 'answered 425', true],
+  [429, '', 'answered 429', true],
+  [302, '', 'answered 302; redirects are not followed', true],
+  [400, '', 'answered 400', false],
+])('an LMS that answers %i %j to the address for notices %s is asked again: %s', async (status, text, words, isAgain) => {
+  const at = await registeredLms(grading.tenant, grading.at);
+  lms.notices.service.manner.set({ status, text });
+  await launched(grading.tenant, at, { user: { id: 'ada' } }, offersNotices(lms.issuer));
+  const reason = await waitFor('the reason', async () => (await handlerOf(at))?.reason ?? undefined);
+  lms.notices.service.manner.set('well');
+  const ofTool = `tenant = current_user AND kind = 'lti.notice-handler' AND payload ->> 'tool' = $1`;
+  await waitFor('the end of the attempt', async () => {
+    const [job] = await grading.tenant.db.query<{ waits: boolean }>(`SELECT fence IS NULL AS waits FROM carrel.work WHERE ${ofTool}`, [
+      String(at.toolId),
+    ]);
+    return isAgain ? job?.waits : job === undefined;
+  });
+
+  expect(reason).toBe(`LtiHelloWorldNotice: the LMS ${words}`);
+});
