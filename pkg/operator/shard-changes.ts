@@ -25,12 +25,16 @@ interface Deps {
 }
 
 const POLL_MS = 5_000;
+/** After a poll, whatever tenants notify: each may do so as often as it likes. */
+const POLL_MIN_MS = 500;
+/** A trigger of the shard notifies it of what must not wait for the next poll. */
+const LISTEN = 'LISTEN carrel_operator';
 /** A Postgres that restarts is no loss that all of its tenants' conditions must tell. */
 const MISSES_OF_A_LOSS = 2;
 
 /**
- * Polls every shard for changes until the signal is aborted: one SELECT a shard for all kinds, none while no kind is wanted. Writes nothing while
- * there are no changes. One that does not answer holds up no other.
+ * Polls every shard for changes until the signal is aborted: one SELECT a shard for all kinds, none while no kind is wanted; at once where a shard
+ * notifies it. Writes nothing while there are no changes. One that does not answer holds up no other.
  */
 export async function watchShards(kinds: readonly ShardChanges<never>[], deps: Deps, signal: AbortSignal): Promise<void> {
   await Promise.all(deps.shards.names.map((name) => watchShard(name, kinds, deps, signal)));
@@ -40,8 +44,13 @@ export async function watchShards(kinds: readonly ShardChanges<never>[], deps: D
 async function watchShard(name: string, kinds: readonly ShardChanges<never>[], deps: Deps, signal: AbortSignal): Promise<void> {
   const { shards, clock, log, shardPollMs = POLL_MS, onTurn } = deps;
   let misses = 0;
+  let notified = new AbortController();
+  shards.onNotification(name, () => notified.abort());
   while (!signal.aborted) {
-    await sleepUnlessAborted(clock, shardPollMs, signal);
+    const leastMs = Math.min(POLL_MIN_MS, shardPollMs);
+    await sleepUnlessAborted(clock, leastMs, signal);
+    await sleepUnlessAborted(clock, shardPollMs - leastMs, AbortSignal.any([signal, notified.signal]));
+    notified = new AbortController();
     const wanted = kinds.filter((kind) => kind.isWanted());
     if (signal.aborted || wanted.length === 0) continue;
     try {
@@ -57,7 +66,7 @@ async function watchShard(name: string, kinds: readonly ShardChanges<never>[], d
 
 async function poll(pool: SqlPool, kinds: readonly ShardChanges<never>[]): Promise<void> {
   const selects = kinds.map(({ select }, kind) => `SELECT ${kind} AS kind, to_jsonb(change) AS change FROM (${select}) change`);
-  const found = await pool.query<{ kind: number; change: never }>(selects.join(' UNION ALL '));
+  const found = await pool.query<{ kind: number; change: never }>(`${LISTEN}; ${selects.join(' UNION ALL ')}`);
   for (const [index, kind] of kinds.entries()) {
     const rows = found.filter((row) => row.kind === index).map(({ change }) => change);
     if (rows.length > 0) await kind.onChange(pool, rows);

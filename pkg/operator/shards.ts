@@ -93,6 +93,8 @@ export class Shards {
   readonly #shards: ReadonlyMap<string, OpenShard>;
   readonly #registry: Registry;
   readonly #polls: ReadonlyMap<string, SqlPool>;
+  /** Of shards, by name: who listens to what the operator is notified of. */
+  readonly #listeners = new Map<string, () => void>();
   /** As the last poll found each; null: it answered. Empty while nobody polls. */
   readonly #polled = new Map<string, StoreUnavailableError | null>();
   readonly #ready = new Map<string, Promise<void>>();
@@ -117,7 +119,12 @@ export class Shards {
         return [settings.name, { settings, pool, clock, random }];
       }),
     );
-    this.#polls = new Map(deps.shards.map(({ name, url }) => [name, new SqlPool({ url, poolSize: 1, ...POLL_TIME_OUTS, ...common })]));
+    this.#polls = new Map(
+      deps.shards.map(({ name, url }) => {
+        const onNotification = (): void => this.#listeners.get(name)?.();
+        return [name, new SqlPool({ url, poolSize: 1, ...POLL_TIME_OUTS, ...common, onNotification })];
+      }),
+    );
     const [first] = this.#shards.values();
     if (!first) throw new ConfigError('operator: CARREL_SHARDS_DIR holds no shard (docs/operate.md).');
     this.#registry = new Registry({ pool: first.pool, sealer, clock, random });
@@ -146,6 +153,11 @@ export class Shards {
       this.#polled.set(name, error instanceof StoreUnavailableError ? error : null);
       throw error;
     }
+  }
+
+  /** From now on `listener` is called when the connection that polls the shard, which must LISTEN, is notified. */
+  onNotification(name: string, listener: () => void): void {
+    this.#listeners.set(name, listener);
   }
 
   /** Whether each answered its last poll; nothing while nobody polls. */

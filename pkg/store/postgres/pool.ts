@@ -26,6 +26,8 @@ export interface SqlPoolOptions extends ConnectionOptions {
   /** Both are settings of the connection, for statements that set none of their own; left out: those of the role. A pooler in between would refuse them. */
   readonly lockTimeoutMs?: number;
   readonly statementTimeoutMs?: number;
+  /** Somebody notified a channel that a connection of the pool listens to (LISTEN). It is not closed while idle. */
+  readonly onNotification?: () => void;
 }
 
 export const CONNECT_TIMEOUT_MS = 4_000;
@@ -53,7 +55,7 @@ export interface Transactions extends Sql {
 }
 
 /**
- * Plain node-postgres, for programs that work across tenants (operator, worker, carrel). Holds no connection while idle.
+ * Plain node-postgres, for programs that work across tenants (operator, worker, carrel). Holds no connection while idle, unless it listens.
  * Throws StoreUnavailableError and the errors of errors.ts.
  */
 export class SqlPool implements Transactions {
@@ -66,7 +68,7 @@ export class SqlPool implements Transactions {
     this.#pool = new pg.Pool({
       connectionString: options.url,
       max: options.poolSize,
-      idleTimeoutMillis: IDLE_CONNECTION_MS,
+      idleTimeoutMillis: options.onNotification ? 0 : IDLE_CONNECTION_MS,
       connectionTimeoutMillis: CONNECT_TIMEOUT_MS,
       query_timeout: options.queryTimeoutMs ?? 60_000,
       ...(options.lockTimeoutMs === undefined ? {} : { lock_timeout: options.lockTimeoutMs }),
@@ -77,6 +79,7 @@ export class SqlPool implements Transactions {
     // Lost while in use: the running statement, or the next one, fails.
     this.#pool.on('connect', (client) => {
       client.on('error', () => {});
+      if (options.onNotification) client.on('notification', options.onNotification);
       this.#clients.add(client);
     });
     this.#pool.on('remove', (client) => this.#clients.delete(client));

@@ -15,11 +15,16 @@ const metrics = createMetrics('test');
 const statements: string[] = [];
 /** For changes of shards, and counts of what tenants use. */
 const looks: string[] = [];
+/** When a shard was polled. */
+const polls: number[] = [];
 const { cluster, stores: running, namespace, readyTenant, databaseUrl } = operatorSuite({ ownStores: true, operator: false });
 
 /** The operator in this process, so that its statements can be counted; stores of the test's own, since it handles what all tenants of a shard left it. */
 beforeAll(() => {
-  const observe = ({ sql }: { sql: string }): void => void (/AS change|pg_stat_activity|AS files/.test(sql) ? looks : statements).push(sql);
+  const observe = ({ sql }: { sql: string }): void => {
+    if (sql.includes('AS change')) polls.push(performance.now());
+    (/AS change|pg_stat_activity|AS files/.test(sql) ? looks : statements).push(sql);
+  };
   runOperator(cluster, { stores: running, metrics, observe, usageIntervals: { lookMs: 200, everyMs: 1_000 } });
 });
 
@@ -111,6 +116,19 @@ test('what a tenant uses stands in its status and in the metrics, and is counted
   ]);
   const measured = (await valuesOf('carrel_tenant_bytes')).filter(({ labels }) => labels['tenant'] === key.name);
   expect(measured).toEqual([{ value: 7, labels: { namespace, tenant: key.name } }]);
+});
+
+test('a tenant that notifies the operator without end has its shard polled twice a second at most', async () => {
+  const sql = new SqlPool({ url: await databaseUrl(await readyTenant()), poolSize: 1, log: silentLogger });
+  const from = polls.length;
+  await waitFor('five polls', async () => {
+    await sql.query('NOTIFY carrel_operator');
+    return polls.length >= from + 5;
+  });
+  await sql.close();
+
+  const gaps = polls.slice(from).map((at, index, all) => at - (all[index - 1] ?? -Infinity));
+  expect(Math.min(...gaps)).toBeGreaterThan(450);
 });
 
 test('in a terminating namespace nothing is created, and the finalizers of its Tenants are removed', async () => {

@@ -7,7 +7,9 @@ import { children, ready, registrationOf, unique } from '../../support/operator.
 import { operatorSuite } from '../../support/operator-suite.ts';
 import { range, waitFor } from '../../support/wait.ts';
 
-const { cluster, namespace, readyTenant, databaseUrl } = operatorSuite({ ownStores: true, shardPollMs: 500 });
+/** Nobody waits for it: the operator is notified. */
+const POLL_MS = 20_000;
+const { cluster, namespace, readyTenant, databaseUrl } = operatorSuite({ ownStores: true, shardPollMs: POLL_MS });
 let tenant: string;
 /** As the tenant's server has it. */
 let server: Database;
@@ -90,6 +92,19 @@ test('a registration that an LMS made becomes an LtiRegistration that says where
     [`${namespace}/${made.metadata.name}`],
   );
   expect(row?.clientId).toBe(body.clientId);
+});
+
+test('registrations are Ready long before the next poll, since the operator is notified of each', async () => {
+  const took: number[] = [];
+  for (const _ of range(3)) {
+    const started = performance.now();
+    await ready(cluster.registrations, keyOf(await leave(wanted())));
+    took.push(performance.now() - started);
+  }
+
+  process.stderr.write(`  Ready after ${took.map((ms) => ms.toFixed(0)).join(', ')} ms\n`);
+  // By polls alone the second and the third would each take one.
+  expect(took.reduce((sum, ms) => sum + ms, 0)).toBeLessThan(POLL_MS);
 });
 
 test('a registration that nothing asks for any more stays: the operator deletes none that it made', async () => {

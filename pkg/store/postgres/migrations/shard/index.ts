@@ -31,6 +31,7 @@ import { bytesOfJobs } from './0042-bytes-of-jobs.ts';
 import { storeFilesWithCrc } from './0150-store-files-with-crc.ts';
 import { registrationRequests } from './0200-registration-requests.ts';
 import { auditOfCourses } from './0210-audit-of-courses.ts';
+import { notifyOperator } from './0250-notify-operator.ts';
 
 /** In their order. */
 export const shardMigrations: readonly Migration<object>[] = [
@@ -66,4 +67,5 @@ export const shardMigrations: readonly Migration<object>[] = [
   storeFilesWithCrc,
   registrationRequests,
   auditOfCourses,
+  notifyOperator,
 ];
