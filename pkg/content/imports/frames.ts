@@ -24,28 +24,43 @@ export function jsonFrame(type: string, value: unknown): Buffer {
   return Buffer.concat([frameHead(type, payload.length), payload]);
 }
 
-/** The frames of a stream. Throws where one is larger than FRAME_MAX_BYTES. */
+export const typeIn = (head: Buffer): string => String.fromCharCode(head[0] ?? 0);
+
+/** Throws where it is more than FRAME_MAX_BYTES. */
+export function lengthIn(head: Buffer): number {
+  const length = head.readUInt32LE(1);
+  if (length > FRAME_MAX_BYTES) throw new RangeError(`a frame of ${length} bytes`);
+  return length;
+}
+
+/** The frames of a stream. What comes in pieces is copied as it comes, so that each piece is garbage while it is young. Throws as `lengthIn`. */
 export async function* framesOf(stream: AsyncIterable<Buffer>): AsyncGenerator<Frame, undefined> {
-  let pending: Buffer[] = [];
-  let bytes = 0;
-  let wanted = HEAD_BYTES;
+  const head = Buffer.alloc(HEAD_BYTES);
+  let headBytes = 0;
+  let payload: Buffer | undefined;
+  let filled = 0;
   for await (const chunk of stream) {
-    pending.push(chunk);
-    bytes += chunk.length;
-    if (bytes < wanted) continue;
-    let whole = pending.length === 1 ? chunk : Buffer.concat(pending, bytes);
-    wanted = HEAD_BYTES;
-    while (whole.length >= HEAD_BYTES) {
-      const length = whole.readUInt32LE(1);
-      if (length > FRAME_MAX_BYTES) throw new RangeError(`a frame of ${length} bytes`);
-      wanted = HEAD_BYTES + length;
-      if (whole.length < wanted) break;
-      yield { type: String.fromCharCode(whole[0] ?? 0), payload: whole.subarray(HEAD_BYTES, wanted) };
-      whole = whole.subarray(wanted);
-      wanted = HEAD_BYTES;
+    for (let rest = chunk; ;) {
+      if (headBytes < HEAD_BYTES) {
+        const copied = rest.copy(head, headBytes);
+        headBytes += copied;
+        rest = rest.subarray(copied);
+        if (headBytes < HEAD_BYTES) break;
+      }
+      const length = lengthIn(head);
+      if (payload === undefined && rest.length >= length) {
+        payload = rest.subarray(0, length);
+        rest = rest.subarray(length);
+      } else {
+        payload ??= Buffer.allocUnsafeSlow(length);
+        const copied = rest.copy(payload, filled);
+        filled += copied;
+        rest = rest.subarray(copied);
+        if (filled < length) break;
+      }
+      yield { type: typeIn(head), payload };
+      [headBytes, payload, filled] = [0, undefined, 0];
     }
-    pending = whole.length === 0 ? [] : [whole];
-    bytes = whole.length;
   }
   return undefined;
 }

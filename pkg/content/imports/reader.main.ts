@@ -1,31 +1,51 @@
 import { once } from 'node:events';
+import { readSync, writeSync } from 'node:fs';
 import { crc32, createInflateRaw, inflateRawSync } from 'node:zlib';
 import { type Entry, fromRandomAccessReader, RandomAccessReader, type ZipFile } from 'yauzl';
 import { CORRUPT, type ListedEntry, type ListRequest, type OpenRequest, Refused, requireApart, requireSame } from './archive-rules.ts';
 import { nameReader } from './entry-name.ts';
-import { drained, type Frame, frameHead, framesOf, HEAD_BYTES, jsonFrame } from './frames.ts';
+import { drained, FRAME_MAX_BYTES, type Frame, frameHead, HEAD_BYTES, jsonFrame, lengthIn, typeIn } from './frames.ts';
 
 /**
  * Reads archives, in a process of its own that has no secret, no store and no file: its standard input answers what it asks for, range by range.
  * What it says on its standard output may be anything, since an archive may take it over; archive-reader.ts checks it.
  */
-const commands = framesOf(process.stdin as AsyncIterable<Buffer>);
-const say = (bytes: Buffer): boolean => process.stdout.write(bytes);
+
+const [STDIN, STDOUT] = [0, 1];
+
+function say(bytes: Buffer): void {
+  for (let said = 0; said < bytes.length;) said += writeSync(STDOUT, bytes, said);
+}
 
 /** Came while bytes were waited for. */
 const waiting: Frame[] = [];
 
-async function received(): Promise<Frame> {
-  const { value } = await commands.next();
-  if (value === undefined) process.exit(0);
-  return value;
+/** Read into the same memory each time: a stream would leave as much garbage as it brings bytes. */
+const head = Buffer.allocUnsafeSlow(HEAD_BYTES);
+const payloads = Buffer.allocUnsafeSlow(FRAME_MAX_BYTES);
+
+/** Waits, and ends the process where nothing follows. */
+function fill(buffer: Buffer): Buffer {
+  for (let filled = 0; filled < buffer.length;) {
+    const count = readSync(STDIN, buffer, filled, buffer.length - filled, null);
+    if (count === 0) process.exit(0);
+    filled += count;
+  }
+  return buffer;
 }
 
-async function bytesReceived(): Promise<Buffer> {
+/** The payload is valid until the next call. */
+function received(): Frame {
+  fill(head);
+  return { type: typeIn(head), payload: fill(payloads.subarray(0, lengthIn(head))) };
+}
+
+/** Valid until the next call. */
+function bytesReceived(): Buffer {
   for (;;) {
-    const said = await received();
+    const said = received();
     if (said.type === 'D') return said.payload;
-    waiting.push(said);
+    waiting.push({ ...said, payload: Buffer.from(said.payload) });
   }
 }
 
@@ -51,7 +71,7 @@ class Ranges extends RandomAccessReader {
       const isNext = at >= this.#start && at <= end;
       const wanted = Math.min(Math.max(length, isNext ? AHEAD_BYTES : ELSEWHERE_BYTES), this.#size - at);
       say(jsonFrame('R', { at, length: wanted }));
-      this.#bytes = (await bytesReceived()) as Buffer<ArrayBuffer>;
+      this.#bytes = bytesReceived() as Buffer<ArrayBuffer>;
       this.#start = at;
     }
     return this.#bytes.subarray(at - this.#start, at - this.#start + length);
@@ -203,7 +223,7 @@ async function inflated(ranges: Ranges, start: number, { packed, size }: ListedE
 }
 
 for (;;) {
-  const { type, payload } = waiting.shift() ?? (await received());
+  const { type, payload } = waiting.shift() ?? received();
   try {
     const request: unknown = JSON.parse(payload.toString());
     await (type === 'L' ? list(request as ListRequest) : read(request as OpenRequest));
