@@ -76,7 +76,7 @@ export function operatorSpec(stateDirectory: StateDirectory, checkout: Checkout)
  * As the chart starts it. V8 frees the buffers of what streams when as much as twice the young generation has come, not 64 MiB later; and it collects
  * the old one once it has grown by 30 %, not once it has doubled or more, which thousands of small requests one after the other would bring about.
  */
-export const WORKER_FLAGS: readonly string[] = ['--max-semi-space-size=4', '--heap-growing-percent=30'];
+export const WORKER_FLAGS: readonly string[] = ['--max-semi-space-size=16', '--heap-growing-percent=30'];
 
 export function workerSpec(stateDirectory: StateDirectory, checkout: Checkout): ProgramSpec {
   const program = entry(checkout, 'cmd/worker/main.ts', {
