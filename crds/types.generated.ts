@@ -34,6 +34,8 @@ export interface LtiRegistrationSpec {
   /** The key that the LMS has for LTI 1.1; clientId when left out. Not used yet. */
   consumerKey?: string;
   deploymentIds?: string[];
+  /** Listed: deploymentIds alone may launch. Confirm: others wait until an administrator admits them, by REST or in deploymentIds. */
+  deploymentPolicy: 'Listed' | 'Confirm';
   toolUrl?: string;
   scope: string;
   active: boolean;
@@ -63,6 +65,16 @@ export interface LtiRegistrationStatus {
   launchUrl?: string;
   jwksUrl?: string;
   publicKeyIds?: string[];
+  /** With deploymentPolicy Confirm: deployments that wait for an administrator, how many and the newest. */
+  waitingDeployments?: {
+    count: number;
+    ids: string[];
+  };
+  /** Likewise: those that an administrator has admitted by REST. They may launch beside deploymentIds. */
+  admittedDeployments?: {
+    count: number;
+    ids: string[];
+  };
 }
 
 /** A Tenant is one institution's own file store and LTI tool, with a schema, keys, storage and a server of its own. */

@@ -46,6 +46,8 @@ export const AUDIT_ACTIONS = [
   'registration.create',
   'registration.update',
   'registration.delete',
+  'deployment.admit',
+  'deployment.refuse',
   'registration_link.create',
   'registration_link.use',
   'line_item.create',

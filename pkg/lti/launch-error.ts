@@ -83,6 +83,8 @@ export const LAUNCH_ERRORS = {
   version_unsupported: { status: 400, meaning: 'The LTI version of the message is not 1.3.0.' },
   deployment_id_missing: { status: 400, meaning: 'The id_token has no deployment id.' },
   unknown_deployment: { status: 403, meaning: 'This deployment of the LMS is not registered.' },
+  deployment_waiting: { status: 403, meaning: 'An administrator of this service has to admit this deployment of the LMS first.' },
+  deployment_refused: { status: 403, meaning: 'An administrator of this service has refused this deployment of the LMS.' },
   resource_link_missing: { status: 400, meaning: 'The id_token has no resource_link.id.' },
   roles_missing: { status: 400, meaning: 'The id_token has no list of roles; the list may be empty, but is required.' },
   context_invalid: { status: 400, meaning: 'The id_token has a context without an id of 1 to 255 characters.' },

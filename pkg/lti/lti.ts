@@ -17,6 +17,7 @@ import { handInEndpoints } from './hand-ins/hand-ins.endpoints.ts';
 import { HandIns } from './hand-ins/hand-ins.service.ts';
 import { lineItemEndpoints } from './line-items/line-items.endpoints.ts';
 import { LineItems } from './line-items/line-items.service.ts';
+import { Deployments } from './registrations/deployments.service.ts';
 import { registrationEndpoints } from './registrations/registrations.endpoints.ts';
 import { Registrations } from './registrations/registrations.service.ts';
 import { resultEndpoints } from './results/results.endpoints.ts';
@@ -90,7 +91,7 @@ export const lti: Feature = {
         ...launchViewEndpoints(new LaunchViews(deps)),
         ...deepLinkingEndpoints(new Pickers({ ...deps, items })),
         ...handInEndpoints(new HandIns(deps)),
-        ...registrationEndpoints(new Registrations(deps), registration),
+        ...registrationEndpoints(new Registrations(deps), new Deployments(deps), registration),
         ...contextEndpoints(new Contexts(deps)),
         ...memberEndpoints(new CourseMembers({ ...deps, tasks })),
         ...lineItemEndpoints(new LineItems({ ...deps, calls, services: courseServices })),

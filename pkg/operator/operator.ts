@@ -21,6 +21,7 @@ import { ConditionWriter } from './conditions/writer.ts';
 import { allInformers, BY_GATEWAY, BY_NAMED_SECRET, BY_TENANT, createInformers, missingLists, type Informers } from './informers.ts';
 import { TENANT, WEBHOOK, type LtiRegistration } from './kinds.ts';
 import { ltiRegistrationReconciler } from './ltiregistration/ltiregistration.controller.ts';
+import { deploymentChanges } from './ltiregistration/deployment-changes.ts';
 import { createRequestedRegistrations } from './ltiregistration/registration-requests.ts';
 import { reportUnknownDeployments } from './ltiregistration/unknown-deployments.ts';
 import { reportUnknownValues } from './ltiregistration/unknown-values.ts';
@@ -143,7 +144,7 @@ export class Operator {
         tenants: this.#informers.tenants.store,
         enqueue: (key) => tenants.enqueue(key, PRIORITY.resync),
       });
-      const watching = watchShards(this.#shardChanges(tenants, webhooks), { ...this.#deps, onTurn }, signal);
+      const watching = watchShards(this.#shardChanges(tenants, registrations, webhooks), { ...this.#deps, onTurn }, signal);
       await Promise.all([
         tenants.run(signal),
         registrations.run(signal),
@@ -158,7 +159,7 @@ export class Operator {
     }
   }
 
-  #shardChanges(ofTenants: Controller, webhooks: Controller): ShardChanges<never>[] {
+  #shardChanges(ofTenants: Controller, ofLms: Controller, webhooks: Controller): ShardChanges<never>[] {
     const { tenants, registrations, webhooks: hooks } = this.#informers;
     const ofRegistrations = { registrations: registrations.store, access: this.#access, events: this.#events };
     return [
@@ -166,6 +167,7 @@ export class Operator {
       reportIntegrityFaults({ tenants: tenants.store, events: this.#events }),
       reportUnknownDeployments(ofRegistrations),
       reportUnknownValues(ofRegistrations),
+      deploymentChanges({ tenants: tenants.store, registrations: registrations.store, enqueue: (key) => ofLms.enqueue(key) }),
       createRequestedRegistrations({
         ...this.#deps,
         tenants: tenants.store,

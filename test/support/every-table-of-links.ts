@@ -70,6 +70,10 @@ export const ROWS_OF_LINKS: Rows = {
       handed_in_at: EARLIER,
     },
   ],
+  lti_deployment_requests: [
+    { tool_id: 1, platform_id: 1, deployment_id: 'waiting', launches: 2, first_seen_at: EARLIER, last_seen_at: LATER },
+    { tool_id: 1, platform_id: 1, deployment_id: 'refused', status: 'refused', decided_at: EARLIER },
+  ],
   lti_registration_links: [
     {
       uuid: uuid(46),

@@ -36,6 +36,7 @@ export const ROWS_OF_SHARD: Rows = {
   webhook_health: [{ tenant: TENANT, endpoint: uuid(90), managed_ref: 'faculty/receiver' }],
   unknown_deployments: [{ tenant: TENANT, managed_ref: 'faculty/moodle', slot: 0, deployment_id: 'd', told_at: EARLIER }],
   unknown_values: [{ tenant: TENANT, managed_ref: 'faculty/moodle', field: 'iss', slot: 0, value: 'v', reported_at: EARLIER }],
+  deployment_changes: [{ tenant: TENANT, changed_at: EARLIER }],
   registration_requests: [{ tenant: TENANT, slot: 0, id: uuid(92), wanted: { clientId: 'c' } }],
   integrity_faults: [
     { tenant: TENANT, kind: 'wrong_size', found: 2, mended: 1, reported_at: EARLIER },

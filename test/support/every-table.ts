@@ -53,6 +53,7 @@ export const ROWS_OF_TENANT: Rows = {
       private_key: 'sealed',
       key_id: 'kid-1',
       platform_id: 1,
+      deployment_policy: 'Confirm',
       managed_by: 'kubernetes',
       managed_ref: 'faculty/moodle',
       uuid: uuid(40),

@@ -80,7 +80,7 @@ export function outcomePage(web: WebPages, { issuer, agreement, hasDeployment }:
     ...(hasDeployment
       ? []
       : [
-          'The LMS names its deployment at the first launch. That launch is refused as unknown_deployment; the platform’s operator then lists the id.',
+          'The LMS names its deployment at the first launch. That launch is refused as deployment_waiting; an administrator here then admits the deployment.',
         ]),
   ];
   const placements = agreement.placements.map((placement) => {

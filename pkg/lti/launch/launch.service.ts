@@ -24,7 +24,7 @@ import { LaunchError } from '../launch-error.ts';
 import { activeOfIssuer } from '../login/active-registrations.sql.ts';
 import { roleOf } from './roles.policy.ts';
 import type { StorageRequest } from '../pages/storage-pages.ts';
-import { noteUnknownDeployment } from './unknown-deployments.sql.ts';
+import { refusalOfDeployment } from './deployment-refusal.ts';
 import { refusalOfReplay } from './replayed-launch.sql.ts';
 
 /** The form that the browser posts for the LMS (docs/design/lti.md, A launch; OAuth 2.0 §4.1.2.1 for the error). */
@@ -178,12 +178,9 @@ export class Launches {
     if (!found?.context.registration.isActive || (isAnew && !found.context.registration.isCurrent))
       throw new LaunchError('registration_inactive');
     const { context, outcome } = found;
-    const { toolUrl, isCurrent, isDeployed } = context.registration;
+    const { toolUrl, isCurrent, isDeployed, deploymentPolicy } = context.registration;
     if (!isCurrent) return this.#opened(response, token, login, true);
-    if (!isDeployed) {
-      await noteUnknownDeployment(this.#db.tables, registration.toolId, message.deploymentId);
-      throw new LaunchError('unknown_deployment', `Its id is ${message.deploymentId}; add it to deploymentIds of the registration.`);
-    }
+    if (!isDeployed) throw await refusalOfDeployment(this.#db, { ...registration, deploymentPolicy }, message.deploymentId);
     if (outcome) requireOpened(outcome);
     const user = outcome && context.user ? context.user : await this.#openChanged(context, launch);
     return { launch, toolUrl, user, isRosterOld: context.isRosterOld };

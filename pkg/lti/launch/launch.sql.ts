@@ -7,6 +7,7 @@ import type { Profile } from './profile.ts';
 import { isCopyOf } from '../links/course-copies.sql.ts';
 import { isHandlerAsked } from '../notices/handlers.sql.ts';
 import { COURSE_FOLDER } from './course-folder.ts';
+import type { DeploymentPolicy } from '../registrations/deployment-requests.sql.ts';
 import { isRosterOld } from '../members/roster-age.sql.ts';
 import { courseRole, roleOf } from './roles.policy.ts';
 
@@ -41,8 +42,10 @@ export interface LaunchRegistration {
   readonly isActive: boolean;
   /** Whether it still is the one that the token was verified against. */
   readonly isCurrent: boolean;
-  /** Whether the registration lists the launch's deployment id. */
+  /** Whether the launch's deployment may launch: the registration lists it, or an administrator has admitted it. */
   readonly isDeployed: boolean;
+  /** What becomes of one that may not. */
+  readonly deploymentPolicy: DeploymentPolicy;
 }
 
 /** The user that the platform's `sub` was mapped to. */
@@ -147,7 +150,7 @@ const openUnchangedText = (ofLocked: '' | 'SKIP LOCKED'): string => `
   WITH launch AS (${LAUNCH}),
   context AS (
     SELECT * FROM launch l CROSS JOIN LATERAL (
-      SELECT t.tool_url, t.is_active AND p.is_active AS is_active,
+      SELECT t.tool_url, t.deployment_policy, t.is_active AND p.is_active AS is_active,
         (p.id, p.issuer, t.client_id, p.jwks_endpoint) = (l.platform_id, l.issuer, l.client_id, l.jwks_endpoint) AS is_current,
         EXISTS (
           SELECT FROM lti_deployments d WHERE d.tool_id = t.id AND d.platform_id = p.id AND d.deployment_id = l.deployment_id) AS is_deployed,
@@ -182,7 +185,7 @@ const openUnchangedText = (ofLocked: '' | 'SKIP LOCKED'): string => `
     FOR SHARE OF u ${ofLocked}),
   ${INSERT}
   SELECT launch_id AS "launchId", tool_url AS "toolUrl", is_active AS "isActive", is_current AS "isCurrent", is_deployed AS "isDeployed",
-    user_id AS "userId", user_uuid AS "userUuid", user_roles AS "userRoles", user_is_active AS "userIsActive",
+    deployment_policy AS "deploymentPolicy", user_id AS "userId", user_uuid AS "userUuid", user_roles AS "userRoles", user_is_active AS "userIsActive",
     is_user_unchanged AS "isUserUnchanged", is_course_unchanged AS "isCourseUnchanged", is_link_unchanged AS "isLinkUnchanged",
     is_handler_asked AS "isHandlerAsked", is_roster_old AS "isRosterOld",
     launch_id IN (SELECT launch_id FROM person) AS "isLocked", launch_id IN (SELECT launch_id FROM session) AS "isOpened"
@@ -234,13 +237,13 @@ export async function openTogether(sql: Executor, launches: readonly NewLaunch[]
 }
 
 function foundIn(row: OpenedRow): Found {
-  const { toolUrl, isActive, isCurrent, isDeployed, isUserUnchanged, isCourseUnchanged } = row;
+  const { toolUrl, isActive, isCurrent, isDeployed, deploymentPolicy, isUserUnchanged, isCourseUnchanged } = row;
   const { isLinkUnchanged, isHandlerAsked: isAsked, isRosterOld: isOld } = row;
   const { userId: id, userUuid: uuid, userRoles: roles, userIsActive } = row;
   const isToOpen = isActive && isCurrent && isDeployed && isUserUnchanged && isCourseUnchanged && isLinkUnchanged && isAsked;
   return {
     context: {
-      registration: { toolUrl, isActive, isCurrent, isDeployed },
+      registration: { toolUrl, isActive, isCurrent, isDeployed, deploymentPolicy },
       ...(id === null ? {} : { user: { id, uuid, roles, isActive: userIsActive } }),
       isUserUnchanged,
       isCourseUnchanged,

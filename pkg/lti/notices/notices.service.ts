@@ -4,8 +4,9 @@ import type { Clock } from '../../runtime/clock.ts';
 import type { Database } from '../../store/postgres/database.ts';
 import { requireSignature, storable, type UnverifiedToken, unverifiedToken } from '../launch/id-token.ts';
 import type { PlatformKeys } from '../launch/platform-keys.ts';
+import { refusalOfDeployment } from '../launch/deployment-refusal.ts';
 import { LaunchError } from '../launch-error.ts';
-import { requireNotice } from './notice.policy.ts';
+import { type Notice, requireNotice } from './notice.policy.ts';
 import { type NoticeRegistration, registrationsOf, storeNotices, type VerifiedNotice } from './notices.sql.ts';
 
 const Body = z.object({
@@ -78,11 +79,16 @@ export class Notices {
       const { issuer, clientId, jwksEndpoint, deploymentIds } = registration;
       const claims = await requireSignature(token, this.#keys, jwksEndpoint);
       const notice = requireNotice(claims, { issuer, clientId, now: this.#clock.now() });
-      return deploymentIds.includes(notice.deploymentId) ? { ...notice, by: registration } : new LaunchError('unknown_deployment');
+      return deploymentIds.includes(notice.deploymentId) ? { ...notice, by: registration } : await this.#refusal(registration, notice);
     } catch (error) {
       if (error instanceof LaunchError) return error;
       throw error;
     }
+  }
+
+  #refusal(registration: NoticeRegistration, { deploymentId }: Notice): LaunchError | Promise<LaunchError> {
+    if (registration.deploymentPolicy === 'Listed') return new LaunchError('unknown_deployment');
+    return refusalOfDeployment(this.#db, registration, deploymentId);
   }
 }
 

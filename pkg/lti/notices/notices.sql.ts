@@ -1,16 +1,19 @@
 import type { Executor, Tx } from '../../store/postgres/database.ts';
 import { jobRows } from '../../store/postgres/job-store.ts';
 import type { Registration } from '../launch/launch.sql.ts';
+import type { DeploymentPolicy } from '../registrations/deployment-requests.sql.ts';
 import type { Notice } from './notice.policy.ts';
 import { PROCESS_NOTICE } from './notices.jobs.ts';
 import type { NoticeType } from './notice-types.ts';
 
 export interface NoticeRegistration extends Registration {
   readonly deploymentIds: readonly string[];
+  readonly deploymentPolicy: DeploymentPolicy;
 }
 
 const REGISTRATIONS = `
   SELECT t.id AS "toolId", p.id AS "platformId", p.issuer, t.client_id AS "clientId", p.jwks_endpoint AS "jwksEndpoint",
+    t.deployment_policy AS "deploymentPolicy",
     ARRAY(SELECT d.deployment_id::text FROM lti_deployments d WHERE d.tool_id = t.id AND d.platform_id = p.id) AS "deploymentIds"
   FROM lti_tools t JOIN lti_platforms p ON p.id = t.platform_id
   WHERE p.issuer = ANY ($1::text[]) AND t.client_id = ANY ($2::text[]) AND t.is_active AND p.is_active`;

@@ -2,6 +2,7 @@ import { listPage, type Page } from '../../api/paging.ts';
 import type { Executor } from '../../store/postgres/database.ts';
 import { integerKey, keyset, nameKey, timeKey } from '../../store/postgres/keyset.ts';
 import type { Sql } from '../../store/postgres/pool.ts';
+import type { DeploymentPolicy } from './deployment-requests.sql.ts';
 import { REGISTRATION_SORT_FIELDS, type RegistrationQuery, type RegistrationView } from './registrations.schema.ts';
 
 /** What the LMS and the tool agreed (`lti_registration_links.registered`). */
@@ -23,6 +24,8 @@ export interface RegistrationRow {
   readonly issuer: string | null;
   readonly platformName: string | null;
   readonly deploymentIds: readonly string[];
+  readonly deploymentPolicy: DeploymentPolicy;
+  readonly waitingDeployments: number;
   readonly scope: string;
   readonly isActive: boolean;
   readonly managedBy: string | null;
@@ -41,6 +44,8 @@ const NAME = `coalesce(split_part(t.managed_ref, '/', 2), t.client_id)`;
 /** Of a tool `t`, its platform `p`, and the link `l` by which an LMS registered it. */
 const COLUMNS = `t.id, t.uuid, ${NAME} AS name, t.client_id AS "clientId", p.issuer, p.platform_name AS "platformName",
   ARRAY(SELECT d.deployment_id::text FROM lti_deployments d WHERE d.tool_id = t.id AND d.platform_id = t.platform_id ORDER BY 1) AS "deploymentIds",
+  t.deployment_policy AS "deploymentPolicy", (SELECT count(*)::int FROM lti_deployment_requests w WHERE w.tool_id = t.id
+    AND w.platform_id = t.platform_id AND w.status = 'waiting' AND t.deployment_policy = 'Confirm') AS "waitingDeployments",
   t.scope, t.is_active AND coalesce(p.is_active, false) AS "isActive", t.managed_by AS "managedBy", t.managed_ref AS "managedRef",
   array_remove(ARRAY[t.key_id::text], NULL) || ARRAY(SELECT k.key_id::text FROM lti_tool_keys k
     WHERE k.tool_id = t.id AND (k.published_until IS NULL OR k.published_until > now())

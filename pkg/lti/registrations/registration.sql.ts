@@ -4,6 +4,8 @@ import { UniqueViolation } from '../../store/postgres/errors.ts';
 import { quoteIdentifier, type Sql } from '../../store/postgres/pool.ts';
 import { tenantRole } from '../../store/postgres/provisioning.ts';
 import { MANAGED_BY, type TenantRows, type TenantSchema } from '../../store/postgres/tenant-schema.ts';
+import type { DeploymentPolicy } from './deployment-requests.sql.ts';
+import { areDeploymentsAsWanted, deploymentColumns, type StoredDeployments, writeDeployments } from './managed-deployments.sql.ts';
 import { removeNotes } from './notes.sql.ts';
 import { type Keys, rotationStep } from './rotation.policy.ts';
 import type { ToolKey } from './tool-key.ts';
@@ -25,6 +27,7 @@ export interface ToolRow {
   readonly toolUrl: string;
   readonly scope: string;
   readonly deepLinkingResponseMode: 'Query' | 'FormPost';
+  readonly deploymentPolicy: DeploymentPolicy;
   readonly isActive: boolean;
 }
 
@@ -32,10 +35,12 @@ export interface ToolRow {
 export interface Registration {
   readonly platform: PlatformRow;
   readonly tool: ToolRow;
+  /** Those that it lists. */
   readonly deploymentIds: readonly string[];
 }
 
-interface Stored extends Registration {
+interface Stored extends Pick<Registration, 'platform' | 'tool'> {
+  readonly deployments: StoredDeployments;
   /** An inactive platform takes no launch, whatever its registrations say. */
   readonly isPlatformActive: boolean;
   readonly keys: Keys;
@@ -59,14 +64,14 @@ export interface KeySource {
   readonly now: Date;
 }
 
-/** Ids of the published keys, the one that signs first, and when the next rotation step is due. */
-export interface Published {
+/** Ids of the published keys, the one that signs first, when the next rotation step is due, and what administrators have to do or did. */
+export interface Published extends Pick<StoredDeployments, 'waiting' | 'admitted'> {
   readonly keyIds: readonly string[];
   readonly dueAt: Date | undefined;
 }
 
 type Tables = Readonly<
-  Record<'tools' | 'toolKeys' | 'platforms' | 'deployments' | 'identities' | 'links' | 'notices' | 'handlers', string>
+  Record<'tools' | 'toolKeys' | 'platforms' | 'deployments' | 'requests' | 'identities' | 'links' | 'notices' | 'handlers', string>
 >;
 
 function tablesOf({ slug }: TenantSchema): Tables {
@@ -76,6 +81,7 @@ function tablesOf({ slug }: TenantSchema): Tables {
     toolKeys: `${schema}.lti_tool_keys`,
     platforms: `${schema}.lti_platforms`,
     deployments: `${schema}.lti_deployments`,
+    requests: `${schema}.lti_deployment_requests`,
     identities: `${schema}.lti_identities`,
     links: `${schema}.lti_resource_links`,
     notices: `${schema}.lti_notices`,
@@ -89,7 +95,7 @@ function tablesOf({ slug }: TenantSchema): Tables {
  */
 export async function syncRegistration(rows: TenantRows, reference: string, wanted: Registration, source: KeySource): Promise<Published> {
   const present = await find(rows, reference);
-  if (present && isAsWanted(present, wanted) && isAtRest(present.keys, source)) return published(present.keys, source);
+  if (present && isAsWanted(present, wanted) && isAtRest(present.keys, source)) return published(present, source);
   const fresh = await freshKey(present?.keys, source);
   try {
     await rows.pool.transaction((tx) => write(tx, rows, reference, wanted, { present: present?.keys, fresh, source }));
@@ -98,12 +104,14 @@ export async function syncRegistration(rows: TenantRows, reference: string, want
     throw new ClientIdTaken(wanted.tool.clientId, { cause: error });
   }
   const written = await find(rows, reference);
-  return written ? published(written.keys, source) : { keyIds: [], dueAt: source.now };
+  return written ? published(written, source) : { keyIds: [], dueAt: source.now, waiting: [], admitted: [] };
 }
 
-const published = (keys: Keys, source: KeySource): Published => ({
+const published = ({ keys, deployments: { waiting, admitted } }: Stored, source: KeySource): Published => ({
   keyIds: publishedIds(keys, source.now),
   dueAt: stepOf(keys, source).dueAt,
+  waiting,
+  admitted,
 });
 
 /** A key of a person's own is theirs to rotate. */
@@ -147,33 +155,31 @@ export async function removeOtherRegistrations(schema: TenantSchema, references:
 
 const isAsWanted = (present: Stored, { platform, tool, deploymentIds }: Registration): boolean =>
   present.isPlatformActive &&
-  isDeepStrictEqual(
-    { platform: present.platform, tool: present.tool, deploymentIds: present.deploymentIds },
-    { platform, tool, deploymentIds: [...deploymentIds].toSorted() },
-  );
+  isDeepStrictEqual({ platform: present.platform, tool: present.tool }, { platform, tool }) &&
+  areDeploymentsAsWanted(present.deployments, { policy: tool.deploymentPolicy, listed: deploymentIds });
 
 async function find(rows: TenantRows, reference: string): Promise<Stored | undefined> {
   const tables = tablesOf(rows);
-  const { tools, platforms, deployments } = tables;
+  const { tools, platforms } = tables;
   const [row] = await rows.pool.query<
-    PlatformRow & ToolRow & { isPlatformActive: boolean; keyId: string | null; keySince: Date; spare: SpareKey[]; deploymentIds: string[] }
+    PlatformRow & ToolRow & StoredDeployments & { isPlatformActive: boolean; keyId: string | null; keySince: Date; spare: SpareKey[] }
   >(
     `SELECT p.issuer, p.auth_endpoint AS "authEndpoint", p.token_endpoint AS "tokenEndpoint", p.jwks_endpoint AS "jwksEndpoint",
        p.platform_name AS "platformName", p.token_audience AS "tokenAudience", p.frame_ancestors AS "frameAncestors",
        p.is_active AS "isPlatformActive", t.client_id AS "clientId", t.consumer_key AS "consumerKey", t.tool_url AS "toolUrl", t.scope,
-       t.deep_linking_response_mode AS "deepLinkingResponseMode", t.is_active AS "isActive", t.key_id AS "keyId", t.key_since AS "keySince",
-       ${spareKeys(tables)} AS spare,
-       ARRAY(SELECT d.deployment_id::text FROM ${deployments} d WHERE d.tool_id = t.id AND d.platform_id = p.id) AS "deploymentIds"
+       t.deep_linking_response_mode AS "deepLinkingResponseMode", t.deployment_policy AS "deploymentPolicy", t.is_active AS "isActive", t.key_id AS "keyId", t.key_since AS "keySince",
+       ${spareKeys(tables)} AS spare, ${deploymentColumns(tables)}
      FROM ${tools} t JOIN ${platforms} p ON p.id = t.platform_id WHERE t.managed_ref = $1`,
     [reference],
   );
   if (!row) return undefined;
   const { issuer, authEndpoint, tokenEndpoint, jwksEndpoint, platformName, tokenAudience, frameAncestors } = row;
-  const { clientId, consumerKey, toolUrl, scope, deepLinkingResponseMode, isActive, keyId, keySince, spare, deploymentIds } = row;
+  const { clientId, consumerKey, toolUrl, scope, deepLinkingResponseMode, deploymentPolicy, isActive, keyId, keySince, spare } = row;
+  const { deploymentIds, waiting, admitted, refused } = row;
   return {
     platform: { issuer, authEndpoint, tokenEndpoint, jwksEndpoint, platformName, tokenAudience, frameAncestors },
-    tool: { clientId, consumerKey, toolUrl, scope, deepLinkingResponseMode, isActive },
-    deploymentIds: deploymentIds.toSorted(),
+    tool: { clientId, consumerKey, toolUrl, scope, deepLinkingResponseMode, deploymentPolicy, isActive },
+    deployments: { deploymentIds, waiting, admitted, refused },
     isPlatformActive: row.isPlatformActive,
     keys: keysOf(keyId === null ? undefined : { kid: keyId, since: keySince }, spare),
   };
@@ -201,10 +207,11 @@ async function write(
   if (key) await replaceCurrent(tx, tables, reference, key.kid, now);
   const [written] = await tx.query<{ id: number }>(
     `INSERT INTO ${tables.tools} AS t (client_id, consumer_key, tool_url, scope, deep_linking_response_mode, is_active, platform_id,
-       public_key, private_key, key_id, key_since, managed_by, managed_ref)
-     VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13)
+       public_key, private_key, key_id, key_since, managed_by, managed_ref, deployment_policy)
+     VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14)
      ON CONFLICT (managed_ref) DO UPDATE SET client_id = excluded.client_id, consumer_key = excluded.consumer_key, tool_url = excluded.tool_url,
-       scope = excluded.scope, deep_linking_response_mode = excluded.deep_linking_response_mode, is_active = excluded.is_active,
+       scope = excluded.scope, deep_linking_response_mode = excluded.deep_linking_response_mode, deployment_policy = excluded.deployment_policy,
+       is_active = excluded.is_active,
        platform_id = excluded.platform_id, public_key = coalesce(excluded.public_key, t.public_key),
        private_key = coalesce(excluded.private_key, t.private_key), key_id = coalesce(excluded.key_id, t.key_id),
        key_since = CASE WHEN excluded.key_id IS NULL THEN t.key_since ELSE excluded.key_since END
@@ -223,12 +230,14 @@ async function write(
       now,
       MANAGED_BY,
       reference,
+      tool.deploymentPolicy,
     ],
   );
   if (present?.current) await takeStep(tx, tables, reference, stepOf(present, source), { keys: present, fresh, seal, now });
-  await writeDeployments(tx, tables, { toolId: written?.id ?? 0, platformId }, deploymentIds);
+  const toolId = written?.id ?? 0;
   const isAnother = former !== undefined && (former.platformId !== platformId || former.clientId !== tool.clientId);
-  if (isAnother) await deleteRecords(tx, tables, written?.id ?? 0);
+  if (isAnother) await deleteRecords(tx, tables, toolId);
+  await writeDeployments(tx, tables, { toolId, platformId }, { policy: tool.deploymentPolicy, listed: deploymentIds });
   await removeNotes(tx, rows.slug, reference, isAnother ? undefined : deploymentIds);
   if (former?.platformId != null && former.platformId !== platformId) await dropUnused(tx, tables, former.platformId);
 }
@@ -261,29 +270,12 @@ async function writePlatform(tx: Sql, { platforms }: Tables, platform: PlatformR
   return row?.id ?? 0;
 }
 
-async function writeDeployments(
-  tx: Sql,
-  { deployments }: Tables,
-  of: { toolId: number; platformId: number },
-  ids: readonly string[],
-): Promise<void> {
-  await tx.query(`DELETE FROM ${deployments} WHERE tool_id = $1 AND NOT (platform_id = $2 AND deployment_id = ANY ($3))`, [
-    of.toolId,
-    of.platformId,
-    ids,
-  ]);
-  await tx.query(
-    `INSERT INTO ${deployments} (tool_id, platform_id, deployment_id) SELECT $1, $2, unnest($3::text[]) ON CONFLICT DO NOTHING`,
-    [of.toolId, of.platformId, ids],
-  );
-}
-
 /**
- * What was recorded of placed links and notices counts for the issuer and client id alone that it was verified for. The next launch of each link
+ * What was recorded of placed links, notices and deployments that were not listed counts for the issuer and client id alone that it was verified for. The next launch of each link
  * verifies and records it again.
  */
-async function deleteRecords(tx: Sql, { links, notices, handlers }: Tables, toolId: number): Promise<void> {
-  for (const table of [links, notices, handlers]) await tx.query(`DELETE FROM ${table} WHERE tool_id = $1`, [toolId]);
+async function deleteRecords(tx: Sql, { links, notices, handlers, requests }: Tables, toolId: number): Promise<void> {
+  for (const table of [links, notices, handlers, requests]) await tx.query(`DELETE FROM ${table} WHERE tool_id = $1`, [toolId]);
 }
 
 /**

@@ -2,12 +2,15 @@ import { z } from 'zod';
 import { type Endpoint, endpoint, reply, tagged } from '../../api/endpoint.ts';
 import { Uuid } from '../../api/schemas.ts';
 import type { DynamicRegistration } from '../dynamic-registration/dynamic-registration.service.ts';
+import { Decision, DeploymentPage, DeploymentQuery, DeploymentView } from './deployments.schema.ts';
+import type { Deployments } from './deployments.service.ts';
 import { NewRegistrationLink, RegistrationLink, RegistrationPage, RegistrationQuery, RegistrationView } from './registrations.schema.ts';
 import type { Registrations } from './registrations.service.ts';
 
+const WRITE = { tag: 'lti', caller: { permission: 'write:registrations' } } as const;
 const READ = { tag: 'lti', caller: { permission: 'read:registrations' } } as const;
 
-export const registrationEndpoints = (registrations: Registrations, dynamic: DynamicRegistration): Endpoint[] => [
+export const registrationEndpoints = (registrations: Registrations, deployments: Deployments, dynamic: DynamicRegistration): Endpoint[] => [
   endpoint({
     ...READ,
     method: 'get',
@@ -30,8 +33,32 @@ export const registrationEndpoints = (registrations: Registrations, dynamic: Dyn
     handle: async ({ params }) => tagged(200, await registrations.get(params.id)),
   }),
   endpoint({
-    tag: 'lti',
-    caller: { permission: 'write:registrations' },
+    ...READ,
+    method: 'get',
+    path: '/lti/registrations/{id}/deployments',
+    operationId: 'listDeployments',
+    summary: 'List the deployments of a registration: those that are listed, that wait, and that were admitted or refused',
+    params: z.object({ id: Uuid }),
+    query: DeploymentQuery,
+    replies: { 200: DeploymentPage },
+    errors: ['not_found'],
+    handle: async ({ params, query }) => reply(200, await deployments.list(params.id, query)),
+  }),
+  endpoint({
+    ...WRITE,
+    method: 'post',
+    path: '/lti/registrations/{id}/deployments',
+    operationId: 'decideDeployment',
+    summary: 'Admit a deployment of an LMS, so that it may launch, or refuse it (deploymentPolicy Confirm)',
+    params: z.object({ id: Uuid }),
+    body: Decision,
+    replies: { 200: DeploymentView },
+    errors: ['not_found', 'conflict', 'managed'],
+    idempotent: true,
+    handle: async ({ params, body }) => reply(200, await deployments.decide(params.id, body)),
+  }),
+  endpoint({
+    ...WRITE,
     method: 'post',
     path: '/lti/registration-links',
     operationId: 'createRegistrationLink',

@@ -26,6 +26,10 @@ export const RegistrationView = z
     issuer: z.string().meta({ example: 'https://moodle.example.org' }),
     platform_name: z.string().nullable().meta({ example: 'Moodle of the university' }),
     deployment_ids: z.array(z.string().meta({ example: '1' })).describe('the deployments that may launch; none: no launch is taken'),
+    deployment_policy: z
+      .enum(['Listed', 'Confirm'])
+      .describe('Confirm: deployments that are not listed wait until an administrator admits them'),
+    waiting_deployments: z.int().describe('how many wait').meta({ example: 0 }),
     scope: z.string().meta({ example: 'openid' }),
     is_active: z.boolean(),
     managed_by: z

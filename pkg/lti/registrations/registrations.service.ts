@@ -48,6 +48,8 @@ export class Registrations {
       issuer: row.issuer ?? '',
       platform_name: row.platformName,
       deployment_ids: [...row.deploymentIds],
+      deployment_policy: row.deploymentPolicy,
+      waiting_deployments: row.waitingDeployments,
       scope: row.scope,
       is_active: row.isActive,
       managed_by: row.managedBy,

@@ -36,6 +36,9 @@ const MIN_WAIT_MS = 1_000;
 
 const CLIENT_ID_MISSING = 'paste the addresses of the status at the LMS, then set spec.clientId to the client id that it shows';
 
+/** Of those that wait, and of those that were admitted. */
+const DEPLOYMENTS_SHOWN = 10;
+
 /** The columns of a platform's addresses (docs/design/records.md, LTI). */
 const MAX_ADDRESS = 500;
 
@@ -58,7 +61,7 @@ class LtiRegistrations implements TenantScopedKind<LtiRegistration> {
     const synced = await steps.run('Synced', { accepted }, ({ accepted }) => this.#sync(registration, accepted));
     // Also of one that is not accepted: an LMS makes the client id once these are pasted there.
     const tenant = this.#deps.access.find(registration.metadata.namespace, registration.spec.tenantRef.name);
-    const status = { ...(tenant ? addresses(tenant) : {}), ...(synced.value ? { publicKeyIds: synced.value } : {}) };
+    const status = { ...(tenant ? addresses(tenant) : {}), ...(synced.value ? shownOf(synced.value, registration.spec) : {}) };
     const { name, issuer } = registration.spec.platform;
     return { status, message: `launches from ${name === undefined ? issuer : `${name} (${issuer})`}` };
   }
@@ -106,19 +109,20 @@ class LtiRegistrations implements TenantScopedKind<LtiRegistration> {
     }
   }
 
-  async #sync(registration: Observed<LtiRegistration>, { tenant, clientId, relations }: Accepted): Promise<StepResult<string[]>> {
+  async #sync(registration: Observed<LtiRegistration>, { tenant, clientId, relations }: Accepted): Promise<StepResult<Published>> {
     const rows = await this.#deps.access.open(tenant);
     const given = await this.#givenKey(registration);
     const wanted = wantedOf(registration, { tenant, clientId, relations });
     const { keyRotationPeriod } = registration.spec;
-    const { keyIds, dueAt } = await synced(rows, referenceOf(registration), wanted, {
+    const published = await synced(rows, referenceOf(registration), wanted, {
       given,
       generate: newToolKey,
       period: keyRotationPeriod === undefined ? undefined : periodMs(keyRotationPeriod),
       now: this.#deps.clock.now(),
     });
+    const { dueAt } = published;
     return {
-      value: [...keyIds],
+      value: published,
       reason: 'Synced',
       message: `client ${clientId} is registered in the tenant`,
       ...(dueAt ? { retryAfterMs: Math.max(MIN_WAIT_MS, dueAt.getTime() - this.#deps.clock.now().getTime()) } : {}),
@@ -163,10 +167,18 @@ export function wantedOf({ spec }: LtiRegistration, { tenant, clientId, relation
       toolUrl: spec.toolUrl ?? tenant.status?.appUrl ?? '',
       scope: spec.scope,
       deepLinkingResponseMode: deepLinkingModeOf(spec),
+      deploymentPolicy: spec.deploymentPolicy,
       isActive: spec.active,
     },
     deploymentIds: spec.deploymentIds ?? [],
   };
+}
+
+/** Of the rows. What is undefined is not so any more: with `Listed` nothing waits, and nothing is admitted by REST. */
+function shownOf({ keyIds, waiting, admitted }: Published, { deploymentPolicy }: LtiRegistration['spec']): LtiRegistrationStatus {
+  const shown = (ids: readonly string[]) =>
+    deploymentPolicy === 'Confirm' ? { count: ids.length, ids: ids.slice(0, DEPLOYMENTS_SHOWN) } : undefined;
+  return { publicKeyIds: [...keyIds], waitingDeployments: shown(waiting), admittedDeployments: shown(admitted) } as LtiRegistrationStatus;
 }
 
 /** docs/design/lti.md, A launch: the addresses of a tool registration. */

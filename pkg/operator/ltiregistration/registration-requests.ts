@@ -115,7 +115,7 @@ export function registrationOf(id: string, wanted: WantedRegistration, tenant: P
         ...(tokenAudience === null ? {} : { tokenAudience }),
       },
       clientId,
-      ...(deploymentId === null ? {} : { deploymentIds: [deploymentId] }),
+      ...(deploymentId === null ? { deploymentPolicy: 'Confirm' } : { deploymentIds: [deploymentId] }),
     },
   } as unknown as LtiRegistration;
 }

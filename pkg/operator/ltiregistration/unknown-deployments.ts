@@ -6,8 +6,14 @@ import { quoted, reportNotes, type NotesDeps } from './notes.ts';
 export const reportUnknownDeployments = (deps: NotesDeps): ShardChanges<DeploymentNote> =>
   reportNotes(deps, unknownDeployments, {
     isCurrent: ({ deploymentId }, { spec }) => !spec.deploymentIds?.includes(deploymentId),
-    event: ({ deploymentId }) => ({
-      reason: 'UnknownDeployment',
-      message: `launches were refused, since their deployment is not listed; to let it in, add to spec.deploymentIds: ${quoted(deploymentId)}`,
-    }),
+    event: ({ deploymentId }, { spec }) =>
+      spec.deploymentPolicy === 'Confirm'
+        ? {
+            reason: 'DeploymentWaiting',
+            message: `an administrator has to admit a deployment that launched, by REST or by adding to spec.deploymentIds: ${quoted(deploymentId)}`,
+          }
+        : {
+            reason: 'UnknownDeployment',
+            message: `launches were refused, since their deployment is not listed; to let it in, add to spec.deploymentIds: ${quoted(deploymentId)}`,
+          },
   });

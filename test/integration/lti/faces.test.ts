@@ -60,8 +60,16 @@ async function byPortal(lms: Lms, face: Face): Promise<Connected> {
         tokenAudience: null,
         frameAncestors: [],
       },
-      tool: { clientId, consumerKey: clientId, toolUrl: tenant.url, scope: 'openid', deepLinkingResponseMode: 'FormPost', isActive: true },
-      deploymentIds: ['campus-a', 'campus-b'],
+      tool: {
+        clientId,
+        consumerKey: clientId,
+        toolUrl: tenant.url,
+        scope: 'openid',
+        deepLinkingResponseMode: 'FormPost',
+        deploymentPolicy: 'Confirm',
+        isActive: true,
+      },
+      deploymentIds: [],
     },
     { given: undefined, generate: cheapToolKey, period: undefined, now: new Date() },
   );
@@ -98,9 +106,8 @@ describe.each(Object.entries(FACES) as [FaceName, Face][])('%s', (name, face) =>
       managed_by: 'kubernetes',
       public_key_ids: [connected.at.keyId],
     });
-    expect(shown.deployment_ids).toEqual(
-      isDynamic ? (face.namesDeployment ? [connected.desk.tools[0]?.deploymentId] : []) : ['campus-a', 'campus-b'],
-    );
+    expect(shown.deployment_ids).toEqual(face.namesDeployment ? [connected.desk.tools[0]?.deploymentId] : []);
+    expect(shown.deployment_policy).toBe(face.namesDeployment ? 'Listed' : 'Confirm');
     expect(shown.registered?.product ?? null).toBe(isDynamic ? face.product : null);
   });
 
@@ -147,19 +154,26 @@ describe.each(Object.entries(FACES) as [FaceName, Face][])('%s', (name, face) =>
       ],
     };
     expect(agreed?.placements).toEqual(placements[name]);
-    const words = { moodle: 'Activate', canvas: 'unknown_deployment', blackboard: '', brightspace: 'LTI Advantage', sakai: 'Approve it' };
+    const words = { moodle: 'Activate', canvas: 'deployment_waiting', blackboard: '', brightspace: 'LTI Advantage', sakai: 'Approve it' };
     expect(connected.page).toContain(words[name]);
   });
 
-  test('a launch of a deployment that it did not name is refused until the id is listed', async () => {
-    const page = await follow(new Browser(), connected.lms.open(connected.clientId, { roles: [INSTRUCTOR] }));
+  test('a launch of a deployment that it did not name waits until an administrator admits the deployment', async () => {
+    const opens = () => follow(new Browser(), connected.lms.open(connected.clientId, { roles: [INSTRUCTOR] }));
+    const page = await opens();
 
-    const isKnown = face.namesDeployment || !isDynamic;
-    expect([page.status, page.code]).toEqual(isKnown ? [303, undefined] : [403, 'unknown_deployment']);
-    if (isKnown) return;
-    const deploymentId = connected.desk.tools[0]?.deploymentId ?? '';
+    expect([page.status, page.code]).toEqual(face.namesDeployment ? [303, undefined] : [403, 'deployment_waiting']);
+    if (face.namesDeployment) return;
+    const { id, waiting_deployments } = await shownRegistration(connected.clientId);
+    const path = `/lti/registrations/${id}/deployments`;
+    const { data } = (await tenant.admin.get(path, { query: { status: 'waiting' } })).body;
+    const deploymentId = isDynamic ? connected.desk.tools[0]?.deploymentId : 'campus-a';
     expect(page.text).toContain(`Its id is ${deploymentId}`);
-    await tenant.db.tables.ltiDeployments.insert({ toolId: connected.at.toolId, platformId: connected.at.platformId, deploymentId });
+    expect([waiting_deployments, data]).toMatchObject([1, [{ deployment_id: deploymentId, status: 'waiting' }]]);
+    // Of Blackboard a second institution, too.
+    for (const admitted of isDynamic ? [deploymentId] : [deploymentId, 'campus-b'])
+      await tenant.admin.post(path, { deployment_id: admitted, status: 'admitted' });
+    expect((await opens()).status).toBe(303);
   });
 
   test.each([

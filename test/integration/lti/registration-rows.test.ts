@@ -45,6 +45,7 @@ const registration = (clientId: string, issuer = ISSUER): Registration => ({
     toolUrl: 'https://tool.example',
     scope: 'openid',
     deepLinkingResponseMode: 'Query',
+    deploymentPolicy: 'Listed',
     isActive: true,
   },
   deploymentIds: ['1'],

@@ -24,6 +24,8 @@ test('a registration is shown with all that an LMS asks for, in one statement, a
       issuer: at.lms.issuer,
       platform_name: null,
       deployment_ids: ['1'],
+      deployment_policy: 'Listed',
+      waiting_deployments: 0,
       scope: 'openid',
       is_active: true,
       managed_by: 'kubernetes',

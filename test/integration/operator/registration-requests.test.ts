@@ -83,6 +83,7 @@ test('a registration that an LMS made becomes an LtiRegistration that says where
     },
     clientId: body.clientId,
     deploymentIds: ['7'],
+    deploymentPolicy: 'Listed',
     scope: 'openid',
     active: true,
   });
@@ -105,6 +106,15 @@ test('registrations are Ready long before the next poll, since the operator is n
   process.stderr.write(`  Ready after ${took.map((ms) => ms.toFixed(0)).join(', ')} ms\n`);
   // By polls alone the second and the third would each take one.
   expect(took.reduce((sum, ms) => sum + ms, 0)).toBeLessThan(POLL_MS);
+});
+
+test('a registration of an LMS that did not name its deployment has its deployments admitted one by one', async () => {
+  const id = await leave(wanted({ deploymentId: null }));
+
+  await handled(id);
+  const { spec } = await cluster.registrations.get(keyOf(id));
+
+  expect([spec.deploymentPolicy, spec.deploymentIds]).toEqual(['Confirm', undefined]);
 });
 
 test('a registration that nothing asks for any more stays: the operator deletes none that it made', async () => {
@@ -155,7 +165,7 @@ test('fields that a tenant’s server may not set are passed over: no Secret of 
   await handled(id);
   const { metadata, spec } = await cluster.registrations.get(keyOf(id));
 
-  expect(Object.keys(spec).sort()).toEqual(['active', 'clientId', 'deploymentIds', 'platform', 'scope', 'tenantRef']);
+  expect(Object.keys(spec).sort()).toEqual(['active', 'clientId', 'deploymentIds', 'deploymentPolicy', 'platform', 'scope', 'tenantRef']);
   expect([spec.tenantRef.name, spec.scope, spec.platform.frameAncestors, metadata.namespace]).toEqual([
     tenant,
     'openid',

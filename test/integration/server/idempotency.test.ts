@@ -213,6 +213,14 @@ const SUCCEEDS: Readonly<Record<string, () => Promise<(key: string) => Promise<A
     const items = [{ type: 'folder', id: body.id }];
     return (key) => tenant.admin.post('/batch', { operation: 'delete', items }, keyed(key));
   },
+  decideDeployment: async () => {
+    const [tool] = await tenant.db.query<{ uuid: string }>(
+      `WITH lms AS (INSERT INTO lti_platforms (issuer, auth_endpoint, token_endpoint, jwks_endpoint) VALUES ('https://lms.example', '', '', '') RETURNING id)
+       INSERT INTO lti_tools (client_id, consumer_key, tool_url, platform_id, deployment_policy) SELECT '1', '1', '', id, 'Confirm' FROM lms RETURNING uuid`,
+    );
+    return (key) =>
+      tenant.admin.post(`/lti/registrations/${tool?.uuid}/deployments`, { deployment_id: '7', status: 'admitted' }, keyed(key));
+  },
   createSchedule: async () => (key) => tenant.admin.post('/schedules', NIGHTLY, keyed(key)),
   runSchedule: async () => {
     const { body } = await tenant.admin.post('/schedules', NIGHTLY);

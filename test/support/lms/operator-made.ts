@@ -22,7 +22,8 @@ export async function asTheOperator(tenant: TestTenant): Promise<void> {
     const observed = {
       ...made,
       metadata: { ...made.metadata, uid: id, creationTimestamp: '2026-01-01T00:00:00Z' },
-      spec: { ...made.spec, scope: 'openid', active: true },
+      // With the defaults of the schema.
+      spec: { ...made.spec, scope: 'openid', active: true, deploymentPolicy: made.spec.deploymentPolicy ?? 'Listed' },
     } as unknown as Observed<LtiRegistration>;
     const registration = wantedOf(observed, {
       tenant: owner,

@@ -1,3 +1,4 @@
+import type { DeploymentPolicy } from '../../../pkg/lti/registrations/deployment-requests.sql.ts';
 import { type KeySource, syncRegistration } from '../../../pkg/lti/registrations/registration.sql.ts';
 import { givenToolKey, type ToolKey } from '../../../pkg/lti/registrations/tool-key.ts';
 import { systemClock } from '../../../pkg/runtime/clock.ts';
@@ -17,6 +18,12 @@ export interface Registration {
 
 const DEPLOYMENT = '1';
 
+/** What a resource says of deployments; left out: the LMS's own is listed. */
+export interface Deployments {
+  readonly deploymentPolicy?: DeploymentPolicy;
+  readonly deploymentIds?: readonly string[];
+}
+
 /** As `newToolKey`, for less CPU. */
 export const cheapToolKey = (): Promise<ToolKey> =>
   givenToolKey(newRsaKeys().privateKey.export({ type: 'pkcs8', format: 'pem' }).toString());
@@ -25,15 +32,23 @@ export const cheapToolKey = (): Promise<ToolKey> =>
  * A tenant that is registered at an LMS, and the LMS at the tenant as the operator registers it for the resource `test/<client id>`. `existing`: a
  * registration whose LMS this one is of too; without it the LMS is new and the caller stops it.
  */
-export async function registeredLms(tenant: TestTenant, existing?: Pick<Registration, 'lms'>): Promise<Registration> {
+export async function registeredLms(
+  tenant: TestTenant,
+  existing?: Pick<Registration, 'lms'>,
+  deployments: Deployments = {},
+): Promise<Registration> {
   const lms = existing?.lms ?? (await Lms.start());
   const clientId = `client-${systemRandom.hex(5)}`;
-  return registeredAs(tenant, `test/${clientId}`, lms, clientId);
+  return registeredAs(tenant, `test/${clientId}`, lms, clientId, deployments);
 }
 
 /** The registration after its resource was changed: at another LMS, or by another client id. What is left out stays as `registeredLms` made it. */
-export function changedTo(tenant: TestTenant, at: Registration, to: { lms?: Lms; clientId?: string }): Promise<Registration> {
-  return registeredAs(tenant, `test/${at.clientId}`, to.lms ?? at.lms, to.clientId ?? at.clientId);
+export function changedTo(
+  tenant: TestTenant,
+  at: Registration,
+  { lms = at.lms, clientId = at.clientId, ...deployments }: { lms?: Lms; clientId?: string } & Deployments,
+): Promise<Registration> {
+  return registeredAs(tenant, `test/${at.clientId}`, lms, clientId, deployments);
 }
 
 /** Ways in which the key that signs is replaced: `spec.keySecretRef` names another, or `spec.keyRotationPeriod` is over. */
@@ -44,12 +59,16 @@ const HOUR_MS = 3_600_000;
 /** The registration after its key was replaced; the former one stays published. */
 export async function rotated(tenant: TestTenant, at: Registration, how: (typeof ROTATIONS)[number]): Promise<Registration> {
   const reference = `test/${at.clientId}`;
-  if (how === 'by hand') return registeredAs(tenant, reference, at.lms, at.clientId, { given: await cheapToolKey() });
+  if (how === 'by hand') return registeredAs(tenant, reference, at.lms, at.clientId, {}, { given: await cheapToolKey() });
   const step = (hours: number): Promise<Registration> =>
-    registeredAs(tenant, reference, at.lms, at.clientId, {
-      period: 2 * HOUR_MS,
-      now: new Date(systemClock.now().getTime() + hours * HOUR_MS),
-    });
+    registeredAs(
+      tenant,
+      reference,
+      at.lms,
+      at.clientId,
+      {},
+      { period: 2 * HOUR_MS, now: new Date(systemClock.now().getTime() + hours * HOUR_MS) },
+    );
   await step(1.5);
   return step(3);
 }
@@ -59,6 +78,7 @@ async function registeredAs(
   reference: string,
   lms: Lms,
   clientId: string,
+  { deploymentPolicy = 'Listed', deploymentIds = [DEPLOYMENT] }: Deployments = {},
   source: Partial<KeySource> = {},
 ): Promise<Registration> {
   const wanted = {
@@ -77,9 +97,10 @@ async function registeredAs(
       toolUrl: tenant.url,
       scope: 'openid',
       deepLinkingResponseMode: 'FormPost' as const,
+      deploymentPolicy,
       isActive: true,
     },
-    deploymentIds: [DEPLOYMENT],
+    deploymentIds,
   };
   const keys = { given: undefined, generate: cheapToolKey, period: undefined, now: systemClock.now(), ...source };
   await syncRegistration(tenant.rows, reference, wanted, keys);

@@ -33,6 +33,16 @@ const byLearner =
     return { by: api, params: { launch_id: launchId }, ...more };
   };
 
+const decision = { deployment_id: '7', status: 'admitted' };
+/** Of a registration of its own, whose deployments administrators admit. */
+const confirming =
+  (body: object): Make =>
+  async (w) => {
+    const { toolId } = await registeredLms(w.tenant, w.at, { deploymentPolicy: 'Confirm' });
+    const tool = await w.tenant.db.tables.ltiTools.find({ id: toolId });
+    return { params: { id: tool?.uuid ?? NOBODY }, body };
+  };
+
 /** By an instructor whom the LMS asks for content; `items`: the answer. */
 const asked =
   (
@@ -160,6 +170,11 @@ export const LTI_CASES: Readonly<Record<string, Cases>> = {
   },
   listRegistrations: administrators(() => ({})),
   getRegistration: administrators(async (w) => of((await w.tenant.admin.get('/lti/registrations')).body.data[0])),
+  listDeployments: administrators(async (w) => of((await w.tenant.admin.get('/lti/registrations')).body.data[0])),
+  decideDeployment: administrators(confirming(decision), {
+    conflict: async (w) => byAdmin(w, { ...of((await w.tenant.admin.get('/lti/registrations')).body.data[0]), body: decision }),
+    managed: async (w) => byAdmin(w, await confirming({ deployment_id: '1', status: 'refused' })(w)),
+  }),
   createRegistrationLink: administrators(() => ({ body: { platform_name: 'Moodle' } }), {
     conflict: async (w) => {
       await w.tenant.db.query(

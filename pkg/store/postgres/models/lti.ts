@@ -28,6 +28,8 @@ export const ltiTools = table('lti_tools', ['id'], {
   scope: filled(text),
   platformId: nullable(integer),
   deepLinkingResponseMode: filled(oneOf('Query', 'FormPost')),
+  /** What becomes of deployments that are not listed. */
+  deploymentPolicy: filled(oneOf('Listed', 'Confirm')),
   isActive: filled(boolean),
   managedBy: nullable(text),
   managedRef: nullable(text),

@@ -31,6 +31,7 @@ import { bytesOfJobs } from './0042-bytes-of-jobs.ts';
 import { storeFilesWithCrc } from './0150-store-files-with-crc.ts';
 import { registrationRequests } from './0200-registration-requests.ts';
 import { auditOfCourses } from './0210-audit-of-courses.ts';
+import { deploymentChanges } from './0230-deployment-changes.ts';
 import { notifyOperator } from './0250-notify-operator.ts';
 
 /** In their order. */
@@ -67,5 +68,6 @@ export const shardMigrations: readonly Migration<object>[] = [
   storeFilesWithCrc,
   registrationRequests,
   auditOfCourses,
+  deploymentChanges,
   notifyOperator,
 ];

@@ -63,6 +63,7 @@ import { registrationLinks } from './0215-registration-links.ts';
 import { auditOfCourses } from './0220-audit-of-courses.ts';
 import { platformOfHandIns } from './0221-platform-of-hand-ins.ts';
 import { imageLinks } from './0222-image-links.ts';
+import { deploymentRequests } from './0230-deployment-requests.ts';
 
 export const tenantMigrations: readonly TenantMigration[] = [
   people,
@@ -129,4 +130,5 @@ export const tenantMigrations: readonly TenantMigration[] = [
   auditOfCourses,
   platformOfHandIns,
   imageLinks,
+  deploymentRequests,
 ];
