@@ -78,9 +78,18 @@ function text(schema: Schema): fc.Arbitrary<string> {
       .filter((value) => Array.from(value).length <= most && !value.includes('\0'));
   // A pattern without a length bounds it itself.
   const bound = schema.maxLength === undefined ? Infinity : most;
-  return fc
-    .stringMatching(new RegExp(schema.pattern))
-    .filter((value) => Array.from(value).length >= least && Array.from(value).length <= bound && value.isWellFormed());
+  return matching(schema.pattern).filter(
+    (value) => Array.from(value).length >= least && Array.from(value).length <= bound && value.isWellFormed(),
+  );
+}
+
+/** By their patterns. fast-check takes milliseconds to make one, and an object asks for those of its fields whenever it is generated. */
+const made = new Map<string, fc.Arbitrary<string>>();
+
+function matching(pattern: string): fc.Arbitrary<string> {
+  const found = made.get(pattern) ?? fc.stringMatching(new RegExp(pattern));
+  made.set(pattern, found);
+  return found;
 }
 
 /** Headers that name a state or a tenant: with made-up values nearly every request would end at them. */
