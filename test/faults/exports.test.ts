@@ -13,7 +13,7 @@ const LIMIT_MS = 3_600_000;
 /** 17 to 40 MiB, whatever the size. An archive that is held costs its size more, so beside other tests more is allowed. */
 const GROWTH_MAX_MIB = process.env.EXPORT_MIB === undefined ? 112 : 96;
 
-const { platform } = workerSuite();
+const { platform } = workerSuite({}, { asInChart: true });
 const tenant = platformTenant(platform);
 
 /** Further empty folders in a folder, without the work of requests. */

@@ -18,7 +18,7 @@ const CHUNK = 1024 ** 2;
  */
 const GROWTH_MAX_MIB = process.env.IMPORT_MIB === undefined ? 160 : 96;
 
-const { platform } = workerSuite();
+const { platform } = workerSuite({}, { asInChart: true });
 const tenant = platformTenant(platform);
 
 const readerMib = (): number => residentMib('reader.main', (parent) => isThis(statusOf(parent, 'PPid'))) ?? 0;

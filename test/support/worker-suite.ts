@@ -1,17 +1,20 @@
 import { beforeEach } from '@jest/globals';
+import { WORKER_FLAGS } from '../../pkg/local/programs/carrel.ts';
 import { fixture, testFixture } from './fixture.ts';
 import { type Grading, startGrading } from './grading.ts';
 import type { Lms } from './lms/lms.ts';
 import { type Receiver, startReceiver } from './receiver.ts';
 import type { TestTenant } from './server.ts';
 import { startPlatform, type TestPlatform } from './worker-platform.ts';
-import { startWorkerProcess, type WorkerProcess } from './worker-process.ts';
+import { ROOMY, startWorkerProcess, type WorkerProcess } from './worker-process.ts';
 
 type Settings = Readonly<Record<string, string>>;
 
 interface SuiteOptions {
   /** As in test/support/stores.ts. */
   readonly durable?: boolean;
+  /** The worker has the memory that the chart gives it: for one whose memory is measured. */
+  readonly asInChart?: boolean;
 }
 
 /** A worker that a test may end and start anew. */
@@ -36,14 +39,14 @@ export const platformSuite = (options: SuiteOptions = {}): TestPlatform =>
 export function workerSuite(settings: Settings = {}, options: SuiteOptions = {}): WorkerSuite {
   const platform = platformSuite(options);
   const worker = fixture(
-    () => restartable(platform, settings),
+    () => restartable(platform, settings, options.asInChart ? WORKER_FLAGS : ROOMY),
     (running) => running.end('SIGTERM'),
   );
   return { platform, worker };
 }
 
-async function restartable(platform: TestPlatform, settings: Settings): Promise<SuiteWorker> {
-  let current = await startWorkerProcess(platform, settings);
+async function restartable(platform: TestPlatform, settings: Settings, flags: readonly string[]): Promise<SuiteWorker> {
+  let current = await startWorkerProcess(platform, settings, undefined, flags);
   return {
     metrics: () => current.metrics(),
     get ended() {
@@ -51,7 +54,7 @@ async function restartable(platform: TestPlatform, settings: Settings): Promise<
     },
     end: (signal) => current.end(signal),
     start: async (changed = {}, platformKeys = platform.platformKeys) => {
-      current = await startWorkerProcess({ ...platform, platformKeys }, { ...settings, ...changed });
+      current = await startWorkerProcess({ ...platform, platformKeys }, { ...settings, ...changed }, undefined, flags);
     },
   };
 }

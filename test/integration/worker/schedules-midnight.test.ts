@@ -10,7 +10,7 @@ import { countBy, range, waitFor } from '../../support/wait.ts';
 import { startWorkerProcess } from '../../support/worker-process.ts';
 import { workerSuite } from '../../support/worker-suite.ts';
 
-const { platform, worker } = workerSuite();
+const { platform, worker } = workerSuite({}, { asInChart: true });
 
 /** `make faults` has 1,000 of them. */
 const DUE = Number(process.env['DUE'] ?? 12);
