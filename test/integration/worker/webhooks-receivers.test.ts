@@ -1,7 +1,8 @@
 import type { ServerResponse } from 'node:http';
-import { afterEach, expect, test } from '@jest/globals';
+import { afterAll, afterEach, beforeAll, describe, expect, test } from '@jest/globals';
 import { freePort } from '../../support/ports.ts';
 import { startReceiver } from '../../support/receiver.ts';
+import type { TestTenant } from '../../support/server.ts';
 import { countBy, waitFor } from '../../support/wait.ts';
 import { addWebhook, ALL_EVENTS, emitGrades } from '../../support/webhooks.ts';
 import { Net } from '../net/harness.ts';
@@ -153,43 +154,70 @@ test('a tenant whose receiver stalls under 40 deliveries does not hold up anothe
   await receiver.close();
 });
 
-test.each([
-  ['fails after a later one has succeeded', { before: [], first: 'stall', later: 204 }, { failing: false, last_status_code: 204 }],
-  [
-    'fails after a later one has succeeded unnoted',
-    { before: [204], first: 'stall', later: 200 },
-    { failing: false, last_status_code: 204 },
-  ],
-  ['succeeds after a later one has failed', { before: [], first: 204, later: 500 }, { failing: true, last_status_code: 500 }],
-] as const)('an attempt that %s does not speak for the present', async (_what, { before, first, later }, expected) => {
-  // The earlier attempt goes on for longer than a busy machine takes for the later one.
-  await worker.end('SIGTERM');
-  await worker.start({ CARREL_WEBHOOK_TIMEOUT_SECONDS: '12' });
-  const asked: ServerResponse[] = [];
-  const port = await net.http((_request, response) => void asked.push(response));
-  const id = await addWebhook(tenant, { url: at(port) });
-  const begin = async (): Promise<ServerResponse> => {
-    const already = asked.length;
-    await emitGrades(tenant, 1);
-    return waitFor('the request', () => asked[already]);
+describe('what an earlier attempt finds does not speak for the present when it', () => {
+  const CASES = [
+    ['fails after a later one has succeeded', { before: [], first: 'stall', later: 204 }, { failing: false, last_status_code: 204 }],
+    [
+      'fails after a later one has succeeded unnoted',
+      { before: [204], first: 'stall', later: 200 },
+      { failing: false, last_status_code: 204 },
+    ],
+    ['succeeds after a later one has failed', { before: [], first: 204, later: 500 }, { failing: true, last_status_code: 500 }],
+  ] as const;
+  const overtaken: { readonly tenant: TestTenant; readonly id: string }[] = [];
+
+  /** An earlier attempt that ends after a later one; gives the webhook of both. */
+  const overtake = async (tenant: TestTenant, { before, first, later }: (typeof CASES)[number][1]): Promise<string> => {
+    const asked: ServerResponse[] = [];
+    const port = await receivers.http((_request, response) => void asked.push(response));
+    const id = await addWebhook(tenant, { url: at(port) });
+    const begin = async (): Promise<ServerResponse> => {
+      const already = asked.length;
+      await emitGrades(tenant, 1);
+      return waitFor('the request', () => asked[already]);
+    };
+    const attempts = async (): Promise<number> =>
+      (await tenant.admin.get(`/webhooks/${id}/deliveries`)).body.data.flatMap(({ attempts }: { attempts: unknown[] }) => attempts).length;
+    for (const status of before) {
+      (await begin()).writeHead(status).end();
+      await waitFor('what was before', async () => (await tenant.admin.get(`/webhooks/${id}`)).body.last_status_code === status);
+    }
+
+    const earlier = await begin();
+    (await begin()).writeHead(later).end();
+    await waitFor('the end of the later attempt', async () => (await attempts()) === before.length + 1);
+    if (first !== 'stall') earlier.writeHead(first).end();
+    await waitFor('the end of the earlier attempt', async () => (await attempts()) === before.length + 2);
+    return id;
   };
-  const attempts = async (): Promise<number> =>
-    (await tenant.admin.get(`/webhooks/${id}/deliveries`)).body.data.flatMap(({ attempts }: { attempts: unknown[] }) => attempts).length;
-  for (const status of before) {
-    (await begin()).writeHead(status).end();
-    await waitFor('what was before', async () => (await tenant.admin.get(`/webhooks/${id}`)).body.last_status_code === status);
-  }
 
-  const earlier = await begin();
-  (await begin()).writeHead(later).end();
-  await waitFor('the end of the later attempt', async () => (await attempts()) === before.length + 1);
-  if (first !== 'stall') earlier.writeHead(first).end();
-  await waitFor('the end of the earlier attempt', async () => (await attempts()) === before.length + 2);
-  await worker.end('SIGTERM'); // what was to be noted has been
-  await worker.start();
+  // All beside each other, each in a tenant of its own: they mostly wait.
+  const receivers = new Net();
+  beforeAll(async () => {
+    // The earlier attempt goes on for longer than a busy machine takes for the later one.
+    await worker.end('SIGTERM');
+    await worker.start({ CARREL_WEBHOOK_TIMEOUT_SECONDS: '12' });
+    const tenants: TestTenant[] = [];
+    for (const _ of CASES) tenants.push(await platform.tenant());
+    overtaken.push(
+      ...(await Promise.all(
+        CASES.map(async ([, what], index) => {
+          const tenant = tenants[index]!;
+          return { tenant, id: await overtake(tenant, what) };
+        }),
+      )),
+    );
+    await worker.end('SIGTERM'); // what was to be noted has been
+    await worker.start();
+  }, 300_000);
+  afterAll(() => receivers.close());
 
-  const { failing_since, last_status_code } = (await tenant.admin.get(`/webhooks/${id}`)).body;
-  expect({ failing: failing_since !== null, last_status_code }).toEqual(expected);
+  test.each(CASES.map(([what, , expected], index) => [what, index, expected] as const))('%s', async (_what, index, expected) => {
+    const { tenant, id } = overtaken[index]!;
+    const { failing_since, last_status_code } = (await tenant.admin.get(`/webhooks/${id}`)).body;
+
+    expect({ failing: failing_since !== null, last_status_code }).toEqual(expected);
+  });
 });
 
 test('a 410 of the address before the present one disables nothing', async () => {
