@@ -22,6 +22,7 @@ import { registrationEndpoints } from './registrations/registrations.endpoints.t
 import { Registrations } from './registrations/registrations.service.ts';
 import { resultEndpoints } from './results/results.endpoints.ts';
 import { Results } from './results/results.service.ts';
+import { LinkMembers } from './members/link-members.service.ts';
 import { memberEndpoints } from './members/members.endpoints.ts';
 import { CourseMembers } from './members/members.service.ts';
 import { RosterRequests } from './members/roster-requests.ts';
@@ -93,7 +94,7 @@ export const lti: Feature = {
         ...handInEndpoints(new HandIns(deps)),
         ...registrationEndpoints(new Registrations(deps), new Deployments(deps), registration),
         ...contextEndpoints(new Contexts(deps)),
-        ...memberEndpoints(new CourseMembers({ ...deps, tasks })),
+        ...memberEndpoints(new CourseMembers({ ...deps, tasks }), new LinkMembers({ ...deps, calls, services: courseServices })),
         ...lineItemEndpoints(new LineItems({ ...deps, calls, services: courseServices })),
         ...resultEndpoints(new Results({ ...deps, calls, services: courseServices })),
         ...gradeEndpoints(new Grades(deps)),

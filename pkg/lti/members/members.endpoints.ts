@@ -3,12 +3,14 @@ import { type Endpoint, endpoint, reply } from '../../api/endpoint.ts';
 import { Uuid } from '../../api/schemas.ts';
 import { TaskView } from '../../tasks/tasks.schema.ts';
 import { TEACHES } from '../contexts/contexts.endpoints.ts';
-import { MemberPage, MemberQuery } from './members.schema.ts';
+import { LMS_ERRORS } from '../line-items/line-items.endpoints.ts';
+import type { LinkMembers } from './link-members.service.ts';
+import { LinkMemberPage, LinkMemberQuery, MemberPage, MemberQuery } from './members.schema.ts';
 import type { CourseMembers } from './members.service.ts';
 
 const OfCourse = z.object({ id: Uuid });
 
-export const memberEndpoints = (members: CourseMembers): Endpoint[] => [
+export const memberEndpoints = (members: CourseMembers, ofLinks: LinkMembers): Endpoint[] => [
   endpoint({
     method: 'get',
     path: '/lti/contexts/{id}/members',
@@ -21,6 +23,19 @@ export const memberEndpoints = (members: CourseMembers): Endpoint[] => [
     replies: { 200: MemberPage },
     errors: ['not_found', 'forbidden'],
     handle: async ({ actor, params, query }) => reply(200, await members.list(actor, params.id, query)),
+  }),
+  endpoint({
+    method: 'get',
+    path: '/lti/contexts/{id}/link-members',
+    operationId: 'listLinkMembers',
+    summary: 'List the people of a course who may open one link of this tool, as the LMS says now',
+    tag: 'lti',
+    caller: TEACHES,
+    params: OfCourse,
+    query: LinkMemberQuery,
+    replies: { 200: LinkMemberPage },
+    errors: LMS_ERRORS,
+    handle: async ({ actor, params, query, request }) => reply(200, await ofLinks.list(actor, params.id, query, request.signal)),
   }),
   endpoint({
     method: 'post',

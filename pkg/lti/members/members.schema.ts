@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { pageOf, pageQueryOf } from '../../api/paging.ts';
 import { text, Timestamp, Uuid } from '../../api/schemas.ts';
+import { LmsPageQuery } from '../line-items/line-items.schema.ts';
 
 /** A person of a course, as its LMS says (docs/design/lti.md, Members). */
 export const MemberView = z
@@ -32,3 +33,15 @@ export const MemberQuery = z.object({
   q: text(1, 255).optional().meta({ description: 'part of the name or e-mail address; case does not matter', example: 'ada' }),
 });
 export type MemberQuery = z.output<typeof MemberQuery>;
+
+/** A person who may open a link, as its LMS says now (docs/design/lti.md, Members). */
+export const LinkMemberView = MemberView.omit({ source: true, last_launch_at: true }).meta({ id: 'LtiLinkMember' });
+export type LinkMemberView = z.output<typeof LinkMemberView>;
+
+export const LinkMemberPage = pageOf(LinkMemberView).meta({ id: 'LtiLinkMemberPage' });
+
+export const LinkMemberQuery = LmsPageQuery.extend({
+  resource_link_id: text(1, 255).meta({ description: "the LMS's own id of a link of this tool in the course", example: 'link-1' }),
+  role: z.enum(['instructor', 'learner']).optional(),
+});
+export type LinkMemberQuery = z.output<typeof LinkMemberQuery>;

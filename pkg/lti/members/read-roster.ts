@@ -6,7 +6,7 @@ import { unusable } from '../services/lms-problems.policy.ts';
 import { addressAtHost, nextPage } from '../services/next-link.policy.ts';
 import { memberOf, type RosterMember } from './roster-member.policy.ts';
 
-const CONTAINER = 'application/vnd.ims.lti-nrps.v2.membershipcontainer+json';
+export const CONTAINER = 'application/vnd.ims.lti-nrps.v2.membershipcontainer+json';
 
 /** Of a whole roster. A page is in memory as a whole. */
 export const ROSTER_LIMITS: OperationLimits = { operationMs: 10 * 60_000, requestMs: 30_000, replyBytes: 4 * 1024 * 1024 };
@@ -42,13 +42,18 @@ export async function* rosterPages(calls: LmsCalls, operation: Operation, { url,
   }
 }
 
-function pageOf({ body }: LmsAnswer, lmsId: string): RosterPage {
+/** Of a page of the course (NRPS 2.0 §2.2). Throws Problem. */
+export function entriesOf(body: unknown, lmsId: string): readonly unknown[] {
   const container = membersOf(body);
-  const entries = container?.['members'];
+  const entries: unknown = container?.['members'];
   if (!container || !Array.isArray(entries)) throw unusable('it is no list of members');
   const course = textOf(membersOf(container['context'])?.['id']);
   if (course !== null && course !== lmsId) throw unusable('it is a list of another course');
-  const read = entries.map(memberOf);
+  return entries;
+}
+
+function pageOf({ body }: LmsAnswer, lmsId: string): RosterPage {
+  const read = entriesOf(body, lmsId).map(memberOf);
   return {
     members: read.filter((member) => typeof member === 'object'),
     skipped: read.filter((member) => typeof member === 'string'),

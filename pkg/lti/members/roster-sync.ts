@@ -51,7 +51,7 @@ export class RosterSync {
       calls: this.#calls,
       clock: this.#services.clock,
     });
-    const { url, operation } = await services.roster(course, ROSTER_LIMITS, context.signal);
+    const { url, operation } = await services.roster(course, context.signal, ROSTER_LIMITS);
     const readAt = this.#services.clock.now();
     const bounds = new Bounds();
     const skipped: RosterSkipReason[] = [];

@@ -6,6 +6,7 @@ import type { Database } from '../../store/postgres/database.ts';
 import { requireTaught } from '../contexts/contexts.service.ts';
 import type { WhichLineItem } from '../line-items/line-items.service.ts';
 import { ASCII_ID } from '../launch/id-token.ts';
+import { peopleBySubject } from '../members/people.sql.ts';
 import { findLineItem } from '../line-items/line-items.sql.ts';
 import { addressBelow } from '../services/address-below.ts';
 import type { CourseServices } from '../services/course-services.ts';
@@ -13,16 +14,6 @@ import type { LmsCalls } from '../services/lms-calls.ts';
 import { lmsPage } from '../services/lms-pages.ts';
 import { type LmsResult, resultOf, RESULTS } from './lms-result.ts';
 import type { ResultQuery, ResultView } from './results.schema.ts';
-
-interface Known {
-  readonly subject: string;
-  readonly id: string;
-  readonly name: string | null;
-}
-
-const PEOPLE = `
-  SELECT i.subject, u.uuid AS id, u.display_name AS name FROM lti_identities i JOIN users u ON u.id = i.user_id
-  WHERE i.platform_id = $1 AND i.subject = ANY ($2::text[])`;
 
 /** Results of the LMS's grade book, asked for when a client asks (docs/design/lti.md, Courses and services). */
 export class Results {
@@ -57,8 +48,7 @@ export class Results {
 
   async #presented(platformId: number | null, results: readonly LmsResult[]): Promise<ResultView[]> {
     const subjects = results.map(({ userId }) => userId).filter((userId) => ASCII_ID.test(userId));
-    const people = subjects.length === 0 ? [] : await this.#db.prepared<Known>('lti-result-people', PEOPLE, [platformId, subjects]);
-    const bySubject = new Map(people.map(({ subject, id, name }) => [subject, { id, name }]));
+    const bySubject = await peopleBySubject(this.#db, platformId, subjects);
     return results.map(({ userId, score, maximum, comment, scoredAt }) => ({
       user_id: userId,
       user: bySubject.get(userId) ?? null,

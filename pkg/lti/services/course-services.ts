@@ -76,7 +76,7 @@ export class CourseServices {
     return this.#begin(toolId, { name: 'results', scope: SCOPES.results }, context, signal);
   }
 
-  async roster(context: ContextRow, limits: OperationLimits, signal: AbortSignal): Promise<RosterService> {
+  async roster(context: ContextRow, signal: AbortSignal, limits?: OperationLimits): Promise<RosterService> {
     const { url, toolId } = requireRoster(context);
     return { url, operation: await this.#begin(toolId, MEMBERS, { ...context, scopes: [MEMBERS.scope] }, signal, limits) };
   }

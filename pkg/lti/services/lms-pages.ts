@@ -18,6 +18,8 @@ export interface LmsList<T> {
   readonly asked: Asked;
   /** Parameters that every page has; an LMS may leave them out of the address of the next one. */
   readonly query: Readonly<Record<string, string | undefined>>;
+  /** The items of a page; left out: the page is the list of them. Undefined: it has none. Throws Problem. */
+  readonly items?: (body: unknown) => readonly unknown[] | undefined;
   /** An item of the LMS; undefined: not one that was asked for. Throws Problem. */
   readonly read: (item: unknown) => T | undefined;
   /** What a cursor belongs to. */
@@ -69,10 +71,11 @@ async function readPage<T>(
   { data, limit }: { data: T[]; limit: number },
 ): Promise<Position | undefined> {
   const { headers, body } = await calls.request(operation, { method: 'GET', url, asked: list.asked, accept: list.mediaType });
-  if (!Array.isArray(body)) throw unusable('it is no list');
-  for (let at = skip; at < body.length; at += 1) {
+  const items = list.items ? list.items(body) : body;
+  if (!Array.isArray(items)) throw unusable('it is no list');
+  for (let at = skip; at < items.length; at += 1) {
     if (data.length === limit) return { url, skip: at };
-    const item = list.read(body[at]);
+    const item = list.read(items[at]);
     if (item !== undefined) data.push(item);
   }
   const next = nextPage(headers['link'], url);

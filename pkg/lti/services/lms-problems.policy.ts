@@ -17,8 +17,8 @@ export interface Refusal {
   readonly retryAfter: string | undefined;
 }
 
-/** Whether the address of a refused request is one line item's, or that of all of the course. */
-export type Asked = 'item' | 'course';
+/** Whether the address of a refused request is one line item's, that of all of the course, or the request names a link in it. */
+export type Asked = 'item' | 'course' | 'link';
 
 const RETRY_SECONDS_DEFAULT = 30;
 const RETRY_SECONDS_MAX = 3600;
@@ -80,12 +80,20 @@ export function problemOfRefusal(refusal: Refusal, service: Service, asked: Aske
   const answered = `the LMS answered ${status}${refusal.words === '' ? '' : ` (${refusal.words})`}`;
   if (status === 401)
     return failed(`${answered} to a new token too; its web server may drop the header Authorization, which it must pass on`);
+  // Schoology answers 400 to a request for one link, Canvas 404 for one that it does not know.
+  if (asked === 'link' && service.name === 'members' && (status === 400 || status === 404))
+    return new Problem(
+      'lms_service_missing',
+      `${sentence(answered)}: it does not list the people of one link, or not of this one. All of the course are in the list of its members.`,
+    );
   if (status === 403) return serviceMissing(service, sentence(answered));
   if (status === 405 || status === 501)
     return new Problem(
       'lms_service_missing',
       `${sentence(answered)}: it does not take ${method} for ${service.name}. Do that in the LMS itself.`,
     );
+  if (asked === 'link' && status === 404)
+    return new Problem('lms_refused', `${sentence(answered)}: the link that the request names is none of this tool in the course.`);
   if (status === 404 || status === 410)
     return asked === 'item'
       ? new Problem('not_found', `${sentence(answered)}: the line item is no longer there.`)

@@ -21,6 +21,8 @@ export interface Course {
   readonly members: Map<string, Member>;
   /** Links by id, with the tools (client ids) that they open. Only tests let one link open several tools. */
   readonly links: Map<string, Set<string>>;
+  /** By id of a link: the only people who may open it; links that are left out are for all. */
+  readonly restricted: Map<string, ReadonlySet<string>>;
 }
 
 /** The courses of an LMS: who is in them, and which links they have. */
@@ -43,6 +45,11 @@ export class Courses {
   /** Who is there already is replaced. */
   enrol(course: { readonly id: string; readonly title: string }, member: Member): void {
     this.#course(course).members.set(member.user_id, member);
+  }
+
+  /** A link is for these people alone. */
+  restrict(courseId: string, link: string, userIds: readonly string[]): void {
+    this.find(courseId)?.restricted.set(link, new Set(userIds));
   }
 
   unenrol(courseId: string, userId: string): void {
@@ -75,7 +82,7 @@ export class Courses {
   }
 
   #course({ id, title }: { readonly id: string; readonly title: string }): Course {
-    const course = this.#courses.get(id) ?? { id, title, members: new Map(), links: new Map() };
+    const course = this.#courses.get(id) ?? { id, title, members: new Map(), links: new Map(), restricted: new Map() };
     this.#courses.set(id, course);
     return course;
   }

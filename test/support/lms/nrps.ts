@@ -15,7 +15,10 @@ export function membershipService(issuer: string, { tokens, courses }: { tokens:
     const course = courses.require(part);
     const link = linkOf(url, course, clientId);
     const role = parameter(url, 'role');
-    const all = [...course.members.values()].filter(({ roles }) => role === undefined || roles.map(full).includes(full(role)));
+    const only = link === undefined ? undefined : course.restricted.get(link);
+    const all = [...course.members.values()].filter(
+      ({ user_id, roles }) => (role === undefined || roles.map(full).includes(full(role))) && (only?.has(user_id) ?? true),
+    );
     const page = pageOf(all, url, pageSize);
     const { id, title } = course;
     return { body: { id: address(issuer, id, link), context: { id, label: id, title }, members: page.items.map(memberView(link)) }, page };

@@ -104,7 +104,7 @@ const inactive =
     return request;
   };
 /** What goes wrong at the LMS, by what it answers to the request of `service`. */
-const ofLms = (make: (w: World, at?: Registration) => Promise<Request>, service: 'lineItems' | 'results'): Cases => {
+const ofLms = (make: (w: World, at?: Registration) => Promise<Request>, service: 'lineItems' | 'results' | 'members'): Cases => {
   const answering =
     (status: number): Make =>
     async (w) => {
@@ -118,7 +118,7 @@ const ofLms = (make: (w: World, at?: Registration) => Promise<Request>, service:
     errors: {
       registration_inactive: inactive(make),
       lms_service_missing: answering(405),
-      lms_refused: answering(400),
+      lms_refused: answering(406),
       lms_failed: answering(500),
       lms_unavailable: answering(503),
       lms_timeout: answering(504),
@@ -187,6 +187,7 @@ export const LTI_CASES: Readonly<Record<string, Cases>> = {
   listContexts: administrators(() => ({})),
   getContext: administrators(async (w) => of(await w.course())),
   listCourseMembers: { success: course(), stranger: 'forbidden' },
+  listLinkMembers: ofLms(course({ query: { resource_link_id: 'link-1' } }), 'members'),
   syncCourseMembers: {
     success: course(),
     stranger: 'forbidden',
