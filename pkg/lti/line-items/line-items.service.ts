@@ -2,9 +2,11 @@ import type { Actor } from '../../api/actor.ts';
 import { requireMatch } from '../../api/etag.ts';
 import type { Page } from '../../api/paging.ts';
 import { Problem } from '../../api/problem.ts';
+import type { Clock } from '../../runtime/clock.ts';
 import type { Random } from '../../runtime/random.ts';
 import type { Sealer } from '../../runtime/sealing.ts';
 import type { Database } from '../../store/postgres/database.ts';
+import { StoreUnavailableError } from '../../store/unavailable.ts';
 import { requireTaught } from '../contexts/contexts.service.ts';
 import type { CourseServices } from '../services/course-services.ts';
 import type { LmsCalls, Operation } from '../services/lms-calls.ts';
@@ -26,6 +28,11 @@ import {
 
 type IfMatch = readonly string[] | '*' | undefined;
 
+/** So long is it tried to record what the LMS has done while Postgres is unavailable. */
+const RECORD_MS = 10_000;
+const RETRY_MS = 250;
+const NOT_RECORDED = 'The LMS has done what it was asked, and it could not be recorded here: look before you try again.';
+
 /** Of one line item of a course. */
 export interface WhichLineItem {
   readonly context: string;
@@ -39,7 +46,7 @@ export interface WhichLineItem {
  * - Whoever may not see the course learns nothing of its line items, and an id of one course is none of another.
  * - One address of a course has one id, however many requests read it at once.
  * - A change sends back all that the LMS keeps of the line item and we do not know.
- * - What the LMS has changed for somebody has an entry in the audit log; what it refused has none.
+ * - What the LMS has changed for somebody has an entry in the audit log, also where Postgres is unavailable for a moment; what it refused has none.
  */
 export class LineItems {
   readonly #db: Database;
@@ -47,9 +54,11 @@ export class LineItems {
   readonly #sealer: Sealer;
   readonly #calls: LmsCalls;
   readonly #services: CourseServices;
+  readonly #clock: Clock;
 
-  constructor(deps: { db: Database; random: Random; sealer: Sealer; calls: LmsCalls; services: CourseServices }) {
+  constructor(deps: { db: Database; random: Random; sealer: Sealer; calls: LmsCalls; services: CourseServices; clock: Clock }) {
     this.#db = deps.db;
+    this.#clock = deps.clock;
     this.#random = deps.random;
     this.#sealer = deps.sealer;
     this.#calls = deps.calls;
@@ -82,11 +91,14 @@ export class LineItems {
   async create(actor: Actor, contextId: string, input: NewLineItem): Promise<LineItemView> {
     const context = await requireTaught(this.#db.tables, actor, contextId);
     const { url, toolId, operation } = await this.#services.lineItems(context, 'write');
-    const request = { method: 'POST', url, asked: 'course', accept: LINE_ITEM, type: LINE_ITEM, body: newMembers(input) } as const;
+    const asked = input.resource_link_id === undefined ? 'course' : 'link';
+    const request = { method: 'POST', url, asked, accept: LINE_ITEM, type: LINE_ITEM, body: newMembers(input) } as const;
     const { body } = await this.#calls.request(operation, request);
-    const [view] = await this.#presented({ groupId: context.groupId, toolId }, [lineItemOf(body, url, { isNew: true })]);
+    const item = lineItemOf(body, url, { isNew: true });
+    const [view] = await this.#recorded(() => this.#presented({ groupId: context.groupId, toolId }, [item]));
     if (!view) throw new Error('a line item has no id');
-    await auditLineItem(this.#db.tables, 'create', view, { before: {}, after: { context_id: context.uuid, ...shownOf(view) } });
+    const changes = { before: {}, after: { context_id: context.uuid, ...shownOf(view) } };
+    await this.#recorded(() => auditLineItem(this.#db.tables, 'create', view, changes));
     return view;
   }
 
@@ -106,7 +118,7 @@ export class LineItems {
     const request = { method: 'PUT', url: row.url, asked: 'item', accept: LINE_ITEM, type: LINE_ITEM, body: members } as const;
     const { body } = await this.#calls.request(operation, request);
     const view = presentLineItem(row.uuid, { url: row.url, members: membersOf(body) ?? members });
-    await auditLineItem(this.#db.tables, 'update', view, { before: shownOf(former), after: shownOf(view) });
+    await this.#recorded(() => auditLineItem(this.#db.tables, 'update', view, { before: shownOf(former), after: shownOf(view) }));
     return view;
   }
 
@@ -117,7 +129,21 @@ export class LineItems {
     await this.#calls.request(operation, { method: 'DELETE', url: row.url, asked: 'item' }).catch((error: unknown) => {
       if (!(error instanceof Problem) || error.code !== 'not_found') throw error;
     });
-    await forgetLineItem(this.#db.tables, row.id, which.context);
+    await this.#recorded(() => forgetLineItem(this.#db.tables, row.id, which.context));
+  }
+
+  /** The LMS has made a change, of which nobody here knows yet. Throws Problem `lms_failed`, since a request that is sent again would make it once more. */
+  async #recorded<T>(record: () => Promise<T>): Promise<T> {
+    const deadline = this.#clock.monotonic() + RECORD_MS;
+    for (;;) {
+      try {
+        return await record();
+      } catch (error) {
+        if (!(error instanceof StoreUnavailableError)) throw error;
+        if (this.#clock.monotonic() > deadline) throw new Problem('lms_failed', NOT_RECORDED, { cause: error });
+      }
+      await this.#clock.sleep(RETRY_MS);
+    }
   }
 
   async #one(

@@ -41,6 +41,15 @@ test.each<[string, ServiceManner, number, string, RegExp]>([
   expect((await api.get(items)).status).toBe(200);
 });
 
+test('a new line item for a link that is none of this tool in the course is refused as the LMS refuses it', async () => {
+  const { api, items } = await course();
+
+  const { status, body } = await api.post(items, { ...ITEM, resource_link_id: 'elsewhere' });
+
+  expect([status, body.error]).toEqual([422, 'lms_refused']);
+  expect(body.message).toMatch(/404.*resourceLinkId is no link.*none of this tool/);
+});
+
 test.each<[TokenManner, number, string, RegExp]>([
   ['another scope', 409, 'lms_service_missing', /did not grant .*lineitem\.readonly/],
   ['error', 502, 'lms_failed', /no token: it answered 500/],

@@ -72,6 +72,8 @@ export type Operations = Readonly<Record<string, Operation>>;
 export class Service {
   readonly manner = new Manner<ServiceManner>('well');
   readonly received: ServiceRequest[] = [];
+  /** Holds up the answers to a method after what was asked is done. */
+  held: { readonly method: string; readonly until: Promise<void> } | undefined;
   /** The most that a page holds, whatever `limit` asks for. */
   pageSize = PAGE_SIZE;
   readonly #issuer: string;
@@ -103,6 +105,10 @@ export class Service {
     try {
       const { operation, clientId } = this.#allowed(request, url);
       const { status = 200, body: said, page } = operation.run({ clientId, url, body, pageSize: this.pageSize });
+      if (this.held?.method === method) {
+        arrived.status = status;
+        await this.held.until;
+      }
       const link = page && linkOf(page, manner);
       if (link !== undefined) response.setHeader('link', link);
       if (typeof manner === 'object' && 'cut' in manner) return cutShort(response, JSON.stringify(said), manner);
