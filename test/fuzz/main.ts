@@ -57,7 +57,7 @@ async function round(role: FuzzedRole, seed: number): Promise<{ requests: number
     const failed = await run(fuzzed, role, seed);
     return { requests: (await requestsServed(fuzzed)) - before, failed };
   } finally {
-    await fuzzed.tenant.stop();
+    await fuzzed.stop();
   }
 }
 
@@ -66,7 +66,7 @@ async function requestsServed({ tenant }: FuzzedTenant): Promise<number> {
   return [...text.matchAll(/^http_request_duration_seconds_count\{.*\} (\d+)$/gm)].reduce((sum, [, count]) => sum + Number(count), 0);
 }
 
-async function run({ tenant, people }: FuzzedTenant, role: FuzzedRole, seed: number): Promise<boolean> {
+async function run({ tenant, people, known }: FuzzedTenant, role: FuzzedRole, seed: number): Promise<boolean> {
   const options = [
     '--seed',
     String(seed),
@@ -95,6 +95,7 @@ async function run({ tenant, people }: FuzzedTenant, role: FuzzedRole, seed: num
       CARREL_FUZZ_EMAIL: people[role].email,
       CARREL_FUZZ_PASSWORD: people[role].password,
       CARREL_FUZZ_SEED: String(seed),
+      CARREL_FUZZ_KNOWN: JSON.stringify(known[role]),
     },
   });
   const [code] = (await once(child, 'exit')) as [number | null];
