@@ -1,33 +1,12 @@
 import { beforeAll, expect, test } from '@jest/globals';
-import { rosterProcessors } from '../../../pkg/lti/members/sync-roster.processor.ts';
-import { parseAllowedRanges } from '../../../pkg/net/private-address.ts';
-import { ROSTER_QUEUE } from '../../../pkg/tasks/roster-tasks.ts';
 import { INSTRUCTOR } from '../../support/lms/claims.ts';
-import { fixture } from '../../support/fixture.ts';
-import { registeredLms, type Registration } from '../../support/lms/registration.ts';
 import type { ServiceManner } from '../../support/lms/service.ts';
 import { startReceiver } from '../../support/receiver.ts';
 import { rosterCourse, type RosterCourse, stateOf } from '../../support/rosters.ts';
 import { range } from '../../support/wait.ts';
-import { workerInProcess } from '../../support/worker-in-process.ts';
-import { platformSuite, platformTenant } from '../../support/worker-suite.ts';
+import { rosterSuite } from './roster-suite.ts';
 
-const platform = platformSuite();
-const tenant = platformTenant(platform);
-const at: Registration = fixture(
-  () => registeredLms(tenant),
-  ({ lms }) => lms.stop(),
-);
-/** Once: what fails here fails at once. */
-fixture(
-  async () =>
-    workerInProcess(
-      platform,
-      { queues: [{ name: ROSTER_QUEUE, perTenant: 2, concurrency: 4 }], processors: rosterProcessors({ retryMs: [] }) },
-      { egressAllow: parseAllowedRanges('127.0.0.0/8') },
-    ),
-  (worker) => worker.close(),
-);
+const { tenant, at } = rosterSuite();
 
 const PAGE = 4;
 const PEOPLE = 10;

@@ -1,34 +1,14 @@
 import { expect, test } from '@jest/globals';
-import { rosterProcessors } from '../../../pkg/lti/members/sync-roster.processor.ts';
-import { parseAllowedRanges } from '../../../pkg/net/private-address.ts';
-import { ROSTER_QUEUE } from '../../../pkg/tasks/roster-tasks.ts';
 import { NRPS } from '../../support/lms/claims.ts';
-import { fixture } from '../../support/fixture.ts';
-import { registeredLms, type Registration } from '../../support/lms/registration.ts';
+import { registeredLms } from '../../support/lms/registration.ts';
 import type { ServiceManner } from '../../support/lms/service.ts';
 import type { TokenAnswer, TokenManner } from '../../support/lms/token.ts';
 import { rosterCourse, stateOf } from '../../support/rosters.ts';
 import { range } from '../../support/wait.ts';
-import { workerInProcess } from '../../support/worker-in-process.ts';
-import { platformSuite, platformTenant } from '../../support/worker-suite.ts';
+import { rosterSuite } from './roster-suite.ts';
 
 /** Rosters that are refused: of each the rule that it breaks, where that stands or who was seen to break it, and the code of the job. */
-const platform = platformSuite();
-const tenant = platformTenant(platform);
-const at: Registration = fixture(
-  () => registeredLms(tenant),
-  ({ lms }) => lms.stop(),
-);
-/** Once: what fails here fails at once. */
-fixture(
-  async () =>
-    workerInProcess(
-      platform,
-      { queues: [{ name: ROSTER_QUEUE, perTenant: 2, concurrency: 4 }], processors: rosterProcessors({ retryMs: [] }) },
-      { egressAllow: parseAllowedRanges('127.0.0.0/8') },
-    ),
-  (worker) => worker.close(),
-);
+const { tenant, at } = rosterSuite();
 
 type Row<Manner> = readonly [what: string, source: string, manner: Manner, code: string, message: RegExp];
 
