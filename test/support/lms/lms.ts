@@ -90,7 +90,8 @@ export class Lms {
 
   /** An LMS with a server of its own, on loopback. */
   static async start(): Promise<Lms> {
-    const server = createServer();
+    // A test's client that comes back after a while finds its connection open, however busy the machine is.
+    const server = createServer({ keepAliveTimeout: 120_000 });
     const port = await freePort();
     await new Promise<void>((resolve) => server.listen(port, '127.0.0.1', resolve));
     const lms = new Lms(`http://127.0.0.1:${port}`);
