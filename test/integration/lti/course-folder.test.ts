@@ -53,3 +53,20 @@ test('a copy in a course is the course’s, a copy of its folder belongs to whoe
     { name: 'mine', isSystem: false, ofSystem: false },
   ]);
 });
+
+test('an administrator has nothing of a course’s folder by being one; who teaches the course makes folders there, signed in by password too', async () => {
+  const { folderId } = await inCourse('teacher', INSTRUCTOR);
+  const { api, user } = await tenant.user({ roles: ['admin'] });
+  const make = (by: Api, name: string) => by.post('/folders', { name, parent_id: folderId });
+  const before = [await make(api, 'Before'), await api.get(`/folders/${folderId}`)];
+
+  await tenant.db.query(
+    `INSERT INTO lti_identities (platform_id, subject, user_id) SELECT $1, 'administrator', id FROM users WHERE uuid = $2`,
+    [at.platformId, user.id],
+  );
+  const launched = await inCourse('administrator', INSTRUCTOR);
+  const after = [await make(launched.api, 'By the launch'), await make(api, 'By password')];
+
+  expect(before.map(({ status }) => status)).toEqual([404, 404]);
+  expect(after.map(({ status }) => status)).toEqual([201, 201]);
+});

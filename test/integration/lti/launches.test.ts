@@ -42,6 +42,20 @@ test('an instructor lists the launches of the courses that they teach, the newes
   expect(await idsOf(tenant.admin, { limit: '2' })).toEqual(expect.arrayContaining([...ids, foreign.launchId]));
 });
 
+test('a launch names its course to who teaches that and to administrators, to its learners null, and so does one without a course', async () => {
+  const { api, id, launch } = await course();
+  const learner = await launch({ user: { id: 'ada-the-learner' }, roles: [LEARNER] });
+  const elsewhere = await course();
+  // Who teaches another course is a learner in this one all the same.
+  const colleague = await launch({ user: { id: elsewhere.teacher }, roles: [LEARNER] });
+  const alone = await launched(tenant, at, { course: null });
+  const shown = async (by: Api, launchId: string): Promise<string | null> => (await by.get(`/lti/launches/${launchId}`)).body.course_id;
+
+  expect([await shown(api, learner.launchId), await shown(tenant.admin, learner.launchId)]).toEqual([id, id]);
+  expect([await shown(learner.api, learner.launchId), await shown(colleague.api, colleague.launchId)]).toEqual([null, null]);
+  expect([await shown(alone.api, alone.launchId), await shown(tenant.admin, alone.launchId)]).toEqual([null, null]);
+});
+
 test('launches are listed of a course, of a person and of a time', async () => {
   const [one, other] = [await course(), await course()];
   const ben = await one.launch({ user: { id: 'ben-of-two' }, roles: [LEARNER] });
