@@ -45,10 +45,31 @@ export function Preview({ api, file, failed, onClose }: Props) {
 function Content({ api, file, url }: { api: Api; file: FileItem; url: string }) {
   const type = file.mime_type ?? '';
   if (type.startsWith('image/')) return <img src={url} alt={`Preview of ${file.name}`} />;
-  if (type.startsWith('audio/')) return <audio src={url} controls aria-label={file.name} />;
-  if (type.startsWith('video/')) return <video src={url} controls aria-label={file.name} />;
+  if (type.startsWith('audio/')) return <Recording kind="audio" api={api} file={file} url={url} />;
+  if (type.startsWith('video/')) return <Recording kind="video" api={api} file={file} url={url} />;
   if (type.startsWith('text/') || type === 'application/json') return <Text api={api} url={url} />;
   return <p>This type of file has no preview. Download it to look at it.</p>;
+}
+
+/**
+ * A recording that plays for longer than its address is good: where the browser needs a further part and no longer gets it, the recording goes on at that
+ * place by a new address. One that fails twice at a place, or before it has begun, cannot be played.
+ */
+function Recording({ kind: Media, api, file, url: first }: { kind: 'audio' | 'video'; api: Api; file: FileItem; url: string }) {
+  const [url, setUrl] = useState(first);
+  const failedAt = useRef<{ readonly at: number; readonly plays: boolean } | undefined>(undefined);
+  const renew = ({ currentTarget: media }: { readonly currentTarget: HTMLMediaElement }): void => {
+    const { currentTime: at, paused, readyState } = media;
+    if (readyState === HTMLMediaElement.HAVE_NOTHING || at === failedAt.current?.at) return;
+    failedAt.current = { at, plays: !paused };
+    void api.ticket(file.id).then(setUrl, () => undefined);
+  };
+  const goOn = ({ currentTarget: media }: { readonly currentTarget: HTMLMediaElement }): void => {
+    if (!failedAt.current) return;
+    media.currentTime = failedAt.current.at;
+    if (failedAt.current.plays) void media.play().catch(() => undefined);
+  };
+  return <Media src={url} controls aria-label={file.name} onError={renew} onLoadedMetadata={goOn} />;
 }
 
 function Text({ api, url }: { api: Api; url: string }) {

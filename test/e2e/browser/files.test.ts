@@ -69,6 +69,58 @@ test('a taken name asks the user, who can keep both files', async () => {
   expect(await tool.getByRole('list', { name: 'Files' }).getByRole('listitem').count()).toBe(3);
 });
 
+/** Of an element that plays: this file is not compiled for browsers. */
+interface Media {
+  readonly src: string;
+  readonly readyState: number;
+  readonly duration: number;
+  currentTime: number;
+}
+
+/** Silence of so many bytes: PCM, 16 bits, 44.1 kHz, two channels. */
+function recording(bytes: number): Buffer {
+  const [rate, frame] = [44_100, 4];
+  const head = Buffer.alloc(44);
+  head.write('RIFF', 0);
+  head.writeUInt32LE(36 + bytes, 4);
+  head.write('WAVEfmt ', 8);
+  head.writeUInt32LE(16, 16);
+  head.writeUInt16LE(1, 20);
+  head.writeUInt16LE(2, 22);
+  head.writeUInt32LE(rate, 24);
+  head.writeUInt32LE(rate * frame, 28);
+  head.writeUInt16LE(frame, 32);
+  head.writeUInt16LE(16, 34);
+  head.write('data', 36);
+  head.writeUInt32LE(bytes, 40);
+  return Buffer.concat([head, Buffer.alloc(bytes)]);
+}
+
+test('a recording whose address is over before its end goes on at the same place by a new one', async () => {
+  const { page, tool } = await course('Ada Okafor', 'Physics');
+  const name = 'lecture.wav';
+  await tool.getByLabel('Choose files').setInputFiles([{ name, mimeType: 'audio/wav', buffer: recording(40 * 1024 * 1024) }]);
+  await tool.getByRole('button', { name: 'Upload', exact: true }).click();
+  await tool.getByText('1 of 1 uploaded').waitFor();
+  await tool.getByRole('button', { name: `Preview ${name}` }).click();
+  const player = tool.locator('audio');
+  const state = () => player.evaluate(({ src, currentTime: at, readyState: ready, duration: end }: Media) => ({ src, at, ready, end }));
+  const { src, end } = await waitFor('the recording to be ready', async () => {
+    const now = await state();
+    return now.ready >= 2 && now;
+  });
+
+  // As the server answers after a minute.
+  await page.route(src, (route) => route.fulfill({ status: 404, contentType: 'application/json', body: '{"error":"not_found"}' }));
+  await player.evaluate((media: Media) => void (media.currentTime = media.duration - 5));
+
+  const later = await waitFor('the recording to be ready at the other place', async () => {
+    const now = await state();
+    return now.src !== src && now.ready >= 2 && now;
+  });
+  expect(Math.round(later.at)).toBe(Math.round(end - 5));
+});
+
 test('a folder of the course opens on the page: an instructor uploads there, a learner downloads, and the path leads back', async () => {
   await makeFolder((await course('Ada Okafor', 'History')).page, tenant, 'History', 'Week 1');
   const { tool: instructor } = await course('Ada Okafor', 'History');
