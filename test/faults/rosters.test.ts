@@ -14,7 +14,7 @@ const PAGE = 500;
 const GROWTH_MAX_MIB = 64;
 const LIMIT_MS = 1_200_000;
 
-const { platform } = workerSuite();
+const { platform } = workerSuite({}, { asInChart: true });
 const tenant = platformTenant(platform);
 const at: Registration = fixture(
   () => registeredLms(tenant),

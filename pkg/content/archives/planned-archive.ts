@@ -20,7 +20,18 @@ const LIST_KEY = 'list:';
 /** The key of the list of changed names in a plan: no content has such a one. */
 export const listKey = ({ sha256 }: { readonly sha256: string }): string => `${LIST_KEY}${sha256}`;
 
-/** A section of an archive, small contents read ahead. `open` gives the part's bytes of a content, of which `range` is left out for all of it. */
+/** The store has fewer or more bytes of a content than its file has. */
+export class ContentShort extends Error {
+  override readonly name = 'ContentShort';
+  readonly part: ZipPart;
+
+  constructor(part: ZipPart) {
+    super(`a file of an archive did not have its ${part.size} bytes`);
+    this.part = part;
+  }
+}
+
+/** A section of an archive, small contents read ahead. `open` gives the part's bytes of a content, of which `range` is left out for all of it. Throws ContentShort. */
 export async function* sectionOf(
   { plan, renamed }: PlannedArchive,
   { start, end }: Section,
@@ -42,7 +53,7 @@ export async function* sectionOf(
       if (sent > item.bytes) break;
       yield chunk;
     }
-    if (sent !== item.bytes) throw new Error(`a file of an archive did not have its ${item.size} bytes`);
+    if (sent !== item.bytes) throw new ContentShort(item);
   }
 }
 

@@ -4,20 +4,30 @@ import { addItems } from '../batch/batch.sql.ts';
 import type { ExportArguments } from './export-task.ts';
 import { queuedItems } from './exports.sql.ts';
 
-/** A file whose content was deleted for ever before its turn. */
+/** A file whose content cannot be in the archive. */
 export interface GoneFile {
   readonly uuid: string;
   readonly name: string;
-  /** The file is there, with another content. */
-  readonly isReplaced: boolean;
+  /**
+   * Deleted for ever before its turn; the file is there, with another content; or the file is there, and the store has not all of its content, which is a
+   * loss.
+   */
+  readonly why: 'deleted' | 'replaced' | 'lost';
 }
 
 export const GONE = { code: 'not_found', message: 'It is not there any more, or you may not read it.' } as const;
+export const LOST = {
+  code: 'not_found',
+  message:
+    'Its content is missing from the storage, or is incomplete. Upload it again, restore another version, or ask whoever runs the platform for a backup.',
+} as const;
 const REPLACED = {
   code: 'conflict',
   message:
     'It got a new version while the archive was made, and the one that was to be exported is deleted. Retry the job to export the new one.',
 } as const;
+
+const REASONS = { deleted: GONE, replaced: REPLACED, lost: LOST };
 
 /** They are items of the task, and have failed. */
 export async function failGone(tx: Sql, task: HeldTask<ExportArguments>, files: readonly GoneFile[]): Promise<void> {
@@ -30,7 +40,7 @@ export async function failGone(tx: Sql, task: HeldTask<ExportArguments>, files: 
   const gone = new Map(files.map((file) => [file.uuid, file]));
   const ends = (await queuedItems(tx, task.id)).flatMap(({ id, target }) => {
     const file = gone.get(target);
-    return file ? [{ id, ...(file.isReplaced ? REPLACED : GONE) }] : [];
+    return file ? [{ id, ...REASONS[file.why] }] : [];
   });
   await task.end(ends);
 }

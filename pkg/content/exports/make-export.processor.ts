@@ -78,7 +78,7 @@ interface Made {
  * - Archive, link, items and the job that deletes the archive once it has expired are one transaction; of a run of a schedule also what becomes of the
  *   archives that it replaces.
  * - A file whose content is deleted for ever before its turn is left out, as a failed item; where a part of it is in the archive already, the export begins anew.
- *   One that cannot be read has the job tried again.
+ *   So is one whose content the store has lost; where a part of it is in the archive already, the job fails.
  */
 export const makeExport = taskProcessor({
   kind: EXPORT,
@@ -129,9 +129,7 @@ async function planned(run: Run, { task, name, chosen, remainingBytes }: Begun &
   const { context, objects, steps, signal, log } = run;
   const gone: GoneFile[] = [];
   const foundCrc = (): void => steps.yieldTurn();
-  const archive = await planExport({ db: context.db, objects, log, signal, foundCrc }, chosen, (file) =>
-    gone.push({ ...file, isReplaced: false }),
-  );
+  const archive = await planExport({ db: context.db, objects, log, signal, foundCrc }, chosen, (file, why) => gone.push({ ...file, why }));
   const { plan, renamed } = archive;
   if (plan.bytes > remainingBytes) throw new Problem('quota_exceeded', NOT_ENOUGH);
   const key = await new Blobs({ ...run, db: context.db }).newKey();

@@ -1,7 +1,7 @@
 import { Problem } from '../../api/problem.ts';
 import type { Logger } from '../../runtime/log.ts';
 import type { Sql } from '../../store/postgres/pool.ts';
-import { ObjectMissing, type Objects } from '../../store/s3/objects.ts';
+import type { Objects } from '../../store/s3/objects.ts';
 import { OBJECT_MAX_BYTES } from '../../store/s3/upload-in-parts.ts';
 import { type ArchivedFile, isCurrent, theseFiles, theseFolders } from '../archives/archive.sql.ts';
 import { entriesOf, RenamedList } from '../archives/folder-entries.ts';
@@ -41,12 +41,12 @@ export function contentOf(key: string): PlannedContent {
 
 /**
  * The archive of what is live now: each byte of it is determined. A content whose CRC-32 is not known is read, and its CRC-32 kept for everybody. `gone` gets
- * files that are deleted for ever meanwhile. Throws `archive_too_large`.
+ * files that are deleted for ever meanwhile, and those whose content the store has lost. Throws `archive_too_large`.
  */
 export async function planExport(
   services: PlanServices,
   { files, folders }: Chosen,
-  gone: (file: ArchivedFile) => void,
+  gone: (file: ArchivedFile, why: 'deleted' | 'lost') => void,
 ): Promise<PlannedArchive> {
   const { db, signal } = services;
   const [plan, renamed] = [new ZipPlan(), new RenamedList()];
@@ -61,7 +61,7 @@ export async function planExport(
       plan.add({ path, modifiedAt, file: { size: list.bytes, crc: sums.crc, key: listKey(sums) } });
     } else if (file) {
       const crc = file.crc ?? (await readCrc(services, file));
-      if (crc === null) gone(file);
+      if (typeof crc === 'string') gone(file, crc);
       else plan.add({ path, modifiedAt, file: { size: file.size, crc, key: keyOf(file) } });
     } else plan.add({ path, modifiedAt });
     if (plan.heldBytes + renamed.heldBytes > HOLDS_BYTES)
@@ -72,14 +72,14 @@ export async function planExport(
   return { plan, renamed };
 }
 
-/** Null: the file was deleted for ever, or replaced. */
-async function readCrc({ db, objects, log, signal, foundCrc }: PlanServices, file: ArchivedFile): Promise<number | null> {
+/** `deleted`: for ever, or replaced. */
+async function readCrc({ db, objects, log, signal, foundCrc }: PlanServices, file: ArchivedFile): Promise<number | 'deleted' | 'lost'> {
   const read = await readWhole(objects, file.blobName, signal);
   if (read?.size === file.size) {
     if (await writeCrc(db, file.blobName, read)) foundCrc();
     return read.crc32;
   }
-  if (!(await isCurrent(db, file))) return null;
+  if (!(await isCurrent(db, file))) return 'deleted';
   log.error({ file: file.uuid, found: read?.size ?? null, expected: file.size }, 'the object of a file is missing or of another size');
-  throw read ? new Error(`a file of an archive did not have its ${file.size} bytes`) : new ObjectMissing(file.blobName);
+  return 'lost';
 }

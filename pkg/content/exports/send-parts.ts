@@ -1,14 +1,15 @@
 import type { Readable } from 'node:stream';
 import { createSHA256, type IHasher } from 'hash-wasm';
+import { Problem } from '../../api/problem.ts';
 import { TryLater } from '../../events/processor.ts';
 import type { Logger } from '../../runtime/log.ts';
 import { ObjectMissing, type Objects } from '../../store/s3/objects.ts';
 import type { TaskSteps } from '../../tasks/task-processor.ts';
-import { type PlannedArchive, type Section, sectionOf } from '../archives/planned-archive.ts';
+import { ContentShort, type PlannedArchive, type Section, sectionOf } from '../archives/planned-archive.ts';
 import type { EntryPosition, ZipPart } from '../archives/zip-plan.ts';
 import type { ExportArguments } from './export-task.ts';
 import { addPart, type ExportUpload, goneAmong, leaveOut } from './export-uploads.sql.ts';
-import { failGone, type GoneFile } from './gone-files.ts';
+import { failGone, type GoneFile, LOST } from './gone-files.ts';
 import { contentOf } from './plan-export.ts';
 
 const OTHER_WORKER_MS = 2_000;
@@ -22,14 +23,16 @@ export class CannotGoOn extends Error {
   override readonly name = 'CannotGoOn';
 }
 
-/** The content of an entry is gone. */
+/** The content of an entry is gone; `isLost`: although its file is there. */
 class ContentGone extends Error {
   override readonly name = 'ContentGone';
   readonly entry: EntryPosition;
+  readonly isLost: boolean;
 
-  constructor(entry: EntryPosition) {
+  constructor(entry: EntryPosition, { isLost }: { isLost: boolean }) {
     super('a content of an archive is gone');
     this.entry = entry;
+    this.isLost = isLost;
   }
 }
 
@@ -83,15 +86,20 @@ export class PartSender {
     return { start: Math.min(etags.length * partBytes, bytes), end: Math.min((etags.length + 1) * partBytes, bytes) };
   }
 
-  /** Sends the next part, or finds that something of it is gone. False: all are in the store. Throws CannotGoOn, UploadGone. */
+  /**
+   * Sends the next part, or finds that something of it is gone. False: all are in the store. Throws CannotGoOn, UploadGone, and `not_found` where a content is
+   * lost of which a part is in the archive.
+   */
   async next(): Promise<boolean> {
     const section = this.#section;
     if (section.start === section.end) return false;
     try {
       await this.#send(section);
     } catch (error) {
-      if (!(error instanceof ContentGone)) throw error;
-      await this.#leaveOut(error.entry, section);
+      if (error instanceof ContentShort && error.part.entry !== null)
+        await this.#leaveOut(this.#lost(error.part, error.part.entry), section);
+      else if (error instanceof ContentGone) await this.#leaveOut(error, section);
+      else throw error;
     }
     return true;
   }
@@ -121,7 +129,8 @@ export class PartSender {
     else this.#sum.load(sum);
   }
 
-  async #open({ key, entry }: ZipPart, range?: Section): Promise<Readable> {
+  async #open(part: ZipPart, range?: Section): Promise<Readable> {
+    const { key, entry } = part;
     const content = contentOf(key);
     try {
       const { body } = await this.#contents.get(content.key, range ? { range: { start: range.start, end: range.end - 1 } } : {});
@@ -129,17 +138,23 @@ export class PartSender {
       return body;
     } catch (error) {
       if (!(error instanceof ObjectMissing) || entry === null) throw error;
-      if ((await goneAmong(this.#steps.context.db, [content])).length > 0) throw new ContentGone(entry);
-      this.#log.error({ file: content.file }, 'the object of a file is missing');
-      throw error;
+      const isGone = (await goneAmong(this.#steps.context.db, [content])).length > 0;
+      throw isGone ? new ContentGone(entry, { isLost: false }) : this.#lost(part, entry);
     }
+  }
+
+  #lost({ key }: ZipPart, entry: EntryPosition): ContentGone {
+    this.#log.error({ file: contentOf(key).file }, 'the object of a file is missing or of another size');
+    return new ContentGone(entry, { isLost: true });
   }
 
   /**
    * Leaves out what is gone of the entries from `first` to the section's end: each fails as an item. Throws CannotGoOn where `first` is in the archive in part:
-   * then a file that has another content by now does not fail, since it is planned anew.
+   * then a file that has another content by now does not fail, since it is planned anew. One that is lost would be planned as before: `not_found`.
    */
-  async #leaveOut(first: EntryPosition, section: Section): Promise<void> {
+  async #leaveOut({ entry: first, isLost }: ContentGone, section: Section): Promise<void> {
+    const isBegun = first.at < section.start;
+    if (isBegun && isLost) throw new Problem(LOST.code, `${nameOf(first)}: ${LOST.message}`);
     const gone: (GoneFile & { readonly index: number })[] = [];
     let waiting: { readonly content: ReturnType<typeof contentOf>; readonly index: number; readonly name: string }[] = [];
     const look = async (): Promise<void> => {
@@ -149,31 +164,35 @@ export class PartSender {
       );
       for (const { position, isReplaced } of found) {
         const { index, name, content } = waiting[position]!;
-        gone.push({ index, name, uuid: content.file, isReplaced });
+        gone.push({ index, name, uuid: content.file, why: isReplaced ? 'replaced' : 'deleted' });
       }
       waiting = [];
     };
     for await (const { entry, key } of this.#archive.plan.parts(first.at, section.end)) {
       const content = contentOf(key);
       if (entry === null || content.file === '') continue;
-      waiting.push({ content, index: entry.index, name: entry.name.toString().split('/').at(-1) ?? '' });
+      const { index } = entry;
+      const name = nameOf(entry);
+      if (isLost && index === first.index) gone.push({ index, name, uuid: content.file, why: 'lost' });
+      else waiting.push({ content, index, name });
       if (waiting.length === LOOK_UP) await look();
     }
     await look();
     const indices = gone.map(({ index }) => index);
-    const isBegun = first.at < section.start;
     await this.#steps.step(async (tx, task) => {
       mine(await leaveOut(tx, this.#upload, indices));
       await failGone(
         tx,
         task,
-        gone.filter(({ isReplaced }) => !(isBegun && isReplaced)),
+        gone.filter(({ why }) => !(isBegun && why === 'replaced')),
       );
     });
     if (isBegun) throw new CannotGoOn('a file is gone of which a part is in the archive');
     await this.#archive.plan.leaveOut(indices);
   }
 }
+
+const nameOf = ({ name }: EntryPosition): string => name.toString().split('/').at(-1) ?? '';
 
 function mine(isMine: boolean): void {
   if (!isMine) throw new TryLater('another worker goes on with this export', OTHER_WORKER_MS);

@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { expect, test } from '@jest/globals';
 import { ROOT } from '../../support/backends.ts';
-import { endOf, exported, itemsOf, MIB, multiply, newFile, newFolder, requestExport, unzipped } from '../../support/exports.ts';
+import { endOf, exported, itemsOf, MIB, multiply, newFile, newFolder, requestExport, unzipped, uploadOf } from '../../support/exports.ts';
 import { waitFor } from '../../support/wait.ts';
 import { platformTenant, workerSuite } from '../../support/worker-suite.ts';
 
@@ -83,6 +83,52 @@ test('exported files and folders are on top of the archive; what is not to be re
   expect(none).toMatchObject({ state: 'failed', error: { code: 'not_found' }, result: null, progress: { failed: 1 } });
   expect((await bob.api.post('/exports', { folder_id: secret })).status).toBe(404);
   expect((await bob.api.post('/exports', { folder_id: shared, items })).status).toBe(400);
+});
+
+const keyOf = async (id: string): Promise<string> => {
+  const [file] = await tenant.db.query<{ key: string }>('SELECT blob_name AS key FROM files WHERE uuid = $1', [id]);
+  return file?.key ?? '';
+};
+
+test('a file whose object is missing or too short fails as an item, and the rest is exported', async () => {
+  const { api } = await tenant.user();
+  const top = await newFolder(api, 'top');
+  const [, missing, short, unread] = [
+    await newFile(api, top, 'a.txt'),
+    await newFile(api, top, 'b missing.txt'),
+    await newFile(api, top, 'c short.txt'),
+    await newFile(api, top, 'd without a CRC-32.txt'),
+    await newFile(api, top, 'e.txt'),
+  ];
+  await tenant.objects.delete([await keyOf(missing), await keyOf(unread)]);
+  await tenant.objects.put(await keyOf(short), Buffer.from('c'));
+  await tenant.db.query('UPDATE file_versions SET crc32 = NULL WHERE blob_name = $1', [await keyOf(unread)]);
+
+  const job = await exported(api, { folder_id: top });
+
+  expect(job).toMatchObject({ state: 'succeeded', progress: { done: 4, failed: 3 } });
+  expect((await itemsOf(api, job.id)).sort()).toEqual([
+    ['b missing.txt', 'failed', 'not_found'],
+    ['c short.txt', 'failed', 'not_found'],
+    ['d without a CRC-32.txt', 'failed', 'not_found'],
+    ['top', 'succeeded', null],
+  ]);
+  const { body: items } = await api.get(`/jobs/${job.id}/items`, { query: { code: 'not_found' } });
+  expect(items.data[0].error.message).toMatch(/^Its content is missing from the storage, or is incomplete\./);
+  expect(unzipped((await download(job.result.url)).bytes)).toEqual({ 'top/': null, 'top/a.txt': 'a.txt', 'top/e.txt': 'e.txt' });
+});
+
+test('an export fails where the rest of a content is lost whose beginning is in the archive, and leaves nothing', async () => {
+  const { api } = await tenant.user();
+  const top = await newFolder(api, 'top');
+  const large = await newFile(api, top, 'large.bin', Buffer.alloc(20 * MIB, 'x'));
+  await tenant.objects.put(await keyOf(large), Buffer.alloc(17 * MIB, 'x'));
+
+  const job = await exported(api, { folder_id: top });
+
+  expect(job).toMatchObject({ state: 'failed', result: null, error: { code: 'not_found' } });
+  expect(job.error.message).toMatch(/^large\.bin: Its content is missing from the storage, or is incomplete\./);
+  await waitFor('its parts to be deleted', async () => (await uploadOf(tenant, job.id)) === undefined);
 });
 
 test('rights count when the export runs, its link ends with its user, and administrators see no link', async () => {
