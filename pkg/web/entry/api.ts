@@ -8,6 +8,7 @@ export interface Launch {
   readonly folder: { readonly id: string; readonly name: string; readonly may_write: boolean } | null;
   /** `file`: the one that the link was placed for; `problem`: why it opens none. */
   readonly resource_link: {
+    readonly id: string;
     readonly title: string | null;
     readonly file: { readonly id: string; readonly name: string } | null;
     readonly problem: { readonly code: string; readonly message: string } | null;
@@ -59,13 +60,13 @@ export interface Page<Item> {
 
 export type OnConflict = 'fail' | 'rename' | 'replace';
 
-/** The fields of the reply to an upload that a page shows. */
+/** What came of an upload, as far as a page shows it. */
 export interface Uploaded {
   readonly id: string;
   readonly name: string;
   /** Bytes. */
   readonly size: number;
-  readonly mime_type: string;
+  readonly mime_type: string | null;
 }
 
 /** A refusal of the API; code `unreachable` where none answered. */
@@ -97,7 +98,7 @@ interface Sent {
 
 /** The REST API, asked as the person who launched. Throws ApiError. */
 export class Api {
-  protected readonly session: Session;
+  readonly session: Session;
 
   constructor(session: Session) {
     this.session = session;
@@ -106,12 +107,19 @@ export class Api {
   launch = (): Promise<Launch> => this.json<Launch>('GET', `/lti/launches/${this.session.launchId}`);
 
   /** Of a folder, null being the person's own root; by name. */
-  children(folderId: string | null, cursor?: string): Promise<Page<Entry>> {
-    const query = new URLSearchParams({ sort: 'name', limit: String(PAGE_SIZE), ...(cursor ? { cursor } : {}) });
+  children(folderId: string | null, cursor?: string, limit = PAGE_SIZE): Promise<Page<Entry>> {
+    const query = new URLSearchParams({ sort: 'name', limit: String(limit), ...(cursor ? { cursor } : {}) });
     return this.json<Page<Entry>>('GET', `/folders/${folderId ?? 'root'}/children?${query}`);
   }
 
   handIn = (): Promise<HandIn> => this.json<HandIn>('GET', `/lti/launches/${this.session.launchId}/hand-in`);
+
+  /** Whether the folder has a file of this name that the person may see: asked before a large file sets off, since an upload learns it at its end. */
+  async hasFile(folderId: string, name: string): Promise<boolean> {
+    const query = new URLSearchParams({ folder_id: folderId, q: name, limit: '200' });
+    const { data } = await this.json<Page<FileItem>>('GET', `/files?${query}`);
+    return data.some((file) => file.name === name.normalize());
+  }
 
   file = (id: string): Promise<FileItem> => this.json<FileItem>('GET', `/files/${id}`);
 
@@ -126,26 +134,19 @@ export class Api {
     return reply.ok ? reply.text() : '';
   }
 
-  /** `folderId`: null for the person's own root. `onProgress`: the part of the bytes that is sent, 0 to 1. (Only XMLHttpRequest reports it.) */
-  upload(file: File, to: { folderId: string | null; onConflict: OnConflict; onProgress: (part: number) => void }): Promise<Uploaded> {
-    const form = new FormData();
-    if (to.folderId !== null) form.set('folder_id', to.folderId);
-    form.set('on_conflict', to.onConflict);
-    form.set('file', file);
-    return new Promise((resolve, reject) => {
-      const request = new XMLHttpRequest();
-      request.open('POST', `${API}/files`);
-      request.setRequestHeader('Authorization', `Bearer ${this.session.token}`);
-      request.upload.addEventListener('progress', ({ loaded, total }) => to.onProgress(total > 0 ? loaded / total : 0));
-      request.addEventListener('load', () =>
-        request.status < 300 ? resolve(JSON.parse(request.responseText) as Uploaded) : reject(errorOf(request.responseText)),
-      );
-      for (const type of ['error', 'abort', 'timeout']) request.addEventListener(type, () => reject(unreachable()));
-      request.send(form);
-    });
+  /** What only reads waits where the person has asked for too much in this minute. */
+  protected async json<T>(method: string, path: string, sent: Sent = {}): Promise<T> {
+    try {
+      return await this.#json<T>(method, path, sent);
+    } catch (error) {
+      const { code, retryAfter } = error as ApiError;
+      if (method !== 'GET' || code !== 'rate_limit_exceeded' || retryAfter === undefined) throw error;
+      await new Promise((resolve) => setTimeout(resolve, retryAfter * 1_000));
+      return this.#json<T>(method, path, sent);
+    }
   }
 
-  protected async json<T>(method: string, path: string, { body, headers = {} }: Sent = {}): Promise<T> {
+  async #json<T>(method: string, path: string, { body, headers = {} }: Sent): Promise<T> {
     let reply: Response;
     let text: string;
     try {
@@ -164,14 +165,14 @@ export class Api {
       throw unreachable();
     }
     if (!reply.ok) throw errorOf(text);
-    return JSON.parse(text) as T;
+    return (text === '' ? null : JSON.parse(text)) as T;
   }
 }
 
-const unreachable = (): ApiError => new ApiError({ code: 'unreachable', message: '' });
+export const unreachable = (): ApiError => new ApiError({ code: 'unreachable', message: '' });
 
 /** The API's error shape; a proxy in between may answer in another. */
-function errorOf(text: string): ApiError {
+export function errorOf(text: string): ApiError {
   try {
     const { error, message, retry_after } = JSON.parse(text) as { error: string; message: string; retry_after?: number };
     return new ApiError({ code: error, message, retryAfter: retry_after });

@@ -1,4 +1,4 @@
-import { Api, type Page } from './api.ts';
+import { Api, ApiError, type Entry, type FileItem, type HandIn, type Page } from './api.ts';
 
 export interface Member {
   /** The LMS's own id. */
@@ -14,11 +14,41 @@ export interface NewGrade {
   readonly score_maximum: number;
 }
 
+/** A column of the LMS's grade book. */
+export interface LineItem {
+  readonly id: string;
+  readonly label: string;
+  readonly score_maximum: number | null;
+  readonly resource_link_id: string | null;
+}
+
+/** What stands in the LMS's grade book for a person, whoever entered it. */
+export interface Result {
+  /** The LMS's own id of the person. */
+  readonly user_id: string;
+  readonly result_score: number | null;
+  readonly result_maximum: number;
+  readonly comment: string | null;
+}
+
 export interface Grade extends NewGrade {
   readonly id: string;
+  /** The column; null: that of the launch. */
+  readonly line_item_id: string | null;
   readonly status: 'pending' | 'submitted' | 'failed';
   /** Why it failed, or the last attempt did. */
   readonly reason: string | null;
+}
+
+export interface Context {
+  readonly group_id: string;
+  readonly services: { readonly line_items: string | null; readonly results: boolean };
+}
+
+interface Grant {
+  readonly id: string;
+  readonly group_id: string | null;
+  readonly permission_level: string;
 }
 
 export interface Job {
@@ -28,6 +58,9 @@ export interface Job {
 }
 
 const PAGE_SIZE = 100;
+const LONGEST_PAGE = '200';
+/** Own files that can be handed in, the newest first. */
+const OWN_PAGE_SIZE = '50';
 
 /** The REST API as the page of a course asks it. Throws ApiError. */
 export class CourseApi extends Api {
@@ -41,11 +74,80 @@ export class CourseApi extends Api {
 
   job = (id: string): Promise<Job> => this.json<Job>('GET', `/jobs/${id}`);
 
+  context = (courseId: string): Promise<Context> => this.json<Context>('GET', `/lti/contexts/${courseId}`);
+
+  lineItems = (courseId: string): Promise<readonly LineItem[]> => this.#all<LineItem>(`/lti/contexts/${courseId}/line-items`);
+
+  results = (courseId: string, lineItemId: string): Promise<readonly Result[]> =>
+    this.#all<Result>(`/lti/contexts/${courseId}/line-items/${lineItemId}/results`);
+
+  /** What was given by this launch, or for a column; the newest first. */
+  given = (courseId: string, lineItemId?: string): Promise<readonly Grade[]> =>
+    this.#all<Grade>('/lti/grades', lineItemId ? { context_id: courseId, line_item_id: lineItemId } : { launch_id: this.session.launchId });
+
+  giveIn = (courseId: string, lineItemId: string, grade: NewGrade): Promise<Grade> =>
+    this.json<Grade>('POST', `/lti/contexts/${courseId}/line-items/${lineItemId}/scores`, { body: grade });
+
+  /** The person's own, wherever they are. */
+  ownFiles(userId: string, cursor?: string): Promise<Page<FileItem>> {
+    const query = new URLSearchParams({ owner: userId, sort: '-updated_at', limit: OWN_PAGE_SIZE, ...(cursor ? { cursor } : {}) });
+    return this.json<Page<FileItem>>('GET', `/files?${query}`);
+  }
+
+  /** Null: nothing was, or it was deleted since. */
+  lastHandIn = (): Promise<HandIn | null> =>
+    this.handIn().catch((error: unknown) => {
+      if (error instanceof ApiError && error.code === 'not_found') return null;
+      throw error;
+    });
+
+  handInFile = (fileId: string): Promise<HandIn> =>
+    this.json<HandIn>('POST', `/lti/launches/${this.session.launchId}/hand-in`, { body: { file_id: fileId } });
+
+  /** The grant to a group; null: there is none. */
+  async grantTo(entry: Entry, groupId: string): Promise<string | null> {
+    const grants = await this.#all<Grant>(`/${entry.type}s/${entry.id}/permissions`);
+    return grants.find((grant) => grant.group_id === groupId)?.id ?? null;
+  }
+
+  /** Lets a group read it. Gives the grant. */
+  async share(entry: Entry, groupId: string): Promise<string> {
+    const body = { permission_level: 'read', group_id: groupId };
+    return (await this.json<Grant>('POST', `/${entry.type}s/${entry.id}/permissions`, { body })).id;
+  }
+
+  takeBack = (entry: Entry, grantId: string): Promise<null> =>
+    this.json<null>('DELETE', `/${entry.type}s/${entry.id}/permissions/${grantId}`);
+
+  sharedWithMe(cursor?: string): Promise<Page<Entry>> {
+    const query = new URLSearchParams({ sort: 'name', limit: OWN_PAGE_SIZE, ...(cursor ? { cursor } : {}) });
+    return this.json<Page<Entry>>('GET', `/shared-with-me?${query}`);
+  }
+
   give = (grade: NewGrade): Promise<Grade> => this.json<Grade>('POST', this.#grades, { body: grade });
 
-  grade = (id: string): Promise<Grade> => this.json<Grade>('GET', `${this.#grades}/${id}`);
+  /** As it is now. */
+  async grade({ id, line_item_id: lineItemId, user_id: userId }: Grade): Promise<Grade> {
+    if (lineItemId === null) return this.json<Grade>('GET', `${this.#grades}/${id}`);
+    const of = { line_item_id: lineItemId, user_id: userId };
+    const grade = (await this.#all<Grade>('/lti/grades', of)).find((one) => one.id === id);
+    if (!grade) throw new ApiError({ code: 'not_found', message: '' });
+    return grade;
+  }
 
   retry = (id: string): Promise<Grade> => this.json<Grade>('POST', `/lti/grades/${id}/retry`);
+
+  /** A list that a page needs whole. */
+  async #all<Item>(path: string, filters: Readonly<Record<string, string>> = {}): Promise<readonly Item[]> {
+    const items: Item[] = [];
+    for (let cursor: string | null = ''; cursor !== null;) {
+      const query = new URLSearchParams({ ...filters, limit: LONGEST_PAGE, ...(cursor === '' ? {} : { cursor }) });
+      const { data, pagination }: Page<Item> = await this.json<Page<Item>>('GET', `${path}?${query}`);
+      items.push(...data);
+      cursor = pagination.has_more ? pagination.next_cursor : null;
+    }
+    return items;
+  }
 
   get #grades(): string {
     return `/lti/launches/${this.session.launchId}/grades`;

@@ -27,9 +27,7 @@ export function CourseFiles({ api, folder, failed }: Props) {
 
   return (
     <>
-      {folder.may_write && (
-        <Uploads key={here.id} api={api} folderId={here.id} failed={failed} onUploaded={() => setUploaded((count) => count + 1)} />
-      )}
+      {folder.may_write && <Uploads api={api} folderId={here.id} failed={failed} onUploaded={() => setUploaded((count) => count + 1)} />}
       <section aria-labelledby="files-heading">
         <h2 id="files-heading" ref={heading} tabIndex={-1}>
           {path.length === 0 ? 'Files' : here.name}

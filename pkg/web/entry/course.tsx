@@ -2,8 +2,11 @@ import { useEffect } from 'preact/hooks';
 import type { CourseApi } from './course-api.ts';
 import { CourseFiles } from './course-files.tsx';
 import { Grades } from './grades.tsx';
+import { HandIn } from './hand-in.tsx';
 import { useFailures, useLoaded } from './loaded.ts';
 import { ReviewedHandIn } from './reviewed-hand-in.tsx';
+import { Share } from './share.tsx';
+import { SharedWithMe } from './shared-with-me.tsx';
 import { PlacedFile } from './placed-file.tsx';
 import { Ended, RefusalNote, WayBack } from './notes.tsx';
 
@@ -30,7 +33,10 @@ export function Course({ api }: { api: CourseApi }) {
       </main>
     );
   const { course_id: courseId, takes_grades: takesGrades } = launch;
-  const grades = courseId && takesGrades && <Grades api={api} courseId={courseId} failed={failed} />;
+  const grades = courseId && takesGrades && <Grades api={api} courseId={courseId} linkId={launch.resource_link?.id} failed={failed} />;
+  const { user, resource_link: link } = launch;
+  /** Whoever teaches the course grades; the others are graded. */
+  const handIn = user && link && takesGrades && !courseId && <HandIn api={api} userId={user.id} failed={failed} />;
   if (placed)
     return (
       <main>
@@ -38,6 +44,7 @@ export function Course({ api }: { api: CourseApi }) {
           <h1>{title}</h1>
         </header>
         <PlacedFile api={api} id={placed.id} failed={failed} />
+        {handIn}
         {grades}
         {launch.return_url && <WayBack url={launch.return_url} />}
       </main>
@@ -54,6 +61,9 @@ export function Course({ api }: { api: CourseApi }) {
       ) : (
         <p>This link does not belong to a course, so there is no folder to show.</p>
       )}
+      <SharedWithMe api={api} exceptId={folder?.id} failed={failed} />
+      {courseId && <Share api={api} courseId={courseId} failed={failed} />}
+      {handIn}
       {grades}
       {launch.return_url && <WayBack url={launch.return_url} />}
     </main>

@@ -55,7 +55,7 @@ function statusOf(entries: readonly Entry[] | undefined, isMore: boolean, isBusy
   return entriesInWords(folders, entries.length - folders, isMore);
 }
 
-const FileRow = (props: FileProps) => (
+export const FileRow = (props: FileProps) => (
   <li>
     <span class="name">{props.file.name}</span>
     <FileActions {...props} />

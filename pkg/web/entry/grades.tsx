@@ -1,17 +1,25 @@
 import { useCallback, useState } from 'preact/hooks';
-import { ApiError } from './api.ts';
-import type { CourseApi, Grade, Member } from './course-api.ts';
+import type { CourseApi, Grade, Member, Result } from './course-api.ts';
+import { type Column, useColumn } from './grade-columns.ts';
 import { type Failed, usePages } from './loaded.ts';
 import type { Refusal } from './messages.ts';
 import { RefusalNote } from './notes.tsx';
-import { gradeInWords, scoreOf } from './scores.ts';
+import { RosterUpdate } from './roster-update.tsx';
+import { gradeInWords, resultInWords, scoreOf } from './scores.ts';
 import { until } from './until.ts';
 
 const USUAL_MAXIMUM = '100';
-const READING = 'Reading the list …';
 
-/** The learners of the course as the LMS lists them, with a score field each. What is sent goes to the column of this link in the LMS. */
-export function Grades({ api, courseId, failed }: { api: CourseApi; courseId: string; failed: Failed }) {
+interface Props {
+  readonly api: CourseApi;
+  readonly courseId: string;
+  /** The LMS's own id of the link that was launched. */
+  readonly linkId: string | undefined;
+  readonly failed: Failed;
+}
+
+/** The learners of the course as the LMS lists them, with a score field each, beside what the LMS has. What is sent goes to the chosen column there. */
+export function Grades({ api, courseId, linkId, failed }: Props) {
   /** Grows with every list that was read from the LMS, so that ours is fetched again. */
   const [synced, setSynced] = useState(0);
   const [maximum, setMaximum] = useState(USUAL_MAXIMUM);
@@ -19,6 +27,12 @@ export function Grades({ api, courseId, failed }: { api: CourseApi; courseId: st
   const { items, isMore, isBusy, refusal, next } = usePages(ask, failed, synced);
   const members = items?.filter(({ status }) => status === 'active');
   const points = scoreOf(maximum) || undefined;
+  const column = useColumn({ api, courseId, linkId, failed });
+  const choose = (id: string): void => {
+    column.choose(id);
+    const most = column.items.find((item) => item.id === id)?.score_maximum;
+    if (most) setMaximum(String(most));
+  };
 
   return (
     <section aria-labelledby="grades-heading" class="grades">
@@ -27,6 +41,7 @@ export function Grades({ api, courseId, failed }: { api: CourseApi; courseId: st
       <p role="status">{statusOf(members, isMore, isBusy)}</p>
       {members && members.length > 0 && (
         <>
+          {column.items.length > 0 && <ColumnChoice column={column} onChoose={choose} />}
           <label for="score-maximum">
             Points for full marks{' '}
             <input
@@ -41,11 +56,19 @@ export function Grades({ api, courseId, failed }: { api: CourseApi; courseId: st
           </label>
           <ul aria-label="Learners">
             {members.map((member) => (
-              <MemberRow key={member.lms_user_id} api={api} member={member} maximum={points} failed={failed} />
+              <MemberRow
+                key={`${column.chosen} ${member.lms_user_id}`}
+                api={api}
+                member={member}
+                maximum={points}
+                column={column}
+                failed={failed}
+              />
             ))}
           </ul>
         </>
       )}
+      {column.refusal && <RefusalNote refusal={column.refusal} onRetry={column.refresh} />}
       {refusal && <RefusalNote refusal={refusal} onRetry={next} />}
       {isMore && !refusal && (
         <button type="button" disabled={isBusy} onClick={next}>
@@ -62,58 +85,37 @@ function statusOf(members: readonly Member[] | undefined, isMore: boolean, isBus
   return `${members.length} ${members.length === 1 ? 'learner' : 'learners'} shown${isMore ? '; there are more' : ''}`;
 }
 
-/** Reads who is in the course from the LMS, by a job. */
-function RosterUpdate(props: { api: CourseApi; courseId: string; failed: Failed; onUpdated: () => void }) {
-  const { api, courseId, failed, onUpdated } = props;
-  const [state, setState] = useState('');
-  const [refusal, setRefusal] = useState<Refusal>();
-
-  const sync = async (): Promise<void> => {
-    setRefusal(undefined);
-    setState(READING);
-    try {
-      const { id } = await api.syncMembers(courseId);
-      const { error, ended_at } = await until(
-        () => api.job(id),
-        (job) => job.ended_at !== null,
-      );
-      if (error) throw new ApiError({ ...error, retryAfter: undefined });
-      setState(ended_at === null ? 'Your LMS takes its time. Look again in a while.' : 'The list is as your LMS has it.');
-      onUpdated();
-    } catch (error) {
-      setState('');
-      setRefusal(failed(error));
-    }
-  };
-
-  return (
-    <>
-      <p>
-        <button type="button" disabled={state === READING} onClick={() => void sync()}>
-          Read the list from your LMS
-        </button>{' '}
-        <span role="status">{state}</span>
-      </p>
-      {refusal && <RefusalNote refusal={refusal} />}
-    </>
-  );
-}
+const ColumnChoice = ({ column, onChoose }: { column: Column; onChoose: (id: string) => void }) => (
+  <label for="score-column">
+    Column of the grade book{' '}
+    <select id="score-column" value={column.chosen} onChange={(event) => onChoose(event.currentTarget.value)}>
+      <option value="">The column of this link</option>
+      {column.items.map(({ id, label }) => (
+        <option key={id} value={id}>
+          {label}
+        </option>
+      ))}
+    </select>
+  </label>
+);
 
 interface RowProps {
   readonly api: CourseApi;
   readonly member: Member;
   /** undefined: what is typed is no number of points. */
   readonly maximum: number | undefined;
+  readonly column: Column;
   readonly failed: Failed;
 }
 
-function MemberRow({ api, member, maximum, failed }: RowProps) {
+function MemberRow({ api, member, maximum, column, failed }: RowProps) {
   const [typed, setTyped] = useState('');
-  const [grade, setGrade] = useState<Grade>();
+  const [fresh, setGrade] = useState<Grade>();
   const [isSending, setSending] = useState(false);
   const [refusal, setRefusal] = useState<Refusal>();
   const name = member.name ?? member.lms_user_id;
   const score = scoreOf(typed);
+  const grade = fresh ?? column.given.get(member.lms_user_id);
 
   const follow = async (first: () => Promise<Grade>): Promise<void> => {
     setSending(true);
@@ -122,7 +124,8 @@ function MemberRow({ api, member, maximum, failed }: RowProps) {
       const given = await first();
       setGrade(given);
       const isDone = ({ status }: Grade): boolean => status !== 'pending';
-      setGrade(await until(() => api.grade(given.id), isDone));
+      setGrade(await until(() => api.grade(given), isDone));
+      column.refresh();
     } catch (error) {
       setRefusal(failed(error));
     }
@@ -131,7 +134,7 @@ function MemberRow({ api, member, maximum, failed }: RowProps) {
   const submit = (event: Event): void => {
     event.preventDefault();
     if (score === undefined || maximum === undefined) return;
-    void follow(() => api.give({ user_id: member.lms_user_id, score, score_maximum: maximum }));
+    void follow(() => column.give({ user_id: member.lms_user_id, score, score_maximum: maximum }));
   };
 
   return (
@@ -151,7 +154,8 @@ function MemberRow({ api, member, maximum, failed }: RowProps) {
           Send
         </button>
       </form>
-      <p role="status">{grade && gradeInWords(grade)}</p>
+      <p role="status">{grade && `Sent from here: ${gradeInWords(grade)}`}</p>
+      {column.results && <InLms result={column.results.get(member.lms_user_id)} />}
       {grade?.status === 'failed' && (
         <button
           type="button"
@@ -166,3 +170,11 @@ function MemberRow({ api, member, maximum, failed }: RowProps) {
     </li>
   );
 }
+
+/** What stands in the grade book of the LMS, whoever entered it. */
+const InLms = ({ result }: { result: Result | undefined }) => (
+  <p class="facts in-lms">
+    In your LMS: {resultInWords(result)}
+    {result?.comment && <q>{result.comment}</q>}
+  </p>
+);

@@ -2,16 +2,10 @@ import { render } from 'preact';
 import { CourseApi } from './course-api.ts';
 import { Course } from './course.tsx';
 import { Ended } from './notes.tsx';
-import { enter, firstKeeper, historyKeeper, tabKeeper } from './session.ts';
+import { enter, keeperOfTab } from './session.ts';
 import './style.css';
 
-const { session, shown } = enter(
-  new URL(location.href),
-  firstKeeper(
-    tabKeeper(() => sessionStorage),
-    historyKeeper(history),
-  ),
-);
+const { session, shown } = enter(new URL(location.href), keeperOfTab());
 history.replaceState(history.state, '', shown);
 
 const root = document.querySelector('#app');

@@ -18,7 +18,7 @@ test.each([
 });
 
 test('what became of a grade is said in words', () => {
-  const grade: Grade = { id: '1', user_id: 'ben', score: 8.5, score_maximum: 10, status: 'pending', reason: null };
+  const grade: Grade = { line_item_id: null, id: '1', user_id: 'ben', score: 8.5, score_maximum: 10, status: 'pending', reason: null };
 
   const words = [
     grade,

@@ -1,4 +1,4 @@
-import type { Grade } from './course-api.ts';
+import type { Grade, Result } from './course-api.ts';
 
 /** A score or its maximum as typed, with a comma or a point; undefined: it is none that the API takes. */
 export function scoreOf(typed: string): number | undefined {
@@ -12,3 +12,6 @@ export function gradeInWords({ score, score_maximum, status, reason }: Grade): s
   if (status === 'pending') return `${points}: on its way${reason === null ? '' : `. ${reason}`}`;
   return `${points}: not in the grade book. ${reason ?? ''}`.trim();
 }
+
+export const resultInWords = (result: Result | undefined): string =>
+  result === undefined || result.result_score === null ? 'no score' : `${result.result_score} of ${result.result_maximum}`;

@@ -68,7 +68,7 @@ export const historyKeeper = (history: Pick<History, 'state' | 'replaceState'>):
     return typeof value === 'string' ? value : null;
   },
   set: (key, value) => {
-    history.replaceState({ [key]: value }, '');
+    history.replaceState({ ...(history.state as object | null), [key]: value }, '');
     return true;
   },
 });
@@ -78,3 +78,10 @@ export const firstKeeper = (...keepers: readonly Keeper[]): Keeper => ({
   get: (key) => keepers.map((keeper) => keeper.get(key)).find((value) => value !== null) ?? null,
   set: (key, value) => keepers.some((keeper) => keeper.set(key, value)),
 });
+
+/** What this tab keeps, in the first place that the browser lets it have. */
+export const keeperOfTab = (): Keeper =>
+  firstKeeper(
+    tabKeeper(() => sessionStorage),
+    historyKeeper(history),
+  );

@@ -1,84 +1,55 @@
-import { useRef, useState } from 'preact/hooks';
+import { useEffect, useId, useRef, useState } from 'preact/hooks';
 import type { Api, OnConflict, Uploaded } from './api.ts';
+import type { Failed } from './loaded.ts';
 import { RefusalNote } from './notes.tsx';
-import type { Refusal } from './messages.ts';
-
-interface Upload {
-  readonly id: number;
-  readonly file: File;
-  readonly state: 'waiting' | 'sending' | 'done' | 'failed';
-  /** Whole percent of the bytes that are sent. */
-  readonly percent: number;
-  readonly refusal?: Refusal;
-}
+import { type Upload, UploadLine } from './upload-line.ts';
 
 interface Props {
   readonly api: Api;
-  /** null: the person's own root. */
+  /** Where chosen files go; null: the person's own root. */
   readonly folderId: string | null;
-  readonly failed: (error: unknown) => Refusal;
-  /** The last of those that wait has ended, and these were uploaded since the call before. */
+  readonly heading?: string;
+  readonly failed: Failed;
+  /** Those of the list that were uploaded since the call before. */
   readonly onUploaded: (files: readonly Uploaded[]) => void;
 }
 
-/** Uploads of several files, one after the other; each shows its progress, and after an error what to do. */
-export function Uploads({ api, folderId, failed, onUploaded }: Props) {
+const UNDER_WAY: readonly Upload['state'][] = ['waiting', 'sending', 'reconnecting'];
+
+/** Uploads of several files; each shows its progress, can be paused and cancelled, and says after an error what to do. */
+export function Uploads({ api, folderId, heading = 'Add files', failed, onUploaded }: Props) {
   const [uploads, setUploads] = useState<readonly Upload[]>([]);
   const [hasChoice, setChoice] = useState(false);
   const input = useRef<HTMLInputElement>(null);
-  const nextId = useRef(0);
-  const queue = useRef({ last: Promise.resolve(), waiting: 0, news: [] as Uploaded[], isOver: false });
-
-  const change = (id: number, to: Partial<Upload>): void =>
-    setUploads((all) => all.map((one) => (one.id === id ? { ...one, ...to } : one)));
-
-  const send = async ({ id, file }: Upload, onConflict: OnConflict): Promise<void> => {
-    change(id, { state: 'sending' });
-    try {
-      const onProgress = (part: number): void => change(id, { percent: Math.floor(part * 100) });
-      const uploaded = await api.upload(file, { folderId, onConflict, onProgress });
-      change(id, { state: 'done', percent: 100 });
-      queue.current.news.push(uploaded);
-    } catch (error) {
-      const refusal = failed(error);
-      queue.current.isOver ||= refusal.code === 'unauthenticated';
-      change(id, { state: 'failed', refusal });
-    }
-  };
-
-  const enqueue = (upload: Upload, onConflict: OnConflict): void => {
-    const line = queue.current;
-    line.waiting += 1;
-    line.last = line.last.then(async () => {
-      if (!line.isOver) await send(upload, onConflict);
-      line.waiting -= 1;
-      if (line.waiting > 0 || line.news.length === 0) return;
-      onUploaded(line.news.splice(0));
-    });
-  };
-
-  const again = ({ id, file }: Upload, onConflict: OnConflict): void => {
-    const upload: Upload = { id, file, state: 'waiting', percent: 0 };
-    setUploads((all) => all.map((one) => (one.id === id ? upload : one)));
-    enqueue(upload, onConflict);
-  };
+  const title = useRef<HTMLHeadingElement>(null);
+  const id = useId();
+  const reported = useRef(onUploaded);
+  reported.current = onUploaded;
+  const [line] = useState(() => new UploadLine({ api, failed, onChange: setUploads, onUploaded: (files) => reported.current(files) }));
+  useWarning(uploads.some(({ state }) => UNDER_WAY.includes(state)));
 
   const submit = (event: Event): void => {
     event.preventDefault();
-    const chosen = [...(input.current?.files ?? [])].map((file): Upload => ({ id: nextId.current++, file, state: 'waiting', percent: 0 }));
+    const chosen = [...(input.current?.files ?? [])];
     if (input.current) input.current.value = '';
     setChoice(false);
-    setUploads((all) => [...all.filter(({ state }) => state !== 'done'), ...chosen]);
-    for (const upload of chosen) enqueue(upload, 'fail');
+    line.add(chosen, folderId);
+  };
+  const cancel = (id: number): void => {
+    // The pressed button disappears with its row.
+    title.current?.focus();
+    line.cancel(id);
   };
 
   return (
-    <section aria-labelledby="upload-heading">
-      <h2 id="upload-heading">Add files</h2>
+    <section aria-labelledby={`${id}-heading`}>
+      <h2 id={`${id}-heading`} ref={title} tabIndex={-1}>
+        {heading}
+      </h2>
       <form onSubmit={submit}>
-        <label for="upload-input">Choose files</label>
+        <label for={`${id}-input`}>Choose files</label>
         <input
-          id="upload-input"
+          id={`${id}-input`}
           ref={input}
           type="file"
           multiple
@@ -92,7 +63,13 @@ export function Uploads({ api, folderId, failed, onUploaded }: Props) {
       {uploads.length > 0 && (
         <ul class="uploads" aria-label="Uploads">
           {uploads.map((upload) => (
-            <UploadRow key={upload.id} upload={upload} onRetry={(onConflict) => again(upload, onConflict)} />
+            <UploadRow
+              key={upload.id}
+              upload={upload}
+              onPause={() => line.pause(upload.id)}
+              onResume={(onConflict) => line.resume(upload.id, onConflict)}
+              onCancel={() => cancel(upload.id)}
+            />
           ))}
         </ul>
       )}
@@ -100,43 +77,73 @@ export function Uploads({ api, folderId, failed, onUploaded }: Props) {
   );
 }
 
+/** While something is under way, the browser asks before it leaves the page. */
+function useWarning(isUnderWay: boolean): void {
+  useEffect(() => {
+    if (!isUnderWay) return;
+    const ask = (event: Event): void => event.preventDefault();
+    addEventListener('beforeunload', ask);
+    return () => removeEventListener('beforeunload', ask);
+  }, [isUnderWay]);
+}
+
 /** For screen readers: the state of the uploads, not each percent. */
 function statusOf(uploads: readonly Upload[]): string {
   if (uploads.length === 0) return '';
   const count = (state: Upload['state']): number => uploads.filter((one) => one.state === state).length;
-  const sending = uploads.find(({ state }) => state === 'sending');
   const failures = count('failed') > 0 ? `, ${count('failed')} failed` : '';
-  return `${count('done')} of ${uploads.length} uploaded${failures}${sending ? `; uploading ${sending.file.name}` : ''}`;
+  const paused = count('paused') > 0 ? `, ${count('paused')} paused` : '';
+  const sending = uploads.find(({ state }) => state === 'sending');
+  const waiting = uploads.some(({ state }) => state === 'reconnecting');
+  const now = waiting ? '; the connection is lost, it goes on by itself' : sending ? `; uploading ${sending.file.name}` : '';
+  return `${count('done')} of ${uploads.length} uploaded${failures}${paused}${now}`;
 }
 
-function UploadRow({ upload, onRetry }: { upload: Upload; onRetry: (onConflict: OnConflict) => void }) {
+/** What a row says of an upload that has no bar. */
+const STATE_WORDS: Readonly<Partial<Record<Upload['state'], string>>> = { waiting: 'waiting', done: 'uploaded' };
+
+interface RowProps {
+  readonly upload: Upload;
+  readonly onPause: () => void;
+  readonly onResume: (onConflict?: OnConflict) => void;
+  readonly onCancel: () => void;
+}
+
+function UploadRow({ upload, onPause, onResume, onCancel }: RowProps) {
   const { file, state, percent, refusal } = upload;
   const row = useRef<HTMLLIElement>(null);
   /** The pressed button disappears; without this the keyboard focus would move to the top of the page. */
-  const retry = (onConflict: OnConflict): void => {
+  const then = (act: () => void) => (): void => {
     row.current?.focus();
-    onRetry(onConflict);
+    act();
   };
+  const button = (text: string, label: string, act: () => void) => (
+    <button type="button" aria-label={label} onClick={then(act)}>
+      {text}
+    </button>
+  );
+  const isTaken = refusal?.code === 'name_conflict';
   return (
     <li ref={row} tabIndex={-1}>
       <span class="name">{file.name}</span>
-      {state === 'sending' && <progress aria-label={`Upload of ${file.name}`} max={100} value={percent} />}
-      {state === 'waiting' && <span class="facts">waiting</span>}
-      {state === 'done' && <span class="facts">uploaded</span>}
-      {refusal && <RefusalNote refusal={refusal} />}
-      {refusal?.code === 'name_conflict' && (
+      {['sending', 'reconnecting', 'paused'].includes(state) && (
         <>
-          <button type="button" aria-label={`Keep both files named ${file.name}`} onClick={() => retry('rename')}>
-            Keep both
-          </button>
-          <button type="button" aria-label={`Replace ${file.name}`} onClick={() => retry('replace')}>
-            Replace
-          </button>
+          <progress aria-label={`Upload of ${file.name}`} max={100} value={percent} />
+          <span class="facts">
+            {percent} %{state === 'paused' ? ', paused' : state === 'reconnecting' ? ', waiting for the connection' : ''}
+          </span>
         </>
       )}
-      {refusal && refusal.code !== 'name_conflict' && (
-        <button type="button" aria-label={`Try ${file.name} again`} onClick={() => retry('fail')}>
-          Try again
+      {STATE_WORDS[state] && <span class="facts">{STATE_WORDS[state]}</span>}
+      {refusal && <RefusalNote refusal={refusal} />}
+      {isTaken && button('Keep both', `Keep both files named ${file.name}`, () => onResume('rename'))}
+      {isTaken && button('Replace', `Replace ${file.name}`, () => onResume('replace'))}
+      {refusal && !isTaken && button('Try again', `Try ${file.name} again`, onResume)}
+      {UNDER_WAY.includes(state) && button('Pause', `Pause the upload of ${file.name}`, onPause)}
+      {state === 'paused' && button('Resume', `Resume the upload of ${file.name}`, onResume)}
+      {state !== 'done' && (
+        <button type="button" aria-label={`Cancel the upload of ${file.name}`} onClick={onCancel}>
+          Cancel
         </button>
       )}
     </li>

@@ -87,7 +87,7 @@ export function Browse({ api, view, choices, onToggle, onUploaded, failed }: Pro
         />
       </section>
       {(position.root === 'own' || folder?.may_write) && query === '' && (
-        <Uploads key={folderId ?? ''} api={api} folderId={folderId} failed={failed} onUploaded={uploaded} />
+        <Uploads api={api} folderId={folderId} failed={failed} onUploaded={uploaded} />
       )}
       {previewed && <Preview api={api} file={previewed} failed={failed} onClose={() => setPreviewed(undefined)} />}
     </>

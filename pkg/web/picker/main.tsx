@@ -1,18 +1,12 @@
 import { render } from 'preact';
 import { Ended } from '../entry/notes.tsx';
-import { enter, firstKeeper, historyKeeper, tabKeeper } from '../entry/session.ts';
+import { enter, keeperOfTab } from '../entry/session.ts';
 import { PickerApi } from './api.ts';
 import { Picker } from './picker.tsx';
 import '../entry/style.css';
 import './picker.css';
 
-const { session, shown } = enter(
-  new URL(location.href),
-  firstKeeper(
-    tabKeeper(() => sessionStorage),
-    historyKeeper(history),
-  ),
-);
+const { session, shown } = enter(new URL(location.href), keeperOfTab());
 history.replaceState(history.state, '', shown);
 
 const root = document.querySelector('#app');

@@ -12,7 +12,8 @@ export interface LmsTenant extends DemoTenant {
 export const lmsUrl = ({ port }: Platform, path = '/'): string => `http://lms.localhost:${port}${path}`;
 
 export async function lmsTenant(where: Platform): Promise<LmsTenant> {
-  const tenant = await demoTenant(where);
+  // One person opens in a minute what others open in an hour.
+  const tenant = await demoTenant(where, { limits: { requestsPerUserPerMinute: 2_000 } });
   const { namespace, name } = tenant;
   const receiverUrl = `http://receiver.localhost:${where.port}/${namespace}`;
   await apply(where, registration(namespace, name, lmsUrl(where, '').replace(/\/$/, ''), `client-of-${name}`), {

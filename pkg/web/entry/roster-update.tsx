@@ -1,0 +1,46 @@
+import { useState } from 'preact/hooks';
+import { ApiError } from './api.ts';
+import type { CourseApi } from './course-api.ts';
+import type { Failed } from './loaded.ts';
+import type { Refusal } from './messages.ts';
+import { RefusalNote } from './notes.tsx';
+import { until } from './until.ts';
+
+const READING = 'Reading the list …';
+
+/** Reads who is in the course from the LMS, by a job. */
+export function RosterUpdate(props: { api: CourseApi; courseId: string; failed: Failed; onUpdated: () => void }) {
+  const { api, courseId, failed, onUpdated } = props;
+  const [state, setState] = useState('');
+  const [refusal, setRefusal] = useState<Refusal>();
+
+  const sync = async (): Promise<void> => {
+    setRefusal(undefined);
+    setState(READING);
+    try {
+      const { id } = await api.syncMembers(courseId);
+      const { error, ended_at } = await until(
+        () => api.job(id),
+        (job) => job.ended_at !== null,
+      );
+      if (error) throw new ApiError({ ...error, retryAfter: undefined });
+      setState(ended_at === null ? 'Your LMS takes its time. Look again in a while.' : 'The list is as your LMS has it.');
+      onUpdated();
+    } catch (error) {
+      setState('');
+      setRefusal(failed(error));
+    }
+  };
+
+  return (
+    <>
+      <p>
+        <button type="button" disabled={state === READING} onClick={() => void sync()}>
+          Read the list from your LMS
+        </button>{' '}
+        <span role="status">{state}</span>
+      </p>
+      {refusal && <RefusalNote refusal={refusal} />}
+    </>
+  );
+}

@@ -1,0 +1,57 @@
+import { useCallback, useState } from 'preact/hooks';
+import type { FolderEntry } from './api.ts';
+import type { CourseApi } from './course-api.ts';
+import { FileList, FileRow } from './file-list.tsx';
+import { FolderPath, FolderRow } from './folders.tsx';
+import { type Failed, usePages } from './loaded.ts';
+
+interface Props {
+  readonly api: CourseApi;
+  /** The course's own, which the page shows anyway. */
+  readonly exceptId: string | undefined;
+  readonly failed: Failed;
+}
+
+/** What others have granted to the person or to a course of theirs, beside the folder of this one. Not there while that is nothing. */
+export function SharedWithMe({ api, exceptId, failed }: Props) {
+  const [path, setPath] = useState<readonly Pick<FolderEntry, 'id' | 'name'>[]>([]);
+  const ask = useCallback((cursor?: string) => api.sharedWithMe(cursor), [api]);
+  const { items = [], isMore, isBusy, next } = usePages(ask, failed, 0);
+  const shared = items.filter(({ id }) => id !== exceptId);
+  const here = path.at(-1);
+  if (shared.length === 0) return null;
+
+  return (
+    <section aria-labelledby="shared-heading">
+      <h2 id="shared-heading">Shared with you</h2>
+      {here ? (
+        <>
+          <FolderPath names={['Shared with you', ...path.map(({ name }) => name)]} onGo={(depth) => setPath(path.slice(0, depth))} />
+          <FileList
+            key={here.id}
+            api={api}
+            folderId={here.id}
+            failed={failed}
+            changes={0}
+            onOpen={(folder) => setPath([...path, folder])}
+          />
+        </>
+      ) : (
+        <ul class="files" aria-label="Shared with you">
+          {shared.map((entry) =>
+            entry.type === 'folder' ? (
+              <FolderRow key={entry.id} folder={entry} onOpen={(folder) => setPath([folder])} />
+            ) : (
+              <FileRow key={entry.id} file={entry} api={api} failed={failed} />
+            ),
+          )}
+        </ul>
+      )}
+      {isMore && !here && (
+        <button type="button" disabled={isBusy} onClick={next}>
+          Show more of what is shared
+        </button>
+      )}
+    </section>
+  );
+}
