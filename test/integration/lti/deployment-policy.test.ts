@@ -1,6 +1,7 @@
 import { expect, test } from '@jest/globals';
 import { Browser, follow, type PageShown } from '../../support/lms/browser.ts';
-import { LTI } from '../../support/lms/claims.ts';
+import { INSTRUCTOR, LTI } from '../../support/lms/claims.ts';
+import { deepLinking } from '../../support/lms/deep-linking.ts';
 import type { Fault } from '../../support/lms/faults.ts';
 import { lmsSuite } from '../../support/lms/lms-suite.ts';
 import { changedTo, type Deployments, registeredLms, type Registration } from '../../support/lms/registration.ts';
@@ -60,6 +61,26 @@ test('a refused launch of a waiting deployment leaves no person and no course', 
   expect(await counts()).toEqual(before);
 });
 
+test.each<[string, (by: Registration, claims: Fault['claims']) => Fault]>([
+  ['a request for content', (by, claims) => deepLinking(by.lms.issuer, {}, claims ? { claims } : {})],
+  [
+    'a submission review',
+    (_by, claims) => ({
+      claims: (all) => {
+        Object.assign(all, { [`${LTI}/message_type`]: 'LtiSubmissionReviewRequest', [`${LTI}/for_user`]: { user_id: 'ben' } });
+        claims?.(all);
+      },
+    }),
+  ],
+])('%s of an unknown deployment waits as a launch does', async (_what, faultOf) => {
+  const by = await confirming();
+  const fault = faultOf(by, (all) => void (all[`${LTI}/deployment_id`] = 'campus 7'));
+
+  const page = await follow(new Browser(), by.lms.open(by.clientId, { roles: [INSTRUCTOR] }, fault));
+
+  expect([page.code, await requestsOf(by)]).toEqual(['deployment_waiting', [waiting('campus 7', 1)]]);
+});
+
 test.each<[string, Fault, string]>([
   ['a signature that does not hold', { token: (token) => token.slice(0, -8) }, 'signature_invalid'],
   ['no signature', { token: (token) => token.replace(/[^.]*$/, '') }, 'signature_invalid'],
@@ -74,10 +95,15 @@ test.each<[string, Fault, string]>([
   expect([page.code, await requestsOf(by)]).toEqual([code, []]);
 });
 
-test('200 deployments at once leave 100 requests, two launches of one leave one, and one that is idle for a day makes room', async () => {
+test('100 deployments wait at most, however many launch at once, and one that is idle for a day makes room', async () => {
   const by = await confirming();
+  await tenant.db.query(
+    `INSERT INTO lti_deployment_requests (tool_id, platform_id, deployment_id, launches, first_seen_at, last_seen_at)
+     SELECT $1, $2, 'earlier-' || n, 1, now(), now() FROM generate_series(1, 85) n`,
+    [by.toolId, by.platformId],
+  );
 
-  const pages = await Promise.all([...range(200), 0].map((at) => untilServed(() => launch(by, `racing-${at}`))));
+  const pages = await Promise.all(range(30).map((at) => untilServed(() => launch(by, `racing-${at}`))));
   const full = await requestsOf(by);
   const late = await launch(by, 'late');
   await tenant.db.query(
@@ -89,9 +115,10 @@ test('200 deployments at once leave 100 requests, two launches of one leave one,
 
   expect(new Set(pages.map(({ code }) => code))).toEqual(new Set(['deployment_waiting']));
   expect(full).toHaveLength(100);
+  expect(pages.filter(({ text }) => text.includes('so many others wait'))).toHaveLength(15);
   expect(late.text).toContain('so many others wait');
   const after = (await requestsOf(by)).map(({ id }) => id);
-  expect(after).toEqual([...full.slice(1).map(({ id }) => id), 'late'].sort());
+  expect(new Set(after)).toEqual(new Set([...full.slice(1).map(({ id }) => id), 'late']));
 });
 
 test('racing launches of one deployment leave one request that counts them', async () => {
