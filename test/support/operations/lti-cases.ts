@@ -172,7 +172,11 @@ export const LTI_CASES: Readonly<Record<string, Cases>> = {
   getRegistration: administrators(async (w) => of((await w.tenant.admin.get('/lti/registrations')).body.data[0])),
   listDeployments: administrators(async (w) => of((await w.tenant.admin.get('/lti/registrations')).body.data[0])),
   decideDeployment: administrators(confirming(decision), {
-    conflict: async (w) => byAdmin(w, { ...of((await w.tenant.admin.get('/lti/registrations')).body.data[0]), body: decision }),
+    // The usual one lists its deployments; those of other cases may not.
+    conflict: async (w) => {
+      const { data } = (await w.tenant.admin.get('/lti/registrations', { query: { limit: '200' } })).body;
+      return byAdmin(w, { ...of(data.find(({ client_id }: { client_id: string }) => client_id === w.at.clientId)), body: decision });
+    },
     managed: async (w) => byAdmin(w, await confirming({ deployment_id: '1', status: 'refused' })(w)),
   }),
   createRegistrationLink: administrators(() => ({ body: { platform_name: 'Moodle' } }), {
