@@ -1,3 +1,5 @@
+import type { PageLanguage } from './page-language.ts';
+
 /** What a browser or an LMS asks outside the REST API: pages, redirects, forms. Knows no Koa, and takes parameters that it does not know. */
 export interface PageRequest {
   readonly requestId: string;
@@ -18,6 +20,8 @@ export interface PageRequest {
   /** As `RequestInfo.network`. */
   readonly network: string;
   readonly userAgent: string | undefined;
+  /** Of the Accept-Language header: the tags, the most wanted first. */
+  readonly languages: readonly string[];
 }
 
 export interface PageReply {
@@ -41,9 +45,17 @@ export interface PageRoute {
 /** The built pages of pkg/web: http serves the files; a page route names its script and the document's content. */
 export interface WebPages {
   /** A whole document with the script and styles of `script`; `body` is HTML. Throws PageProblem `web_not_built`. */
-  document(script: WebScript, content: { readonly title: string; readonly body: string }): string;
+  document(script: WebScript, content: WebContent): string;
   /** A whole document that looks like the page of a course and has no script; without a build it has no styles. */
-  notice(content: { readonly title: string; readonly body: string }): string;
+  notice(content: WebContent): string;
+}
+
+export interface WebContent {
+  readonly title: string;
+  /** HTML. */
+  readonly body: string;
+  /** English where it is left out. */
+  readonly language?: PageLanguage;
 }
 
 /** The scripts of pkg/web: the page of a course, the picker, the exchange with a platform's storage, and the registration of an LMS. */
@@ -60,6 +72,8 @@ export interface FieldAddress {
   readonly address: string;
 }
 
+type Messages = Readonly<Partial<Record<PageLanguage, string>>>;
+
 export interface PageProblemOptions {
   readonly cause?: unknown;
   /** Where the person came from: a link that leaves the frame. An http or https address. */
@@ -68,6 +82,8 @@ export interface PageProblemOptions {
   readonly lms?: string | undefined;
   /** What to enter at the LMS. */
   readonly addresses?: readonly FieldAddress[];
+  /** The message in other languages of pages. */
+  readonly messages?: Messages;
 }
 
 /** An error of a page: the page shows status, code, message and what to do. */
@@ -78,6 +94,7 @@ export class PageProblem extends Error {
   readonly wayBack: string | undefined;
   readonly lms: string | undefined;
   readonly addresses: readonly FieldAddress[];
+  readonly messages: Messages;
 
   constructor(code: string, status: number, message: string, options: PageProblemOptions = {}) {
     super(message, options);
@@ -86,5 +103,6 @@ export class PageProblem extends Error {
     this.wayBack = options.wayBack;
     this.lms = options.lms;
     this.addresses = options.addresses ?? [];
+    this.messages = options.messages ?? {};
   }
 }

@@ -1,4 +1,5 @@
 import { REFUSED_LINGER_MS } from './request-limits.ts';
+import { acceptedLanguages, type PageLanguage, pageLanguage } from '../api/page-language.ts';
 import { Problem } from '../api/problem.ts';
 import { escapeHtml, PageProblem, type PageReply, type PageRequest, type PageRoute, type WebPages } from '../api/page.ts';
 import { origins } from '../store/postgres/origin.ts';
@@ -52,6 +53,7 @@ async function pageRequest(ctx: Context, { takes }: PageRoute): Promise<PageRequ
     ip: ctx.state.address,
     network: ctx.state.network,
     userAgent: ctx.req.headers['user-agent'],
+    languages: acceptedLanguages(ctx.get('accept-language')),
   };
 }
 
@@ -98,21 +100,44 @@ function refuse(ctx: Context, error: unknown, web: WebPages, { takes }: PageRout
     return;
   }
   ctx.type = 'text/html; charset=utf-8';
-  replyLingering(ctx, Buffer.from(refusalPage(web, problem, ctx.state.requestId)), REFUSED_LINGER_MS);
+  const language = pageLanguage(acceptedLanguages(ctx.get('accept-language')));
+  replyLingering(ctx, Buffer.from(refusalPage(web, problem, { requestId: ctx.state.requestId, language })), REFUSED_LINGER_MS);
 }
 
-function refusalPage(web: WebPages, problem: Problem | PageProblem, requestId: string): string {
-  const { code, message } = problem;
-  const { wayBack, lms, addresses } = problem instanceof PageProblem ? problem : { wayBack: undefined, lms: undefined, addresses: [] };
+/** What a page of a refusal says beside the refusal's own sentence. */
+const WORDS = {
+  en: {
+    title: 'Something went wrong',
+    fields: 'Which field of the LMS takes which address',
+    again: 'Start again from your LMS',
+    back: 'Back to the course',
+    request: 'Request',
+  },
+  de: {
+    title: 'Das hat nicht funktioniert',
+    fields: 'Welches Feld des LMS welche Adresse erhält',
+    again: 'Aus Ihrem LMS neu beginnen',
+    back: 'Zurück zum Kurs',
+    request: 'Anfrage',
+  },
+} as const satisfies Record<PageLanguage, Record<string, string>>;
+
+function refusalPage(web: WebPages, problem: Problem | PageProblem, of: { requestId: string; language: PageLanguage }): string {
+  const { code } = problem;
+  const words = WORDS[of.language];
+  const { wayBack, lms, addresses, messages } =
+    problem instanceof PageProblem ? problem : { wayBack: undefined, lms: undefined, addresses: [], messages: {} };
+  const translated: string | undefined = (messages as PageProblem['messages'])[of.language];
+  const isForeign = translated === undefined && of.language !== 'en';
   const rows = addresses.map(({ field, address }) => `<dt>${escapeHtml(field)}</dt>\n<dd><code>${escapeHtml(address)}</code></dd>\n`);
-  const fields = rows.length === 0 ? '' : `<h2>Which field of the LMS takes which address</h2>\n<dl>\n${rows.join('')}</dl>\n`;
+  const fields = rows.length === 0 ? '' : `<h2>${words.fields}</h2>\n<dl>\n${rows.join('')}</dl>\n`;
   const linkTo = (address: string, text: string): string => `<p><a href="${escapeHtml(address)}" target="_top">${text}</a></p>\n`;
-  const toLms = lms === undefined ? '' : linkTo(lms, 'Start again from your LMS');
-  const link = wayBack === undefined ? toLms : linkTo(wayBack, 'Back to the course');
+  const toLms = lms === undefined ? '' : linkTo(lms, words.again);
+  const link = wayBack === undefined ? toLms : linkTo(wayBack, words.back);
   const body = `<main>
-<h1>Something went wrong</h1>
-<p role="alert">${escapeHtml(message)}</p>
-${fields}${link}<footer class="code">Code: <code>${escapeHtml(code)}</code><br>Request: ${escapeHtml(requestId)}</footer>
+<h1>${words.title}</h1>
+<p role="alert"${isForeign ? ' lang="en"' : ''}>${escapeHtml(translated ?? problem.message)}</p>
+${fields}${link}<footer class="code">Code: <code>${escapeHtml(code)}</code><br>${words.request}: ${escapeHtml(of.requestId)}</footer>
 </main>`;
-  return web.notice({ title: 'Something went wrong', body });
+  return web.notice({ title: words.title, body, language: of.language });
 }

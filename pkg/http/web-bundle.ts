@@ -3,7 +3,8 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { lookup } from 'mrmime';
 import { z } from 'zod';
-import { escapeHtml, PageProblem, type WebPages, type WebScript } from '../api/page.ts';
+import type { PageLanguage } from '../api/page-language.ts';
+import { escapeHtml, PageProblem, type WebContent, type WebPages, type WebScript } from '../api/page.ts';
 import type { Logger } from '../runtime/log.ts';
 import type { Context } from './request-state.ts';
 
@@ -69,22 +70,22 @@ export class WebBundle implements WebPages {
     }
   }
 
-  document(script: WebScript, { title, body }: { title: string; body: string }): string {
+  document(script: WebScript, content: WebContent): string {
     const built = this.#scripts.get(script);
     if (!built)
       throw new PageProblem('web_not_built', 503, 'The pages of this service are not built. Administrators: run make build, then restart.');
-    return this.#html(title, `${stylesOf(built)}<script type="module" src="/${built.file}"></script>\n`, body);
+    return this.#html(content, `${stylesOf(built)}<script type="module" src="/${built.file}"></script>\n`);
   }
 
-  notice({ title, body }: { title: string; body: string }): string {
+  notice(content: WebContent): string {
     const built = this.#scripts.get('entry');
-    return this.#html(title, built ? stylesOf(built) : '', body);
+    return this.#html(content, built ? stylesOf(built) : '');
   }
 
-  #html(title: string, head: string, body: string): string {
+  #html({ title, body, language = 'en' }: WebContent, head: string): string {
     const name = this.#tenantName;
-    if (name === undefined) return html(title, head, body);
-    return html(`${title} – ${name}`, head, `<header class="tenant">${escapeHtml(name)}</header>\n${body}`);
+    if (name === undefined) return html(language, title, head, body);
+    return html(language, `${title} – ${name}`, head, `<header class="tenant">${escapeHtml(name)}</header>\n${body}`);
   }
 
   /** Answers for the files of the build; false: the request is for something else. Not counted against limits: browsers keep them for a year. */
@@ -112,8 +113,8 @@ function cssOf(manifest: Manifest, key: string): string[] {
 
 const stylesOf = ({ css }: Script): string => css.map((file) => `<link rel="stylesheet" href="/${file}">\n`).join('');
 
-const html = (title: string, head: string, body: string): string => `<!doctype html>
-<html lang="en">
+const html = (language: PageLanguage, title: string, head: string, body: string): string => `<!doctype html>
+<html lang="${language}">
 <meta charset="utf-8">
 <meta name="viewport" content="width=device-width">
 <meta name="color-scheme" content="light dark">

@@ -1,4 +1,5 @@
 import { PageProblem, type PageProblemOptions } from '../api/page.ts';
+import { LAUNCH_ERRORS_DE } from './launch-errors.de.ts';
 
 /**
  * Why a launch is refused: the one catalogue of LTI codes. Each has its status and the sentence that a person reads;
@@ -143,6 +144,7 @@ export class LaunchError extends PageProblem {
   /** `more` follows the catalogue's sentence: what to do in this very case. */
   constructor(code: LaunchErrorCode, more?: string, options: PageProblemOptions = {}) {
     const { status, meaning } = LAUNCH_ERRORS[code];
-    super(code, status, more === undefined ? meaning : `${meaning} ${more}`, options);
+    const withMore = (sentence: string): string => (more === undefined ? sentence : `${sentence} ${more}`);
+    super(code, status, withMore(meaning), { ...options, messages: { de: withMore(LAUNCH_ERRORS_DE[code]) } });
   }
 }

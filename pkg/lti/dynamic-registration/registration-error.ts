@@ -1,4 +1,5 @@
 import { PageProblem } from '../../api/page.ts';
+import { REGISTRATION_ERRORS_DE } from './registration-errors.de.ts';
 
 /**
  * Why an LMS is not registered: the catalogue of the registration page's codes. Each has its status and the sentence that an administrator of the LMS
@@ -56,6 +57,7 @@ export class RegistrationError extends PageProblem {
   /** `more` follows the catalogue's sentence: what is wrong, or what the LMS said. */
   constructor(code: RegistrationErrorCode, more?: string, options: { cause?: unknown } = {}) {
     const { status, meaning } = REGISTRATION_ERRORS[code];
-    super(code, status, more === undefined ? meaning : `${meaning} ${more}`, options);
+    const withMore = (sentence: string): string => (more === undefined ? sentence : `${sentence} ${more}`);
+    super(code, status, withMore(meaning), { ...options, messages: { de: withMore(REGISTRATION_ERRORS_DE[code]) } });
   }
 }

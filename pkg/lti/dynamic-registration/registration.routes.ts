@@ -1,3 +1,4 @@
+import { pageLanguage } from '../../api/page-language.ts';
 import type { PageRequest, PageRoute, WebPages } from '../../api/page.ts';
 import { LaunchError } from '../launch-error.ts';
 import { canvasConfiguration } from './canvas-configuration.ts';
@@ -19,13 +20,15 @@ export const registrationRoutes = (deps: { registration: DynamicRegistration; to
           configurationUrl: one(request, 'openid_configuration'),
           registrationToken: one(request, 'registration_token'),
         });
-        return offerPage(web, offer, tool, new URL(`${tool.ltiUrl}/register/${token}`).pathname);
+        const action = new URL(`${tool.ltiUrl}/register/${token}`).pathname;
+        return offerPage(web, offer, { tool, action, language: pageLanguage(request.languages) });
       },
     },
     {
       methods: ['post'],
       path,
-      handle: async (request) => outcomePage(web, await registration.register(request.path['token'] ?? '', one(request, 'plan'))),
+      handle: async (request) =>
+        outcomePage(web, await registration.register(request.path['token'] ?? '', one(request, 'plan')), pageLanguage(request.languages)),
     },
     {
       methods: ['get'],

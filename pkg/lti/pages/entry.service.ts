@@ -1,3 +1,4 @@
+import { type PageLanguage, pageLanguage } from '../../api/page-language.ts';
 import type { PageReply, WebPages } from '../../api/page.ts';
 import { settingsIn } from '../deep-linking/pickers.service.ts';
 import { LaunchError } from '../launch-error.ts';
@@ -7,8 +8,18 @@ import type { FramedLaunches, OpenedBy } from './framed-launches.ts';
 /** A list of sources of CSP that has none. */
 const NOBODY = "'none'";
 
-const NO_SCRIPT = '<noscript><main><p>This page needs JavaScript. Allow scripts for this service.</p></main></noscript>';
-const BODY = `<div id="app"></div>${NO_SCRIPT}`;
+/** What stands in a document before its script runs. */
+const WORDS = {
+  en: { course: 'Course files', picker: 'Choose files', noScript: 'This page needs JavaScript. Allow scripts for this service.' },
+  de: {
+    course: 'Kursdateien',
+    picker: 'Dateien auswählen',
+    noScript: 'Diese Seite braucht JavaScript. Erlauben Sie Skripte für diesen Dienst.',
+  },
+} as const satisfies Record<PageLanguage, Record<string, string>>;
+
+const bodyIn = (language: PageLanguage): string =>
+  `<div id="app"></div><noscript><main><p>${WORDS[language].noScript}</p></main></noscript>`;
 
 /**
  * Where a launch arrives: the page of the course, or the picker of a deep linking request (docs/design/lti.md).
@@ -27,28 +38,30 @@ export class Entries {
     this.#web = deps.web;
   }
 
-  /** One statement. Throws LaunchError `entry_…`, PageProblem `web_not_built`. */
-  async open(by: OpenedBy): Promise<PageReply> {
-    const { ancestors } = await this.#launches.find(by);
+  /** `languages`: what the browser wants; what the LMS says goes before. One statement. Throws LaunchError `entry_…`, PageProblem `web_not_built`. */
+  async open(by: OpenedBy, languages: readonly string[]): Promise<PageReply> {
+    const { ancestors, locale } = await this.#launches.find(by);
+    const language = pageLanguage([locale ?? '', ...languages]);
     return {
       status: 200,
-      body: this.#web.document('entry', { title: 'Course files', body: BODY }),
+      body: this.#web.document('entry', { title: WORDS[language].course, body: bodyIn(language), language }),
       headers: { 'content-security-policy': csp({ ancestors, formAction: NOBODY }) },
     };
   }
 
-  /** One statement. Throws LaunchError `entry_…`, `picker_…`, PageProblem `web_not_built`. */
-  async openPicker(by: OpenedBy): Promise<PageReply> {
-    const { ancestors, idToken, answeredAt } = await this.#launches.find(by);
+  /** `languages`: as of `open`. One statement. Throws LaunchError `entry_…`, `picker_…`, PageProblem `web_not_built`. */
+  async openPicker(by: OpenedBy, languages: readonly string[]): Promise<PageReply> {
+    const { ancestors, idToken, answeredAt, locale } = await this.#launches.find(by);
     const settings = settingsIn({ idToken });
     if (!settings) throw new LaunchError('picker_not_requested');
     if (answeredAt !== null) throw new LaunchError('picker_answered');
+    const language = pageLanguage([locale ?? '', ...languages]);
     // The page of the LMS that waits for the answer may frame the picker. Chromium applies `form-action` to where the LMS redirects the form to as well.
     const sites = [sourceOf(settings.returnUrl) ?? NOBODY, ...ancestors.split(' ')].filter((site) => site !== NOBODY);
     const sources = [...new Set(sites)].join(' ');
     return {
       status: 200,
-      body: this.#web.document('picker', { title: 'Choose files', body: BODY }),
+      body: this.#web.document('picker', { title: WORDS[language].picker, body: bodyIn(language), language }),
       headers: { 'content-security-policy': csp({ ancestors: sources, formAction: sources }) },
     };
   }

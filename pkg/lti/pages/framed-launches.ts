@@ -1,4 +1,4 @@
-import { errors } from 'jose';
+import { decodeJwt, errors } from 'jose';
 import { Problem } from '../../api/problem.ts';
 import type { Tokens } from '../../access/tokens.ts';
 import type { Clock } from '../../runtime/clock.ts';
@@ -27,6 +27,8 @@ export interface FramedLaunch {
   readonly ancestors: string;
   readonly idToken: string | null;
   readonly answeredAt: Date | null;
+  /** The language that the LMS shows (LTI Core 1.3 §5.4.4), else the person's (OpenID Connect Core §5.1); undefined: it says none. */
+  readonly locale: string | undefined;
 }
 
 /** The launches that pages are opened for. */
@@ -49,7 +51,7 @@ export class FramedLaunches {
     const [row] = await this.#db.prepared<Row>('lti-framed-by', FRAMED_BY, [launchId]);
     if (!row) throw new LaunchError('entry_token_invalid');
     if (row.expiresAt !== null && row.expiresAt <= this.#clock.now()) throw new LaunchError('entry_expired');
-    return { ancestors: frameAncestors(row), idToken: row.idToken, answeredAt: row.answeredAt };
+    return { ancestors: frameAncestors(row), idToken: row.idToken, answeredAt: row.answeredAt, locale: localeIn(row.idToken) };
   }
 
   async #launchOf(token: string): Promise<string> {
@@ -64,6 +66,15 @@ export class FramedLaunches {
     }
     throw new LaunchError('entry_token_invalid');
   }
+}
+
+const PRESENTATION = 'https://purl.imsglobal.org/spec/lti/claim/launch_presentation';
+
+/** `idToken`: verified when it came. */
+function localeIn(idToken: string | null): string | undefined {
+  if (idToken === null) return undefined;
+  const { [PRESENTATION]: presentation, locale } = decodeJwt<{ [PRESENTATION]?: { locale?: unknown } | null; locale?: unknown }>(idToken);
+  return [presentation?.locale, locale].find((one): one is string => typeof one === 'string' && one !== '');
 }
 
 interface Row extends FramedBy {

@@ -1,4 +1,5 @@
 import { Counter } from 'prom-client';
+import { pageLanguage } from '../../api/page-language.ts';
 import { PageProblem, type PageReply, type PageRequest, type PageRoute, type WebPages } from '../../api/page.ts';
 import { Problem } from '../../api/problem.ts';
 import { sessionOrigin } from '../../access/sessions.ts';
@@ -38,7 +39,7 @@ export function ltiRoutes(deps: {
     registers: [deps.metrics],
   });
 
-  const login = async ({ parameters, cookies: sent }: PageRequest): Promise<PageReply> => {
+  const login = async ({ parameters, cookies: sent, languages }: PageRequest): Promise<PageReply> => {
     requireWellAddressed('login', parameters, addresses);
     const begun = deps.logins.begin({
       iss: one(parameters, 'iss'),
@@ -52,7 +53,7 @@ export function ltiRoutes(deps: {
     const { location, cookies, put } = await begun.catch((error: unknown) => {
       throw withAddresses(error, addresses);
     });
-    const reply = put ? putPage(deps.web, put, location) : { status: 302, headers: { location: location.href } };
+    const reply = put ? putPage(deps.web, put, location, pageLanguage(languages)) : { status: 302, headers: { location: location.href } };
     return { ...reply, headers: { ...reply.headers, 'set-cookie': cookies } };
   };
 
@@ -79,7 +80,9 @@ export function ltiRoutes(deps: {
     requireWellAddressed('launch', request.parameters, addresses);
     const response = responseOf(request);
     const storageRequest = await deps.launches.storageRequest(response);
-    return storageRequest ? getPage(deps.web, storageRequest, `${launchPath}/storage`) : launched(response);
+    return storageRequest
+      ? getPage(deps.web, storageRequest, `${launchPath}/storage`, pageLanguage(request.languages))
+      : launched(response);
   });
 
   /** Accepts posts of our own page only: another site could log a user in to a launch that it began. */
@@ -112,8 +115,8 @@ export function ltiRoutes(deps: {
     { methods: ['post'], path: '/launch', handle: launch },
     { methods: ['get'], path: '/launch', handle: startFromLms },
     { methods: ['post'], path: '/launch/storage', handle: launchByStorage },
-    { methods: ['get'], path: '/lti/entry', handle: async (request) => deps.entries.open(openedBy(request)) },
-    { methods: ['get'], path: '/lti/picker', handle: async (request) => deps.entries.openPicker(openedBy(request)) },
+    { methods: ['get'], path: '/lti/entry', handle: async (request) => deps.entries.open(openedBy(request), request.languages) },
+    { methods: ['get'], path: '/lti/picker', handle: async (request) => deps.entries.openPicker(openedBy(request), request.languages) },
     { methods: ['get'], path: '/lti/launch', handle: startFromLms },
     { methods: ['post'], path: '/lti/launch', handle: counted(startFromLms) },
     { methods: ['get'], path: '/.well-known/jwks.json', handle: keySet },

@@ -1,6 +1,12 @@
+import type { PageLanguage } from '../../api/page-language.ts';
 import { escapeHtml, type PageReply, type WebPages } from '../../api/page.ts';
 import { sourceOf } from './frame-ancestors.policy.ts';
 import type { StorageSlot } from '../login/login-state.ts';
+
+const WORDS = {
+  en: { title: 'Opening', next: 'Continue', allow: 'Allow scripts or cookies for this service to open your course.' },
+  de: { title: 'Wird geöffnet', next: 'Weiter', allow: 'Erlauben Sie Skripte oder Cookies für diesen Dienst, um Ihren Kurs zu öffnen.' },
+} as const satisfies Record<PageLanguage, Record<string, string>>;
 
 /**
  * The two pages that exchange messages with a platform's storage. Any site may frame them, as it may frame the redirects that they replace:
@@ -10,12 +16,17 @@ const csp = (formAction: string): string =>
   `default-src 'none'; script-src 'self'; style-src 'self'; base-uri 'none'; form-action ${formAction}; frame-ancestors *; require-trusted-types-for 'script'`;
 
 /** At login initiation: the page puts the sealed login into the platform's storage, then opens the authentication request, also if that fails. */
-export function putPage(web: WebPages, put: StorageSlot & { readonly value: string }, next: URL): PageReply {
+export function putPage(web: WebPages, put: StorageSlot & { readonly value: string }, next: URL, language: PageLanguage): PageReply {
   const body = exchange(
     { step: 'put', origin: next.origin, next: next.href, ...put },
-    `<noscript><p><a href="${escapeHtml(next.href)}">Continue</a></p></noscript>`,
+    `<noscript><p><a href="${escapeHtml(next.href)}">${WORDS[language].next}</a></p></noscript>`,
+    language,
   );
-  return { status: 200, body: web.document('storage', { title: 'Opening', body }), headers: { 'content-security-policy': csp("'none'") } };
+  return {
+    status: 200,
+    body: web.document('storage', { title: WORDS[language].title, body, language }),
+    headers: { 'content-security-policy': csp("'none'") },
+  };
 }
 
 /** A launch without its cookie reads this slot of the platform's storage. */
@@ -29,24 +40,30 @@ export interface StorageRequest extends StorageSlot {
 }
 
 /** At the launch: the page reads the slot and posts its value, or an empty one, to `action`. */
-export function getPage(web: WebPages, { toolUrls, state, idToken, ...asked }: StorageRequest, action: string): PageReply {
+export function getPage(
+  web: WebPages,
+  { toolUrls, state, idToken, ...asked }: StorageRequest,
+  action: string,
+  language: PageLanguage,
+): PageReply {
   const hidden = (name: string, value: string): string => `<input type="hidden" name="${name}" value="${escapeHtml(value)}">`;
   const body = exchange(
     { step: 'get', ...asked },
     `<form method="post" action="${escapeHtml(action)}">${hidden('state', state)}${hidden('id_token', idToken)}${hidden('stored', '')}
-<noscript><p>Allow scripts or cookies for this service to open your course.</p></noscript></form>`,
+<noscript><p>${WORDS[language].allow}</p></noscript></form>`,
+    language,
   );
   // Chromium applies `form-action` to a form's redirects too; they end at the tool's address.
   const targets = new Set(["'self'", ...toolUrls.map(sourceOf).filter((source) => source !== undefined)]);
   return {
     status: 200,
-    body: web.document('storage', { title: 'Opening', body }),
+    body: web.document('storage', { title: WORDS[language].title, body, language }),
     // A form of a `no-referrer` page is posted with `Origin: null`.
     headers: { 'content-security-policy': csp([...targets].join(' ')), 'referrer-policy': 'same-origin' },
   };
 }
 
-function exchange(data: Readonly<Record<string, string>>, content: string): string {
+function exchange(data: Readonly<Record<string, string>>, content: string, language: PageLanguage): string {
   const attributes = Object.entries(data).map(([name, value]) => ` data-${name}="${escapeHtml(value)}"`);
-  return `<main id="exchange"${attributes.join('')}><p role="status">Opening …</p>${content}</main>`;
+  return `<main id="exchange"${attributes.join('')}><p role="status">${WORDS[language].title} …</p>${content}</main>`;
 }

@@ -82,10 +82,7 @@ export class ApiError extends Error implements Refusal {
   }
 }
 
-export const refusalOf = (error: unknown): Refusal =>
-  error instanceof ApiError
-    ? error
-    : { code: 'page_failed', message: 'The page failed by an internal error. Open it again from your course.' };
+export const refusalOf = (error: unknown): Refusal => (error instanceof ApiError ? error : { code: 'page_failed', message: '' });
 
 const API = '/api/v1';
 const PAGE_SIZE = 50;

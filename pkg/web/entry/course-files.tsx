@@ -4,6 +4,7 @@ import { FileList } from './file-list.tsx';
 import { FolderPath } from './folders.tsx';
 import type { Failed } from './loaded.ts';
 import { Uploads } from './uploads.tsx';
+import { t } from '../text/text.ts';
 
 interface Props {
   readonly api: Api;
@@ -30,7 +31,7 @@ export function CourseFiles({ api, folder, failed }: Props) {
       {folder.may_write && <Uploads api={api} folderId={here.id} failed={failed} onUploaded={() => setUploaded((count) => count + 1)} />}
       <section aria-labelledby="files-heading">
         <h2 id="files-heading" ref={heading} tabIndex={-1}>
-          {path.length === 0 ? 'Files' : here.name}
+          {path.length === 0 ? t('files') : here.name}
         </h2>
         {path.length > 0 && (
           <FolderPath names={[folder.name, ...path.map(({ name }) => name)]} onGo={(depth) => go(path.slice(0, depth))} />

@@ -9,6 +9,7 @@ import { Share } from './share.tsx';
 import { SharedWithMe } from './shared-with-me.tsx';
 import { PlacedFile } from './placed-file.tsx';
 import { Ended, RefusalNote, WayBack } from './notes.tsx';
+import { t } from '../text/text.ts';
 
 /** The page of a course: the user, the files of its folder, and uploads if the user may write. */
 export function Course({ api }: { api: CourseApi }) {
@@ -16,13 +17,13 @@ export function Course({ api }: { api: CourseApi }) {
   const { loaded: launch, refusal, retry } = useLoaded(api.launch, failed);
 
   const placed = launch?.resource_link?.file;
-  const title = placed?.name ?? launch?.context?.title ?? 'Your files';
+  const title = placed?.name ?? launch?.context?.title ?? t('course.yours');
   useEffect(() => {
     if (launch) document.title = title;
   }, [launch, title]);
 
   if (isOver) return <Ended returnUrl={launch?.return_url} />;
-  if (!launch) return <main>{refusal ? <RefusalNote refusal={refusal} onRetry={retry} /> : <p role="status">Loading …</p>}</main>;
+  if (!launch) return <main>{refusal ? <RefusalNote refusal={refusal} onRetry={retry} /> : <p role="status">{t('loading')}</p>}</main>;
   const { folder } = launch;
   const problem = launch.resource_link?.problem;
   if (launch.reviews)
@@ -53,14 +54,10 @@ export function Course({ api }: { api: CourseApi }) {
     <main>
       <header>
         <h1>{title}</h1>
-        <p>Hello{launch.user?.name ? ` ${launch.user.name}` : ''}. These are the files of your course.</p>
+        <p>{launch.user?.name ? t('course.hello', { name: launch.user.name }) : t('course.helloNobody')}</p>
       </header>
       {problem && <RefusalNote refusal={problem} />}
-      {folder ? (
-        <CourseFiles api={api} folder={folder} failed={failed} />
-      ) : (
-        <p>This link does not belong to a course, so there is no folder to show.</p>
-      )}
+      {folder ? <CourseFiles api={api} folder={folder} failed={failed} /> : <p>{t('course.none')}</p>}
       <SharedWithMe api={api} exceptId={folder?.id} failed={failed} />
       {courseId && <Share api={api} courseId={courseId} failed={failed} />}
       {handIn}

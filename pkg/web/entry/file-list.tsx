@@ -4,7 +4,8 @@ import { FolderRow } from './folders.tsx';
 import { type Failed, usePages } from './loaded.ts';
 import { RefusalNote } from './notes.tsx';
 import { Preview } from './preview.tsx';
-import { entriesInWords, type Refusal, sizeInWords, timeInWords } from './messages.ts';
+import { entriesInWords, type Refusal, sizeInWords } from './messages.ts';
+import { t, timeInWords } from '../text/text.ts';
 
 interface FileProps {
   readonly file: FileItem;
@@ -28,7 +29,7 @@ export function FileList({ api, folderId, failed, changes, onOpen }: ListProps) 
     <>
       <p role="status">{statusOf(items, isMore, isBusy)}</p>
       {items && items.length > 0 && (
-        <ul class="files" aria-label="Files">
+        <ul class="files" aria-label={t('files')}>
           {items.map((entry) =>
             entry.type === 'folder' ? (
               <FolderRow key={entry.id} folder={entry} onOpen={onOpen} />
@@ -41,7 +42,7 @@ export function FileList({ api, folderId, failed, changes, onOpen }: ListProps) 
       {refusal && <RefusalNote refusal={refusal} onRetry={next} />}
       {isMore && !refusal && (
         <button type="button" disabled={isBusy} onClick={next}>
-          Show more
+          {t('showMore')}
         </button>
       )}
     </>
@@ -49,8 +50,8 @@ export function FileList({ api, folderId, failed, changes, onOpen }: ListProps) 
 }
 
 function statusOf(entries: readonly Entry[] | undefined, isMore: boolean, isBusy: boolean): string {
-  if (!entries) return isBusy ? 'Loading …' : '';
-  if (entries.length === 0) return 'There are no files here yet.';
+  if (!entries) return isBusy ? t('loading') : '';
+  if (entries.length === 0) return t('noFiles');
   const folders = entries.filter(({ type }) => type === 'folder').length;
   return entriesInWords(folders, entries.length - folders, isMore);
 }
@@ -75,11 +76,11 @@ export function FileActions({ file, api, failed }: FileProps) {
       <span class="facts">
         {sizeInWords(file.size)}, <time dateTime={file.updated_at}>{timeInWords(file.updated_at)}</time>
       </span>
-      <button type="button" aria-label={`Preview ${file.name}`} onClick={() => setPreviewed(true)}>
-        Preview
+      <button type="button" aria-label={t('previewOf', { name: file.name })} onClick={() => setPreviewed(true)}>
+        {t('preview')}
       </button>
-      <button type="button" aria-label={`Download ${file.name}`} onClick={download}>
-        Download
+      <button type="button" aria-label={t('downloadOf', { name: file.name })} onClick={download}>
+        {t('download')}
       </button>
       {refusal && <RefusalNote refusal={refusal} />}
       {isPreviewed && <Preview api={api} file={file} failed={failed} onClose={() => setPreviewed(false)} />}

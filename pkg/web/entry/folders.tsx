@@ -1,8 +1,9 @@
 import type { FolderEntry } from './api.ts';
+import { t } from '../text/text.ts';
 
 /** Where one is: the root's name and those of the folders below it. `onGo` gets how many folders below the root are left. */
 export const FolderPath = ({ names, onGo }: { names: readonly string[]; onGo: (depth: number) => void }) => (
-  <nav aria-label="Path" class="path">
+  <nav aria-label={t('path')} class="path">
     <ol>
       {names.map((name, depth) => (
         <li key={depth}>
@@ -22,9 +23,9 @@ export const FolderPath = ({ names, onGo }: { names: readonly string[]; onGo: (d
 export const FolderRow = ({ folder, onOpen }: { folder: FolderEntry; onOpen: (folder: FolderEntry) => void }) => (
   <li>
     <span class="name">{folder.name}</span>
-    <span class="facts">folder</span>
-    <button type="button" aria-label={`Open the folder ${folder.name}`} onClick={() => onOpen(folder)}>
-      Open
+    <span class="facts">{t('folder')}</span>
+    <button type="button" aria-label={t('openFolder', { name: folder.name })} onClick={() => onOpen(folder)}>
+      {t('open')}
     </button>
   </li>
 );

@@ -7,6 +7,7 @@ import { RefusalNote } from './notes.tsx';
 import { RosterUpdate } from './roster-update.tsx';
 import { gradeInWords, resultInWords, scoreOf } from './scores.ts';
 import { until } from './until.ts';
+import { count, t } from '../text/text.ts';
 
 const USUAL_MAXIMUM = '100';
 
@@ -36,14 +37,14 @@ export function Grades({ api, courseId, linkId, failed }: Props) {
 
   return (
     <section aria-labelledby="grades-heading" class="grades">
-      <h2 id="grades-heading">Grades</h2>
+      <h2 id="grades-heading">{t('grades.heading')}</h2>
       <RosterUpdate api={api} courseId={courseId} failed={failed} onUpdated={() => setSynced((count) => count + 1)} />
       <p role="status">{statusOf(members, isMore, isBusy)}</p>
       {members && members.length > 0 && (
         <>
           {column.items.length > 0 && <ColumnChoice column={column} onChoose={choose} />}
           <label for="score-maximum">
-            Points for full marks{' '}
+            {t('grades.maximum')}{' '}
             <input
               id="score-maximum"
               type="text"
@@ -54,7 +55,7 @@ export function Grades({ api, courseId, linkId, failed }: Props) {
               onInput={(event) => setMaximum(event.currentTarget.value)}
             />
           </label>
-          <ul aria-label="Learners">
+          <ul aria-label={t('grades.learners')}>
             {members.map((member) => (
               <MemberRow
                 key={`${column.chosen} ${member.lms_user_id}`}
@@ -72,7 +73,7 @@ export function Grades({ api, courseId, linkId, failed }: Props) {
       {refusal && <RefusalNote refusal={refusal} onRetry={next} />}
       {isMore && !refusal && (
         <button type="button" disabled={isBusy} onClick={next}>
-          Show more learners
+          {t('grades.more')}
         </button>
       )}
     </section>
@@ -80,16 +81,16 @@ export function Grades({ api, courseId, linkId, failed }: Props) {
 }
 
 function statusOf(members: readonly Member[] | undefined, isMore: boolean, isBusy: boolean): string {
-  if (!members) return isBusy ? 'Loading …' : '';
-  if (members.length === 0 && !isMore) return 'There are no learners here yet.';
-  return `${members.length} ${members.length === 1 ? 'learner' : 'learners'} shown${isMore ? '; there are more' : ''}`;
+  if (!members) return isBusy ? t('loading') : '';
+  if (members.length === 0 && !isMore) return t('grades.noLearners');
+  return t(isMore ? 'shownThereAreMore' : 'shown', { what: count('learners', members.length) });
 }
 
 const ColumnChoice = ({ column, onChoose }: { column: Column; onChoose: (id: string) => void }) => (
   <label for="score-column">
-    Column of the grade book{' '}
+    {t('grades.column')}{' '}
     <select id="score-column" value={column.chosen} onChange={(event) => onChoose(event.currentTarget.value)}>
-      <option value="">The column of this link</option>
+      <option value="">{t('grades.ofLink')}</option>
       {column.items.map(({ id, label }) => (
         <option key={id} value={id}>
           {label}
@@ -145,25 +146,29 @@ function MemberRow({ api, member, maximum, column, failed }: RowProps) {
           type="text"
           inputMode="decimal"
           size={6}
-          aria-label={`Score of ${name}`}
+          aria-label={t('grades.score', { name })}
           aria-invalid={typed !== '' && score === undefined}
           value={typed}
           onInput={(event) => setTyped(event.currentTarget.value)}
         />
-        <button type="submit" aria-label={`Send the score of ${name}`} disabled={isSending || score === undefined || maximum === undefined}>
-          Send
+        <button
+          type="submit"
+          aria-label={t('grades.sendOf', { name })}
+          disabled={isSending || score === undefined || maximum === undefined}
+        >
+          {t('grades.send')}
         </button>
       </form>
-      <p role="status">{grade && `Sent from here: ${gradeInWords(grade)}`}</p>
+      <p role="status">{grade && gradeInWords(grade)}</p>
       {column.results && <InLms result={column.results.get(member.lms_user_id)} />}
       {grade?.status === 'failed' && (
         <button
           type="button"
-          aria-label={`Send the score of ${name} again`}
+          aria-label={t('grades.againOf', { name })}
           disabled={isSending}
           onClick={() => void follow(() => api.retry(grade.id))}
         >
-          Try again
+          {t('tryAgain')}
         </button>
       )}
       {refusal && <RefusalNote refusal={refusal} />}
@@ -174,7 +179,7 @@ function MemberRow({ api, member, maximum, column, failed }: RowProps) {
 /** What stands in the grade book of the LMS, whoever entered it. */
 const InLms = ({ result }: { result: Result | undefined }) => (
   <p class="facts in-lms">
-    In your LMS: {resultInWords(result)}
+    {t('grades.inLms', { points: resultInWords(result) })}
     {result?.comment && <q>{result.comment}</q>}
   </p>
 );

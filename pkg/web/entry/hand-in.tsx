@@ -3,9 +3,10 @@ import type { FileItem, HandIn as HandedIn, Uploaded } from './api.ts';
 import type { CourseApi } from './course-api.ts';
 import { save } from './file-list.tsx';
 import { type Failed, useLoaded, usePages } from './loaded.ts';
-import { type Refusal, timeInWords } from './messages.ts';
-import { RefusalNote } from './notes.tsx';
+import type { Refusal } from './messages.ts';
+import { Filled, RefusalNote } from './notes.tsx';
 import { Uploads } from './uploads.tsx';
+import { t, timeInWords } from '../text/text.ts';
 
 interface Props {
   readonly api: CourseApi;
@@ -22,9 +23,9 @@ export function HandIn({ api, userId, failed }: Props) {
 
   return (
     <section aria-labelledby="hand-in-heading" class="hand-in">
-      <h2 id="hand-in-heading">Hand in</h2>
+      <h2 id="hand-in-heading">{t('handIn.heading')}</h2>
       {refusal && <RefusalNote refusal={refusal} onRetry={retry} />}
-      {!refusal && shown === undefined && <p role="status">Loading …</p>}
+      {!refusal && shown === undefined && <p role="status">{t('loading')}</p>}
       {shown !== undefined && (
         <>
           <State api={api} handIn={shown} failed={failed} />
@@ -50,18 +51,19 @@ function State({ api, handIn, failed }: { api: CourseApi; handIn: HandedIn | nul
       <p role="status" class={handIn ? 'handed-in' : undefined}>
         {handIn ? (
           <>
-            <strong>{handIn.file.name}</strong> was handed in on{' '}
-            <time dateTime={handIn.handed_in_at}>{timeInWords(handIn.handed_in_at)}</time>
-            {`, version ${handIn.version}.`}
+            <Filled
+              text={t('handIn.last', { name: handIn.file.name, version: handIn.version })}
+              value={<time dateTime={handIn.handed_in_at}>{timeInWords(handIn.handed_in_at)}</time>}
+            />
           </>
         ) : (
-          'You have not handed in anything yet.'
+          t('handIn.none')
         )}
       </p>
       {handIn && (
         <p>
-          <button type="button" aria-label={`Download ${handIn.file.name} as you handed it in`} onClick={download}>
-            Download what you handed in
+          <button type="button" aria-label={t('handIn.downloadOf', { name: handIn.file.name })} onClick={download}>
+            {t('handIn.download')}
           </button>
         </p>
       )}
@@ -104,7 +106,7 @@ function Choice({ api, userId, failed, isAgain, onHandedIn }: ChoiceProps) {
   return (
     <>
       <form onSubmit={(event) => void submit(event)}>
-        <label for="hand-in-file">{isAgain ? 'Hand in another file or a later version; the last one counts' : 'A file of yours'}</label>
+        <label for="hand-in-file">{isAgain ? t('handIn.chooseAgain') : t('handIn.choose')}</label>
         <select id="hand-in-file" value={chosen} onChange={(event) => setChosen(event.currentTarget.value)}>
           <option value="">{optionOfNone(files, isBusy)}</option>
           {files?.map((file) => (
@@ -114,21 +116,21 @@ function Choice({ api, userId, failed, isAgain, onHandedIn }: ChoiceProps) {
           ))}
         </select>
         <button type="submit" disabled={chosen === '' || isSending}>
-          {isAgain ? 'Hand in again' : 'Hand in'}
+          {isAgain ? t('handIn.submitAgain') : t('handIn.submit')}
         </button>
         {isMore && (
           <button type="button" disabled={isBusy} onClick={next}>
-            List more of your files
+            {t('handIn.more')}
           </button>
         )}
       </form>
       {(unsent ?? refusal) && <RefusalNote refusal={(unsent ?? refusal)!} {...(unsent ? {} : { onRetry: next })} />}
-      <Uploads api={api} folderId={null} heading="Upload a new file to hand in" failed={failed} onUploaded={uploaded} />
+      <Uploads api={api} folderId={null} heading={t('handIn.upload')} failed={failed} onUploaded={uploaded} />
     </>
   );
 }
 
 function optionOfNone(files: readonly FileItem[] | undefined, isBusy: boolean): string {
-  if (!files) return isBusy ? 'Loading …' : '';
-  return files.length === 0 ? 'You have no files here yet' : 'Choose a file';
+  if (!files) return isBusy ? t('loading') : '';
+  return files.length === 0 ? t('handIn.noFiles') : t('handIn.chooseFile');
 }

@@ -3,10 +3,12 @@ import { CourseApi } from './course-api.ts';
 import { Course } from './course.tsx';
 import { Ended } from './notes.tsx';
 import { enter, keeperOfTab } from './session.ts';
+import { speak } from '../text/text.ts';
 import './style.css';
 
 const { session, shown } = enter(new URL(location.href), keeperOfTab());
 history.replaceState(history.state, '', shown);
+await speak(document.documentElement.lang);
 
 const root = document.querySelector('#app');
 if (root) render(session ? <Course api={new CourseApi(session)} /> : <Ended />, root);

@@ -1,3 +1,6 @@
+import { count, inDigits, isEnglish, type Key, t } from '../text/text.ts';
+import { en } from '../text/en.ts';
+
 /** What the API, or the way to it, refused. */
 export interface Refusal {
   readonly code: string;
@@ -7,42 +10,31 @@ export interface Refusal {
   readonly retryAfter?: number | undefined;
 }
 
-const UNITS = ['bytes', 'KB', 'MB', 'GB', 'TB'] as const;
+const UNITS = ['KB', 'MB', 'GB', 'TB'] as const;
 
 /** 1 KB is 1024 bytes; two digits that matter: `0 bytes`, `1.5 KB`, `12 MB`. */
 export function sizeInWords(bytes: number): string {
+  if (bytes < 1024) return count('bytes', bytes);
   let unit = 0;
-  let size = bytes;
+  let size = bytes / 1024;
   while (size >= 1024 && unit < UNITS.length - 1) {
     size /= 1024;
     unit += 1;
   }
-  if (bytes === 1) return '1 byte';
-  const shown = unit === 0 || size >= 10 ? Math.round(size) : Math.round(size * 10) / 10;
-  return `${shown} ${UNITS[unit]}`;
+  return `${inDigits(size >= 10 ? Math.round(size) : Math.round(size * 10) / 10)} ${UNITS[unit]}`;
 }
-
-/** Date and time as the reader's language and time zone write them. */
-export const timeInWords = (iso: string, locale?: string): string =>
-  new Intl.DateTimeFormat(locale, { dateStyle: 'medium', timeStyle: 'short' }).format(new Date(iso));
 
 export function entriesInWords(folders: number, files: number, isMore: boolean): string {
-  const count = (number: number, one: string): string[] => (number === 0 ? [] : [`${number} ${number === 1 ? one : `${one}s`}`]);
-  return `${[...count(folders, 'folder'), ...count(files, 'file')].join(' and ')} shown${isMore ? '; there are more' : ''}`;
+  const [ofFolders, ofFiles] = [count('folders', folders), count('files', files)];
+  const what = files === 0 ? ofFolders : folders === 0 ? ofFiles : t('foldersAndFiles', { folders: ofFolders, files: ofFiles });
+  return t(isMore ? 'shownThereAreMore' : 'shown', { what });
 }
 
-/** Codes that mean more here than the server's sentence says. */
-const SENTENCES: Readonly<Record<string, (refusal: Refusal) => string>> = {
-  unreachable: () => 'The service cannot be reached. Check your connection and try again.',
-  unauthenticated: () => 'This session has ended. Open it again from your course.',
-  not_found: () => 'The item does not exist any more, or is no longer open to you. Open it again from your course.',
-  forbidden: () => 'You do not have the permission for this. Ask an instructor of the course.',
-  name_conflict: () => 'A file of that name exists already.',
-  quota_exceeded: () => 'Your storage is full. Delete files, or ask the administrators of this service for more.',
-  payload_too_large: () => 'The file is larger than this service accepts.',
-  rate_limit_exceeded: ({ retryAfter }) => `Too many requests. Try again in ${retryAfter ?? 1} s.`,
-};
+/** Codes of which the server's sentence says more, where it is in the language of the page. */
+const SAYS_MORE = /^(validation_failed|conflict|suspended|registration_inactive|(line|lms|score|picker|target|link)_\w+)$/;
 
-export const refusalInWords = (refusal: Refusal): string =>
-  (Object.hasOwn(SENTENCES, refusal.code) ? SENTENCES[refusal.code]?.(refusal) : undefined) ??
-  (refusal.message || 'The request failed. Try again; if it fails again, open the page from your course again.');
+export function refusalInWords({ code, message, retryAfter }: Refusal): string {
+  const key = `refused.${code}`;
+  if (message !== '' && isEnglish() && (!Object.hasOwn(en, key) || SAYS_MORE.test(code))) return message;
+  return Object.hasOwn(en, key) ? t(key as Key, { seconds: retryAfter ?? 1 }) : message || t('refused.unknown');
+}

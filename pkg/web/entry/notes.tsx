@@ -1,4 +1,6 @@
+import type { ComponentChildren } from 'preact';
 import { refusalInWords, type Refusal } from './messages.ts';
+import { t } from '../text/text.ts';
 
 /** A refusal in words, with its code, and what to do about it. */
 export function RefusalNote({ refusal, onRetry }: { refusal: Refusal; onRetry?: () => void }) {
@@ -7,12 +9,12 @@ export function RefusalNote({ refusal, onRetry }: { refusal: Refusal; onRetry?: 
       <p>
         {refusalInWords(refusal)}{' '}
         <span class="code">
-          Code: <code>{refusal.code}</code>
+          {t('code')} <code>{refusal.code}</code>
         </span>
       </p>
       {onRetry && (
         <button type="button" onClick={onRetry}>
-          Try again
+          {t('tryAgain')}
         </button>
       )}
     </div>
@@ -23,7 +25,7 @@ export function RefusalNote({ refusal, onRetry }: { refusal: Refusal; onRetry?: 
 export const WayBack = ({ url }: { url: string }) => (
   <footer>
     <a href={url} target="_top">
-      Back to the course
+      {t('backToCourse')}
     </a>
   </footer>
 );
@@ -32,14 +34,26 @@ export const WayBack = ({ url }: { url: string }) => (
 export function Ended({ returnUrl }: { returnUrl?: string | null | undefined }) {
   return (
     <main>
-      <h1>Open the link again</h1>
+      <h1>{t('ended.title')}</h1>
       <p role="alert">
-        This session has ended, or your browser did not keep it. Open the link in your course again.{' '}
+        {t('ended.text')}{' '}
         <span class="code">
-          Code: <code>session_ended</code>
+          {t('code')} <code>session_ended</code>
         </span>
       </p>
       {returnUrl && <WayBack url={returnUrl} />}
     </main>
+  );
+}
+
+/** A text whose `{time}` is an element. */
+export function Filled({ text, value }: { text: string; value: ComponentChildren }) {
+  const [before, after] = text.split('{time}');
+  return (
+    <>
+      {before}
+      {value}
+      {after}
+    </>
   );
 }

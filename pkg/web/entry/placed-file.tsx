@@ -3,6 +3,7 @@ import type { Api } from './api.ts';
 import { FileActions } from './file-list.tsx';
 import { type Failed, useLoaded } from './loaded.ts';
 import { RefusalNote } from './notes.tsx';
+import { t } from '../text/text.ts';
 
 /** The one file that a link was placed for. */
 export function PlacedFile({ api, id, failed }: { api: Api; id: string; failed: Failed }) {
@@ -10,7 +11,7 @@ export function PlacedFile({ api, id, failed }: { api: Api; id: string; failed: 
   const { loaded: file, refusal, retry } = useLoaded(ask, failed);
 
   if (refusal) return <RefusalNote refusal={refusal} onRetry={retry} />;
-  if (!file) return <p role="status">Loading …</p>;
+  if (!file) return <p role="status">{t('loading')}</p>;
   return (
     <div class="placed">
       <FileActions file={file} api={api} failed={failed} />

@@ -3,6 +3,7 @@ import type { Api, FileItem } from './api.ts';
 import type { Failed } from './loaded.ts';
 import { type Refusal, sizeInWords } from './messages.ts';
 import { RefusalNote } from './notes.tsx';
+import { t } from '../text/text.ts';
 
 /** Bytes of a text that are shown. */
 const TEXT_MAX = 20_000;
@@ -26,15 +27,15 @@ export function Preview({ api, file, failed, onClose }: Props) {
     <dialog ref={dialog} aria-labelledby="preview-heading" onClose={onClose}>
       <h2 id="preview-heading">{file.name}</h2>
       <p class="facts">
-        {file.mime_type ?? 'unknown type'}, {sizeInWords(file.size)}
+        {file.mime_type ?? t('preview.unknownType')}, {sizeInWords(file.size)}
       </p>
       {refusal && <RefusalNote refusal={refusal} />}
       {url && <Content api={api} file={file} url={url} />}
       <form method="dialog">
-        <button type="submit">Close preview</button>
+        <button type="submit">{t('preview.close')}</button>
         {url && (
           <a href={url} download="">
-            Download
+            {t('download')}
           </a>
         )}
       </form>
@@ -44,11 +45,11 @@ export function Preview({ api, file, failed, onClose }: Props) {
 
 function Content({ api, file, url }: { api: Api; file: FileItem; url: string }) {
   const type = file.mime_type ?? '';
-  if (type.startsWith('image/')) return <img src={url} alt={`Preview of ${file.name}`} />;
+  if (type.startsWith('image/')) return <img src={url} alt={t('preview.picture', { name: file.name })} />;
   if (type.startsWith('audio/')) return <Recording kind="audio" api={api} file={file} url={url} />;
   if (type.startsWith('video/')) return <Recording kind="video" api={api} file={file} url={url} />;
   if (type.startsWith('text/') || type === 'application/json') return <Text api={api} url={url} />;
-  return <p>This type of file has no preview. Download it to look at it.</p>;
+  return <p>{t('preview.none')}</p>;
 }
 
 /**
@@ -76,5 +77,5 @@ function Text({ api, url }: { api: Api; url: string }) {
   const [text, setText] = useState<string>();
   useEffect(() => void api.beginning(url, TEXT_MAX).then(setText, () => setText('')), [api, url]);
   // What is longer than its box must scroll by keyboard.
-  return <pre tabIndex={0}>{text ?? 'Loading …'}</pre>;
+  return <pre tabIndex={0}>{text ?? t('loading')}</pre>;
 }

@@ -2,8 +2,9 @@ import { useState } from 'preact/hooks';
 import type { Api } from './api.ts';
 import { save } from './file-list.tsx';
 import { type Failed, useLoaded } from './loaded.ts';
-import { type Refusal, timeInWords } from './messages.ts';
-import { RefusalNote } from './notes.tsx';
+import type { Refusal } from './messages.ts';
+import { Filled, RefusalNote } from './notes.tsx';
+import { t, timeInWords } from '../text/text.ts';
 
 /** What a submission review shows: the very version that was handed in. */
 export function ReviewedHandIn({ api, failed }: { api: Api; failed: Failed }) {
@@ -19,18 +20,21 @@ export function ReviewedHandIn({ api, failed }: { api: Api; failed: Failed }) {
   };
 
   if (refusal) return <RefusalNote refusal={refusal} onRetry={retry} />;
-  if (!handIn) return <p role="status">Loading …</p>;
+  if (!handIn) return <p role="status">{t('loading')}</p>;
   const { user, file, version, handed_in_at: at } = handIn;
   return (
     <>
       <header>
         <h1>{file.name}</h1>
         <p>
-          Handed in by {user.name ?? 'a member of the course'} on <time dateTime={at}>{timeInWords(at)}</time>, version {version}.
+          <Filled
+            text={t('review.by', { name: user.name ?? t('review.somebody'), version })}
+            value={<time dateTime={at}>{timeInWords(at)}</time>}
+          />
         </p>
       </header>
-      <button type="button" aria-label={`Download ${file.name}`} onClick={download}>
-        Download
+      <button type="button" aria-label={t('downloadOf', { name: file.name })} onClick={download}>
+        {t('download')}
       </button>
       {unsaved && <RefusalNote refusal={unsaved} />}
     </>

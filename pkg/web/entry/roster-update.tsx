@@ -5,8 +5,7 @@ import type { Failed } from './loaded.ts';
 import type { Refusal } from './messages.ts';
 import { RefusalNote } from './notes.tsx';
 import { until } from './until.ts';
-
-const READING = 'Reading the list …';
+import { t } from '../text/text.ts';
 
 /** Reads who is in the course from the LMS, by a job. */
 export function RosterUpdate(props: { api: CourseApi; courseId: string; failed: Failed; onUpdated: () => void }) {
@@ -16,7 +15,7 @@ export function RosterUpdate(props: { api: CourseApi; courseId: string; failed: 
 
   const sync = async (): Promise<void> => {
     setRefusal(undefined);
-    setState(READING);
+    setState(t('roster.reading'));
     try {
       const { id } = await api.syncMembers(courseId);
       const { error, ended_at } = await until(
@@ -24,7 +23,7 @@ export function RosterUpdate(props: { api: CourseApi; courseId: string; failed: 
         (job) => job.ended_at !== null,
       );
       if (error) throw new ApiError({ ...error, retryAfter: undefined });
-      setState(ended_at === null ? 'Your LMS takes its time. Look again in a while.' : 'The list is as your LMS has it.');
+      setState(ended_at === null ? t('roster.slow') : t('roster.done'));
       onUpdated();
     } catch (error) {
       setState('');
@@ -35,8 +34,8 @@ export function RosterUpdate(props: { api: CourseApi; courseId: string; failed: 
   return (
     <>
       <p>
-        <button type="button" disabled={state === READING} onClick={() => void sync()}>
-          Read the list from your LMS
+        <button type="button" disabled={state === t('roster.reading')} onClick={() => void sync()}>
+          {t('roster.read')}
         </button>{' '}
         <span role="status">{state}</span>
       </p>

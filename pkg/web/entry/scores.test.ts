@@ -28,9 +28,9 @@ test('what became of a grade is said in words', () => {
   ].map(gradeInWords);
 
   expect(words).toEqual([
-    '8.5 of 10: on its way',
-    '8.5 of 10: on its way. Your LMS does not answer.',
-    '8.5 of 10: in the grade book of your LMS',
-    '8.5 of 10: not in the grade book. Your LMS refused it.',
+    'Sent from here: 8.5 of 10: on its way.',
+    'Sent from here: 8.5 of 10: on its way. Your LMS does not answer.',
+    'Sent from here: 8.5 of 10: in the grade book of your LMS',
+    'Sent from here: 8.5 of 10: not in the grade book. Your LMS refused it.',
   ]);
 });

@@ -1,3 +1,4 @@
+import { inDigits, t } from '../text/text.ts';
 import type { Grade, Result } from './course-api.ts';
 
 /** A score or its maximum as typed, with a comma or a point; undefined: it is none that the API takes. */
@@ -6,12 +7,13 @@ export function scoreOf(typed: string): number | undefined {
   return /^\d{1,3}(\.\d{1,2})?$/.test(text) ? Number(text) : undefined;
 }
 
-export function gradeInWords({ score, score_maximum, status, reason }: Grade): string {
-  const points = `${score} of ${score_maximum}`;
-  if (status === 'submitted') return `${points}: in the grade book of your LMS`;
-  if (status === 'pending') return `${points}: on its way${reason === null ? '' : `. ${reason}`}`;
-  return `${points}: not in the grade book. ${reason ?? ''}`.trim();
-}
+const KEYS = { pending: 'grades.pending', submitted: 'grades.submitted', failed: 'grades.failed' } as const;
+
+export const gradeInWords = ({ score, score_maximum: maximum, status, reason }: Grade): string =>
+  t(KEYS[status], { points: pointsInWords(score, maximum), reason: reason ?? '' }).trim();
 
 export const resultInWords = (result: Result | undefined): string =>
-  result === undefined || result.result_score === null ? 'no score' : `${result.result_score} of ${result.result_maximum}`;
+  result === undefined || result.result_score === null ? t('grades.noScore') : pointsInWords(result.result_score, result.result_maximum);
+
+const pointsInWords = (score: number, maximum: number): string =>
+  t('grades.points', { score: inDigits(score), maximum: inDigits(maximum) });

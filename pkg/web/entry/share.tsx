@@ -5,6 +5,7 @@ import { FolderPath } from './folders.tsx';
 import { type Failed, useLoaded, usePages } from './loaded.ts';
 import type { Refusal } from './messages.ts';
 import { RefusalNote } from './notes.tsx';
+import { t } from '../text/text.ts';
 
 /** Of a page: each row asks whether the course has it. */
 const ROWS = 10;
@@ -20,10 +21,10 @@ export function Share(props: Props) {
   const [isOpen, setOpen] = useState(false);
   return (
     <section aria-labelledby="share-heading" class="share-in-course">
-      <h2 id="share-heading">Share in the course</h2>
+      <h2 id="share-heading">{t('share.heading')}</h2>
       <p>
         <button type="button" aria-expanded={isOpen} aria-controls="share-list" onClick={() => setOpen(!isOpen)}>
-          {isOpen ? 'Hide my files' : 'Choose from my files'}
+          {isOpen ? t('share.close') : t('share.open')}
         </button>
       </p>
       <div id="share-list">{isOpen && <OwnEntries {...props} />}</div>
@@ -49,12 +50,12 @@ function OwnEntries({ api, courseId, failed }: Props) {
   return (
     <>
       <h3 ref={heading} tabIndex={-1}>
-        {path.at(-1)?.name ?? 'My files'}
+        {path.at(-1)?.name ?? t('myFiles')}
       </h3>
-      {path.length > 0 && <FolderPath names={['My files', ...path.map(({ name }) => name)]} onGo={(depth) => go(path.slice(0, depth))} />}
-      <p role="status">{!items || !context ? 'Loading …' : items.length === 0 ? 'There are no files here yet.' : ''}</p>
+      {path.length > 0 && <FolderPath names={[t('myFiles'), ...path.map(({ name }) => name)]} onGo={(depth) => go(path.slice(0, depth))} />}
+      <p role="status">{!items || !context ? t('loading') : items.length === 0 ? t('noFiles') : ''}</p>
       {context && items && items.length > 0 && (
-        <ul aria-label="My files">
+        <ul aria-label={t('myFiles')}>
           {items.map((entry) => (
             <ShareRow
               key={entry.id}
@@ -70,7 +71,7 @@ function OwnEntries({ api, courseId, failed }: Props) {
       {refusal && <RefusalNote refusal={refusal} onRetry={next} />}
       {isMore && !refusal && (
         <button type="button" disabled={isBusy} onClick={next}>
-          Show more
+          {t('showMore')}
         </button>
       )}
     </>
@@ -111,21 +112,21 @@ function ShareRow({ api, entry, context: { group_id: groupId }, failed, onOpen }
   return (
     <li>
       <span class="name">{entry.name}</span>
-      {entry.type === 'folder' && <span class="facts">folder</span>}
-      <span role="status">{isShared ? 'shared with the course' : ''}</span>
+      {entry.type === 'folder' && <span class="facts">{t('folder')}</span>}
+      <span role="status">{isShared ? t('share.shared') : ''}</span>
       {entry.type === 'folder' && (
-        <button type="button" aria-label={`Open my folder ${entry.name}`} onClick={() => onOpen(entry)}>
-          Open
+        <button type="button" aria-label={t('share.openFolder', { name: entry.name })} onClick={() => onOpen(entry)}>
+          {t('open')}
         </button>
       )}
       {grant !== undefined && (
         <button
           type="button"
-          aria-label={isShared ? `Take ${entry.name} back from the course` : `Share ${entry.name} with the course`}
+          aria-label={t(isShared ? 'share.takeBackOf' : 'share.giveOf', { name: entry.name })}
           aria-disabled={isBusy}
           onClick={() => void (isBusy || toggle())}
         >
-          {isShared ? 'Take back' : 'Share'}
+          {t(isShared ? 'share.takeBack' : 'share.give')}
         </button>
       )}
       {refusal && (

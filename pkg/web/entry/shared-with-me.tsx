@@ -4,6 +4,7 @@ import type { CourseApi } from './course-api.ts';
 import { FileList, FileRow } from './file-list.tsx';
 import { FolderPath, FolderRow } from './folders.tsx';
 import { type Failed, usePages } from './loaded.ts';
+import { t } from '../text/text.ts';
 
 interface Props {
   readonly api: CourseApi;
@@ -23,10 +24,10 @@ export function SharedWithMe({ api, exceptId, failed }: Props) {
 
   return (
     <section aria-labelledby="shared-heading">
-      <h2 id="shared-heading">Shared with you</h2>
+      <h2 id="shared-heading">{t('share.withYou')}</h2>
       {here ? (
         <>
-          <FolderPath names={['Shared with you', ...path.map(({ name }) => name)]} onGo={(depth) => setPath(path.slice(0, depth))} />
+          <FolderPath names={[t('share.withYou'), ...path.map(({ name }) => name)]} onGo={(depth) => setPath(path.slice(0, depth))} />
           <FileList
             key={here.id}
             api={api}
@@ -37,7 +38,7 @@ export function SharedWithMe({ api, exceptId, failed }: Props) {
           />
         </>
       ) : (
-        <ul class="files" aria-label="Shared with you">
+        <ul class="files" aria-label={t('share.withYou')}>
           {shared.map((entry) =>
             entry.type === 'folder' ? (
               <FolderRow key={entry.id} folder={entry} onOpen={(folder) => setPath([folder])} />
@@ -49,7 +50,7 @@ export function SharedWithMe({ api, exceptId, failed }: Props) {
       )}
       {isMore && !here && (
         <button type="button" disabled={isBusy} onClick={next}>
-          Show more of what is shared
+          {t('share.more')}
         </button>
       )}
     </section>

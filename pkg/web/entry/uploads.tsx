@@ -3,6 +3,7 @@ import type { Api, OnConflict, Uploaded } from './api.ts';
 import type { Failed } from './loaded.ts';
 import { RefusalNote } from './notes.tsx';
 import { type Upload, UploadLine } from './upload-line.ts';
+import { type Key, t } from '../text/text.ts';
 
 interface Props {
   readonly api: Api;
@@ -17,7 +18,7 @@ interface Props {
 const UNDER_WAY: readonly Upload['state'][] = ['waiting', 'sending', 'reconnecting'];
 
 /** Uploads of several files; each shows its progress, can be paused and cancelled, and says after an error what to do. */
-export function Uploads({ api, folderId, heading = 'Add files', failed, onUploaded }: Props) {
+export function Uploads({ api, folderId, heading = t('upload.heading'), failed, onUploaded }: Props) {
   const [uploads, setUploads] = useState<readonly Upload[]>([]);
   const [hasChoice, setChoice] = useState(false);
   const input = useRef<HTMLInputElement>(null);
@@ -47,7 +48,7 @@ export function Uploads({ api, folderId, heading = 'Add files', failed, onUpload
         {heading}
       </h2>
       <form onSubmit={submit}>
-        <label for={`${id}-input`}>Choose files</label>
+        <label for={`${id}-input`}>{t('upload.choose')}</label>
         <input
           id={`${id}-input`}
           ref={input}
@@ -56,12 +57,12 @@ export function Uploads({ api, folderId, heading = 'Add files', failed, onUpload
           onChange={(event) => setChoice((event.currentTarget.files?.length ?? 0) > 0)}
         />
         <button type="submit" disabled={!hasChoice}>
-          Upload
+          {t('upload.start')}
         </button>
       </form>
       <p role="status">{statusOf(uploads)}</p>
       {uploads.length > 0 && (
-        <ul class="uploads" aria-label="Uploads">
+        <ul class="uploads" aria-label={t('upload.list')}>
           {uploads.map((upload) => (
             <UploadRow
               key={upload.id}
@@ -90,17 +91,24 @@ function useWarning(isUnderWay: boolean): void {
 /** For screen readers: the state of the uploads, not each percent. */
 function statusOf(uploads: readonly Upload[]): string {
   if (uploads.length === 0) return '';
-  const count = (state: Upload['state']): number => uploads.filter((one) => one.state === state).length;
-  const failures = count('failed') > 0 ? `, ${count('failed')} failed` : '';
-  const paused = count('paused') > 0 ? `, ${count('paused')} paused` : '';
+  const inState = (state: Upload['state']): number => uploads.filter((one) => one.state === state).length;
+  const failures = inState('failed') > 0 ? t('upload.failures', { count: inState('failed') }) : '';
+  const paused = inState('paused') > 0 ? t('upload.pauses', { count: inState('paused') }) : '';
   const sending = uploads.find(({ state }) => state === 'sending');
   const waiting = uploads.some(({ state }) => state === 'reconnecting');
-  const now = waiting ? '; the connection is lost, it goes on by itself' : sending ? `; uploading ${sending.file.name}` : '';
-  return `${count('done')} of ${uploads.length} uploaded${failures}${paused}${now}`;
+  const now = waiting ? t('upload.lost') : sending ? t('upload.current', { name: sending.file.name }) : '';
+  return `${t('upload.status', { done: inState('done'), all: uploads.length })}${failures}${paused}${now}`;
 }
 
-/** What a row says of an upload that has no bar. */
-const STATE_WORDS: Readonly<Partial<Record<Upload['state'], string>>> = { waiting: 'waiting', done: 'uploaded' };
+/** What a row says of an upload beside its bar, if it has one. */
+const STATE_WORDS = {
+  waiting: 'upload.waiting',
+  sending: 'upload.percent',
+  reconnecting: 'upload.percentLost',
+  paused: 'upload.percentPaused',
+  done: 'upload.done',
+  failed: undefined,
+} as const satisfies Record<Upload['state'], Key | undefined>;
 
 interface RowProps {
   readonly upload: Upload;
@@ -117,33 +125,29 @@ function UploadRow({ upload, onPause, onResume, onCancel }: RowProps) {
     row.current?.focus();
     act();
   };
-  const button = (text: string, label: string, act: () => void) => (
-    <button type="button" aria-label={label} onClick={then(act)}>
-      {text}
+  const button = (text: Key, label: Key, act: () => void) => (
+    <button type="button" aria-label={t(label, { name: file.name })} onClick={then(act)}>
+      {t(text)}
     </button>
   );
+  const words = STATE_WORDS[state];
   const isTaken = refusal?.code === 'name_conflict';
   return (
     <li ref={row} tabIndex={-1}>
       <span class="name">{file.name}</span>
       {['sending', 'reconnecting', 'paused'].includes(state) && (
-        <>
-          <progress aria-label={`Upload of ${file.name}`} max={100} value={percent} />
-          <span class="facts">
-            {percent} %{state === 'paused' ? ', paused' : state === 'reconnecting' ? ', waiting for the connection' : ''}
-          </span>
-        </>
+        <progress aria-label={t('upload.progress', { name: file.name })} max={100} value={percent} />
       )}
-      {STATE_WORDS[state] && <span class="facts">{STATE_WORDS[state]}</span>}
+      {words && <span class="facts">{t(words, { percent })}</span>}
       {refusal && <RefusalNote refusal={refusal} />}
-      {isTaken && button('Keep both', `Keep both files named ${file.name}`, () => onResume('rename'))}
-      {isTaken && button('Replace', `Replace ${file.name}`, () => onResume('replace'))}
-      {refusal && !isTaken && button('Try again', `Try ${file.name} again`, onResume)}
-      {UNDER_WAY.includes(state) && button('Pause', `Pause the upload of ${file.name}`, onPause)}
-      {state === 'paused' && button('Resume', `Resume the upload of ${file.name}`, onResume)}
+      {isTaken && button('upload.keepBoth', 'upload.keepBothOf', () => onResume('rename'))}
+      {isTaken && button('upload.replace', 'upload.replaceOf', () => onResume('replace'))}
+      {refusal && !isTaken && button('tryAgain', 'upload.againOf', onResume)}
+      {UNDER_WAY.includes(state) && button('upload.pause', 'upload.pauseOf', onPause)}
+      {state === 'paused' && button('upload.resume', 'upload.resumeOf', onResume)}
       {state !== 'done' && (
-        <button type="button" aria-label={`Cancel the upload of ${file.name}`} onClick={onCancel}>
-          Cancel
+        <button type="button" aria-label={t('upload.cancelOf', { name: file.name })} onClick={onCancel}>
+          {t('upload.cancel')}
         </button>
       )}
     </li>

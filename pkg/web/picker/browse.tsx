@@ -8,6 +8,7 @@ import type { PickerApi, PickerView, Shown } from './api.ts';
 import type { Choice, Choosable } from './choices.ts';
 import { EntryList } from './entry-list.tsx';
 import { SearchForm } from './search-form.tsx';
+import { t } from '../text/text.ts';
 
 interface Props {
   readonly api: PickerApi;
@@ -47,7 +48,7 @@ export function Browse({ api, view, choices, onToggle, onUploaded, failed }: Pro
     setUploads((count) => count + 1);
     onUploaded(files);
   };
-  const rootName = position.root === 'course' ? (folder?.name ?? '') : 'My files';
+  const rootName = position.root === 'course' ? (folder?.name ?? '') : t('myFiles');
   const names = [rootName, ...position.path.map(({ name }) => name)];
   const rootButton = (root: Position['root'], name: string) => (
     <button type="button" aria-current={query === '' && position.root === root ? 'true' : undefined} onClick={() => go({ root, path: [] })}>
@@ -59,14 +60,14 @@ export function Browse({ api, view, choices, onToggle, onUploaded, failed }: Pro
     <>
       <SearchForm query={query} onSearch={setQuery} />
       {folder && (
-        <nav aria-label="Where to look" class="roots">
+        <nav aria-label={t('picker.where')} class="roots">
           {rootButton('course', folder.name)}
-          {rootButton('own', 'My files')}
+          {rootButton('own', t('myFiles'))}
         </nav>
       )}
       <section aria-labelledby="list-heading">
         <h2 id="list-heading" ref={heading} tabIndex={-1}>
-          {query === '' ? names.at(-1) : `Found for “${query}”`}
+          {query === '' ? names.at(-1) : t('picker.found', { query })}
         </h2>
         {query === '' && position.path.length > 0 && (
           <FolderPath names={names} onGo={(depth) => go({ ...position, path: position.path.slice(0, depth) })} />

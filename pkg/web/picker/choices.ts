@@ -1,14 +1,6 @@
 /** Types of items (Deep Linking 2.0 §3). */
 export type ItemType = 'ltiResourceLink' | 'link' | 'file' | 'image';
 
-/** What each is for the person who chooses. */
-export const TYPE_WORDS: Readonly<Record<ItemType, string>> = {
-  ltiResourceLink: 'Link for people of the course',
-  link: 'Web link for anybody',
-  file: 'Copy of the file',
-  image: 'Picture',
-};
-
 /** A file as far as it can be chosen. */
 export interface Choosable {
   readonly id: string;
@@ -53,5 +45,3 @@ export const itemOf = ({ file, type, points }: Choice, { line_items }: { readonl
   file_id: file.id,
   ...(line_items && type === 'ltiResourceLink' && points.trim() !== '' ? { line_item: { score_maximum: Number(points) } } : {}),
 });
-
-export const countInWords = (count: number): string => `${count} ${count === 1 ? 'file' : 'files'}`;

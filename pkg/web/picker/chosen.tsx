@@ -2,7 +2,8 @@ import { useRef } from 'preact/hooks';
 import type { Refusal } from '../entry/messages.ts';
 import { RefusalNote } from '../entry/notes.tsx';
 import type { PickerView } from './api.ts';
-import { arePoints, type Choice, countInWords, type ItemType, TYPE_WORDS, typesOf } from './choices.ts';
+import { arePoints, type Choice, type ItemType, typesOf } from './choices.ts';
+import { count, t } from '../text/text.ts';
 
 interface Props {
   readonly view: PickerView;
@@ -28,32 +29,32 @@ export function Chosen({ view, choices, isSending, refusal, onChange, onRemove, 
     event.preventDefault();
     onAdd();
   };
-  const count = choices.length;
+  const number = choices.length;
   return (
     <>
       <form id="chosen" class="chosen" aria-labelledby="chosen-heading" onSubmit={submit}>
         <h2 id="chosen-heading" ref={heading} tabIndex={-1}>
-          Chosen files
+          {t('picker.chosenFiles')}
         </h2>
-        {count === 0 ? (
-          <p>None yet.</p>
+        {number === 0 ? (
+          <p>{t('picker.noneYet')}</p>
         ) : (
-          <ul aria-label="Chosen">
+          <ul aria-label={t('picker.chosenList')}>
             {choices.map((choice) => (
               <ChosenRow key={choice.file.id} view={view} choice={choice} onChange={onChange} onRemove={remove} />
             ))}
           </ul>
         )}
       </form>
-      <div class="actions" role="group" aria-label="Answer">
+      <div class="actions" role="group" aria-label={t('picker.answer')}>
         {refusal && <RefusalNote refusal={refusal} />}
-        <button type="submit" form="chosen" disabled={isSending || count === 0 || !areRight}>
-          {count === 0 ? 'Add' : `Add ${countInWords(count)}`}
+        <button type="submit" form="chosen" disabled={isSending || number === 0 || !areRight}>
+          {number === 0 ? t('picker.add') : count('addFiles', number)}
         </button>
         <button type="button" disabled={isSending} onClick={onCancel}>
-          Cancel
+          {t('picker.cancel')}
         </button>
-        <p role="status">{isSending ? 'Sending …' : `${countInWords(count)} chosen`}</p>
+        <p role="status">{isSending ? t('picker.sending') : count('chosen', number)}</p>
       </div>
     </>
   );
@@ -71,38 +72,38 @@ function ChosenRow({ view, choice, onChange, onRemove }: RowProps) {
       <span class="name">{file.name}</span>
       {types.length > 1 ? (
         <label>
-          Add as{' '}
+          {t('picker.addAs')}{' '}
           <select
-            aria-label={`Add ${file.name} as`}
+            aria-label={t('picker.addAsOf', { name: file.name })}
             value={type}
             onChange={(event) => onChange({ ...choice, type: event.currentTarget.value as ItemType })}
           >
             {types.map((each) => (
               <option key={each} value={each}>
-                {TYPE_WORDS[each]}
+                {t(`type.${each}`)}
               </option>
             ))}
           </select>
         </label>
       ) : (
-        <span class="facts">{TYPE_WORDS[type]}</span>
+        <span class="facts">{t(`type.${type}`)}</span>
       )}
       {view.line_items && type === 'ltiResourceLink' && (
         <label>
-          Points, if graded{' '}
+          {t('picker.pointsLabel')}{' '}
           <input
             type="text"
             inputMode="decimal"
             size={5}
-            aria-label={`Points for ${file.name}, if graded`}
+            aria-label={t('picker.pointsOf', { name: file.name })}
             aria-invalid={!arePoints(points)}
             value={points}
             onInput={(event) => onChange({ ...choice, points: event.currentTarget.value })}
           />
         </label>
       )}
-      <button type="button" aria-label={`Remove ${file.name}`} onClick={() => onRemove(choice)}>
-        Remove
+      <button type="button" aria-label={t('picker.removeOf', { name: file.name })} onClick={() => onRemove(choice)}>
+        {t('picker.remove')}
       </button>
     </li>
   );

@@ -2,10 +2,11 @@ import { useCallback, useRef } from 'preact/hooks';
 import type { Entry, FileEntry, FolderEntry } from '../entry/api.ts';
 import { FolderRow } from '../entry/folders.tsx';
 import { type Failed, usePages } from '../entry/loaded.ts';
-import { sizeInWords, timeInWords } from '../entry/messages.ts';
+import { sizeInWords } from '../entry/messages.ts';
 import { RefusalNote } from '../entry/notes.tsx';
 import type { PickerApi, PickerView, Shown } from './api.ts';
 import { type Choice, type Choosable, typesOf } from './choices.ts';
+import { t, timeInWords } from '../text/text.ts';
 
 interface Props {
   readonly api: PickerApi;
@@ -31,7 +32,7 @@ export function EntryList({ api, view, shown, changes, choices, failed, onOpen, 
     <>
       <p role="status">{statusOf(entries, isMore, isBusy)}</p>
       {entries && entries.length > 0 && (
-        <ul class="entries" aria-label="Folders and files">
+        <ul class="entries" aria-label={t('picker.list')}>
           {entries.map((entry) =>
             entry.type === 'folder' ? (
               <FolderRow key={entry.id} folder={entry} onOpen={onOpen} />
@@ -44,7 +45,7 @@ export function EntryList({ api, view, shown, changes, choices, failed, onOpen, 
       {refusal && <RefusalNote refusal={refusal} onRetry={next} />}
       {isMore && !refusal && (
         <button type="button" disabled={isBusy} onClick={next}>
-          Show more
+          {t('showMore')}
         </button>
       )}
     </>
@@ -52,9 +53,9 @@ export function EntryList({ api, view, shown, changes, choices, failed, onOpen, 
 }
 
 function statusOf(entries: readonly Entry[] | undefined, isMore: boolean, isBusy: boolean): string {
-  if (!entries) return isBusy ? 'Loading …' : '';
-  if (entries.length === 0) return 'There is nothing here.';
-  return `${entries.length} shown${isMore ? '; there are more' : ''}`;
+  if (!entries) return isBusy ? t('loading') : '';
+  if (entries.length === 0) return t('picker.empty');
+  return t(isMore ? 'shownThereAreMore' : 'shown', { what: entries.length });
 }
 
 interface RowProps extends Pick<Props, 'view' | 'choices' | 'onToggle' | 'onPreview'> {
@@ -82,8 +83,8 @@ function FileRow({ file, view, choices, onToggle, onPreview }: RowProps) {
         {sizeInWords(size)}, <time dateTime={updated_at}>{timeInWords(updated_at)}</time>
         {reason !== undefined && `; ${reason}`}
       </span>
-      <button type="button" aria-label={`Preview ${name}`} onClick={() => onPreview(file)}>
-        Preview
+      <button type="button" aria-label={t('previewOf', { name })} onClick={() => onPreview(file)}>
+        {t('preview')}
       </button>
     </li>
   );
@@ -91,6 +92,6 @@ function FileRow({ file, view, choices, onToggle, onPreview }: RowProps) {
 
 /** Why a file cannot be chosen; undefined: it can. */
 function refusedBecause(file: FileEntry, view: PickerView): string | undefined {
-  if (view.own_only && file.owner.id !== view.user.id) return 'not yours';
-  return typesOf(file, view).length === 0 ? 'your LMS does not accept this type here' : undefined;
+  if (view.own_only && file.owner.id !== view.user.id) return t('picker.notYours');
+  return typesOf(file, view).length === 0 ? t('picker.typeRefused') : undefined;
 }

@@ -3,11 +3,13 @@ import { Ended } from '../entry/notes.tsx';
 import { enter, keeperOfTab } from '../entry/session.ts';
 import { PickerApi } from './api.ts';
 import { Picker } from './picker.tsx';
+import { speak } from '../text/text.ts';
 import '../entry/style.css';
 import './picker.css';
 
 const { session, shown } = enter(new URL(location.href), keeperOfTab());
 history.replaceState(history.state, '', shown);
+await speak(document.documentElement.lang);
 
 const root = document.querySelector('#app');
 if (root) render(session ? <Picker api={new PickerApi(session)} /> : <Ended />, root);

@@ -7,6 +7,7 @@ import { Browse } from './browse.tsx';
 import { type Choice, type Choosable, itemOf, toggled, typesOf } from './choices.ts';
 import { Chosen } from './chosen.tsx';
 import { leave } from './leave.ts';
+import { t } from '../text/text.ts';
 
 /** What the LMS asks for: the files that may be chosen, those that are, and the way back with or without them. */
 export function Picker({ api }: { api: PickerApi }) {
@@ -16,13 +17,14 @@ export function Picker({ api }: { api: PickerApi }) {
   const [choices, setChoices] = useState<readonly Choice[]>([]);
   const [isSending, setSending] = useState(false);
 
-  const title = view?.own_only ? 'Hand in files' : 'Choose files';
+  const title = view?.own_only ? t('picker.handIn') : t('picker.title');
   useEffect(() => {
     if (view) document.title = title;
   }, [view, title]);
 
   if (isOver) return <Ended />;
-  if (!view) return <main>{unavailable ? <RefusalNote refusal={unavailable} onRetry={retry} /> : <p role="status">Loading …</p>}</main>;
+  if (!view)
+    return <main>{unavailable ? <RefusalNote refusal={unavailable} onRetry={retry} /> : <p role="status">{t('loading')}</p>}</main>;
 
   const toggle = (file: Choosable): void => {
     const [type] = typesOf(file, view);
@@ -52,7 +54,7 @@ export function Picker({ api }: { api: PickerApi }) {
         <p>{introduction(view)}</p>
       </header>
       {view.types.length === 0 ? (
-        <p role="alert">Your LMS accepts nothing here that this service can give. Cancel to go back.</p>
+        <p role="alert">{t('picker.nothingTaken')}</p>
       ) : (
         <Browse api={api} view={view} choices={choices} onToggle={toggle} onUploaded={addUploaded} failed={failed} />
       )}
@@ -71,6 +73,6 @@ export function Picker({ api }: { api: PickerApi }) {
 }
 
 function introduction({ own_only, multiple, context }: PickerView): string {
-  const what = own_only ? 'Choose from your own files' : multiple ? 'Choose one or more files' : 'Choose one file';
-  return `${what}${context ? ` for ${context.title}` : ''}. Your LMS gets them when you press Add.`;
+  const what = own_only ? 'picker.own' : multiple ? 'picker.several' : 'picker.single';
+  return context ? t(`${what}For`, { course: context.title }) : t(what);
 }

@@ -1,4 +1,5 @@
 import { useEffect, useRef } from 'preact/hooks';
+import { t } from '../text/text.ts';
 
 /** Searches by name. `query`: what is shown as found; empty: no search. */
 export function SearchForm({ query, onSearch }: { query: string; onSearch: (query: string) => void }) {
@@ -12,9 +13,9 @@ export function SearchForm({ query, onSearch }: { query: string; onSearch: (quer
   };
   return (
     <form role="search" onSubmit={submit}>
-      <label for="search-input">Search files and folders by name</label>
+      <label for="search-input">{t('picker.search')}</label>
       <input id="search-input" ref={input} type="search" maxLength={255} autocomplete="off" />
-      <button type="submit">Search</button>
+      <button type="submit">{t('picker.startSearch')}</button>
       {query !== '' && (
         <button
           type="button"
@@ -23,7 +24,7 @@ export function SearchForm({ query, onSearch }: { query: string; onSearch: (quer
             onSearch('');
           }}
         >
-          End search
+          {t('picker.endSearch')}
         </button>
       )}
     </form>

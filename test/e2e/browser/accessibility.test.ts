@@ -7,7 +7,7 @@ import { LmsFrames } from '../../support/lms/frames.ts';
 import { Lms } from '../../support/lms/lms.ts';
 import { RegistrationDesk } from '../../support/lms/registration-desk.ts';
 import { platform } from '../../support/platform.ts';
-import { courseShown, linkName, lmsTenant, type LmsTenant, makeFolder, openInFrame } from './course.ts';
+import { apiOf, courseShown, linkName, lmsTenant, type LmsTenant, makeFolder, openInFrame } from './course.ts';
 
 const where = await platform();
 let tenant: LmsTenant;
@@ -30,6 +30,15 @@ interface Shown {
 async function opened(person: 'Ada Okafor' | 'Ben Lindqvist', way: string): Promise<Shown> {
   const page = await browser.page();
   return { page, tool: await openInFrame(page, where, linkName(tenant, person, 'History', way)) };
+}
+
+/** The same in a browser whose person reads German. */
+async function openedInGerman(person: 'Ada Okafor' | 'Ben Lindqvist'): Promise<Shown> {
+  const page = await browser.page();
+  await page.setExtraHTTPHeaders({ 'accept-language': 'de-DE,de;q=0.9' });
+  const tool = await openInFrame(page, where, linkName(tenant, person, 'History', 'a frame'));
+  await courseShown(tool, 'History');
+  return { page, tool };
 }
 
 /** The course with a file of this name. */
@@ -113,6 +122,29 @@ const PAGES: readonly [string, () => Promise<[Page, Page | Frame]>][] = [
       const shown = await opened('Ada Okafor', 'a frame');
       await shown.tool.getByRole('textbox', { name: 'Score of Ben Lindqvist' }).fill('ten');
       return inFrame(shown);
+    },
+  ],
+  [
+    'what somebody has handed in, in German',
+    async () => {
+      const shown = await openedInGerman('Ben Lindqvist');
+      const essay = { name: 'essay.txt', mimeType: 'text/plain', buffer: Buffer.from('essay') };
+      await shown.tool.getByLabel('Dateien auswählen').setInputFiles(essay);
+      await shown.tool.getByRole('button', { name: 'Hochladen', exact: true }).click();
+      await shown.tool.getByRole('button', { name: 'Abgeben', exact: true }).click();
+      await shown.tool.getByText(/^essay\.txt wurde am \d\d\.\d\d\.\d{4}, .+ abgegeben, Version 1\.$/).waitFor();
+      return inFrame(shown);
+    },
+  ],
+  [
+    'what somebody shares with the course, in German',
+    async () => {
+      const first = await openedInGerman('Ada Okafor');
+      await (await apiOf(first.page, tenant)).upload('/files', { name: 'mine.txt', file: Buffer.from('mine') });
+      await first.tool.getByRole('button', { name: 'Aus meinen Dateien wählen' }).click();
+      await first.tool.getByRole('button', { name: 'mine.txt für den Kurs freigeben' }).click();
+      await first.tool.getByRole('button', { name: 'Freigabe von mine.txt für den Kurs zurücknehmen' }).waitFor();
+      return inFrame(first);
     },
   ],
   ['the picker with a chosen file', async () => inFrame(await chosen('chosen.txt'))],

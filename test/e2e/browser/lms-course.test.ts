@@ -2,6 +2,7 @@ import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { mkdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { FrameLocator, Page } from 'playwright-core';
+import { axeFindings } from '../../support/axe.ts';
 import { makeScratch } from '../../support/backends.ts';
 import { openBrowser, type TestBrowser } from '../../support/chromium.ts';
 import { waitReady } from '../../support/demo-tenant.ts';
@@ -88,6 +89,22 @@ async function registersItself(): Promise<string> {
 const opens = (clientId: string, launch: Partial<Launch> & { readonly course: { id: string; title: string } }, fault?: Fault) =>
   framed(`${launch.course.title}, as ${launch.user?.name}`, lms.open(clientId, launch, fault), launch.course.id);
 
+/** What axe finds on a page in light and dark, and whether something is cut off at 400 % zoom. */
+async function faultsOf({ page }: Framed): Promise<string[]> {
+  const shown = page.frame({ name: 'tool' });
+  if (!shown) return ['there is no frame of the tool'];
+  const found: string[] = [];
+  for (const colorScheme of ['dark', 'light'] as const) {
+    await page.emulateMedia({ colorScheme });
+    found.push(...(await axeFindings(shown)));
+  }
+  const size = page.viewportSize();
+  await page.setViewportSize({ width: 320, height: 640 });
+  const cutOff = Number(await shown.evaluate('document.documentElement.scrollWidth - document.documentElement.clientWidth'));
+  if (size) await page.setViewportSize(size);
+  return cutOff === 0 ? found : [...found, `${cutOff} pixels are cut off`];
+}
+
 async function downloads({ page, tool }: Framed): Promise<string> {
   const saving = page.waitForEvent('download');
   await tool.getByRole('button', { name: `Download ${READING.name}` }).click();
@@ -121,6 +138,7 @@ test('in frames of an LMS it registers, launches, picks, opens a link and its co
   const learner = await opens(clientId, { ...BEN, ...link, course: LATIN });
   await courseShown(learner.tool, READING.name);
   await learner.picture('link');
+  expect(await faultsOf(learner)).toEqual([]);
   await learner.tool.getByRole('button', { name: `Preview ${READING.name}` }).click();
   await learner.tool.getByRole('dialog').getByText(READING.buffer.toString()).waitFor();
   await learner.picture('link-preview');

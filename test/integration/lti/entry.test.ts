@@ -66,6 +66,41 @@ test('frame-ancestors are those of the launch and of its registration', async ()
   expect(safe.headers['content-security-policy']).toBe(CSP.replace('FRAMES', listed));
 });
 
+test('the page is in the language that the LMS shows, else the person’s, else the one that the browser wants', async () => {
+  const presentation = `${LTI}/launch_presentation`;
+  const pages = [
+    { claims: { [presentation]: { locale: 'de-DE' }, locale: 'en' }, accepts: 'en' },
+    { claims: { [presentation]: {}, locale: 'de_CH' }, accepts: 'en' },
+    { claims: { [presentation]: { locale: 'fr' } }, accepts: 'de-AT,de;q=0.9' },
+    { claims: { [presentation]: { locale: 7 } }, accepts: '*' },
+  ];
+
+  const languages = await Promise.all(
+    pages.map(async ({ claims, accepts }) => {
+      const { entry } = await launched({}, claims);
+      const { text } = await new Browser().get(entry, { 'accept-language': accepts });
+      return /<html lang="(\w+)">[^]*<title>(.+?)</.exec(text)?.slice(1);
+    }),
+  );
+
+  expect(languages).toEqual([
+    ['de', 'Kursdateien'],
+    ['de', 'Kursdateien'],
+    ['de', 'Kursdateien'],
+    ['en', 'Course files'],
+  ]);
+});
+
+test('a refusal is in the language that the browser wants, with the same code', async () => {
+  const german = await new Browser().get(`${tenant.url}/lti/entry`, { 'accept-language': 'de' });
+  const other = await new Browser().get(`${tenant.url}/lti/entry`, { 'accept-language': 'fr' });
+
+  expect(german.text).toContain('<html lang="de">');
+  expect(german.text).toContain('Diese Seite öffnet sich aus Ihrem Kurs: Öffnen Sie dort den Link.');
+  expect(other.text).toContain('This page opens from your course: open the link there.');
+  for (const { status, text } of [german, other]) expect([status, text.includes('<code>entry_token_missing</code>')]).toEqual([400, true]);
+});
+
 test('the page also has an address with the launch’s id, so that a reload without the token works', async () => {
   const { launchId } = await launched();
 
