@@ -45,6 +45,8 @@ export class TusUpload {
   readonly #file: File;
   readonly #target: UploadTarget;
   readonly #deps: Deps;
+  /** Where the reply to a creation is lost, the next attempt gets the same upload. */
+  #creation: string = crypto.randomUUID();
 
   constructor(file: File, target: UploadTarget, deps: Deps) {
     this.#file = file;
@@ -114,11 +116,16 @@ export class TusUpload {
       on_conflict: onConflict,
     };
     const pairs = Object.entries(metadata).map(([key, value]) => `${key} ${base64(value)}`);
-    const headers = { 'Upload-Length': String(this.#file.size), 'Upload-Metadata': pairs.join(',') };
-    const answer = await this.#ask({ method: 'POST', url: UPLOADS, headers, signal });
-    const url = `${UPLOADS}/${(JSON.parse(answer.text) as { id: string }).id}`;
-    this.#deps.keeper.set(this.#key(), url);
-    return positionOf(url, answer);
+    const headers = {
+      'Upload-Length': String(this.#file.size),
+      'Upload-Metadata': pairs.join(','),
+      'Idempotency-Key': this.#creation,
+    };
+    const { text } = await this.#ask({ method: 'POST', url: UPLOADS, headers, signal });
+    const { id, offset, file_id: fileId } = JSON.parse(text) as { id: string; offset: number; file_id: string | null };
+    this.#creation = crypto.randomUUID();
+    this.#deps.keeper.set(this.#key(), `${UPLOADS}/${id}`);
+    return { url: `${UPLOADS}/${id}`, offset, fileId };
   }
 
   async #sendChunk({ url, offset }: Position, signal: AbortSignal, onMoved: () => void): Promise<Position> {
