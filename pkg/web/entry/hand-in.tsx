@@ -62,7 +62,7 @@ function State({ api, handIn, failed }: { api: CourseApi; handIn: HandedIn | nul
       </p>
       {handIn && (
         <p>
-          <button type="button" aria-label={t('handIn.downloadOf', { name: handIn.file.name })} onClick={download}>
+          <button type="button" onClick={download}>
             {t('handIn.download')}
           </button>
         </p>

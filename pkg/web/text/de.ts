@@ -73,7 +73,6 @@ export const de: Catalogue = {
   'handIn.none': 'Sie haben noch nichts abgegeben.',
   'handIn.last': '{name} wurde am {time} abgegeben, Version {version}.',
   'handIn.download': 'Ihre Abgabe herunterladen',
-  'handIn.downloadOf': '{name} so herunterladen, wie Sie es abgegeben haben',
   'handIn.choose': 'Eine Ihrer Dateien',
   'handIn.chooseAgain': 'Eine andere Datei oder eine neuere Version abgeben; die letzte Abgabe zählt',
   'handIn.noFiles': 'Sie haben hier noch keine Dateien',

@@ -71,7 +71,6 @@ export const en = {
   'handIn.none': 'You have not handed in anything yet.',
   'handIn.last': '{name} was handed in on {time}, version {version}.',
   'handIn.download': 'Download what you handed in',
-  'handIn.downloadOf': 'Download {name} as you handed it in',
   'handIn.choose': 'A file of yours',
   'handIn.chooseAgain': 'Hand in another file or a later version; the last one counts',
   'handIn.noFiles': 'You have no files here yet',

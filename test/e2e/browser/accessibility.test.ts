@@ -125,18 +125,6 @@ const PAGES: readonly [string, () => Promise<[Page, Page | Frame]>][] = [
     },
   ],
   [
-    'what somebody has handed in, in German',
-    async () => {
-      const shown = await openedInGerman('Ben Lindqvist');
-      const essay = { name: 'essay.txt', mimeType: 'text/plain', buffer: Buffer.from('essay') };
-      await shown.tool.getByLabel('Dateien auswählen').setInputFiles(essay);
-      await shown.tool.getByRole('button', { name: 'Hochladen', exact: true }).click();
-      await shown.tool.getByRole('button', { name: 'Abgeben', exact: true }).click();
-      await shown.tool.getByText(/^essay\.txt wurde am \d\d\.\d\d\.\d{4}, .+ abgegeben, Version 1\.$/).waitFor();
-      return inFrame(shown);
-    },
-  ],
-  [
     'what somebody shares with the course, in German',
     async () => {
       const first = await openedInGerman('Ada Okafor');
@@ -194,6 +182,18 @@ const PAGES: readonly [string, () => Promise<[Page, Page | Frame]>][] = [
     },
   ],
   ['a share link whose password was wrong', async () => inWindow(await share())],
+  [
+    'what somebody has handed in, in German',
+    async () => {
+      const shown = await openedInGerman('Ben Lindqvist');
+      const essay = { name: 'essay.txt', mimeType: 'text/plain', buffer: Buffer.from('essay') };
+      await shown.tool.getByLabel('Dateien auswählen').setInputFiles(essay);
+      await shown.tool.getByRole('button', { name: 'Hochladen', exact: true }).click();
+      await shown.tool.getByRole('button', { name: 'Abgeben', exact: true }).click();
+      await shown.tool.getByText(/^essay\.txt wurde am \d\d\.\d\d\.\d{4}, .+ abgegeben, Version 1\.$/).waitFor();
+      return inFrame(shown);
+    },
+  ],
 ];
 
 /** CSS pixels: 1280 at 400 % zoom (WCAG 2.2, 1.4.10). */

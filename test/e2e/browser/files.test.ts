@@ -233,7 +233,7 @@ test('a learner hands in a new file, sees when, and hands in another, which coun
   await page.frame({ name: 'tool' })?.evaluate('location.reload()');
   await tool.getByText(/^essay 2\.txt was handed in on /).waitFor();
   const saving = page.waitForEvent('download');
-  await tool.getByRole('button', { name: 'Download essay 2.txt as you handed it in' }).click();
+  await tool.getByRole('button', { name: 'Download what you handed in' }).click();
 
   expect(await readFile(await (await saving).path(), 'utf8')).toBe('This is essay 2.txt.');
   const { tool: instructor } = await course('Ada Okafor', 'Physics');
