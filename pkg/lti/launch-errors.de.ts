@@ -1,7 +1,5 @@
-import type { LaunchErrorCode } from './launch-error.ts';
-
 /** What a person reads of each code in German. */
-export const LAUNCH_ERRORS_DE: Readonly<Record<LaunchErrorCode, string>> = {
+export const LAUNCH_ERRORS_DE = {
   start_from_lms: 'Beginnen Sie in Ihrem LMS: Öffnen Sie dort den Link in Ihrem Kurs.',
   lti_1_1_launch: 'Dies ist ein Aufruf nach LTI 1.1. Richten Sie das Tool im LMS mit LTI-Version 1.3 ein.',
   login_misdirected:
@@ -92,4 +90,4 @@ export const LAUNCH_ERRORS_DE: Readonly<Record<LaunchErrorCode, string>> = {
   entry_token_missing: 'Diese Seite öffnet sich aus Ihrem Kurs: Öffnen Sie dort den Link.',
   entry_token_invalid: 'Diese Adresse stammt nicht aus einem Aufruf dieses Dienstes. Öffnen Sie den Link in Ihrem Kurs erneut.',
   entry_expired: 'Dieser Aufruf ist beendet. Öffnen Sie den Link in Ihrem Kurs erneut.',
-};
+} as const;

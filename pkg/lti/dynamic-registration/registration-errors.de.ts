@@ -1,7 +1,5 @@
-import type { RegistrationErrorCode } from './registration-error.ts';
-
 /** What an administrator of the LMS reads of each code in German. */
-export const REGISTRATION_ERRORS_DE: Readonly<Record<RegistrationErrorCode, string>> = {
+export const REGISTRATION_ERRORS_DE = {
   link_unknown: 'Diesen Registrierungslink gibt es nicht. Bitten Sie um einen neuen.',
   link_expired: 'Dieser Registrierungslink ist abgelaufen. Bitten Sie um einen neuen.',
   link_used: 'Mit diesem Link wurde schon ein LMS registriert. Jedes LMS braucht einen eigenen.',
@@ -29,4 +27,4 @@ export const REGISTRATION_ERRORS_DE: Readonly<Record<RegistrationErrorCode, stri
   registration_answer_invalid:
     'Was das LMS geantwortet hat, ist keine Registrierung. Wird das Tool dort angezeigt, löschen Sie es, und registrieren Sie neu.',
   client_id_taken: 'Das LMS hat eine Client-ID vergeben, die hier schon registriert ist.',
-};
+} as const;

@@ -1,4 +1,4 @@
-import type { Catalogue } from './text.ts';
+import type { Catalogue } from './catalogue.ts';
 
 /** What the pages say in German. */
 export const de: Catalogue = {
