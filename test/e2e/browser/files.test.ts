@@ -170,19 +170,12 @@ test('a large upload goes on where it was after a lost connection, a pause and a
   expect((await readFile(await (await saving).path())).equals(bytes)).toBe(true);
 });
 
-test('an upload begins once though the reply is lost; cancelled, it is gone from the page and from the server; one that the quota has no room for says so in words', async () => {
+test('a cancelled upload is gone from the page and from the server; one that the quota has no room for says so in words', async () => {
   const { page, tool } = await course('Ada Okafor', 'Physics');
   const requests = await uploadRequests(page);
   requests.next('hold');
-  const replayed = page.waitForResponse((response) => response.headers()['idempotency-replayed'] === 'true');
-  const loseReply = async (route: Route): Promise<void> => {
-    await route.fetch();
-    await route.abort('connectionfailed');
-  };
-  await page.route('**/api/v1/files/uploads', loseReply, { times: 1 });
   await upload(tool, { name: 'unwanted.bin', buffer: randomBytes(20 * 1024 * 1024) });
   await waitFor('the second request', () => Promise.resolve(requests.offsets.length === 2));
-  expect((await replayed).status()).toBe(201);
   const deleted = page.waitForResponse((response) => response.request().method() === 'DELETE');
   await tool.getByRole('button', { name: 'Cancel the upload of unwanted.bin' }).click();
 
