@@ -2,6 +2,7 @@ import type { FrameLocator, Page } from 'playwright-core';
 import type { Api } from '../../support/api.ts';
 import { type DemoTenant, demoTenant, waitReady } from '../../support/demo-tenant.ts';
 import { apply, type Platform } from '../../support/platform.ts';
+import { waitFor } from '../../support/wait.ts';
 
 /** A tenant of the test file's own that the demo LMS launches into, and whose webhooks go to the demo receiver. */
 export interface LmsTenant extends DemoTenant {
@@ -60,6 +61,14 @@ export async function openInFrame(page: Page, where: Platform, link: string): Pr
 export async function apiOf(page: Page, tenant: DemoTenant): Promise<Api> {
   const token = await page.frame({ name: 'tool' })?.evaluate(`Object.values(sessionStorage)[0] ?? Object.values(history.state)[0]`);
   return tenant.anonymous.as(String(token));
+}
+
+/** Reloads what the frame shows. Resolves once another document is there: until then the old one would pass for it. */
+export async function reloadFrame(page: Page): Promise<void> {
+  const frame = page.frame({ name: 'tool' });
+  if (!frame) throw new Error('the page has no frame named tool');
+  await frame.evaluate('window.isOld = true; location.reload()');
+  await waitFor('the frame to be reloaded', () => frame.evaluate<boolean>('window.isOld !== true'));
 }
 
 /** Makes a folder in the folder of a course, by the instructor whose page this is. */

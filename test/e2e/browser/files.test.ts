@@ -7,7 +7,7 @@ import { makeScratch } from '../../support/backends.ts';
 import { openBrowser, type TestBrowser } from '../../support/chromium.ts';
 import { platform } from '../../support/platform.ts';
 import { waitFor } from '../../support/wait.ts';
-import { apiOf, courseShown, linkName, lmsTenant, type LmsTenant, makeFolder, openInFrame } from './course.ts';
+import { apiOf, courseShown, linkName, lmsTenant, type LmsTenant, makeFolder, openInFrame, reloadFrame } from './course.ts';
 
 const where = await platform();
 let tenant: LmsTenant;
@@ -223,7 +223,7 @@ test('a learner hands in a new file, sees when, and hands in another, which coun
     await tool.getByRole('button', { name: button, exact: true }).click();
     await tool.getByText(new RegExp(`^${name} was handed in on .+, version 1\\.$`)).waitFor();
   }
-  await page.frame({ name: 'tool' })?.evaluate('location.reload()');
+  await reloadFrame(page);
   await tool.getByText(/^essay 2\.txt was handed in on /).waitFor();
   const saving = page.waitForEvent('download');
   await tool.getByRole('button', { name: 'Download what you handed in' }).click();

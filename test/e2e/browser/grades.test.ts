@@ -2,7 +2,7 @@ import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { openBrowser, type TestBrowser } from '../../support/chromium.ts';
 import { platform } from '../../support/platform.ts';
 import { waitFor } from '../../support/wait.ts';
-import { apiOf, courseShown, linkName, lmsTenant, type LmsTenant, lmsUrl, openInFrame } from './course.ts';
+import { apiOf, courseShown, linkName, lmsTenant, type LmsTenant, lmsUrl, openInFrame, reloadFrame } from './course.ts';
 
 const where = await platform();
 let tenant: LmsTenant;
@@ -52,7 +52,7 @@ test('the page of grades shows what the LMS has beside what was sent, for the co
   const ada = await apiOf(page, tenant);
   const [course] = (await ada.get('/lti/contexts')).body.data.filter(({ title }: { title: string }) => title === 'Physics');
   expect((await ada.post(`/lti/contexts/${course.id}/line-items`, { label: 'Essay', score_maximum: 20 })).status).toBe(201);
-  await page.frame({ name: 'tool' })?.evaluate('location.reload()');
+  await reloadFrame(page);
   const send = async (score: string): Promise<void> => {
     await tool.getByRole('textbox', { name: 'Score of Ben Lindqvist' }).fill(score);
     await tool.getByRole('button', { name: 'Send the score of Ben Lindqvist', exact: true }).click();
@@ -67,7 +67,7 @@ test('the page of grades shows what the LMS has beside what was sent, for the co
   await send('15');
   await tool.getByText('Sent from here: 15 of 20: in the grade book of your LMS').waitFor();
   await tool.getByText('In your LMS: 15 of 20').waitFor();
-  await page.frame({ name: 'tool' })?.evaluate('location.reload()');
+  await reloadFrame(page);
 
   await tool.getByText('Sent from here: 42 of 100: in the grade book of your LMS').waitFor();
   await tool.getByText('In your LMS: 42 of 100').waitFor();

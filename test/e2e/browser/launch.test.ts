@@ -3,7 +3,7 @@ import { type Cookies, openBrowser, type TestBrowser } from '../../support/chrom
 import { waitReady } from '../../support/demo-tenant.ts';
 import { Lms } from '../../support/lms/lms.ts';
 import { apply, platform } from '../../support/platform.ts';
-import { courseShown, linkName, lmsTenant, type LmsTenant, lmsUrl, openInFrame, registration } from './course.ts';
+import { courseShown, linkName, lmsTenant, type LmsTenant, lmsUrl, openInFrame, registration, reloadFrame } from './course.ts';
 
 const where = await platform();
 const browsers: Partial<Record<Cookies, TestBrowser>> = {};
@@ -48,7 +48,7 @@ test('with every cookie and storage of its own blocked, the frame keeps its sess
   const tool = await openInFrame(page, where, ada('a frame'));
   await courseShown(tool, 'History');
 
-  await page.frame({ name: 'tool' })?.evaluate('location.reload()');
+  await reloadFrame(page);
 
   await courseShown(tool, 'History');
 });
