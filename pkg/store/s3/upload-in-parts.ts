@@ -61,26 +61,44 @@ export class UploadInParts {
     }
   }
 
-  /** Sends the part of this number, from 1 on, in place of one that is there, and gives its entity tag. Throws what the body threw, or the signal's reason. */
+  /**
+   * Sends the part of this number, from 1 on, in place of one that is there, and returns its entity tag. Throws what the body threw, or the signal's reason.
+   *
+   * The signal cuts a request off only while bytes of it are missing. A store may finish one that it has received, also after `abort`, and keep the part
+   * (S3 API, AbortMultipartUpload): so this waits for its reply.
+   */
   async put(number: number, body: AsyncIterable<Buffer>, size: number, signal: AbortSignal): Promise<string> {
     const { Key, UploadId } = this.#target;
     let broken: { readonly error: unknown } | undefined;
-    const watched = async function* (): AsyncGenerator<Buffer> {
+    let missing = size;
+    const counted = async function* (): AsyncGenerator<Buffer> {
       try {
-        yield* body;
+        for await (const chunk of body) {
+          missing -= chunk.length;
+          yield chunk;
+        }
       } catch (error) {
         broken = { error };
         throw error;
       }
     };
+    const cut = new AbortController();
+    const onAbort = (): void => {
+      if (missing > 0) cut.abort(signal.reason);
+    };
+    signal.addEventListener('abort', onAbort, { once: true });
     let cause: unknown;
     try {
-      const etag = await this.#clients.requests.putPart({ key: Key, uploadId: UploadId, number, body: watched(), size, signal });
+      signal.throwIfAborted();
+      const sent = { key: Key, uploadId: UploadId, number, body: counted(), size, signal: cut.signal };
+      const etag = await this.#clients.requests.putPart(sent);
       if (etag) return etag;
     } catch (error) {
       signal.throwIfAborted();
       if (broken) throw broken.error;
       cause = error;
+    } finally {
+      signal.removeEventListener('abort', onAbort);
     }
     // A store that refuses a part may close the connection before its reply has come.
     await this.#send(() => this.#clients.client.send(new ListPartsCommand({ ...this.#target, MaxParts: 1 }), abortableBy(this.#until)));
