@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from '@jest/globals';
 import { lauxlib, lua, lualib, to_luastring } from 'fengari';
-import { tenantWith } from '../../pkg/operator/tenant/tenant.fixture.ts';
+import { tenantWith } from '../../test/support/tenant-resources.ts';
 import { failing, good, scopedAfter, tenantAfter } from '../../test/support/resource-states.ts';
 import { ROOT, wordsOf } from '../docs/documentation.ts';
 

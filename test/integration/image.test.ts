@@ -42,7 +42,7 @@ test('it holds compiled programs, pages and the bill of materials: no sources, t
     'pkg',
     'sbom.cdx.json',
   ]);
-  expect(own().filter((file) => /\.tsx?$|\.test\.js$|\.npmrc$|\.env|\.pem$|\.key$/.test(file))).toEqual([]);
+  expect(own().filter((file) => /\.tsx?$|\.(test|fixture)\.js$|\.npmrc$|\.env|\.pem$|\.key$/.test(file))).toEqual([]);
   expect(own()).toEqual(
     expect.arrayContaining([
       'cmd/operator/main.js',

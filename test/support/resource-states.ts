@@ -3,7 +3,7 @@ import { readyFrom, stalledFrom } from '../../pkg/operator/conditions/ready.ts';
 import { conditionsOf } from '../../pkg/operator/conditions/writer.ts';
 import type { AcceptedTenant } from '../../pkg/operator/tenant/acceptance.ts';
 import { tenantStatus } from '../../pkg/operator/tenant/status.ts';
-import { tenantWith } from '../../pkg/operator/tenant/tenant.fixture.ts';
+import { tenantWith } from './tenant-resources.ts';
 
 /* Resources of the three kinds as the operator's own code leaves them: for what GitOps tools say of them. */
 

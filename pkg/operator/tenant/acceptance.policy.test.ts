@@ -1,7 +1,7 @@
 import { expect, test } from '@jest/globals';
 import { BASIC_CONNECTIONS } from '../../store/postgres/registry.ts';
 import { connectionsOf } from './connections.ts';
-import { settingsWith, tenantWith } from './tenant.fixture.ts';
+import { settingsWith, tenantWith } from '../../../test/support/tenant-resources.ts';
 import { fieldsIgnoredOfTenant } from '../unsupported.policy.ts';
 import { accept, repositoryOf } from './acceptance.policy.ts';
 

@@ -3,7 +3,7 @@ import { NAMESPACE } from '../../kube/kinds.ts';
 import { Store } from '../../kube/store.ts';
 import { TENANT } from '../kinds.ts';
 import { TenantReconciler } from './tenant.controller.ts';
-import { tenantWith } from './tenant.fixture.ts';
+import { tenantWith } from '../../../test/support/tenant-resources.ts';
 
 test('a Tenant in a terminating namespace is not touched, and reconciled again: the namespace may have been made anew', async () => {
   const tenants = new Store({ kind: TENANT });

@@ -17,7 +17,7 @@ import { Moves } from '../../../pkg/operator/tenant/moves.ts';
 import { TenantAccess } from '../../../pkg/operator/tenant-rows.ts';
 import { Rollouts } from '../../../pkg/operator/tenant/rollouts.ts';
 import { TenantRedis } from '../../../pkg/operator/tenant/redis-users.ts';
-import { settingsWith } from '../../../pkg/operator/tenant/tenant.fixture.ts';
+import { settingsWith } from '../../support/tenant-resources.ts';
 import { systemClock as clock } from '../../../pkg/runtime/clock.ts';
 import { silentLogger as log } from '../../../pkg/runtime/log.ts';
 import { createMetrics } from '../../../pkg/runtime/metrics.ts';

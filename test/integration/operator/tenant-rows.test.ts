@@ -4,7 +4,7 @@ import type { Store } from '../../../pkg/kube/store.ts';
 import type { Tenant } from '../../../pkg/operator/kinds.ts';
 import { readShards, Shards } from '../../../pkg/operator/shards.ts';
 import { TenantAccess } from '../../../pkg/operator/tenant-rows.ts';
-import { tenantWith } from '../../../pkg/operator/tenant/tenant.fixture.ts';
+import { tenantWith } from '../../support/tenant-resources.ts';
 import { systemClock as clock } from '../../../pkg/runtime/clock.ts';
 import { silentLogger as log } from '../../../pkg/runtime/log.ts';
 import { systemRandom as random } from '../../../pkg/runtime/random.ts';

@@ -1,7 +1,7 @@
 import { describe, expect, test } from '@jest/globals';
 import { isOpened, isPrivateAddress, parseAllowedRanges } from '../../../net/private-address.ts';
 import type { TenantNetwork } from '../../settings.ts';
-import { settingsWith, tenantWith } from '../tenant.fixture.ts';
+import { settingsWith, tenantWith } from '../../../../test/support/tenant-resources.ts';
 import { configMap } from './configmap.ts';
 import { appliedReplicas } from '../replicas.ts';
 import { deployment } from './deployment.ts';

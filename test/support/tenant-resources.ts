@@ -1,5 +1,5 @@
-import type { ObservedTenant, Tenant } from '../kinds.ts';
-import type { OperatorSettings } from '../settings.ts';
+import type { ObservedTenant, Tenant } from '../../pkg/operator/kinds.ts';
+import type { OperatorSettings } from '../../pkg/operator/settings.ts';
 
 type Spec = Partial<Tenant['spec']>;
 
