@@ -7,11 +7,16 @@ export interface Member {
   readonly status: 'active' | 'inactive';
 }
 
-export interface NewGrade {
+interface Scored {
   /** The LMS's own id of the person. */
   readonly user_id: string;
   readonly score: number;
   readonly score_maximum: number;
+}
+
+export interface NewGrade extends Scored {
+  /** For the person, who reads it in the LMS. */
+  readonly comment?: string;
 }
 
 /** A column of the LMS's grade book. */
@@ -31,8 +36,9 @@ export interface Result {
   readonly comment: string | null;
 }
 
-export interface Grade extends NewGrade {
+export interface Grade extends Scored {
   readonly id: string;
+  readonly comment: string | null;
   /** The column; null: that of the launch. */
   readonly line_item_id: string | null;
   readonly status: 'pending' | 'submitted' | 'failed';

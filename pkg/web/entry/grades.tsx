@@ -1,12 +1,11 @@
 import { useCallback, useState } from 'preact/hooks';
-import type { CourseApi, Grade, Member, Result } from './course-api.ts';
+import type { CourseApi, Member } from './course-api.ts';
 import { type Column, useColumn } from './grade-columns.ts';
+import { GradeRow } from './grade-row.tsx';
 import { type Failed, usePages } from './loaded.ts';
-import type { Refusal } from './messages.ts';
 import { RefusalNote } from './notes.tsx';
 import { RosterUpdate } from './roster-update.tsx';
-import { gradeInWords, resultInWords, scoreOf } from './scores.ts';
-import { until } from './until.ts';
+import { scoreOf } from './scores.ts';
 import { count, t } from '../text/text.ts';
 
 const USUAL_MAXIMUM = '100';
@@ -19,7 +18,7 @@ interface Props {
   readonly failed: Failed;
 }
 
-/** The learners of the course as the LMS lists them, with a score field each, beside what the LMS has. What is sent goes to the chosen column there. */
+/** The learners of the course as the LMS lists them, with a field for the score and one for a comment each, beside what the LMS has. What is sent goes to the chosen column there. */
 export function Grades({ api, courseId, linkId, failed }: Props) {
   /** Grows with every list that was read from the LMS, so that ours is fetched again. */
   const [synced, setSynced] = useState(0);
@@ -57,7 +56,7 @@ export function Grades({ api, courseId, linkId, failed }: Props) {
           </label>
           <ul aria-label={t('grades.learners')}>
             {members.map((member) => (
-              <MemberRow
+              <GradeRow
                 key={`${column.chosen} ${member.lms_user_id}`}
                 api={api}
                 member={member}
@@ -98,88 +97,4 @@ const ColumnChoice = ({ column, onChoose }: { column: Column; onChoose: (id: str
       ))}
     </select>
   </label>
-);
-
-interface RowProps {
-  readonly api: CourseApi;
-  readonly member: Member;
-  /** undefined: what is typed is no number of points. */
-  readonly maximum: number | undefined;
-  readonly column: Column;
-  readonly failed: Failed;
-}
-
-function MemberRow({ api, member, maximum, column, failed }: RowProps) {
-  const [typed, setTyped] = useState('');
-  const [fresh, setGrade] = useState<Grade>();
-  const [isSending, setSending] = useState(false);
-  const [refusal, setRefusal] = useState<Refusal>();
-  const name = member.name ?? member.lms_user_id;
-  const score = scoreOf(typed);
-  const grade = fresh ?? column.given.get(member.lms_user_id);
-
-  const follow = async (first: () => Promise<Grade>): Promise<void> => {
-    setSending(true);
-    setRefusal(undefined);
-    try {
-      const given = await first();
-      setGrade(given);
-      const isDone = ({ status }: Grade): boolean => status !== 'pending';
-      setGrade(await until(() => api.grade(given), isDone));
-      column.refresh();
-    } catch (error) {
-      setRefusal(failed(error));
-    }
-    setSending(false);
-  };
-  const submit = (event: Event): void => {
-    event.preventDefault();
-    if (score === undefined || maximum === undefined) return;
-    void follow(() => column.give({ user_id: member.lms_user_id, score, score_maximum: maximum }));
-  };
-
-  return (
-    <li>
-      <span class="name">{name}</span>
-      <form onSubmit={submit}>
-        <input
-          type="text"
-          inputMode="decimal"
-          size={6}
-          aria-label={t('grades.score', { name })}
-          aria-invalid={typed !== '' && score === undefined}
-          value={typed}
-          onInput={(event) => setTyped(event.currentTarget.value)}
-        />
-        <button
-          type="submit"
-          aria-label={t('grades.sendOf', { name })}
-          disabled={isSending || score === undefined || maximum === undefined}
-        >
-          {t('grades.send')}
-        </button>
-      </form>
-      <p role="status">{grade && gradeInWords(grade)}</p>
-      {column.results && <InLms result={column.results.get(member.lms_user_id)} />}
-      {grade?.status === 'failed' && (
-        <button
-          type="button"
-          aria-label={t('grades.againOf', { name })}
-          disabled={isSending}
-          onClick={() => void follow(() => api.retry(grade.id))}
-        >
-          {t('tryAgain')}
-        </button>
-      )}
-      {refusal && <RefusalNote refusal={refusal} />}
-    </li>
-  );
-}
-
-/** What stands in the grade book of the LMS, whoever entered it. */
-const InLms = ({ result }: { result: Result | undefined }) => (
-  <p class="facts in-lms">
-    {t('grades.inLms', { points: resultInWords(result) })}
-    {result?.comment && <q>{result.comment}</q>}
-  </p>
 );

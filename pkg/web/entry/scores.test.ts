@@ -1,6 +1,6 @@
 import { expect, test } from '@jest/globals';
 import type { Grade } from './course-api.ts';
-import { gradeInWords, scoreOf } from './scores.ts';
+import { COMMENT_MAX, gradeInWords, isCommentTooLong, scoreOf } from './scores.ts';
 
 test.each([
   ['8.5', 8.5],
@@ -17,8 +17,14 @@ test.each([
   expect(scoreOf(typed)).toBe(score);
 });
 
+test('a comment may have as many characters as the API takes, however many units each is', () => {
+  expect(['', 'é'.repeat(COMMENT_MAX), '😀'.repeat(COMMENT_MAX)].map(isCommentTooLong)).toEqual([false, false, false]);
+  expect(['é'.repeat(COMMENT_MAX + 1), '😀'.repeat(COMMENT_MAX + 1)].map(isCommentTooLong)).toEqual([true, true]);
+});
+
 test('what became of a grade is said in words', () => {
-  const grade: Grade = { line_item_id: null, id: '1', user_id: 'ben', score: 8.5, score_maximum: 10, status: 'pending', reason: null };
+  const given = { id: '1', line_item_id: null, user_id: 'ben', score: 8.5, score_maximum: 10, comment: null };
+  const grade: Grade = { ...given, status: 'pending', reason: null };
 
   const words = [
     grade,

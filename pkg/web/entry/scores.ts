@@ -7,6 +7,12 @@ export function scoreOf(typed: string): number | undefined {
   return /^\d{1,3}(\.\d{1,2})?$/.test(text) ? Number(text) : undefined;
 }
 
+/** Characters, as the API counts them (NewGrade). */
+export const COMMENT_MAX = 10_000;
+
+/** Counts code points, not UTF-16 units, as the API does. */
+export const isCommentTooLong = (comment: string): boolean => comment.length > COMMENT_MAX && Array.from(comment).length > COMMENT_MAX;
+
 const KEYS = { pending: 'grades.pending', submitted: 'grades.submitted', failed: 'grades.failed' } as const;
 
 export const gradeInWords = ({ score, score_maximum: maximum, status, reason }: Grade): string =>

@@ -1,4 +1,8 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { mkdir } from 'node:fs/promises';
+import { join } from 'node:path';
+import type { FrameLocator, Locator, Page } from 'playwright-core';
+import { makeScratch } from '../../support/backends.ts';
 import { openBrowser, type TestBrowser } from '../../support/chromium.ts';
 import { platform } from '../../support/platform.ts';
 import { waitFor } from '../../support/wait.ts';
@@ -7,12 +11,21 @@ import { apiOf, courseShown, linkName, lmsTenant, type LmsTenant, lmsUrl, openIn
 const where = await platform();
 let tenant: LmsTenant;
 let browser: TestBrowser;
+let pictures: string;
 
 beforeAll(async () => {
+  pictures = process.env['CARREL_SCREENSHOTS'] ?? join(await makeScratch(), 'screenshots');
+  await mkdir(pictures, { recursive: true });
   [tenant, browser] = await Promise.all([lmsTenant(where), openBrowser('third-party blocked')]);
 }, 180_000);
 
 afterAll(() => browser?.close());
+
+const picture = (page: Page, name: string): Promise<unknown> => page.screenshot({ path: join(pictures, `${name}.png`), fullPage: true });
+
+/** What is read out beside the name of a field. */
+const describedBy = async (tool: FrameLocator, field: Locator): Promise<string | null> =>
+  tool.locator(`[id="${await field.getAttribute('aria-describedby')}"]`).textContent();
 
 test('a grade given in a course that was opened in a browser appears in the grade book of the LMS, and a webhook reports it', async () => {
   const page = await browser.page();
@@ -71,4 +84,40 @@ test('the page of grades shows what the LMS has beside what was sent, for the co
 
   await tool.getByText('Sent from here: 42 of 100: in the grade book of your LMS').waitFor();
   await tool.getByText('In your LMS: 42 of 100').waitFor();
+});
+
+test('a comment goes with a score, by the keyboard alone; one that is too long is refused at its field; the LMS shows it beside its result', async () => {
+  await courseShown(await openInFrame(await browser.page(), where, linkName(tenant, 'Ben Lindqvist', 'Physics', 'a frame')), 'Physics');
+  const page = await browser.page();
+  const tool = await openInFrame(page, where, linkName(tenant, 'Ada Okafor', 'Physics', 'a frame'));
+  const score = tool.getByRole('textbox', { name: 'Score of Ben Lindqvist' });
+  const comment = tool.getByRole('textbox', { name: 'Comment (optional) for Ben Lindqvist' });
+  const send = tool.getByRole('button', { name: 'Send the score of Ben Lindqvist', exact: true });
+
+  await score.fill('1,234');
+  const badScore = [await score.getAttribute('aria-invalid'), await describedBy(tool, score), await send.isDisabled()];
+  await score.fill('9');
+  await comment.fill('é'.repeat(10_001));
+  const tooLong = [await comment.getAttribute('aria-invalid'), await describedBy(tool, comment), await send.isDisabled()];
+  await picture(page, 'grade-comment-refused');
+  await comment.fill('');
+  await score.focus();
+  await page.keyboard.press('Tab');
+  await page.keyboard.type('Well argued.');
+  await page.keyboard.press('Enter');
+  await page.keyboard.type('See page 2.');
+  await page.keyboard.press('Tab');
+  await page.keyboard.press('Enter');
+
+  const row = tool.getByRole('listitem').filter({ hasText: 'Ben Lindqvist' });
+  await row.getByRole('status').getByText('Well argued.\nSee page 2.').waitFor();
+  await tool.getByText('Sent from here: 9 of 100: in the grade book of your LMS').waitFor();
+  await row.locator('.in-lms').filter({ hasText: 'In your LMS: 9 of 100' }).getByText('Well argued.\nSee page 2.').waitFor();
+  await picture(page, 'grade-comment');
+  await reloadFrame(page);
+  await row.locator('.in-lms').getByText('Well argued.\nSee page 2.').waitFor();
+
+  expect(badScore).toEqual(['true', 'A score is a number from 0 to 999.99 with at most two decimals.', true]);
+  expect(tooLong).toEqual(['true', 'A comment has at most 10,000 characters. Shorten it.', true]);
+  expect(await row.getByRole('status').getByText('Well argued.').count()).toBe(1);
 });
