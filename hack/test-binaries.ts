@@ -3,7 +3,7 @@
  * A binary that is unavailable is one line and exit 1.
  */
 import { dirname } from 'node:path';
-import { LocalError } from '../pkg/local/errors.ts';
+import { CommandError } from '../pkg/runtime/command-error.ts';
 import { resolveBinary, thisMachine } from '../pkg/local/binaries/resolve.ts';
 
 try {
@@ -12,7 +12,7 @@ try {
       if (/^(building|downloading|waiting)/.test(line)) process.stderr.write(`${line}\n`);
     });
 } catch (error) {
-  if (!(error instanceof LocalError)) throw error;
+  if (!(error instanceof CommandError)) throw error;
   process.stderr.write(`${error.message}\n`);
   process.exitCode = 1;
 }

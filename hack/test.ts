@@ -8,7 +8,7 @@ import { spawn } from 'node:child_process';
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { constants, tmpdir } from 'node:os';
 import { dirname, join, relative } from 'node:path';
-import { compileCacheFolder } from '../pkg/local/compile-cache.ts';
+import { compileCacheFolder } from '../pkg/runtime/compile-cache.ts';
 import { TestRun } from './test-run.ts';
 
 interface Results {

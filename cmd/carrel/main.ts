@@ -2,8 +2,8 @@
 import { enableCompileCache } from 'node:module';
 import { dirname } from 'node:path';
 import { Command, InvalidArgumentError, Option } from 'commander';
-import { compileCacheFolder } from '../../pkg/local/compile-cache.ts';
-import { LocalError } from '../../pkg/local/errors.ts';
+import { compileCacheFolder } from '../../pkg/runtime/compile-cache.ts';
+import { CommandError } from '../../pkg/runtime/command-error.ts';
 import { stateDirectoryPath } from '../../pkg/local/state-directory.ts';
 import type { Group } from '../../pkg/local/platform.ts';
 import { withoutLineEnds } from '../../pkg/runtime/line-end.ts';
@@ -55,7 +55,7 @@ function portFrom(text: string | undefined): number | undefined {
   if (text === undefined || text === '') return undefined;
   const port = /^\d{1,5}$/.test(text) ? Number(text) : 0;
   if (port < 1 || port > 65_535)
-    throw new LocalError(`CARREL_PORT is ${text}. Set it to a port from 1 to 65535, or leave it out for 8080.`);
+    throw new CommandError(`CARREL_PORT is ${text}. Set it to a port from 1 to 65535, or leave it out for 8080.`);
   return port;
 }
 
@@ -326,7 +326,7 @@ program
   .addHelpText('after', DOCTOR_HELP)
   .action(async ({ tenant, mend, sample }: { tenant?: string; mend: boolean; sample?: number | 'all' }) => {
     if (tenant === undefined) {
-      if (mend || sample !== undefined) throw new LocalError('--mend and --sample are for one tenant. Name it by --tenant');
+      if (mend || sample !== undefined) throw new CommandError('--mend and --sample are for one tenant. Name it by --tenant');
       const { checkInstallation } = await commands.doctorInstallation();
       process.exitCode = (await checkInstallation({ stateDirectory, env })) ? 0 : 1;
       return;
@@ -344,7 +344,7 @@ async function trustCertificatesOf(path: string): Promise<void> {
   try {
     trustCertificates(readTrustedCertificates(path));
   } catch (error) {
-    throw new LocalError(`CARREL_TRUSTED_CERTIFICATES_FILE: ${(error as Error).message} (docs/operate.md)`);
+    throw new CommandError(`CARREL_TRUSTED_CERTIFICATES_FILE: ${(error as Error).message} (docs/operate.md)`);
   }
 }
 const own = program.command('run', { hidden: true }).description('programs that the supervisor runs');
@@ -365,7 +365,7 @@ try {
   if (trusted) await trustCertificatesOf(trusted);
   await program.parseAsync();
 } catch (error) {
-  if (!(error instanceof LocalError)) throw error;
+  if (!(error instanceof CommandError)) throw error;
   process.stderr.write(`carrel: ${error.message}\n`);
   process.exit(1); // a program that failed may have left handles open
 }

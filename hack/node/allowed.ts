@@ -2,7 +2,7 @@ import { spawnSync } from 'node:child_process';
 import { existsSync, mkdirSync, rmdirSync } from 'node:fs';
 import { delimiter, isAbsolute, join } from 'node:path';
 import { resolveBinary, thisMachine } from '../../pkg/local/binaries/resolve.ts';
-import { LocalError } from '../../pkg/local/errors.ts';
+import { CommandError } from '../../pkg/runtime/command-error.ts';
 import { ROOT } from './programs.ts';
 
 /** Programs that are not built here. */
@@ -32,7 +32,7 @@ export async function reasonAgainst(env: NodeJS.ProcessEnv = process.env): Promi
     try {
       found[name] = await resolveBinary(name, thisMachine(ROOT, env));
     } catch (error) {
-      if (!(error instanceof LocalError)) throw error;
+      if (!(error instanceof CommandError)) throw error;
       return error.message;
     }
   }

@@ -14,7 +14,7 @@ import {
 import { dirname, join } from 'node:path';
 import { resolveBinary, thisMachine } from '../../pkg/local/binaries/resolve.ts';
 import { run } from '../../pkg/local/binaries/run.ts';
-import { LocalError } from '../../pkg/local/errors.ts';
+import { CommandError } from '../../pkg/runtime/command-error.ts';
 import { stagesOf } from '../dockerfile.ts';
 import { assembleImage } from '../image.ts';
 import { PAUSE_IMAGE } from './configuration.ts';
@@ -104,7 +104,7 @@ async function writeAll(images: readonly Image[], into: string): Promise<string[
 /** The first group of the pattern in a file of the checkout: the one place that names a version. */
 function versionOf(file: string, pattern: RegExp): string {
   const [, version] = pattern.exec(readFileSync(join(ROOT, file), 'utf8')) ?? [];
-  if (version === undefined) throw new LocalError(`${file} has nothing like ${String(pattern)}`);
+  if (version === undefined) throw new CommandError(`${file} has nothing like ${String(pattern)}`);
   return version;
 }
 
@@ -112,7 +112,7 @@ const found = (name: 'versitygw' | 'valkey' | 'postgres'): Promise<string> => re
 
 function toolOf(name: string): string {
   const path = ['/bin', '/usr/bin'].map((folder) => join(folder, name)).find((each) => existsSync(each));
-  if (path === undefined) throw new LocalError(`${name} is neither in /bin nor in /usr/bin`);
+  if (path === undefined) throw new CommandError(`${name} is neither in /bin nor in /usr/bin`);
   return path;
 }
 
@@ -181,7 +181,7 @@ async function fillPostgres(root: string, psql: string): Promise<void> {
   await baseSystem(root, SHELL_TOOLS.map(toolOf));
   const server = dirname(dirname(await found('postgres')));
   if (!existsSync(join(server, 'share')))
-    throw new LocalError(`the folder ${server} has Postgres in parts. Run npm install without --omit=dev.`);
+    throw new CommandError(`the folder ${server} has Postgres in parts. Run npm install without --omit=dev.`);
   const to = join(root, 'usr/lib/postgresql');
   cpSync(server, to, { recursive: true, verbatimSymlinks: true });
   for (const file of globSync(['bin/*', 'lib/**/*.so*'], { cwd: to })) await withLibraries(root, join(to, file));

@@ -2,7 +2,7 @@
  * A cluster of one node on this machine, without an engine and without a registry: `node hack/node/main.ts`. It prints what to export for
  * kubectl, and runs until Ctrl-C.
  */
-import { LocalError } from '../../pkg/local/errors.ts';
+import { CommandError } from '../../pkg/runtime/command-error.ts';
 import { reasonAgainst } from './allowed.ts';
 import { OneNodeCluster } from './node.ts';
 import { nodeBinaries } from './programs.ts';
@@ -24,7 +24,7 @@ try {
   await cluster.start(say);
   process.stdout.write(`export KUBECONFIG=${cluster.layout.kubeconfig} PATH=${cluster.layout.bin}:$PATH\n`);
 } catch (error) {
-  if (!(error instanceof LocalError)) throw error;
+  if (!(error instanceof CommandError)) throw error;
   process.stderr.write(`node: ${error.message}\n`);
   await stop(1);
 }

@@ -15,7 +15,7 @@ import { dirname, join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { thisMachine } from '../../pkg/local/binaries/resolve.ts';
 import { lastLine, type Outcome, run } from '../../pkg/local/binaries/run.ts';
-import { LocalError, messageOf } from '../../pkg/local/errors.ts';
+import { CommandError, messageOf } from '../../pkg/runtime/command-error.ts';
 import { type Lock, lock } from '../../pkg/local/lock.ts';
 import { isAlive, signal } from '../../pkg/local/processes.ts';
 import { CGROUPS, CONTROLLERS } from './allowed.ts';
@@ -54,7 +54,7 @@ export class OneNodeCluster {
     this.#lock = lock;
   }
 
-  /** Takes the machine's one place for such a cluster, once another has ended, and clears what one that was killed left. Throws LocalError. */
+  /** Takes the machine's one place for such a cluster, once another has ended, and clears what one that was killed left. Throws CommandError. */
   static async claim(binaries: NodeBinaries, say: Say): Promise<OneNodeCluster> {
     const layout = layoutOf(thisMachine(ROOT));
     const onWait = (pid: number): void => say(`waiting for another one-node cluster of this machine (process ${pid}) to end`);
@@ -64,13 +64,13 @@ export class OneNodeCluster {
     return cluster;
   }
 
-  /** Starts the control plane, containerd, the kubelet and the cluster's DNS. Throws LocalError; `stop` then clears what there is. */
+  /** Starts the control plane, containerd, the kubelet and the cluster's DNS. Throws CommandError; `stop` then clears what there is. */
   async start(say: Say): Promise<void> {
     try {
       await this.#start(say);
     } catch (error) {
       const log = this.#lastLog();
-      throw new LocalError(`${messageOf(error)}${log === '' ? '' : `\n${log}`}`);
+      throw new CommandError(`${messageOf(error)}${log === '' ? '' : `\n${log}`}`);
     }
   }
 
@@ -196,7 +196,7 @@ export class OneNodeCluster {
     return ['-t', String(this.#init), '-m', '-n', '-p', '-u', '-i'];
   }
 
-  /** kubectl as administrator; its output. Throws LocalError with its last line. */
+  /** kubectl as administrator; its output. Throws CommandError with its last line. */
   async kubectl(...args: string[]): Promise<string> {
     const outcome = await this.#kubectl(args);
     await must(`kubectl ${args.join(' ')}`, outcome);
@@ -207,7 +207,7 @@ export class OneNodeCluster {
     return run(this.binaries.kubectl, ['--kubeconfig', this.layout.kubeconfig, ...args], { timeoutMs: COMMAND_LIMIT_MS });
   }
 
-  /** Server-side apply of objects. Throws LocalError with the API server's reason. */
+  /** Server-side apply of objects. Throws CommandError with the API server's reason. */
   async apply(...objects: object[]): Promise<void> {
     const file = join(this.layout.folder, 'apply.json');
     writeFileSync(file, JSON.stringify({ apiVersion: 'v1', kind: 'List', items: objects }));
@@ -235,7 +235,7 @@ export class OneNodeCluster {
     return this.#init === undefined ? [] : [this.#init, ...children(this.#init)];
   }
 
-  /** Ends everything and leaves nothing behind. Throws LocalError where something is left. */
+  /** Ends everything and leaves nothing behind. Throws CommandError where something is left. */
   async stop(): Promise<void> {
     try {
       await this.#clean();
@@ -261,7 +261,7 @@ export class OneNodeCluster {
   async #gone(what: string, isGone: () => boolean): Promise<void> {
     const deadline = performance.now() + START_LIMIT_MS;
     while (!isGone()) {
-      if (performance.now() > deadline) throw new LocalError(`${what} did not go`);
+      if (performance.now() > deadline) throw new CommandError(`${what} did not go`);
       await sleep(POLL_MS);
     }
   }
@@ -278,8 +278,8 @@ export class OneNodeCluster {
         failure = messageOf(error);
       }
       const ended = this.#unshare?.exitCode ?? this.#unshare?.signalCode ?? null;
-      if (ended !== null) throw new LocalError(`process 1 of the cluster ended with ${ended}`);
-      if (performance.now() > deadline) throw new LocalError(`${what} did not come within ${START_LIMIT_MS / 1_000} s (${failure})`);
+      if (ended !== null) throw new CommandError(`process 1 of the cluster ended with ${ended}`);
+      if (performance.now() > deadline) throw new CommandError(`${what} did not come within ${START_LIMIT_MS / 1_000} s (${failure})`);
     }
   }
 
@@ -294,7 +294,7 @@ export class OneNodeCluster {
 const CTR = ['--address', '/run/containerd/containerd.sock'];
 
 async function must(what: string, { code, output }: Outcome): Promise<void> {
-  if (code !== 0) throw new LocalError(`${what} failed: ${lastLine(output)}`);
+  if (code !== 0) throw new CommandError(`${what} failed: ${lastLine(output)}`);
 }
 
 const ip = async (...args: string[]): Promise<void> => must(`ip ${args.join(' ')}`, await run('ip', args));

@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { createReadStream, mkdirSync, renameSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { pipeline } from 'node:stream/promises';
-import { LocalError } from '../../pkg/local/errors.ts';
+import { CommandError } from '../../pkg/runtime/command-error.ts';
 import { lastLine, run } from '../../pkg/local/binaries/run.ts';
 
 /** What runs when nothing else is said (image-spec, Image Configuration). */
@@ -50,7 +50,7 @@ async function writeLayer(root: string, blobs: string): Promise<{ digest: string
   const file = join(blobs, 'layer');
   const flags = ['--numeric-owner', '--owner=0', '--group=0', '--sort=name', '--mtime=@0', '-C', root, '-cf', file, '.'];
   const { code, output } = await run('tar', flags, { timeoutMs: TAR_LIMIT_MS });
-  if (code !== 0) throw new LocalError(`tar failed (${lastLine(output)})`);
+  if (code !== 0) throw new CommandError(`tar failed (${lastLine(output)})`);
   const hash = createHash('sha256');
   await pipeline(createReadStream(file, { highWaterMark: 1 << 20 }), hash);
   const digest = hash.digest('hex');

@@ -5,7 +5,7 @@ import { readIfThere } from './files.ts';
 import { apiserverUrl, pkiPaths } from './programs/controlplane.ts';
 import { existingStateDirectory, type StateDirectory } from './state-directory.ts';
 
-/** A client of the platform's API server, as administrator. Throws LocalError where there is no platform. */
+/** A client of the platform's API server, as administrator. Throws CommandError where there is no platform. */
 export const clientOf = (stateDirectory: string): KubeClient =>
   new KubeClient({
     kubeConfig: administrator(existingStateDirectory(stateDirectory)),
@@ -15,7 +15,7 @@ export const clientOf = (stateDirectory: string): KubeClient =>
 
 /**
  * A client of the cluster that the environment names, as kubectl would find it (KUBECONFIG, or a pod's own account), else of the platform on this
- * machine. Throws LocalError where there is neither.
+ * machine. Throws CommandError where there is neither.
  */
 export async function clusterClient(stateDirectory: string, env: NodeJS.ProcessEnv): Promise<KubeClient> {
   if (!env['KUBECONFIG'] && !env['KUBERNETES_SERVICE_HOST']) return clientOf(stateDirectory);

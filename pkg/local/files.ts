@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { closeSync, fsyncSync, mkdirSync, openSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
 import { dirname } from 'node:path';
-import { codeOf } from './errors.ts';
+import { codeOf } from '../runtime/command-error.ts';
 
 /** Writes a whole file or none: a reader, or a start after a crash, sees the old text or the new one. Mode 0600 unless given. */
 export function writeAtomically(path: string, text: string | Uint8Array, mode = 0o600): void {

@@ -12,7 +12,7 @@ import { Registry, type RegisteredTenant } from '../store/postgres/registry.ts';
 import { RedisUsers } from '../store/redis/acl.ts';
 import { type TenantStorage, tenantStorage } from '../store/tenant-resources.ts';
 import { StoreUnavailableError } from '../store/unavailable.ts';
-import { LocalError, messageOf } from './errors.ts';
+import { CommandError, messageOf } from '../runtime/command-error.ts';
 import { storeAddresses } from './platform.ts';
 import { missingRegistry } from './registry-access.ts';
 import { existingStateDirectory } from './state-directory.ts';
@@ -23,9 +23,9 @@ export interface InstallationAccess {
   readonly platformKeys: readonly SealingKey[];
   /** By name; the first holds the registry. No statement's time is bounded. */
   readonly shards: ReadonlyMap<string, SqlPool>;
-  /** Throws LocalError: there is none of this slug. */
+  /** Throws CommandError: there is none of this slug. */
   tenant(slug: string): Promise<RegisteredTenant>;
-  /** Throws LocalError: the shard of a tenant is not configured here. */
+  /** Throws CommandError: the shard of a tenant is not configured here. */
   shardOf(tenant: RegisteredTenant): SqlPool;
   storageOf(slug: string): Promise<TenantStorage>;
   /** Removes what Redis has cached for a tenant. False: no administrator of Redis is configured here, and nothing was done. */
@@ -45,7 +45,7 @@ interface Addresses {
 }
 
 /**
- * Opens the stores as the operator's pod has them, else those of the platform on this machine. Throws LocalError where there are none or one does not
+ * Opens the stores as the operator's pod has them, else those of the platform on this machine. Throws CommandError where there are none or one does not
  * answer, and what `work` throws.
  */
 export async function withInstallation<T>(options: Options, work: (access: InstallationAccess) => Promise<T>): Promise<T> {
@@ -54,8 +54,9 @@ export async function withInstallation<T>(options: Options, work: (access: Insta
   try {
     return await work(accessOf(addresses, shards));
   } catch (error) {
-    if (error instanceof StoreUnavailableError) throw new LocalError(`${error.store} does not answer: ${messageOf(error.cause ?? error)}`);
-    if (error instanceof SealError) throw new LocalError(`CARREL_PLATFORM_KEYS is not that of this installation: ${error.message}`);
+    if (error instanceof StoreUnavailableError)
+      throw new CommandError(`${error.store} does not answer: ${messageOf(error.cause ?? error)}`);
+    if (error instanceof SealError) throw new CommandError(`CARREL_PLATFORM_KEYS is not that of this installation: ${error.message}`);
     throw missingRegistry(error, [...shards.keys()][0] ?? '') ?? error;
   } finally {
     await Promise.all([...shards.values()].map((pool) => pool.close()));
@@ -69,7 +70,7 @@ function addressesOf({ env, stateDirectory }: Options): Addresses {
     return { shardsDir: own, platformKeys, redisUrl: redis.adminUrl, egressAllow: '127.0.0.0/8,::1/128' };
   }
   const platformKeys = env['CARREL_PLATFORM_KEYS'];
-  if (!platformKeys) throw new LocalError('CARREL_PLATFORM_KEYS is not set. Run this where the operator runs: it has all that is needed');
+  if (!platformKeys) throw new CommandError('CARREL_PLATFORM_KEYS is not set. Run this where the operator runs: it has all that is needed');
   return { shardsDir, platformKeys, redisUrl: env['CARREL_REDIS_ADMIN_URL'], egressAllow: env['CARREL_EGRESS_ALLOW'] ?? '' };
 }
 
@@ -83,9 +84,9 @@ function poolsOf(dir: string): ReadonlyMap<string, SqlPool> {
       pools.set(name, new SqlPool({ url, poolSize: 8, queryTimeoutMs: 0, log: silentLogger }));
     }
   } catch (error) {
-    throw new LocalError(`${dir} has no file url of each shard (${messageOf(error)}). Run this where the operator runs`);
+    throw new CommandError(`${dir} has no file url of each shard (${messageOf(error)}). Run this where the operator runs`);
   }
-  if (pools.size === 0) throw new LocalError(`${dir} holds no shard. Set CARREL_SHARDS_DIR as the operator has it`);
+  if (pools.size === 0) throw new CommandError(`${dir} holds no shard. Set CARREL_SHARDS_DIR as the operator has it`);
   return pools;
 }
 
@@ -98,7 +99,7 @@ function accessOf(addresses: Addresses, shards: ReadonlyMap<string, SqlPool>): I
   const storages = tenantStorage({ registry, pool, clock: systemClock, connect });
   const tenantOf = async (slug: string): Promise<RegisteredTenant> => {
     const tenant = await registry.find(slug);
-    if (!tenant) throw new LocalError(`there is no tenant with the slug ${slug}, and no data of one${await namesakes(pool, slug)}`);
+    if (!tenant) throw new CommandError(`there is no tenant with the slug ${slug}, and no data of one${await namesakes(pool, slug)}`);
     return tenant;
   };
   return {
@@ -108,13 +109,13 @@ function accessOf(addresses: Addresses, shards: ReadonlyMap<string, SqlPool>): I
     tenant: tenantOf,
     shardOf: ({ slug, shard }) => {
       const found = shards.get(shard);
-      if (!found) throw new LocalError(`the data of ${slug} are on shard ${shard}, which is not in ${addresses.shardsDir}`);
+      if (!found) throw new CommandError(`the data of ${slug} are on shard ${shard}, which is not in ${addresses.shardsDir}`);
       return found;
     },
     storageOf: async (slug) => {
       const { tenantId } = await tenantOf(slug);
       if ((await registry.getSecret(tenantId, 'storage')) === null)
-        throw new LocalError(`${slug} has no storage yet: its condition StorageReady says why`);
+        throw new CommandError(`${slug} has no storage yet: its condition StorageReady says why`);
       return storages.of(slug);
     },
     forgetCaches: (slug) => forgetCaches(slug, addresses.redisUrl),
@@ -130,7 +131,7 @@ async function namesakes(registry: SqlPool, name: string): Promise<string> {
   return found.map(({ slug, resource }) => `. The slug of Tenant ${resource} is ${slug}`).join('');
 }
 
-/** Those of the operator's pod, else of the platform on this machine. Throws LocalError. */
+/** Those of the operator's pod, else of the platform on this machine. Throws CommandError. */
 export const platformKeysOf = (options: Options): SealingKey[] => keysOf(addressesOf(options).platformKeys);
 
 async function forgetCaches(slug: string, url: string | undefined): Promise<boolean> {
@@ -148,7 +149,7 @@ function keysOf(text: string): SealingKey[] {
   try {
     return parseSealingKeys(text);
   } catch (error) {
-    if (error instanceof SealError) throw new LocalError(`CARREL_PLATFORM_KEYS is not valid: ${error.message}`);
+    if (error instanceof SealError) throw new CommandError(`CARREL_PLATFORM_KEYS is not valid: ${error.message}`);
     throw error;
   }
 }

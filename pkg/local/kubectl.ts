@@ -1,12 +1,12 @@
 import { join } from 'node:path';
-import { LocalError } from './errors.ts';
+import { CommandError } from '../runtime/command-error.ts';
 import { paths } from './state-directory.ts';
 import { lastLine, run } from './binaries/run.ts';
 
-/** Runs the platform's own kubectl. Throws LocalError with its last line. */
+/** Runs the platform's own kubectl. Throws CommandError with its last line. */
 export async function kubectl(stateDirectory: string, ...args: string[]): Promise<string> {
   const { kubeconfig, bin } = paths(stateDirectory);
   const { code, stdout, output } = await run(join(bin, 'kubectl'), ['--kubeconfig', kubeconfig, ...args]);
-  if (code !== 0) throw new LocalError(`kubectl ${args.slice(0, 2).join(' ')} failed: ${lastLine(output)}`);
+  if (code !== 0) throw new CommandError(`kubectl ${args.slice(0, 2).join(' ')} failed: ${lastLine(output)}`);
   return stdout;
 }

@@ -2,7 +2,7 @@ import { linkSync, mkdirSync, renameSync, rmSync, writeFileSync } from 'node:fs'
 import { dirname } from 'node:path';
 import { randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { codeOf, LocalError } from './errors.ts';
+import { codeOf, CommandError } from '../runtime/command-error.ts';
 import { readIfThere } from './files.ts';
 import { isAlive, startTime } from './processes.ts';
 
@@ -36,7 +36,7 @@ export function tryLock(path: string): Lock | Holder {
   }
 }
 
-/** Waits for the lock; `onWait` is called once, with the holder's pid. Throws LocalError when it is still held after `timeoutMs`. */
+/** Waits for the lock; `onWait` is called once, with the holder's pid. Throws CommandError when it is still held after `timeoutMs`. */
 export async function lock(path: string, options: { timeoutMs: number; onWait?: (pid: number) => void }): Promise<Lock> {
   const deadline = performance.now() + options.timeoutMs;
   let isReported = false;
@@ -46,7 +46,7 @@ export async function lock(path: string, options: { timeoutMs: number; onWait?: 
     if (!isReported) options.onWait?.(result.pid);
     isReported = true;
     if (performance.now() > deadline)
-      throw new LocalError(`${path} is held by process ${result.pid}. Wait for it, or end it: kill ${result.pid}`);
+      throw new CommandError(`${path} is held by process ${result.pid}. Wait for it, or end it: kill ${result.pid}`);
     await sleep(100);
   }
 }

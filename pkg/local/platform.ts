@@ -3,7 +3,7 @@ import { basename, join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { systemClock } from '../runtime/clock.ts';
 import { systemRandom } from '../runtime/random.ts';
-import { LocalError } from './errors.ts';
+import { CommandError } from '../runtime/command-error.ts';
 import { addressOf, paths, type StateDirectory } from './state-directory.ts';
 import type { BinaryName } from './binaries/binaries.ts';
 import { resolveBinary, type Machine, type Progress } from './binaries/resolve.ts';
@@ -38,7 +38,7 @@ export interface PlatformOptions {
   readonly progress?: Progress;
 }
 
-/** The programs of these groups, after building or downloading their binaries. Throws LocalError when a binary is unavailable. */
+/** The programs of these groups, after building or downloading their binaries. Throws CommandError when a binary is unavailable. */
 export async function programsOf(options: PlatformOptions): Promise<ProgramSpec[]> {
   const { stateDirectory, machine, groups, durable = true } = options;
   const binaries: Partial<Record<BinaryName, string>> = {};
@@ -93,7 +93,7 @@ export interface RunningPlatform {
   stop(): Promise<void>;
 }
 
-/** Starts the groups under a supervisor in this process and waits until all are ready. Throws LocalError when one does not become ready, after ending all. */
+/** Starts the groups under a supervisor in this process and waits until all are ready. Throws CommandError when one does not become ready, after ending all. */
 export async function startPlatform(options: PlatformOptions): Promise<RunningPlatform> {
   const specs = await programsOf(options);
   const supervisor = new Supervisor({ stateDirectory: options.stateDirectory.path, specs, clock: systemClock, random: systemRandom });
@@ -110,7 +110,7 @@ export async function startPlatform(options: PlatformOptions): Promise<RunningPl
 /** A program that ended so often before its first successful start is given up. */
 const HOPELESS_RESTARTS = 4;
 
-/** Waits until every program is ready. Throws LocalError naming the one that keeps failing, why, and its log. */
+/** Waits until every program is ready. Throws CommandError naming the one that keeps failing, why, and its log. */
 export async function untilReady(
   stateDirectory: string,
   status: () => Readonly<Record<string, ProgramStatus>> | undefined,
@@ -124,7 +124,7 @@ export async function untilReady(
     const [name, { reason = 'no reason known' }] = late.find(([, each]) => each.restarts >= HOPELESS_RESTARTS) ??
       late.find(([, { state }]) => state !== 'waiting') ?? ['the supervisor', {}];
     if (late.some(([, each]) => each.restarts >= HOPELESS_RESTARTS) || performance.now() > deadline) {
-      throw new LocalError(`${name} does not start: ${reason}. Its log: ${join(paths(stateDirectory).logs, `${name}.log`)}`);
+      throw new CommandError(`${name} does not start: ${reason}. Its log: ${join(paths(stateDirectory).logs, `${name}.log`)}`);
     }
     await sleep(options.pollMs ?? 50);
   }

@@ -1,7 +1,7 @@
 import { createHash, randomInt } from 'node:crypto';
 import { createServer } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { codeOf, LocalError } from './errors.ts';
+import { codeOf, CommandError } from '../runtime/command-error.ts';
 
 /** Whether one can listen there now; 'absent' when the machine has no such address (no IPv6, macOS without aliases). */
 export function probePort(host: string, port: number): Promise<'free' | 'taken' | 'absent'> {
@@ -38,7 +38,7 @@ export async function freePort(host: string): Promise<number> {
     const state = await probePort(host, port);
     given.add(port);
     if (state === 'free') return port;
-    if (state === 'absent') throw new LocalError(`this machine has no address ${host}`);
+    if (state === 'absent') throw new CommandError(`this machine has no address ${host}`);
   }
 }
 

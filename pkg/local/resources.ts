@@ -8,7 +8,7 @@ import { kubectl } from './kubectl.ts';
 const NAMESPACE = 'carrel-system';
 const APPLY = ['apply', '--server-side', '--force-conflicts', '--field-manager=carrel-up'];
 
-/** Installs `crds/`, the Gateway API, the operator's namespace and the router's Gateway, again after a change of them. Throws LocalError with the API server's words. */
+/** Installs `crds/`, the Gateway API, the operator's namespace and the router's Gateway, again after a change of them. Throws CommandError with the API server's words. */
 export async function installResources(stateDirectory: string, root: string): Promise<void> {
   const crds = ['crds', 'config/gateway-api'].flatMap((folder) => ['-f', join(root, folder)]);
   await kubectl(stateDirectory, ...APPLY, ...crds);

@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { existsSync, globSync, mkdirSync, readdirSync, rmSync, statSync } from 'node:fs';
 import { basename, join, resolve } from 'node:path';
 import { z } from 'zod';
-import { LocalError, messageOf } from './errors.ts';
+import { CommandError, messageOf } from '../runtime/command-error.ts';
 import { readIfThere, writeAtomically } from './files.ts';
 import { choosePorts, freePort, hasLoopbackNetwork, loopbackNetwork, probePort, probePortPatiently } from './ports.ts';
 
@@ -91,7 +91,7 @@ export const paths = (stateDirectory: string) => ({
 
 export const stateDirectoryPath = (root: string, env: NodeJS.ProcessEnv): string => resolve(env['CARREL_HOME'] || join(root, '.carrel'));
 
-/** The settings of an existing state directory, else undefined. Throws LocalError when the file is damaged. */
+/** The settings of an existing state directory, else undefined. Throws CommandError when the file is damaged. */
 export function readSettings(stateDirectory: string): Settings | undefined {
   const file = paths(stateDirectory).settings;
   const text = readIfThere(file);
@@ -99,7 +99,7 @@ export function readSettings(stateDirectory: string): Settings | undefined {
   try {
     return Settings.parse(JSON.parse(text));
   } catch {
-    throw new LocalError(`${file} is damaged, and the data's passwords with it. Restore a copy of it, or delete the data: make clean`);
+    throw new CommandError(`${file} is damaged, and the data's passwords with it. Restore a copy of it, or delete the data: make clean`);
   }
 }
 
@@ -110,7 +110,7 @@ export function readSettings(stateDirectory: string): Settings | undefined {
 export async function openStateDirectory(path: string, options: { routerPort?: number | undefined } = {}): Promise<StateDirectory> {
   const known = readSettings(path);
   if (!known && existsSync(join(paths(path).data, 'postgres'))) {
-    throw new LocalError(
+    throw new CommandError(
       `${paths(path).settings} is gone, and the data's passwords with it. Restore a copy of it, or delete the data: make clean`,
     );
   }
@@ -149,7 +149,7 @@ export function isStateDirectory(path: string): boolean {
 
 const isEmptyFolder = (path: string): boolean => statSync(path).isDirectory() && readdirSync(path).length === 0;
 
-/** Creates the empty folders of a state directory. Throws LocalError when they cannot be created or the folder has other files. */
+/** Creates the empty folders of a state directory. Throws CommandError when they cannot be created or the folder has other files. */
 export function makeFolders(path: string): void {
   try {
     if (!isStateDirectory(path)) throw new Error('it has other files');
@@ -157,7 +157,7 @@ export function makeFolders(path: string): void {
     for (const folder of ['bin', 'logs', 'run', 'data', 'pki', 'shards', 'pods'] as const)
       mkdirSync(paths(path)[folder], { recursive: true });
   } catch (error) {
-    throw new LocalError(
+    throw new CommandError(
       `${path} cannot be a state directory of Carrel (${messageOf(error)}). Set CARREL_HOME to a new folder that you can write.`,
     );
   }
@@ -178,7 +178,7 @@ async function chooseAddresses(path: string): Promise<Pick<Settings, 'address' |
       return { address, podNetwork: network, ports: await choosePorts(address, WANTED_PORTS) };
     }
   }
-  throw new LocalError(
+  throw new CommandError(
     'every loopback network that was tried is in use. End the other platforms on this machine (make down in their clones).',
   );
 }
@@ -188,9 +188,9 @@ const newSecrets = (): Settings['secrets'] =>
 
 export const addressOf = ({ settings }: StateDirectory, port: PortName): string => `${settings.address}:${settings.ports[port]}`;
 
-/** The state directory with its settings. Throws LocalError when there is none. */
+/** The state directory with its settings. Throws CommandError when there is none. */
 export function existingStateDirectory(path: string): StateDirectory {
   const settings = readSettings(path);
-  if (!settings) throw new LocalError(`there is no platform in ${path}. Start one: make up`);
+  if (!settings) throw new CommandError(`there is no platform in ${path}. Start one: make up`);
   return { path, settings };
 }

@@ -5,7 +5,7 @@ import { whenAborted } from '../runtime/abort.ts';
 import { backOffMs } from '../runtime/backoff.ts';
 import type { Clock } from '../runtime/clock.ts';
 import type { Random } from '../runtime/random.ts';
-import { messageOf } from './errors.ts';
+import { messageOf } from '../runtime/command-error.ts';
 import { readIfThere, writeAtomically } from './files.ts';
 import { endAll, marks } from './processes.ts';
 

@@ -1,7 +1,7 @@
 import { isForbidden } from '../kube/errors.ts';
 import type { KubeObject, Observed } from '../kube/object.ts';
 import type { ResourceApi } from '../kube/resource.ts';
-import { LocalError, messageOf } from './errors.ts';
+import { CommandError, messageOf } from '../runtime/command-error.ts';
 
 /** The namespaces that may have Tenants, as the operator's pod has them; empty: all of the cluster. */
 export const tenantNamespaces = (env: NodeJS.ProcessEnv): string[] =>
@@ -10,7 +10,7 @@ export const tenantNamespaces = (env: NodeJS.ProcessEnv): string[] =>
     .map((name) => name.trim())
     .filter((name) => name !== '');
 
-/** All resources of a kind in these namespaces, since the operator's account may list nowhere else. Throws LocalError where it may not list. */
+/** All resources of a kind in these namespaces, since the operator's account may list nowhere else. Throws CommandError where it may not list. */
 export async function listIn<T extends KubeObject>(api: ResourceApi<T>, namespaces: readonly string[]): Promise<Observed<T>[]> {
   const listed = namespaces.length > 0 ? namespaces : [undefined];
   const found = await Promise.all(
@@ -18,7 +18,7 @@ export async function listIn<T extends KubeObject>(api: ResourceApi<T>, namespac
       try {
         return await api.list(namespace === undefined ? {} : { namespace });
       } catch (error) {
-        if (isForbidden(error)) throw new LocalError(forbidden(api.kind.plural, namespace, messageOf(error)));
+        if (isForbidden(error)) throw new CommandError(forbidden(api.kind.plural, namespace, messageOf(error)));
         throw error;
       }
     }),

@@ -3,7 +3,7 @@ import { type Sealer, tenantSealer } from '../runtime/sealing.ts';
 import { sqlState } from '../store/postgres/errors.ts';
 import { quoteIdentifier, type Sql, type SqlPool } from '../store/postgres/pool.ts';
 import { tenantRole } from '../store/postgres/provisioning.ts';
-import { LocalError } from './errors.ts';
+import { CommandError } from '../runtime/command-error.ts';
 import { type InstallationAccess, withInstallation } from './installation-access.ts';
 
 export interface TenantOptions {
@@ -29,20 +29,20 @@ export interface TenantAccess {
 
 const UNDEFINED_TABLE = '42P01';
 
-/** Throws LocalError where there is no such tenant, or it has no rows, and what `work` throws. */
+/** Throws CommandError where there is no such tenant, or it has no rows, and what `work` throws. */
 export const withTenant = <T>({ tenant: slug, ...options }: TenantOptions, work: (access: TenantAccess) => Promise<T>): Promise<T> =>
   withInstallation(options, async (installation) => {
     try {
       return await work(await tenantAccess(installation, slug));
     } catch (error) {
       if (sqlState(error) !== UNDEFINED_TABLE) throw error;
-      throw new LocalError(`${slug} has no schema, or one of an older release: the condition DatabaseReady of its Tenant says why`);
+      throw new CommandError(`${slug} has no schema, or one of an older release: the condition DatabaseReady of its Tenant says why`);
     }
   });
 
 async function tenantAccess(installation: InstallationAccess, slug: string): Promise<TenantAccess> {
   const tenant = await installation.tenant(slug);
-  if (tenant.state === 'deleting') throw new LocalError(`${slug} is being deleted, and its jobs and webhooks with it`);
+  if (tenant.state === 'deleting') throw new CommandError(`${slug} is being deleted, and its jobs and webhooks with it`);
   const pool = installation.shardOf(tenant);
   const role = tenantRole(slug);
   return {

@@ -6,7 +6,7 @@ import { execFileSync } from 'node:child_process';
 import { mkdirSync, mkdtempSync, rmSync, symlinkSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
-import { messageOf } from '../../pkg/local/errors.ts';
+import { messageOf } from '../../pkg/runtime/command-error.ts';
 import { worksFromOutside } from './outside.ts';
 
 if (process.argv.includes('--help')) {

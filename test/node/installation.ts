@@ -6,7 +6,7 @@ import { writeCarrelImages } from '../../hack/node/images.ts';
 import type { OneNodeCluster } from '../../hack/node/node.ts';
 import { resolveBinary, thisMachine } from '../../pkg/local/binaries/resolve.ts';
 import { run } from '../../pkg/local/binaries/run.ts';
-import { LocalError } from '../../pkg/local/errors.ts';
+import { CommandError } from '../../pkg/runtime/command-error.ts';
 import { type CertificatePair, createAuthority, createCertificate } from '../../pkg/local/programs/certificates.ts';
 import { type RunningRouter, startRouter } from '../../pkg/local/router/router.ts';
 import { KubeClient } from '../../pkg/kube/transport.ts';
@@ -69,15 +69,15 @@ export class Installation {
     await this.runLines('try', INSTALL_LIMIT_MS);
   }
 
-  /** Runs the lines of docs/operate.md between `<!-- name -->` and `<!-- /name -->`. Gives what they print; throws LocalError where one fails. */
+  /** Runs the lines of docs/operate.md between `<!-- name -->` and `<!-- /name -->`. Gives what they print; throws CommandError where one fails. */
   async runLines(name: string, timeoutMs: number): Promise<string> {
     const page = readFileSync(join(ROOT, 'docs/operate.md'), 'utf8');
     const [, lines] = new RegExp(`<!-- ${name} -->\\s*\`\`\`sh\\n([\\s\\S]*?)\`\`\`\\s*<!-- /${name} -->`).exec(page) ?? [];
-    if (lines === undefined) throw new LocalError(`docs/operate.md has no lines ${name}`);
+    if (lines === undefined) throw new CommandError(`docs/operate.md has no lines ${name}`);
     const { layout } = this.cluster;
     const env = { PATH: `${layout.bin}:${process.env['PATH']}`, HOME: this.#folder, KUBECONFIG: layout.kubeconfig };
     const { code, output } = await run('bash', ['-eu', '-c', lines], { cwd: ROOT, env, timeoutMs });
-    if (code !== 0) throw new LocalError(`the lines of docs/operate.md failed: ${output}`);
+    if (code !== 0) throw new CommandError(`the lines of docs/operate.md failed: ${output}`);
     return output;
   }
 
@@ -95,7 +95,7 @@ export class Installation {
       folder: this.#folder,
       env: { KUBECONFIG: this.cluster.layout.kubeconfig },
     });
-    if (code !== 0) throw new LocalError(`helm upgrade failed: ${output}`);
+    if (code !== 0) throw new CommandError(`helm upgrade failed: ${output}`);
   }
 
   /** The router of the platform on one machine, as the cluster's Ingress controller; it connects to pods. Returns its port. */

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Agent, request } from 'node:http';
-import { messageOf } from '../../pkg/local/errors.ts';
+import { messageOf } from '../../pkg/runtime/command-error.ts';
 import type { Api } from '../support/api.ts';
 
 const READERS = 4;

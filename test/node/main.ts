@@ -7,7 +7,7 @@ import { parseArgs } from 'node:util';
 import { reasonAgainst } from '../../hack/node/allowed.ts';
 import { OneNodeCluster } from '../../hack/node/node.ts';
 import { nodeBinaries } from '../../hack/node/programs.ts';
-import { LocalError, messageOf } from '../../pkg/local/errors.ts';
+import { CommandError, messageOf } from '../../pkg/runtime/command-error.ts';
 import { Installation } from './installation.ts';
 import { memoryOf } from './memory.ts';
 import { STEPS, tenantIsDeleted } from './steps.ts';
@@ -61,7 +61,7 @@ try {
     failed += 1;
     say(`✘ ${current}`);
     process.stderr.write(
-      `${error instanceof LocalError ? error.message : String(error instanceof Error ? (error.stack ?? error) : error)}\n`,
+      `${error instanceof CommandError ? error.message : String(error instanceof Error ? (error.stack ?? error) : error)}\n`,
     );
     if (error instanceof Error && error.cause !== undefined) process.stderr.write(`because: ${messageOf(error.cause)}\n`);
     if (installation) process.stderr.write(`${await installation.picture()}\n`);

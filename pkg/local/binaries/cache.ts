@@ -1,6 +1,6 @@
 import { existsSync, globSync, mkdirSync, mkdtempSync, renameSync, rmSync } from 'node:fs';
 import { dirname, join } from 'node:path';
-import { codeOf, LocalError, messageOf } from '../errors.ts';
+import { codeOf, CommandError, messageOf } from '../../runtime/command-error.ts';
 import { lock } from '../lock.ts';
 import { SourceUnavailable } from './source-unavailable.ts';
 
@@ -54,7 +54,7 @@ function makeWritable(folder: string): void {
   try {
     mkdirSync(folder, { recursive: true });
   } catch (error) {
-    throw new LocalError(
+    throw new CommandError(
       `cannot create the cache folder ${folder} (${codeOf(error) ?? messageOf(error)}). Set XDG_CACHE_HOME to a folder that you can write.`,
     );
   }

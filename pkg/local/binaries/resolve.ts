@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { existsSync, readdirSync, readFileSync, realpathSync } from 'node:fs';
 import { homedir } from 'node:os';
 import { delimiter, isAbsolute, join } from 'node:path';
-import { LocalError, messageOf } from '../errors.ts';
+import { CommandError, messageOf } from '../../runtime/command-error.ts';
 import { buildWithGo } from './build.ts';
 import { cached } from './cache.ts';
 import { SourceUnavailable } from './source-unavailable.ts';
@@ -34,7 +34,7 @@ export type Progress = (line: string) => void;
 
 /**
  * The absolute path of a binary, from the first source of the table that has it; a build or download is cached.
- * Throws LocalError with one line: which binary, why each source failed, what to install.
+ * Throws CommandError with one line: which binary, why each source failed, what to install.
  */
 export async function resolveBinary(name: BinaryName, machine: Machine, progress: Progress = () => {}): Promise<string> {
   const binary = BINARIES[name];
@@ -47,7 +47,7 @@ export async function resolveBinary(name: BinaryName, machine: Machine, progress
       if (error.message !== '') reasons.push(error.message);
     }
   }
-  throw new LocalError(`${name} ${binary.wanted} is unavailable: ${reasons.join('; ')}. ${binary.advice}`);
+  throw new CommandError(`${name} ${binary.wanted} is unavailable: ${reasons.join('; ')}. ${binary.advice}`);
 }
 
 async function fromSource(name: BinaryName, binary: Binary, source: Source, machine: Machine, progress: Progress): Promise<string> {

@@ -1,6 +1,6 @@
 import { systemRandom } from '../../runtime/random.ts';
 import { ADOPTION_TOKEN_HOURS, newAdoptionToken, NotRetained } from '../../store/postgres/adoption-token.ts';
-import { LocalError } from '../errors.ts';
+import { CommandError } from '../../runtime/command-error.ts';
 import { withRegistry } from '../registry-access.ts';
 
 /** Prints a token for the retained data of this slug: the token alone on standard output, what to do with it on standard error. */
@@ -16,8 +16,8 @@ export async function adoptionToken(slug: string, options: { stateDirectory: str
 
 function refusalFor(error: unknown, slug: string): unknown {
   if (error instanceof NotRetained) {
-    if (error.state === undefined) return new LocalError(`there is no tenant with the slug ${slug}, and no data of one`);
-    return new LocalError(
+    if (error.state === undefined) return new CommandError(`there is no tenant with the slug ${slug}, and no data of one`);
+    return new CommandError(
       error.state === 'active'
         ? `the data of ${slug} are in use by a Tenant. Delete that Tenant with deletionPolicy: Retain first`
         : `the data of ${slug} are being deleted and cannot be adopted any more`,

@@ -11,7 +11,7 @@ import { type Repository, RepositoryError } from '../../tenantdata/repository/re
 import { restore, RestoreRefused } from '../../tenantdata/restore.ts';
 import { openBackup, verifyBackup } from '../../tenantdata/verify.ts';
 import { repositoryOf } from '../backup-repository.ts';
-import { LocalError, messageOf } from '../errors.ts';
+import { CommandError, messageOf } from '../../runtime/command-error.ts';
 import { type InstallationAccess, platformKeysOf, withInstallation } from '../installation-access.ts';
 
 interface Options {
@@ -85,7 +85,7 @@ async function backUpOne(
   const tenant = await access.tenant(slug);
   const { objects } = await access.storageOf(slug);
   if (repository.name.startsWith(`s3://${objects.bucket}/`))
-    throw new LocalError(`${repository.name} is the bucket of ${slug} itself. A backup there is lost with it; name another one`);
+    throw new CommandError(`${repository.name} is the bucket of ${slug} itself. A backup there is lost with it; name another one`);
   const source = {
     slug,
     tenantId: tenant.tenantId,
@@ -140,7 +140,7 @@ export async function listBackups(slug: string, { at, verify, ...options }: Opti
       for (const text of wrong) process.stdout.write(`  WRONG  ${text}\n`);
       isWell &&= wrong.length === 0;
     }
-    if (found === 0) throw new LocalError(`${repository.name} has no backup of ${slug}`);
+    if (found === 0) throw new CommandError(`${repository.name} has no backup of ${slug}`);
     if (verify) process.stdout.write(isWell ? 'Every byte is as it was written.\n' : 'Something is wrong.\n');
     return isWell;
   });
@@ -223,7 +223,7 @@ const afterwards = (isSame: boolean): string =>
 async function newest(repository: Repository, slug: string): Promise<string> {
   const finished = [...(await stampsIn(repository, slug))].filter(([, files]) => isFinished(files)).map(([stamp]) => stamp);
   const last = finished.at(-1);
-  if (last === undefined) throw new LocalError(`${repository.name} has no backup of ${slug}`);
+  if (last === undefined) throw new CommandError(`${repository.name} has no backup of ${slug}`);
   return last;
 }
 
@@ -233,9 +233,9 @@ async function atRepository<T>(text: string, env: NodeJS.ProcessEnv, work: (repo
     return await work(repository);
   } catch (error) {
     if (error instanceof RepositoryError || error instanceof RestoreRefused || error instanceof UnknownMigrations)
-      throw new LocalError(error.message);
+      throw new CommandError(error.message);
     if (error instanceof LockTimeout)
-      throw new LocalError(
+      throw new CommandError(
         'the tables of the tenant are in use, by a backup or a move of it; nothing has changed. Try again when that has ended',
       );
     throw error;
@@ -247,11 +247,11 @@ async function atRepository<T>(text: string, env: NodeJS.ProcessEnv, work: (repo
 /** Says on standard error how far it is; Ctrl-C ends it at once, and so do `mostMs`. */
 async function watched<T>(what: string, work: (onProgress: Progress, signal: AbortSignal) => Promise<T>, mostMs?: number): Promise<T> {
   const stopping = new AbortController();
-  const stop = (): void => stopping.abort(new LocalError(`${what}: stopped. What was copied is used the next time`));
+  const stop = (): void => stopping.abort(new CommandError(`${what}: stopped. What was copied is used the next time`));
   process.once('SIGINT', stop).once('SIGTERM', stop);
   const giveUp = (): void =>
     stopping.abort(
-      new LocalError(
+      new CommandError(
         `not done within ${(mostMs ?? 0) / MINUTE_MS} minutes: its storage answers slowly, or it has much that is new. What was copied is used the next time`,
       ),
     );

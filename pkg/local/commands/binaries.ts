@@ -3,7 +3,7 @@ import { resolveBinary, thisMachine, type Machine } from '../binaries/resolve.ts
 import { ALL_GROUPS, type Group, BINARIES_OF } from '../platform.ts';
 import { runTasks } from '../progress.ts';
 
-/** Finds, downloads or builds all binaries; starts none. Throws LocalError when one is unavailable. */
+/** Finds, downloads or builds all binaries; starts none. Throws CommandError when one is unavailable. */
 export async function findBinaries(root: string, env: NodeJS.ProcessEnv): Promise<void> {
   await runTasks(binaryTasks(ALL_GROUPS, thisMachine(root, env)), { collapseSubtasks: false });
 }

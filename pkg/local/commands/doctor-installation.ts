@@ -13,7 +13,7 @@ interface Options {
 
 /**
  * Looks at a whole installation and prints a line for each part: what is as it should be, and what is wrong, with what to do. True: nothing is wrong.
- * Changes nothing. Throws LocalError where there is no installation to look at.
+ * Changes nothing. Throws CommandError where there is no installation to look at.
  */
 export async function checkInstallation(options: Options): Promise<boolean> {
   const { stateDirectory, env } = options;

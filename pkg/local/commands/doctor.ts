@@ -17,7 +17,7 @@ import { Registry } from '../../store/postgres/registry.ts';
 import { CLEAR_CACHES } from '../../store/redis/tagged-cache.ts';
 import { type TenantStorage, tenantStorage } from '../../store/tenant-resources.ts';
 import { StoreUnavailableError } from '../../store/unavailable.ts';
-import { LocalError, messageOf } from '../errors.ts';
+import { CommandError, messageOf } from '../../runtime/command-error.ts';
 import { existingStateDirectory, paths } from '../state-directory.ts';
 
 const DEFAULT_SAMPLE = { versions: 100, maxBytes: 256 << 20 };
@@ -51,7 +51,7 @@ export async function checkTenant(slug: string, options: DoctorOptions): Promise
     process.stdout.write(`${summaryOf(slug, found, mended, options.mend)}\n`);
     return found === mended;
   } catch (error) {
-    if (error instanceof StoreUnavailableError) throw new LocalError(`a store does not answer: ${messageOf(error.cause ?? error)}`);
+    if (error instanceof StoreUnavailableError) throw new CommandError(`a store does not answer: ${messageOf(error.cause ?? error)}`);
     throw error;
   } finally {
     await Promise.all([...pools.values()].map((pool) => pool.close()));
@@ -78,7 +78,7 @@ function accessOf({ env, stateDirectory }: DoctorOptions): Access {
     return { shardsDir: paths(path).shards, platformKeys: settings.platformKeys, egressAllow: '127.0.0.0/8,::1/128' };
   }
   const platformKeys = env['CARREL_PLATFORM_KEYS'];
-  if (!platformKeys) throw new LocalError('CARREL_PLATFORM_KEYS is not set. Run this where the worker runs: it has all that is needed.');
+  if (!platformKeys) throw new CommandError('CARREL_PLATFORM_KEYS is not set. Run this where the worker runs: it has all that is needed.');
   return { shardsDir, platformKeys, egressAllow: env['CARREL_EGRESS_ALLOW'] ?? '' };
 }
 
@@ -93,9 +93,9 @@ function poolsOf(dir: string): ReadonlyMap<string, SqlPool> {
       pools.set(name, new SqlPool({ url, poolSize: 2, queryTimeoutMs: 600_000, log: silentLogger }));
     }
   } catch (error) {
-    throw new LocalError(`${dir} has no file worker-url of each shard (${messageOf(error)}). Run this where the worker runs.`);
+    throw new CommandError(`${dir} has no file worker-url of each shard (${messageOf(error)}). Run this where the worker runs.`);
   }
-  if (pools.size === 0) throw new LocalError(`${dir} holds no shard. Set CARREL_SHARDS_DIR as the worker has it.`);
+  if (pools.size === 0) throw new CommandError(`${dir} holds no shard. Set CARREL_SHARDS_DIR as the worker has it.`);
   return pools;
 }
 
@@ -104,9 +104,9 @@ async function open(slug: string, access: Access, pools: ReadonlyMap<string, Sql
   const time = { clock: systemClock, random: systemRandom };
   const registry = new Registry({ pool: registryPool as SqlPool, sealer: new Sealer(keysOf(access.platformKeys), systemRandom), ...time });
   const [tenant] = await (registryPool as SqlPool).query<{ shard: string }>('SELECT shard FROM registry.tenants WHERE slug = $1', [slug]);
-  if (!tenant) throw new LocalError(`there is no tenant with the slug ${slug}, and no data of one`);
+  if (!tenant) throw new CommandError(`there is no tenant with the slug ${slug}, and no data of one`);
   const pool = pools.get(tenant.shard);
-  if (!pool) throw new LocalError(`the data of ${slug} are on shard ${tenant.shard}, which is not in CARREL_SHARDS_DIR`);
+  if (!pool) throw new CommandError(`the data of ${slug} are on shard ${tenant.shard}, which is not in CARREL_SHARDS_DIR`);
   const role = tenantRole(slug);
   return {
     slug,
@@ -133,7 +133,7 @@ function keysOf(text: string): SealingKey[] {
   try {
     return parseSealingKeys(text);
   } catch (error) {
-    if (error instanceof SealError) throw new LocalError(`CARREL_PLATFORM_KEYS is not valid: ${error.message}`);
+    if (error instanceof SealError) throw new CommandError(`CARREL_PLATFORM_KEYS is not valid: ${error.message}`);
     throw error;
   }
 }

@@ -1,6 +1,6 @@
 import { existsSync, readdirSync, rmdirSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
-import { LocalError } from '../errors.ts';
+import { CommandError } from '../../runtime/command-error.ts';
 import { isStateDirectory, paths } from '../state-directory.ts';
 import { holderOf, lock } from '../lock.ts';
 import { endAll, endLeftovers } from '../processes.ts';
@@ -33,7 +33,7 @@ export async function clean(stateDirectory: string): Promise<void> {
   if (!existsSync(stateDirectory)) return;
   const known = paths(stateDirectory);
   if (!isStateDirectory(stateDirectory)) {
-    throw new LocalError(`${stateDirectory} is not a state directory of Carrel, so nothing was removed. Check CARREL_HOME.`);
+    throw new CommandError(`${stateDirectory} is not a state directory of Carrel, so nothing was removed. Check CARREL_HOME.`);
   }
   await down(stateDirectory);
   for (const path of [

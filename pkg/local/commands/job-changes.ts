@@ -3,7 +3,7 @@ import type { Sql } from '../../store/postgres/pool.ts';
 import type { TaskKind } from '../../tasks/task-kind.ts';
 import { cancelForPlatform, retryForPlatform, taskOfWork, wakeTask, wakeWork } from '../../tasks/platform-tasks.ts';
 import { findTask, type TaskRow } from '../../tasks/tasks.sql.ts';
-import { LocalError } from '../errors.ts';
+import { CommandError } from '../../runtime/command-error.ts';
 import { type TenantAccess, type TenantOptions, withTenant } from '../tenant-schema-access.ts';
 import { isTask, noJob, notIdle, numberOf } from './jobs.ts';
 
@@ -28,7 +28,7 @@ async function change({ json, ...options }: Options, work: (tx: Sql, tenant: Ten
 
 /**
  * Has a job due at once, a dead letter too, as if it had never failed; of a person's job that has ended, its failed items are a new job of that person.
- * `kinds`: those whose items can be tried again. Throws LocalError.
+ * `kinds`: those whose items can be tried again. Throws CommandError.
  */
 export const retryJob = (id: string, { kinds, ...options }: Options & { readonly kinds: readonly TaskKind[] }): Promise<void> =>
   change(options, async (tx, tenant) => {
@@ -50,13 +50,13 @@ async function retryTask(tx: Sql, { role, slug }: TenantAccess, id: string, kind
   if (!task) throw noJob(id, slug);
   if (task.endedAt === null) {
     if (await wakeTask(tx, role, task)) return dueNow(id, task.kind);
-    throw new LocalError(
+    throw new CommandError(
       `a worker is at job ${id}, or the tenant is being moved; try again later, or end it: ${command('cancel', id, slug)}`,
     );
   }
   const kind = kinds.find(({ name }) => name === task.kind);
   const retried = kind && task.failed > 0 ? await retryForPlatform(tx, role, kind, task, systemRandom.uuid()) : null;
-  if (!retried) throw new LocalError(`job ${id} (${task.kind}) has ended: ${whyNot(task, kind)}`);
+  if (!retried) throw new CommandError(`job ${id} (${task.kind}) has ended: ${whyNot(task, kind)}`);
   const items = retried.total === 1 ? 'its failed item is' : `its ${retried.total} failed items are`;
   return {
     text: `job ${id} (${task.kind}) has ended; ${items} tried again by job ${retried.uuid}.`,
@@ -76,7 +76,7 @@ function whyNot({ state, failed, userId }: TaskRow, kind: TaskKind | undefined):
 
 const command = (name: string, id: string, tenant: string): string => `carrel jobs ${name} ${id} --tenant ${tenant}`;
 
-/** Ends a person's job, or deletes one of the worker that does not run. Throws LocalError. */
+/** Ends a person's job, or deletes one of the worker that does not run. Throws CommandError. */
 export const cancelJob = (id: string, options: Options): Promise<void> =>
   change(options, async (tx, tenant) => {
     if (isTask(id)) return cancelTask(tx, tenant, id.toLowerCase());
@@ -99,5 +99,5 @@ async function cancelTask(tx: Sql, { role, slug }: TenantAccess, id: string): Pr
   }
   const task = await findTask(tx, id);
   if (!task) throw noJob(id, slug);
-  throw new LocalError(`job ${id} has ended: it is ${task.state}`);
+  throw new CommandError(`job ${id} has ended: it is ${task.state}`);
 }

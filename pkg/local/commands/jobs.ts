@@ -2,7 +2,7 @@ import type { SqlPool } from '../../store/postgres/pool.ts';
 import { slugOf } from '../../store/tenant-resources.ts';
 import { WORK_OF_TASK } from '../../tasks/platform-tasks.ts';
 import { TASK_STATES } from '../../tasks/tasks.schema.ts';
-import { LocalError } from '../errors.ts';
+import { CommandError } from '../../runtime/command-error.ts';
 import { withInstallation } from '../installation-access.ts';
 import { printRows } from '../rows.ts';
 import { type TenantOptions, withTenant } from '../tenant-schema-access.ts';
@@ -45,9 +45,9 @@ export interface ListOptions extends Omit<TenantOptions, 'tenant'> {
 
 const FAILED = ['dead', 'put_back', 'retrying', 'failed'];
 
-/** Prints jobs of the worker, of one tenant those of its people too. Throws LocalError. */
+/** Prints jobs of the worker, of one tenant those of its people too. Throws CommandError. */
 export async function listJobs({ tenant, state, json, ...options }: ListOptions): Promise<void> {
-  if (state !== undefined && !LISTED_STATES.includes(state)) throw new LocalError(`--state is one of ${LISTED_STATES.join(', ')}`);
+  if (state !== undefined && !LISTED_STATES.includes(state)) throw new CommandError(`--state is one of ${LISTED_STATES.join(', ')}`);
   const states = state === 'all' ? null : state === undefined ? FAILED : [state];
   const rows = tenant === undefined ? await ofAll(options, states) : await ofTenant({ ...options, tenant }, states);
   const shown = rows.map((row) => ({ ...row, tenant: slugOf(row.tenant) }));
@@ -90,7 +90,7 @@ const ofTenant = (options: TenantOptions, states: readonly string[] | null): Pro
 /** Whose codes and messages `show` prints, at most. */
 const ERRORS_MAX = 20;
 
-/** Prints all that there is of a job, as JSON; of one of a person also what the worker has of it, and by what its items failed. Throws LocalError. */
+/** Prints all that there is of a job, as JSON; of one of a person also what the worker has of it, and by what its items failed. Throws CommandError. */
 export async function showJob(id: string, { json, ...options }: TenantOptions & { readonly json: boolean }): Promise<void> {
   const job = await withTenant(options, ({ role, slug, transaction }) =>
     transaction(async (tx) => {
@@ -119,18 +119,18 @@ export async function showJob(id: string, { json, ...options }: TenantOptions & 
 /** Whether an id is of a job of a person. */
 export const isTask = (id: string): boolean => /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i.test(id);
 
-/** Throws LocalError. */
+/** Throws CommandError. */
 export function numberOf(id: string): string {
   if (!/^\d{1,18}$/.test(id))
-    throw new LocalError(`${id} is not the id of a job: a number, or a UUID of a job of a person (carrel jobs list)`);
+    throw new CommandError(`${id} is not the id of a job: a number, or a UUID of a job of a person (carrel jobs list)`);
   return id;
 }
 
-export const noJob = (id: string, tenant: string): LocalError =>
-  new LocalError(`${tenant} has no job ${id}. It may be done: carrel jobs list --tenant ${tenant} --state all`);
+export const noJob = (id: string, tenant: string): CommandError =>
+  new CommandError(`${tenant} has no job ${id}. It may be done: carrel jobs list --tenant ${tenant} --state all`);
 
 /** Why a job of the worker was left alone. */
-export async function notIdle(sql: Pick<SqlPool, 'query'>, role: string, id: string, tenant: string): Promise<LocalError> {
+export async function notIdle(sql: Pick<SqlPool, 'query'>, role: string, id: string, tenant: string): Promise<CommandError> {
   const isThere = (await sql.query('SELECT FROM carrel.work WHERE tenant = $1 AND id = $2', [role, numberOf(id)])).length > 0;
-  return isThere ? new LocalError(`a worker is at job ${id}, or the tenant is being moved; try again later`) : noJob(id, tenant);
+  return isThere ? new CommandError(`a worker is at job ${id}, or the tenant is being moved; try again later`) : noJob(id, tenant);
 }

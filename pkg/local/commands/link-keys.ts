@@ -1,6 +1,6 @@
 import { TargetKeys } from '../../lti/links/target-keys.ts';
 import { systemRandom } from '../../runtime/random.ts';
-import { LocalError } from '../errors.ts';
+import { CommandError } from '../../runtime/command-error.ts';
 import { printRows } from '../rows.ts';
 import { type TenantAccess, type TenantOptions, withTenant } from '../tenant-schema-access.ts';
 
@@ -10,7 +10,7 @@ interface Options extends TenantOptions {
 
 const keysOf = ({ tenantId, sealer }: TenantAccess): TargetKeys => new TargetKeys({ sealer, tenantId, random: systemRandom });
 
-/** Prints the keys of a tenant, the one that signs first, with how many links that were opened are of each. Throws LocalError. */
+/** Prints the keys of a tenant, the one that signs first, with how many links that were opened are of each. Throws CommandError. */
 export async function listLinkKeys({ json, ...options }: Options): Promise<void> {
   const found = await withTenant(options, (access) => access.transaction((tx) => keysOf(access).list(tx)));
   const rows = found.map(({ createdAt, ...key }, at) => ({ ...key, created_at: createdAt.toISOString(), signs: at === 0 }));
@@ -18,18 +18,18 @@ export async function listLinkKeys({ json, ...options }: Options): Promise<void>
   if (!json && rows.length === 0) process.stdout.write(`${options.tenant} has no key yet: the first link that is placed makes it.\n`);
 }
 
-/** Makes a key that signs from now on. Throws LocalError. */
+/** Makes a key that signs from now on. Throws CommandError. */
 export async function rotateLinkKey({ json, ...options }: Options): Promise<void> {
   const { id } = await withTenant(options, (access) => access.transaction((tx) => keysOf(access).create(tx)));
   say(options, json, { id, state: 'signs' }, `key ${id} signs from now on. Links that were placed before go on working.`);
 }
 
-/** Deletes a former key, and with it the right of every link that it signed. Throws LocalError. */
+/** Deletes a former key, and with it the right of every link that it signed. Throws CommandError. */
 export async function withdrawLinkKey(id: string, { json, ...options }: Options): Promise<void> {
   const { tenant } = options;
   const outcome = await withTenant(options, (access) => access.transaction((tx) => keysOf(access).withdraw(tx, id)));
-  if (outcome === 'unknown') throw new LocalError(`${tenant} has no key ${id} (carrel keys links list --tenant ${tenant})`);
-  if (outcome === 'signs') throw new LocalError(`key ${id} signs: first carrel keys links rotate --tenant ${tenant}`);
+  if (outcome === 'unknown') throw new CommandError(`${tenant} has no key ${id} (carrel keys links list --tenant ${tenant})`);
+  if (outcome === 'signs') throw new CommandError(`key ${id} signs: first carrel keys links rotate --tenant ${tenant}`);
   const { links } = outcome;
   const text = `key ${id} is withdrawn. ${links === 1 ? '1 link that was opened has' : `${links} links that were opened have`} to be placed again.`;
   say(options, json, { id, state: 'withdrawn', links }, text);

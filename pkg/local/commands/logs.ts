@@ -1,6 +1,6 @@
 import { existsSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
-import { LocalError } from '../errors.ts';
+import { CommandError } from '../../runtime/command-error.ts';
 import { paths } from '../state-directory.ts';
 import { readLog } from '../node/logs.ts';
 
@@ -10,7 +10,7 @@ export async function logs(stateDirectory: string, program: string, options: { l
   const file = join(folder, `${program}.log`);
   if (!/^[\w-]+$/.test(program) || !existsSync(file)) {
     const names = existsSync(folder) ? readdirSync(folder).flatMap((name) => (name.endsWith('.log') ? [name.slice(0, -4)] : [])) : [];
-    throw new LocalError(`there is no log of ${program}; there are ${names.join(', ') || 'none'}. For a tenant's log, use kubectl logs.`);
+    throw new CommandError(`there is no log of ${program}; there are ${names.join(', ') || 'none'}. For a tenant's log, use kubectl logs.`);
   }
   for await (const chunk of readLog(file, { tailLines: options.lines, limitBytes: undefined, follow: options.follow }, () => false)) {
     if (!process.stdout.write(chunk)) await new Promise((resolve) => process.stdout.once('drain', resolve));

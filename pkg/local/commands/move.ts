@@ -12,7 +12,7 @@ import { OtherTenantsSchema, UnknownMigrations } from '../../store/postgres/prov
 import { ConnectionsExceeded, MAX_TENANTS_PER_SHARD } from '../../store/postgres/registry.ts';
 import { moveTenant } from '../../tenantdata/move.ts';
 import { clusterClient } from '../client.ts';
-import { LocalError } from '../errors.ts';
+import { CommandError } from '../../runtime/command-error.ts';
 import { type InstallationAccess, withInstallation } from '../installation-access.ts';
 
 interface TenantObject extends KubeObject {
@@ -33,7 +33,7 @@ interface Options {
   readonly to: string;
 }
 
-/** Moves a tenant's rows to another shard and waits until its pods use them. Throws LocalError. */
+/** Moves a tenant's rows to another shard and waits until its pods use them. Throws CommandError. */
 export async function move(slug: string, { to, ...options }: Options): Promise<void> {
   const client = await clusterClient(options.stateDirectory, options.env);
   const tenants = new ResourceApi(client, TENANT);
@@ -61,10 +61,11 @@ export async function move(slug: string, { to, ...options }: Options): Promise<v
 /** A Tenant that names its shard would be refused on another one. */
 async function requireShard(tenants: ResourceApi<TenantObject>, owner: ObjectKey, to: string): Promise<void> {
   const found = await tenants.find(owner);
-  if (!found) throw new LocalError(`there is no Tenant ${owner.name} in namespace ${owner.namespace}. Only the data of a Tenant are moved`);
+  if (!found)
+    throw new CommandError(`there is no Tenant ${owner.name} in namespace ${owner.namespace}. Only the data of a Tenant are moved`);
   const named = found.spec.database?.shard;
   if (named !== undefined && named !== to)
-    throw new LocalError(
+    throw new CommandError(
       `spec.database.shard of Tenant ${owner.name} in namespace ${owner.namespace} is ${named}. Set it to ${to}, or leave it out; the Tenant is ShardConflict until it has moved`,
     );
 }
@@ -72,8 +73,8 @@ async function requireShard(tenants: ResourceApi<TenantObject>, owner: ObjectKey
 async function moveRows(slug: string, to: string, access: InstallationAccess, env: NodeJS.ProcessEnv): Promise<void> {
   const tenant = await access.tenant(slug);
   const target = access.shards.get(to);
-  if (!target) throw new LocalError(`there is no shard ${to}; the operator has ${[...access.shards.keys()].join(', ')}`);
-  if (tenant.shard === to) throw new LocalError(`${slug} is on shard ${to} already`);
+  if (!target) throw new CommandError(`there is no shard ${to}; the operator has ${[...access.shards.keys()].join(', ')}`);
+  if (tenant.shard === to) throw new CommandError(`${slug} is on shard ${to} already`);
   const time = { clock: systemClock, random: systemRandom };
   try {
     const { rows, readOnlyMs, left } = await moveTenant({
@@ -95,9 +96,9 @@ async function moveRows(slug: string, to: string, access: InstallationAccess, en
       );
   } catch (error) {
     if (error instanceof MoveRefused || error instanceof ConnectionsExceeded || error instanceof UnknownMigrations)
-      throw new LocalError(error.message);
-    if (error instanceof OtherTenantsSchema) throw new LocalError(`shard ${to}: ${error.message}`);
-    if (error instanceof LockTimeout) throw new LocalError(`the tables of ${slug} are in use; nothing has moved. Try again later`);
+      throw new CommandError(error.message);
+    if (error instanceof OtherTenantsSchema) throw new CommandError(`shard ${to}: ${error.message}`);
+    if (error instanceof LockTimeout) throw new CommandError(`the tables of ${slug} are in use; nothing has moved. Try again later`);
     throw error;
   }
 }
@@ -111,7 +112,7 @@ async function untilReplaced(tenants: ResourceApi<TenantObject>, owner: ObjectKe
     const isThere = database?.status === 'True' && database.message.includes(`on shard ${to}`);
     if (isThere && (workload?.reason === 'Available' || workload?.reason === 'Suspended' || workload?.reason === 'ScaledToZero')) return;
     if (performance.now() > until)
-      throw new LocalError(
+      throw new CommandError(
         `${owner.name} has moved to shard ${to}, but its pods are not replaced yet: ${workload?.reason ?? ''}: ${workload?.message ?? ''}`,
       );
     await new Promise((resolve) => setTimeout(resolve, LOOK_MS));

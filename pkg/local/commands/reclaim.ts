@@ -3,7 +3,7 @@ import { NAMESPACE } from '../../kube/kinds.ts';
 import { ResourceApi } from '../../kube/resource.ts';
 import { leftTenants, type LeftTenant, type NamespaceUid, reclaimTenants } from '../../store/postgres/reclaim.ts';
 import { clusterClient } from '../client.ts';
-import { LocalError, messageOf } from '../errors.ts';
+import { CommandError, messageOf } from '../../runtime/command-error.ts';
 import { withRegistry } from '../registry-access.ts';
 import { tenantNamespaces } from '../tenant-namespaces.ts';
 
@@ -14,7 +14,7 @@ interface Options {
   readonly isMeant: boolean;
 }
 
-/** Gives tenants of namespaces that were lost to the present namespaces of these names (none named: of all). Throws LocalError. */
+/** Gives tenants of namespaces that were lost to the present namespaces of these names (none named: of all). Throws CommandError. */
 export async function reclaim(names: readonly string[], options: Options): Promise<void> {
   const { stateDirectory, env, isMeant } = options;
   const present = await presentNamespaces(options);
@@ -33,7 +33,7 @@ export async function reclaim(names: readonly string[], options: Options): Promi
 
 const namespaceOf = (present: readonly NamespaceUid[], name: string): NamespaceUid => {
   const found = present.find((namespace) => namespace.name === name);
-  if (!found) throw new LocalError(`there is no namespace ${name}. Apply it first; nothing has changed`);
+  if (!found) throw new CommandError(`there is no namespace ${name}. Apply it first; nothing has changed`);
   return found;
 };
 
@@ -54,7 +54,7 @@ async function presentNamespaces({ stateDirectory, env }: Options): Promise<Name
     const lists = scopes.length === 0 ? [api.list()] : scopes.map((name) => api.list({ fieldSelector: `metadata.name=${name}` }));
     return (await Promise.all(lists)).flat().map(({ metadata: { name, uid } }) => ({ name, uid }));
   } catch (error) {
-    if (isForbidden(error)) throw new LocalError(`namespaces cannot be listed: ${messageOf(error)}. Run this in the operator's pod`);
+    if (isForbidden(error)) throw new CommandError(`namespaces cannot be listed: ${messageOf(error)}. Run this in the operator's pod`);
     throw error;
   } finally {
     await client.close();

@@ -1,6 +1,6 @@
 import type { ListrTask } from 'listr2';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { LocalError } from '../errors.ts';
+import { CommandError } from '../../runtime/command-error.ts';
 import { signal } from '../processes.ts';
 import { kubectl } from '../kubectl.ts';
 import { runTasks } from '../progress.ts';
@@ -16,9 +16,10 @@ const READY_MS = 60_000;
  */
 export async function restart(stateDirectory: string, programs: readonly string[]): Promise<void> {
   const report = readReport(stateDirectory);
-  if (!report) throw new LocalError(`the platform in ${stateDirectory} is down. Start it: make up`);
+  if (!report) throw new CommandError(`the platform in ${stateDirectory} is down. Start it: make up`);
   const unknown = programs.find((name) => !(name in report.programs));
-  if (unknown !== undefined) throw new LocalError(`there is no program ${unknown}; there are ${Object.keys(report.programs).join(', ')}.`);
+  if (unknown !== undefined)
+    throw new CommandError(`there is no program ${unknown}; there are ${Object.keys(report.programs).join(', ')}.`);
   const chosen = programs.length > 0 ? programs : ['operator', 'worker', 'helpers'].filter((name) => name in report.programs);
   const tasks: ListrTask[] = chosen.map((name) => ({ title: name, task: () => restartProgram(stateDirectory, name) }));
   if (programs.length === 0) tasks.push({ title: 'tenants', task: () => restartTenants(stateDirectory) });
@@ -33,7 +34,7 @@ async function restartProgram(stateDirectory: string, name: string): Promise<voi
     const now = readReport(stateDirectory)?.programs[name];
     if (now?.state === 'ready' && now.pid !== before?.pid) return;
     if (performance.now() > deadline)
-      throw new LocalError(`${name} does not come back: ${now?.reason ?? 'no reason known'}. Its log: carrel logs ${name}`);
+      throw new CommandError(`${name} does not come back: ${now?.reason ?? 'no reason known'}. Its log: carrel logs ${name}`);
     await sleep(50);
   }
 }

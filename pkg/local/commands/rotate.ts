@@ -5,7 +5,7 @@ import { ResourceApi } from '../../kube/resource.ts';
 import { type Condition, findCondition } from '../../kube/status.ts';
 import { CREDENTIALS } from '../../store/postgres/registry.ts';
 import { clusterClient } from '../client.ts';
-import { LocalError } from '../errors.ts';
+import { CommandError } from '../../runtime/command-error.ts';
 
 interface TenantObject extends KubeObject {
   status?: { conditions?: Condition[]; rotation?: { request: string } };
@@ -24,12 +24,12 @@ interface RotateOptions {
 }
 
 /**
- * Asks the operator to replace credentials of a tenant, and waits until it has begun. Throws LocalError for a credential that is none, for a Tenant that
+ * Asks the operator to replace credentials of a tenant, and waits until it has begun. Throws CommandError for a credential that is none, for a Tenant that
  * is not there, and where the operator does not begin.
  */
 export async function rotate(tenant: ObjectKey, names: readonly string[], { stateDirectory, env }: RotateOptions): Promise<void> {
   const unknown = names.filter((name) => name !== 'all' && !CREDENTIALS.some((known) => known === name));
-  if (unknown.length > 0) throw new LocalError(`${unknown.join(', ')} is none of ${CREDENTIALS.join(', ')}, all`);
+  if (unknown.length > 0) throw new CommandError(`${unknown.join(', ')} is none of ${CREDENTIALS.join(', ')}, all`);
   const client = await clusterClient(stateDirectory, env);
   const tenants = new ResourceApi(client, TENANT);
   const what = names.length === 0 ? 'all' : names.join(',');
@@ -39,8 +39,8 @@ export async function rotate(tenant: ObjectKey, names: readonly string[], { stat
     await tenants
       .patch(tenant, { metadata: { annotations: { [ANNOTATION]: request } } }, { fieldManager: 'carrel' })
       .catch((error: unknown) => {
-        if (isNotFound(error)) throw new LocalError(`there is no Tenant ${tenant.name} in namespace ${tenant.namespace}`);
-        if (isForbidden(error)) throw new LocalError(`you may not change Tenant ${tenant.name} in namespace ${tenant.namespace}`);
+        if (isNotFound(error)) throw new CommandError(`there is no Tenant ${tenant.name} in namespace ${tenant.namespace}`);
+        if (isForbidden(error)) throw new CommandError(`you may not change Tenant ${tenant.name} in namespace ${tenant.namespace}`);
         throw error;
       });
     await untilBegun(tenants, tenant, request);
@@ -58,9 +58,9 @@ async function untilBegun(tenants: ResourceApi<TenantObject>, key: ObjectKey, re
     const { status } = await tenants.get(key);
     if (status?.rotation?.request === request) return;
     const found = findCondition(status?.conditions, 'CredentialsReady');
-    if (found?.reason === 'RotationUnknown') throw new LocalError(`${key.name}: ${found.message}`);
+    if (found?.reason === 'RotationUnknown') throw new CommandError(`${key.name}: ${found.message}`);
     if (performance.now() > until)
-      throw new LocalError(
+      throw new CommandError(
         `${key.name}: the operator has not begun yet. It begins once all pods of the tenant are ready and no former one is left; the annotation ${ANNOTATION} stays`,
       );
     await new Promise((resolve) => setTimeout(resolve, LOOK_MS));

@@ -1,6 +1,6 @@
 import { styleText } from 'node:util';
 import { relative } from 'node:path';
-import { messageOf } from '../errors.ts';
+import { messageOf } from '../../runtime/command-error.ts';
 import { existingStateDirectory, paths, readSettings } from '../state-directory.ts';
 import { apiserverUrl } from '../programs/controlplane.ts';
 import { DEMO_HOSTS, HELPERS_HOST } from '../programs/carrel.ts';

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { z } from 'zod';
 import { systemClock } from '../../runtime/clock.ts';
 import { systemRandom } from '../../runtime/random.ts';
-import { LocalError } from '../errors.ts';
+import { CommandError } from '../../runtime/command-error.ts';
 import { readIfThere, writeAtomically } from '../files.ts';
 import { existingStateDirectory, paths } from '../state-directory.ts';
 import { holderOf, tryLock } from '../lock.ts';
@@ -38,12 +38,12 @@ export function readReport(stateDirectory: string): Report | undefined {
 
 /**
  * The supervisor as a process: runs the groups of programs until SIGTERM or SIGINT, then ends them and itself.
- * `run/supervisor.pid` is its lock. Throws LocalError when another supervisor holds it, or a binary is unavailable.
+ * `run/supervisor.pid` is its lock. Throws CommandError when another supervisor holds it, or a binary is unavailable.
  */
 export async function supervise(options: { stateDirectory: string; root: string; groups: readonly Group[] }): Promise<void> {
   const { groups, root } = options;
   const held = tryLock(paths(options.stateDirectory).supervisorLock);
-  if (!('release' in held)) throw new LocalError(`process ${held.pid} runs this platform already.`);
+  if (!('release' in held)) throw new CommandError(`process ${held.pid} runs this platform already.`);
   const stateDirectory = existingStateDirectory(options.stateDirectory);
   const specs = await programsOf({ stateDirectory, machine: thisMachine(root), groups });
   const report = (programs: Record<string, ProgramStatus>): void => {

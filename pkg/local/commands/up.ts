@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { ListrTask } from 'listr2';
-import { LocalError } from '../errors.ts';
+import { CommandError } from '../../runtime/command-error.ts';
 import { makeFolders, openStateDirectory, paths, readSettings } from '../state-directory.ts';
 import { lock } from '../lock.ts';
 import { thisMachine } from '../binaries/resolve.ts';
@@ -30,7 +30,7 @@ const TENANTS_MS = 180_000;
 
 /**
  * Brings the platform up, or completes an earlier `up`: binaries, programs, custom resources, samples, until all tenants are Ready.
- * Safe to repeat and to run twice at once. Throws LocalError with one line when something prevents it.
+ * Safe to repeat and to run twice at once. Throws CommandError with one line when something prevents it.
  */
 export async function up(options: UpOptions): Promise<void> {
   const { stateDirectory } = options;
@@ -81,7 +81,7 @@ async function startPrograms(options: UpOptions, groups: readonly Group[], repor
   }
   const ready = untilReady(stateDirectory, () => {
     const last = failed();
-    if (last !== undefined) throw new LocalError(last.replace(/^carrel: /, ''));
+    if (last !== undefined) throw new CommandError(last.replace(/^carrel: /, ''));
     const programs = readReport(stateDirectory)?.programs;
     const late = Object.entries(programs ?? {}).filter(([, { state }]) => state !== 'ready');
     report(late.map(([name, { state, reason }]) => (state === 'restarting' ? `${name}: ${reason}` : name)).join(', '));
@@ -98,7 +98,7 @@ async function startPrograms(options: UpOptions, groups: readonly Group[], repor
 function refuseOtherPort({ stateDirectory, port }: UpOptions): void {
   const current = readSettings(stateDirectory)?.routerPort;
   if (port !== undefined && current !== undefined && port !== current) {
-    throw new LocalError(
+    throw new CommandError(
       `the platform is up on port ${current} already. To move it to ${port}: make down, then CARREL_PORT=${port} make up`,
     );
   }
@@ -109,7 +109,7 @@ async function requireFreePort(port: number): Promise<void> {
     if ((await probePortPatiently(host, port)) !== 'taken') continue;
     let other = port + 1;
     while (other < 65_535 && (await probePort(host, other)) === 'taken') other++;
-    throw new LocalError(`port ${port} on ${host} is taken by another program. Choose a free one: CARREL_PORT=${other} make up`);
+    throw new CommandError(`port ${port} on ${host} is taken by another program. Choose a free one: CARREL_PORT=${other} make up`);
   }
 }
 
@@ -124,7 +124,7 @@ async function untilTenantsReady(stateDirectory: string, report: (text: string) 
       if (!first) return;
       report(waiting.map(({ key, reason }) => `${key} (${reason})`).join(', '));
       if (performance.now() > deadline) {
-        throw new LocalError(
+        throw new CommandError(
           `tenant ${first.key} is not Ready: ${first.reason}. More: make status, and logs/operator.log in ${stateDirectory}`,
         );
       }

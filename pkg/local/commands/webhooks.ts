@@ -8,7 +8,7 @@ import { findTask, type TaskRow } from '../../tasks/tasks.sql.ts';
 import { REPLAYABLE_STATES, statesOf } from '../../webhooks/deliveries.schema.ts';
 import { REPLAY, type ReplayArguments } from '../../webhooks/replays/replay-task.ts';
 import { notAhead } from '../../webhooks/replays/replays.service.ts';
-import { LocalError } from '../errors.ts';
+import { CommandError } from '../../runtime/command-error.ts';
 import { printRows } from '../rows.ts';
 import { type TenantAccess, type TenantOptions, withTenant } from '../tenant-schema-access.ts';
 
@@ -55,14 +55,14 @@ const DAY_MS = 24 * 60 * 60 * 1_000;
 
 /**
  * Requests the job `replay` of the platform, and follows it until it has ended, or whoever runs the command ends that: the job goes on. Gives its
- * state. Throws LocalError.
+ * state. Throws CommandError.
  */
 export async function replayWebhook(webhook: string, { json, status, since, until, ...options }: ReplayOptions): Promise<TaskState> {
   const { tenant } = options;
   if (!/^[0-9a-f-]{36}$/i.test(webhook))
-    throw new LocalError(`${webhook} is not the id of a webhook (carrel webhooks list --tenant ${tenant})`);
+    throw new CommandError(`${webhook} is not the id of a webhook (carrel webhooks list --tenant ${tenant})`);
   const state = REPLAYABLE_STATES.find((known) => known === status);
-  if (status !== undefined && state === undefined) throw new LocalError(`--status is one of ${REPLAYABLE_STATES.join(', ')}`);
+  if (status !== undefined && state === undefined) throw new CommandError(`--status is one of ${REPLAYABLE_STATES.join(', ')}`);
   const range = rangeOf(since, until);
   const say = (line: string): void => void (json ? process.stderr : process.stdout).write(`${tenant}: ${line}\n`);
   return withTenant(options, async (access) => {
@@ -82,8 +82,8 @@ export async function replayWebhook(webhook: string, { json, status, since, unti
 async function requestReplay(tx: Sql, { slug, role }: TenantAccess, replay: ReplayArguments): Promise<TaskRow> {
   const { webhook, since } = replay;
   const [row] = await tx.query<{ active: boolean }>('SELECT active FROM webhooks WHERE uuid = $1', [webhook]);
-  if (!row) throw new LocalError(`${slug} has no webhook ${webhook} (carrel webhooks list --tenant ${slug})`);
-  if (!row.active) throw new LocalError(`webhook ${webhook} is not active. An administrator of the tenant, or its resource, enables it`);
+  if (!row) throw new CommandError(`${slug} has no webhook ${webhook} (carrel webhooks list --tenant ${slug})`);
+  if (!row.active) throw new CommandError(`webhook ${webhook} is not active. An administrator of the tenant, or its resource, enables it`);
   const until = await notAhead(tx, replay.until);
   const result = { webhook_id: webhook, since, until };
   return requestForPlatform(tx, role, REPLAY, { uuid: systemRandom.uuid(), arguments: { ...replay, until }, result });
@@ -99,7 +99,7 @@ async function follow({ transaction }: TenantAccess, uuid: string, say: (line: s
   try {
     for (;;) {
       const job = await transaction((tx) => findTask(tx, uuid));
-      if (!job) throw new LocalError(`job ${uuid} is gone, and so is the tenant, or its data were restored meanwhile`);
+      if (!job) throw new CommandError(`job ${uuid} is gone, and so is the tenant, or its data were restored meanwhile`);
       if (job.endedAt !== null || interrupted.signal.aborted) return job;
       const now = performance.now();
       if (job.startedAt === null && !isMissed && now - begun > UNTAKEN_AFTER_MS) {
@@ -132,21 +132,21 @@ function lastLine({ state, done, total, errorMessage }: TaskRow, { since, until 
   return `the job goes on; ${count} are made due again so far.`;
 }
 
-/** Throws LocalError. */
+/** Throws CommandError. */
 function rangeOf(since: string, until: string | undefined): Pick<ReplayArguments, 'since' | 'until'> {
   const now = new Date().toISOString();
   const from = timeOf('--since', since);
   const named = until === undefined ? now : timeOf('--until', until);
   const to = named < now ? named : now;
-  if (from >= to) throw new LocalError('--since must be before --until, and before now');
+  if (from >= to) throw new CommandError('--since must be before --until, and before now');
   if (Date.parse(from) < Date.now() - EVENT_RETENTION_DAYS * DAY_MS)
-    throw new LocalError(`--since must be within the last ${EVENT_RETENTION_DAYS} days: older deliveries are deleted`);
+    throw new CommandError(`--since must be within the last ${EVENT_RETENTION_DAYS} days: older deliveries are deleted`);
   return { since: from, until: to };
 }
 
 function timeOf(option: string, text: string): string {
   const time = new Date(text);
   if (!/^\d{4}-\d\d-\d\d/.test(text) || Number.isNaN(time.getTime()))
-    throw new LocalError(`${option} is ${text}; write it as 2026-01-31T12:00:00Z`);
+    throw new CommandError(`${option} is ${text}; write it as 2026-01-31T12:00:00Z`);
   return time.toISOString();
 }

@@ -1,4 +1,4 @@
-import { messageOf } from '../errors.ts';
+import { messageOf } from '../../runtime/command-error.ts';
 
 /** What one look found: a sentence that says what is as it should be, or sentences that say what is wrong and what to do. */
 export interface Finding {

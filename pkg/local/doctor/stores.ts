@@ -10,7 +10,7 @@ import { SqlPool } from '../../store/postgres/pool.ts';
 import { WORKER_ROLE } from '../../store/postgres/provisioning.ts';
 import { pausedSince } from '../../store/postgres/rollouts.ts';
 import { newClient } from '../../store/s3/objects.ts';
-import { LocalError, messageOf } from '../errors.ts';
+import { CommandError, messageOf } from '../../runtime/command-error.ts';
 import type { Check } from './check.ts';
 
 export interface StoreAccess {
@@ -25,7 +25,7 @@ export interface StoreAccess {
 
 const OLDEST_REDIS = 7;
 
-/** What is asked of Postgres, Redis and the object store, as the operator reaches them. Throws LocalError without shards. */
+/** What is asked of Postgres, Redis and the object store, as the operator reaches them. Throws CommandError without shards. */
 export function storeChecks({ shardsDir, redisUrl, queueRedisUrl, s3 }: StoreAccess): Check[] {
   const names = shardNames(shardsDir);
   return [
@@ -41,9 +41,9 @@ function shardNames(dir: string): string[] {
     const names = readdirSync(dir).filter((name) => !name.startsWith('.'));
     if (names.length > 0) return names.toSorted();
   } catch (error) {
-    throw new LocalError(`${dir} cannot be read (${messageOf(error)}). Set CARREL_SHARDS_DIR as the operator has it.`);
+    throw new CommandError(`${dir} cannot be read (${messageOf(error)}). Set CARREL_SHARDS_DIR as the operator has it.`);
   }
-  throw new LocalError(`${dir} holds no shard. Set CARREL_SHARDS_DIR as the operator has it.`);
+  throw new CommandError(`${dir} holds no shard. Set CARREL_SHARDS_DIR as the operator has it.`);
 }
 
 async function shard(folder: string, holdsRegistry: boolean): Promise<string | string[]> {

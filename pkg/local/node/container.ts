@@ -8,7 +8,7 @@ import { backOffMs } from '../../runtime/backoff.ts';
 import type { Clock } from '../../runtime/clock.ts';
 import type { Logger } from '../../runtime/log.ts';
 import type { Random } from '../../runtime/random.ts';
-import { messageOf } from '../errors.ts';
+import { messageOf } from '../../runtime/command-error.ts';
 import { marks } from '../processes.ts';
 import { type PodAddress, withPorts } from './addresses.ts';
 import { ContainerProcess, execBeside, type Launch } from './container-process.ts';

@@ -4,7 +4,7 @@ import { existsSync, readFileSync } from 'node:fs';
 import { pipeline } from 'node:stream/promises';
 import type { TLSSocket } from 'node:tls';
 import { listen } from '../../runtime/ops-server.ts';
-import { messageOf } from '../errors.ts';
+import { messageOf } from '../../runtime/command-error.ts';
 import { KUBELET_CLIENT, pkiPaths } from '../programs/controlplane.ts';
 import type { ContainerRunner } from './container.ts';
 import { readLog } from './logs.ts';

@@ -4,7 +4,7 @@ import type { Pod } from '../../kube/kinds.ts';
 import { isConflict, isNotFound } from '../../kube/errors.ts';
 import { isDeleting, keyOf, type Observed } from '../../kube/object.ts';
 import type { ResourceApi } from '../../kube/resource.ts';
-import { messageOf } from '../errors.ts';
+import { messageOf } from '../../runtime/command-error.ts';
 import { paths } from '../state-directory.ts';
 import { PORTS_ANNOTATION, type PodAddress, type PodAddresses } from './addresses.ts';
 import { ContainerRunner, type NodeContext } from './container.ts';

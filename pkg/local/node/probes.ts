@@ -4,7 +4,7 @@ import { connect } from 'node:net';
 import type { V1HTTPGetAction, V1Probe } from '@kubernetes/client-node';
 import type { Json } from '../../kube/object.ts';
 import type { Clock } from '../../runtime/clock.ts';
-import { messageOf } from '../errors.ts';
+import { messageOf } from '../../runtime/command-error.ts';
 import { portOf, type PodAddress } from './addresses.ts';
 import type { Container } from './environment.ts';
 

@@ -1,5 +1,5 @@
 import { join } from 'node:path';
-import { compileCacheFolder } from '../compile-cache.ts';
+import { compileCacheFolder } from '../../runtime/compile-cache.ts';
 import { addressOf, paths, type StateDirectory } from '../state-directory.ts';
 import type { ProgramSpec } from '../supervisor.ts';
 import { probe } from './controlplane.ts';

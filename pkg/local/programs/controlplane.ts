@@ -2,7 +2,7 @@ import { generateKeyPairSync, X509Certificate } from 'node:crypto';
 import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { Agent, fetch } from 'undici';
-import { codeOf } from '../errors.ts';
+import { codeOf } from '../../runtime/command-error.ts';
 import { readIfThere, writeAtomically } from '../files.ts';
 import { addressOf, paths, type StateDirectory } from '../state-directory.ts';
 import type { ProgramSpec } from '../supervisor.ts';

@@ -4,7 +4,7 @@ import { dirname, join } from 'node:path';
 import { Client } from 'pg';
 import { PLATFORM_CONNECTIONS } from '../../store/postgres/connections.ts';
 import { REVOKE_PUBLIC_RIGHTS } from '../../store/postgres/provisioning/public-rights.ts';
-import { LocalError } from '../errors.ts';
+import { CommandError } from '../../runtime/command-error.ts';
 import { readIfThere, writeAtomically } from '../files.ts';
 import { addressOf, paths, type StateDirectory } from '../state-directory.ts';
 import { lastLine, run } from '../binaries/run.ts';
@@ -82,7 +82,7 @@ async function majorVersion(program: string): Promise<number> {
 async function createCluster(stateDirectory: StateDirectory, program: UnprivilegedProgram): Promise<void> {
   if (existsSync(join(program.data, 'PG_VERSION'))) return;
   if (existsSync(program.data) && readdirSync(program.data).length > 0) {
-    throw new LocalError(
+    throw new CommandError(
       `${program.data} is not a complete PostgreSQL data directory. Restore a copy of it, or delete the data: make clean`,
     );
   }
@@ -100,7 +100,7 @@ async function createCluster(stateDirectory: StateDirectory, program: Unprivileg
       ...(program.uid === undefined ? {} : { uid: program.uid }),
       ...(program.gid === undefined ? {} : { gid: program.gid }),
     });
-    if (code !== 0) throw new LocalError(`initdb failed: ${lastLine(output)}`);
+    if (code !== 0) throw new CommandError(`initdb failed: ${lastLine(output)}`);
     rmSync(program.data, { recursive: true, force: true });
     renameSync(temporary, program.data);
   } finally {

@@ -2,7 +2,7 @@ import { chmodSync, chownSync, cpSync, existsSync, mkdirSync, renameSync, rmSync
 import { createHash } from 'node:crypto';
 import { basename, dirname, join, relative } from 'node:path';
 import { run, lastLine } from '../binaries/run.ts';
-import { LocalError } from '../errors.ts';
+import { CommandError } from '../../runtime/command-error.ts';
 
 /** As whom a store runs, and with which program and data folder: Postgres refuses root, and S3 must not be it. */
 export interface UnprivilegedProgram {
@@ -20,7 +20,7 @@ const USER_NAMESPACE = ['unshare', '--user', '--map-user=1000', '--map-group=100
  * Not root: as we are. Root on Linux: in a user namespace where it calls itself user 1000 and has no privileges. To the machine it is still
  * root: the files are root's, and it can read and write all that root owns, such as a 0700 state directory.
  * Where the kernel refuses that, as `postgres` or `nobody`, with data – and programs, when that user cannot reach them – in a folder
- * of /var/tmp named after the state directory. `release`: the folder with all that the program needs. Throws LocalError when none works.
+ * of /var/tmp named after the state directory. `release`: the folder with all that the program needs. Throws CommandError when none works.
  */
 export async function unprivileged(program: string, data: string, release = dirname(program)): Promise<UnprivilegedProgram> {
   if (process.getuid?.() !== 0) return { prefix: [], program, data };
@@ -42,7 +42,7 @@ export async function asServiceUser(program: string, data: string, release: stri
   const name = basename(program);
   const user = await serviceIds();
   if (!user)
-    throw new LocalError(
+    throw new CommandError(
       `${name} does not run as root, unshare --user failed (${why}), and there is no user postgres or nobody. Run as another user.`,
     );
   const folder = outsideFolder(data);
@@ -72,7 +72,7 @@ async function reachable(program: string, release: string, folder: string, user:
   const copied = join(copy, relative(release, program));
   const { code, output } = await run(copied, ['--version'], { ...user, timeoutMs: 10_000 });
   if (code !== 0)
-    throw new LocalError(
+    throw new CommandError(
       `${name} does not run as root, and as another user it does not run either (${lastLine(output)}). Run as another user.`,
     );
   return copied;

@@ -12,7 +12,7 @@ import {
   statSync,
 } from 'node:fs';
 import { dirname, join } from 'node:path';
-import { LocalError } from '../errors.ts';
+import { CommandError } from '../../runtime/command-error.ts';
 import { addressOf, paths, type StateDirectory } from '../state-directory.ts';
 import { lastLine, run } from '../binaries/run.ts';
 import type { ProgramSpec } from '../supervisor.ts';
@@ -81,7 +81,7 @@ async function move(from: string, to: string): Promise<void> {
   if (!existsSync(from) || existsSync(to)) return;
   rmSync(`${to}.new`, { recursive: true, force: true });
   const { code, output } = await run('cp', ['-a', from, `${to}.new`]);
-  if (code !== 0) throw new LocalError(`objects cannot be moved from ${from} to ${to}: ${lastLine(output)}`);
+  if (code !== 0) throw new CommandError(`objects cannot be moved from ${from} to ${to}: ${lastLine(output)}`);
   renameSync(`${to}.new`, to);
   rmSync(from, { recursive: true, force: true });
 }
@@ -92,7 +92,7 @@ async function chownTo({ uid = 0, gid = 0 }: UnprivilegedProgram, folder: string
   for (const name of readdirSync(folder)) {
     // Changes the links themselves and does not follow them: their writer may not be trusted.
     const { code, output } = await run('chown', ['-hR', `${uid}:${gid}`, join(folder, name)]);
-    if (code !== 0) throw new LocalError(`${folder} cannot be given to user ${uid}: ${lastLine(output)}`);
+    if (code !== 0) throw new CommandError(`${folder} cannot be given to user ${uid}: ${lastLine(output)}`);
   }
   chownSync(folder, uid, gid);
 }

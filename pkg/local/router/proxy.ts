@@ -1,5 +1,5 @@
 import { Agent, request as upstreamRequest, type ClientRequest, type IncomingMessage, type ServerResponse } from 'node:http';
-import { codeOf } from '../errors.ts';
+import { codeOf } from '../../runtime/command-error.ts';
 import type { Upstream } from './routes.ts';
 
 /** RFC 9110 §7.6.1, and what only the first proxy may say. */

@@ -10,7 +10,7 @@ import type { Clock } from '../../runtime/clock.ts';
 import type { Logger } from '../../runtime/log.ts';
 import type { Metrics } from '../../runtime/metrics.ts';
 import { closeServer, listen } from '../../runtime/ops-server.ts';
-import { codeOf } from '../errors.ts';
+import { codeOf } from '../../runtime/command-error.ts';
 import { Gateways } from './gateways.ts';
 import { runGatewayStatus } from './gateway-status.ts';
 import { Proxy } from './proxy.ts';

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { Command, CommanderError } from 'commander';
 import { addJobCommands } from '../../../cmd/carrel/job-commands.ts';
 import { addLinkKeyCommands } from '../../../cmd/carrel/link-key-commands.ts';
-import { LocalError } from '../../../pkg/local/errors.ts';
+import { CommandError } from '../../../pkg/runtime/command-error.ts';
 import { fixture } from '../../support/fixture.ts';
 import type { TestPlatform } from '../../support/worker-platform.ts';
 import { inProcess, type Outcome } from '../operator/carrel.ts';
@@ -44,7 +44,7 @@ async function parse(args: readonly string[], at: { stateDirectory: string; env:
   try {
     await program.parseAsync(args, { from: 'user' });
   } catch (error) {
-    if (error instanceof CommanderError) throw new LocalError(error.message);
+    if (error instanceof CommanderError) throw new CommandError(error.message);
     throw error;
   }
 }

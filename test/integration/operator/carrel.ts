@@ -1,6 +1,6 @@
 import { execFile } from 'node:child_process';
 import { join } from 'node:path';
-import { LocalError } from '../../../pkg/local/errors.ts';
+import { CommandError } from '../../../pkg/runtime/command-error.ts';
 import { testBackends, programEnvironment, ROOT } from '../../support/backends.ts';
 
 export interface Outcome {
@@ -38,7 +38,7 @@ export async function inProcess(
     const isWell = (await work({ stateDirectory: join(testBackends().scratch, 'no-state'), env })) !== false;
     return { code: isWell ? 0 : 1, stdout, stderr };
   } catch (error) {
-    if (!(error instanceof LocalError)) throw error;
+    if (!(error instanceof CommandError)) throw error;
     return { code: 1, stdout, stderr: `${stderr}carrel: ${error.message}\n` };
   } finally {
     [process.stdout.write, process.stderr.write] = writes;

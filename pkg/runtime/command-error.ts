@@ -1,9 +1,9 @@
 /**
- * Something of this machine is in the way (a port, a missing binary, a folder): the message is one line for the person at the
- * keyboard that says what is wrong, where, and what to do. Never printed with a stack.
+ * A command of a person cannot be done: the message is one line for that person that says what is wrong, where, and what to do.
+ * Never printed with a stack.
  */
-export class LocalError extends Error {
-  override readonly name = 'LocalError';
+export class CommandError extends Error {
+  override readonly name = 'CommandError';
 }
 
 export const messageOf = (error: unknown): string => (error instanceof Error ? error.message : String(error));
