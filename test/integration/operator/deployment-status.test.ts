@@ -1,41 +1,29 @@
-import { beforeAll, expect, test } from '@jest/globals';
+import { expect, test } from '@jest/globals';
 import { recordRequest } from '../../../pkg/lti/registrations/deployment-requests.sql.ts';
 import { Deployments } from '../../../pkg/lti/registrations/deployments.service.ts';
 import type { LtiRegistration } from '../../../pkg/operator/kinds.ts';
-import { silentLogger } from '../../../pkg/runtime/log.ts';
-import { Database } from '../../../pkg/store/postgres/database.ts';
 import { children, ready, registrationOf, unique } from '../../support/operator.ts';
-import { operatorSuite } from '../../support/operator-suite.ts';
 import { range, waitFor } from '../../support/wait.ts';
+import { servedTenant } from './served-tenant.ts';
 
-const { cluster, namespace, readyTenant, databaseUrl } = operatorSuite({ ownStores: true, shardPollMs: 500 });
-let tenant: string;
-/** As the tenant's server has it. */
-let server: Database;
-
-beforeAll(async () => {
-  const key = await readyTenant();
-  tenant = key.name;
-  server = new Database({ url: await databaseUrl(key), poolSize: 2, log: silentLogger });
-  cluster.onClose(() => server.close());
-}, 180_000);
+const { cluster, namespace, tenant } = servedTenant(500);
 
 async function newRegistration(spec: Partial<LtiRegistration['spec']> = {}) {
   const key = { namespace, name: unique() };
   const platform = { preset: 'moodle', issuer: `https://${key.name}.example` };
-  const wanted = { tenantRef: { name: tenant }, platform, clientId: key.name, deploymentPolicy: 'Confirm', ...spec };
+  const wanted = { tenantRef: { name: tenant.name }, platform, clientId: key.name, deploymentPolicy: 'Confirm', ...spec };
   await cluster.registrations.create(registrationOf(namespace, key.name, wanted));
   await ready(cluster.registrations, key);
-  const tool = await server.tables.ltiTools.find({ managedRef: `${namespace}/${key.name}` });
+  const tool = await tenant.db.tables.ltiTools.find({ managedRef: `${namespace}/${key.name}` });
   const at = { toolId: tool?.id ?? 0, platformId: tool?.platformId ?? 0, clientId: key.name };
-  const deployments = new Deployments({ db: server });
+  const deployments = new Deployments({ db: tenant.db });
   return {
     key,
-    launchFrom: (id: string) => recordRequest(server, at, id),
+    launchFrom: (id: string) => recordRequest(tenant.db, at, id),
     decide: (id: string, status: 'admitted' | 'refused') => deployments.decide(tool?.uuid ?? '', { deployment_id: id, status }),
     deployed: async () =>
       (
-        await server.query<{ id: string }>('SELECT deployment_id AS id FROM lti_deployments WHERE tool_id = $1 ORDER BY 1', [at.toolId])
+        await tenant.db.query<{ id: string }>('SELECT deployment_id AS id FROM lti_deployments WHERE tool_id = $1 ORDER BY 1', [at.toolId])
       ).map(({ id }) => id),
     /** Once the status says so. */
     shown: (waiting: object | undefined, admitted: object | undefined) =>

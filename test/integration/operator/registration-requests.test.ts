@@ -1,25 +1,15 @@
-import { beforeAll, expect, test } from '@jest/globals';
+import { expect, test } from '@jest/globals';
 import { randomUUID } from 'node:crypto';
 import type { WantedRegistration } from '../../../pkg/lti/registrations/wanted-registration.ts';
 import { silentLogger } from '../../../pkg/runtime/log.ts';
 import { Database } from '../../../pkg/store/postgres/database.ts';
 import { children, ready, registrationOf, unique } from '../../support/operator.ts';
-import { operatorSuite } from '../../support/operator-suite.ts';
 import { range, waitFor } from '../../support/wait.ts';
+import { servedTenant } from './served-tenant.ts';
 
 /** Nobody waits for it: the operator is notified. */
 const POLL_MS = 20_000;
-const { cluster, namespace, readyTenant, databaseUrl } = operatorSuite({ ownStores: true, shardPollMs: POLL_MS });
-let tenant: string;
-/** As the tenant's server has it. */
-let server: Database;
-
-beforeAll(async () => {
-  const key = await readyTenant();
-  tenant = key.name;
-  server = new Database({ url: await databaseUrl(key), poolSize: 2, log: silentLogger });
-  cluster.onClose(() => server.close());
-}, 180_000);
+const { cluster, namespace, tenant, readyTenant, databaseUrl } = servedTenant(POLL_MS);
 
 const wanted = (more: Partial<WantedRegistration> = {}): WantedRegistration => {
   const issuer = `https://${unique()}.example.org`;
@@ -40,7 +30,7 @@ const wanted = (more: Partial<WantedRegistration> = {}): WantedRegistration => {
 let slot = 0;
 async function leave(body: unknown): Promise<string> {
   const id = randomUUID();
-  await server.query('INSERT INTO carrel.registration_requests (slot, id, wanted) VALUES ($1, $2, $3)', [
+  await tenant.db.query('INSERT INTO carrel.registration_requests (slot, id, wanted) VALUES ($1, $2, $3)', [
     (slot += 1) % 20,
     id,
     JSON.stringify(body),
@@ -49,7 +39,7 @@ async function leave(body: unknown): Promise<string> {
 }
 const handled = (id: string) =>
   waitFor('the operator to handle the request', async () => {
-    const rows = await server.query('SELECT FROM carrel.registration_requests WHERE id = $1', [id]);
+    const rows = await tenant.db.query('SELECT FROM carrel.registration_requests WHERE id = $1', [id]);
     return rows.length === 0;
   });
 const keyOf = (id: string, preset = 'moodle') => ({ namespace, name: `${preset}-${id.replaceAll('-', '')}` });
@@ -71,7 +61,7 @@ test('a registration that an LMS made becomes an LtiRegistration that says where
     'carrel.dev/next-step': expect.stringContaining('Activate it'),
   });
   expect(made.spec).toEqual({
-    tenantRef: { name: tenant },
+    tenantRef: { name: tenant.name },
     platform: {
       preset: 'moodle',
       issuer: body.issuer,
@@ -88,7 +78,7 @@ test('a registration that an LMS made becomes an LtiRegistration that says where
     active: true,
   });
   expect(made.status?.publicKeyIds).toHaveLength(1);
-  const [row] = await server.query<{ clientId: string }>(
+  const [row] = await tenant.db.query<{ clientId: string }>(
     `SELECT t.client_id AS "clientId" FROM lti_tools t JOIN lti_deployments d ON d.tool_id = t.id WHERE t.managed_ref = $1 AND d.deployment_id = '7'`,
     [`${namespace}/${made.metadata.name}`],
   );
@@ -125,7 +115,7 @@ test('a registration that nothing asks for any more stays: the operator deletes 
   const other = { namespace, name: unique() };
   await cluster.registrations.create(
     registrationOf(namespace, other.name, {
-      tenantRef: { name: tenant },
+      tenantRef: { name: tenant.name },
       platform: { preset: 'moodle', issuer: `https://${other.name}.example` },
       clientId: other.name,
     }),
@@ -135,7 +125,7 @@ test('a registration that nothing asks for any more stays: the operator deletes 
   await waitFor('the other registration to be gone', async () => (await cluster.registrations.find(other)) === undefined);
 
   expect((await cluster.registrations.get(keyOf(id))).metadata.deletionTimestamp).toBeUndefined();
-  expect(await server.tables.ltiTools.find({ managedRef: `${namespace}/${keyOf(id).name}` })).toBeDefined();
+  expect(await tenant.db.tables.ltiTools.find({ managedRef: `${namespace}/${keyOf(id).name}` })).toBeDefined();
 });
 
 test('a request that is read twice makes one resource, and a change of that resource stays', async () => {
@@ -144,7 +134,7 @@ test('a request that is read twice makes one resource, and a change of that reso
   await handled(id);
   await ready(cluster.registrations, keyOf(id));
   await cluster.registrations.patch(keyOf(id), { spec: { deploymentIds: ['7', '8'] } }, { fieldManager: 'kubectl' });
-  await server.query('INSERT INTO carrel.registration_requests (slot, id, wanted) VALUES (0, $1, $2)', [id, JSON.stringify(body)]);
+  await tenant.db.query('INSERT INTO carrel.registration_requests (slot, id, wanted) VALUES (0, $1, $2)', [id, JSON.stringify(body)]);
 
   await handled(id);
 
@@ -155,7 +145,7 @@ test('fields that a tenant’s server may not set are passed over: no Secret of 
   const id = await leave({
     ...wanted(),
     tenantRef: { name: 'other' },
-    keySecretRef: { name: `${tenant}-keys`, key: 'signing' },
+    keySecretRef: { name: `${tenant.name}-keys`, key: 'signing' },
     toolUrl: 'https://evil.example.org',
     scope: 'everything',
     frameAncestors: ['https://evil.example.org'],
@@ -167,7 +157,7 @@ test('fields that a tenant’s server may not set are passed over: no Secret of 
 
   expect(Object.keys(spec).sort()).toEqual(['active', 'clientId', 'deploymentIds', 'deploymentPolicy', 'platform', 'scope', 'tenantRef']);
   expect([spec.tenantRef.name, spec.scope, spec.platform.frameAncestors, metadata.namespace]).toEqual([
-    tenant,
+    tenant.name,
     'openid',
     undefined,
     namespace,

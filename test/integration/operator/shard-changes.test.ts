@@ -3,41 +3,34 @@ import { noteUnknownDeployment } from '../../../pkg/lti/launch/unknown-deploymen
 import { UnknownValues } from '../../../pkg/lti/login/unknown-values.ts';
 import type { LtiRegistration } from '../../../pkg/operator/kinds.ts';
 import { silentLogger } from '../../../pkg/runtime/log.ts';
-import { Database } from '../../../pkg/store/postgres/database.ts';
 import { SqlPool } from '../../../pkg/store/postgres/pool.ts';
 import { range, waitFor } from '../../support/wait.ts';
 import { difference, writes } from '../../support/apiserver-metrics.ts';
 import { children, ready, registrationOf, unique } from '../../support/operator.ts';
-import { operatorSuite } from '../../support/operator-suite.ts';
+import { servedTenant } from './served-tenant.ts';
 
 /** Stores of the test's own: an operator handles what all tenants of a shard left it. */
-const { cluster, stores: running, namespace, readyTenant, databaseUrl } = operatorSuite({ ownStores: true, shardPollMs: 500 });
-let tenant: string;
-/** As the tenant's server has it. */
-let server: Database;
+const { cluster, stores: running, namespace, tenant } = servedTenant(500);
 let pool: SqlPool;
 
-beforeAll(async () => {
-  const key = await readyTenant();
-  tenant = key.name;
-  server = new Database({ url: await databaseUrl(key), poolSize: 2, log: silentLogger });
+beforeAll(() => {
   pool = new SqlPool({ url: running.postgres.operator, poolSize: 1, log: silentLogger });
-  cluster.onClose(() => Promise.all([server.close(), pool.close()]));
-}, 180_000);
+  cluster.onClose(() => pool.close());
+});
 
 async function newRegistration(spec: Partial<LtiRegistration['spec']> = {}) {
   const key = { namespace, name: unique() };
   const platform = { preset: 'moodle', issuer: `https://${key.name}.example` };
   await cluster.registrations.create(
-    registrationOf(namespace, key.name, { tenantRef: { name: tenant }, platform, clientId: key.name, ...spec }),
+    registrationOf(namespace, key.name, { tenantRef: { name: tenant.name }, platform, clientId: key.name, ...spec }),
   );
   await ready(cluster.registrations, key);
-  const tool = await server.tables.ltiTools.find({ managedRef: `${namespace}/${key.name}` });
+  const tool = await tenant.db.tables.ltiTools.find({ managedRef: `${namespace}/${key.name}` });
   return {
     key,
     reference: `${namespace}/${key.name}`,
     tool,
-    launchFrom: (id: string) => noteUnknownDeployment(server.tables, tool?.id ?? 0, id),
+    launchFrom: (id: string) => noteUnknownDeployment(tenant.db.tables, tool?.id ?? 0, id),
   };
 }
 
@@ -157,7 +150,7 @@ test('a note that is 30 days old, listed, without a registration, or for another
 
 test('a tenant that tampers with its notes gives one Event an hour, and one that floods them does not suppress others’ Events', async () => {
   const { key, reference, tool, launchFrom } = await newRegistration();
-  const values = new UnknownValues({ sql: server.tables, log: silentLogger });
+  const values = new UnknownValues({ sql: tenant.db.tables, log: silentLogger });
   await launchFrom('a');
   await values.note(tool?.id ?? 0, 'client_id', 'b', 'signed');
   await eventNotes(key.name, 1);
@@ -168,8 +161,8 @@ test('a tenant that tampers with its notes gives one Event an hour, and one that
   });
   for (const time of ['infinity', '-infinity', '1970-01-01']) {
     // What a migration forbids is refused to it.
-    await server.tables.query(`UPDATE carrel.unknown_values SET noted_at = '${time}'`).catch(() => undefined);
-    await server.tables.query(`UPDATE carrel.unknown_deployments SET noted_at = '${time}'`).catch(() => undefined);
+    await tenant.db.tables.query(`UPDATE carrel.unknown_values SET noted_at = '${time}'`).catch(() => undefined);
+    await tenant.db.tables.query(`UPDATE carrel.unknown_deployments SET noted_at = '${time}'`).catch(() => undefined);
     const next = await newRegistration();
     await next.launchFrom('8');
     // Two more looks than the first that could have seen it.
@@ -193,7 +186,7 @@ test('a tenant that tampers with its notes gives one Event an hour, and one that
 test('an issuer or client id that differs from the registered one gives one Event each, with both values', async () => {
   const { key, reference, tool } = await newRegistration();
   const log = silentLogger;
-  const values = new UnknownValues({ sql: server.tables, log });
+  const values = new UnknownValues({ sql: tenant.db.tables, log });
   const eventsOf = async () =>
     (await cluster.of(children.EVENT).list({ namespace }))
       .filter(({ reason, regarding }) => ['UnknownIssuer', 'UnknownClientId'].includes(reason ?? '') && regarding?.name === key.name)
@@ -221,14 +214,14 @@ test('an issuer or client id that differs from the registered one gives one Even
 
 test('what an integrity check found gives one Event of the Tenant for each kind, another only an hour later, and none where nothing was found', async () => {
   const note = (kind: string, found: number, mended: number): Promise<unknown> =>
-    server.query(
+    tenant.db.query(
       `INSERT INTO carrel.integrity_faults (kind, found, mended) VALUES ($1, $2, $3)
        ON CONFLICT (tenant, kind) DO UPDATE SET found = excluded.found, mended = excluded.mended, noted_at = now()`,
       [kind, found, mended],
     );
   const notes = async (): Promise<string[]> =>
     (await cluster.of(children.EVENT).list({ namespace }))
-      .filter(({ reason, regarding }) => reason === 'IntegrityFault' && regarding?.name === tenant)
+      .filter(({ reason, regarding }) => reason === 'IntegrityFault' && regarding?.name === tenant.name)
       .map(({ type, note: text }) => `${type} ${text}`)
       .toSorted();
   await note('wrong_size', 0, 0);
@@ -253,6 +246,6 @@ test('what an integrity check found gives one Event of the Tenant for each kind,
     ),
   ]);
   expect(three[0]).toMatch(/found: 1 objects belong to no version/);
-  await expect(server.query(`UPDATE carrel.integrity_faults SET reported_at = NULL`)).rejects.toThrow('permission denied');
-  await expect(server.query(`DELETE FROM carrel.integrity_faults`)).rejects.toThrow('permission denied');
+  await expect(tenant.db.query(`UPDATE carrel.integrity_faults SET reported_at = NULL`)).rejects.toThrow('permission denied');
+  await expect(tenant.db.query(`DELETE FROM carrel.integrity_faults`)).rejects.toThrow('permission denied');
 });
