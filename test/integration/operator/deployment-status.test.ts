@@ -6,7 +6,9 @@ import { children, ready, registrationOf, unique } from '../../support/operator.
 import { range, waitFor } from '../../support/wait.ts';
 import { servedTenant } from './served-tenant.ts';
 
-const { cluster, namespace, tenant } = servedTenant(500);
+/** Nobody waits for it: the operator is notified. */
+const POLL_MS = 20_000;
+const { cluster, namespace, tenant } = servedTenant(POLL_MS);
 
 async function newRegistration(spec: Partial<LtiRegistration['spec']> = {}) {
   const key = { namespace, name: unique() };
@@ -63,6 +65,24 @@ test('the status shows what waits and what was admitted by REST, an Event names 
     'DeploymentWaiting an administrator has to admit a deployment that launched, by REST or by adding to spec.deploymentIds: "campus 7"',
   ]);
   expect((await cluster.registrations.get(key)).spec.deploymentIds).toEqual(['1']);
+});
+
+test('what waits and what is decided is shown long before the next poll, since the operator is notified of each', async () => {
+  const { launchFrom, decide, shown } = await newRegistration();
+  const took: number[] = [];
+  const measured = async (change: Promise<unknown>, waiting: object, admitted: object): Promise<void> => {
+    const started = performance.now();
+    await change;
+    await shown(waiting, admitted);
+    took.push(performance.now() - started);
+  };
+  await measured(launchFrom('campus 7'), some('campus 7'), NONE);
+  await measured(decide('campus 7', 'admitted'), NONE, some('campus 7'));
+  await measured(decide('campus 7', 'refused'), NONE, NONE);
+
+  process.stderr.write(`  shown after ${took.map((ms) => ms.toFixed(0)).join(', ')} ms\n`);
+  // By polls alone the second and the third would each take one.
+  expect(took.reduce((sum, ms) => sum + ms, 0)).toBeLessThan(POLL_MS);
 });
 
 test('a waiting deployment that somebody lists may launch, and waits no more', async () => {

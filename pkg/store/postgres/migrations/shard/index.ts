@@ -33,6 +33,7 @@ import { registrationRequests } from './0200-registration-requests.ts';
 import { auditOfCourses } from './0210-audit-of-courses.ts';
 import { deploymentChanges } from './0230-deployment-changes.ts';
 import { notifyOperator } from './0250-notify-operator.ts';
+import { notifyOfDeployments } from './0261-notify-of-deployments.ts';
 
 /** In their order. */
 export const shardMigrations: readonly Migration<object>[] = [
@@ -70,4 +71,5 @@ export const shardMigrations: readonly Migration<object>[] = [
   auditOfCourses,
   deploymentChanges,
   notifyOperator,
+  notifyOfDeployments,
 ];
