@@ -1,10 +1,11 @@
 import type { Readable } from 'node:stream';
 import { LRUCache } from 'lru-cache';
 import { Counter } from 'prom-client';
-import { Agent } from 'undici';
+import type { Dispatcher } from 'undici';
 import type { Clock } from '../runtime/clock.ts';
 import type { Metrics } from '../runtime/metrics.ts';
 import { inSpan, markFailed, type Span, type SpanFacts, traceparentOf } from '../runtime/traces.ts';
+import { Agent } from '../runtime/undici.ts';
 import { guardedConnector, type OpenSocket } from './guarded-connector.ts';
 import { EgressError, egressErrorOf } from './egress-error.ts';
 import { type EgressReply, Exchange } from './exchange.ts';
@@ -147,7 +148,7 @@ export function guardedClient(options: GuardedClientOptions): GuardedClient {
   };
 }
 
-function agentOf(options: GuardedClientOptions, limits: EgressLimits): Agent {
+function agentOf(options: GuardedClientOptions, limits: EgressLimits): Dispatcher {
   const { allow, clock, resolve, openSocket, ca, plainHttp } = options;
   const connect = guardedConnector({
     allow,
@@ -193,7 +194,7 @@ interface Target {
 }
 
 async function send(
-  agent: Agent,
+  agent: Dispatcher,
   targets: Targets,
   { clock, limits }: Bounds,
   request: EgressRequest,
@@ -239,7 +240,7 @@ async function send(
 }
 
 async function sendStream(
-  agent: Agent,
+  agent: Dispatcher,
   targets: Targets,
   clock: Clock,
   request: StreamedRequest,

@@ -1,6 +1,7 @@
 import { Readable } from 'node:stream';
-import { type Dispatcher, Pool } from 'undici';
+import type { Dispatcher, Pool as UndiciPool } from 'undici';
 import type { Clock } from '../../runtime/clock.ts';
+import { Pool } from '../../runtime/undici.ts';
 import { StoreUnavailableError } from '../unavailable.ts';
 import { type ClientOptions, CONNECTIONS_MAX } from './client.ts';
 import { ReplyMalformed, ReplyTooLarge } from './errors.ts';
@@ -61,7 +62,7 @@ export interface ListRequest<T> {
 export class ObjectRequests {
   readonly #options: ClientOptions & { readonly bucket: string };
   readonly #clock: Clock;
-  readonly #pool: Pool;
+  readonly #pool: UndiciPool;
   readonly #host: string;
   /** What is in front of every key. */
   readonly #base: string;
@@ -175,7 +176,7 @@ export class ObjectRequests {
 
 const NO_QUERY = new URLSearchParams();
 
-function connectorOf({ connect }: ClientOptions): NonNullable<Pool.Options['connect']> {
+function connectorOf({ connect }: ClientOptions): NonNullable<UndiciPool.Options['connect']> {
   if (!connect) return { timeout: CONNECT_TIMEOUT_MS };
   return ({ protocol, hostname, port }, done) => {
     connect({ protocol, hostname, port }).then(
