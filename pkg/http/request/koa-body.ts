@@ -1,6 +1,6 @@
 import { Readable } from 'node:stream';
-import type { Context } from 'koa';
-import { koaBody, type KoaBodyMiddlewareOptions } from 'koa-body';
+import type { Context, Middleware } from 'koa';
+import type { KoaBodyMiddlewareOptions } from 'koa-body';
 
 /** Parses the bytes of one body. Throws what koa-body throws. */
 export type BodyParser = (bytes: Buffer) => Promise<unknown>;
@@ -11,8 +11,14 @@ export type BodyParser = (bytes: Buffer) => Promise<unknown>;
  * matched by the caller.
  */
 export function bodyParser(options: Partial<KoaBodyMiddlewareOptions>): BodyParser {
-  const read = koaBody({ json: false, urlencoded: false, text: false, multipart: false, ...options });
+  let loaded: Promise<Middleware> | undefined;
+  // A server that nobody uses does not need it.
+  const load = async (): Promise<Middleware> => {
+    const { koaBody } = await import('koa-body');
+    return koaBody({ json: false, urlencoded: false, text: false, multipart: false, ...options });
+  };
   return async (bytes) => {
+    const read = await (loaded ??= load());
     const request: { body?: unknown } = {};
     await read({ method: 'POST', is: matched, req: streamOf(bytes), request } as unknown as Context, done);
     return request.body;
