@@ -139,7 +139,8 @@ function executorOf(transaction: <T>(fn: (tx: Tx) => Promise<T>) => Promise<T>):
 /** The pool of one or more Databases. */
 class Connections {
   readonly #sequelize: Sequelize;
-  readonly #models: ReadonlyMap<string, ModelStatic<Model>>;
+  /** By the name of their definition; each from its first use on. */
+  readonly #models = new Map<string, ModelStatic<Model>>();
   readonly #log: Logger;
   readonly #closing = new AbortController();
   /** How often a prepared statement went stale. */
@@ -148,7 +149,6 @@ class Connections {
   constructor(options: ConnectionOptions) {
     this.#log = options.log;
     this.#sequelize = connect(options, this.#closing.signal);
-    this.#models = new Map(Object.entries(definitions).map(([name, definition]) => [name, define(this.#sequelize, name, definition)]));
   }
 
   /** Statements of the transaction; without one, each by itself. `prepares`: whether `prepared` does. */
@@ -159,10 +159,7 @@ class Connections {
     const renewed: Executor['prepared'] = (name, text, params) => this.#renewing(name, () => named(name, text, params));
     const prepared: Executor['prepared'] = prepares ? (transaction ? named : renewed) : (_name, text, params) => query(text, params);
     const sql = { query, prepared };
-    return statements(
-      sql,
-      (name) => new ModelTable(definitions[name], this.#models.get(name) as ModelStatic<Model>, sql, transaction),
-    ) as Executor;
+    return statements(sql, (name) => new ModelTable(definitions[name], this.#modelOf(name), sql, transaction)) as Executor;
   }
 
   /** One attempt. */
@@ -185,6 +182,14 @@ class Connections {
   async close(): Promise<void> {
     this.#closing.abort();
     await this.#sequelize.close();
+  }
+
+  #modelOf(name: keyof typeof definitions): ModelStatic<Model> {
+    const known = this.#models.get(name);
+    if (known) return known;
+    const model = define(this.#sequelize, name, definitions[name]);
+    this.#models.set(name, model);
+    return model;
   }
 
   async #renewing<T>(name: string, run: () => Promise<T>): Promise<T> {
