@@ -1,4 +1,4 @@
-import { circuitBreaker, type CircuitBreakerPolicy, CircuitState, ConsecutiveBreaker, handleWhen } from 'cockatiel';
+import type { CircuitBreakerPolicy, CircuitState } from 'cockatiel';
 import { LRUCache } from 'lru-cache';
 import { Gauge } from 'prom-client';
 import type { ProblemCode } from '../../api/error-catalogue.ts';
@@ -35,6 +35,7 @@ class Undecided extends Error {
 
 interface Breaker {
   readonly policy: CircuitBreakerPolicy;
+  readonly states: typeof CircuitState;
   /** Monotonic, ms. */
   openedAt: number;
 }
@@ -56,11 +57,11 @@ export class Breakers {
 
   /** Throws `helper_unavailable` without a call while the breaker is open. */
   async run<T>(tenant: string, kind: HelperKind, call: () => Promise<T>): Promise<T> {
-    const breaker = this.#of(tenant, kind);
+    const breaker = await this.#of(tenant, kind);
     const waitSeconds = this.#waitOf(breaker);
     if (waitSeconds !== null) throw unavailable(waitSeconds);
-    const { policy, openedAt } = breaker;
-    const isTrial = policy.state !== CircuitState.Closed;
+    const { policy, states, openedAt } = breaker;
+    const isTrial = policy.state !== states.Closed;
     try {
       const answer = await policy.execute(() =>
         call().then(
@@ -81,19 +82,22 @@ export class Breakers {
   }
 
   isOpen(tenant: string, kind: HelperKind): boolean {
-    return this.#waitOf(this.#of(tenant, kind)) !== null;
+    const known = this.#known.get(keyOf(tenant, kind));
+    return known !== undefined && this.#waitOf(known) !== null;
   }
 
   /** Whole seconds; null: a call may be made. */
-  #waitOf({ policy, openedAt }: Breaker): number | null {
-    if (policy.state === CircuitState.HalfOpen) return TRIAL_SECONDS;
-    if (policy.state !== CircuitState.Open) return null;
+  #waitOf({ policy, states, openedAt }: Breaker): number | null {
+    if (policy.state === states.HalfOpen) return TRIAL_SECONDS;
+    if (policy.state !== states.Open) return null;
     const leftMs = openedAt + this.#limits.openMs - this.#clock.monotonic();
     return leftMs <= 0 ? null : Math.ceil(leftMs / 1000);
   }
 
-  #of(tenant: string, kind: HelperKind): Breaker {
-    const key = `${kind} ${tenant}`;
+  async #of(tenant: string, kind: HelperKind): Promise<Breaker> {
+    // Loaded by the first call: most tenants have no helpers.
+    const { circuitBreaker, CircuitState: states, ConsecutiveBreaker, handleWhen } = await import('cockatiel');
+    const key = keyOf(tenant, kind);
     const known = this.#known.get(key);
     if (known) return known;
     const policy = circuitBreaker(
@@ -101,7 +105,7 @@ export class Breakers {
       // This class says when a trial is due: the library reads the wall clock, which may be set.
       { halfOpenAfter: 0, breaker: new ConsecutiveBreaker(this.#limits.failures) },
     );
-    const breaker: Breaker = { policy, openedAt: 0 };
+    const breaker: Breaker = { policy, states, openedAt: 0 };
     policy.onBreak(() => void (breaker.openedAt = this.#clock.monotonic()));
     this.#known.set(key, breaker);
     return breaker;
@@ -121,6 +125,8 @@ export class Breakers {
     });
   }
 }
+
+const keyOf = (tenant: string, kind: HelperKind): string => `${kind} ${tenant}`;
 
 const unavailable = (retryAfter: number): Problem =>
   new Problem('helper_unavailable', 'The helper service failed several times behind each other, and is not asked for a while.', {
