@@ -1,5 +1,6 @@
 import { once } from 'node:events';
 import { Redis as Client } from 'ioredis';
+import { afterAwake } from '../../runtime/awake.ts';
 import { backOffMs } from '../../runtime/backoff.ts';
 import type { Logger } from '../../runtime/log.ts';
 import { type Random, systemRandom } from '../../runtime/random.ts';
@@ -54,7 +55,6 @@ export interface RedisOptions {
 }
 
 const COMMAND_TIMEOUT_MS = 2_000;
-const CONNECT_TIMEOUT_MS = 2_000;
 const RECONNECT = { baseMs: 50, maxMs: 2_000, jitter: 0.5 };
 
 /** Connects in the background, and again for ever; commands before the first connection wait for it, for one time-out at most. */
@@ -73,6 +73,7 @@ class IoRedis implements Redis {
   constructor(options: RedisOptions) {
     this.#options = options;
     this.#client = this.#open(options.prefix);
+    this.#closeSilentOnes();
     this.#tried = Promise.race([once(this.#client, 'ready'), once(this.#client, 'close')]).catch(() => {});
   }
 
@@ -97,7 +98,7 @@ class IoRedis implements Redis {
   }
 
   async subscribe(channel: string, onMessage: (message: string) => void): Promise<() => Promise<void>> {
-    const client = this.#open('');
+    const client = this.#open('', this.#timeoutMs);
     client.on('message', (from: string, message: string) => {
       if (from === channel) onMessage(message);
     });
@@ -145,12 +146,14 @@ class IoRedis implements Redis {
   /** The time-out is that of the batch's first command, and begins before the batch may be sent. */
   async #exchange(commands: readonly Sendable[], beforeLast: Promise<unknown>): Promise<Exchanged[]> {
     const late = Promise.withResolvers<Error>();
-    const timer = setTimeout(() => late.resolve(LATE), this.#options.commandTimeoutMs ?? COMMAND_TIMEOUT_MS);
+    const cancel = afterAwake(this.#timeoutMs, () => late.resolve(LATE));
     const isLate = await Promise.race([beforeLast.then(turnEnded, turnEnded), late.promise]);
     this.#batch = undefined;
     const words = commands.map(toWords);
     const answers = isLate ?? (await Promise.race([this.#exec(words), late.promise]));
-    clearTimeout(timer);
+    cancel();
+    // A connection on which an answer is overdue is closed, so that later commands fail at once instead of waiting too.
+    if (answers === LATE) this.#client.stream.destroy(LATE);
     return words.map((sent, index) => ({ words: sent, answer: answers instanceof Error ? answers : (answers[index] as Answer) }));
   }
 
@@ -163,14 +166,27 @@ class IoRedis implements Redis {
     }
   }
 
-  #open(keyPrefix: string): Client {
-    const { url, library, log, random = systemRandom, commandTimeoutMs = COMMAND_TIMEOUT_MS } = this.#options;
+  get #timeoutMs(): number {
+    return this.#options.commandTimeoutMs ?? COMMAND_TIMEOUT_MS;
+  }
+
+  /** Signing in has the time-out of a command. */
+  #closeSilentOnes(): void {
+    const client = this.#client;
+    let cancel = (): void => {};
+    client.on('connect', () => {
+      cancel = afterAwake(this.#timeoutMs, () => client.stream.destroy(LATE));
+    });
+    for (const event of ['ready', 'close']) client.on(event, () => cancel());
+  }
+
+  /** A time-out of the client's own also counts the time in which this process stood still: only where a lost reply costs nothing. */
+  #open(keyPrefix: string, timeoutMs?: number): Client {
+    const { url, library, log, random = systemRandom } = this.#options;
     const client = new Client(url, {
       keyPrefix,
-      connectTimeout: CONNECT_TIMEOUT_MS,
-      commandTimeout: commandTimeoutMs,
-      // A connection on which an answer is overdue is closed, so that later commands fail at once instead of waiting too.
-      socketTimeout: commandTimeoutMs,
+      connectTimeout: this.#timeoutMs,
+      ...(timeoutMs === undefined ? {} : { commandTimeout: timeoutMs, socketTimeout: timeoutMs }),
       enableOfflineQueue: false,
       maxRetriesPerRequest: 0,
       autoResendUnfulfilledCommands: false,

@@ -1,5 +1,4 @@
-import { once } from 'node:events';
-import { type AddressInfo, connect, createServer, type Socket } from 'node:net';
+import { connect } from 'node:net';
 import { afterEach, beforeAll, expect, test } from '@jest/globals';
 import { Redis as RawClient } from 'ioredis';
 import { systemClock } from '../../../pkg/runtime/clock.ts';
@@ -345,54 +344,3 @@ test('a call that is made by a function is made once, when its batch leaves', as
   expect(await reply).toEqual([['v1']]);
   expect(made).toBe(1);
 });
-
-test('a command that waits for the batches before it waits no longer than one time-out', async () => {
-  const relay = await startRelay(running.redis.address);
-  opened.push(relay);
-  await users.ensure({ slug: 'late', passwords: ['secret'] });
-  const url = urlOf('late').replace(running.redis.address, relay.address);
-  const redis = connectRedis({ url, prefix: redisPrefix('late'), log: silentLogger, commandTimeoutMs: 5_000 });
-  opened.push(redis);
-  await until(() => redis.ping());
-
-  const replies = relay.hold();
-  const first = redis.mget(['first']);
-  await waitFor('the first reply', () => replies.length === 1);
-  const second = timed(redis.mget(['second']));
-  await waitFor('the second reply', () => replies.length === 2);
-  const third = timed(redis.mget(['third']));
-  // Time itself is tested: most of the third's time-out is to pass while it waits, and nothing else happens meanwhile.
-  await systemClock.sleep(3_000);
-  relay.answer(1);
-  await first;
-
-  // The third was sent only then. Its own time-out ends before this one, however slow the machine is.
-  expect(await Promise.race([third, systemClock.sleep(4_000)])).toMatchObject({ error: expect.any(StoreUnavailableError) });
-  expect(await second).toMatchObject({ error: expect.any(StoreUnavailableError) });
-});
-
-/** A connection to Redis on which replies can be held back, each as the chunk that it came in. */
-async function startRelay(redisAddress: string) {
-  const [host, port] = redisAddress.split(':');
-  const held: Buffer[] = [];
-  const clients: Socket[] = [];
-  let isHolding = false;
-  const server = createServer((client) => {
-    const upstream = connect(Number(port), host);
-    clients.push(client);
-    client.pipe(upstream);
-    upstream.on('data', (chunk) => (isHolding ? held.push(chunk) : client.write(chunk)));
-    for (const socket of [client, upstream]) socket.on('error', () => {}).on('close', () => (client.destroy(), upstream.destroy()));
-  });
-  await once(server.listen(0, '127.0.0.1'), 'listening');
-  return {
-    address: `127.0.0.1:${(server.address() as AddressInfo).port}`,
-    hold: (): readonly Buffer[] => ((isHolding = true), held),
-    answer: (count: number): void => held.splice(0, count).forEach((chunk) => clients.at(-1)?.write(chunk)),
-    close: async (): Promise<void> => {
-      clients.forEach((client) => client.destroy());
-      server.close();
-      await Promise.resolve();
-    },
-  };
-}
