@@ -123,19 +123,32 @@ test('a recording whose address is over before its end goes on at the same place
   expect(Math.round(later.at)).toBe(Math.round(end - 5));
 });
 
-/** Counts what a page's uploads send, each request by where it begins, and lets a test lose or hold the next one. */
-async function uploadRequests(page: Page): Promise<{ offsets: string[]; next: (what: 'pass' | 'lose' | 'hold') => void }> {
+interface UploadRequests {
+  /** Of each request that sends bytes: where it begins. */
+  readonly offsets: readonly string[];
+  next(what: 'pass' | 'lose' | 'hold'): void;
+  /** Lets the page learn where a lost upload is. */
+  reconnect(): void;
+}
+
+/** What a page's uploads send. A test loses or holds the next request; after a lost one the page is not connected again until the test says so. */
+async function uploadRequests(page: Page): Promise<UploadRequests> {
   const offsets: string[] = [];
   let then: 'pass' | 'lose' | 'hold' = 'pass';
-  await page.route('**/api/v1/files/uploads/*', (route: Route) => {
-    if (route.request().method() !== 'PATCH') return route.continue();
+  let connection = Promise.resolve();
+  let reconnect = (): void => {};
+  await page.route('**/api/v1/files/uploads/*', async (route: Route) => {
+    const method = route.request().method();
+    if (method === 'HEAD') await connection;
+    if (method !== 'PATCH') return route.continue();
     offsets.push(route.request().headers()['upload-offset'] ?? '');
     if (then === 'pass' || offsets.at(-1) === '0') return route.continue();
     if (then === 'hold') return;
     then = 'hold';
+    ({ promise: connection, resolve: reconnect } = Promise.withResolvers<void>());
     return route.abort('connectionfailed');
   });
-  return { offsets, next: (what) => (then = what) };
+  return { offsets, next: (what) => (then = what), reconnect: () => reconnect() };
 }
 
 test('a large upload goes on where it was after a lost connection, a pause and a new launch, and each is said', async () => {
@@ -153,11 +166,13 @@ test('a large upload goes on where it was after a lost connection, a pause and a
   requests.next('lose');
   await choose();
   await tool.getByText('the connection is lost, it goes on by itself').waitFor();
+  requests.reconnect();
   await tool.getByText('; uploading lecture.bin').waitFor();
+  await waitFor('the request after the lost one', () => requests.offsets.length === 3);
   await tool.getByRole('button', { name: `Pause the upload of ${name}` }).click();
   await tool.getByText('1 paused').waitFor();
   await tool.getByRole('button', { name: `Resume the upload of ${name}` }).click();
-  await waitFor('the resumed request', () => Promise.resolve(requests.offsets.length === 4));
+  await waitFor('the resumed request', () => requests.offsets.length === 4);
   await openInFrame(page, where, linkName(tenant, 'Ada Okafor', 'Physics', 'a frame'));
   await courseShown(tool, 'Physics');
   requests.next('pass');
@@ -175,7 +190,7 @@ test('a cancelled upload is gone from the page and from the server; one that the
   const requests = await uploadRequests(page);
   requests.next('hold');
   await upload(tool, { name: 'unwanted.bin', buffer: randomBytes(20 * 1024 * 1024) });
-  await waitFor('the second request', () => Promise.resolve(requests.offsets.length === 2));
+  await waitFor('the second request', () => requests.offsets.length === 2);
   const deleted = page.waitForResponse((response) => response.request().method() === 'DELETE');
   await tool.getByRole('button', { name: 'Cancel the upload of unwanted.bin' }).click();
 
