@@ -245,8 +245,10 @@ test.each(['es', 'en'] as const)(
 );
 
 const LIMITS = { ms: 60_000, memoryBytes: 256 << 20, outputBytes: 1_000 };
-/** How many processes have this argument. */
-const processesWith = (argument: string): number =>
+/** How long a child sleeps, in seconds: no other process on the machine says the same, another run of this test included. */
+const SLEEPS = { late: `4101${process.pid}`, left: `4102${process.pid}` };
+/** How many processes sleep for so long. */
+const sleeping = (argument: string): number =>
   readdirSync('/proc').filter((pid) => {
     try {
       return /^\d+$/.test(pid) && readFileSync(`/proc/${pid}/cmdline`, 'utf8').includes(`sleep\0${argument}\0`);
@@ -257,27 +259,27 @@ const processesWith = (argument: string): number =>
 const never = new AbortController().signal;
 
 test.each([
-  ['takes too long', { ...LIMITS, ms: 300 }, 'sleep 4101 | sleep 4101', /longer than 300 ms/],
+  ['takes too long', { ...LIMITS, ms: 300 }, `sleep ${SLEEPS.late} | sleep ${SLEEPS.late}`, /longer than 300 ms/],
   ['writes too much', LIMITS, 'yes | sleep 0; yes', /more than 1000 bytes/],
   ['takes too much memory', LIMITS, 'head -c 1000000000 /dev/zero | tail -c 900000000 > /dev/null; exit $?', /ended with/],
   ['fails', LIMITS, 'exit 3', /ended with 3/],
 ])('a child that %s is an error, and nothing of it is left', async (_, limits, script, error) => {
   await expect(runChild(['sh', '-c', script], '', limits, never)).rejects.toThrow(error);
 
-  await waitFor('the end of the child', () => processesWith('4101') === 0);
+  await waitFor('the end of the child', () => sleeping(SLEEPS.late) === 0);
 });
 
 test('a client that leaves ends the child with all that it started, and a child has none of our environment', async () => {
   process.env['HELPERS_TEST_SECRET'] = 'secret';
   expect(await runChild(['env'], '', LIMITS, never)).not.toContain('secret');
   const left = new AbortController();
-  const running = runChild(['sh', '-c', 'sleep 4102 | sleep 4102'], '', LIMITS, left.signal);
-  await waitFor('the child', () => processesWith('4102') === 2);
+  const running = runChild(['sh', '-c', `sleep ${SLEEPS.left} | sleep ${SLEEPS.left}`], '', LIMITS, left.signal);
+  await waitFor('the child', () => sleeping(SLEEPS.left) === 2);
 
   left.abort(new Error('the client left'));
 
   await expect(running).rejects.toThrow('the client left');
-  await waitFor('the end of the child', () => processesWith('4102') === 0);
+  await waitFor('the end of the child', () => sleeping(SLEEPS.left) === 0);
 });
 
 test('the helper of docs/helper-services.md runs, and has at most 30 lines', async () => {
