@@ -229,12 +229,16 @@ test('over https the names of the cookies begin with __Secure-, as the document 
 });
 
 test('50 people who know their password sign in at once, also as the same person, in the memory of a few', async () => {
+  // Time stands still: each waits for those before it as long as they take, which is more than 10 s on a machine with much else to do.
+  const own = await startTenant({ clock: new ManualClock(), realPasswords: true });
   const before = process.memoryUsage().rss;
 
-  const replies = await Promise.all(range(50).map(() => tenant.anonymous.post('/auth/login', tenant.administrator)));
+  const replies = await Promise.all(range(50).map(() => untilServed(() => own.anonymous.post('/auth/login', own.administrator))));
+  const grown = process.memoryUsage().rss - before;
+  await own.stop();
 
   expect(countBy(replies, ({ status }) => status)).toEqual({ 200: 50 });
-  expect(process.memoryUsage().rss - before).toBeLessThan(300 * 1024 * 1024);
+  expect(grown).toBeLessThan(300 * 1024 * 1024);
 });
 
 test('a warm session costs no SQL; a cold one costs one statement', async () => {
