@@ -53,8 +53,13 @@ const STOP_LIMIT_MS = 10_000;
 /** A busy machine stops the threads of a process one after the other; those that still run would serve. */
 function untilStopped(pid: number): void {
   const deadline = performance.now() + STOP_LIMIT_MS;
-  const isStopped = (task: string): boolean =>
-    readFileSync(`/proc/${pid}/task/${task}/stat`, 'utf8').split(') ')[1]?.startsWith('T') ?? false;
+  const isStopped = (task: string): boolean => {
+    try {
+      return readFileSync(`/proc/${pid}/task/${task}/stat`, 'utf8').split(') ')[1]?.startsWith('T') ?? false;
+    } catch {
+      return false; // the thread has ended: the next look does not list it
+    }
+  };
   while (existsSync(`/proc/${pid}/task`) && !readdirSync(`/proc/${pid}/task`).every(isStopped)) {
     if (performance.now() > deadline) throw new Error(`process ${pid} was not stopped within ${STOP_LIMIT_MS} ms`);
     Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 1);
