@@ -210,7 +210,7 @@ test('a child that is deleted or edited by hand is restored within a second', as
   });
 
   // A bound for a busy machine; test/bench measures the promise itself.
-  expect(took).toBeLessThan(10_000);
+  expect(took).toBeLessThan(45_000);
 });
 
 test('deleting the Secret of the administrator makes a new password, and only that one signs in', async () => {

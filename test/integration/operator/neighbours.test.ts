@@ -16,7 +16,7 @@ import { stores, type TestStores } from '../../support/stores.ts';
 import { range, waitFor } from '../../support/wait.ts';
 
 /** What a neighbour waits for takes about a second; without the bounds of the operator it takes a minute or more. */
-const SOON_MS = 20_000;
+const SOON_MS = 45_000;
 const TENANTS = 40;
 
 /** Two shards: `main` has the registry, `other` is reached through a relay that can go silent. */
@@ -188,5 +188,5 @@ test('a shard that goes silent is shown by the metric and by its tenants, delays
     {},
   ]);
   expect(tookMs).toBeLessThan(SOON_MS);
-  expect(backMs).toBeLessThan(60_000);
+  expect(backMs).toBeLessThan(120_000);
 }, 360_000);

@@ -78,7 +78,7 @@ test('an outcome whose row is free again is written while other outcomes wait fo
     await waitFor('an outcome to wait for its row', async () => (await waitingFor([lock.pid, short.pid])) > 0);
     await short.release();
 
-    await waitFor('the outcome of the row that is free', () => written.length > 0, 15_000);
+    await waitFor('the outcome of the row that is free', () => written.length > 0, 35_000);
     expect(written).toEqual([third.id]);
     expect(isPatient).toBe(true);
   } finally {

@@ -86,7 +86,7 @@ test('connections on which Postgres no longer answers delay a delivery by second
 
     const ids = await emitGrades(tenant, 1);
 
-    await waitFor('the next delivery', () => receiver.received.length === 2, 30_000);
+    await waitFor('the next delivery', () => receiver.received.length === 2, 45_000);
     expect(backends).not.toEqual([]);
     expect(receiver.received[1]?.id).toBe(ids[0]);
   } finally {
@@ -121,7 +121,7 @@ test('a delivery whose row somebody has locked for longer than its lease is sent
       const since = performance.now();
       asked.forEach((response) => response.writeHead(204).end());
       // While the other row is locked; backlog.test.ts says how soon.
-      await waitFor("the outcomes of the other's", async () => (await endedOf(other)) === 4, 20_000);
+      await waitFor("the outcomes of the other's", async () => (await endedOf(other)) === 4, 60_000);
       await waitFor('the lease and the lock time-out to pass', () => performance.now() > since + 6_000);
     });
     await waitFor('the outcome of the locked one', async () => (await endedOf(locked)) === 1);

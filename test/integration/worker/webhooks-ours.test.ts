@@ -101,7 +101,7 @@ test.each([-2, 2])('a worker whose clock is %i hours off keeps the schedule', as
 });
 
 test('a Redis that loses everything while 8 requests are running repeats none of them', async () => {
-  await restart({ CARREL_WEBHOOK_TIMEOUT_SECONDS: '30' });
+  await restart({ CARREL_WEBHOOK_TIMEOUT_SECONDS: '60' });
   const endpoint = await addWebhook(tenant, { url: receiver.url });
   receiver.answer('stall', 8);
   const ids = await emitGrades(tenant, 8);
@@ -116,7 +116,7 @@ test('a Redis that loses everything while 8 requests are running repeats none of
   }
   await emitGrades(other, 1);
 
-  await waitFor("another's delivery after it", () => beside.received.length === 1, 20_000); // while the 8 are still under way
+  await waitFor("another's delivery after it", () => beside.received.length === 1, 45_000); // while the 8 are still under way
   const rows = await tried(endpoint, 8);
   expect(receiver.received.map(({ id }) => id).toSorted()).toEqual(ids.toSorted());
   expect(rows.map(({ leases }) => leases)).toEqual(range(8).map(() => 1));
