@@ -1,12 +1,10 @@
-import { readdirSync, readFileSync } from 'node:fs';
-import { join } from 'node:path';
 import { z } from 'zod';
 import { RETRY_SECONDS } from '../../pkg/api/retry-schedule.ts';
 import { parseAllowedRanges } from '../../pkg/net/private-address.ts';
 import { ConfigError, isReadable, logLevel, wholeNumber } from '../../pkg/runtime/config.ts';
-import { withoutLineEnd } from '../../pkg/runtime/line-end.ts';
 import { traceSettings } from '../../pkg/runtime/trace-settings.ts';
 import { trustedCertificatesFile } from '../../pkg/runtime/trusted-certificates.ts';
+import { readShardFolders } from '../../pkg/store/postgres/shard-folders.ts';
 
 const waits = () =>
   z
@@ -43,24 +41,9 @@ export const workerConfigSchema = z.object({
 export type WorkerConfig = z.output<typeof workerConfigSchema>;
 
 /** Name and address of each shard, sorted by name: the first holds the registry. Throws ConfigError. */
-export function readShardUrls(dir: string): { name: string; url: string }[] {
-  const wrong = (what: string): ConfigError =>
-    new ConfigError(`worker: CARREL_SHARDS_DIR: ${what}. Give it a folder per shard with a file worker-url (docs/operate.md).`);
-  let names: string[];
-  try {
-    // A mounted Secret has hidden folders beside the visible ones.
-    names = readdirSync(dir).filter((name) => !name.startsWith('.'));
-  } catch {
-    throw wrong(`${dir} cannot be read`);
-  }
-  if (names.length === 0) throw wrong(`${dir} holds no shard`);
-  return names.toSorted().map((name) => {
-    try {
-      const url = withoutLineEnd(readFileSync(join(dir, name, 'worker-url'), 'utf8'));
-      if (URL.canParse(url)) return { name, url };
-    } catch {
-      // the same message
-    }
-    throw wrong(`shard ${name} has no address in its file worker-url`);
-  });
-}
+export const readShardUrls = (dir: string): { name: string; url: string }[] =>
+  readShardFolders(
+    dir,
+    ['workerUrl'],
+    (what) => new ConfigError(`worker: CARREL_SHARDS_DIR: ${what}. Give it a folder per shard with a file worker-url (docs/operate.md).`),
+  ).map(({ name, workerUrl }) => ({ name, url: workerUrl }));

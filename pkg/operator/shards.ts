@@ -1,9 +1,6 @@
-import { readdirSync, readFileSync } from 'node:fs';
-import { join } from 'node:path';
 import type { LastingFailure } from '../kube/result.ts';
 import type { Clock } from '../runtime/clock.ts';
 import { ConfigError } from '../runtime/config.ts';
-import { withoutLineEnd } from '../runtime/line-end.ts';
 import type { Logger } from '../runtime/log.ts';
 import type { Random } from '../runtime/random.ts';
 import type { Sealer } from '../runtime/sealing.ts';
@@ -11,6 +8,7 @@ import type { ObserveStatement } from '../store/postgres/client.ts';
 import { SqlPool } from '../store/postgres/pool.ts';
 import { ensureShard, type ShardAccess, ShardUnfit } from '../store/postgres/provisioning.ts';
 import { connectionBudget, hasRegistry, Registry } from '../store/postgres/registry.ts';
+import { readShardFolders } from '../store/postgres/shard-folders.ts';
 import { StoreUnavailableError } from '../store/unavailable.ts';
 import { ConditionError } from './conditions/runner.ts';
 
@@ -25,40 +23,19 @@ export interface ShardSettings {
   readonly workerPassword: string | undefined;
 }
 
-/**
- * Reads a directory with one subdirectory per shard, each with files `url` and `tenant-address`, and `worker-url` where the worker logs in.
- * Sorted by name; the first holds the registry. Throws ConfigError.
- */
-export function readShards(dir: string): ShardSettings[] {
-  const wrong = (what: string): ConfigError =>
-    new ConfigError(
-      `operator: CARREL_SHARDS_DIR: ${what}. Give it a folder per shard with files url and tenant-address (docs/operate.md).`,
-    );
-  const read = (shard: string, file: string): string | undefined => {
-    try {
-      return withoutLineEnd(readFileSync(join(dir, shard, file), 'utf8')) || undefined;
-    } catch {
-      return undefined;
-    }
-  };
-  let names: string[];
-  try {
-    // A mounted Secret has hidden folders beside the visible ones.
-    names = readdirSync(dir, { withFileTypes: true }).flatMap((entry) => (entry.name.startsWith('.') ? [] : [entry.name]));
-  } catch {
-    throw wrong(`${dir} cannot be read`);
-  }
-  if (names.length === 0) throw wrong(`${dir} holds no shard`);
-  return names.toSorted().map((name) => {
-    const url = read(name, 'url');
-    const tenantAddress = read(name, 'tenant-address');
-    if (url === undefined || !URL.canParse(url)) throw wrong(`shard ${name} has no address in its file url`);
-    if (tenantAddress === undefined) throw wrong(`shard ${name} has no file tenant-address`);
-    const workerUrl = read(name, 'worker-url');
-    const workerPassword = workerUrl !== undefined && URL.canParse(workerUrl) ? decodeURIComponent(new URL(workerUrl).password) : undefined;
-    return { name, url, tenantAddress, workerPassword };
-  });
-}
+/** Reads CARREL_SHARDS_DIR. Throws ConfigError. */
+export const readShards = (dir: string): ShardSettings[] =>
+  readShardFolders(
+    dir,
+    ['url', 'tenantAddress'],
+    (what) =>
+      new ConfigError(
+        `operator: CARREL_SHARDS_DIR: ${what}. Give it a folder per shard with files url and tenant-address (docs/operate.md).`,
+      ),
+  ).map(({ workerUrl, ...shard }) => ({ ...shard, workerPassword: passwordIn(workerUrl) }));
+
+const passwordIn = (url: string | undefined): string | undefined =>
+  url !== undefined && URL.canParse(url) ? decodeURIComponent(new URL(url).password) : undefined;
 
 export interface OpenShard extends ShardAccess {
   readonly settings: ShardSettings;
