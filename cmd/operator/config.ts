@@ -6,11 +6,11 @@ import { HTTP_PORT, OPS_PORT } from '../../pkg/operator/tenant/children/deployme
 import { parseAllowedHosts, parseHosts } from '../../pkg/operator/tenant/hosts.policy.ts';
 import type { OperatorSettings, TenantNetwork } from '../../pkg/operator/settings.ts';
 import type { SuspendedAnswer } from '../../pkg/operator/suspended-server.ts';
-import { ConfigError, isReadable, wholeNumber } from '../../pkg/runtime/config.ts';
+import { ConfigError, isReadable, readBy, wholeNumber } from '../../pkg/runtime/config.ts';
 import { traceSettings } from '../../pkg/runtime/trace-settings.ts';
 import { trustedCertificatesFile } from '../../pkg/runtime/trusted-certificates.ts';
-import { parseSealingKeys } from '../../pkg/runtime/sealing.ts';
 import { MAX_TENANTS_PER_SHARD } from '../../pkg/store/postgres/registry.ts';
+import { platformSettings } from '../../pkg/store/settings.ts';
 import { bucketName, type StorageAdminOptions } from '../../pkg/store/s3/admin.ts';
 
 const url = (protocols: RegExp) => z.url({ protocol: protocols, error: 'must be an address' });
@@ -23,17 +23,6 @@ const list = z
       .map((entry) => entry.trim())
       .filter((entry) => entry !== ''),
   );
-
-/** What `read` makes of the text; its error becomes the setting's. */
-const readBy = <T>(read: (text: string) => T) =>
-  z.string().transform((text, context) => {
-    try {
-      return read(text);
-    } catch (error) {
-      context.addIssue({ code: 'custom', message: error instanceof Error ? error.message : 'wrong value' });
-      return z.NEVER;
-    }
-  });
 
 /** The operator's environment. */
 const peers = z
@@ -57,8 +46,7 @@ const parseTenantNetwork = (text: string): TenantNetwork => tenantNetwork.parse(
 
 export const operatorConfigSchema = z.object({
   CARREL_SHARDS_DIR: z.string().describe('a directory with one subdirectory per Postgres shard, each with files url and tenant-address'),
-  CARREL_PLATFORM_KEYS: readBy(parseSealingKeys).describe('id:base64 of 32 random bytes, comma-separated; the first seals'),
-  CARREL_REDIS_ADMIN_URL: url(/^rediss?$/).describe('redis://user:password@host:port of an administrator'),
+  ...platformSettings,
   CARREL_REDIS_ADDRESS: z.string().min(1).describe('host:port of Redis as tenants connect to it'),
   CARREL_S3_ENDPOINT: url(/^https?$/).describe('the address of the object store, https://host:port'),
   CARREL_S3_ADMIN_ENDPOINT: url(/^https?$/)

@@ -4,6 +4,7 @@ import { parseAllowedRanges } from '../../pkg/net/private-address.ts';
 import { isReadable, logLevel, wholeNumber } from '../../pkg/runtime/config.ts';
 import { traceSettings } from '../../pkg/runtime/trace-settings.ts';
 import { trustedCertificates } from '../../pkg/runtime/trusted-certificates.ts';
+import { tenantSettings } from '../../pkg/store/settings.ts';
 
 const BYTES_MAX = Number.MAX_SAFE_INTEGER;
 const address = z.url({ protocol: /^https?$/ }).transform((url) => url.replace(/\/+$/, ''));
@@ -36,7 +37,7 @@ export const serverConfigSchema = z.object({
     .optional()
     .describe('the password to log in with where Postgres refuses that of CARREL_DATABASE_URL, while it is rotated'),
   CARREL_DATABASE_POOL_SIZE: wholeNumber(1, 100).default(5).describe('the most connections to Postgres, 1 to 100'),
-  CARREL_REDIS_URL: z.url({ protocol: /^rediss?$/ }).describe('redis://user:password@host:6379'),
+  ...tenantSettings,
   CARREL_S3_ENDPOINT: address.describe('the address of the S3 store, http://s3.example.org:9000'),
   CARREL_S3_REGION: z.string().min(1).default('us-east-1').describe('the region of the S3 store'),
   CARREL_S3_BUCKET: z.string().min(3).max(63).describe("the tenant's bucket"),
@@ -49,7 +50,6 @@ export const serverConfigSchema = z.object({
   CARREL_S3_ACCESS_KEY_ID: z.string().min(1).describe("the id of the tenant's S3 key"),
   CARREL_S3_SECRET_ACCESS_KEY: z.string().min(1).describe("the tenant's S3 key"),
   CARREL_SIGNING_KEYS: z.string().min(1).describe('{"keys":[private P-256 JWK, …]}'),
-  CARREL_DATA_KEYS: z.string().min(1).describe('{"keys":[{"id":"…","key":"base64 of 32 bytes"}, …]}, the first seals'),
   CARREL_EGRESS_ALLOW: z
     .string()
     .refine((text) => isReadable(() => parseAllowedRanges(text)), 'must be address ranges such as 127.0.0.0/8')

@@ -13,11 +13,10 @@ import { WebBundle } from '../../pkg/http/web-bundle.ts';
 import { guardedClient } from '../../pkg/net/client.ts';
 import { guardedSockets } from '../../pkg/net/guarded-sockets.ts';
 import { type Clock, systemClock } from '../../pkg/runtime/clock.ts';
-import { ConfigError } from '../../pkg/runtime/config.ts';
 import type { Logger } from '../../pkg/runtime/log.ts';
 import { createMetrics } from '../../pkg/runtime/metrics.ts';
 import { type Random, systemRandom } from '../../pkg/runtime/random.ts';
-import { parseDataKeys, SealError, Sealer } from '../../pkg/runtime/sealing.ts';
+import { Sealer } from '../../pkg/runtime/sealing.ts';
 import { Database } from '../../pkg/store/postgres/database.ts';
 import type { ConnectionOptions } from '../../pkg/store/postgres/pool.ts';
 import { redisPrefix } from '../../pkg/store/redis/acl.ts';
@@ -54,7 +53,7 @@ export async function createServices(config: ServerConfig, features: readonly Fe
   const tenant = { slug: config.CARREL_TENANT_SLUG, id: config.CARREL_TENANT_ID, name: config.CARREL_TENANT_NAME };
   const appUrl = config.CARREL_APP_URL;
   const metrics = createMetrics('server');
-  const sealer = dataSealer(config.CARREL_DATA_KEYS, random);
+  const sealer = new Sealer(config.CARREL_DATA_KEYS, random);
   const tokens = await Tokens.load(config.CARREL_SIGNING_KEYS, { tenant: tenant.slug, issuer: appUrl, clock, random });
   const db = new Database({
     url: config.CARREL_DATABASE_URL,
@@ -120,13 +119,3 @@ const connectObjects = (config: ServerConfig, clock: Clock): Objects =>
     secretAccessKey: config.CARREL_S3_SECRET_ACCESS_KEY,
     ...(config.CARREL_S3_GUARDED ? { connect: guardedSockets({ allow: config.CARREL_EGRESS_ALLOW, clock }) } : {}),
   });
-
-/** Throws ConfigError. */
-function dataSealer(keys: string, random: Random): Sealer {
-  try {
-    return new Sealer(parseDataKeys(keys), random);
-  } catch (error) {
-    if (!(error instanceof SealError)) throw error;
-    throw new ConfigError(`server: CARREL_DATA_KEYS is not valid: ${error.message} (docs/operate.md).`);
-  }
-}

@@ -5,6 +5,7 @@ import { ConfigError, isReadable, logLevel, wholeNumber } from '../../pkg/runtim
 import { traceSettings } from '../../pkg/runtime/trace-settings.ts';
 import { trustedCertificatesFile } from '../../pkg/runtime/trusted-certificates.ts';
 import { readShardFolders } from '../../pkg/store/postgres/shard-folders.ts';
+import { platformSettings, queueSettings } from '../../pkg/store/settings.ts';
 
 const waits = () =>
   z
@@ -16,11 +17,8 @@ const waits = () =>
 /** The settings of the worker, by the names of their environment variables. */
 export const workerConfigSchema = z.object({
   CARREL_SHARDS_DIR: z.string().min(1).describe('a directory with one subdirectory per shard, each with a file worker-url'),
-  CARREL_PLATFORM_KEYS: z.string().min(1).describe('id:base64 of 32 bytes, comma-separated, the first seals'),
-  CARREL_REDIS_ADMIN_URL: z.url({ protocol: /^rediss?$/ }).describe('redis://user:password@host:6379 of the tenants’ Redis'),
-  CARREL_QUEUE_REDIS_URL: z
-    .url({ protocol: /^rediss?$/ })
-    .describe('redis://user:password@host:6379 of a Redis for the queues alone, in which no tenant has a user'),
+  ...platformSettings,
+  ...queueSettings,
   CARREL_EGRESS_ALLOW: z
     .string()
     .default('')

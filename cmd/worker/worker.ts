@@ -7,7 +7,7 @@ import { createMetrics } from '../../pkg/runtime/metrics.ts';
 import { startOpsServer } from '../../pkg/runtime/ops-server.ts';
 import { runProgram } from '../../pkg/runtime/program.ts';
 import { systemRandom } from '../../pkg/runtime/random.ts';
-import { parseSealingKeys, SealError, Sealer, type SealingKey } from '../../pkg/runtime/sealing.ts';
+import { Sealer } from '../../pkg/runtime/sealing.ts';
 import { Database } from '../../pkg/store/postgres/database.ts';
 import { SqlPool } from '../../pkg/store/postgres/pool.ts';
 import { Registry } from '../../pkg/store/postgres/registry.ts';
@@ -35,7 +35,7 @@ await runProgram(
     log = createLogger({ program: 'worker', level: config.CARREL_LOG_LEVEL });
     const time = { clock: systemClock, random: systemRandom };
     const metrics = createMetrics('worker');
-    const keys = platformKeys(config.CARREL_PLATFORM_KEYS);
+    const keys = config.CARREL_PLATFORM_KEYS;
     const sealer = new Sealer(keys, systemRandom);
     const urls = readShardUrls(config.CARREL_SHARDS_DIR);
     const shards = new Map(urls.map(({ name, url }) => [name, poolsOf(url, config)]));
@@ -72,13 +72,4 @@ function poolsOf(url: string, { CARREL_DATABASE_POOL_SIZE: poolSize }: WorkerCon
     db: new Database({ url, poolSize, queryTimeoutMs: QUERY_TIMEOUT_MS, log }),
     leasePool: new SqlPool({ url, poolSize: LEASE_POOL_SIZE, queryTimeoutMs: LEASE_QUERY_TIMEOUT_MS, log }),
   };
-}
-
-function platformKeys(text: string): SealingKey[] {
-  try {
-    return parseSealingKeys(text);
-  } catch (error) {
-    if (error instanceof SealError) throw new ConfigError(`worker: CARREL_PLATFORM_KEYS is not valid: ${error.message} (docs/operate.md).`);
-    throw error;
-  }
 }

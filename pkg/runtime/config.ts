@@ -33,6 +33,17 @@ export const wholeNumber = (min: number, max: number) =>
     .transform(Number)
     .refine((value) => value >= min && value <= max, `must be a whole number from ${min} to ${max}`);
 
+/** What `read` makes of the text; its error becomes the setting's. */
+export const readBy = <T>(read: (text: string) => T) =>
+  z.string().transform((text, context) => {
+    try {
+      return read(text);
+    } catch (error) {
+      context.addIssue({ code: 'custom', message: error instanceof Error ? error.message : 'wrong value' });
+      return z.NEVER;
+    }
+  });
+
 /** Whether `read` does not throw; for `refine`, whose own message then says what is wrong. */
 export function isReadable(read: () => unknown): boolean {
   try {

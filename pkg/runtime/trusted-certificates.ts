@@ -1,7 +1,7 @@
 import { X509Certificate } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { getCACertificates, setDefaultCACertificates } from 'node:tls';
-import { z } from 'zod';
+import { readBy } from './config.ts';
 
 /** In bytes. The text is one environment variable of each tenant's pods, of which Linux takes at most 128 KiB. */
 const TEXT_MAX = 64 * 1024;
@@ -49,19 +49,8 @@ export function readTrustedCertificates(path: string): string[] {
   return parseTrustedCertificates(text);
 }
 
-/** What `read` makes of the text; its error becomes the setting's. Left out: no certificates. */
-const certificatesBy = (read: (text: string) => string[]) =>
-  z
-    .string()
-    .transform((text, context) => {
-      try {
-        return read(text);
-      } catch (error) {
-        context.addIssue({ code: 'custom', message: (error as Error).message });
-        return z.NEVER;
-      }
-    })
-    .default([]);
+/** Left out: no certificates. */
+const certificatesBy = (read: (text: string) => string[]) => readBy(read).default([]);
 
 /** Of operator and worker, which have the file mounted. */
 export const trustedCertificatesFile = {

@@ -16,7 +16,7 @@ import { createLogger, silentLogger } from '../../pkg/runtime/log.ts';
 import { dataKeys } from '../../pkg/operator/tenant/tenant-keys.ts';
 import { freePort } from './ports.ts';
 import { type Random, systemRandom } from '../../pkg/runtime/random.ts';
-import { parseDataKeys, Sealer, type SealingKey } from '../../pkg/runtime/sealing.ts';
+import { Sealer, type SealingKey } from '../../pkg/runtime/sealing.ts';
 import type { StoreAddresses } from '../../pkg/local/platform.ts';
 import { Database } from '../../pkg/store/postgres/database.ts';
 import { SqlPool } from '../../pkg/store/postgres/pool.ts';
@@ -177,7 +177,7 @@ export async function startTenant(options: TenantOptions = {}): Promise<TestTena
       slug: made.slug,
       tenantId: made.tenantId,
       pool: made.pool,
-      sealer: new Sealer(parseDataKeys(config.CARREL_DATA_KEYS), systemRandom),
+      sealer: new Sealer(config.CARREL_DATA_KEYS, systemRandom),
     },
     admin,
     anonymous,

@@ -1,7 +1,7 @@
 import { expect, test } from '@jest/globals';
 import { systemClock } from '../../../pkg/runtime/clock.ts';
 import { systemRandom } from '../../../pkg/runtime/random.ts';
-import { parseDataKeys, Sealer } from '../../../pkg/runtime/sealing.ts';
+import { Sealer } from '../../../pkg/runtime/sealing.ts';
 import type { Api } from '../../support/api.ts';
 import { serverSuite } from '../../support/server-suite.ts';
 import { startTenant } from '../../support/server.ts';
@@ -53,7 +53,7 @@ test('after 60 s a download link is invalid', async () => {
 });
 
 test('a download link of another release’s format is not found', async () => {
-  const sealer = new Sealer(parseDataKeys(tenant.config.CARREL_DATA_KEYS), systemRandom);
+  const sealer = new Sealer(tenant.config.CARREL_DATA_KEYS, systemRandom);
   const shapes = ['{"file":1,"until":"soon"}', '[]', 'null', 'v2:file'];
   const replies = await Promise.all(
     shapes.map((shape) => fetched(`${tenant.apiUrl}/tickets/${sealer.seal(shape, [tenant.tenantId, 'files', 'download', 'ticket'])}`)),
