@@ -1,3 +1,4 @@
+import { isDeepStrictEqual } from 'node:util';
 import type { Sql } from '../../store/postgres/pool.ts';
 import type { DeploymentPolicy } from './deployment-requests.sql.ts';
 
@@ -11,6 +12,8 @@ export interface DeploymentTables {
 export interface StoredDeployments {
   /** Those that may launch. */
   readonly deploymentIds: readonly string[];
+  /** In the order of `inOrder`. */
+  readonly listed: readonly string[];
   /** Of those that were not listed when they first launched, or when an administrator decided; the newest first. */
   readonly waiting: readonly string[];
   readonly admitted: readonly string[];
@@ -29,8 +32,11 @@ export function deploymentColumns({ deployments, requests }: DeploymentTables): 
     `ARRAY(SELECT r.deployment_id::text FROM ${requests} r WHERE r.tool_id = t.id AND r.platform_id = p.id AND r.status = '${status}'
        ORDER BY coalesce(r.decided_at, r.first_seen_at) DESC, r.deployment_id) AS ${status}`;
   return `ARRAY(SELECT d.deployment_id::text FROM ${deployments} d WHERE d.tool_id = t.id AND d.platform_id = p.id) AS "deploymentIds",
-    ${['waiting', 'admitted', 'refused'].map(requested).join(', ')}`;
+    t.listed_deployments AS listed, ${['waiting', 'admitted', 'refused'].map(requested).join(', ')}`;
 }
+
+/** As the registration's row has those that are listed: another order in the resource is no change. */
+export const inOrder = (listed: readonly string[]): string[] => listed.toSorted();
 
 /** Whether exactly those may launch that should, and nothing that is listed has a request beside. */
 export function areDeploymentsAsWanted(stored: StoredDeployments, { policy, listed }: WantedDeployments): boolean {
@@ -38,6 +44,7 @@ export function areDeploymentsAsWanted(stored: StoredDeployments, { policy, list
   const wanted = new Set([...listed, ...(policy === 'Confirm' ? admitted : [])]);
   const isTaken = new Set(listed);
   return (
+    isDeepStrictEqual(stored.listed, inOrder(listed)) &&
     stored.deploymentIds.length === wanted.size &&
     stored.deploymentIds.every((id) => wanted.has(id)) &&
     ![waiting, admitted, refused].flat().some((id) => isTaken.has(id))

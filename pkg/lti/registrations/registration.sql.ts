@@ -5,7 +5,7 @@ import { quoteIdentifier, type Sql } from '../../store/postgres/pool.ts';
 import { tenantRole } from '../../store/postgres/provisioning.ts';
 import { MANAGED_BY, type TenantRows, type TenantSchema } from '../../store/postgres/tenant-schema.ts';
 import type { DeploymentPolicy } from './deployment-requests.sql.ts';
-import { areDeploymentsAsWanted, deploymentColumns, type StoredDeployments, writeDeployments } from './managed-deployments.sql.ts';
+import { areDeploymentsAsWanted, deploymentColumns, inOrder, type StoredDeployments, writeDeployments } from './managed-deployments.sql.ts';
 import { removeNotes } from './notes.sql.ts';
 import { type Keys, rotationStep } from './rotation.policy.ts';
 import type { ToolKey } from './tool-key.ts';
@@ -175,11 +175,11 @@ async function find(rows: TenantRows, reference: string): Promise<Stored | undef
   if (!row) return undefined;
   const { issuer, authEndpoint, tokenEndpoint, jwksEndpoint, platformName, tokenAudience, frameAncestors } = row;
   const { clientId, consumerKey, toolUrl, scope, deepLinkingResponseMode, deploymentPolicy, isActive, keyId, keySince, spare } = row;
-  const { deploymentIds, waiting, admitted, refused } = row;
+  const { deploymentIds, listed, waiting, admitted, refused } = row;
   return {
     platform: { issuer, authEndpoint, tokenEndpoint, jwksEndpoint, platformName, tokenAudience, frameAncestors },
     tool: { clientId, consumerKey, toolUrl, scope, deepLinkingResponseMode, deploymentPolicy, isActive },
-    deployments: { deploymentIds, waiting, admitted, refused },
+    deployments: { deploymentIds, listed, waiting, admitted, refused },
     isPlatformActive: row.isPlatformActive,
     keys: keysOf(keyId === null ? undefined : { kid: keyId, since: keySince }, spare),
   };
@@ -207,11 +207,12 @@ async function write(
   if (key) await replaceCurrent(tx, tables, reference, key.kid, now);
   const [written] = await tx.query<{ id: number }>(
     `INSERT INTO ${tables.tools} AS t (client_id, consumer_key, tool_url, scope, deep_linking_response_mode, is_active, platform_id,
-       public_key, private_key, key_id, key_since, managed_by, managed_ref, deployment_policy)
-     VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14)
+       public_key, private_key, key_id, key_since, managed_by, managed_ref, deployment_policy,
+       listed_deployments)
+     VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15)
      ON CONFLICT (managed_ref) DO UPDATE SET client_id = excluded.client_id, consumer_key = excluded.consumer_key, tool_url = excluded.tool_url,
        scope = excluded.scope, deep_linking_response_mode = excluded.deep_linking_response_mode, deployment_policy = excluded.deployment_policy,
-       is_active = excluded.is_active,
+       listed_deployments = excluded.listed_deployments, is_active = excluded.is_active,
        platform_id = excluded.platform_id, public_key = coalesce(excluded.public_key, t.public_key),
        private_key = coalesce(excluded.private_key, t.private_key), key_id = coalesce(excluded.key_id, t.key_id),
        key_since = CASE WHEN excluded.key_id IS NULL THEN t.key_since ELSE excluded.key_since END
@@ -231,6 +232,7 @@ async function write(
       MANAGED_BY,
       reference,
       tool.deploymentPolicy,
+      inOrder(deploymentIds),
     ],
   );
   if (present?.current) await takeStep(tx, tables, reference, stepOf(present, source), { keys: present, fresh, seal, now });

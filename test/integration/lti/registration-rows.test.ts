@@ -1,12 +1,15 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { Deployments } from '../../../pkg/lti/registrations/deployments.service.ts';
 import { newToolKey, type ToolKey } from '../../../pkg/lti/registrations/tool-key.ts';
 import { type Registration as LaunchedBy, requireUnused } from '../../../pkg/lti/launch/launch.sql.ts';
 import { type Registration, removeRegistration, syncRegistration } from '../../../pkg/lti/registrations/registration.sql.ts';
+import { systemClock } from '../../../pkg/runtime/clock.ts';
 import { silentLogger as log } from '../../../pkg/runtime/log.ts';
 import { systemRandom as random } from '../../../pkg/runtime/random.ts';
 import { Sealer } from '../../../pkg/runtime/sealing.ts';
-import type { Tx } from '../../../pkg/store/postgres/database.ts';
+import { Database, type Tx } from '../../../pkg/store/postgres/database.ts';
 import { SqlPool } from '../../../pkg/store/postgres/pool.ts';
+import { migrateTenant, rollbackTenant } from '../../../pkg/store/postgres/provisioning.ts';
 import type { TenantRows } from '../../../pkg/store/postgres/tenant-schema.ts';
 import { testBackends } from '../../support/backends.ts';
 import { newTenant, operatorSide } from '../../support/tenant.ts';
@@ -16,13 +19,16 @@ const ISSUER = 'https://lms.example';
 let rows: TenantRows;
 /** As the tenant's server reads the rows; its search path is the tenant's schema. */
 let server: SqlPool;
+let url: string;
 let key: ToolKey;
 
 beforeAll(async () => {
   const { stores } = testBackends();
   const { pool, shard } = await operatorSide(stores);
   const tenantId = String(Math.floor(random.fraction() * 2 ** 31) + 2 ** 31);
-  const { slug, url } = await newTenant(stores, shard, tenantId);
+  const made = await newTenant(stores, shard, tenantId);
+  const { slug } = made;
+  url = made.url;
   rows = { slug, tenantId, pool, sealer: new Sealer([{ id: 'p1', key: random.bytes(32) }], random) };
   server = new SqlPool({ url, poolSize: 3, log });
   key = await newToolKey();
@@ -108,6 +114,12 @@ test.each([
   },
 );
 
+const entriesOf = (clientId: string): Promise<{ action: string; changes: object }[]> =>
+  server.query(
+    `SELECT action, changes FROM audit_entries WHERE target_type = 'registration' AND target_name = $1 AND is_system AND action LIKE 'registration.%' ORDER BY id`,
+    [clientId],
+  );
+
 test('the audit log has a registration, what changes of it and of its LMS, and its end, and of its key the id alone', async () => {
   const issuer = 'https://audited.example';
   const wanted = registration('audited', issuer);
@@ -117,10 +129,7 @@ test('the audit log has a registration, what changes of it and of its LMS, and i
   await sync('ns/audited', { ...wanted, platform: { ...wanted.platform, jwksEndpoint: `${issuer}/other` } });
   await removeRegistration(rows, 'ns/audited');
 
-  const entries = await server.query<{ action: string; changes: object }>(
-    `SELECT action, changes FROM audit_entries WHERE target_type = 'registration' AND target_name = 'audited' AND is_system ORDER BY id`,
-  );
-  expect(entries).toEqual([
+  expect(await entriesOf('audited')).toEqual([
     {
       action: 'registration.create',
       changes: {
@@ -129,6 +138,8 @@ test('the audit log has a registration, what changes of it and of its LMS, and i
         scope: { from: null, to: 'openid' },
         is_active: { from: null, to: true },
         key_id: { from: null, to: key.kid },
+        deployment_policy: { from: null, to: 'Listed' },
+        deployment_ids: { from: null, to: ['1'] },
         issuer: { from: null, to: issuer },
       },
     },
@@ -137,6 +148,49 @@ test('the audit log has a registration, what changes of it and of its LMS, and i
     { action: 'registration.update', changes: { is_active: { from: false, to: true } } },
     { action: 'registration.delete', changes: {} },
   ]);
+});
+
+test('the audit log has which deployments a registration lists and its deploymentPolicy, also where one was admitted by REST before', async () => {
+  const issuer = 'https://listed.example';
+  const wanted = registration('listed', issuer);
+  const listing = (deploymentPolicy: 'Listed' | 'Confirm', ...deploymentIds: string[]) =>
+    sync('ns/listed', { ...wanted, tool: { ...wanted.tool, deploymentPolicy }, deploymentIds });
+  await listing('Listed', '1');
+  await listing('Listed', '2', '1');
+  await listing('Listed', '1', '2');
+  await listing('Confirm', '2');
+  const [tool] = await server.query<{ uuid: string }>(`SELECT uuid FROM lti_tools WHERE client_id = 'listed'`);
+  const db = new Database({ url, poolSize: 1, log });
+  await new Deployments({ db }).decide(tool?.uuid ?? '', { deployment_id: '3', status: 'admitted' });
+  await db.close();
+  await listing('Confirm', '2');
+  await listing('Confirm', '2', '3');
+  await listing('Confirm');
+
+  expect((await entriesOf('listed')).slice(1).map(({ changes }) => changes)).toEqual([
+    { deployment_ids: { from: ['1'], to: ['1', '2'] } },
+    { deployment_policy: { from: 'Listed', to: 'Confirm' }, deployment_ids: { from: ['1', '2'], to: ['2'] } },
+    { deployment_ids: { from: ['2'], to: ['2', '3'] } },
+    { deployment_ids: { from: ['2', '3'], to: [] } },
+  ]);
+});
+
+test('the list of a registration of the release before is what may launch and was not admitted by REST, and no entry is of that', async () => {
+  const wanted = registration('older', 'https://older.example');
+  await sync('ns/older', { ...wanted, tool: { ...wanted.tool, deploymentPolicy: 'Confirm' }, deploymentIds: ['2', '1'] });
+  await server.query(
+    `WITH admitted AS (INSERT INTO lti_deployment_requests (tool_id, platform_id, deployment_id, status, decided_at)
+       SELECT id, platform_id, '3', 'admitted', now() FROM lti_tools WHERE client_id = 'older' RETURNING *)
+     INSERT INTO lti_deployments (tool_id, platform_id, deployment_id) SELECT tool_id, platform_id, deployment_id FROM admitted`,
+  );
+  const before = await entriesOf('older');
+  const shard = { pool: rows.pool, clock: systemClock, random };
+  await rollbackTenant(shard, rows, '0261-listed-deployments');
+  await migrateTenant(shard, rows);
+
+  const [tool] = await server.query<{ listed: string[] }>(`SELECT listed_deployments AS listed FROM lti_tools WHERE client_id = 'older'`);
+  expect(tool?.listed).toEqual(['1', '2']);
+  expect(await entriesOf('older')).toEqual(before);
 });
 
 test('a platform that became inactive while a registration of it is there is active again after the next sync', async () => {

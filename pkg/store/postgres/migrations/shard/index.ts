@@ -34,6 +34,7 @@ import { auditOfCourses } from './0210-audit-of-courses.ts';
 import { deploymentChanges } from './0230-deployment-changes.ts';
 import { notifyOperator } from './0250-notify-operator.ts';
 import { notifyOfDeployments } from './0261-notify-of-deployments.ts';
+import { auditOfDeployments } from './0262-audit-of-deployments.ts';
 
 /** In their order. */
 export const shardMigrations: readonly Migration<object>[] = [
@@ -72,4 +73,5 @@ export const shardMigrations: readonly Migration<object>[] = [
   deploymentChanges,
   notifyOperator,
   notifyOfDeployments,
+  auditOfDeployments,
 ];
