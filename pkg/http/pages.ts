@@ -5,6 +5,7 @@ import { escapeHtml, PageProblem, type PageReply, type PageRequest, type PageRou
 import { origins } from '../store/postgres/origin.ts';
 import type { RequestAdmission } from './admission.ts';
 import { replyLingering } from './lingering-close.ts';
+import { PAGE_ERRORS_DE } from './page-errors.de.ts';
 import { errorBody, problemOf } from './middleware/errors.ts';
 import { readForm } from './request/form.ts';
 import { readPostedJson } from './request/posted-json.ts';
@@ -27,20 +28,23 @@ export function servePage(route: PageRoute, deps: PageDeps): Handler {
   return async (ctx) => {
     ctx.state.route = route.path;
     ctx.set(PAGE_HEADERS);
+    const languages = acceptedLanguages(ctx.get('accept-language'));
     try {
       if (!deps.hosts.has(ctx.get('host').toLowerCase()))
-        throw new PageProblem('host_unknown', 421, 'This service does not answer under this host name.');
+        throw new PageProblem('host_unknown', 421, 'This service does not answer under this host name.', {
+          messages: { de: 'Dieser Dienst antwortet nicht unter diesem Hostnamen.' },
+        });
       await deps.admission.admit(ctx, 'page');
-      const request = await pageRequest(ctx, route);
+      const request = await pageRequest(ctx, route, languages);
       const { ip, requestId } = request;
       send(ctx, await origins.run({ userId: null, ip, requestId }, () => route.handle(request)));
     } catch (error) {
-      refuse(ctx, error, deps.web, route);
+      refuse(ctx, error, { web: deps.web, route, language: pageLanguage(languages) });
     }
   };
 }
 
-async function pageRequest(ctx: Context, { takes }: PageRoute): Promise<PageRequest> {
+async function pageRequest(ctx: Context, { takes }: PageRoute, languages: readonly string[]): Promise<PageRequest> {
   const isForm = ctx.method === 'POST' && takes === undefined;
   return {
     requestId: ctx.state.requestId,
@@ -53,7 +57,7 @@ async function pageRequest(ctx: Context, { takes }: PageRoute): Promise<PageRequ
     ip: ctx.state.address,
     network: ctx.state.network,
     userAgent: ctx.req.headers['user-agent'],
-    languages: acceptedLanguages(ctx.get('accept-language')),
+    languages,
   };
 }
 
@@ -85,7 +89,8 @@ function send(ctx: Context, { status, body, headers = {} }: PageReply): void {
 }
 
 /** Replies to the person, or in JSON to a program that accepts it; internal errors are logged with their stack. */
-function refuse(ctx: Context, error: unknown, web: WebPages, { takes }: PageRoute): void {
+function refuse(ctx: Context, error: unknown, to: { web: WebPages; route: PageRoute; language: PageLanguage }): void {
+  const { web, route, language } = to;
   const problem = error instanceof PageProblem ? error : problemOf(error);
   if (problem.code === 'internal') ctx.state.log().error({ err: error }, 'a page failed');
   else if (problem.status >= 500) ctx.state.log().warn({ err: error }, 'a page failed: a service that it needs is unavailable');
@@ -94,13 +99,12 @@ function refuse(ctx: Context, error: unknown, web: WebPages, { takes }: PageRout
     ctx.set({ ...problem.headers });
     if (problem.retryAfter !== undefined) ctx.set('Retry-After', String(problem.retryAfter));
   }
-  if (takes === 'json' || ctx.accepts('html', 'json') === 'json') {
+  if (route.takes === 'json' || ctx.accepts('html', 'json') === 'json') {
     ctx.type = 'application/json; charset=utf-8';
     replyLingering(ctx, Buffer.from(JSON.stringify(errorBody(problem, ctx.state.requestId))), REFUSED_LINGER_MS);
     return;
   }
   ctx.type = 'text/html; charset=utf-8';
-  const language = pageLanguage(acceptedLanguages(ctx.get('accept-language')));
   replyLingering(ctx, Buffer.from(refusalPage(web, problem, { requestId: ctx.state.requestId, language })), REFUSED_LINGER_MS);
 }
 
@@ -127,7 +131,8 @@ function refusalPage(web: WebPages, problem: Problem | PageProblem, of: { reques
   const words = WORDS[of.language];
   const { wayBack, lms, addresses, messages } =
     problem instanceof PageProblem ? problem : { wayBack: undefined, lms: undefined, addresses: [], messages: {} };
-  const translated: string | undefined = (messages as PageProblem['messages'])[of.language];
+  const inCatalogue = of.language === 'de' && problem instanceof Problem ? PAGE_ERRORS_DE[problem.code] : undefined;
+  const translated: string | undefined = (messages as PageProblem['messages'])[of.language] ?? inCatalogue;
   const isForeign = translated === undefined && of.language !== 'en';
   const rows = addresses.map(({ field, address }) => `<dt>${escapeHtml(field)}</dt>\n<dd><code>${escapeHtml(address)}</code></dd>\n`);
   const fields = rows.length === 0 ? '' : `<h2>${words.fields}</h2>\n<dl>\n${rows.join('')}</dl>\n`;

@@ -73,7 +73,14 @@ export class WebBundle implements WebPages {
   document(script: WebScript, content: WebContent): string {
     const built = this.#scripts.get(script);
     if (!built)
-      throw new PageProblem('web_not_built', 503, 'The pages of this service are not built. Administrators: run make build, then restart.');
+      throw new PageProblem(
+        'web_not_built',
+        503,
+        'The pages of this service are not built. Administrators: run make build, then restart.',
+        {
+          messages: { de: 'Die Seiten dieses Dienstes sind nicht gebaut. Für die Administration: make build ausführen und neu starten.' },
+        },
+      );
     return this.#html(content, `${stylesOf(built)}<script type="module" src="/${built.file}"></script>\n`);
   }
 

@@ -1,6 +1,8 @@
+import { pageLanguage, type PageLanguage } from '../../api/page-language.ts';
 import { Problem } from '../../api/problem.ts';
 import { escapeHtml, type PageReply, type PageRequest, type PageRoute, type WebPages } from '../../api/page.ts';
 import type { ShareDownloads } from './share-downloads.service.ts';
+import { SHARE_TEXT, sizeOf, whenOf } from './share-text.ts';
 import type { SharedFileView } from './shares.schema.ts';
 
 const CSP = "default-src 'none'; style-src 'self'; base-uri 'none'; form-action 'self'; frame-ancestors 'none'";
@@ -10,33 +12,35 @@ const CSP = "default-src 'none'; style-src 'self'; base-uri 'none'; form-action 
  * lets the download begin leads to it. `apiPath`: of the API, without a slash at the end.
  */
 export function sharePages({ downloads, web, apiPath }: { downloads: ShareDownloads; web: WebPages; apiPath: string }): PageRoute[] {
-  const show = async (token: string, fault?: Fault): Promise<PageReply> => {
+  const show = async (token: string, language: PageLanguage, fault?: Fault): Promise<PageReply> => {
     try {
       const file = await downloads.show(token);
-      const body = filePage(file, fault);
-      return { status: fault?.status ?? 200, body: web.notice({ title: file.name, body }), headers: headersOf(fault) };
+      const body = filePage(file, language, fault);
+      return { status: fault?.status ?? 200, body: web.notice({ title: file.name, body, language }), headers: headersOf(fault) };
     } catch (error) {
       if (!(error instanceof Problem && error.code === 'not_found')) throw error;
-      return { status: 404, body: web.notice({ title: 'This link does not work', body: DEAD }), headers: headersOf() };
+      const { dead } = SHARE_TEXT[language];
+      return { status: 404, body: web.notice({ title: dead, body: deadPage(language), language }), headers: headersOf() };
     }
   };
 
   const begin = async (request: PageRequest): Promise<PageReply> => {
     const token = request.path['token'] ?? '';
     const password = request.parameters.get('password')?.[0];
+    const language = pageLanguage(request.languages);
     try {
       // Waiting for a slowed link has an end of its own.
       const pass = await downloads.pass(token, password, { network: request.network, signal: new AbortController().signal });
       return { status: 303, headers: { location: `${apiPath}/s/${token}/download?download=${encodeURIComponent(pass)}` } };
     } catch (error) {
-      const fault = error instanceof Problem ? faultOf(error) : undefined;
+      const fault = error instanceof Problem ? faultOf(error, language) : undefined;
       if (!fault) throw error;
-      return show(token, fault);
+      return show(token, language, fault);
     }
   };
 
   return [
-    { methods: ['get'], path: '/s/{token}', handle: (request) => show(request.path['token'] ?? '') },
+    { methods: ['get'], path: '/s/{token}', handle: (request) => show(request.path['token'] ?? '', pageLanguage(request.languages)) },
     { methods: ['post'], path: '/s/{token}', handle: begin },
   ];
 }
@@ -48,13 +52,13 @@ interface Fault {
 }
 
 /** What the page says of it, beside the password. Undefined: it is no fault of the form. */
-function faultOf({ code, status, retryAfter }: Problem): Fault | undefined {
+function faultOf({ code, status, retryAfter }: Problem, language: PageLanguage): Fault | undefined {
+  const text = SHARE_TEXT[language];
   if (code === 'not_found') return { status, message: '' };
-  if (code === 'share_password_required') return { status, message: 'Enter the password.' };
-  if (code === 'share_password_wrong') return { status, message: 'This password is wrong.' };
+  if (code === 'share_password_required') return { status, message: text.enterPassword };
+  if (code === 'share_password_wrong') return { status, message: text.wrongPassword };
   if (code !== 'too_many_attempts') return undefined;
-  const minutes = Math.ceil((retryAfter ?? 0) / 60);
-  return { status, message: `Too many wrong passwords. Try again in ${minutes === 1 ? 'a minute' : `${minutes} minutes`}.`, retryAfter };
+  return { status, message: text.tooManyAttempts(Math.ceil((retryAfter ?? 0) / 60)), retryAfter };
 }
 
 const headersOf = (fault?: Fault): Record<string, string> => ({
@@ -62,42 +66,35 @@ const headersOf = (fault?: Fault): Record<string, string> => ({
   ...(fault?.retryAfter === undefined ? {} : { 'retry-after': String(fault.retryAfter) }),
 });
 
-const DEAD = `<main class="share">
-<h1>This link does not work</h1>
-<p>It may have ended, it may have been used up, or the address may be incomplete. Ask whoever sent it to you for a new one.</p>
+const deadPage = (language: PageLanguage): string => `<main class="share">
+<h1>${SHARE_TEXT[language].dead}</h1>
+<p>${SHARE_TEXT[language].whyDead}</p>
 </main>`;
 
-function filePage(file: SharedFileView, fault: Fault | undefined): string {
-  const facts = [sizeOf(file.size), ...(file.mime_type === null ? [] : [file.mime_type])].map((fact) => escapeHtml(fact)).join(' · ');
-  const left = file.downloads_left;
+function filePage(file: SharedFileView, language: PageLanguage, fault: Fault | undefined): string {
+  const text = SHARE_TEXT[language];
+  const facts = [sizeOf(file.size, language), ...(file.mime_type === null ? [] : [file.mime_type])]
+    .map((fact) => escapeHtml(fact))
+    .join(' · ');
+  const { expires_at: end, downloads_left: left } = file;
   const notes = [
-    ...(file.expires_at === null ? [] : [`The link ends on ${whenOf(file.expires_at)}.`]),
-    ...(left === null ? [] : [left === 1 ? 'It can be used once more.' : `It can be used ${left} more times.`]),
+    ...(end === null ? [] : [text.ends(`<time datetime="${end}">${whenOf(end, language)} UTC</time>`)]),
+    ...(left === null ? [] : [text.left(left)]),
   ];
   return `<main class="share">
 <h1>${escapeHtml(file.name)}</h1>
 <p class="facts">${facts}</p>
 <form method="post">
-${file.has_password ? passwordField(fault) : ''}<button type="submit">Download</button>
+${file.has_password ? passwordField(language, fault) : ''}<button type="submit">${text.download}</button>
 </form>
 ${notes.length === 0 ? '' : `<p class="facts">${notes.join(' ')}</p>\n`}</main>`;
 }
 
-const passwordField = (fault: Fault | undefined): string => `<label for="password">Password</label>
+const passwordField = (
+  language: PageLanguage,
+  fault: Fault | undefined,
+): string => `<label for="password">${SHARE_TEXT[language].password}</label>
 <input id="password" name="password" type="password" autocomplete="off" required autofocus${
   fault ? ' aria-invalid="true" aria-describedby="fault"' : ''
 }>
 ${fault ? `<p id="fault" class="note" role="alert">${escapeHtml(fault.message)}</p>\n` : ''}`;
-
-const UNITS = ['bytes', 'KB', 'MB', 'GB', 'TB'];
-
-/** As people read it, by thousands: `1 byte`, `12 KB`, `3.4 MB`. */
-export function sizeOf(bytes: number): string {
-  if (bytes === 1) return '1 byte';
-  const power = bytes < 1000 ? 0 : Math.min(UNITS.length - 1, Math.floor(Math.log10(bytes) / 3));
-  const value = bytes / 1000 ** power;
-  return `${power === 0 || value >= 10 ? Math.round(value) : value.toFixed(1)} ${UNITS[power]}`;
-}
-
-const WHEN = new Intl.DateTimeFormat('en-GB', { dateStyle: 'long', timeStyle: 'short', timeZone: 'UTC' });
-const whenOf = (time: string): string => `<time datetime="${time}">${WHEN.format(new Date(time))} UTC</time>`;

@@ -3,7 +3,8 @@ import { escapeHtml, type PageReply, type WebPages } from '../../api/page.ts';
 import { sourceOf } from './frame-ancestors.policy.ts';
 import type { StorageSlot } from '../login/login-state.ts';
 
-const WORDS = {
+/** What the two pages say while they are there. */
+export const STORAGE_TEXT = {
   en: { title: 'Opening', next: 'Continue', allow: 'Allow scripts or cookies for this service to open your course.' },
   de: { title: 'Wird geöffnet', next: 'Weiter', allow: 'Erlauben Sie Skripte oder Cookies für diesen Dienst, um Ihren Kurs zu öffnen.' },
 } as const satisfies Record<PageLanguage, Record<string, string>>;
@@ -19,12 +20,12 @@ const csp = (formAction: string): string =>
 export function putPage(web: WebPages, put: StorageSlot & { readonly value: string }, next: URL, language: PageLanguage): PageReply {
   const body = exchange(
     { step: 'put', origin: next.origin, next: next.href, ...put },
-    `<noscript><p><a href="${escapeHtml(next.href)}">${WORDS[language].next}</a></p></noscript>`,
+    `<noscript><p><a href="${escapeHtml(next.href)}">${STORAGE_TEXT[language].next}</a></p></noscript>`,
     language,
   );
   return {
     status: 200,
-    body: web.document('storage', { title: WORDS[language].title, body, language }),
+    body: web.document('storage', { title: STORAGE_TEXT[language].title, body, language }),
     headers: { 'content-security-policy': csp("'none'") },
   };
 }
@@ -50,14 +51,14 @@ export function getPage(
   const body = exchange(
     { step: 'get', ...asked },
     `<form method="post" action="${escapeHtml(action)}">${hidden('state', state)}${hidden('id_token', idToken)}${hidden('stored', '')}
-<noscript><p>${WORDS[language].allow}</p></noscript></form>`,
+<noscript><p>${STORAGE_TEXT[language].allow}</p></noscript></form>`,
     language,
   );
   // Chromium applies `form-action` to a form's redirects too; they end at the tool's address.
   const targets = new Set(["'self'", ...toolUrls.map(sourceOf).filter((source) => source !== undefined)]);
   return {
     status: 200,
-    body: web.document('storage', { title: WORDS[language].title, body, language }),
+    body: web.document('storage', { title: STORAGE_TEXT[language].title, body, language }),
     // A form of a `no-referrer` page is posted with `Origin: null`.
     headers: { 'content-security-policy': csp([...targets].join(' ')), 'referrer-policy': 'same-origin' },
   };
@@ -65,5 +66,5 @@ export function getPage(
 
 function exchange(data: Readonly<Record<string, string>>, content: string, language: PageLanguage): string {
   const attributes = Object.entries(data).map(([name, value]) => ` data-${name}="${escapeHtml(value)}"`);
-  return `<main id="exchange"${attributes.join('')}><p role="status">${WORDS[language].title} …</p>${content}</main>`;
+  return `<main id="exchange"${attributes.join('')}><p role="status">${STORAGE_TEXT[language].title} …</p>${content}</main>`;
 }

@@ -94,10 +94,12 @@ test('the page is in the language that the LMS shows, else the person’s, else 
 test('a refusal is in the language that the browser wants, with the same code', async () => {
   const german = await new Browser().get(`${tenant.url}/lti/entry`, { 'accept-language': 'de' });
   const other = await new Browser().get(`${tenant.url}/lti/entry`, { 'accept-language': 'fr' });
+  const unknownHost = await new Browser().get(`${tenant.url}/lti/entry`, { 'accept-language': 'de', host: 'elsewhere.example.org' });
 
   expect(german.text).toContain('<html lang="de">');
   expect(german.text).toContain('Diese Seite öffnet sich aus Ihrem Kurs: Öffnen Sie dort den Link.');
   expect(other.text).toContain('This page opens from your course: open the link there.');
+  expect(unknownHost.text).toContain('Dieser Dienst antwortet nicht unter diesem Hostnamen.');
   for (const { status, text } of [german, other]) expect([status, text.includes('<code>entry_token_missing</code>')]).toEqual([400, true]);
 });
 
