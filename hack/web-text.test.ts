@@ -1,26 +1,24 @@
 import { afterEach, expect, test } from '@jest/globals';
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { CATALOGUE } from '../pkg/api/error-catalogue.ts';
+import { PAGE_ERRORS_DE } from '../pkg/http/page-errors.de.ts';
+import { resultOfReply } from '../pkg/lti/grades/replies.policy.ts';
 import { LINK_PROBLEM_CODES } from '../pkg/lti/links/link-problems.policy.ts';
+import type { Catalogue } from '../pkg/web/text/catalogue.ts';
+import { de } from '../pkg/web/text/de.ts';
+import { en } from '../pkg/web/text/en.ts';
+import { reasonInWords } from '../pkg/web/text/reasons.ts';
+import { count, speak, t, timeInWords } from '../pkg/web/text/text.ts';
 
-const web = join(import.meta.dirname, '../pkg/web');
+const root = join(import.meta.dirname, '..');
+const web = join(root, 'pkg/web');
 
-/** A file of pkg/web, which nothing else imports: here it is what is looked at. */
-const textFile = <T>(name: string): Promise<T> => import(join(web, 'text', name)) as Promise<T>;
-
-type Values = Readonly<Record<string, string>>;
-const { en } = await textFile<{ en: Values }>('en.ts');
-const { de } = await textFile<{ de: Values }>('de.ts');
-const { count, speak, t, timeInWords } = await textFile<{
-  count: (key: string, number: number) => string;
-  speak: (language: string) => Promise<void>;
-  t: (key: string, values?: Values) => string;
-  timeInWords: (iso: string) => string;
-}>('text.ts');
+const sourceOf = (file: string): string => readFileSync(join(root, file), 'utf8');
 
 /** The pages' sources, the catalogues left out. */
 const sources = readdirSync(web, { recursive: true, encoding: 'utf8' })
-  .filter((file) => /\.tsx?$/.test(file) && !/^dist|^text\/|\.test\.ts$/.test(file))
+  .filter((file) => /\.tsx?$/.test(file) && !/^dist|^text\/(en|de)\.ts$|\.test\.ts$/.test(file))
   .map((file) => readFileSync(join(web, file), 'utf8'))
   .join('\n');
 
@@ -31,7 +29,7 @@ afterEach(() => speak('en'));
 test('both languages have the same keys, with the same values put in, and no text is empty', () => {
   expect(Object.keys(de)).toEqual(Object.keys(en));
   for (const [key, text] of Object.entries(en)) {
-    const other = de[key] ?? '';
+    const other = de[key as keyof Catalogue] ?? '';
     expect([key, valuesIn(other)]).toEqual([key, valuesIn(text)]);
     expect([key, other.trim() === other && other !== '']).toEqual([key, true]);
   }
@@ -50,6 +48,112 @@ test('each text is used by a page', () => {
 
 test('each problem of a placed link is said in the language of the page', () => {
   expect(LINK_PROBLEM_CODES.filter((code) => !Object.hasOwn(en, `refused.${code}`))).toEqual([]);
+});
+
+/** Codes of operations that no page asks for, and of requests as no page sends them. */
+const NOT_OF_PAGES = [
+  'invalid_credentials',
+  'invalid_refresh_token',
+  'invalid_reset_token',
+  'session_expired',
+  'tenant_mismatch',
+  'share_password_required',
+  'share_password_wrong',
+  'too_many_attempts',
+  'method_not_allowed',
+  'unsupported_media_type',
+  'headers_too_large',
+  'precondition_failed',
+  'range_not_satisfiable',
+  'tus_version_unsupported',
+  'checksum_mismatch',
+  'value_type_mismatch',
+  'address_refused',
+  'archive_too_large',
+  'archive_refused',
+  'pdf_signed',
+  'pdf_encrypted',
+  'helper_not_configured',
+  'helper_rejected',
+  'helper_unavailable',
+];
+
+test('each code of the API that a page can show has a text in the language of the page', () => {
+  const untranslated = Object.keys(CATALOGUE).filter((code) => !Object.hasOwn(en, `refused.${code}`));
+
+  expect(untranslated.sort()).toEqual(NOT_OF_PAGES.sort());
+});
+
+test('each code that a page of the server can show in place of another page has a German text', () => {
+  const files = ['admission', 'rate-limits', 'request/form', 'request/posted-json', 'middleware/errors'].map(
+    (file) => `pkg/http/${file}.ts`,
+  );
+  const codes = [
+    ...files,
+    'pkg/api/suspended-reply.ts',
+    'pkg/content/shares/share-downloads.service.ts',
+    'pkg/content/shares/share-proof.ts',
+  ]
+    .flatMap((file) => [...sourceOf(file).matchAll(/new Problem\(\s*'(\w+)'/g)].map(([, code = '']) => code))
+    .filter((code) => !code.startsWith('share_password')); // the page of the link says it at its field
+
+  expect(codes).toEqual(expect.arrayContaining(['rate_limit_exceeded', 'unavailable', 'internal', 'payload_too_large', 'not_found']));
+  expect(codes.filter((code) => !Object.hasOwn(PAGE_ERRORS_DE, code))).toEqual([]);
+});
+
+/** A template's text with something in the place of each value. */
+const filledIn = (template: string): string =>
+  template
+    .replaceAll(/\$\{[\w.]*[mM]s\}/g, '15000')
+    .replaceAll(/\$\{(target\.port|maxBytes)\}/g, '443')
+    .replaceAll('${what}', 'begin its reply')
+    .replaceAll(/\$\{[^}]+\}/g, 'lms.example');
+
+/** Why a grade is not in the grade book yet, in each way that the code has. */
+function reasons(): string[] {
+  const templates = (file: string, pattern: RegExp): string[] =>
+    [...sourceOf(file).matchAll(pattern)].map(([, text, other = '']) => filledIn(text ?? other));
+  const network = [
+    ...['client', 'guarded-connector'].flatMap((file) =>
+      templates(`pkg/net/${file}.ts`, /new EgressError\('(?!aborted|request_refused)\w+', (?:`([^`]+)`|'([^']+)')/g),
+    ),
+    ...templates('pkg/net/egress-error.ts', /\['(?!aborted|request_refused)\w+', '([^']+)'\]/g).map((text) => `lms.example ${text}`),
+    ...templates('pkg/net/egress-error.ts', /new EgressError\('\w+', `([^`]+)`, \{ status/g),
+  ];
+  const answers = [302, 400, 401, 404, 409, 422, 429, 503].flatMap((status) =>
+    ['', 'Spalte fehlt'].map((text) => resultOfReply(status, { isResend: false, text, retryAfter: undefined })),
+  );
+  const answered = answers.flatMap((answer) => ('reason' in answer ? [answer.reason] : []));
+  const tokens = [
+    ...templates('pkg/lti/services/service-tokens.ts', /ServiceTokenError\([`'](the LMS gave no token: [^$`']+(?:\$\{missing[^`]*)?)[`']/g),
+    ...templates('pkg/lti/services/service-client.ts', /ServiceTokenError\('([^']+)'/g),
+    ...['', ' (invalid_client: unknown)'].map((said) => `the LMS gave no token: it answered 401${said}`),
+    'the LMS gave no token: it answered 400 (bad iat); clocks differ: that of the LMS (2026-01-01T00:00:00Z) is 90 s behind ours (2026-01-01T00:01:30Z)',
+    'the LMS gave no token: it answered 400 (bad iat); clocks may differ: ours says 2026-01-01T00:01:30Z',
+    ...network.map((text) => `the LMS gave no token: ${text}`),
+  ];
+  const processor = [
+    ...templates('pkg/lti/grades/submit-grade.processor.ts', /reason: '([^']+)'/g),
+    ...templates('pkg/lti/grades/submit-grade.processor.ts', /later\('([^']+)'/g),
+    'a newer score stands: the LMS answered 409',
+    'the LMS answered 409; a newer score of this person is about to be sent',
+    'the LMS answered 409: too old; it is sent again with a later timestamp',
+  ];
+  return [...network, ...answered, ...tokens, ...processor];
+}
+
+test('each reason why a grade is not in the grade book is said in the language of the page, after any number of attempts', async () => {
+  const all = reasons();
+  const given = all.map((reason) => `given up after 9 attempts: ${reason}`);
+  await speak('de');
+  const german = [...all, ...given].map((reason) => [reason, reasonInWords(reason)]);
+
+  expect(all.length).toBeGreaterThan(80);
+  expect(german.filter(([reason, words]) => words === reason || /\b(the|its?|did|not|answer|ended)\b|\{/.test(words ?? ''))).toEqual([]);
+  expect(reasonInWords('given up after 9 attempts: the LMS answered 503: Wartung')).toBe(
+    'Ihr LMS hat mit Status 503 geantwortet: „Wartung“. Nach 9 Versuchen aufgegeben.',
+  );
+  expect(reasonInWords('teapot')).toBe('teapot');
 });
 
 test('what a page says follows its language: texts, plurals, numbers and times', async () => {

@@ -31,7 +31,8 @@ export function entriesInWords(folders: number, files: number, isMore: boolean):
 }
 
 /** Codes of which the server's sentence says more, where it is in the language of the page. */
-const SAYS_MORE = /^(validation_failed|conflict|suspended|registration_inactive|(line|lms|score|picker|target|link)_\w+)$/;
+const SAYS_MORE =
+  /^(validation_failed|conflict|suspended|registration_inactive|managed|item_refused|(line|lms|score|picker|target|link)_\w+)$/;
 
 export function refusalInWords({ code, message, retryAfter }: Refusal): string {
   const key = `refused.${code}`;

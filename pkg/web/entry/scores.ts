@@ -1,3 +1,4 @@
+import { reasonInWords } from '../text/reasons.ts';
 import { inDigits, t } from '../text/text.ts';
 import type { Grade, Result } from './course-api.ts';
 
@@ -16,7 +17,7 @@ export const isCommentTooLong = (comment: string): boolean => comment.length > C
 const KEYS = { pending: 'grades.pending', submitted: 'grades.submitted', failed: 'grades.failed' } as const;
 
 export const gradeInWords = ({ score, score_maximum: maximum, status, reason }: Grade): string =>
-  t(KEYS[status], { points: pointsInWords(score, maximum), reason: reason ?? '' }).trim();
+  t(KEYS[status], { points: pointsInWords(score, maximum), reason: reason === null ? '' : reasonInWords(reason) }).trim();
 
 export const resultInWords = (result: Result | undefined): string =>
   result === undefined || result.result_score === null ? t('grades.noScore') : pointsInWords(result.result_score, result.result_maximum);

@@ -1,0 +1,37 @@
+import { type Key, t } from './text.ts';
+
+/**
+ * What the server says of a grade that is not in the grade book yet, and the text for it. The first that fits is taken; what its expression names is
+ * put in, and `rest` is itself such a sentence.
+ */
+const REASONS: readonly (readonly [RegExp, Key])[] = [
+  [/^given up after (?<attempts>\d+) attempts: (?<rest>.+)$/s, 'reason.givenUp'],
+  [/^the LMS gave no token: (?<rest>.+)$/s, 'reason.noToken'],
+  [/^a newer score (?:was submitted before this one|stands: .*)$/s, 'reason.newer'],
+  [/; a newer score of this person is about to be sent$/, 'reason.waits'],
+  [/; it is sent again with a later timestamp$/, 'reason.later'],
+  [/; clocks differ: that of the LMS \((?<theirs>\S+)\) is (?<seconds>\d+) s /, 'reason.clocks'],
+  [/; clocks may differ/, 'reason.clocksMay'],
+  [/^(?:the LMS|it) answered (?<status>\d{3})(?:; redirects are not followed)?$/, 'reason.answered'],
+  [/^(?:the LMS|it) answered (?<status>\d{3})(?:: | \()(?<words>.*?)\)?(?:; redirects are not followed)?$/s, 'reason.answeredThat'],
+  [/^the registration of the LMS is not active$/, 'reason.inactive'],
+  [/^the private key of the registration cannot be opened$|^the registration has no key yet$/, 'reason.key'],
+  [/^it did not grant /, 'reason.scope'],
+  [/^its (?:answer holds no usable access_token|token_type is not Bearer)$/, 'reason.odd'],
+  [/^(?<host>\S+) (?:did not .+ within|was silent for) \d+ ms$/, 'reason.late'],
+  [/^(?<host>\S+) has no valid TLS certificate or does not speak TLS /, 'reason.tls'],
+  [/ (?:sent a reply of more than \d+ bytes|sent more headers than are accepted|does not speak HTTP\/1\.1)$/, 'reason.odd'],
+  [/ (?:leads to a private address|is only spoken to by https)$|^the address (?:at .+ carries|is no http) /, 'reason.address'],
+  [/^(?<host>\S+) (?:does not resolve to an address$|takes no connection on port |ended |stopped |went |was not )/, 'reason.unreachable'],
+];
+
+/** The sentence in the language of the page; where no text says it, as the server wrote it. */
+export function reasonInWords(reason: string): string {
+  for (const [pattern, key] of REASONS) {
+    const found = pattern.exec(reason);
+    if (!found) continue;
+    const { rest, ...values } = found.groups ?? {};
+    return t(key, rest === undefined ? values : { ...values, rest: reasonInWords(rest) });
+  }
+  return reason;
+}
