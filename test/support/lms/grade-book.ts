@@ -81,9 +81,9 @@ export class GradeBook {
   }
 
   /** A launch names this address: from now on a line item of its link is there. Addresses elsewhere are nobody's. */
-  offer(address: unknown, { course, resourceLinkId }: Launch, clientId: string): void {
+  offer(address: unknown, { course, resourceLinkId, linkTitle = 'Files' }: Launch, clientId: string): void {
     if (course === null || typeof address !== 'string' || !address.startsWith(`${this.#issuer}/`)) return;
-    const definition = { label: 'Files', scoreMaximum: DEFAULT_MAXIMUM, resourceLinkId, startDateTime: null, endDateTime: null };
+    const definition = { label: linkTitle, scoreMaximum: DEFAULT_MAXIMUM, resourceLinkId, startDateTime: null, endDateTime: null };
     const item = this.#items.get(address) ?? { id: address, courseId: course.id, tools: new Set(), definition };
     item.tools.add(clientId);
     this.#items.set(address, item);
