@@ -9,7 +9,7 @@ import { runProgram } from '../../pkg/runtime/program.ts';
 import { systemRandom } from '../../pkg/runtime/random.ts';
 import { Sealer } from '../../pkg/runtime/sealing.ts';
 import { Database } from '../../pkg/store/postgres/database.ts';
-import { SqlPool } from '../../pkg/store/postgres/pool.ts';
+import { SqlPool, USES_OF_A_CONNECTION } from '../../pkg/store/postgres/pool.ts';
 import { Registry } from '../../pkg/store/postgres/registry.ts';
 import { startTraces } from '../../pkg/runtime/trace-settings.ts';
 import { trustCertificates } from '../../pkg/runtime/trusted-certificates.ts';
@@ -69,7 +69,7 @@ await runProgram(
 
 function poolsOf(url: string, { CARREL_DATABASE_POOL_SIZE: poolSize }: WorkerConfig): WorkerShard {
   return {
-    db: new Database({ url, poolSize, queryTimeoutMs: QUERY_TIMEOUT_MS, log }),
+    db: new Database({ url, poolSize, queryTimeoutMs: QUERY_TIMEOUT_MS, connectionUses: USES_OF_A_CONNECTION, log }),
     leasePool: new SqlPool({ url, poolSize: LEASE_POOL_SIZE, queryTimeoutMs: LEASE_QUERY_TIMEOUT_MS, log }),
   };
 }

@@ -258,7 +258,14 @@ function connect(options: ConnectionOptions, signal: AbortSignal): Sequelize {
       query_timeout: options.queryTimeoutMs ?? DEFAULT_QUERY_TIMEOUT_MS,
       keepAlive: true,
     },
-    pool: { min: 0, max: options.poolSize, idle: IDLE_CONNECTION_MS, evict: EVICT_EVERY_MS, acquire: ACQUIRE_TIMEOUT_MS },
+    pool: {
+      min: 0,
+      max: options.poolSize,
+      idle: IDLE_CONNECTION_MS,
+      evict: EVICT_EVERY_MS,
+      acquire: ACQUIRE_TIMEOUT_MS,
+      maxUses: options.connectionUses ?? Infinity,
+    },
     retry: { max: 0 },
   } as ConstructorParameters<typeof Sequelize>[1] & object);
   const manager = connectionManager(sequelize);

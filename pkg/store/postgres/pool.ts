@@ -16,6 +16,8 @@ export interface ConnectionOptions {
   readonly poolSize: number;
   /** Of a Database: what the role's password is about to become, or has become, while it is rotated. */
   readonly nextPassword?: string | undefined;
+  /** Of a Database: after so many statements and transactions a connection ends, as it does in every SqlPool; left out: after none. */
+  readonly connectionUses?: number;
   readonly log: Logger;
   readonly observe?: ObserveStatement;
   /** An answer that takes longer counts as no answer; a little more than the role's statement_timeout. */
@@ -26,13 +28,18 @@ export interface SqlPoolOptions extends ConnectionOptions {
   /** Both are settings of the connection, for statements that set none of their own; left out: those of the role. A pooler in between would refuse them. */
   readonly lockTimeoutMs?: number;
   readonly statementTimeoutMs?: number;
-  /** Somebody notified a channel that a connection of the pool listens to (LISTEN). It is not closed while idle. */
+  /** Somebody notified a channel that a connection of the pool listens to (LISTEN). It is closed neither while idle nor after many uses. */
   readonly onNotification?: () => void;
 }
 
 export const CONNECT_TIMEOUT_MS = 4_000;
 export const IDLE_CONNECTION_MS = 10_000;
 export const DEFAULT_QUERY_TIMEOUT_MS = 9_000;
+/**
+ * A connection that serves many tenants ends after so many statements and transactions. Postgres keeps the plans of each tenant's functions for as long as
+ * the connection lasts, and looks at all of them whenever somebody changes a table (docs/decisions/stores.md).
+ */
+export const USES_OF_A_CONNECTION = 200;
 
 /** A transaction that also moves rows as a stream, in the text format of COPY. Each stream ends before the next statement. */
 export interface CopyingSql extends Sql {
@@ -55,7 +62,8 @@ export interface Transactions extends Sql {
 }
 
 /**
- * Plain node-postgres, for programs that work across tenants (operator, worker, carrel). Holds no connection while idle, unless it listens.
+ * Plain node-postgres, for programs that work across tenants (operator, worker, carrel). Holds no connection while idle, nor for more than
+ * USES_OF_A_CONNECTION, unless it listens. So nothing may be set for a session.
  * Throws StoreUnavailableError and the errors of errors.ts.
  */
 export class SqlPool implements Transactions {
@@ -68,7 +76,7 @@ export class SqlPool implements Transactions {
     this.#pool = new pg.Pool({
       connectionString: options.url,
       max: options.poolSize,
-      idleTimeoutMillis: options.onNotification ? 0 : IDLE_CONNECTION_MS,
+      ...(options.onNotification ? { idleTimeoutMillis: 0 } : { idleTimeoutMillis: IDLE_CONNECTION_MS, maxUses: USES_OF_A_CONNECTION }),
       connectionTimeoutMillis: CONNECT_TIMEOUT_MS,
       query_timeout: options.queryTimeoutMs ?? 60_000,
       ...(options.lockTimeoutMs === undefined ? {} : { lock_timeout: options.lockTimeoutMs }),

@@ -6,6 +6,7 @@ import type { User } from '../../../pkg/store/postgres/tables.ts';
 import { atEnd } from '../../support/fixture.ts';
 import { storeSuite } from '../../support/store-suite.ts';
 import { newTenant, openDatabase, type TenantLogin } from '../../support/tenant.ts';
+import { range } from '../../support/wait.ts';
 
 const { running, pool, shard } = storeSuite();
 let tenant: TenantLogin;
@@ -191,4 +192,24 @@ test('of a transaction within another nothing is left where it throws; what rema
   expect(await db.tables.files.count({ name: 'inner.txt' })).toBe(0);
   await fill(false);
   expect(await db.tables.files.count({ name: 'inner.txt' })).toBe(1);
+});
+
+test('with a bound of uses a connection ends while statements and transactions go on, prepared ones too, and nothing is lost', async () => {
+  const bounded = openDatabase(tenant, { poolSize: 2, connectionUses: 5 });
+  const pid = 'SELECT pg_backend_pid() AS pid';
+  const ask = async (at: number): Promise<number> => {
+    const [row] = await (at % 3 === 0
+      ? bounded.transaction(async (tx) => (await tx.query(pid), tx.query<{ pid: number }>(pid)))
+      : at % 3 === 1
+        ? bounded.prepared<{ pid: number }>('uses', pid)
+        : bounded.query<{ pid: number }>(pid));
+    return row?.pid ?? 0;
+  };
+
+  const pids = await Promise.all(range(60).map(ask));
+  await bounded.close();
+
+  const uses = [...new Set(pids)].map((one) => pids.filter((each) => each === one).length);
+  expect(uses.reduce((sum, count) => sum + count, 0)).toBe(60);
+  expect(Math.max(...uses)).toBe(5);
 });

@@ -1,8 +1,8 @@
 import { expect, test } from '@jest/globals';
 import { silentLogger } from '../../../pkg/runtime/log.ts';
-import { SqlPool } from '../../../pkg/store/postgres/pool.ts';
+import { SqlPool, USES_OF_A_CONNECTION } from '../../../pkg/store/postgres/pool.ts';
 import { storeSuite } from '../../support/store-suite.ts';
-import { waitFor } from '../../support/wait.ts';
+import { range, waitFor } from '../../support/wait.ts';
 
 const { running } = storeSuite();
 const backendOf = async (pool: SqlPool): Promise<number | undefined> =>
@@ -58,5 +58,43 @@ test('a pool that is abandoned fails what waits for an answer, and goes on with 
 
   expect(await busy).toBe('StoreUnavailableError');
   expect(after).not.toBe(idle);
+  await pool.close();
+});
+
+test('connections end after so many statements and transactions while work goes on, and nothing is lost', async () => {
+  const pool = new SqlPool({ url: running.postgres.operator, poolSize: 3, log: silentLogger });
+  const count = 6 * USES_OF_A_CONNECTION;
+  await pool.query('CREATE TABLE carrel.uses (id integer PRIMARY KEY, pids integer[] NOT NULL)');
+  const insert = `INSERT INTO carrel.uses (id, pids) VALUES ($1, ARRAY[pg_backend_pid()])`;
+  const one = (id: number) => pool.query(insert, [id]);
+  const several = (id: number) =>
+    pool.transaction(async (tx) => {
+      await tx.query(insert, [id]);
+      await tx.query('UPDATE carrel.uses SET pids = pids || pg_backend_pid() WHERE id = $1', [id]);
+    });
+
+  await Promise.all(range(count).map((id) => (id % 2 === 0 ? one(id) : several(id))));
+  const rows = await pool.query<{ pids: number[] }>('SELECT pids FROM carrel.uses');
+  await pool.query('DROP TABLE carrel.uses');
+  await pool.close();
+
+  const uses = new Map<number, number>();
+  for (const { pids } of rows) for (const pid of new Set(pids)) uses.set(pid, (uses.get(pid) ?? 0) + 1);
+  expect(rows).toHaveLength(count);
+  expect(rows.filter(({ pids }) => new Set(pids).size > 1)).toEqual([]);
+  expect(Math.max(...uses.values())).toBeLessThanOrEqual(USES_OF_A_CONNECTION);
+});
+
+test('a connection that listens stays, however much it is used, and hears what is notified', async () => {
+  let heard = 0;
+  const pool = new SqlPool({ url: running.postgres.operator, poolSize: 1, log: silentLogger, onNotification: () => (heard += 1) });
+  await pool.query('LISTEN uses');
+  const before = await backendOf(pool);
+  for (const _ of range(USES_OF_A_CONNECTION + 1)) await pool.query('SELECT 1');
+
+  await pool.query('NOTIFY uses');
+  await waitFor('the notification', () => heard === 1);
+
+  expect(await backendOf(pool)).toBe(before);
   await pool.close();
 });
