@@ -1,4 +1,5 @@
 import type { Command } from 'commander';
+import type { Installation } from '../../pkg/admin/installation.ts';
 
 const WHERE_HELP = `
 Run it where the operator runs (kubectl exec); without CARREL_SHARDS_DIR it is the platform on this machine.
@@ -25,10 +26,10 @@ Also: the job failed or was canceled. Exit code 130: Ctrl-C.`;
 const jsonOption = (description: string): [string, string, boolean] => ['--json', description, false];
 const ONE_LINE = jsonOption('a line of JSON');
 
-type Installation = { readonly stateDirectory: string; readonly env: NodeJS.ProcessEnv };
+type At = () => Promise<Installation>;
 
 /** `carrel jobs` and `carrel webhooks`: what there is of them in an installation, for whoever runs it. */
-export function addJobCommands(program: Command, at: Installation): void {
+export function addJobCommands(program: Command, at: At): void {
   addJobs(program.command('jobs').description('jobs of the worker, dead letters too, and of people').addHelpText('after', STATES_HELP), at);
   addWebhooks(program.command('webhooks').description('webhooks of tenants and their deliveries').addHelpText('after', WHERE_HELP), at);
 }
@@ -38,7 +39,7 @@ interface OfJob {
   readonly json: boolean;
 }
 
-function addJobs(jobs: Command, at: Installation): void {
+function addJobs(jobs: Command, at: At): void {
   jobs
     .command('list')
     .description('list jobs that failed or wait for another attempt')
@@ -48,7 +49,7 @@ function addJobs(jobs: Command, at: Installation): void {
     .addHelpText('after', STATES_HELP)
     .action(async ({ tenant, state, json }: { tenant?: string; state?: string; json: boolean }) => {
       const { listJobs } = await import('../../pkg/local/commands/jobs.ts');
-      await listJobs({ tenant, state, json, ...at });
+      await listJobs({ tenant, state, json, installation: await at() });
     });
   const ofOne = (name: string, description: string, help: string): Command =>
     jobs
@@ -60,20 +61,20 @@ function addJobs(jobs: Command, at: Installation): void {
       .addHelpText('after', help);
   ofOne('show', 'print all that there is of a job, as JSON', STATES_HELP).action(async (id: string, of: OfJob) => {
     const { showJob } = await import('../../pkg/local/commands/jobs.ts');
-    await showJob(id, { ...of, ...at });
+    await showJob(id, { ...of, installation: await at() });
   });
   ofOne('retry', 'have a job due at once, a dead letter too, as if it had never failed', RETRY_HELP).action(
     async (id: string, of: OfJob) => {
       // A retry of an import reads its archive anew, by services of the tenant's server.
       const { retryJob } = await import('../../pkg/local/commands/job-changes.ts');
       const { RETRYABLE_TASKS } = await import('../server/retryable-tasks.ts');
-      await retryJob(id, { ...of, ...at, kinds: RETRYABLE_TASKS.filter(({ name }) => name !== 'import') });
+      await retryJob(id, { ...of, installation: await at(), kinds: RETRYABLE_TASKS.filter(({ name }) => name !== 'import') });
     },
   );
   ofOne('cancel', "end a job of a person, or delete one of the worker's that does not run", CANCEL_HELP).action(
     async (id: string, of: OfJob) => {
       const { cancelJob } = await import('../../pkg/local/commands/job-changes.ts');
-      await cancelJob(id, { ...of, ...at });
+      await cancelJob(id, { ...of, installation: await at() });
     },
   );
 }
@@ -87,7 +88,7 @@ interface OfReplay extends OfJob {
 /** As a shell has it of a program that Ctrl-C has ended. */
 const INTERRUPTED = 130;
 
-function addWebhooks(webhooks: Command, at: Installation): void {
+function addWebhooks(webhooks: Command, at: At): void {
   webhooks
     .command('list')
     .description('list the webhooks of a tenant, and how many of their deliveries are due')
@@ -96,7 +97,7 @@ function addWebhooks(webhooks: Command, at: Installation): void {
     .addHelpText('after', WHERE_HELP)
     .action(async (of: OfJob) => {
       const { listWebhooks } = await import('../../pkg/local/commands/webhooks.ts');
-      await listWebhooks({ ...of, ...at });
+      await listWebhooks({ ...of, installation: await at() });
     });
   webhooks
     .command('replay')
@@ -110,7 +111,7 @@ function addWebhooks(webhooks: Command, at: Installation): void {
     .addHelpText('after', REPLAY_HELP)
     .action(async (id: string, { until, status, ...of }: OfReplay) => {
       const { replayWebhook } = await import('../../pkg/local/commands/webhooks.ts');
-      const state = await replayWebhook(id, { ...of, until, status, ...at });
+      const state = await replayWebhook(id, { ...of, until, status, installation: await at() });
       process.exitCode = { succeeded: 0, failed: 1, canceled: 1, running: INTERRUPTED, queued: INTERRUPTED }[state];
     });
 }

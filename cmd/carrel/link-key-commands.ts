@@ -1,4 +1,5 @@
 import type { Command } from 'commander';
+import type { Installation } from '../../pkg/admin/installation.ts';
 
 const HELP = `
 Teachers place links to files in their LMS, and a key of the tenant's own signs what each link opens. The newest key signs; links of the former keys go on
@@ -7,7 +8,7 @@ Run it where the operator runs (kubectl exec); without CARREL_SHARDS_DIR it is t
 Exit code 1: there is no such tenant or key, or the key is the one that signs.`;
 
 /** `carrel keys links`: the keys that sign the links which teachers placed. */
-export function addLinkKeyCommands(keys: Command, at: { readonly stateDirectory: string; readonly env: NodeJS.ProcessEnv }): void {
+export function addLinkKeyCommands(keys: Command, at: () => Promise<Installation>): void {
   const links = keys.command('links').description('keys that sign the links to files which teachers placed').addHelpText('after', HELP);
   const command = (name: string, description: string): Command =>
     links
@@ -19,17 +20,17 @@ export function addLinkKeyCommands(keys: Command, at: { readonly stateDirectory:
   command('list', 'show the keys, the one that signs first, and how many links that were opened each has signed').action(
     async (of: { tenant: string; json: boolean }) => {
       const { listLinkKeys } = await import('../../pkg/local/commands/link-keys.ts');
-      await listLinkKeys({ ...of, ...at });
+      await listLinkKeys({ ...of, installation: await at() });
     },
   );
   command('rotate', 'sign with a new key from now on; placed links go on working').action(async (of: { tenant: string; json: boolean }) => {
     const { rotateLinkKey } = await import('../../pkg/local/commands/link-keys.ts');
-    await rotateLinkKey({ ...of, ...at });
+    await rotateLinkKey({ ...of, installation: await at() });
   });
   command('withdraw', 'delete a former key: no link that it signed opens anything any more, in any course')
     .argument('<id>', 'as `carrel keys links list` shows it')
     .action(async (id: string, of: { tenant: string; json: boolean }) => {
       const { withdrawLinkKey } = await import('../../pkg/local/commands/link-keys.ts');
-      await withdrawLinkKey(id, { ...of, ...at });
+      await withdrawLinkKey(id, { ...of, installation: await at() });
     });
 }

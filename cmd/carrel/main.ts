@@ -4,10 +4,12 @@ import { dirname } from 'node:path';
 import { Command, InvalidArgumentError, Option } from 'commander';
 import { compileCacheFolder } from '../../pkg/runtime/compile-cache.ts';
 import { CommandError } from '../../pkg/runtime/command-error.ts';
+import { ConfigError } from '../../pkg/runtime/config.ts';
 import { stateDirectoryPath } from '../../pkg/local/state-directory.ts';
 import type { Group } from '../../pkg/local/platform.ts';
 import { withoutLineEnds } from '../../pkg/runtime/line-end.ts';
 import { addJobCommands } from './job-commands.ts';
+import { installationFrom } from './installation.ts';
 import { addLinkKeyCommands } from './link-key-commands.ts';
 
 // Each command imports its modules when it runs, so that `--help` and the supervisor's programs load nothing else.
@@ -34,6 +36,7 @@ const env = withoutLineEnds(process.env);
 // For what the commands import. A folder that cannot be written makes a command slower and breaks nothing.
 enableCompileCache(env['NODE_COMPILE_CACHE'] || compileCacheFolder(root));
 const stateDirectory = stateDirectoryPath(root, env);
+const installation = () => installationFrom({ stateDirectory, env });
 
 const ADOPTION_TOKEN_HELP = `
 The token is valid once, for 24 hours; a new token replaces it. Write it into the annotation carrel.dev/adopt of the new Tenant.
@@ -146,7 +149,7 @@ tenants
   .addHelpText('after', ADOPTION_TOKEN_HELP)
   .action(async (slug: string) => {
     const { adoptionToken } = await commands.adoptionToken();
-    await adoptionToken(slug, { stateDirectory, shardsDir: env['CARREL_SHARDS_DIR'] });
+    await adoptionToken(slug, { installation: await installation() });
   });
 
 const REPOSITORY_HELP = `
@@ -170,7 +173,7 @@ tenants
   .action(async (slugs: string[], { to, keep, mostMinutes }: { to: string; keep?: number; mostMinutes?: number }) => {
     const { backUpTenants } = await commands.backup();
     const mostMs = mostMinutes === undefined ? undefined : mostMinutes * 60_000;
-    process.exitCode = (await backUpTenants(slugs, { to, keep, mostMs, stateDirectory, env })) ? 0 : 1;
+    process.exitCode = (await backUpTenants(slugs, { to, keep, mostMs, installation: await installation(), env })) ? 0 : 1;
   });
 
 tenants
@@ -182,7 +185,7 @@ tenants
   .addHelpText('after', `${REPOSITORY_HELP}\nExit code 1: there is none, or something is wrong.`)
   .action(async (slug: string, options: { at: string; verify: boolean }) => {
     const { listBackups } = await commands.backup();
-    process.exitCode = (await listBackups(slug, { ...options, stateDirectory, env })) ? 0 : 1;
+    process.exitCode = (await listBackups(slug, { ...options, installation: await installation(), env })) ? 0 : 1;
   });
 
 const RESTORE_HELP = `${REPOSITORY_HELP}
@@ -215,7 +218,7 @@ tenants
   .action(async (slug: string, options: RestoreArguments) => {
     const { restoreTenant } = await commands.backup();
     const { backup, of } = options;
-    process.exitCode = (await restoreTenant(slug, { ...options, backup, of, stateDirectory, env })) ? 0 : 1;
+    process.exitCode = (await restoreTenant(slug, { ...options, backup, of, installation: await installation(), env })) ? 0 : 1;
   });
 
 const MOVE_HELP = `
@@ -232,7 +235,7 @@ tenants
   .addHelpText('after', MOVE_HELP)
   .action(async (slug: string, { to }: { to: string }) => {
     const { move } = await commands.move();
-    await move(slug, { to, stateDirectory, env });
+    await move(slug, { to, installation: await installation() });
   });
 
 const RECLAIM_HELP = `
@@ -249,7 +252,7 @@ tenants
   .addHelpText('after', RECLAIM_HELP)
   .action(async (namespaces: string[], { yes }: { yes: boolean }) => {
     const { reclaim } = await commands.reclaim();
-    await reclaim(namespaces, { isMeant: yes, stateDirectory, env });
+    await reclaim(namespaces, { isMeant: yes, installation: await installation() });
   });
 
 const ROTATE_HELP = `
@@ -259,7 +262,7 @@ The cluster is that of KUBECONFIG, or of the pod it runs in, else the platform o
 Exit code 1: there is no such Tenant or credential, or the operator does not begin within a minute.`;
 
 const keys = program.command('keys').description('credentials and keys of tenants');
-addLinkKeyCommands(keys, { stateDirectory, env });
+addLinkKeyCommands(keys, installation);
 keys
   .command('rotate')
   .description('replace passwords and keys of a tenant')
@@ -269,7 +272,7 @@ keys
   .addHelpText('after', ROTATE_HELP)
   .action(async (name: string, credentials: string[], { namespace }: { namespace: string }) => {
     const { rotate } = await commands.rotate();
-    await rotate({ namespace, name }, credentials, { stateDirectory, env });
+    await rotate({ namespace, name }, credentials, { installation: await installation() });
   });
 
 const ROLLOUT_HELP = `
@@ -285,24 +288,24 @@ rollout
   .description('show how many tenants have the image, wait for it or failed; exit code 1 when some failed or all are halted')
   .action(async () => {
     const { rolloutStatus } = await commands.rollout();
-    process.exitCode = (await rolloutStatus({ stateDirectory, env })) ? 0 : 1;
+    process.exitCode = (await rolloutStatus({ installation: await installation() })) ? 0 : 1;
   });
 rollout
   .command('pause')
   .description('let no further tenant get a new image or new settings')
   .action(async () => {
     const { pause } = await commands.rollout();
-    await pause({ stateDirectory, env });
+    await pause({ installation: await installation() });
   });
 rollout
   .command('resume')
   .description('go on with the tenants that wait')
   .action(async () => {
     const { resume } = await commands.rollout();
-    await resume({ stateDirectory, env });
+    await resume({ installation: await installation() });
   });
 
-addJobCommands(program, { stateDirectory, env });
+addJobCommands(program, installation);
 
 const DOCTOR_HELP = `
 Without --tenant it looks at the whole installation: shards and their schemas, workers, Redis, the object store, the API server, the custom resources,
@@ -328,11 +331,11 @@ program
     if (tenant === undefined) {
       if (mend || sample !== undefined) throw new CommandError('--mend and --sample are for one tenant. Name it by --tenant');
       const { checkInstallation } = await commands.doctorInstallation();
-      process.exitCode = (await checkInstallation({ stateDirectory, env })) ? 0 : 1;
+      process.exitCode = (await checkInstallation({ installation: await installation() })) ? 0 : 1;
       return;
     }
     const { checkTenant } = await commands.doctor();
-    process.exitCode = (await checkTenant(tenant, { stateDirectory, env, mend, sample })) ? 0 : 1;
+    process.exitCode = (await checkTenant(tenant, { installation: await installation(), mend, sample })) ? 0 : 1;
   });
 
 async function runProgram(name: 'node' | 'router'): Promise<void> {
@@ -365,7 +368,8 @@ try {
   if (trusted) await trustCertificatesOf(trusted);
   await program.parseAsync();
 } catch (error) {
-  if (!(error instanceof CommandError)) throw error;
-  process.stderr.write(`carrel: ${error.message}\n`);
+  if (error instanceof CommandError) process.stderr.write(`carrel: ${error.message}\n`);
+  else if (error instanceof ConfigError) process.stderr.write(`${error.message}\n`);
+  else throw error;
   process.exit(1); // a program that failed may have left handles open
 }

@@ -13,18 +13,6 @@ export const clientOf = (stateDirectory: string): KubeClient =>
     userAgent: 'carrel',
   });
 
-/**
- * A client of the cluster that the environment names, as kubectl would find it (KUBECONFIG, or a pod's own account), else of the platform on this
- * machine. Throws CommandError where there is neither.
- */
-export async function clusterClient(stateDirectory: string, env: NodeJS.ProcessEnv): Promise<KubeClient> {
-  if (!env['KUBECONFIG'] && !env['KUBERNETES_SERVICE_HOST']) return clientOf(stateDirectory);
-  const { KubeConfig } = await import('@kubernetes/client-node');
-  const kubeConfig = new KubeConfig();
-  kubeConfig.loadFromDefault();
-  return new KubeClient({ kubeConfig, metrics: createMetrics('carrel'), userAgent: 'carrel' });
-}
-
 /** From the platform's own settings: reading a kubeconfig takes a library that takes 0.3 s of CPU to load, which every `carrel status` would pay. */
 function administrator(stateDirectory: StateDirectory): KubeAccess {
   const ca = readIfThere(pkiPaths(stateDirectory.path).authority.certificate) ?? '';

@@ -1,21 +1,17 @@
-import { readdirSync, readFileSync } from 'node:fs';
-import { join } from 'node:path';
 import { guardedSockets } from '../net/guarded-sockets.ts';
-import { parseAllowedRanges } from '../net/private-address.ts';
-import { withoutLineEnd } from '../runtime/line-end.ts';
 import { systemClock } from '../runtime/clock.ts';
 import { silentLogger } from '../runtime/log.ts';
 import { systemRandom } from '../runtime/random.ts';
-import { parseSealingKeys, SealError, Sealer, type SealingKey } from '../runtime/sealing.ts';
-import { SqlPool } from '../store/postgres/pool.ts';
+import { SealError, Sealer, type SealingKey } from '../runtime/sealing.ts';
+import type { SqlPool } from '../store/postgres/pool.ts';
 import { Registry, type RegisteredTenant } from '../store/postgres/registry.ts';
 import { RedisUsers } from '../store/redis/acl.ts';
 import { type TenantStorage, tenantStorage } from '../store/tenant-resources.ts';
 import { StoreUnavailableError } from '../store/unavailable.ts';
 import { CommandError, messageOf } from '../runtime/command-error.ts';
-import { storeAddresses } from './platform.ts';
+import { type Installation, requireKeys, type StoreSettings } from '../admin/installation.ts';
+import { openShards } from '../admin/shards.ts';
 import { missingRegistry } from './registry-access.ts';
-import { existingStateDirectory } from './state-directory.ts';
 
 /** The stores of an installation, as its operator reaches them. */
 export interface InstallationAccess {
@@ -32,27 +28,13 @@ export interface InstallationAccess {
   forgetCaches(slug: string): Promise<boolean>;
 }
 
-interface Options {
-  readonly stateDirectory: string;
-  readonly env: NodeJS.ProcessEnv;
-}
-
-interface Addresses {
-  readonly shardsDir: string;
-  readonly platformKeys: string;
-  readonly redisUrl: string | undefined;
-  readonly egressAllow: string;
-}
-
-/**
- * Opens the stores as the operator's pod has them, else those of the platform on this machine. Throws CommandError where there are none or one does not
- * answer, and what `work` throws.
- */
-export async function withInstallation<T>(options: Options, work: (access: InstallationAccess) => Promise<T>): Promise<T> {
-  const addresses = addressesOf(options);
-  const shards = poolsOf(addresses.shardsDir);
+/** Opens the stores of an installation, as its operator reaches them. Throws CommandError where one does not answer, and what `work` throws. */
+export async function withInstallation<T>(installation: Installation, work: (access: InstallationAccess) => Promise<T>): Promise<T> {
+  const stores = await installation.stores();
+  const platformKeys = requireKeys(stores);
+  const shards = openShards(stores.shardsDir, 'operator', { poolSize: 8, queryTimeoutMs: 0 });
   try {
-    return await work(accessOf(addresses, shards));
+    return await work(accessOf(stores, platformKeys, shards));
   } catch (error) {
     if (error instanceof StoreUnavailableError)
       throw new CommandError(`${error.store} does not answer: ${messageOf(error.cause ?? error)}`);
@@ -63,39 +45,15 @@ export async function withInstallation<T>(options: Options, work: (access: Insta
   }
 }
 
-function addressesOf({ env, stateDirectory }: Options): Addresses {
-  const shardsDir = env['CARREL_SHARDS_DIR'];
-  if (!shardsDir) {
-    const { platformKeys, redis, shardsDir: own } = storeAddresses(existingStateDirectory(stateDirectory));
-    return { shardsDir: own, platformKeys, redisUrl: redis.adminUrl, egressAllow: '127.0.0.0/8,::1/128' };
-  }
-  const platformKeys = env['CARREL_PLATFORM_KEYS'];
-  if (!platformKeys) throw new CommandError('CARREL_PLATFORM_KEYS is not set. Run this where the operator runs: it has all that is needed');
-  return { shardsDir, platformKeys, redisUrl: env['CARREL_REDIS_ADMIN_URL'], egressAllow: env['CARREL_EGRESS_ALLOW'] ?? '' };
-}
-
-function poolsOf(dir: string): ReadonlyMap<string, SqlPool> {
-  const pools = new Map<string, SqlPool>();
-  try {
-    for (const name of readdirSync(dir)
-      .filter((entry) => !entry.startsWith('.'))
-      .toSorted()) {
-      const url = withoutLineEnd(readFileSync(join(dir, name, 'url'), 'utf8'));
-      pools.set(name, new SqlPool({ url, poolSize: 8, queryTimeoutMs: 0, log: silentLogger }));
-    }
-  } catch (error) {
-    throw new CommandError(`${dir} has no file url of each shard (${messageOf(error)}). Run this where the operator runs`);
-  }
-  if (pools.size === 0) throw new CommandError(`${dir} holds no shard. Set CARREL_SHARDS_DIR as the operator has it`);
-  return pools;
-}
-
-function accessOf(addresses: Addresses, shards: ReadonlyMap<string, SqlPool>): InstallationAccess {
+function accessOf(
+  { shardsDir, redisUrl, egressAllow }: StoreSettings,
+  platformKeys: readonly SealingKey[],
+  shards: ReadonlyMap<string, SqlPool>,
+): InstallationAccess {
   const [pool] = [...shards.values()] as [SqlPool];
   const time = { clock: systemClock, random: systemRandom };
-  const platformKeys = keysOf(addresses.platformKeys);
   const registry = new Registry({ pool, sealer: new Sealer(platformKeys, systemRandom), ...time });
-  const connect = guardedSockets({ allow: parseAllowedRanges(addresses.egressAllow), clock: systemClock });
+  const connect = guardedSockets({ allow: egressAllow, clock: systemClock });
   const storages = tenantStorage({ registry, pool, clock: systemClock, connect });
   const tenantOf = async (slug: string): Promise<RegisteredTenant> => {
     const tenant = await registry.find(slug);
@@ -109,7 +67,7 @@ function accessOf(addresses: Addresses, shards: ReadonlyMap<string, SqlPool>): I
     tenant: tenantOf,
     shardOf: ({ slug, shard }) => {
       const found = shards.get(shard);
-      if (!found) throw new CommandError(`the data of ${slug} are on shard ${shard}, which is not in ${addresses.shardsDir}`);
+      if (!found) throw new CommandError(`the data of ${slug} are on shard ${shard}, which is not in ${shardsDir}`);
       return found;
     },
     storageOf: async (slug) => {
@@ -118,7 +76,7 @@ function accessOf(addresses: Addresses, shards: ReadonlyMap<string, SqlPool>): I
         throw new CommandError(`${slug} has no storage yet: its condition StorageReady says why`);
       return storages.of(slug);
     },
-    forgetCaches: (slug) => forgetCaches(slug, addresses.redisUrl),
+    forgetCaches: (slug) => forgetCaches(slug, redisUrl),
   };
 }
 
@@ -131,9 +89,6 @@ async function namesakes(registry: SqlPool, name: string): Promise<string> {
   return found.map(({ slug, resource }) => `. The slug of Tenant ${resource} is ${slug}`).join('');
 }
 
-/** Those of the operator's pod, else of the platform on this machine. Throws CommandError. */
-export const platformKeysOf = (options: Options): SealingKey[] => keysOf(addressesOf(options).platformKeys);
-
 async function forgetCaches(slug: string, url: string | undefined): Promise<boolean> {
   if (!url) return false;
   const users = new RedisUsers({ url, log: silentLogger });
@@ -142,14 +97,5 @@ async function forgetCaches(slug: string, url: string | undefined): Promise<bool
     return true;
   } finally {
     await users.close();
-  }
-}
-
-function keysOf(text: string): SealingKey[] {
-  try {
-    return parseSealingKeys(text);
-  } catch (error) {
-    if (error instanceof SealError) throw new CommandError(`CARREL_PLATFORM_KEYS is not valid: ${error.message}`);
-    throw error;
   }
 }

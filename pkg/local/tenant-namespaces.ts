@@ -3,13 +3,6 @@ import type { KubeObject, Observed } from '../kube/object.ts';
 import type { ResourceApi } from '../kube/resource.ts';
 import { CommandError, messageOf } from '../runtime/command-error.ts';
 
-/** The namespaces that may have Tenants, as the operator's pod has them; empty: all of the cluster. */
-export const tenantNamespaces = (env: NodeJS.ProcessEnv): string[] =>
-  (env['CARREL_TENANT_NAMESPACES'] ?? '')
-    .split(',')
-    .map((name) => name.trim())
-    .filter((name) => name !== '');
-
 /** All resources of a kind in these namespaces, since the operator's account may list nowhere else. Throws CommandError where it may not list. */
 export async function listIn<T extends KubeObject>(api: ResourceApi<T>, namespaces: readonly string[]): Promise<Observed<T>[]> {
   const listed = namespaces.length > 0 ? namespaces : [undefined];

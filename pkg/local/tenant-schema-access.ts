@@ -1,3 +1,4 @@
+import type { Installation } from '../admin/installation.ts';
 import { systemRandom } from '../runtime/random.ts';
 import { type Sealer, tenantSealer } from '../runtime/sealing.ts';
 import { sqlState } from '../store/postgres/errors.ts';
@@ -7,8 +8,7 @@ import { CommandError } from '../runtime/command-error.ts';
 import { type InstallationAccess, withInstallation } from './installation-access.ts';
 
 export interface TenantOptions {
-  readonly stateDirectory: string;
-  readonly env: NodeJS.ProcessEnv;
+  readonly installation: Installation;
   /** A slug. */
   readonly tenant: string;
 }
@@ -30,10 +30,10 @@ export interface TenantAccess {
 const UNDEFINED_TABLE = '42P01';
 
 /** Throws CommandError where there is no such tenant, or it has no rows, and what `work` throws. */
-export const withTenant = <T>({ tenant: slug, ...options }: TenantOptions, work: (access: TenantAccess) => Promise<T>): Promise<T> =>
-  withInstallation(options, async (installation) => {
+export const withTenant = <T>({ tenant: slug, installation }: TenantOptions, work: (access: TenantAccess) => Promise<T>): Promise<T> =>
+  withInstallation(installation, async (access) => {
     try {
-      return await work(await tenantAccess(installation, slug));
+      return await work(await tenantAccess(access, slug));
     } catch (error) {
       if (sqlState(error) !== UNDEFINED_TABLE) throw error;
       throw new CommandError(`${slug} has no schema, or one of an older release: the condition DatabaseReady of its Tenant says why`);

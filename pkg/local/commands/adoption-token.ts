@@ -1,11 +1,12 @@
+import type { Installation } from '../../admin/installation.ts';
 import { systemRandom } from '../../runtime/random.ts';
 import { ADOPTION_TOKEN_HOURS, newAdoptionToken, NotRetained } from '../../store/postgres/adoption-token.ts';
 import { CommandError } from '../../runtime/command-error.ts';
 import { withRegistry } from '../registry-access.ts';
 
 /** Prints a token for the retained data of this slug: the token alone on standard output, what to do with it on standard error. */
-export async function adoptionToken(slug: string, options: { stateDirectory: string; shardsDir: string | undefined }): Promise<void> {
-  const { token } = await withRegistry(options, (pool) => newAdoptionToken(pool, slug, systemRandom)).catch((error: unknown) => {
+export async function adoptionToken(slug: string, { installation }: { readonly installation: Installation }): Promise<void> {
+  const { token } = await withRegistry(installation, (pool) => newAdoptionToken(pool, slug, systemRandom)).catch((error: unknown) => {
     throw refusalFor(error, slug);
   });
   process.stdout.write(`${token}\n`);

@@ -1,3 +1,4 @@
+import { type Installation, requireKeys } from '../../admin/installation.ts';
 import { systemClock } from '../../runtime/clock.ts';
 import { systemRandom } from '../../runtime/random.ts';
 import type { SealingKey } from '../../runtime/sealing.ts';
@@ -12,10 +13,11 @@ import { restore, RestoreRefused } from '../../tenantdata/restore.ts';
 import { openBackup, verifyBackup } from '../../tenantdata/verify.ts';
 import { repositoryOf } from '../backup-repository.ts';
 import { CommandError, messageOf } from '../../runtime/command-error.ts';
-import { type InstallationAccess, platformKeysOf, withInstallation } from '../installation-access.ts';
+import { type InstallationAccess, withInstallation } from '../installation-access.ts';
 
 interface Options {
-  readonly stateDirectory: string;
+  readonly installation: Installation;
+  /** Of whoever runs the command: the key of the repository's bucket. */
   readonly env: NodeJS.ProcessEnv;
 }
 
@@ -33,9 +35,9 @@ interface BackupOptions extends Options {
 }
 
 /** Backs up tenants, four at once, all where none is named. True: each has a backup with all its objects. */
-export async function backUpTenants(slugs: readonly string[], { to, keep, mostMs, ...options }: BackupOptions): Promise<boolean> {
-  return atRepository(to, options.env, (repository) =>
-    withInstallation(options, async (access) => {
+export async function backUpTenants(slugs: readonly string[], { to, keep, mostMs, installation, env }: BackupOptions): Promise<boolean> {
+  return atRepository(to, env, (repository) =>
+    withInstallation(installation, async (access) => {
       const wanted = slugs.length > 0 ? slugs : await allSlugs(access, repository);
       let failures = 0;
       await forEach(eachOf(wanted), AT_ONCE, async (slug) => {
@@ -121,9 +123,12 @@ function reportMissing(slug: string, missing: readonly string[]): boolean {
 }
 
 /** Lists the backups of a tenant, and reads all of them where `verify` is asked. True: nothing is wrong. */
-export async function listBackups(slug: string, { at, verify, ...options }: Options & { at: string; verify: boolean }): Promise<boolean> {
-  const keys = verify ? platformKeysOf(options) : [];
-  return atRepository(at, options.env, async (repository) => {
+export async function listBackups(
+  slug: string,
+  { at, verify, installation, env }: Options & { at: string; verify: boolean },
+): Promise<boolean> {
+  const keys = verify ? requireKeys(await installation.stores()) : [];
+  return atRepository(at, env, async (repository) => {
     let isWell = true;
     let found = 0;
     for (const [stamp, files] of await stampsIn(repository, slug)) {
@@ -175,9 +180,9 @@ interface RestoreOptions extends Options {
 
 /** Brings a suspended tenant to the state of a backup. True: with all its objects. */
 export async function restoreTenant(slug: string, options: RestoreOptions): Promise<boolean> {
-  const { from, backup: name, of = slug, replace, unsigned, former } = options;
-  return atRepository(from, options.env, (repository) =>
-    withInstallation(options, async (access) => {
+  const { from, backup: name, of = slug, replace, unsigned, former, installation, env } = options;
+  return atRepository(from, env, (repository) =>
+    withInstallation(installation, async (access) => {
       const { platformKeys, registry } = access;
       const backup = await openBackup(repository, { slug: of, stamp: name ?? (await newest(repository, of)) }, platformKeys);
       const { manifest, doubt } = backup;

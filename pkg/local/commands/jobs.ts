@@ -1,3 +1,4 @@
+import type { Installation } from '../../admin/installation.ts';
 import type { SqlPool } from '../../store/postgres/pool.ts';
 import { slugOf } from '../../store/tenant-resources.ts';
 import { WORK_OF_TASK } from '../../tasks/platform-tasks.ts';
@@ -46,10 +47,10 @@ export interface ListOptions extends Omit<TenantOptions, 'tenant'> {
 const FAILED = ['dead', 'put_back', 'retrying', 'failed'];
 
 /** Prints jobs of the worker, of one tenant those of its people too. Throws CommandError. */
-export async function listJobs({ tenant, state, json, ...options }: ListOptions): Promise<void> {
+export async function listJobs({ tenant, state, json, installation }: ListOptions): Promise<void> {
   if (state !== undefined && !LISTED_STATES.includes(state)) throw new CommandError(`--state is one of ${LISTED_STATES.join(', ')}`);
   const states = state === 'all' ? null : state === undefined ? FAILED : [state];
-  const rows = tenant === undefined ? await ofAll(options, states) : await ofTenant({ ...options, tenant }, states);
+  const rows = tenant === undefined ? await ofAll(installation, states) : await ofTenant({ installation, tenant }, states);
   const shown = rows.map((row) => ({ ...row, tenant: slugOf(row.tenant) }));
   printRows(shown, ['tenant', 'id', 'kind', 'state', 'attempts', 'at', 'error'], json);
   if (json) return;
@@ -63,8 +64,8 @@ function counted(count: number, state: string | undefined): string {
   return `${jobs} in the state ${state}.`;
 }
 
-const ofAll = (options: Omit<TenantOptions, 'tenant'>, states: readonly string[] | null): Promise<JobRow[]> =>
-  withInstallation(options, async ({ shards }) => {
+const ofAll = (installation: Installation, states: readonly string[] | null): Promise<JobRow[]> =>
+  withInstallation(installation, async ({ shards }) => {
     const all = await Promise.all(
       [...shards.values()].map((pool) =>
         pool.query<JobRow>(

@@ -9,9 +9,9 @@ import { LockTimeout } from '../../store/postgres/errors.ts';
 import { MoveRefused } from '../../store/postgres/moves.ts';
 import type { SqlPool } from '../../store/postgres/pool.ts';
 import { OtherTenantsSchema, UnknownMigrations } from '../../store/postgres/provisioning.ts';
-import { ConnectionsExceeded, MAX_TENANTS_PER_SHARD } from '../../store/postgres/registry.ts';
+import { ConnectionsExceeded } from '../../store/postgres/registry.ts';
 import { moveTenant } from '../../tenantdata/move.ts';
-import { clusterClient } from '../client.ts';
+import type { Installation } from '../../admin/installation.ts';
 import { CommandError } from '../../runtime/command-error.ts';
 import { type InstallationAccess, withInstallation } from '../installation-access.ts';
 
@@ -28,23 +28,22 @@ const PODS_MS = 300_000;
 const LOOK_MS = 500;
 
 interface Options {
-  readonly stateDirectory: string;
-  readonly env: NodeJS.ProcessEnv;
+  readonly installation: Installation;
   readonly to: string;
 }
 
 /** Moves a tenant's rows to another shard and waits until its pods use them. Throws CommandError. */
-export async function move(slug: string, { to, ...options }: Options): Promise<void> {
-  const client = await clusterClient(options.stateDirectory, options.env);
+export async function move(slug: string, { to, installation }: Options): Promise<void> {
+  const client = await installation.cluster();
   const tenants = new ResourceApi(client, TENANT);
   try {
-    await withInstallation(options, async (access) => {
+    await withInstallation(installation, async (access) => {
       const { owner } = await access.tenant(slug);
       await requireShard(tenants, owner, to);
       const began = performance.now();
       const look = () =>
         tenants.patch(owner, { metadata: { annotations: { [ANNOTATION]: new Date().toISOString() } } }, { fieldManager: 'carrel' });
-      await moveRows(slug, to, access, options.env).catch(async (error: unknown) => {
+      await moveRows(slug, to, access, installation.maxTenantsPerShard).catch(async (error: unknown) => {
         // The operator lets the tenant write again.
         await look().catch(() => undefined);
         throw error;
@@ -70,7 +69,7 @@ async function requireShard(tenants: ResourceApi<TenantObject>, owner: ObjectKey
     );
 }
 
-async function moveRows(slug: string, to: string, access: InstallationAccess, env: NodeJS.ProcessEnv): Promise<void> {
+async function moveRows(slug: string, to: string, access: InstallationAccess, maxTenants: number): Promise<void> {
   const tenant = await access.tenant(slug);
   const target = access.shards.get(to);
   if (!target) throw new CommandError(`there is no shard ${to}; the operator has ${[...access.shards.keys()].join(', ')}`);
@@ -83,7 +82,7 @@ async function moveRows(slug: string, to: string, access: InstallationAccess, en
       registry: [...access.shards.values()][0] as SqlPool,
       from: { pool: access.shardOf(tenant), ...time },
       to: { pool: target, ...time },
-      maxTenants: Number(env['CARREL_MAX_TENANTS_PER_SHARD'] || MAX_TENANTS_PER_SHARD),
+      maxTenants,
       ...time,
       onStep: (text) => process.stderr.write(`${slug}: ${text}\n`),
     });

@@ -2,24 +2,21 @@ import { isForbidden } from '../../kube/errors.ts';
 import { NAMESPACE } from '../../kube/kinds.ts';
 import { ResourceApi } from '../../kube/resource.ts';
 import { leftTenants, type LeftTenant, type NamespaceUid, reclaimTenants } from '../../store/postgres/reclaim.ts';
-import { clusterClient } from '../client.ts';
+import type { Installation } from '../../admin/installation.ts';
 import { CommandError, messageOf } from '../../runtime/command-error.ts';
 import { withRegistry } from '../registry-access.ts';
-import { tenantNamespaces } from '../tenant-namespaces.ts';
 
 interface Options {
-  readonly stateDirectory: string;
-  readonly env: NodeJS.ProcessEnv;
+  readonly installation: Installation;
   /** False: it only says what it would do. */
   readonly isMeant: boolean;
 }
 
 /** Gives tenants of namespaces that were lost to the present namespaces of these names (none named: of all). Throws CommandError. */
-export async function reclaim(names: readonly string[], options: Options): Promise<void> {
-  const { stateDirectory, env, isMeant } = options;
-  const present = await presentNamespaces(options);
+export async function reclaim(names: readonly string[], { installation, isMeant }: Options): Promise<void> {
+  const present = await presentNamespaces(installation);
   const wanted = names.length === 0 ? present : names.map((name) => namespaceOf(present, name));
-  await withRegistry({ stateDirectory, shardsDir: env['CARREL_SHARDS_DIR'] }, async (registry) => {
+  await withRegistry(installation, async (registry) => {
     const left = await leftTenants(registry, present);
     const hasNamespace = ({ namespace }: LeftTenant): boolean => wanted.some(({ name }) => name === namespace);
     const given = isMeant ? await reclaimTenants(registry, wanted) : left.filter(hasNamespace);
@@ -46,10 +43,10 @@ function summary(given: readonly LeftTenant[], isMeant: boolean): string {
 }
 
 /** Where the operator serves named namespaces its account may read no others. */
-async function presentNamespaces({ stateDirectory, env }: Options): Promise<NamespaceUid[]> {
-  const client = await clusterClient(stateDirectory, env);
+async function presentNamespaces(installation: Installation): Promise<NamespaceUid[]> {
+  const client = await installation.cluster();
   const api = new ResourceApi(client, NAMESPACE);
-  const scopes = tenantNamespaces(env);
+  const scopes = installation.tenantNamespaces;
   try {
     const lists = scopes.length === 0 ? [api.list()] : scopes.map((name) => api.list({ fieldSelector: `metadata.name=${name}` }));
     return (await Promise.all(lists)).flat().map(({ metadata: { name, uid } }) => ({ name, uid }));

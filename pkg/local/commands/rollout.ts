@@ -3,9 +3,9 @@ import { defineKind, type KubeObject, type Observed } from '../../kube/object.ts
 import { ResourceApi } from '../../kube/resource.ts';
 import { type Condition, findCondition } from '../../kube/status.ts';
 import { pausedSince, pauseRollouts, resumeRollouts } from '../../store/postgres/rollouts.ts';
-import { clusterClient } from '../client.ts';
+import type { Installation } from '../../admin/installation.ts';
 import { withRegistry } from '../registry-access.ts';
-import { listIn, tenantNamespaces } from '../tenant-namespaces.ts';
+import { listIn } from '../tenant-namespaces.ts';
 
 interface TenantObject extends KubeObject {
   spec: { image?: string };
@@ -15,8 +15,7 @@ interface TenantObject extends KubeObject {
 const TENANT = defineKind<TenantObject>(TENANTS);
 
 interface Options {
-  readonly stateDirectory: string;
-  readonly env: NodeJS.ProcessEnv;
+  readonly installation: Installation;
 }
 
 type State = 'done' | 'rolling out' | 'waiting' | 'halted' | 'failed' | 'suspended' | 'not ready';
@@ -37,13 +36,11 @@ const ORDER: readonly State[] = ['done', 'rolling out', 'waiting', 'halted', 'fa
 /** Of a state, as many tenants are named. */
 const MOST_NAMED = 5;
 
-const registryOf = ({ stateDirectory, env }: Options) => ({ stateDirectory, shardsDir: env['CARREL_SHARDS_DIR'] });
-
 /** Prints how far the operator's image and settings are, and what holds it up. False: it failed for a tenant, or is halted. */
-export async function rolloutStatus(options: Options): Promise<boolean> {
-  const since = await withRegistry(registryOf(options), pausedSince);
-  const client = await clusterClient(options.stateDirectory, options.env);
-  const tenants = await listIn(new ResourceApi(client, TENANT), tenantNamespaces(options.env));
+export async function rolloutStatus({ installation }: Options): Promise<boolean> {
+  const since = await withRegistry(installation, pausedSince);
+  const client = await installation.cluster();
+  const tenants = await listIn(new ResourceApi(client, TENANT), installation.tenantNamespaces);
   await client.close();
   const groups = Map.groupBy(tenants, stateOf);
   process.stdout.write(`${tenants.length} ${tenants.length === 1 ? 'tenant' : 'tenants'}\n`);
@@ -71,12 +68,12 @@ function describe(state: State, tenants: readonly Observed<TenantObject>[]): str
 }
 
 /** No further rollout begins; those that run end. Twice is harmless. */
-export async function pause(options: Options): Promise<void> {
-  await withRegistry(registryOf(options), pauseRollouts);
+export async function pause({ installation }: Options): Promise<void> {
+  await withRegistry(installation, pauseRollouts);
   process.stdout.write('Rollouts are paused: those that run end, no further one begins. To go on: carrel rollout resume\n');
 }
 
-export async function resume(options: Options): Promise<void> {
-  const was = await withRegistry(registryOf(options), resumeRollouts);
+export async function resume({ installation }: Options): Promise<void> {
+  const was = await withRegistry(installation, resumeRollouts);
   process.stdout.write(was ? 'Rollouts go on within 15 seconds.\n' : 'Rollouts were not paused.\n');
 }

@@ -4,7 +4,7 @@ import { defineKind, type KubeObject, type ObjectKey } from '../../kube/object.t
 import { ResourceApi } from '../../kube/resource.ts';
 import { type Condition, findCondition } from '../../kube/status.ts';
 import { CREDENTIALS } from '../../store/postgres/registry.ts';
-import { clusterClient } from '../client.ts';
+import type { Installation } from '../../admin/installation.ts';
 import { CommandError } from '../../runtime/command-error.ts';
 
 interface TenantObject extends KubeObject {
@@ -19,18 +19,17 @@ const BEGIN_MS = 60_000;
 const LOOK_MS = 500;
 
 interface RotateOptions {
-  readonly stateDirectory: string;
-  readonly env: NodeJS.ProcessEnv;
+  readonly installation: Installation;
 }
 
 /**
  * Asks the operator to replace credentials of a tenant, and waits until it has begun. Throws CommandError for a credential that is none, for a Tenant that
  * is not there, and where the operator does not begin.
  */
-export async function rotate(tenant: ObjectKey, names: readonly string[], { stateDirectory, env }: RotateOptions): Promise<void> {
+export async function rotate(tenant: ObjectKey, names: readonly string[], { installation }: RotateOptions): Promise<void> {
   const unknown = names.filter((name) => name !== 'all' && !CREDENTIALS.some((known) => known === name));
   if (unknown.length > 0) throw new CommandError(`${unknown.join(', ')} is none of ${CREDENTIALS.join(', ')}, all`);
-  const client = await clusterClient(stateDirectory, env);
+  const client = await installation.cluster();
   const tenants = new ResourceApi(client, TENANT);
   const what = names.length === 0 ? 'all' : names.join(',');
   // Its mark makes it a new wish, however soon it follows another.

@@ -1,8 +1,7 @@
-import { readdirSync, readFileSync } from 'node:fs';
-import { join } from 'node:path';
 import { ListBucketsCommand } from '@aws-sdk/client-s3';
 import { Redis } from 'ioredis';
-import { withoutLineEnd } from '../../runtime/line-end.ts';
+import type { ObjectStoreAccess, StoreSettings } from '../../admin/installation.ts';
+import { listShards } from '../../admin/shards.ts';
 import { silentLogger } from '../../runtime/log.ts';
 import { registryMigrations } from '../../store/postgres/migrations/registry/index.ts';
 import { shardMigrations } from '../../store/postgres/migrations/shard/index.ts';
@@ -10,44 +9,23 @@ import { SqlPool } from '../../store/postgres/pool.ts';
 import { WORKER_ROLE } from '../../store/postgres/provisioning.ts';
 import { pausedSince } from '../../store/postgres/rollouts.ts';
 import { newClient } from '../../store/s3/objects.ts';
-import { CommandError, messageOf } from '../../runtime/command-error.ts';
 import type { Check } from './check.ts';
-
-export interface StoreAccess {
-  readonly shardsDir: string;
-  /** Of the tenants' Redis. */
-  readonly redisUrl: string | undefined;
-  readonly queueRedisUrl: string | undefined;
-  readonly s3:
-    | { readonly endpoint: string; readonly region: string; readonly accessKeyId: string; readonly secretAccessKey: string }
-    | undefined;
-}
 
 const OLDEST_REDIS = 7;
 
 /** What is asked of Postgres, Redis and the object store, as the operator reaches them. Throws CommandError without shards. */
-export function storeChecks({ shardsDir, redisUrl, queueRedisUrl, s3 }: StoreAccess): Check[] {
-  const names = shardNames(shardsDir);
+export function storeChecks({ shardsDir, redisUrl, queueRedisUrl, objectStore: s3 }: StoreSettings): Check[] {
   return [
-    ...names.map((name, index): Check => ({ subject: `shard ${name}`, look: () => shard(join(shardsDir, name), index === 0) })),
+    ...listShards(shardsDir).map(({ name, url }, index): Check => ({ subject: `shard ${name}`, look: () => shard(url, index === 0) })),
     ...(redisUrl === undefined ? [] : [{ subject: 'Redis of the tenants', look: () => redis(redisUrl, tenantsRedis) }]),
     ...(queueRedisUrl === undefined ? [] : [{ subject: 'Redis of the queues', look: () => redis(queueRedisUrl, queueRedis) }]),
     ...(s3 === undefined ? [] : [{ subject: 'object store', look: () => objectStore(s3) }]),
   ];
 }
 
-function shardNames(dir: string): string[] {
-  try {
-    const names = readdirSync(dir).filter((name) => !name.startsWith('.'));
-    if (names.length > 0) return names.toSorted();
-  } catch (error) {
-    throw new CommandError(`${dir} cannot be read (${messageOf(error)}). Set CARREL_SHARDS_DIR as the operator has it.`);
-  }
-  throw new CommandError(`${dir} holds no shard. Set CARREL_SHARDS_DIR as the operator has it.`);
-}
-
-async function shard(folder: string, holdsRegistry: boolean): Promise<string | string[]> {
-  const pool = new SqlPool({ url: withoutLineEnd(readFileSync(join(folder, 'url'), 'utf8')), poolSize: 1, log: silentLogger });
+async function shard(url: string | undefined, holdsRegistry: boolean): Promise<string | string[]> {
+  if (url === undefined) return ['its folder has no file url, so nobody can reach it. Set CARREL_SHARDS_DIR as the operator has it'];
+  const pool = new SqlPool({ url, poolSize: 1, log: silentLogger });
   try {
     const [server] = await pool.query<{ version: string; tenants: string | null; workers: number }>(
       `SELECT current_setting('server_version') AS version, to_regclass('carrel.tenants')::text AS tenants,
@@ -129,7 +107,7 @@ async function redis(url: string, faultsOf: (setting: Setting) => Promise<string
   }
 }
 
-async function objectStore(access: NonNullable<StoreAccess['s3']>): Promise<string> {
+async function objectStore(access: ObjectStoreAccess): Promise<string> {
   const client = newClient(access);
   try {
     const { Buckets = [] } = await client.send(new ListBucketsCommand({}));

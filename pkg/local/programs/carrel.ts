@@ -135,6 +135,9 @@ export function demoSpec(stateDirectory: StateDirectory, checkout: Checkout): Pr
   };
 }
 
+/** A developer's receivers and LMSs run on this machine. In a cluster no private range is allowed by default. */
+export const EGRESS_ALLOW = '127.0.0.0/8,::1/128';
+
 /** The settings that operator and worker share. */
 function sharedEnvironment(stateDirectory: StateDirectory): Record<string, string> {
   const s3 = s3Access(stateDirectory);
@@ -147,8 +150,7 @@ function sharedEnvironment(stateDirectory: StateDirectory): Record<string, strin
     CARREL_S3_ACCESS_KEY_ID: s3.accessKeyId,
     CARREL_S3_SECRET_ACCESS_KEY: s3.secretAccessKey,
     CARREL_LISTEN_HOST: stateDirectory.settings.address,
-    // A developer's receivers and LMSs run on this machine. In a cluster no private range is allowed by default.
-    CARREL_EGRESS_ALLOW: '127.0.0.0/8,::1/128',
+    CARREL_EGRESS_ALLOW: EGRESS_ALLOW,
   };
 }
 

@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { Command, CommanderError } from 'commander';
 import { addJobCommands } from '../../../cmd/carrel/job-commands.ts';
 import { addLinkKeyCommands } from '../../../cmd/carrel/link-key-commands.ts';
+import type { Installation } from '../../../pkg/admin/installation.ts';
 import { CommandError } from '../../../pkg/runtime/command-error.ts';
 import { fixture } from '../../support/fixture.ts';
 import type { TestPlatform } from '../../support/worker-platform.ts';
@@ -28,7 +29,7 @@ export const besideOperator =
     const before = process.exitCode;
     process.exitCode = undefined;
     try {
-      const outcome = await inProcess((at) => parse(args, at), { ...settings });
+      const outcome = await inProcess(({ installation }) => parse(args, installation), { ...settings });
       return outcome.code === 0 ? { ...outcome, code: exitCode() } : outcome;
     } finally {
       process.exitCode = before;
@@ -37,10 +38,10 @@ export const besideOperator =
 
 const exitCode = (): number => Number(process.exitCode ?? 0);
 
-async function parse(args: readonly string[], at: { stateDirectory: string; env: NodeJS.ProcessEnv }): Promise<void> {
+async function parse(args: readonly string[], installation: Installation): Promise<void> {
   const program = new Command('carrel').exitOverride().configureOutput({ writeErr: () => undefined });
-  addJobCommands(program, at);
-  addLinkKeyCommands(program.command('keys'), at);
+  addJobCommands(program, async () => installation);
+  addLinkKeyCommands(program.command('keys'), async () => installation);
   try {
     await program.parseAsync(args, { from: 'user' });
   } catch (error) {

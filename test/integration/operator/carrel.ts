@@ -1,5 +1,7 @@
 import { execFile } from 'node:child_process';
 import { join } from 'node:path';
+import { installationFrom } from '../../../cmd/carrel/installation.ts';
+import type { Installation } from '../../../pkg/admin/installation.ts';
 import { CommandError } from '../../../pkg/runtime/command-error.ts';
 import { testBackends, programEnvironment, ROOT } from '../../support/backends.ts';
 
@@ -24,7 +26,7 @@ export function carrel(args: readonly string[], env: NodeJS.ProcessEnv = {}): Pr
 
 /** What a command does, in this process: its modules take longer to load than most commands run. */
 export async function inProcess(
-  work: (options: { stateDirectory: string; env: NodeJS.ProcessEnv }) => Promise<unknown>,
+  work: (options: { installation: Installation; env: NodeJS.ProcessEnv }) => Promise<unknown>,
   env: NodeJS.ProcessEnv,
 ): Promise<Outcome> {
   let [stdout, stderr] = ['', ''];
@@ -35,7 +37,8 @@ export async function inProcess(
   process.stdout.write = (text: string | Uint8Array): boolean => ((stdout += String(text)), true);
   process.stderr.write = (text: string | Uint8Array): boolean => ((stderr += String(text)), true);
   try {
-    const isWell = (await work({ stateDirectory: join(testBackends().scratch, 'no-state'), env })) !== false;
+    const installation = await installationFrom({ stateDirectory: join(testBackends().scratch, 'no-state'), env });
+    const isWell = (await work({ installation, env })) !== false;
     return { code: isWell ? 0 : 1, stdout, stderr };
   } catch (error) {
     if (!(error instanceof CommandError)) throw error;

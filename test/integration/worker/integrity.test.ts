@@ -281,7 +281,12 @@ describe('carrel doctor', () => {
       /CARREL_PLATFORM_KEYS is not set\. Run this where the worker runs/,
     ],
     ['broken platform keys', ['--tenant', 'x'], { CARREL_PLATFORM_KEYS: 'p1:x' }, /CARREL_PLATFORM_KEYS is not valid/],
-    ['a folder without shards', ['--tenant', 'x'], { CARREL_SHARDS_DIR: '/nonexistent' }, /no file worker-url of each shard/],
+    [
+      'a folder without shards',
+      ['--tenant', 'x'],
+      { CARREL_SHARDS_DIR: '/nonexistent' },
+      /^carrel: \/nonexistent cannot be read\. Set CARREL_SHARDS_DIR as the worker has it\./,
+    ],
   ])('refuses %s in one line', async (_what, args, settings, words) => {
     const { code, out, err } = await doctor(args, settings);
     expect([code, out]).toEqual([1, '']);
