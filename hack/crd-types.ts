@@ -6,7 +6,7 @@
 import { existsSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { parse } from 'yaml';
-import { fieldsOf } from '../pkg/local/doctor/schema-fields.ts';
+import { fieldsOf } from '../pkg/admin/doctor/schema-fields.ts';
 
 const OUTPUT = 'crds/types.generated.ts';
 const FIELDS_OUTPUT = 'crds/fields.generated.ts';

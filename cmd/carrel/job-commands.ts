@@ -48,7 +48,7 @@ function addJobs(jobs: Command, at: At): void {
     .option(...jsonOption('a line of JSON for each'))
     .addHelpText('after', STATES_HELP)
     .action(async ({ tenant, state, json }: { tenant?: string; state?: string; json: boolean }) => {
-      const { listJobs } = await import('../../pkg/local/commands/jobs.ts');
+      const { listJobs } = await import('../../pkg/admin/commands/jobs.ts');
       await listJobs({ tenant, state, json, installation: await at() });
     });
   const ofOne = (name: string, description: string, help: string): Command =>
@@ -60,20 +60,20 @@ function addJobs(jobs: Command, at: At): void {
       .option(...ONE_LINE)
       .addHelpText('after', help);
   ofOne('show', 'print all that there is of a job, as JSON', STATES_HELP).action(async (id: string, of: OfJob) => {
-    const { showJob } = await import('../../pkg/local/commands/jobs.ts');
+    const { showJob } = await import('../../pkg/admin/commands/jobs.ts');
     await showJob(id, { ...of, installation: await at() });
   });
   ofOne('retry', 'have a job due at once, a dead letter too, as if it had never failed', RETRY_HELP).action(
     async (id: string, of: OfJob) => {
       // A retry of an import reads its archive anew, by services of the tenant's server.
-      const { retryJob } = await import('../../pkg/local/commands/job-changes.ts');
+      const { retryJob } = await import('../../pkg/admin/commands/job-changes.ts');
       const { RETRYABLE_TASKS } = await import('../server/retryable-tasks.ts');
       await retryJob(id, { ...of, installation: await at(), kinds: RETRYABLE_TASKS.filter(({ name }) => name !== 'import') });
     },
   );
   ofOne('cancel', "end a job of a person, or delete one of the worker's that does not run", CANCEL_HELP).action(
     async (id: string, of: OfJob) => {
-      const { cancelJob } = await import('../../pkg/local/commands/job-changes.ts');
+      const { cancelJob } = await import('../../pkg/admin/commands/job-changes.ts');
       await cancelJob(id, { ...of, installation: await at() });
     },
   );
@@ -96,7 +96,7 @@ function addWebhooks(webhooks: Command, at: At): void {
     .option(...jsonOption('a line of JSON for each'))
     .addHelpText('after', WHERE_HELP)
     .action(async (of: OfJob) => {
-      const { listWebhooks } = await import('../../pkg/local/commands/webhooks.ts');
+      const { listWebhooks } = await import('../../pkg/admin/commands/webhooks.ts');
       await listWebhooks({ ...of, installation: await at() });
     });
   webhooks
@@ -110,7 +110,7 @@ function addWebhooks(webhooks: Command, at: At): void {
     .option(...jsonOption('the last line as JSON; the others go to standard error'))
     .addHelpText('after', REPLAY_HELP)
     .action(async (id: string, { until, status, ...of }: OfReplay) => {
-      const { replayWebhook } = await import('../../pkg/local/commands/webhooks.ts');
+      const { replayWebhook } = await import('../../pkg/admin/commands/webhooks.ts');
       const state = await replayWebhook(id, { ...of, until, status, installation: await at() });
       process.exitCode = { succeeded: 0, failed: 1, canceled: 1, running: INTERRUPTED, queued: INTERRUPTED }[state];
     });

@@ -19,18 +19,18 @@ export function addLinkKeyCommands(keys: Command, at: () => Promise<Installation
       .addHelpText('after', HELP);
   command('list', 'show the keys, the one that signs first, and how many links that were opened each has signed').action(
     async (of: { tenant: string; json: boolean }) => {
-      const { listLinkKeys } = await import('../../pkg/local/commands/link-keys.ts');
+      const { listLinkKeys } = await import('../../pkg/admin/commands/link-keys.ts');
       await listLinkKeys({ ...of, installation: await at() });
     },
   );
   command('rotate', 'sign with a new key from now on; placed links go on working').action(async (of: { tenant: string; json: boolean }) => {
-    const { rotateLinkKey } = await import('../../pkg/local/commands/link-keys.ts');
+    const { rotateLinkKey } = await import('../../pkg/admin/commands/link-keys.ts');
     await rotateLinkKey({ ...of, installation: await at() });
   });
   command('withdraw', 'delete a former key: no link that it signed opens anything any more, in any course')
     .argument('<id>', 'as `carrel keys links list` shows it')
     .action(async (id: string, of: { tenant: string; json: boolean }) => {
-      const { withdrawLinkKey } = await import('../../pkg/local/commands/link-keys.ts');
+      const { withdrawLinkKey } = await import('../../pkg/admin/commands/link-keys.ts');
       await withdrawLinkKey(id, { ...of, installation: await at() });
     });
 }

@@ -1,11 +1,10 @@
 #!/usr/bin/env node
 import { enableCompileCache } from 'node:module';
-import { dirname } from 'node:path';
+import { dirname, join, resolve } from 'node:path';
 import { Command, InvalidArgumentError, Option } from 'commander';
 import { compileCacheFolder } from '../../pkg/runtime/compile-cache.ts';
 import { CommandError } from '../../pkg/runtime/command-error.ts';
 import { ConfigError } from '../../pkg/runtime/config.ts';
-import { stateDirectoryPath } from '../../pkg/local/state-directory.ts';
 import type { Group } from '../../pkg/local/platform.ts';
 import { withoutLineEnds } from '../../pkg/runtime/line-end.ts';
 import { addJobCommands } from './job-commands.ts';
@@ -14,17 +13,17 @@ import { addLinkKeyCommands } from './link-key-commands.ts';
 
 // Each command imports its modules when it runs, so that `--help` and the supervisor's programs load nothing else.
 const commands = {
-  adoptionToken: () => import('../../pkg/local/commands/adoption-token.ts'),
-  doctorInstallation: () => import('../../pkg/local/commands/doctor-installation.ts'),
-  doctor: () => import('../../pkg/local/commands/doctor.ts'),
+  adoptionToken: () => import('../../pkg/admin/commands/adoption-token.ts'),
+  doctorInstallation: () => import('../../pkg/admin/commands/doctor-installation.ts'),
+  doctorTenant: () => import('../../pkg/admin/commands/doctor-tenant.ts'),
   down: () => import('../../pkg/local/commands/down.ts'),
-  move: () => import('../../pkg/local/commands/move.ts'),
+  move: () => import('../../pkg/admin/commands/move.ts'),
   logs: () => import('../../pkg/local/commands/logs.ts'),
-  backup: () => import('../../pkg/local/commands/backup.ts'),
+  backup: () => import('../../pkg/admin/commands/backup.ts'),
   binaries: () => import('../../pkg/local/commands/binaries.ts'),
-  reclaim: () => import('../../pkg/local/commands/reclaim.ts'),
-  rollout: () => import('../../pkg/local/commands/rollout.ts'),
-  rotate: () => import('../../pkg/local/commands/rotate.ts'),
+  reclaim: () => import('../../pkg/admin/commands/reclaim.ts'),
+  rollout: () => import('../../pkg/admin/commands/rollout.ts'),
+  rotate: () => import('../../pkg/admin/commands/rotate.ts'),
   restart: () => import('../../pkg/local/commands/restart.ts'),
   run: () => import('../../pkg/local/run.ts'),
   status: () => import('../../pkg/local/commands/status.ts'),
@@ -35,7 +34,7 @@ const root = dirname(dirname(import.meta.dirname));
 const env = withoutLineEnds(process.env);
 // For what the commands import. A folder that cannot be written makes a command slower and breaks nothing.
 enableCompileCache(env['NODE_COMPILE_CACHE'] || compileCacheFolder(root));
-const stateDirectory = stateDirectoryPath(root, env);
+const stateDirectory = resolve(env['CARREL_HOME'] || join(root, '.carrel'));
 const installation = () => installationFrom({ stateDirectory, env });
 
 const ADOPTION_TOKEN_HELP = `
@@ -334,7 +333,7 @@ program
       process.exitCode = (await checkInstallation({ installation: await installation() })) ? 0 : 1;
       return;
     }
-    const { checkTenant } = await commands.doctor();
+    const { checkTenant } = await commands.doctorTenant();
     process.exitCode = (await checkTenant(tenant, { installation: await installation(), mend, sample })) ? 0 : 1;
   });
 

@@ -38,6 +38,20 @@ test('the weight of a confined package is kept out of the server, its types are 
   ).toEqual(['only pkg/jobs, cmd/worker may load bullmq', undefined]);
 });
 
+test('production loads nothing of the platform on one machine: the program carrel alone may, when a command of that platform runs', () => {
+  const sentence = 'pkg/local is the platform on one machine: only cmd/carrel may load it, and only by import()';
+  expect(
+    complaints(
+      'cmd/carrel/platform.ts',
+      "import type { Group } from '../../pkg/local/platform.ts';\nconst { up } = await import('../../pkg/local/commands/up.ts');\nimport { down } from '../../pkg/local/commands/down.ts';",
+    ),
+  ).toEqual([undefined, undefined, sentence]);
+  expect(complaints('cmd/worker/worker.ts', "const { up } = await import('../../pkg/local/commands/up.ts');")).toEqual([sentence]);
+  expect(complaints('pkg/admin/installation.ts', "const { clientOf } = await import('../local/client.ts');")).toEqual([
+    'pkg/admin and pkg/local are of one layer and must not import each other',
+  ]);
+});
+
 test('product code does not need tests', () => {
   expect(complaints('pkg/kube/work-queue.ts', "import { stores } from '../../test/support/stores.ts';")).toEqual([
     'pkg/kube must not import test/',
@@ -62,7 +76,7 @@ test('an import over several lines is seen, with its line', () => {
 });
 
 test('the engine of jobs knows no feature', () => {
-  const found = (to: string) => complaint({ from: 'pkg/jobs/worker.ts', line: 1, to, typeOnly: false });
+  const found = (to: string) => complaint({ from: 'pkg/jobs/worker.ts', line: 1, to, typeOnly: false, isLazy: false });
 
   expect(found('pkg/webhooks/webhooks.ts')).toBe('pkg/jobs knows no feature and must not import pkg/webhooks');
   expect(found('pkg/api/job.ts')).toBeUndefined();

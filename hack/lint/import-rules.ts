@@ -6,7 +6,7 @@ const FEATURES = ['pkg/webhooks', 'pkg/groups', 'pkg/audit', 'pkg/lti', 'pkg/hel
 /** From top to bottom. A package imports only packages of lower layers, and itself. */
 export const LAYERS: readonly (readonly string[])[] = [
   ['cmd'],
-  ['pkg/operator', 'pkg/http', 'pkg/jobs', 'pkg/local', 'pkg/helpers'],
+  ['pkg/operator', 'pkg/http', 'pkg/jobs', 'pkg/admin', 'pkg/local', 'pkg/helpers'],
   ['pkg/tenantdata'],
   FEATURES,
   ['pkg/content'],
@@ -22,7 +22,7 @@ export const LAYERS: readonly (readonly string[])[] = [
 
 /** Packages that are heavy in an idle tenant's memory, and the packages that alone may load them (types are free). */
 export const CONFINED: Readonly<Record<string, readonly string[]>> = {
-  '@kubernetes/client-node': ['pkg/kube', 'pkg/operator', 'pkg/local', 'cmd/operator', 'cmd/carrel'],
+  '@kubernetes/client-node': ['pkg/admin', 'cmd/operator'],
   bullmq: ['pkg/jobs', 'cmd/worker'],
   koa: ['pkg/http', 'cmd/server'],
   'koa-body': ['pkg/http'],
@@ -40,6 +40,10 @@ export const FEATURELESS: Readonly<Record<string, readonly string[]>> = {
   'pkg/helpers': ['pkg/runtime'],
 };
 
+/** The platform on one machine. Pods never load it: `carrel` alone may, and only when it runs a command of that platform. */
+const LOCAL = 'pkg/local';
+const LOCAL_PROGRAM = 'cmd/carrel';
+
 /** Folders outside of pkg/ and cmd/: the rules do not say who may use them. */
 const OUTSIDE = ['crds', 'test', 'hack'];
 
@@ -54,6 +58,8 @@ export interface Import {
   /** A path from the root of the checkout, or a package's name. */
   readonly to: string;
   readonly typeOnly: boolean;
+  /** By `import()`, when the code runs. */
+  readonly isLazy: boolean;
 }
 
 const STATEMENT = /^\s*(?:import|export)\s+(type\s+)?(?:[^'"`;]*?\sfrom\s+)?['"]([^'"]+)['"]|import\(\s*['"]([^'"]+)['"]\s*\)/gm;
@@ -67,6 +73,7 @@ export function importsOf(file: string, text: string): Import[] {
       line: text.slice(0, match.index).split('\n').length,
       to: specifier.startsWith('.') ? join(file, specifier) : specifier,
       typeOnly: match[1] !== undefined,
+      isLazy: match[3] !== undefined,
     };
   });
 }
@@ -137,6 +144,8 @@ export function complaint(found: Import): string | undefined {
     return outside === 'test' || outside === 'hack' ? `${importer} must not import ${outside}/` : undefined;
   }
   if (target === importer) return undefined;
+  if (target === LOCAL && importer === 'cmd' && !(isIn(found.from, LOCAL_PROGRAM) && (found.isLazy || found.typeOnly)))
+    return `${LOCAL} is the platform on one machine: only ${LOCAL_PROGRAM} may load it, and only by import()`;
   const allowed = FEATURELESS[importer];
   if (allowed && layerOf(target) > layerOf(importer) && !allowed.includes(target))
     return `${importer} knows no feature and must not import ${target}`;

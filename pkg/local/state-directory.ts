@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { existsSync, globSync, mkdirSync, readdirSync, rmSync, statSync } from 'node:fs';
-import { basename, join, resolve } from 'node:path';
+import { basename, join } from 'node:path';
 import { z } from 'zod';
 import { CommandError, messageOf } from '../runtime/command-error.ts';
 import { readIfThere, writeAtomically } from './files.ts';
@@ -88,8 +88,6 @@ export const paths = (stateDirectory: string) => ({
   /** config/samples with this platform's port in their addresses. */
   samplesHere: join(stateDirectory, 'samples'),
 });
-
-export const stateDirectoryPath = (root: string, env: NodeJS.ProcessEnv): string => resolve(env['CARREL_HOME'] || join(root, '.carrel'));
 
 /** The settings of an existing state directory, else undefined. Throws CommandError when the file is damaged. */
 export function readSettings(stateDirectory: string): Settings | undefined {

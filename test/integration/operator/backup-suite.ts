@@ -2,7 +2,7 @@ import { afterAll } from '@jest/globals';
 import { mkdtemp } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { ObjectKey } from '../../../pkg/kube/object.ts';
-import { backUpTenants, listBackups, restoreTenant } from '../../../pkg/local/commands/backup.ts';
+import { backUpTenants, listBackups, restoreTenant } from '../../../pkg/admin/commands/backup.ts';
 import { silentLogger } from '../../../pkg/runtime/log.ts';
 import { quoteIdentifier, SqlPool } from '../../../pkg/store/postgres/pool.ts';
 import { tenantRole } from '../../../pkg/store/postgres/provisioning.ts';

@@ -5,7 +5,7 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import type { ObjectKey } from '../../../pkg/kube/object.ts';
-import { backUpTenants } from '../../../pkg/local/commands/backup.ts';
+import { backUpTenants } from '../../../pkg/admin/commands/backup.ts';
 import { systemClock } from '../../../pkg/runtime/clock.ts';
 import { silentLogger } from '../../../pkg/runtime/log.ts';
 import { systemRandom } from '../../../pkg/runtime/random.ts';

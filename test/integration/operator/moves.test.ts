@@ -4,7 +4,7 @@ import { readFileSync } from 'node:fs';
 import { cp, mkdir, mkdtemp, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { ObjectKey } from '../../../pkg/kube/object.ts';
-import { move as moveCommand } from '../../../pkg/local/commands/move.ts';
+import { move as moveCommand } from '../../../pkg/admin/commands/move.ts';
 import { systemClock } from '../../../pkg/runtime/clock.ts';
 import { silentLogger } from '../../../pkg/runtime/log.ts';
 import { systemRandom } from '../../../pkg/runtime/random.ts';

@@ -3,7 +3,7 @@ import { mkdtemp, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { NAMESPACE } from '../../../pkg/kube/kinds.ts';
 import type { ObjectKey } from '../../../pkg/kube/object.ts';
-import { reclaim as reclaimCommand } from '../../../pkg/local/commands/reclaim.ts';
+import { reclaim as reclaimCommand } from '../../../pkg/admin/commands/reclaim.ts';
 import { silentLogger } from '../../../pkg/runtime/log.ts';
 import { SqlPool } from '../../../pkg/store/postgres/pool.ts';
 import { testBackends } from '../../support/backends.ts';

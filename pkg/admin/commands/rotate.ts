@@ -4,7 +4,7 @@ import { defineKind, type KubeObject, type ObjectKey } from '../../kube/object.t
 import { ResourceApi } from '../../kube/resource.ts';
 import { type Condition, findCondition } from '../../kube/status.ts';
 import { CREDENTIALS } from '../../store/postgres/registry.ts';
-import type { Installation } from '../../admin/installation.ts';
+import type { Installation } from '../installation.ts';
 import { CommandError } from '../../runtime/command-error.ts';
 
 interface TenantObject extends KubeObject {

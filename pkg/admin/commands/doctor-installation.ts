@@ -1,4 +1,4 @@
-import type { Installation } from '../../admin/installation.ts';
+import type { Installation } from '../installation.ts';
 import { type Check, type Finding, findingOf, linesOf } from '../doctor/check.ts';
 import { clusterChecks } from '../doctor/cluster.ts';
 import { storeChecks } from '../doctor/stores.ts';

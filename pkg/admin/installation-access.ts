@@ -9,8 +9,8 @@ import { RedisUsers } from '../store/redis/acl.ts';
 import { type TenantStorage, tenantStorage } from '../store/tenant-resources.ts';
 import { StoreUnavailableError } from '../store/unavailable.ts';
 import { CommandError, messageOf } from '../runtime/command-error.ts';
-import { type Installation, requireKeys, type StoreSettings } from '../admin/installation.ts';
-import { openShards } from '../admin/shards.ts';
+import { type Installation, requireKeys, type StoreSettings } from './installation.ts';
+import { openShards } from './shards.ts';
 import { missingRegistry } from './registry-access.ts';
 
 /** The stores of an installation, as its operator reaches them. */

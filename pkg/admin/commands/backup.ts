@@ -1,4 +1,4 @@
-import { type Installation, requireKeys } from '../../admin/installation.ts';
+import { type Installation, requireKeys } from '../installation.ts';
 import { systemClock } from '../../runtime/clock.ts';
 import { systemRandom } from '../../runtime/random.ts';
 import type { SealingKey } from '../../runtime/sealing.ts';

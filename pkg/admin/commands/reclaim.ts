@@ -2,7 +2,7 @@ import { isForbidden } from '../../kube/errors.ts';
 import { NAMESPACE } from '../../kube/kinds.ts';
 import { ResourceApi } from '../../kube/resource.ts';
 import { leftTenants, type LeftTenant, type NamespaceUid, reclaimTenants } from '../../store/postgres/reclaim.ts';
-import type { Installation } from '../../admin/installation.ts';
+import type { Installation } from '../installation.ts';
 import { CommandError, messageOf } from '../../runtime/command-error.ts';
 import { withRegistry } from '../registry-access.ts';
 

@@ -1,4 +1,4 @@
-import type { Installation } from '../../admin/installation.ts';
+import type { Installation } from '../installation.ts';
 import type { SqlPool } from '../../store/postgres/pool.ts';
 import { slugOf } from '../../store/tenant-resources.ts';
 import { WORK_OF_TASK } from '../../tasks/platform-tasks.ts';

@@ -11,7 +11,7 @@ import type { SqlPool } from '../../store/postgres/pool.ts';
 import { OtherTenantsSchema, UnknownMigrations } from '../../store/postgres/provisioning.ts';
 import { ConnectionsExceeded } from '../../store/postgres/registry.ts';
 import { moveTenant } from '../../tenantdata/move.ts';
-import type { Installation } from '../../admin/installation.ts';
+import type { Installation } from '../installation.ts';
 import { CommandError } from '../../runtime/command-error.ts';
 import { type InstallationAccess, withInstallation } from '../installation-access.ts';
 

@@ -1,5 +1,5 @@
-import type { Installation } from '../admin/installation.ts';
-import { registryShard } from '../admin/shards.ts';
+import type { Installation } from './installation.ts';
+import { registryShard } from './shards.ts';
 import { silentLogger } from '../runtime/log.ts';
 import { sqlState } from '../store/postgres/errors.ts';
 import { SqlPool } from '../store/postgres/pool.ts';

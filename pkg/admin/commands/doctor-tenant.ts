@@ -1,5 +1,5 @@
-import { type Installation, requireKeys } from '../../admin/installation.ts';
-import { openShards } from '../../admin/shards.ts';
+import { type Installation, requireKeys } from '../installation.ts';
+import { openShards } from '../shards.ts';
 import { USERS_TAG } from '../../accounts/users/users.tags.ts';
 import { describeFault } from '../../content/integrity/faults.ts';
 import { type Checked, checkIntegrity, type CheckOptions } from '../../content/integrity/integrity-check.ts';

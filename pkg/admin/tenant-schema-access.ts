@@ -1,4 +1,4 @@
-import type { Installation } from '../admin/installation.ts';
+import type { Installation } from './installation.ts';
 import { systemRandom } from '../runtime/random.ts';
 import { type Sealer, tenantSealer } from '../runtime/sealing.ts';
 import { sqlState } from '../store/postgres/errors.ts';

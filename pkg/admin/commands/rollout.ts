@@ -3,7 +3,7 @@ import { defineKind, type KubeObject, type Observed } from '../../kube/object.ts
 import { ResourceApi } from '../../kube/resource.ts';
 import { type Condition, findCondition } from '../../kube/status.ts';
 import { pausedSince, pauseRollouts, resumeRollouts } from '../../store/postgres/rollouts.ts';
-import type { Installation } from '../../admin/installation.ts';
+import type { Installation } from '../installation.ts';
 import { withRegistry } from '../registry-access.ts';
 import { listIn } from '../tenant-namespaces.ts';
 

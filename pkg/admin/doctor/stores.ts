@@ -1,7 +1,7 @@
 import { ListBucketsCommand } from '@aws-sdk/client-s3';
 import { Redis } from 'ioredis';
-import type { ObjectStoreAccess, StoreSettings } from '../../admin/installation.ts';
-import { listShards } from '../../admin/shards.ts';
+import type { ObjectStoreAccess, StoreSettings } from '../installation.ts';
+import { listShards } from '../shards.ts';
 import { silentLogger } from '../../runtime/log.ts';
 import { registryMigrations } from '../../store/postgres/migrations/registry/index.ts';
 import { shardMigrations } from '../../store/postgres/migrations/shard/index.ts';

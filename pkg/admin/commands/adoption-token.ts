@@ -1,4 +1,4 @@
-import type { Installation } from '../../admin/installation.ts';
+import type { Installation } from '../installation.ts';
 import { systemRandom } from '../../runtime/random.ts';
 import { ADOPTION_TOKEN_HOURS, newAdoptionToken, NotRetained } from '../../store/postgres/adoption-token.ts';
 import { CommandError } from '../../runtime/command-error.ts';
