@@ -3,7 +3,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Command, CommanderError } from 'commander';
 import { addJobCommands } from '../../../cmd/carrel/job-commands.ts';
-import { addLinkKeyCommands } from '../../../cmd/carrel/link-key-commands.ts';
+import { addKeyCommands } from '../../../cmd/carrel/key-commands.ts';
+import { addWebhookCommands } from '../../../cmd/carrel/webhook-commands.ts';
 import type { Installation } from '../../../pkg/admin/installation.ts';
 import { CommandError } from '../../../pkg/runtime/command-error.ts';
 import { fixture } from '../../support/fixture.ts';
@@ -40,8 +41,7 @@ const exitCode = (): number => Number(process.exitCode ?? 0);
 
 async function parse(args: readonly string[], installation: Installation): Promise<void> {
   const program = new Command('carrel').exitOverride().configureOutput({ writeErr: () => undefined });
-  addJobCommands(program, async () => installation);
-  addLinkKeyCommands(program.command('keys'), async () => installation);
+  for (const add of [addJobCommands, addWebhookCommands, addKeyCommands]) add(program, async () => installation);
   try {
     await program.parseAsync(args, { from: 'user' });
   } catch (error) {
