@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import type { Api, ApiReply } from '../../support/api.ts';
-import { heldBeyond, heldBytes } from '../../support/memory.ts';
+import { heldBeyond, restingBytes } from '../../support/memory.ts';
 import { serverSuite } from '../../support/server-suite.ts';
 import { inParallel, range } from '../../support/wait.ts';
 
@@ -199,7 +199,7 @@ test('ranges at the end of an archive of 10,000 files cost no memory that stays'
     );
   const { headers } = await api.head(`/folders/${top}/zip`);
   const size = Number(headers['content-length']);
-  const before = heldBytes();
+  const before = await restingBytes();
   const parts: unknown[] = [];
   await inParallel(range(8), 2, async (n) => {
     const { status, bytes } = await zip(api, top, { range: `bytes=${size - 1000 * (n + 1)}-`, 'if-range': headers.etag ?? '' });

@@ -5,7 +5,7 @@ import { type IncomingMessage, request } from 'node:http';
 import { buffer } from 'node:stream/consumers';
 import { fromBufferPromise } from 'yauzl';
 import type { Api } from '../../support/api.ts';
-import { heldBeyond, heldBytes } from '../../support/memory.ts';
+import { heldBeyond, restingBytes } from '../../support/memory.ts';
 import { serverSuite } from '../../support/server-suite.ts';
 import { inParallel, range, waitFor } from '../../support/wait.ts';
 
@@ -146,7 +146,7 @@ describe('the archive of a folder', () => {
     const { api } = await tenant.user();
     const id = await folder(api, 'much');
     await inParallel(range(4), 2, (n) => file(api, id, `${n}.bin`, Buffer.alloc(15 << 20, n)));
-    const before = heldBytes();
+    const before = await restingBytes();
     const two = [await unread(api, `/folders/${id}/zip`), await unread(api, `/folders/${id}/zip`)];
     const third = await api.get(`/folders/${id}/zip`);
     const held = await heldBeyond(before, 20 << 20);
@@ -202,7 +202,7 @@ describe('the archive of a folder', () => {
         );
     };
     await fill(FOLDERS, '', deepest);
-    const before = heldBytes();
+    const before = await restingBytes();
     let highest = 0;
 
     const sizes = await Promise.all(

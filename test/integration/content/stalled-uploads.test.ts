@@ -3,7 +3,7 @@ import { createHash } from 'node:crypto';
 import { Readable } from 'node:stream';
 import { UPLOAD_BUFFERS } from '../../../pkg/store/s3/upload.ts';
 import type { Api, ApiReply } from '../../support/api.ts';
-import { heldBeyond, heldBytes } from '../../support/memory.ts';
+import { heldBeyond, restingBytes } from '../../support/memory.ts';
 import { serverSuite } from '../../support/server-suite.ts';
 import { countBy, range, untilServed, waitFor } from '../../support/wait.ts';
 import { objectCount } from './tenant-state.ts';
@@ -61,7 +61,7 @@ function stalledUploads(apis: readonly Api[]) {
 test("forty stalled uploads of one person take their share of memory and no more, and others' go on beside them", async () => {
   const [greedy, modest] = [await tenant.user(), await tenant.user()];
   await modest.api.upload('/files', { file: Buffer.from('warm'), name: 'warm' });
-  const before = heldBytes();
+  const before = await restingBytes();
 
   const stalled = stalledUploads(range(40).map(() => greedy.api));
   await stalled.stand({ parts: 6, waiting: 34 });

@@ -3,7 +3,7 @@ import { afterAll, expect, test } from '@jest/globals';
 import { EgressError } from '../../../pkg/net/egress-error.ts';
 import type { StreamedRequest } from '../../../pkg/net/client.ts';
 import type { StreamedReply } from '../../../pkg/net/streamed-exchange.ts';
-import { heldBeyond, heldBytes } from '../../support/memory.ts';
+import { heldBeyond, restingBytes } from '../../support/memory.ts';
 import { waitFor } from '../../support/wait.ts';
 import { Net } from './harness.ts';
 
@@ -52,7 +52,7 @@ test('256 MiB go there and come back without staying in memory', async () => {
       yield chunk;
     }
   };
-  const before = heldBytes();
+  const before = await restingBytes();
 
   const { status, body } = await net.client().stream(request(port, { body: source(), contentLength: 256 * MIB }));
   let [bytes, lookedAt, most] = [0, 0, 0];

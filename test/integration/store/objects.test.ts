@@ -13,7 +13,7 @@ import { BucketTaken, bucketName, StorageAdmin, type TenantBucket } from '../../
 import { newClient, newKey, Objects, type StoredObject } from '../../../pkg/store/s3/objects.ts';
 import { StoreUnavailableError } from '../../../pkg/store/unavailable.ts';
 import { atEnd } from '../../support/fixture.ts';
-import { heldBeyond, heldBytes } from '../../support/memory.ts';
+import { heldBeyond, restingBytes } from '../../support/memory.ts';
 import { ownStores } from '../../support/server-suite.ts';
 import { range, waitFor } from '../../support/wait.ts';
 
@@ -137,7 +137,7 @@ const MOST_HELD = 64 * MiB;
 test('an upload holds a few parts in memory, whatever its size', async () => {
   const key = newKey(systemRandom);
   await objects.put(newKey(systemRandom), stream(32 * MiB).body);
-  const before = heldBytes();
+  const before = await restingBytes();
   const over = new AbortController();
   let most = 0;
 
