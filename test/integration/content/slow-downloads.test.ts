@@ -59,7 +59,7 @@ test('100 links and as many slow readers as like neither end a server nor keep a
     expect(Object.keys(statuses).filter((status) => !(isSlow && status === '503'))).toEqual(isSlow ? ['200'] : ['200', '503']);
     expect(statuses['200']).toBeGreaterThanOrEqual(BY_LINKS);
     expect([download.status, download.bytes.toString()]).toEqual([200, 'small']);
-    expect(performance.now() - started).toBeLessThan(30_000); // behind them it would wait for the minute that they have
+    expect(performance.now() - started).toBeLessThan(50_000); // behind them it would wait for the minute that they have
     // Its pod has 512 MiB. What they only passed through it is garbage, which V8 collects when it has time.
     expect(memoryOf(server.pid)).toBeLessThan(400);
     await waitFor('a server that holds less than 100 MiB for them', () => memoryOf(server.pid) - before < 100);

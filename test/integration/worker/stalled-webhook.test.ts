@@ -7,7 +7,7 @@ import { webhookSuite } from '../../support/worker-suite.ts';
 const { platform, tenant, receiver, worker } = webhookSuite({ CARREL_WEBHOOK_TIMEOUT_SECONDS: '15' });
 const WAITS = 50;
 /** Below it a ratio says what else the machine does. Who waits for an attempt of the stalled one waits 15 s. */
-const FLOOR_MS = 2_000;
+const FLOOR_MS = 8_000;
 
 const register = async (url: string, event: string): Promise<string> =>
   (await tenant.admin.post('/webhooks', { url, events: [event] })).body.id;
