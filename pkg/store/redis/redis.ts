@@ -170,14 +170,14 @@ class IoRedis implements Redis {
     return this.#options.commandTimeoutMs ?? COMMAND_TIMEOUT_MS;
   }
 
-  /** Signing in has the time-out of a command. */
+  /** Connecting and signing in has the time-out of a command. */
   #closeSilentOnes(): void {
     const client = this.#client;
     let cancel = (): void => {};
-    client.on('connect', () => {
+    client.on('connecting', () => {
       cancel = afterAwake(this.#timeoutMs, () => client.stream.destroy(LATE));
     });
-    for (const event of ['ready', 'close']) client.on(event, () => cancel());
+    for (const event of ['ready', 'close', 'end']) client.on(event, () => cancel());
   }
 
   /** A time-out of the client's own also counts the time in which this process stood still: only where a lost reply costs nothing. */
@@ -185,8 +185,9 @@ class IoRedis implements Redis {
     const { url, library, log, random = systemRandom } = this.#options;
     const client = new Client(url, {
       keyPrefix,
-      connectTimeout: this.#timeoutMs,
-      ...(timeoutMs === undefined ? {} : { commandTimeout: timeoutMs, socketTimeout: timeoutMs }),
+      ...(timeoutMs === undefined
+        ? { connectTimeout: 0 }
+        : { connectTimeout: timeoutMs, commandTimeout: timeoutMs, socketTimeout: timeoutMs }),
       enableOfflineQueue: false,
       maxRetriesPerRequest: 0,
       autoResendUnfulfilledCommands: false,
