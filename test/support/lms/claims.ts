@@ -32,6 +32,8 @@ export const membersUrl = (issuer: string, courseId: string): string => `${issue
 
 /** Whom a launch goes to, and what of it is not the person's. */
 export interface Addressed {
+  /** Where its services are. */
+  readonly base: string;
   readonly issuer: string;
   readonly clientId: string;
   readonly deploymentId: string;
@@ -69,10 +71,10 @@ export function claimsOf(launch: Launch, to: Addressed): Claims {
       : {
           [AGS]: {
             scope: [...AGS_SCOPES],
-            lineitems: lineItemsUrl(to.issuer, course.id),
+            lineitems: lineItemsUrl(to.base, course.id),
             ...(to.lineItem === undefined ? {} : { lineitem: to.lineItem }),
           },
-          [NRPS]: { context_memberships_url: membersUrl(to.issuer, course.id), service_versions: ['2.0'] },
+          [NRPS]: { context_memberships_url: membersUrl(to.base, course.id), service_versions: ['2.0'] },
         }),
   };
 }

@@ -32,14 +32,14 @@ export interface Returned {
 }
 
 /** Makes a launch a deep linking request; `settings` replace those that are usual. undefined leaves a setting out. */
-export const deepLinking = (issuer: string, settings: Readonly<Record<string, unknown>> = {}, more: Fault = {}): Fault => ({
+export const deepLinking = (base: string, settings: Readonly<Record<string, unknown>> = {}, more: Fault = {}): Fault => ({
   ...more,
   claims: (claims: Claims): void => {
     claims[`${LTI}/message_type`] = 'LtiDeepLinkingRequest';
     delete claims[`${LTI}/resource_link`];
     delete claims[`${LTI}/target_link_uri`];
     claims[SETTINGS] = {
-      deep_link_return_url: `${issuer}${RETURN_PATH}?course=1`,
+      deep_link_return_url: `${base}${RETURN_PATH}?course=1`,
       accept_types: ['ltiResourceLink', 'link', 'file', 'image', 'html'],
       accept_presentation_document_targets: ['iframe', 'window'],
       accept_multiple: true,
@@ -58,16 +58,18 @@ export class DeepLinkReturns {
   readonly answers: Returned[] = [];
   /** What was wrong with answers that were refused. */
   readonly wrong: string[] = [];
+  readonly #base: string;
   readonly #issuer: string;
   readonly #toolOf: ToolOf;
 
-  constructor(issuer: string, toolOf: ToolOf) {
+  constructor({ base, issuer }: { readonly base: string; readonly issuer: string }, toolOf: ToolOf) {
+    this.#base = base;
     this.#issuer = issuer;
     this.#toolOf = toolOf;
   }
 
   async answer(request: IncomingMessage, response: ServerResponse): Promise<void> {
-    const url = new URL(request.url ?? '/', this.#issuer);
+    const url = new URL(request.url ?? '/', this.#base);
     const parameters = request.method === 'POST' ? new URLSearchParams(await bodyOf(request)) : url.searchParams;
     const send = (status: number, title: string, body = ''): void =>
       void response.writeHead(status, { 'content-type': 'text/html; charset=utf-8' }).end(page(title, body));

@@ -43,7 +43,11 @@ const MAX_LAUNCHES = 20_000;
  * results, `/nrps/…` with the members of a course. It is strict about what a tool sends, and breaks one rule of its own where a Fault says so.
  */
 export class Lms {
+  /** Where its end points are reached. */
+  readonly base: string;
   readonly issuer: string;
+  /** Whether login initiation names the deployment, as Canvas' does. */
+  sendsDeployment = false;
   /** Requests of the key set so far. */
   keySetRequests = 0;
   keySetManner: KeySetManner = 'well';
@@ -68,48 +72,54 @@ export class Lms {
   #key = newKey(systemRandom.hex(4));
   #published: Claims[] = [jwkOf(this.#key)];
 
-  /** An LMS behind somebody's server, which passes requests on to `answer`. `issuer` is also where its end points are reached. */
-  constructor(issuer: string) {
+  /** An LMS behind somebody's server, which passes requests on to `answer`. `issuer`: another than its address, which other LMSs may have too. */
+  constructor(base: string, issuer = base) {
+    this.base = base;
     this.issuer = issuer;
     this.tokens = new TokenEndpoint(this.tokenEndpoint, (clientId) => {
       const tool = this.#tools.get(clientId);
       return tool && { clientId, jwksUrl: jwksUrlOf(tool) };
     });
-    this.deepLinks = new DeepLinkReturns(issuer, (clientId) => {
+    this.deepLinks = new DeepLinkReturns({ base, issuer }, (clientId) => {
       const tool = this.#tools.get(clientId);
       return tool && { jwksUrl: jwksUrlOf(tool), deploymentId: tool.deploymentId };
     });
-    this.#book = new GradeBook(issuer);
+    this.#book = new GradeBook(base);
     const deps = { tokens: this.tokens, courses: this.courses, book: this.#book };
-    this.scores = new ScoreService(issuer, deps);
-    this.lineItems = lineItemService(issuer, deps);
-    this.results = resultService(issuer, deps);
-    this.members = membershipService(issuer, deps);
-    this.notices = new NoticeHandlers(issuer, this.tokens);
+    this.scores = new ScoreService(base, deps);
+    this.lineItems = lineItemService(base, deps);
+    this.results = resultService(base, deps);
+    this.members = membershipService(base, deps);
+    this.notices = new NoticeHandlers(base, this.tokens);
   }
 
   /** An LMS with a server of its own, on loopback. */
-  static async start(): Promise<Lms> {
+  static async start(issuer?: string): Promise<Lms> {
     // A test's client that comes back after a while finds its connection open, however busy the machine is.
     const server = createServer({ keepAliveTimeout: 120_000 });
     const port = await freePort();
     await new Promise<void>((resolve) => server.listen(port, '127.0.0.1', resolve));
-    const lms = new Lms(`http://127.0.0.1:${port}`);
+    const lms = new Lms(`http://127.0.0.1:${port}`, issuer);
     lms.#server = server;
     server.on('request', (request, response) => lms.answer(request, response));
     return lms;
   }
 
   get authEndpoint(): string {
-    return `${this.issuer}/authorize`;
+    return `${this.base}/authorize`;
   }
 
   get tokenEndpoint(): string {
-    return `${this.issuer}/token`;
+    return `${this.base}/token`;
   }
 
   get jwksEndpoint(): string {
-    return `${this.issuer}/jwks`;
+    return `${this.base}/jwks`;
+  }
+
+  /** The id of the key that signs. */
+  get kid(): string {
+    return this.#key.kid;
   }
 
   register(tool: Registered): void {
@@ -117,8 +127,8 @@ export class Lms {
   }
 
   /** A new key signs from now on; the former stays published while `overlap`. */
-  rotate({ overlap = true } = {}): void {
-    this.#key = newKey(systemRandom.hex(4));
+  rotate({ overlap = true, kid = systemRandom.hex(4) } = {}): void {
+    this.#key = newKey(kid);
     this.#published = [jwkOf(this.#key), ...(overlap ? this.#published : [])];
   }
 
@@ -145,6 +155,7 @@ export class Lms {
     const url = new URL(tool.loginInitiationUrl);
     const parameters = { iss: this.issuer, login_hint: launch.user.id, target_link_uri: launch.targetLinkUri, lti_message_hint: hint };
     for (const [name, value] of Object.entries({ ...parameters, client_id: clientId })) url.searchParams.set(name, value);
+    if (this.sendsDeployment) url.searchParams.set('lti_deployment_id', tool.deploymentId);
     if (launch.storageTarget !== undefined) url.searchParams.set('lti_storage_target', launch.storageTarget);
     fault.login?.(url.searchParams);
     return url;
@@ -157,11 +168,11 @@ export class Lms {
 
   /** Listens again where it did before it was stopped; what it knew it knows. */
   async resume(): Promise<void> {
-    await new Promise<void>((resolve) => this.#server?.listen(Number(new URL(this.issuer).port), '127.0.0.1', resolve));
+    await new Promise<void>((resolve) => this.#server?.listen(Number(new URL(this.base).port), '127.0.0.1', resolve));
   }
 
   answer(request: IncomingMessage, response: ServerResponse): void {
-    const url = new URL(request.url ?? '/', this.issuer);
+    const url = new URL(request.url ?? '/', this.base);
     if (url.pathname === '/jwks') this.#keySet(response);
     else if (url.pathname === '/authorize') this.#authorize(url.searchParams, response);
     else if (url.pathname === '/token') void this.tokens.answer(request, response);
@@ -227,6 +238,7 @@ export class Lms {
     const deploymentId = this.#tools.get(clientId)?.deploymentId ?? '';
     const nonce = parameters.get('nonce') ?? '';
     const to = {
+      base: this.base,
       issuer: this.issuer,
       clientId,
       deploymentId,

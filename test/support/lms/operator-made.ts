@@ -14,28 +14,39 @@ import { cheapToolKey } from './registration.ts';
 export const requestsOf = (tenant: TestTenant): Promise<{ id: string; wanted: WantedRegistration }[]> =>
   tenant.db.query('SELECT id, wanted FROM carrel.registration_requests ORDER BY requested_at');
 
-/** Does what the operator does with the registrations that wait, without an API server: the same functions, from the row to the rows. */
-export async function asTheOperator(tenant: TestTenant): Promise<void> {
-  for (const { id, wanted } of await requestsOf(tenant)) {
-    const owner = { metadata: { name: tenant.slug, namespace: 'test' }, status: { appUrl: tenant.url } } as ObservedTenant;
-    const made = registrationOf(id, WantedRegistration.parse(wanted), owner);
-    const observed = {
+const ownerOf = (tenant: TestTenant): ObservedTenant =>
+  ({ metadata: { name: tenant.slug, namespace: 'test' }, status: { appUrl: tenant.url } }) as ObservedTenant;
+
+/** The resources that the operator makes of the registrations that wait, with the defaults of the schema, and in their order. */
+export async function resourcesOf(tenant: TestTenant): Promise<Observed<LtiRegistration>[]> {
+  return (await requestsOf(tenant)).map(({ id, wanted }, index) => {
+    const made = registrationOf(id, WantedRegistration.parse(wanted), ownerOf(tenant));
+    return {
       ...made,
-      metadata: { ...made.metadata, uid: id, creationTimestamp: '2026-01-01T00:00:00Z' },
-      // With the defaults of the schema.
+      metadata: { ...made.metadata, uid: id, creationTimestamp: new Date(Date.UTC(2026, 0, 1, 0, 0, index)).toISOString() },
       spec: { ...made.spec, scope: 'openid', active: true, deploymentPolicy: made.spec.deploymentPolicy ?? 'Listed' },
     } as unknown as Observed<LtiRegistration>;
-    const registration = wantedOf(observed, {
-      tenant: owner,
-      clientId: observed.spec.clientId ?? '',
-      relations: relationsOf(observed, [observed]),
-    });
-    await syncRegistration(tenant.rows, `test/${made.metadata.name}`, registration, {
-      given: undefined,
-      generate: cheapToolKey,
-      period: undefined,
-      now: systemClock.now(),
-    });
-    await tenant.rows.pool.query('DELETE FROM carrel.registration_requests WHERE id = $1', [id]);
+  });
+}
+
+/** Writes the rows of a resource, or says how it contradicts one of the others. */
+export async function applied(
+  tenant: TestTenant,
+  resource: Observed<LtiRegistration>,
+  all: readonly Observed<LtiRegistration>[],
+): Promise<string | undefined> {
+  const relations = relationsOf(resource, all);
+  if (relations.conflict) return relations.conflict;
+  const wanted = wantedOf(resource, { tenant: ownerOf(tenant), clientId: resource.spec.clientId ?? '', relations });
+  const keys = { given: undefined, generate: cheapToolKey, period: undefined, now: systemClock.now() };
+  await syncRegistration(tenant.rows, `test/${resource.metadata.name}`, wanted, keys);
+  return undefined;
+}
+
+/** Does what the operator does with the registrations that wait, without an API server: the same functions, from the row to the rows. */
+export async function asTheOperator(tenant: TestTenant): Promise<void> {
+  for (const resource of await resourcesOf(tenant)) {
+    await applied(tenant, resource, [resource]);
+    await tenant.rows.pool.query('DELETE FROM carrel.registration_requests WHERE id = $1', [resource.metadata.uid]);
   }
 }

@@ -24,7 +24,7 @@ export const asked = (
   opened: Partial<Launch> = {},
   more: Fault = {},
 ): Promise<PageShown> =>
-  follow(new Browser(), at.lms.open(at.clientId, { roles: [INSTRUCTOR], ...opened }, deepLinking(at.lms.issuer, settings, more)));
+  follow(new Browser(), at.lms.open(at.clientId, { roles: [INSTRUCTOR], ...opened }, deepLinking(at.lms.base, settings, more)));
 
 /** The same, up to the picker. Throws when the launch is refused. */
 export async function picking(

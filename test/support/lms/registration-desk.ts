@@ -51,19 +51,21 @@ export class RegistrationDesk {
   /** Changes the answer of a registration that was accepted. */
   answer: (answer: Json, response: ServerResponse) => OtherAnswer | 'gone' | undefined = () => undefined;
   pause: Promise<void> | undefined;
-  readonly #lms: Lms;
+  /** The ids of the next tool, in place of the LMS's own choice. */
+  next: { readonly clientId?: string; readonly deploymentId?: string } = {};
+  readonly lms: Lms;
   readonly #key = newKey(systemRandom.hex(4));
   readonly #tokens = new Set<string>();
 
   constructor(lms: Lms, face: Face) {
-    this.#lms = lms;
+    this.lms = lms;
     this.face = face;
     lms.paths.set('/openid-configuration', (request, response) => this.#configure(request, response));
     lms.paths.set('/registrations', (request, response) => void this.#register(request, response));
   }
 
   get configurationUrl(): string {
-    return `${this.#lms.issuer}/openid-configuration`;
+    return `${this.lms.base}/openid-configuration`;
   }
 
   /** An administrator has pasted the tool's address: what their browser opens. */
@@ -77,7 +79,7 @@ export class RegistrationDesk {
   /** An administrator switches the tool on: from now on it can be launched. */
   activate(tool: RegisteredTool): void {
     tool.state = 'active';
-    this.#lms.register({
+    this.lms.register({
       clientId: tool.clientId,
       deploymentId: tool.deploymentId,
       redirectUris: tool.body.redirect_uris,
@@ -98,7 +100,7 @@ export class RegistrationDesk {
 
   #noted(request: IncomingMessage): string | undefined {
     const { authorization } = request.headers;
-    this.requests.push({ path: new URL(request.url ?? '/', this.#lms.issuer).pathname, authorization });
+    this.requests.push({ path: new URL(request.url ?? '/', this.lms.base).pathname, authorization });
     return authorization?.replace(/^Bearer /, '');
   }
 
@@ -106,11 +108,11 @@ export class RegistrationDesk {
     const token = this.#noted(request);
     if (this.face.token === 'both' && !this.#tokens.has(token ?? ''))
       return send(response, { status: 401, body: { error: 'unauthorized' } });
-    const { issuer, authEndpoint, tokenEndpoint, jwksEndpoint } = this.#lms;
+    const { base, issuer, authEndpoint, tokenEndpoint, jwksEndpoint } = this.lms;
     const configuration: Json = {
       issuer,
       authorization_endpoint: authEndpoint,
-      registration_endpoint: `${issuer}/registrations`,
+      registration_endpoint: `${base}/registrations`,
       jwks_uri: jwksEndpoint,
       token_endpoint: tokenEndpoint,
       token_endpoint_auth_methods_supported: ['private_key_jwt'],
@@ -120,7 +122,7 @@ export class RegistrationDesk {
       subject_types_supported: ['public'],
       id_token_signing_alg_values_supported: ['RS256'],
       claims_supported: [...this.face.claims],
-      ...(this.face.authorizationServer ? { authorization_server: this.face.authorizationServer(issuer) } : {}),
+      ...(this.face.authorizationServer ? { authorization_server: this.face.authorizationServer(base) } : {}),
       [PLATFORM]: {
         product_family_code: this.face.product,
         version: this.face.version,
@@ -139,8 +141,8 @@ export class RegistrationDesk {
     if (refusal) return send(response, refusal);
     const subject = this.face.token === 'once' ? decodeJwt(token ?? '').sub : undefined;
     const tool: RegisteredTool = {
-      clientId: subject ?? `client-${systemRandom.hex(6)}`,
-      deploymentId: String(this.tools.length + 7),
+      clientId: this.next.clientId ?? subject ?? `client-${systemRandom.hex(6)}`,
+      deploymentId: this.next.deploymentId ?? String(this.tools.length + 7),
       body,
       state: this.face.startsPending ? 'pending' : 'active',
     };

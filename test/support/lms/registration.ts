@@ -42,6 +42,14 @@ export async function registeredLms(
   return registeredAs(tenant, `test/${clientId}`, lms, clientId, deployments);
 }
 
+/** By ids that the LMS chose, for the resource `test/<name>`. */
+export const registeredBy = (
+  tenant: TestTenant,
+  name: string,
+  lms: Lms,
+  { clientId, ...deployments }: { readonly clientId: string; readonly deploymentId: string } & Deployments,
+): Promise<Registration> => registeredAs(tenant, `test/${name}`, lms, clientId, deployments);
+
 /** The registration after its resource was changed: at another LMS, or by another client id. What is left out stays as `registeredLms` made it. */
 export function changedTo(
   tenant: TestTenant,
@@ -78,7 +86,11 @@ async function registeredAs(
   reference: string,
   lms: Lms,
   clientId: string,
-  { deploymentPolicy = 'Listed', deploymentIds = [DEPLOYMENT] }: Deployments = {},
+  {
+    deploymentPolicy = 'Listed',
+    deploymentId = DEPLOYMENT,
+    deploymentIds = [deploymentId],
+  }: Deployments & { readonly deploymentId?: string } = {},
   source: Partial<KeySource> = {},
 ): Promise<Registration> {
   const wanted = {
@@ -104,11 +116,11 @@ async function registeredAs(
   };
   const keys = { given: undefined, generate: cheapToolKey, period: undefined, now: systemClock.now(), ...source };
   await syncRegistration(tenant.rows, reference, wanted, keys);
-  const tool = await tenant.db.tables.ltiTools.find({ clientId });
+  const tool = await tenant.db.tables.ltiTools.find({ managedRef: reference });
   if (!tool?.platformId || !tool.keyId) throw new Error(`the registration of ${clientId} was not written: ${JSON.stringify(tool)}`);
   lms.register({
     clientId,
-    deploymentId: DEPLOYMENT,
+    deploymentId,
     redirectUris: [`${tenant.url}/launch`],
     loginInitiationUrl: `${tenant.url}/login_initiation`,
     targetLinkUri: `${tenant.url}/lti/launch`,
