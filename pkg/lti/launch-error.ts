@@ -27,6 +27,12 @@ export const LAUNCH_ERRORS = {
   issuer_unknown: { status: 403, meaning: 'This LMS (iss) is not registered, or its registration is not active.' },
   client_id_unknown: { status: 403, meaning: 'This client id is not registered for this LMS, or its registration is not active.' },
   client_id_needed: { status: 400, meaning: 'Several registrations of this LMS are active: the LMS must send its client_id.' },
+  deployment_id_needed: { status: 400, meaning: 'Several LMSs share this issuer and client id: the LMS must send its lti_deployment_id.' },
+  deployment_undecided: {
+    status: 403,
+    meaning:
+      'Several LMSs share this issuer and client id, and not exactly one of their registrations lists this deployment. An administrator of this service has to add its id to deploymentIds of the right one.',
+  },
   storage_target_invalid: {
     status: 400,
     meaning: 'lti_storage_target is not a valid frame name: 1 to 64 bytes without control characters.',

@@ -12,14 +12,14 @@ import type { Agreement } from '../registrations/registration-list.sql.ts';
 import type { NewRegistrationLink, RegistrationLink } from '../registrations/registrations.schema.ts';
 import type { WantedRegistration } from '../registrations/wanted-registration.ts';
 import {
-  endpointsOfIssuer,
+  endpointsOfLms,
   findLink,
   hasFreeSlot,
   holdLink,
   insertLink,
   isClientIdTaken,
-  type IssuerEndpoints,
   type LinkRow,
+  type LmsEndpoints,
   OPEN_LINKS_MAX,
   releaseLink,
   requestRegistration,
@@ -175,23 +175,21 @@ export class DynamicRegistration {
     };
     const wanted = wantedOf(platform, granted, { name: link.platformName, tokenAudience: existing?.tokenAudience });
     await db.transaction(async (tx) => {
-      if (await isClientIdTaken(tx, granted.clientId)) throw new RegistrationError('client_id_taken', `It is ${granted.clientId}.`);
-      const { issuer } = platform;
-      if (!(await useLink(tx, { id: link.id, attempt: id, now: clock.now(), issuer, clientId: granted.clientId, agreement })))
-        throw new RegistrationError('link_busy');
+      if (await isClientIdTaken(tx, platform, granted.clientId))
+        throw new RegistrationError('client_id_taken', `It is ${granted.clientId}.`);
+      const { issuer, jwksEndpoint } = platform;
+      const used = { id: link.id, attempt: id, now: clock.now(), issuer, jwksEndpoint, clientId: granted.clientId, agreement };
+      if (!(await useLink(tx, used))) throw new RegistrationError('link_busy');
       if (!(await requestRegistration(tx, link.uuid, wanted))) throw new RegistrationError('too_many_registrations');
     });
     return { issuer: platform.issuer, agreement, hasDeployment: agreement.has_deployment };
   }
 
-  /** An issuer has one set of endpoints here. What it has of the audience of tokens stays: the registrations that are there work with it. */
-  async #requireNoConflict(platform: PlatformAddresses): Promise<IssuerEndpoints | undefined> {
-    const existing = await endpointsOfIssuer(this.#deps.db.tables, platform.issuer);
+  /** An LMS, an issuer with a key set, has one set of endpoints here. What it has of the audience of tokens stays: the registrations that are there work with it. */
+  async #requireNoConflict(platform: PlatformAddresses): Promise<LmsEndpoints | undefined> {
+    const existing = await endpointsOfLms(this.#deps.db.tables, platform);
     const isSame =
-      existing === undefined ||
-      (existing.authEndpoint === platform.authEndpoint &&
-        existing.tokenEndpoint === platform.tokenEndpoint &&
-        existing.jwksEndpoint === platform.jwksEndpoint);
+      existing === undefined || (existing.authEndpoint === platform.authEndpoint && existing.tokenEndpoint === platform.tokenEndpoint);
     if (!isSame) throw new RegistrationError('issuer_conflict', `It is ${platform.issuer}.`);
     return existing;
   }

@@ -69,12 +69,12 @@ export async function releaseLink(sql: Executor, id: number, attempt: string): P
 /** False: the attempt does not hold the link any more. */
 export async function useLink(
   tx: Tx,
-  of: { id: number; attempt: string; now: Date; issuer: string; clientId: string; agreement: Agreement },
+  of: { id: number; attempt: string; now: Date; issuer: string; jwksEndpoint: string; clientId: string; agreement: Agreement },
 ): Promise<boolean> {
   const rows = await tx.query(
-    `UPDATE lti_registration_links SET used_at = $3, attempt_until = NULL, issuer = $4, client_id = $5, registered = $6
+    `UPDATE lti_registration_links SET used_at = $3, attempt_until = NULL, issuer = $4, client_id = $5, registered = $6, jwks_endpoint = $7
      WHERE id = $1 AND attempt = $2 AND used_at IS NULL RETURNING id`,
-    [of.id, of.attempt, of.now, of.issuer, of.clientId, JSON.stringify(of.agreement)],
+    [of.id, of.attempt, of.now, of.issuer, of.clientId, JSON.stringify(of.agreement), of.jwksEndpoint],
   );
   return rows.length > 0;
 }
@@ -99,24 +99,28 @@ export async function requestRegistration(sql: Executor, id: string, wanted: Wan
   return rows.length > 0;
 }
 
-export type IssuerEndpoints = Pick<WantedRegistration, 'authEndpoint' | 'tokenEndpoint' | 'jwksEndpoint' | 'tokenAudience'>;
+export type LmsEndpoints = Pick<WantedRegistration, 'authEndpoint' | 'tokenEndpoint' | 'tokenAudience'>;
 
-/** Of the platform that the tenant has for this issuer, where a registration uses it. */
-export async function endpointsOfIssuer(sql: Executor, issuer: string): Promise<IssuerEndpoints | undefined> {
-  const [row] = await sql.query<IssuerEndpoints>(
-    `SELECT auth_endpoint AS "authEndpoint", token_endpoint AS "tokenEndpoint", jwks_endpoint AS "jwksEndpoint", token_audience AS "tokenAudience"
-     FROM lti_platforms p WHERE issuer = $1 AND EXISTS (SELECT FROM lti_tools t WHERE t.platform_id = p.id)`,
-    [issuer],
+export type Lms = Pick<WantedRegistration, 'issuer' | 'jwksEndpoint'>;
+
+/** Of the platform that the tenant has for this LMS, where a registration uses it. */
+export async function endpointsOfLms(sql: Executor, { issuer, jwksEndpoint }: Lms): Promise<LmsEndpoints | undefined> {
+  const [row] = await sql.query<LmsEndpoints>(
+    `SELECT auth_endpoint AS "authEndpoint", token_endpoint AS "tokenEndpoint", token_audience AS "tokenAudience"
+     FROM lti_platforms p WHERE issuer = $1 AND jwks_endpoint = $2 AND EXISTS (SELECT FROM lti_tools t WHERE t.platform_id = p.id)`,
+    [issuer, jwksEndpoint],
   );
   return row;
 }
 
-/** By a registration, or by one that waits for the operator. */
-export async function isClientIdTaken(sql: Executor, clientId: string): Promise<boolean> {
+/** By a registration of the LMS, or by one that waits for the operator. */
+export async function isClientIdTaken(sql: Executor, { issuer, jwksEndpoint }: Lms, clientId: string): Promise<boolean> {
   const [row] = await sql.query<{ isTaken: boolean }>(
-    `SELECT EXISTS (SELECT FROM lti_tools WHERE client_id = $1)
-       OR EXISTS (SELECT FROM carrel.registration_requests WHERE tenant = current_user AND wanted ->> 'clientId' = $1) AS "isTaken"`,
-    [clientId],
+    `SELECT EXISTS (
+         SELECT FROM lti_tools t JOIN lti_platforms p ON p.id = t.platform_id WHERE t.client_id = $1 AND p.issuer = $2 AND p.jwks_endpoint = $3)
+       OR EXISTS (SELECT FROM carrel.registration_requests WHERE tenant = current_user AND wanted ->> 'clientId' = $1 AND wanted ->> 'issuer' = $2
+         AND wanted ->> 'jwksEndpoint' = $3) AS "isTaken"`,
+    [clientId, issuer, jwksEndpoint],
   );
   return row?.isTaken ?? false;
 }

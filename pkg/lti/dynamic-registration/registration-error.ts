@@ -30,7 +30,7 @@ export const REGISTRATION_ERRORS = {
   issuer_foreign: { status: 403, meaning: 'The issuer that the configuration names is not at the host that sent it.' },
   endpoint_refused: { status: 400, meaning: 'The configuration of the LMS names an address that this service does not call.' },
   platform_unsupported: { status: 422, meaning: 'The LMS does not offer what this service needs.' },
-  issuer_conflict: { status: 409, meaning: 'This issuer is registered already, with other addresses.' },
+  issuer_conflict: { status: 409, meaning: 'This issuer is registered already with this key set, and with other addresses.' },
   too_many_registrations: { status: 409, meaning: 'Too many registrations wait for the operator of this service.' },
   // The answer to the registration
   registration_unreachable: { status: 503, meaning: 'The LMS cannot be reached at its registration address. Nothing was registered.' },
@@ -44,7 +44,7 @@ export const REGISTRATION_ERRORS = {
     status: 502,
     meaning: 'What the LMS answered is no registration. If the tool is shown there, delete it, and register again.',
   },
-  client_id_taken: { status: 409, meaning: 'The LMS gave a client id that is registered here already.' },
+  client_id_taken: { status: 409, meaning: 'The LMS gave a client id that is registered for it already.' },
 } as const satisfies Record<string, { status: number; meaning: string }>;
 
 export type RegistrationErrorCode = keyof typeof REGISTRATION_ERRORS;

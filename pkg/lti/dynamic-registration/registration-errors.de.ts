@@ -17,7 +17,7 @@ export const REGISTRATION_ERRORS_DE = {
   issuer_foreign: 'Der Aussteller, den die Konfiguration nennt, gehört nicht zu dem Host, der sie gesendet hat.',
   endpoint_refused: 'Die Konfiguration des LMS nennt eine Adresse, die dieser Dienst nicht aufruft.',
   platform_unsupported: 'Das LMS bietet nicht an, was dieser Dienst braucht.',
-  issuer_conflict: 'Dieser Aussteller ist schon registriert, mit anderen Adressen.',
+  issuer_conflict: 'Dieser Aussteller ist mit diesem Schlüsselsatz schon registriert, und mit anderen Adressen.',
   too_many_registrations: 'Zu viele Registrierungen warten auf den Betreiber dieses Dienstes.',
   registration_unreachable: 'Das LMS ist unter seiner Registrierungsadresse nicht erreichbar. Es wurde nichts registriert.',
   registration_unanswered:
@@ -26,5 +26,5 @@ export const REGISTRATION_ERRORS_DE = {
   registration_refused: 'Das LMS hat die Registrierung abgelehnt.',
   registration_answer_invalid:
     'Was das LMS geantwortet hat, ist keine Registrierung. Wird das Tool dort angezeigt, löschen Sie es, und registrieren Sie neu.',
-  client_id_taken: 'Das LMS hat eine Client-ID vergeben, die hier schon registriert ist.',
+  client_id_taken: 'Das LMS hat eine Client-ID vergeben, die für dieses LMS schon registriert ist.',
 } as const;

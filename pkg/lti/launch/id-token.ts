@@ -308,6 +308,14 @@ const urlOf = (value: unknown): string | undefined =>
 export const storable = (value: unknown, max = ID_MAX): string =>
   typeof value === 'string' && value.length <= max && value.isWellFormed() && !value.includes('\0') ? value : '';
 
+/** Of a token that is not verified; bounded, since anybody may send one. */
+export const audiencesOf = (aud: string | string[] | undefined): string[] =>
+  [aud ?? []]
+    .flat()
+    .slice(0, 10)
+    .map((audience) => storable(audience))
+    .filter(Boolean);
+
 /** Text for people that fits its column, without control characters and such as turn the direction of text round. Undefined: nothing of it shows. */
 function shown(value: unknown): string | undefined {
   if (typeof value !== 'string') return undefined;

@@ -11,7 +11,7 @@ import type { TaggedCache } from '../../store/redis/tagged-cache.ts';
 import type { LinkSync } from '../links/link-sync.ts';
 import type { HandlerRequests } from '../notices/handler-requests.ts';
 import type { CourseSync } from './course-sync.ts';
-import { unverifiedIssuer, type UnverifiedToken, unverifiedToken } from './id-token.ts';
+import { type UnverifiedToken, unverifiedToken } from './id-token.ts';
 import { type LaunchContext, type NewLaunch, openLaunch, type Outcome, requireUnused } from './launch.sql.ts';
 import { sha256Hex } from '../../runtime/sha256.ts';
 import type { Login, LoginStates } from '../login/login-state.ts';
@@ -21,7 +21,7 @@ import type { TokenVerifier, Verified } from './token-verifier.ts';
 import type { RosterRequests } from '../members/roster-requests.ts';
 import type { LaunchOpener } from './launch-opener.ts';
 import { LaunchError } from '../launch-error.ts';
-import { activeOfIssuer } from '../login/active-registrations.sql.ts';
+import { likelyRegistrations } from '../login/likely-registrations.ts';
 import { roleOf } from './roles.policy.ts';
 import type { StorageRequest } from '../pages/storage-pages.ts';
 import { refusalOfDeployment } from './deployment-refusal.ts';
@@ -112,13 +112,13 @@ export class Launches {
 
   /**
    * The request to the platform's storage, if this browser has no login cookie and the LMS offered its storage; undefined: call `launch`.
-   * Reads the issuer from the unverified token: it selects only which registered origin is asked. One statement. Throws LaunchError.
+   * Reads issuer, audience and deployment from the unverified token: they select only which registered origin is asked. One statement. Throws LaunchError.
    */
   async storageRequest(response: AuthenticationResponse): Promise<StorageRequest | undefined> {
     const slot = this.#states.storageOf(response.state, response.cookies);
     if (!slot) return undefined;
     if (response.error !== undefined) throw new LaunchError('platform_error');
-    const registrations = await activeOfIssuer(this.#db, unverifiedIssuer(unverifiedToken(response.idToken)));
+    const registrations = await likelyRegistrations(this.#db, unverifiedToken(response.idToken));
     const [first] = registrations;
     if (!first) throw new LaunchError('issuer_unknown');
     return {
@@ -140,15 +140,15 @@ export class Launches {
     }
   }
 
-  /** With the LMS to start again from: the registered origin of the issuer that the token names, and no other address of the token, which nobody verified. */
+  /** With the LMS to start again from: the registered origin of the LMS that the token names, and no other address of the token, which nobody verified. */
   async #withLms(refusal: LaunchError, { idToken }: AuthenticationResponse): Promise<LaunchError> {
-    let issuer: string;
+    let token: UnverifiedToken;
     try {
-      issuer = unverifiedIssuer(unverifiedToken(idToken));
+      token = unverifiedToken(idToken);
     } catch {
       return refusal;
     }
-    const [registered] = await activeOfIssuer(this.#db, issuer);
+    const [registered] = await likelyRegistrations(this.#db, token);
     return registered
       ? new LaunchError(refusal.code, undefined, { cause: refusal, lms: `${new URL(registered.authEndpoint).origin}/` })
       : refusal;

@@ -21,6 +21,13 @@ interface Read {
   readonly target: PlacedTarget | undefined;
 }
 
+/** Whether it is a course of another LMS: one that has the issuer and the client id too gets past the digest of a target. */
+async function isOfAnotherLms(tx: Tx, course: string | null, platformId: number): Promise<boolean> {
+  if (course === null) return false;
+  const found = await tx.query('SELECT FROM groups WHERE uuid = $1 AND platform_id <> $2', [course, platformId]);
+  return found.length > 0;
+}
+
 /**
  * Records resource links as their launches have them.
  *
@@ -58,8 +65,9 @@ export class LinkSync {
     const key = keyId === undefined ? undefined : await this.#keys.find(tx, keyId);
     const read = readPlacedTarget((id) => (id === key?.id ? key : undefined), custom, registration);
     if (!read) return { keyId: null, fault: null, target: undefined };
-    return 'fault' in read
-      ? { keyId: null, fault: read.fault, target: undefined }
-      : { keyId: key?.id ?? null, fault: null, target: read.target };
+    if ('fault' in read) return { keyId: null, fault: read.fault, target: undefined };
+    if (await isOfAnotherLms(tx, read.target.course, registration.platformId))
+      return { keyId: null, fault: 'target_foreign', target: undefined };
+    return { keyId: key?.id ?? null, fault: null, target: read.target };
   }
 }

@@ -7,14 +7,21 @@ export interface Registration {
   readonly scope: string;
   readonly toolUrl: string;
   readonly authEndpoint: string;
+  /** Whether the deployment that was asked for may launch by it. */
+  readonly isDeployed: boolean;
 }
 
 const ACTIVE_OF_ISSUER = `
-  SELECT t.id AS "toolId", t.client_id AS "clientId", t.scope, t.tool_url AS "toolUrl", p.auth_endpoint AS "authEndpoint"
+  SELECT t.id AS "toolId", t.client_id AS "clientId", t.scope, t.tool_url AS "toolUrl", p.auth_endpoint AS "authEndpoint",
+    EXISTS (SELECT FROM lti_deployments d WHERE d.tool_id = t.id AND d.platform_id = p.id AND d.deployment_id = $2) AS "isDeployed"
   FROM lti_tools t JOIN lti_platforms p ON p.id = t.platform_id
   WHERE p.issuer = $1 AND p.is_active AND t.is_active ORDER BY t.id`;
 
-/** The active ones of an issuer, all with the one platform's end points. One statement. */
-export async function activeOfIssuer(db: Database, issuer: string): Promise<Registration[]> {
-  return issuer.includes('\0') ? [] : db.prepared<Registration>('lti-active-of-issuer', ACTIVE_OF_ISSUER, [issuer]);
+/** The active ones of an issuer: of one LMS, or of several that share it. One statement. */
+export async function activeOfIssuer(db: Database, issuer: string, deploymentId?: string): Promise<Registration[]> {
+  if (issuer.includes('\0')) return [];
+  return db.prepared<Registration>('lti-active-of-issuer', ACTIVE_OF_ISSUER, [
+    issuer,
+    deploymentId?.includes('\0') ? null : (deploymentId ?? null),
+  ]);
 }

@@ -5,13 +5,15 @@ import { LaunchError } from '../launch-error.ts';
 import { activeOfIssuer, type Registration } from './active-registrations.sql.ts';
 import type { UnknownValues } from './unknown-values.ts';
 
-/** docs/design/lti.md, A launch; LTI Core and OIDC add `client_id`, LTI Core also `lti_deployment_id`, which the id_token proves. */
+/** docs/design/lti.md, A launch; LTI Core and OIDC add `client_id`, LTI Core also `lti_deployment_id`, which the id_token proves later. */
 export interface LoginInitiation {
   readonly iss: string | undefined;
   readonly loginHint: string | undefined;
   readonly targetLinkUri: string | undefined;
   readonly ltiMessageHint: string | undefined;
   readonly clientId: string | undefined;
+  /** Asked only where issuer and client id leave several registrations. */
+  readonly deploymentId: string | undefined;
   /** The frame that offers platform storage (1EdTech LTI OIDC Login with LTI Client Side postMessages). */
   readonly storageTarget: string | undefined;
   readonly cookies: ReadonlyMap<string, string>;
@@ -42,7 +44,7 @@ export class Logins {
     if (!iss) throw new LaunchError('iss_missing');
     if (!loginHint) throw new LaunchError('login_hint_missing');
     requireTarget(targetLinkUri, this.#origins);
-    const registration = await this.#registration(iss, initiation.clientId);
+    const registration = await this.#registration(iss, initiation);
     const { state, nonce, cookies, put } = this.#states.begin(registration.toolId, initiation.cookies, initiation.storageTarget);
     const location = new URL(registration.authEndpoint);
     const parameters = {
@@ -61,17 +63,26 @@ export class Logins {
     return { location, cookies, put };
   }
 
-  async #registration(issuer: string, clientId: string | undefined): Promise<Registration> {
-    const active = await activeOfIssuer(this.#db, issuer);
+  /** By issuer, then by client id, then, where several LMSs share both, by deployment. */
+  async #registration(issuer: string, { clientId, deploymentId }: LoginInitiation): Promise<Registration> {
+    const active = await activeOfIssuer(this.#db, issuer, deploymentId);
     const [first] = active;
     if (!first) {
       await this.#unknown.noteIssuer(issuer);
       throw new LaunchError('issuer_unknown');
     }
     if (!clientId && active.length > 1) throw new LaunchError('client_id_needed');
-    const registration = clientId ? active.find((one) => one.clientId === clientId) : first;
-    if (registration) return registration;
-    await this.#unknown.note(first.toolId, 'client_id', clientId ?? '', 'login');
-    throw new LaunchError('client_id_unknown');
+    const candidates = clientId ? active.filter((one) => one.clientId === clientId) : active;
+    const [registration, another] = candidates;
+    if (!registration) {
+      await this.#unknown.note(first.toolId, 'client_id', clientId ?? '', 'login');
+      throw new LaunchError('client_id_unknown');
+    }
+    if (!another) return registration;
+    if (!deploymentId) throw new LaunchError('deployment_id_needed');
+    const [its, ambiguous] = candidates.filter(({ isDeployed }) => isDeployed);
+    if (its && !ambiguous) return its;
+    await this.#unknown.note(registration.toolId, 'lti_deployment_id', deploymentId, 'login');
+    throw new LaunchError('deployment_undecided');
   }
 }

@@ -11,7 +11,7 @@ const AGAIN_AFTER = '1 hour';
 const VALUE_MAX = 255;
 const ISSUERS_COMPARED = 200;
 
-type Field = 'iss' | 'client_id';
+type Field = 'iss' | 'client_id' | 'lti_deployment_id';
 /** A login, which anybody can begin, or a message that the LMS signed. */
 type Source = 'login' | 'signed';
 

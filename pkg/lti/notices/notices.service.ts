@@ -2,7 +2,7 @@ import { z } from 'zod';
 import type { JobRequests } from '../../events/job-requests.ts';
 import type { Clock } from '../../runtime/clock.ts';
 import type { Database } from '../../store/postgres/database.ts';
-import { requireSignature, storable, type UnverifiedToken, unverifiedToken } from '../launch/id-token.ts';
+import { audiencesOf, LTI, requireSignature, storable, type UnverifiedToken, unverifiedToken } from '../launch/id-token.ts';
 import type { PlatformKeys } from '../launch/platform-keys.ts';
 import { refusalOfDeployment } from '../launch/deployment-refusal.ts';
 import { LaunchError } from '../launch-error.ts';
@@ -74,8 +74,9 @@ export class Notices {
     try {
       const { iss, aud } = token.claims;
       const ofIssuer = registrations.filter(({ issuer }) => issuer === iss);
-      const registration = ofIssuer.find(({ clientId }) => audiencesOf(aud).includes(clientId));
-      if (!registration) return new LaunchError('client_id_unknown');
+      const ofClient = ofIssuer.filter(({ clientId }) => audiencesOf(aud).includes(clientId));
+      const registration = ofClient.length > 1 ? ofDeployment(ofClient, token) : ofClient[0];
+      if (!registration) return new LaunchError(ofClient.length > 1 ? 'deployment_undecided' : 'client_id_unknown');
       const { issuer, clientId, jwksEndpoint, deploymentIds } = registration;
       const claims = await requireSignature(token, this.#keys, jwksEndpoint);
       const notice = requireNotice(claims, { issuer, clientId, now: this.#clock.now() });
@@ -92,12 +93,12 @@ export class Notices {
   }
 }
 
-const audiencesOf = (aud: string | string[] | undefined): string[] =>
-  [aud ?? []]
-    .flat()
-    .slice(0, 10)
-    .map((audience) => storable(audience))
-    .filter(Boolean);
+/** Of LMSs that share issuer and client id, that which the deployment says; its key set proves it. */
+function ofDeployment(registrations: readonly NoticeRegistration[], { claims }: UnverifiedToken): NoticeRegistration | undefined {
+  const id = storable(claims[`${LTI}/deployment_id`]);
+  const [registration, another] = registrations.filter(({ deploymentIds }) => deploymentIds.includes(id));
+  return another ? undefined : registration;
+}
 
 const isNoRefusal = <T>(one: T | LaunchError): one is T => !(one instanceof LaunchError);
 

@@ -47,6 +47,7 @@ export function ltiRoutes(deps: {
       targetLinkUri: one(parameters, 'target_link_uri'),
       ltiMessageHint: one(parameters, 'lti_message_hint'),
       clientId: one(parameters, 'client_id'),
+      deploymentId: one(parameters, 'lti_deployment_id'),
       storageTarget: one(parameters, 'lti_storage_target'),
       cookies: sent,
     });

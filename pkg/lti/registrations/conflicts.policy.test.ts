@@ -2,7 +2,15 @@ import { expect, test } from '@jest/globals';
 import { relationsOf } from './conflicts.policy.ts';
 import { deepLinkingModeOf, endpointsOf } from './presets.ts';
 
-const registration = (name: string, created: number, spec: { clientId?: string; issuer?: string; jwks?: string } = {}) => ({
+interface Given {
+  readonly clientId?: string;
+  readonly issuer?: string;
+  readonly jwks?: string;
+  readonly token?: string;
+  readonly deploymentIds?: readonly string[];
+}
+
+const registration = (name: string, created: number, spec: Given = {}) => ({
   metadata: { name, uid: name, creationTimestamp: `2026-01-01T00:00:0${created}Z` },
   spec: {
     clientId: spec.clientId ?? name,
@@ -10,36 +18,75 @@ const registration = (name: string, created: number, spec: { clientId?: string; 
       preset: 'generic' as const,
       issuer: spec.issuer ?? 'https://lms.example',
       authEndpoint: 'https://lms.example/a',
-      tokenEndpoint: 'https://lms.example/t',
+      tokenEndpoint: spec.token ?? 'https://lms.example/t',
       jwksEndpoint: spec.jwks ?? 'https://lms.example/k',
     },
+    ...(spec.deploymentIds ? { deploymentIds: spec.deploymentIds } : {}),
   },
 });
 
-test('the later of two with one client id is refused, whatever order they are looked at in', () => {
+test('the later of two with one client id at one LMS is refused, whatever order they are looked at in', () => {
   const [a, b] = [registration('a', 2, { clientId: 'x' }), registration('b', 1, { clientId: 'x' })];
 
-  expect(relationsOf(a, [a, b]).conflict).toBe('LtiRegistration b has clientId x already');
+  expect(relationsOf(a, [a, b]).conflict).toBe(
+    "LtiRegistration b has clientId x of this LMS already: add this one's deployments to its deploymentIds",
+  );
   expect(relationsOf(b, [a, b]).conflict).toBeUndefined();
 });
 
-test('one issuer with the same endpoints may have many clients, which are peers', () => {
-  const all = [registration('b', 2), registration('a', 1), registration('c', 3, { issuer: 'https://other.example' })];
+test('LMSs with one issuer and key sets of their own have many clients; those of one LMS are peers', () => {
+  const all = [
+    registration('b', 2),
+    registration('a', 1),
+    registration('c', 3, { jwks: 'https://two.example/k', token: 'https://two.example/t' }),
+    registration('d', 4, { issuer: 'https://other.example' }),
+  ];
 
-  expect(all.map((one) => relationsOf(one, all).conflict)).toEqual([undefined, undefined, undefined]);
-  expect(relationsOf(registration('b', 2), all).peers.map(({ metadata }) => metadata.name)).toEqual(['a', 'b']);
+  expect(all.map((one) => relationsOf(one, all).conflict)).toEqual([undefined, undefined, undefined, undefined]);
+  const peersOf = (one: (typeof all)[number]) => relationsOf(one, all).peers.map(({ metadata }) => metadata.name);
+  expect(all.map(peersOf)).toEqual([['a', 'b'], ['a', 'b'], ['c'], ['d']]);
+});
+
+test('one issuer and key set with another endpoint is one LMS that is described in two ways', () => {
+  const [a, b] = [registration('a', 1), registration('b', 2, { token: 'https://lms.example/other' })];
+
+  expect(relationsOf(b, [a, b]).conflict).toBe(
+    'LtiRegistration a has the same issuer and jwksEndpoint, so it is of the same LMS, with another tokenEndpoint: let both name the same one, or the jwksEndpoint of its own LMS',
+  );
+});
+
+test('one client id at LMSs with different issuers tells nothing apart, and need not', () => {
+  const all = [registration('a', 1, { clientId: 'x' }), registration('b', 2, { clientId: 'x', issuer: 'https://other.example' })];
+
+  expect(all.map((one) => relationsOf(one, all).conflict)).toEqual([undefined, undefined]);
+});
+
+const OF = 'LtiRegistration a, of another LMS with this issuer, has clientId x too';
+const UNTOLD = `${OF}: only deployments tell their launches apart. List in spec.deploymentIds of both which are whose`;
+
+test.each([
+  ['both list their own', ['1', '2'], ['3'], undefined],
+  ['both list one', ['1', '2'], ['3', '2'], `${OF}, and lists deployment 2: only one of them can have it`],
+  ['the later lists none', ['1'], undefined, UNTOLD],
+  ['the earlier lists none', [], ['1'], UNTOLD],
+])('of two LMSs with one issuer that gave one client id, where %s', (_what, ofA, ofB, conflict) => {
+  const a = registration('a', 1, { clientId: 'x', deploymentIds: ofA });
+  const b = registration('b', 2, { clientId: 'x', jwks: 'https://two.example/k', ...(ofB ? { deploymentIds: ofB } : {}) });
+
+  expect([a, b].map((one) => relationsOf(one, [a, b]).conflict)).toEqual([undefined, conflict]);
 });
 
 test('a registration that is rejected or terminating conflicts with no other', () => {
   const first = registration('a', 1, { clientId: 'x' });
-  const refused = registration('b', 2, { clientId: 'x', issuer: 'https://two.example', jwks: 'https://two.example/1' });
-  const third = registration('c', 3, { issuer: 'https://two.example', jwks: 'https://two.example/2' });
+  const refused = registration('b', 2, { clientId: 'x' });
+  const third = registration('c', 3, { clientId: 'x', jwks: 'https://two.example/k', deploymentIds: ['1'] });
   const going = { ...first, metadata: { ...first.metadata, deletionTimestamp: '2026-01-02T00:00:00Z' } };
 
-  expect(relationsOf(third, [first, refused, third]).conflict).toBeUndefined();
-  expect(relationsOf(third, [going, refused, third]).conflict).toBe(
-    'LtiRegistration b names other endpoints for issuer https://two.example',
-  );
+  expect([refused, third].map((one) => relationsOf(one, [going, refused, third]).conflict)).toEqual([
+    undefined,
+    UNTOLD.replace('LtiRegistration a', 'LtiRegistration b'),
+  ]);
+  expect(relationsOf(third, [first, refused, third]).conflict).toBe(UNTOLD);
 });
 
 test('a registration without a client id conflicts with no other', () => {

@@ -1,4 +1,3 @@
-import { isDeepStrictEqual } from 'node:util';
 import { endpointsOf, type RegistrationSpec } from './presets.ts';
 
 /** A registration as its resource describes it, as far as others of its tenant may conflict with it. */
@@ -10,18 +9,22 @@ interface Resource {
     readonly creationTimestamp: string;
     readonly deletionTimestamp?: string;
   };
-  readonly spec: RegistrationSpec;
+  readonly spec: RegistrationSpec & { readonly deploymentIds?: readonly string[] };
 }
 
 /** How a registration relates to the others of its tenant. */
 export interface Relations<T> {
-  /** How it contradicts an earlier one; undefined when it does not. */
+  /** How it contradicts an earlier one, and what to do about it; undefined when it does not. */
   readonly conflict: string | undefined;
-  /** The accepted ones of its issuer, the earliest first; itself among them when it is accepted. */
+  /** The accepted ones of its LMS, the earliest first; itself among them when it is accepted. */
   readonly peers: readonly T[];
 }
 
-/** Of two registrations that contradict each other the earlier is accepted: by creation time, then by name. Rejected or terminating registrations do not conflict with others. */
+/**
+ * Of two registrations that contradict each other the earlier is accepted: by creation time, then by name. Rejected or terminating registrations do not
+ * conflict with others. An LMS is an issuer and a key set: those who sign by one key set are one, and whoever has another is another, whatever issuer
+ * both name.
+ */
 export function relationsOf<T extends Resource>(registration: T, all: readonly T[]): Relations<T> {
   const accepted: T[] = [];
   let conflict: string | undefined;
@@ -31,15 +34,38 @@ export function relationsOf<T extends Resource>(registration: T, all: readonly T
     if (one.metadata.uid === registration.metadata.uid) conflict = message;
     if (message === undefined) accepted.push(one);
   }
-  return { conflict, peers: accepted.filter(({ spec }) => spec.platform.issuer === registration.spec.platform.issuer) };
+  return { conflict, peers: accepted.filter(({ spec }) => isOneLms(spec, registration.spec)) };
 }
 
 function contradiction({ spec }: Resource, earlier: Resource): string | undefined {
-  if (spec.clientId === earlier.spec.clientId) return `LtiRegistration ${earlier.metadata.name} has clientId ${spec.clientId} already`;
-  if (spec.platform.issuer !== earlier.spec.platform.issuer || isDeepStrictEqual(endpointsOf(spec), endpointsOf(earlier.spec)))
-    return undefined;
-  return `LtiRegistration ${earlier.metadata.name} names other endpoints for issuer ${spec.platform.issuer}`;
+  if (spec.platform.issuer !== earlier.spec.platform.issuer) return undefined;
+  return isOneLms(spec, earlier.spec) ? contradictionAtLms(spec, earlier) : confusion(spec, earlier);
 }
+
+/** An LMS has one set of endpoints, and knows each client id once. */
+function contradictionAtLms(spec: Resource['spec'], { spec: earlier, metadata: { name } }: Resource): string | undefined {
+  const [own, its] = [endpointsOf(spec), endpointsOf(earlier)];
+  const other = (['authEndpoint', 'tokenEndpoint', 'tokenAudience'] as const).find((field) => own[field] !== its[field]);
+  if (other)
+    return `LtiRegistration ${name} has the same issuer and jwksEndpoint, so it is of the same LMS, with another ${other}: let both name the same one, or the jwksEndpoint of its own LMS`;
+  return spec.clientId === earlier.clientId
+    ? `LtiRegistration ${name} has clientId ${spec.clientId} of this LMS already: add this one's deployments to its deploymentIds`
+    : undefined;
+}
+
+/** Two LMSs with one issuer may give one client id each; then the deployment has to tell their logins apart. */
+function confusion(spec: Resource['spec'], { spec: earlier, metadata: { name } }: Resource): string | undefined {
+  if (spec.clientId !== earlier.clientId) return undefined;
+  const [own, its] = [spec.deploymentIds ?? [], earlier.deploymentIds ?? []];
+  const of = `LtiRegistration ${name}, of another LMS with this issuer, has clientId ${spec.clientId} too`;
+  if (own.length === 0 || its.length === 0)
+    return `${of}: only deployments tell their launches apart. List in spec.deploymentIds of both which are whose`;
+  const shared = own.find((id) => its.includes(id));
+  return shared === undefined ? undefined : `${of}, and lists deployment ${shared}: only one of them can have it`;
+}
+
+const isOneLms = (a: RegistrationSpec, b: RegistrationSpec): boolean =>
+  a.platform.issuer === b.platform.issuer && endpointsOf(a).jwksEndpoint === endpointsOf(b).jwksEndpoint;
 
 const byAge = (a: Resource, b: Resource): number =>
   order(a.metadata.creationTimestamp, b.metadata.creationTimestamp) || order(a.metadata.name, b.metadata.name);

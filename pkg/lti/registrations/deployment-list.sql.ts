@@ -85,6 +85,18 @@ export async function countDecided(tx: Tx, { toolId, platformId }: RegisteredToo
   return row?.count ?? 0;
 }
 
+/** Whether it may launch by another registration with this one's issuer and client id: of both, no login could say by which one. */
+export async function isOfAnother(tx: Tx, { toolId }: RegisteredTool, deploymentId: string): Promise<boolean> {
+  const others = await tx.query(
+    `SELECT FROM lti_tools t JOIN lti_platforms p ON p.id = t.platform_id JOIN lti_platforms q ON q.issuer = p.issuer
+       JOIN lti_tools o ON o.platform_id = q.id AND o.client_id = t.client_id AND o.id <> t.id
+       JOIN lti_deployments d ON d.tool_id = o.id AND d.platform_id = q.id AND d.deployment_id = $2
+     WHERE t.id = $1`,
+    [toolId, deploymentId],
+  );
+  return others.length > 0;
+}
+
 /** Writes what was decided, and lets the deployment launch, or no more. The registration is locked. */
 export async function writeDecision(
   tx: Tx,

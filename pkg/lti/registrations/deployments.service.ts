@@ -1,7 +1,15 @@
 import type { Page } from '../../api/paging.ts';
 import { Problem } from '../../api/problem.ts';
 import type { Database } from '../../store/postgres/database.ts';
-import { countDecided, type DeploymentRow, findDeployment, findTool, listDeployments, writeDecision } from './deployment-list.sql.ts';
+import {
+  countDecided,
+  type DeploymentRow,
+  findDeployment,
+  findTool,
+  isOfAnother,
+  listDeployments,
+  writeDecision,
+} from './deployment-list.sql.ts';
 import { lockPolicy, reportChange } from './deployment-requests.sql.ts';
 import type { Decision, DeploymentQuery, DeploymentView } from './deployments.schema.ts';
 
@@ -46,6 +54,8 @@ export class Deployments {
           'conflict',
           `${DECIDED_MAX} deployments of this registration were admitted or refused; list some in its resource.`,
         );
+      if (status === 'admitted' && (await isOfAnother(tx, tool, deploymentId)))
+        throw new Problem('conflict', 'Another registration with this issuer and client id has this deployment; take it away there first.');
       await writeDecision(tx, tool, { deploymentId, status });
       await reportChange(tx);
       const after = await findDeployment(tx, tool, deploymentId);

@@ -24,7 +24,7 @@ export interface DeploymentNote extends Note {
 }
 
 export interface ValueNote extends Note {
-  readonly field: 'iss' | 'client_id';
+  readonly field: 'iss' | 'client_id' | 'lti_deployment_id';
   readonly value: string;
 }
 
@@ -39,7 +39,7 @@ export interface Notes<Row extends Note> {
 
 /** Deployments that launched and that their registration does not list. */
 export const unknownDeployments = notesIn<DeploymentNote>('carrel.unknown_deployments', 'told_at', { deploymentId: 'deployment_id' });
-/** Issuers and client ids that an LMS sent instead of the registered ones. */
+/** Issuers and client ids that an LMS sent instead of the registered ones, and deployments by which no registration was found. */
 export const unknownValues = notesIn<ValueNote>('carrel.unknown_values', 'reported_at', { field: 'field', value: 'value' });
 
 function notesIn<Row extends Note>(table: string, reportedAt: string, columns: Record<Exclude<keyof Row, keyof Note>, string>): Notes<Row> {

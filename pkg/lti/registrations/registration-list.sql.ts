@@ -57,7 +57,8 @@ const COLUMNS = `t.id, t.uuid, ${NAME} AS name, t.client_id AS "clientId", p.iss
 
 const FROM = `lti_tools t LEFT JOIN lti_platforms p ON p.id = t.platform_id
   LEFT JOIN LATERAL (SELECT r.registered, r.used_at FROM lti_registration_links r
-    WHERE r.client_id = t.client_id AND r.issuer = p.issuer ORDER BY r.id DESC LIMIT 1) l ON true`;
+    WHERE r.client_id = t.client_id AND r.issuer = p.issuer AND coalesce(r.jwks_endpoint, p.jwks_endpoint) = p.jwks_endpoint
+    ORDER BY r.id DESC LIMIT 1) l ON true`;
 
 const REGISTRATION = `SELECT ${COLUMNS} FROM ${FROM} WHERE t.uuid = $1`;
 

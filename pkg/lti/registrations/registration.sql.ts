@@ -37,6 +37,8 @@ export interface Registration {
   readonly tool: ToolRow;
   /** Those that it lists. */
   readonly deploymentIds: readonly string[];
+  /** References of the registrations that are to be of this LMS, as their resources say: its issuer and its key set. */
+  readonly peers?: readonly string[];
 }
 
 interface Stored extends Pick<Registration, 'platform' | 'tool'> {
@@ -46,11 +48,22 @@ interface Stored extends Pick<Registration, 'platform' | 'tool'> {
   readonly keys: Keys;
 }
 
-/** Another tool of the tenant, which no resource made, has the client id. */
+/** Another tool of the LMS, which no resource made, has the client id. */
 export class ClientIdTaken extends Error {
   override readonly name = 'ClientIdTaken';
   constructor(clientId: string, options: { cause: unknown }) {
-    super(`the tenant has another tool with clientId ${clientId}`, options);
+    super(`the tenant has another tool with clientId ${clientId} at this LMS`, options);
+  }
+}
+
+/** A registration names another key set for its issuer, and others of its LMS do not: it has to be said whether the LMS has changed, or it is another one. */
+export class LmsIsShared extends Error {
+  override readonly name = 'LmsIsShared';
+  constructor(others: readonly string[]) {
+    const names = others.map((reference) => reference.split('/').at(-1)).join(', ');
+    super(
+      `another jwksEndpoint would move this registration away from the people and courses of its LMS, which ${names} shares: change it there too, or, if this is another LMS, delete this registration and make it anew`,
+    );
   }
 }
 
@@ -71,7 +84,10 @@ export interface Published extends Pick<StoredDeployments, 'waiting' | 'admitted
 }
 
 type Tables = Readonly<
-  Record<'tools' | 'toolKeys' | 'platforms' | 'deployments' | 'requests' | 'identities' | 'links' | 'notices' | 'handlers', string>
+  Record<
+    'tools' | 'toolKeys' | 'platforms' | 'deployments' | 'requests' | 'identities' | 'links' | 'notices' | 'handlers' | 'registrationLinks',
+    string
+  >
 >;
 
 function tablesOf({ slug }: TenantSchema): Tables {
@@ -86,12 +102,13 @@ function tablesOf({ slug }: TenantSchema): Tables {
     links: `${schema}.lti_resource_links`,
     notices: `${schema}.lti_notices`,
     handlers: `${schema}.lti_notice_handlers`,
+    registrationLinks: `${schema}.lti_registration_links`,
   };
 }
 
 /**
  * Writes the rows of a registration and takes the rotation step that is due. One statement when the rows are as wanted and no step is due.
- * Without a given key the row keeps its key, or gets one from `generate`. Throws ClientIdTaken when a tool of another origin has the client id.
+ * Without a given key the row keeps its key, or gets one from `generate`. Throws ClientIdTaken when a tool of another origin has the client id, LmsIsShared.
  */
 export async function syncRegistration(rows: TenantRows, reference: string, wanted: Registration, source: KeySource): Promise<Published> {
   const present = await find(rows, reference);
@@ -100,7 +117,7 @@ export async function syncRegistration(rows: TenantRows, reference: string, want
   try {
     await rows.pool.transaction((tx) => write(tx, rows, reference, wanted, { present: present?.keys, fresh, source }));
   } catch (error) {
-    if (!(error instanceof UniqueViolation) || error.constraint !== 'lti_tools_client_id_key') throw error;
+    if (!(error instanceof UniqueViolation) || error.constraint !== 'lti_tools_platform_id_client_id_key') throw error;
     throw new ClientIdTaken(wanted.tool.clientId, { cause: error });
   }
   const written = await find(rows, reference);
@@ -189,7 +206,7 @@ async function write(
   tx: Sql,
   rows: TenantRows,
   reference: string,
-  { platform, tool, deploymentIds }: Registration,
+  { platform, tool, deploymentIds, peers = [] }: Registration,
   { present, fresh, source }: { present: Keys | undefined; fresh: ToolKey | undefined; source: KeySource },
 ): Promise<void> {
   const tables = tablesOf(rows);
@@ -199,7 +216,8 @@ async function write(
     [reference],
   );
   await lockPlatforms(tx, tables, { id: former?.platformId, issuer: platform.issuer });
-  const platformId = await writePlatform(tx, tables, platform);
+  const together = [reference, ...peers];
+  const platformId = await writePlatform(tx, tables, platform, { formerId: former?.platformId ?? null, peers: together });
   const seal = (privateKey: string): string => rows.sealer.seal(privateKey, privateKeyAssociatedData(rows.tenantId, reference));
   const isGivenNew = source.given !== undefined && source.given.kid !== present?.current?.kid;
   /** Signs from now on; undefined: the one that does. */
@@ -251,23 +269,59 @@ async function write(
 const lockPlatforms = (tx: Sql, { platforms }: Tables, of: { id?: number | null | undefined; issuer?: string }): Promise<unknown> =>
   tx.query(`SELECT FROM ${platforms} WHERE id = $1 OR issuer = $2 ORDER BY id FOR NO KEY UPDATE`, [of.id ?? null, of.issuer ?? null]);
 
-async function writePlatform(tx: Sql, { platforms }: Tables, platform: PlatformRow): Promise<number> {
+/**
+ * An LMS is found by issuer and key set. Where there is none, and the registration's own has the issuer, that one has come to publish its keys elsewhere:
+ * its people and courses stay. Throws LmsIsShared.
+ */
+async function writePlatform(
+  tx: Sql,
+  tables: Tables,
+  platform: PlatformRow,
+  { formerId, peers }: { readonly formerId: number | null; readonly peers: readonly string[] },
+): Promise<number> {
+  const { platforms, tools, registrationLinks } = tables;
+  const { issuer, jwksEndpoint } = platform;
+  const [moved] = await tx.query<{ from: string; others: string[] }>(
+    `SELECT p.jwks_endpoint AS from, ARRAY(
+       SELECT coalesce(t.managed_ref, t.client_id)::text FROM ${tools} t WHERE t.platform_id = p.id AND coalesce(NOT t.managed_ref = ANY ($4), true)
+       ORDER BY t.id) AS others
+     FROM ${platforms} p WHERE p.id = $1 AND p.issuer = $2 AND p.jwks_endpoint <> $3`,
+    [formerId, issuer, jwksEndpoint, peers],
+  );
+  if (moved && moved.others.length > 0) throw new LmsIsShared(moved.others);
+  const values = [
+    issuer,
+    platform.authEndpoint,
+    platform.tokenEndpoint,
+    jwksEndpoint,
+    platform.platformName,
+    platform.tokenAudience,
+    platform.frameAncestors,
+  ];
+  if (moved) {
+    const [kept] = await tx.query<{ id: number }>(
+      `UPDATE ${platforms} SET auth_endpoint = $2, token_endpoint = $3, jwks_endpoint = $4, platform_name = $5, token_audience = $6,
+         frame_ancestors = $7, is_active = true
+       WHERE id = $8 AND NOT EXISTS (SELECT FROM ${platforms} WHERE issuer = $1 AND jwks_endpoint = $4) RETURNING id`,
+      [...values, formerId],
+    );
+    if (kept) {
+      await tx.query(`UPDATE ${registrationLinks} SET jwks_endpoint = $3 WHERE issuer = $1 AND jwks_endpoint = $2`, [
+        issuer,
+        moved.from,
+        jwksEndpoint,
+      ]);
+      return kept.id;
+    }
+  }
   const [row] = await tx.query<{ id: number }>(
     `INSERT INTO ${platforms} (issuer, auth_endpoint, token_endpoint, jwks_endpoint, platform_name, token_audience, frame_ancestors)
      VALUES ($1, $2, $3, $4, $5, $6, $7)
-     ON CONFLICT (issuer) DO UPDATE SET auth_endpoint = excluded.auth_endpoint, token_endpoint = excluded.token_endpoint,
-       jwks_endpoint = excluded.jwks_endpoint, platform_name = excluded.platform_name, token_audience = excluded.token_audience,
+     ON CONFLICT (issuer, md5(jwks_endpoint)) DO UPDATE SET auth_endpoint = excluded.auth_endpoint, token_endpoint = excluded.token_endpoint,
+       platform_name = excluded.platform_name, token_audience = excluded.token_audience,
        frame_ancestors = excluded.frame_ancestors, is_active = true
      RETURNING id`,
-    [
-      platform.issuer,
-      platform.authEndpoint,
-      platform.tokenEndpoint,
-      platform.jwksEndpoint,
-      platform.platformName,
-      platform.tokenAudience,
-      platform.frameAncestors,
-    ],
+    values,
   );
   return row?.id ?? 0;
 }

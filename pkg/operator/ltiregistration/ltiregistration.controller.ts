@@ -3,6 +3,7 @@ import { relationsOf, type Relations } from '../../lti/registrations/conflicts.p
 import { deepLinkingModeOf, endpointsOf } from '../../lti/registrations/presets.ts';
 import {
   ClientIdTaken,
+  LmsIsShared,
   removeOtherRegistrations,
   removeRegistration,
   syncRegistration,
@@ -145,12 +146,12 @@ async function synced(rows: TenantRows, reference: string, wanted: Registration,
   try {
     return await syncRegistration(rows, reference, wanted, keys);
   } catch (error) {
-    if (!(error instanceof ClientIdTaken)) throw error;
+    if (!(error instanceof ClientIdTaken || error instanceof LmsIsShared)) throw error;
     throw new ConditionError('Conflict', error.message, { isTerminal: true, retryAfterMs: CLIENT_ID_RETRY_MS, cause: error });
   }
 }
 
-/** Registrations of one issuer share its platform: it is called as the earliest says, and framed where any of them says. */
+/** Registrations of one LMS share its platform: it is called as the earliest says, and framed where any of them says. */
 export function wantedOf({ spec }: LtiRegistration, { tenant, clientId, relations: { peers } }: Accepted): Registration {
   const { tokenAudience, ...endpoints } = endpointsOf(spec);
   return {
@@ -171,6 +172,7 @@ export function wantedOf({ spec }: LtiRegistration, { tenant, clientId, relation
       isActive: spec.active,
     },
     deploymentIds: spec.deploymentIds ?? [],
+    peers: peers.map(referenceOf),
   };
 }
 

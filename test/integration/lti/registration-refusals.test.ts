@@ -342,11 +342,11 @@ test('an LMS that is silent is configuration_timeout', async () => {
   expect(failure).toMatchObject({ status: 504, code: 'configuration_timeout' });
 });
 
-test('an issuer with other addresses than its registration has is issuer_conflict; an audience of tokens that differs is not', async () => {
+test('an LMS with other addresses than its registration has is issuer_conflict; an audience of tokens that differs is not', async () => {
   const first = newDesk();
   await registered(tenant, first);
   await asTheOperator(tenant);
-  const other = newDesk({ configuration: set('jwks_uri', `${lms.issuer}/other-jwks`) });
+  const other = newDesk({ configuration: set('token_endpoint', `${lms.issuer}/other-token`) });
   const refused = await shownPage(other, await newLink(tenant));
   const audience = newDesk({ configuration: set('authorization_server', 'https://audience.example.org') });
 

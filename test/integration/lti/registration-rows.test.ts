@@ -247,3 +247,87 @@ test('a first launch beside the removal of its registration waits for it without
   expect(await launch).toMatchObject({ code: 'registration_inactive' });
   expect(await isActive(issuer)).toBeUndefined();
 });
+
+const KEY_SETS = { a: 'https://a.example/jwks', b: 'https://b.example/jwks' };
+const platformsOf = (issuer: string) =>
+  server.query<{ id: number; jwks: string; token: string; isActive: boolean }>(
+    'SELECT id, jwks_endpoint AS jwks, token_endpoint AS token, is_active AS "isActive" FROM lti_platforms WHERE issuer = $1 ORDER BY id',
+    [issuer],
+  );
+const at = (jwksEndpoint: string, wanted: Registration, more: Partial<Registration> = {}): Registration => ({
+  ...wanted,
+  platform: { ...wanted.platform, jwksEndpoint, tokenEndpoint: new URL('/token', jwksEndpoint).href },
+  ...more,
+});
+
+test('registrations of one issuer with key sets of their own are of LMSs of their own, also with one client id', async () => {
+  const issuer = 'https://twins.example';
+  const wanted = registration('twin', issuer);
+  await Promise.all([sync('ns/twin-a', at(KEY_SETS.a, wanted)), sync('ns/twin-b', at(KEY_SETS.b, wanted))]);
+
+  const both = await platformsOf(issuer);
+  await removeRegistration(rows, 'ns/twin-b');
+
+  expect(Object.fromEntries(both.map(({ jwks, token }) => [jwks, token]))).toEqual({
+    [KEY_SETS.a]: 'https://a.example/token',
+    [KEY_SETS.b]: 'https://b.example/token',
+  });
+  expect((await platformsOf(issuer)).map(({ jwks, isActive }) => [jwks, isActive])).toEqual([[KEY_SETS.a, true]]);
+});
+
+test('an LMS that comes to publish its keys elsewhere is the same one, for all of its registrations and what they agreed', async () => {
+  const issuer = 'https://moving.example';
+  const [one, two] = [registration('moving-1', issuer), registration('moving-2', issuer)];
+  await sync('ns/moving-1', at(KEY_SETS.a, one));
+  await sync('ns/moving-2', at(KEY_SETS.a, two));
+  const before = await platformsOf(issuer);
+  await server.query(
+    `INSERT INTO lti_registration_links (uuid, token_hash, expires_at, issuer, jwks_endpoint) VALUES (gen_random_uuid(), 'moving', now(), $1, $2)`,
+    [issuer, KEY_SETS.a],
+  );
+  const peers = ['ns/moving-1', 'ns/moving-2'];
+
+  await sync('ns/moving-1', at(KEY_SETS.b, one, { peers }));
+  await sync('ns/moving-2', at(KEY_SETS.b, two, { peers }));
+
+  expect(await platformsOf(issuer)).toEqual([{ id: before[0]?.id, jwks: KEY_SETS.b, token: 'https://b.example/token', isActive: true }]);
+  expect(await server.query(`SELECT jwks_endpoint AS jwks FROM lti_registration_links WHERE token_hash = 'moving'`)).toEqual([
+    { jwks: KEY_SETS.b },
+  ]);
+});
+
+test('one of two registrations of an LMS does not move to another key set by itself', async () => {
+  const issuer = 'https://shared.example';
+  const one = registration('shared-1', issuer);
+  await sync('ns/shared-1', at(KEY_SETS.a, one));
+  await sync('ns/shared-2', at(KEY_SETS.a, registration('shared-2', issuer)));
+
+  const moved = sync('ns/shared-1', at(KEY_SETS.b, one, { peers: ['ns/shared-1'] }));
+
+  await expect(moved).rejects.toThrow(/^another jwksEndpoint .* which shared-2 shares: change it there too/);
+  expect((await platformsOf(issuer)).map(({ jwks }) => jwks)).toEqual([KEY_SETS.a]);
+});
+
+test('a registration that comes to name the key set of another LMS leaves its own people behind', async () => {
+  const issuer = 'https://joining.example';
+  await launchedFrom(issuer);
+  await sync('ns/joined', at(KEY_SETS.b, registration('joined', issuer)));
+
+  await sync('ns/first', at(KEY_SETS.b, registration(`first of ${issuer}`, issuer)));
+
+  expect((await platformsOf(issuer)).map(({ jwks, isActive }) => [jwks, isActive])).toEqual([
+    [`${issuer}/jwks`, false],
+    [KEY_SETS.b, true],
+  ]);
+});
+
+test('issuer and key set may be as long as their columns take', async () => {
+  const long = (start: string) => start + random.base64url(2_000).slice(0, 500 - start.length);
+  const issuer = long('https://long.example/');
+
+  const wanted = at(long('https://keys.example/'), registration('long', issuer));
+
+  await sync('ns/long', { ...wanted, platform: { ...wanted.platform, authEndpoint: issuer } });
+
+  expect(await platformsOf(issuer)).toHaveLength(1);
+});

@@ -183,13 +183,16 @@ test('a tenant that tampers with its notes gives one Event an hour, and one that
   expect(flood?.left).toBeGreaterThan(300);
 });
 
-test('an issuer or client id that differs from the registered one gives one Event each, with both values', async () => {
+test('an issuer or client id that differs from the registered one, and a deployment that decides nothing, give one Event each', async () => {
   const { key, reference, tool } = await newRegistration();
   const log = silentLogger;
   const values = new UnknownValues({ sql: tenant.db.tables, log });
   const eventsOf = async () =>
     (await cluster.of(children.EVENT).list({ namespace }))
-      .filter(({ reason, regarding }) => ['UnknownIssuer', 'UnknownClientId'].includes(reason ?? '') && regarding?.name === key.name)
+      .filter(
+        ({ reason, regarding }) =>
+          ['UnknownIssuer', 'UnknownClientId', 'UndecidedDeployment'].includes(reason ?? '') && regarding?.name === key.name,
+      )
       .map(({ type, reason, note }) => `${type} ${reason} ${note}`)
       .toSorted();
   const insert = 'INSERT INTO carrel.unknown_values (tenant, managed_ref, field, slot, value) VALUES ($1, $2, $3, $4, $5)';
@@ -197,15 +200,17 @@ test('an issuer or client id that differs from the registered one gives one Even
   await pool.query(insert, ['tenant_other', reference, 'iss', 0, 'foreign']);
   await values.noteIssuer(`https://${key.name}.example/`);
   await values.note(tool?.id ?? 0, 'client_id', 'a"\n\u202eb', 'login');
-  const events = await waitFor('two Events', async () => {
+  await values.note(tool?.id ?? 0, 'lti_deployment_id', '5:x', 'login');
+  const events = await waitFor('three Events', async () => {
     const found = await eventsOf();
-    return found.length >= 2 ? found : undefined;
+    return found.length >= 3 ? found : undefined;
   });
   await cluster.registrations.delete(key);
   await waitFor('the registration to be gone', async () => (await cluster.registrations.find(key)) === undefined);
 
   const end = 'They must be equal to the letter: correct one of them';
   expect(events).toEqual([
+    'Warning UndecidedDeployment logins were refused: several registrations have this issuer and clientId, and not exactly one of them lists their deployment; leave it in spec.deploymentIds of the right one alone: "5:x"',
     `Warning UnknownClientId launches were refused: the LMS sent as the client id (client_id, aud or azp) "a\\"\\n\\u202eb"; spec.clientId is "${key.name}". ${end}`,
     `Warning UnknownIssuer launches were refused: the LMS sent as its issuer (iss) "https://${key.name}.example/"; spec.platform.issuer is "https://${key.name}.example". ${end}`,
   ]);

@@ -322,7 +322,7 @@ test('of two registrations that contradict each other the later is refused, unti
   const spec = { tenantRef: { name: tenant }, platform: { ...platform, issuer } };
   await cluster.registrations.create(registrationOf(namespace, first.name, { ...spec, clientId: first.name }));
   await ready(cluster.registrations, first);
-  const other = { ...spec, clientId: second.name, platform: { ...spec.platform, jwksEndpoint: 'https://elsewhere.example/jwks' } };
+  const other = { ...spec, clientId: second.name, platform: { ...spec.platform, tokenEndpoint: 'https://elsewhere.example/token' } };
   await cluster.registrations.create(registrationOf(namespace, second.name, other));
 
   const refused = await condition(cluster.registrations, second, 'Accepted', 'False', 'Conflict');
@@ -330,7 +330,31 @@ test('of two registrations that contradict each other the later is refused, unti
   const mended = await ready(cluster.registrations, second);
 
   expect([refused, mended].map((object) => conditionOf(object, 'Stalled')?.status)).toEqual(['True', 'False']);
-  expect(conditionOf(refused, 'Accepted')?.message).toBe(`LtiRegistration ${first.name} names other endpoints for issuer ${issuer}`);
+  expect(conditionOf(refused, 'Accepted')?.message).toBe(
+    `LtiRegistration ${first.name} has the same issuer and jwksEndpoint, so it is of the same LMS, with another tokenEndpoint: let both name the same one, or the jwksEndpoint of its own LMS`,
+  );
+});
+
+test('two LMSs with one issuer and client id are ready side by side once each lists its deployments', async () => {
+  const issuer = `https://${unique()}.example`;
+  const [first, second] = [
+    { namespace, name: unique('a') },
+    { namespace, name: unique('b') },
+  ];
+  const spec = { tenantRef: { name: tenant }, platform: { ...platform, issuer }, clientId: unique() };
+  await cluster.registrations.create(registrationOf(namespace, first.name, { ...spec, deploymentIds: ['1'] }));
+  await ready(cluster.registrations, first);
+  const twin = { ...spec, platform: { ...spec.platform, jwksEndpoint: 'https://elsewhere.example/jwks' } };
+  await cluster.registrations.create(registrationOf(namespace, second.name, twin));
+  const untold = await condition(cluster.registrations, second, 'Accepted', 'False', 'Conflict');
+
+  await cluster.registrations.patch(second, { spec: { deploymentIds: ['2'] } });
+  await ready(cluster.registrations, second);
+
+  expect(conditionOf(untold, 'Accepted')?.message).toBe(
+    `LtiRegistration ${first.name}, of another LMS with this issuer, has clientId ${spec.clientId} too: only deployments tell their launches apart. List in spec.deploymentIds of both which are whose`,
+  );
+  expect(await sql.query('SELECT FROM lti_platforms WHERE issuer = $1', [issuer])).toHaveLength(2);
 });
 
 test('finalizers of Webhook and LtiRegistration are removed at once when their Tenant terminates', async () => {

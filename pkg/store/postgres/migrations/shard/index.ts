@@ -33,6 +33,7 @@ import { registrationRequests } from './0200-registration-requests.ts';
 import { auditOfCourses } from './0210-audit-of-courses.ts';
 import { deploymentChanges } from './0230-deployment-changes.ts';
 import { notifyOperator } from './0250-notify-operator.ts';
+import { undecidedDeployments } from './0260-undecided-deployments.ts';
 import { notifyOfDeployments } from './0261-notify-of-deployments.ts';
 import { auditOfDeployments } from './0262-audit-of-deployments.ts';
 
@@ -72,6 +73,7 @@ export const shardMigrations: readonly Migration<object>[] = [
   auditOfCourses,
   deploymentChanges,
   notifyOperator,
+  undecidedDeployments,
   notifyOfDeployments,
   auditOfDeployments,
 ];

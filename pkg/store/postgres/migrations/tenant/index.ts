@@ -64,6 +64,7 @@ import { auditOfCourses } from './0220-audit-of-courses.ts';
 import { platformOfHandIns } from './0221-platform-of-hand-ins.ts';
 import { imageLinks } from './0222-image-links.ts';
 import { deploymentRequests } from './0230-deployment-requests.ts';
+import { lmsByKeySet } from './0260-lms-by-key-set.ts';
 import { listedDeployments } from './0261-listed-deployments.ts';
 
 export const tenantMigrations: readonly TenantMigration[] = [
@@ -132,5 +133,6 @@ export const tenantMigrations: readonly TenantMigration[] = [
   platformOfHandIns,
   imageLinks,
   deploymentRequests,
+  lmsByKeySet,
   listedDeployments,
 ];
