@@ -7,6 +7,8 @@ import type { KeysetRequest, Statement } from '../../store/postgres/keyset.ts';
 import { type Granted, grantedAtLeast, levelOn, requireLevel } from '../access/inherited-access.policy.ts';
 import { listedRecordOf } from '../files/files.sql.ts';
 import { fileSeenBy, presentFile } from '../files/files.view.ts';
+import { grantsOfGroup } from '../grants/grants.sql.ts';
+import { presentGrant } from '../grants/grants.view.ts';
 import { type ChildFile, filesIn, folderAndFolders, folderList, FOLDERS, foldersInRoot, type FolderSort } from './folder-list.sql.ts';
 import { findFolder, type FolderRecord } from './folders.sql.ts';
 import { folderSeenBy, presentFolder } from './folders.view.ts';
@@ -39,7 +41,7 @@ export class FolderLists {
 
   /**
    * What is in a folder, or with null in the actor's root: folders first, then files. Two statements at most, and one where the page has folders alone, or in a
-   * root files alone. Throws `not_found`.
+   * root files alone; with `grant_of` one more. Throws `not_found`.
    */
   async children(actor: Actor, id: Uuid | null, query: ChildQuery): Promise<Page<Child>> {
     const request = childRequest(query);
@@ -65,19 +67,42 @@ export class FolderLists {
     const rest = request.files(missing);
     const files = missing > 0 ? await run<ChildFile>('files', rest, filesIn(location, query.q, rest)) : [];
     const ancestors = folder?.ancestors ?? [];
+    const maySeeGrants = (kind: Child['type'], resource: Parameters<typeof levelOn>[2]): boolean =>
+      query.grant_of !== undefined && actor.permissions.has('share:files') && levelOn(kind, actor, resource, granted) === 'admin';
     const items = [
-      ...folders.map((row) => ({ row, child: { type: 'folder' as const, ...presentFolder(folderSeenBy(actor, granted, row)) } })),
+      ...folders.map((row) => ({
+        row,
+        hasGrants: maySeeGrants('folder', row),
+        child: { type: 'folder' as const, ...presentFolder(folderSeenBy(actor, granted, row)) },
+      })),
       ...files.map((row) => {
         const file = { ...listedRecordOf(row), ownerUuid: row.ownerUuid, ownerName: row.ownerName, folder, ancestors };
-        return { row, child: { type: 'file' as const, ...presentFile(fileSeenBy(actor, granted, file)) } };
+        const child = { type: 'file' as const, ...presentFile(fileSeenBy(actor, granted, file)) };
+        return { row, hasGrants: maySeeGrants('file', file), child };
       }),
     ];
     return page(
       request.page,
-      items,
+      query.grant_of === undefined ? items : await this.#withGrants(query.grant_of, items),
       ({ child }): Child => child,
       ({ row, child }) => [KINDS[child.type], ...FOLDERS.valuesOf(request.inner, row)],
     );
+  }
+
+  /** `hasGrants`: the actor may list its grants. One statement. */
+  async #withGrants<Item extends { readonly row: { readonly id: number }; readonly hasGrants: boolean; readonly child: Child }>(
+    groupId: Uuid,
+    items: readonly Item[],
+  ): Promise<Item[]> {
+    const idsOf = (kind: Child['type']): number[] =>
+      items.filter(({ hasGrants, child }) => hasGrants && child.type === kind).map(({ row }) => row.id);
+    const grants = await grantsOfGroup(this.#db, groupId, { folders: idsOf('folder'), files: idsOf('file') });
+    const of = new Map(grants.map((grant) => [`${grant.kind} ${grant.resourceId}`, grant]));
+    return items.map((item) => {
+      const { type, id: uuid } = item.child;
+      const grant = of.get(`${type} ${item.row.id}`);
+      return { ...item, child: { ...item.child, grant: grant ? presentGrant({ kind: type, uuid }, grant) : null } };
+    });
   }
 
   /** A live folder on which the actor has this level. One statement. Throws `not_found`, `forbidden`. */

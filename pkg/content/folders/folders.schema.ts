@@ -2,6 +2,7 @@ import { z } from 'zod';
 import { pageOf, pageQueryOf } from '../../api/paging.ts';
 import { changesOf, Etag, queryBoolean, Timestamp, Uuid } from '../../api/schemas.ts';
 import { FileView, NamePart } from '../files/files.schema.ts';
+import { GrantView } from '../grants/grants.schema.ts';
 import { Name } from '../names/names.schema.ts';
 
 /** docs/design/records.md, Folder. */
@@ -55,11 +56,15 @@ export const FolderQuery = z.object({
 });
 export type FolderQuery = z.output<typeof FolderQuery>;
 
+const GrantOfGroup = GrantView.nullable()
+  .optional()
+  .describe('with grant_of: the grant that this group has on it; null where there is none or GET …/permissions shows the caller none');
+
 /** What is in a folder, by type. */
 export const Child = z
   .discriminatedUnion('type', [
-    FolderView.extend({ type: z.literal('folder') }).meta({ id: 'FolderChild' }),
-    FileView.extend({ type: z.literal('file') }).meta({ id: 'FileChild' }),
+    FolderView.extend({ type: z.literal('folder'), grant: GrantOfGroup }).meta({ id: 'FolderChild' }),
+    FileView.extend({ type: z.literal('file'), grant: GrantOfGroup }).meta({ id: 'FileChild' }),
   ])
   .meta({ id: 'Child' });
 export type Child = z.output<typeof Child>;
@@ -69,6 +74,7 @@ export const ChildPage = pageOf(Child).meta({ id: 'ChildPage' });
 export const ChildQuery = z.object({
   ...pageQueryOf(FOLDER_SORT_FIELDS),
   q: NamePart.optional().describe('part of the name; case and accents do not matter'),
+  grant_of: Uuid.optional().describe('a group: each item has `grant`, the grant of this group itself, not one on a folder above'),
 });
 export type ChildQuery = z.output<typeof ChildQuery>;
 

@@ -1,5 +1,6 @@
 import type { Level } from '../../api/actor.ts';
 import type { Tx } from '../../store/postgres/database.ts';
+import type { Sql } from '../../store/postgres/pool.ts';
 import type { NewGrant } from './grants.schema.ts';
 
 /** The resource of a grant, by kind and uuid. */
@@ -45,3 +46,22 @@ export async function lockGrant(tx: Tx, uuid: string, kind: Resource['kind'], re
   const [row] = await tx.prepared<GrantRow>('content-grant', FIND, [uuid, kind, resourceId]);
   return row ?? null;
 }
+
+export interface GrantOfGroupRow extends GrantRow {
+  readonly kind: Resource['kind'];
+  /** Internal id of the file or folder. */
+  readonly resourceId: number;
+}
+
+/** Internal ids. */
+export interface ResourceIds {
+  readonly folders: readonly number[];
+  readonly files: readonly number[];
+}
+
+const OF_GROUP = `SELECT ${GRANT_COLUMNS}, p.resource_type AS kind, p.resource_id AS "resourceId" FROM ${GRANT_TABLES}
+  WHERE g.uuid = $1 AND (p.resource_type = 'folder' AND p.resource_id = ANY ($2::bigint[]) OR p.resource_type = 'file' AND p.resource_id = ANY ($3::bigint[]))`;
+
+/** The grants of a group on these. One statement; none for nothing. An unknown group has none. */
+export const grantsOfGroup = async (sql: Sql, groupUuid: string, { folders, files }: ResourceIds): Promise<readonly GrantOfGroupRow[]> =>
+  folders.length + files.length === 0 ? [] : sql.query<GrantOfGroupRow>(OF_GROUP, [groupUuid, folders, files]);
