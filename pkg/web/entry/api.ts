@@ -93,6 +93,8 @@ interface Sent {
   readonly headers?: Readonly<Record<string, string>>;
 }
 
+export type Filters = Readonly<Record<string, string>>;
+
 /** The REST API, asked as the person who launched. Throws ApiError. */
 export class Api {
   readonly session: Session;
@@ -104,9 +106,9 @@ export class Api {
   launch = (): Promise<Launch> => this.json<Launch>('GET', `/lti/launches/${this.session.launchId}`);
 
   /** Of a folder, null being the person's own root; by name. */
-  children(folderId: string | null, cursor?: string, limit = PAGE_SIZE): Promise<Page<Entry>> {
-    const query = new URLSearchParams({ sort: 'name', limit: String(limit), ...(cursor ? { cursor } : {}) });
-    return this.json<Page<Entry>>('GET', `/folders/${folderId ?? 'root'}/children?${query}`);
+  children<Child extends Entry = Entry>(folderId: string | null, cursor?: string, filters: Filters = {}): Promise<Page<Child>> {
+    const query = new URLSearchParams({ ...filters, sort: 'name', limit: String(PAGE_SIZE), ...(cursor ? { cursor } : {}) });
+    return this.json<Page<Child>>('GET', `/folders/${folderId ?? 'root'}/children?${query}`);
   }
 
   handIn = (): Promise<HandIn> => this.json<HandIn>('GET', `/lti/launches/${this.session.launchId}/hand-in`);

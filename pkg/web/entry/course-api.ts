@@ -53,9 +53,10 @@ export interface Context {
 
 interface Grant {
   readonly id: string;
-  readonly group_id: string | null;
-  readonly permission_level: string;
 }
+
+/** A file or folder of one's own, with the grant that the course has on it. */
+export type Shareable = Entry & { readonly grant: Grant | null };
 
 export interface Job {
   readonly id: string;
@@ -110,11 +111,9 @@ export class CourseApi extends Api {
   handInFile = (fileId: string): Promise<HandIn> =>
     this.json<HandIn>('POST', `/lti/launches/${this.session.launchId}/hand-in`, { body: { file_id: fileId } });
 
-  /** The grant to a group; null: there is none. */
-  async grantTo(entry: Entry, groupId: string): Promise<string | null> {
-    const grants = await this.#all<Grant>(`/${entry.type}s/${entry.id}/permissions`);
-    return grants.find((grant) => grant.group_id === groupId)?.id ?? null;
-  }
+  /** Of a folder, null being the person's own root; each with what the group has on it. */
+  shareables = (folderId: string | null, groupId: string, cursor?: string): Promise<Page<Shareable>> =>
+    this.children<Shareable>(folderId, cursor, { grant_of: groupId });
 
   /** Lets a group read it. Gives the grant. */
   async share(entry: Entry, groupId: string): Promise<string> {

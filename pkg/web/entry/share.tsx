@@ -1,14 +1,12 @@
-import { useCallback, useEffect, useRef, useState } from 'preact/hooks';
-import type { Entry, FolderEntry } from './api.ts';
-import type { Context, CourseApi } from './course-api.ts';
+import { useCallback, useRef, useState } from 'preact/hooks';
+import type { FolderEntry } from './api.ts';
+import type { CourseApi, Shareable } from './course-api.ts';
 import { FolderPath } from './folders.tsx';
 import { type Failed, useLoaded, usePages } from './loaded.ts';
 import type { Refusal } from './messages.ts';
 import { RefusalNote } from './notes.tsx';
+import { PagedList } from './paged-list.tsx';
 import { t } from '../text/text.ts';
-
-/** Of a page: each row asks whether the course has it. */
-const ROWS = 10;
 
 interface Props {
   readonly api: CourseApi;
@@ -33,81 +31,92 @@ export function Share(props: Props) {
 }
 
 function OwnEntries({ api, courseId, failed }: Props) {
+  const ask = useCallback(() => api.context(courseId), [api, courseId]);
+  const { loaded: context, refusal, retry } = useLoaded(ask, failed);
+
+  if (refusal) return <RefusalNote refusal={refusal} onRetry={retry} />;
+  if (!context) return <p role="status">{t('loading')}</p>;
+  return <OwnFolders api={api} groupId={context.group_id} failed={failed} />;
+}
+
+interface FoldersProps {
+  readonly api: CourseApi;
+  /** The course's. */
+  readonly groupId: string;
+  readonly failed: Failed;
+}
+
+/** Where one is below one's own root. */
+function OwnFolders({ api, groupId, failed }: FoldersProps) {
   const [path, setPath] = useState<readonly Pick<FolderEntry, 'id' | 'name'>[]>([]);
   const heading = useRef<HTMLHeadingElement>(null);
-  const folderId = path.at(-1)?.id ?? null;
-  const askContext = useCallback(() => api.context(courseId), [api, courseId]);
-  const { loaded: context, refusal: unknown, retry } = useLoaded(askContext, failed);
-  const ask = useCallback((cursor?: string) => api.children(folderId, cursor, ROWS), [api, folderId]);
-  const { items, isMore, isBusy, refusal, next } = usePages(ask, failed, 0);
+  const here = path.at(-1);
   const go = (to: typeof path): void => {
     // The pressed button disappears with the list that it was in.
     heading.current?.focus();
     setPath(to);
   };
 
-  if (unknown) return <RefusalNote refusal={unknown} onRetry={retry} />;
   return (
     <>
       <h3 ref={heading} tabIndex={-1}>
-        {path.at(-1)?.name ?? t('myFiles')}
+        {here?.name ?? t('myFiles')}
       </h3>
       {path.length > 0 && <FolderPath names={[t('myFiles'), ...path.map(({ name }) => name)]} onGo={(depth) => go(path.slice(0, depth))} />}
-      <p role="status">{!items || !context ? t('loading') : items.length === 0 ? t('noFiles') : ''}</p>
-      {context && items && items.length > 0 && (
-        <ul aria-label={t('myFiles')}>
-          {items.map((entry) => (
-            <ShareRow
-              key={entry.id}
-              api={api}
-              entry={entry}
-              context={context}
-              failed={failed}
-              onOpen={({ id, name }) => go([...path, { id, name }])}
-            />
-          ))}
-        </ul>
-      )}
-      {refusal && <RefusalNote refusal={refusal} onRetry={next} />}
-      {isMore && !refusal && (
-        <button type="button" disabled={isBusy} onClick={next}>
-          {t('showMore')}
-        </button>
-      )}
+      <OwnFolder
+        key={here?.id}
+        api={api}
+        groupId={groupId}
+        folderId={here?.id ?? null}
+        failed={failed}
+        onOpen={({ id, name }) => go([...path, { id, name }])}
+      />
     </>
   );
 }
 
-interface RowProps {
-  readonly api: CourseApi;
-  readonly entry: Entry;
-  readonly context: Context;
-  readonly failed: Failed;
+interface FolderProps extends FoldersProps {
+  /** Null: one's root. */
+  readonly folderId: string | null;
   readonly onOpen: (folder: FolderEntry) => void;
 }
 
-function ShareRow({ api, entry, context: { group_id: groupId }, failed, onOpen }: RowProps) {
-  /** Null: the course has none; undefined: not known yet. */
-  const [grant, setGrant] = useState<string | null>();
+function OwnFolder({ api, groupId, folderId, failed, onOpen }: FolderProps) {
+  const ask = useCallback((cursor?: string) => api.shareables(folderId, groupId, cursor), [api, folderId, groupId]);
+  const list = usePages(ask, failed, 0);
+
+  return (
+    <PagedList
+      list={list}
+      label={t('myFiles')}
+      empty={t('noFiles')}
+      row={(entry) => <ShareRow key={entry.id} api={api} entry={entry} groupId={groupId} failed={failed} onOpen={onOpen} />}
+    />
+  );
+}
+
+interface RowProps extends FoldersProps {
+  readonly entry: Shareable;
+  readonly onOpen: (folder: FolderEntry) => void;
+}
+
+function ShareRow({ api, entry, groupId, failed, onOpen }: RowProps) {
+  /** Null: the course has none. */
+  const [grant, setGrant] = useState<string | null>(entry.grant?.id ?? null);
   const [isBusy, setBusy] = useState(false);
   const [refusal, setRefusal] = useState<Refusal>();
+  const isShared = grant !== null;
 
-  const change = useCallback(
-    async (to: () => Promise<string | null>): Promise<void> => {
-      setBusy(true);
-      setRefusal(undefined);
-      try {
-        setGrant(await to());
-      } catch (error) {
-        setRefusal(failed(error));
-      }
-      setBusy(false);
-    },
-    [failed],
-  );
-  useEffect(() => void change(() => api.grantTo(entry, groupId)), [api, change, entry, groupId]);
-  const isShared = typeof grant === 'string';
-  const toggle = (): Promise<void> => change(() => (isShared ? api.takeBack(entry, grant).then(() => null) : api.share(entry, groupId)));
+  const toggle = async (): Promise<void> => {
+    setBusy(true);
+    setRefusal(undefined);
+    try {
+      setGrant(isShared ? await api.takeBack(entry, grant) : await api.share(entry, groupId));
+    } catch (error) {
+      setRefusal(failed(error));
+    }
+    setBusy(false);
+  };
 
   return (
     <li>
@@ -119,22 +128,15 @@ function ShareRow({ api, entry, context: { group_id: groupId }, failed, onOpen }
           {t('open')}
         </button>
       )}
-      {grant !== undefined && (
-        <button
-          type="button"
-          aria-label={t(isShared ? 'share.takeBackOf' : 'share.giveOf', { name: entry.name })}
-          aria-disabled={isBusy}
-          onClick={() => void (isBusy || toggle())}
-        >
-          {t(isShared ? 'share.takeBack' : 'share.give')}
-        </button>
-      )}
-      {refusal && (
-        <RefusalNote
-          refusal={refusal}
-          {...(grant === undefined ? { onRetry: () => void change(() => api.grantTo(entry, groupId)) } : {})}
-        />
-      )}
+      <button
+        type="button"
+        aria-label={t(isShared ? 'share.takeBackOf' : 'share.giveOf', { name: entry.name })}
+        aria-disabled={isBusy}
+        onClick={() => void (isBusy || toggle())}
+      >
+        {t(isShared ? 'share.takeBack' : 'share.give')}
+      </button>
+      {refusal && <RefusalNote refusal={refusal} />}
     </li>
   );
 }

@@ -271,6 +271,14 @@ test('an instructor shares a file and a folder of their own with the course, who
   const { tool: later } = await course('Ben Lindqvist', 'History');
   await later.getByRole('button', { name: 'Open the folder Maps' }).waitFor();
   expect(await later.getByRole('button', { name: 'Download sources.txt' }).count()).toBe(0);
+
+  const asked: string[] = [];
+  page.on('request', (request) => void asked.push(new URL(request.url()).pathname));
+  await reloadFrame(page);
+  await instructor.getByRole('button', { name: 'Choose from my files' }).click();
+  await instructor.getByRole('button', { name: 'Take Maps back from the course' }).waitFor();
+  await instructor.getByRole('button', { name: 'Share sources.txt with the course' }).waitFor();
+  expect(asked.filter((path) => /\/permissions$|\/root\/children$/.test(path))).toEqual(['/api/v1/folders/root/children']);
 });
 
 test('everything on the page can be done with the keyboard', async () => {

@@ -1,0 +1,44 @@
+import type { ComponentChildren } from 'preact';
+import type { Listed } from './loaded.ts';
+import { RefusalNote } from './notes.tsx';
+import { t } from '../text/text.ts';
+
+interface Props<Item> {
+  readonly list: Listed<Item>;
+  readonly label: string;
+  readonly class?: string;
+  /** What is said of a list without items. */
+  readonly empty: string;
+  /** What is said of the items so far. */
+  readonly shown?: (items: readonly Item[], isMore: boolean) => string;
+  readonly row: (item: Item) => ComponentChildren;
+}
+
+/** A list as far as it was read, what is said of it, and the way to the rest. */
+export function PagedList<Item>({ list, label, class: kind, empty, shown = () => '', row }: Props<Item>) {
+  const { items, isMore, isBusy } = list;
+  const loading = isBusy ? t('loading') : '';
+  return (
+    <>
+      <p role="status">{!items ? loading : items.length === 0 ? empty : shown(items, isMore)}</p>
+      {items && items.length > 0 && (
+        <ul class={kind} aria-label={label}>
+          {items.map(row)}
+        </ul>
+      )}
+      <More list={list} />
+    </>
+  );
+}
+
+/** The button for the next page, or why the last one was refused. */
+export const More = <Item,>({ list: { isMore, isBusy, refusal, next }, text = t('showMore') }: { list: Listed<Item>; text?: string }) => (
+  <>
+    {refusal && <RefusalNote refusal={refusal} onRetry={next} />}
+    {isMore && !refusal && (
+      <button type="button" disabled={isBusy} onClick={next}>
+        {text}
+      </button>
+    )}
+  </>
+);
