@@ -3,6 +3,7 @@ import type { Api, Entry, FileItem, FolderEntry } from './api.ts';
 import { FolderRow } from './folders.tsx';
 import { type Failed, usePages } from './loaded.ts';
 import { RefusalNote } from './notes.tsx';
+import { PagedList } from './paged-list.tsx';
 import { Preview } from './preview.tsx';
 import { entriesInWords, type Refusal, sizeInWords } from './messages.ts';
 import { t, timeInWords } from '../text/text.ts';
@@ -23,35 +24,27 @@ interface ListProps extends Omit<FileProps, 'file'> {
 /** What is in a folder, page by page. */
 export function FileList({ api, folderId, failed, changes, onOpen }: ListProps) {
   const ask = useCallback((cursor?: string) => api.children(folderId, cursor), [api, folderId]);
-  const { items, isMore, isBusy, refusal, next } = usePages(ask, failed, changes);
+  const list = usePages(ask, failed, changes);
 
   return (
-    <>
-      <p role="status">{statusOf(items, isMore, isBusy)}</p>
-      {items && items.length > 0 && (
-        <ul class="files" aria-label={t('files')}>
-          {items.map((entry) =>
-            entry.type === 'folder' ? (
-              <FolderRow key={entry.id} folder={entry} onOpen={onOpen} />
-            ) : (
-              <FileRow key={entry.id} file={entry} api={api} failed={failed} />
-            ),
-          )}
-        </ul>
-      )}
-      {refusal && <RefusalNote refusal={refusal} onRetry={next} />}
-      {isMore && !refusal && (
-        <button type="button" disabled={isBusy} onClick={next}>
-          {t('showMore')}
-        </button>
-      )}
-    </>
+    <PagedList
+      list={list}
+      class="files"
+      label={t('files')}
+      empty={t('noFiles')}
+      shown={countOf}
+      row={(entry) =>
+        entry.type === 'folder' ? (
+          <FolderRow key={entry.id} folder={entry} onOpen={onOpen} />
+        ) : (
+          <FileRow key={entry.id} file={entry} api={api} failed={failed} />
+        )
+      }
+    />
   );
 }
 
-function statusOf(entries: readonly Entry[] | undefined, isMore: boolean, isBusy: boolean): string {
-  if (!entries) return isBusy ? t('loading') : '';
-  if (entries.length === 0) return t('noFiles');
+function countOf(entries: readonly Entry[], isMore: boolean): string {
   const folders = entries.filter(({ type }) => type === 'folder').length;
   return entriesInWords(folders, entries.length - folders, isMore);
 }

@@ -4,6 +4,7 @@ import { type Column, useColumn } from './grade-columns.ts';
 import { GradeRow } from './grade-row.tsx';
 import { type Failed, usePages } from './loaded.ts';
 import { RefusalNote } from './notes.tsx';
+import { More } from './paged-list.tsx';
 import { RosterUpdate } from './roster-update.tsx';
 import { scoreOf } from './scores.ts';
 import { count, t } from '../text/text.ts';
@@ -24,7 +25,8 @@ export function Grades({ api, courseId, linkId, failed }: Props) {
   const [synced, setSynced] = useState(0);
   const [maximum, setMaximum] = useState(USUAL_MAXIMUM);
   const ask = useCallback((cursor?: string) => api.learners(courseId, cursor), [api, courseId]);
-  const { items, isMore, isBusy, refusal, next } = usePages(ask, failed, synced);
+  const list = usePages(ask, failed, synced);
+  const { items, isMore, isBusy } = list;
   const members = items?.filter(({ status }) => status === 'active');
   const points = scoreOf(maximum) || undefined;
   const column = useColumn({ api, courseId, linkId, failed });
@@ -69,12 +71,7 @@ export function Grades({ api, courseId, linkId, failed }: Props) {
         </>
       )}
       {column.refusal && <RefusalNote refusal={column.refusal} onRetry={column.refresh} />}
-      {refusal && <RefusalNote refusal={refusal} onRetry={next} />}
-      {isMore && !refusal && (
-        <button type="button" disabled={isBusy} onClick={next}>
-          {t('grades.more')}
-        </button>
-      )}
+      <More list={list} text={t('grades.more')} />
     </section>
   );
 }

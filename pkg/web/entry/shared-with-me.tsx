@@ -4,6 +4,7 @@ import type { CourseApi } from './course-api.ts';
 import { FileList, FileRow } from './file-list.tsx';
 import { FolderPath, FolderRow } from './folders.tsx';
 import { type Failed, usePages } from './loaded.ts';
+import { More } from './paged-list.tsx';
 import { t } from '../text/text.ts';
 
 interface Props {
@@ -17,8 +18,8 @@ interface Props {
 export function SharedWithMe({ api, exceptId, failed }: Props) {
   const [path, setPath] = useState<readonly Pick<FolderEntry, 'id' | 'name'>[]>([]);
   const ask = useCallback((cursor?: string) => api.sharedWithMe(cursor), [api]);
-  const { items = [], isMore, isBusy, next } = usePages(ask, failed, 0);
-  const shared = items.filter(({ id }) => id !== exceptId);
+  const list = usePages(ask, failed, 0);
+  const shared = (list.items ?? []).filter(({ id }) => id !== exceptId);
   const here = path.at(-1);
   if (shared.length === 0) return null;
 
@@ -48,11 +49,7 @@ export function SharedWithMe({ api, exceptId, failed }: Props) {
           )}
         </ul>
       )}
-      {isMore && !here && (
-        <button type="button" disabled={isBusy} onClick={next}>
-          {t('share.more')}
-        </button>
-      )}
+      {!here && <More list={list} text={t('share.more')} />}
     </section>
   );
 }

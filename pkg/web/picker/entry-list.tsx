@@ -1,9 +1,9 @@
 import { useCallback, useRef } from 'preact/hooks';
-import type { Entry, FileEntry, FolderEntry } from '../entry/api.ts';
+import type { FileEntry, FolderEntry } from '../entry/api.ts';
 import { FolderRow } from '../entry/folders.tsx';
 import { type Failed, usePages } from '../entry/loaded.ts';
 import { sizeInWords } from '../entry/messages.ts';
-import { RefusalNote } from '../entry/notes.tsx';
+import { PagedList } from '../entry/paged-list.tsx';
 import type { PickerApi, PickerView, Shown } from './api.ts';
 import { type Choice, type Choosable, typesOf } from './choices.ts';
 import { t, timeInWords } from '../text/text.ts';
@@ -26,36 +26,24 @@ interface Props {
 export function EntryList({ api, view, shown, changes, choices, failed, onOpen, onToggle, onPreview }: Props) {
   const asked = useRef(shown);
   const ask = useCallback((cursor?: string) => api.entries(asked.current, cursor), [api]);
-  const { items: entries, isMore, isBusy, refusal, next } = usePages(ask, failed, changes);
+  const list = usePages(ask, failed, changes);
 
   return (
-    <>
-      <p role="status">{statusOf(entries, isMore, isBusy)}</p>
-      {entries && entries.length > 0 && (
-        <ul class="entries" aria-label={t('picker.list')}>
-          {entries.map((entry) =>
-            entry.type === 'folder' ? (
-              <FolderRow key={entry.id} folder={entry} onOpen={onOpen} />
-            ) : (
-              <FileRow key={entry.id} file={entry} view={view} choices={choices} onToggle={onToggle} onPreview={onPreview} />
-            ),
-          )}
-        </ul>
-      )}
-      {refusal && <RefusalNote refusal={refusal} onRetry={next} />}
-      {isMore && !refusal && (
-        <button type="button" disabled={isBusy} onClick={next}>
-          {t('showMore')}
-        </button>
-      )}
-    </>
+    <PagedList
+      list={list}
+      class="entries"
+      label={t('picker.list')}
+      empty={t('picker.empty')}
+      shown={({ length }, isMore) => t(isMore ? 'shownThereAreMore' : 'shown', { what: length })}
+      row={(entry) =>
+        entry.type === 'folder' ? (
+          <FolderRow key={entry.id} folder={entry} onOpen={onOpen} />
+        ) : (
+          <FileRow key={entry.id} file={entry} view={view} choices={choices} onToggle={onToggle} onPreview={onPreview} />
+        )
+      }
+    />
   );
-}
-
-function statusOf(entries: readonly Entry[] | undefined, isMore: boolean, isBusy: boolean): string {
-  if (!entries) return isBusy ? t('loading') : '';
-  if (entries.length === 0) return t('picker.empty');
-  return t(isMore ? 'shownThereAreMore' : 'shown', { what: entries.length });
 }
 
 interface RowProps extends Pick<Props, 'view' | 'choices' | 'onToggle' | 'onPreview'> {
