@@ -24,7 +24,7 @@ const de: typeof en = {
   tooManyAttempts: (minutes) =>
     `Zu viele falsche Passwörter. Versuchen Sie es in ${minutes === 1 ? 'einer Minute' : `${minutes} Minuten`} erneut.`,
   ends: (when) => `Der Link gilt bis ${when}.`,
-  left: (downloads) => (downloads === 1 ? 'Er kann noch einmal verwendet werden.' : `Er kann noch ${downloads}-mal verwendet werden.`),
+  left: (downloads) => (downloads === 1 ? 'Er kann noch einmal verwendet werden.' : `Er kann noch ${downloads} Mal verwendet werden.`),
 };
 
 /** What the page of a share link says. */

@@ -202,7 +202,7 @@ test('the page of a share link is in the language that the browser wants', async
 
   expect(ofLink).toEqual([
     NOTHING_ENGLISH,
-    ['4 Byte · text/plain', 'Der Link gilt bis 31. Januar 2099 um 12:00 UTC. Er kann noch 3-mal verwendet werden.'],
+    ['4 Byte · text/plain', 'Der Link gilt bis 31. Januar 2099 um 12:00 UTC. Er kann noch 3 Mal verwendet werden.'],
   ]);
   expect(await englishOn(page)).toEqual(NOTHING_ENGLISH);
 });
