@@ -60,6 +60,22 @@ async function chosen(name: string): Promise<Shown> {
   return shown;
 }
 
+/** An upload whose connection is lost, and stays so. */
+async function reconnecting(name: string): Promise<Shown> {
+  const shown = await opened('Ada Okafor', 'a frame');
+  await courseShown(shown.tool, 'History');
+  let isLost = false;
+  await shown.page.route('**/api/v1/files/uploads/*', (route) => {
+    if (isLost) return;
+    isLost = true;
+    return route.abort('connectionfailed');
+  });
+  await shown.tool.getByLabel('Choose files').setInputFiles({ name, mimeType: 'text/plain', buffer: Buffer.from(name) });
+  await shown.tool.getByRole('button', { name: 'Upload', exact: true }).click();
+  await shown.tool.getByText('0 of 1 uploaded; the connection is lost, it goes on by itself').waitFor();
+  return shown;
+}
+
 async function offer(): Promise<Shown> {
   const { body } = await tenant.admin.post('/lti/registration-links', {});
   const page = await browser.page();
@@ -115,12 +131,23 @@ const PAGES: readonly [string, () => Promise<[Page, Page | Frame]>][] = [
       return inFrame(shown);
     },
   ],
+  ['an upload that has lost its connection', async () => inFrame(await reconnecting('reconnecting-with-a-long-name-of-one-word.txt'))],
   [
-    'the grades of a course, with a score that is none',
+    'a paused upload',
+    async () => {
+      const shown = await reconnecting('paused.txt');
+      await shown.tool.getByRole('button', { name: 'Pause the upload of paused.txt' }).click();
+      await shown.tool.getByText('0 of 1 uploaded, 1 paused').waitFor();
+      return inFrame(shown);
+    },
+  ],
+  [
+    'the grades of a course, with a score that is none and a comment that is too long',
     async () => {
       await courseShown((await opened('Ben Lindqvist', 'a frame')).tool, 'History');
       const shown = await opened('Ada Okafor', 'a frame');
       await shown.tool.getByRole('textbox', { name: 'Score of Ben Lindqvist' }).fill('ten');
+      await shown.tool.getByRole('textbox', { name: 'Comment (optional) for Ben Lindqvist' }).fill('é'.repeat(10_001));
       return inFrame(shown);
     },
   ],
