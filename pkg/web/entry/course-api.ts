@@ -77,6 +77,15 @@ export class CourseApi extends Api {
     return this.json<Page<Member>>('GET', `/lti/contexts/${courseId}/members?${query}`);
   }
 
+  /** Those who may open one link, as the LMS says now. `linkId`: the LMS's own. */
+  learnersOfLink(courseId: string, linkId: string, cursor?: string): Promise<Page<Member>> {
+    const of = { resource_link_id: linkId, role: 'learner', limit: String(PAGE_SIZE) };
+    return this.json<Page<Member>>(
+      'GET',
+      `/lti/contexts/${courseId}/link-members?${new URLSearchParams({ ...of, ...(cursor ? { cursor } : {}) })}`,
+    );
+  }
+
   syncMembers = (courseId: string): Promise<Job> => this.json<Job>('POST', `/lti/contexts/${courseId}/members/sync`);
 
   job = (id: string): Promise<Job> => this.json<Job>('GET', `/jobs/${id}`);

@@ -34,7 +34,9 @@ export function Course({ api }: { api: CourseApi }) {
       </main>
     );
   const { course_id: courseId, takes_grades: takesGrades } = launch;
-  const grades = courseId && takesGrades && <Grades api={api} courseId={courseId} linkId={launch.resource_link?.id} failed={failed} />;
+  const grades = courseId && takesGrades && (
+    <Grades api={api} courseId={courseId} linkId={launch.resource_link?.id} isPlaced={placed != null} failed={failed} />
+  );
   const { user, resource_link: link } = launch;
   /** Whoever teaches the course grades; the others are graded. */
   const handIn = user && link && takesGrades && !courseId && <HandIn api={api} userId={user.id} failed={failed} />;

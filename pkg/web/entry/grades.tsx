@@ -1,8 +1,9 @@
-import { useCallback, useState } from 'preact/hooks';
+import { useState } from 'preact/hooks';
 import type { CourseApi, Member } from './course-api.ts';
 import { type Column, useColumn } from './grade-columns.ts';
 import { GradeRow } from './grade-row.tsx';
-import { type Failed, usePages } from './loaded.ts';
+import { useLearners } from './learners.ts';
+import type { Failed } from './loaded.ts';
 import { RefusalNote } from './notes.tsx';
 import { More } from './paged-list.tsx';
 import { RosterUpdate } from './roster-update.tsx';
@@ -16,20 +17,22 @@ interface Props {
   readonly courseId: string;
   /** The LMS's own id of the link that was launched. */
   readonly linkId: string | undefined;
+  /** Whether the link was placed for a file: the LMS may have given it to some of the course alone. */
+  readonly isPlaced: boolean;
   readonly failed: Failed;
 }
 
-/** The learners of the course as the LMS lists them, with a field for the score and one for a comment each, beside what the LMS has. What is sent goes to the chosen column there. */
-export function Grades({ api, courseId, linkId, failed }: Props) {
+/** The learners of the course, or of a placed link, as the LMS lists them, with a field for the score and one for a comment each, beside what the LMS has. What is sent goes to the chosen column there. */
+export function Grades({ api, courseId, linkId, isPlaced, failed }: Props) {
   /** Grows with every list that was read from the LMS, so that ours is fetched again. */
   const [synced, setSynced] = useState(0);
   const [maximum, setMaximum] = useState(USUAL_MAXIMUM);
-  const ask = useCallback((cursor?: string) => api.learners(courseId, cursor), [api, courseId]);
-  const list = usePages(ask, failed, synced);
+  const column = useColumn({ api, courseId, linkId, failed });
+  const ofLink = isPlaced && column.chosen === '' ? linkId : undefined;
+  const { list, isOfAll } = useLearners({ api, courseId, linkId: ofLink, failed, changes: synced });
   const { items, isMore, isBusy } = list;
   const members = items?.filter(({ status }) => status === 'active');
   const points = scoreOf(maximum) || undefined;
-  const column = useColumn({ api, courseId, linkId, failed });
   const choose = (id: string): void => {
     column.choose(id);
     const most = column.items.find((item) => item.id === id)?.score_maximum;
@@ -41,6 +44,7 @@ export function Grades({ api, courseId, linkId, failed }: Props) {
       <h2 id="grades-heading">{t('grades.heading')}</h2>
       <RosterUpdate api={api} courseId={courseId} failed={failed} onUpdated={() => setSynced((count) => count + 1)} />
       <p role="status">{statusOf(members, isMore, isBusy)}</p>
+      {isOfAll && <p class="facts">{t('grades.ofAll')}</p>}
       {members && members.length > 0 && (
         <>
           {column.items.length > 0 && <ColumnChoice column={column} onChoose={choose} />}

@@ -101,6 +101,7 @@ export const de: Catalogue = {
   'grades.ofLink': 'Die Spalte dieses Links',
   'grades.learners': 'Lernende',
   'grades.noLearners': 'Hier sind noch keine Lernenden.',
+  'grades.ofAll': 'Ihr LMS sagt nicht, für wen dieser Link ist. Dies sind alle Lernenden des Kurses.',
   'learners.one': '{count} lernende Person',
   'learners.other': '{count} Lernende',
   'grades.more': 'Weitere Lernende anzeigen',

@@ -99,6 +99,7 @@ export const en = {
   'grades.ofLink': 'The column of this link',
   'grades.learners': 'Learners',
   'grades.noLearners': 'There are no learners here yet.',
+  'grades.ofAll': 'Your LMS does not say whom this link is for. These are all learners of the course.',
   'learners.one': '{count} learner',
   'learners.other': '{count} learners',
   'grades.more': 'Show more learners',

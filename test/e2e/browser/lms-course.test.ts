@@ -40,6 +40,7 @@ afterAll(async () => {
 const ADA = { user: { id: 'ada', name: 'Ada Okafor' }, roles: [INSTRUCTOR] };
 const BEN = { user: { id: 'ben', name: 'Ben Lindqvist' }, roles: [LEARNER] };
 const CHI = { user: { id: 'chi', name: 'Chi Tanaka' }, roles: [LEARNER] };
+const EVE = { user: { id: 'eve', name: 'Eve Novak' }, roles: [LEARNER] };
 const LATIN = { id: 'latin-1', title: 'Latin' };
 const COPY = { id: 'latin-2', title: 'Latin, next term' };
 const READING = { name: 'reading.txt', mimeType: 'text/plain', buffer: Buffer.from('Gallia est omnis divisa in partes tres.') };
@@ -155,7 +156,17 @@ test('in frames of an LMS it registers, launches, picks, opens a link and its co
   await copied.picture('copied-link');
   expect(await downloads(copied)).toBe(READING.buffer.toString());
 
+  lms.courses.restrict(LATIN.id, link.resourceLinkId, ['ben', 'dee']);
+  await opens(clientId, { ...EVE, course: LATIN }).then(({ tool }) => courseShown(tool, 'Latin'));
+  lms.members.manner.set({ status: 404, text: 'no such link' }, 1);
+  const ofAll = await opens(clientId, { ...ADA, ...link, course: LATIN });
+  await ofAll.tool.getByText('Your LMS does not say whom this link is for.').waitFor();
+  await ofAll.tool.getByRole('textbox', { name: 'Score of Eve Novak' }).waitFor();
+  await ofAll.picture('grades-of-all');
   const grading = await opens(clientId, { ...ADA, ...link, course: LATIN });
+  await grading.tool.getByRole('textbox', { name: 'Score of Ben Lindqvist' }).waitFor();
+  expect(await grading.tool.getByRole('list', { name: 'Learners' }).getByRole('listitem').count()).toBe(1);
+  expect(await grading.tool.getByText('Your LMS does not say whom this link is for.').count()).toBe(0);
   await grading.tool.getByLabel('Points for full marks').fill('10');
   await grading.tool.getByRole('textbox', { name: 'Score of Ben Lindqvist' }).fill('8.5');
   await grading.tool.getByRole('button', { name: 'Send the score of Ben Lindqvist' }).click();
@@ -165,6 +176,7 @@ test('in frames of an LMS it registers, launches, picks, opens a link and its co
   expect(await learner.tool.getByRole('heading', { name: 'Grades' }).count()).toBe(0);
   const after = await opens(clientId, { ...ADA, course: LATIN });
   await courseShown(after.tool, LATIN.title);
+  await after.tool.getByRole('textbox', { name: 'Score of Eve Novak' }).waitFor();
   await after.picture('grade-book');
   expect(await after.page.getByRole('cell', { name: '8.5 of 10' }).count()).toBe(1);
 
