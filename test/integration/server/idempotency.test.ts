@@ -7,7 +7,7 @@ import type { ApiReply } from '../../support/api.ts';
 import { ROOT } from '../../support/backends.ts';
 import { type Document, operationsOf, parametersOf } from '../../support/openapi.ts';
 import { serverSuite } from '../../support/server-suite.ts';
-import { countBy, range } from '../../support/wait.ts';
+import { countBy, range, untilServed } from '../../support/wait.ts';
 import { zipBytes } from '../../support/zip-bytes.ts';
 import { filePart, FORM } from '../content/raw-form.ts';
 import { syncHelpers } from '../../../pkg/helper-services/managed-helpers.ts';
@@ -48,7 +48,7 @@ test('what is stored of a request is no hash of its body, so that a password in 
 });
 
 test('of 50 racing requests with one key one is done; the others get 409 while it runs, or its reply', async () => {
-  const replies = await Promise.all(range(50).map(() => create('key-3', 'racer')));
+  const replies = await Promise.all(range(50).map(() => untilServed(() => create('key-3', 'racer'))));
   const made = replies.filter(({ status }) => status === 201);
 
   expect(made.length).toBeGreaterThan(0);

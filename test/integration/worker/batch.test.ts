@@ -1,6 +1,6 @@
 import { beforeAll, expect, test } from '@jest/globals';
 import { batchEnd as done, filesOf as files, foldersOf as folders } from '../../support/batches.ts';
-import { range, waitFor } from '../../support/wait.ts';
+import { range, untilServed, waitFor } from '../../support/wait.ts';
 import { addWebhook, writtenEvents } from '../../support/webhooks.ts';
 import { platformTenant, workerSuite } from '../../support/worker-suite.ts';
 import { faultsOf, quotaOf } from '../content/tenant-state.ts';
@@ -117,7 +117,7 @@ test('tags and metadata are set on and taken from each file, for the quota of it
   const ada = await tenant.user();
   const ids = await Promise.all(range(5).map((n) => fileOf(ada, `f${n}`)));
   const { id: tag_id } = (await ada.api.post('/tags', { name: 'To read' })).body;
-  await Promise.all(range(100).map((n) => ada.api.put(`/files/${ids[0]}/metadata/k${n}`, { value: 'v' })));
+  await Promise.all(range(100).map((n) => untilServed(() => ada.api.put(`/files/${ids[0]}/metadata/k${n}`, { value: 'v' }))));
   const run = async (operation: string, given: object) => [
     ...(await done(ada.api, { operation, items: files(ids), arguments: given })).items.values(),
   ];
