@@ -19,6 +19,7 @@ import { deleteExpiredEvents, trimFullOutboxes } from '../../pkg/events/retentio
 import { deliveryQueue } from '../../pkg/webhooks/delivery/delivery.queue.ts';
 import { pdfProcessors } from '../../pkg/helper-services/pdf/pdf.processor.ts';
 import type { WorkerJobs } from '../../pkg/jobs/worker.ts';
+import { recordOverdueChanges } from '../../pkg/lti/line-items/overdue-changes.ts';
 import { renameCourse } from '../../pkg/lti/launch/rename-course.processor.ts';
 import { processNotice } from '../../pkg/lti/notices/process-notice.processor.ts';
 import { registerHandler } from '../../pkg/lti/notices/register-handler.processor.ts';
@@ -70,5 +71,13 @@ export const workerJobs = (config: WorkerConfig): WorkerJobs => ({
       retrySeconds: config.CARREL_WEBHOOK_RETRY_SECONDS,
     }),
   ],
-  schedules: [deleteExpiredEvents, trimFullOutboxes, deleteExpiredAudit, deleteExpiredStatistics, scheduleIntegrityChecks, armSchedules],
+  schedules: [
+    deleteExpiredEvents,
+    trimFullOutboxes,
+    deleteExpiredAudit,
+    deleteExpiredStatistics,
+    recordOverdueChanges,
+    scheduleIntegrityChecks,
+    armSchedules,
+  ],
 });

@@ -133,6 +133,18 @@ export const ROWS_OF_TENANT: Rows = {
   ],
   ...ROWS_OF_LINKS,
   lti_line_items: [{ uuid: uuid(45), group_id: 1, tool_id: 1, url: 'https://lms.example.org/items/1' }],
+  lti_line_item_changes: [
+    {
+      id: uuid(46),
+      what: 'update',
+      line_item: uuid(45),
+      label: 'Essay',
+      before: { label: 'Report' },
+      after: { label: 'Essay' },
+      origin: { user: 2 },
+      asked_at: EARLIER,
+    },
+  ],
   group_members: [{ group_id: 1, user_id: 3, role: 'learner' }],
   lti_members: [
     {

@@ -6,14 +6,15 @@ import type { Clock } from '../../runtime/clock.ts';
 import type { Random } from '../../runtime/random.ts';
 import type { Sealer } from '../../runtime/sealing.ts';
 import type { Database } from '../../store/postgres/database.ts';
-import { StoreUnavailableError } from '../../store/unavailable.ts';
 import { requireTaught } from '../contexts/contexts.service.ts';
 import type { CourseServices } from '../services/course-services.ts';
 import type { LmsCalls, Operation } from '../services/lms-calls.ts';
 import { unusable } from '../services/lms-problems.policy.ts';
 import { lmsPage } from '../services/lms-pages.ts';
 import type { LineItemQuery, LineItemView, NewLineItem } from './line-items.schema.ts';
-import { auditLineItem, findLineItem, forgetLineItem, type InCourse, lineItemIds, type LineItemRow } from './line-items.sql.ts';
+import { endChange, endDeletion } from './line-item-changes.sql.ts';
+import { LineItemChanges } from './line-item-changes.ts';
+import { findLineItem, type InCourse, lineItemIds, type LineItemRow } from './line-items.sql.ts';
 import {
   changedMembers,
   isWanted,
@@ -28,11 +29,6 @@ import {
 
 type IfMatch = readonly string[] | '*' | undefined;
 
-/** So long is it tried to record what the LMS has done while Postgres is unavailable. */
-const RECORD_MS = 10_000;
-const RETRY_MS = 250;
-const NOT_RECORDED = 'The LMS has done what it was asked, and it could not be recorded here: look before you try again.';
-
 /** Of one line item of a course. */
 export interface WhichLineItem {
   readonly context: string;
@@ -46,7 +42,8 @@ export interface WhichLineItem {
  * - Whoever may not see the course learns nothing of its line items, and an id of one course is none of another.
  * - One address of a course has one id, however many requests read it at once.
  * - A change sends back all that the LMS keeps of the line item and we do not know.
- * - What the LMS has changed for somebody has an entry in the audit log, also where Postgres is unavailable for a moment; what it refused has none.
+ * - What the LMS has changed for somebody has one entry in the audit log. Where Postgres is unavailable for long after that, or the server dies, the entry
+ *   says later what was asked for, and that the outcome is unknown (overdue-changes.ts). What the LMS refused has none.
  */
 export class LineItems {
   readonly #db: Database;
@@ -54,11 +51,11 @@ export class LineItems {
   readonly #sealer: Sealer;
   readonly #calls: LmsCalls;
   readonly #services: CourseServices;
-  readonly #clock: Clock;
+  readonly #changes: LineItemChanges;
 
   constructor(deps: { db: Database; random: Random; sealer: Sealer; calls: LmsCalls; services: CourseServices; clock: Clock }) {
     this.#db = deps.db;
-    this.#clock = deps.clock;
+    this.#changes = new LineItemChanges(deps);
     this.#random = deps.random;
     this.#sealer = deps.sealer;
     this.#calls = deps.calls;
@@ -87,18 +84,21 @@ export class LineItems {
     return { ...page, data: await this.#presented({ groupId: context.groupId, toolId }, page.data) };
   }
 
-  /** Five statements. Throws Problem. */
+  /** Six statements. Throws Problem. */
   async create(actor: Actor, contextId: string, input: NewLineItem): Promise<LineItemView> {
     const context = await requireTaught(this.#db.tables, actor, contextId);
     const { url, toolId, operation } = await this.#services.lineItems(context, 'write');
     const asked = input.resource_link_id === undefined ? 'course' : 'link';
     const request = { method: 'POST', url, asked, accept: LINE_ITEM, type: LINE_ITEM, body: newMembers(input) } as const;
-    const { body } = await this.#calls.request(operation, request);
-    const item = lineItemOf(body, url, { isNew: true });
-    const [view] = await this.#recorded(() => this.#presented({ groupId: context.groupId, toolId }, [item]));
+    const of = { context_id: context.uuid };
+    const wanted = presentLineItem('', { url, members: request.body });
+    const change = { what: 'create', id: null, label: wanted.label, before: {}, after: { ...of, ...shownOf(wanted) } } as const;
+    const { key, answer } = await this.#changes.ask(change, () => this.#calls.request(operation, request));
+    const item = lineItemOf(answer.body, url, { isNew: true });
+    const [view] = await this.#changes.record(() => this.#presented({ groupId: context.groupId, toolId }, [item]));
     if (!view) throw new Error('a line item has no id');
-    const changes = { before: {}, after: { context_id: context.uuid, ...shownOf(view) } };
-    await this.#recorded(() => auditLineItem(this.#db.tables, 'create', view, changes));
+    const made = { ...change, id: view.id, label: view.label, after: { ...of, ...shownOf(view) } };
+    await this.#changes.record(() => endChange(this.#db.tables, key, made));
     return view;
   }
 
@@ -108,7 +108,7 @@ export class LineItems {
     return presentLineItem(row.uuid, await this.#read(operation, row));
   }
 
-  /** Reads it before, so that what we do not know is sent back. Four statements. Throws Problem. */
+  /** Reads it before, so that what we do not know is sent back. Five statements. Throws Problem. */
   async replace(actor: Actor, which: WhichLineItem, input: NewLineItem, ifMatch: IfMatch): Promise<LineItemView> {
     const { row, operation } = await this.#one(actor, which, 'write');
     const before = await this.#read(operation, row);
@@ -116,34 +116,27 @@ export class LineItems {
     requireMatch(ifMatch, former.etag);
     const members = changedMembers(before, input);
     const request = { method: 'PUT', url: row.url, asked: 'item', accept: LINE_ITEM, type: LINE_ITEM, body: members } as const;
-    const { body } = await this.#calls.request(operation, request);
-    const view = presentLineItem(row.uuid, { url: row.url, members: membersOf(body) ?? members });
-    await this.#recorded(() => auditLineItem(this.#db.tables, 'update', view, { before: shownOf(former), after: shownOf(view) }));
+    const wanted = presentLineItem(row.uuid, { url: row.url, members });
+    const change = { what: 'update', id: row.uuid, label: wanted.label, before: shownOf(former), after: shownOf(wanted) } as const;
+    const { key, answer } = await this.#changes.ask(change, () => this.#calls.request(operation, request));
+    const view = presentLineItem(row.uuid, { url: row.url, members: membersOf(answer.body) ?? members });
+    await this.#changes.record(() => endChange(this.#db.tables, key, { ...change, label: view.label, after: shownOf(view) }));
     return view;
   }
 
-  /** Four statements. What the LMS has no longer is deleted already. Throws Problem. */
+  /** Five statements. What the LMS has no longer is deleted already. Throws Problem. */
   async remove(actor: Actor, which: WhichLineItem, ifMatch: IfMatch): Promise<void> {
     const { row, operation } = await this.#one(actor, which, 'write');
     if (ifMatch !== undefined) requireMatch(ifMatch, presentLineItem(row.uuid, await this.#read(operation, row)).etag);
-    await this.#calls.request(operation, { method: 'DELETE', url: row.url, asked: 'item' }).catch((error: unknown) => {
-      if (!(error instanceof Problem) || error.code !== 'not_found') throw error;
-    });
-    await this.#recorded(() => forgetLineItem(this.#db.tables, row.id, which.context));
+    const of = { before: { context_id: which.context }, after: { context_id: null } };
+    const { key } = await this.#changes.ask({ what: 'delete', id: row.uuid, label: null, ...of }, () => this.#delete(operation, row));
+    await this.#changes.record(() => endDeletion(this.#db.tables, key, row.id));
   }
 
-  /** The LMS has made a change, of which nobody here knows yet. Throws Problem `lms_failed`, since a request that is sent again would make it once more. */
-  async #recorded<T>(record: () => Promise<T>): Promise<T> {
-    const deadline = this.#clock.monotonic() + RECORD_MS;
-    for (;;) {
-      try {
-        return await record();
-      } catch (error) {
-        if (!(error instanceof StoreUnavailableError)) throw error;
-        if (this.#clock.monotonic() > deadline) throw new Problem('lms_failed', NOT_RECORDED, { cause: error });
-      }
-      await this.#clock.sleep(RETRY_MS);
-    }
+  async #delete(operation: Operation, { url }: LineItemRow): Promise<void> {
+    await this.#calls.request(operation, { method: 'DELETE', url, asked: 'item' }).catch((error: unknown) => {
+      if (!(error instanceof Problem) || error.code !== 'not_found') throw error;
+    });
   }
 
   async #one(

@@ -1,5 +1,4 @@
 import type { Executor } from '../../store/postgres/database.ts';
-import { originParameter } from '../../store/postgres/origin.ts';
 
 /** Where the LMS keeps a line item, and by which registration it is reached. */
 export interface LineItemRow {
@@ -44,26 +43,4 @@ export async function lineItemIds(
   if (added.length === 0) return known;
   await sql.query(ADD, [groupId, toolId, added.map(newId), added]);
   return read();
-}
-
-type Shown = Readonly<Record<string, unknown>>;
-
-/** Writes the entry of the audit log for a change that the LMS has made. One statement. */
-export async function auditLineItem(
-  sql: Executor,
-  what: 'create' | 'update',
-  { id, label }: { readonly id: string; readonly label: string },
-  { before, after }: { readonly before: Shown; readonly after: Shown },
-): Promise<void> {
-  const values = [what, id, label, JSON.stringify(before), JSON.stringify(after), originParameter()];
-  await sql.query('SELECT carrel.audit_line_item($1, $2, $3, $4, $5, $6)', values);
-}
-
-/** With its entry in the audit log: whoever deletes it first has one. One statement. */
-export async function forgetLineItem(sql: Executor, id: number, context: string): Promise<void> {
-  await sql.query(
-    `WITH gone AS (DELETE FROM lti_line_items WHERE id = $1 RETURNING uuid)
-     SELECT carrel.audit_line_item('delete', uuid, NULL, jsonb_build_object('context_id', $2::text), '{"context_id": null}', $3) FROM gone`,
-    [id, context, originParameter()],
-  );
 }

@@ -66,6 +66,7 @@ import { imageLinks } from './0222-image-links.ts';
 import { deploymentRequests } from './0230-deployment-requests.ts';
 import { lmsByKeySet } from './0260-lms-by-key-set.ts';
 import { listedDeployments } from './0261-listed-deployments.ts';
+import { lineItemChanges } from './0263-line-item-changes.ts';
 
 export const tenantMigrations: readonly TenantMigration[] = [
   people,
@@ -135,4 +136,5 @@ export const tenantMigrations: readonly TenantMigration[] = [
   deploymentRequests,
   lmsByKeySet,
   listedDeployments,
+  lineItemChanges,
 ];
