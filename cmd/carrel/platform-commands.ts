@@ -1,5 +1,6 @@
 import { type Command, Option } from 'commander';
 import type { Group } from '../../pkg/local/platform.ts';
+import type { OwnProgram } from '../../pkg/local/run.ts';
 import { CommandError } from '../../pkg/runtime/command-error.ts';
 import type { Surroundings } from './installation.ts';
 import { wholeNumber } from './numbers.ts';
@@ -88,7 +89,7 @@ export function addPlatformCommands(program: Command, { stateDirectory, root, en
 
 /** `carrel run`: the programs of the platform that its supervisor starts. */
 export function addOwnPrograms(program: Command, { stateDirectory, root }: Surroundings): void {
-  const runProgram = async (name: 'node' | 'router'): Promise<void> => {
+  const runProgram = async (name: OwnProgram): Promise<void> => {
     const { runOwn } = await import('../../pkg/local/run.ts');
     await runOwn(name, { stateDirectory, root });
   };
@@ -100,6 +101,5 @@ export function addOwnPrograms(program: Command, { stateDirectory, root }: Surro
       const { supervise } = await import('../../pkg/local/commands/supervise.ts');
       await supervise({ stateDirectory, root, groups: groups.split(',') as Group[] });
     });
-  own.command('node').action(() => runProgram('node'));
-  own.command('router').action(() => runProgram('router'));
+  for (const name of ['node', 'router', 'demo'] as const) own.command(name).action(() => runProgram(name));
 }

@@ -16,8 +16,11 @@ const fixedRoutes = ({ settings: { address, ports } }: StateDirectory): Readonly
     ]),
   );
 
-/** The process node or the router as a separate program, until SIGTERM or SIGINT. */
-export async function runOwn(program: 'node' | 'router', options: { stateDirectory: string; root: string }): Promise<void> {
+/** A program of the platform that is no program of a cluster. */
+export type OwnProgram = 'node' | 'router' | 'demo';
+
+/** The process node, the router or the demo as a separate program, until SIGTERM or SIGINT. */
+export async function runOwn(program: OwnProgram, options: { stateDirectory: string; root: string }): Promise<void> {
   const log = createLogger({ program });
   await runProgram(
     () => log,
@@ -36,6 +39,7 @@ export async function runOwn(program: 'node' | 'router', options: { stateDirecto
             port: stateDirectory.settings.routerPort,
             fixed: fixedRoutes(stateDirectory),
           }),
+        demo: async () => (await import('./demo/demo.ts')).startDemo({ client, stateDirectory, log }),
       };
       const running = await start[program]();
       onStop(program, () => running.stop());

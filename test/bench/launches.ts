@@ -3,7 +3,7 @@ import pg from 'pg';
 import { Agent, request } from 'undici';
 import { startServerProcess } from '../faults/server-process.ts';
 import { Api } from '../support/api.ts';
-import { INSTRUCTOR } from '../support/lms/claims.ts';
+import { INSTRUCTOR } from '../../pkg/local/demo/lms/claims.ts';
 import { launched } from '../support/lms/launched.ts';
 import { placedFor } from '../support/lms/placed.ts';
 import { registeredLms, type Registration } from '../support/lms/registration.ts';

@@ -1,5 +1,5 @@
 import { registeredLms } from '../support/lms/registration.ts';
-import { SCOPE } from '../support/lms/scopes.ts';
+import { SCOPE } from '../../pkg/local/demo/lms/scopes.ts';
 import { startServiceTool } from '../support/lms/service-tool.ts';
 import { workerMib } from '../support/resident.ts';
 import { rosterCourse } from '../support/rosters.ts';

@@ -3,7 +3,7 @@ import { everyYear } from '../support/crons.ts';
 import { startHelper } from '../support/helpers/helper.ts';
 import { freePort } from '../support/ports.ts';
 import type { Api } from '../support/api.ts';
-import type { Lms } from '../support/lms/lms.ts';
+import type { Lms } from '../../pkg/local/demo/lms/lms.ts';
 import { registeredLms } from '../support/lms/registration.ts';
 import { type Receiver, startReceiver } from '../support/receiver.ts';
 import { rosterCourse } from '../support/rosters.ts';

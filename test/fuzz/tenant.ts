@@ -1,5 +1,5 @@
 import type { StoreAddresses } from '../../pkg/local/platform.ts';
-import { INSTRUCTOR, LEARNER } from '../support/lms/claims.ts';
+import { INSTRUCTOR, LEARNER } from '../../pkg/local/demo/lms/claims.ts';
 import { launched } from '../support/lms/launched.ts';
 import { registeredLms } from '../support/lms/registration.ts';
 import { startTenant, type TestTenant } from '../support/server.ts';

@@ -4,7 +4,7 @@ import { createServer } from 'node:https';
 import { type AddressInfo, connect } from 'node:net';
 import { Agent, buildConnector } from 'undici';
 import { createAuthority, createCertificate } from '../../pkg/local/programs/certificates.ts';
-import { Lms } from '../support/lms/lms.ts';
+import { Lms } from '../../pkg/local/demo/lms/lms.ts';
 import { kubectlOk } from '../support/platform.ts';
 import type { Installation } from './installation.ts';
 import { CONTAINER, OUTSIDE, POD } from './receiver.ts';

@@ -7,7 +7,7 @@ import { Api, sendRaw } from '../support/api.ts';
 import { signIn, type TenantObject, tenantObject, waitReady } from '../support/demo-tenant.ts';
 import { ROOT } from '../support/backends.ts';
 import { apply, getJson, kubectl, kubectlOk, secretValues } from '../support/platform.ts';
-import { verifiesStandard } from '../support/receiver.ts';
+import { verifiesStandard } from '../../pkg/local/demo/standard-webhooks.ts';
 import { waitFor } from '../support/wait.ts';
 import { rightsAreUsed } from './audit.ts';
 import { comesBackFromBackup } from './backups.ts';

@@ -1,6 +1,6 @@
 import type { GradeView } from '../../pkg/lti/grades/grades.schema.ts';
-import type { Launch } from './lms/claims.ts';
-import type { Fault } from './lms/faults.ts';
+import type { Launch } from '../../pkg/local/demo/lms/claims.ts';
+import type { Fault } from '../../pkg/local/demo/lms/faults.ts';
 import { type Receiver, startReceiver } from './receiver.ts';
 import type { TestTenant } from './server.ts';
 import { range, untilServed, waitFor } from './wait.ts';

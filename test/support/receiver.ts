@@ -1,5 +1,6 @@
-import { createHmac, timingSafeEqual } from 'node:crypto';
+import { createHmac } from 'node:crypto';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
+import { isSame } from '../../pkg/local/demo/standard-webhooks.ts';
 import { freePort } from './ports.ts';
 
 /** A delivery as it arrived. */
@@ -80,16 +81,3 @@ async function take(request: IncomingMessage, response: ServerResponse, received
 /** docs/design/events-and-jobs.md, Webhooks: hex HMAC-SHA256 of the body, compared in constant time. */
 export const verifiesHex = ({ body, headers }: Received, secret: string): boolean =>
   isSame(createHmac('sha256', secret).update(body).digest('hex'), headers['x-carrel-signature'] ?? '');
-
-/** Standard Webhooks 1.0, Verifying: any of the signatures of version 1 holds, and the time lies within 5 minutes. */
-export function verifiesStandard({ body, headers }: Pick<Received, 'body' | 'headers'>, secret: string): boolean {
-  const timestamp = headers['webhook-timestamp'] ?? '';
-  if (!(Math.abs(Date.now() / 1000 - Number(timestamp)) < 300)) return false;
-  const key = Buffer.from(secret.replace(/^whsec_/, ''), 'base64');
-  const expected = createHmac('sha256', key).update(`${headers['webhook-id']}.${timestamp}.${body}`).digest('base64');
-  const given = (headers['webhook-signature'] ?? '').split(' ').map((entry) => entry.split(','));
-  return given.some(([version, signature]) => version === 'v1' && isSame(expected, signature ?? ''));
-}
-
-const isSame = (one: string, other: string): boolean =>
-  Buffer.byteLength(one) === Buffer.byteLength(other) && timingSafeEqual(Buffer.from(one), Buffer.from(other));

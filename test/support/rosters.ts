@@ -1,9 +1,9 @@
 import type { Page } from '../../pkg/api/paging.ts';
 import type { MemberView } from '../../pkg/lti/members/members.schema.ts';
 import type { Api } from './api.ts';
-import { INSTRUCTOR, type Launch, LEARNER } from './lms/claims.ts';
-import type { Member } from './lms/courses.ts';
-import type { Fault } from './lms/faults.ts';
+import { INSTRUCTOR, type Launch, LEARNER } from '../../pkg/local/demo/lms/claims.ts';
+import type { Member } from '../../pkg/local/demo/lms/courses.ts';
+import type { Fault } from '../../pkg/local/demo/lms/faults.ts';
 import { launched } from './lms/launched.ts';
 import type { Registration } from './lms/registration.ts';
 import type { TestTenant } from './server.ts';

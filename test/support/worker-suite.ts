@@ -2,7 +2,7 @@ import { beforeEach } from '@jest/globals';
 import { WORKER_FLAGS } from '../../pkg/local/programs/carrel.ts';
 import { fixture, testFixture } from './fixture.ts';
 import { type Grading, startGrading } from './grading.ts';
-import type { Lms } from './lms/lms.ts';
+import type { Lms } from '../../pkg/local/demo/lms/lms.ts';
 import { type Receiver, startReceiver } from './receiver.ts';
 import type { TestTenant } from './server.ts';
 import { startPlatform, type TestPlatform } from './worker-platform.ts';

@@ -120,16 +120,11 @@ const fromShell = (names: RegExp): Record<string, string> =>
     Object.entries(process.env).filter((entry): entry is [string, string] => names.test(entry[0]) && entry[1] !== undefined),
   );
 
-/** The demo's other side. It is no part of the product, so a checkout without its tests does without it. */
+/** The demo's other side: an LMS and a receiver of webhooks. */
 export function demoSpec(stateDirectory: StateDirectory, checkout: Checkout): ProgramSpec {
   return {
     name: 'demo',
-    ...entry(checkout, 'test/support/demo/main.ts', {
-      KUBECONFIG: paths(stateDirectory.path).kubeconfig,
-      CARREL_LISTEN_HOST: stateDirectory.settings.address,
-      CARREL_DEMO_PORT: String(stateDirectory.settings.ports.demo),
-      CARREL_PUBLIC_PORT: String(stateDirectory.settings.routerPort),
-    }),
+    ...entry(checkout, 'cmd/carrel/main.ts', {}, 'run', 'demo'),
     after: ['kube-apiserver'],
     ready: (signal) => answers(`http://${addressOf(stateDirectory, 'demo')}/healthz`, signal, 200),
   };

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { type Cookies, openBrowser, type TestBrowser } from '../../support/chromium.ts';
 import { waitReady } from '../../support/demo-tenant.ts';
-import { Lms } from '../../support/lms/lms.ts';
+import { Lms } from '../../../pkg/local/demo/lms/lms.ts';
 import { apply, platform } from '../../support/platform.ts';
 import { courseShown, linkName, lmsTenant, type LmsTenant, lmsUrl, openInFrame, registration, reloadFrame } from './course.ts';
 

@@ -1,8 +1,8 @@
 import { expect, test } from '@jest/globals';
 import type { AuditEntry } from '../../../pkg/audit/audit.schema.ts';
 import { markCopied } from '../../../pkg/lti/links/course-copies.sql.ts';
-import { INSTRUCTOR } from '../../support/lms/claims.ts';
-import { FACES } from '../../support/lms/faces.ts';
+import { INSTRUCTOR } from '../../../pkg/local/demo/lms/claims.ts';
+import { FACES } from '../../../pkg/local/demo/lms/faces.ts';
 import { launched } from '../../support/lms/launched.ts';
 import { lmsSuite } from '../../support/lms/lms-suite.ts';
 import { opensLink, placedFor } from '../../support/lms/placed.ts';

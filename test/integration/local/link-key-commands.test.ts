@@ -1,6 +1,6 @@
 import { expect, test } from '@jest/globals';
 import { systemRandom } from '../../../pkg/runtime/random.ts';
-import { INSTRUCTOR, LEARNER } from '../../support/lms/claims.ts';
+import { INSTRUCTOR, LEARNER } from '../../../pkg/local/demo/lms/claims.ts';
 import { launched } from '../../support/lms/launched.ts';
 import { opensLink, placedFor } from '../../support/lms/placed.ts';
 import { gradingSuite } from '../../support/worker-suite.ts';

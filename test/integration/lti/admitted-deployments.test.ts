@@ -1,6 +1,6 @@
 import { expect, test } from '@jest/globals';
 import { Browser, follow, type PageShown } from '../../support/lms/browser.ts';
-import { LTI } from '../../support/lms/claims.ts';
+import { LTI } from '../../../pkg/local/demo/lms/claims.ts';
 import { launched } from '../../support/lms/launched.ts';
 import { lmsSuite } from '../../support/lms/lms-suite.ts';
 import { changedTo, registeredLms, type Registration } from '../../support/lms/registration.ts';

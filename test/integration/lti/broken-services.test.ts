@@ -1,8 +1,8 @@
 import { expect, test } from '@jest/globals';
 import { lmsSuite } from '../../support/lms/lms-suite.ts';
 import { registeredLms } from '../../support/lms/registration.ts';
-import type { ServiceManner } from '../../support/lms/service.ts';
-import type { TokenAnswer, TokenManner } from '../../support/lms/token.ts';
+import type { ServiceManner } from '../../../pkg/local/demo/lms/service.ts';
+import type { TokenAnswer, TokenManner } from '../../../pkg/local/demo/lms/token.ts';
 import { coursesOf, ITEM } from './line-items.ts';
 
 /**

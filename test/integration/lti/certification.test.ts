@@ -1,10 +1,10 @@
 import { expect, test } from '@jest/globals';
 import { Browser, follow } from '../../support/lms/browser.ts';
-import { AGS, type Claims, INSTRUCTOR, LEARNER, LTI, NRPS } from '../../support/lms/claims.ts';
-import type { Fault } from '../../support/lms/faults.ts';
+import { AGS, type Claims, INSTRUCTOR, LEARNER, LTI, NRPS } from '../../../pkg/local/demo/lms/claims.ts';
+import type { Fault } from '../../../pkg/local/demo/lms/faults.ts';
 import { launched } from '../../support/lms/launched.ts';
 import { lmsSuite } from '../../support/lms/lms-suite.ts';
-import { SCOPE } from '../../support/lms/scopes.ts';
+import { SCOPE } from '../../../pkg/local/demo/lms/scopes.ts';
 import { LAUNCH_ERRORS, type LaunchErrorCode } from '../../../pkg/lti/launch-error.ts';
 
 /**

@@ -1,6 +1,6 @@
 import { beforeAll, expect, test } from '@jest/globals';
 import { Browser, follow } from '../../support/lms/browser.ts';
-import { INSTRUCTOR, type Launch, LEARNER, LTI } from '../../support/lms/claims.ts';
+import { INSTRUCTOR, type Launch, LEARNER, LTI } from '../../../pkg/local/demo/lms/claims.ts';
 import { lmsSuite } from '../../support/lms/lms-suite.ts';
 import { countBy, range, untilServed } from '../../support/wait.ts';
 import { addWebhook, writtenEvents } from '../../support/webhooks.ts';

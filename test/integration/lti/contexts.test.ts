@@ -1,8 +1,8 @@
 import { expect, test } from '@jest/globals';
 import type { Page } from '../../../pkg/api/paging.ts';
 import type { ContextView } from '../../../pkg/lti/contexts/contexts.schema.ts';
-import { AGS, type Claims, LEARNER, LTI, NRPS } from '../../support/lms/claims.ts';
-import type { Fault } from '../../support/lms/faults.ts';
+import { AGS, type Claims, LEARNER, LTI, NRPS } from '../../../pkg/local/demo/lms/claims.ts';
+import type { Fault } from '../../../pkg/local/demo/lms/faults.ts';
 import { launched } from '../../support/lms/launched.ts';
 import { lmsSuite } from '../../support/lms/lms-suite.ts';
 import { registeredLms } from '../../support/lms/registration.ts';

@@ -1,7 +1,7 @@
 import { expect, test } from '@jest/globals';
 import { fixture } from '../../support/fixture.ts';
 import { systemRandom } from '../../../pkg/runtime/random.ts';
-import { INSTRUCTOR, LEARNER } from '../../support/lms/claims.ts';
+import { INSTRUCTOR, LEARNER } from '../../../pkg/local/demo/lms/claims.ts';
 import { launched } from '../../support/lms/launched.ts';
 import { lmsSuite } from '../../support/lms/lms-suite.ts';
 import { opensLink, placedFor } from '../../support/lms/placed.ts';

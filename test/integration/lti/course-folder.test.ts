@@ -1,7 +1,7 @@
 import { expect, test } from '@jest/globals';
 import type { Api } from '../../support/api.ts';
 import { Browser, follow } from '../../support/lms/browser.ts';
-import { INSTRUCTOR, LEARNER } from '../../support/lms/claims.ts';
+import { INSTRUCTOR, LEARNER } from '../../../pkg/local/demo/lms/claims.ts';
 import { lmsSuite } from '../../support/lms/lms-suite.ts';
 
 const { tenant, at } = lmsSuite();

@@ -1,8 +1,8 @@
 import { expect, test } from '@jest/globals';
 import { systemRandom } from '../../../pkg/runtime/random.ts';
-import { type Claims, INSTRUCTOR, LEARNER } from '../../support/lms/claims.ts';
-import { brightspaceClaims } from '../../support/lms/faces.ts';
-import type { Fault } from '../../support/lms/faults.ts';
+import { type Claims, INSTRUCTOR, LEARNER } from '../../../pkg/local/demo/lms/claims.ts';
+import { brightspaceClaims } from '../../../pkg/local/demo/lms/faces.ts';
+import type { Fault } from '../../../pkg/local/demo/lms/faults.ts';
 import { launched } from '../../support/lms/launched.ts';
 import { lmsSuite } from '../../support/lms/lms-suite.ts';
 import { Browser, follow } from '../../support/lms/browser.ts';

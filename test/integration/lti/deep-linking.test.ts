@@ -1,7 +1,7 @@
 import { expect, test } from '@jest/globals';
 import { Browser, toTheForm } from '../../support/lms/browser.ts';
-import { INSTRUCTOR, LEARNER, LTI } from '../../support/lms/claims.ts';
-import { deepLinking } from '../../support/lms/deep-linking.ts';
+import { INSTRUCTOR, LEARNER, LTI } from '../../../pkg/local/demo/lms/claims.ts';
+import { deepLinking } from '../../../pkg/local/demo/lms/deep-linking.ts';
 import { launched } from '../../support/lms/launched.ts';
 import { lmsSuite } from '../../support/lms/lms-suite.ts';
 import { delivered, type Picking, picking } from '../../support/lms/picked.ts';

@@ -1,8 +1,8 @@
 import { expect, test } from '@jest/globals';
 import { Browser, follow, type PageShown } from '../../support/lms/browser.ts';
-import { INSTRUCTOR, LTI } from '../../support/lms/claims.ts';
-import { deepLinking } from '../../support/lms/deep-linking.ts';
-import type { Fault } from '../../support/lms/faults.ts';
+import { INSTRUCTOR, LTI } from '../../../pkg/local/demo/lms/claims.ts';
+import { deepLinking } from '../../../pkg/local/demo/lms/deep-linking.ts';
+import type { Fault } from '../../../pkg/local/demo/lms/faults.ts';
 import { lmsSuite } from '../../support/lms/lms-suite.ts';
 import { changedTo, type Deployments, registeredLms, type Registration } from '../../support/lms/registration.ts';
 import { range, untilServed } from '../../support/wait.ts';

@@ -1,7 +1,7 @@
 import { afterEach, expect, test } from '@jest/globals';
 import { fixture } from '../../support/fixture.ts';
-import { FACES } from '../../support/lms/faces.ts';
-import { Lms } from '../../support/lms/lms.ts';
+import { FACES } from '../../../pkg/local/demo/lms/faces.ts';
+import { Lms } from '../../../pkg/local/demo/lms/lms.ts';
 import { asTheOperator, requestsOf } from '../../support/lms/operator-made.ts';
 import { RegistrationDesk } from '../../support/lms/registration-desk.ts';
 import { serverSuite } from '../../support/server-suite.ts';

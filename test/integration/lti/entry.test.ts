@@ -5,7 +5,7 @@ import { createServer } from '../../../cmd/server/server.ts';
 import { systemClock } from '../../../pkg/runtime/clock.ts';
 import { systemRandom } from '../../../pkg/runtime/random.ts';
 import { Browser, follow } from '../../support/lms/browser.ts';
-import { INSTRUCTOR, type Launch, LTI } from '../../support/lms/claims.ts';
+import { INSTRUCTOR, type Launch, LTI } from '../../../pkg/local/demo/lms/claims.ts';
 import { lmsSuite } from '../../support/lms/lms-suite.ts';
 import { startTenant } from '../../support/server.ts';
 import { freePort } from '../../support/ports.ts';

@@ -1,10 +1,10 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { syncRegistration } from '../../../pkg/lti/registrations/registration.sql.ts';
-import { type Face, type FaceName, FACES } from '../../support/lms/faces.ts';
+import { type Face, type FaceName, FACES } from '../../../pkg/local/demo/lms/faces.ts';
 import { Browser, follow } from '../../support/lms/browser.ts';
-import { INSTRUCTOR, LEARNER } from '../../support/lms/claims.ts';
+import { INSTRUCTOR, LEARNER } from '../../../pkg/local/demo/lms/claims.ts';
 import { launched } from '../../support/lms/launched.ts';
-import { Lms } from '../../support/lms/lms.ts';
+import { Lms } from '../../../pkg/local/demo/lms/lms.ts';
 import { delivered, picking } from '../../support/lms/picked.ts';
 import { opensLink } from '../../support/lms/placed.ts';
 import { asTheOperator } from '../../support/lms/operator-made.ts';

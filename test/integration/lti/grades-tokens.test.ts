@@ -13,7 +13,7 @@ import { systemClock } from '../../../pkg/runtime/clock.ts';
 import { createMetrics } from '../../../pkg/runtime/metrics.ts';
 import { systemRandom } from '../../../pkg/runtime/random.ts';
 import { ManualClock } from '../../support/clock.ts';
-import { Lms } from '../../support/lms/lms.ts';
+import { Lms } from '../../../pkg/local/demo/lms/lms.ts';
 import { range, waitFor } from '../../support/wait.ts';
 
 let lms: Lms;

@@ -1,6 +1,6 @@
 import { beforeAll, expect, test } from '@jest/globals';
-import { AGS, LEARNER } from '../../support/lms/claims.ts';
-import type { Fault } from '../../support/lms/faults.ts';
+import { AGS, LEARNER } from '../../../pkg/local/demo/lms/claims.ts';
+import type { Fault } from '../../../pkg/local/demo/lms/faults.ts';
 import { lmsSuite } from '../../support/lms/lms-suite.ts';
 import { startTenant } from '../../support/server.ts';
 import { countBy, range, untilServed } from '../../support/wait.ts';

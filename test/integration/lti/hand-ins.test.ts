@@ -2,8 +2,8 @@ import { expect, test } from '@jest/globals';
 import { systemRandom } from '../../../pkg/runtime/random.ts';
 import type { Api } from '../../support/api.ts';
 import { Browser, follow } from '../../support/lms/browser.ts';
-import { AGS, INSTRUCTOR, LEARNER, LTI } from '../../support/lms/claims.ts';
-import type { Fault } from '../../support/lms/faults.ts';
+import { AGS, INSTRUCTOR, LEARNER, LTI } from '../../../pkg/local/demo/lms/claims.ts';
+import type { Fault } from '../../../pkg/local/demo/lms/faults.ts';
 import { type Launched, launched } from '../../support/lms/launched.ts';
 import { lmsSuite } from '../../support/lms/lms-suite.ts';
 

@@ -1,7 +1,7 @@
 import { expect, test } from '@jest/globals';
 import { createRemoteJWKSet, jwtVerify } from 'jose';
 import { Browser, follow, toTheForm } from '../../support/lms/browser.ts';
-import { INSTRUCTOR, LEARNER } from '../../support/lms/claims.ts';
+import { INSTRUCTOR, LEARNER } from '../../../pkg/local/demo/lms/claims.ts';
 import { lmsSuite } from '../../support/lms/lms-suite.ts';
 import { countBy, range, untilServed } from '../../support/wait.ts';
 import { registeredLms } from '../../support/lms/registration.ts';

@@ -2,7 +2,7 @@ import { expect, test } from '@jest/globals';
 import type { Page } from '../../../pkg/api/paging.ts';
 import type { LaunchView } from '../../../pkg/lti/launch/launch-view.schema.ts';
 import type { Api } from '../../support/api.ts';
-import { LEARNER } from '../../support/lms/claims.ts';
+import { LEARNER } from '../../../pkg/local/demo/lms/claims.ts';
 import { launched } from '../../support/lms/launched.ts';
 import { lmsSuite } from '../../support/lms/lms-suite.ts';
 import { rosterCourse } from '../../support/rosters.ts';

@@ -1,11 +1,11 @@
 import { expect, test } from '@jest/globals';
-import { AGS } from '../../support/lms/claims.ts';
-import type { Fault } from '../../support/lms/faults.ts';
+import { AGS } from '../../../pkg/local/demo/lms/claims.ts';
+import type { Fault } from '../../../pkg/local/demo/lms/faults.ts';
 import { lmsSuite } from '../../support/lms/lms-suite.ts';
 import { registeredLms } from '../../support/lms/registration.ts';
-import { SCOPE } from '../../support/lms/scopes.ts';
-import type { ServiceManner } from '../../support/lms/service.ts';
-import type { TokenManner } from '../../support/lms/token.ts';
+import { SCOPE } from '../../../pkg/local/demo/lms/scopes.ts';
+import type { ServiceManner } from '../../../pkg/local/demo/lms/service.ts';
+import type { TokenManner } from '../../../pkg/local/demo/lms/token.ts';
 import { ags, coursesOf, ITEM } from './line-items.ts';
 
 const { tenant, at } = lmsSuite();

@@ -1,11 +1,11 @@
 import { expect, test } from '@jest/globals';
 import type { Api } from '../../support/api.ts';
-import { LEARNER } from '../../support/lms/claims.ts';
+import { LEARNER } from '../../../pkg/local/demo/lms/claims.ts';
 import { launched } from '../../support/lms/launched.ts';
 import { lmsSuite } from '../../support/lms/lms-suite.ts';
-import type { LinkManner } from '../../support/lms/paging.ts';
+import type { LinkManner } from '../../../pkg/local/demo/lms/paging.ts';
 import { registeredLms } from '../../support/lms/registration.ts';
-import { SCOPE } from '../../support/lms/scopes.ts';
+import { SCOPE } from '../../../pkg/local/demo/lms/scopes.ts';
 import { call } from '../../support/lms/service-tool.ts';
 import { startReceiver } from '../../support/receiver.ts';
 import { startTenant } from '../../support/server.ts';

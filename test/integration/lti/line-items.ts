@@ -1,6 +1,6 @@
 import type { Api, ApiReply } from '../../support/api.ts';
-import { AGS } from '../../support/lms/claims.ts';
-import type { Fault } from '../../support/lms/faults.ts';
+import { AGS } from '../../../pkg/local/demo/lms/claims.ts';
+import type { Fault } from '../../../pkg/local/demo/lms/faults.ts';
 import { launched } from '../../support/lms/launched.ts';
 import type { Registration } from '../../support/lms/registration.ts';
 import type { TestTenant } from '../../support/server.ts';

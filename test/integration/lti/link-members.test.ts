@@ -2,10 +2,10 @@ import { expect, test } from '@jest/globals';
 import type { Page } from '../../../pkg/api/paging.ts';
 import type { LinkMemberView } from '../../../pkg/lti/members/members.schema.ts';
 import type { Api } from '../../support/api.ts';
-import { LEARNER } from '../../support/lms/claims.ts';
+import { LEARNER } from '../../../pkg/local/demo/lms/claims.ts';
 import { lmsSuite } from '../../support/lms/lms-suite.ts';
-import type { LinkManner } from '../../support/lms/paging.ts';
-import type { ServiceManner } from '../../support/lms/service.ts';
+import type { LinkManner } from '../../../pkg/local/demo/lms/paging.ts';
+import type { ServiceManner } from '../../../pkg/local/demo/lms/service.ts';
 import { rosterCourse, stateOf } from '../../support/rosters.ts';
 
 const { tenant, at } = lmsSuite();

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, beforeEach, expect, test } from '@jest/globals';
-import { INSTRUCTOR, LEARNER } from '../../support/lms/claims.ts';
-import { SCOPE } from '../../support/lms/scopes.ts';
-import type { ServiceManner } from '../../support/lms/service.ts';
+import { INSTRUCTOR, LEARNER } from '../../../pkg/local/demo/lms/claims.ts';
+import { SCOPE } from '../../../pkg/local/demo/lms/scopes.ts';
+import type { ServiceManner } from '../../../pkg/local/demo/lms/service.ts';
 import { call } from '../../support/lms/service-tool.ts';
 import { range, waitFor } from '../../support/wait.ts';
 import {

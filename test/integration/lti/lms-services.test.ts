@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
-import { AGS, INSTRUCTOR, LEARNER } from '../../support/lms/claims.ts';
-import { AGS_SCOPES, SCOPE } from '../../support/lms/scopes.ts';
+import { AGS, INSTRUCTOR, LEARNER } from '../../../pkg/local/demo/lms/claims.ts';
+import { AGS_SCOPES, SCOPE } from '../../../pkg/local/demo/lms/scopes.ts';
 import { call } from '../../support/lms/service-tool.ts';
 import {
   agsOf,

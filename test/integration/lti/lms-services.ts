@@ -1,6 +1,6 @@
-import { AGS, type Claims, INSTRUCTOR, type Launch, NRPS } from '../../support/lms/claims.ts';
-import { Lms } from '../../support/lms/lms.ts';
-import { SCOPE } from '../../support/lms/scopes.ts';
+import { AGS, type Claims, INSTRUCTOR, type Launch, NRPS } from '../../../pkg/local/demo/lms/claims.ts';
+import { Lms } from '../../../pkg/local/demo/lms/lms.ts';
+import { SCOPE } from '../../../pkg/local/demo/lms/scopes.ts';
 import { call, type Reply, type ServiceTool, startServiceTool } from '../../support/lms/service-tool.ts';
 
 export const LINE_ITEM = 'application/vnd.ims.lis.v2.lineitem+json';

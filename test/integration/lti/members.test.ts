@@ -1,5 +1,5 @@
 import { expect, test } from '@jest/globals';
-import { INSTRUCTOR, LEARNER, NRPS } from '../../support/lms/claims.ts';
+import { INSTRUCTOR, LEARNER, NRPS } from '../../../pkg/local/demo/lms/claims.ts';
 import { launched } from '../../support/lms/launched.ts';
 import { lmsSuite } from '../../support/lms/lms-suite.ts';
 import { registeredLms } from '../../support/lms/registration.ts';

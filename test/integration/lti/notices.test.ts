@@ -2,10 +2,10 @@ import { expect, test } from '@jest/globals';
 import { systemRandom } from '../../../pkg/runtime/random.ts';
 import type { LaunchErrorCode } from '../../../pkg/lti/launch-error.ts';
 import { Browser, follow } from '../../support/lms/browser.ts';
-import { LTI } from '../../support/lms/claims.ts';
-import type { Fault } from '../../support/lms/faults.ts';
+import { LTI } from '../../../pkg/local/demo/lms/claims.ts';
+import type { Fault } from '../../../pkg/local/demo/lms/faults.ts';
 import { lmsSuite } from '../../support/lms/lms-suite.ts';
-import { offersNotices } from '../../support/lms/notices.ts';
+import { offersNotices } from '../../../pkg/local/demo/lms/notices.ts';
 import { registeredLms } from '../../support/lms/registration.ts';
 import { range } from '../../support/wait.ts';
 

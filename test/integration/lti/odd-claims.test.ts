@@ -1,8 +1,8 @@
 import { expect, test } from '@jest/globals';
 import { Browser, follow, type PageShown } from '../../support/lms/browser.ts';
-import { AGS, type Claims, INSTRUCTOR, LTI, NRPS } from '../../support/lms/claims.ts';
-import { deepLinking, SETTINGS } from '../../support/lms/deep-linking.ts';
-import type { Fault } from '../../support/lms/faults.ts';
+import { AGS, type Claims, INSTRUCTOR, LTI, NRPS } from '../../../pkg/local/demo/lms/claims.ts';
+import { deepLinking, SETTINGS } from '../../../pkg/local/demo/lms/deep-linking.ts';
+import type { Fault } from '../../../pkg/local/demo/lms/faults.ts';
 import { lmsSuite } from '../../support/lms/lms-suite.ts';
 import { inParallel, range } from '../../support/wait.ts';
 

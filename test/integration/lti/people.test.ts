@@ -2,7 +2,7 @@ import { beforeAll, expect, test } from '@jest/globals';
 import { decodeJwt } from 'jose';
 import type { Tx } from '../../../pkg/store/postgres/database.ts';
 import { Browser, follow, type PageShown, toTheForm } from '../../support/lms/browser.ts';
-import { INSTRUCTOR, type Launch, LEARNER } from '../../support/lms/claims.ts';
+import { INSTRUCTOR, type Launch, LEARNER } from '../../../pkg/local/demo/lms/claims.ts';
 import { lmsSuite } from '../../support/lms/lms-suite.ts';
 import { range, waitFor } from '../../support/wait.ts';
 import { addWebhook, writtenEvents } from '../../support/webhooks.ts';

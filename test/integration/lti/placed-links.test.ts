@@ -3,7 +3,7 @@ import { TARGET_PARAMETER } from '../../../pkg/lti/links/placed-target.policy.ts
 import { systemRandom } from '../../../pkg/runtime/random.ts';
 import type { Api } from '../../support/api.ts';
 import { Browser, follow } from '../../support/lms/browser.ts';
-import { INSTRUCTOR, LEARNER } from '../../support/lms/claims.ts';
+import { INSTRUCTOR, LEARNER } from '../../../pkg/local/demo/lms/claims.ts';
 import { type Launched, launched } from '../../support/lms/launched.ts';
 import { lmsSuite } from '../../support/lms/lms-suite.ts';
 import { opensLink, placedFor } from '../../support/lms/placed.ts';

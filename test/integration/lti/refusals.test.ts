@@ -1,8 +1,8 @@
 import { expect, test } from '@jest/globals';
 import { range } from '../../support/wait.ts';
 import { Browser, follow, type PageShown, toTheForm } from '../../support/lms/browser.ts';
-import { LTI } from '../../support/lms/claims.ts';
-import { FAULTS, ODDITIES } from '../../support/lms/faults.ts';
+import { LTI } from '../../../pkg/local/demo/lms/claims.ts';
+import { FAULTS, ODDITIES } from '../../../pkg/local/demo/lms/faults.ts';
 import { LAUNCH_ERRORS } from '../../../pkg/lti/launch-error.ts';
 import { lmsSuite } from '../../support/lms/lms-suite.ts';
 import { REFUSED } from './refused.ts';

@@ -1,5 +1,5 @@
 import type { LaunchErrorCode } from '../../../pkg/lti/launch-error.ts';
-import type { FAULTS } from '../../support/lms/faults.ts';
+import type { FAULTS } from '../../../pkg/local/demo/lms/faults.ts';
 
 /** Each broken rule, and the code that says so. */
 export const REFUSED: Readonly<Record<keyof typeof FAULTS, LaunchErrorCode>> = {

@@ -1,9 +1,9 @@
 import { expect, test } from '@jest/globals';
 import { startServerProcess } from '../../faults/server-process.ts';
 import { Browser, type PageShown, toTheForm } from '../../support/lms/browser.ts';
-import { INSTRUCTOR } from '../../support/lms/claims.ts';
-import { FACES } from '../../support/lms/faces.ts';
-import { Lms } from '../../support/lms/lms.ts';
+import { INSTRUCTOR } from '../../../pkg/local/demo/lms/claims.ts';
+import { FACES } from '../../../pkg/local/demo/lms/faces.ts';
+import { Lms } from '../../../pkg/local/demo/lms/lms.ts';
 import { lmsSuite } from '../../support/lms/lms-suite.ts';
 import { delivered, picking } from '../../support/lms/picked.ts';
 import { registeredLms } from '../../support/lms/registration.ts';

@@ -1,11 +1,11 @@
 import { expect, test } from '@jest/globals';
 import type { Api } from '../../support/api.ts';
-import { LEARNER } from '../../support/lms/claims.ts';
+import { LEARNER } from '../../../pkg/local/demo/lms/claims.ts';
 import { launched } from '../../support/lms/launched.ts';
 import { lmsSuite } from '../../support/lms/lms-suite.ts';
 import { registeredLms } from '../../support/lms/registration.ts';
-import { SCOPE } from '../../support/lms/scopes.ts';
-import type { ServiceManner } from '../../support/lms/service.ts';
+import { SCOPE } from '../../../pkg/local/demo/lms/scopes.ts';
+import type { ServiceManner } from '../../../pkg/local/demo/lms/service.ts';
 import { startTenant } from '../../support/server.ts';
 import { range } from '../../support/wait.ts';
 import { ags, all, coursesOf } from './line-items.ts';

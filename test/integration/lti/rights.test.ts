@@ -5,7 +5,7 @@ import { Passwords } from '../../../pkg/accounts/passwords.ts';
 import { systemClock } from '../../../pkg/runtime/clock.ts';
 import { systemRandom } from '../../../pkg/runtime/random.ts';
 import type { Api } from '../../support/api.ts';
-import { INSTRUCTOR, LEARNER } from '../../support/lms/claims.ts';
+import { INSTRUCTOR, LEARNER } from '../../../pkg/local/demo/lms/claims.ts';
 import { lmsSuite } from '../../support/lms/lms-suite.ts';
 import { startTenant } from '../../support/server.ts';
 import { launched } from '../../support/lms/launched.ts';

@@ -1,11 +1,11 @@
 import { describe, expect, test } from '@jest/globals';
 import { fixture } from '../../support/fixture.ts';
 import { Browser, follow, toTheForm } from '../../support/lms/browser.ts';
-import { INSTRUCTOR, LEARNER, LTI } from '../../support/lms/claims.ts';
-import { FACES } from '../../support/lms/faces.ts';
-import type { Fault } from '../../support/lms/faults.ts';
+import { INSTRUCTOR, LEARNER, LTI } from '../../../pkg/local/demo/lms/claims.ts';
+import { FACES } from '../../../pkg/local/demo/lms/faces.ts';
+import type { Fault } from '../../../pkg/local/demo/lms/faults.ts';
 import { launched } from '../../support/lms/launched.ts';
-import { Lms } from '../../support/lms/lms.ts';
+import { Lms } from '../../../pkg/local/demo/lms/lms.ts';
 import { applied, requestsOf, resourcesOf } from '../../support/lms/operator-made.ts';
 import { delivered, picking } from '../../support/lms/picked.ts';
 import { opensLink } from '../../support/lms/placed.ts';

@@ -1,8 +1,8 @@
 import { expect, test } from '@jest/globals';
 import type { LaunchErrorCode } from '../../../pkg/lti/launch-error.ts';
 import { Browser, formOf, type PageShown, toTheForm } from '../../support/lms/browser.ts';
-import { INSTRUCTOR, type Launch } from '../../support/lms/claims.ts';
-import { FAULTS, type Fault } from '../../support/lms/faults.ts';
+import { INSTRUCTOR, type Launch } from '../../../pkg/local/demo/lms/claims.ts';
+import { FAULTS, type Fault } from '../../../pkg/local/demo/lms/faults.ts';
 import { lmsSuite } from '../../support/lms/lms-suite.ts';
 import { countBy, range, untilServed } from '../../support/wait.ts';
 import { REFUSED } from './refused.ts';

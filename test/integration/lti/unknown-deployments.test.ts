@@ -1,7 +1,7 @@
 import { expect, test } from '@jest/globals';
 import { Browser, follow, type PageShown } from '../../support/lms/browser.ts';
-import { LTI } from '../../support/lms/claims.ts';
-import type { Fault } from '../../support/lms/faults.ts';
+import { LTI } from '../../../pkg/local/demo/lms/claims.ts';
+import type { Fault } from '../../../pkg/local/demo/lms/faults.ts';
 import { lmsSuite } from '../../support/lms/lms-suite.ts';
 import { ownStores } from '../../support/server-suite.ts';
 import { startTenant } from '../../support/server.ts';

@@ -2,7 +2,7 @@ import { expect, test } from '@jest/globals';
 import { pino } from 'pino';
 import { UnknownValues } from '../../../pkg/lti/login/unknown-values.ts';
 import { Browser, follow, type PageShown } from '../../support/lms/browser.ts';
-import type { Fault } from '../../support/lms/faults.ts';
+import type { Fault } from '../../../pkg/local/demo/lms/faults.ts';
 import { ownStores, serverSuite } from '../../support/server-suite.ts';
 import { startTenant } from '../../support/server.ts';
 import { range } from '../../support/wait.ts';

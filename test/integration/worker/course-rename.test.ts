@@ -1,5 +1,5 @@
 import { afterAll, expect, test } from '@jest/globals';
-import { INSTRUCTOR } from '../../support/lms/claims.ts';
+import { INSTRUCTOR } from '../../../pkg/local/demo/lms/claims.ts';
 import { launched } from '../../support/lms/launched.ts';
 import { registeredLms, type Registration } from '../../support/lms/registration.ts';
 import { fixture } from '../../support/fixture.ts';

@@ -1,5 +1,5 @@
 import { expect, test } from '@jest/globals';
-import { LEARNER } from '../../support/lms/claims.ts';
+import { LEARNER } from '../../../pkg/local/demo/lms/claims.ts';
 import { launched } from '../../support/lms/launched.ts';
 import { SETTINGS } from '../../support/grading.ts';
 import { range } from '../../support/wait.ts';

@@ -1,9 +1,10 @@
 import { expect, test } from '@jest/globals';
 import type { GradeView } from '../../../pkg/lti/grades/grades.schema.ts';
-import type { ScoreManner } from '../../support/lms/ags.ts';
-import { AGS } from '../../support/lms/claims.ts';
-import type { TokenManner } from '../../support/lms/token.ts';
-import { verifiesHex, verifiesStandard } from '../../support/receiver.ts';
+import type { ScoreManner } from '../../../pkg/local/demo/lms/ags.ts';
+import { AGS } from '../../../pkg/local/demo/lms/claims.ts';
+import type { TokenManner } from '../../../pkg/local/demo/lms/token.ts';
+import { verifiesStandard } from '../../../pkg/local/demo/standard-webhooks.ts';
+import { verifiesHex } from '../../support/receiver.ts';
 import { range, waitFor } from '../../support/wait.ts';
 import { type Graded, SECRET, SETTINGS } from '../../support/grading.ts';
 import { gradingSuite } from '../../support/worker-suite.ts';

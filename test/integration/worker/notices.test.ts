@@ -1,8 +1,8 @@
 import { expect, test } from '@jest/globals';
 import { systemRandom } from '../../../pkg/runtime/random.ts';
-import { INSTRUCTOR, LEARNER, LTI } from '../../support/lms/claims.ts';
+import { INSTRUCTOR, LEARNER, LTI } from '../../../pkg/local/demo/lms/claims.ts';
 import { launched } from '../../support/lms/launched.ts';
-import { offersNotices } from '../../support/lms/notices.ts';
+import { offersNotices } from '../../../pkg/local/demo/lms/notices.ts';
 import { opensLink, placedFor } from '../../support/lms/placed.ts';
 import { registeredLms, type Registration } from '../../support/lms/registration.ts';
 import { waitFor } from '../../support/wait.ts';

@@ -1,6 +1,6 @@
 import { beforeAll, expect, test } from '@jest/globals';
-import { INSTRUCTOR } from '../../support/lms/claims.ts';
-import type { ServiceManner } from '../../support/lms/service.ts';
+import { INSTRUCTOR } from '../../../pkg/local/demo/lms/claims.ts';
+import type { ServiceManner } from '../../../pkg/local/demo/lms/service.ts';
 import { startReceiver } from '../../support/receiver.ts';
 import { rosterCourse, type RosterCourse, stateOf } from '../../support/rosters.ts';
 import { range } from '../../support/wait.ts';

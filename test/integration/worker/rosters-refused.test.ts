@@ -1,8 +1,8 @@
 import { expect, test } from '@jest/globals';
-import { NRPS } from '../../support/lms/claims.ts';
+import { NRPS } from '../../../pkg/local/demo/lms/claims.ts';
 import { registeredLms } from '../../support/lms/registration.ts';
-import type { ServiceManner } from '../../support/lms/service.ts';
-import type { TokenAnswer, TokenManner } from '../../support/lms/token.ts';
+import type { ServiceManner } from '../../../pkg/local/demo/lms/service.ts';
+import type { TokenAnswer, TokenManner } from '../../../pkg/local/demo/lms/token.ts';
 import { rosterCourse, stateOf } from '../../support/rosters.ts';
 import { range } from '../../support/wait.ts';
 import { rosterSuite } from './roster-suite.ts';

@@ -1,8 +1,8 @@
 import { describe, expect, test } from '@jest/globals';
-import { INSTRUCTOR, LEARNER } from '../../support/lms/claims.ts';
+import { INSTRUCTOR, LEARNER } from '../../../pkg/local/demo/lms/claims.ts';
 import { fixture } from '../../support/fixture.ts';
 import { registeredLms, type Registration } from '../../support/lms/registration.ts';
-import { SCOPE } from '../../support/lms/scopes.ts';
+import { SCOPE } from '../../../pkg/local/demo/lms/scopes.ts';
 import { ended, rosterCourse, stateOf } from '../../support/rosters.ts';
 import { range, waitFor } from '../../support/wait.ts';
 import { platformTenant, workerSuite } from '../../support/worker-suite.ts';

@@ -1,8 +1,8 @@
 import { expect, test } from '@jest/globals';
 import { fixture } from '../../support/fixture.ts';
-import { LEARNER } from '../../support/lms/claims.ts';
+import { LEARNER } from '../../../pkg/local/demo/lms/claims.ts';
 import { launched } from '../../support/lms/launched.ts';
-import { Lms } from '../../support/lms/lms.ts';
+import { Lms } from '../../../pkg/local/demo/lms/lms.ts';
 import { registeredBy } from '../../support/lms/registration.ts';
 import { ended } from '../../support/rosters.ts';
 import { waitFor } from '../../support/wait.ts';

@@ -1,5 +1,5 @@
 import { expect, test } from '@jest/globals';
-import { verifiesStandard } from '../../support/receiver.ts';
+import { verifiesStandard } from '../../../pkg/local/demo/standard-webhooks.ts';
 import { range, waitFor } from '../../support/wait.ts';
 import { emitGrades } from '../../support/webhooks.ts';
 import { webhookSuite } from '../../support/worker-suite.ts';

@@ -1,5 +1,5 @@
-import type { FaceName } from './faces.ts';
-import { INSTRUCTOR, LEARNER } from './claims.ts';
+import type { FaceName } from '../../../pkg/local/demo/lms/faces.ts';
+import { INSTRUCTOR, LEARNER } from '../../../pkg/local/demo/lms/claims.ts';
 
 /** How a product asks for content in one of its flows, and what of it a tool may give. */
 export interface ContentRequest {

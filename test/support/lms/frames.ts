@@ -1,6 +1,6 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import { escaped, page, table } from '../demo/html.ts';
-import type { Lms } from './lms.ts';
+import { escaped, page, table } from '../../../pkg/local/demo/html.ts';
+import type { Lms } from '../../../pkg/local/demo/lms/lms.ts';
 
 const FRAME_PATH = '/frame';
 

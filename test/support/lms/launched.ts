@@ -1,8 +1,8 @@
 import { decodeJwt } from 'jose';
 import type { Api } from '../api.ts';
 import { Browser, follow } from './browser.ts';
-import { INSTRUCTOR, type Launch } from './claims.ts';
-import type { Fault } from './faults.ts';
+import { INSTRUCTOR, type Launch } from '../../../pkg/local/demo/lms/claims.ts';
+import type { Fault } from '../../../pkg/local/demo/lms/faults.ts';
 import type { TestTenant } from '../server.ts';
 import type { Registration } from './registration.ts';
 

@@ -2,9 +2,9 @@ import { decodeJwt } from 'jose';
 import type { Api, ApiReply } from '../api.ts';
 import type { TestTenant } from '../server.ts';
 import { Browser, follow, type PageShown } from './browser.ts';
-import { INSTRUCTOR, type Launch } from './claims.ts';
-import { deepLinking, type Returned } from './deep-linking.ts';
-import type { Fault } from './faults.ts';
+import { INSTRUCTOR, type Launch } from '../../../pkg/local/demo/lms/claims.ts';
+import { deepLinking, type Returned } from '../../../pkg/local/demo/lms/deep-linking.ts';
+import type { Fault } from '../../../pkg/local/demo/lms/faults.ts';
 import type { Registration } from './registration.ts';
 
 /** Somebody whom the LMS asks for content: a client of the API with the launch's session. */

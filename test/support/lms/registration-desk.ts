@@ -1,10 +1,10 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { decodeJwt } from 'jose';
 import { systemRandom } from '../../../pkg/runtime/random.ts';
-import { newKey, signed } from './keys.ts';
-import type { AskedMessage, Face } from './faces.ts';
-import type { Lms } from './lms.ts';
-import { bodyOf } from './manner.ts';
+import { newKey, signed } from '../../../pkg/local/demo/lms/keys.ts';
+import type { AskedMessage, Face } from '../../../pkg/local/demo/lms/faces.ts';
+import type { Lms } from '../../../pkg/local/demo/lms/lms.ts';
+import { bodyOf } from '../../../pkg/local/demo/lms/manner.ts';
 
 const TOOL = 'https://purl.imsglobal.org/spec/lti-tool-configuration';
 const PLATFORM = 'https://purl.imsglobal.org/spec/lti-platform-configuration';

@@ -3,9 +3,9 @@ import { type KeySource, syncRegistration } from '../../../pkg/lti/registrations
 import { givenToolKey, type ToolKey } from '../../../pkg/lti/registrations/tool-key.ts';
 import { systemClock } from '../../../pkg/runtime/clock.ts';
 import { systemRandom } from '../../../pkg/runtime/random.ts';
-import { newRsaKeys } from '../rsa-keys.ts';
+import { newRsaKeys } from '../../../pkg/local/demo/lms/rsa-keys.ts';
 import type { TestTenant } from '../server.ts';
-import { Lms } from './lms.ts';
+import { Lms } from '../../../pkg/local/demo/lms/lms.ts';
 
 export interface Registration {
   readonly lms: Lms;

@@ -3,10 +3,10 @@ import type { AddressInfo } from 'node:net';
 import { decodeJwt } from 'jose';
 import { systemRandom } from '../../../pkg/runtime/random.ts';
 import { Browser, formOf } from './browser.ts';
-import type { Claims, Launch } from './claims.ts';
-import type { Fault } from './faults.ts';
-import { jwkOf, newKey, signed } from './keys.ts';
-import type { Lms } from './lms.ts';
+import type { Claims, Launch } from '../../../pkg/local/demo/lms/claims.ts';
+import type { Fault } from '../../../pkg/local/demo/lms/faults.ts';
+import { jwkOf, newKey, signed } from '../../../pkg/local/demo/lms/keys.ts';
+import type { Lms } from '../../../pkg/local/demo/lms/lms.ts';
 
 export interface Reply {
   readonly status: number;

@@ -1,5 +1,5 @@
 import type { Api } from '../api.ts';
-import { AGS, type Launch, LEARNER } from '../lms/claims.ts';
+import { AGS, type Launch, LEARNER } from '../../../pkg/local/demo/lms/claims.ts';
 import { launched } from '../lms/launched.ts';
 import { picking } from '../lms/picked.ts';
 import { registeredLms, type Registration } from '../lms/registration.ts';

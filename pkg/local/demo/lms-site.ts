@@ -1,8 +1,8 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import type { KubeClient } from '../../../pkg/kube/transport.ts';
-import { INSTRUCTOR, LEARNER } from '../lms/claims.ts';
-import { deepLinking } from '../lms/deep-linking.ts';
-import { Lms } from '../lms/lms.ts';
+import type { KubeClient } from '../../kube/transport.ts';
+import { INSTRUCTOR, LEARNER } from './lms/claims.ts';
+import { deepLinking } from './lms/deep-linking.ts';
+import { Lms } from './lms/lms.ts';
 import { escaped, page, table } from './html.ts';
 import { PLATFORM_STORAGE } from './platform-storage.ts';
 import { type Tool, toolsOf } from './registrations.ts';

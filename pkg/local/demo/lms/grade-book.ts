@@ -1,4 +1,4 @@
-import { systemRandom } from '../../../pkg/runtime/random.ts';
+import { systemRandom } from '../../../runtime/random.ts';
 import { type Launch, lineItemsUrl } from './claims.ts';
 
 /** What a tool may say of a line item (AGS 2.0 §3.2.5–3.2.14); extensions have addresses as names. */

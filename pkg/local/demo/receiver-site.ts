@@ -1,6 +1,6 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import type { KubeClient } from '../../../pkg/kube/transport.ts';
-import { verifiesStandard } from '../receiver.ts';
+import type { KubeClient } from '../../kube/transport.ts';
+import { verifiesStandard } from './standard-webhooks.ts';
 import { escaped, page, table } from './html.ts';
 import { secretsOf } from './registrations.ts';
 

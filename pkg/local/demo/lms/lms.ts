@@ -1,6 +1,6 @@
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
-import { systemRandom } from '../../../pkg/runtime/random.ts';
-import { freePort } from '../ports.ts';
+import type { AddressInfo } from 'node:net';
+import { systemRandom } from '../../../runtime/random.ts';
 import { ScoreService } from './ags.ts';
 import { AGS, type Claims, claimsOf, type Launch, LEARNER, LTI } from './claims.ts';
 import { Courses } from './courses.ts';
@@ -97,9 +97,8 @@ export class Lms {
   static async start(issuer?: string): Promise<Lms> {
     // A test's client that comes back after a while finds its connection open, however busy the machine is.
     const server = createServer({ keepAliveTimeout: 120_000 });
-    const port = await freePort();
-    await new Promise<void>((resolve) => server.listen(port, '127.0.0.1', resolve));
-    const lms = new Lms(`http://127.0.0.1:${port}`, issuer);
+    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+    const lms = new Lms(`http://127.0.0.1:${(server.address() as AddressInfo).port}`, issuer);
     lms.#server = server;
     server.on('request', (request, response) => lms.answer(request, response));
     return lms;

@@ -1,5 +1,5 @@
 import { constants, createHmac, generateKeyPairSync, type KeyObject, sign } from 'node:crypto';
-import { newRsaKeys } from '../rsa-keys.ts';
+import { newRsaKeys } from './rsa-keys.ts';
 import type { Claims } from './claims.ts';
 
 /** A key of the platform's, or of somebody who would like to be it. */

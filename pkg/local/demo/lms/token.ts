@@ -1,7 +1,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { createLocalJWKSet, decodeJwt, decodeProtectedHeader, type JSONWebKeySet, jwtVerify } from 'jose';
 import { Agent, request as fetched } from 'undici';
-import { systemRandom } from '../../../pkg/runtime/random.ts';
+import { systemRandom } from '../../../runtime/random.ts';
 import { bodyOf, json, Manner } from './manner.ts';
 import { SCOPE, SCOPES } from './scopes.ts';
 

@@ -2,7 +2,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import { decodeJwt, type JWTPayload, jwtVerify } from 'jose';
 import { type Claims, LTI } from './claims.ts';
 import type { Fault } from './faults.ts';
-import { escaped, page } from '../demo/html.ts';
+import { escaped, page } from '../html.ts';
 import { bodyOf } from './manner.ts';
 import { keysOfTool } from './token.ts';
 

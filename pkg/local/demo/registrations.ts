@@ -1,10 +1,15 @@
-import { type LtiRegistration, LTI_REGISTRATION, WEBHOOK } from '../../../pkg/operator/kinds.ts';
-import { webhookSecretName } from '../../../pkg/operator/webhook/webhook.controller.ts';
-import { SECRET } from '../../../pkg/kube/kinds.ts';
-import { ResourceApi } from '../../../pkg/kube/resource.ts';
-import type { KubeClient } from '../../../pkg/kube/transport.ts';
-import type { Observed } from '../../../pkg/kube/object.ts';
-import type { Registered } from '../lms/lms.ts';
+import type * as crds from '../../../crds/types.generated.ts';
+import { LTIREGISTRATIONS, WEBHOOKS } from '../../../crds/types.generated.ts';
+import { SECRET } from '../../kube/kinds.ts';
+import { ResourceApi } from '../../kube/resource.ts';
+import type { KubeClient } from '../../kube/transport.ts';
+import { defineKind, type Json, type Observed } from '../../kube/object.ts';
+import type { Registered } from './lms/lms.ts';
+
+type LtiRegistration = Json<crds.LtiRegistration>;
+
+const LTI_REGISTRATION = defineKind<LtiRegistration>(LTIREGISTRATIONS);
+const WEBHOOK = defineKind<Json<crds.Webhook>>(WEBHOOKS);
 
 /** A tool that the demo LMS may launch: what its LtiRegistration says, which is what an administrator would paste. */
 export interface Tool extends Registered {
@@ -40,7 +45,7 @@ export async function secretsOf(client: KubeClient, url: string): Promise<string
   const secrets = new ResourceApi(client, SECRET);
   const found = await Promise.all(
     webhooks.map(async (webhook) => {
-      const { name, key } = webhook.spec.secretRef ?? { name: webhookSecretName(webhook), key: 'secret' };
+      const { name, key } = webhook.spec.secretRef ?? { name: `${webhook.metadata.name}-webhook`, key: 'secret' };
       return (await secrets.find({ namespace: webhook.metadata.namespace, name }))?.data?.[key];
     }),
   );
