@@ -44,8 +44,13 @@ export interface Installation extends Access {
   readonly maxTenantsPerShard: number;
 }
 
+/** A setting that a pod may lack; its description says what to set it to. */
+const optional = <T extends z.ZodType>(setting: T) => setting.optional().describe(setting.description ?? '');
+
 const storeSettings = z.object({
-  ...z.object({ ...platformSettings, ...queueSettings }).partial().shape,
+  CARREL_PLATFORM_KEYS: optional(platformSettings.CARREL_PLATFORM_KEYS),
+  CARREL_REDIS_ADMIN_URL: optional(platformSettings.CARREL_REDIS_ADMIN_URL),
+  CARREL_QUEUE_REDIS_URL: optional(queueSettings.CARREL_QUEUE_REDIS_URL),
   CARREL_S3_ENDPOINT: z.string().optional(),
   CARREL_S3_REGION: z.string().default('us-east-1'),
   CARREL_S3_ACCESS_KEY_ID: z.string().optional(),
