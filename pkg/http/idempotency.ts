@@ -16,12 +16,14 @@ const LOCK_MS = 10_000;
 const REPLY_MS = 24 * 3_600_000;
 
 /**
- * What makes two requests the same: method, address, a JSON body's bytes, and the launch whose session asks, which may see less than the user's
- * other sessions. Bytes that stream are not compared.
+ * What makes two requests the same: method, address, the headers that the endpoint reads, a JSON body's bytes, and the launch whose session asks, which
+ * may see less than the user's other sessions. Bytes that stream are not compared.
  */
 export interface ComparedRequest {
   readonly method: string;
   readonly url: string;
+  /** In lines; empty where the endpoint reads none. */
+  readonly headers: string;
   readonly body: Buffer | undefined;
   readonly launchId: string | undefined;
 }
@@ -122,8 +124,8 @@ export class IdempotencyKeys {
   }
 
   /** By the tenant's data keys: a body may hold a password, which a plain hash would let whoever reads the table guess. */
-  #fingerprints({ method, url, body, launchId }: ComparedRequest): string[] {
-    const parts = [`${method} ${url}\n`, launchId === undefined ? '' : `launch ${launchId}\n`, body ?? ''];
+  #fingerprints({ method, url, headers, body, launchId }: ComparedRequest): string[] {
+    const parts = [`${method} ${url}\n${headers}`, launchId === undefined ? '' : `launch ${launchId}\n`, body ?? ''];
     // Rows of servers of the release before have a plain hash, which is compared until they are gone, after REPLY_MS.
     const former = createHash('sha256');
     for (const part of parts) former.update(part);

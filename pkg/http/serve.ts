@@ -256,7 +256,8 @@ function once(
   const key = ctx.req.headers['idempotency-key'];
   if (!endpoint.idempotent || !actor || key === undefined) return handle();
   const body = sent.kind === 'json' ? sent.bytes : undefined;
-  const request = { method: ctx.method, url: ctx.url, body, launchId: actor.launchId };
+  const headers = (endpoint.takes ?? []).map(({ name }) => `${name}: ${ctx.get(name)}\n`).join('');
+  const request = { method: ctx.method, url: ctx.url, headers, body, launchId: actor.launchId };
   const isSecret = endpoint.idempotent === 'sealed';
   return deps.idempotency.run({ key: String(key), actor, request, isSecret }, ctx.state.log(), handle);
 }

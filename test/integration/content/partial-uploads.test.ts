@@ -311,3 +311,26 @@ test('an upload that has expired is 410, one that was deleted 404, and nothing o
 test('no object is left that no row names', async () => {
   expect(await faultsOf(tenant)).toEqual([]);
 });
+
+test('a creation that is sent again with its Idempotency-Key begins no second upload, and keeps its first bytes once; another one with that key is a 422', async () => {
+  const { api } = await tenant.user();
+  const [whole, key] = [randomBytes(3_000), randomUUID()];
+  const headers = { ...named('again.bin', whole.length), 'idempotency-key': key };
+  const first = await begin(api, headers, whole.subarray(0, 1_000));
+
+  const again = await begin(api, headers, whole.subarray(0, 1_000));
+  const others = [named('other.bin', whole.length), named('again.bin', whole.length + 1), named('again.bin')];
+  const refused = await Promise.all(others.map((other) => begin(api, { ...other, 'idempotency-key': key })));
+  await send(api, first.body.id, 1_000, whole.subarray(1_000));
+  const files = (await api.get('/files')).body.data;
+
+  expect([again.status, again.body, again.headers['location'], again.headers['upload-offset']]).toEqual([
+    201,
+    first.body,
+    first.headers['location'],
+    '1000',
+  ]);
+  expect(again.headers['idempotency-replayed']).toBe('true');
+  expect(refused.map(({ status, body }) => [status, body.error])).toEqual(others.map(() => [422, 'idempotency_key_reused']));
+  expect(files.map(({ name, checksum: sum }: { name: string; checksum: string }) => [name, sum])).toEqual([['again.bin', sha256(whole)]]);
+});
