@@ -1,6 +1,7 @@
 import { createLocalJWKSet, type JSONWebKeySet, jwtVerify } from 'jose';
 import pg from 'pg';
 import { Agent, request } from 'undici';
+import { Deployments } from '../../pkg/lti/registrations/deployments.service.ts';
 import { startServerProcess } from '../faults/server-process.ts';
 import { Api } from '../support/api.ts';
 import { INSTRUCTOR } from '../../pkg/local/demo/lms/claims.ts';
@@ -65,10 +66,21 @@ export async function launches(stores: TestStores): Promise<Line[]> {
       async () => perSecond(await prepare(at, LAUNCHES, custom), AT_ONCE, (launch) => post(`${url}/launch`, launch, 303)),
       ours,
     );
+    const confirming = await admittedAt({ ...tenant, url }, at);
+    const admitted = await byTurns(
+      async () => perSecond(await prepare(confirming, LAUNCHES), AT_ONCE, (launch) => post(`${url}/launch`, launch, 303)),
+      ours,
+    );
     const behindKoa = await byTurns(ours, () => perSecond(last, AT_ONCE, (launch) => post(`${koa.url}/launch`, launch, 302)));
     return [
       rateLine('LTI launch', bare, 'jose verify + one insert, without HTTP', 0.4),
       rateLine('LTI launch of a link that was placed for a file', placed, 'the same of a link without a target', 0.7),
+      rateLine(
+        'LTI launch of a deployment that was admitted, with deploymentPolicy Confirm',
+        admitted,
+        'the same of one that is listed',
+        0.7,
+      ),
       rateLine('LTI launch, the control behind HTTP', behindKoa, 'jose verify + one insert, behind a bare Koa', 0.4),
       await statements(tenant),
     ];
@@ -83,6 +95,14 @@ async function placedLink(tenant: TestTenant, at: Registration): Promise<Readonl
   const teacher = await launched(tenant, at, { user: { id: 'teacher' }, roles: [INSTRUCTOR] });
   const { body } = await teacher.api.upload('/files', { name: 'reader.txt', file: Buffer.from('read') });
   return placedFor(tenant, at, teacher, body.id);
+}
+
+/** A registration at the same LMS that lists no deployment, and of which an administrator has admitted the LMS's. */
+async function admittedAt(tenant: TestTenant, at: Registration): Promise<Registration> {
+  const confirming = await registeredLms(tenant, at, { deploymentPolicy: 'Confirm', deploymentIds: [] });
+  const tool = await tenant.db.tables.ltiTools.find({ id: confirming.toolId });
+  await new Deployments({ db: tenant.db }).decide(tool?.uuid ?? '', { deployment_id: '1', status: 'admitted' });
+  return confirming;
 }
 
 /** Links that people have opened, up to the form that their browsers are about to post. `custom`: the links' custom parameters. */
