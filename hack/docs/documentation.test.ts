@@ -26,15 +26,7 @@ const allCode = code.map(({ text }) => text).join('\n');
 const SETTING = /\b((?:(?:CARREL|OTEL)_[A-Z0-9_]*[A-Z0-9])|KUBEBUILDER_ASSETS|XDG_CACHE_HOME)\b/g;
 
 /** Variables by which our own programs speak to each other, and those of the test run: nobody sets them by hand. */
-const INTERNAL_SETTINGS = [
-  'CARREL_DEMO_PORT',
-  'CARREL_POD',
-  'CARREL_POD_UID',
-  'CARREL_PROGRAM',
-  'CARREL_TEST_DATA',
-  'CARREL_TEST_RUN',
-  'CARREL_VOLUME_ROOT',
-];
+const INTERNAL_SETTINGS = ['CARREL_POD', 'CARREL_POD_UID', 'CARREL_PROGRAM', 'CARREL_TEST_DATA', 'CARREL_TEST_RUN', 'CARREL_VOLUME_ROOT'];
 
 test('every setting of a program and of the command line is documented, and the documentation names no other', () => {
   const inSchemas = [operatorConfigSchema, workerConfigSchema, serverConfigSchema, helpersConfigSchema].flatMap((schema) =>
