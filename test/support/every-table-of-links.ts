@@ -90,6 +90,7 @@ export const ROWS_OF_LINKS: Rows = {
       expires_at: LATER,
       used_at: EARLIER,
       issuer: 'https://lms.example.org',
+      jwks_endpoint: 'j',
       client_id: 'client',
       registered: { product: 'moodle', scopes_asked: [], scopes_granted: [], placements: [], has_deployment: true },
     },

@@ -35,7 +35,10 @@ export const ROWS_OF_SHARD: Rows = {
   delivery_statistics: [{ tenant: TENANT, endpoint: uuid(90), hour: EARLIER, sent: 2, failed: 1, latency: '{1,1}' }],
   webhook_health: [{ tenant: TENANT, endpoint: uuid(90), managed_ref: 'faculty/receiver' }],
   unknown_deployments: [{ tenant: TENANT, managed_ref: 'faculty/moodle', slot: 0, deployment_id: 'd', told_at: EARLIER }],
-  unknown_values: [{ tenant: TENANT, managed_ref: 'faculty/moodle', field: 'iss', slot: 0, value: 'v', reported_at: EARLIER }],
+  unknown_values: [
+    { tenant: TENANT, managed_ref: 'faculty/moodle', field: 'iss', slot: 0, value: 'v', reported_at: EARLIER },
+    { tenant: TENANT, managed_ref: 'faculty/moodle', field: 'lti_deployment_id', slot: 0, value: 'd' },
+  ],
   deployment_changes: [{ tenant: TENANT, changed_at: EARLIER }],
   registration_requests: [{ tenant: TENANT, slot: 0, id: uuid(92), wanted: { clientId: 'c' } }],
   integrity_faults: [

@@ -43,6 +43,7 @@ export const ROWS_OF_TENANT: Rows = {
       token_audience: 't',
       frame_ancestors: ['https://lms.example.org'],
     },
+    { issuer: 'https://lms.example.org', auth_endpoint: 'a2', token_endpoint: 't2', jwks_endpoint: 'j2' },
   ],
   lti_tools: [
     {
