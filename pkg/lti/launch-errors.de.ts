@@ -16,7 +16,7 @@ export const LAUNCH_ERRORS_DE = {
   client_id_needed: 'Mehrere Registrierungen dieses LMS sind aktiv: Das LMS muss seine client_id senden.',
   deployment_id_needed: 'Mehrere LMS haben diesen Aussteller und diese Client-ID gemeinsam: Das LMS muss seine lti_deployment_id senden.',
   deployment_undecided:
-    'Mehrere LMS haben diesen Aussteller und diese Client-ID gemeinsam, und nicht genau eine ihrer Registrierungen führt diese Bereitstellung auf. Jemand, der diesen Dienst verwaltet, muss ihre ID bei der richtigen in deploymentIds eintragen.',
+    'Mehrere LMS haben diesen Aussteller und diese Client-ID gemeinsam, und nicht genau eine ihrer Registrierungen führt dieses Deployment auf. Jemand, der diesen Dienst verwaltet, muss seine ID bei der richtigen in deploymentIds eintragen.',
   storage_target_invalid: 'lti_storage_target ist kein gültiger Name eines Frames: 1 bis 64 Byte ohne Steuerzeichen.',
   platform_error: 'Das LMS hat den Aufruf abgelehnt. Melden Sie sich dort an, und öffnen Sie den Link erneut.',
   state_missing: 'Das LMS hat den Zustand (state) des Aufrufs nicht zurückgegeben.',

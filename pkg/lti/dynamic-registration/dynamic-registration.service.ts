@@ -17,13 +17,13 @@ import {
   hasFreeSlot,
   holdLink,
   insertLink,
-  isClientIdTaken,
   type LinkRow,
   type LmsEndpoints,
   OPEN_LINKS_MAX,
   releaseLink,
   requestRegistration,
   useLink,
+  useOfClientId,
 } from './links.sql.ts';
 import type { PlatformAddresses } from './platform-configuration.policy.ts';
 import { PlatformRequests } from './platform-requests.ts';
@@ -166,7 +166,7 @@ export class DynamicRegistration {
     if (!(await hasFreeSlot(db.tables))) throw new RegistrationError('too_many_registrations');
     const answer = await this.#requests.register(platform.registrationEndpoint, registrationBody(tool, platform, asked), registrationToken);
     const granted = readAnswer(answer, { platform, asked, redirectUri: `${tool.ltiUrl}/launch` });
-    const agreement: Agreement = {
+    const agreed: Agreement = {
       product: platform.product,
       scopes_asked: asked.scopes,
       scopes_granted: granted.scopes,
@@ -174,13 +174,15 @@ export class DynamicRegistration {
       has_deployment: granted.deploymentId !== null,
     };
     const wanted = wantedOf(platform, granted, { name: link.platformName, tokenAudience: existing?.tokenAudience });
-    await db.transaction(async (tx) => {
-      if (await isClientIdTaken(tx, platform, granted.clientId))
-        throw new RegistrationError('client_id_taken', `It is ${granted.clientId}.`);
+    const agreement = await db.transaction(async (tx) => {
+      const { isTaken, isShared } = await useOfClientId(tx, platform, granted.clientId);
+      if (isTaken) throw new RegistrationError('client_id_taken', `It is ${granted.clientId}.`);
+      const complete: Agreement = { ...agreed, ...(isShared ? { shares_client_id: true } : {}) };
       const { issuer, jwksEndpoint } = platform;
-      const used = { id: link.id, attempt: id, now: clock.now(), issuer, jwksEndpoint, clientId: granted.clientId, agreement };
+      const used = { id: link.id, attempt: id, now: clock.now(), issuer, jwksEndpoint, clientId: granted.clientId, agreement: complete };
       if (!(await useLink(tx, used))) throw new RegistrationError('link_busy');
       if (!(await requestRegistration(tx, link.uuid, wanted))) throw new RegistrationError('too_many_registrations');
+      return complete;
     });
     return { issuer: platform.issuer, agreement, hasDeployment: agreement.has_deployment };
   }

@@ -113,14 +113,21 @@ export async function endpointsOfLms(sql: Executor, { issuer, jwksEndpoint }: Lm
   return row;
 }
 
-/** By a registration of the LMS, or by one that waits for the operator. */
-export async function isClientIdTaken(sql: Executor, { issuer, jwksEndpoint }: Lms, clientId: string): Promise<boolean> {
-  const [row] = await sql.query<{ isTaken: boolean }>(
-    `SELECT EXISTS (
-         SELECT FROM lti_tools t JOIN lti_platforms p ON p.id = t.platform_id WHERE t.client_id = $1 AND p.issuer = $2 AND p.jwks_endpoint = $3)
-       OR EXISTS (SELECT FROM carrel.registration_requests WHERE tenant = current_user AND wanted ->> 'clientId' = $1 AND wanted ->> 'issuer' = $2
-         AND wanted ->> 'jwksEndpoint' = $3) AS "isTaken"`,
+/** Whether the client id is that of a registration, or of one that waits for the operator: of this LMS, or of another with its issuer. */
+export interface ClientIdUse {
+  readonly isTaken: boolean;
+  readonly isShared: boolean;
+}
+
+export async function useOfClientId(sql: Executor, { issuer, jwksEndpoint }: Lms, clientId: string): Promise<ClientIdUse> {
+  const [use] = await sql.query<ClientIdUse>(
+    `SELECT coalesce(bool_or(u.jwks = $3), false) AS "isTaken", coalesce(bool_or(u.jwks <> $3), false) AS "isShared"
+     FROM (
+       SELECT p.jwks_endpoint AS jwks FROM lti_tools t JOIN lti_platforms p ON p.id = t.platform_id WHERE t.client_id = $1 AND p.issuer = $2
+       UNION ALL
+       SELECT wanted ->> 'jwksEndpoint' FROM carrel.registration_requests
+       WHERE tenant = current_user AND wanted ->> 'clientId' = $1 AND wanted ->> 'issuer' = $2) u`,
     [clientId, issuer, jwksEndpoint],
   );
-  return row?.isTaken ?? false;
+  return use ?? { isTaken: false, isShared: false };
 }

@@ -13,6 +13,8 @@ export interface Agreement {
   readonly placements: readonly string[];
   /** Whether the LMS named its deployment id. */
   readonly has_deployment: boolean;
+  /** Whether another LMS with its issuer had given the client id too; left out: none had. */
+  readonly shares_client_id?: boolean;
 }
 
 /** A registration as it is shown; its private key is never read. */

@@ -266,6 +266,7 @@ test('an administrator admits no deployment that the other LMS’s registration 
 
 test('two that register themselves stand side by side, once a person has said which deployments are whose', async () => {
   const desks: RegistrationDesk[] = [];
+  const pages: string[] = [];
   for (const deploymentId of ['5:first', '5:second']) {
     const lms = await startCanvas();
     const desk = new RegistrationDesk(lms, FACES.canvas);
@@ -275,6 +276,7 @@ test('two that register themselves stand side by side, once a person has said wh
     if (page.status !== 200 || !desk.tools[0]) throw new Error(`it was not registered: ${page.code} ${page.text}`);
     desk.activate(desk.tools[0]);
     desks.push(desk);
+    pages.push(page.text);
   }
   const resources = await resourcesOf(tenant);
   const [first, second] = resources;
@@ -292,6 +294,11 @@ test('two that register themselves stand side by side, once a person has said wh
   const shown = data.filter(({ client_id }: { client_id: string }) => client_id === '10000000000042');
   await Promise.all(desks.map(({ lms }) => lms.stop()));
 
+  const [alone, shared] = ['is refused as deployment_waiting', 'Another LMS with this issuer gave the same client id'];
+  expect(pages.map((text) => [text.includes(alone), text.includes(shared)])).toEqual([
+    [true, false],
+    [false, true],
+  ]);
   expect(untold).toEqual([undefined, expect.stringContaining('List in spec.deploymentIds of both which are whose')]);
   expect([conflicts, launches.map(({ status }) => status)]).toEqual([
     [undefined, undefined],
