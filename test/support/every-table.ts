@@ -55,6 +55,7 @@ export const ROWS_OF_TENANT: Rows = {
       key_id: 'kid-1',
       platform_id: 1,
       deployment_policy: 'Confirm',
+      listed_deployments: ['deployment'],
       managed_by: 'kubernetes',
       managed_ref: 'faculty/moodle',
       uuid: uuid(40),

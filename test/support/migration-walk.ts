@@ -34,12 +34,10 @@ export async function walkDown<Context>(filled: FilledSchema<Context>): Promise<
   const after = async (tx: Sql, change: Migration<Context>['up']): Promise<State> => {
     await prepare?.(tx);
     await tx.query(change(context));
-    // The catalog names what is outside of the search path in full.
-    await tx.query('SET LOCAL search_path TO DEFAULT');
     return stateOf(tx, schema);
   };
   const steps: Step[] = [];
-  let before = await stateOf(pool, schema);
+  let before = await pool.transaction((tx) => stateOf(tx, schema));
   for (const migration of migrations.toReversed()) {
     const lower = await pool.transaction((tx) => after(tx, migration.down));
     const [again, lowest] = await undone(pool, async (tx): Promise<[State, State]> => [
@@ -90,8 +88,9 @@ interface State {
   readonly contents: Contents;
 }
 
-/** What there is and what is in it. */
+/** What there is and what is in it. The catalog names what is outside of the search path in full, whatever the connection begins with. */
 async function stateOf(sql: Sql, schema: string): Promise<State> {
+  await sql.query('SET LOCAL search_path TO pg_catalog');
   return { catalog: await catalogOf(sql, schema), contents: await contentsOf(sql, schema) };
 }
 
