@@ -70,6 +70,7 @@ await runProgram(
 function poolsOf(url: string, { CARREL_DATABASE_POOL_SIZE: poolSize }: WorkerConfig): WorkerShard {
   return {
     db: new Database({ url, poolSize, queryTimeoutMs: QUERY_TIMEOUT_MS, connectionUses: USES_OF_A_CONNECTION, log }),
-    leasePool: new SqlPool({ url, poolSize: LEASE_POOL_SIZE, queryTimeoutMs: LEASE_QUERY_TIMEOUT_MS, log }),
+    // Its statements run no function of a tenant, and a log-in would delay a delivery.
+    leasePool: new SqlPool({ url, poolSize: LEASE_POOL_SIZE, queryTimeoutMs: LEASE_QUERY_TIMEOUT_MS, connectionUses: Infinity, log }),
   };
 }

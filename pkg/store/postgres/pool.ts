@@ -16,7 +16,7 @@ export interface ConnectionOptions {
   readonly poolSize: number;
   /** Of a Database: what the role's password is about to become, or has become, while it is rotated. */
   readonly nextPassword?: string | undefined;
-  /** Of a Database: after so many statements and transactions a connection ends, as it does in every SqlPool; left out: after none. */
+  /** After so many statements and transactions a connection ends; left out: USES_OF_A_CONNECTION in a SqlPool, and never in a Database. */
   readonly connectionUses?: number;
   readonly log: Logger;
   readonly observe?: ObserveStatement;
@@ -62,8 +62,8 @@ export interface Transactions extends Sql {
 }
 
 /**
- * Plain node-postgres, for programs that work across tenants (operator, worker, carrel). Holds no connection while idle, nor for more than
- * USES_OF_A_CONNECTION, unless it listens. So nothing may be set for a session.
+ * Plain node-postgres, for programs that work across tenants (operator, worker, carrel). Holds no connection while idle, nor for more than its
+ * uses, unless it listens. So nothing may be set for a session.
  * Throws StoreUnavailableError and the errors of errors.ts.
  */
 export class SqlPool implements Transactions {
@@ -76,7 +76,9 @@ export class SqlPool implements Transactions {
     this.#pool = new pg.Pool({
       connectionString: options.url,
       max: options.poolSize,
-      ...(options.onNotification ? { idleTimeoutMillis: 0 } : { idleTimeoutMillis: IDLE_CONNECTION_MS, maxUses: USES_OF_A_CONNECTION }),
+      ...(options.onNotification
+        ? { idleTimeoutMillis: 0 }
+        : { idleTimeoutMillis: IDLE_CONNECTION_MS, maxUses: options.connectionUses ?? USES_OF_A_CONNECTION }),
       connectionTimeoutMillis: CONNECT_TIMEOUT_MS,
       query_timeout: options.queryTimeoutMs ?? 60_000,
       ...(options.lockTimeoutMs === undefined ? {} : { lock_timeout: options.lockTimeoutMs }),
