@@ -27,6 +27,7 @@ const AT_ONCE = { atOnce: 4, reason: 'this worker makes as many exports as it ma
 /** How long the link is valid. */
 export const EXPORT_LINK_MS = 24 * 60 * 60 * 1000;
 const LOOK_EVERY_MS = 400;
+const ABORT_AGAIN_MS = 500;
 const NAME_MAX = 255;
 
 type Steps = TaskSteps<ExportArguments>;
@@ -86,9 +87,9 @@ export const makeExport = taskProcessor({
     const turns = new Turns(AT_ONCE, services.clock);
     return (steps) => turns.run(steps.context.slug, () => exportNow(services, steps));
   },
-  undo: async (_services, context, task) => {
+  undo: async ({ clock }, context, task) => {
     const upload = await findUpload(context.db, task);
-    if (upload) await giveUp(context, (await context.storage()).objects, upload);
+    if (upload) await giveUp(clock, context, (await context.storage()).objects, upload);
   },
 });
 
@@ -152,7 +153,7 @@ async function planned(run: Run, { task, name, chosen, remainingBytes }: Begun &
 }
 
 /** Sends what is not in the store yet. Where the upload is no more, or cannot be gone on with, the export begins anew. */
-async function send({ steps, context, objects, log, signal }: Run, archive: Archive): Promise<Made> {
+async function send({ steps, clock, context, objects, log, signal }: Run, archive: Archive): Promise<Made> {
   const { upload, plan } = archive;
   try {
     const sender = await PartSender.of({ steps, objects, log, archive, signal }, upload);
@@ -164,7 +165,7 @@ async function send({ steps, context, objects, log, signal }: Run, archive: Arch
   } catch (error) {
     if (!(error instanceof CannotGoOn || error instanceof UploadGone)) throw error;
     log.info({ err: error, task: upload.task }, 'an export begins anew');
-    await giveUp(context, objects, upload);
+    await giveUp(clock, context, objects, upload);
     throw new NextTurn(error.message);
   }
 }
@@ -179,9 +180,13 @@ async function complete(objects: Objects, { key, uploadId }: ExportUpload, etags
   }
 }
 
-/** Its parts, or the archive that no row names, are deleted, and then its row. */
-async function giveUp({ db }: JobContext, objects: Objects, { task, key, uploadId }: ExportUpload): Promise<void> {
-  await objects.inParts(key, uploadId).abort();
+/** Deletes its parts, or the archive that no row names, and then its row. */
+async function giveUp(clock: Clock, { db, signal }: JobContext, objects: Objects, { task, key, uploadId }: ExportUpload): Promise<void> {
+  const parts = objects.inParts(key, uploadId);
+  await parts.abort();
+  // A store may take a part that it was being sent, by a worker that was killed for instance, after the upload was aborted (S3 API, AbortMultipartUpload).
+  await clock.sleep(ABORT_AGAIN_MS, signal);
+  await parts.abort();
   await objects.delete([key]);
   await deleteUpload(db, task);
 }
