@@ -149,7 +149,7 @@ export class Grants {
     return this.#revoke(actor, resource, (tx, { kind, id }) => lockGrant(tx, grantId, kind, id), ifMatch);
   }
 
-  /** The same of the grant that a person or group has there. */
+  /** Like `revoke`, for the grant that a person or group has on the resource. */
   revokeOf(actor: Actor, resource: Resource, grantee: Grantee): Promise<void> {
     return this.#revoke(actor, resource, (tx, { kind, id }) => lockGrantOf(tx, grantee, kind, id), undefined);
   }

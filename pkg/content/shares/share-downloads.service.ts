@@ -156,6 +156,6 @@ function attempt(share: string, network: string, signal: AbortSignal): LoginAtte
 
 const isUsedUp = ({ maxDownloads, downloadCount }: OpenShare): boolean => maxDownloads !== null && downloadCount >= maxDownloads;
 
-/** Whether a part of the file is sent. */
+/** Returns whether the reply sends only a part of the file. */
 const isRange = ({ size, checksum }: OpenShare, { headers }: RequestInfo): boolean =>
   rangeApplies(headers['if-range'], checksum) && selectRange(headers['range'], size).kind === 'part';

@@ -66,7 +66,7 @@ export type ShareChanges = z.output<typeof ShareChanges>;
 /** The token is checked by the service: a malformed one is a 404, like every link that does not work. */
 export const ShareParams = z.object({ token: Token });
 
-/** What anybody who has the link is shown. */
+/** The file as shown to anybody who has the link. */
 export const SharedFileView = z
   .object({
     name: z.string().meta({ example: 'thesis.pdf' }),

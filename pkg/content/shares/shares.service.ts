@@ -52,7 +52,7 @@ export class Shares {
     return this.createHashed(actor, fileId, { ...input, passwordHash: (await this.#hash(password)) ?? null });
   }
 
-  /** The same with the hash of a password; null: none. */
+  /** Like `create`, but takes the hash of a password; null means no password. */
   async createHashed(actor: Actor, fileId: Uuid, { passwordHash, ...input }: HashedShare): Promise<ShareView> {
     const expiresAt = this.#end(input.expires_at) ?? null;
     return this.#transactions.run(actor, async (tx, granted) => {
@@ -130,7 +130,7 @@ export class Shares {
     });
   }
 
-  /** Undefined and null stay what they are. */
+  /** Returns undefined and null unchanged. */
   async #hash(password: string | null | undefined): Promise<string | null | undefined> {
     return typeof password === 'string' ? this.#passwords().hash(password) : password;
   }
