@@ -19,7 +19,7 @@ export interface Granted {
   levelOf(kind: 'file' | 'folder', uuid: string): Level | null;
 }
 
-/** Whether the actor is admin because they own the resource or a folder above it: such access needs no grant and does not expire. */
+/** Returns whether the actor is admin because they own the resource or a folder above it: such access needs no grant and does not expire. */
 export const isOwnedBy = (resource: Resource, actor: Pick<Actor, 'userId'>): boolean =>
   resource.ownerId === actor.userId || resource.ancestors.some((folder) => folder.ownerId === actor.userId);
 
@@ -51,13 +51,13 @@ export function requireLevel(level: Level | null, wanted: Level): void {
   if (!allows(level, wanted)) throw new Problem('forbidden', `Requires ${wanted} access; you have ${level} access.`);
 }
 
-/** What a grant gives the actor, and when that ends; null: never. */
+/** The level that a grant gives the actor, and its end; null means that it never ends. */
 export interface Right {
   readonly level: Level;
   readonly endsAt: Date | null;
 }
 
-/** Whether one of these rights gives at least as much for at least as long. */
+/** Returns whether one of these rights gives at least that level for at least as long. */
 const covers = (rights: readonly Right[], { level, endsAt }: Right): boolean =>
   rights.some((right) => allows(right.level, level) && (right.endsAt === null || (endsAt !== null && right.endsAt >= endsAt)));
 

@@ -5,9 +5,9 @@ export interface ArchivedFolder {
   readonly id: number;
   readonly name: string;
   readonly updatedAt: Date;
-  /** Whether there are live folders in it. */
+  /** True if the folder contains live folders. */
   readonly hasFolders: boolean;
-  /** Whether there are live files in it. */
+  /** True if the folder contains live files. */
   readonly hasFiles: boolean;
 }
 

@@ -29,7 +29,7 @@ const VERSION_ZIP64 = 45;
 /** Unix, so that the modes count. */
 const MADE_BY = (3 << 8) | VERSION_ZIP64;
 
-/** Whether the file's sizes take 8 bytes each. */
+/** Returns whether the file's sizes take 8 bytes each. */
 const isLarge = ({ size }: ZipHead): boolean => size >= UINT32_MAX;
 const flagsOf = ({ isKnownBefore }: ZipHead): number => NAMES_ARE_UTF8 | (isKnownBefore ? 0 : SIZES_FOLLOW);
 

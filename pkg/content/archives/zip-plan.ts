@@ -22,7 +22,7 @@ export interface PlannedEntry {
 export interface EntryPosition {
   /** In the order in which they were added, those left out counted. */
   readonly index: number;
-  /** Where it begins in the archive. */
+  /** Offset of the entry in the archive, in bytes. */
   readonly at: number;
   /** The path in UTF-8. */
   readonly name: Buffer;
@@ -34,7 +34,7 @@ export interface ZipPart {
   readonly entry: EntryPosition | null;
   readonly head: Buffer;
   readonly key: string;
-  /** Of the whole content. */
+  /** Bytes of the whole content. */
   readonly size: number;
   readonly start: number;
   readonly end: number;
@@ -104,7 +104,7 @@ export class ZipPlan {
     return this.#log.heldBytes;
   }
 
-  /** Of the whole archive. */
+  /** Bytes of the whole archive. */
   get bytes(): number {
     return this.#contentBytes + this.#directoryBytes + this.#end().length;
   }

@@ -6,11 +6,11 @@ export interface ExportUpload {
   readonly task: string;
   readonly key: string;
   readonly uploadId: string;
-  /** Of the archive. */
+  /** Name of the archive. */
   readonly name: string;
-  /** Of each part but the last. */
+  /** Bytes of each part but the last. */
   readonly partBytes: number;
-  /** Of the parts that are in the store, in their order. */
+  /** Entity tags of the parts that are in the store, in their order. */
   readonly etags: readonly string[];
   /** The state of the SHA-256 of what is in the store. */
   readonly sum: Buffer;

@@ -312,7 +312,7 @@ export class Files {
   }
 }
 
-/** As `Files.lock`. */
+/** Like `Files.lock`. */
 export const lockFile = async (
   tx: Tx,
   actor: Actor,

@@ -38,7 +38,7 @@ const SEGMENT_BYTES = 8 * MIB;
 const LEAST_SEGMENT_BYTES = MIB;
 /** After its last byte. */
 const EXPIRES_MS = 24 * 60 * 60 * 1000;
-/** Of one user, not complete and not expired. */
+/** Uploads of one user that are neither complete nor expired. */
 const OPEN_MAX = 100;
 
 /** What one request sends. */

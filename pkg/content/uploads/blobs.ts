@@ -17,7 +17,7 @@ import { mediaTypeOf } from './media-type.ts';
 import type { QuotaReservation } from './quota-reservation.service.ts';
 import { SWEEP_OBJECTS } from '../objects/objects.jobs.ts';
 
-/** What S3 copies in one request (S3 API, CopyObject). */
+/** The largest object that S3 copies in one request (S3 API, CopyObject). */
 const COPY_MAX_BYTES = 5 * 1024 ** 3;
 
 /** Objects that a request, or a step of a job, stores before a transaction names them. */
@@ -52,7 +52,7 @@ export interface StoredBlob {
   readonly checksum: string;
   /** CRC-32; null: not known. */
   readonly crc32: number | null;
-  /** Whether the store encrypts it at rest. */
+  /** True if the store encrypts the object at rest. */
   readonly isEncrypted: boolean;
   /** Id of its reservation of quota, if it has one. */
   readonly reservation?: string | undefined;
