@@ -19,7 +19,10 @@ export interface Granted {
   levelOf(kind: 'file' | 'folder', uuid: string): Level | null;
 }
 
-/** Returns whether the actor is admin because they own the resource or a folder above it: such access needs no grant and does not expire. */
+/**
+ * Returns whether the actor is admin because they own the resource or a folder above it.
+ * Such access needs no grant and does not expire.
+ */
 export const isOwnedBy = (resource: Resource, actor: Pick<Actor, 'userId'>): boolean =>
   resource.ownerId === actor.userId || resource.ancestors.some((folder) => folder.ownerId === actor.userId);
 

@@ -8,7 +8,7 @@ export interface ZipHead {
   readonly size: number;
   /** CRC-32. */
   readonly crc: number;
-  /** Whether the header says size and CRC-32 before the content; else a descriptor does behind it. */
+  /** True if the header states size and CRC-32 before the content; else a descriptor states them after it. */
   readonly isKnownBefore: boolean;
 }
 

@@ -18,7 +18,7 @@ export interface ExportUpload {
   readonly gone: readonly number[];
 }
 
-/** Of a plan, in one statement: each is in memory a few times. */
+/** Bytes of a plan in one statement. Each slice is in memory a few times. */
 const SLICE_BYTES = 1 << 20;
 const COLUMNS = 'task, key, upload_id AS "uploadId", name, part_bytes AS "partBytes", etags, sum, gone';
 
@@ -29,7 +29,7 @@ export async function findUpload(sql: Sql, task: string): Promise<ExportUpload |
 
 export type PackedPlan = Readonly<Record<'plan' | 'renamed', Buffer>>;
 
-/** One statement, and one more for each MiB of the plan. */
+/** Runs one statement, and one more for each MiB of the plan. */
 export async function insertUpload(tx: Sql, upload: ExportUpload, packed: PackedPlan): Promise<void> {
   const { task, key, uploadId, name, partBytes, sum } = upload;
   await tx.query(

@@ -17,7 +17,7 @@ import { type FolderRecord, requireOpen, type Tree } from './folders.sql.ts';
 import { folderEtag, folderSeenBy } from './folders.view.ts';
 import { moveFolder } from './move.sql.ts';
 
-/** Where a folder is or will be. */
+/** The parent of a folder, now or after a move. */
 export type Parent = Pick<FolderRecord, 'id' | 'uuid' | 'path' | 'depth' | 'ancestry' | 'ancestors'>;
 
 /** Who moves a folder, by which rights. */

@@ -32,11 +32,11 @@ import { bytesIn, checksumIn, lengthIn, partOf } from './tus-headers.ts';
 import { type Turn, UploadTurns } from './upload-turns.ts';
 
 const MIB = 1 << 20;
-/** Of a segment. As large as what is sent to the store by one request. */
+/** Bytes of a segment: as many as one request sends to the store. */
 const SEGMENT_BYTES = 8 * MIB;
 /** A last segment that is smaller is joined with the bytes that come next, so that small requests do not make an object each. */
 const LEAST_SEGMENT_BYTES = MIB;
-/** After its last byte. */
+/** An upload expires this long after its last byte. */
 const EXPIRES_MS = 24 * 60 * 60 * 1000;
 /** Uploads of one user that are neither complete nor expired. */
 const OPEN_MAX = 100;
@@ -48,7 +48,7 @@ interface Chunk {
   readonly checksum: string | undefined;
   /** Bytes that it says it has; undefined: it says nothing. */
   readonly bytes: number | undefined;
-  /** Of the upload, which the request may be the first to say; null: not known yet. */
+  /** Length of the upload, which the request may be the first to state; null while it is unknown. */
   readonly length: number | null;
 }
 

@@ -3,7 +3,7 @@ import { Problem } from '../../api/problem.ts';
 export interface Turn {
   /** Aborted by the next request for the same upload. */
   readonly signal: AbortSignal;
-  /** Whether another request had its turn meanwhile, so that the upload may have changed. */
+  /** True if another request had its turn meanwhile, so that the upload may have changed. */
   readonly hasWaited: boolean;
 }
 

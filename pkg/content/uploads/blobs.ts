@@ -26,7 +26,7 @@ export class NewObjects {
   readonly keys: string[] = [];
   #isCommitting = false;
 
-  /** Whether rows may name them: the transaction has begun. */
+  /** True once the transaction has begun, so rows may name the objects. */
   get isCommitting(): boolean {
     return this.#isCommitting;
   }
