@@ -11,14 +11,13 @@ export type BodyParser = (bytes: Buffer) => Promise<unknown>;
  * matched by the caller.
  */
 export function bodyParser(options: Partial<KoaBodyMiddlewareOptions>): BodyParser {
-  let loaded: Promise<Middleware> | undefined;
-  // A server that nobody uses does not need it.
-  const load = async (): Promise<Middleware> => {
-    const { koaBody } = await import('koa-body');
-    return koaBody({ json: false, urlencoded: false, text: false, multipart: false, ...options });
-  };
+  let read: Middleware | undefined;
   return async (bytes) => {
-    const read = await (loaded ??= load());
+    // Loaded with the first body: a server that nobody uses does not need it. A load that failed is tried again with the next one.
+    if (!read) {
+      const { koaBody } = await import('koa-body');
+      read = koaBody({ json: false, urlencoded: false, text: false, multipart: false, ...options });
+    }
     const request: { body?: unknown } = {};
     await read({ method: 'POST', is: matched, req: streamOf(bytes), request } as unknown as Context, done);
     return request.body;
