@@ -18,8 +18,8 @@ const onThePlatform = {
 };
 
 /**
- * Unit tests stand beside the code and need nothing; integration shares one start of the real back ends, e2e one `carrel up` (test/support).
- * test/faults runs in the integration lane in its short form; `make faults` is the same in its long one.
+ * Unit tests stand beside the code and need nothing; integration shares one start of the real back ends, e2e one `carrel up`
+ * (test/support). test/faults runs in the integration lane in its short form; `make faults` is the same in its long one.
  */
 export default {
   projects: [
@@ -32,8 +32,10 @@ export default {
   modulePathIgnorePatterns: ['<rootDir>/dist', '<rootDir>/.carrel'],
   // A test mostly waits for back ends.
   maxWorkers: 5,
-  // A worker keeps some of what each file imported: a new one takes its place before collecting the garbage costs more than starting it.
+  // A worker keeps some of what each file imported: a new one takes its place before collecting the garbage costs more than
+  // starting it.
   workerIdleMemoryLimit: '1GB',
-  // What waits for a condition has a shorter limit of its own. A test that computes for half a minute takes some minutes on two slow cores beside others.
+  // What waits for a condition has a shorter limit of its own. A test that computes for half a minute takes some minutes on two
+  // slow cores beside others.
   testTimeout: 600_000,
 };

@@ -1,5 +1,6 @@
 /**
- * Writes the TypeScript types of the custom resources and the list of their fields from their schemas in crds/, and the chart's copies of them:
+ * Writes the TypeScript types of the custom resources and the list of their fields from their schemas in crds/, and the chart's
+ * copies of them:
  * `node hack/crd-types.ts`.
  * With `--check` it writes nothing and exits 1 when what is committed is not made of the schemas.
  */
@@ -25,7 +26,11 @@ interface Schema {
 }
 
 interface Definition {
-  spec: { names: { kind: string; plural: string }; group: string; versions: { name: string; schema: { openAPIV3Schema: Schema } }[] };
+  spec: {
+    names: { kind: string; plural: string };
+    group: string;
+    versions: { name: string; schema: { openAPIV3Schema: Schema } }[];
+  };
 }
 
 /** The type of a value as the API server gives it: what has a default is always there. */

@@ -1,6 +1,7 @@
 /**
- * Writes config/gateway-api: the definitions of the Gateway API's kinds that the tests and the platform on one machine install, from the Go module
- * that the project publishes (Apache-2.0, its LICENSE beside them). `node hack/gateway-api.ts`, after a change of VERSION. Needs Go.
+ * Writes config/gateway-api: the definitions of the Gateway API's kinds that the tests and the platform on one machine install,
+ * from the Go module that the project publishes (Apache-2.0, its LICENSE beside them). `node hack/gateway-api.ts`, after a change
+ * of VERSION. Needs Go.
  */
 import { execFileSync } from 'node:child_process';
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
@@ -53,5 +54,7 @@ function withoutDescriptions(value: unknown, areProperties: boolean): unknown {
   if (Array.isArray(value)) return value.map((item) => withoutDescriptions(item, false));
   if (typeof value !== 'object' || value === null) return value;
   const fields = Object.entries(value).filter(([name]) => areProperties || name !== 'description');
-  return Object.fromEntries(fields.map(([name, inner]) => [name, withoutDescriptions(inner, name === 'properties' && !areProperties)]));
+  return Object.fromEntries(
+    fields.map(([name, inner]) => [name, withoutDescriptions(inner, name === 'properties' && !areProperties)]),
+  );
 }

@@ -16,7 +16,14 @@ export async function helm(
   const { folder, env = {}, version = 'helm' } = options;
   const program = await resolveBinary(version, thisMachine(ROOT));
   return run(program, args, {
-    env: { PATH: process.env['PATH'], HOME: folder, HELM_CACHE_HOME: folder, HELM_CONFIG_HOME: folder, HELM_DATA_HOME: folder, ...env },
+    env: {
+      PATH: process.env['PATH'],
+      HOME: folder,
+      HELM_CACHE_HOME: folder,
+      HELM_CONFIG_HOME: folder,
+      HELM_DATA_HOME: folder,
+      ...env,
+    },
     timeoutMs: 60_000,
   });
 }

@@ -16,7 +16,8 @@ function program(name: string, script: string): void {
 }
 
 /** With these programs alone on the PATH. */
-const output = (): string => spawnSync(process.execPath, ['hack/helper-programs.ts'], { encoding: 'utf8', env: { PATH: folder } }).stdout;
+const output = (): string =>
+  spawnSync(process.execPath, ['hack/helper-programs.ts'], { encoding: 'utf8', env: { PATH: folder } }).stdout;
 const isRoot = process.getuid?.() === 0;
 
 test('with all programs there, nothing is done or said', () => {
@@ -42,5 +43,7 @@ test('root on Debian gets what is missing; everybody else reads how to get it', 
 test('packages that cannot be had are no failure', () => {
   program('apt-get', 'exit 100');
 
-  expect(output()).toBe('helpers do without qpdf, gs, apertium (to have them: apt-get install qpdf ghostscript apertium-eng-spa)\n');
+  expect(output()).toBe(
+    'helpers do without qpdf, gs, apertium (to have them: apt-get install qpdf ghostscript apertium-eng-spa)\n',
+  );
 });

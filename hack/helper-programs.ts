@@ -1,6 +1,7 @@
 /**
- * Installs programs that the helper services use where they are there (docs/helper-services.md): only as root on Debian, and only when they are
- * downloaded within a minute. Without them libraries and a dictionary do the work. `make up` runs it; it never fails.
+ * Installs programs that the helper services use where they are there (docs/helper-services.md): only as root on Debian, and only
+ * when they are downloaded within a minute. Without them libraries and a dictionary do the work. `make up` runs it; it never
+ * fails.
  */
 import { spawnSync } from 'node:child_process';
 

@@ -1,9 +1,20 @@
 /**
  * Assembles the image's root file system without an engine, by the Dockerfile's own instructions: `node hack/image.ts FOLDER`.
- * The bases are left out: what comes out is what the image adds to its base. The packages are this checkout's, which npm installed by the
- * same lockfile; everything else is run as it is written.
+ * The bases are left out: what comes out is what the image adds to its base. The packages are this checkout's, which npm
+ * installed by the same lockfile; everything else is run as it is written.
  */
-import { cpSync, existsSync, linkSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, symlinkSync } from 'node:fs';
+import {
+  cpSync,
+  existsSync,
+  linkSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  symlinkSync,
+} from 'node:fs';
 import { tmpdir } from 'node:os';
 import { basename, dirname, join, relative, resolve } from 'node:path';
 import { run } from '../pkg/local/binaries/run.ts';
@@ -45,7 +56,10 @@ export async function assembleImage(into: string): Promise<void> {
   }
 }
 
-/** As an engine does: a folder's content goes to the target, a file to the target or into it. What .dockerignore names is not there. */
+/**
+ * As an engine does: a folder's content goes to the target, a file to the target or into it. What .dockerignore names is not
+ * there.
+ */
 function copy(rest: string, workingFolder: string, stages: ReadonlyMap<string, string>, ignored: readonly string[]): void {
   const { from, sources, target } = copyOf(rest);
   const context = from === undefined ? ROOT : stages.get(from);
@@ -54,7 +68,9 @@ function copy(rest: string, workingFolder: string, stages: ReadonlyMap<string, s
     const path = join(context, source);
     const isIgnored = (file: string): boolean => from === undefined && ignored.includes(relative(ROOT, file));
     const to =
-      target.endsWith('/') && !statSync(path).isDirectory() ? join(workingFolder, target, basename(source)) : join(workingFolder, target);
+      target.endsWith('/') && !statSync(path).isDirectory()
+        ? join(workingFolder, target, basename(source))
+        : join(workingFolder, target);
     // A stage before is done: its files can have a second name.
     if (from !== undefined && statSync(path).isDirectory()) linkTree(path, to);
     else cpSync(path, to, { recursive: true, verbatimSymlinks: true, filter: (file) => !isIgnored(file) });

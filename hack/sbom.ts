@@ -1,6 +1,7 @@
 /**
- * Prints the bill of materials of the image: CycloneDX by npm, from the lockfile: `make sbom`. Packages of every platform are in it;
- * those of the tests are not. What the pages have of a package is part of the image too, although only the build needs that package.
+ * Prints the bill of materials of the image: CycloneDX by npm, from the lockfile: `make sbom`. Packages of every platform are in
+ * it; those of the tests are not. What the pages have of a package is part of the image too, although only the build needs that
+ * package.
  */
 import { spawnSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';

@@ -1,6 +1,7 @@
 /**
  * Writes the tables of the documentation that come from the code: the settings of each program (docs/operate.md), the API's error
- * codes (docs/use-the-api.md) and the values of the chart with their comments (docs/chart-values.md). `node hack/settings-table.ts`; with `--check` it only compares.
+ * codes (docs/use-the-api.md) and the values of the chart with their comments (docs/chart-values.md). `node
+ * hack/settings-table.ts`; with `--check` it only compares.
  */
 import { readFileSync, writeFileSync } from 'node:fs';
 import { isMap, parseDocument, type Pair, type Scalar, type YAMLMap } from 'yaml';
@@ -15,7 +16,8 @@ const isOptional = (setting: z.ZodType): boolean => setting.safeParse(undefined)
 
 function table(shape: Readonly<Record<string, z.ZodType>>): string {
   const rows = Object.entries(shape).map(
-    ([name, setting]) => `| \`${name}\` | ${isOptional(setting) ? '' : 'yes'} | ${(setting.description ?? '').replaceAll('|', '\\|')} |`,
+    ([name, setting]) =>
+      `| \`${name}\` | ${isOptional(setting) ? '' : 'yes'} | ${(setting.description ?? '').replaceAll('|', '\\|')} |`,
   );
   return ['| variable | required | set it to |', '|---|---|---|', ...rows].join('\n');
 }
@@ -67,8 +69,10 @@ const tables: Readonly<Record<string, Readonly<Record<string, string>>>> = {
 let isStale = false;
 for (const [file, byMarker] of Object.entries(tables)) {
   const before = readFileSync(file, 'utf8');
-  const after = before.replaceAll(/(<!-- ([\w:]+) -->\n)[\s\S]*?(\n<!-- \/\w+ -->)/g, (all, begin: string, marker: string, end: string) =>
-    byMarker[marker] === undefined ? all : `${begin}\n${byMarker[marker]}\n${end}`,
+  const after = before.replaceAll(
+    /(<!-- ([\w:]+) -->\n)[\s\S]*?(\n<!-- \/\w+ -->)/g,
+    (all, begin: string, marker: string, end: string) =>
+      byMarker[marker] === undefined ? all : `${begin}\n${byMarker[marker]}\n${end}`,
   );
   if (before === after) continue;
   isStale = true;

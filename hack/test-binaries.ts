@@ -1,6 +1,6 @@
 /**
- * Builds what only the tests of the chart, its alerts and the custom resources use: `node hack/test-binaries.ts`. On a fresh machine it takes minutes, which no test's time limit has.
- * A binary that is unavailable is one line and exit 1.
+ * Builds what only the tests of the chart, its alerts and the custom resources use: `node hack/test-binaries.ts`. On a fresh
+ * machine it takes minutes, which no test's time limit has. A binary that is unavailable is one line and exit 1.
  */
 import { dirname } from 'node:path';
 import { CommandError } from '../pkg/runtime/command-error.ts';

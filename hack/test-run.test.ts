@@ -17,7 +17,11 @@ afterAll(() => {
 /** A process that ends by no signal but SIGKILL, with this environment. */
 async function stubborn(environment: Record<string, string>): Promise<number> {
   const program = "process.on('SIGTERM', () => {}); setInterval(() => {}, 1000); console.log('up')";
-  const child = spawn(process.execPath, ['-e', program], { env: environment, stdio: ['ignore', 'pipe', 'ignore'], detached: true });
+  const child = spawn(process.execPath, ['-e', program], {
+    env: environment,
+    stdio: ['ignore', 'pipe', 'ignore'],
+    detached: true,
+  });
   await new Promise((resolve) => child.stdout.once('data', resolve));
   pids.push(child.pid as number);
   return child.pid as number;

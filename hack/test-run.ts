@@ -38,8 +38,8 @@ export class TestRun {
   }
 
   /**
-   * Begins a run of this process; its temporary files and the data of its stores lie in folders that go with it. `inMemory`: the data
-   * lie in memory where there is enough. Nothing of a run outlives the machine, so no test can tell; a measurement could.
+   * Begins a run of this process; its temporary files and the data of its stores lie in folders that go with it. `inMemory`: the
+   * data lie in memory where there is enough. Nothing of a run outlives the machine, so no test can tell; a measurement could.
    */
   static begin(root: string, { inMemory = false } = {}): TestRun {
     const run = new TestRun(`${process.pid}-${startTime(process.pid)}`, root);
@@ -71,7 +71,8 @@ export class TestRun {
   processes(): MarkedProcess[] {
     return markedProcesses().filter(
       ({ environment }) =>
-        environment['CARREL_TEST_RUN'] === this.id || this.#folders.some((folder) => environment['CARREL_HOME']?.startsWith(`${folder}/`)),
+        environment['CARREL_TEST_RUN'] === this.id ||
+        this.#folders.some((folder) => environment['CARREL_HOME']?.startsWith(`${folder}/`)),
     );
   }
 
@@ -107,8 +108,9 @@ export class TestRun {
 }
 
 /**
- * Whether the stores' data go into memory. Each tenant's schema is some hundred files, which Postgres creates and removes there for less than half
- * of the CPU time. tmpfs keeps extended attributes, which the object store needs, since Linux 6.6. Where memory is scarce the data go to the disk.
+ * Whether the stores' data go into memory. Each tenant's schema is some hundred files, which Postgres creates and removes there
+ * for less than half of the CPU time. tmpfs keeps extended attributes, which the object store needs, since Linux 6.6. Where
+ * memory is scarce the data go to the disk.
  */
 function hasMemory(): boolean {
   const [major = 0, minor = 0] = release().split('.').map(Number.parseFloat);

@@ -6,11 +6,10 @@ const TestSequencer = sequencer as unknown as typeof sequencer.default;
 type Sort = InstanceType<typeof TestSequencer>['sort'];
 
 /**
- * The order of jest's test files: the longest begin first, and unit tests, most of which take milliseconds, come last, so that no file runs alone
- * at the end.
- * Files that mostly wait stand between those that mostly compute, so that both CPUs have work. Those of the e2e lane come early, since its platform ends
- * with the last of them (jest/end-of-lanes.ts). Jest itself would go by the size of the files. `make test` prints the slowest files at its end; a new
- * one that takes over 20 s belongs here.
+ * The order of jest's test files: the longest begin first, and unit tests, most of which take milliseconds, come last, so that no
+ * file runs alone at the end. Files that mostly wait stand between those that mostly compute, so that both CPUs have work. Those
+ * of the e2e lane come early, since its platform ends with the last of them (jest/end-of-lanes.ts). Jest itself would go by the
+ * size of the files. `make test` prints the slowest files at its end; a new one that takes over 20 s belongs here.
  */
 export const LONGEST = [
   'test/e2e/cli.test.ts',

@@ -1,8 +1,8 @@
 /**
  * `make test`: lint, then all lanes of tests on real back ends, in one go.
- * The last line is `N passed, N failed, N skipped`; a check of lint that fails counts as one that failed. Exit 1 when anything failed.
- * Arguments go to jest, and lint is left out then: `node hack/test.ts --selectProjects unit`.
- * Ctrl-C, SIGTERM or the end of the process that began it ends everything that the run started; what a killed run left is ended by the next one.
+ * The last line is `N passed, N failed, N skipped`; a check of lint that fails counts as one that failed. Exit 1 when anything
+ * failed. Arguments go to jest, and lint is left out then: `node hack/test.ts --selectProjects unit`. Ctrl-C, SIGTERM or the end
+ * of the process that began it ends everything that the run started; what a killed run left is ended by the next one.
  */
 import { spawn } from 'node:child_process';
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
@@ -22,8 +22,8 @@ interface Results {
 
 const SLOWEST = 30;
 /**
- * V8's flags of jest and its workers. Each worker holds 100 MB of modules, and marking them costs a third of a second of CPU: by default that happens
- * for each 64 MiB of buffers that went by, and whenever a worker waits. Memory is not what is scarce here.
+ * V8's flags of jest and its workers. Each worker holds 100 MB of modules, and marking them costs a third of a second of CPU: by
+ * default that happens for each 64 MiB of buffers that went by, and whenever a worker waits. Memory is not what is scarce here.
  */
 const RARE_COLLECTIONS = [
   '--no-memory-reducer',
@@ -31,7 +31,10 @@ const RARE_COLLECTIONS = [
   '--min-semi-space-size=16',
   '--external-memory-accounted-in-global-limit',
 ] as const;
-/** Programs written in Go collect their garbage at 5 times of what they hold, not at twice: an API server then costs a fifth less CPU. */
+/**
+ * Programs written in Go collect their garbage at 5 times of what they hold, not at twice: an API server then costs a fifth less
+ * CPU.
+ */
 const RARE_COLLECTIONS_OF_GO = { GOGC: '400' } as const;
 const PARENT_POLL_MS = 1_000;
 
@@ -94,7 +97,12 @@ if (!isInterrupted) {
 /** Runs a program of ours to its end; flags of Node stand before its file. */
 async function succeeds(...args: readonly string[]): Promise<boolean> {
   // Each of jest's workers loads most of the sources.
-  const environment = { ...process.env, NODE_COMPILE_CACHE: compileCacheFolder(root), ...RARE_COLLECTIONS_OF_GO, ...run.environment };
+  const environment = {
+    ...process.env,
+    NODE_COMPILE_CACHE: compileCacheFolder(root),
+    ...RARE_COLLECTIONS_OF_GO,
+    ...run.environment,
+  };
   const child = spawn(process.execPath, args, { cwd: root, stdio: 'inherit', env: environment });
   const code = await new Promise<number>((resolve) => {
     child.once('exit', (code) => resolve(code ?? 1));

@@ -97,7 +97,9 @@ test('each code that a page of the server can show in place of another page has 
     .flatMap((file) => [...sourceOf(file).matchAll(/new Problem\(\s*'(\w+)'/g)].map(([, code = '']) => code))
     .filter((code) => !code.startsWith('share_password')); // the page of the link says it at its field
 
-  expect(codes).toEqual(expect.arrayContaining(['rate_limit_exceeded', 'unavailable', 'internal', 'payload_too_large', 'not_found']));
+  expect(codes).toEqual(
+    expect.arrayContaining(['rate_limit_exceeded', 'unavailable', 'internal', 'payload_too_large', 'not_found']),
+  );
   expect(codes.filter((code) => !Object.hasOwn(PAGE_ERRORS_DE, code))).toEqual([]);
 });
 
@@ -117,7 +119,9 @@ function reasons(): string[] {
     ...['client', 'guarded-connector'].flatMap((file) =>
       templates(`pkg/net/${file}.ts`, /new EgressError\('(?!aborted|request_refused)\w+', (?:`([^`]+)`|'([^']+)')/g),
     ),
-    ...templates('pkg/net/egress-error.ts', /\['(?!aborted|request_refused)\w+', '([^']+)'\]/g).map((text) => `lms.example ${text}`),
+    ...templates('pkg/net/egress-error.ts', /\['(?!aborted|request_refused)\w+', '([^']+)'\]/g).map(
+      (text) => `lms.example ${text}`,
+    ),
     ...templates('pkg/net/egress-error.ts', /new EgressError\('\w+', `([^`]+)`, \{ status/g),
   ];
   const answers = [302, 400, 401, 404, 409, 422, 429, 503].flatMap((status) =>
@@ -125,7 +129,10 @@ function reasons(): string[] {
   );
   const answered = answers.flatMap((answer) => ('reason' in answer ? [answer.reason] : []));
   const tokens = [
-    ...templates('pkg/lti/services/service-tokens.ts', /ServiceTokenError\([`'](the LMS gave no token: [^$`']+(?:\$\{missing[^`]*)?)[`']/g),
+    ...templates(
+      'pkg/lti/services/service-tokens.ts',
+      /ServiceTokenError\([`'](the LMS gave no token: [^$`']+(?:\$\{missing[^`]*)?)[`']/g,
+    ),
     ...templates('pkg/lti/services/service-client.ts', /ServiceTokenError\('([^']+)'/g),
     ...['', ' (invalid_client: unknown)'].map((said) => `the LMS gave no token: it answered 401${said}`),
     'the LMS gave no token: it answered 400 (bad iat); clocks differ: that of the LMS (2026-01-01T00:00:00Z) is 90 s behind ours (2026-01-01T00:01:30Z)',
@@ -149,7 +156,9 @@ test('each reason why a grade is not in the grade book is said in the language o
   const german = [...all, ...given].map((reason) => [reason, reasonInWords(reason)]);
 
   expect(all.length).toBeGreaterThan(80);
-  expect(german.filter(([reason, words]) => words === reason || /\b(the|its?|did|not|answer|ended)\b|\{/.test(words ?? ''))).toEqual([]);
+  expect(
+    german.filter(([reason, words]) => words === reason || /\b(the|its?|did|not|answer|ended)\b|\{/.test(words ?? '')),
+  ).toEqual([]);
   expect(reasonInWords('given up after 9 attempts: the LMS answered 503: Wartung')).toBe(
     'Ihr LMS hat mit Status 503 geantwortet: „Wartung“. Nach 9 Versuchen aufgegeben.',
   );

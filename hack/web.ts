@@ -1,6 +1,7 @@
 /**
- * Builds the browser's pages (pkg/web) to pkg/web/dist when their sources are not those that it was built from: `node hack/web.ts`.
- * Says nothing when there is nothing to do. Several may run at once; a server that reads meanwhile sees the old build or the new one.
+ * Builds the browser's pages (pkg/web) to pkg/web/dist when their sources are not those that it was built from: `node
+ * hack/web.ts`. Says nothing when there is nothing to do. Several may run at once; a server that reads meanwhile sees the old
+ * build or the new one.
  */
 import { createHash } from 'node:crypto';
 import { mkdirSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';

@@ -1,5 +1,6 @@
 /** For the help of commands about an installation: which one it is. */
-export const WHERE = 'Run it where the operator runs (kubectl exec); without CARREL_SHARDS_DIR it is the platform on this machine.';
+export const WHERE =
+  'Run it where the operator runs (kubectl exec); without CARREL_SHARDS_DIR it is the platform on this machine.';
 
 /** The same, and when a command about a job or a webhook fails. */
 export const WHERE_HELP = `

@@ -11,7 +11,10 @@ export interface Surroundings {
 /** Reads the settings of the installation when a command needs them. */
 export type FindInstallation = () => Promise<Installation>;
 
-/** The installation that the environment names, else the platform on this machine, of which a pod loads nothing. Throws ConfigError. */
+/**
+ * The installation that the environment names, else the platform on this machine, of which a pod loads nothing. Throws
+ * ConfigError.
+ */
 export async function installationFrom({ stateDirectory, env }: Omit<Surroundings, 'root'>): Promise<Installation> {
   const { installationOf } = await import('../../pkg/admin/installation.ts');
   return installationOf(env, {

@@ -25,7 +25,10 @@ interface OfJob {
 
 /** `carrel jobs`: jobs of the worker and of people, for whoever runs the installation. */
 export function addJobCommands(program: Command, installation: FindInstallation): void {
-  const jobs = program.command('jobs').description('jobs of the worker, dead letters too, and of people').addHelpText('after', STATES_HELP);
+  const jobs = program
+    .command('jobs')
+    .description('jobs of the worker, dead letters too, and of people')
+    .addHelpText('after', STATES_HELP);
   jobs
     .command('list')
     .description('list jobs that failed or wait for another attempt')
@@ -54,7 +57,11 @@ export function addJobCommands(program: Command, installation: FindInstallation)
       // A retry of an import reads its archive anew, by services of the tenant's server.
       const { retryJob } = await import('../../pkg/admin/commands/job-changes.ts');
       const { RETRYABLE_TASKS } = await import('../server/retryable-tasks.ts');
-      await retryJob(id, { ...of, installation: await installation(), kinds: RETRYABLE_TASKS.filter(({ name }) => name !== 'import') });
+      await retryJob(id, {
+        ...of,
+        installation: await installation(),
+        kinds: RETRYABLE_TASKS.filter(({ name }) => name !== 'import'),
+      });
     },
   );
   ofOne('cancel', "end a job of a person, or delete one of the worker's that does not run", CANCEL_HELP).action(

@@ -49,10 +49,12 @@ function addLinkKeys(keys: Command, installation: FindInstallation): void {
       await listLinkKeys({ ...of, installation: await installation() });
     },
   );
-  command('rotate', 'sign with a new key from now on; placed links go on working').action(async (of: { tenant: string; json: boolean }) => {
-    const { rotateLinkKey } = await import('../../pkg/admin/commands/link-keys.ts');
-    await rotateLinkKey({ ...of, installation: await installation() });
-  });
+  command('rotate', 'sign with a new key from now on; placed links go on working').action(
+    async (of: { tenant: string; json: boolean }) => {
+      const { rotateLinkKey } = await import('../../pkg/admin/commands/link-keys.ts');
+      await rotateLinkKey({ ...of, installation: await installation() });
+    },
+  );
   command('withdraw', 'delete a former key: no link that it signed opens anything any more, in any course')
     .argument('<id>', 'as `carrel keys links list` shows it')
     .action(async (id: string, of: { tenant: string; json: boolean }) => {

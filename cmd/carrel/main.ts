@@ -24,7 +24,9 @@ enableCompileCache(env['NODE_COMPILE_CACHE'] || compileCacheFolder(root));
 process.stdout.on('error', (error: NodeJS.ErrnoException) => process.exit(error.code === 'EPIPE' ? 0 : 1));
 
 const program = new Command('carrel')
-  .description('Runs the platform on one machine. Its state directory is .carrel (CARREL_HOME); tenants answer on port 8080 (CARREL_PORT).')
+  .description(
+    'Runs the platform on one machine. Its state directory is .carrel (CARREL_HOME); tenants answer on port 8080 (CARREL_PORT).',
+  )
   .showHelpAfterError()
   .configureHelp({ showGlobalOptions: true });
 

@@ -19,7 +19,9 @@ export function addPlatformCommands(program: Command, { stateDirectory, root, en
     .command('up')
     .description('start the platform: binaries, stores, control plane, operator, samples; a second run is harmless')
     .addOption(
-      new Option('--only <what>', 'do not start operator and worker; do not apply custom resources and samples').choices(['platform']),
+      new Option('--only <what>', 'do not start operator and worker; do not apply custom resources and samples').choices([
+        'platform',
+      ]),
     )
     .action(async ({ only }: { only?: string }) => {
       const { up } = await import('../../pkg/local/commands/up.ts');

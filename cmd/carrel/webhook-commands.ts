@@ -20,7 +20,10 @@ const INTERRUPTED = 130;
 
 /** `carrel webhooks`: webhooks of tenants and their deliveries, for whoever runs the installation. */
 export function addWebhookCommands(program: Command, installation: FindInstallation): void {
-  const webhooks = program.command('webhooks').description('webhooks of tenants and their deliveries').addHelpText('after', WHERE_HELP);
+  const webhooks = program
+    .command('webhooks')
+    .description('webhooks of tenants and their deliveries')
+    .addHelpText('after', WHERE_HELP);
   webhooks
     .command('list')
     .description('list the webhooks of a tenant, and how many of their deliveries are due')

@@ -35,7 +35,9 @@ export const helpersConfigSchema = z.object({
       `translators in the order in which they are tried, of ${PROVIDERS.join(', ')}; one without its key, address or program is left out`,
     ),
   CARREL_GOOGLE_TRANSLATE_KEY: key().describe('an API key of Google Cloud Translation'),
-  CARREL_GOOGLE_TRANSLATE_URL: address().default('https://translation.googleapis.com').describe('the address of Google Cloud Translation'),
+  CARREL_GOOGLE_TRANSLATE_URL: address()
+    .default('https://translation.googleapis.com')
+    .describe('the address of Google Cloud Translation'),
   CARREL_AZURE_TRANSLATOR_KEY: key().describe('a key of Azure Translator'),
   CARREL_AZURE_TRANSLATOR_REGION: key().describe('the region of that key, where it is not global'),
   CARREL_AZURE_TRANSLATOR_URL: address()
@@ -45,7 +47,9 @@ export const helpersConfigSchema = z.object({
   CARREL_DEEPL_URL: address().optional().describe('the address of DeepL; default: that of the key’s plan'),
   CARREL_LIBRETRANSLATE_URL: address().optional().describe('the address of a LibreTranslate'),
   CARREL_LIBRETRANSLATE_KEY: key().describe('its API key, where it wants one'),
-  CARREL_HELPERS_CONCURRENCY: wholeNumber(1, 256).default(16).describe('translations of text at once, 1 to 256; four times as many wait'),
+  CARREL_HELPERS_CONCURRENCY: wholeNumber(1, 256)
+    .default(16)
+    .describe('translations of text at once, 1 to 256; four times as many wait'),
   CARREL_HELPERS_TIMEOUT_SECONDS: wholeNumber(1, 600).default(55).describe('seconds until a reply must begin, 1 to 600'),
   CARREL_HELPERS_PDF_PROGRAMS: z
     .string()
@@ -53,11 +57,15 @@ export const helpersConfigSchema = z.object({
     .transform(commaSeparated)
     .refine((names) => names.every(isPdfProgram), `must be some of ${PDF_PROGRAMS.join(', ')}, or empty`)
     .transform((names) => names.filter(isPdfProgram))
-    .describe(`programs that optimise PDFs beside the library where they are installed, of ${PDF_PROGRAMS.join(', ')}; may be empty`),
+    .describe(
+      `programs that optimise PDFs beside the library where they are installed, of ${PDF_PROGRAMS.join(', ')}; may be empty`,
+    ),
   CARREL_HELPERS_PDF_CONCURRENCY: wholeNumber(1, 64).default(2).describe('PDFs at once, 1 to 64; four times as many wait'),
   CARREL_HELPERS_PDF_MAX_MIB: wholeNumber(1, 4096).default(200).describe('MiB that a PDF may have, 1 to 4096'),
   CARREL_HELPERS_PDF_MAX_PAGES: wholeNumber(1, 100_000).default(2_000).describe('pages that a PDF may have, 1 to 100000'),
-  CARREL_HELPERS_PDF_MEMORY_MIB: wholeNumber(128, 65_536).default(1024).describe('MiB of memory that a conversion may take, 128 to 65536'),
+  CARREL_HELPERS_PDF_MEMORY_MIB: wholeNumber(128, 65_536)
+    .default(1024)
+    .describe('MiB of memory that a conversion may take, 128 to 65536'),
   CARREL_HELPERS_PORT: wholeNumber(0, 65_535).default(8080).describe('the port of the helpers, 8080'),
   CARREL_LISTEN_HOST: z.string().min(1).optional().describe('the address to listen on; default: all'),
   CARREL_OPS_PORT: wholeNumber(0, 65_535).default(9090).describe('a port for probes and metrics, 9090'),

@@ -23,7 +23,12 @@ test.each([
 });
 
 const CLOUDS = [
-  ['google', (url: string) => ({ CARREL_GOOGLE_TRANSLATE_KEY: 'key-1', CARREL_GOOGLE_TRANSLATE_URL: url }), 'x-goog-api-key', 'key-1'],
+  [
+    'google',
+    (url: string) => ({ CARREL_GOOGLE_TRANSLATE_KEY: 'key-1', CARREL_GOOGLE_TRANSLATE_URL: url }),
+    'x-goog-api-key',
+    'key-1',
+  ],
   [
     'azure',
     (url: string) => ({ CARREL_AZURE_TRANSLATOR_KEY: 'key-2', CARREL_AZURE_TRANSLATOR_URL: url }),
@@ -34,26 +39,32 @@ const CLOUDS = [
   ['libretranslate', (url: string) => ({ CARREL_LIBRETRANSLATE_URL: url }), 'content-type', 'application/json'],
 ] as const;
 
-test.each(CLOUDS)('%s translates by its documented API, with its key, and the reply names it', async (name, settings, header, value) => {
-  await using service = await startTranslationService(name);
-  await using helpers = await startHelpers(settings(service.url));
+test.each(CLOUDS)(
+  '%s translates by its documented API, with its key, and the reply names it',
+  async (name, settings, header, value) => {
+    await using service = await startTranslationService(name);
+    await using helpers = await startHelpers(settings(service.url));
 
-  const { body } = await helpers.translate({ text: 'Good  morning.\n', target_language: 'ES-mx', source_language: 'auto' });
+    const { body } = await helpers.translate({ text: 'Good  morning.\n', target_language: 'ES-mx', source_language: 'auto' });
 
-  expect(body).toEqual({ text: 'GOOD  MORNING.\n', source_language: 'en', provider: name });
-  expect(service.seen.at(-1)?.headers[header]).toBe(value);
-});
+    expect(body).toEqual({ text: 'GOOD  MORNING.\n', source_language: 'en', provider: name });
+    expect(service.seen.at(-1)?.headers[header]).toBe(value);
+  },
+);
 
-test.each(CLOUDS)('%s gets a long text in requests that its API allows, and the parts fit together', async (...[name, settings]) => {
-  await using service = await startTranslationService(name);
-  await using helpers = await startHelpers(settings(service.url));
-  const text = 'One sentence of an article. 😀 Another one!\n'.repeat(1_100).slice(0, 48_000);
+test.each(CLOUDS)(
+  '%s gets a long text in requests that its API allows, and the parts fit together',
+  async (...[name, settings]) => {
+    await using service = await startTranslationService(name);
+    await using helpers = await startHelpers(settings(service.url));
+    const text = 'One sentence of an article. 😀 Another one!\n'.repeat(1_100).slice(0, 48_000);
 
-  const { body } = await helpers.translate({ text, target_language: 'es' });
+    const { body } = await helpers.translate({ text, target_language: 'es' });
 
-  expect(body['text']).toBe(text.toUpperCase());
-  expect(Math.max(...service.seen.map(({ body: sent }) => JSON.stringify(sent ?? '').length))).toBeLessThan(128 * 1024);
-});
+    expect(body['text']).toBe(text.toUpperCase());
+    expect(Math.max(...service.seen.map(({ body: sent }) => JSON.stringify(sent ?? '').length))).toBeLessThan(128 * 1024);
+  },
+);
 
 const FAULTS: Fault[] = ['refuses', 'breaks', 'truncates', 'redirects', 'sends garbage', 'sends too few', 'never ends'];
 
@@ -94,13 +105,20 @@ test('a service that refuses one text is still the first for the next one; where
   const next = await translate();
 
   expect(passed.body['provider']).toBe('libretranslate');
-  expect([refused.status, refused.body]).toEqual([400, { error: 'validation_failed', message: 'text: no translator here takes it.' }]);
+  expect([refused.status, refused.body]).toEqual([
+    400,
+    { error: 'validation_failed', message: 'text: no translator here takes it.' },
+  ]);
   expect(next.body['provider']).toBe('deepl');
 });
 
 test('blanks are nothing to translate: no service is asked for them', async () => {
   await using deepl = await startTranslationService('deepl');
-  await using helpers = await startHelpers({ CARREL_HELPERS_PROVIDERS: 'deepl', CARREL_DEEPL_KEY: 'key', CARREL_DEEPL_URL: deepl.url });
+  await using helpers = await startHelpers({
+    CARREL_HELPERS_PROVIDERS: 'deepl',
+    CARREL_DEEPL_KEY: 'key',
+    CARREL_DEEPL_URL: deepl.url,
+  });
 
   const { status, body } = await helpers.translate({ text: ' \n\n ', target_language: 'es', source_language: 'en' });
 
@@ -207,7 +225,11 @@ test('Apertium translates where it is installed, and where it is not the diction
   const text = 'Good morning.\n\nThe students read the book.\n\x1e $HOME \\ [x] ^y$';
   const expected = withApertium
     ? { text: 'Buenos días.\n\nEl alumnado leído el libro.\n  $Casa \\ [x] ^y$', source_language: 'en', provider: 'apertium' }
-    : { text: 'Bueno mañana.\n\nEl estudiantes leer el libro.\n\x1e $HOME \\ [x] ^y$', source_language: 'en', provider: 'dictionary' };
+    : {
+        text: 'Bueno mañana.\n\nEl estudiantes leer el libro.\n\x1e $HOME \\ [x] ^y$',
+        source_language: 'en',
+        provider: 'dictionary',
+      };
 
   expect((await helpers.translate({ text, target_language: 'es' })).body).toEqual(expected);
   expect((await helpers.translate({ text: 'Los libros.', target_language: 'es' })).body['text']).toBe('Los libros.');

@@ -28,7 +28,11 @@ const list = z
 const peers = z
   .array(
     z
-      .strictObject({ namespaceSelector: z.looseObject({}), podSelector: z.looseObject({}), ipBlock: z.looseObject({ cidr: z.string() }) })
+      .strictObject({
+        namespaceSelector: z.looseObject({}),
+        podSelector: z.looseObject({}),
+        ipBlock: z.looseObject({ cidr: z.string() }),
+      })
       .partial(),
   )
   .max(50)
@@ -45,7 +49,9 @@ const tenantNetwork = z.strictObject({
 const parseTenantNetwork = (text: string): TenantNetwork => tenantNetwork.parse(JSON.parse(text)) as TenantNetwork;
 
 export const operatorConfigSchema = z.object({
-  CARREL_SHARDS_DIR: z.string().describe('a directory with one subdirectory per Postgres shard, each with files url and tenant-address'),
+  CARREL_SHARDS_DIR: z
+    .string()
+    .describe('a directory with one subdirectory per Postgres shard, each with files url and tenant-address'),
   ...platformSettings,
   CARREL_REDIS_ADDRESS: z.string().min(1).describe('host:port of Redis as tenants connect to it'),
   CARREL_S3_ENDPOINT: url(/^https?$/).describe('the address of the object store, https://host:port'),
@@ -86,7 +92,9 @@ export const operatorConfigSchema = z.object({
     .string()
     .regex(/^(gateway|([0-9]{1,5}(h|m|s|ms)){1,4})$/, 'must be a time such as 10m, or gateway')
     .default('0s')
-    .describe('how long a Gateway may take for a request, such as 10m; 0s, the default: no limit; gateway: what it takes by itself'),
+    .describe(
+      'how long a Gateway may take for a request, such as 10m; 0s, the default: no limit; gateway: what it takes by itself',
+    ),
   CARREL_PUBLIC_SCHEME: z.enum(['http', 'https']).default('https').describe('http or https, as clients connect to tenants'),
   CARREL_PUBLIC_PORT: wholeNumber(1, 65_535).optional().describe('the port that clients connect to; default: the standard one'),
   CARREL_IMAGE: z.string().describe('the image of the server, repository:tag'),
@@ -97,7 +105,9 @@ export const operatorConfigSchema = z.object({
   CARREL_POD_LABELS: list.describe(
     'label keys that tenants may give their pods, comma-separated; a final * allows all keys with that prefix',
   ),
-  CARREL_POD_ANNOTATIONS: list.describe('annotation keys that tenants may give their pods, comma-separated, with a final * as above'),
+  CARREL_POD_ANNOTATIONS: list.describe(
+    'annotation keys that tenants may give their pods, comma-separated, with a final * as above',
+  ),
   CARREL_TOLERATIONS: list.describe('keys of taints that the pods of tenants may tolerate, comma-separated; * allows all'),
   CARREL_PRIORITY_CLASSES: list.describe('priority classes that tenants may give their pods, comma-separated'),
   CARREL_EGRESS_ALLOW: z
@@ -146,7 +156,10 @@ export const operatorConfigSchema = z.object({
     .describe("the directory with token and ca.crt of the pod's ServiceAccount; read unless KUBECONFIG is set"),
   CARREL_LISTEN_HOST: z.string().optional().describe('the address that the ops port listens on; default: all'),
   CARREL_OPS_PORT: wholeNumber(0, 65_535).default(9090).describe('the port of /healthz, /readyz and /metrics'),
-  CARREL_LOG_LEVEL: z.enum(['trace', 'debug', 'info', 'warn', 'error']).default('info').describe('trace, debug, info, warn or error'),
+  CARREL_LOG_LEVEL: z
+    .enum(['trace', 'debug', 'info', 'warn', 'error'])
+    .default('info')
+    .describe('trace, debug, info, warn or error'),
   ...traceSettings,
 });
 
@@ -172,7 +185,8 @@ export const settingsOf = (config: OperatorConfig, suspendedAnswer?: SuspendedAn
   tenantNamespaces: [...new Set(config.CARREL_TENANT_NAMESPACES)],
   baseDomain: config.CARREL_BASE_DOMAIN,
   allowedHosts: config.CARREL_ALLOWED_HOSTS,
-  apiHost: config.CARREL_API_HOST?.[0] ?? (config.CARREL_BASE_DOMAIN === undefined ? undefined : `api.${config.CARREL_BASE_DOMAIN}`),
+  apiHost:
+    config.CARREL_API_HOST?.[0] ?? (config.CARREL_BASE_DOMAIN === undefined ? undefined : `api.${config.CARREL_BASE_DOMAIN}`),
   routeTimeout: config.CARREL_ROUTE_TIMEOUT === 'gateway' ? undefined : config.CARREL_ROUTE_TIMEOUT,
   reservedHosts: config.CARREL_RESERVED_HOSTS,
   publicScheme: config.CARREL_PUBLIC_SCHEME,
@@ -193,7 +207,11 @@ export const settingsOf = (config: OperatorConfig, suspendedAnswer?: SuspendedAn
   traces:
     config.OTEL_EXPORTER_OTLP_ENDPOINT === undefined
       ? undefined
-      : { endpoint: config.OTEL_EXPORTER_OTLP_ENDPOINT, sampler: config.OTEL_TRACES_SAMPLER, ratio: config.OTEL_TRACES_SAMPLER_ARG },
+      : {
+          endpoint: config.OTEL_EXPORTER_OTLP_ENDPOINT,
+          sampler: config.OTEL_TRACES_SAMPLER,
+          ratio: config.OTEL_TRACES_SAMPLER_ARG,
+        },
   egressAllow: config.CARREL_EGRESS_ALLOW,
   trustedCertificates: config.CARREL_TRUSTED_CERTIFICATES_FILE,
   platformKeys: config.CARREL_PLATFORM_KEYS.map(({ id }) => id),

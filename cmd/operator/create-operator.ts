@@ -46,7 +46,14 @@ export function createOperator(config: OperatorConfig, options: Options): Operat
   const client = new KubeClient({ kubeConfig, metrics, clock, userAgent: 'carrel-operator' });
   const platformKeys = config.CARREL_PLATFORM_KEYS;
   const sealer = new Sealer(platformKeys, random);
-  const shards = new Shards({ shards: readShards(config.CARREL_SHARDS_DIR), sealer, clock, random, log, ...(observe ? { observe } : {}) });
+  const shards = new Shards({
+    shards: readShards(config.CARREL_SHARDS_DIR),
+    sealer,
+    clock,
+    random,
+    log,
+    ...(observe ? { observe } : {}),
+  });
   const redis = new TenantRedis({ url: config.CARREL_REDIS_ADMIN_URL, log });
   const access = storageAdminOf(config);
   const storage = access && new StorageAdmin(access);

@@ -17,7 +17,9 @@ const bytes = () =>
 
 const rateLimit = (limit: { readonly default: number; readonly max: number }) => wholeNumber(1, limit.max).default(limit.default);
 
-/** The settings of a tenant's server, by the names of their environment variables. The operator writes all but CARREL_LISTEN_HOST. */
+/**
+ * The settings of a tenant's server, by the names of their environment variables. The operator writes all but CARREL_LISTEN_HOST.
+ */
 export const serverConfigSchema = z.object({
   CARREL_TENANT_SLUG: z
     .string()
@@ -68,8 +70,12 @@ export const serverConfigSchema = z.object({
   CARREL_TRASH_RETENTION_SECONDS: wholeNumber(3_600, 99_999 * 86_400)
     .default(30 * 86_400)
     .describe('seconds that what is deleted stays in the trash, 2592000'),
-  CARREL_VERSIONS_KEEP: wholeNumber(1, 10_000).default(50).describe('versions of a file that are kept, the current one included, 50'),
-  CARREL_VERSIONS_DAYS: wholeNumber(1, 36_500).optional().describe('days that a version is kept after it was replaced; left out: for ever'),
+  CARREL_VERSIONS_KEEP: wholeNumber(1, 10_000)
+    .default(50)
+    .describe('versions of a file that are kept, the current one included, 50'),
+  CARREL_VERSIONS_DAYS: wholeNumber(1, 36_500)
+    .optional()
+    .describe('days that a version is kept after it was replaced; left out: for ever'),
   CARREL_TRUSTED_PROXIES: wholeNumber(0, 10).default(0).describe('how many proxies are in front, 0 to 10'),
   CARREL_LOG_LEVEL: logLevel,
   ...traceSettings,

@@ -13,7 +13,10 @@ import { tasksFeature } from '../../pkg/tasks/tasks.ts';
 import { webhooks } from '../../pkg/webhooks/webhooks.ts';
 import { RETRYABLE_TASKS } from './retryable-tasks.ts';
 
-/** What a tenant's server does. A new feature is one line here (docs/architecture.md, "Add a feature"). A deleted user's tasks go before their content, and tags are copied while the files are still theirs. */
+/**
+ * What a tenant's server does. A new feature is one line here (docs/architecture.md, "Add a feature"). A deleted user's tasks go
+ * before their content, and tags are copied while the files are still theirs.
+ */
 export const FEATURES: readonly Feature[] = [
   accountsFeature(),
   tasksFeature(RETRYABLE_TASKS),

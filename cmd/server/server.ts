@@ -47,7 +47,12 @@ export async function createServer(config: ServerConfig, options: ServerOptions)
   };
 
   let refusal: string | null = 'starting';
-  const ops = await startOpsServer({ host: config.CARREL_LISTEN_HOST, port: config.CARREL_OPS_PORT, metrics, ready: () => refusal });
+  const ops = await startOpsServer({
+    host: config.CARREL_LISTEN_HOST,
+    port: config.CARREL_OPS_PORT,
+    metrics,
+    ready: () => refusal,
+  });
   const listener = createListener(createApp(http, endpoints, pages), random);
   await listen(listener.server, config.CARREL_PORT, config.CARREL_LISTEN_HOST);
   refusal = null;

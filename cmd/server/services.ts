@@ -48,7 +48,11 @@ export interface ServerServices extends TenantServices {
 const WEB_FOLDER = join(import.meta.dirname, '../../pkg/web/dist');
 
 /** Creates the services of one tenant from the server's settings. Connects to no back end. Throws ConfigError. */
-export async function createServices(config: ServerConfig, features: readonly Feature[], options: ServiceOptions): Promise<ServerServices> {
+export async function createServices(
+  config: ServerConfig,
+  features: readonly Feature[],
+  options: ServiceOptions,
+): Promise<ServerServices> {
   const { log, clock = systemClock, random = systemRandom, observeSql, observeRedis } = options;
   const tenant = { slug: config.CARREL_TENANT_SLUG, id: config.CARREL_TENANT_ID, name: config.CARREL_TENANT_NAME };
   const appUrl = config.CARREL_APP_URL;

@@ -26,12 +26,18 @@ export const workerConfigSchema = z.object({
     .transform((text) => parseAllowedRanges(text))
     .describe('private address ranges that webhooks, LMSs and storage of tenants may use, such as 127.0.0.0/8,::1/128'),
   ...trustedCertificatesFile,
-  CARREL_WEBHOOK_RETRY_SECONDS: waits().describe('delays between the attempts of a webhook delivery, in seconds, comma-separated'),
+  CARREL_WEBHOOK_RETRY_SECONDS: waits().describe(
+    'delays between the attempts of a webhook delivery, in seconds, comma-separated',
+  ),
   CARREL_WEBHOOK_TIMEOUT_SECONDS: wholeNumber(1, 60).default(15).describe('timeout of a webhook request in seconds, 1 to 60'),
-  CARREL_GRADE_RETRY_SECONDS: waits().describe('delays between the attempts to send a grade to an LMS, in seconds, comma-separated'),
+  CARREL_GRADE_RETRY_SECONDS: waits().describe(
+    'delays between the attempts to send a grade to an LMS, in seconds, comma-separated',
+  ),
   CARREL_LISTEN_HOST: z.string().min(1).optional().describe('the address to listen on; default: all'),
   CARREL_OPS_PORT: wholeNumber(0, 65_535).default(9090).describe('a port for probes and metrics, 9090'),
-  CARREL_DATABASE_POOL_SIZE: wholeNumber(2, 100).default(20).describe('the most connections to each shard, 2 to 100, besides 4 for leases'),
+  CARREL_DATABASE_POOL_SIZE: wholeNumber(2, 100)
+    .default(20)
+    .describe('the most connections to each shard, 2 to 100, besides 4 for leases'),
   CARREL_LOG_LEVEL: logLevel,
   ...traceSettings,
 });
@@ -43,5 +49,6 @@ export const readShardUrls = (dir: string): { name: string; url: string }[] =>
   readShardFolders(
     dir,
     ['workerUrl'],
-    (what) => new ConfigError(`worker: CARREL_SHARDS_DIR: ${what}. Give it a folder per shard with a file worker-url (docs/operate.md).`),
+    (what) =>
+      new ConfigError(`worker: CARREL_SHARDS_DIR: ${what}. Give it a folder per shard with a file worker-url (docs/operate.md).`),
   ).map(({ name, workerUrl }) => ({ name, url: workerUrl }));

@@ -20,7 +20,10 @@ import { workerJobs } from './jobs.ts';
 const LEASE_POOL_SIZE = 4;
 /** A step of a job may take as long as a tenant's role lets a statement last. */
 const QUERY_TIMEOUT_MS = 60_000;
-/** Those statements take milliseconds. A connection that answers none within this is given up: until then its queue leases nothing. */
+/**
+ * Those statements take milliseconds. A connection that answers none within this is given up: until then its queue leases
+ * nothing.
+ */
 const LEASE_QUERY_TIMEOUT_MS = 3_000;
 
 let log: Logger = silentLogger;
@@ -71,6 +74,12 @@ function poolsOf(url: string, { CARREL_DATABASE_POOL_SIZE: poolSize }: WorkerCon
   return {
     db: new Database({ url, poolSize, queryTimeoutMs: QUERY_TIMEOUT_MS, connectionUses: USES_OF_A_CONNECTION, log }),
     // Its statements run no function of a tenant, and a log-in would delay a delivery.
-    leasePool: new SqlPool({ url, poolSize: LEASE_POOL_SIZE, queryTimeoutMs: LEASE_QUERY_TIMEOUT_MS, connectionUses: Infinity, log }),
+    leasePool: new SqlPool({
+      url,
+      poolSize: LEASE_POOL_SIZE,
+      queryTimeoutMs: LEASE_QUERY_TIMEOUT_MS,
+      connectionUses: Infinity,
+      log,
+    }),
   };
 }

@@ -60,21 +60,38 @@ test('a Tenant that nobody has seen yet, or whose change nobody has seen, progre
 test('a Tenant that is being deleted progresses, whatever its conditions say', async () => {
   const ready = (await tenantAfter('WorkloadAvailable', good)) as { metadata: object };
 
-  expect(healthOf({ ...ready, metadata: { ...ready.metadata, deletionTimestamp: '2026-01-02T03:04:05Z' } }).status).toBe('Progressing');
+  expect(healthOf({ ...ready, metadata: { ...ready.metadata, deletionTimestamp: '2026-01-02T03:04:05Z' } }).status).toBe(
+    'Progressing',
+  );
 });
 
 test('a suspended Tenant is suspended, also when something else is wrong', async () => {
   expect(healthOf(await tenantAfter('WorkloadAvailable', good, { suspended: true })).status).toBe('Suspended');
-  expect(healthOf(await tenantAfter('DatabaseReady', failing('ShardMissing', true), { suspended: true })).status).toBe('Suspended');
+  expect(healthOf(await tenantAfter('DatabaseReady', failing('ShardMissing', true), { suspended: true })).status).toBe(
+    'Suspended',
+  );
 });
 
 test('a step that waits for another progresses', async () => {
-  const waiting = async () => ({ ...(await good()), status: 'Unknown' as const, reason: 'WaitingForDatabaseReady', message: 'Waiting' });
+  const waiting = async () => ({
+    ...(await good()),
+    status: 'Unknown' as const,
+    reason: 'WaitingForDatabaseReady',
+    message: 'Waiting',
+  });
 
   expect(healthOf(await tenantAfter('WorkloadAvailable', waiting)).status).toBe('Progressing');
 });
 
-const PROGRESSING = ['Deleting', 'NamespaceTerminating', 'NamespaceUnknown', 'Pending', 'RollingOut', 'TenantDeleting', 'WaitingForTenant'];
+const PROGRESSING = [
+  'Deleting',
+  'NamespaceTerminating',
+  'NamespaceUnknown',
+  'Pending',
+  'RollingOut',
+  'TenantDeleting',
+  'WaitingForTenant',
+];
 const SUSPENDED = ['ClientIdMissing', 'ScaledToZero', 'Suspended'];
 const page = readFileSync(join(ROOT, 'docs/operate.md'), 'utf8');
 const reasons = wordsOf(/<!-- reasons -->([\s\S]*?)<!-- \/reasons -->/.exec(page)?.[1] ?? '', /^\| `(\w+)` \|/gm);

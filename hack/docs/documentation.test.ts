@@ -15,8 +15,8 @@ import { tenantMigrations } from '../../pkg/store/postgres/migrations/tenant/ind
 import { citing, pages, ROOT, sources, wordsOf } from './documentation.ts';
 
 /*
- * What the documentation names exists, and what a reader may meet is in the documentation: settings, commands, error codes, reasons.
- * What comments cite is in the repository.
+ * What the documentation names exists, and what a reader may meet is in the documentation: settings, commands, error codes,
+ * reasons. What comments cite is in the repository.
  */
 const documentation = pages();
 const allText = documentation.map(({ text }) => text).join('\n');
@@ -26,7 +26,14 @@ const allCode = code.map(({ text }) => text).join('\n');
 const SETTING = /\b((?:(?:CARREL|OTEL)_[A-Z0-9_]*[A-Z0-9])|KUBEBUILDER_ASSETS|XDG_CACHE_HOME)\b/g;
 
 /** Variables by which our own programs speak to each other, and those of the test run: nobody sets them by hand. */
-const INTERNAL_SETTINGS = ['CARREL_POD', 'CARREL_POD_UID', 'CARREL_PROGRAM', 'CARREL_TEST_DATA', 'CARREL_TEST_RUN', 'CARREL_VOLUME_ROOT'];
+const INTERNAL_SETTINGS = [
+  'CARREL_POD',
+  'CARREL_POD_UID',
+  'CARREL_PROGRAM',
+  'CARREL_TEST_DATA',
+  'CARREL_TEST_RUN',
+  'CARREL_VOLUME_ROOT',
+];
 
 test('every setting of a program and of the command line is documented, and the documentation names no other', () => {
   const inSchemas = [operatorConfigSchema, workerConfigSchema, serverConfigSchema, helpersConfigSchema].flatMap((schema) =>
@@ -121,7 +128,9 @@ interface SchemaNode {
 /** The paths of a resource's fields that do not say "Not used yet", neither themselves nor above. */
 function usedFields(node: SchemaNode, path = ''): string[] {
   if (/\bNot used yet\b/.test(node.description ?? '')) return [];
-  const below = Object.entries(node.properties ?? {}).flatMap(([name, field]) => usedFields(field, path === '' ? name : `${path}.${name}`));
+  const below = Object.entries(node.properties ?? {}).flatMap(([name, field]) =>
+    usedFields(field, path === '' ? name : `${path}.${name}`),
+  );
   return [...(path === '' ? [] : [path]), ...below, ...(node.items ? usedFields(node.items, path) : [])];
 }
 
@@ -186,7 +195,8 @@ const GOOD_NEWS = [
   'StorageReady',
   'Synced',
 ];
-const REASON = /(?:new ConditionError\(\s*'|reason: '|\brefused?\('|(?:postgres|redis|s3): '(?=\w+Unavailable'))([A-Z][A-Za-z]+)'/g;
+const REASON =
+  /(?:new ConditionError\(\s*'|reason: '|\brefused?\('|(?:postgres|redis|s3): '(?=\w+Unavailable'))([A-Z][A-Za-z]+)'/g;
 /** Those that a resource has by default, before the operator has looked at it. */
 const REASON_BY_DEFAULT = /\breason: ([A-Z][A-Za-z]+),/g;
 const definitions = readdirSync(join(ROOT, 'crds'))
@@ -226,10 +236,15 @@ test('a page of docs/ that a comment cites exists, with the section that the com
 
 test('each attack in docs/design/testing.md names a test that there is', () => {
   const [, table = ''] = /<!-- attacks -->([\s\S]*?)<!-- \/attacks -->/.exec(allText) ?? [];
-  const attacks = [...table.matchAll(/\| (test\/\S+\.ts): (.+) \|$/gm)].map(([, file = '', sentence = '']) => ({ file, sentence }));
+  const attacks = [...table.matchAll(/\| (test\/\S+\.ts): (.+) \|$/gm)].map(([, file = '', sentence = '']) => ({
+    file,
+    sentence,
+  }));
   const dangling = attacks.filter(({ file, sentence }) => {
     const lines = existsSync(join(ROOT, file)) ? readFileSync(join(ROOT, file), 'utf8').split('\n') : [];
-    return !lines.some((line) => /^ *(?:test|\]\)\(|['"])/.test(line) && (line.includes(`'${sentence}`) || line.includes(`"${sentence}`)));
+    return !lines.some(
+      (line) => /^ *(?:test|\]\)\(|['"])/.test(line) && (line.includes(`'${sentence}`) || line.includes(`"${sentence}`)),
+    );
   });
 
   expect(attacks.length).toBe(table.split('\n').filter((line) => line.startsWith('| ')).length - 1);

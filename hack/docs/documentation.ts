@@ -49,9 +49,14 @@ const CITING = ['cmd', 'pkg', 'hack', 'test', 'crds', 'charts', 'config', 'Makef
 
 /** Every file that a person writes and that may cite a document: code, tests, manifests, scripts. */
 export function citing(): { file: string; text: string }[] {
-  return execFileSync('git', ['ls-files', '--cached', '--others', '--exclude-standard', ...CITING], { cwd: ROOT, encoding: 'utf8' })
+  return execFileSync('git', ['ls-files', '--cached', '--others', '--exclude-standard', ...CITING], {
+    cwd: ROOT,
+    encoding: 'utf8',
+  })
     .split('\n')
-    .filter((file) => /(\.(tsx?|m?js|go|py|ya?ml|css|html|toml)|Makefile|Dockerfile)$/.test(file) && !file.startsWith('hack/docs/'))
+    .filter(
+      (file) => /(\.(tsx?|m?js|go|py|ya?ml|css|html|toml)|Makefile|Dockerfile)$/.test(file) && !file.startsWith('hack/docs/'),
+    )
     .filter((file) => existsSync(join(ROOT, file)))
     .map((file) => ({ file, text: readFileSync(join(ROOT, file), 'utf8') }));
 }

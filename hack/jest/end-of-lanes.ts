@@ -19,8 +19,9 @@ export function fileEnded(test: OfLane): boolean {
 }
 
 /**
- * Jest's reporter that stops the platform of the e2e lane (test/support/e2e-setup.mjs) when the last of its files has ended, while the other lanes go on:
- * an idle platform takes a fifteenth of a CPU. globalTeardown waits for the same end, and reports it where it fails.
+ * Jest's reporter that stops the platform of the e2e lane (test/support/e2e-setup.mjs) when the last of its files has ended,
+ * while the other lanes go on: an idle platform takes a fifteenth of a CPU. globalTeardown waits for the same end, and reports it
+ * where it fails.
  */
 export default class EndOfLanes {
   onTestResult(test: OfLane): void {

@@ -1,7 +1,7 @@
 /**
- * Jest's `testRunner`: jest-circus as it is, with the files loaded by Node itself. Jest would load them into a context of their own for
- * each test file, with everything that they import (0.5 s of CPU a file). Here the modules of the product, of its libraries and of test/support are loaded
- * once a worker, as in production; a test file itself is loaded once anyway.
+ * Jest's `testRunner`: jest-circus as it is, with the files loaded by Node itself. Jest would load them into a context of their
+ * own for each test file, with everything that they import (0.5 s of CPU a file). Here the modules of the product, of its
+ * libraries and of test/support are loaded once a worker, as in production; a test file itself is loaded once anyway.
  */
 import { createRequire, flushCompileCache, registerHooks } from 'node:module';
 import { pathToFileURL } from 'node:url';
@@ -11,7 +11,8 @@ const require = createRequire(import.meta.url);
 const globals = new URL('globals.mjs', import.meta.url).href;
 
 registerHooks({
-  resolve: (specifier, context, next) => (specifier === '@jest/globals' ? { url: globals, shortCircuit: true } : next(specifier, context)),
+  resolve: (specifier, context, next) =>
+    specifier === '@jest/globals' ? { url: globals, shortCircuit: true } : next(specifier, context),
 });
 
 export default async function runFile(globalConfig, config, environment, runtime, path, send) {

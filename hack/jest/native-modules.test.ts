@@ -6,7 +6,10 @@ import { afterAll, beforeAll, expect, test } from '@jest/globals';
 
 const ROOT = join(import.meta.dirname, '../..');
 
-/** What the inner run of jest gets: one test that passes twice, one that is skipped, to be counted as such, and every kind of failure. */
+/**
+ * What the inner run of jest gets: one test that passes twice, one that is skipped, to be counted as such, and every kind of
+ * failure.
+ */
 const FILES = {
   'good.test.ts': `import { expect, test } from '@jest/globals';
     test.each([1, 2])('%s is a number', (n: number) => expect(n).toEqual(expect.any(Number)));
@@ -43,7 +46,15 @@ beforeAll(() => {
   for (const [name, text] of Object.entries(FILES)) writeFileSync(join(folder, name), text);
   const lane = { testRunner: join(import.meta.dirname, 'native-modules.mjs'), transform: {}, testMatch: ['**/*.test.ts'] };
   writeFileSync(join(folder, 'jest.config.json'), JSON.stringify(lane));
-  const options = ['--rootDir', folder, '--config', join(folder, 'jest.config.json'), '--json', '--outputFile', join(folder, 'out.json')];
+  const options = [
+    '--rootDir',
+    folder,
+    '--config',
+    join(folder, 'jest.config.json'),
+    '--json',
+    '--outputFile',
+    join(folder, 'out.json'),
+  ];
   const jest = spawnSync(process.execPath, [join(ROOT, 'node_modules/jest/bin/jest.js'), '--maxWorkers=2', ...options], {
     timeout: 240_000,
   });

@@ -5,7 +5,10 @@ const complaints = (file: string, text: string): (string | undefined)[] => impor
 
 test('a package may import packages of lower layers', () => {
   expect(
-    complaints('pkg/http/app.ts', "import { Problem } from '../api/problem.ts';\nimport type { Clock } from '../runtime/clock.ts';"),
+    complaints(
+      'pkg/http/app.ts',
+      "import { Problem } from '../api/problem.ts';\nimport type { Clock } from '../runtime/clock.ts';",
+    ),
   ).toEqual([undefined, undefined]);
 });
 
@@ -46,7 +49,9 @@ test('production loads nothing of the platform on one machine: the program carre
       "import type { Group } from '../../pkg/local/platform.ts';\nconst { up } = await import('../../pkg/local/commands/up.ts');\nimport { down } from '../../pkg/local/commands/down.ts';",
     ),
   ).toEqual([undefined, undefined, sentence]);
-  expect(complaints('cmd/worker/worker.ts', "const { up } = await import('../../pkg/local/commands/up.ts');")).toEqual([sentence]);
+  expect(complaints('cmd/worker/worker.ts', "const { up } = await import('../../pkg/local/commands/up.ts');")).toEqual([
+    sentence,
+  ]);
   expect(complaints('pkg/admin/installation.ts', "const { clientOf } = await import('../local/client.ts');")).toEqual([
     'pkg/admin and pkg/local are of one layer and must not import each other',
   ]);
@@ -64,7 +69,9 @@ test('the browser’s pages and the rest do not import each other', () => {
     undefined,
     undefined,
   ]);
-  expect(complaints('pkg/web/entry/api.ts', "import type { FileView } from '../../content/files/files.schema.ts';")).toEqual([sentence]);
+  expect(complaints('pkg/web/entry/api.ts', "import type { FileView } from '../../content/files/files.schema.ts';")).toEqual([
+    sentence,
+  ]);
   expect(complaints('pkg/http/app.ts', "import { enter } from '../web/entry/session.ts';")).toEqual([sentence]);
   expect(complaints('hack/image.ts', "import { en } from '../pkg/web/text/en.ts';")).toEqual([sentence]);
   expect(complaints('hack/web-text.test.ts', "import { en } from '../pkg/web/text/en.ts';")).toEqual([undefined]);

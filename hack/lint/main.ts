@@ -1,6 +1,6 @@
 /**
- * `make lint`: types, oxlint, format, import rules, circles of imports, retired words, the length of files, and whether generated files are fresh.
- * Runs all of them, prints what is wrong, and ends with one line; exit 1 when any failed.
+ * `make lint`: types, oxlint, format, import rules, circles of imports, retired words, the length of files, and whether generated
+ * files are fresh. Runs all of them, prints what is wrong, and ends with one line; exit 1 when any failed.
  */
 import { execFileSync, spawnSync } from 'node:child_process';
 import { existsSync, readFileSync } from 'node:fs';
@@ -30,7 +30,8 @@ const knownTypes = (project: string): string[] => [
 ];
 
 const checks: Record<string, () => string[]> = {
-  types: () => ['tsconfig.json', 'pkg/web/tsconfig.json'].flatMap((project) => tool('tsc', '-p', project, ...knownTypes(project))),
+  types: () =>
+    ['tsconfig.json', 'pkg/web/tsconfig.json'].flatMap((project) => tool('tsc', '-p', project, ...knownTypes(project))),
   oxlint: () => tool('oxlint', '--deny-warnings'),
   format: () => tool('oxfmt', '--check', ...files),
   imports: () =>
@@ -61,7 +62,9 @@ const failed: string[] = [];
 for (const [name, check] of Object.entries(checks)) {
   const problems = check();
   if (problems.length > 0) failed.push(name);
-  process.stdout.write(`lint: ${name} ${problems.length === 0 ? 'ok' : 'failed'}\n${problems.map((line) => `  ${line}\n`).join('')}`);
+  process.stdout.write(
+    `lint: ${name} ${problems.length === 0 ? 'ok' : 'failed'}\n${problems.map((line) => `  ${line}\n`).join('')}`,
+  );
 }
 process.stdout.write(failed.length === 0 ? 'lint: clean\n' : `lint: ${failed.join(', ')} failed\n`);
 process.exit(failed.length === 0 ? 0 : 1);

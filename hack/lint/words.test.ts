@@ -21,6 +21,9 @@ test.each([
   expect(retiredWords(comment)).toHaveLength(1);
 });
 
-test.each(['docs/design/lti.md, A launch', 'the Standard Webhooks specification', 'a design that reads well'])('%s passes', (comment) => {
-  expect(retiredWords(comment)).toEqual([]);
-});
+test.each(['docs/design/lti.md, A launch', 'the Standard Webhooks specification', 'a design that reads well'])(
+  '%s passes',
+  (comment) => {
+    expect(retiredWords(comment)).toEqual([]);
+  },
+);

@@ -1,6 +1,6 @@
 /**
- * Words that this repository does not use, since the field has terms for what they named. Names, comments, logs, messages and docs are
- * searched. Pure; the files come in as text. To retire a word, rename what has it and add a line.
+ * Words that this repository does not use, since the field has terms for what they named. Names, comments, logs, messages and
+ * docs are searched. Pure; the files come in as text. To retire a word, rename what has it and add a line.
  */
 
 /** What must not occur, and what to say. A pattern names whole words; `i` where the case does not matter. */
@@ -45,7 +45,10 @@ export const RETIRED: readonly (readonly [pattern: RegExp, instead: string])[] =
     'state directory',
   ],
   [/\bwritesOf\b|#writes\b/, 'AuthorizedTransactions'],
-  [/\b(Tickets|ticketEndpoints|ticketOf|TICKET_SECONDS)\b|\b([Aa]|[Tt]he|by|no|such|[Tt]okens? (and|or)) tickets?\b/, 'download link'],
+  [
+    /\b(Tickets|ticketEndpoints|ticketOf|TICKET_SECONDS)\b|\b([Aa]|[Tt]he|by|no|such|[Tt]okens? (and|or)) tickets?\b/,
+    'download link',
+  ],
   [/\b(permissionEndpoints|presentPermission|PermissionView)\b|content\/permissions/, 'grants'],
   [/\b(LtiRefusal(Code)?|LTI_REFUSALS)\b/, 'LaunchError'],
   [
@@ -54,7 +57,10 @@ export const RETIRED: readonly (readonly [pattern: RegExp, instead: string])[] =
   ],
   [/\bPlaced?\b|\b[a-z]\w*Place\b|\bplace(Of)?[(:]/, 'location, destination, key, slot, parameter … whichever it is'],
   [/\bRoom\b|\broomOf\b|\broom: \w/, 'quota, remaining bytes, free slots'],
-  [/\b([vV]erdict(Of\w*)?|Guess|\w+Guess|[sS]eat(Of\w*)?|heir|requireHeir)\b/, 'result, decision, login attempt, run as, new owner'],
+  [
+    /\b([vV]erdict(Of\w*)?|Guess|\w+Guess|[sS]eat(Of\w*)?|heir|requireHeir)\b/,
+    'result, decision, login attempt, run as, new owner',
+  ],
   [/\b(letGo|\w+\.forget\()/, 'release, remove, discard, reset'],
   [/\b(findKnown|lti-known|unprovenClaims|StoragePlace)\b/, 'LaunchContext, unverifiedClaims, StorageSlot'],
   [/\btold\b/i, 'reported, sent, shown … whichever it is'],

@@ -12,7 +12,10 @@ const TOOLS = ['bash', 'ip', 'ldd', 'mount', 'nsenter', 'setpriv', 'tar', 'unsha
 export const CONTROLLERS = ['cpu', 'cpuacct', 'cpuset', 'memory', 'devices', 'freezer', 'blkio', 'pids', 'systemd'];
 export const CGROUPS = '/sys/fs/cgroup';
 
-/** Why this machine cannot run the one-node cluster, in a few words (Debian packages that are missing are installed); undefined where it can. */
+/**
+ * Why this machine cannot run the one-node cluster, in a few words (Debian packages that are missing are installed); undefined
+ * where it can.
+ */
 export async function reasonAgainst(env: NodeJS.ProcessEnv = process.env): Promise<string | undefined> {
   if (process.platform !== 'linux') return 'it needs Linux';
   if (process.getuid?.() !== 0) return 'it needs root';

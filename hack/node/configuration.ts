@@ -25,7 +25,12 @@ export function writeConfiguration(layout: Layout, binaries: NodeBinaries): void
       {
         type: 'ptp',
         ipMasq: false,
-        ipam: { type: 'host-local', dataDir: '/run/cni-ipam', ranges: [[{ subnet: NETWORK.pods }]], routes: [{ dst: '0.0.0.0/0' }] },
+        ipam: {
+          type: 'host-local',
+          dataDir: '/run/cni-ipam',
+          ranges: [[{ subnet: NETWORK.pods }]],
+          routes: [{ dst: '0.0.0.0/0' }],
+        },
       },
     ],
   });
@@ -111,7 +116,12 @@ const kubelet = (layout: Layout): object => ({
   clusterDNS: [NETWORK.dnsService],
   clusterDomain: 'cluster.local',
   resolvConf: join(layout.etc, 'resolv.conf'),
-  evictionHard: { 'memory.available': '100Mi', 'nodefs.available': '1Gi', 'imagefs.available': '1Gi', 'nodefs.inodesFree': '10000' },
+  evictionHard: {
+    'memory.available': '100Mi',
+    'nodefs.available': '1Gi',
+    'imagefs.available': '1Gi',
+    'nodefs.inodesFree': '10000',
+  },
   imageGCHighThresholdPercent: 100,
   volumePluginDir: join(layout.folder, 'kubelet', 'volume-plugins'),
   podLogsDir: '/var/log/pods',

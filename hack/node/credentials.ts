@@ -56,8 +56,13 @@ const kubeconfig = (authority: string, client: CertificatePair): string =>
     kind: 'Config',
     'current-context': 'node',
     clusters: [
-      { name: 'node', cluster: { server: `https://${NETWORK.nodeAddress}:6443`, 'certificate-authority-data': base64(authority) } },
+      {
+        name: 'node',
+        cluster: { server: `https://${NETWORK.nodeAddress}:6443`, 'certificate-authority-data': base64(authority) },
+      },
     ],
-    users: [{ name: 'node', user: { 'client-certificate-data': base64(client.certificate), 'client-key-data': base64(client.key) } }],
+    users: [
+      { name: 'node', user: { 'client-certificate-data': base64(client.certificate), 'client-key-data': base64(client.key) } },
+    ],
     contexts: [{ name: 'node', context: { cluster: 'node', user: 'node' } }],
   });

@@ -44,15 +44,23 @@ echo "$pong"
 /** What every cluster needs. */
 const clusterImages = (binaries: NodeBinaries): Image[] => [
   { reference: PAUSE_IMAGE, config: { Entrypoint: ['/pause'] }, fill: (root) => one(binaries.pause, root, 'pause') },
-  { reference: 'localhost/coredns:1', config: { Entrypoint: ['/coredns'] }, fill: (root) => one(binaries.coredns, root, 'coredns') },
+  {
+    reference: 'localhost/coredns:1',
+    config: { Entrypoint: ['/coredns'] },
+    fill: (root) => one(binaries.coredns, root, 'coredns'),
+  },
 ];
 
 /**
- * Carrel's own image, and those of the chart's stores for a try, under the names that the chart's values have. Ours has what the Dockerfile
- * adds to its base; the base is this checkout's Node with the C library of this machine, in the place of distroless'.
+ * Carrel's own image, and those of the chart's stores for a try, under the names that the chart's values have. Ours has what the
+ * Dockerfile adds to its base; the base is this checkout's Node with the C library of this machine, in the place of distroless'.
  */
 export const carrelImages = (binaries: NodeBinaries): Image[] => [
-  { reference: `docker.io/library/carrel:${versionOf('Dockerfile', /^ARG VERSION=(.+)$/m)}`, config: carrelConfig(), fill: fillCarrel },
+  {
+    reference: `docker.io/library/carrel:${versionOf('Dockerfile', /^ARG VERSION=(.+)$/m)}`,
+    config: carrelConfig(),
+    fill: fillCarrel,
+  },
   {
     reference: `docker.io/library/${versionOf('charts/carrel/values.yaml', /image: (carrel-versitygw:\S+)/)}`,
     config: { User: '65532:65532', Entrypoint: ['/versitygw'] },
@@ -79,8 +87,10 @@ export const carrelImages = (binaries: NodeBinaries): Image[] => [
 ];
 
 /** The images that every cluster needs, as folders with OCI image layouts below `into`. */
-export const writeClusterImages = (binaries: NodeBinaries, into: string): Promise<string[]> => writeAll(clusterImages(binaries), into);
-export const writeCarrelImages = (binaries: NodeBinaries, into: string): Promise<string[]> => writeAll(carrelImages(binaries), into);
+export const writeClusterImages = (binaries: NodeBinaries, into: string): Promise<string[]> =>
+  writeAll(clusterImages(binaries), into);
+export const writeCarrelImages = (binaries: NodeBinaries, into: string): Promise<string[]> =>
+  writeAll(carrelImages(binaries), into);
 
 async function writeAll(images: readonly Image[], into: string): Promise<string[]> {
   const folders: string[] = [];

@@ -21,7 +21,10 @@ export const NODE_NAME = 'local';
 /** The folder of the pods' control groups, in each hierarchy. */
 export const CGROUP = 'carrel-node';
 
-/** Everything that the node writes lies below `folder`, which goes with it. One node at a time on a machine: the addresses are fixed. */
+/**
+ * Everything that the node writes lies below `folder`, which goes with it. One node at a time on a machine: the addresses are
+ * fixed.
+ */
 export interface Layout {
   readonly folder: string;
   readonly lock: string;

@@ -1,6 +1,6 @@
 /**
- * A cluster of one node on this machine, without an engine and without a registry: `node hack/node/main.ts`. It prints what to export for
- * kubectl, and runs until Ctrl-C.
+ * A cluster of one node on this machine, without an engine and without a registry: `node hack/node/main.ts`. It prints what to
+ * export for kubectl, and runs until Ctrl-C.
  */
 import { CommandError } from '../../pkg/runtime/command-error.ts';
 import { reasonAgainst } from './allowed.ts';
@@ -12,7 +12,8 @@ if (reason !== undefined) {
   process.stderr.write(`node: this machine cannot run it: ${reason}\n`);
   process.exit(1);
 }
-const say = (line: string): void => void process.stderr.write(`${(performance.now() / 1_000).toFixed(1).padStart(6)} s  ${line}\n`);
+const say = (line: string): void =>
+  void process.stderr.write(`${(performance.now() / 1_000).toFixed(1).padStart(6)} s  ${line}\n`);
 let cluster: OneNodeCluster | undefined;
 const stop = async (code: number): Promise<void> => {
   await cluster?.stop();

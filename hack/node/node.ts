@@ -54,7 +54,10 @@ export class OneNodeCluster {
     this.#lock = lock;
   }
 
-  /** Takes the machine's one place for such a cluster, once another has ended, and clears what one that was killed left. Throws CommandError. */
+  /**
+   * Takes the machine's one place for such a cluster, once another has ended, and clears what one that was killed left. Throws
+   * CommandError.
+   */
   static async claim(binaries: NodeBinaries, say: Say): Promise<OneNodeCluster> {
     const layout = layoutOf(thisMachine(ROOT));
     const onWait = (pid: number): void => say(`waiting for another one-node cluster of this machine (process ${pid}) to end`);
@@ -64,7 +67,10 @@ export class OneNodeCluster {
     return cluster;
   }
 
-  /** Starts the control plane, containerd, the kubelet and the cluster's DNS. Throws CommandError; `stop` then clears what there is. */
+  /**
+   * Starts the control plane, containerd, the kubelet and the cluster's DNS. Throws CommandError; `stop` then clears what there
+   * is.
+   */
   async start(say: Say): Promise<void> {
     try {
       await this.#start(say);
@@ -108,28 +114,36 @@ export class OneNodeCluster {
   async #begin(): Promise<void> {
     const { layout, binaries } = this;
     const namespaces = ['--mount', '--pid', '--net', '--uts', '--ipc', '--fork', '--mount-proc', '--kill-child=KILL'];
-    const named = Object.entries(binaries).map(([name, path]): [string, string] => [name.replaceAll('-', '_').toUpperCase(), path]);
+    const named = Object.entries(binaries).map(([name, path]): [string, string] => [
+      name.replaceAll('-', '_').toUpperCase(),
+      path,
+    ]);
     const log = openSync(join(layout.log, 'init.log'), 'w');
-    this.#unshare = spawn('setpriv', ['--pdeathsig=KILL', '--', 'unshare', ...namespaces, 'bash', join(import.meta.dirname, 'init.sh')], {
-      stdio: ['ignore', log, log],
-      // A group of its own: Ctrl-C is for this process, which then ends the cluster.
-      detached: true,
-      env: {
-        ...Object.fromEntries(named),
-        // containerd looks for its shim there, kube-proxy for nft.
-        PATH:
-          [...new Set([binaries['containerd-shim-runc-v2'], binaries.nft, binaries.runc].map((path) => dirname(path)))].join(':') +
-          `:${process.env['PATH']}`,
-        HOME: '/root',
-        FOLDER: layout.folder,
-        PKI: layout.pki,
-        ETC: layout.etc,
-        LOG: layout.log,
-        NODE_ADDRESS: NETWORK.nodeAddress,
-        LINK_BITS: String(NETWORK.linkBits),
-        SERVICES: NETWORK.services,
+    this.#unshare = spawn(
+      'setpriv',
+      ['--pdeathsig=KILL', '--', 'unshare', ...namespaces, 'bash', join(import.meta.dirname, 'init.sh')],
+      {
+        stdio: ['ignore', log, log],
+        // A group of its own: Ctrl-C is for this process, which then ends the cluster.
+        detached: true,
+        env: {
+          ...Object.fromEntries(named),
+          // containerd looks for its shim there, kube-proxy for nft.
+          PATH:
+            [...new Set([binaries['containerd-shim-runc-v2'], binaries.nft, binaries.runc].map((path) => dirname(path)))].join(
+              ':',
+            ) + `:${process.env['PATH']}`,
+          HOME: '/root',
+          FOLDER: layout.folder,
+          PKI: layout.pki,
+          ETC: layout.etc,
+          LOG: layout.log,
+          NODE_ADDRESS: NETWORK.nodeAddress,
+          LINK_BITS: String(NETWORK.linkBits),
+          SERVICES: NETWORK.services,
+        },
       },
-    });
+    );
     closeSync(log);
     const unshare = this.#unshare.pid;
     this.#init = await this.#until('process 1 of the cluster', () => {
@@ -248,7 +262,8 @@ export class OneNodeCluster {
     if (this.#init !== undefined) signal(this.#init, 'SIGKILL');
     // Its child ends with it.
     else this.#unshare?.kill('SIGKILL');
-    if (this.#unshare?.pid !== undefined) await this.#gone('the processes of the cluster', () => !isAlive(this.#unshare?.pid ?? 0));
+    if (this.#unshare?.pid !== undefined)
+      await this.#gone('the processes of the cluster', () => !isAlive(this.#unshare?.pid ?? 0));
     // Gone with the namespace already, but for a namespace that something still holds.
     if (existsSync(`/sys/class/net/${NETWORK.link}`)) await run('ip', ['link', 'delete', NETWORK.link]);
     for (const controller of [...CONTROLLERS, 'unified']) {
@@ -279,7 +294,8 @@ export class OneNodeCluster {
       }
       const ended = this.#unshare?.exitCode ?? this.#unshare?.signalCode ?? null;
       if (ended !== null) throw new CommandError(`process 1 of the cluster ended with ${ended}`);
-      if (performance.now() > deadline) throw new CommandError(`${what} did not come within ${START_LIMIT_MS / 1_000} s (${failure})`);
+      if (performance.now() > deadline)
+        throw new CommandError(`${what} did not come within ${START_LIMIT_MS / 1_000} s (${failure})`);
     }
   }
 
@@ -287,7 +303,9 @@ export class OneNodeCluster {
   #lastLog(): string {
     if (!existsSync(this.layout.log)) return '';
     const names = readdirSync(this.layout.log).filter((name) => name.endsWith('.log'));
-    return names.map((name) => `  ${name}: ${lastLine(readFileSync(join(this.layout.log, name), 'utf8')).slice(0, 300)}`).join('\n');
+    return names
+      .map((name) => `  ${name}: ${lastLine(readFileSync(join(this.layout.log, name), 'utf8')).slice(0, 300)}`)
+      .join('\n');
   }
 }
 

@@ -27,7 +27,9 @@ interface Described {
     await writeImage({ root, reference: 'localhost/one:1', config: { Cmd: ['/bin/program'] }, into });
 
     const blob = ({ digest }: Described): Buffer => readFileSync(join(into, 'blobs/sha256', digest.replace('sha256:', '')));
-    const index = JSON.parse(readFileSync(join(into, 'index.json'), 'utf8')) as { manifests: [Described & { annotations: object }] };
+    const index = JSON.parse(readFileSync(join(into, 'index.json'), 'utf8')) as {
+      manifests: [Described & { annotations: object }];
+    };
     const manifest = JSON.parse(blob(index.manifests[0]).toString()) as { config: Described; layers: [Described] };
     const described = [index.manifests[0], manifest.config, ...manifest.layers];
     expect(described.map((one) => `sha256:${createHash('sha256').update(blob(one)).digest('hex')}`)).toEqual(
@@ -41,10 +43,14 @@ interface Described {
       config: { Cmd: ['/bin/program'] },
       rootfs: { diff_ids: [manifest.layers[0].digest] },
     });
-    const listed = execFileSync('tar', ['--numeric-owner', '-tvf', join(into, 'blobs/sha256', manifest.layers[0].digest.slice(7))], {
-      encoding: 'utf8',
-      env: { ...process.env, TZ: 'UTC' },
-    });
+    const listed = execFileSync(
+      'tar',
+      ['--numeric-owner', '-tvf', join(into, 'blobs/sha256', manifest.layers[0].digest.slice(7))],
+      {
+        encoding: 'utf8',
+        env: { ...process.env, TZ: 'UTC' },
+      },
+    );
     expect(listed).toMatch(/^-rwxr-xr-x 0\/0 +7 1970-01-01 00:00 \.\/bin\/program$/m);
   });
 });

@@ -18,8 +18,8 @@ const ARCHITECTURES: Readonly<Record<string, string>> = { x64: 'amd64', arm64: '
 const TAR_LIMIT_MS = 120_000;
 
 /**
- * Writes an image of one layer into the empty folder `into`, as an OCI image layout (image-spec 1.1). `root` is its file system, whose files
- * become root's; `reference` its full name, `docker.io/library/carrel:0.1.0`.
+ * Writes an image of one layer into the empty folder `into`, as an OCI image layout (image-spec 1.1). `root` is its file system,
+ * whose files become root's; `reference` its full name, `docker.io/library/carrel:0.1.0`.
  */
 export async function writeImage(options: { root: string; reference: string; config: ImageConfig; into: string }): Promise<void> {
   const { root, reference, config, into } = options;

@@ -28,7 +28,9 @@ test('each of 2,000 signatures has 64 bytes and verifies', () => {
   const { privateKey, publicKey } = generateKeyPairSync('ec', { namedCurve: 'P-256' });
   const isRight = (text: string): boolean => {
     const signature = es256(text, privateKey);
-    return signature.length === 64 && verify('sha256', Buffer.from(text), { key: publicKey, dsaEncoding: 'ieee-p1363' }, signature);
+    return (
+      signature.length === 64 && verify('sha256', Buffer.from(text), { key: publicKey, dsaEncoding: 'ieee-p1363' }, signature)
+    );
   };
 
   expect(range(2_000).filter((at) => !isRight(`text ${at}`))).toEqual([]);

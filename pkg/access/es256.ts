@@ -4,8 +4,8 @@ import { type KeyObject, sign } from 'node:crypto';
 const NUMBER_BYTES = 32;
 
 /**
- * An ES256 signature: R and S, 32 bytes each (RFC 7518 §3.4). node:crypto gives their DER, and takes more than twice the CPU time when it is asked for
- * this form (`dsaEncoding`); jose's way through WebCrypto takes seven times as much.
+ * An ES256 signature: R and S, 32 bytes each (RFC 7518 §3.4). node:crypto gives their DER, and takes more than twice the CPU time
+ * when it is asked for this form (`dsaEncoding`); jose's way through WebCrypto takes seven times as much.
  */
 export const es256 = (text: string, key: KeyObject): Buffer => rAndS(sign('sha256', Buffer.from(text), key));
 

@@ -7,7 +7,10 @@ import type { CacheEntry, CacheLookup, TaggedCache } from '../store/redis/tagged
 
 /** Where grants come from; content implements it. */
 export interface GrantSource {
-  /** The user's live grants, `<level>:file/<uuid>` and `<level>:folder/<uuid>`, and when the soonest of them ends. One SQL statement. */
+  /**
+   * The user's live grants, `<level>:file/<uuid>` and `<level>:folder/<uuid>`, and when the soonest of them ends. One SQL
+   * statement.
+   */
   grantsOf(userId: number, now: Date): Promise<{ readonly entries: readonly string[]; readonly endsAt: Date | null }>;
   /** What the launch of the user's session gives beside them. One SQL statement. */
   grantsOfLaunch?(launchId: string, userId: number, now: Date): Promise<LaunchGrants>;
@@ -49,8 +52,8 @@ export class PermissionSets {
   }
 
   /**
-   * `found`: the look-up of the actor's entry; without it this makes one. One SQL statement when the set is not cached; one more for a launch's session
-   * then, and each time where its launch gives rights.
+   * `found`: the look-up of the actor's entry; without it this makes one. One SQL statement when the set is not cached; one more
+   * for a launch's session then, and each time where its launch gives rights.
    */
   async load(actor: Omit<Actor, 'permissionSet'>, found?: CacheLookup): Promise<PermissionSet> {
     const lookup = found ?? (await this.#cache.lookup(this.entry(actor)));
@@ -60,10 +63,15 @@ export class PermissionSets {
       if (!cached.isOfLaunch) return cached.set;
       return permissionSet([...cached.set.entries, ...(await this.#ofLaunch(actor, now)).entries]);
     }
-    const [{ entries: grants, endsAt }, given] = await Promise.all([this.#grants.grantsOf(actor.userId, now), this.#ofLaunch(actor, now)]);
+    const [{ entries: grants, endsAt }, given] = await Promise.all([
+      this.#grants.grantsOf(actor.userId, now),
+      this.#ofLaunch(actor, now),
+    ]);
     const entries = [...actor.permissions, ...grants];
     const ttl =
-      endsAt === null ? PERMISSION_SET_TTL_SECONDS : Math.min(PERMISSION_SET_TTL_SECONDS, (endsAt.getTime() - now.getTime()) / 1000);
+      endsAt === null
+        ? PERMISSION_SET_TTL_SECONDS
+        : Math.min(PERMISSION_SET_TTL_SECONDS, (endsAt.getTime() - now.getTime()) / 1000);
     const value: CachedSet = { entries, ends_at: endsAt?.toISOString() ?? null, ...(given.mayChange ? { of_launch: true } : {}) };
     await lookup.put(JSON.stringify(value), ttl);
     return permissionSet([...entries, ...given.entries]);

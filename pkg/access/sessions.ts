@@ -10,12 +10,15 @@ import { type CacheEntry, type CacheLookup, NO_CACHE, type TaggedCache } from '.
 import type { PermissionSets } from './permission-sets.ts';
 import type { AccessClaims } from './tokens.ts';
 
-export const longestEnd = ({ createdAt }: { readonly createdAt: Date }): Date => new Date(createdAt.getTime() + SESSION_LONGEST_MS);
+export const longestEnd = ({ createdAt }: { readonly createdAt: Date }): Date =>
+  new Date(createdAt.getTime() + SESSION_LONGEST_MS);
 /** When a session ends that is renewed now. */
 export const renewedEnd = (session: { readonly createdAt: Date }, now: Date): Date =>
   new Date(Math.min(now.getTime() + SESSION_MS, longestEnd(session).getTime()));
 
-/** The copy of a session in Redis (docs/design/api-conventions.md, Sign-in and sessions); `last_activity` is a field beside it. */
+/**
+ * The copy of a session in Redis (docs/design/api-conventions.md, Sign-in and sessions); `last_activity` is a field beside it.
+ */
 interface Copy {
   readonly user_id: number;
   readonly email: string;
@@ -69,7 +72,8 @@ interface SessionRow {
  * Sessions are rows; Redis holds a copy of each that is in use.
  *
  * Invariants:
- * - A session that ended, expired, or whose user was deactivated or deleted authenticates no request, even with a valid access token.
+ * - A session that ended, expired, or whose user was deactivated or deleted authenticates no request, even with a valid access
+ *   token.
  * - A user who is deactivated, deleted or given another password during a sign-in gets no session from it.
  * - Nothing renews a session past 90 days after its beginning.
  * - A launch's session has the rights that its account and its launch both give, and never `admin`.
@@ -84,7 +88,14 @@ export class Sessions {
   readonly #tenantId: string;
   readonly #copies = new DecodedValues(copyIn);
 
-  constructor(deps: { db: Database; cache: TaggedCache; permissionSets: PermissionSets; clock: Clock; random: Random; tenantId: string }) {
+  constructor(deps: {
+    db: Database;
+    cache: TaggedCache;
+    permissionSets: PermissionSets;
+    clock: Clock;
+    random: Random;
+    tenantId: string;
+  }) {
     this.#db = deps.db;
     this.#cache = deps.cache;
     this.#permissionSets = deps.permissionSets;
@@ -106,8 +117,8 @@ export class Sessions {
   }
 
   /**
-   * The caller, with roles and rights as they are now. `found`: look-ups of `entries`; without them this makes them in one round trip.
-   * One SQL statement when the session's copy is not cached. Throws Problem `unauthenticated` when the session is over.
+   * The caller, with roles and rights as they are now. `found`: look-ups of `entries`; without them this makes them in one round
+   * trip. One SQL statement when the session's copy is not cached. Throws Problem `unauthenticated` when the session is over.
    */
   async authenticate(of: SessionOf, found?: readonly CacheLookup[]): Promise<Actor> {
     const [session = NO_CACHE, permissions] = found ?? (await this.#cache.lookups(this.entries(of)));
@@ -133,7 +144,8 @@ export class Sessions {
 
   /**
    * The id; undefined: whose it would be is gone or inactive by now, or has another password than the one that was verified.
-   * One statement, which waits for a concurrent change of the user: either the change ends this session, or this statement sees the change.
+   * One statement, which waits for a concurrent change of the user: either the change ends this session, or this statement sees
+   * the change.
    */
   async create(
     tx: Tx,
@@ -194,7 +206,11 @@ function copyIn(text: string): DecodedCopy | undefined {
   return copy.launch_id !== null && copy.roles.includes('admin') ? undefined : decoded(copy);
 }
 
-const decoded = (copy: Copy): DecodedCopy => ({ ...copy, rights: new Set(copy.permissions), expiresAt: new Date(copy.expires_at) });
+const decoded = (copy: Copy): DecodedCopy => ({
+  ...copy,
+  rights: new Set(copy.permissions),
+  expiresAt: new Date(copy.expires_at),
+});
 
 /** A server of the release before wrote no cap: of such a launch only `admin` is known not to hold. */
 function rightsOf({ roles, launchId, cappedTo }: SessionRow): { roles: Role[]; permissions: ReadonlySet<Permission> } {

@@ -18,7 +18,12 @@ export const accountsFeature = (passwordCost?: PasswordCost): Feature => ({
   name: 'accounts',
   create(services) {
     const { tenant, addresses, settings, clock } = services;
-    const deps = { ...services, tenantId: tenant.id, passwords: new Passwords(passwordCost), loginThrottle: new LoginThrottle(services) };
+    const deps = {
+      ...services,
+      tenantId: tenant.id,
+      passwords: new Passwords(passwordCost),
+      loginThrottle: new LoginThrottle(services),
+    };
     const secure = addresses.apiUrl.startsWith('https:');
     const signIn = new SignIn({ ...deps, browsers: new KnownBrowsers(deps) });
     const users = new Users({ ...deps, defaultQuota: settings.defaultQuota });

@@ -21,19 +21,21 @@ export class EmailTakenError extends Error {
 }
 
 /**
- * Makes an active administrator with this address and password, or gives the one that the operator made for this address its address, password
- * and rights again and ends its sessions: refresh tokens at the commit, access tokens once the worker has cleared the copies of the sessions
- * (it looks every 2 s). For when the administrator's Secret is new or was changed, not for each reconcile.
+ * Makes an active administrator with this address and password, or gives the one that the operator made for this address its
+ * address, password and rights again and ends its sessions: refresh tokens at the commit, access tokens once the worker has
+ * cleared the copies of the sessions (it looks every 2 s). For when the administrator's Secret is new or was changed, not for
+ * each reconcile.
  *
- * Invariant: a user whom the operator did not create never becomes an administrator, whatever their address (`users.provisioned_as` decides, which
- * no API writes). Throws EmailTakenError.
+ * Invariant: a user whom the operator did not create never becomes an administrator, whatever their address
+ * (`users.provisioned_as` decides, which no API writes). Throws EmailTakenError.
  */
 export async function ensureAdministrator(shard: ShardAccess, slug: string, administrator: Administrator): Promise<void> {
   await inTenantSchema(shard, slug, async (tx) => {
     const present = await lookFor(tx, administrator.email);
     if (present.isOthers) throw new EmailTakenError(administrator.email);
     const tags =
-      (present.isOurs ? await reinstate(tx, administrator) : undefined) ?? (await create(tx, administrator, present, shard.random));
+      (present.isOurs ? await reinstate(tx, administrator) : undefined) ??
+      (await create(tx, administrator, present, shard.random));
     if (tags.length > 0) await insertJob(tx, { kind: CLEAR_CACHES, payload: { subjects: tags }, tenant: tenantRole(slug) });
   });
 }

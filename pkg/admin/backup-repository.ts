@@ -4,7 +4,8 @@ import type { Repository } from '../tenantdata/repository/repository.ts';
 import { CommandError } from '../runtime/command-error.ts';
 
 /**
- * Where backups are: a folder, or s3://bucket/prefix, whose key and endpoint the usual variables of S3 clients name. Throws CommandError.
+ * Where backups are: a folder, or s3://bucket/prefix, whose key and endpoint the usual variables of S3 clients name. Throws
+ * CommandError.
  */
 export function repositoryOf(text: string, env: NodeJS.ProcessEnv): Repository {
   if (!text.startsWith('s3:')) {
@@ -20,5 +21,12 @@ export function repositoryOf(text: string, env: NodeJS.ProcessEnv): Repository {
   const endpoint = env['AWS_ENDPOINT_URL_S3'] || env['AWS_ENDPOINT_URL'] || `https://s3.${region}.amazonaws.com`;
   if (!URL.canParse(endpoint)) throw new CommandError(`AWS_ENDPOINT_URL is ${endpoint}, which is no address`);
   const prefix = (found[2] ?? '').replace(/\/+$/, '');
-  return new BucketRepository({ endpoint, region, accessKeyId, secretAccessKey, bucket: found[1] ?? '', prefix: prefix && `${prefix}/` });
+  return new BucketRepository({
+    endpoint,
+    region,
+    accessKeyId,
+    secretAccessKey,
+    bucket: found[1] ?? '',
+    prefix: prefix && `${prefix}/`,
+  });
 }

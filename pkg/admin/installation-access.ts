@@ -28,8 +28,14 @@ export interface InstallationAccess {
   forgetCaches(slug: string): Promise<boolean>;
 }
 
-/** Opens the stores of an installation, as its operator reaches them. Throws CommandError where one does not answer, and what `work` throws. */
-export async function withInstallation<T>(installation: Installation, work: (access: InstallationAccess) => Promise<T>): Promise<T> {
+/**
+ * Opens the stores of an installation, as its operator reaches them. Throws CommandError where one does not answer, and what
+ * `work` throws.
+ */
+export async function withInstallation<T>(
+  installation: Installation,
+  work: (access: InstallationAccess) => Promise<T>,
+): Promise<T> {
   const stores = await installation.stores();
   const platformKeys = requireKeys(stores);
   const shards = openShards(stores.shardsDir, 'operator', { poolSize: 8, queryTimeoutMs: 0 });
@@ -38,7 +44,8 @@ export async function withInstallation<T>(installation: Installation, work: (acc
   } catch (error) {
     if (error instanceof StoreUnavailableError)
       throw new CommandError(`${error.store} does not answer: ${messageOf(error.cause ?? error)}`);
-    if (error instanceof SealError) throw new CommandError(`CARREL_PLATFORM_KEYS is not that of this installation: ${error.message}`);
+    if (error instanceof SealError)
+      throw new CommandError(`CARREL_PLATFORM_KEYS is not that of this installation: ${error.message}`);
     throw missingRegistry(error, [...shards.keys()][0] ?? '') ?? error;
   } finally {
     await Promise.all([...shards.values()].map((pool) => pool.close()));
@@ -57,7 +64,8 @@ function accessOf(
   const storages = tenantStorage({ registry, pool, clock: systemClock, connect });
   const tenantOf = async (slug: string): Promise<RegisteredTenant> => {
     const tenant = await registry.find(slug);
-    if (!tenant) throw new CommandError(`there is no tenant with the slug ${slug}, and no data of one${await namesakes(pool, slug)}`);
+    if (!tenant)
+      throw new CommandError(`there is no tenant with the slug ${slug}, and no data of one${await namesakes(pool, slug)}`);
     return tenant;
   };
   return {
@@ -80,7 +88,10 @@ function accessOf(
   };
 }
 
-/** Whoever names a tenant may know the name of its resource alone, which need not be its slug, and of which each namespace may have one. */
+/**
+ * Whoever names a tenant may know the name of its resource alone, which need not be its slug, and of which each namespace may
+ * have one.
+ */
 async function namesakes(registry: SqlPool, name: string): Promise<string> {
   const found = await registry.query<{ slug: string; resource: string }>(
     `SELECT t.slug, t.namespace || '/' || t.name AS resource FROM registry.tenants t WHERE t.name = $1 ORDER BY t.slug LIMIT 10`,

@@ -58,7 +58,12 @@ test('an installation that the environment names is read as the pods of operator
 test('what a pod does not have is undefined, and only a command that needs the platform keys says that they are missing', async () => {
   const stores = await installationOf({ CARREL_SHARDS_DIR: '/etc/carrel/shards' }, nowhere).stores();
 
-  expect(stores).toMatchObject({ platformKeys: undefined, redisUrl: undefined, queueRedisUrl: undefined, objectStore: undefined });
+  expect(stores).toMatchObject({
+    platformKeys: undefined,
+    redisUrl: undefined,
+    queueRedisUrl: undefined,
+    objectStore: undefined,
+  });
   expect(() => requireKeys(stores)).toThrow(
     new CommandError('CARREL_PLATFORM_KEYS is not set. Run this where the operator runs: it has all that is needed.'),
   );

@@ -55,7 +55,9 @@ const storeSettings = z.object({
   CARREL_S3_REGION: z.string().default('us-east-1'),
   CARREL_S3_ACCESS_KEY_ID: z.string().optional(),
   CARREL_S3_SECRET_ACCESS_KEY: z.string().optional(),
-  CARREL_EGRESS_ALLOW: readBy(parseAllowedRanges).default([]).describe('private address ranges, comma-separated, as the operator has them'),
+  CARREL_EGRESS_ALLOW: readBy(parseAllowedRanges)
+    .default([])
+    .describe('private address ranges, comma-separated, as the operator has them'),
 });
 
 const clusterSettings = z.object({
@@ -65,8 +67,9 @@ const clusterSettings = z.object({
 });
 
 /**
- * The installation that the environment names, as the pods of operator and worker have it: its stores by CARREL_SHARDS_DIR, its cluster as kubectl
- * would find it. What the environment does not name is that of `here`, the platform on this machine. Throws ConfigError.
+ * The installation that the environment names, as the pods of operator and worker have it: its stores by CARREL_SHARDS_DIR, its
+ * cluster as kubectl would find it. What the environment does not name is that of `here`, the platform on this machine. Throws
+ * ConfigError.
  */
 export function installationOf(env: NodeJS.ProcessEnv, here: Access): Installation {
   const settings = readConfig('carrel', clusterSettings, env);
@@ -84,7 +87,11 @@ export function installationOf(env: NodeJS.ProcessEnv, here: Access): Installati
 
 function storesOf(shardsDir: string, env: NodeJS.ProcessEnv): StoreSettings {
   const settings = readConfig('carrel', storeSettings, env);
-  const { CARREL_S3_ENDPOINT: endpoint, CARREL_S3_ACCESS_KEY_ID: accessKeyId, CARREL_S3_SECRET_ACCESS_KEY: secretAccessKey } = settings;
+  const {
+    CARREL_S3_ENDPOINT: endpoint,
+    CARREL_S3_ACCESS_KEY_ID: accessKeyId,
+    CARREL_S3_SECRET_ACCESS_KEY: secretAccessKey,
+  } = settings;
   const region = settings.CARREL_S3_REGION;
   return {
     shardsDir,

@@ -9,7 +9,10 @@ import { CommandError, messageOf } from '../runtime/command-error.ts';
 /** "schema, relation or column does not exist" */
 const ABSENT = new Set(['3F000', '42P01', '42703']);
 
-/** For a person, where `error` says that something is absent, as in `shard`, the first by name, before an operator of this version has run; else undefined. */
+/**
+ * For a person, where `error` says that something is absent, as in `shard`, the first by name, before an operator of this version
+ * has run; else undefined.
+ */
 export function missingRegistry(error: unknown, shard: string): CommandError | undefined {
   if (!ABSENT.has(sqlState(error) ?? '')) return undefined;
   return new CommandError(
@@ -17,7 +20,10 @@ export function missingRegistry(error: unknown, shard: string): CommandError | u
   );
 }
 
-/** Works in the registry, as the operator reaches it. Throws CommandError where there is none or it does not answer, and what `work` throws. */
+/**
+ * Works in the registry, as the operator reaches it. Throws CommandError where there is none or it does not answer, and what
+ * `work` throws.
+ */
 export async function withRegistry<T>(installation: Installation, work: (pool: SqlPool) => Promise<T>): Promise<T> {
   const { shardsDir } = await installation.stores();
   const { name, url } = registryShard(shardsDir);
@@ -25,7 +31,8 @@ export async function withRegistry<T>(installation: Installation, work: (pool: S
   try {
     return await work(pool);
   } catch (error) {
-    if (error instanceof StoreUnavailableError) throw new CommandError(`the registry does not answer: ${messageOf(error.cause ?? error)}`);
+    if (error instanceof StoreUnavailableError)
+      throw new CommandError(`the registry does not answer: ${messageOf(error.cause ?? error)}`);
     throw missingRegistry(error, name) ?? error;
   } finally {
     await pool.close();

@@ -1,6 +1,9 @@
 type Value = string | number | boolean | null;
 
-/** Prints rows as columns for people, or as lines of JSON for programs. What is longer than a line of a terminal may be is cut for people. */
+/**
+ * Prints rows as columns for people, or as lines of JSON for programs. What is longer than a line of a terminal may be is cut for
+ * people.
+ */
 export function printRows<Row extends Readonly<Record<string, Value>>>(
   rows: readonly Row[],
   columns: readonly (keyof Row & string)[],

@@ -3,7 +3,10 @@ import type { KubeObject, Observed } from '../kube/object.ts';
 import type { ResourceApi } from '../kube/resource.ts';
 import { CommandError, messageOf } from '../runtime/command-error.ts';
 
-/** All resources of a kind in these namespaces, since the operator's account may list nowhere else. Throws CommandError where it may not list. */
+/**
+ * All resources of a kind in these namespaces, since the operator's account may list nowhere else. Throws CommandError where it
+ * may not list.
+ */
 export async function listIn<T extends KubeObject>(api: ResourceApi<T>, namespaces: readonly string[]): Promise<Observed<T>[]> {
   const listed = namespaces.length > 0 ? namespaces : [undefined];
   const found = await Promise.all(

@@ -30,13 +30,18 @@ export interface TenantAccess {
 const UNDEFINED_TABLE = '42P01';
 
 /** Throws CommandError where there is no such tenant, or it has no rows, and what `work` throws. */
-export const withTenant = <T>({ tenant: slug, installation }: TenantOptions, work: (access: TenantAccess) => Promise<T>): Promise<T> =>
+export const withTenant = <T>(
+  { tenant: slug, installation }: TenantOptions,
+  work: (access: TenantAccess) => Promise<T>,
+): Promise<T> =>
   withInstallation(installation, async (access) => {
     try {
       return await work(await tenantAccess(access, slug));
     } catch (error) {
       if (sqlState(error) !== UNDEFINED_TABLE) throw error;
-      throw new CommandError(`${slug} has no schema, or one of an older release: the condition DatabaseReady of its Tenant says why`);
+      throw new CommandError(
+        `${slug} has no schema, or one of an older release: the condition DatabaseReady of its Tenant says why`,
+      );
     }
   });
 

@@ -48,7 +48,10 @@ export interface Actor {
   readonly tenantId: string;
   /** uuid of the LTI launch that the session began with. */
   readonly launchId?: string;
-  /** What the actor may do as of this request. Loaded once; no round trip when it was looked up with the session and is warm, else one SQL statement. */
+  /**
+   * What the actor may do as of this request. Loaded once; no round trip when it was looked up with the session and is warm, else
+   * one SQL statement.
+   */
   permissionSet(): Promise<PermissionSet>;
 }
 
@@ -77,9 +80,11 @@ export const ROLE_PERMISSIONS: Readonly<Record<Role, readonly Permission[]>> = {
   ],
 };
 
-export const rolesWith = (permission: Permission): readonly Role[] => ROLES.filter((role) => ROLE_PERMISSIONS[role].includes(permission));
+export const rolesWith = (permission: Permission): readonly Role[] =>
+  ROLES.filter((role) => ROLE_PERMISSIONS[role].includes(permission));
 
-export const permissionsOf = (roles: readonly Role[]): ReadonlySet<Permission> => new Set(roles.flatMap((role) => ROLE_PERMISSIONS[role]));
+export const permissionsOf = (roles: readonly Role[]): ReadonlySet<Permission> =>
+  new Set(roles.flatMap((role) => ROLE_PERMISSIONS[role]));
 
 /** Roles that a launch can give: never `admin`. */
 export const LAUNCH_ROLES = ROLES.filter((role) => role !== 'admin');
@@ -89,7 +94,8 @@ export function capped(account: readonly Role[], cap: readonly Role[]): { roles:
   const capPermissions = permissionsOf(cap);
   const permissions = new Set([...permissionsOf(account)].filter((permission) => capPermissions.has(permission)));
   const roles = LAUNCH_ROLES.filter(
-    (role) => (account.includes(role) || cap.includes(role)) && ROLE_PERMISSIONS[role].every((permission) => permissions.has(permission)),
+    (role) =>
+      (account.includes(role) || cap.includes(role)) && ROLE_PERMISSIONS[role].every((permission) => permissions.has(permission)),
   );
   return { roles, permissions };
 }

@@ -106,24 +106,42 @@ export interface EndpointDeclaration<P, Q, B, C extends Caller> {
   readonly replies: Readonly<Record<number, ReplyShape>>;
   /** What can go wrong beside what any endpoint may answer (COMMON_ERRORS, and by its caller, body and parameters). */
   readonly errors?: readonly ProblemCode[];
-  /** Whether Idempotency-Key is honoured: the reply of the first request is stored for 24 h, sealed where it has a secret in it. */
+  /**
+   * Whether Idempotency-Key is honoured: the reply of the first request is stored for 24 h, sealed where it has a secret in it.
+   */
   readonly idempotent?: boolean | 'sealed';
-  /** Whether a POST to its path with X-HTTP-Method-Override is the method that this names, as tus 1.0 asks; HEAD is answered as GET is. */
+  /**
+   * Whether a POST to its path with X-HTTP-Method-Override is the method that this names, as tus 1.0 asks; HEAD is answered as
+   * GET is.
+   */
   readonly overridable?: boolean;
   /** Whether its replies may set a cookie. */
   readonly setsCookie?: boolean;
-  /** Headers of the request that the handler reads, and those of the replies (pkg/http/openapi/headers.ts), beside what follows from the declaration. */
+  /**
+   * Headers of the request that the handler reads, and those of the replies (pkg/http/openapi/headers.ts), beside what follows
+   * from the declaration.
+   */
   readonly takes?: readonly RequestHeader[];
   readonly gives?: readonly string[];
   /** For `caller: 'anyone'`: which limit a request counts against. Left out: the one of all that come without a token. */
   readonly counts?: 'login' | 'refresh' | ((params: Out<P>) => string | undefined);
-  /** A GET whose JSON replies are cached, per user and parameters, for REPLY_TTL_SECONDS or until a write invalidates one of these tags. */
+  /**
+   * A GET whose JSON replies are cached, per user and parameters, for REPLY_TTL_SECONDS or until a write invalidates one of these
+   * tags.
+   */
   readonly cached?: { readonly tags: readonly string[] };
-  /** A GET whose 200 is a stream of server-sent events, each with the reply's JSON as its data, where `Accept` names EVENT_STREAM. */
+  /**
+   * A GET whose 200 is a stream of server-sent events, each with the reply's JSON as its data, where `Accept` names EVENT_STREAM.
+   */
   readonly followed?: boolean;
-  /** A GET of a list whose 200 is all of the list, an item a line, where `Accept` names one of these media types, NDJSON or CSV. */
+  /**
+   * A GET of a list whose 200 is all of the list, an item a line, where `Accept` names one of these media types, NDJSON or CSV.
+   */
   readonly exported?: readonly string[];
-  /** For a GET that is not `cached`, with a token: what its handler reads from the cache, looked up in the request's first round trip to Redis. */
+  /**
+   * For a GET that is not `cached`, with a token: what its handler reads from the cache, looked up in the request's first round
+   * trip to Redis.
+   */
   readonly record?: (params: Out<P>) => CacheEntry;
   readonly handle: (request: {
     actor: C extends 'anyone' ? undefined : Actor;
@@ -141,7 +159,10 @@ export interface StreamBody {
   readonly stream: readonly string[];
   /** What the OpenAPI document says of it. */
   readonly schema: z.ZodType;
-  /** When given, `application/json` of this schema is taken as well; and a form (`application/x-www-form-urlencoded`) is read as that. */
+  /**
+   * When given, `application/json` of this schema is taken as well; and a form (`application/x-www-form-urlencoded`) is read as
+   * that.
+   */
   readonly json?: z.ZodType;
 }
 

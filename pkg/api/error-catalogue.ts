@@ -19,7 +19,10 @@ export const CATALOGUE = {
   request_timeout: { status: 408, meaning: 'The body of the request arrived too slowly.' },
   name_conflict: { status: 409, meaning: 'The name is taken.' },
   conflict: { status: 409, meaning: 'The request conflicts with the current state, or with another request in progress.' },
-  lms_service_missing: { status: 409, meaning: 'The LMS does not offer this service in this course; the message names service and scope.' },
+  lms_service_missing: {
+    status: 409,
+    meaning: 'The LMS does not offer this service in this course; the message names service and scope.',
+  },
   registration_inactive: { status: 409, meaning: 'The registration of this LMS is not active, so nothing can be sent to it.' },
   picker_answered: { status: 409, meaning: 'This request of the LMS for content was answered already; begin again in the LMS.' },
   upload_expired: { status: 410, meaning: 'The upload got no byte for 24 hours; begin it anew.' },
@@ -32,21 +35,28 @@ export const CATALOGUE = {
   line_item_missing: { status: 422, meaning: 'The launch has no line item, so the LMS cannot store a grade.' },
   score_scope_missing: { status: 422, meaning: 'The LMS did not allow this tool to write scores (scope/score of the launch).' },
   item_refused: { status: 422, meaning: 'The LMS does not accept this item here, or not of this person; the message says why.' },
-  answer_too_long: { status: 422, meaning: 'The answer does not fit into an address, by which this LMS takes it; choose fewer files.' },
+  answer_too_long: {
+    status: 422,
+    meaning: 'The answer does not fit into an address, by which this LMS takes it; choose fewer files.',
+  },
   value_type_mismatch: { status: 422, meaning: 'The value is not of the type that `value_type` names.' },
   address_refused: { status: 422, meaning: 'The address is in a private network.' },
   archive_too_large: {
     status: 422,
     meaning: 'The folder has too many files and folders for one archive; download its folders one by one.',
   },
-  archive_refused: { status: 422, meaning: 'The archive is broken, hostile or larger than an import takes; nothing of it was stored.' },
+  archive_refused: {
+    status: 422,
+    meaning: 'The archive is broken, hostile or larger than an import takes; nothing of it was stored.',
+  },
   pdf_signed: { status: 422, meaning: 'The PDF is signed, and its signatures would not hold; `force` has it done all the same.' },
   pdf_encrypted: { status: 422, meaning: 'The PDF is encrypted; remove its password and upload it again.' },
   idempotency_key_reused: { status: 422, meaning: 'The Idempotency-Key was used before with another request.' },
   rate_limit_exceeded: { status: 429, meaning: 'Too many requests; `retry_after` says when to try again.' },
   too_many_transfers: {
     status: 429,
-    meaning: 'Too many uploads and downloads are in progress, of this person or by share links; `retry_after` says when to try again.',
+    meaning:
+      'Too many uploads and downloads are in progress, of this person or by share links; `retry_after` says when to try again.',
   },
   too_many_attempts: { status: 429, meaning: 'Too many wrong passwords; `retry_after` says when to try again.' },
   headers_too_large: { status: 431, meaning: 'The headers of the request are too large.' },

@@ -13,11 +13,17 @@ test.each([
   expect(parseEntityTags('If-Match', header)).toEqual(tags);
 });
 
-test.each(['a', '"a', 'a"', '"a" "b"', '"a",', ',', '', '"a\u0007"'])('the malformed %j is a 400 that names the header', (header) => {
-  expect(() => parseEntityTags('If-Match', header)).toThrow(
-    expect.objectContaining({ code: 'validation_failed', details: [expect.objectContaining({ field: 'If-Match' })] }) as unknown as Problem,
-  );
-});
+test.each(['a', '"a', 'a"', '"a" "b"', '"a",', ',', '', '"a\u0007"'])(
+  'the malformed %j is a 400 that names the header',
+  (header) => {
+    expect(() => parseEntityTags('If-Match', header)).toThrow(
+      expect.objectContaining({
+        code: 'validation_failed',
+        details: [expect.objectContaining({ field: 'If-Match' })],
+      }) as unknown as Problem,
+    );
+  },
+);
 
 test('If-Match compares strongly: a weak tag never matches', () => {
   expect(() => requireMatch(['x', 'a'], 'a')).not.toThrow();

@@ -11,7 +11,10 @@ export const ENTITY_TAGS_PATTERN = String.raw`^(\*|(W/)?"[!#-~\u0080-\u00ff]*"( 
 const TAG = /(W\/)?"([\x21\x23-\x7e\x80-\xff]*)"/;
 const LIST = new RegExp(`^\\s*${TAG.source}\\s*(,\\s*${TAG.source}\\s*)*$`);
 
-/** Parses If-Match or If-None-Match (RFC 9110 §13.1): the opaque tags, `'*'`, or undefined. A malformed list is a 400. Weak tags are kept with `W/`. */
+/**
+ * Parses If-Match or If-None-Match (RFC 9110 §13.1): the opaque tags, `'*'`, or undefined. A malformed list is a 400. Weak tags
+ * are kept with `W/`.
+ */
 export function parseEntityTags(field: string, header: string | undefined): readonly string[] | '*' | undefined {
   if (header === undefined) return undefined;
   if (header.trim() === '*') return '*';

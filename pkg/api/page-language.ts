@@ -15,7 +15,9 @@ export function pageLanguage(wanted: readonly string[]): PageLanguage {
 /** At most so many of a header are read. */
 const TAGS_MAX = 20;
 
-/** The tags of an Accept-Language header (RFC 9110 §12.5.4), the most wanted first; those that are not wanted at all are left out. */
+/**
+ * The tags of an Accept-Language header (RFC 9110 §12.5.4), the most wanted first; those that are not wanted at all are left out.
+ */
 export function acceptedLanguages(header: string): string[] {
   return header
     .split(',', TAGS_MAX)

@@ -1,6 +1,9 @@
 import type { PageLanguage } from './page-language.ts';
 
-/** What a browser or an LMS asks outside the REST API: pages, redirects, forms. Knows no Koa, and takes parameters that it does not know. */
+/**
+ * What a browser or an LMS asks outside the REST API: pages, redirects, forms. Knows no Koa, and takes parameters that it does
+ * not know.
+ */
 export interface PageRequest {
   readonly requestId: string;
   /** Upper case. */
@@ -32,7 +35,10 @@ export interface PageReply {
   readonly headers?: Readonly<Record<string, string | readonly string[]>>;
 }
 
-/** A route outside /api/v1. Its declaration gives the metric's label; its failures become a readable page, or the API's shape for `Accept: application/json`. */
+/**
+ * A route outside /api/v1. Its declaration gives the metric's label; its failures become a readable page, or the API's shape for
+ * `Accept: application/json`.
+ */
 export interface PageRoute {
   readonly methods: readonly ('get' | 'post')[];
   /** Parameters in braces. */
@@ -58,7 +64,10 @@ export interface WebContent {
   readonly language?: PageLanguage;
 }
 
-/** The scripts of pkg/web: the page of a course, the picker, the exchange with a platform's storage, and the registration of an LMS. */
+/**
+ * The scripts of pkg/web: the page of a course, the picker, the exchange with a platform's storage, and the registration of an
+ * LMS.
+ */
 export type WebScript = 'entry' | 'picker' | 'registration' | 'storage';
 
 const ENTITIES: Readonly<Record<string, string>> = { '&': '&amp;', '<': '&lt;', '>': '&gt;', '"': '&quot;', "'": '&#39;' };

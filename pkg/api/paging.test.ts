@@ -51,9 +51,9 @@ test('a cursor of another order, a forged one and garbage are refused by name', 
   const cursor = made.pagination.next_cursor ?? '';
 
   expect(refused({ limit: 1, sort: '-name', cursor })).toBe('cursor');
-  expect(refused({ limit: 1, sort: 'name', cursor: Buffer.from('{"s":"name,id","v":[{"$gt":""},1]}').toString('base64url') })).toBe(
-    'cursor',
-  );
+  expect(
+    refused({ limit: 1, sort: 'name', cursor: Buffer.from('{"s":"name,id","v":[{"$gt":""},1]}').toString('base64url') }),
+  ).toBe('cursor');
   fc.assert(fc.property(fc.string(), (text) => refused({ limit: 1, cursor: text }) === 'cursor'));
 });
 
@@ -65,7 +65,9 @@ test('a cursor without a value for a field that always has one is refused by nam
 });
 
 test('a list may be ordered without `sort` by a field that `sort` cannot name', () => {
-  const { sort } = pageRequest({ limit: 1 }, { fields: ['name'], fallback: '-rank', tieBreaker: 'rank' } as ListOrder<'name' | 'rank'>);
+  const { sort } = pageRequest({ limit: 1 }, { fields: ['name'], fallback: '-rank', tieBreaker: 'rank' } as ListOrder<
+    'name' | 'rank'
+  >);
 
   expect(sort).toEqual([{ field: 'rank', descending: true }]);
 });

@@ -12,7 +12,10 @@ import type { Sql } from '../store/postgres/pool.ts';
 import { invalid, type Problem } from './problem.ts';
 import { eachOncePattern, queryInteger } from './schemas.ts';
 
-/** Lists (docs/design/api-conventions.md): keyset paging, at most 200 items a page, an opaque cursor that holds the sort values of the last item. */
+/**
+ * Lists (docs/design/api-conventions.md): keyset paging, at most 200 items a page, an opaque cursor that holds the sort values of
+ * the last item.
+ */
 export const PAGE_LIMIT_DEFAULT = 50;
 export const PAGE_LIMIT_MAX = 200;
 
@@ -63,8 +66,8 @@ export const pageOf = <T extends z.ZodType>(item: T) =>
 const Cursor = z.object({ s: z.string(), v: z.array(z.union([z.string(), z.number(), z.null()])).max(8) });
 
 /**
- * Reads limit, sort and cursor. `sort` is `field,-field`: only of `fields`, each once; the unique `tieBreaker` is added at the end.
- * A cursor belongs to the order it was made for; another, or one that was tampered with, is a 400.
+ * Reads limit, sort and cursor. `sort` is `field,-field`: only of `fields`, each once; the unique `tieBreaker` is added at the
+ * end. A cursor belongs to the order it was made for; another, or one that was tampered with, is a 400.
  */
 export function pageRequest<F extends string>(
   query: { limit: number; cursor?: string | undefined; sort?: string | undefined },
@@ -74,14 +77,20 @@ export function pageRequest<F extends string>(
     const descending = part.startsWith('-');
     return { field: (descending ? part.slice(1) : part) as F, descending };
   });
-  if (query.sort !== undefined && !sort.every(({ field }) => order.fields.includes(field))) throw invalid('sort', sortWords(order.fields));
+  if (query.sort !== undefined && !sort.every(({ field }) => order.fields.includes(field)))
+    throw invalid('sort', sortWords(order.fields));
   if (new Set(sort.map(({ field }) => field)).size < sort.length) throw invalid('sort', 'names a field twice');
   if (!sort.some(({ field }) => field === order.tieBreaker))
     sort.push({ field: order.tieBreaker, descending: sort[0]?.descending ?? false });
-  return { limit: query.limit, sort, after: query.cursor === undefined ? undefined : decodeCursor(query.cursor, sort, order.nullable) };
+  return {
+    limit: query.limit,
+    sort,
+    after: query.cursor === undefined ? undefined : decodeCursor(query.cursor, sort, order.nullable),
+  };
 }
 
-const signature = (sort: readonly SortKey[]): string => sort.map(({ field, descending }) => `${descending ? '-' : ''}${field}`).join(',');
+const signature = (sort: readonly SortKey[]): string =>
+  sort.map(({ field, descending }) => `${descending ? '-' : ''}${field}`).join(',');
 
 function decodeCursor(cursor: string, sort: readonly SortKey[], nullable: readonly string[] = []): readonly KeyValue[] {
   try {
@@ -97,7 +106,10 @@ function decodeCursor(cursor: string, sort: readonly SortKey[], nullable: readon
 /** A cursor that this list did not give. */
 export const foreignCursor = (): Problem => invalid('cursor', 'does not belong to this list and order; start again without it');
 
-/** Makes a page of `limit + 1` fetched items: the last one only shows that there are more. `most`: the page ends after that many items. */
+/**
+ * Makes a page of `limit + 1` fetched items: the last one only shows that there are more. `most`: the page ends after that many
+ * items.
+ */
 export function page<T, R>(
   request: KeysetRequest,
   fetched: readonly R[],
@@ -108,8 +120,13 @@ export function page<T, R>(
   const rows = fetched.slice(0, most);
   const last = rows.at(-1);
   const more = fetched.length > most && last !== undefined;
-  const next = more ? Buffer.from(JSON.stringify({ s: signature(request.sort), v: sortValues(last) })).toString('base64url') : null;
-  return { data: rows.map((row, at) => present(row, at)), pagination: { limit: request.limit, next_cursor: next, has_more: more } };
+  const next = more
+    ? Buffer.from(JSON.stringify({ s: signature(request.sort), v: sortValues(last) })).toString('base64url')
+    : null;
+  return {
+    data: rows.map((row, at) => present(row, at)),
+    pagination: { limit: request.limit, next_cursor: next, has_more: more },
+  };
 }
 
 /** A list of rows R that are shown as T. */
@@ -125,7 +142,8 @@ export interface List<R, F extends string, T> {
 const ROWS_AT_ONCE = 1_000;
 
 /**
- * All that a query matches, in pieces: a statement for each 1,000 rows, when the reader has taken those before; its limit and cursor mean nothing. Throws
+ * All that a query matches, in pieces: a statement for each 1,000 rows, when the reader has taken those before; its limit and
+ * cursor mean nothing. Throws
  * `validation_failed` for a sort that is not of this list.
  */
 export function allOf<R, F extends string, T>(
@@ -136,7 +154,11 @@ export function allOf<R, F extends string, T>(
   return pieces(sql, pageRequest({ limit: ROWS_AT_ONCE, sort }, list.keyset.order), list);
 }
 
-async function* pieces<R, F extends string, T>(sql: Sql, request: KeysetRequest<F>, list: List<R, F, T>): AsyncGenerator<readonly T[]> {
+async function* pieces<R, F extends string, T>(
+  sql: Sql,
+  request: KeysetRequest<F>,
+  list: List<R, F, T>,
+): AsyncGenerator<readonly T[]> {
   for (let { after } = request, isMore = true; isMore;) {
     const statement = selectPage(list.keyset, { ...request, after }, list);
     const rows = (await sql.query<R>(statement.sql, statement.params)).slice(0, request.limit);

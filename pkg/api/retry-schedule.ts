@@ -7,7 +7,10 @@ export const RETRY_SECONDS: readonly number[] = [5, 60, 300, 1_800, 7_200, 21_60
 /** Waits after attempts that failed for an internal reason, which says nothing about the receiver. */
 export const INTERNAL_BACK_OFF: BackOff = { baseMs: 1_000, maxMs: 15 * 60_000, jitter: 0.5 };
 
-/** The share by which a wait is shortened or lengthened at random, so that attempts that failed together do not come back together. */
+/**
+ * The share by which a wait is shortened or lengthened at random, so that attempts that failed together do not come back
+ * together.
+ */
 const JITTER = 0.2;
 /** The longest `Retry-After` that is obeyed. */
 const RETRY_AFTER_MAX_MS = 24 * 3_600_000;

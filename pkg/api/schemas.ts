@@ -15,8 +15,8 @@ const YEAR_10000 = Date.parse('+010000-01-01T00:00:00Z');
 const isWritable = (text: string): boolean => Date.parse(text) >= YEAR_1 && Date.parse(text) < YEAR_10000;
 
 /**
- * A time that a client names, with any offset; given in UTC and milliseconds, so that database, cursors and replies read it alike:
- * PostgreSQL has no year 0 and no offset past 15:59, ISO 8601 no year of five digits.
+ * A time that a client names, with any offset; given in UTC and milliseconds, so that database, cursors and replies read it
+ * alike: PostgreSQL has no year 0 and no offset past 15:59, ISO 8601 no year of five digits.
  */
 export const NamedTime = z.iso
   .datetime({ offset: true, abort: true })
@@ -25,10 +25,13 @@ export const NamedTime = z.iso
   .meta({ example: '2026-01-31T12:00:00Z' });
 
 /**
- * The same in a query, where a `+` that stands for itself is read as a space (WHATWG URL Standard, application/x-www-form-urlencoded): no time has a
- * space before its offset, so it is the `+`.
+ * The same in a query, where a `+` that stands for itself is read as a space (WHATWG URL Standard,
+ * application/x-www-form-urlencoded): no time has a space before its offset, so it is the `+`.
  */
-export const QueryTime = z.preprocess((text) => (typeof text === 'string' ? text.replace(/ (?=\d\d:\d\d$)/, '+') : text), NamedTime);
+export const QueryTime = z.preprocess(
+  (text) => (typeof text === 'string' ? text.replace(/ (?=\d\d:\d\d$)/, '+') : text),
+  NamedTime,
+);
 
 /** An unsigned integer that JSON can carry exactly (docs/design/api-conventions.md, Requests and replies). */
 export const Bytes = z.int().min(0).meta({ description: 'bytes', example: 1_048_576 });
@@ -40,11 +43,13 @@ export const DecimalId = z
   .meta({ example: '42' });
 
 /** A strong entity tag, without the quotes. */
-export const Etag = z.string().meta({ description: 'what If-Match compares, without quotes', example: '3q2-7wAAAAAAAAAAAAAAAAAAAAA' });
+export const Etag = z
+  .string()
+  .meta({ description: 'what If-Match compares, without quotes', example: '3q2-7wAAAAAAAAAAAAAAAAAAAAA' });
 
 /**
- * Text of so many characters as Postgres and JSON Schema count them: code points, not UTF-16 units. Neither NUL nor lone surrogates reach it
- * (http/request/json.ts).
+ * Text of so many characters as Postgres and JSON Schema count them: code points, not UTF-16 units. Neither NUL nor lone
+ * surrogates reach it (http/request/json.ts).
  */
 export const text = (minimum: number, maximum: number, of = z.string()): z.ZodString =>
   of
@@ -78,7 +83,10 @@ export const label = (maximum: number): z.ZodString =>
     maximum,
     z.string().overwrite((value) => value.normalize('NFC')),
   )
-    .regex(LABEL, 'must hold something visible, and no control or invisible characters, nor such as turn the direction of text round')
+    .regex(
+      LABEL,
+      'must hold something visible, and no control or invisible characters, nor such as turn the direction of text round',
+    )
     .meta({ minLength: 1, maxLength: maximum, pattern: LABEL.source });
 
 function characters(value: string): number {

@@ -9,8 +9,10 @@ export const SUSPENDED_ANNOTATION = 'carrel.dev/suspended';
 const RETRY_AFTER_SECONDS = 60;
 
 /**
- * Answers a request for a suspended tenant, which has no pod that could: 503 `suspended` with `Retry-After`, in the API's one error shape below
- * `/api/` and where JSON is preferred, else as a page. Any site may show the page in a frame, as an LMS does with links in its courses.
+ * Answers a request for a suspended tenant, which has no pod that could: 503 `suspended` with `Retry-After`, in the API's one
+ * error shape below
+ * `/api/` and where JSON is preferred, else as a page. Any site may show the page in a frame, as an LMS does with links in its
+ * courses.
  */
 export function answerSuspended(request: IncomingMessage, response: ServerResponse, random: Random): void {
   const problem = new Problem('suspended');
@@ -24,9 +26,13 @@ export function answerSuspended(request: IncomingMessage, response: ServerRespon
       'Cache-Control': 'no-store',
       'X-Content-Type-Options': 'nosniff',
       'X-Request-Id': requestId,
-      ...(isApi ? {} : { 'Content-Security-Policy': "default-src 'none'; base-uri 'none'; form-action 'none'; frame-ancestors *" }),
+      ...(isApi
+        ? {}
+        : { 'Content-Security-Policy': "default-src 'none'; base-uri 'none'; form-action 'none'; frame-ancestors *" }),
     })
-    .end(isApi ? JSON.stringify({ error: problem.code, message: problem.message, request_id: requestId }) : page(problem, requestId));
+    .end(
+      isApi ? JSON.stringify({ error: problem.code, message: problem.message, request_id: requestId }) : page(problem, requestId),
+    );
 }
 
 const prefersJson = (accept: string | undefined): boolean => {

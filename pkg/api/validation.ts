@@ -19,7 +19,10 @@ function detailsOf(issue: z.core.$ZodIssue): ProblemDetail[] {
   return [{ field: path.join('.') || 'body', message: issue.message }];
 }
 
-/** What is wrong with a value, to follow its name: "is required". A schema's own message takes precedence: zod then does not call this. */
+/**
+ * What is wrong with a value, to follow its name: "is required". A schema's own message takes precedence: zod then does not call
+ * this.
+ */
 export function wordsOf(issue: z.core.$ZodRawIssue): string {
   if (issue.input === undefined && issue.code !== 'custom') return 'is required';
   switch (issue.code) {
@@ -51,7 +54,8 @@ export function wordsOf(issue: z.core.$ZodRawIssue): string {
 }
 
 /** Of text where a whole number is wanted zod says that it is no number. */
-const wantsWhole = ({ inst }: z.core.$ZodRawIssue): boolean => (inst?._zod.def as { format?: string } | undefined)?.format === 'safeint';
+const wantsWhole = ({ inst }: z.core.$ZodRawIssue): boolean =>
+  (inst?._zod.def as { format?: string } | undefined)?.format === 'safeint';
 
 const KINDS: Readonly<Record<string, string>> = {
   string: 'a string',

@@ -14,6 +14,8 @@ export const auditEndpoints = (log: AuditLog): Endpoint[] => [
     replies: { 200: AuditPage },
     exported: [NDJSON],
     handle: async ({ query, request }) =>
-      wantsLines(request) ? reply(200, log.export(query, request.signal), { 'content-type': NDJSON }) : reply(200, await log.list(query)),
+      wantsLines(request)
+        ? reply(200, log.export(query, request.signal), { 'content-type': NDJSON })
+        : reply(200, await log.list(query)),
   }),
 ];

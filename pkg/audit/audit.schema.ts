@@ -103,7 +103,10 @@ export const AuditEntry = z
       name: z.string().nullable().meta({ description: 'its name at that time', example: 'thesis.pdf' }),
     }),
     ip: z.string().nullable().meta({ example: '192.0.2.7' }),
-    request_id: z.string().nullable().meta({ description: 'X-Request-Id of the request', example: '7b0c6d6e-5c1f-4d0a-9a53-0d6f0e3b2a11' }),
+    request_id: z
+      .string()
+      .nullable()
+      .meta({ description: 'X-Request-Id of the request', example: '7b0c6d6e-5c1f-4d0a-9a53-0d6f0e3b2a11' }),
     changes: z.record(z.string(), z.object({ from: Value, to: Value })).meta({
       description: 'fields with what they were and are; of a secret both are null',
       example: { name: { from: 'a.pdf', to: 'thesis.pdf' } },

@@ -11,7 +11,8 @@ type SortField = (typeof AUDIT_SORT_FIELDS)[number] | 'id';
  * The audit log, which triggers write (migration 0045).
  *
  * Invariants:
- * - An entry is there if, and only if, its change was committed; of a line item, which is the LMS's, once the LMS has made the change.
+ * - An entry is there if, and only if, its change was committed; of a line item, which is the LMS's, once the LMS has made the
+ *   change.
  * - A tenant's server reads entries; it can neither write, change nor delete one.
  */
 export class AuditLog {

@@ -21,11 +21,12 @@ import { requestPurge } from './objects/objects.jobs.ts';
  * Transfers or deletes a user's files and folders when the user is deleted (docs/design/records.md, User, File).
  *
  * - With a new owner: files, folders and used bytes are transferred, all or nothing (`quota_exceeded`, `name_conflict`).
- * - Else: files are deleted, each live one with the event `file.deleted`, and a job of the same transaction purges their objects. Folders are
- *   deleted, but a folder with others' content passes to the system user, together with its ancestors that are the user's.
+ * - Else: files are deleted, each live one with the event `file.deleted`, and a job of the same transaction purges their objects.
+ *   Folders are deleted, but a folder with others' content passes to the system user, together with its ancestors that are the
+ *   user's.
  * - Share links that the user made pass on with the user's files, and are deleted otherwise.
- * - Grants that the user gave by virtue of a grant end with it. What the user created or granted elsewhere by right of ownership names the system
- *   user afterwards.
+ * - Grants that the user gave by virtue of a grant end with it. What the user created or granted elsewhere by right of ownership
+ *   names the system user afterwards.
  */
 export class UserContent {
   readonly #cache: TaggedCache;
@@ -66,9 +67,10 @@ export class UserContent {
       'SELECT v.blob_name AS key FROM file_versions v JOIN files f ON f.id = v.file_id WHERE f.owner_id = $1',
       [user.id],
     );
-    await tx.query(`DELETE FROM permissions WHERE resource_type = 'file' AND resource_id IN (SELECT id FROM files WHERE owner_id = $1)`, [
-      user.id,
-    ]);
+    await tx.query(
+      `DELETE FROM permissions WHERE resource_type = 'file' AND resource_id IN (SELECT id FROM files WHERE owner_id = $1)`,
+      [user.id],
+    );
     await this.#removeFiles(tx, user);
     await this.#removeFolders(tx, user, systemUserId);
     this.#cache.invalidate(tx, ...(await endGivenBy(tx, user.id)).map(grantsTag));
@@ -168,7 +170,10 @@ const CREATED_BY = [
   ['permissions', 'granted_by'],
 ] as const;
 
-/** What counts to a user: bytes of all versions and metadata of all files, and how many files, folders and versions after the first there are, the trash included. */
+/**
+ * What counts to a user: bytes of all versions and metadata of all files, and how many files, folders and versions after the
+ * first there are, the trash included.
+ */
 async function usageOf(tx: Tx, userId: number): Promise<{ bytes: number; entries: number }> {
   const [row] = await tx.query<{ bytes: number; entries: number }>(
     `SELECT ${BYTES_OF('$1')} AS bytes, ${ENTRIES_OF_FILES('$1')} AS entries`,

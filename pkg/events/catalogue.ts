@@ -79,7 +79,9 @@ export type EventData<Name extends EventName> = z.input<(typeof EVENTS)[Name]>;
 export const payloadSchema = <Name extends EventName>(event: Name) =>
   z.strictObject({ event: z.literal(event), timestamp: Timestamp, data: EVENTS[event] });
 
-const PAYLOADS = new Map<EventName, z.ZodType>((Object.keys(EVENTS) as EventName[]).map((event) => [event, payloadSchema(event)]));
+const PAYLOADS = new Map<EventName, z.ZodType>(
+  (Object.keys(EVENTS) as EventName[]).map((event) => [event, payloadSchema(event)]),
+);
 
 /** The body of a delivery. Throws ZodError where `data` is not of the catalogue's shape. */
 export const payloadOf = <Name extends EventName>(event: Name, timestamp: string, data: EventData<Name>): string =>

@@ -6,8 +6,8 @@ const DAY_MS = 24 * 60 * 60 * 1000;
 export const endOfDay = (now: Date): Date => new Date((Math.floor(now.getTime() / DAY_MS) + 1) * DAY_MS);
 
 /**
- * Schedules jobs before the first change of a day (UTC, per process) that makes them necessary. So a crash after the change leaves no job out, and the
- * changes themselves need no statement for it.
+ * Schedules jobs before the first change of a day (UTC, per process) that makes them necessary. So a crash after the change
+ * leaves no job out, and the changes themselves need no statement for it.
  */
 export class DailyJobs {
   readonly #clock: Clock;
@@ -20,7 +20,10 @@ export class DailyJobs {
     this.#schedule = schedule;
   }
 
-  /** Call it before the transaction of the change. No statement but once a day. Throws what `schedule` throws, and tries again at the next call. */
+  /**
+   * Call it before the transaction of the change. No statement but once a day. Throws what `schedule` throws, and tries again at
+   * the next call.
+   */
   async ensure(): Promise<void> {
     const now = this.#clock.now();
     const until = endOfDay(now).getTime();

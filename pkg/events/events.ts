@@ -9,8 +9,8 @@ import type { WorkerNotifier } from './worker-notifier.ts';
 const EVENTS_PER_STATEMENT = 1_000;
 
 /**
- * Common table expressions that write the events of `source` (rows of uuid and payload, and `more` columns) and their deliveries, which `delivery` gives.
- * An event that no webhook is subscribed to is not written: nothing would ever read it.
+ * Common table expressions that write the events of `source` (rows of uuid and payload, and `more` columns) and their deliveries,
+ * which `delivery` gives. An event that no webhook is subscribed to is not written: nothing would ever read it.
  */
 const eventRows = (event: string, source: string, more: '' | ', traceparent' = ''): string => `
   endpoint AS (
@@ -48,8 +48,8 @@ export interface FileCreatedEvent {
 }
 
 /**
- * For a statement that creates files: the same as `eventRows` for rows of `source`, which have the columns event_uuid, event_head, event_tail,
- * event_traceparent of a FileCreatedEvent, and created_at.
+ * For a statement that creates files: the same as `eventRows` for rows of `source`, which have the columns event_uuid,
+ * event_head, event_tail, event_traceparent of a FileCreatedEvent, and created_at.
  */
 export const fileCreatedRows = (source: string): string =>
   eventRows(
@@ -59,8 +59,9 @@ export const fileCreatedRows = (source: string): string =>
   );
 
 /**
- * For a statement that makes or changes many files: writes an event of each row of `source`, whose expressions `fields` are the fields of `data` in their order, as
- * SQL that gives JSON. `timestamp` is a parameter. Gives common table expressions, of which `delivery` has the deliveries.
+ * For a statement that makes or changes many files: writes an event of each row of `source`, whose expressions `fields` are the
+ * fields of `data` in their order, as SQL that gives JSON. `timestamp` is a parameter. Gives common table expressions, of which
+ * `delivery` has the deliveries.
  */
 export const fileEventRows = (
   event: 'file.created' | 'file.updated' | 'file.deleted',
@@ -81,8 +82,9 @@ export const jsonOf = {
 const UNKNOWN_TIME = '0001-01-01T00:00:00.000Z';
 
 /**
- * The outbox: an event and its deliveries are rows of the transaction that makes the change (docs/design/events-and-jobs.md, The outbox),
- * so they are there if, and only if, that commits. The payload is written once, as the exact bytes that are signed and sent.
+ * The outbox: an event and its deliveries are rows of the transaction that makes the change (docs/design/events-and-jobs.md, The
+ * outbox), so they are there if, and only if, that commits. The payload is written once, as the exact bytes that are signed and
+ * sent.
  */
 export class Events {
   readonly #notifier: WorkerNotifier;
@@ -100,7 +102,10 @@ export class Events {
     return new BufferedEvents({ notifier: this.#notifier, clock: this.#clock, random: this.#random });
   }
 
-  /** One statement, whether a webhook is subscribed to the event or not. Throws ZodError where `data` is not of the catalogue's shape. */
+  /**
+   * One statement, whether a webhook is subscribed to the event or not. Throws ZodError where `data` is not of the catalogue's
+   * shape.
+   */
   async emit<Name extends EventName>(tx: Tx, event: Name, data: EventData<Name>): Promise<void> {
     await this.emitAll(tx, event, [data]);
   }
@@ -131,7 +136,9 @@ export class Events {
   async emitAll<Name extends EventName>(tx: Tx, event: Name, all: readonly EventData<Name>[]): Promise<void> {
     const timestamp = this.#clock.now().toISOString();
     const write = (uuids: string[], payloads: string[]) =>
-      inSpan(...sending(event), () => tx.prepared<{ deliveries: number }>('events-emit', EMIT, [event, uuids, payloads, traceparentOf()]));
+      inSpan(...sending(event), () =>
+        tx.prepared<{ deliveries: number }>('events-emit', EMIT, [event, uuids, payloads, traceparentOf()]),
+      );
     let deliveries = 0;
     for (let at = 0; at < all.length; at += EVENTS_PER_STATEMENT) {
       const payloads = all.slice(at, at + EVENTS_PER_STATEMENT).map((data) => payloadOf(event, timestamp, data));

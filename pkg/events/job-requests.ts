@@ -25,8 +25,8 @@ export class JobRequests {
   }
 
   /**
-   * One statement. The job is due at `dueAt`. `unlessPresent`: not where the tenant has one with this payload; `unlessSooner`: not where it has one that is
-   * due later than now and no later than that.
+   * One statement. The job is due at `dueAt`. `unlessPresent`: not where the tenant has one with this payload; `unlessSooner`:
+   * not where it has one that is due later than now and no later than that.
    */
   async schedule<Payload extends z.ZodType>(
     sql: Sql,

@@ -4,7 +4,10 @@ import { UncommittedCache } from '../store/redis/uncommitted-cache.ts';
 import type { BufferedEvents } from './events.ts';
 import type { JobContext, WorkerServices } from './processor.ts';
 
-/** What many calls of services written for endpoints take inside of one step of a job: each has happened or not, and their events are written once a step. */
+/**
+ * What many calls of services written for endpoints take inside of one step of a job: each has happened or not, and their events
+ * are written once a step.
+ */
 export class NestedServices {
   readonly db: Database;
   readonly cache: UncommittedCache;

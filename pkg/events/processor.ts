@@ -37,7 +37,10 @@ export interface WorkerServices {
 export interface WorkerShard {
   /** Logs in as the worker's role. */
   readonly db: Database;
-  /** A pool for leases and outcomes only: tenants whose statements wait for locks occupy connections of `db`, and no lease may expire because of that. */
+  /**
+   * A pool for leases and outcomes only: tenants whose statements wait for locks occupy connections of `db`, and no lease may
+   * expire because of that.
+   */
   readonly leasePool: SqlPool;
 }
 
@@ -56,8 +59,8 @@ export interface JobContext {
   /** A transaction of `cache` and `db`: what takes a `Tx` of a server takes this one. */
   transaction<T>(fn: (tx: Tx) => Promise<T>): Promise<T>;
   /**
-   * The tenant's bucket with the tenant's own key, until `signal` is aborted, and the marker of its objects. Call it before there is anything to
-   * undo: throws OtherQueue where the tenant named the store, and the job is not in the queue of those.
+   * The tenant's bucket with the tenant's own key, until `signal` is aborted, and the marker of its objects. Call it before there
+   * is anything to undo: throws OtherQueue where the tenant named the store, and the job is not in the queue of those.
    */
   storage(): Promise<TenantStorage>;
 }
@@ -130,7 +133,10 @@ export class LostLease extends Error {
   override readonly name = 'LostLease';
 }
 
-/** A job that this release cannot do: an unknown kind or an invalid payload. Another release may: it is put back, and becomes a dead letter after a day. */
+/**
+ * A job that this release cannot do: an unknown kind or an invalid payload. Another release may: it is put back, and becomes a
+ * dead letter after a day.
+ */
 export class UnprocessableJob extends Error {
   override readonly name = 'UnprocessableJob';
 }
@@ -168,8 +174,8 @@ export interface JobHandler<Row extends Leased = Leased> {
   /** What a row is for, where a tenant's rows are for several that must not delay each other: the store's lanes. */
   laneOf?(row: Row): string;
   /**
-   * Makes one attempt and writes its outcome, by the lease that `row` holds. `signal`: the lease was lost. Where it resolves to Unwritten, the
-   * attempt is over, and its slot may serve the next one while the outcome is being written.
+   * Makes one attempt and writes its outcome, by the lease that `row` holds. `signal`: the lease was lost. Where it resolves to
+   * Unwritten, the attempt is over, and its slot may serve the next one while the outcome is being written.
    */
   attempt(row: Row, signal: AbortSignal): Promise<Unwritten | undefined>;
 }
@@ -178,10 +184,18 @@ export interface JobHandler<Row extends Leased = Leased> {
 export interface Schedule {
   readonly name: string;
   readonly everyMs: number;
-  /** `onFailure`: what failed of the run, for one shard or tenant; the others go on. A run that failed, or failed in part, is repeated soon. */
-  run(services: WorkerServices, onFailure: (error: unknown, of: { readonly shard: string; readonly role?: string }) => void): Promise<void>;
+  /**
+   * `onFailure`: what failed of the run, for one shard or tenant; the others go on. A run that failed, or failed in part, is
+   * repeated soon.
+   */
+  run(
+    services: WorkerServices,
+    onFailure: (error: unknown, of: { readonly shard: string; readonly role?: string }) => void,
+  ): Promise<void>;
 }
 
 /** One value for each shard, by the shard's name. */
-export const perShard = <T>({ shards }: Pick<WorkerServices, 'shards'>, make: (shard: WorkerShard, name: string) => T): Map<string, T> =>
-  new Map([...shards].map(([name, shard]) => [name, make(shard, name)]));
+export const perShard = <T>(
+  { shards }: Pick<WorkerServices, 'shards'>,
+  make: (shard: WorkerShard, name: string) => T,
+): Map<string, T> => new Map([...shards].map(([name, shard]) => [name, make(shard, name)]));

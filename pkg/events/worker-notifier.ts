@@ -23,6 +23,8 @@ export class WorkerNotifier {
 
   /** After a statement that is its own transaction. Nothing waits for the notification. */
   notify(of: Wake = 'deliveries'): void {
-    this.#redis.publish(WAKE_CHANNEL, of).catch((error: unknown) => this.#log.debug({ err: error }, 'could not notify the workers'));
+    this.#redis
+      .publish(WAKE_CHANNEL, of)
+      .catch((error: unknown) => this.#log.debug({ err: error }, 'could not notify the workers'));
   }
 }

@@ -30,5 +30,7 @@ test('two features that declare one endpoint are refused with both names, whatev
 });
 
 test('one path with two methods is two endpoints', () => {
-  expect(create(featureWith('polls', 'get', '/things/{id}'), featureWith('votes', 'delete', '/things/{id}')).endpoints).toHaveLength(2);
+  expect(
+    create(featureWith('polls', 'get', '/things/{id}'), featureWith('votes', 'delete', '/things/{id}')).endpoints,
+  ).toHaveLength(2);
 });

@@ -32,7 +32,10 @@ export function grantsOfFeatures(features: readonly Feature[], db: Database): Gr
     async grantsOf(userId, now) {
       const grants = await Promise.all(sources.map((source) => source.grantsOf(userId, now)));
       const ends = grants.flatMap(({ endsAt }) => (endsAt === null ? [] : [endsAt.getTime()]));
-      return { entries: grants.flatMap(({ entries }) => entries), endsAt: ends.length === 0 ? null : new Date(Math.min(...ends)) };
+      return {
+        entries: grants.flatMap(({ entries }) => entries),
+        endsAt: ends.length === 0 ? null : new Date(Math.min(...ends)),
+      };
     },
     async grantsOfLaunch(launchId, userId, now) {
       const given = await Promise.all(launches.map((grantsOfLaunch) => grantsOfLaunch(launchId, userId, now)));
@@ -41,7 +44,10 @@ export function grantsOfFeatures(features: readonly Feature[], db: Database): Gr
   };
 }
 
-/** Creates the features, in the order of the list. Throws an Error that names two features with the same endpoint: one of them would never be called. */
+/**
+ * Creates the features, in the order of the list. Throws an Error that names two features with the same endpoint: one of them
+ * would never be called.
+ */
 export function createFeatures(
   features: readonly Feature[],
   services: TenantServices,

@@ -15,8 +15,9 @@ export interface RemovedUser extends UserRef {
 }
 
 /**
- * Deletes or transfers what the feature stores of a user. `tx` is the transaction that deletes the user, one of TaggedCache, so it may `invalidate`.
- * A Problem that it throws is the reply (507 `quota_exceeded` and 409 `name_conflict` if the new owner cannot take everything), and nothing changes.
+ * Deletes or transfers what the feature stores of a user. `tx` is the transaction that deletes the user, one of TaggedCache, so
+ * it may `invalidate`. A Problem that it throws is the reply (507 `quota_exceeded` and 409 `name_conflict` if the new owner
+ * cannot take everything), and nothing changes.
  */
 export type OnUserRemoved = (tx: Tx, user: RemovedUser) => Promise<void>;
 

@@ -67,7 +67,10 @@ export interface TenantSettings {
   readonly maxUploadBytes: number | undefined;
   /** How long what is deleted can be restored at least. */
   readonly trashRetentionMs: number;
-  /** What of a file's old versions is kept: the newest, the current one included, and for how many days after they were replaced; undefined: for ever. */
+  /**
+   * What of a file's old versions is kept: the newest, the current one included, and for how many days after they were replaced;
+   * undefined: for ever.
+   */
   readonly versions: { readonly keep: number; readonly days?: number | undefined };
   /** Private address ranges that addresses named by people of the tenant may lead to. */
   readonly egressAllow: readonly AllowedRange[];

@@ -13,14 +13,17 @@ export interface GroupOrigin {
   readonly isRegistered: boolean;
 }
 
-export const kindOf = ({ contextId }: Pick<GroupOrigin, 'contextId'>): 'manual' | 'course' => (contextId === null ? 'manual' : 'course');
+export const kindOf = ({ contextId }: Pick<GroupOrigin, 'contextId'>): 'manual' | 'course' =>
+  contextId === null ? 'manual' : 'course';
 
 /** Who alone may change it. A course whose LMS is no longer registered is the administrators'. */
-export const managerOf = ({ contextId, isRegistered }: GroupOrigin): 'lti' | null => (contextId !== null && isRegistered ? 'lti' : null);
+export const managerOf = ({ contextId, isRegistered }: GroupOrigin): 'lti' | null =>
+  contextId !== null && isRegistered ? 'lti' : null;
 
 /** Throws `managed`. */
 export function requireManual(group: GroupOrigin): void {
-  if (managerOf(group) === 'lti') throw new Problem('managed', 'The LMS manages this group: its members are those of the course.');
+  if (managerOf(group) === 'lti')
+    throw new Problem('managed', 'The LMS manages this group: its members are those of the course.');
 }
 
 /** Administrators see every group, others those that they are in. */

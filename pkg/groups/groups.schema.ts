@@ -11,7 +11,10 @@ export const GroupView = z
     description: z.string().nullable().meta({ example: 'Seminar of the winter term' }),
     kind: z.enum(['manual', 'course']).describe('course: a launch made it, for a course of an LMS'),
     member_count: z.int().min(0).meta({ example: 24 }),
-    managed_by: z.enum(['lti']).nullable().meta({ description: '`lti`: the LMS alone changes it; null: administrators do', example: null }),
+    managed_by: z
+      .enum(['lti'])
+      .nullable()
+      .meta({ description: '`lti`: the LMS alone changes it; null: administrators do', example: null }),
     created_at: Timestamp,
     updated_at: Timestamp,
     etag: Etag,

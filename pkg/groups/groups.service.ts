@@ -23,7 +23,8 @@ type IfMatch = readonly string[] | '*' | undefined;
  * - Administrators see all groups and change those that people made; others see the groups that they are in, and change none.
  * - Names of groups that people made are unique in any case of letters, however many creations and changes race.
  * - The group of a course is the LMS's: nobody changes or deletes it here (`managed`), until its registration was removed.
- * - A group that is deleted takes its grants along, and what its members granted by virtue of them; from the commit on nobody reads by them.
+ * - A group that is deleted takes its grants along, and what its members granted by virtue of them; from the commit on nobody
+ *   reads by them.
  */
 export class Groups {
   readonly #db: Database;
@@ -57,7 +58,10 @@ export class Groups {
     return presentGroup({ ...row, memberCount: 0, isRegistered: false });
   }
 
-  /** PUT and PATCH: an undefined field keeps its value. Two statements. Throws `not_found`, `managed`, `precondition_failed`, `name_conflict`. */
+  /**
+   * PUT and PATCH: an undefined field keeps its value. Two statements. Throws `not_found`, `managed`, `precondition_failed`,
+   * `name_conflict`.
+   */
   async change(id: Uuid, changes: GroupChanges, ifMatch: IfMatch): Promise<GroupView> {
     return this.#db.transaction(async (tx) => {
       const group = await requireChangeable(tx, id, ifMatch, 'change');
@@ -69,7 +73,10 @@ export class Groups {
     });
   }
 
-  /** Its grants end with it. Three statements, and three more where it has grants. Throws `not_found`, `managed`, `precondition_failed`. */
+  /**
+   * Its grants end with it. Three statements, and three more where it has grants. Throws `not_found`, `managed`,
+   * `precondition_failed`.
+   */
   async remove(id: Uuid, ifMatch: IfMatch): Promise<void> {
     await this.#cache.transaction(this.#db, async (tx) => {
       const group = await requireChangeable(tx, id, ifMatch, 'delete');

@@ -7,8 +7,8 @@ import { GROUP_SORT_FIELDS, type GroupQuery, type GroupView } from './groups.sch
 import { type GroupRow, presentGroup } from './groups.view.ts';
 
 /**
- * Columns of a GroupOrigin, of a group `g`. The platform of a registration that was removed stays, inactive, where people came from it: it would
- * have them again.
+ * Columns of a GroupOrigin, of a group `g`. The platform of a registration that was removed stays, inactive, where people came
+ * from it: it would have them again.
  */
 export const GROUP_ORIGIN = `g.context_id AS "contextId",
   EXISTS (SELECT FROM lti_platforms p WHERE p.id = g.platform_id AND p.is_active) AS "isRegistered"`;
@@ -58,7 +58,10 @@ function filters(query: GroupQuery, params: Parameters): string[] {
 export async function findGroup(sql: Sql, actor: Actor, uuid: string): Promise<GroupRow | undefined> {
   const params = new Parameters();
   const conditions = [`g.uuid = ${params.add(uuid)}`, ...seenBy(actor, params)];
-  const [row] = await sql.query<GroupRow>(`SELECT ${GROUP_COLUMNS} FROM groups g WHERE ${conditions.join(' AND ')}`, params.values);
+  const [row] = await sql.query<GroupRow>(
+    `SELECT ${GROUP_COLUMNS} FROM groups g WHERE ${conditions.join(' AND ')}`,
+    params.values,
+  );
   return row;
 }
 

@@ -17,8 +17,8 @@ import { findMembership, GIVEN_THROUGH_GROUP, listMembers } from './members.sql.
  *
  * Invariants:
  * - Members see each other's names; e-mail addresses are shown to whoever may list users.
- * - A membership holds from the commit on, and ends with the commit: what is granted to the group, and what the member granted by virtue of that,
- *   also where it is cached.
+ * - A membership holds from the commit on, and ends with the commit: what is granted to the group, and what the member granted by
+ *   virtue of that, also where it is cached.
  * - A grant that the member gives while the membership ends is either given before, and ends with it, or refused.
  */
 export class Members {
@@ -50,7 +50,10 @@ export class Members {
     }
   }
 
-  /** Somebody who is not in it stays out of it. Four statements, three more where they gave grants, two where they are no member. Throws `not_found`, `managed`. */
+  /**
+   * Somebody who is not in it stays out of it. Four statements, three more where they gave grants, two where they are no member.
+   * Throws `not_found`, `managed`.
+   */
   async remove(group: Uuid, user: Uuid): Promise<void> {
     await this.#cache.transaction(this.#db, async (tx) => {
       const membership = await requireMembership(tx, group, user);

@@ -3,7 +3,13 @@ import { type Endpoint, endpoint, reply } from '../api/endpoint.ts';
 import { Uuid } from '../api/schemas.ts';
 import { TaskView } from '../tasks/tasks.schema.ts';
 import type { HelperStates } from './helper-states.service.ts';
-import { FileTranslationRequest, HelpersView, OptimizationRequest, TranslationRequest, TranslationView } from './helper-services.schema.ts';
+import {
+  FileTranslationRequest,
+  HelpersView,
+  OptimizationRequest,
+  TranslationRequest,
+  TranslationView,
+} from './helper-services.schema.ts';
 import type { PdfRequests } from './pdf/pdf-requests.service.ts';
 import type { Translations } from './text/translations.service.ts';
 
@@ -15,7 +21,15 @@ const OF_FILES = {
   caller: { permission: 'write:files' },
   params,
   replies: { 202: TaskView },
-  errors: ['not_found', 'forbidden', 'conflict', 'unsupported_media_type', 'pdf_signed', 'pdf_encrypted', 'helper_not_configured'],
+  errors: [
+    'not_found',
+    'forbidden',
+    'conflict',
+    'unsupported_media_type',
+    'pdf_signed',
+    'pdf_encrypted',
+    'helper_not_configured',
+  ],
   idempotent: true,
 } as const;
 
@@ -46,7 +60,8 @@ export const helperEndpoints = (deps: { states: HelperStates; translations: Tran
     ...OF_FILES,
     path: '/files/{id}/optimize',
     operationId: 'optimizeFile',
-    summary: 'Make a PDF smaller, as a job: its next version, or a copy; what is not at least 5 % and 4 KiB smaller is not stored',
+    summary:
+      'Make a PDF smaller, as a job: its next version, or a copy; what is not at least 5 % and 4 KiB smaller is not stored',
     body: OptimizationRequest,
     handle: async ({ actor, params: { id }, body }) => reply(202, await deps.pdfs.optimize(actor, id, body)),
   }),

@@ -13,7 +13,10 @@ const LanguageTag = z
   .regex(TAG_PATTERN, 'is no language tag: send one of BCP 47, such as en, es or pt-BR')
   .refine((tag) => canonicalTag(tag) !== null, 'is no language tag: send one of BCP 47, such as en, es or pt-BR')
   .overwrite((tag) => canonicalTag(tag) ?? tag)
-  .meta({ description: 'BCP 47, any case; the helper is asked for the nearest language that it knows (RFC 4647, lookup)', example: 'es' });
+  .meta({
+    description: 'BCP 47, any case; the helper is asked for the nearest language that it knows (RFC 4647, lookup)',
+    example: 'es',
+  });
 
 /** `auto`: the helper finds it out. */
 const SourceLanguage = z
@@ -40,7 +43,10 @@ export const TranslationView = z
       .nullable()
       .meta({ description: 'as it was named, or found out; null: the helper does not say', example: 'en' }),
     target_language: z.string().meta({ example: 'es' }),
-    provider: z.string().nullable().meta({ description: 'who translated, as the helper says; null: it does not', example: 'deepl' }),
+    provider: z
+      .string()
+      .nullable()
+      .meta({ description: 'who translated, as the helper says; null: it does not', example: 'deepl' }),
   })
   .meta({ id: 'Translation' });
 export type TranslationView = z.output<typeof TranslationView>;

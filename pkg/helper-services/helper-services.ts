@@ -10,7 +10,10 @@ import { HelperStates } from './helper-states.service.ts';
 import { PdfRequests } from './pdf/pdf-requests.service.ts';
 import { Translations } from './text/translations.service.ts';
 
-/** Translation of texts, and of PDFs, and smaller PDFs, by the helper services of the tenant. `limits`: others than the default ones (tests). */
+/**
+ * Translation of texts, and of PDFs, and smaller PDFs, by the helper services of the tenant. `limits`: others than the default
+ * ones (tests).
+ */
 export const helperServicesFeature = (limits: Partial<HelperLimits> = {}): Feature => ({
   name: 'helper services',
   create(services) {

@@ -3,7 +3,11 @@ export const HELPER_KINDS = ['translate', 'pdf_optimize', 'pdf_translate'] as co
 export type HelperKind = (typeof HELPER_KINDS)[number];
 
 /** Where `spec.helpers` of a Tenant names each. */
-export const HELPER_FIELDS = { translate: 'translateUrl', pdf_optimize: 'pdfOptimizeUrl', pdf_translate: 'pdfTranslateUrl' } as const;
+export const HELPER_FIELDS = {
+  translate: 'translateUrl',
+  pdf_optimize: 'pdfOptimizeUrl',
+  pdf_translate: 'pdfTranslateUrl',
+} as const;
 
 /** A helper service of a tenant. */
 export interface Helper {

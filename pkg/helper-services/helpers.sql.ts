@@ -10,8 +10,12 @@ export interface HelperRow {
   readonly token: string | null;
 }
 
-/** The helpers of a tenant, by their kinds. One statement: what the operator writes holds from the next call on, in all programs. */
+/**
+ * The helpers of a tenant, by their kinds. One statement: what the operator writes holds from the next call on, in all programs.
+ */
 export async function helpersOf(sql: Pick<Sql, 'query'>, seal: TenantSeal): Promise<ReadonlyMap<HelperKind, Helper>> {
   const rows = await sql.query<HelperRow>('SELECT kind, url, token FROM helpers');
-  return new Map(rows.map((row) => [row.kind, { ...row, token: row.token === null ? null : openToken(seal, row.kind, row.token) }]));
+  return new Map(
+    rows.map((row) => [row.kind, { ...row, token: row.token === null ? null : openToken(seal, row.kind, row.token) }]),
+  );
 }

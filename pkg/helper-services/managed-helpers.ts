@@ -17,7 +17,11 @@ export async function syncHelpers(rows: TenantRows, wanted: readonly Helper[]): 
   const present = await rows.pool.query<HelperRow>(`SELECT kind, url, token FROM ${table}`);
   const isSame = present.length === wanted.length && wanted.every((helper) => present.some((row) => says(rows, row, helper)));
   if (isSame) return;
-  const sealed = wanted.map(({ kind, url, token }) => ({ kind, url, token: token === null ? null : sealToken(rows, kind, token) }));
+  const sealed = wanted.map(({ kind, url, token }) => ({
+    kind,
+    url,
+    token: token === null ? null : sealToken(rows, kind, token),
+  }));
   await rows.pool.query(
     `WITH wanted AS (SELECT w.kind, w.url, w.token FROM jsonb_to_recordset($1::jsonb) AS w (kind text, url text, token text)),
        gone AS (DELETE FROM ${table} WHERE kind NOT IN (SELECT kind FROM wanted))

@@ -17,8 +17,9 @@ const environment = (folder: string): Record<string, string> => ({
 });
 
 /**
- * Runs a program with `input` in `folder` and gives its standard output. The kernel ends a process that takes more memory or CPU time; its whole process group
- * is killed after `ms`, at one byte of output too many, and when the signal is aborted. Throws what happened, or the signal's reason.
+ * Runs a program with `input` in `folder` and gives its standard output. The kernel ends a process that takes more memory or CPU
+ * time; its whole process group is killed after `ms`, at one byte of output too many, and when the signal is aborted. Throws what
+ * happened, or the signal's reason.
  */
 export function runChild(
   command: readonly string[],

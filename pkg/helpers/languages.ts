@@ -16,5 +16,8 @@ export interface Languages {
 export function knownTag(tag: string, field: string): string {
   const canonical = tag.length <= 64 ? canonicalTag(tag) : null;
   if (canonical !== null) return canonical;
-  throw new Refusal('language_unknown', `${field}: "${tag.slice(0, 64)}" is no language tag. Send one of BCP 47, such as en, es or pt-BR.`);
+  throw new Refusal(
+    'language_unknown',
+    `${field}: "${tag.slice(0, 64)}" is no language tag. Send one of BCP 47, such as en, es or pt-BR.`,
+  );
 }

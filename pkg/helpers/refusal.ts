@@ -1,7 +1,10 @@
 /** Why the helpers refuse a request: HTTP status and meaning. The body is `{ error, message }`; the message is for people. */
 export const REFUSALS = {
   validation_failed: { status: 400, meaning: 'The request is not valid; the message says which part.' },
-  language_unknown: { status: 400, meaning: 'No translator here knows this language, or this pair; the message lists what is known.' },
+  language_unknown: {
+    status: 400,
+    meaning: 'No translator here knows this language, or this pair; the message lists what is known.',
+  },
   source_language_unclear: { status: 400, meaning: 'The language of the text was not recognised; name `source_language`.' },
   unauthenticated: { status: 401, meaning: 'The bearer token is missing or wrong.' },
   not_found: { status: 404, meaning: 'There is nothing at this address.' },

@@ -29,10 +29,10 @@ const WATCH_MS = 50;
 const ABORTED = 'SIGABRT';
 
 /**
- * Runs a script of ours in a process of its own, and answers each line that it prints, until it ends; gives its last line. It has none of our environment,
- * may read the sources and `folder`, may write in `folder` alone, and may start nothing. It is killed after `ms`, above `memoryBytes`, and when the signal is aborted.
- * (`ulimit` would need a shell, and an address space is not what Node takes of a machine.)
- * Throws LimitExceeded (TimeExceeded), the signal's reason, or what `answer` throws.
+ * Runs a script of ours in a process of its own, and answers each line that it prints, until it ends; gives its last line. It has
+ * none of our environment, may read the sources and `folder`, may write in `folder` alone, and may start nothing. It is killed
+ * after `ms`, above `memoryBytes`, and when the signal is aborted. (`ulimit` would need a shell, and an address space is not what
+ * Node takes of a machine.) Throws LimitExceeded (TimeExceeded), the signal's reason, or what `answer` throws.
  */
 export function runScript(
   script: URL,

@@ -53,7 +53,9 @@ interface Route {
   readonly handle: (exchange: Exchange) => Promise<void>;
 }
 
-/** The helpers' HTTP server: JSON or a PDF out, a Refusal is `{ error, message }`. A client that leaves ends what it asked for. */
+/**
+ * The helpers' HTTP server: JSON or a PDF out, a Refusal is `{ error, message }`. A client that leaves ends what it asked for.
+ */
 export function createService(deps: ServiceDeps): Server {
   const seconds = new Histogram({
     name: 'carrel_helper_request_seconds',
@@ -81,7 +83,9 @@ export function createService(deps: ServiceDeps): Server {
       // A reply that has begun can only be broken off.
       if (response.headersSent) return void response.destroy();
       const refusal =
-        error instanceof Refusal ? error : new Refusal(late.aborted ? 'unavailable' : 'internal', undefined, late.aborted ? 10 : undefined);
+        error instanceof Refusal
+          ? error
+          : new Refusal(late.aborted ? 'unavailable' : 'internal', undefined, late.aborted ? 10 : undefined);
       if (refusal.code === 'internal' && !left.signal.aborted) deps.log.error({ err: error }, 'request failed');
       if (refusal.retryAfter !== undefined) response.setHeader('retry-after', refusal.retryAfter);
       // What is left of the body is not read, so the connection cannot be used again.
@@ -154,7 +158,10 @@ async function translate({ translator, texts }: ServiceDeps, { request, signal, 
   const body = TranslateRequest.safeParse(parsed(await readBounded(request, MAX_JSON_BYTES, signal)));
   if (!body.success) {
     const [issue] = body.error.issues;
-    throw new Refusal(issue?.code === 'too_big' && issue.path[0] === 'text' ? 'payload_too_large' : 'validation_failed', messageOf(issue));
+    throw new Refusal(
+      issue?.code === 'too_big' && issue.path[0] === 'text' ? 'payload_too_large' : 'validation_failed',
+      messageOf(issue),
+    );
   }
   const { text, source_language: source, target_language: target } = body.data;
   return texts.run(whose, signal, async () => {
@@ -164,7 +171,8 @@ async function translate({ translator, texts }: ServiceDeps, { request, signal, 
   });
 }
 
-const messageOf = (issue: z.core.$ZodIssue | undefined): string => `${issue?.path.join('.') || 'body'}: ${issue?.message ?? 'not valid'}`;
+const messageOf = (issue: z.core.$ZodIssue | undefined): string =>
+  `${issue?.path.join('.') || 'body'}: ${issue?.message ?? 'not valid'}`;
 
 function parsed(text: string): unknown {
   try {
@@ -207,6 +215,10 @@ function authenticate(request: IncomingMessage, tokens: readonly string[]): void
 function send(response: ServerResponse, status: number, body: unknown): void {
   const text = JSON.stringify(body);
   response
-    .writeHead(status, { 'content-type': 'application/json', 'content-length': Buffer.byteLength(text), 'cache-control': 'no-store' })
+    .writeHead(status, {
+      'content-type': 'application/json',
+      'content-length': Buffer.byteLength(text),
+      'cache-control': 'no-store',
+    })
     .end(text);
 }

@@ -12,11 +12,11 @@ interface Line {
 }
 
 /**
- * Bounds how many tasks run at once and how many wait, fairly between those for whom they are: a free slot goes to whoever has the fewest running, of these to
- * whoever has waited longest for a turn, and to that one's first task.
+ * Bounds how many tasks run at once and how many wait, fairly between those for whom they are: a free slot goes to whoever has
+ * the fewest running, of these to whoever has waited longest for a turn, and to that one's first task.
  *
- * Where no more may wait, a task of one with fewer waiting takes the place of the last of whoever has the most; otherwise it is refused as `busy` itself.
- * A task whose signal is aborted leaves the line.
+ * Where no more may wait, a task of one with fewer waiting takes the place of the last of whoever has the most; otherwise it is
+ * refused as `busy` itself. A task whose signal is aborted leaves the line.
  */
 export class Slots {
   readonly #mostRunning: number;
@@ -86,7 +86,9 @@ export class Slots {
 
   #give(whose: string): void {
     this.#toEnd(whose).running -= 1;
-    const [next] = [...this.#lines].filter(([, { waiting }]) => waiting.length > 0).toSorted(([, a], [, b]) => a.running - b.running);
+    const [next] = [...this.#lines]
+      .filter(([, { waiting }]) => waiting.length > 0)
+      .toSorted(([, a], [, b]) => a.running - b.running);
     const entry = next?.[1].waiting.shift();
     if (next && entry) {
       this.#take(next[0]);

@@ -25,7 +25,8 @@ interface Batch {
 /**
  * Counts requests against their limits and looks up what they want: one call for all requests that came since the last one left.
  *
- * Invariant: a request is answered only by a call that left after the request came, so what ended before the request came is not served.
+ * Invariant: a request is answered only by a call that left after the request came, so what ended before the request came is not
+ * served.
  */
 export class AdmissionBatches {
   readonly #redis: Redis;
@@ -71,7 +72,8 @@ export class AdmissionBatches {
 
   #command(requests: Batch['requests'], entries: readonly CacheEntry[]): BatchCommand {
     const limits = this.#limiter.command(requests);
-    if (entries.length === 0) return { call: limits.call, read: (reply) => ({ decisions: limits.read(reply), lookups: new Map() }) };
+    if (entries.length === 0)
+      return { call: limits.call, read: (reply) => ({ decisions: limits.read(reply), lookups: new Map() }) };
     const lookups = this.#cache.command(entries);
     return {
       call: countAndLookup(limits.call, lookups.call),

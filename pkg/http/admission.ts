@@ -36,17 +36,23 @@ const CACHES = ['session', 'permissions'];
 export interface Admission {
   /** What was wanted, as far as it was looked up: for whoever sends a token, while Redis answers. */
   readonly found: CacheLookup;
-  /** The caller of the token; undefined without one. Throws Problem `unauthenticated`. No round trip when the session's copy was there, else one SQL statement. */
+  /**
+   * The caller of the token; undefined without one. Throws Problem `unauthenticated`. No round trip when the session's copy was
+   * there, else one SQL statement.
+   */
   authenticate(): Promise<Actor | undefined>;
 }
 
 /**
- * Admits requests: one Redis round trip decides the rate limits and looks up session, permission set, and the cached reply or record.
+ * Admits requests: one Redis round trip decides the rate limits and looks up session, permission set, and the cached reply or
+ * record.
  *
  * Invariants:
- * - The tenant's limit counts only requests with a verified token or a valid download link, so requests without one cannot use it up.
+ * - The tenant's limit counts only requests with a verified token or a valid download link, so requests without one cannot use it
+ *   up.
  * - No network alone can use up the limit of requests without a token.
- * - While Redis is unavailable, requests are still admitted: this process counts the limits, and the session is read from its row.
+ * - While Redis is unavailable, requests are still admitted: this process counts the limits, and the session is read from its
+ *   row.
  */
 export class RequestAdmission {
   readonly #batches: AdmissionBatches;
@@ -132,7 +138,10 @@ export class RequestAdmission {
   }
 }
 
-/** The headers of every API reply (docs/design/api-conventions.md, Rate limits): from the tightest limit, the reset in Unix seconds. */
+/**
+ * The headers of every API reply (docs/design/api-conventions.md, Rate limits): from the tightest limit, the reset in Unix
+ * seconds.
+ */
 function setLimitHeaders(res: ServerResponse, { tightest }: Decision): void {
   res.setHeader('X-RateLimit-Limit', String(tightest.limit.max));
   res.setHeader('X-RateLimit-Remaining', String(tightest.remaining));

@@ -30,7 +30,10 @@ export interface AppDeps extends ServeDeps, PageDeps {
 
 export type App = Koa<RequestState, DefaultContext>;
 
-/** The application: the endpoints below /api/v1, their OpenAPI document, the pages beside them, and an error of the same shape for any other address. */
+/**
+ * The application: the endpoints below /api/v1, their OpenAPI document, the pages beside them, and an error of the same shape for
+ * any other address.
+ */
 export function createApp(deps: AppDeps, endpoints: readonly Endpoint[], pages: readonly PageRoute[]): App {
   const app: App = new Koa<RequestState, DefaultContext>({ proxy: deps.trustedProxies > 0, maxIpsCount: deps.trustedProxies });
   app.on('error', (error: NodeJS.ErrnoException) => {
@@ -50,7 +53,10 @@ export function createApp(deps: AppDeps, endpoints: readonly Endpoint[], pages: 
   const toReference: Route = { method: 'get', path: '/', handle: async (ctx) => ctx.redirect(`${BASE_PATH}/docs`) };
   const outside = mountRoutes(
     '',
-    [toReference, ...pages.flatMap((page) => page.methods.map((method) => ({ method, path: page.path, handle: servePage(page, deps) })))],
+    [
+      toReference,
+      ...pages.flatMap((page) => page.methods.map((method) => ({ method, path: page.path, handle: servePage(page, deps) }))),
+    ],
     (ctx, methods) => noEndpoint(ctx, false, methods, deps),
   );
 

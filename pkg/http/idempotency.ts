@@ -16,8 +16,8 @@ const LOCK_MS = 10_000;
 const REPLY_MS = 24 * 3_600_000;
 
 /**
- * What makes two requests the same: method, address, the headers that the endpoint reads, a JSON body's bytes, and the launch whose session asks, which
- * may see less than the user's other sessions. Bytes that stream are not compared.
+ * What makes two requests the same: method, address, the headers that the endpoint reads, a JSON body's bytes, and the launch
+ * whose session asks, which may see less than the user's other sessions. Bytes that stream are not compared.
  */
 export interface ComparedRequest {
   readonly method: string;
@@ -49,15 +49,17 @@ const CLAIM = `
  * Idempotency-Key: a request that is sent again gets the first one's reply.
  *
  * Invariants:
- * - Of racing requests with one key one runs (a unique insert decides); the others get 409 while it does, and its reply afterwards.
+ * - Of racing requests with one key one runs (a unique insert decides); the others get 409 while it does, and its reply
+ *   afterwards.
  * - A key that was used with another request is a 422; so is one that another session used, where either is a launch's.
  * - What is stored of a request does not let anybody guess its body: it is an HMAC by the tenant's data key.
  * - A reply with a secret in it is stored sealed with the tenant's data key, bound to its user and key; it goes nowhere else.
- * - Replies of success are kept for REPLY_MS, and go with the keys that come after that. A request that failed changed nothing, so its key is free again.
+ * - Replies of success are kept for REPLY_MS, and go with the keys that come after that. A request that failed changed nothing,
+ *   so its key is free again.
  *
- * Not promised: when the server dies, or loses Postgres, between the commit of the work and the keeping of its reply, the key is free
- * after LOCK_MS and the request runs again. Names and addresses are unique, so that mostly ends as a 409; with `on_conflict=rename` or a
- * new version it is done twice.
+ * Not promised: when the server dies, or loses Postgres, between the commit of the work and the keeping of its reply, the key is
+ * free after LOCK_MS and the request runs again. Names and addresses are unique, so that mostly ends as a 409; with
+ * `on_conflict=rename` or a new version it is done twice.
  */
 export class IdempotencyKeys {
   readonly #db: Database;
@@ -110,7 +112,10 @@ export class IdempotencyKeys {
     );
     if (taken.length > 0) return undefined;
     const row = await this.#db.tables.idempotencyKeys.find({ userId: actor.userId, key });
-    if (!row) throw new Problem('conflict', 'The request that had this Idempotency-Key has just failed; send it again.', { retryAfter: 1 });
+    if (!row)
+      throw new Problem('conflict', 'The request that had this Idempotency-Key has just failed; send it again.', {
+        retryAfter: 1,
+      });
     return row;
   }
 
@@ -156,14 +161,22 @@ function opened(body: string, seal: Seal): unknown {
     return JSON.parse(seal.open(body));
   } catch (error) {
     if (!(error instanceof SealError)) throw error;
-    throw new Problem('conflict', 'The request was carried out, and its reply can no longer be read. Use another key for another one.', {
-      cause: error,
-    });
+    throw new Problem(
+      'conflict',
+      'The request was carried out, and its reply can no longer be read. Use another key for another one.',
+      {
+        cause: error,
+      },
+    );
   }
 }
 
 function replay(row: IdempotencyKey, fingerprints: readonly string[], seal: Seal): Reply {
   if (!fingerprints.includes(row.fingerprint)) throw new Problem('idempotency_key_reused');
-  if (row.statusCode === null) throw new Problem('conflict', 'A request with this Idempotency-Key is under way.', { retryAfter: 1 });
-  return reply(row.statusCode, row.body === null ? undefined : opened(row.body, seal), { ...row.headers, 'Idempotency-Replayed': 'true' });
+  if (row.statusCode === null)
+    throw new Problem('conflict', 'A request with this Idempotency-Key is under way.', { retryAfter: 1 });
+  return reply(row.statusCode, row.body === null ? undefined : opened(row.body, seal), {
+    ...row.headers,
+    'Idempotency-Replayed': 'true',
+  });
 }

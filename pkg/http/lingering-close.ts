@@ -4,7 +4,8 @@ import type { Context } from './request-state.ts';
 
 /**
  * Replies to a request whose body may not have been read: then closes the connection after the reply.
- * `limitMs`: how long the rest of the body is read and dropped; without it, to the end while bytes arrive (SILENCE_TIMEOUT_MS of the listener).
+ * `limitMs`: how long the rest of the body is read and dropped; without it, to the end while bytes arrive (SILENCE_TIMEOUT_MS of
+ * the listener).
  */
 export function replyLingering(ctx: Context, body: Buffer, limitMs?: number): void {
   if (ctx.req.complete) ctx.body = body;

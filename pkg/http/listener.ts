@@ -23,7 +23,8 @@ export interface HttpListener {
   readonly server: Server;
   /**
    * Stops the server within `limitMs`; then closes connections whose requests still run.
-   * Every reply from now on says `Connection: close`. Connections are closed only when nothing has arrived on them that was not answered.
+   * Every reply from now on says `Connection: close`. Connections are closed only when nothing has arrived on them that was not
+   * answered.
    */
   drain(limitMs: number): Promise<void>;
 }

@@ -134,7 +134,9 @@ function refusalPage(web: WebPages, problem: Problem | PageProblem, of: { reques
   const inCatalogue = of.language === 'de' && problem instanceof Problem ? PAGE_ERRORS_DE[problem.code] : undefined;
   const translated: string | undefined = (messages as PageProblem['messages'])[of.language] ?? inCatalogue;
   const isForeign = translated === undefined && of.language !== 'en';
-  const rows = addresses.map(({ field, address }) => `<dt>${escapeHtml(field)}</dt>\n<dd><code>${escapeHtml(address)}</code></dd>\n`);
+  const rows = addresses.map(
+    ({ field, address }) => `<dt>${escapeHtml(field)}</dt>\n<dd><code>${escapeHtml(address)}</code></dd>\n`,
+  );
   const fields = rows.length === 0 ? '' : `<h2>${words.fields}</h2>\n<dl>\n${rows.join('')}</dl>\n`;
   const linkTo = (address: string, text: string): string => `<p><a href="${escapeHtml(address)}" target="_top">${text}</a></p>\n`;
   const toLms = lms === undefined ? '' : linkTo(lms, words.again);

@@ -1,13 +1,22 @@
-/** How many requests are admitted, of whom: docs/design/api-conventions.md, Rate limits. Settings that change them: cmd/server/config.ts. */
+/**
+ * How many requests are admitted, of whom: docs/design/api-conventions.md, Rate limits. Settings that change them:
+ * cmd/server/config.ts.
+ */
 
-/** Requests that are admitted where the settings say nothing else, and the most that settings may admit; crds/tenants.carrel.dev.yaml has the same. */
+/**
+ * Requests that are admitted where the settings say nothing else, and the most that settings may admit;
+ * crds/tenants.carrel.dev.yaml has the same.
+ */
 export const RATE_LIMITS = {
   userPerMinute: { default: 100, max: 1_000_000 },
   tenantPerMinute: { default: 1_000, max: 10_000_000 },
   addressPerHour: { default: 10_000, max: 100_000_000 },
 } as const;
 
-/** What a request without a token asks for: to sign in, to refresh a session, a page of the LTI protocol, or anything else of the API. */
+/**
+ * What a request without a token asks for: to sign in, to refresh a session, a page of the LTI protocol, or anything else of the
+ * API.
+ */
 export type AnonymousKind = 'api' | 'login' | 'refresh' | 'page';
 
 /** Login initiation, launch, the launch by the LMS's storage, and the page of the course. */

@@ -10,7 +10,10 @@ export const JSON_DEPTH_MAX = 32;
 export const JSON_BODY_TIMEOUT_MS = 30_000;
 /** A form: an id_token with everything that an LMS may send is far shorter. */
 export const FORM_BYTES_MAX = 256 * 1024;
-/** Twenty times the fields of an LTI 1.1 launch. Each costs koa-body's parser microseconds, and the sender of a form is not known yet. */
+/**
+ * Twenty times the fields of an LTI 1.1 launch. Each costs koa-body's parser microseconds, and the sender of a form is not known
+ * yet.
+ */
 export const FORM_FIELDS_MAX = 1000;
 /** All bodies in memory at once. */
 export const BODIES_BYTES_MAX = 48 * 1024 * 1024;

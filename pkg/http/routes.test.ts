@@ -59,7 +59,8 @@ test('the template with fewer parameters goes first, and another that has the me
 
 test('HEAD is answered as GET is; other case, a slash more or an empty parameter is another path', async () => {
   expect(await found('HEAD', '/users/1')).toBe(String(JSON.stringify({ name: 'show', params: { id: '1' } }).length));
-  for (const path of ['/Users/1', '/users/', '/users//', '/users/1/', '//users', '/']) expect(await found('GET', path)).toEqual([]);
+  for (const path of ['/Users/1', '/users/', '/users//', '/users/1/', '//users', '/'])
+    expect(await found('GET', path)).toEqual([]);
 });
 
 test('parameters are decoded; what is not encoded UTF-8 stays as it is', async () => {

@@ -14,9 +14,10 @@ export interface Route {
 export type Unmatched = (ctx: Context, methods: readonly string[]) => Promise<void>;
 
 /**
- * The routes below `base` as Koa middleware. A router has few routes, because it tries the expression of each: one for each literal path, and one for
- * the templates of a feature, its first segment, that have the same length. Of templates that fit, the one with the fewest parameters is taken.
- * A literal path is not an id: where there is `/users/me`, `/users/{id}` does not have that path. HEAD is answered as GET is.
+ * The routes below `base` as Koa middleware. A router has few routes, because it tries the expression of each: one for each
+ * literal path, and one for the templates of a feature, its first segment, that have the same length. Of templates that fit, the
+ * one with the fewest parameters is taken. A literal path is not an id: where there is `/users/me`, `/users/{id}` does not have
+ * that path. HEAD is answered as GET is.
  */
 export function mountRoutes(base: string, routes: readonly Route[], unmatched: Unmatched): Handler {
   const groups = Map.groupBy(routes, ({ path }) => (path.includes('{') ? templatesFor(base + path, base.length) : base + path));
@@ -25,7 +26,8 @@ export function mountRoutes(base: string, routes: readonly Route[], unmatched: U
     const { path } = ctx;
     const router = routers.get(path) ?? routers.get(templatesFor(path, base.length));
     if (!router) return unmatched(ctx, []);
-    // What `router.routes()` would do besides (read the host, compose a chain, note on the context what was tried) costs as much again.
+    // What `router.routes()` would do besides (read the host, compose a chain, note on the context what was tried) costs as much
+    // again.
     const fitting = router.match(path, ctx.method);
     const [layer] = fitting.pathAndMethod;
     if (!layer) return unmatched(ctx, [...new Set(fitting.path.flatMap(({ methods }) => methods))]);

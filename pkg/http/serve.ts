@@ -1,7 +1,15 @@
 import { Readable } from 'node:stream';
 import { z } from 'zod';
 import type { Actor } from '../api/actor.ts';
-import { type Endpoint, EVENT_STREAM, problemsOf, type Reply, type ReplyHeaders, type RequestInfo, type Traffic } from '../api/endpoint.ts';
+import {
+  type Endpoint,
+  EVENT_STREAM,
+  problemsOf,
+  type Reply,
+  type ReplyHeaders,
+  type RequestInfo,
+  type Traffic,
+} from '../api/endpoint.ts';
 import { noneMatchHits, parseEntityTags } from '../api/etag.ts';
 import { foreignCursor } from '../api/paging.ts';
 import { Problem } from '../api/problem.ts';
@@ -36,7 +44,10 @@ export interface ServeDeps {
 
 const EMPTY = z.object({});
 
-/** An endpoint as Koa middleware: the steps of a request, in order. `readable`: a GET below its path shows what it creates, by its id. */
+/**
+ * An endpoint as Koa middleware: the steps of a request, in order. `readable`: a GET below its path shows what it creates, by its
+ * id.
+ */
 export function serve(endpoint: Endpoint, deps: ServeDeps, readable: boolean): Handler {
   const bodySchema = jsonSchemaOf(endpoint);
   const shapes = {
@@ -66,7 +77,8 @@ export function serve(endpoint: Endpoint, deps: ServeDeps, readable: boolean): H
     const body = sent.kind === 'json' && shapes.body ? validate(shapes.body, sent.value) : undefined;
 
     const record = wanted?.cache === 'record' ? admission.found : NO_CACHE;
-    const handle = (): Promise<Reply> => handled(endpoint, deps, { actor, params, query, body, record, request }).catch(blameCursor(query));
+    const handle = (): Promise<Reply> =>
+      handled(endpoint, deps, { actor, params, query, body, record, request }).catch(blameCursor(query));
     const reply = await once(endpoint, deps, ctx, actor, sent, handle);
     if (wanted?.cache === 'reply') await cacheReply(admission.found, reply, deps.clock.now());
     if (readable && reply.status === 201)
@@ -96,7 +108,8 @@ function byItself(endpoint: Endpoint, params: Parsed): Requester {
 /** An invalid token is reported only after the request was counted. */
 async function identify(ctx: Context, tokens: Tokens): Promise<{ claims?: AccessClaims; refusal?: Problem }> {
   const [, token] = /^Bearer +([A-Za-z0-9._~+/=-]+)$/i.exec(ctx.get('authorization')) ?? [];
-  if (token === undefined) return { refusal: new Problem('unauthenticated', 'Send an access token: Authorization: Bearer <token>.') };
+  if (token === undefined)
+    return { refusal: new Problem('unauthenticated', 'Send an access token: Authorization: Bearer <token>.') };
   try {
     return { claims: await tokens.verify(token) };
   } catch (error) {
@@ -110,7 +123,10 @@ function requireCaller(endpoint: Endpoint, actor: Actor | undefined): void {
     throw new Problem('forbidden', `This needs the permission ${endpoint.caller.permission}.`);
 }
 
-/** The request as handlers see it; what few of them ask for is made when it is asked for. Throws Problem `validation_failed` for a malformed If-Match. */
+/**
+ * The request as handlers see it; what few of them ask for is made when it is asked for. Throws Problem `validation_failed` for a
+ * malformed If-Match.
+ */
 class HandlerRequest implements RequestInfo {
   readonly #ctx: Context;
   #headers: RequestInfo['headers'] | undefined;
@@ -206,7 +222,9 @@ const originOf = ({ actor, request: { ip, requestId } }: Parameters<Endpoint['ha
 
 /** The handler's reply; with `exact`, a reply that the endpoint does not declare is an error. */
 async function handled(endpoint: Endpoint, deps: ServeDeps, request: Parameters<Endpoint['handle']>[0]): Promise<Reply> {
-  const reply = await (changes(endpoint) ? origins.run(originOf(request), () => endpoint.handle(request)) : endpoint.handle(request));
+  const reply = await (changes(endpoint)
+    ? origins.run(originOf(request), () => endpoint.handle(request))
+    : endpoint.handle(request));
   if (deps.exact) requireDeclared(endpoint, reply);
   return reply;
 }
@@ -232,7 +250,9 @@ function requireDeclared(endpoint: Endpoint, reply: Reply): void {
           !isShape(shape, reply.body)
   )
     throw new TypeError(`${endpoint.path}: the body of its ${reply.status} is not what it declares`);
-  const headers = new Set<string>([...successHeaders(endpoint, reply.status, false), ...OF_CONTENT].map((name) => name.toLowerCase()));
+  const headers = new Set<string>(
+    [...successHeaders(endpoint, reply.status, false), ...OF_CONTENT].map((name) => name.toLowerCase()),
+  );
   const other = Object.keys(reply.headers ?? {}).find((name) => !headers.has(name.toLowerCase()));
   if (other !== undefined) throw new TypeError(`${endpoint.path} does not declare the header ${other}`);
 }
@@ -240,7 +260,8 @@ function requireDeclared(endpoint: Endpoint, reply: Reply): void {
 /** Headers that the OpenAPI document states by the media type of a reply. */
 const OF_CONTENT = ['Content-Type', 'Content-Length'];
 
-const isStreamOf = (type: string, { body, headers }: Reply): boolean => body instanceof Readable && headers?.['content-type'] === type;
+const isStreamOf = (type: string, { body, headers }: Reply): boolean =>
+  body instanceof Readable && headers?.['content-type'] === type;
 const isBytes = (body: unknown): boolean => body instanceof Readable || Buffer.isBuffer(body) || typeof body === 'string';
 const isShape = (shape: z.ZodType, body: unknown): boolean => strict(shape).safeParse(JSON.parse(JSON.stringify(body))).success;
 
@@ -266,7 +287,12 @@ function once(
 function unlessKnown(ctx: Context, reply: Reply): Reply {
   const header = ctx.req.headers['if-none-match'];
   const etag = reply.headers?.['etag'];
-  if (header === undefined || reply.status !== 200 || typeof etag !== 'string' || !(ctx.method === 'GET' || ctx.method === 'HEAD'))
+  if (
+    header === undefined ||
+    reply.status !== 200 ||
+    typeof etag !== 'string' ||
+    !(ctx.method === 'GET' || ctx.method === 'HEAD')
+  )
     return reply;
   const isKnown = noneMatchHits(parseEntityTags('If-None-Match', header), etag.slice(1, -1));
   return isKnown ? { status: 304, headers: { etag } } : reply;
@@ -286,7 +312,8 @@ function send(ctx: Context, deps: ServeDeps, reply: Reply): void {
   else {
     ctx.res.setHeader('Content-Type', 'application/json; charset=utf-8');
     const body = JSON.stringify(reply.body);
-    // A text leaves together with the headers, in one write. An upload that is sent again gets the reply of the first, and its bytes are not read.
+    // A text leaves together with the headers, in one write. An upload that is sent again gets the reply of the first, and its
+    // bytes are not read.
     if (isRead(ctx)) ctx.body = body;
     else replyLingering(ctx, Buffer.from(body));
   }

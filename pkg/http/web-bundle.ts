@@ -78,7 +78,9 @@ export class WebBundle implements WebPages {
         503,
         'The pages of this service are not built. Administrators: run make build, then restart.',
         {
-          messages: { de: 'Die Seiten dieses Dienstes sind nicht gebaut. Für die Administration: make build ausführen und neu starten.' },
+          messages: {
+            de: 'Die Seiten dieses Dienstes sind nicht gebaut. Für die Administration: make build ausführen und neu starten.',
+          },
         },
       );
     return this.#html(content, `${stylesOf(built)}<script type="module" src="/${built.file}"></script>\n`);
@@ -95,7 +97,10 @@ export class WebBundle implements WebPages {
     return html(language, `${title} – ${name}`, head, `<header class="tenant">${escapeHtml(name)}</header>\n${body}`);
   }
 
-  /** Answers for the files of the build; false: the request is for something else. Not counted against limits: browsers keep them for a year. */
+  /**
+   * Answers for the files of the build; false: the request is for something else. Not counted against limits: browsers keep them
+   * for a year.
+   */
   serve(ctx: Context): boolean {
     const asset = this.#assets.get(ctx.path);
     if (!asset || (ctx.method !== 'GET' && ctx.method !== 'HEAD')) return false;

@@ -23,7 +23,15 @@ test.each([63, 64])('a dispatcher that finds %i tenants waiting goes on as soon 
   const limiter = new ConcurrencyLimiter(16, 4);
   const store = { dueTenants: async () => [...due] };
   const stopping = new AbortController();
-  const dispatcher = new Dispatcher({ shard: 's', store, limiter, queue, watchdog: { found: () => undefined }, clock, log: silentLogger });
+  const dispatcher = new Dispatcher({
+    shard: 's',
+    store,
+    limiter,
+    queue,
+    watchdog: { found: () => undefined },
+    clock,
+    log: silentLogger,
+  });
 
   const running = dispatcher.run(stopping.signal);
   await clock.advance(1);
@@ -47,7 +55,15 @@ function idleDispatcher() {
   };
   const stopping = new AbortController();
   const limiter = new ConcurrencyLimiter(16, 4);
-  const dispatcher = new Dispatcher({ shard: 's', store, limiter, queue, watchdog: { found: () => undefined }, clock, log: silentLogger });
+  const dispatcher = new Dispatcher({
+    shard: 's',
+    store,
+    limiter,
+    queue,
+    watchdog: { found: () => undefined },
+    clock,
+    log: silentLogger,
+  });
   const running = dispatcher.run(stopping.signal);
   const stop = async (): Promise<void> => {
     stopping.abort();

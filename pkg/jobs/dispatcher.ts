@@ -10,7 +10,10 @@ import type { Watchdog } from './watchdog.ts';
 export const SWEEP_MS = 1_000;
 /** Rounds begin at least this far apart, so wake-ups that come close together share one. */
 const APART_MS = 5;
-/** Twice as far after each round in a row that a wake-up began and that found nothing, up to this: a tenant may publish as many wake-ups as it likes. */
+/**
+ * Twice as far after each round in a row that a wake-up began and that found nothing, up to this: a tenant may publish as many
+ * wake-ups as it likes.
+ */
 const IDLE_APART_MS = 100;
 /** Tenants that may wait in Redis: enough to keep workers busy, few enough that the first to wait is served first. */
 const MAX_WAITING = 64;
@@ -21,8 +24,8 @@ const FULL_MS = 20;
 type Found = 'nothing' | 'some' | 'full';
 
 /**
- * Finds the tenants of one shard that have due rows, and has workers take them (docs/design/events-and-jobs.md). It changes nothing in Postgres: when
- * a job is lost, however that happens, the next round finds its tenant again.
+ * Finds the tenants of one shard that have due rows, and has workers take them (docs/design/events-and-jobs.md). It changes
+ * nothing in Postgres: when a job is lost, however that happens, the next round finds its tenant again.
  */
 export class Dispatcher {
   readonly #shard: string;
@@ -83,8 +86,8 @@ export class Dispatcher {
   }
 
   async #round(): Promise<Found> {
-    // Another worker may have free slots: what is due beyond this one's stays for its rounds. Slots that are held for rows that are not due are released
-    // at once, so what this round leaves does not wait for a sweep.
+    // Another worker may have free slots: what is due beyond this one's stays for its rounds. Slots that are held for rows that
+    // are not due are released at once, so what this round leaves does not wait for a sweep.
     if (this.#limiter.free === 0) {
       this.#limiter.onceFree(this.#onFree);
       return 'nothing';

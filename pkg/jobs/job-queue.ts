@@ -39,7 +39,18 @@ export function startJobQueue<Row extends Leased>(
   );
   const onRelease = (shard: string): void => dispatchers.get(shard)?.wake();
   const onTake = (): void => watchdog.taken();
-  const runner = new Runner<Row>({ name, limiter, ahead, spared: perTenant - perLane, redisUrl, handlers, onRelease, onTake, clock, log });
+  const runner = new Runner<Row>({
+    name,
+    limiter,
+    ahead,
+    spared: perTenant - perLane,
+    redisUrl,
+    handlers,
+    onRelease,
+    onTake,
+    clock,
+    log,
+  });
 
   const stopping = new AbortController();
   const dispatching = Promise.all([...dispatchers.values()].map((dispatcher) => dispatcher.run(stopping.signal)));

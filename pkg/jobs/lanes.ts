@@ -8,9 +8,11 @@ const STALLED_MS = 1_000;
 const STALLED_MAX = 10_000;
 
 /**
- * What the rows of a tenant are for, where they are for several (`JobHandler.laneOf`), and how many attempts each of these may have at once.
+ * What the rows of a tenant are for, where they are for several (`JobHandler.laneOf`), and how many attempts each of these may
+ * have at once.
  *
- * Invariant: no lane takes all slots of its tenant, and a stalled one takes one of them. So what one lane waits for delays no other.
+ * Invariant: no lane takes all slots of its tenant, and a stalled one takes one of them. So what one lane waits for delays no
+ * other.
  */
 export class Lanes<Row extends Leased> {
   readonly #laneOf: ((row: Row) => string) | undefined;

@@ -98,7 +98,8 @@ function gaugesOf<Row>(
       registers: [metrics],
       collect: async () => {
         gauge.reset();
-        for (const [shard, rows] of await statistics()) for (const row of rows) gauge.set({ shard, [label]: of(row) }, value(row));
+        for (const [shard, rows] of await statistics())
+          for (const row of rows) gauge.set({ shard, [label]: of(row) }, value(row));
       },
     });
   }

@@ -6,14 +6,24 @@ import type { Logger } from '../runtime/log.ts';
 import type { Leased } from '../store/postgres/leases.ts';
 import type { ConcurrencyLimiter } from './concurrency-limiter.ts';
 import { ShardRunner } from './shard-runner.ts';
-import { BLOCKING_TIMEOUT_MS, bullConnection, bullName, DRAIN_DELAY_SECONDS, QUEUE_PREFIX, type TenantJob } from './tenant-queue.ts';
+import {
+  BLOCKING_TIMEOUT_MS,
+  bullConnection,
+  bullName,
+  DRAIN_DELAY_SECONDS,
+  QUEUE_PREFIX,
+  type TenantJob,
+} from './tenant-queue.ts';
 
 interface BullWorker {
   readonly worker: Worker<TenantJob>;
   readonly disconnect: () => void;
 }
 
-/** Jobs that are taken at once; each lasts for the lease of its tenant's rows, and leases that are asked for at once are one statement. */
+/**
+ * Jobs that are taken at once; each lasts for the lease of its tenant's rows, and leases that are asked for at once are one
+ * statement.
+ */
 const JOBS_AT_ONCE = 64;
 /** A job whose worker died before it leased anything goes to another worker after this and a check or two. */
 const JOB_LOCK_MS = 2_000;
@@ -58,7 +68,15 @@ export class Runner<Row extends Leased> {
     this.#shards = new Map(
       [...deps.handlers].map(([shard, handler]) => [
         shard,
-        new ShardRunner({ handler, limiter, ahead, spared, onRelease: () => deps.onRelease(shard), clock, log: log.child({ shard }) }),
+        new ShardRunner({
+          handler,
+          limiter,
+          ahead,
+          spared,
+          onRelease: () => deps.onRelease(shard),
+          clock,
+          log: log.child({ shard }),
+        }),
       ]),
     );
     this.#clock = deps.clock;
@@ -83,7 +101,10 @@ export class Runner<Row extends Leased> {
     this.#bull = this.#open();
   }
 
-  /** Begins the BullMQ worker anew; what runs goes on. Tenants that the old one has taken and not leased go to another after JOB_LOCK_MS. */
+  /**
+   * Begins the BullMQ worker anew; what runs goes on. Tenants that the old one has taken and not leased go to another after
+   * JOB_LOCK_MS.
+   */
   restart(): void {
     const old = this.#bull;
     this.#bull = this.#open();

@@ -7,7 +7,8 @@ import { range } from '../../test/support/wait.ts';
 import { ConcurrencyLimiter } from './concurrency-limiter.ts';
 import { ShardRunner } from './shard-runner.ts';
 
-const row = (id: number): Leased => ({ id, tenant: 't', attempts: 1, fence: `f${id}`, createdAt: new Date(0) }) as unknown as Leased;
+const row = (id: number): Leased =>
+  ({ id, tenant: 't', attempts: 1, fence: `f${id}`, createdAt: new Date(0) }) as unknown as Leased;
 const settled = (): Promise<void> => new Promise((resolve) => setImmediate(() => setImmediate(resolve)));
 
 /** Eight slots, two a tenant, four rows ahead; leases and attempts end when the test says so. */

@@ -38,8 +38,8 @@ interface Held<Row extends Leased> {
  * Invariants:
  * - Nothing is done without the lease of that very attempt, and a worker that lost the lease can neither finish nor fail the row.
  * - An attempt that is over releases its slot while its outcome is being written, for at most `ahead` outcomes of a tenant.
- * - A tenant with more due rows goes on by itself only while slots are plenty. When they are scarce, its rows that wait for a slot are released, and
- *   it waits for its turn as every tenant does.
+ * - A tenant with more due rows goes on by itself only while slots are plenty. When they are scarce, its rows that wait for a
+ *   slot are released, and it waits for its turn as every tenant does.
  */
 export class ShardRunner<Row extends Leased> {
   readonly #handler: JobHandler<Row>;
@@ -80,8 +80,8 @@ export class ShardRunner<Row extends Leased> {
   }
 
   /**
-   * Leases due rows of the tenant and begins their attempts, at most `slots` at once and as many as the tenant may have. Never throws: what fails is
-   * found by the next sweep.
+   * Leases due rows of the tenant and begins their attempts, at most `slots` at once and as many as the tenant may have. Never
+   * throws: what fails is found by the next sweep.
    */
   async take(tenant: string, slots: number): Promise<void> {
     const held = this.#heldOf(tenant);
@@ -127,7 +127,12 @@ export class ShardRunner<Row extends Leased> {
         held.waiting.map(({ row }) => row),
         this.#ahead,
       );
-      const rows = await this.#leases.submit({ tenant, most, held: held.attempts + held.unwritten + held.waiting.length, ...lanes });
+      const rows = await this.#leases.submit({
+        tenant,
+        most,
+        held: held.attempts + held.unwritten + held.waiting.length,
+        ...lanes,
+      });
       held.mayHaveMore = rows.length >= most;
       for (const row of rows) held.waiting.push({ row, lease: this.#renewer.renew(row) });
       while (!this.#isStopped && begun < slots && this.#begin(held)) begun += 1;
@@ -151,7 +156,10 @@ export class ShardRunner<Row extends Leased> {
     return requests.map(({ tenant }) => byTenant.get(tenant) ?? []);
   }
 
-  /** Attempts the row that has waited longest of those whose lane has a slot, in one that the caller has reserved. False: there is none. */
+  /**
+   * Attempts the row that has waited longest of those whose lane has a slot, in one that the caller has reserved. False: there is
+   * none.
+   */
   #begin(held: Held<Row>): boolean {
     const at = held.waiting.findIndex(({ row }) => held.lanes.mayBegin(row));
     const [next] = at === -1 ? [] : held.waiting.splice(at, 1);
@@ -217,10 +225,14 @@ export class ShardRunner<Row extends Leased> {
   }
 
   #beginWaiting(held: Held<Row>): void {
-    while (held.waiting.some(({ row }) => held.lanes.mayBegin(row)) && this.#limiter.reserve(held.tenant, 1) === 1) this.#begin(held);
+    while (held.waiting.some(({ row }) => held.lanes.mayBegin(row)) && this.#limiter.reserve(held.tenant, 1) === 1)
+      this.#begin(held);
   }
 
-  /** Rows that wait go on when an attempt of their tenant ends. If none runs any more, they are begun here, or released for lack of a slot. */
+  /**
+   * Rows that wait go on when an attempt of their tenant ends. If none runs any more, they are begun here, or released for lack
+   * of a slot.
+   */
   #leaveNoneWaiting(held: Held<Row>): void {
     if (held.attempts > 0 || held.waiting.length === 0) return;
     if (!this.#isStopped) this.#beginWaiting(held);

@@ -3,7 +3,9 @@ import { Redis as Client } from 'ioredis';
 import type { Logger } from '../runtime/log.ts';
 import type { DueTenant } from '../store/postgres/leases.ts';
 
-/** The data of a BullMQ job: a tenant of a shard has due rows. It grants nothing; a worker that takes it leases what is due then. */
+/**
+ * The data of a BullMQ job: a tenant of a shard has due rows. It grants nothing; a worker that takes it leases what is due then.
+ */
 export interface TenantJob {
   readonly shard: string;
   readonly tenant: string;
@@ -17,8 +19,8 @@ export const DRAIN_DELAY_SECONDS = 2;
 /** With a frozen Redis every command ends after this. */
 const COMMAND_TIMEOUT_MS = 5_000;
 /**
- * For connections of a BullMQ worker. Usually it blocks for DRAIN_DELAY_SECONDS, but after an error for 10 s, and gives up a second later. A call that ends
- * before would leave its command in Redis, which then takes the next wake-up for nobody.
+ * For connections of a BullMQ worker. Usually it blocks for DRAIN_DELAY_SECONDS, but after an error for 10 s, and gives up a
+ * second later. A call that ends before would leave its command in Redis, which then takes the next wake-up for nobody.
  */
 export const BLOCKING_TIMEOUT_MS = 13_000;
 const RECONNECT_MAX_MS = 1_000;

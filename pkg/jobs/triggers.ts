@@ -7,10 +7,15 @@ import { type Redis, WAKE_CHANNEL } from '../store/redis/redis.ts';
 const RESUBSCRIBE_MS = 1_000;
 
 /**
- * Calls `wake` with each notification that there are new jobs, until `signal`. While Redis is unavailable it tries to subscribe again, and the
- * dispatchers' own sweep goes on.
+ * Calls `wake` with each notification that there are new jobs, until `signal`. While Redis is unavailable it tries to subscribe
+ * again, and the dispatchers' own sweep goes on.
  */
-export async function onNotification(redis: Redis, wake: (message: string) => void, clock: Clock, signal: AbortSignal): Promise<void> {
+export async function onNotification(
+  redis: Redis,
+  wake: (message: string) => void,
+  clock: Clock,
+  signal: AbortSignal,
+): Promise<void> {
   while (!signal.aborted) {
     try {
       const unsubscribe = await redis.subscribe(WAKE_CHANNEL, wake);
@@ -27,7 +32,11 @@ export async function onNotification(redis: Redis, wake: (message: string) => vo
 const FAILED_RUN: BackOff = { baseMs: 10_000, maxMs: 600_000, jitter: 0.5 };
 
 /** Runs the schedule now and at its interval, and after a failure soon, until `signal`. */
-export async function runSchedule({ name, everyMs, run }: Schedule, services: WorkerServices, signal: AbortSignal): Promise<void> {
+export async function runSchedule(
+  { name, everyMs, run }: Schedule,
+  services: WorkerServices,
+  signal: AbortSignal,
+): Promise<void> {
   const { clock, log, random } = services;
   let failures = 0;
   while (!signal.aborted) {

@@ -5,10 +5,11 @@ import type { Logger } from '../runtime/log.ts';
 export const DEAF_AFTER_MS = 20_000;
 
 /**
- * Notices that this worker takes nothing of a queue although jobs are there and slots are free, and begins its BullMQ worker anew.
+ * Notices that this worker takes nothing of a queue although jobs are there and slots are free, and begins its BullMQ worker
+ * anew.
  *
- * Such a worker looks healthy: it answers its probes, and its dispatchers go on finding the due rows. A restart costs nothing, for Postgres has the
- * leases of what runs.
+ * Such a worker looks healthy: it answers its probes, and its dispatchers go on finding the due rows. A restart costs nothing,
+ * for Postgres has the leases of what runs.
  */
 export class Watchdog {
   readonly #clock: Clock;

@@ -30,7 +30,10 @@ interface RunnableJob {
   readonly process: (context: JobContext, payload: Json) => Promise<void>;
 }
 
-/** The queues of carrel.work, each with its handlers by shard. Throws where a processor's job is of a queue that is not among `queues`. */
+/**
+ * The queues of carrel.work, each with its handlers by shard. Throws where a processor's job is of a queue that is not among
+ * `queues`.
+ */
 export function workHandlers(
   services: WorkerServices,
   queues: readonly QueueSettings[],
@@ -77,8 +80,8 @@ interface WorkHandlerDeps {
 }
 
 /**
- * Attempts jobs of carrel.work: a failed job is retried later, by a schedule in Postgres; a job that it does not understand is put
- * back for a worker of another release, and becomes a dead letter in the end.
+ * Attempts jobs of carrel.work: a failed job is retried later, by a schedule in Postgres; a job that it does not understand is
+ * put back for a worker of another release, and becomes a dead letter in the end.
  */
 class WorkHandler implements JobHandler<JobRow> {
   readonly store: JobStore;
@@ -131,12 +134,18 @@ class WorkHandler implements JobHandler<JobRow> {
       const became = await this.store.putBack(row, message);
       if (became === 'dead') log.error({ err: error, tenant, id, kind }, 'job became a dead letter');
       else
-        log.warn({ reason: message, tenant, id, kind, attempts }, 'job is not understood; it is put back for a worker of another release');
+        log.warn(
+          { reason: message, tenant, id, kind, attempts },
+          'job is not understood; it is put back for a worker of another release',
+        );
       return became;
     }
     const isExpected = error instanceof TryLater;
     const waitMs = isExpected ? error.afterMs : backOffMs(job.retry, attempts, random);
-    log.warn({ ...(isExpected ? { reason: message } : { err: error }), tenant, id, kind, attempts, waitMs }, 'job failed; it is retried');
+    log.warn(
+      { ...(isExpected ? { reason: message } : { err: error }), tenant, id, kind, attempts, waitMs },
+      'job failed; it is retried',
+    );
     if (error instanceof Overdue && error.goesOn)
       log.error({ tenant, id, kind }, 'an abandoned attempt goes on although its signal was aborted');
     if (!(await this.store.fail(row, { error: message, waitMs }))) return 'lost_lease';

@@ -93,7 +93,8 @@ function createServices(deps: WorkerDeps, { queues, rowQueues }: WorkerJobs): Wo
   const [registryShard] = shards.values();
   if (!registryShard) throw new Error('the worker has no shard');
   const access = { registry, pool: registryShard.db, clock };
-  // Tenants share hosts: one stalled address there must not delay the others, so one host may have as many connections as a queue has slots.
+  // Tenants share hosts: one stalled address there must not delay the others, so one host may have as many connections as a queue
+  // has slots.
   const limits = { connectionsPerOrigin: Math.max(...[...queues, ...rowQueues].map(({ concurrency }) => concurrency)) };
   // The operator keeps the functions; a Redis that was killed has them again before it.
   const redis = connectRedis({ url: redisUrl, prefix: '', library: LIBRARY_CODE, log });

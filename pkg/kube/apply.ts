@@ -2,7 +2,16 @@ import { createHash } from 'node:crypto';
 import { differences, removalOf } from './diff.ts';
 import { isAlreadyExists, isConflict, isInvalid, KubeError } from './errors.ts';
 import { managesField, upgradedManagedFields } from './managed-fields.ts';
-import { isDeleting, keyOf, keyText, type Kind, type KubeObject, type ObjectKey, type Observed, type OwnerReference } from './object.ts';
+import {
+  isDeleting,
+  keyOf,
+  keyText,
+  type Kind,
+  type KubeObject,
+  type ObjectKey,
+  type Observed,
+  type OwnerReference,
+} from './object.ts';
 import { controllerOf, isControlledBy } from './owner.ts';
 import { ResourceApi } from './resource.ts';
 import type { Store } from './store.ts';
@@ -33,7 +42,9 @@ export interface ApplyOptions<T extends KubeObject> {
   readonly owner: OwnerReference;
   /** The cached copies to compare with; the answer is recorded there. Default: the object is read. */
   readonly store?: Store<T> | undefined;
-  /** Fields (`['spec', 'replicas']`) that keep their live value when `desired` no longer sets them: another manager takes over. */
+  /**
+   * Fields (`['spec', 'replicas']`) that keep their live value when `desired` no longer sets them: another manager takes over.
+   */
   readonly leave?: readonly (readonly string[])[] | undefined;
   readonly signal?: AbortSignal | undefined;
 }
@@ -46,14 +57,18 @@ const MAX_TRIES = 4;
  * Invariants:
  * - An object is "changed" when its annotation `<prefix>/applied` is not the hash of what is desired, or a desired leaf differs
  *   (diff.ts), or a pod template has fields that were not desired. Otherwise there is no write.
- * - An object that is not controlled by the owner is never touched: creation is a plain create, a change carries the uid that was checked.
+ * - An object that is not controlled by the owner is never touched: creation is a plain create, a change carries the uid that was
+ *   checked.
  * - A difference that applying did not correct is not applied again until the object or what is desired changes.
  */
 export class Applier {
   readonly #client: KubeClient;
   readonly #manager: string;
   readonly #annotation: string;
-  /** By uid: a digest of what stayed different although it was applied (a webhook that changes it back, a default unknown to diff.ts). */
+  /**
+   * By uid: a digest of what stayed different although it was applied (a webhook that changes it back, a default unknown to
+   * diff.ts).
+   */
   readonly #unmended = new Map<string, string>();
 
   /** `annotationPrefix` as in `example.com`: the hash goes under `example.com/applied`. */
@@ -63,7 +78,10 @@ export class Applier {
     this.#annotation = `${options.annotationPrefix}/applied`;
   }
 
-  /** An object that is being deleted is left to go; its deletion is a change that brings the caller back. Throws NameConflictError, KubeError. */
+  /**
+   * An object that is being deleted is left to go; its deletion is a change that brings the caller back. Throws
+   * NameConflictError, KubeError.
+   */
   async apply<T extends KubeObject>(kind: Kind<T>, desired: T, options: ApplyOptions<T>): Promise<Applied<T>> {
     const api = new ResourceApi(this.#client, kind);
     const wanted = this.#complete(desired, options.owner);
@@ -79,7 +97,10 @@ export class Applier {
     }
   }
 
-  /** Deletes the objects of the store that `owner` controls and `keep` does not name; returns their names. `matches` narrows what may be deleted. */
+  /**
+   * Deletes the objects of the store that `owner` controls and `keep` does not name; returns their names. `matches` narrows what
+   * may be deleted.
+   */
   async prune<T extends KubeObject>(
     kind: Kind<T>,
     options: {
@@ -139,10 +160,14 @@ export class Applier {
   }
 
   /**
-   * A create counts its fields as "updated" by our manager, and apply removes only what it applied. So these are made ours by apply
-   * before the first change (as client-go's csaupgrade does).
+   * A create counts its fields as "updated" by our manager, and apply removes only what it applied. So these are made ours by
+   * apply before the first change (as client-go's csaupgrade does).
    */
-  async #upgrade<T extends KubeObject>(api: ResourceApi<T>, live: Observed<T>, signal: AbortSignal | undefined): Promise<Observed<T>> {
+  async #upgrade<T extends KubeObject>(
+    api: ResourceApi<T>,
+    live: Observed<T>,
+    signal: AbortSignal | undefined,
+  ): Promise<Observed<T>> {
     const managedFields = upgradedManagedFields(live.metadata.managedFields ?? [], this.#manager);
     if (!managedFields) return live;
     return api.patch(

@@ -124,7 +124,9 @@ test('reconciles of one namespace that do not end hold no worker and take no mor
   await clock.advance(1);
 
   expect(begun).toEqual(['n/a', 'n/b', 'n/c', 'n/d', 'other/g']);
-  expect([await count('controller_runtime_slow_reconciles', {}), await count('controller_runtime_active_workers', {})]).toEqual([4, 0]);
+  expect([await count('controller_runtime_slow_reconciles', {}), await count('controller_runtime_active_workers', {})]).toEqual([
+    4, 0,
+  ]);
   gate.resolve();
   await settled();
   expect(begun.slice(5).toSorted()).toEqual(['n/e', 'n/f']);
@@ -296,7 +298,10 @@ test('children that were there before the controller are not read: their owner i
   children.upsert(thing('owned', 2, { ownerReferences: [owner] }));
   children.endList(new Set(['n/owned']), '10');
   const seen: string[] = [];
-  start({ reconcile: async (key) => (seen.push(keyText(key)), done), sources: [forObject(owners), forOwner(children, CONFIG_MAP)] });
+  start({
+    reconcile: async (key) => (seen.push(keyText(key)), done),
+    sources: [forObject(owners), forOwner(children, CONFIG_MAP)],
+  });
   await settled();
 
   expect([seen, reads]).toEqual([['n/web'], []]);

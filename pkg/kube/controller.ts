@@ -27,7 +27,10 @@ export interface ControllerOptions {
   readonly timeoutMs?: number;
   /** Every object is reconciled again about this often. */
   readonly resyncMs?: number;
-  /** On a stop, reconciles that run may end within this; then their signals are aborted. Less than a lease has left when it cannot be renewed. */
+  /**
+   * On a stop, reconciles that run may end within this; then their signals are aborted. Less than a lease has left when it cannot
+   * be renewed.
+   */
   readonly drainMs?: number;
   readonly backOff?: BackOff;
   readonly clock: Clock;
@@ -53,8 +56,8 @@ const ABANDON_MS = 2_000;
  *
  * Invariants:
  * - A key is never reconciled twice at once; a change meanwhile makes it run again, once it has ended, however late that is.
- * - A slow reconcile holds no worker. Of one namespace no more run at once than there are workers, slow ones included; while others wait, it
- *   begins none beyond a quarter of the workers.
+ * - A slow reconcile holds no worker. Of one namespace no more run at once than there are workers, slow ones included; while
+ *   others wait, it begins none beyond a quarter of the workers.
  * - No reconcile begins before all stores have synced, or after the signal was aborted.
  * - A failure is retried with back-off; a TerminalError is not. One that lasts is retried behind what changed.
  */

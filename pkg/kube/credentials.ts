@@ -66,11 +66,15 @@ export class CredentialSource {
     const tokenFile = (this.#kubeConfig.getCurrentUser()?.authProvider as TokenFile | undefined)?.config?.tokenFile;
     if (tokenFile) headers['authorization'] = `Bearer ${(await readFile(tokenFile, 'utf8')).trim()}`;
     const { ca, cert, key, servername, rejectUnauthorized } = options;
-    const tls = Object.fromEntries(Object.entries({ ca, cert, key, servername, rejectUnauthorized }).filter(([, value]) => value != null));
+    const tls = Object.fromEntries(
+      Object.entries({ ca, cert, key, servername, rejectUnauthorized }).filter(([, value]) => value != null),
+    );
     return { headers, tls };
   }
 }
 
 /** Whether two connections would be made the same way. */
 export const sameTls = (a: Tls, b: Tls): boolean =>
-  (['ca', 'cert', 'key', 'servername', 'rejectUnauthorized'] as const).every((name) => String(a[name] ?? '') === String(b[name] ?? ''));
+  (['ca', 'cert', 'key', 'servername', 'rejectUnauthorized'] as const).every(
+    (name) => String(a[name] ?? '') === String(b[name] ?? ''),
+  );

@@ -36,7 +36,9 @@ describe('a desired value', () => {
   ])('of %j for a live %j: the same is %j', (desired, live, same) => {
     const object = (thing: unknown): KubeObject => ({ spec: { thing } }) as KubeObject;
 
-    expect(differences({ group: 'example.com', kind: 'Thing' }, object(desired), object(live)).drift).toEqual(same ? [] : ['/spec/thing']);
+    expect(differences({ group: 'example.com', kind: 'Thing' }, object(desired), object(live)).drift).toEqual(
+      same ? [] : ['/spec/thing'],
+    );
   });
 
   test('that is `false` where the server drops it is as if it were not there', () => {
@@ -56,7 +58,8 @@ test('a selector is compared whole', () => {
 });
 
 test("what is added to an item of an atomic list is drift, unless it is the server's default", () => {
-  const policy = (peer: object, port: object): KubeObject => ({ spec: { ingress: [{ from: [peer], ports: [port] }] } }) as KubeObject;
+  const policy = (peer: object, port: object): KubeObject =>
+    ({ spec: { ingress: [{ from: [peer], ports: [port] }] } }) as KubeObject;
   const desired = policy({ podSelector: {} }, { port: 80 });
 
   expect(differences(NETWORK_POLICY, desired, policy({ podSelector: {} }, { port: 80, protocol: 'TCP' }))).toEqual(CLEAN);
@@ -67,7 +70,11 @@ test("what is added to an item of an atomic list is drift, unless it is the serv
 
 test('ports of a Service are matched by port and protocol, and others may be added', () => {
   const service = (...ports: object[]): KubeObject => ({ spec: { ports } }) as KubeObject;
-  const live = service({ port: 22, protocol: 'TCP' }, { port: 80, protocol: 'UDP' }, { port: 80, protocol: 'TCP', targetPort: 8080 });
+  const live = service(
+    { port: 22, protocol: 'TCP' },
+    { port: 80, protocol: 'UDP' },
+    { port: 80, protocol: 'TCP', targetPort: 8080 },
+  );
 
   expect(differences(SERVICE, service({ port: 80, targetPort: 8080 }), live)).toEqual(CLEAN);
   expect(differences(SERVICE, service({ port: 80, targetPort: 9090 }), live).drift).toEqual(['/spec/ports/2/targetPort']);
@@ -142,7 +149,9 @@ function mergeByName(desired: unknown, live: unknown): unknown {
 function normal(value: unknown): unknown {
   if (Array.isArray(value)) return (value as Named[]).toSorted((a, b) => (a.name < b.name ? -1 : 1)).map(normal);
   if (typeof value !== 'object' || value === null) return value;
-  const entries = Object.entries(value).filter(([, inner]) => inner !== undefined && !(Array.isArray(inner) && inner.length === 0));
+  const entries = Object.entries(value).filter(
+    ([, inner]) => inner !== undefined && !(Array.isArray(inner) && inner.length === 0),
+  );
   return Object.fromEntries(entries.toSorted(([a], [b]) => (a < b ? -1 : 1)).map(([name, inner]) => [name, normal(inner)]));
 }
 

@@ -6,10 +6,10 @@ import { sameQuantity } from './quantity.ts';
  * What applying `desired` would change about `live`, as a pure function. Paths are JSON pointers into `live`.
  *
  * Rules (they follow how server-side apply merges):
- * - Every leaf that is desired must equal the live one; quantities by amount. What the server drops (`''`, `[]`, and `false`, `0`, `{}` in some fields)
- *   equals an absent one.
- * - A list by key is matched by its key, an atomic list by its order and length. Label selectors and what lies in atomic lists are
- *   compared whole, but for the server's defaults.
+ * - Every leaf that is desired must equal the live one; quantities by amount. What the server drops (`''`, `[]`, and `false`,
+ *   `0`, `{}` in some fields) equals an absent one.
+ * - A list by key is matched by its key, an atomic list by its order and length. Label selectors and what lies in atomic lists
+ *   are compared whole, but for the server's defaults.
  * - In a pod template, lists by key hold nothing but what is desired: the rest are `extras`. Elsewhere what others added stays.
  */
 export interface Difference {
@@ -36,7 +36,11 @@ export function differences<T extends KubeObject>(kind: Pick<Kind, 'group' | 'ki
 
 /** Operations that remove the extras: the deepest first, and of a list the last first, so that the other paths hold. */
 export function removalOf(extras: readonly string[]): JsonPatchOperation[] {
-  const parts = extras.map((path) => ({ path, depth: path.split('/').length, index: Number(path.slice(path.lastIndexOf('/') + 1)) || 0 }));
+  const parts = extras.map((path) => ({
+    path,
+    depth: path.split('/').length,
+    index: Number(path.slice(path.lastIndexOf('/') + 1)) || 0,
+  }));
   return parts.toSorted((a, b) => b.depth - a.depth || b.index - a.index).map(({ path }) => ({ op: 'remove', path }));
 }
 
@@ -61,7 +65,16 @@ const KEY_DEFAULTS: Readonly<Record<string, string>> = { protocol: 'TCP' };
 const ATOMIC_MAPS = new Set(['selector', 'podSelector', 'namespaceSelector', 'labelSelector', 'nodeSelector']);
 /** What the server adds to items of atomic lists. */
 const DEFAULTS: Fields = { protocol: 'TCP', apiVersion: 'v1', expirationSeconds: 3600, defaultMode: 420 };
-const DROPPED_WHEN_EMPTY = new Set(['labels', 'annotations', 'matchLabels', 'nodeSelector', 'limits', 'requests', 'data', 'binaryData']);
+const DROPPED_WHEN_EMPTY = new Set([
+  'labels',
+  'annotations',
+  'matchLabels',
+  'nodeSelector',
+  'limits',
+  'requests',
+  'data',
+  'binaryData',
+]);
 const DROPPED_WHEN_ZERO = new Set([
   'hostNetwork',
   'hostPID',
@@ -123,7 +136,13 @@ function compareLists(walk: Walk, desired: readonly unknown[], live: readonly un
   }
 }
 
-function compareByKey(walk: Walk, keys: readonly string[], desired: readonly unknown[], live: readonly unknown[], path: Path): void {
+function compareByKey(
+  walk: Walk,
+  keys: readonly string[],
+  desired: readonly unknown[],
+  live: readonly unknown[],
+  path: Path,
+): void {
   const keyOf = (item: unknown): string => JSON.stringify(keys.map((key) => (item as Fields)[key] ?? KEY_DEFAULTS[key] ?? ''));
   const wanted = new Set(desired.map(keyOf));
   const indexes = new Map<string, number>();
@@ -188,4 +207,5 @@ const isBuiltIn = (group: string): boolean =>
   group === '' || !group.includes('.') || (group.endsWith('.k8s.io') && !group.startsWith('gateway.'));
 
 /** RFC 6901. */
-const pointer = (path: Path): string => path.map((part) => `/${String(part).replaceAll('~', '~0').replaceAll('/', '~1')}`).join('');
+const pointer = (path: Path): string =>
+  path.map((part) => `/${String(part).replaceAll('~', '~0').replaceAll('/', '~1')}`).join('');

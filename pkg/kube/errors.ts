@@ -25,7 +25,12 @@ export class KubeError extends Error {
   readonly reason: string;
   readonly details: StatusDetails | undefined;
 
-  constructor(status: number, reason: string, message: string, more: { details?: StatusDetails | undefined; cause?: unknown } = {}) {
+  constructor(
+    status: number,
+    reason: string,
+    message: string,
+    more: { details?: StatusDetails | undefined; cause?: unknown } = {},
+  ) {
     super(message, more.cause === undefined ? {} : { cause: more.cause });
     this.status = status;
     this.reason = reason;
@@ -42,7 +47,10 @@ export class KubeError extends Error {
 const has = (error: unknown, status: number): boolean => error instanceof KubeError && error.status === status;
 
 export const isNotFound = (error: unknown): boolean => has(error, 404);
-/** The API server serves no such kind, since its CustomResourceDefinition is missing; a 404 for an object, or for its namespace, names that. */
+/**
+ * The API server serves no such kind, since its CustomResourceDefinition is missing; a 404 for an object, or for its namespace,
+ * names that.
+ */
 export const isKindMissing = (error: unknown): boolean => has(error, 404) && (error as KubeError).details?.name === undefined;
 /** The caller lacks a right. */
 export const isForbidden = (error: unknown): boolean => has(error, 403);

@@ -9,7 +9,9 @@ import { CONFIG_MAP } from './kinds.ts';
 let server: Hostile;
 afterEach(() => server.close());
 
-const object = { metadata: { name: 'thing', namespace: 'a', uid: 'u', resourceVersion: '1', creationTimestamp: '2026-01-01T00:00:00Z' } };
+const object = {
+  metadata: { name: 'thing', namespace: 'a', uid: 'u', resourceVersion: '1', creationTimestamp: '2026-01-01T00:00:00Z' },
+};
 
 test('an Event that is under way when the recorder stops is not lost, nor what was counted meanwhile', async () => {
   const bodies: unknown[] = [];

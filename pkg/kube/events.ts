@@ -62,7 +62,14 @@ export class EventRecorder {
   #serial = 0;
 
   /** `controller` as in `example.com/operator`; `instance` tells its replicas apart. */
-  constructor(options: { client: KubeClient; controller: string; instance: string; clock: Clock; log: Logger; metrics: Metrics }) {
+  constructor(options: {
+    client: KubeClient;
+    controller: string;
+    instance: string;
+    clock: Clock;
+    log: Logger;
+    metrics: Metrics;
+  }) {
     this.#api = new ResourceApi(options.client, EVENT);
     this.#controller = options.controller;
     this.#instance = options.instance.slice(0, 128);
@@ -153,9 +160,13 @@ export class EventRecorder {
   #giveUp(series: Series, error: unknown): false {
     this.#dropped.inc({ reason: 'refused' });
     const { reason, note, regarding } = series.event;
-    // In a namespace that is being deleted nothing can be created, and the log is the one place that says what became of something.
+    // In a namespace that is being deleted nothing can be created, and the log is the one place that says what became of
+    // something.
     const err = isNamespaceTerminating(error) ? {} : { err: error };
-    this.#log.warn({ reason, note, regarding: regarding?.name, namespace: regarding?.namespace, ...err }, 'could not write an Event');
+    this.#log.warn(
+      { reason, note, regarding: regarding?.name, namespace: regarding?.namespace, ...err },
+      'could not write an Event',
+    );
     return false;
   }
 
@@ -175,7 +186,14 @@ export class EventRecorder {
       note: cut(occurrence.message, MAX_NOTE_BYTES),
       reportingController: this.#controller,
       reportingInstance: this.#instance,
-      regarding: { apiVersion: apiVersionOf(kind), kind: kind.kind, name, uid, resourceVersion, ...(namespace ? { namespace } : {}) },
+      regarding: {
+        apiVersion: apiVersionOf(kind),
+        kind: kind.kind,
+        name,
+        uid,
+        resourceVersion,
+        ...(namespace ? { namespace } : {}),
+      },
     };
     return { event, count: 0, lastAt: now, lastSeen: 0, sentCount: 0, sentAt: -Infinity, failures: 0 };
   }

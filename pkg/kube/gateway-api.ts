@@ -76,4 +76,9 @@ export interface GatewayClass extends KubeObject {
 
 export const HTTP_ROUTE = defineKind<HttpRoute>({ ...gatewayApi, kind: 'HTTPRoute', plural: 'httproutes' });
 export const GATEWAY = defineKind<Gateway>({ ...gatewayApi, kind: 'Gateway', plural: 'gateways' });
-export const GATEWAY_CLASS = defineKind<GatewayClass>({ ...gatewayApi, kind: 'GatewayClass', plural: 'gatewayclasses', namespaced: false });
+export const GATEWAY_CLASS = defineKind<GatewayClass>({
+  ...gatewayApi,
+  kind: 'GatewayClass',
+  plural: 'gatewayclasses',
+  namespaced: false,
+});

@@ -7,7 +7,8 @@ import type { KubeAccess } from './credentials.ts';
 export const SERVICE_ACCOUNT_DIR = '/var/run/secrets/kubernetes.io/serviceaccount';
 
 /**
- * The access of a pod's ServiceAccount; undefined outside of a pod. As KubeConfig.loadFromCluster() gives it, without loading all of
+ * The access of a pod's ServiceAccount; undefined outside of a pod. As KubeConfig.loadFromCluster() gives it, without loading all
+ * of
  * @kubernetes/client-node, which takes 30 MB. Both files are read at each use: the kubelet replaces them.
  */
 export function inClusterAccess(env: NodeJS.ProcessEnv, directory = SERVICE_ACCOUNT_DIR): KubeAccess | undefined {

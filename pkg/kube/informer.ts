@@ -14,8 +14,8 @@ export interface Informer<T extends KubeObject> {
 }
 
 /**
- * Keeps all objects of a kind, or with `namespaces` those of these namespaces alone, by a list and a watch for each: so the program needs no
- * right beyond them. Of the kind Namespace it keeps those of these names.
+ * Keeps all objects of a kind, or with `namespaces` those of these namespaces alone, by a list and a watch for each: so the
+ * program needs no right beyond them. Of the kind Namespace it keeps those of these names.
  */
 export function informer<T extends KubeObject>(
   options: Omit<ReflectorOptions<T>, 'api' | 'store' | 'scope' | 'hasEnded'> & {
@@ -31,7 +31,13 @@ export function informer<T extends KubeObject>(
 ): Informer<T> {
   const { client, kind, indexes, transform, packed, namespaces, existing, ...rest } = options;
   const api = new ResourceApi(client, kind);
-  const store = new Store<T>({ kind, ...(indexes ? { indexes } : {}), ...(transform ? { transform } : {}), packed, scopes: namespaces });
+  const store = new Store<T>({
+    kind,
+    ...(indexes ? { indexes } : {}),
+    ...(transform ? { transform } : {}),
+    packed,
+    scopes: namespaces,
+  });
   const selections = namespaces?.map((scope) => ({
     scope,
     ...(kind.namespaced ? { namespace: scope } : { fieldSelector: `metadata.name=${scope}` }),

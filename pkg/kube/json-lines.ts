@@ -1,6 +1,9 @@
 import { KubeError } from './errors.ts';
 
-/** No object in etcd is larger than 1.5 MiB (its request limit); as JSON it may be several times that, and with this much it is no line of a watch. */
+/**
+ * No object in etcd is larger than 1.5 MiB (its request limit); as JSON it may be several times that, and with this much it is no
+ * line of a watch.
+ */
 const MAX_LINE_BYTES = 32 * 1024 * 1024;
 const NEWLINE = 0x0a;
 

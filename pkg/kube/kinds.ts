@@ -63,7 +63,13 @@ export const LEASE = defineKind<Lease>({
   plural: 'leases',
   namespaced: true,
 });
-export const EVENT = defineKind<Event>({ group: 'events.k8s.io', version: 'v1', kind: 'Event', plural: 'events', namespaced: true });
+export const EVENT = defineKind<Event>({
+  group: 'events.k8s.io',
+  version: 'v1',
+  kind: 'Event',
+  plural: 'events',
+  namespaced: true,
+});
 export const CUSTOM_RESOURCE_DEFINITION = defineKind<CustomResourceDefinition>({
   group: 'apiextensions.k8s.io',
   version: 'v1',

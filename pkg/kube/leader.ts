@@ -21,16 +21,20 @@ export interface LeaseTimes {
   readonly standbyMs: number;
 }
 
-/** As client-go and controller-runtime: 15, 10 and 2 s. Their standbys look every 2 s too; ours follow a leader that stops within 2 s. */
+/**
+ * As client-go and controller-runtime: 15, 10 and 2 s. Their standbys look every 2 s too; ours follow a leader that stops within
+ * 2 s.
+ */
 export const LEASE_TIMES: LeaseTimes = { leaseMs: 15_000, renewDeadlineMs: 10_000, retryMs: 2_000, standbyMs: 1_000 };
 
 /**
  * One leader among several processes, by a Lease.
  *
  * Invariants:
- * - Two never lead at once, as long as their clocks run at about the same speed: time is measured on the local monotonic clock only,
- *   the leader's from before its last good renewal, the others' from after they saw it change.
- * - `lead`'s signal is aborted before the lease can be another's; leading ends when `lead` has returned, and only then is the lease released.
+ * - Two never lead at once, as long as their clocks run at about the same speed: time is measured on the local monotonic clock
+ *   only, the leader's from before its last good renewal, the others' from after they saw it change.
+ * - `lead`'s signal is aborted before the lease can be another's; leading ends when `lead` has returned, and only then is the
+ *   lease released.
  */
 export class LeaderElector {
   readonly #api: ResourceApi<Lease>;

@@ -22,7 +22,10 @@ export function upgradedManagedFields(entries: ManagedFields, manager: string): 
 export function managesField(entries: ManagedFields, manager: string, path: readonly string[]): boolean {
   return entries
     .filter((entry) => entry.manager === manager && entry.operation === 'Apply' && !entry.subresource)
-    .some((entry) => path.reduce<FieldTree | undefined>((tree, name) => tree?.[`f:${name}`], entry.fieldsV1 as FieldTree) !== undefined);
+    .some(
+      (entry) =>
+        path.reduce<FieldTree | undefined>((tree, name) => tree?.[`f:${name}`], entry.fieldsV1 as FieldTree) !== undefined,
+    );
 }
 
 function merge(a: FieldTree, b: FieldTree): FieldTree {

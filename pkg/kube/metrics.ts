@@ -3,7 +3,9 @@ import type { Metrics } from '../runtime/metrics.ts';
 
 /** Metrics that several instances share (queues, controllers, clients): the first one registers, the others get the same. */
 export function counter<L extends string>(metrics: Metrics, name: string, help: string, labelNames: L[]): Counter<L> {
-  return (metrics.getSingleMetric(name) as Counter<L> | undefined) ?? new Counter({ name, help, labelNames, registers: [metrics] });
+  return (
+    (metrics.getSingleMetric(name) as Counter<L> | undefined) ?? new Counter({ name, help, labelNames, registers: [metrics] })
+  );
 }
 
 export function gauge<L extends string>(metrics: Metrics, name: string, help: string, labelNames: L[]): Gauge<L> {
@@ -19,7 +21,8 @@ export function histogram<L extends string>(
   buckets: number[],
 ): Histogram<L> {
   return (
-    (metrics.getSingleMetric(name) as Histogram<L> | undefined) ?? new Histogram({ name, help, labelNames, buckets, registers: [metrics] })
+    (metrics.getSingleMetric(name) as Histogram<L> | undefined) ??
+    new Histogram({ name, help, labelNames, buckets, registers: [metrics] })
   );
 }
 

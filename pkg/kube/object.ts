@@ -32,7 +32,10 @@ export interface ObjectKey {
   readonly name: string;
 }
 
-/** What a kind is. `group` is '' for the core group. The type parameter is the shape of its objects; it exists for the compiler only. */
+/**
+ * What a kind is. `group` is '' for the core group. The type parameter is the shape of its objects; it exists for the compiler
+ * only.
+ */
 export interface Kind<T extends KubeObject = KubeObject> {
   readonly group: string;
   readonly version: string;

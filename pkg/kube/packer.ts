@@ -6,8 +6,8 @@ const OPTIONS = { level: 1, memLevel: 7 };
 const MAX_DICTIONARY_BYTES = 32_768;
 
 /**
- * Objects as compressed JSON. Those of one kind are much alike, so the first is the dictionary of the others: of each remains about what it
- * does not share with the first.
+ * Objects as compressed JSON. Those of one kind are much alike, so the first is the dictionary of the others: of each remains
+ * about what it does not share with the first.
  */
 export class Packer<T> {
   #dictionary: Buffer | undefined;

@@ -31,7 +31,11 @@ const forEver = (): void => undefined;
 const quiet = stream([], forEver);
 
 /** Runs a reflector against the script until `count` changes and calls were seen; answers what was reported. */
-async function follow(answers: Answer[], until: (reported: string[], calls: string[]) => boolean, idleMs = 60_000): Promise<string[]> {
+async function follow(
+  answers: Answer[],
+  until: (reported: string[], calls: string[]) => boolean,
+  idleMs = 60_000,
+): Promise<string[]> {
   server = await hostile(answers);
   stop = new AbortController();
   const store = new Store<ConfigMap>({ kind: CONFIG_MAP });

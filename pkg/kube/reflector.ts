@@ -45,13 +45,15 @@ const ENDED_RETRY_MS = 10_000;
 const MISSING_LOG_MS = 300_000;
 
 /**
- * Keeps a Store equal to what the API server holds: a list in pages, then a watch from the list's version, for as long as its signal says.
+ * Keeps a Store equal to what the API server holds: a list in pages, then a watch from the list's version, for as long as its
+ * signal says.
  *
  * Invariants:
- * - No change is missed and none is reported twice: a broken watch continues from the last version that it delivered; a version that is too old
- *   (410) means a new list, of which only the differences are reported.
+ * - No change is missed and none is reported twice: a broken watch continues from the last version that it delivered; a version
+ *   that is too old (410) means a new list, of which only the differences are reported.
  * - It never stops: every failure is logged and retried, with back-off and jitter.
- * - A namespace that is gone, and the rights in it with it, counts as one without objects; so does a kind that may be missing and is.
+ * - A namespace that is gone, and the rights in it with it, counts as one without objects; so does a kind that may be missing and
+ *   is.
  */
 export class Reflector<T extends KubeObject> {
   readonly #options: ReflectorOptions<T>;
@@ -143,7 +145,10 @@ export class Reflector<T extends KubeObject> {
     if (isForbidden(error) && this.#options.hasEnded?.())
       return this.#endScope('the namespace is gone or being deleted, and the rights in it are gone: it counts as empty', signal);
     if (isKindMissing(error) && this.#options.mayBeMissing)
-      return this.#endScope(`the API server does not serve this kind yet; looking for it every ${ENDED_RETRY_MS / 1_000} s`, signal);
+      return this.#endScope(
+        `the API server does not serve this kind yet; looking for it every ${ENDED_RETRY_MS / 1_000} s`,
+        signal,
+      );
     this.#failures++;
     const relist = isGone(error);
     if (relist) this.#version = undefined;

@@ -78,7 +78,10 @@ export class ResourceApi<T extends KubeObject> {
   async page(
     options: Selection & Signalled & { limit?: number; continue?: string | undefined; metadataOnly?: boolean } = {},
   ): Promise<Page<T>> {
-    const list = await this.#client.request<{ metadata?: { resourceVersion?: string; continue?: string }; items?: Observed<T>[] | null }>({
+    const list = await this.#client.request<{
+      metadata?: { resourceVersion?: string; continue?: string };
+      items?: Observed<T>[] | null;
+    }>({
       method: 'GET',
       path: this.#collection(options.namespace),
       query: { ...selectors(options), limit: options.limit ?? PAGE_SIZE, continue: options.continue },
@@ -115,7 +118,10 @@ export class ResourceApi<T extends KubeObject> {
   }
 
   /** Server-side apply: `object` holds exactly what `fieldManager` wants; `force` takes fields over from other managers. */
-  apply(object: T, options: Signalled & { fieldManager: string; force?: boolean; subresource?: Subresource }): Promise<Observed<T>> {
+  apply(
+    object: T,
+    options: Signalled & { fieldManager: string; force?: boolean; subresource?: Subresource },
+  ): Promise<Observed<T>> {
     return this.#client.request({
       method: 'PATCH',
       path: this.#path(keyOf(object), options.subresource),
@@ -169,7 +175,8 @@ export class ResourceApi<T extends KubeObject> {
 
   /**
    * Changes after `resourceVersion`, until the server ends the stream (it does so after `timeoutSeconds`): then it returns.
-   * Throws KubeError: 410 when the version is too old; status 0 when the stream broke, fell silent for `idleMs`, or ended within a line.
+   * Throws KubeError: 410 when the version is too old; status 0 when the stream broke, fell silent for `idleMs`, or ended within
+   * a line.
    */
   async *watch(
     options: Selection & Signalled & { resourceVersion: string; timeoutSeconds: number; idleMs: number; metadataOnly?: boolean },

@@ -8,7 +8,10 @@ export type Enqueue = (key: ObjectKey, priority: Priority) => void;
 
 /** What makes a controller look at a key. */
 export interface Source {
-  /** Calls `enqueue` for each change, and for each object that exists unless its key comes from another source anyway. Returns a function that unsubscribes. */
+  /**
+   * Calls `enqueue` for each change, and for each object that exists unless its key comes from another source anyway. Returns a
+   * function that unsubscribes.
+   */
   subscribe(enqueue: Enqueue): () => void;
   waitForSync(signal: AbortSignal): Promise<void>;
   /** Whether the controller's own object of that key exists; only the source of the kind itself knows. */
@@ -16,8 +19,8 @@ export interface Source {
 }
 
 /**
- * The kind that the controller is for. A change of its spec, or its deletion, is a user's action and has priority. Status and finalizers that
- * the reconcile itself wrote are no reason to look again; what somebody else wrote there is.
+ * The kind that the controller is for. A change of its spec, or its deletion, is a user's action and has priority. Status and
+ * finalizers that the reconcile itself wrote are no reason to look again; what somebody else wrote there is.
  */
 export function forObject<T extends KubeObject>(store: Store<T>): Source {
   const keysOf = (change: Change<T>): ObjectKey[] => (change.own && isBookkeeping(change) ? [] : [keyOf(change.object)]);
@@ -28,22 +31,31 @@ export function forObject<T extends KubeObject>(store: Store<T>): Source {
 }
 
 /**
- * A child kind: the key of its controller owner, where that is of `ownerKind`. For a controller that has `forObject` of that kind: whatever owner
- * exists is looked at anyway, so children that were there before are not read, which would hold up a new leader for seconds with thousands of owners.
- * A child that the reconcile itself wrote is no reason to look again: it went on with the answer.
+ * A child kind: the key of its controller owner, where that is of `ownerKind`. For a controller that has `forObject` of that
+ * kind: whatever owner exists is looked at anyway, so children that were there before are not read, which would hold up a new
+ * leader for seconds with thousands of owners. A child that the reconcile itself wrote is no reason to look again: it went on
+ * with the answer.
  */
 export function forOwner<T extends KubeObject>(store: Store<T>, ownerKind: Kind): Source {
   const ownerOf = ({ object, own }: Change<T>): ObjectKey[] => {
     if (own) return [];
     const owner = controllerOf(object);
     const isOurs = owner?.kind === ownerKind.kind && owner.apiVersion.split('/')[0] === (ownerKind.group || ownerKind.version);
-    return owner && isOurs ? [{ namespace: ownerKind.namespaced ? (object.metadata.namespace ?? '') : '', name: owner.name }] : [];
+    return owner && isOurs
+      ? [{ namespace: ownerKind.namespaced ? (object.metadata.namespace ?? '') : '', name: owner.name }]
+      : [];
   };
   return source(store, ownerOf, { replay: false });
 }
 
-/** Any other kind: `map` returns the keys that an object concerns. Called with both states when an object changes, so that keys that it no longer concerns are included. */
-export function forMapped<T extends KubeObject>(store: Store<T>, map: (object: Change<T>['object']) => readonly ObjectKey[]): Source {
+/**
+ * Any other kind: `map` returns the keys that an object concerns. Called with both states when an object changes, so that keys
+ * that it no longer concerns are included.
+ */
+export function forMapped<T extends KubeObject>(
+  store: Store<T>,
+  map: (object: Change<T>['object']) => readonly ObjectKey[],
+): Source {
   return source(store, ({ object, previous }) => [...map(object), ...(previous ? map(previous) : [])]);
 }
 
@@ -75,11 +87,14 @@ const withoutBookkeeping = (object: Observed): object => ({
   metadata: { ...object.metadata, finalizers: undefined, resourceVersion: '' },
 });
 
-const priorityOfOther = <T extends KubeObject>(change: Change<T>): Priority => (change.initial ? PRIORITY.resync : PRIORITY.change);
+const priorityOfOther = <T extends KubeObject>(change: Change<T>): Priority =>
+  change.initial ? PRIORITY.resync : PRIORITY.change;
 
 function priorityOfOwn<T extends KubeObject>(change: Change<T>): Priority {
   if (change.initial) return PRIORITY.resync;
   const { object, previous } = change;
   const sameSpec = previous !== undefined && previous.metadata.generation === object.metadata.generation;
-  return sameSpec && previous.metadata.deletionTimestamp === object.metadata.deletionTimestamp ? PRIORITY.change : PRIORITY.person;
+  return sameSpec && previous.metadata.deletionTimestamp === object.metadata.deletionTimestamp
+    ? PRIORITY.change
+    : PRIORITY.person;
 }

@@ -37,7 +37,10 @@ test('other conditions keep their position', () => {
 });
 
 test('a condition that speaks of an older spec is not true', () => {
-  const object = (generation: number) => ({ metadata: { generation }, status: { conditions: setCondition([], ready('True', '', 3), T1) } });
+  const object = (generation: number) => ({
+    metadata: { generation },
+    status: { conditions: setCondition([], ready('True', '', 3), T1) },
+  });
 
   expect(isConditionTrue(object(3), 'Ready')).toBe(true);
   expect(isConditionTrue(object(4), 'Ready')).toBe(false);

@@ -65,11 +65,15 @@ export class StatusWriter<T extends KubeObject & { status?: unknown }> {
   }
 
   /**
-   * Makes `status` the object's whole status; answers the object as it is then. Where the object changed since it was read, it is read
-   * again and the status set on that: the status says by observedGeneration of which spec it speaks. An object that is gone, or made
-   * anew, is a KubeError 404 or 409.
+   * Makes `status` the object's whole status; answers the object as it is then. Where the object changed since it was read, it is
+   * read again and the status set on that: the status says by observedGeneration of which spec it speaks. An object that is gone,
+   * or made anew, is a KubeError 404 or 409.
    */
-  async write(object: Observed<T>, status: NonNullable<T['status']>, options: { signal?: AbortSignal } = {}): Promise<Observed<T>> {
+  async write(
+    object: Observed<T>,
+    status: NonNullable<T['status']>,
+    options: { signal?: AbortSignal } = {},
+  ): Promise<Observed<T>> {
     let current = object;
     for (let tries = 1; ; tries++) {
       if (isDeepStrictEqual(plain(current.status), plain(status))) return current;

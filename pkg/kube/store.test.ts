@@ -19,7 +19,10 @@ const states = (objects: Iterable<Observed<ConfigMap>>): string[] =>
   [...objects].map(({ metadata }) => `${metadata.name}@${metadata.resourceVersion}`).toSorted();
 
 function synced(items: Observed<ConfigMap>[], version: number): { store: Store<ConfigMap>; reported: string[] } {
-  const store = new Store<ConfigMap>({ kind: CONFIG_MAP, indexes: { team: (object) => Object.values(object.metadata.labels ?? {}) } });
+  const store = new Store<ConfigMap>({
+    kind: CONFIG_MAP,
+    indexes: { team: (object) => Object.values(object.metadata.labels ?? {}) },
+  });
   listed(store, items, version);
   const reported: string[] = [];
   store.onChange(

@@ -24,11 +24,13 @@ type IndexOf<T extends KubeObject> = (object: Observed<T>) => readonly string[];
  * A copy of a kind's objects in memory, kept by a Reflector; readers must not change what they get.
  *
  * Invariants:
- * - Every change is reported once, in order: added, updated …, deleted. A new object of a known name is a deletion and an addition.
+ * - Every change is reported once, in order: added, updated …, deleted. A new object of a known name is a deletion and an
+ *   addition.
  * - An object never goes back to an older resource version, whether the watch or our own write (`record`) delivers it first.
  * - With `transform`, an update of what is not kept is no change.
  * - `managedFields` are not kept: they are half of an object's bytes and no reader needs them.
- * - With `packed`, objects are held as compressed text (packer.ts), but for those that were read or written last; what orders objects and finds them is not packed.
+ * - With `packed`, objects are held as compressed text (packer.ts), but for those that were read or written last; what orders
+ *   objects and finds them is not packed.
  */
 export class Store<T extends KubeObject> {
   readonly kind: Kind<T>;
@@ -82,7 +84,9 @@ export class Store<T extends KubeObject> {
   /** All, or those of a namespace. */
   list(namespace?: string): Observed<T>[] {
     const all = [...this.#entries.values()];
-    return (namespace === undefined ? all : all.filter((entry) => entry.namespace === namespace)).map((entry) => this.#read(entry));
+    return (namespace === undefined ? all : all.filter((entry) => entry.namespace === namespace)).map((entry) =>
+      this.#read(entry),
+    );
   }
 
   /** Those of a namespace whose controller is the object of this uid; of undefined, those without a controller. */
@@ -111,10 +115,13 @@ export class Store<T extends KubeObject> {
     }
   }
 
-  /** Reports what is here already, as added, unless `replay` is false, then every change. Returns a function that unsubscribes. */
+  /**
+   * Reports what is here already, as added, unless `replay` is false, then every change. Returns a function that unsubscribes.
+   */
   onChange(handler: ChangeHandler<T>, { replay = true } = {}): () => void {
     if (replay)
-      for (const entry of this.#entries.values()) handler({ type: 'added', object: this.#read(entry), initial: true, own: false });
+      for (const entry of this.#entries.values())
+        handler({ type: 'added', object: this.#read(entry), initial: true, own: false });
     this.#handlers.add(handler);
     return () => this.#handlers.delete(handler);
   }
@@ -161,7 +168,10 @@ export class Store<T extends KubeObject> {
     if (known && !isOlder(object.metadata, known)) this.#delete(key, known);
   }
 
-  /** For the reflector of this scope: a list of `resourceVersion` held exactly `keys`; what else of the scope was here before it is gone. */
+  /**
+   * For the reflector of this scope: a list of `resourceVersion` held exactly `keys`; what else of the scope was here before it
+   * is gone.
+   */
   endList(keys: ReadonlySet<string>, resourceVersion: string, name = ''): void {
     const scope = this.#scope(name);
     for (const [key, entry] of this.#entries) {
@@ -172,7 +182,10 @@ export class Store<T extends KubeObject> {
     this.#finishList(scope, resourceVersion);
   }
 
-  /** For the reflector of this scope: nothing of it is left to deliver, since its namespace is gone, or going and the rights in it gone already, or the kind is missing. */
+  /**
+   * For the reflector of this scope: nothing of it is left to deliver, since its namespace is gone, or going and the rights in it
+   * gone already, or the kind is missing.
+   */
   endScope(name = ''): void {
     const scope = this.#scope(name);
     for (const [key, entry] of this.#entries) if (this.#scopeOf(entry) === scope) this.#delete(key, entry);
@@ -280,7 +293,8 @@ interface Scope {
   hasSynced: boolean;
 }
 
-const isOlder = (one: Versioned, than: Versioned): boolean => compareResourceVersions(one.resourceVersion, than.resourceVersion) < 0;
+const isOlder = (one: Versioned, than: Versioned): boolean =>
+  compareResourceVersions(one.resourceVersion, than.resourceVersion) < 0;
 
 /** Whether two states of an object differ in their resource version alone. */
 const isSameButVersion = (one: Observed, other: Observed): boolean =>

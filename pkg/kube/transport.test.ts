@@ -99,7 +99,12 @@ test('a reply that is not JSON is an error', async () => {
 });
 
 test('a 401 reads the credentials again and tries once more', async () => {
-  server = await hostile([refusal(401, 'Unauthorized'), json({ a: 1 }), refusal(401, 'Unauthorized'), refusal(401, 'Unauthorized')]);
+  server = await hostile([
+    refusal(401, 'Unauthorized'),
+    json({ a: 1 }),
+    refusal(401, 'Unauthorized'),
+    refusal(401, 'Unauthorized'),
+  ]);
 
   expect(await get()).toEqual({ a: 1 });
   expect(await failure(get())).toMatchObject({ status: 401 });

@@ -71,11 +71,12 @@ export class KubeClient {
     this.#credentials = new CredentialSource(options.kubeConfig, this.#clock);
     this.#userAgent = options.userAgent ?? 'kube-controller';
     this.#timeoutMs = options.requestTimeoutMs ?? REQUEST_TIMEOUT_MS;
-    this.#requests = counter(options.metrics, 'rest_client_requests_total', 'Calls to the API server by status, method and host.', [
-      'code',
-      'method',
-      'host',
-    ]);
+    this.#requests = counter(
+      options.metrics,
+      'rest_client_requests_total',
+      'Calls to the API server by status, method and host.',
+      ['code', 'method', 'host'],
+    );
     this.#durations = histogram(
       options.metrics,
       'rest_client_request_duration_seconds',
@@ -205,7 +206,8 @@ export class KubeClient {
       connect: { ...tls, timeout: CONNECT_TIMEOUT_MS },
       connections: MAX_CONNECTIONS,
       pipelining: 1,
-      // undici's HTTP/2 throws a reset of the shared session where it cannot be caught, and one lost session would end all watches.
+      // undici's HTTP/2 throws a reset of the shared session where it cannot be caught, and one lost session would end all
+      // watches.
       allowH2: false,
       keepAliveTimeout: KEEP_ALIVE_MS,
     });

@@ -5,7 +5,9 @@ import { ManualClock, settled } from '../../test/support/clock.ts';
 import { systemRandom } from '../runtime/random.ts';
 import { PRIORITY, type Priority, WorkQueue } from './work-queue.ts';
 
-const setUp = (perNamespace = { share: Infinity, most: Infinity }): { queue: WorkQueue; clock: ManualClock; metrics: Registry } => {
+const setUp = (
+  perNamespace = { share: Infinity, most: Infinity },
+): { queue: WorkQueue; clock: ManualClock; metrics: Registry } => {
   const clock = new ManualClock();
   const metrics = new Registry();
   const backOff = { baseMs: 100, maxMs: 1_000, jitter: 0 };
@@ -163,7 +165,11 @@ test('depth, adds and retries are reported under the names of client-go', async 
 
 test('in any order of add and done, no key is processed twice at once and none is lost', async () => {
   const step = fc.oneof(
-    fc.record({ do: fc.constant('add' as const), key: fc.constantFrom('a', 'b', 'c'), priority: fc.constantFrom<Priority>(0, 1, 2) }),
+    fc.record({
+      do: fc.constant('add' as const),
+      key: fc.constantFrom('a', 'b', 'c'),
+      priority: fc.constantFrom<Priority>(0, 1, 2),
+    }),
     fc.record({ do: fc.constant('take' as const) }),
     fc.record({ do: fc.constant('done' as const) }),
   );

@@ -16,7 +16,10 @@ interface Later {
 
 /** A timer takes 2^31−1 ms and fires at once above it; an earlier look does no harm. */
 const MAX_DELAY_MS = 86_400_000;
-/** Bounded by 5 s, where controller-runtime goes up to 16 minutes: work goes on soon after a fault's end, and the number of workers bounds what it costs. */
+/**
+ * Bounded by 5 s, where controller-runtime goes up to 16 minutes: work goes on soon after a fault's end, and the number of
+ * workers bounds what it costs.
+ */
 const BACK_OFF: BackOff = { baseMs: 50, maxMs: 5_000, jitter: 0.2 };
 /** A key that failed more often waits behind what changed. */
 const FIRST_RETRIES = 3;
@@ -37,8 +40,8 @@ const UNBOUNDED: NamespaceBounds = { share: Infinity, most: Infinity };
  * Invariants:
  * - A key waits at most once, however often it is added; adding it again can only bring it forward.
  * - A key is never given out twice at once: added while it is worked on, it waits until `done`.
- * - Of the keys that wait, those of namespaces within their share go first; among these a more urgent one; among equals namespaces take turns, and
- *   in a namespace the one that came first goes first.
+ * - Of the keys that wait, those of namespaces within their share go first; among these a more urgent one; among equals
+ *   namespaces take turns, and in a namespace the one that came first goes first.
  */
 export class WorkQueue {
   readonly #name: string;
@@ -129,7 +132,10 @@ export class WorkQueue {
     this.#failures.delete(key);
   }
 
-  /** The next key, as soon as there is one; undefined when the queue is closed. Every key that was returned must be passed to `done`. */
+  /**
+   * The next key, as soon as there is one; undefined when the queue is closed. Every key that was returned must be passed to
+   * `done`.
+   */
   take(): Promise<string | undefined> {
     if (this.#closed) return Promise.resolve(undefined);
     return new Promise((resolve) => {
@@ -241,7 +247,13 @@ function queueMetrics(metrics: Metrics): {
     depth: gauge(metrics, 'workqueue_depth', 'Keys that wait.', ['name']),
     adds: counter(metrics, 'workqueue_adds_total', 'Keys added.', ['name']),
     retries: counter(metrics, 'workqueue_retries_total', 'Keys added again after a failure.', ['name']),
-    wait: histogram(metrics, 'workqueue_queue_duration_seconds', 'Time a key waits before work begins.', ['name'], SECONDS_BUCKETS),
+    wait: histogram(
+      metrics,
+      'workqueue_queue_duration_seconds',
+      'Time a key waits before work begins.',
+      ['name'],
+      SECONDS_BUCKETS,
+    ),
     work: histogram(metrics, 'workqueue_work_duration_seconds', 'Time the work on a key takes.', ['name'], SECONDS_BUCKETS),
   };
 }

@@ -13,7 +13,10 @@ export const clientOf = (stateDirectory: string): KubeClient =>
     userAgent: 'carrel',
   });
 
-/** From the platform's own settings: reading a kubeconfig takes a library that takes 0.3 s of CPU to load, which every `carrel status` would pay. */
+/**
+ * From the platform's own settings: reading a kubeconfig takes a library that takes 0.3 s of CPU to load, which every `carrel
+ * status` would pay.
+ */
 function administrator(stateDirectory: StateDirectory): KubeAccess {
   const ca = readIfThere(pkiPaths(stateDirectory.path).authority.certificate) ?? '';
   const token = stateDirectory.settings.secrets.adminToken;

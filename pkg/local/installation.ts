@@ -4,7 +4,10 @@ import { storeAddresses } from './platform.ts';
 import { EGRESS_ALLOW } from './programs/carrel.ts';
 import { existingStateDirectory } from './state-directory.ts';
 
-/** The stores of the platform on this machine, as its operator and worker reach them. Throws CommandError where there is no platform. */
+/**
+ * The stores of the platform on this machine, as its operator and worker reach them. Throws CommandError where there is no
+ * platform.
+ */
 export function storesOf(stateDirectory: string) {
   const { shardsDir, platformKeys, redis, s3 } = storeAddresses(existingStateDirectory(stateDirectory));
   return {

@@ -36,7 +36,10 @@ export function tryLock(path: string): Lock | Holder {
   }
 }
 
-/** Waits for the lock; `onWait` is called once, with the holder's pid. Throws CommandError when it is still held after `timeoutMs`. */
+/**
+ * Waits for the lock; `onWait` is called once, with the holder's pid. Throws CommandError when it is still held after
+ * `timeoutMs`.
+ */
 export async function lock(path: string, options: { timeoutMs: number; onWait?: (pid: number) => void }): Promise<Lock> {
   const deadline = performance.now() + options.timeoutMs;
   let isReported = false;
@@ -79,7 +82,9 @@ function linkNew(path: string, text: string): boolean {
   }
 }
 
-/** Removes a dead holder's file. Two processes may try at once: if the slower one moved a fresh lock by mistake, it restores it. */
+/**
+ * Removes a dead holder's file. Two processes may try at once: if the slower one moved a fresh lock by mistake, it restores it.
+ */
 function takeAway(path: string, dead: string): void {
   const aside = `${path}.${randomUUID()}`;
   try {

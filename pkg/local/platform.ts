@@ -15,7 +15,9 @@ import { s3Access, versitygwSpec } from './programs/versitygw.ts';
 import { installResources } from './resources.ts';
 import { Supervisor, type ProgramSpec, type ProgramStatus } from './supervisor.ts';
 
-/** Postgres, Valkey and S3; the control plane; process node and router; operator, worker, helpers and the demo's LMS and receiver. */
+/**
+ * Postgres, Valkey and S3; the control plane; process node and router; operator, worker, helpers and the demo's LMS and receiver.
+ */
 export type Group = 'stores' | 'controlplane' | 'node' | 'programs';
 
 /** `carrel up --only platform` leaves the programs out. */
@@ -38,11 +40,14 @@ export interface PlatformOptions {
   readonly progress?: Progress;
 }
 
-/** The programs of these groups, after building or downloading their binaries. Throws CommandError when a binary is unavailable. */
+/**
+ * The programs of these groups, after building or downloading their binaries. Throws CommandError when a binary is unavailable.
+ */
 export async function programsOf(options: PlatformOptions): Promise<ProgramSpec[]> {
   const { stateDirectory, machine, groups, durable = true } = options;
   const binaries: Partial<Record<BinaryName, string>> = {};
-  for (const name of groups.flatMap((group) => BINARIES_OF[group])) binaries[name] = await resolveBinary(name, machine, options.progress);
+  for (const name of groups.flatMap((group) => BINARIES_OF[group]))
+    binaries[name] = await resolveBinary(name, machine, options.progress);
   linkBinaries(stateDirectory, binaries);
   const binary = (name: BinaryName): string => binaries[name] ?? '';
   const specs: ProgramSpec[] = [];
@@ -72,7 +77,9 @@ export async function programsOf(options: PlatformOptions): Promise<ProgramSpec[
     ...spec,
     after: spec.after.filter((name) => names.has(name)),
     // Installed before operator and worker start, which watch them.
-    ...(withResources && spec.name === 'kube-apiserver' ? { afterReady: () => installResources(stateDirectory.path, machine.root) } : {}),
+    ...(withResources && spec.name === 'kube-apiserver'
+      ? { afterReady: () => installResources(stateDirectory.path, machine.root) }
+      : {}),
   }));
 }
 
@@ -93,10 +100,18 @@ export interface RunningPlatform {
   stop(): Promise<void>;
 }
 
-/** Starts the groups under a supervisor in this process and waits until all are ready. Throws CommandError when one does not become ready, after ending all. */
+/**
+ * Starts the groups under a supervisor in this process and waits until all are ready. Throws CommandError when one does not
+ * become ready, after ending all.
+ */
 export async function startPlatform(options: PlatformOptions): Promise<RunningPlatform> {
   const specs = await programsOf(options);
-  const supervisor = new Supervisor({ stateDirectory: options.stateDirectory.path, specs, clock: systemClock, random: systemRandom });
+  const supervisor = new Supervisor({
+    stateDirectory: options.stateDirectory.path,
+    specs,
+    clock: systemClock,
+    random: systemRandom,
+  });
   supervisor.start();
   try {
     await untilReady(options.stateDirectory.path, () => supervisor.status);
@@ -133,7 +148,11 @@ export async function untilReady(
 /** Addresses of the stores, for operator, worker and the tests. */
 export const storeAddresses = (stateDirectory: StateDirectory) => ({
   postgres: postgresUrls(stateDirectory),
-  redis: { adminUrl: valkeyUrl(stateDirectory), address: addressOf(stateDirectory, 'valkey'), queueUrl: queueValkeyUrl(stateDirectory) },
+  redis: {
+    adminUrl: valkeyUrl(stateDirectory),
+    address: addressOf(stateDirectory, 'valkey'),
+    queueUrl: queueValkeyUrl(stateDirectory),
+  },
   s3: s3Access(stateDirectory),
   shardsDir: paths(stateDirectory.path).shards,
   platformKeys: stateDirectory.settings.platformKeys,

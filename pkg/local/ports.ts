@@ -12,7 +12,10 @@ export function probePort(host: string, port: number): Promise<'free' | 'taken' 
   });
 }
 
-/** As probePort, but a port that is taken gets a moment: the kernel frees those of a process that was just ended a little after it is gone. */
+/**
+ * As probePort, but a port that is taken gets a moment: the kernel frees those of a process that was just ended a little after it
+ * is gone.
+ */
 export async function probePortPatiently(host: string, port: number, patienceMs = 2_000): Promise<'free' | 'taken' | 'absent'> {
   const deadline = performance.now() + patienceMs;
   for (;;) {
@@ -22,7 +25,10 @@ export async function probePortPatiently(host: string, port: number, patienceMs 
   }
 }
 
-/** Below the ports that kernels give to outgoing connections (Linux: from 32768, others: from 49152), so that none takes it before it is listened on. */
+/**
+ * Below the ports that kernels give to outgoing connections (Linux: from 32768, others: from 49152), so that none takes it before
+ * it is listened on.
+ */
 const FREE_FROM = 30_000;
 const FREE_COUNT = 2_768;
 
@@ -43,7 +49,10 @@ export async function freePort(host: string): Promise<number> {
 }
 
 /** The wanted ports where they are free, else any that are. */
-export async function choosePorts<Name extends string>(host: string, wanted: Record<Name, number>): Promise<Record<Name, number>> {
+export async function choosePorts<Name extends string>(
+  host: string,
+  wanted: Record<Name, number>,
+): Promise<Record<Name, number>> {
   const chosen: Record<string, number> = {};
   for (const [name, port] of Object.entries<number>(wanted)) {
     chosen[name] = (await probePort(host, port)) === 'free' ? port : await freePort(host);

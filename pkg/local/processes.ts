@@ -5,8 +5,9 @@ import { codeOf } from '../runtime/command-error.ts';
 import { readIfThere } from './files.ts';
 
 /**
- * Processes of a state directory. Each carries `CARREL_HOME` (the absolute folder) and `CARREL_PROGRAM` (its name) in its environment,
- * so that what a killed supervisor or node left behind is found and ended. Both, since a person may well export CARREL_HOME.
+ * Processes of a state directory. Each carries `CARREL_HOME` (the absolute folder) and `CARREL_PROGRAM` (its name) in its
+ * environment, so that what a killed supervisor or node left behind is found and ended. Both, since a person may well export
+ * CARREL_HOME.
  */
 export interface PlatformProcess extends MarkedProcess {
   /** `etcd`, `operator`, …; `supervisor`; `container` for what the process node runs. */
@@ -47,7 +48,10 @@ export function startTime(pid: number): string {
     return stat === undefined ? '' : (stat.slice(stat.lastIndexOf(')') + 2).split(' ')[19] ?? '');
   }
   try {
-    return execFileSync('ps', ['-o', 'lstart=', '-p', String(pid)], { encoding: 'utf8', stdio: ['ignore', 'pipe', 'ignore'] }).trim();
+    return execFileSync('ps', ['-o', 'lstart=', '-p', String(pid)], {
+      encoding: 'utf8',
+      stdio: ['ignore', 'pipe', 'ignore'],
+    }).trim();
   } catch {
     return '';
   }

@@ -4,7 +4,10 @@ import { Listr, ListrLogger, ListrLogLevels, type ListrTask } from 'listr2';
  * Runs tasks and shows how they go on: live on a terminal, else a line for each change. Throws the first task's error;
  * its message is left to the catcher, so that it is printed once and last.
  */
-export async function runTasks(tasks: ListrTask[], options: { concurrent?: boolean; collapseSubtasks?: boolean } = {}): Promise<void> {
+export async function runTasks(
+  tasks: ListrTask[],
+  options: { concurrent?: boolean; collapseSubtasks?: boolean } = {},
+): Promise<void> {
   const { concurrent = false, collapseSubtasks = true } = options;
   await new Listr(tasks, {
     concurrent,

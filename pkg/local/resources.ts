@@ -8,7 +8,10 @@ import { kubectl } from './kubectl.ts';
 const NAMESPACE = 'carrel-system';
 const APPLY = ['apply', '--server-side', '--force-conflicts', '--field-manager=carrel-up'];
 
-/** Installs `crds/`, the Gateway API, the operator's namespace and the router's Gateway, again after a change of them. Throws CommandError with the API server's words. */
+/**
+ * Installs `crds/`, the Gateway API, the operator's namespace and the router's Gateway, again after a change of them. Throws
+ * CommandError with the API server's words.
+ */
 export async function installResources(stateDirectory: string, root: string): Promise<void> {
   const crds = ['crds', 'config/gateway-api'].flatMap((folder) => ['-f', join(root, folder)]);
   await kubectl(stateDirectory, ...APPLY, ...crds);
@@ -19,8 +22,9 @@ export async function installResources(stateDirectory: string, root: string): Pr
 }
 
 /**
- * Applies `config/samples` once per state directory: a tenant that a person changed or deleted stays so. Their LMS and receiver are the demo's, at this
- * state directory's port; where the state directory has moved to another since, what still names the former one follows.
+ * Applies `config/samples` once per state directory: a tenant that a person changed or deleted stays so. Their LMS and receiver
+ * are the demo's, at this state directory's port; where the state directory has moved to another since, what still names the
+ * former one follows.
  */
 export async function applySamples(stateDirectory: string, root: string): Promise<void> {
   const { samples: applied, samplesHere } = paths(stateDirectory);

@@ -59,8 +59,8 @@ const Settings = z.object({
 export type Settings = z.output<typeof Settings>;
 
 /**
- * The state of one platform on this machine: a folder (CARREL_HOME, by default `.carrel`). `settings.json` is its only file that cannot be
- * generated again.
+ * The state of one platform on this machine: a folder (CARREL_HOME, by default `.carrel`). `settings.json` is its only file that
+ * cannot be generated again.
  */
 export interface StateDirectory {
   /** Absolute. */
@@ -97,15 +97,21 @@ export function readSettings(stateDirectory: string): Settings | undefined {
   try {
     return Settings.parse(JSON.parse(text));
   } catch {
-    throw new CommandError(`${file} is damaged, and the data's passwords with it. Restore a copy of it, or delete the data: make clean`);
+    throw new CommandError(
+      `${file} is damaged, and the data's passwords with it. Restore a copy of it, or delete the data: make clean`,
+    );
   }
 }
 
 /**
- * Opens the state directory, creates it the first time, and repairs what a crash left incomplete. Call it only while none of the platform's
- * programs runs: a port that another program took meanwhile is replaced by a free one. `routerPort` 0 takes any free one.
+ * Opens the state directory, creates it the first time, and repairs what a crash left incomplete. Call it only while none of the
+ * platform's programs runs: a port that another program took meanwhile is replaced by a free one. `routerPort` 0 takes any free
+ * one.
  */
-export async function openStateDirectory(path: string, options: { routerPort?: number | undefined } = {}): Promise<StateDirectory> {
+export async function openStateDirectory(
+  path: string,
+  options: { routerPort?: number | undefined } = {},
+): Promise<StateDirectory> {
   const known = readSettings(path);
   if (!known && existsSync(join(paths(path).data, 'postgres'))) {
     throw new CommandError(
@@ -124,7 +130,8 @@ export async function openStateDirectory(path: string, options: { routerPort?: n
     secrets: known?.secrets ?? newSecrets(),
     platformKeys: known?.platformKeys ?? `local:${randomBytes(32).toString('base64')}`,
   };
-  if (JSON.stringify(settings) !== JSON.stringify(known)) writeAtomically(paths(path).settings, `${JSON.stringify(settings, null, 2)}\n`);
+  if (JSON.stringify(settings) !== JSON.stringify(known))
+    writeAtomically(paths(path).settings, `${JSON.stringify(settings, null, 2)}\n`);
   return { path, settings };
 }
 
@@ -132,8 +139,8 @@ export async function openStateDirectory(path: string, options: { routerPort?: n
 const TESTS = 'test';
 
 /**
- * Whether a folder is a state directory; also an empty one, an incomplete one and one without its settings. The names of its folders are no
- * proof, since other programs have a `bin`, a `data` and a `run` too, and `clean` removes a state directory.
+ * Whether a folder is a state directory; also an empty one, an incomplete one and one without its settings. The names of its
+ * folders are no proof, since other programs have a `bin`, a `data` and a `run` too, and `clean` removes a state directory.
  */
 export function isStateDirectory(path: string): boolean {
   const known = paths(path);
@@ -147,7 +154,9 @@ export function isStateDirectory(path: string): boolean {
 
 const isEmptyFolder = (path: string): boolean => statSync(path).isDirectory() && readdirSync(path).length === 0;
 
-/** Creates the empty folders of a state directory. Throws CommandError when they cannot be created or the folder has other files. */
+/**
+ * Creates the empty folders of a state directory. Throws CommandError when they cannot be created or the folder has other files.
+ */
 export function makeFolders(path: string): void {
   try {
     if (!isStateDirectory(path)) throw new Error('it has other files');
@@ -167,12 +176,16 @@ async function isFree(settings: Settings): Promise<boolean> {
 }
 
 async function chooseAddresses(path: string): Promise<Pick<Settings, 'address' | 'podNetwork' | 'ports'>> {
-  if (!(await hasLoopbackNetwork())) return { address: '127.0.0.1', podNetwork: null, ports: await choosePorts('127.0.0.1', WANTED_PORTS) };
+  if (!(await hasLoopbackNetwork()))
+    return { address: '127.0.0.1', podNetwork: null, ports: await choosePorts('127.0.0.1', WANTED_PORTS) };
   for (let salt = 0; salt < 8; salt++) {
     const network = loopbackNetwork(path, salt);
     const address = `${network}.1`;
     // A listener on all addresses (a Postgres of the machine) takes a port of every network; another platform takes them all.
-    if ((await probePort(address, WANTED_PORTS.etcd)) === 'free' || (await probePort(address, WANTED_PORTS.apiserver)) === 'free') {
+    if (
+      (await probePort(address, WANTED_PORTS.etcd)) === 'free' ||
+      (await probePort(address, WANTED_PORTS.apiserver)) === 'free'
+    ) {
       return { address, podNetwork: network, ports: await choosePorts(address, WANTED_PORTS) };
     }
   }

@@ -54,7 +54,12 @@ test('a program that runs and no longer answers is killed and started again, one
     store.asked += 1;
     if (!store.answers(store.asked)) throw new Error('no answer');
   };
-  supervisor = new Supervisor({ stateDirectory, specs: [{ ...program('store', STAYS), alive }], clock: quick, random: systemRandom });
+  supervisor = new Supervisor({
+    stateDirectory,
+    specs: [{ ...program('store', STAYS), alive }],
+    clock: quick,
+    random: systemRandom,
+  });
   supervisor.start();
   await supervisor.whenReady();
   const before = supervisor.status['store']?.pid ?? 0;

@@ -24,7 +24,10 @@ export interface ProgramSpec {
   readonly prepare?: () => Promise<void> | void;
   /** The readiness check, repeated until it resolves. Throws while the program is not ready. */
   readonly ready: (signal: AbortSignal) => Promise<void>;
-  /** The liveness check, repeated while the program runs; left out: it is taken to be alive. Throws where the program does not answer. */
+  /**
+   * The liveness check, repeated while the program runs; left out: it is taken to be alive. Throws where the program does not
+   * answer.
+   */
   readonly alive?: (signal: AbortSignal) => Promise<void>;
   /** Once it is ready, before those that wait for it start. */
   readonly afterReady?: () => Promise<void>;
@@ -59,8 +62,8 @@ const LOG_LIMIT_BYTES = 20 << 20;
  * Starts programs in the order of their `after`, keeps each running, and stops them in the reverse order.
  *
  * Invariants:
- * - A program that ends, or no longer answers, is started again, after a back-off that a steady run resets; a program never runs twice at once.
- *   No failure to write a file of the state directory ends that.
+ * - A program that ends, or no longer answers, is started again, after a back-off that a steady run resets; a program never runs
+ *   twice at once. No failure to write a file of the state directory ends that.
  * - `run/<name>.pid` names the living process; output goes straight to `logs/<name>.log`, so a killed supervisor breaks no pipe.
  */
 export class Supervisor {
@@ -110,7 +113,8 @@ export class Supervisor {
     const stopped = new Map<string, Promise<void>>();
     const stopOne = (spec: ProgramSpec): Promise<void> => {
       const running =
-        stopped.get(spec.name) ?? this.#stopAfter(spec, this.#specs.filter((other) => other.after.includes(spec.name)).map(stopOne));
+        stopped.get(spec.name) ??
+        this.#stopAfter(spec, this.#specs.filter((other) => other.after.includes(spec.name)).map(stopOne));
       stopped.set(spec.name, running);
       return running;
     };
@@ -201,7 +205,8 @@ export class Supervisor {
         return;
       } catch (error) {
         const status = this.#status[spec.name];
-        if (status && status.reason !== messageOf(error) && !signal.aborted) this.#set(spec.name, { ...status, reason: messageOf(error) });
+        if (status && status.reason !== messageOf(error) && !signal.aborted)
+          this.#set(spec.name, { ...status, reason: messageOf(error) });
         await this.#clock.sleep(READY_POLL_MS, signal).catch(() => {});
       }
     }
@@ -268,5 +273,7 @@ function baseEnvironment(): Record<string, string> {
     'SSL_CERT_FILE',
     'GOGC',
   ];
-  return Object.fromEntries(passedVariables.flatMap((name) => (process.env[name] === undefined ? [] : [[name, process.env[name]]])));
+  return Object.fromEntries(
+    passedVariables.flatMap((name) => (process.env[name] === undefined ? [] : [[name, process.env[name]]])),
+  );
 }

@@ -19,7 +19,9 @@ test('every code is provoked by a test', () => {
   const folder = join(import.meta.dirname, '../../test/integration/lti');
   const tests = readdirSync(folder).map((file) => readFileSync(join(folder, file), 'utf8'));
 
-  const unprovoked = Object.keys(LAUNCH_ERRORS).filter((code) => !tests.some((text) => new RegExp(`['" ]${code}['"]`).test(text)));
+  const unprovoked = Object.keys(LAUNCH_ERRORS).filter(
+    (code) => !tests.some((text) => new RegExp(`['" ]${code}['"]`).test(text)),
+  );
 
   expect(unprovoked).toEqual([]);
 });

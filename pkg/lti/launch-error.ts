@@ -4,8 +4,8 @@ import { LAUNCH_ERRORS_DE } from './launch-errors.de.ts';
 /**
  * Why a launch is refused: the one catalogue of LTI codes. Each has its status and the sentence that a person reads;
  * docs/connect-an-lms.md lists them. Sources: 1EdTech Security Framework 1.0 §5.1.1 (login), §5.1.3 (id_token validation),
- * LTI Core 1.3 §5.3 (required claims), OpenID Connect Core §3.1.3.7, RFC 7515, RFC 7517; 1EdTech LTI OIDC Login with LTI Client Side
- * postMessages (platform storage).
+ * LTI Core 1.3 §5.3 (required claims), OpenID Connect Core §3.1.3.7, RFC 7515, RFC 7517; 1EdTech LTI OIDC Login with LTI Client
+ * Side postMessages (platform storage).
  */
 export const LAUNCH_ERRORS = {
   start_from_lms: { status: 400, meaning: 'Start from your LMS: open the link in your course there.' },
@@ -25,9 +25,15 @@ export const LAUNCH_ERRORS = {
   target_link_uri_missing: { status: 400, meaning: 'The LMS sent no target_link_uri.' },
   target_link_uri_foreign: { status: 400, meaning: 'The target_link_uri is not an address of this service.' },
   issuer_unknown: { status: 403, meaning: 'This LMS (iss) is not registered, or its registration is not active.' },
-  client_id_unknown: { status: 403, meaning: 'This client id is not registered for this LMS, or its registration is not active.' },
+  client_id_unknown: {
+    status: 403,
+    meaning: 'This client id is not registered for this LMS, or its registration is not active.',
+  },
   client_id_needed: { status: 400, meaning: 'Several registrations of this LMS are active: the LMS must send its client_id.' },
-  deployment_id_needed: { status: 400, meaning: 'Several LMSs share this issuer and client id: the LMS must send its lti_deployment_id.' },
+  deployment_id_needed: {
+    status: 400,
+    meaning: 'Several LMSs share this issuer and client id: the LMS must send its lti_deployment_id.',
+  },
   deployment_undecided: {
     status: 403,
     meaning:
@@ -47,7 +53,10 @@ export const LAUNCH_ERRORS = {
       'This browser did not begin this launch, has begun more than 32 others since, or blocks the cookies of this service. Open the link in your course again; if that does not help, allow cookies, or open it in a new window.',
   },
   state_forged: { status: 400, meaning: 'The cookie of this launch was modified, or is of another service.' },
-  storage_forged: { status: 400, meaning: 'The login that the LMS stored in the browser was modified, or belongs to another launch.' },
+  storage_forged: {
+    status: 400,
+    meaning: 'The login that the LMS stored in the browser was modified, or belongs to another launch.',
+  },
   origin_missing: { status: 403, meaning: 'The launch was posted without an Origin header. Open the link in your course again.' },
   origin_foreign: { status: 403, meaning: 'Another site posted this launch. Open the link in your course again.' },
   state_expired: { status: 400, meaning: 'This launch took too long. Open the link in your course again.' },
@@ -85,7 +94,8 @@ export const LAUNCH_ERRORS = {
   message_type_missing: { status: 400, meaning: 'The id_token has no message type.' },
   message_type_unsupported: {
     status: 400,
-    meaning: 'The message type is not supported; it must be LtiResourceLinkRequest, LtiDeepLinkingRequest or LtiSubmissionReviewRequest.',
+    meaning:
+      'The message type is not supported; it must be LtiResourceLinkRequest, LtiDeepLinkingRequest or LtiSubmissionReviewRequest.',
   },
   version_unsupported: { status: 400, meaning: 'The LTI version of the message is not 1.3.0.' },
   deployment_id_missing: { status: 400, meaning: 'The id_token has no deployment id.' },
@@ -108,18 +118,27 @@ export const LAUNCH_ERRORS = {
   notice_origins_invalid: { status: 400, meaning: 'origin_contexts is not a list of at most 100 ids.' },
   // The settings of a deep linking request (Deep Linking 2.0 §4.4.1)
   deep_linking_settings_missing: { status: 400, meaning: 'The request for content has no deep_linking_settings.' },
-  deep_link_return_url_missing: { status: 400, meaning: 'The request for content does not say where to send it (deep_link_return_url).' },
+  deep_link_return_url_missing: {
+    status: 400,
+    meaning: 'The request for content does not say where to send it (deep_link_return_url).',
+  },
   deep_link_return_url_refused: {
     status: 400,
     meaning:
       'The address to send the content to (deep_link_return_url) is not an https address of at most 2,048 characters without a password.',
   },
-  accept_types_missing: { status: 400, meaning: 'The request for content has no list of the types that the LMS accepts (accept_types).' },
+  accept_types_missing: {
+    status: 400,
+    meaning: 'The request for content has no list of the types that the LMS accepts (accept_types).',
+  },
   accept_targets_missing: {
     status: 400,
     meaning: 'The request for content has no list of the places to show it in (accept_presentation_document_targets).',
   },
-  accept_media_types_invalid: { status: 400, meaning: 'accept_media_types of the request for content is not a list of media types.' },
+  accept_media_types_invalid: {
+    status: 400,
+    meaning: 'accept_media_types of the request for content is not a list of media types.',
+  },
   accept_multiple_invalid: { status: 400, meaning: 'accept_multiple of the request for content is neither true nor false.' },
   accept_lineitem_invalid: { status: 400, meaning: 'accept_lineitem of the request for content is neither true nor false.' },
   auto_create_invalid: { status: 400, meaning: 'auto_create of the request for content is neither true nor false.' },

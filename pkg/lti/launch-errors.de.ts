@@ -14,7 +14,8 @@ export const LAUNCH_ERRORS_DE = {
   issuer_unknown: 'Dieses LMS (iss) ist nicht registriert, oder seine Registrierung ist nicht aktiv.',
   client_id_unknown: 'Diese Client-ID ist für dieses LMS nicht registriert, oder ihre Registrierung ist nicht aktiv.',
   client_id_needed: 'Mehrere Registrierungen dieses LMS sind aktiv: Das LMS muss seine client_id senden.',
-  deployment_id_needed: 'Mehrere LMS haben diesen Aussteller und diese Client-ID gemeinsam: Das LMS muss seine lti_deployment_id senden.',
+  deployment_id_needed:
+    'Mehrere LMS haben diesen Aussteller und diese Client-ID gemeinsam: Das LMS muss seine lti_deployment_id senden.',
   deployment_undecided:
     'Mehrere LMS haben diesen Aussteller und diese Client-ID gemeinsam, und nicht genau eine ihrer Registrierungen führt dieses Deployment auf. Jemand, der diesen Dienst verwaltet, muss seine ID bei der richtigen in deploymentIds eintragen.',
   storage_target_invalid: 'lti_storage_target ist kein gültiger Name eines Frames: 1 bis 64 Byte ohne Steuerzeichen.',
@@ -24,7 +25,8 @@ export const LAUNCH_ERRORS_DE = {
   state_not_bound:
     'Dieser Browser hat diesen Aufruf nicht begonnen, seitdem mehr als 32 andere begonnen, oder er blockiert die Cookies dieses Dienstes. Öffnen Sie den Link in Ihrem Kurs erneut; hilft das nicht, lassen Sie Cookies zu, oder öffnen Sie ihn in einem neuen Fenster.',
   state_forged: 'Das Cookie dieses Aufrufs wurde verändert, oder es gehört zu einem anderen Dienst.',
-  storage_forged: 'Die Anmeldung, die das LMS im Browser gespeichert hat, wurde verändert, oder sie gehört zu einem anderen Aufruf.',
+  storage_forged:
+    'Die Anmeldung, die das LMS im Browser gespeichert hat, wurde verändert, oder sie gehört zu einem anderen Aufruf.',
   origin_missing: 'Der Aufruf kam ohne Origin-Header. Öffnen Sie den Link in Ihrem Kurs erneut.',
   origin_foreign: 'Eine andere Website hat diesen Aufruf gesendet. Öffnen Sie den Link in Ihrem Kurs erneut.',
   state_expired: 'Dieser Aufruf hat zu lange gedauert. Öffnen Sie den Link in Ihrem Kurs erneut.',
@@ -46,7 +48,8 @@ export const LAUNCH_ERRORS_DE = {
   azp_missing: 'Das id_token hat mehrere Empfänger und keine berechtigte Stelle (azp).',
   azp_mismatch: 'Das id_token wurde für ein anderes Tool ausgestellt (azp).',
   exp_missing: 'Das id_token hat keine Ablaufzeit (exp).',
-  id_token_expired: 'Das id_token ist abgelaufen. Öffnen Sie den Link in Ihrem Kurs erneut; hilft das nicht, geht eine Uhr falsch.',
+  id_token_expired:
+    'Das id_token ist abgelaufen. Öffnen Sie den Link in Ihrem Kurs erneut; hilft das nicht, geht eine Uhr falsch.',
   iat_missing: 'Das id_token hat keine Ausstellungszeit (iat).',
   iat_in_future: 'Das id_token wurde in der Zukunft ausgestellt (iat): Eine Uhr geht falsch.',
   not_yet_valid: 'Das id_token gilt noch nicht (nbf): Eine Uhr geht falsch.',

@@ -20,7 +20,9 @@ export interface EgressRequest {
   readonly url: string;
   /** Default GET. */
   readonly method?: EgressMethod;
-  /** Names in any case. Those that frame the message or name its receiver (`host`, `connection`, `content-length`, …) are refused. */
+  /**
+   * Names in any case. Those that frame the message or name its receiver (`host`, `connection`, `content-length`, …) are refused.
+   */
   readonly headers?: Readonly<Record<string, string>>;
   readonly body?: string | Uint8Array;
   /** Tells the peer the trace of the request (W3C `traceparent`) where it is traced; default false. */
@@ -28,9 +30,13 @@ export interface EgressRequest {
   readonly signal?: AbortSignal;
   /** Limit of the reply's body on the wire, in bytes. */
   readonly maxBytes?: number;
-  /** What a longer body does: `refuse` (default) is `reply_too_large`, `cut` gives its first `maxBytes` and ends the connection. */
+  /**
+   * What a longer body does: `refuse` (default) is `reply_too_large`, `cut` gives its first `maxBytes` and ends the connection.
+   */
   readonly whenTooLarge?: 'refuse' | 'cut';
-  /** From the call to the reply's last header, in milliseconds. Default: the client's limit, or `timeoutMs` where that is longer. */
+  /**
+   * From the call to the reply's last header, in milliseconds. Default: the client's limit, or `timeoutMs` where that is longer.
+   */
   readonly firstByteMs?: number;
   /** From the call to the end of the reply, in milliseconds. */
   readonly timeoutMs?: number;
@@ -75,7 +81,10 @@ export interface GuardedClientOptions {
   readonly clock: Clock;
   readonly metrics: Metrics;
   readonly limits?: Partial<EgressLimits>;
-  /** Default: http only to hosts all of whose addresses lie in `allow`. `anywhere` is for addresses that the operator of a tenant chose. */
+  /**
+   * Default: http only to hosts all of whose addresses lie in `allow`. `anywhere` is for addresses that the operator of a tenant
+   * chose.
+   */
   readonly plainHttp?: 'allowed-ranges' | 'anywhere';
   /** Certificate authorities trusted beside Node's own, in PEM. */
   readonly ca?: readonly string[];
@@ -87,8 +96,8 @@ export interface GuardedClient {
   /** Throws EgressError for every failure of the address, the network or the peer. */
   request(request: EgressRequest): Promise<EgressReply>;
   /**
-   * The same for bodies of any size: it resolves when the reply's headers are here, and the reply's body fails by an EgressError, or by what the source of
-   * the request's body throws.
+   * The same for bodies of any size: it resolves when the reply's headers are here, and the reply's body fails by an EgressError,
+   * or by what the source of the request's body throws.
    */
   stream(request: StreamedRequest): Promise<StreamedReply>;
   /** Waits for running requests (each within its own time-out), then closes all connections. Later requests are `aborted`. */
@@ -104,13 +113,18 @@ const STATUS_TEXT_MAX = 1_000;
 /** URLs whose target is remembered, and the longest that is. */
 const TARGETS_MAX = 1_000;
 const TARGET_URL_MAX = 2_048;
-/** Headers of the connection (RFC 9110 §7.6.1), of the framing, and `host`, which would also choose the certificate that is asked for. */
-const OWN_HEADERS = /^(host|connection|content-length|transfer-encoding|upgrade|keep-alive|te|trailer|expect|http2-settings|proxy-.*)$/;
+/**
+ * Headers of the connection (RFC 9110 §7.6.1), of the framing, and `host`, which would also choose the certificate that is asked
+ * for.
+ */
+const OWN_HEADERS =
+  /^(host|connection|content-length|transfer-encoding|upgrade|keep-alive|te|trailer|expect|http2-settings|proxy-.*)$/;
 
 /**
- * The HTTP client for every address that a tenant, an LMS or a file gave (docs/design/events-and-jobs.md). The host of the URL, every address that it
- * resolves to and the connected peer must be public, or lie in `allow`. No redirects, no proxy of the environment, no decompression, no HTTP/2;
- * time and size have bounds. Metric: `egress_requests_total{outcome}`, the reply's class (`2xx`) or the error's code.
+ * The HTTP client for every address that a tenant, an LMS or a file gave (docs/design/events-and-jobs.md). The host of the URL,
+ * every address that it resolves to and the connected peer must be public, or lie in `allow`. No redirects, no proxy of the
+ * environment, no decompression, no HTTP/2; time and size have bounds. Metric: `egress_requests_total{outcome}`, the reply's
+ * class (`2xx`) or the error's code.
  */
 export function guardedClient(options: GuardedClientOptions): GuardedClient {
   const limits = { ...EGRESS_LIMITS, ...options.limits };
@@ -135,12 +149,12 @@ export function guardedClient(options: GuardedClientOptions): GuardedClient {
     },
     async stream(request) {
       const facts: SpanFacts = { kind: 'client', attributes: { 'http.request.method': 'POST' } };
-      const { reply, over } = await inSpan('POST', facts, (span) => sendStream(agent, targets, options.clock, request, span)).catch(
-        (error: unknown) => {
-          outcomes.inc({ outcome: outcomeOf(error) });
-          throw error;
-        },
-      );
+      const { reply, over } = await inSpan('POST', facts, (span) =>
+        sendStream(agent, targets, options.clock, request, span),
+      ).catch((error: unknown) => {
+        outcomes.inc({ outcome: outcomeOf(error) });
+        throw error;
+      });
       void over.then((failure) => outcomes.inc({ outcome: failure ? outcomeOf(failure) : classOf(reply) }));
       return reply;
     },
@@ -213,7 +227,8 @@ async function send(
     isAnnounced: request.method !== 'HEAD',
     tooLarge: () => new EgressError('reply_too_large', `${host} sent a reply of more than ${maxBytes} bytes`),
   });
-  const late = (ms: number, what: string): void => exchange.fail(new EgressError('timeout', `${host} did not ${what} within ${ms} ms`));
+  const late = (ms: number, what: string): void =>
+    exchange.fail(new EgressError('timeout', `${host} did not ${what} within ${ms} ms`));
   const isOver = clock.schedule(timeoutMs, () => late(timeoutMs, 'finish its reply'));
   const hasBegun =
     firstByteMs < timeoutMs
@@ -261,7 +276,8 @@ async function sendStream(
   const isOver = clock.schedule(timeoutMs, () =>
     exchange.fail(new EgressError('timeout', `${host} did not finish its reply within ${timeoutMs} ms`)),
   );
-  const giveUp = (): void => exchange.fail(new EgressError('aborted', `the request to ${host} was given up`, { cause: signal?.reason }));
+  const giveUp = (): void =>
+    exchange.fail(new EgressError('aborted', `the request to ${host} was given up`, { cause: signal?.reason }));
   signal?.addEventListener('abort', giveUp);
   void exchange.over.then(() => {
     isOver();
@@ -269,7 +285,8 @@ async function sendStream(
   });
   if (signal?.aborted === true) giveUp();
   // undici takes any async iterable; its types name Node's streams alone.
-  else agent.dispatch({ origin, path, method: 'POST', headers, body: exchange.sent(request.body) as unknown as Readable }, exchange);
+  else
+    agent.dispatch({ origin, path, method: 'POST', headers, body: exchange.sent(request.body) as unknown as Readable }, exchange);
   const reply = await exchange.reply;
   span?.setAttribute('http.response.status_code', reply.status);
   if (span && reply.status >= 400) markFailed(span, String(reply.status));
@@ -285,7 +302,10 @@ function headersOf(
   return traceparent === null ? checked : { ...checked, traceparent };
 }
 
-/** The targets of URLs that were used lately: a webhook's is checked once, not at each delivery. What a name leads to is checked whenever it is dialled. */
+/**
+ * The targets of URLs that were used lately: a webhook's is checked once, not at each delivery. What a name leads to is checked
+ * whenever it is dialled.
+ */
 class Targets {
   readonly #allow: readonly AllowedRange[];
   readonly #checked = new LRUCache<string, Target>({ max: TARGETS_MAX });
@@ -307,7 +327,8 @@ class Targets {
 
 function checkedUrl(text: string, allow: readonly AllowedRange[]): URL {
   const url = URL.parse(text);
-  if (url?.protocol !== 'http:' && url?.protocol !== 'https:') throw new EgressError('url_refused', 'the address is no http or https URL');
+  if (url?.protocol !== 'http:' && url?.protocol !== 'https:')
+    throw new EgressError('url_refused', 'the address is no http or https URL');
   if (url.username !== '' || url.password !== '') {
     throw new EgressError('url_refused', `the address at ${url.hostname} carries a user name or password`);
   }

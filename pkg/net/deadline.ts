@@ -3,7 +3,10 @@ import type { Clock } from '../runtime/clock.ts';
 /** Without a reason, each abort creates a DOMException with a stack. */
 const OVER = new Error('over');
 
-/** A signal that fires at the first of several events: the caller's signal or a time-out. `end()` releases all listeners and timers. */
+/**
+ * A signal that fires at the first of several events: the caller's signal or a time-out. `end()` releases all listeners and
+ * timers.
+ */
 export class Deadline {
   readonly #clock: Clock;
   readonly #fired = new AbortController();

@@ -29,7 +29,8 @@ export type EgressErrorCode =
 
 /**
  * The only error that the guarded client throws for what the other side, the address or the caller's request did.
- * The message is fit for the tenant to read: it names the host, never a path, a query, a header, a body or what a name resolved to.
+ * The message is fit for the tenant to read: it names the host, never a path, a query, a header, a body or what a name resolved
+ * to.
  * `cause` may, and belongs in no reply.
  */
 export class EgressError extends Error {
@@ -45,7 +46,9 @@ export class EgressError extends Error {
   }
 }
 
-/** Error codes of undici and Node, mapped to the codes above. An unlisted error is an internal error and is rethrown unchanged. */
+/**
+ * Error codes of undici and Node, mapped to the codes above. An unlisted error is an internal error and is rethrown unchanged.
+ */
 const CODES: Readonly<Record<string, readonly [EgressErrorCode, string]>> = {
   UND_ERR_HEADERS_OVERFLOW: ['reply_too_large', 'sent more headers than are accepted'],
   HPE_HEADER_OVERFLOW: ['reply_too_large', 'sent more headers than are accepted'],

@@ -5,7 +5,12 @@ import { Exchange } from './exchange.ts';
 const controller = { abort: () => undefined } as unknown as Dispatcher.DispatchController;
 
 test('a body in pieces of one byte is copied, so no piece of it stays in memory', async () => {
-  const exchange = new Exchange({ maxBytes: 1_000, whenTooLarge: 'cut', isAnnounced: true, tooLarge: () => new Error('too large') });
+  const exchange = new Exchange({
+    maxBytes: 1_000,
+    whenTooLarge: 'cut',
+    isAnnounced: true,
+    tooLarge: () => new Error('too large'),
+  });
   const wanted = Buffer.from('a reply that comes byte by byte');
   const piece = Buffer.alloc(1);
 

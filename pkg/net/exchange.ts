@@ -30,7 +30,10 @@ export class Exchange implements Dispatcher.DispatchHandler {
   readonly reply: Promise<EgressReply>;
   readonly #settle = Promise.withResolvers<EgressReply>();
   readonly #bounds: Bounds;
-  /** The body so far is its first `#size` bytes. Copied, since a reply in pieces of one byte would hold a hundred times its size as a list of pieces. */
+  /**
+   * The body so far is its first `#size` bytes. Copied, since a reply in pieces of one byte would hold a hundred times its size
+   * as a list of pieces.
+   */
   #body: Buffer = Buffer.alloc(0);
   #size = 0;
   #head: Pick<EgressReply, 'status' | 'statusText' | 'headers'> | undefined;
@@ -58,7 +61,12 @@ export class Exchange implements Dispatcher.DispatchHandler {
     if (this.#failure) controller.abort(this.#failure);
   }
 
-  onResponseStart(_controller: Dispatcher.DispatchController, status: number, headers: IncomingHttpHeaders, statusText = ''): void {
+  onResponseStart(
+    _controller: Dispatcher.DispatchController,
+    status: number,
+    headers: IncomingHttpHeaders,
+    statusText = '',
+  ): void {
     if (status < 200) return; // informational: the reply is still to come
     this.#head = { status, statusText, headers };
     const { isAnnounced, maxBytes, whenTooLarge, tooLarge } = this.#bounds;

@@ -34,7 +34,8 @@ interface DialOptions extends GuardedConnectorOptions {
 /** At most this many addresses of one host are tried; every one is checked against the egress policy. */
 const MAX_DIALLED_ADDRESSES = 4;
 
-const openTcp: OpenSocket = ({ host, port }) => connectTcp({ host, port, noDelay: true, keepAlive: true, keepAliveInitialDelay: 60_000 });
+const openTcp: OpenSocket = ({ host, port }) =>
+  connectTcp({ host, port, noDelay: true, keepAlive: true, keepAliveInitialDelay: 60_000 });
 
 /**
  * Opens the connections of the guarded client.
@@ -101,7 +102,10 @@ async function addressesOf(resolve: Resolve, host: string): Promise<string[]> {
   throw new EgressError('dns_failed', `${host} does not resolve to an address`);
 }
 
-/** Connects to the first address that accepts. Each gets an equal share of the remaining time, so that an unreachable one does not use it all. */
+/**
+ * Connects to the first address that accepts. Each gets an equal share of the remaining time, so that an unreachable one does not
+ * use it all.
+ */
 async function dialOneOf(options: DialOptions, target: Target, addresses: string[], signal: AbortSignal): Promise<Socket> {
   const end = options.clock.monotonic() + options.connectMs;
   let cause: unknown;
@@ -147,12 +151,16 @@ async function secured(options: DialOptions, target: Target, socket: Socket, sig
     socket.destroy();
     if (cause instanceof EgressError) throw cause;
     const code = String((cause as { code?: unknown }).code);
-    if (code === 'ECONNRESET') throw new EgressError('connect_failed', `${target.host} ended the connection during TLS`, { cause });
+    if (code === 'ECONNRESET')
+      throw new EgressError('connect_failed', `${target.host} ended the connection during TLS`, { cause });
     throw new EgressError('tls_failed', `${target.host} has no valid TLS certificate or does not speak TLS (${code})`, { cause });
   }
 }
 
-/** Returns the socket when it is ready; destroys it when it fails or the signal fires. Later errors are ignored: undici notices them by `close`. */
+/**
+ * Returns the socket when it is ready; destroys it when it fails or the signal fires. Later errors are ignored: undici notices
+ * them by `close`.
+ */
 function once<T extends Socket>(event: 'connect' | 'secureConnect', socket: T, signal: AbortSignal): Promise<T> {
   return new Promise((resolve, reject) => {
     const give = (): void => {

@@ -15,11 +15,14 @@ export interface SocketTarget {
 const CONNECT_MS = 2_000;
 
 /**
- * Connections for clients of others that take a socket (the S3 client's agents), opened as the guarded client opens its own: public addresses or those
- * in `allow` only, https outside of `allow`, the peer checked before anything is sent. Rejects with EgressError.
+ * Connections for clients of others that take a socket (the S3 client's agents), opened as the guarded client opens its own:
+ * public addresses or those in `allow` only, https outside of `allow`, the peer checked before anything is sent. Rejects with
+ * EgressError.
  */
 export function guardedSockets(options: GuardedSocketsOptions): (target: SocketTarget) => Promise<Socket> {
   const connect = guardedConnector({ connectMs: CONNECT_MS, ...options, plainHttpAnywhere: false });
   return (target) =>
-    new Promise((resolve, reject) => connect(target, (error, socket) => (socket === null ? reject(error as Error) : resolve(socket))));
+    new Promise((resolve, reject) =>
+      connect(target, (error, socket) => (socket === null ? reject(error as Error) : resolve(socket))),
+    );
 }

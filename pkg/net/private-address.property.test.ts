@@ -2,7 +2,10 @@ import { expect, test } from '@jest/globals';
 import fc from 'fast-check';
 import { isPrivateAddress, literalPrivateAddress } from './private-address.ts';
 
-/** IANA's special-purpose IPv4 registry (RFC 6890 and after), multicast and Azure's platform address: base and bits, apart from the code's source. */
+/**
+ * IANA's special-purpose IPv4 registry (RFC 6890 and after), multicast and Azure's platform address: base and bits, apart from
+ * the code's source.
+ */
 const REFUSED_IPV4: readonly (readonly [string, number])[] = [
   ['0.0.0.0', 8],
   ['10.0.0.0', 8],

@@ -16,8 +16,8 @@ const PLATFORM = new Set(['168.63.129.16']);
 const ISATAP = 0x5efe;
 
 /**
- * Public addresses as ranges and the holes in them, for rules that know ranges alone (NetworkPolicy): never more than `isPrivateAddress` lets
- * through, but for the tunnelled and documentation addresses of IPv6.
+ * Public addresses as ranges and the holes in them, for rules that know ranges alone (NetworkPolicy): never more than
+ * `isPrivateAddress` lets through, but for the tunnelled and documentation addresses of IPv6.
  */
 export const PUBLIC_RANGES: readonly { readonly cidr: string; readonly except?: readonly string[] }[] = [
   {
@@ -56,9 +56,9 @@ export const isLocalhost = (name: string): boolean => /(^|\.)localhost\.?$/i.tes
 export const LOOPBACK: readonly string[] = ['127.0.0.1', '::1'];
 
 /**
- * Whether an IP address is anything but a public unicast address: loopback, private, link-local, carrier NAT, mapped, translated, tunnelled,
- * multicast, reserved, documentation, a cloud's metadata service; also any text that is not an IP address in its usual notation.
- * An address in an allowed range is not.
+ * Whether an IP address is anything but a public unicast address: loopback, private, link-local, carrier NAT, mapped, translated,
+ * tunnelled, multicast, reserved, documentation, a cloud's metadata service; also any text that is not an IP address in its usual
+ * notation. An address in an allowed range is not.
  */
 export function isPrivateAddress(address: string, allowed: readonly AllowedRange[]): boolean {
   const ip = addressOf(address);

@@ -7,9 +7,9 @@ const DNS_TRY_MS = 1_500;
 const DNS_TRIES = 2;
 
 /**
- * The machine's own name resolution, in two steps. The name servers are asked directly first: the system's look-up holds one of libuv's four
- * threads for as long as a name server likes to be silent, so a few names of one tenant would stop everybody's. Only what name servers do not
- * know (`/etc/hosts`, a cluster's search domains) goes there.
+ * The machine's own name resolution, in two steps. The name servers are asked directly first: the system's look-up holds one of
+ * libuv's four threads for as long as a name server likes to be silent, so a few names of one tenant would stop everybody's. Only
+ * what name servers do not know (`/etc/hosts`, a cluster's search domains) goes there.
  * @param servers `address:port` of name servers instead of the machine's
  */
 export function systemResolver(servers?: string[]): Resolve {

@@ -25,8 +25,9 @@ interface StreamedBounds {
 }
 
 /**
- * One request of undici's whose two bodies stream. Memory does not grow with them: the source is read as fast as the peer takes it, and the peer as fast
- * as the reply's body is read. The time in which we wait for the source, or for the reader, is no silence of the peer's.
+ * One request of undici's whose two bodies stream. Memory does not grow with them: the source is read as fast as the peer takes
+ * it, and the peer as fast as the reply's body is read. The time in which we wait for the source, or for the reader, is no
+ * silence of the peer's.
  */
 export class StreamedExchange implements Dispatcher.DispatchHandler {
   readonly reply: Promise<StreamedReply>;

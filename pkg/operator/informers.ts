@@ -57,7 +57,10 @@ interface Deps {
   readonly metrics: Metrics;
 }
 
-/** All watches of the operator, of these namespaces or of all. Standbys run them too, so that a new leader starts with synced copies. */
+/**
+ * All watches of the operator, of these namespaces or of all. Standbys run them too, so that a new leader starts with synced
+ * copies.
+ */
 export function createInformers(given: Deps, namespaces: readonly string[]): Informers {
   const { client, clock, random, log, metrics } = given;
   const all = { client, clock, random, log, metrics, ...(namespaces.length > 0 ? { namespaces } : {}) };
@@ -88,7 +91,10 @@ export function createInformers(given: Deps, namespaces: readonly string[]): Inf
     registrations: informer({
       ...deps,
       kind: LTI_REGISTRATION,
-      indexes: { [BY_TENANT]: byTenant, [BY_NAMED_SECRET]: (registration) => named(registration, [registration.spec.keySecretRef?.name]) },
+      indexes: {
+        [BY_TENANT]: byTenant,
+        [BY_NAMED_SECRET]: (registration) => named(registration, [registration.spec.keySecretRef?.name]),
+      },
     }),
     webhooks: informer({
       ...deps,

@@ -3,7 +3,10 @@ import type { Metrics } from '../runtime/metrics.ts';
 import { counter } from '../kube/metrics.ts';
 import type { ShardChanges } from './shard-changes.ts';
 
-/** Far beyond what a server's statements may take (8 s) and its transactions may rest (30 s): those are defaults that a tenant's role may lift. */
+/**
+ * Far beyond what a server's statements may take (8 s) and its transactions may rest (30 s): those are defaults that a tenant's
+ * role may lift.
+ */
 const LONGEST_TRANSACTION_SECONDS = 60;
 
 interface Deps {
@@ -26,10 +29,10 @@ interface Ended {
 }
 
 /**
- * Sessions of tenants' roles whose transaction has been open for too long, running or idle: it holds locks on tables that all share and
- * keeps vacuum from them. And sessions beyond the role's limit, which are all of them while its tenant is suspended. The operator sees and ends them as a
- * member of the role; those of a role that it is no member of yet show no state and are left. A limit that shrinks ends nothing by itself: what is
- * beyond it goes, sessions without a transaction first.
+ * Sessions of tenants' roles whose transaction has been open for too long, running or idle: it holds locks on tables that all
+ * share and keeps vacuum from them. And sessions beyond the role's limit, which are all of them while its tenant is suspended.
+ * The operator sees and ends them as a member of the role; those of a role that it is no member of yet show no state and are
+ * left. A limit that shrinks ends nothing by itself: what is beyond it goes, sessions without a transaction first.
  */
 const sessions = (seconds: number): string => `
   FROM (
@@ -40,14 +43,23 @@ const sessions = (seconds: number): string => `
     OR (r.rolconnlimit >= 0 AND a.nth > r.rolconnlimit AND a.backend_type = 'client backend' AND a.state IS NOT NULL)`;
 
 /** Ends them: the leader polls each shard every 5 s (shard-changes.ts). */
-export function longTransactions({ tenants, log, metrics, seconds: longest = LONGEST_TRANSACTION_SECONDS }: Deps): ShardChanges<Row> {
-  const ended = counter(metrics, 'carrel_tenant_sessions_ended_total', 'Sessions of tenants in Postgres that the operator ended.', [
-    'reason',
-  ]);
+export function longTransactions({
+  tenants,
+  log,
+  metrics,
+  seconds: longest = LONGEST_TRANSACTION_SECONDS,
+}: Deps): ShardChanges<Row> {
+  const ended = counter(
+    metrics,
+    'carrel_tenant_sessions_ended_total',
+    'Sessions of tenants in Postgres that the operator ended.',
+    ['reason'],
+  );
   return {
     isWanted: () => tenants.size > 0,
     select: `SELECT a.usename AS tenant ${sessions(longest)}`,
-    // Selected again in the statement that ends them: a process id may have been reused. Their statements may hold people's data and are not logged.
+    // Selected again in the statement that ends them: a process id may have been reused. Their statements may hold people's data
+    // and are not logged.
     async onChange(pool) {
       const found = await pool.query<Ended & { isEnded: boolean }>(
         `SELECT a.usename AS tenant, CASE WHEN r.rolconnlimit = 0 THEN 'suspended'

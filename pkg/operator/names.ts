@@ -9,15 +9,24 @@ export const FINALIZER = `${PREFIX}/operator`;
 
 /** On a Tenant: a token of `carrel tenants adoption-token`, to go on with retained data that another resource left. */
 export const ADOPT_ANNOTATION = `${PREFIX}/adopt`;
-/** On a Tenant: credentials that are to be rotated, with commas between, or `all`; behind a `/` a mark. Without one it is removed once their rotation has begun. */
+/**
+ * On a Tenant: credentials that are to be rotated, with commas between, or `all`; behind a `/` a mark. Without one it is removed
+ * once their rotation has begun.
+ */
 export const ROTATE_ANNOTATION = `${PREFIX}/rotate`;
 /** On a pod template: what the pod was started with. Another value restarts the pods. */
 export const CONFIG_ANNOTATION = `${PREFIX}/config`;
-/** On a pod template: what the operator gives to the pods of all tenants (tenant/release.ts). Another value reaches a bounded number of tenants at once. */
+/**
+ * On a pod template: what the operator gives to the pods of all tenants (tenant/release.ts). Another value reaches a bounded
+ * number of tenants at once.
+ */
 export const RELEASE_ANNOTATION = `${PREFIX}/release`;
 /** On a generated Secret: a hash of its data, so that an edit is noticed without a call of the registry. */
 export const CHECKSUM_ANNOTATION = `${PREFIX}/checksum`;
-/** On the Secret that holds the password or, where the spec names one, on that of the keys: a keyed hash of the e-mail and password that were set last. */
+/**
+ * On the Secret that holds the password or, where the spec names one, on that of the keys: a keyed hash of the e-mail and
+ * password that were set last.
+ */
 export const ADMINISTRATOR_ANNOTATION = `${PREFIX}/administrator`;
 
 /** On an LtiRegistration that the operator made: what it was made of, `dynamic-registration/<id of the link>`. */

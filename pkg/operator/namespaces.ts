@@ -6,19 +6,29 @@ import { ConditionError } from './conditions/runner.ts';
 
 export type Namespaces = Pick<Store<Namespace>, 'get'>;
 
-const namespaceOf = (namespaces: Namespaces, name: string): Observed<Namespace> | undefined => namespaces.get({ namespace: '', name });
+const namespaceOf = (namespaces: Namespaces, name: string): Observed<Namespace> | undefined =>
+  namespaces.get({ namespace: '', name });
 
 export const isTerminating = (namespaces: Namespaces, name: string): boolean =>
   namespaceOf(namespaces, name)?.metadata.deletionTimestamp !== undefined;
 
-/** Whether `owner` is the Tenant of this name: by the namespace's uid, since a namespace that was recreated under its name is another. */
-export const isOwnedBy = (namespaces: Namespaces, owner: Owner, { namespace, name }: { namespace: string; name: string }): boolean =>
-  owner.namespaceUid === namespaceOf(namespaces, namespace)?.metadata.uid && owner.name === name;
+/**
+ * Whether `owner` is the Tenant of this name: by the namespace's uid, since a namespace that was recreated under its name is
+ * another.
+ */
+export const isOwnedBy = (
+  namespaces: Namespaces,
+  owner: Owner,
+  { namespace, name }: { namespace: string; name: string },
+): boolean => owner.namespaceUid === namespaceOf(namespaces, namespace)?.metadata.uid && owner.name === name;
 
 /** A Tenant as the registry knows it. Throws ConditionError NamespaceUnknown. */
 export function ownerOf(namespaces: Namespaces, { namespace, name }: { namespace: string; name: string }): Owner {
   const uid = namespaceOf(namespaces, namespace)?.metadata.uid;
   if (uid === undefined)
-    throw new ConditionError('NamespaceUnknown', `namespace ${namespace} is not seen yet`, { status: 'Unknown', retryAfterMs: 200 });
+    throw new ConditionError('NamespaceUnknown', `namespace ${namespace} is not seen yet`, {
+      status: 'Unknown',
+      retryAfterMs: 200,
+    });
   return { namespace, namespaceUid: uid, name };
 }

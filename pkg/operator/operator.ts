@@ -18,7 +18,15 @@ import type { SealingKey } from '../runtime/sealing.ts';
 import type { StorageAdmin } from '../store/s3/admin.ts';
 import { stepTimer } from './conditions/runner.ts';
 import { ConditionWriter } from './conditions/writer.ts';
-import { allInformers, BY_GATEWAY, BY_NAMED_SECRET, BY_TENANT, createInformers, missingLists, type Informers } from './informers.ts';
+import {
+  allInformers,
+  BY_GATEWAY,
+  BY_NAMED_SECRET,
+  BY_TENANT,
+  createInformers,
+  missingLists,
+  type Informers,
+} from './informers.ts';
 import { TENANT, WEBHOOK, type LtiRegistration } from './kinds.ts';
 import { ltiRegistrationReconciler } from './ltiregistration/ltiregistration.controller.ts';
 import { deploymentChanges } from './ltiregistration/deployment-changes.ts';
@@ -98,7 +106,11 @@ export class Operator {
     this.#deps = deps;
     this.#informers = createInformers(deps, deps.settings.tenantNamespaces);
     this.#events = new EventRecorder({ ...deps, controller: `${PREFIX}/operator` });
-    this.#access = new TenantAccess({ ...deps, tenants: this.#informers.tenants.store, namespaces: this.#informers.namespaces.store });
+    this.#access = new TenantAccess({
+      ...deps,
+      tenants: this.#informers.tenants.store,
+      namespaces: this.#informers.namespaces.store,
+    });
     const { tenants, owned } = this.#informers;
     showShardStates(deps.metrics, deps.shards);
     this.#rollouts = new Rollouts({
@@ -131,7 +143,8 @@ export class Operator {
   async lead(signal: AbortSignal): Promise<void> {
     const { tenants, registrations, webhooks } = this.#controllers();
     this.#deps.redis.resync();
-    const resync = (): void => this.#informers.tenants.store.list().forEach((tenant) => tenants.enqueue(keyOf(tenant), PRIORITY.resync));
+    const resync = (): void =>
+      this.#informers.tenants.store.list().forEach((tenant) => tenants.enqueue(keyOf(tenant), PRIORITY.resync));
     const stop = this.#deps.redis.onReconnect(resync);
     try {
       const { store } = this.#informers.owned.of(DEPLOYMENT);
@@ -285,7 +298,13 @@ export class Operator {
     concurrency: number,
     sources: readonly Source[],
   ): Controller {
-    return new Controller({ ...this.#deps, name, concurrency, sources, reconcile: (key, signal) => reconciler.reconcile(key, signal) });
+    return new Controller({
+      ...this.#deps,
+      name,
+      concurrency,
+      sources,
+      reconcile: (key, signal) => reconciler.reconcile(key, signal),
+    });
   }
 }
 
@@ -302,4 +321,5 @@ interface Indexed {
   byIndex(name: string, value: string): KubeObject[];
 }
 
-const keysBy = (store: Indexed, index: string, object: KubeObject): ObjectKey[] => store.byIndex(index, keyText(keyOf(object))).map(keyOf);
+const keysBy = (store: Indexed, index: string, object: KubeObject): ObjectKey[] =>
+  store.byIndex(index, keyText(keyOf(object))).map(keyOf);

@@ -32,7 +32,9 @@ test('the cluster role grants the rights of the table and no other', () => {
 });
 
 test('in its own namespace the operator has one Lease, and nothing else', () => {
-  const bound = roles.filter(({ kind }) => kind === 'Role').flatMap(({ rules }) => rules.filter(({ verbs }) => !verbs.includes('create')));
+  const bound = roles
+    .filter(({ kind }) => kind === 'Role')
+    .flatMap(({ rules }) => rules.filter(({ verbs }) => !verbs.includes('create')));
 
   expect(granted('Role')).toEqual(sorted(OWN_NAMESPACE_RIGHTS));
   expect(bound.map(({ resourceNames }) => resourceNames)).toEqual([['carrel-operator']]);

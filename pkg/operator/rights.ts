@@ -13,11 +13,12 @@ const resourceOf = ({ group, plural }: Kind, subresource?: string): string =>
   `${group}/${plural}${subresource === undefined ? '' : `/${subresource}`}`;
 
 /**
- * Every right that the operator needs in all namespaces: verbs by resource. charts/carrel/templates/operator/role.yaml grants exactly these,
- * and so do config/rbac and the API servers of the tests, on which the operator runs with no other right.
+ * Every right that the operator needs in all namespaces: verbs by resource. charts/carrel/templates/operator/role.yaml grants
+ * exactly these, and so do config/rbac and the API servers of the tests, on which the operator runs with no other right.
  */
 export const CLUSTER_RIGHTS: ReadonlyMap<string, readonly string[]> = new Map([
-  // Create: of registrations that LMSs made themselves. Patch: its finalizer. The status is replaced. Owner references that block the owner's deletion ask for `finalizers`.
+  // Create: of registrations that LMSs made themselves. Patch: its finalizer. The status is replaced. Owner references that block
+  // the owner's deletion ask for `finalizers`.
   ...[TENANT, LTI_REGISTRATION, WEBHOOK].flatMap((kind): [string, string[]][] => [
     [resourceOf(kind), [...WATCHED, 'patch', ...(kind === LTI_REGISTRATION ? ['create'] : [])]],
     [resourceOf(kind, 'status'), ['update']],
@@ -34,4 +35,6 @@ export const CLUSTER_RIGHTS: ReadonlyMap<string, readonly string[]> = new Map([
 ]);
 
 /** The rights in the operator's own namespace. A create cannot be bound to a name, since it has none in the request's path. */
-export const OWN_NAMESPACE_RIGHTS: ReadonlyMap<string, readonly string[]> = new Map([[resourceOf(LEASE), ['create', 'get', 'update']]]);
+export const OWN_NAMESPACE_RIGHTS: ReadonlyMap<string, readonly string[]> = new Map([
+  [resourceOf(LEASE), ['create', 'get', 'update']],
+]);

@@ -36,7 +36,8 @@ export interface SecretReference {
  * Invariants:
  * - A Secret of a wanted name that has another owner is never written, and its values are not used.
  * - Generated values are written by create; where the Secret exists already, its values are compared.
- * - A line end at the end of a value that a person wrote is not part of it; an Event says so, once for each version of the Secret.
+ * - A line end at the end of a value that a person wrote is not part of it; an Event says so, once for each version of the
+ *   Secret.
  * - A Secret whose checksum matches its data holds what the operator wrote, so no store needs to be called to check it.
  */
 export class Secrets {
@@ -53,7 +54,9 @@ export class Secrets {
     this.#events = deps.events;
   }
 
-  /** The operator's own Secret of this name; undefined when it does not exist. Throws NameConflictError when it has another owner. */
+  /**
+   * The operator's own Secret of this name; undefined when it does not exist. Throws NameConflictError when it has another owner.
+   */
   find(owner: SecretOwner, name: string): Observed<Secret> | undefined {
     const live = this.#store.get({ namespace: owner.namespace, name });
     return live && own(live, owner);
@@ -67,7 +70,10 @@ export class Secrets {
     return live.metadata.annotations?.[CHECKSUM_ANNOTATION] === checksum(data) ? data : undefined;
   }
 
-  /** Sets the Secret's data to exactly this; returns its checksum. Annotations of others stay. Throws NameConflictError, KubeError. */
+  /**
+   * Sets the Secret's data to exactly this; returns its checksum. Annotations of others stay. Throws NameConflictError,
+   * KubeError.
+   */
   async write(owner: SecretOwner, name: string, data: SecretData, annotations: Record<string, string> = {}): Promise<string> {
     const sum = checksum(data);
     const wanted = desired(owner, name, data, { ...annotations, [CHECKSUM_ANNOTATION]: sum });
@@ -94,14 +100,20 @@ export class Secrets {
     return sum;
   }
 
-  /** Null removes an annotation. Of a Secret that was changed meanwhile it throws KubeError 409: the answer would hide that change from the next pass. */
+  /**
+   * Null removes an annotation. Of a Secret that was changed meanwhile it throws KubeError 409: the answer would hide that change
+   * from the next pass.
+   */
   async annotate(key: ObjectKey, annotations: Record<string, string | null>): Promise<void> {
     const resourceVersion = this.#store.get(key)?.metadata.resourceVersion;
     const metadata = { annotations, ...(resourceVersion === undefined ? {} : { resourceVersion }) };
     this.#store.record(await this.#api.patch(key, { metadata } as object, { fieldManager: FIELD_MANAGER }));
   }
 
-  /** The values of a Secret that a person named; `keys` are all there. Throws ConditionError, which the watch of the Secrets' metadata ends. */
+  /**
+   * The values of a Secret that a person named; `keys` are all there. Throws ConditionError, which the watch of the Secrets'
+   * metadata ends.
+   */
   async named(reference: SecretReference, keys: readonly string[]): Promise<SecretData> {
     const { by, field, name } = reference;
     const { namespace = '' } = by.metadata;
@@ -109,7 +121,8 @@ export class Secrets {
     if (!secret) throw new ConditionError('SecretMissing', `${field}: there is no Secret ${name} in namespace ${namespace}`);
     const values = valuesOf(secret);
     const missing = keys.filter((key) => !values[key]);
-    if (missing.length > 0) throw new ConditionError('SecretIncomplete', `${field}: Secret ${name} has no value for ${missing.join(', ')}`);
+    if (missing.length > 0)
+      throw new ConditionError('SecretIncomplete', `${field}: Secret ${name} has no value for ${missing.join(', ')}`);
     this.#reportLineEnds(reference, secret);
     return values;
   }
@@ -168,7 +181,9 @@ export const valuesOf = (secret: Secret): SecretData =>
 
 /** The bytes as they are, as pods read them. */
 const dataOf = (secret: Secret): SecretData =>
-  Object.fromEntries(Object.entries(secret.data ?? {}).map(([key, value]) => [key, Buffer.from(value, 'base64').toString('utf8')]));
+  Object.fromEntries(
+    Object.entries(secret.data ?? {}).map(([key, value]) => [key, Buffer.from(value, 'base64').toString('utf8')]),
+  );
 
 /** Hex SHA-256; the values have at least 128 random bits, so it reveals nothing of them. */
 export const checksum = (data: SecretData): string =>

@@ -48,7 +48,10 @@ export interface OperatorSettings {
   readonly imageRepositories: readonly string[];
   /** Keys of Ingress annotations that a Tenant may set; one that ends in `*` allows all that begin so. */
   readonly ingressAnnotations: readonly string[];
-  /** Keys of labels and annotations that a Tenant may give its pods, and keys of taints that these may tolerate; a final `*` as above. */
+  /**
+   * Keys of labels and annotations that a Tenant may give its pods, and keys of taints that these may tolerate; a final `*` as
+   * above.
+   */
   readonly podLabels: readonly string[];
   readonly podAnnotations: readonly string[];
   readonly tolerations: readonly string[];

@@ -33,8 +33,8 @@ const LISTEN = 'LISTEN carrel_operator';
 const MISSES_OF_A_LOSS = 2;
 
 /**
- * Polls every shard for changes until the signal is aborted: one SELECT a shard for all kinds, none while no kind is wanted; at once where a shard
- * notifies it. Writes nothing while there are no changes. One that does not answer holds up no other.
+ * Polls every shard for changes until the signal is aborted: one SELECT a shard for all kinds, none while no kind is wanted; at
+ * once where a shard notifies it. Writes nothing while there are no changes. One that does not answer holds up no other.
  */
 export async function watchShards(kinds: readonly ShardChanges<never>[], deps: Deps, signal: AbortSignal): Promise<void> {
   await Promise.all(deps.shards.names.map((name) => watchShard(name, kinds, deps, signal)));

@@ -24,7 +24,10 @@ interface Deps {
   enqueue(key: ObjectKey): void;
 }
 
-/** Looks at the tenants of a shard that was lost or is back, so that their conditions say so; at all where it holds the registry, or that does not answer. */
+/**
+ * Looks at the tenants of a shard that was lost or is back, so that their conditions say so; at all where it holds the registry,
+ * or that does not answer.
+ */
 export const onShardTurn =
   ({ shards, tenants, log, enqueue }: Deps) =>
   async (shard: string, isUp: boolean): Promise<void> => {

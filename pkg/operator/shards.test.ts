@@ -32,7 +32,9 @@ test('shards are sorted by name; hidden directories of a mounted Secret are igno
 });
 
 test('what is missing is named', () => {
-  expect(() => readShards(join(folder, 'nowhere'))).toThrow('cannot be read. Give it a folder per shard with files url and tenant-address');
+  expect(() => readShards(join(folder, 'nowhere'))).toThrow(
+    'cannot be read. Give it a folder per shard with files url and tenant-address',
+  );
   expect(() => readShards(folder)).toThrow('holds no shard');
   shard('one', { url: 'postgres://o@one:5432/carrel' });
   expect(() => readShards(folder)).toThrow('operator: CARREL_SHARDS_DIR: shard one has no file tenant-address');

@@ -43,8 +43,8 @@ export interface OpenShard extends ShardAccess {
 
 const POOL_SIZE = 8;
 /**
- * A tenant may lock its own tables for as long as a minute (long-transactions.ts). A statement that waits for that fails sooner, and the server ends one
- * before its client gives it up. Migrations set their own.
+ * A tenant may lock its own tables for as long as a minute (long-transactions.ts). A statement that waits for that fails sooner,
+ * and the server ends one before its client gives it up. Migrations set their own.
  */
 const TIME_OUTS = { lockTimeoutMs: 5_000, statementTimeoutMs: 55_000 };
 const POLL_TIME_OUTS = { lockTimeoutMs: 5_000, statementTimeoutMs: 10_000, queryTimeoutMs: 15_000 };
@@ -118,7 +118,10 @@ export class Shards {
     return this.#prepared(name);
   }
 
-  /** For who looks at a shard again and again: on a connection of its own, which is free when all others wait. Throws as `open`, and what `work` throws. */
+  /**
+   * For who looks at a shard again and again: on a connection of its own, which is free when all others wait. Throws as `open`,
+   * and what `work` throws.
+   */
   async poll(name: string, work: (pool: SqlPool) => Promise<void>): Promise<void> {
     const pool = this.#polls.get(name);
     if (!pool) throw new Error(`there is no shard ${name}`);
@@ -149,7 +152,8 @@ export class Shards {
 
   async #prepared(name: string): Promise<OpenShard> {
     const open = this.#shards.get(name);
-    if (!open) throw new ConditionError('ShardMissing', `the operator's configuration no longer has shard ${name}`, { isTerminal: true });
+    if (!open)
+      throw new ConditionError('ShardMissing', `the operator's configuration no longer has shard ${name}`, { isTerminal: true });
     await this.#once(name, () =>
       ensureShard(open, open.settings.workerPassword === undefined ? {} : { workerPassword: open.settings.workerPassword }),
     );
@@ -167,7 +171,10 @@ export class Shards {
     return this.#registry;
   }
 
-  /** A second registry would give the tenants of the first one new ids, and empty schemas. All shards must answer before the first registry is made. */
+  /**
+   * A second registry would give the tenants of the first one new ids, and empty schemas. All shards must answer before the first
+   * registry is made.
+   */
   async #requireNoOtherRegistry(): Promise<void> {
     const [first, ...others] = this.#shards.values();
     if (!first || (await hasRegistry(first.pool))) return;
@@ -211,7 +218,9 @@ export class Shards {
   }
 
   async close(): Promise<void> {
-    await Promise.all([...[...this.#shards.values()].map(({ pool }) => pool), ...this.#polls.values()].map((pool) => pool.close()));
+    await Promise.all(
+      [...[...this.#shards.values()].map(({ pool }) => pool), ...this.#polls.values()].map((pool) => pool.close()),
+    );
   }
 
   /** A success is cached; the next caller retries a failure. */

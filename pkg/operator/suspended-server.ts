@@ -20,7 +20,11 @@ export interface SuspendedServer {
 }
 
 /** Answers 503 `suspended` to every request, on every replica of the operator. */
-export async function startSuspendedServer(options: { host: string | undefined; port: number; random: Random }): Promise<SuspendedServer> {
+export async function startSuspendedServer(options: {
+  host: string | undefined;
+  port: number;
+  random: Random;
+}): Promise<SuspendedServer> {
   const server = createServer((request, response) => answerSuspended(request, response, options.random));
   server.maxConnections = MAX_CONNECTIONS;
   await listen(server, options.port, options.host);

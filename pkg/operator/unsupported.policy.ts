@@ -16,7 +16,8 @@ const OF_REGISTRATIONS: readonly Field<LtiRegistration['spec']>[] = [
 /** The condition `FieldsIgnored` of a Tenant. */
 export const fieldsIgnoredOfTenant = (spec: TenantSpec): StepCondition => fieldsIgnored(OF_TENANTS, spec);
 /** The condition `FieldsIgnored` of an LtiRegistration. */
-export const fieldsIgnoredOfRegistration = (spec: LtiRegistration['spec']): StepCondition => fieldsIgnored(OF_REGISTRATIONS, spec);
+export const fieldsIgnoredOfRegistration = (spec: LtiRegistration['spec']): StepCondition =>
+  fieldsIgnored(OF_REGISTRATIONS, spec);
 
 function fieldsIgnored<Spec>(fields: readonly Field<Spec>[], spec: Spec): StepCondition {
   const ignored = fields.filter(({ isUsed }) => isUsed(spec)).map(({ field }) => field);

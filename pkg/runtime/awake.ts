@@ -1,8 +1,9 @@
 const PARTS = 4;
 
 /**
- * Calls `act` once after `ms`, unless the result is called first. A process that stands still meanwhile (a long computation, a machine without time
- * for it) loses a part of the time at most, and has read what came by then: timers that are due run before what came is read.
+ * Calls `act` once after `ms`, unless the result is called first. A process that stands still meanwhile (a long computation, a
+ * machine without time for it) loses a part of the time at most, and has read what came by then: timers that are due run before
+ * what came is read.
  */
 export function afterAwake(ms: number, act: () => void): () => void {
   let timer: NodeJS.Timeout;

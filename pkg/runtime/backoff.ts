@@ -8,7 +8,10 @@ export interface BackOff {
   readonly jitter: number;
 }
 
-/** Milliseconds to wait before try `attempt` (1 is the first retry): doubles from `baseMs` up to `maxMs`, then takes off a random share. */
+/**
+ * Milliseconds to wait before try `attempt` (1 is the first retry): doubles from `baseMs` up to `maxMs`, then takes off a random
+ * share.
+ */
 export function backOffMs(backOff: BackOff, attempt: number, random: Random): number {
   const full = Math.min(backOff.maxMs, backOff.baseMs * 2 ** Math.min(Math.max(attempt - 1, 0), 50));
   return full * (1 - backOff.jitter * random.fraction());

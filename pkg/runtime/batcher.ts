@@ -11,9 +11,9 @@ interface Pending<Item, Result> {
 }
 
 /**
- * Turns many single calls into few batched calls: items that are submitted in the same turn of the event loop go together, and items that are
- * submitted while `atOnce` calls are running go with the next one. A busy caller makes few large calls, and an idle one does not wait.
- * Where traces are on, a call belongs to that of its first item.
+ * Turns many single calls into few batched calls: items that are submitted in the same turn of the event loop go together, and
+ * items that are submitted while `atOnce` calls are running go with the next one. A busy caller makes few large calls, and an
+ * idle one does not wait. Where traces are on, a call belongs to that of its first item.
  */
 export class Batcher<Item, Result> {
   readonly #call: (items: readonly Item[]) => Promise<readonly Result[]>;

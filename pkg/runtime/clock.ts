@@ -6,7 +6,10 @@ export interface Clock {
   monotonic(): number;
   /** Resolves after `ms`; rejects with the signal's reason when it is aborted first. */
   sleep(ms: number, signal?: AbortSignal): Promise<void>;
-  /** Calls `run` once after `ms`, unless the result is called first. Cheaper than `sleep` with a signal, for a limit that hardly any work reaches. */
+  /**
+   * Calls `run` once after `ms`, unless the result is called first. Cheaper than `sleep` with a signal, for a limit that hardly
+   * any work reaches.
+   */
   schedule(ms: number, run: () => void): () => void;
 }
 

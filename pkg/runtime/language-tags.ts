@@ -8,8 +8,9 @@ export function canonicalTag(tag: string): string | null {
 }
 
 /**
- * The entry of `known` that serves the canonical `tag`, by lookup (RFC 4647 §3.4): the tag itself, then ever shorter beginnings of it, whatever the case.
- * A language's usual script counts before the bare language: zh-TW finds zh-Hant where there is one, not zh. Undefined: none does.
+ * The entry of `known` that serves the canonical `tag`, by lookup (RFC 4647 §3.4): the tag itself, then ever shorter beginnings
+ * of it, whatever the case. A language's usual script counts before the bare language: zh-TW finds zh-Hant where there is one,
+ * not zh. Undefined: none does.
  */
 export function lookUpTag(tag: string, known: readonly string[]): string | undefined {
   const byTag = new Map(known.map((each) => [each.toLowerCase(), each]));

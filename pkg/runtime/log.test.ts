@@ -28,5 +28,9 @@ test('each of several errors is serialized in the same way', () => {
 });
 
 test('what is thrown and no Error is not shown', () => {
-  expect(serializeError({ password: 'a password' })).toEqual({ type: 'object', message: 'a value that is no Error was thrown', stack: '' });
+  expect(serializeError({ password: 'a password' })).toEqual({
+    type: 'object',
+    message: 'a value that is no Error was thrown',
+    stack: '',
+  });
 });

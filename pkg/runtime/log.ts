@@ -24,8 +24,8 @@ interface SerializedError {
 }
 
 /**
- * The loggable fields of an error. Its other fields may hold secrets: ioredis attaches the command with the password of a refused login,
- * other clients the statement's values or the request's headers.
+ * The loggable fields of an error. Its other fields may hold secrets: ioredis attaches the command with the password of a refused
+ * login, other clients the statement's values or the request's headers.
  */
 export function serializeError(error: unknown): SerializedError {
   if (!(error instanceof Error)) return { type: typeof error, message: 'a value that is no Error was thrown', stack: '' };

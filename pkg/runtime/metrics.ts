@@ -10,7 +10,10 @@ export function createMetrics(program: string): Metrics {
   return registry;
 }
 
-/** Statistics of all shards for the gauges of one scrape: one query a shard, however many gauges. A shard that is unavailable is left out. */
+/**
+ * Statistics of all shards for the gauges of one scrape: one query a shard, however many gauges. A shard that is unavailable is
+ * left out.
+ */
 export function oncePerScrape<T>(stores: ReadonlyMap<string, { statistics(): Promise<T[]> }>): () => Promise<[string, T[]][]> {
   let running: Promise<[string, T[]][]> | undefined;
   return () => {

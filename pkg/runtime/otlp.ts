@@ -27,10 +27,13 @@ const LAST_MS = 2_000;
 const LIMITS = { attributeCountLimit: 24, attributeValueLengthLimit: 256, eventCountLimit: 0, linkCountLimit: 1 };
 
 /**
- * Records spans and sends them by OTLP over HTTP, in batches. Loaded only where an endpoint is set. Metrics and logs have ways of their own
- * (docs/operate.md), so the SDK gets none of them from OTEL_* settings.
+ * Records spans and sends them by OTLP over HTTP, in batches. Loaded only where an endpoint is set. Metrics and logs have ways of
+ * their own (docs/operate.md), so the SDK gets none of them from OTEL_* settings.
  */
-export function startOtlp(settings: TraceRequest, { program, attributes, trustsParents, log }: TraceOptions): () => Promise<void> {
+export function startOtlp(
+  settings: TraceRequest,
+  { program, attributes, trustsParents, log }: TraceOptions,
+): () => Promise<void> {
   const exporter = quiet(
     new OTLPTraceExporter({ url: `${settings.endpoint}/v1/traces`, timeoutMillis: SEND_TIMEOUT_MS, concurrencyLimit: 4 }),
     log,

@@ -15,8 +15,8 @@ export interface Program {
 export const SHUTDOWN_LIMIT_MS = 25_000;
 
 /**
- * Runs a program: `start` wires and starts it. SIGTERM and SIGINT stop it gracefully within `SHUTDOWN_LIMIT_MS`, a second signal at once.
- * A ConfigError is one line on standard error and exit 1; any other error is logged with its stack, exit 1.
+ * Runs a program: `start` wires and starts it. SIGTERM and SIGINT stop it gracefully within `SHUTDOWN_LIMIT_MS`, a second signal
+ * at once. A ConfigError is one line on standard error and exit 1; any other error is logged with its stack, exit 1.
  */
 export async function runProgram(log: () => Logger, start: (program: Program) => Promise<void>): Promise<void> {
   const steps: { name: string; close: () => Promise<void> | void }[] = [];

@@ -19,7 +19,9 @@ const associatedData = ['tenant_a', 'webhooks', '7', 'secret'];
 test('any sealed text opens with its associated data', () => {
   const sealer = new Sealer([keyNamed('k1')], systemRandom);
 
-  fc.assert(fc.property(fc.string({ unit: 'binary' }), (text) => sealer.open(sealer.seal(text, associatedData), associatedData) === text));
+  fc.assert(
+    fc.property(fc.string({ unit: 'binary' }), (text) => sealer.open(sealer.seal(text, associatedData), associatedData) === text),
+  );
 });
 
 test('the same text is never sealed to the same bytes', () => {

@@ -64,8 +64,8 @@ export class Sealer {
   }
 
   /**
-   * HMAC-SHA256 of `data`, in hex, by a key for this `purpose` that is derived of each of the keys: the first is to be stored, and all of them are to be
-   * compared, so that a stored one is known after a rotation.
+   * HMAC-SHA256 of `data`, in hex, by a key for this `purpose` that is derived of each of the keys: the first is to be stored,
+   * and all of them are to be compared, so that a stored one is known after a rotation.
    */
   hmacs(purpose: string, data: readonly (string | Buffer)[]): string[] {
     return [...this.#keys.values()].map((key) => {
@@ -91,8 +91,9 @@ const bytesOf = (associatedData: readonly string[]): Buffer =>
   Buffer.from(associatedData.map((part) => `${Buffer.byteLength(part)}:${part}`).join(''));
 
 /**
- * A tenant's data key: derived from the platform key, the tenant's id and the key's generation (HKDF-SHA256), 32 bytes. Its id is the platform key's
- * id, from generation 1 on with `~` and the generation, so that whoever has the platform keys finds the key by its id.
+ * A tenant's data key: derived from the platform key, the tenant's id and the key's generation (HKDF-SHA256), 32 bytes. Its id is
+ * the platform key's id, from generation 1 on with `~` and the generation, so that whoever has the platform keys finds the key by
+ * its id.
  */
 export function tenantDataKey(platform: SealingKey, tenantId: string, generation = 0): SealingKey {
   const suffix = (separator: string): string => (generation === 0 ? '' : `${separator}${generation}`);
@@ -103,7 +104,10 @@ export function tenantDataKey(platform: SealingKey, tenantId: string, generation
 /** The id of the platform key of which a data key is derived. */
 export const platformKeyOf = (dataKeyId: string): string => dataKeyId.split('~', 1)[0] ?? '';
 
-/** For those who have the platform's keys: seals with the tenant's data key of this generation, and opens what any generation sealed. */
+/**
+ * For those who have the platform's keys: seals with the tenant's data key of this generation, and opens what any generation
+ * sealed.
+ */
 export function tenantSealer(platformKeys: readonly SealingKey[], tenantId: string, random: Random, generation = 0): Sealer {
   const find = (id: string): SealingKey | undefined => {
     const [, platformId, of] = DATA_KEY_ID.exec(id) ?? [];
@@ -137,7 +141,10 @@ function parseKeys(text: string, isId: RegExp): SealingKey[] {
 export const formatSealingKeys = (keys: readonly SealingKey[]): string =>
   keys.map(({ id, key }) => `${id}:${key.toString('base64')}`).join(',');
 
-/** Reads a tenant's data keys as its Secret holds them: `{"keys":[{"id","key": base64}, …]}`, the first seals. Throws SealError that names no key. */
+/**
+ * Reads a tenant's data keys as its Secret holds them: `{"keys":[{"id","key": base64}, …]}`, the first seals. Throws SealError
+ * that names no key.
+ */
 export function parseDataKeys(json: string): SealingKey[] {
   try {
     const { keys } = JSON.parse(json) as { keys: { id: string; key: string }[] };

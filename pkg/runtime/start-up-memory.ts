@@ -1,6 +1,6 @@
 /**
- * The first import of a program, which loads the rest by `import()`: what loading leaves behind would grow the young generation to 16 MiB and more,
- * about 20 MB of RSS.
+ * The first import of a program, which loads the rest by `import()`: what loading leaves behind would grow the young generation
+ * to 16 MiB and more, about 20 MB of RSS.
  */
 import { holdYoungGeneration } from './young-generation.ts';
 

@@ -31,7 +31,10 @@ export const traceSettings = {
 export type TraceSettings = z.output<ReturnType<typeof schema>>;
 const schema = () => z.object(traceSettings);
 
-/** Turns traces on where an endpoint is set, before anything else of the program is made. Gives what sends the last spans, in at most 2 s. */
+/**
+ * Turns traces on where an endpoint is set, before anything else of the program is made. Gives what sends the last spans, in at
+ * most 2 s.
+ */
 export async function startTraces(settings: TraceSettings, options: TraceOptions): Promise<() => Promise<void>> {
   const { OTEL_EXPORTER_OTLP_ENDPOINT: endpoint, OTEL_TRACES_SAMPLER: sampler, OTEL_TRACES_SAMPLER_ARG: ratio } = settings;
   if (endpoint === undefined) return async () => {};

@@ -32,9 +32,17 @@ test.each([
     { OTEL_EXPORTER_OTLP_ENDPOINT: 'http://a:b@collector:4318' },
     'OTEL_EXPORTER_OTLP_ENDPOINT is not valid: must have no user name, password or query',
   ],
-  ['a sampler that there is not', { OTEL_TRACES_SAMPLER: 'jaeger_remote' }, 'OTEL_TRACES_SAMPLER is not valid: must be one of always_on'],
+  [
+    'a sampler that there is not',
+    { OTEL_TRACES_SAMPLER: 'jaeger_remote' },
+    'OTEL_TRACES_SAMPLER is not valid: must be one of always_on',
+  ],
   ['a share above 1', { OTEL_TRACES_SAMPLER_ARG: '1.5' }, 'OTEL_TRACES_SAMPLER_ARG is not valid: must be a number from 0 to 1'],
-  ['a share that is no number', { OTEL_TRACES_SAMPLER_ARG: '10%' }, 'OTEL_TRACES_SAMPLER_ARG is not valid: must be a number from 0 to 1'],
+  [
+    'a share that is no number',
+    { OTEL_TRACES_SAMPLER_ARG: '10%' },
+    'OTEL_TRACES_SAMPLER_ARG is not valid: must be a number from 0 to 1',
+  ],
 ])('%s is one clear line', (_what, env, line) => {
   expect(() => settings(env)).toThrow(line);
 });

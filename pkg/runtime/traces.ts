@@ -3,8 +3,8 @@ import type { Attributes, Context, Span, SpanContext, Tracer } from '@openteleme
 export type { Span, SpanContext } from '@opentelemetry/api';
 
 /**
- * Spans of the packages' own seams: request, statement, object, event, delivery. OpenTelemetry's modules are loaded only where traces are on (otlp.ts);
- * of its API the types alone are imported here, since the module takes 1.3 MB.
+ * Spans of the packages' own seams: request, statement, object, event, delivery. OpenTelemetry's modules are loaded only where
+ * traces are on (otlp.ts); of its API the types alone are imported here, since the module takes 1.3 MB.
  *
  * Invariants:
  * - Where traces are off, a seam costs the check of one variable: no span, no AsyncLocalStorage, no attributes.

@@ -32,7 +32,9 @@ test('a bundle gives each certificate once, whatever is written around them', ()
   const plain = parseTrustedCertificates(`${first}\n${second}\n`);
 
   expect(plain).toHaveLength(2);
-  expect(parseTrustedCertificates(`# ours\r\n${first.replaceAll('\n', '\r\n')}\r\n\r\n# the other\n${second}\n${first}\n`)).toEqual(plain);
+  expect(
+    parseTrustedCertificates(`# ours\r\n${first.replaceAll('\n', '\r\n')}\r\n\r\n# the other\n${second}\n${first}\n`),
+  ).toEqual(plain);
   expect(parseTrustedCertificates(plain.join(''))).toEqual(plain);
 });
 
@@ -40,7 +42,10 @@ test.each([
   ['', 'the bundle holds no certificate in PEM'],
   ['not a certificate', 'the bundle holds no certificate in PEM'],
   [`${first}\n-----BEGIN CERTIFICATE-----\nAAAA\n`, 'a certificate after the 1st has no end'],
-  [`${first}\n-----BEGIN CERTIFICATE-----\nAAAA\n-----END CERTIFICATE-----\n`, 'the 2nd certificate of the bundle does not parse'],
+  [
+    `${first}\n-----BEGIN CERTIFICATE-----\nAAAA\n-----END CERTIFICATE-----\n`,
+    'the 2nd certificate of the bundle does not parse',
+  ],
   [
     `${first}\n-----BEGIN EC PRIVATE KEY-----\nsecret\n-----END EC PRIVATE KEY-----\n`,
     'the bundle holds a private key, which does not belong there',

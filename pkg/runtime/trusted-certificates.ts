@@ -21,7 +21,8 @@ export function parseTrustedCertificates(text: string): string[] {
   if (text.includes('PRIVATE KEY-----')) throw new Error('the bundle holds a private key, which does not belong there');
   const found = text.match(CERTIFICATE) ?? [];
   if (found.length === 0) throw new Error('the bundle holds no certificate in PEM');
-  if (found.length !== text.split(BEGIN).length - 1) throw new Error(`a certificate after the ${ordinal(found.length)} has no end`);
+  if (found.length !== text.split(BEGIN).length - 1)
+    throw new Error(`a certificate after the ${ordinal(found.length)} has no end`);
   return [...new Set(found.map((pem, index) => normalized(pem, index + 1)))];
 }
 
@@ -59,7 +60,9 @@ export const trustedCertificatesFile = {
   ),
 };
 
-/** Of a server, whose pods may be in a namespace that has no such file: the operator writes the certificates into its ConfigMap. */
+/**
+ * Of a server, whose pods may be in a namespace that has no such file: the operator writes the certificates into its ConfigMap.
+ */
 export const trustedCertificates = {
   CARREL_TRUSTED_CERTIFICATES: certificatesBy(parseTrustedCertificates).describe(
     'certificate authorities in PEM, at most 64 KiB, trusted beside the public ones',

@@ -6,8 +6,9 @@ import { armWithoutJob } from './schedules.sql.ts';
 const EVERY_MS = 10 * 60_000;
 
 /**
- * Schedules that are active and have no job that is due by their next run get one: theirs was deleted (`carrel jobs cancel`), or is a dead letter that
- * workers of another release did not understand. The tick then decides what became of the time that has passed.
+ * Schedules that are active and have no job that is due by their next run get one: theirs was deleted (`carrel jobs cancel`), or
+ * is a dead letter that workers of another release did not understand. The tick then decides what became of the time that has
+ * passed.
  */
 export const armSchedules: Schedule = {
   name: 'arm schedules without a job',

@@ -20,7 +20,13 @@ describe('the next time', () => {
     ['is of either day where both are named', '0 0 13 * fri', 'UTC', '2026-01-09T00:00:00Z', '2026-01-13T00:00:00.000Z'],
     ['is of both days where one is *', '0 0 * * fri', 'UTC', '2026-01-09T00:00:00Z', '2026-01-16T00:00:00.000Z'],
     ['is in a leap year', '0 0 29 2 *', 'UTC', '2026-01-01T00:00:00Z', '2028-02-29T00:00:00.000Z'],
-    ['is eight years ahead where a century has no leap year', '0 0 29 2 *', 'UTC', '2096-03-01T00:00:00Z', '2104-02-29T00:00:00.000Z'],
+    [
+      'is eight years ahead where a century has no leap year',
+      '0 0 29 2 *',
+      'UTC',
+      '2096-03-01T00:00:00Z',
+      '2104-02-29T00:00:00.000Z',
+    ],
   ])('%s', (_what, expression, timeZone, time, next) => {
     expect(after(expression, timeZone, time)).toEqual([next]);
   });
@@ -62,12 +68,18 @@ describe('the next time', () => {
 describe('an expression is refused', () => {
   test.each([
     ['0 0 * *', 'must have five fields (minute, hour, day of month, month, day of week), such as "0 3 * * mon-fri", and has 4'],
-    ['0 0 0 * * *', 'must have five fields (minute, hour, day of month, month, day of week), such as "0 3 * * mon-fri", and has 6'],
+    [
+      '0 0 0 * * *',
+      'must have five fields (minute, hour, day of month, month, day of week), such as "0 3 * * mon-fri", and has 6',
+    ],
     ['@daily', 'must have five fields (minute, hour, day of month, month, day of week), such as "0 3 * * mon-fri", and has 1'],
     ['60 0 * * *', 'minute: "60" names something other than 0 to 59'],
     ['0 24 * * *', 'hour: "24" names something other than 0 to 23'],
     ['0 0 0 * *', 'day of month: "0" names something other than 1 to 31'],
-    ['0 0 * 13 *', 'month: "13" names something other than 1 to 12 or jan, feb, mar, apr, may, jun, jul, aug, sep, oct, nov, dec'],
+    [
+      '0 0 * 13 *',
+      'month: "13" names something other than 1 to 12 or jan, feb, mar, apr, may, jun, jul, aug, sep, oct, nov, dec',
+    ],
     ['0 0 * * 8', 'day of week: "8" names something other than 0 to 7 or sun, mon, tue, wed, thu, fri, sat'],
     ['0 0 * * montag', 'day of week: "montag" names something other than 0 to 7 or sun, mon, tue, wed, thu, fri, sat'],
     ['0 22-2 * * *', 'hour: the range 22-2 ends before it begins: write it as two, separated by a comma'],
@@ -91,10 +103,13 @@ describe('an expression is refused', () => {
   });
 });
 
-test.each(['', '+02:00', 'CEST+1', 'Europe/Bielefeld', 'local', 'Europe/Berlin; DROP'])('the time zone "%s" is refused', (timeZone) => {
-  expect(timeZoneFault(timeZone)).toBe('must be an IANA time zone, such as Europe/Berlin or UTC');
-  expect(() => new Cron('0 0 * * *', timeZone)).toThrow(RangeError);
-});
+test.each(['', '+02:00', 'CEST+1', 'Europe/Bielefeld', 'local', 'Europe/Berlin; DROP'])(
+  'the time zone "%s" is refused',
+  (timeZone) => {
+    expect(timeZoneFault(timeZone)).toBe('must be an IANA time zone, such as Europe/Berlin or UTC');
+    expect(() => new Cron('0 0 * * *', timeZone)).toThrow(RangeError);
+  },
+);
 
 test.each(['UTC', 'Europe/Berlin', 'US/Eastern', 'america/new_york', 'Etc/GMT+5'])('the time zone %s is accepted', (timeZone) => {
   expect(timeZoneFault(timeZone)).toBeNull();

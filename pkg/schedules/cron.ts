@@ -37,7 +37,8 @@ export const CRON_PATTERN = `^${FIELDS.map(({ number, step, names = [] }) => {
 const REFERENCE = new Date('2096-01-01T00:00:00Z');
 
 /**
- * Five fields: minute, hour, day of month, month, day of week (0 and 7 are Sunday), each with names, lists, ranges and steps, at times of a zone.
+ * Five fields: minute, hour, day of month, month, day of week (0 and 7 are Sunday), each with names, lists, ranges and steps, at
+ * times of a zone.
  *
  * - Where both day fields are other than `*`, a day matches if either does (POSIX, crontab).
  * - A local time that a change of the clock skips does not run that day; one that occurs twice runs the first time.

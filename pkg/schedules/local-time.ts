@@ -12,7 +12,10 @@ const formats = new LRUCache<string, Intl.DateTimeFormat>({
 export const localTimeOf = (instant: Date, timeZone: string): Date =>
   new Date(`${formats.memo(timeZone).format(instant).replace(' ', 'T')}Z`);
 
-/** When the clocks of a zone show `local`, a time of UTC: the first time where they do so twice; null where a change of the clock skips it. */
+/**
+ * When the clocks of a zone show `local`, a time of UTC: the first time where they do so twice; null where a change of the clock
+ * skips it.
+ */
 export function instantOf(local: Date, timeZone: string): Date | null {
   // The clocks change at most once in the two days around a time, so one of the two offsets is that of the time.
   const [before, after] = [-DAY_MS, DAY_MS].map((ms) => offsetOf(local.getTime() + ms, timeZone)) as [number, number];

@@ -1,5 +1,6 @@
 /**
- * Schedules that a Tenant resource has (`spec.schedules`): the operator's side of the table `schedules`, by a role that writes every tenant's schema.
+ * Schedules that a Tenant resource has (`spec.schedules`): the operator's side of the table `schedules`, by a role that writes
+ * every tenant's schema.
  */
 import { isDeepStrictEqual } from 'node:util';
 import { wordsOf } from '../api/validation.ts';
@@ -69,7 +70,10 @@ export interface WantedSchedules {
   readonly settings: ScheduleSettings;
 }
 
-/** Writes what differs, and deletes those that are not specified any more. Four statements where nothing does. The entries have no fault. */
+/**
+ * Writes what differs, and deletes those that are not specified any more. Four statements where nothing does. The entries have no
+ * fault.
+ */
 export async function syncManagedSchedules(shard: ShardAccess, slug: string, wanted: WantedSchedules): Promise<void> {
   await inTenantSchema(shard, slug, async (tx) => {
     const names = wanted.schedules.map(({ name }) => name);
@@ -125,7 +129,14 @@ async function arm(tx: Sql, slug: string, schedule: string, specified: Specified
   if (!specified.active) return null;
   const tick = firstTick(specified, await nowOf(tx), slug);
   const { kind, queue } = TICK_SCHEDULE;
-  await insertJob(tx, { kind, queue, payload: { schedule }, dueAt: runAt(tick, slug), unlessSooner: true, tenant: tenantRole(slug) });
+  await insertJob(tx, {
+    kind,
+    queue,
+    payload: { schedule },
+    dueAt: runAt(tick, slug),
+    unlessSooner: true,
+    tenant: tenantRole(slug),
+  });
   return tick;
 }
 

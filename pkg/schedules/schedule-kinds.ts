@@ -81,7 +81,13 @@ export interface RunOf {
 }
 
 /** Requests a run. Four statements at most. */
-export function requestRun(tx: Tx, tasks: TaskRequests, work: ScheduleWork, settings: ScheduleSettings, of: RunOf): Promise<TaskView> {
+export function requestRun(
+  tx: Tx,
+  tasks: TaskRequests,
+  work: ScheduleWork,
+  settings: ScheduleSettings,
+  of: RunOf,
+): Promise<TaskView> {
   switch (work.kind) {
     case 'recount_usage':
       return tasks.requestRun(tx, RECOUNT_USAGE, of, { arguments: {} });

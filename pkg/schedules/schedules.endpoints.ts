@@ -22,7 +22,8 @@ export function scheduleEndpoints(schedules: Schedules): Endpoint[] {
       replies: { 200: ScheduleView },
       errors: ['not_found', 'managed', 'precondition_failed', 'value_type_mismatch'],
       idempotent: true,
-      handle: async ({ actor, params, body, request }) => tagged(200, await schedules.change(actor, params.id, body, request.ifMatch)),
+      handle: async ({ actor, params, body, request }) =>
+        tagged(200, await schedules.change(actor, params.id, body, request.ifMatch)),
     });
   return [
     endpoint({
@@ -59,7 +60,11 @@ export function scheduleEndpoints(schedules: Schedules): Endpoint[] {
       handle: async ({ params }) => tagged(200, await schedules.get(params.id)),
     }),
     change({ method: 'put', operationId: 'putSchedule', summary: 'Change some of a schedule, as PATCH does' }),
-    change({ method: 'patch', operationId: 'updateSchedule', summary: 'Change fields of a schedule; arguments are those of its kind' }),
+    change({
+      method: 'patch',
+      operationId: 'updateSchedule',
+      summary: 'Change fields of a schedule; arguments are those of its kind',
+    }),
     endpoint({
       ...WRITE,
       method: 'delete',

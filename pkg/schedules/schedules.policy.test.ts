@@ -7,7 +7,10 @@ const HOURLY = { cron: '0 * * * *', timeZone: 'UTC' };
 const at = (time: string, ms = 0): Date => new Date(Date.parse(`2026-01-01T${time}:00Z`) + ms);
 /** At so long after the run of 03:00 is due. */
 const decide = (lateMs: number, state: { catchUp?: boolean; isRunning?: boolean } = {}) =>
-  decideTick({ ...HOURLY, tick: at('03:00'), catchUp: true, isRunning: false, now: at('03:00', OFFSET + lateMs), ...state }, SLUG);
+  decideTick(
+    { ...HOURLY, tick: at('03:00'), catchUp: true, isRunning: false, now: at('03:00', OFFSET + lateMs), ...state },
+    SLUG,
+  );
 
 test('the offset of a tenant stays the same, is below a minute, and differs between tenants', () => {
   const offsets = Array.from({ length: 1_000 }, (_, n) => offsetOf(`tenant-${n}`));

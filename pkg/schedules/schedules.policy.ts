@@ -13,7 +13,8 @@ export const MISSED_AFTER_MS = 5 * 60_000;
 export const TICK_RETENTION_MS = 30 * 24 * 60 * 60_000;
 
 /** How long after a tick the tenant's runs begin: fixed, so that `next_run_at` says it. In whole milliseconds below SPREAD_MS. */
-export const offsetOf = (slug: string): number => Number.parseInt(hash('sha256', `schedules:${slug}`, 'hex').slice(0, 8), 16) % SPREAD_MS;
+export const offsetOf = (slug: string): number =>
+  Number.parseInt(hash('sha256', `schedules:${slug}`, 'hex').slice(0, 8), 16) % SPREAD_MS;
 
 /** When the run of a tick begins. */
 export const runAt = (tick: Date, slug: string): Date => new Date(tick.getTime() + offsetOf(slug));
@@ -55,7 +56,13 @@ export function decideTick(
 }
 
 /** A schedule of `spec.schedules` is changed there. Throws `managed`. */
-export function requireOwn({ managedBy, managedRef }: { readonly managedBy: string | null; readonly managedRef: string | null }): void {
+export function requireOwn({
+  managedBy,
+  managedRef,
+}: {
+  readonly managedBy: string | null;
+  readonly managedRef: string | null;
+}): void {
   if (managedBy === null) return;
   const what = managedBy === MANAGED_BY ? `The Tenant resource (spec.schedules, ${managedRef ?? ''})` : managedBy;
   throw new Problem('managed', `${what} manages this schedule; change it there.`);

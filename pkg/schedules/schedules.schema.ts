@@ -80,7 +80,8 @@ const DEFINITION = {
   catch_up: CatchUp.default(true),
 };
 
-const [recountUsage, emptyTrash, sweepObjects, sweepUploads, applyRetention, verifyChecksums, syncRosters, exportFolder, batch] = WORKS;
+const [recountUsage, emptyTrash, sweepObjects, sweepUploads, applyRetention, verifyChecksums, syncRosters, exportFolder, batch] =
+  WORKS;
 /** The example of each is a whole one. */
 const example = (kind: string, more: object = {}): object => ({ name: 'Old drafts', kind, cron: '0 3 * * mon-fri', ...more });
 const FOLDER = '7b0c6d6e-5c1f-4d0a-9a53-0d6f0e3b2a11';

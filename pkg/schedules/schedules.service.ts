@@ -69,7 +69,10 @@ export class Schedules {
   }
 
   /** Throws `conflict` where there are too many, `value_type_mismatch`. */
-  async create(actor: Actor, { name, cron, time_zone: timeZone, active, catch_up: catchUp, ...work }: NewSchedule): Promise<ScheduleView> {
+  async create(
+    actor: Actor,
+    { name, cron, time_zone: timeZone, active, catch_up: catchUp, ...work }: NewSchedule,
+  ): Promise<ScheduleView> {
     requireDoable(work);
     return this.#db.transaction(async (tx) => {
       const uuid = this.#random.uuid();
@@ -82,7 +85,10 @@ export class Schedules {
     });
   }
 
-  /** PUT and PATCH: an undefined field keeps its value. Throws `not_found`, `managed`, `precondition_failed`, `validation_failed`, `value_type_mismatch`. */
+  /**
+   * PUT and PATCH: an undefined field keeps its value. Throws `not_found`, `managed`, `precondition_failed`, `validation_failed`,
+   * `value_type_mismatch`.
+   */
   async change(actor: Actor, id: Uuid, changes: ScheduleChanges, ifMatch: IfMatch): Promise<ScheduleView> {
     return this.#db.transaction(async (tx) => {
       const schedule = await requireChangeable(tx, id, ifMatch);
@@ -114,7 +120,11 @@ export class Schedules {
       if (await isRunning(tx, schedule.id)) throw new Problem('conflict', 'A run of this schedule has not ended.');
       const work = ScheduleWork.parse({ kind: schedule.kind, arguments: schedule.arguments });
       const settings = ScheduleSettings.parse(schedule.settings);
-      return requestRun(tx, this.#tasks, work, settings, { scheduleId: schedule.id, schedule: schedule.uuid, userId: schedule.savedBy });
+      return requestRun(tx, this.#tasks, work, settings, {
+        scheduleId: schedule.id,
+        schedule: schedule.uuid,
+        userId: schedule.savedBy,
+      });
     });
   }
 
@@ -125,7 +135,10 @@ export class Schedules {
       keyset: TASKS,
       columns: TASK_COLUMNS,
       from: 'tasks t',
-      where: (params) => [`t.schedule_id = ${params.add(schedule.id)}`, ...(state === undefined ? [] : [`t.state = ${params.add(state)}`])],
+      where: (params) => [
+        `t.schedule_id = ${params.add(schedule.id)}`,
+        ...(state === undefined ? [] : [`t.state = ${params.add(state)}`]),
+      ],
       present: (task) => presentTaskTo(actor, task),
     });
   }

@@ -30,7 +30,11 @@ const SCHEDULES = keyset<ScheduleRow, (typeof SCHEDULE_SORT_FIELDS)[number] | 'i
 });
 
 /** One statement. */
-export const listSchedules = (sql: Sql, query: ScheduleQuery, present: (row: ScheduleRow) => ScheduleView): Promise<Page<ScheduleView>> =>
+export const listSchedules = (
+  sql: Sql,
+  query: ScheduleQuery,
+  present: (row: ScheduleRow) => ScheduleView,
+): Promise<Page<ScheduleView>> =>
   listPage(sql, query, {
     keyset: SCHEDULES,
     columns: COLUMNS,
@@ -49,7 +53,10 @@ export async function findSchedule(sql: Sql, uuid: string, { lock = false } = {}
   return row ?? null;
 }
 
-/** Serializes creations in one tenant until the end of the transaction. `table`: qualified by a schema where `tx` has not the tenant's role. */
+/**
+ * Serializes creations in one tenant until the end of the transaction. `table`: qualified by a schema where `tx` has not the
+ * tenant's role.
+ */
 export const lockForCreation = (tx: Sql, table = 'schedules'): Promise<unknown> =>
   tx.query(`LOCK TABLE ${table} IN SHARE ROW EXCLUSIVE MODE`);
 
@@ -67,7 +74,9 @@ export async function nowOf(sql: Sql): Promise<Date> {
 export const isRunning = async (tx: Sql, id: number): Promise<boolean> =>
   (await tx.query(`SELECT FROM tasks t WHERE t.schedule_id = $1 AND ${UNFINISHED} LIMIT 1`, [id])).length > 0;
 
-/** What came of a tick: `task` null: no run. Ticks of long ago go. One statement; throws UniqueViolation where the tick has been. */
+/**
+ * What came of a tick: `task` null: no run. Ticks of long ago go. One statement; throws UniqueViolation where the tick has been.
+ */
 export const insertTick = (tx: Sql, id: number, tick: Date, task: string | null, now: Date): Promise<unknown> =>
   tx.query(
     `WITH expired AS (DELETE FROM schedule_ticks WHERE schedule_id = $1 AND tick < $4)
@@ -83,10 +92,13 @@ export const moveOn = (tx: Sql, id: number, next: Date, outcome: TickOutcome): P
   );
 
 /**
- * Inserts a job that is due now for each schedule that is active and has none due by its next run; one that a worker is at, or that is tried again, is one.
- * Gives how many. One statement, as the tenant's role.
+ * Inserts a job that is due now for each schedule that is active and has none due by its next run; one that a worker is at, or
+ * that is tried again, is one. Gives how many. One statement, as the tenant's role.
  */
-export const armWithoutJob = async (sql: Sql, { kind, queue }: { readonly kind: string; readonly queue: string }): Promise<number> =>
+export const armWithoutJob = async (
+  sql: Sql,
+  { kind, queue }: { readonly kind: string; readonly queue: string },
+): Promise<number> =>
   (
     await sql.query(
       `INSERT INTO carrel.work (kind, payload, line)

@@ -5,7 +5,8 @@ import { runAt } from './schedules.policy.ts';
 import type { ScheduleView } from './schedules.schema.ts';
 import type { ScheduleRow } from './schedules.sql.ts';
 
-export const scheduleEtag = ({ uuid, revision }: Pick<Schedule, 'uuid' | 'revision'>): string => etagOf('schedule', uuid, revision);
+export const scheduleEtag = ({ uuid, revision }: Pick<Schedule, 'uuid' | 'revision'>): string =>
+  etagOf('schedule', uuid, revision);
 
 /** `slug`: of the tenant, whose offset the times have. */
 export const presentSchedule = (schedule: ScheduleRow, slug: string): ScheduleView => ({
@@ -28,4 +29,6 @@ export const presentSchedule = (schedule: ScheduleRow, slug: string): ScheduleVi
 });
 
 const lastRunOf = ({ lastJob, lastState, lastAt }: ScheduleRow): ScheduleView['last_run'] =>
-  lastJob === null || lastState === null || lastAt === null ? null : { job_id: lastJob, state: lastState, at: lastAt.toISOString() };
+  lastJob === null || lastState === null || lastAt === null
+    ? null
+    : { job_id: lastJob, state: lastState, at: lastAt.toISOString() };

@@ -18,10 +18,10 @@ interface Tick {
  * Begins the run of a schedule that is due, and is due again with its next tick.
  *
  * Invariants:
- * - The row of a tick, its run, the next tick and the job for that are one transaction that holds the schedule: a tick is one run, or none, however many
- *   workers are at it and whichever of them dies.
- * - A schedule that is active has a job no later than its next run. One that finds nothing due sees to it, and does no more. Where the job is lost,
- *   arm-schedules.ts gives it another one.
+ * - The row of a tick, its run, the next tick and the job for that are one transaction that holds the schedule: a tick is one
+ *   run, or none, however many workers are at it and whichever of them dies.
+ * - A schedule that is active has a job no later than its next run. One that finds nothing due sees to it, and does no more.
+ *   Where the job is lost, arm-schedules.ts gives it another one.
  */
 export const tickSchedule = processor({
   job: TICK_SCHEDULE,
@@ -73,6 +73,10 @@ async function requestRunOf(
   { id, uuid, savedBy, kind, arguments: given, settings }: NonNullable<Awaited<ReturnType<typeof findSchedule>>>,
 ): Promise<string> {
   const work = ScheduleWork.parse({ kind, arguments: given });
-  const run = await requestRun(tx, tasks, work, ScheduleSettings.parse(settings), { scheduleId: id, schedule: uuid, userId: savedBy });
+  const run = await requestRun(tx, tasks, work, ScheduleSettings.parse(settings), {
+    scheduleId: id,
+    schedule: uuid,
+    userId: savedBy,
+  });
   return run.id;
 }

@@ -44,7 +44,12 @@ export class PerTenant<T> {
 
   constructor(deps: { load: (slug: string) => Promise<T>; clock: Clock }) {
     this.#load = deps.load;
-    this.#open = new LRUCache({ max: MAX_OPEN, ttl: CREDENTIALS_TTL_MS, ttlResolution: 0, perf: { now: () => deps.clock.monotonic() } });
+    this.#open = new LRUCache({
+      max: MAX_OPEN,
+      ttl: CREDENTIALS_TTL_MS,
+      ttlResolution: 0,
+      perf: { now: () => deps.clock.monotonic() },
+    });
   }
 
   /** One load for all who ask at once; one that fails is not cached. */

@@ -1,6 +1,6 @@
 /**
- * What whoever runs the platform does with jobs of people: by the operator's role, in a transaction whose search path is the tenant's schema (`tenant`: the
- * tenant's role). The audit log shows each as Carrel's own, since no user is known.
+ * What whoever runs the platform does with jobs of people: by the operator's role, in a transaction whose search path is the
+ * tenant's schema (`tenant`: the tenant's role). The audit log shows each as Carrel's own, since no user is known.
  */
 import type { z } from 'zod';
 import { insertJob, type Json } from '../store/postgres/job-store.ts';
@@ -21,12 +21,26 @@ export async function requestForPlatform<Arguments extends z.ZodType>(
   return requested(tx, tenant, kind, row);
 }
 
-/** A job of the same person for all failed items of one that has ended, beyond that person's limits. Null: none failed, or one tries them already. */
-export async function retryForPlatform(tx: Sql, tenant: string, kind: TaskKind, task: TaskRow, uuid: string): Promise<TaskRow | null> {
+/**
+ * A job of the same person for all failed items of one that has ended, beyond that person's limits. Null: none failed, or one
+ * tries them already.
+ */
+export async function retryForPlatform(
+  tx: Sql,
+  tenant: string,
+  kind: TaskKind,
+  task: TaskRow,
+  uuid: string,
+): Promise<TaskRow | null> {
   if (task.userId === null) return null;
   await lockRequestsOf(tx, task.userId);
   if ((await unfinishedOf(tx, task.userId)).some(({ retryOf }) => retryOf === task.id)) return null;
-  const row = await insertRetry(tx, task.id, { uuid, result: kind.resultOfRetry(task.result), codes: undefined, createdAt: new Date() });
+  const row = await insertRetry(tx, task.id, {
+    uuid,
+    result: kind.resultOfRetry(task.result),
+    codes: undefined,
+    createdAt: new Date(),
+  });
   return row && requested(tx, tenant, kind, row);
 }
 
@@ -44,7 +58,10 @@ export const WORK_OF_TASK = `w.tenant = $1 AND w.kind LIKE 'tasks.%' AND w.kind 
 const IS_IDLE = 'coalesce(w.leased_until < now(), true)';
 const DUE_NOW = 'UPDATE carrel.work w SET due_at = now(), attempts = 0, last_error = NULL';
 
-/** Has a worker come to a job that has not ended, a dead letter too. False: one is at it, or there is nothing left that would do it. */
+/**
+ * Has a worker come to a job that has not ended, a dead letter too. False: one is at it, or there is nothing left that would do
+ * it.
+ */
 export async function wakeTask(tx: Sql, tenant: string, { uuid }: Pick<TaskRow, 'uuid'>): Promise<boolean> {
   const woken = await tx.query(`${DUE_NOW} WHERE ${WORK_OF_TASK} AND ${IS_IDLE} RETURNING w.id`, [tenant, uuid]);
   if (woken.length > 0) await auditRetry(tx, uuid);
@@ -64,7 +81,10 @@ export async function wakeWork(tx: Sql, tenant: string, id: string): Promise<{ r
 const auditRetry = (tx: Sql, uuid: string): Promise<unknown> =>
   tx.query(`SELECT carrel.write_audit('job.retry', 'job', t.uuid, t.kind, '{}') FROM tasks t WHERE t.uuid::text = $1`, [uuid]);
 
-/** Ends a job; what it has done stays done, and a worker undoes what only the job knows, of a dead letter too. Null: it had ended, or there is none. */
+/**
+ * Ends a job; what it has done stays done, and a worker undoes what only the job knows, of a dead letter too. Null: it had ended,
+ * or there is none.
+ */
 export async function cancelForPlatform(tx: Sql, tenant: string, uuid: string): Promise<TaskRow | null> {
   const task = await findTask(tx, uuid);
   const canceled = task && (await cancelTask(tx, task.id, new Date()));

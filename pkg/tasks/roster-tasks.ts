@@ -2,8 +2,8 @@ import { z } from 'zod';
 import { taskKind } from './task-kind.ts';
 
 /*
- * Jobs that take over rosters of courses from their LMSs (docs/design/lti.md, Members). Declared here, since schedules request them too, and packages of one
- * layer do not import each other.
+ * Jobs that take over rosters of courses from their LMSs (docs/design/lti.md, Members). Declared here, since schedules request
+ * them too, and packages of one layer do not import each other.
  */
 
 /** A stalled LMS holds a slot until its time-out. */

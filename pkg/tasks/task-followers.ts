@@ -25,7 +25,10 @@ export class TaskFollowers {
     this.#clock = deps.clock;
   }
 
-  /** `read`: the task as the actor sees it; what it throws ends the stream, and so does the end of the session. Throws `rate_limit_exceeded`. */
+  /**
+   * `read`: the task as the actor sees it; what it throws ends the stream, and so does the end of the session. Throws
+   * `rate_limit_exceeded`.
+   */
   follow(actor: Actor, first: TaskView, read: (actor: Actor) => Promise<TaskView>, signal: AbortSignal): Readable {
     const { userUuid } = actor;
     const others = this.#following.get(userUuid) ?? 0;
@@ -45,7 +48,12 @@ export class TaskFollowers {
     return stream;
   }
 
-  async *#events(actor: Actor, first: TaskView, read: (actor: Actor) => Promise<TaskView>, signal: AbortSignal): AsyncGenerator<Buffer> {
+  async *#events(
+    actor: Actor,
+    first: TaskView,
+    read: (actor: Actor) => Promise<TaskView>,
+    signal: AbortSignal,
+  ): AsyncGenerator<Buffer> {
     const end = this.#clock.monotonic() + LONGEST_MS;
     let sent = '';
     let sentAt = this.#clock.monotonic();
@@ -60,7 +68,10 @@ export class TaskFollowers {
     }
   }
 
-  /** The task a little later; undefined: the client or the session has gone, or a store is unavailable, which a client that comes again is answered. */
+  /**
+   * The task a little later; undefined: the client or the session has gone, or a store is unavailable, which a client that comes
+   * again is answered.
+   */
   async #next(actor: Actor, read: (actor: Actor) => Promise<TaskView>, signal: AbortSignal): Promise<TaskView | undefined> {
     try {
       await this.#clock.sleep(LOOK_EVERY_MS, signal);

@@ -23,7 +23,10 @@ export interface TaskKind<Arguments extends z.ZodType = z.ZodType> {
   readonly isSingle: boolean;
   /** The result that a retry begins with, by that of the task which it retries. */
   resultOfRetry(result: TaskView['result']): TaskView['result'];
-  /** Gives a retry what its items lack, in the transaction that requests it. Throws `conflict` where the task cannot be tried again. */
+  /**
+   * Gives a retry what its items lack, in the transaction that requests it. Throws `conflict` where the task cannot be tried
+   * again.
+   */
   prepareRetry(tx: Tx, retry: Retry, by: { readonly jobs: JobRequests; readonly clock: Clock }): Promise<void>;
   readonly job: Job<typeof TaskPayload>;
 }

@@ -34,8 +34,9 @@ export interface TaskSteps<Arguments> {
   /** Call it between two steps that do not need each other: it ends the run where others are to go first. */
   yieldTurn(): void;
   /**
-   * One transaction of the tenant's role that holds the task: steps of a task, also of two workers that both take its lease for theirs, go one after the
-   * other, and what one has done the next one sees. After the task has ended there is none: the run ends.
+   * One transaction of the tenant's role that holds the task: steps of a task, also of two workers that both take its lease for
+   * theirs, go one after the other, and what one has done the next one sees. After the task has ended there is none: the run
+   * ends.
    */
   step<T>(fn: (tx: Tx, task: HeldTask<Arguments>) => Promise<T>): Promise<T>;
 }
@@ -56,8 +57,8 @@ export interface HeldTask<Arguments> extends Omit<RunningTask, 'arguments'> {
 }
 
 /**
- * The processor of a kind of task. `run` goes on until it has called `succeed`; it may be run again after a crash at any place. A Problem that it throws
- * ends the task as failed; another error has it run again later, as any job's.
+ * The processor of a kind of task. `run` goes on until it has called `succeed`; it may be run again after a crash at any place. A
+ * Problem that it throws ends the task as failed; another error has it run again later, as any job's.
  */
 export const taskProcessor = <Arguments extends z.ZodType>({
   kind,
@@ -128,7 +129,9 @@ async function stepOf<Arguments extends z.ZodType, T>(
 /** Whoever requested a task, as they are now: with all that their account may do, and without a session. */
 export type Requester = Omit<Actor, 'permissionSet'>;
 
-/** One statement. Throws `forbidden` where they may no longer do any such thing, nor a run of a schedule where they may have none. */
+/**
+ * One statement. Throws `forbidden` where they may no longer do any such thing, nor a run of a schedule where they may have none.
+ */
 export async function requireRequester(
   tx: Sql,
   { userId, scheduleId }: Pick<RunningTask, 'userId' | 'scheduleId'>,

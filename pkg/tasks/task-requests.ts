@@ -17,7 +17,10 @@ export const TASK_ITEMS_MAX = 1_000_000;
 /** After its request a task is deleted; one that has not ended by then a day later. */
 export const TASK_RETENTION_MS = 30 * 24 * 60 * 60 * 1000;
 
-/** Requests tasks in the transaction that makes them necessary, at most UNFINISHED_TASKS_MAX of a person at once however many race. */
+/**
+ * Requests tasks in the transaction that makes them necessary, at most UNFINISHED_TASKS_MAX of a person at once however many
+ * race.
+ */
 export class TaskRequests {
   readonly #jobs: JobRequests;
   readonly #clock: Clock;
@@ -29,7 +32,10 @@ export class TaskRequests {
     this.#random = deps.random;
   }
 
-  /** Five statements, three where it joins one that has not ended. Throws `conflict` where the person has too many, or too many items. */
+  /**
+   * Five statements, three where it joins one that has not ended. Throws `conflict` where the person has too many, or too many
+   * items.
+   */
   async request<Arguments extends z.ZodType>(
     tx: Tx,
     kind: TaskKind<Arguments>,
@@ -97,7 +103,10 @@ export class TaskRequests {
 
 function requireFewer(unfinished: readonly unknown[], items: number): void {
   if (items >= TASK_ITEMS_MAX)
-    throw new Problem('conflict', `Your jobs of the last 30 days had ${TASK_ITEMS_MAX} items; wait until older ones are deleted.`);
+    throw new Problem(
+      'conflict',
+      `Your jobs of the last 30 days had ${TASK_ITEMS_MAX} items; wait until older ones are deleted.`,
+    );
   if (unfinished.length >= UNFINISHED_TASKS_MAX)
     throw new Problem('conflict', `You have ${UNFINISHED_TASKS_MAX} jobs that have not ended; wait for one, or cancel one.`);
 }

@@ -84,7 +84,10 @@ export const planTo = (tx: Sql, id: number, cursor: Json): Promise<unknown> =>
     cursor === null ? null : JSON.stringify(cursor),
   ]);
 
-/** Of a task without items, which counts by itself what it does: adds to `total` and `done`, and writes how far it has come. `total` is `done` at least. */
+/**
+ * Of a task without items, which counts by itself what it does: adds to `total` and `done`, and writes how far it has come.
+ * `total` is `done` at least.
+ */
 export const advanceTask = (
   tx: Sql,
   id: number,
@@ -128,15 +131,17 @@ export const nextItems = (tx: Sql, id: number, { files, folders }: StepSize): Pr
   );
 
 /**
- * One statement for each way in which they ended. An item that has ended already stays as it is, and counts once. By ids alone: the planner takes few for
- * the items of a task that it has not seen lately, and would compare each of them with each outcome.
+ * One statement for each way in which they ended. An item that has ended already stays as it is, and counts once. By ids alone:
+ * the planner takes few for the items of a task that it has not seen lately, and would compare each of them with each outcome.
  */
 export async function endItems(tx: Sql, taskId: number, items: readonly ItemEnd[]): Promise<void> {
   for (const alike of Map.groupBy(items, ({ code, message, skipped }) => JSON.stringify([code, message, skipped])).values()) {
     const [first] = alike;
     if (!first) continue;
     const ids = alike.map(({ id }) => id);
-    const results = alike.some(({ result }) => result) ? alike.map(({ result }) => (result ? JSON.stringify(result) : null)) : null;
+    const results = alike.some(({ result }) => result)
+      ? alike.map(({ result }) => (result ? JSON.stringify(result) : null))
+      : null;
     await tx.query(
       `WITH ended AS (
          UPDATE task_items SET error_code = $3::text, error_message = left($4, 1000), reason = $5::text,
@@ -153,7 +158,11 @@ export async function endItems(tx: Sql, taskId: number, items: readonly ItemEnd[
 }
 
 /** All that are queued fail. One statement. */
-export async function endQueued(tx: Sql, taskId: number, { code, message }: { code: ProblemCode; message: string }): Promise<void> {
+export async function endQueued(
+  tx: Sql,
+  taskId: number,
+  { code, message }: { code: ProblemCode; message: string },
+): Promise<void> {
   await tx.query(
     `WITH ended AS (
        UPDATE task_items SET state = 'failed', error_code = $2, error_message = left($3, 1000) WHERE task_id = $1 AND state = 'queued' RETURNING id

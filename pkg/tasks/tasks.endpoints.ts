@@ -1,5 +1,15 @@
 import { z } from 'zod';
-import { CSV, type Endpoint, endpoint, EVENT_STREAM, NDJSON, reply, wantsEvents, wantsLines, wantsTable } from '../api/endpoint.ts';
+import {
+  CSV,
+  type Endpoint,
+  endpoint,
+  EVENT_STREAM,
+  NDJSON,
+  reply,
+  wantsEvents,
+  wantsLines,
+  wantsTable,
+} from '../api/endpoint.ts';
 import { csv, ndjson } from '../api/exports.ts';
 import { Uuid } from '../api/schemas.ts';
 import type { TaskFollowers } from './task-followers.ts';

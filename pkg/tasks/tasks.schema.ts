@@ -71,7 +71,9 @@ const TaskError = z
 
 const TaskOfAnyKind = z.object({
   id: Uuid,
-  state: z.enum(TASK_STATES).describe('succeeded: each item has ended, some of them perhaps in failure; failed: it could not begin'),
+  state: z
+    .enum(TASK_STATES)
+    .describe('succeeded: each item has ended, some of them perhaps in failure; failed: it could not begin'),
   progress: z.object({
     done: z.int().min(0).meta({ description: 'items that have ended, failed and skipped ones included', example: 3 }),
     total: z.int().min(0).meta({ description: 'items so far: it grows until all are found', example: 4 }),
@@ -120,7 +122,9 @@ const ImportTask = TaskOfAnyKind.extend({
       })
       .nullable()
       .optional()
-      .describe('how far the archive is read: files appear when all of its contents are stored; null or missing: it is not begun'),
+      .describe(
+        'how far the archive is read: files appear when all of its contents are stored; null or missing: it is not begun',
+      ),
   }),
 }).meta({ id: 'ImportJob' });
 
@@ -152,7 +156,10 @@ const ExportTask = TaskOfAnyKind.extend({
 }).meta({ id: 'ExportJob' });
 
 /** What a schedule requests, and has no items: its result says what it found and did, once it has ended. */
-const maintenance = <const Name extends TaskKindName, Counts extends Readonly<Record<string, string>>>(name: Name, counts: Counts) =>
+const maintenance = <const Name extends TaskKindName, Counts extends Readonly<Record<string, string>>>(
+  name: Name,
+  counts: Counts,
+) =>
   TaskOfAnyKind.extend({
     kind: z.literal(name),
     result: z
@@ -267,7 +274,9 @@ const EntryResult = z
     type: z.enum(['file', 'folder']),
     id: Uuid,
     path: z.string().meta({ description: 'below the folder of the import', example: 'week 1/plan.txt' }),
-    adapted: z.boolean().describe('true: its path is not that of the archive, since that has names that are taken or not allowed'),
+    adapted: z
+      .boolean()
+      .describe('true: its path is not that of the archive, since that has names that are taken or not allowed'),
   })
   .meta({ id: 'JobItemEntry' });
 const ItemResult = z.union([ShareResult, CopyResult, EntryResult]).meta({ id: 'JobItemResult' });
@@ -291,7 +300,9 @@ export const TaskItemView = z
       .describe(
         'of one that is skipped; with_folder: it went with a folder of the same job; system_file: of a system, nobody made it; exists: on_conflict is skip',
       ),
-    result: ItemResult.nullable().describe('of share: the link that was made; of copy: the copy; of an entry: what was made of it'),
+    result: ItemResult.nullable().describe(
+      'of share: the link that was made; of copy: the copy; of an entry: what was made of it',
+    ),
   })
   .meta({ id: 'JobItem' });
 export type TaskItemView = z.output<typeof TaskItemView>;

@@ -7,15 +7,25 @@ import type { Database } from '../store/postgres/database.ts';
 import type { TaskKind } from './task-kind.ts';
 import type { TaskRequests } from './task-requests.ts';
 import type { TASK_ITEM_SORT_FIELDS, TaskItemQuery, TaskItemView, TaskQuery, TaskRetry, TaskView } from './tasks.schema.ts';
-import { cancelTask, findTask, TASK_COLUMNS, TASK_ITEM_COLUMNS, TASK_ITEMS, type TaskItemRow, type TaskRow, TASKS } from './tasks.sql.ts';
+import {
+  cancelTask,
+  findTask,
+  TASK_COLUMNS,
+  TASK_ITEM_COLUMNS,
+  TASK_ITEMS,
+  type TaskItemRow,
+  type TaskRow,
+  TASKS,
+} from './tasks.sql.ts';
 import { presentTaskItem, presentTaskTo } from './tasks.view.ts';
 
 /**
- * What people requested that takes longer than a request: it is called a job at /jobs, and a task here, where jobs are the worker's.
+ * What people requested that takes longer than a request: it is called a job at /jobs, and a task here, where jobs are the
+ * worker's.
  *
  * Invariants:
- * - To others a task does not exist (404), but for administrators, who see each and may cancel it. Its items, which name people's files, are shown to
- *   its owner alone, and so is the link to an export.
+ * - To others a task does not exist (404), but for administrators, who see each and may cancel it. Its items, which name people's
+ *   files, are shown to its owner alone, and so is the link to an export.
  * - A task that has ended stays as it is.
  */
 export class Tasks {
@@ -64,7 +74,9 @@ export class Tasks {
     return allOf(this.#db, query, itemsOf(task, query));
   }
 
-  /** What it has done stays done; it does no further item once this is committed. Two statements. Throws `not_found`, `conflict`. */
+  /**
+   * What it has done stays done; it does no further item once this is committed. Two statements. Throws `not_found`, `conflict`.
+   */
   async cancel(actor: Actor, id: Uuid): Promise<TaskView> {
     const task = await this.#find(actor, id, { byAdministrators: true });
     const canceled = await cancelTask(this.#db, task.id, this.#clock.now());
@@ -72,7 +84,10 @@ export class Tasks {
     return presentTaskTo(actor, canceled);
   }
 
-  /** The failed items, or those with these codes, as another task. Throws `not_found`, `conflict` (it has not ended, nothing failed, is tried already, too many tasks). */
+  /**
+   * The failed items, or those with these codes, as another task. Throws `not_found`, `conflict` (it has not ended, nothing
+   * failed, is tried already, too many tasks).
+   */
   async retry(actor: Actor, id: Uuid, { codes }: TaskRetry): Promise<TaskView> {
     return this.#db.transaction(async (tx) => {
       const task = required(actor, await findTask(tx, id), {});

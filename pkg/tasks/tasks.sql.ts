@@ -88,8 +88,8 @@ const LOCK_REQUESTS = `
   WHERE t.user_id = $1 AND NOT t.is_single AND t.schedule_id IS NULL AND t.kind <> ALL ($2::text[])`;
 
 /**
- * Requests of one person wait for each other from here to the end of their transactions. Gives how many items their tasks have that are still there, but for
- * those of which there is one at a time, those without items, and runs of schedules. One statement.
+ * Requests of one person wait for each other from here to the end of their transactions. Gives how many items their tasks have
+ * that are still there, but for those of which there is one at a time, those without items, and runs of schedules. One statement.
  */
 export async function lockRequestsOf(tx: Sql, userId: number): Promise<number> {
   const [row] = await tx.query<{ items: number }>(LOCK_REQUESTS, [userId, WITHOUT_ITEMS]);
@@ -171,7 +171,13 @@ export interface NewRetry {
 
 /** A task that tries failed items of another, which has ended, again; null: there are none. One statement. */
 export async function insertRetry(tx: Sql, id: number, { uuid, result, codes, createdAt }: NewRetry): Promise<TaskRow | null> {
-  const [row] = await tx.query<TaskRow>(RETRY, [id, uuid, createdAt, result === null ? null : JSON.stringify(result), codes ?? null]);
+  const [row] = await tx.query<TaskRow>(RETRY, [
+    id,
+    uuid,
+    createdAt,
+    result === null ? null : JSON.stringify(result),
+    codes ?? null,
+  ]);
   return row ?? null;
 }
 

@@ -9,7 +9,10 @@ import { Tasks } from './tasks.service.ts';
 export const tasksFeature = (kinds: readonly TaskKind[]): Feature => ({
   name: 'tasks',
   create: (services) => ({
-    endpoints: taskEndpoints(new Tasks({ ...services, kinds, requests: new TaskRequests(services) }), new TaskFollowers(services)),
+    endpoints: taskEndpoints(
+      new Tasks({ ...services, kinds, requests: new TaskRequests(services) }),
+      new TaskFollowers(services),
+    ),
     // Before others delete content: a step of a task that is at it holds the task first, then content and quota.
     onUserRemoved: async (tx, { id }) => void (await tx.query('DELETE FROM tasks WHERE user_id = $1', [id])),
   }),

@@ -13,8 +13,9 @@ interface TurnOptions {
 }
 
 /**
- * Bounds the tasks of a kind that a worker does at once. More wait for their turn, and ask again. Of tenants that wait, the one that was served least
- * lately comes first: so one that has many, whose turns end and begin again at once, does not keep others waiting.
+ * Bounds the tasks of a kind that a worker does at once. More wait for their turn, and ask again. Of tenants that wait, the one
+ * that was served least lately comes first: so one that has many, whose turns end and begin again at once, does not keep others
+ * waiting.
  */
 export class Turns {
   readonly #options: TurnOptions;

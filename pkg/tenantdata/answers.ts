@@ -15,8 +15,9 @@ export interface AnswerWatch {
 }
 
 /**
- * Asks a server again and again whether it answers, and calls `onSilent` once it has not for `SILENT_MS`: a process that is frozen, or a machine that is
- * gone, closes no connection, and a statement without a bound of its time would wait for it for ever. One that refuses has answered.
+ * Asks a server again and again whether it answers, and calls `onSilent` once it has not for `SILENT_MS`: a process that is
+ * frozen, or a machine that is gone, closes no connection, and a statement without a bound of its time would wait for it for
+ * ever. One that refuses has answered.
  */
 export function watchAnswers({ pool, clock }: { pool: Sql; clock: Clock }, onSilent: () => void): AnswerWatch {
   const stopping = new AbortController();
@@ -48,7 +49,10 @@ export function watchAnswers({ pool, clock }: { pool: Sql; clock: Clock }, onSil
   };
 }
 
-/** A code that begins with a digit is the server's own word, for example that it has no connection left; those of the network begin with a letter. */
+/**
+ * A code that begins with a digit is the server's own word, for example that it has no connection left; those of the network
+ * begin with a letter.
+ */
 const isAnswered = (pool: Sql): Promise<boolean> =>
   pool.query('SELECT 1').then(
     () => true,

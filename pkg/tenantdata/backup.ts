@@ -37,7 +37,9 @@ export interface Backup {
   readonly copied: { readonly objects: number; readonly bytes: number };
 }
 
-/** While a tenant deletes for good, objects go that a snapshot still names; the next snapshot names fewer that are not copied yet. */
+/**
+ * While a tenant deletes for good, objects go that a snapshot still names; the next snapshot names fewer that are not copied yet.
+ */
 const MOST_SNAPSHOTS = 6;
 /** An unfinished backup of so long ago runs no more. */
 const UNFINISHED_MS = 24 * 3_600_000;
@@ -46,10 +48,11 @@ const UNFINISHED_MS = 24 * 3_600_000;
  * Copies a tenant's rows and objects, as of one moment, to a repository, and reads back what it wrote.
  *
  * Invariants:
- * - The tenant goes on meanwhile: nothing is locked. Objects never change, so they may be copied after the snapshot; where one was deleted before it was
- *   copied, another snapshot is taken.
+ * - The tenant goes on meanwhile: nothing is locked. Objects never change, so they may be copied after the snapshot; where one
+ *   was deleted before it was copied, another snapshot is taken.
  * - The manifest is written last. A backup that was cut off is none, harms no other, and what it copied is used by the next.
- * - The manifest is signed, and what it has checksums of is all of the backup: an object that was there already counts only by the checksum of its row.
+ * - The manifest is signed, and what it has checksums of is all of the backup: an object that was there already counts only by
+ *   the checksum of its row.
  * - Objects that the repository has already are not copied again.
  *
  * Throws RepositoryError and StoreUnavailableError.
@@ -95,10 +98,11 @@ async function freeStamp({ repository, clock }: BackupOptions, slug: string): Pr
 }
 
 /**
- * Deletes what is older than the newest `keep` finished backups of a tenant, those that were cut off long ago, and objects that none of the others names.
- * Gives the names of those that it deleted.
+ * Deletes what is older than the newest `keep` finished backups of a tenant, those that were cut off long ago, and objects that
+ * none of the others names. Gives the names of those that it deleted.
  *
- * Only backups that `keys` signed are counted: whoever may add files to the repository must not crowd out those that can be restored.
+ * Only backups that `keys` signed are counted: whoever may add files to the repository must not crowd out those that can be
+ * restored.
  */
 export async function prune(
   repository: Repository,

@@ -41,14 +41,16 @@ export async function copyObjects(copying: Copying): Promise<Faults> {
   const faults: Faults = { missing: new Set(), damaged: new Set() };
   const absent = absentAmong(listedIn(copying), keptObjects(repository, source.slug));
   await forEach(absent, OBJECTS_AT_ONCE, async (object) => {
-    if (object.checksum !== null) record(copying, faults, object, await interruptible(copying, () => copyObject(copying, object)));
+    if (object.checksum !== null)
+      record(copying, faults, object, await interruptible(copying, () => copyObject(copying, object)));
   });
   return faults;
 }
 
 /**
- * Reads the objects whose rows have no checksum, parts of unfinished uploads, and writes the list again with what it found, so that each object of a
- * backup can be verified. What the repository has of them counts for nothing: it may have been changed there. Undefined: there are none of them.
+ * Reads the objects whose rows have no checksum, parts of unfinished uploads, and writes the list again with what it found, so
+ * that each object of a backup can be verified. What the repository has of them counts for nothing: it may have been changed
+ * there. Undefined: there are none of them.
  */
 export async function readUnknown(copying: Copying): Promise<{ readonly sha256: string; readonly faults: Faults } | undefined> {
   const { source, repository, stamp } = copying;
@@ -121,7 +123,11 @@ async function copyObject({ source, repository, signal }: Copying, object: Liste
   return 'damaged';
 }
 
-async function sourceOf(objects: Objects, { key, size }: ListedObject, signal: AbortSignal): Promise<AsyncIterable<Buffer> | keyof Faults> {
+async function sourceOf(
+  objects: Objects,
+  { key, size }: ListedObject,
+  signal: AbortSignal,
+): Promise<AsyncIterable<Buffer> | keyof Faults> {
   const found = await objects.get(key, { signal }).catch((error: unknown) => {
     if (error instanceof ObjectMissing) return undefined;
     throw error;

@@ -1,4 +1,7 @@
-/** Runs `work` for each item, at most `most` at once. The first that fails ends it, once the others that run have ended; that error is thrown. */
+/**
+ * Runs `work` for each item, at most `most` at once. The first that fails ends it, once the others that run have ended; that
+ * error is thrown.
+ */
 export async function forEach<T>(items: AsyncIterable<T>, most: number, work: (item: T) => Promise<void>): Promise<void> {
   const running = new Set<Promise<void>>();
   const failures: unknown[] = [];

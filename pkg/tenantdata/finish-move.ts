@@ -21,8 +21,9 @@ interface FinishOptions {
 }
 
 /**
- * Removes what a move has left on the former shard, once the registry says that the tenant is on the other, and lets its jobs run there. What was
- * inserted into the shared tables while its rows were copied follows. Each step may be repeated. Throws RowsMissing.
+ * Removes what a move has left on the former shard, once the registry says that the tenant is on the other, and lets its jobs run
+ * there. What was inserted into the shared tables while its rows were copied follows. Each step may be repeated. Throws
+ * RowsMissing.
  */
 export async function finishMove({ slug, tenantId, registry, from, to }: FinishOptions): Promise<void> {
   const role = tenantRole(slug);

@@ -21,8 +21,9 @@ export interface Loaded extends Pick<BackedUpTable, 'rows' | 'sha256'> {
 }
 
 /**
- * Fills the tables of a tenant's schema, whatever is in them, and has Postgres look at them: by itself it does so a minute later or more, and until then
- * a list of 10,000 folders takes 13 times as long. Throws RepositoryError where rows are not those that were written.
+ * Fills the tables of a tenant's schema, whatever is in them, and has Postgres look at them: by itself it does so a minute later
+ * or more, and until then a list of 10,000 folders takes 13 times as long. Throws RepositoryError where rows are not those that
+ * were written.
  */
 export async function loadTables(tx: CopyingSql, slug: string, tables: readonly LoadedTable[]): Promise<Loaded[]> {
   const schema = tenantRole(slug);
@@ -77,7 +78,10 @@ async function insertShared(tx: CopyingSql, role: string, table: LoadedTable, id
   await tx.query('DROP TABLE loaded');
 }
 
-/** Numbers that come from another shard may be ahead of the sequence here. The change of the sequence keeps others from it until the commit. */
+/**
+ * Numbers that come from another shard may be ahead of the sequence here. The change of the sequence keeps others from it until
+ * the commit.
+ */
 async function passSequence(tx: Sql, table: string, column: string): Promise<void> {
   const [row] = await tx.query<{ sequence: string; most: string | null; isBehind: boolean }>(
     `SELECT pg_get_serial_sequence($1, $2) AS sequence, (SELECT max(${quoteIdentifier(column)})::text FROM loaded) AS most,
@@ -119,6 +123,8 @@ export function requireColumns(present: readonly DataTable[], { name, columns }:
   const table = present.find((each) => each.name === name);
   const missing = columns.filter((column) => !table?.columns.includes(column));
   if (!table || missing.length > 0)
-    throw new RepositoryError(`there is no ${[name, ...missing.map((column) => `${name}.${column}`)].join(', ')} to restore into`);
+    throw new RepositoryError(
+      `there is no ${[name, ...missing.map((column) => `${name}.${column}`)].join(', ')} to restore into`,
+    );
   return table;
 }

@@ -20,7 +20,10 @@ const Table = z.object({
 });
 export type BackedUpTable = z.output<typeof Table>;
 
-/** What a backup holds. It is written last: without it there is no backup. Its signature covers it, and by its checksums all files of the backup. */
+/**
+ * What a backup holds. It is written last: without it there is no backup. Its signature covers it, and by its checksums all files
+ * of the backup.
+ */
 const Manifest = z.object({
   /** Format 1 had no signature. */
   format: z.enum(['carrel-backup/1', 'carrel-backup/2']),
@@ -111,4 +114,7 @@ function parsed(text: string): unknown {
 }
 
 export const writeManifest = (repository: Repository, manifest: Manifest & { stamp: string }, key: SealingKey): Promise<void> =>
-  repository.put(names(manifest.slug).manifest(manifest.stamp), Buffer.from(`${JSON.stringify(signed(manifest, key), undefined, 2)}\n`));
+  repository.put(
+    names(manifest.slug).manifest(manifest.stamp),
+    Buffer.from(`${JSON.stringify(signed(manifest, key), undefined, 2)}\n`),
+  );

@@ -18,7 +18,10 @@ export interface Measured {
 
 const NEWLINE = 0x0a;
 
-/** Counts and hashes what goes through. `atEnd` may throw: then the stream fails instead of ending, and who stores it keeps nothing. */
+/**
+ * Counts and hashes what goes through. `atEnd` may throw: then the stream fails instead of ending, and who stores it keeps
+ * nothing.
+ */
 export function measured(source: AsyncIterable<Buffer>, atEnd?: (sha256: string) => void): Measured {
   const hash = createHash('sha256');
   let [bytes, rows] = [0, 0];

@@ -1,7 +1,23 @@
 import type { Clock } from '../runtime/clock.ts';
 import type { Random } from '../runtime/random.ts';
-import { columnList, COPY_SETTINGS, type DataTable, deleteShared, sharedTables, tablesOf } from '../store/postgres/data-tables.ts';
-import { beginMove, forgetMove, giveUpMove, type Move, MoveRefused, RENEW_MS, renewMove, switchShard } from '../store/postgres/moves.ts';
+import {
+  columnList,
+  COPY_SETTINGS,
+  type DataTable,
+  deleteShared,
+  sharedTables,
+  tablesOf,
+} from '../store/postgres/data-tables.ts';
+import {
+  beginMove,
+  forgetMove,
+  giveUpMove,
+  type Move,
+  MoveRefused,
+  RENEW_MS,
+  renewMove,
+  switchShard,
+} from '../store/postgres/moves.ts';
 import { type CopyingSql, quoteIdentifier, type SqlPool } from '../store/postgres/pool.ts';
 import {
   disableLogin,
@@ -52,10 +68,10 @@ const PASSWORD_BYTES = 24;
  * Moves a tenant's rows to another shard. Its objects stay where they are.
  *
  * Invariants:
- * - Whatever was acknowledged is there afterwards: before the copy begins the tenant can only be read, its jobs and deliveries stop, and its tables are
- *   locked against everybody else's writes until they are removed in the transaction that had the locks.
- * - The registry decides, in one statement, where the tenant is. Cut off before it, the tenant stays where it is: within 30 s the operator mends the role.
- *   Cut off after it, the operator removes what is left (finishMove).
+ * - Whatever was acknowledged is there afterwards: before the copy begins the tenant can only be read, its jobs and deliveries
+ *   stop, and its tables are locked against everybody else's writes until they are removed in the transaction that had the locks.
+ * - The registry decides, in one statement, where the tenant is. Cut off before it, the tenant stays where it is: within 30 s the
+ *   operator mends the role. Cut off after it, the operator removes what is left (finishMove).
  * - The copy is read back and compared before the switch.
  * - A shard that no longer answers keeps the tenant read-only for some seconds, not for as long as the mover lives.
  *
@@ -75,7 +91,8 @@ export async function moveTenant(options: MoveOptions): Promise<Moved> {
     const tables = await tablesOf(from.pool, tenantRole(slug));
     onStep('it can only be read from now on');
     const began = clock.monotonic();
-    // Before anything is made on the other shard: by this the operator finds what a mover has left that died (pkg/operator/tenant/moves.ts).
+    // Before anything is made on the other shard: by this the operator finds what a mover has left that died
+    // (pkg/operator/tenant/moves.ts).
     await makeReadOnly(from, slug);
     // The operator gives it the tenant's own password once it is there; until then it opens nothing.
     await ensureTenantDatabase(to, { slug, tenantId, password: options.random.base64url(PASSWORD_BYTES), connections: 0 });
@@ -112,7 +129,8 @@ export async function moveTenant(options: MoveOptions): Promise<Moved> {
       await dropTenant(to, slug, { tenantId: move.tenantId })
         .then(() => forgetMove(registry, move))
         .catch(() => undefined);
-      if (answers.isSilent) throw new MoveRefused(`shard ${move.to} has not answered for ${SILENT_MS / 1_000} s; nothing has moved`);
+      if (answers.isSilent)
+        throw new MoveRefused(`shard ${move.to} has not answered for ${SILENT_MS / 1_000} s; nothing has moved`);
     }
     throw error;
   }
@@ -130,7 +148,9 @@ async function requireOtherServer(from: SqlPool, to: SqlPool, move: Move): Promi
 
 /** The copy has the migrations of its source, and both shards must have the same tables for all tenants. */
 async function requireSameRelease(from: SqlPool, to: SqlPool, move: Move): Promise<void> {
-  const [target] = await to.query<{ isReady: boolean }>(`SELECT to_regclass('carrel.schema_migrations') IS NOT NULL AS "isReady"`);
+  const [target] = await to.query<{ isReady: boolean }>(
+    `SELECT to_regclass('carrel.schema_migrations') IS NOT NULL AS "isReady"`,
+  );
   if (!target?.isReady)
     throw new MoveRefused(`shard ${move.to} has no tables of Carrel yet. The operator makes them within some seconds; try again`);
   const [here, there] = [await migrationsIn(from, 'carrel'), await migrationsIn(to, 'carrel')];
@@ -168,14 +188,17 @@ function keepLease(registry: SqlPool, move: Move, clock: Clock): { require(): Pr
 async function untilHeld(pool: SqlPool, slug: string, clock: Clock): Promise<void> {
   const until = clock.monotonic() + JOBS_MS;
   while (!(await pool.transaction((tx) => holdJobs(tx, tenantRole(slug))))) {
-    if (clock.monotonic() > until) throw new MoveRefused(`jobs of ${slug} still run after ${JOBS_MS / 1_000} s; nothing has moved`);
+    if (clock.monotonic() > until)
+      throw new MoveRefused(`jobs of ${slug} still run after ${JOBS_MS / 1_000} s; nothing has moved`);
     await clock.sleep(RETRY_MS);
   }
 }
 
 /** Before the first statement that reads: the snapshot is of a moment at which nobody else writes. */
 async function lockTables(tx: CopyingSql, slug: string, tables: readonly DataTable[]): Promise<void> {
-  await tx.query(`${COPY_SETTINGS} SET LOCAL search_path = ${quoteIdentifier(tenantRole(slug))}, ext; SET LOCAL lock_timeout = ${LOCK_MS}`);
+  await tx.query(
+    `${COPY_SETTINGS} SET LOCAL search_path = ${quoteIdentifier(tenantRole(slug))}, ext; SET LOCAL lock_timeout = ${LOCK_MS}`,
+  );
   await tx.query(`LOCK TABLE ${columnList(tables.map(({ name }) => name))} IN SHARE MODE`);
 }
 
@@ -196,7 +219,9 @@ async function copyRows({ source, target, slug, tenantId, tables }: Copying): Pr
     columns: [...table.columns],
     ...(of === 'tenant' ? { last: await lastOf(source, role, table) } : {}),
     rowsOf: async () =>
-      (await source.copyOut(`COPY (${of === 'tenant' ? allRows(table) : sharedRows(table, role)}) TO STDOUT`)) as AsyncIterable<Buffer>,
+      (await source.copyOut(
+        `COPY (${of === 'tenant' ? allRows(table) : sharedRows(table, role)}) TO STDOUT`,
+      )) as AsyncIterable<Buffer>,
   });
   let rows = 0;
   await replaceSchema(target, { slug, tenantId }, await migrationsIn(source, role), async () => {

@@ -23,8 +23,15 @@ export const OBJECT_LIST = `COPY (
 /** Of a line: a key has 44 bytes, a size 15, a checksum 64. */
 export const LIST_BOUND = { line: 256 };
 
-/** The objects of a backup. Throws RepositoryError where the list is missing or damaged, at its end where it has not this SHA-256. */
-export async function* listedObjects(repository: Repository, slug: string, stamp: string, sha256?: string): AsyncGenerator<ListedObject> {
+/**
+ * The objects of a backup. Throws RepositoryError where the list is missing or damaged, at its end where it has not this SHA-256.
+ */
+export async function* listedObjects(
+  repository: Repository,
+  slug: string,
+  stamp: string,
+  sha256?: string,
+): AsyncGenerator<ListedObject> {
   const name = names(slug).list(stamp);
   const { stream } = measured(unpacked(repository, name, LIST_BOUND), (found) => {
     if (sha256 !== undefined && found !== sha256) throw new RepositoryError(`${name} was changed while it was read`);

@@ -26,10 +26,14 @@ export async function storePacked(repository: Repository, name: string, content:
 }
 
 /**
- * A packed text file of a repository. Fails with RepositoryError where it is damaged or beyond its bounds: some KiB of gzip unpack to gigabytes, so
- * nothing is held but a chunk.
+ * A packed text file of a repository. Fails with RepositoryError where it is damaged or beyond its bounds: some KiB of gzip
+ * unpack to gigabytes, so nothing is held but a chunk.
  */
-export async function* unpacked(repository: Repository, name: string, { line, total = Infinity }: Bounds): AsyncGenerator<Buffer> {
+export async function* unpacked(
+  repository: Repository,
+  name: string,
+  { line, total = Infinity }: Bounds,
+): AsyncGenerator<Buffer> {
   const packed = await repository.get(name);
   const through = packed.pipe(createGunzip());
   packed.on('error', (error) => through.destroy(error));

@@ -11,8 +11,9 @@ const NEW_ID = 'new id';
 const copyOf = (table: string): string => quoteIdentifier(`restored ${table}`);
 
 /**
- * Replaces a tenant's rows in the tables that all tenants share. The rows get ids of this shard's sequences, in the order of those that they had, and
- * references follow them: the sequences are all tenants', and no backup decides where they go on. Throws RepositoryError.
+ * Replaces a tenant's rows in the tables that all tenants share. The rows get ids of this shard's sequences, in the order of
+ * those that they had, and references follow them: the sequences are all tenants', and no backup decides where they go on. Throws
+ * RepositoryError.
  */
 export async function restoreShared(tx: CopyingSql, slug: string, tables: readonly LoadedTable[]): Promise<void> {
   const role = tenantRole(slug);
@@ -45,10 +46,13 @@ async function* nothing(): AsyncGenerator<Buffer> {}
 /** By a table of its own: row-level security lets nobody COPY into the shared one. */
 async function copyInto(tx: CopyingSql, table: LoadedTable, identity: string | null): Promise<void> {
   const [copy, columns] = [copyOf(table.name), columnList(table.columns)];
-  await tx.query(`CREATE TEMP TABLE ${copy} ON COMMIT DROP AS SELECT ${columns} FROM carrel.${quoteIdentifier(table.name)} WITH NO DATA`);
+  await tx.query(
+    `CREATE TEMP TABLE ${copy} ON COMMIT DROP AS SELECT ${columns} FROM carrel.${quoteIdentifier(table.name)} WITH NO DATA`,
+  );
   await copied(table, (rows) => tx.copyIn(`COPY ${copy} (${columns}) FROM STDIN`, rows));
   if (identity === null) return;
-  if (!table.columns.includes(identity)) throw new RepositoryError(`table ${table.name} of the backup is without its column ${identity}`);
+  if (!table.columns.includes(identity))
+    throw new RepositoryError(`table ${table.name} of the backup is without its column ${identity}`);
   await requireIds(tx, copy, { name: table.name, identity });
   const id = quoteIdentifier(identity);
   await fitting(`table ${table.name}`, () =>
@@ -68,9 +72,15 @@ function newIdOf(table: string, present: readonly DataTable[], column: string): 
 }
 
 /** Throws RepositoryError where an id is so great that nothing could come after it. */
-export async function requireIds(sql: Sql, table: string, { name, identity }: Pick<DataTable, 'name' | 'identity'>): Promise<void> {
+export async function requireIds(
+  sql: Sql,
+  table: string,
+  { name, identity }: Pick<DataTable, 'name' | 'identity'>,
+): Promise<void> {
   if (identity === null) return;
-  const [found] = await sql.query<{ most: string | null }>(`SELECT max(${quoteIdentifier(identity)})::text AS most FROM ${table}`);
+  const [found] = await sql.query<{ most: string | null }>(
+    `SELECT max(${quoteIdentifier(identity)})::text AS most FROM ${table}`,
+  );
   if (BigInt(found?.most ?? 0) > MAX_ID)
     throw new RepositoryError(`table ${name} has a row with the id ${found?.most ?? ''}; ids are at most ${MAX_ID}`);
 }

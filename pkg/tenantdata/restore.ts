@@ -71,11 +71,13 @@ const JOBS_MS = 120_000;
  *
  * Invariants:
  * - Nothing of a backup is used before its signature, whose it is, and all its rows and names of objects are found to be right.
- * - The registry and the person who restores decide whose backup it is, which key opens its secrets and whether it is a copy. An unsigned manifest
- *   decides nothing but which rows come.
+ * - The registry and the person who restores decide whose backup it is, which key opens its secrets and whether it is a copy. An
+ *   unsigned manifest decides nothing but which rows come.
  * - While it runs nobody uses the data: the role may not log in, and no job of the tenant runs. RestoreRefused otherwise.
- * - It happens as a whole or not at all: cut off, the tenant has the rows that it had, and perhaps objects that none of them names.
- * - A backup of another tenant is a copy: its webhooks, registrations and schedules are inactive, and what it had yet to send or to do is left out.
+ * - It happens as a whole or not at all: cut off, the tenant has the rows that it had, and perhaps objects that none of them
+ *   names.
+ * - A backup of another tenant is a copy: its webhooks, registrations and schedules are inactive, and what it had yet to send or
+ *   to do is left out.
  * - Nobody is signed in afterwards.
  *
  * Throws also RepositoryError, UnknownMigrations, StoreUnavailableError.
@@ -92,7 +94,8 @@ export async function restore(target: RestoreTarget, options: RestoreOptions): P
   const attempt = () => pool.copying((tx) => replaceRows(tx, target, { ...options, sealedFor }));
   let replaced = await attempt();
   for (; !replaced; replaced = await attempt()) {
-    if (clock.monotonic() > until) throw new RestoreRefused(`jobs of ${slug} still run after ${JOBS_MS / 1_000} s; try again later`);
+    if (clock.monotonic() > until)
+      throw new RestoreRefused(`jobs of ${slug} still run after ${JOBS_MS / 1_000} s; try again later`);
     signal.throwIfAborted();
     await clock.sleep(JOBS_RETRY_MS);
   }
@@ -131,7 +134,9 @@ async function requireUnused(sql: Sql, slug: string, replace: boolean): Promise<
     [role],
   );
   if (!found)
-    throw new RestoreRefused(`${slug} has no schema yet. Apply its Tenant with suspended: true, and wait for its condition DatabaseReady`);
+    throw new RestoreRefused(
+      `${slug} has no schema yet. Apply its Tenant with suspended: true, and wait for its condition DatabaseReady`,
+    );
   if (found.limit !== 0 || found.sessions > 0)
     throw new RestoreRefused(`${slug} is in use. Set suspended: true in its Tenant, and wait until its pods have ended`);
   if (replace || !found.hasTables) return;
@@ -203,8 +208,8 @@ async function hasRunningJobs(tx: Sql, role: string): Promise<boolean> {
 }
 
 /**
- * Two tenants must not call the same receivers and helpers, or answer the same LMS. What a resource made is left to the resources of this tenant. Nothing
- * runs that changes what somebody wants to look at, and what has no job here any more has ended.
+ * Two tenants must not call the same receivers and helpers, or answer the same LMS. What a resource made is left to the resources
+ * of this tenant. Nothing runs that changes what somebody wants to look at, and what has no job here any more has ended.
  */
 async function silence(tx: Sql): Promise<void> {
   await tx.query('DELETE FROM webhooks WHERE managed_by IS NOT NULL');
@@ -218,8 +223,8 @@ async function silence(tx: Sql): Promise<void> {
 }
 
 /**
- * Secrets in the rows were sealed for the id that the tenant had, and perhaps with a platform key that is no longer the first. Gives how many no key
- * opens.
+ * Secrets in the rows were sealed for the id that the tenant had, and perhaps with a platform key that is no longer the first.
+ * Gives how many no key opens.
  */
 async function sealAnew(
   tx: Sql,
@@ -271,7 +276,8 @@ async function putObject(
   signal: AbortSignal,
 ): Promise<void> {
   const { stream } = measured((await repository.get(name)) as AsyncIterable<Buffer>, (sha256) => {
-    if (checksum !== null && sha256 !== checksum) throw new RepositoryError(`${name} is damaged: its SHA-256 is not that of the file`);
+    if (checksum !== null && sha256 !== checksum)
+      throw new RepositoryError(`${name} is damaged: its SHA-256 is not that of the file`);
   });
   await objects.put(key, stream, { contentLength: size, signal });
 }

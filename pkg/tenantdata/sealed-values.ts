@@ -83,7 +83,10 @@ const linkKeyColumn: Column = {
   seal: ({ sealer, tenantId }, id, plain) => sealer.seal(plain, linkKeyAssociatedData(tenantId, id)),
 };
 
-/** What else is sealed with a data key lives for minutes (logins, download links) or a day (replies to requests with an Idempotency-Key). */
+/**
+ * What else is sealed with a data key lives for minutes (logins, download links) or a day (replies to requests with an
+ * Idempotency-Key).
+ */
 const COLUMNS: readonly Column[] = [
   webhookColumn('secret'),
   webhookColumn('previous_secret'),
@@ -104,9 +107,9 @@ export interface ResealLimits {
 }
 
 /**
- * Seals values of an older key again in one tenant's schema. Each value is exchanged by itself and only as long as nobody has written a newer one,
- * so it may be stopped and run twice at once. What is added behind the end that a table has when it begins is not looked at, so it ends whatever
- * the tenant's role writes meanwhile.
+ * Seals values of an older key again in one tenant's schema. Each value is exchanged by itself and only as long as nobody has
+ * written a newer one, so it may be stopped and run twice at once. What is added behind the end that a table has when it begins
+ * is not looked at, so it ends whatever the tenant's role writes meanwhile.
  */
 export async function resealTenant(sql: Sql, of: TenantSeal, { signal, most = Infinity }: ResealLimits = {}): Promise<Resealed> {
   let found: Resealed = { resealed: 0, unchanged: 0, unopenable: 0 };

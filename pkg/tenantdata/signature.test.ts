@@ -16,7 +16,11 @@ test('what one of the keys signed is found to be so, however its text is laid ou
 test.each([
   ['a value within it', (text: string) => text.replace('"rows":3', '"rows":4'), 'it was altered'],
   ['a field more', (text: string) => text.replace('{', '{"more":1,'), 'it was altered'],
-  ['a field again', (text: string) => text.replace('{', '{"slug":"biology",').replace(/}$/, ',"slug":"other"}'), 'it was altered'],
+  [
+    'a field again',
+    (text: string) => text.replace('{', '{"slug":"biology",').replace(/}$/, ',"slug":"other"}'),
+    'it was altered',
+  ],
   ['the key’s name', (text: string) => text.replace('"key":"old"', '"key":"new"'), 'it was altered'],
   ['a key that is not here', (text: string) => text.replace('"key":"old"', '"key":"x"'), 'is signed with platform key x'],
   ['no signature', () => JSON.stringify(document), 'is not signed'],

@@ -2,7 +2,10 @@ import { createHmac, hkdfSync, timingSafeEqual } from 'node:crypto';
 import { z } from 'zod';
 import type { SealingKey } from '../runtime/sealing.ts';
 
-/** Of a manifest: HMAC-SHA256 over its JSON text without this field, under a key that is derived from a platform key and used for nothing else. */
+/**
+ * Of a manifest: HMAC-SHA256 over its JSON text without this field, under a key that is derived from a platform key and used for
+ * nothing else.
+ */
 export const Signature = z.object({ key: z.string().max(32), hmac: z.string().regex(/^[0-9a-f]{64}$/) });
 type Signature = z.output<typeof Signature>;
 
@@ -17,8 +20,8 @@ export const signed = <T extends object>(document: T, platform: SealingKey): T &
 });
 
 /**
- * Why a manifest is not known to be what an owner of one of `keys` wrote; undefined: it is. `document` as JSON.parse gives it: what is compared is the
- * object that is used, not its text.
+ * Why a manifest is not known to be what an owner of one of `keys` wrote; undefined: it is. `document` as JSON.parse gives it:
+ * what is compared is the object that is used, not its text.
  */
 export function signatureFault(document: object, keys: readonly SealingKey[]): string | undefined {
   const { signature, ...rest } = document as { signature?: unknown };

@@ -18,10 +18,16 @@ export const migrationsIn = async (sql: Sql, schema: string): Promise<string[]> 
   );
 
 /**
- * Writes all rows of a tenant as of one moment, and the list of its objects. One transaction, which takes no lock that anybody waits for.
+ * Writes all rows of a tenant as of one moment, and the list of its objects. One transaction, which takes no lock that anybody
+ * waits for.
  * `pool`: of the tenant's shard, without a bound of a statement's time.
  */
-export async function takeSnapshot(from: { pool: SqlPool; slug: string; repository: Repository; stamp: string }): Promise<Snapshot> {
+export async function takeSnapshot(from: {
+  pool: SqlPool;
+  slug: string;
+  repository: Repository;
+  stamp: string;
+}): Promise<Snapshot> {
   const { pool, slug, repository, stamp } = from;
   const role = tenantRole(slug);
   return pool.copying(
@@ -58,7 +64,10 @@ export async function takeSnapshot(from: { pool: SqlPool; slug: string; reposito
   );
 }
 
-/** What the sequence of a tenant's table gave last; 0: nothing, or there is none. A sequence knows no snapshot: it may be further than the rows. */
+/**
+ * What the sequence of a tenant's table gave last; 0: nothing, or there is none. A sequence knows no snapshot: it may be further
+ * than the rows.
+ */
 export async function lastOf(sql: Sql, role: string, { name, identity }: DataTable): Promise<string> {
   if (identity === null) return '0';
   const [row] = await sql.query<{ last: string }>(

@@ -12,7 +12,11 @@ import { signatureFault } from './signature.ts';
 type Files = Pick<Manifest, 'slug' | 'tables' | 'objects'> & { readonly stamp: string };
 
 /** The rows of a table, no more of them than the manifest says. */
-export const rowsIn = (repository: Repository, { slug, stamp }: Pick<Files, 'slug' | 'stamp'>, table: Manifest['tables'][number]) =>
+export const rowsIn = (
+  repository: Repository,
+  { slug, stamp }: Pick<Files, 'slug' | 'stamp'>,
+  table: Manifest['tables'][number],
+) =>
   unpacked(repository, names(slug).table(stamp, table), {
     ...ROW_BOUND,
     ...(table.bytes === undefined ? {} : { total: table.bytes }),
@@ -21,7 +25,8 @@ export const rowsIn = (repository: Repository, { slug, stamp }: Pick<Files, 'slu
 /** Reads the rows and the list of the objects, and compares them with their checksums. Throws RepositoryError. */
 export async function requireFiles(repository: Repository, files: Files): Promise<void> {
   const list = names(files.slug).list(files.stamp);
-  for (const table of files.tables) await requireSum(names(files.slug).table(files.stamp, table), rowsIn(repository, files, table), table);
+  for (const table of files.tables)
+    await requireSum(names(files.slug).table(files.stamp, table), rowsIn(repository, files, table), table);
   await requireSum(list, unpacked(repository, list, LIST_BOUND), files.objects);
 }
 

@@ -52,7 +52,8 @@ export const deliveryEndpoints = (deliveries: Deliveries, replays: Replays): End
     method: 'get',
     path: '/webhooks/{id}/statistics',
     operationId: 'getWebhookStatistics',
-    summary: 'Show what was sent to a webhook in 24 hours, in 7 days and in each hour, how much of it failed, and how fast it answers',
+    summary:
+      'Show what was sent to a webhook in 24 hours, in 7 days and in each hour, how much of it failed, and how fast it answers',
     params: ById,
     replies: { 200: WebhookStatistics },
     errors: ['not_found'],

@@ -3,7 +3,10 @@ import { pageOf, pageQueryOf } from '../api/paging.ts';
 import { NamedTime, QueryTime, Timestamp, Uuid } from '../api/schemas.ts';
 import { EventKind } from './webhooks.schema.ts';
 
-/** `pending`: running or waiting for its next attempt; `failed`: after the last attempt; `canceled`: its webhook was not active when it was due. */
+/**
+ * `pending`: running or waiting for its next attempt; `failed`: after the last attempt; `canceled`: its webhook was not active
+ * when it was due.
+ */
 export const DELIVERY_STATES = ['pending', 'delivered', 'failed', 'canceled'] as const;
 export type DeliveryState = (typeof DELIVERY_STATES)[number];
 
@@ -59,7 +62,9 @@ const Replayed = {
   status: z.enum(REPLAYABLE_STATES).optional().describe('left out: what did not arrive, failed or canceled'),
 };
 
-export const NewReplay = z.object(Replayed).meta({ id: 'NewReplay', example: { since: '2026-01-31T12:00:00Z', status: 'failed' } });
+export const NewReplay = z
+  .object(Replayed)
+  .meta({ id: 'NewReplay', example: { since: '2026-01-31T12:00:00Z', status: 'failed' } });
 export type NewReplay = z.output<typeof NewReplay>;
 
 /** Deliveries that one request replays at most. */

@@ -33,8 +33,8 @@ const Cursor = z.tuple([NamedTime, NamedTime, z.int()]);
  *
  * Invariants:
  * - A replay is a new delivery of the same event: same id, same bytes, attempts of its own.
- * - A replay of a range makes at most `limit` deliveries. Repeated, or racing with itself, it sends no event twice: an event whose newest
- *   delivery is pending is skipped.
+ * - A replay of a range makes at most `limit` deliveries. Repeated, or racing with itself, it sends no event twice: an event
+ *   whose newest delivery is pending is skipped.
  * - Nothing is sent to a webhook that is not active (`conflict`).
  */
 export class Deliveries {
@@ -53,7 +53,8 @@ export class Deliveries {
   /** One statement, two where the page is empty. Throws `not_found`. */
   async list(webhook: Uuid, query: DeliveryQuery): Promise<Page<DeliveryView>> {
     const found = await listDeliveries(this.#db, webhook, query);
-    if (found.data.length === 0 && (await this.#db.tables.webhooks.count({ uuid: webhook })) === 0) throw new Problem('not_found');
+    if (found.data.length === 0 && (await this.#db.tables.webhooks.count({ uuid: webhook })) === 0)
+      throw new Problem('not_found');
     return found;
   }
 
@@ -83,7 +84,9 @@ export class Deliveries {
   /** Throws `not_found`, `conflict`, `validation_failed` for an empty range. */
   async replayRange(webhook: Uuid, { since, status, limit, ...range }: ReplayRange): Promise<ReplayedRange> {
     const [until, ...position] =
-      range.cursor === undefined ? ([range.until ?? this.#clock.now().toISOString(), since, 0] as const) : readCursor(range.cursor);
+      range.cursor === undefined
+        ? ([range.until ?? this.#clock.now().toISOString(), since, 0] as const)
+        : readCursor(range.cursor);
     if (new Date(since) >= new Date(until)) throw invalid('since', 'must be before until');
     return this.#db.transaction(async (tx) => {
       requireActive(await lockWebhook(tx, webhook));
@@ -95,7 +98,10 @@ export class Deliveries {
     });
   }
 
-  /** Delivers a test event to this webhook alone. Throws `not_found`, `conflict`, `validation_failed` for an event that it is not subscribed to. */
+  /**
+   * Delivers a test event to this webhook alone. Throws `not_found`, `conflict`, `validation_failed` for an event that it is not
+   * subscribed to.
+   */
   async test(webhook: Uuid, wanted: TestEvent): Promise<DeliveryView> {
     return this.#db.transaction(async (tx) => {
       const row = await tx.webhooks.find({ uuid: webhook });

@@ -55,11 +55,19 @@ export interface ReplayedDeliveries {
 
 /** How many there are. One statement. */
 export async function countReplayable(sql: Sql, { webhook, states, position, until }: ReplayedDeliveries): Promise<number> {
-  const [row] = await sql.query<{ count: number }>(`SELECT count(*)::int AS count ${REPLAYABLE}`, [webhook, states, ...position, until]);
+  const [row] = await sql.query<{ count: number }>(`SELECT count(*)::int AS count ${REPLAYABLE}`, [
+    webhook,
+    states,
+    ...position,
+    until,
+  ]);
   return row?.count ?? 0;
 }
 
-/** Makes new deliveries of the oldest `limit` of them; gives how many, and the last one's position. Undefined: there were none. One statement. */
+/**
+ * Makes new deliveries of the oldest `limit` of them; gives how many, and the last one's position. Undefined: there were none.
+ * One statement.
+ */
 export async function replayNext(
   sql: Sql,
   { webhook, states, position, until, limit }: ReplayedDeliveries & { readonly limit: number },
@@ -69,7 +77,10 @@ export async function replayNext(
   return last && { count: last.count, position: [last.createdAt.toISOString(), last.id] };
 }
 
-/** How many deliveries of the webhook are due, at most `most`. `tenant`: its role; default: that of the transaction. One statement. */
+/**
+ * How many deliveries of the webhook are due, at most `most`. `tenant`: its role; default: that of the transaction. One
+ * statement.
+ */
 export async function dueOf(sql: Sql, webhook: string, most: number, tenant?: string): Promise<number> {
   const whose = tenant === undefined ? 'current_user' : `${quoteLiteral(tenant)}::name`;
   const [row] = await sql.query<{ count: number }>(

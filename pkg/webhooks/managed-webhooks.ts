@@ -1,5 +1,6 @@
 /**
- * Webhooks that Kubernetes resources manage: the operator's side of the table `webhooks`, by a role that writes every tenant's schema.
+ * Webhooks that Kubernetes resources manage: the operator's side of the table `webhooks`, by a role that writes every tenant's
+ * schema.
  */
 import { isDeepStrictEqual } from 'node:util';
 import { WebhookSeal } from './sealing.ts';
@@ -23,7 +24,16 @@ export interface ManagedWebhook {
 /** What the operator reads of a managed webhook; secret and headers are sealed. */
 export type ManagedRow = Pick<
   Webhook,
-  'uuid' | 'url' | 'events' | 'secret' | 'headers' | 'active' | 'failingSince' | 'disabledReason' | 'lastDeliveryAt' | 'lastStatusCode'
+  | 'uuid'
+  | 'url'
+  | 'events'
+  | 'secret'
+  | 'headers'
+  | 'active'
+  | 'failingSince'
+  | 'disabledReason'
+  | 'lastDeliveryAt'
+  | 'lastStatusCode'
 >;
 
 const COLUMNS = `uuid, url, events, secret, headers, active, failing_since AS "failingSince", disabled_reason AS "disabledReason",
@@ -39,10 +49,15 @@ export async function findManagedWebhook(rows: TenantRows, reference: string): P
 
 /**
  * Writes the row as `wanted`. One statement where the row says so already.
- * A webhook that was disabled for failing stays disabled until the resource changes; what a change clears of the record is `freshStart`'s rule. A
- * changed secret overlaps with the previous one. Throws TooManyWebhooks.
+ * A webhook that was disabled for failing stays disabled until the resource changes; what a change clears of the record is
+ * `freshStart`'s rule. A changed secret overlaps with the previous one. Throws TooManyWebhooks.
  */
-export async function syncManagedWebhook(rows: TenantRows, reference: string, wanted: ManagedWebhook, random: Random): Promise<ManagedRow> {
+export async function syncManagedWebhook(
+  rows: TenantRows,
+  reference: string,
+  wanted: ManagedWebhook,
+  random: Random,
+): Promise<ManagedRow> {
   const present = (await findManagedWebhook(rows, reference)) ?? (await insert(rows, reference, wanted, random));
   const secret = openSecret(rows, present);
   const isSame =
@@ -62,7 +77,10 @@ export async function removeManagedWebhook(schema: TenantSchema, reference: stri
 
 /** Deletes the webhooks of all resources but these. */
 export async function deleteOtherManagedWebhooks(schema: TenantSchema, references: readonly string[]): Promise<void> {
-  await schema.pool.query(`DELETE FROM ${tableOf(schema)} WHERE managed_by = $1 AND NOT managed_ref = ANY ($2)`, [MANAGED_BY, references]);
+  await schema.pool.query(`DELETE FROM ${tableOf(schema)} WHERE managed_by = $1 AND NOT managed_ref = ANY ($2)`, [
+    MANAGED_BY,
+    references,
+  ]);
 }
 
 export const openSecret = (rows: TenantRows, { uuid, secret }: Pick<Webhook, 'uuid' | 'secret'>): string =>

@@ -8,7 +8,10 @@ const SECRET_BYTES = 32;
 
 export const newSecret = (random: Random): string => `${SECRET_PREFIX}${random.bytes(SECRET_BYTES).toString('base64')}`;
 
-/** A secret as libraries of Standard Webhooks take it: one without the prefix means the prefix and its base64 (docs/design/events-and-jobs.md, Webhooks). */
+/**
+ * A secret as libraries of Standard Webhooks take it: one without the prefix means the prefix and its base64
+ * (docs/design/events-and-jobs.md, Webhooks).
+ */
 export const standardForm = (secret: string): string =>
   secret.startsWith(SECRET_PREFIX) ? secret : `${SECRET_PREFIX}${Buffer.from(secret, 'utf8').toString('base64')}`;
 
@@ -18,7 +21,10 @@ export const standardKey = (secret: string): Buffer => Buffer.from(standardForm(
 /** The sealed fields of a row of `webhooks`. */
 export type SealedColumn = 'secret' | 'previous_secret' | 'headers';
 
-/** Seals and opens the secrets and headers of a tenant's webhooks; the associated data name tenant, row and column (docs/design/tenancy-and-isolation.md, Secrets). */
+/**
+ * Seals and opens the secrets and headers of a tenant's webhooks; the associated data name tenant, row and column
+ * (docs/design/tenancy-and-isolation.md, Secrets).
+ */
 export class WebhookSeal {
   readonly #sealer: Sealer;
   readonly #tenantId: string;

@@ -1,7 +1,15 @@
 import { z } from 'zod';
 import { type Endpoint, endpoint, reply, tagged } from '../api/endpoint.ts';
 import { Uuid } from '../api/schemas.ts';
-import { NewSecret, NewWebhook, WebhookChanges, WebhookPage, WebhookQuery, WebhookView, WebhookWithSecret } from './webhooks.schema.ts';
+import {
+  NewSecret,
+  NewWebhook,
+  WebhookChanges,
+  WebhookPage,
+  WebhookQuery,
+  WebhookView,
+  WebhookWithSecret,
+} from './webhooks.schema.ts';
 import type { Webhooks } from './webhooks.service.ts';
 
 const ById = z.object({ id: Uuid });

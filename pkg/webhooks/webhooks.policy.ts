@@ -22,25 +22,31 @@ const OWN_HEADER =
 
 /**
  * An address may be delivered to: https, or plain http to an address that the platform's operator opened (`CARREL_EGRESS_ALLOW`).
- * Throws `address_refused` for a literal private address, else `validation_failed`. What a name resolves to is judged when it is dialled.
+ * Throws `address_refused` for a literal private address, else `validation_failed`. What a name resolves to is judged when it is
+ * dialled.
  */
 export function requireAddress(text: string, allowed: readonly AllowedRange[]): void {
   const url = URL.canParse(text) ? new URL(text) : undefined;
   if (!url || !/^https?:$/.test(url.protocol) || !/^https?:\/\/[^/?#\s\\]+([/?][^#\s\\]*)?$/.test(text))
     throw invalid('url', 'must be an address such as https://receiver.example.org/hook, without fragment, spaces or backslashes');
-  if (url.username !== '' || url.password !== '') throw invalid('url', 'must not hold a user name or password; put them into headers');
+  if (url.username !== '' || url.password !== '')
+    throw invalid('url', 'must not hold a user name or password; put them into headers');
   const privateAddress = literalPrivateAddress(text, allowed);
   if (privateAddress !== undefined)
-    throw new Problem('address_refused', `url: ${privateAddress} lies inside the platform's own network, where webhooks do not go.`, {
-      details: [{ field: 'url', message: `leads to a private address (${privateAddress})` }],
-    });
+    throw new Problem(
+      'address_refused',
+      `url: ${privateAddress} lies inside the platform's own network, where webhooks do not go.`,
+      {
+        details: [{ field: 'url', message: `leads to a private address (${privateAddress})` }],
+      },
+    );
   const isOpened = literalPrivateAddress(text, []) !== undefined;
   if (url.protocol === 'http:' && !isOpened) throw invalid('url', 'must begin with https://');
 }
 
 /**
- * Headers authorise with the origin that they were given for, and their values are never shown again, so they do not move to another origin unseen.
- * Throws `validation_failed`.
+ * Headers authorise with the origin that they were given for, and their values are never shown again, so they do not move to
+ * another origin unseen. Throws `validation_failed`.
  */
 export function requireHeadersOfOrigin(
   webhook: Pick<Webhook, 'url' | 'headers'>,
@@ -82,8 +88,8 @@ export class TooManyWebhooks extends Error {
 }
 
 /**
- * What a change clears of the receiver's record, by a request or by a managing resource: another address, or being enabled again, begins with a
- * clean record; being disabled by a person is no failure.
+ * What a change clears of the receiver's record, by a request or by a managing resource: another address, or being enabled again,
+ * begins with a clean record; being disabled by a person is no failure.
  */
 export function freshStart(
   webhook: Pick<Webhook, 'url' | 'active' | 'disabledReason'>,

@@ -33,7 +33,10 @@ export const WebhookView = z
       .meta({ description: '`kubernetes`: a resource there makes it and alone may change it', example: null }),
     managed_ref: z.string().nullable().meta({ description: 'which one, `namespace/name`', example: null }),
     failing_since: Timestamp.nullable(),
-    disabled_reason: z.string().nullable().meta({ description: 'why it was made inactive; `active: true` begins again', example: null }),
+    disabled_reason: z
+      .string()
+      .nullable()
+      .meta({ description: 'why it was made inactive; `active: true` begins again', example: null }),
     last_delivery_at: Timestamp.nullable().describe('noted at each change of health, else every 5 minutes'),
     last_status_code: z.int().nullable().meta({ example: 204 }),
     previous_secret_until: Timestamp.nullable().describe('until when the secret before the present one signs too'),
@@ -110,7 +113,10 @@ export const NewWebhook = z
   .meta({ id: 'NewWebhook' });
 export type NewWebhook = z.output<typeof NewWebhook>;
 
-/** For PATCH and PUT: given fields are changed, absent fields stay. Headers are write-only; the secret has an operation of its own. */
+/**
+ * For PATCH and PUT: given fields are changed, absent fields stay. Headers are write-only; the secret has an operation of its
+ * own.
+ */
 export const WebhookChanges = changesOf(
   z.object({ url: Url, events: Events, active: z.boolean(), description: Description, headers: Headers }),
 ).meta({ id: 'WebhookChanges' });

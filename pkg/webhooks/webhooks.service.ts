@@ -24,7 +24,8 @@ const HOUR_MS = 3_600_000;
  *
  * Invariants:
  * - A tenant has at most WEBHOOKS_MAX endpoints, however many creations race.
- * - A secret is shown in the reply to its creation or rotation, which an Idempotency-Key repeats, and nowhere else; at rest it is sealed.
+ * - A secret is shown in the reply to its creation or rotation, which an Idempotency-Key repeats, and nowhere else; at rest it is
+ *   sealed.
  * - A webhook that a Kubernetes resource manages is shown here and never changed.
  * - Header values are sent only to the origin that they were given for.
  * - A change takes effect with the next event: emitting reads the rows themselves, and webhooks are not cached.
@@ -77,7 +78,10 @@ export class Webhooks {
     return withSecret(this.#present(webhook), secret);
   }
 
-  /** PUT and PATCH: an undefined field keeps its value. Throws `not_found`, `managed`, `precondition_failed`, and as `create` does. */
+  /**
+   * PUT and PATCH: an undefined field keeps its value. Throws `not_found`, `managed`, `precondition_failed`, and as `create`
+   * does.
+   */
   async change(id: Uuid, changes: WebhookChanges, ifMatch: IfMatch): Promise<WebhookView> {
     if (changes.url !== undefined) requireAddress(changes.url, this.#allowed);
     return this.#db.transaction(async (tx) => {
@@ -97,7 +101,10 @@ export class Webhooks {
     });
   }
 
-  /** The previous secret signs beside the new one for `overlap_hours`; an older one no longer does. Throws `not_found`, `managed`, `precondition_failed`. */
+  /**
+   * The previous secret signs beside the new one for `overlap_hours`; an older one no longer does. Throws `not_found`, `managed`,
+   * `precondition_failed`.
+   */
   async rotate(id: Uuid, input: NewSecret, ifMatch: IfMatch): Promise<WebhookWithSecret> {
     const secret = input.secret ?? newSecret(this.#random);
     const view = await this.#db.transaction(async (tx) => {

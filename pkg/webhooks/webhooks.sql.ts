@@ -12,7 +12,8 @@ const WEBHOOK_COLUMNS = `id, uuid, url, events, secret, previous_secret AS "prev
   created_at AS "createdAt", updated_at AS "updatedAt"`;
 
 /**
- * Serializes creations in one tenant until the end of the transaction, by REST and by resources; events, deliveries and reads are not blocked.
+ * Serializes creations in one tenant until the end of the transaction, by REST and by resources; events, deliveries and reads are
+ * not blocked.
  * `table`: qualified by a schema where `tx` has not the tenant's role.
  */
 export async function lockForCreation(tx: Sql, table = 'webhooks'): Promise<void> {

@@ -12,8 +12,8 @@ export interface Base {
 }
 
 /**
- * What test/bench imports of test/support, and where commits since 9c2235e had it. A commit that had it elsewhere gets a file that
- * exports it from there, so the base's programs are started and written to by the base's own code.
+ * What test/bench imports of test/support, and where commits since 9c2235e had it. A commit that had it elsewhere gets a file
+ * that exports it from there, so the base's programs are started and written to by the base's own code.
  */
 const FORMERLY: Readonly<Record<string, string>> = {
   'test/support/backends.ts': './parts.ts',
@@ -23,8 +23,8 @@ const FORMERLY: Readonly<Record<string, string>> = {
 };
 
 /**
- * Checks `ref` out into `root` and gives it the packages it needs and this checkout's test/bench, so both are measured in the same way.
- * A bench that does not load there has no base.
+ * Checks `ref` out into `root` and gives it the packages it needs and this checkout's test/bench, so both are measured in the
+ * same way. A bench that does not load there has no base.
  */
 export function checkOutBase(present: string, ref: string, root: string): Base {
   const git = (...args: string[]): string => execFileSync('git', args, { cwd: present, encoding: 'utf8' }).trim();
@@ -42,7 +42,8 @@ export function checkOutBase(present: string, ref: string, root: string): Base {
     });
     for (const [file, former] of Object.entries(FORMERLY)) {
       const isThere = existsSync(join(root, file));
-      if (!isThere && existsSync(join(root, dirname(file), former))) writeFileSync(join(root, file), `export * from '${former}';\n`);
+      if (!isThere && existsSync(join(root, dirname(file), former)))
+        writeFileSync(join(root, file), `export * from '${former}';\n`);
     }
     symlinkSync(packages(present, root), join(root, 'node_modules'));
     execFileSync(process.execPath, ['hack/web.ts'], {

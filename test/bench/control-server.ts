@@ -1,4 +1,7 @@
-/** The controls that stand behind HTTP, as a program: a bare Koa that does the least that each line of docs/design/testing.md, Speed and size, names. */
+/**
+ * The controls that stand behind HTTP, as a program: a bare Koa that does the least that each line of docs/design/testing.md,
+ * Speed and size, names.
+ */
 import { createLocalJWKSet, type JSONWebKeySet, jwtVerify } from 'jose';
 import Koa from 'koa';
 import { Redis } from 'ioredis';

@@ -30,7 +30,10 @@ const PAYLOAD = JSON.stringify({
   data: { id: 'x'.repeat(200) },
 });
 
-/** A backlog drained by the worker beside fetch to the same receiver and one commit each; then how long an event takes at 200 a second. */
+/**
+ * A backlog drained by the worker beside fetch to the same receiver and one commit each; then how long an event takes at 200 a
+ * second.
+ */
 export async function deliveries(platform: TestPlatform): Promise<Line[]> {
   const receiver = await startProgram('receiving-server.ts');
   const worker = await startWorkerProcess(platform);

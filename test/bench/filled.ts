@@ -28,13 +28,19 @@ const MANY = 100_000;
 export type Span = readonly [first: number, last: number];
 
 /**
- * Gives a user files without content: `<number>.txt`, a tenth of them in each of ten folders, each changed a second after the one before.
- * Of many files the foreign keys are not checked, so nothing else may use the table meanwhile.
+ * Gives a user files without content: `<number>.txt`, a tenth of them in each of ten folders, each changed a second after the one
+ * before. Of many files the foreign keys are not checked, so nothing else may use the table meanwhile.
  */
-export async function fillWithFiles(stores: StoreAddresses, tenant: TestTenant, email: string, spans: readonly Span[]): Promise<void> {
+export async function fillWithFiles(
+  stores: StoreAddresses,
+  tenant: TestTenant,
+  email: string,
+  spans: readonly Span[],
+): Promise<void> {
   await inSchema(stores, tenant, async (client) => {
     await client.query(FOLDERS, [email]);
-    const insert = (): Promise<unknown> => client.query(FILES, [email, spans.map(([first]) => first), spans.map(([, last]) => last)]);
+    const insert = (): Promise<unknown> =>
+      client.query(FILES, [email, spans.map(([first]) => first), spans.map(([, last]) => last)]);
     const count = spans.reduce((sum, [first, last]) => sum + last - first + 1, 0);
     if (count < MANY) await insert();
     else await withoutIndexes(client, insert);
@@ -45,9 +51,10 @@ export async function fillWithFiles(stores: StoreAddresses, tenant: TestTenant, 
 /** The uuids of a user's files. */
 export async function fileIds(stores: StoreAddresses, tenant: TestTenant, email: string): Promise<string[]> {
   return inSchema(stores, tenant, async (client) => {
-    const { rows } = await client.query<{ uuid: string }>('SELECT f.uuid FROM files f JOIN users u ON u.id = f.owner_id AND u.email = $1', [
-      email,
-    ]);
+    const { rows } = await client.query<{ uuid: string }>(
+      'SELECT f.uuid FROM files f JOIN users u ON u.id = f.owner_id AND u.email = $1',
+      [email],
+    );
     return rows.map(({ uuid }) => uuid);
   });
 }

@@ -23,7 +23,10 @@ const PAGE = 200;
 const DEEP_PAGE = 450;
 const PAGES = 25;
 
-/** A folder of 100,000 files among a million, moved and trashed, beside the bare UPDATE of as many rows; and an archive of 10,000 files. */
+/**
+ * A folder of 100,000 files among a million, moved and trashed, beside the bare UPDATE of as many rows; and an archive of 10,000
+ * files.
+ */
 export async function folders(stores: TestStores): Promise<Line[]> {
   const tenant = await startTenant({ stores });
   const port = await freePort();
@@ -62,7 +65,10 @@ export async function folders(stores: TestStores): Promise<Line[]> {
       { rounds: ROUNDS },
     );
     const children = await deepPages(api, `/folders/${moved}/children`);
-    const entries = await deepPages(await new Api(api.url).login(tenant.administrator.email, tenant.administrator.password), '/audit');
+    const entries = await deepPages(
+      await new Api(api.url).login(tenant.administrator.email, tenant.administrator.password),
+      '/audit',
+    );
     return [
       costLine(`PATCH folder: moves ${MOVED} files`, moving, 'one UPDATE of as many paths', 2, 'ms'),
       costLine(`DELETE folder and its restoration: ${MOVED} files`, trashing, 'one UPDATE of as many paths', 4, 'ms'),
@@ -112,7 +118,10 @@ const rewrite = (client: pg.Client, folder: string): Promise<unknown> =>
     [folder],
   );
 
-/** Archives of few files and of many, of 64 KiB each: by how much more the server's memory grows with the many. The buffers under way are the same. */
+/**
+ * Archives of few files and of many, of 64 KiB each: by how much more the server's memory grows with the many. The buffers under
+ * way are the same.
+ */
 async function archive(superuser: pg.Client, api: Api, pid: number): Promise<Line> {
   const agent = new Agent({ connections: 1 });
   try {
@@ -149,10 +158,14 @@ async function archivedFolder(superuser: pg.Client, api: Api, files: number): Pr
 }
 
 async function download(agent: Agent, api: Api, folder: string, files: number): Promise<void> {
-  const reply = await request(`${api.url}/folders/${folder}/zip`, { dispatcher: agent, headers: { authorization: `Bearer ${api.token}` } });
+  const reply = await request(`${api.url}/folders/${folder}/zip`, {
+    dispatcher: agent,
+    headers: { authorization: `Bearer ${api.token}` },
+  });
   let bytes = 0;
   for await (const chunk of reply.body as AsyncIterable<Buffer>) bytes += chunk.length;
-  if (reply.statusCode !== 200 || bytes < files * 64 * KIB) throw new Error(`the archive was answered ${reply.statusCode}, ${bytes} bytes`);
+  if (reply.statusCode !== 200 || bytes < files * 64 * KIB)
+    throw new Error(`the archive was answered ${reply.statusCode}, ${bytes} bytes`);
 }
 
 /** The most that a process has of the machine's memory while something is done. */
@@ -167,4 +180,5 @@ async function mostResidentMib(pid: number, work: () => Promise<void>): Promise<
   }
 }
 
-const residentMib = (pid: number): number => Number(/VmRSS:\s+(\d+)/.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))?.[1] ?? 0) / 1024;
+const residentMib = (pid: number): number =>
+  Number(/VmRSS:\s+(\d+)/.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))?.[1] ?? 0) / 1024;

@@ -26,7 +26,10 @@ interface Round {
   /** p99, in ms, from a request to the end of its job, without and beside the large tenant. */
   readonly alone: number;
   readonly beside: number;
-  /** In s, from the first request to the end of the last job: of all together, and of the large tenant's first and then the others'. */
+  /**
+   * In s, from the first request to the end of the last job: of all together, and of the large tenant's first and then the
+   * others'.
+   */
   readonly total: number;
   readonly fifo: number;
 }
@@ -114,7 +117,8 @@ async function batchOf({ person: { api } }: Side, files: readonly string[]): Pro
 async function requestLarge(large: Side): Promise<() => Promise<void>> {
   const { tenant, files } = large;
   for (const at of range(BATCHES)) await batchOf(large, files.slice(at * ITEMS, (at + 1) * ITEMS));
-  const found = async (where: string): Promise<boolean> => (await tenant.db.query(`SELECT FROM tasks WHERE ${where} LIMIT 1`)).length > 0;
+  const found = async (where: string): Promise<boolean> =>
+    (await tenant.db.query(`SELECT FROM tasks WHERE ${where} LIMIT 1`)).length > 0;
   await waitFor('the large batch to begin', () => found('done > 0'));
   return async () => {
     await waitFor('the end of the large batch', async () => !(await found('ended_at IS NULL')), LIMIT_MS);

@@ -29,7 +29,10 @@ interface Prepared {
   readonly token: string;
 }
 
-/** Launches a second of a server that knows the people and the course, beside jose's verification of the same tokens and one insert each. */
+/**
+ * Launches a second of a server that knows the people and the course, beside jose's verification of the same tokens and one
+ * insert each.
+ */
 export async function launches(stores: TestStores): Promise<Line[]> {
   const tenant = await startTenant({ stores });
   const url = `http://127.0.0.1:${await freePort()}`;
@@ -105,8 +108,14 @@ async function admittedAt(tenant: TestTenant, at: Registration): Promise<Registr
   return confirming;
 }
 
-/** Links that people have opened, up to the form that their browsers are about to post. `custom`: the links' custom parameters. */
-async function prepare({ lms, clientId }: Registration, count: number, custom?: Readonly<Record<string, string>>): Promise<Prepared[]> {
+/**
+ * Links that people have opened, up to the form that their browsers are about to post. `custom`: the links' custom parameters.
+ */
+async function prepare(
+  { lms, clientId }: Registration,
+  count: number,
+  custom?: Readonly<Record<string, string>>,
+): Promise<Prepared[]> {
   const prepared: Prepared[] = [];
   await perSecond(range(count), AT_ONCE, async (at) => {
     const browser = new Browser();

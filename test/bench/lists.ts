@@ -24,8 +24,8 @@ const LAST_BEFORE = MANY - (DEEP_PAGE - 1) * LIMIT + 1;
 const SEARCHES = ['txt', '12'];
 
 /**
- * Pages a second: of few files, of a folder and of a search beside the same SELECTs by node-postgres and JSON.stringify; of a folder beside the list of few
- * files; deep in many files beside the first page.
+ * Pages a second: of few files, of a folder and of a search beside the same SELECTs by node-postgres and JSON.stringify; of a
+ * folder beside the list of few files; deep in many files beside the first page.
  */
 export async function lists(stores: TestStores): Promise<Line[]> {
   const tenant = await startTenant({ stores });
@@ -78,7 +78,9 @@ export async function lists(stores: TestStores): Promise<Line[]> {
     const searches: Line[] = [];
     for (const q of SEARCHES) {
       const measured = await byTurns(pages(tidy.api, `/search?q=${q}`), bare(await foundBy(pool, tidy.id, q)));
-      searches.push(rateLine(`GET search for ${q}, ${LIMIT} of ${IN_FOLDERS} files`, measured, 'the same SELECTs by pg + JSON', 0.5));
+      searches.push(
+        rateLine(`GET search for ${q}, ${LIMIT} of ${IN_FOLDERS} files`, measured, 'the same SELECTs by pg + JSON', 0.5),
+      );
     }
 
     const many = await owner();
@@ -122,7 +124,12 @@ async function foundBy(pool: pg.Pool, userId: number, q: string): Promise<Statem
   const { pageRequest } = await import('../../pkg/api/paging.ts');
   const { FOUND, searchPage } = await import('../../pkg/content/search/search.sql.ts');
   const { OF_UUIDS } = await import('../../pkg/content/files/file-list.sql.ts');
-  const found = searchPage({ userId, files: [], folders: [] }, [q], { q, limit: LIMIT }, pageRequest({ limit: LIMIT }, FOUND.order));
+  const found = searchPage(
+    { userId, files: [], folders: [] },
+    [q],
+    { q, limit: LIMIT },
+    pageRequest({ limit: LIMIT }, FOUND.order),
+  );
   const { rows } = await pool.query<{ uuid: string }>(found.sql, [...found.params]);
   return [found, { sql: OF_UUIDS, params: [rows.slice(0, LIMIT).map(({ uuid }) => uuid)] }];
 }

@@ -18,7 +18,10 @@ const AT_ONCE = 16;
 /** As many as all rounds ask for, each once. */
 const COLD_FILES = 120_000;
 
-/** A file's metadata: cached, beside a bare Koa that fetches the same JSON from Redis; and not cached, beside one that selects a row. */
+/**
+ * A file's metadata: cached, beside a bare Koa that fetches the same JSON from Redis; and not cached, beside one that selects a
+ * row.
+ */
 export async function metadata(stores: TestStores): Promise<Line[]> {
   const tenant = await startTenant({ stores });
   const port = await freePort();

@@ -1,7 +1,7 @@
 /**
  * What events and deliveries cost where there are very many:
- * `node test/bench/outbox-at-scale.ts <URL of a superuser in an empty database> [events]`, 20,000,000 if left out, each with a delivery.
- * It takes half an hour and 40 GB. Results: docs/decisions/jobs-and-webhooks.md.
+ * `node test/bench/outbox-at-scale.ts <URL of a superuser in an empty database> [events]`, 20,000,000 if left out, each with a
+ * delivery. It takes half an hour and 40 GB. Results: docs/decisions/jobs-and-webhooks.md.
  */
 import { deleteExpired } from '../../pkg/events/retention.ts';
 import { systemClock } from '../../pkg/runtime/clock.ts';
@@ -76,7 +76,9 @@ async function fill(): Promise<void> {
   );
   const session = `SET maintenance_work_mem = '256MB'`;
   for (const { name, definition } of indexes)
-    await timed(`index ${name}`, () => owner.transaction(async (tx) => void (await tx.query(session), await tx.query(definition))));
+    await timed(`index ${name}`, () =>
+      owner.transaction(async (tx) => void (await tx.query(session), await tx.query(definition))),
+    );
   for (const { table, name, definition, kind } of constraints.toReversed())
     await timed(`constraint ${name}`, () =>
       owner.query(`ALTER TABLE ${table} ADD CONSTRAINT ${name} ${definition}${kind === 'f' ? ' NOT VALID' : ''}`),
@@ -90,7 +92,8 @@ async function fill(): Promise<void> {
 
 /** The oldest first; a thirty-first of them is past its time. */
 async function insertAll(statement: (from: number, to: number) => string): Promise<void> {
-  for (let from = 1; from <= EVENTS; from += PER_STATEMENT) await owner.query(statement(from, Math.min(EVENTS, from + PER_STATEMENT - 1)));
+  for (let from = 1; from <= EVENTS; from += PER_STATEMENT)
+    await owner.query(statement(from, Math.min(EVENTS, from + PER_STATEMENT - 1)));
 }
 
 function tenantOf(n: string): string {
@@ -136,16 +139,22 @@ async function look(when: string): Promise<void> {
     await plan(`a lease of 72 rows of ${role}`, (plans) =>
       store(plans).lease([{ tenant: role, most: 72, held: 0 }], { perTenant: 8, seconds: 4 }),
     );
-    await owner.query('UPDATE carrel.deliveries SET leased_until = NULL, fence = NULL WHERE tenant = $1 AND due_at IS NOT NULL', [role]);
+    await owner.query('UPDATE carrel.deliveries SET leased_until = NULL, fence = NULL WHERE tenant = $1 AND due_at IS NOT NULL', [
+      role,
+    ]);
   }
-  await plan('a look for full outboxes', (plans) => explained(worker, plans).query('SELECT tenant, deleted FROM carrel.trim_outbox()'));
+  await plan('a look for full outboxes', (plans) =>
+    explained(worker, plans).query('SELECT tenant, deleted FROM carrel.trim_outbox()'),
+  );
   await plan('a count of a tenant of a twentieth', (plans) =>
     explained(owner, plans).query(`SELECT carrel.outbox_counted('${BIG}', 10000000, now() + interval '1 min')`),
   );
   await plan('how many are due', (plans) => store(plans).statistics());
   const query = (of: object) => DeliveryQuery.parse(of);
   await plan('the newest 50 of a webhook', (plans) => listDeliveries(explained(tenant, plans), WEBHOOK, query({})));
-  await plan('the newest 50 that failed', (plans) => listDeliveries(explained(tenant, plans), WEBHOOK, query({ status: 'failed' })));
+  await plan('the newest 50 that failed', (plans) =>
+    listDeliveries(explained(tenant, plans), WEBHOOK, query({ status: 'failed' })),
+  );
   await plan('statistics of a webhook', (plans) => statisticsOf(explained(tenant, plans), WEBHOOK).catch(() => null));
   await plan('due of a webhook', (plans) => dueOf(explained(tenant, plans), WEBHOOK, 16));
   const ago = (d: number): string => new Date(Date.now() - d * 86_400_000).toISOString();
@@ -196,7 +205,9 @@ function explained(sql: Sql, plans: Plan[]): Sql {
     query: async (text, params) => {
       if (/to_regclass/.test(text)) return sql.query(text, params);
       const [row] = await sql.query<{
-        'QUERY PLAN': [{ Plan: PlanNode & { 'Actual Rows': number }; 'Execution Time': number; Triggers: readonly { Time: number }[] }];
+        'QUERY PLAN': [
+          { Plan: PlanNode & { 'Actual Rows': number }; 'Execution Time': number; Triggers: readonly { Time: number }[] },
+        ];
       }>(`EXPLAIN (ANALYZE, BUFFERS, FORMAT JSON) ${text}`, params);
       const [of] = row?.['QUERY PLAN'] ?? [];
       if (!of) throw new Error('no plan');
@@ -214,7 +225,8 @@ function explained(sql: Sql, plans: Plan[]): Sql {
 
 function scansOf(node: PlanNode): string[] {
   const { 'Node Type': type, 'Index Name': index, 'Relation Name': table, Plans = [] } = node;
-  const own = /Scan/.test(type) && !/CTE|Function|Subquery|WorkTable|Bitmap Heap/.test(type) ? [index ?? `${type} of ${table}`] : [];
+  const own =
+    /Scan/.test(type) && !/CTE|Function|Subquery|WorkTable|Bitmap Heap/.test(type) ? [index ?? `${type} of ${table}`] : [];
   return [...own, ...(type === 'Sort' ? ['sort'] : []), ...Plans.flatMap(scansOf)];
 }
 

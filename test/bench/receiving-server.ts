@@ -1,4 +1,6 @@
-/** A webhook receiver as a program: takes everything, and tells its parent how many it has taken so far whenever that is asked. */
+/**
+ * A webhook receiver as a program: takes everything, and tells its parent how many it has taken so far whenever that is asked.
+ */
 import { createServer } from 'node:http';
 
 let taken = 0;

@@ -56,7 +56,9 @@ async function repairs(): Promise<Line> {
   }
 }
 
-/** A purge whose worker is killed, from the next worker's start until nothing is left. The control is the same purge undisturbed. */
+/**
+ * A purge whose worker is killed, from the next worker's start until nothing is left. The control is the same purge undisturbed.
+ */
 async function takeOver(): Promise<Line> {
   const platform = await startPlatform();
   let worker = await startWorkerProcess(platform);

@@ -54,7 +54,8 @@ export function table(rows: readonly Row[], withBase: boolean): string {
   const widths = used.map((_, column) => Math.max(3, ...cells.map((row) => row[column]?.length ?? 0)));
   return cells
     .map(
-      (row, at) => `| ${widths.map((width, column) => (at === 1 ? '-'.repeat(width) : (row[column] ?? '').padEnd(width))).join(' | ')} |\n`,
+      (row, at) =>
+        `| ${widths.map((width, column) => (at === 1 ? '-'.repeat(width) : (row[column] ?? '').padEnd(width))).join(' | ')} |\n`,
     )
     .join('');
 }

@@ -12,7 +12,10 @@ const LARGE = { members: 100_000, page: 500, mostMib: 64 };
 const LOOK_MS = 100;
 const CONTAINER = 'application/vnd.ims.lti-nrps.v2.membershipcontainer+json';
 
-/** Members a second of a roster that is taken over as it was, beside reading and parsing the same pages; and what a worker needs for a large one. */
+/**
+ * Members a second of a roster that is taken over as it was, beside reading and parsing the same pages; and what a worker needs
+ * for a large one.
+ */
 export async function rosters(platform: TestPlatform): Promise<Line[]> {
   const tenant = await platform.tenant();
   const at = await registeredLms(tenant);

@@ -19,7 +19,10 @@ const LIMIT = 50;
 const FILES = 1_000_000;
 const P95_MS = 50;
 
-/** Searches a second among a million names: of a word that all have, and of one that few have, beside the statement that finds them. */
+/**
+ * Searches a second among a million names: of a word that all have, and of one that few have, beside the statement that finds
+ * them.
+ */
 export async function search(stores: TestStores): Promise<Line[]> {
   const tenant = await startTenant({ stores });
   const port = await freePort();

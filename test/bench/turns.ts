@@ -6,7 +6,8 @@ import type { Line } from './measure.ts';
 import type { Turn } from './turn.ts';
 
 /**
- * A bench runs in a process of its own for each checkout (run.ts), and only one of them runs at any moment: each goes on to its next
+ * A bench runs in a process of its own for each checkout (run.ts), and only one of them runs at any moment: each goes on to its
+ * next
  * `byTurns`, waits there, and gets its turns from here. So two checkouts are measured alternately beside the same control.
  */
 
@@ -27,7 +28,10 @@ export interface Checkout {
 /** A bench's lines; a checkout that cannot run it says why. */
 export type Outcome = { readonly lines: Line[] } | { readonly failure: string };
 
-/** The bench of each checkout, with the control of the first; ends when the first has failed. `mostRounds` as in `make bench ROUNDS=`. */
+/**
+ * The bench of each checkout, with the control of the first; ends when the first has failed. `mostRounds` as in `make bench
+ * ROUNDS=`.
+ */
 export async function runBench(name: string, checkouts: readonly Checkout[], mostRounds: number): Promise<Outcome[]> {
   const all = checkouts.map((checkout) => new BenchProcess(name, checkout));
   try {

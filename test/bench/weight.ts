@@ -33,7 +33,9 @@ interface Running {
   stop(): Promise<void>;
 }
 
-/** How soon a server is ready and how much memory it takes while nobody uses it, beside a Koa that connects to the same stores. */
+/**
+ * How soon a server is ready and how much memory it takes while nobody uses it, beside a Koa that connects to the same stores.
+ */
 export async function weight(stores: TestStores): Promise<Line[]> {
   const tenant = await startTenant({ stores });
   const [ours, control] = [server(tenant), koa(tenant, stores)];
@@ -108,7 +110,8 @@ async function start(program: Program): Promise<Running> {
   });
   const ended = once(child, 'exit');
   while (!(await listens(port))) {
-    if (child.exitCode !== null || performance.now() - started > READY_WITHIN_MS) throw new Error(`${program.file} did not become ready`);
+    if (child.exitCode !== null || performance.now() - started > READY_WITHIN_MS)
+      throw new Error(`${program.file} did not become ready`);
     await sleep(POLL_MS);
   }
   const startMs = performance.now() - started;

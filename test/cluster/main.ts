@@ -1,6 +1,7 @@
 /**
- * `make e2e-kind` runs it after `make kind-up`: what a person does on a cluster where Carrel is installed, the cluster that KUBECONFIG names. `make test-node`
- * does the same on its own cluster. The last line is `e2e-kind: passed` with the time, or what failed; exit 1 then.
+ * `make e2e-kind` runs it after `make kind-up`: what a person does on a cluster where Carrel is installed, the cluster that
+ * KUBECONFIG names. `make test-node` does the same on its own cluster. The last line is `e2e-kind: passed` with the time, or what
+ * failed; exit 1 then.
  */
 import { execFileSync } from 'node:child_process';
 import { mkdirSync, mkdtempSync, rmSync, symlinkSync } from 'node:fs';

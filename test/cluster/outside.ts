@@ -11,8 +11,8 @@ const FORWARDING = /^Forwarding from (127\.0\.0\.1:\d+) /;
 const FORWARD_MS = 30_000;
 
 /**
- * What a person does on any cluster where Carrel is installed, with kubectl alone: a Tenant under restricted pod security, sign-in, upload, download, and
- * the end with its data. It leaves nothing.
+ * What a person does on any cluster where Carrel is installed, with kubectl alone: a Tenant under restricted pod security,
+ * sign-in, upload, download, and the end with its data. It leaves nothing.
  */
 export async function worksFromOutside(where: Platform): Promise<void> {
   const [namespace, name] = [uniqueName('outside'), uniqueName('t')];
@@ -53,7 +53,15 @@ async function filesGoBothWays(where: Platform, namespace: string, name: string,
 
 /** A local address that leads to the tenant's Service, through the API server. */
 async function forwardTo(where: Platform, namespace: string, name: string): Promise<{ address: string; end(): void }> {
-  const args = ['--kubeconfig', join(where.stateDirectory, 'kubeconfig'), 'port-forward', '-n', namespace, `service/${name}`, ':80'];
+  const args = [
+    '--kubeconfig',
+    join(where.stateDirectory, 'kubeconfig'),
+    'port-forward',
+    '-n',
+    namespace,
+    `service/${name}`,
+    ':80',
+  ];
   const child = spawn(join(where.stateDirectory, 'bin/kubectl'), args, { stdio: ['ignore', 'pipe', 'pipe'] });
   const late = setTimeout(() => child.kill(), FORWARD_MS);
   const said: string[] = [];

@@ -17,7 +17,17 @@ const freshPlatform = async (): Promise<Platform> => {
 /** The platform of the other tests, beside which these stand. */
 const others = await platform();
 const ONLY = ['--only', 'platform'];
-const PROGRAMS = ['postgres', 'valkey', 'valkey-queue', 'versitygw', 'etcd', 'kube-apiserver', 'kube-controller-manager', 'node', 'router'];
+const PROGRAMS = [
+  'postgres',
+  'valkey',
+  'valkey-queue',
+  'versitygw',
+  'etcd',
+  'kube-apiserver',
+  'kube-controller-manager',
+  'node',
+  'router',
+];
 const pidOf = (where: Platform, program: string): number =>
   Number.parseInt(readFileSync(join(where.stateDirectory, 'run', `${program}.pid`), 'utf8'), 10);
 
@@ -155,20 +165,26 @@ test('a state file that cannot be recreated is reported in one line that says wh
   expect(ran.stderr).not.toContain('    at ');
 });
 
-test.each([['nonsense'], ['up', '--nonsense'], ['logs', 'nonsense']])('carrel %s is refused with a line that helps', async (...args) => {
-  const ran = await carrel(others, args);
+test.each([['nonsense'], ['up', '--nonsense'], ['logs', 'nonsense']])(
+  'carrel %s is refused with a line that helps',
+  async (...args) => {
+    const ran = await carrel(others, args);
 
-  expect(ran.code).not.toBe(0);
-  expect(ran.stderr).not.toContain('    at ');
-  expect(ran.stderr.trim()).not.toBe('');
-});
+    expect(ran.code).not.toBe(0);
+    expect(ran.stderr).not.toContain('    at ');
+    expect(ran.stderr.trim()).not.toBe('');
+  },
+);
 
-test.each([[], ['up'], ['down'], ['status'], ['clean'], ['restart'], ['logs']])('carrel %s --help says what it does', async (...args) => {
-  const ran = await carrel(others, [...args, '--help']);
+test.each([[], ['up'], ['down'], ['status'], ['clean'], ['restart'], ['logs']])(
+  'carrel %s --help says what it does',
+  async (...args) => {
+    const ran = await carrel(others, [...args, '--help']);
 
-  expect(ran.code).toBe(0);
-  expect(ran.stdout).toMatch(/Usage: carrel/);
-});
+    expect(ran.code).toBe(0);
+    expect(ran.stdout).toMatch(/Usage: carrel/);
+  },
+);
 
 const environmentOf = (pid: string): string => read(`/proc/${pid}/environ`);
 

@@ -63,7 +63,11 @@ test(`a folder of 220 files, one of ${BIG_MIB} MiB, goes up and comes down with 
 
   for (const name of names) {
     const answer = await upload(name, parent.id);
-    expect({ name, status: answer.status, body: answer.body }).toMatchObject({ name, status: 201, body: { name: name.normalize('NFC') } });
+    expect({ name, status: answer.status, body: answer.body }).toMatchObject({
+      name,
+      status: 201,
+      body: { name: name.normalize('NFC') },
+    });
     uploaded.push(answer.body);
   }
   const wrong: string[] = [];
@@ -77,8 +81,8 @@ test(`a folder of 220 files, one of ${BIG_MIB} MiB, goes up and comes down with 
   expect(names).toHaveLength(221);
   expect(wrong).toEqual([]);
   expect(Math.max(...uploaded.map(({ size }) => size))).toBe((await stat(join(folder, 'big.bin'))).size);
-  // docs/design/testing.md asks for less than 64 MiB, whatever the size; the peak also holds what the engine has not yet given back: 75 MiB on a
-  // quiet machine. A file that is held whole costs its size.
+  // docs/design/testing.md asks for less than 64 MiB, whatever the size; the peak also holds what the engine has not yet given
+  // back: 75 MiB on a quiet machine. A file that is held whole costs its size.
   expect(grown).toBeLessThan(160 * 2 ** 20);
 }, 900_000);
 
@@ -86,7 +90,8 @@ test('a trashed file is not listed, and restore brings it back', async () => {
   const { body: parent } = await tenant.admin.post('/folders', { name: 'Trash test' });
   const [name = ''] = await readdir(folder);
   const { body: file } = await upload(name, parent.id);
-  const listed = async (): Promise<number> => (await tenant.admin.get('/files', { query: { folder_id: parent.id } })).body.data.length;
+  const listed = async (): Promise<number> =>
+    (await tenant.admin.get('/files', { query: { folder_id: parent.id } })).body.data.length;
 
   expect(await listed()).toBe(1);
   expect((await tenant.admin.delete(`/files/${file.id}`)).status).toBe(204);

@@ -9,7 +9,10 @@ import { abuseRedis } from '../support/hostile-redis.ts';
 import { startReceiver } from '../support/receiver.ts';
 import { waitFor } from '../support/wait.ts';
 
-/** Two tenants, and every key that one of them holds, tried on the other for real. The router's Gateway exposes both, so they share the API host. */
+/**
+ * Two tenants, and every key that one of them holds, tried on the other for real. The router's Gateway exposes both, so they
+ * share the API host.
+ */
 const where = await platform();
 const exposure = { type: 'Gateway', gateway: { name: 'carrel', namespace: 'carrel-system' } };
 let ours: DemoTenant;
@@ -35,7 +38,13 @@ async function database(tenant: DemoTenant): Promise<{ client: pg.Client; role: 
 async function storage(tenant: DemoTenant): Promise<{ client: S3Client; bucket: string }> {
   const values = await secretValues(where, tenant.namespace, `${tenant.name}-storage`);
   const { endpoint = '', bucket = '', accessKeyId = '', secretAccessKey = '', region = 'us-east-1' } = values;
-  const client = new S3Client({ endpoint, region, forcePathStyle: true, credentials: { accessKeyId, secretAccessKey }, maxAttempts: 1 });
+  const client = new S3Client({
+    endpoint,
+    region,
+    forcePathStyle: true,
+    credentials: { accessKeyId, secretAccessKey },
+    maxAttempts: 1,
+  });
   return { client, bucket };
 }
 
@@ -100,7 +109,9 @@ test("a tenant's SQL role reads and writes its own schema, and nothing of anothe
   expect(await refused('CREATE TABLE mine (id int)')).toBe('42501');
   expect(await refused('CREATE TABLE public.mine (id int)')).toBe('42501');
   expect(await refused('CREATE SCHEMA mine')).toBe('42501');
-  expect(await refused(`INSERT INTO carrel.work (tenant, kind, payload) VALUES ('${other.role}', 'clear_cache', '{}')`)).toBe('42501');
+  expect(await refused(`INSERT INTO carrel.work (tenant, kind, payload) VALUES ('${other.role}', 'clear_cache', '{}')`)).toBe(
+    '42501',
+  );
   expect((await mine.client.query('SELECT DISTINCT tenant FROM carrel.work WHERE tenant <> current_user')).rows).toEqual([]);
   await Promise.all([mine.client.end(), other.client.end()]);
 });

@@ -46,9 +46,15 @@ async function scraped(program: string): Promise<(Metric & { readonly series: nu
   return [...text.matchAll(/^# TYPE (\w+) (\w+)/gm)]
     .filter(([, name = '']) => !/^(process|nodejs)_/.test(name))
     .map(([, name = '', type]) => {
-      const series = [...text.matchAll(new RegExp(`^${name}${type === 'histogram' ? '_(?:bucket|sum|count)' : ''}\\{([^}]*)\\} `, 'gm'))];
+      const series = [
+        ...text.matchAll(new RegExp(`^${name}${type === 'histogram' ? '_(?:bucket|sum|count)' : ''}\\{([^}]*)\\} `, 'gm')),
+      ];
       const labels = series.flatMap(([, inside = '']) => [...inside.matchAll(/(\w+)="/g)].map(([, label = '']) => label));
-      return { name, labels: [...new Set(labels)].filter((label) => !['program', 'le'].includes(label)).toSorted(), series: series.length };
+      return {
+        name,
+        labels: [...new Set(labels)].filter((label) => !['program', 'le'].includes(label)).toSorted(),
+        series: series.length,
+      };
     });
 }
 

@@ -1,7 +1,15 @@
 import { afterAll, expect, test } from '@jest/globals';
 import type { HttpRoute } from '../../pkg/kube/gateway-api.ts';
 import { Api } from '../support/api.ts';
-import { conditionOf, demoTenant, signIn, tenantObject, uniqueName, waitReady, type TenantObject } from '../support/demo-tenant.ts';
+import {
+  conditionOf,
+  demoTenant,
+  signIn,
+  tenantObject,
+  uniqueName,
+  waitReady,
+  type TenantObject,
+} from '../support/demo-tenant.ts';
 import { apply, carrel, getJson, kubectl, kubectlFollow, kubectlOk, platform, secretValues } from '../support/platform.ts';
 import { waitFor } from '../support/wait.ts';
 
@@ -41,7 +49,8 @@ test('a Tenant with its LtiRegistration and Webhook, applied together in a new n
     },
   );
 
-  for (const resource of ['tenant/biology', 'ltiregistration/moodle', 'webhook/archive']) await waitReady(where, namespace, resource);
+  for (const resource of ['tenant/biology', 'ltiregistration/moodle', 'webhook/archive'])
+    await waitReady(where, namespace, resource);
   const { admin, anonymous, apiUrl } = await signIn(where, namespace, 'biology');
 
   expect(apiUrl).toMatch(/^http:\/\/bio-[0-9a-f]{8}\.localhost:\d+\/api\/v1$/);
@@ -99,10 +108,17 @@ test('carrel doctor looks at the whole platform and says which Tenant needs some
     { apiVersion: 'v1', kind: 'Namespace', metadata: { name: namespace } },
     tenantObject(namespace, name, { database: { shard: 'moon' } }),
   );
-  await waitFor('the refusal', async () => (await conditionOf(where, namespace, `tenant/${name}`, 'Ready'))?.reason === 'ShardUnknown');
+  await waitFor(
+    'the refusal',
+    async () => (await conditionOf(where, namespace, `tenant/${name}`, 'Ready'))?.reason === 'ShardUnknown',
+  );
 
   const rotate = (...args: string[]) => carrel(where, ['keys', 'rotate', ...args, '-n', namespace]);
-  const [{ code, stdout }, unknown, missing] = await Promise.all([carrel(where, ['doctor']), rotate(name, 'password'), rotate('nobody')]);
+  const [{ code, stdout }, unknown, missing] = await Promise.all([
+    carrel(where, ['doctor']),
+    rotate(name, 'password'),
+    rotate('nobody'),
+  ]);
 
   expect(stdout).toMatch(
     /^shard main +ok +PostgreSQL \d+\S*, \d+ tenants?\nRedis of the tenants +ok +version \d\S*, allkeys-lfu\nRedis of the queues +ok +version \d\S*, noeviction\nobject store +ok +/,
@@ -112,7 +128,10 @@ test('carrel doctor looks at the whole platform and says which Tenant needs some
   );
   expect(stdout).toMatch(new RegExp(`WRONG +${namespace}/${name}: ShardUnknown: `));
   expect([code, stdout]).toEqual([1, expect.stringMatching(/\n\d+ things? (?:is|are) wrong\.\n$/)]);
-  expect([unknown.code, unknown.stderr]).toEqual([1, 'carrel: password is none of database, redis, storage, signing, data, all\n']);
+  expect([unknown.code, unknown.stderr]).toEqual([
+    1,
+    'carrel: password is none of database, redis, storage, signing, data, all\n',
+  ]);
   expect([missing.code, missing.stderr]).toEqual([1, `carrel: there is no Tenant nobody in namespace ${namespace}\n`]);
 });
 
@@ -280,7 +299,11 @@ test('a slug that another namespace has is refused with a condition that names i
   const namespace = uniqueName('other');
   namespaces.push(namespace);
 
-  await apply(where, { apiVersion: 'v1', kind: 'Namespace', metadata: { name: namespace } }, tenantObject(namespace, 'late', { slug }));
+  await apply(
+    where,
+    { apiVersion: 'v1', kind: 'Namespace', metadata: { name: namespace } },
+    tenantObject(namespace, 'late', { slug }),
+  );
   const condition = await waitFor('Accepted=False', async () => {
     const accepted = await conditionOf(where, namespace, 'tenant/late', 'Accepted');
     return accepted?.status === 'False' && accepted;

@@ -12,7 +12,10 @@ const SEED = Number(process.env.SEED ?? (isLong ? Date.now() % 1_000_000 : 1));
 const BOUND_MS = 1_000;
 /** Every so many cancellations the worker is killed just before. */
 const KILL_EVERY = 4;
-/** The short run stands beside whatever else the machine does, which may stand still for a while. Where cancellations wait for the items, most are late. */
+/**
+ * The short run stands beside whatever else the machine does, which may stand still for a while. Where cancellations wait for the
+ * items, most are late.
+ */
 const LATE_MAX = isLong ? 0 : 1;
 /** What is done item by item takes longer, so it is cancelled among its first items. */
 const SLOW_POINTS = 300;
@@ -47,7 +50,10 @@ const KINDS: readonly Kind[] = [
   {
     operation: 'set_metadata',
     points: ITEMS,
-    make: async (_person, name) => ({ given: { key: name, value: 'v' }, done: () => count('file_metadata WHERE key = $1', name) }),
+    make: async (_person, name) => ({
+      given: { key: name, value: 'v' },
+      done: () => count('file_metadata WHERE key = $1', name),
+    }),
   },
   {
     operation: 'grant',

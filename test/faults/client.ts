@@ -4,7 +4,8 @@ import { type Account, type Done, expectStatus, PatientClient } from './patient-
 import type { Seeded } from './seeded.ts';
 
 /**
- * Somebody who works by the REST API: uploads, new versions, renames and deletions of own files, creation and change of users, one after the other.
+ * Somebody who works by the REST API: uploads, new versions, renames and deletions of own files, creation and change of users,
+ * one after the other.
  */
 export class Client {
   readonly #name: string;
@@ -17,7 +18,14 @@ export class Client {
   readonly #users: string[] = [];
 
   /** `pace` resolves when the next change may begin. */
-  constructor(options: { name: string; url: string; account: Account; random: Seeded; log: ChangeLog; pace?: () => Promise<unknown> }) {
+  constructor(options: {
+    name: string;
+    url: string;
+    account: Account;
+    random: Seeded;
+    log: ChangeLog;
+    pace?: () => Promise<unknown>;
+  }) {
     this.#name = options.name;
     this.#client = new PatientClient(options);
     this.#random = options.random;
@@ -53,7 +61,9 @@ export class Client {
   async #upload(): Promise<void> {
     const name = `${this.#newName()}.bin`;
     const file = randomBytes(this.#random.between(0, 20_000));
-    const { reply, isDoubtful } = await this.#insist('an upload', (api, headers) => api.upload('/files', { file, name, headers }));
+    const { reply, isDoubtful } = await this.#insist('an upload', (api, headers) =>
+      api.upload('/files', { file, name, headers }),
+    );
     // The file stands from a try whose answer was lost; no reply named its id.
     if (isDoubtful && reply.status === 409) return void (this.#log.lost += 1);
     expectStatus('an upload', reply, 201);
@@ -100,7 +110,9 @@ export class Client {
 
   async #renameUser(id: string): Promise<void> {
     const display_name = this.#newName();
-    const { reply } = await this.#insist('a change of a user', (api, headers) => api.patch(`/users/${id}`, { display_name }, { headers }));
+    const { reply } = await this.#insist('a change of a user', (api, headers) =>
+      api.patch(`/users/${id}`, { display_name }, { headers }),
+    );
     expectStatus('a change of a user', reply, 200);
     this.#log.acknowledged.push({ event: 'user.updated', data: { id, display_name }, lists: 'display_name' });
   }

@@ -11,7 +11,10 @@ import { invariantFaults } from '../support/invariants.ts';
 import type { ArrivedEvent, Arrivals } from './arrivals.ts';
 import type { AwaitedEvent } from './change-log.ts';
 
-/** What is due one day, and left until then: what is in the trash, old versions, the next check, exports, archives of imports, jobs of people, schedules. */
+/**
+ * What is due one day, and left until then: what is in the trash, old versions, the next check, exports, archives of imports,
+ * jobs of people, schedules.
+ */
 export const LATER_KINDS: readonly string[] = [
   EMPTY_TRASH.kind,
   EXPIRE_VERSIONS.kind,
@@ -28,9 +31,14 @@ export const LATER_KINDS: readonly string[] = [
  * - the event of every acknowledged change has arrived, with the right name and data;
  * - every event that was written has arrived with the bytes that were written, and nothing else has;
  * - rows and events tell the same story: each file, version, deletion and person has its one event, acknowledged or not;
- * - no delivery is left, and no work but that which empties the trash and deletes old versions one day, and rows, quotas and objects fit together.
+ * - no delivery is left, and no work but that which empties the trash and deletes old versions one day, and rows, quotas and
+ *   objects fit together.
  */
-export async function inconsistencies(tenant: TestTenant, acknowledged: readonly AwaitedEvent[], arrivals: Arrivals): Promise<string[]> {
+export async function inconsistencies(
+  tenant: TestTenant,
+  acknowledged: readonly AwaitedEvent[],
+  arrivals: Arrivals,
+): Promise<string[]> {
   const arrived = [...arrivals.taken.values()];
   return [
     ...arrivals.faults,
@@ -70,7 +78,10 @@ interface FileRow {
   isTrashed: boolean;
 }
 
-/** Every change of these tests is one event, so rows and events must agree one by one: what was deleted and restored has an event of each. */
+/**
+ * Every change of these tests is one event, so rows and events must agree one by one: what was deleted and restored has an event
+ * of each.
+ */
 async function storyFaults({ db }: TestTenant, arrived: readonly ArrivedEvent[]): Promise<string[]> {
   const faults: string[] = [];
   const byId = Map.groupBy(arrived, ({ data }) => String(data.id));
@@ -100,7 +111,8 @@ async function storyFaults({ db }: TestTenant, arrived: readonly ArrivedEvent[])
   );
   for (const { id, name } of users) {
     count(id, 1, 'was created', ({ event }) => event === 'user.created');
-    if (!byId.get(id)?.some(({ data }) => data.display_name === name)) faults.push(`${id} is called ${name}, and no event says so`);
+    if (!byId.get(id)?.some(({ data }) => data.display_name === name))
+      faults.push(`${id} is called ${name}, and no event says so`);
   }
   return faults;
 }

@@ -5,7 +5,10 @@ import { workerMib } from '../support/resident.ts';
 import { waitFor } from '../support/wait.ts';
 import { platformTenant, workerSuite } from '../support/worker-suite.ts';
 
-/** `make faults`: 50,000 entries, 100,000 empty folders, and 2,048 MiB. The first measurement of a process holds what it learns once, so a small export goes before. */
+/**
+ * `make faults`: 50,000 entries, 100,000 empty folders, and 2,048 MiB. The first measurement of a process holds what it learns
+ * once, so a small export goes before.
+ */
 const ENTRIES = Number(process.env.EXPORT_ENTRIES ?? 500);
 const FOLDERS = Number(process.env.EXPORT_FOLDERS ?? 500);
 const SIZE_MIB = Number(process.env.EXPORT_MIB ?? 256);

@@ -7,7 +7,10 @@ import { range, waitFor } from '../support/wait.ts';
 import { addWebhook } from '../support/webhooks.ts';
 import { median, timeOfDelivery } from './latency.ts';
 
-/** How the neighbour's receiver is dead: nobody listens, or it takes each delivery and never answers; then it stands at the quiet one's own host. */
+/**
+ * How the neighbour's receiver is dead: nobody listens, or it takes each delivery and never answers; then it stands at the quiet
+ * one's own host.
+ */
 export type Death = 'refuses' | 'stalls';
 
 /** In ms from the event to the receiver. */
@@ -33,7 +36,10 @@ export interface FairnessOptions {
   readonly until?: (round: Round) => boolean;
 }
 
-/** How long a tenant's events take to their receiver, by turns alone and beside neighbours with `waiting` deliveries each for a dead receiver. */
+/**
+ * How long a tenant's events take to their receiver, by turns alone and beside neighbours with `waiting` deliveries each for a
+ * dead receiver.
+ */
 export async function measureFairness(options: FairnessOptions): Promise<Fairness> {
   const { waiting, rounds: wanted, death, percent = 99, neighbours = 1, until = () => false } = options;
   const pace = { events: 200, everyMs: 20, percent };

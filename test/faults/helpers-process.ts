@@ -5,7 +5,10 @@ import { freePort } from '../support/ports.ts';
 import { waitFor } from '../support/wait.ts';
 import type { Program } from './kept.ts';
 
-/** The helpers of the product, cmd/helpers/main.ts, at a port that stays the same, with their own libraries only. Resolves when they are ready. */
+/**
+ * The helpers of the product, cmd/helpers/main.ts, at a port that stays the same, with their own libraries only. Resolves when
+ * they are ready.
+ */
 export async function startHelpersProcess(port: number): Promise<Program & { signal(signal: 'SIGSTOP' | 'SIGCONT'): void }> {
   const opsPort = await freePort();
   const child = spawn(process.execPath, ['cmd/helpers/main.ts'], {

@@ -7,14 +7,17 @@ import { range, waitFor } from '../support/wait.ts';
 import { platformTenant, workerSuite } from '../support/worker-suite.ts';
 import { zipBytes } from '../support/zip-bytes.ts';
 
-/** `make faults`: 50,000 entries, and 4,096 MiB. The first measurement of a process holds what it learns once, so a small import goes before. */
+/**
+ * `make faults`: 50,000 entries, and 4,096 MiB. The first measurement of a process holds what it learns once, so a small import
+ * goes before.
+ */
 const ENTRIES = Number(process.env.IMPORT_ENTRIES ?? 500);
 const MIB = Number(process.env.IMPORT_MIB ?? 256);
 const LIMIT_MS = 3_600_000;
 const CHUNK = 1024 ** 2;
 /**
- * Of both processes together: 47 to 89 MiB, whatever the size of the archive. One that is held costs its size more, so beside other tests, whose load delays
- * the collection of garbage, more is allowed.
+ * Of both processes together: 47 to 89 MiB, whatever the size of the archive. One that is held costs its size more, so beside
+ * other tests, whose load delays the collection of garbage, more is allowed.
  */
 const GROWTH_MAX_MIB = process.env.IMPORT_MIB === undefined ? 160 : 96;
 
@@ -24,7 +27,10 @@ const tenant = platformTenant(platform);
 const readerMib = (): number => residentMib('reader.main', (parent) => isThis(statusOf(parent, 'PPid'))) ?? 0;
 
 /** Requests an import, and gives how much the worker and the reader had at most until its end. */
-async function peaksOf(file: Buffer | Readable, bytes?: number): Promise<{ worker: number; reader: number; result: { files: number } }> {
+async function peaksOf(
+  file: Buffer | Readable,
+  bytes?: number,
+): Promise<{ worker: number; reader: number; result: { files: number } }> {
   const { api } = await tenant.user({ storage_quota: 20 * 1024 ** 3 });
   const { body } = await api.upload('/imports', { name: 'a.zip', file, ...(bytes === undefined ? {} : { bytes }) });
   const peaks = { worker: 0, reader: 0 };

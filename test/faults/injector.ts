@@ -12,7 +12,16 @@ const BACK_MS = 60_000;
 /** What its helper may do that the next attempt does not meet. */
 const FAULTS_THAT_PASS = ['drops the connection', 'answers 500', 'answers 503 with Retry-After'] as const;
 
-type Target = 'receiver' | 'worker' | 'server' | 'valkey' | 'valkey-queue' | 'postgres' | 'versitygw' | 'helpers' | 'helper of its own';
+type Target =
+  | 'receiver'
+  | 'worker'
+  | 'server'
+  | 'valkey'
+  | 'valkey-queue'
+  | 'postgres'
+  | 'versitygw'
+  | 'helpers'
+  | 'helper of its own';
 
 interface Fault {
   readonly name: string;
@@ -141,7 +150,11 @@ function faultsOf({ platform, receiver, worker, server, withObjects = false, hel
   };
   const faultsOfObjects = (): Fault[] => {
     const answers = (): Promise<boolean> =>
-      waitFor('the object store', () => fetch(stores.s3.endpoint, { signal: AbortSignal.timeout(1_000) }).then(() => true), BACK_MS);
+      waitFor(
+        'the object store',
+        () => fetch(stores.s3.endpoint, { signal: AbortSignal.timeout(1_000) }).then(() => true),
+        BACK_MS,
+      );
     return [
       {
         name: 'the object store is frozen',

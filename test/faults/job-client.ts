@@ -99,14 +99,25 @@ export class JobClient {
     const empty = await this.#folder(`empty ${mark}`);
     const [sources, spare]: [string[], string[]] = [[], []];
     for (const n of range(FILES)) {
-      sources.push(await this.#upload({ file: Buffer.from(`${mark} ${n}`), name: `${mark}-${n}`, fields: { folder_id: folder } }));
+      sources.push(
+        await this.#upload({ file: Buffer.from(`${mark} ${n}`), name: `${mark}-${n}`, fields: { folder_id: folder } }),
+      );
     }
     for (const n of range(SPARE_FILES))
       spare.push(await this.#upload({ file: Buffer.from(`${mark} spare ${n}`), name: `${mark}-spare-${n}` }));
     const files = range(3).map((n) => ({ name: `${mark}-entry-${n}`, content: `${mark} entry ${n}` }));
     const archive = await this.#upload({ file: zipBytes(files), name: `${mark}.zip` });
     const unpacked = await this.#folder(`unpacked ${mark}`);
-    const made = { folder, empty, sources, spare, archive, unpacked, pdf: await this.#pdf(`${mark}-thesis`), tag: await this.#tag() };
+    const made = {
+      folder,
+      empty,
+      sources,
+      spare,
+      archive,
+      unpacked,
+      pdf: await this.#pdf(`${mark}-thesis`),
+      tag: await this.#tag(),
+    };
     return { ...this.#given, ...made, mark, copies: [], trashed: [] };
   }
 
@@ -125,7 +136,9 @@ export class JobClient {
   }
 
   async #folder(name: string): Promise<string> {
-    const { reply } = await this.#insist('a folder', (api, headers) => api.post('/folders', { name, on_conflict: 'rename' }, { headers }));
+    const { reply } = await this.#insist('a folder', (api, headers) =>
+      api.post('/folders', { name, on_conflict: 'rename' }, { headers }),
+    );
     expectStatus('a folder', reply, 201);
     return reply.body.id;
   }
@@ -156,7 +169,10 @@ export class JobClient {
     const isCanceled = this.#random.between(1, 100) <= CANCELED_PERCENT && (await this.#cancel(id));
     const job = await this.#end(id);
     kind.leaves?.(stage, job);
-    const faults = [...stateFaults(kind, job, isCanceled), ...(isDoubtful ? [] : await this.#effectFaults(kind, stage, job, before))];
+    const faults = [
+      ...stateFaults(kind, job, isCanceled),
+      ...(isDoubtful ? [] : await this.#effectFaults(kind, stage, job, before)),
+    ];
     this.#jobs.faults.push(...faults.map((fault) => `${this.#name}: ${kind.name} ${id}: ${fault}`));
     this.#counted(kind, job.state);
   }
@@ -185,9 +201,10 @@ export class JobClient {
       },
     );
     return waitFor('the items', async () => {
-      const [task] = await db.query<Pick<EndedJob, 'state' | 'error'>>('SELECT state, error_code AS error FROM tasks WHERE uuid = $1', [
-        id,
-      ]);
+      const [task] = await db.query<Pick<EndedJob, 'state' | 'error'>>(
+        'SELECT state, error_code AS error FROM tasks WHERE uuid = $1',
+        [id],
+      );
       const items = await db.query<EndedJob['items'][number]>(
         `SELECT i.target::text AS target, i.target_type AS type, i.state, coalesce(i.result ->> 'copy_id', i.copy::text) AS copy
          FROM task_items i JOIN tasks t ON t.id = i.task_id WHERE t.uuid = $1`,
@@ -246,7 +263,9 @@ export class JobClient {
 function stateFaults({ mayFailBy }: JobKind, { state, error, items }: EndedJob, isCanceled: boolean): string[] {
   const left = items.filter((item) => item.state === 'queued').length;
   const isRight =
-    state === 'succeeded' || (state === 'canceled' && isCanceled) || (state === 'failed' && mayFailBy !== undefined && error === mayFailBy);
+    state === 'succeeded' ||
+    (state === 'canceled' && isCanceled) ||
+    (state === 'failed' && mayFailBy !== undefined && error === mayFailBy);
   return [
     ...(isRight ? [] : [`is ${state}${error === null ? '' : ` by ${error}`}`]),
     ...(state === 'succeeded' && left > 0 ? [`is over, and ${left} items are queued`] : []),

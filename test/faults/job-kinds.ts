@@ -37,7 +37,12 @@ export interface EndedJob {
   readonly state: string;
   /** Code of what it failed by. */
   readonly error: string | null;
-  readonly items: readonly { readonly target: string; readonly type: string; readonly state: string; readonly copy: string | null }[];
+  readonly items: readonly {
+    readonly target: string;
+    readonly type: string;
+    readonly state: string;
+    readonly copy: string | null;
+  }[];
 }
 
 interface Asked {
@@ -131,7 +136,12 @@ const copies = (stage: Stage): readonly string[] => stage.copies;
 const sources = (stage: Stage): readonly string[] => stage.sources;
 const spare = (stage: Stage): readonly string[] => stage.spare;
 
-const batch = (operation: string, of: (stage: Stage) => readonly string[], effect: Effect, given?: (stage: Stage) => object): JobKind => ({
+const batch = (
+  operation: string,
+  of: (stage: Stage) => readonly string[],
+  effect: Effect,
+  given?: (stage: Stage) => object,
+): JobKind => ({
   name: `batch ${operation}`,
   path: () => '/batch',
   body: (stage) => ({

@@ -21,13 +21,20 @@ export interface Pace {
   readonly percent?: number;
 }
 
-/** In ms, from before the transaction that writes an event until the receiver has its delivery; `events` of them, one each `everyMs`. */
+/**
+ * In ms, from before the transaction that writes an event until the receiver has its delivery; `events` of them, one each
+ * `everyMs`.
+ */
 export async function timeOfDelivery(
   { db, redis }: TestTenant,
   receiver: Receiver,
   { events, everyMs, percent = 99 }: Pace,
 ): Promise<number> {
-  const outbox = new Events({ notifier: new WorkerNotifier({ redis, log: silentLogger }), clock: systemClock, random: systemRandom });
+  const outbox = new Events({
+    notifier: new WorkerNotifier({ redis, log: silentLogger }),
+    clock: systemClock,
+    random: systemRandom,
+  });
   const begun = new Map<string, number>();
   const emit = async (id: string): Promise<void> => {
     const now = new Date().toISOString();

@@ -19,7 +19,8 @@ export interface Account {
 }
 
 /**
- * A client of the REST API. What fails by a 5xx, a refused or broken connection or a 429 is sent again with its Idempotency-Key, after a growing pause.
+ * A client of the REST API. What fails by a 5xx, a refused or broken connection or a 429 is sent again with its Idempotency-Key,
+ * after a growing pause.
  */
 export class PatientClient {
   readonly #url: string;
@@ -27,19 +28,35 @@ export class PatientClient {
   readonly #log: Pick<ChangeLog, 'retries' | 'slowestMs' | 'isAbandoned'>;
   #api: Api | undefined;
 
-  constructor({ url, account, log }: { url: string; account: Account; log: Pick<ChangeLog, 'retries' | 'slowestMs' | 'isAbandoned'> }) {
+  constructor({
+    url,
+    account,
+    log,
+  }: {
+    url: string;
+    account: Account;
+    log: Pick<ChangeLog, 'retries' | 'slowestMs' | 'isAbandoned'>;
+  }) {
     this.#url = url;
     this.#account = account;
     this.#log = log;
   }
 
   /** Sends until there is an answer that a repetition would not change. Throws when none comes. */
-  async insist(what: string, key: string, send: (api: Api, headers: { 'idempotency-key': string }) => Promise<ApiReply>): Promise<Done> {
+  async insist(
+    what: string,
+    key: string,
+    send: (api: Api, headers: { 'idempotency-key': string }) => Promise<ApiReply>,
+  ): Promise<Done> {
     const headers = { 'idempotency-key': key };
     const deadline = performance.now() + PATIENCE_MS;
     let isDoubtful = false;
     let last = 'nothing';
-    for (let pause = PAUSE_MS.first; performance.now() < deadline && !this.#log.isAbandoned; pause = Math.min(2 * pause, PAUSE_MS.most)) {
+    for (
+      let pause = PAUSE_MS.first;
+      performance.now() < deadline && !this.#log.isAbandoned;
+      pause = Math.min(2 * pause, PAUSE_MS.most)
+    ) {
       try {
         const reply = await this.#once(what, send, headers);
         if (reply.status < 500 && !isForLater(reply)) return { reply, isDoubtful };

@@ -51,7 +51,9 @@ test(
 
     const peak = await peakOf(MEMBERS);
 
-    process.stderr.write(`  idle ${idle.toFixed(0)} MiB; ${MEMBERS} members ${peak.toFixed(0)} MiB, ${(peak - idle).toFixed(0)} more\n`);
+    process.stderr.write(
+      `  idle ${idle.toFixed(0)} MiB; ${MEMBERS} members ${peak.toFixed(0)} MiB, ${(peak - idle).toFixed(0)} more\n`,
+    );
     expect(peak - idle).toBeLessThan(GROWTH_MAX_MIB);
   },
   LIMIT_MS,

@@ -7,7 +7,8 @@ import { waitFor } from '../support/wait.ts';
 import type { Program } from './kept.ts';
 
 /**
- * The program itself, cmd/server/main.ts, for one tenant, at a port that stays the same. Resolves when it is ready. `log` gets what it writes to its log.
+ * The program itself, cmd/server/main.ts, for one tenant, at a port that stays the same. Resolves when it is ready. `log` gets
+ * what it writes to its log.
  */
 export async function startServerProcess(
   tenant: TestTenant,

@@ -3,7 +3,9 @@ import { TASK_KINDS } from '../../pkg/tasks/tasks.schema.ts';
 import { JOB_CHAINS } from './job-kinds.ts';
 import { soak } from './soak.ts';
 
-/** `make faults` asks for 20,000 changes and 2,000 jobs, each time with other faults, and `SEED=… make faults` for the same again. */
+/**
+ * `make faults` asks for 20,000 changes and 2,000 jobs, each time with other faults, and `SEED=… make faults` for the same again.
+ */
 const isLong = process.env.JOBS !== undefined;
 const NAMES = JOB_CHAINS.flat().map(({ name }) => name);
 const JOBS = Number(process.env.JOBS ?? 2 * NAMES.length);

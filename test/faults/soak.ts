@@ -61,11 +61,17 @@ export interface SoakOptions {
 }
 
 /**
- * Changes and jobs of several tenants by the REST API, while worker, servers, both Redis, Postgres, the object store, a receiver, the helpers, and the
- * helper of one tenant's own suffer at moments that `seed` names. Resolves once everything is quiet, with all that was lost, doubled or does not fit
- * together, of events and of jobs.
+ * Changes and jobs of several tenants by the REST API, while worker, servers, both Redis, Postgres, the object store, a receiver,
+ * the helpers, and the helper of one tenant's own suffer at moments that `seed` names. Resolves once everything is quiet, with
+ * all that was lost, doubled or does not fit together, of events and of jobs.
  */
-export async function soak({ tenants, changes, jobs, seed, progress }: SoakOptions): Promise<Withstood & { readonly jobs: JobLog }> {
+export async function soak({
+  tenants,
+  changes,
+  jobs,
+  seed,
+  progress,
+}: SoakOptions): Promise<Withstood & { readonly jobs: JobLog }> {
   const random = seeded(seed);
   const platform = await startPlatform({ durable: true });
   const log = new JobLog(jobs);
@@ -181,7 +187,15 @@ async function sideOf(platform: TestPlatform, name: string, wanted: number, jobs
     );
   }
   const arrivals = new Arrivals(receiver, SECRET);
-  return { tenant, server, receiver, lms: at.lms, arrivals, changes, work: () => Promise.all(clients.map((client) => client.work())) };
+  return {
+    tenant,
+    server,
+    receiver,
+    lms: at.lms,
+    arrivals,
+    changes,
+    work: () => Promise.all(clients.map((client) => client.work())),
+  };
 }
 
 /** Has a tenant use one helper for all, as the operator does. */
@@ -195,7 +209,12 @@ const useHelper = ({ rows }: TestTenant, url: string): Promise<void> =>
 async function schedulesOf(api: Api, name: string): Promise<ReadonlyMap<string, string>> {
   const made = new Map<string, string>();
   for (const kind of SCHEDULED_KINDS) {
-    const { status, body } = await api.post('/schedules', { name: `${kind} of ${name}`, kind, cron: everyYear(), time_zone: 'UTC' });
+    const { status, body } = await api.post('/schedules', {
+      name: `${kind} of ${name}`,
+      kind,
+      cron: everyYear(),
+      time_zone: 'UTC',
+    });
     if (status !== 201) throw new Error(`POST /schedules: ${status} ${body?.message}`);
     made.set(kind, body.id);
   }
@@ -208,7 +227,13 @@ async function accountOf(tenant: TestTenant): Promise<{ account: Account; userId
 }
 
 /** `count` faults at moments of all that is done. */
-async function breakThings(injector: Injector, count: number, total: number, done: () => number, isOver: () => boolean): Promise<void> {
+async function breakThings(
+  injector: Injector,
+  count: number,
+  total: number,
+  done: () => number,
+  isOver: () => boolean,
+): Promise<void> {
   for (const moment of injector.moments(count, total)) {
     await waitFor(`change or job ${moment} of ${total}`, () => done() >= moment || isOver(), STANDSTILL_MS);
     await waitFor('the end of a fault', () => injector.broken < BROKEN_AT_ONCE, STANDSTILL_MS);

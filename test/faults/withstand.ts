@@ -34,10 +34,15 @@ const PROGRESS_MS = 5_000;
 export const QUIET_MS = { least: 90_000, perChange: 20 };
 
 /**
- * `changes` changes by the REST API from several clients, while receiver, worker, server, Redis and Postgres suffer at moments that `seed` names.
- * Worker and server are the programs themselves. Resolves once everything is quiet, with all that was lost, doubled or does not fit together.
+ * `changes` changes by the REST API from several clients, while receiver, worker, server, Redis and Postgres suffer at moments
+ * that `seed` names. Worker and server are the programs themselves. Resolves once everything is quiet, with all that was lost,
+ * doubled or does not fit together.
  */
-export async function withstand(options: { changes: number; seed: number; progress: (line: string) => void }): Promise<Withstood> {
+export async function withstand(options: {
+  changes: number;
+  seed: number;
+  progress: (line: string) => void;
+}): Promise<Withstood> {
   const random = seeded(options.seed);
   const platform = await startPlatform({ durable: true });
   const receiver = await startReceiver();
@@ -57,7 +62,13 @@ export async function withstand(options: { changes: number; seed: number; progre
     const injector = new Injector({ platform, receiver, worker, server }, random.fork('faults'), options.progress);
     const clients = accounts.map(
       (account, at) =>
-        new Client({ name: `client-${at}`, url: `http://127.0.0.1:${port}/api/v1`, account, random: random.fork(`client ${at}`), log }),
+        new Client({
+          name: `client-${at}`,
+          url: `http://127.0.0.1:${port}/api/v1`,
+          account,
+          random: random.fork(`client ${at}`),
+          log,
+        }),
     );
 
     const started = performance.now();
@@ -118,7 +129,11 @@ export async function untilQuiet(platform: TestPlatform, { db }: TestTenant, lim
   await waitFor('the last delivery', () => none('carrel.deliveries', `state = 'pending'`), limitMs);
   await platform.pool.query(`UPDATE carrel.work SET due_at = now() WHERE kind = 'objects.sweep'`);
   // What was deleted stays in the trash for its time.
-  await waitFor('the last work', () => none('carrel.work', `kind NOT IN (${LATER_KINDS.map((kind) => `'${kind}'`).join()})`), limitMs);
+  await waitFor(
+    'the last work',
+    () => none('carrel.work', `kind NOT IN (${LATER_KINDS.map((kind) => `'${kind}'`).join()})`),
+    limitMs,
+  );
 }
 
 const seconds = (since: number): string => `${Math.round((performance.now() - since) / 1000)} s`;

@@ -1,11 +1,11 @@
 /**
- * `make fuzz [REQUESTS=50000 SEED=1]`: schemathesis (PyPI, pinned in hack/fuzz) reads `/api/v1/openapi.json` and sends requests, valid and not,
- * with tokens of three roles to a server on real back ends. Exit 1 when it finds anything: a 5xx, a status, header or shape that is not declared,
- * a valid request that is refused, an invalid one that is taken. Rounds go by role, each with the next seed, until enough were sent:
- * a round sends some 20,000, so the default asks as all three.
+ * `make fuzz [REQUESTS=50000 SEED=1]`: schemathesis (PyPI, pinned in hack/fuzz) reads `/api/v1/openapi.json` and sends requests,
+ * valid and not, with tokens of three roles to a server on real back ends. Exit 1 when it finds anything: a 5xx, a status, header
+ * or shape that is not declared, a valid request that is refused, an invalid one that is taken. Rounds go by role, each with the
+ * next seed, until enough were sent: a round sends some 20,000, so the default asks as all three.
  *
- * Invariant: a round does not depend on the rounds before it. Each has a tenant of its own, since requests change passwords and roles, and its
- * seed gives its role: `make fuzz REQUESTS=1 SEED=4` is the fourth round alone.
+ * Invariant: a round does not depend on the rounds before it. Each has a tenant of its own, since requests change passwords and
+ * roles, and its seed gives its role: `make fuzz REQUESTS=1 SEED=4` is the fourth round alone.
  */
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
@@ -63,7 +63,10 @@ async function round(role: FuzzedRole, seed: number): Promise<{ requests: number
 
 async function requestsServed({ tenant }: FuzzedTenant): Promise<number> {
   const text = await (await fetch(`${tenant.opsUrl}/metrics`)).text();
-  return [...text.matchAll(/^http_request_duration_seconds_count\{.*\} (\d+)$/gm)].reduce((sum, [, count]) => sum + Number(count), 0);
+  return [...text.matchAll(/^http_request_duration_seconds_count\{.*\} (\d+)$/gm)].reduce(
+    (sum, [, count]) => sum + Number(count),
+    0,
+  );
 }
 
 async function run({ tenant, people, known }: FuzzedTenant, role: FuzzedRole, seed: number): Promise<boolean> {
@@ -83,21 +86,25 @@ async function run({ tenant, people, known }: FuzzedTenant, role: FuzzedRole, se
     'off',
     '--no-color',
   ];
-  const child = spawn(tool, ['--config-file', join(HERE, 'schemathesis.toml'), 'run', `${tenant.apiUrl}/openapi.json`, ...options], {
-    stdio: 'inherit',
-    cwd: scratch, // it writes a cache of its own
-    env: {
-      ...process.env,
-      PYTHONPATH: HERE,
-      PYTHONDONTWRITEBYTECODE: '1',
-      SCHEMATHESIS_HOOKS: 'hooks',
-      CARREL_FUZZ_API: tenant.apiUrl,
-      CARREL_FUZZ_EMAIL: people[role].email,
-      CARREL_FUZZ_PASSWORD: people[role].password,
-      CARREL_FUZZ_SEED: String(seed),
-      CARREL_FUZZ_KNOWN: JSON.stringify(known[role]),
+  const child = spawn(
+    tool,
+    ['--config-file', join(HERE, 'schemathesis.toml'), 'run', `${tenant.apiUrl}/openapi.json`, ...options],
+    {
+      stdio: 'inherit',
+      cwd: scratch, // it writes a cache of its own
+      env: {
+        ...process.env,
+        PYTHONPATH: HERE,
+        PYTHONDONTWRITEBYTECODE: '1',
+        SCHEMATHESIS_HOOKS: 'hooks',
+        CARREL_FUZZ_API: tenant.apiUrl,
+        CARREL_FUZZ_EMAIL: people[role].email,
+        CARREL_FUZZ_PASSWORD: people[role].password,
+        CARREL_FUZZ_SEED: String(seed),
+        CARREL_FUZZ_KNOWN: JSON.stringify(known[role]),
+      },
     },
-  });
+  );
   const [code] = (await once(child, 'exit')) as [number | null];
   return code !== 0;
 }

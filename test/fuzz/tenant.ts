@@ -26,8 +26,8 @@ export const knownAt = (known: Known, path: string): Readonly<Record<string, str
   Object.assign({}, ...Object.entries(known).map(([beginning, values]) => (path.startsWith(beginning) ? values : {})));
 
 /**
- * A tenant with a person of each role (and another, `other-…`, whose sign-in is fuzzed), a course at an LMS that all of them have launched from, room for
- * everything, and the network that a request says it comes from (so that none is used up).
+ * A tenant with a person of each role (and another, `other-…`, whose sign-in is fuzzed), a course at an LMS that all of them have
+ * launched from, room for everything, and the network that a request says it comes from (so that none is used up).
  */
 export async function fuzzedTenant(stores?: StoreAddresses): Promise<FuzzedTenant> {
   const tenant = await startTenant({ trustedProxies: 1, ...(stores ? { stores } : {}) });

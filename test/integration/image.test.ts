@@ -86,7 +86,11 @@ test.each([
 });
 
 test('all that the server loads after its settings is there, and so are the operations of carrel', async () => {
-  const server = await start('--input-type=module', '--eval', `await import(${JSON.stringify(join(app, 'cmd/server/server.js'))})`);
+  const server = await start(
+    '--input-type=module',
+    '--eval',
+    `await import(${JSON.stringify(join(app, 'cmd/server/server.js'))})`,
+  );
   const carrel = await start('cmd/carrel/main.js', 'tenants', 'adoption-token', '--help');
 
   expect([server.code, server.output]).toEqual([0, '']);

@@ -15,7 +15,9 @@ const REPOSITORY = `s3://${BUCKET}/daily`;
 export async function comesBackFromBackup(carrel: Installation): Promise<void> {
   const { platform } = carrel;
   await makeBucket(carrel);
-  await carrel.upgrade({ backup: { enabled: true, repository: REPOSITORY, endpoint: 'http://carrel-versitygw.carrel-system:7070' } });
+  await carrel.upgrade({
+    backup: { enabled: true, repository: REPOSITORY, endpoint: 'http://carrel-versitygw.carrel-system:7070' },
+  });
   await carrel.rolledOut();
   const { admin } = await signIn(platform, SPACE, TENANT);
   const content = Buffer.from('root, stem and leaf');

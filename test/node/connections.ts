@@ -11,7 +11,10 @@ const LOOK_MS = 500;
 /** 127.0.0.1 and ::1, as the kernel writes them on this machine: `kubectl port-forward` connects to a pod from within. */
 const LOOPBACK = /^(?:.{6}7F|.{30}7F|0{24}01000000)$/;
 
-/** To which TCP ports the pods of each program connect, while Postgres, Redis, the object store, the receiver and the LMS answer at these. */
+/**
+ * To which TCP ports the pods of each program connect, while Postgres, Redis, the object store, the receiver and the LMS answer
+ * at these.
+ */
 const EXPECTED = {
   operator: { apiServer: 443, postgres: 5432, redis: 6379, objectStore: 7070, objectStoreAdmin: 7071 },
   server: { postgres: 5432, redis: 6379, objectStore: 7070, lms: 443 },
@@ -62,7 +65,9 @@ interface Policy {
   };
 }
 
-/** Each program connected to what it needs and to nothing else, and its NetworkPolicy names each of these ports, or allows all. */
+/**
+ * Each program connected to what it needs and to nothing else, and its NetworkPolicy names each of these ports, or allows all.
+ */
 export async function connectionsAreExpected(
   { platform, connections }: { readonly platform: Platform; readonly connections: Connections | undefined },
   policies: Record<Program, [namespace: string, name: string]>,
@@ -80,7 +85,8 @@ export async function connectionsAreExpected(
     const isAll = allowed.some(({ ports }) => ports === undefined);
     // The LMS is at an address that tenants.egressAllow opens, at every port.
     const opensLms = policy.spec.egress.some(
-      ({ ports, to }) => ports?.every(({ port }) => port === undefined) && to?.some(({ ipBlock }) => ipBlock?.cidr === NETWORK.services),
+      ({ ports, to }) =>
+        ports?.every(({ port }) => port === undefined) && to?.some(({ ipBlock }) => ipBlock?.cidr === NETWORK.services),
     );
     const named = new Set<number | undefined>(opensLms ? [443] : []);
     for (const { ports = [] } of allowed) for (const { port } of ports) named.add(port);

@@ -69,7 +69,10 @@ export class Installation {
     await this.runLines('try', INSTALL_LIMIT_MS);
   }
 
-  /** Runs the lines of docs/operate.md between `<!-- name -->` and `<!-- /name -->`. Gives what they print; throws CommandError where one fails. */
+  /**
+   * Runs the lines of docs/operate.md between `<!-- name -->` and `<!-- /name -->`. Gives what they print; throws CommandError
+   * where one fails.
+   */
   async runLines(name: string, timeoutMs: number): Promise<string> {
     const page = readFileSync(join(ROOT, 'docs/operate.md'), 'utf8');
     const [, lines] = new RegExp(`<!-- ${name} -->\\s*\`\`\`sh\\n([\\s\\S]*?)\`\`\`\\s*<!-- /${name} -->`).exec(page) ?? [];
@@ -83,7 +86,9 @@ export class Installation {
 
   /** Waits until every workload of the release runs what it should. */
   async rolledOut(): Promise<void> {
-    const names = (await this.cluster.kubectl('-n', NAMESPACE, 'get', 'statefulsets,deployments', '-o', 'name')).trim().split('\n');
+    const names = (await this.cluster.kubectl('-n', NAMESPACE, 'get', 'statefulsets,deployments', '-o', 'name'))
+      .trim()
+      .split('\n');
     for (const name of names) await this.cluster.kubectl('-n', NAMESPACE, 'rollout', 'status', name, '--timeout=90s');
   }
 
@@ -91,10 +96,13 @@ export class Installation {
   async upgrade(values: object): Promise<void> {
     const file = join(this.#folder, 'values.json');
     writeFileSync(file, JSON.stringify(values));
-    const { code, output } = await helm(['upgrade', 'carrel', CHART, '--namespace', NAMESPACE, '--reuse-values', '--values', file], {
-      folder: this.#folder,
-      env: { KUBECONFIG: this.cluster.layout.kubeconfig },
-    });
+    const { code, output } = await helm(
+      ['upgrade', 'carrel', CHART, '--namespace', NAMESPACE, '--reuse-values', '--values', file],
+      {
+        folder: this.#folder,
+        env: { KUBECONFIG: this.cluster.layout.kubeconfig },
+      },
+    );
     if (code !== 0) throw new CommandError(`helm upgrade failed: ${output}`);
   }
 
@@ -104,7 +112,14 @@ export class Installation {
     kubeConfig.loadFromFile(this.cluster.layout.kubeconfig);
     const metrics = createMetrics('test');
     this.#client = new KubeClient({ kubeConfig, metrics });
-    this.#router = await startRouter({ client: this.#client, port: 0, fixed: new Map(), clock: systemClock, log: silentLogger, metrics });
+    this.#router = await startRouter({
+      client: this.#client,
+      port: 0,
+      fixed: new Map(),
+      clock: systemClock,
+      log: silentLogger,
+      metrics,
+    });
     return this.#router.port;
   }
 
@@ -133,7 +148,11 @@ export class Installation {
       }),
     );
     const events = await ask('get', 'events', '-A', '--field-selector=type=Warning', '--sort-by=.lastTimestamp');
-    return [await ask('get', 'pods,tenants,webhooks', '-A', '-o', 'wide'), events.split('\n').slice(-15).join('\n'), ...logs].join('\n');
+    return [
+      await ask('get', 'pods,tenants,webhooks', '-A', '-o', 'wide'),
+      events.split('\n').slice(-15).join('\n'),
+      ...logs,
+    ].join('\n');
   }
 
   async close(): Promise<void> {

@@ -16,8 +16,8 @@ export interface Load {
 }
 
 /**
- * Clients that keep their connections, as programs do: four that read, and one that creates folders, one request after the other each.
- * Nothing is sent twice. `url` may lead past the Ingress: the host is always that of the tenant.
+ * Clients that keep their connections, as programs do: four that read, and one that creates folders, one request after the other
+ * each. Nothing is sent twice. `url` may lead past the Ingress: the host is always that of the tenant.
  */
 export function startLoad(admin: Api, url: string): Load {
   const outcomes: Record<string, number> = {};

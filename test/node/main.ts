@@ -1,7 +1,8 @@
 /**
- * `make test-node`: Carrel's image and chart on a real kubelet. It starts a cluster of one node on this machine (hack/node), installs the chart
- * with its stores by the lines of docs/operate.md, and does what people do: a tenant, a file, a webhook, an upgrade under load.
- * The last line is `N passed, N failed` with the time. Exit 1 when anything failed; a machine that does not allow it is one line and exit 0.
+ * `make test-node`: Carrel's image and chart on a real kubelet. It starts a cluster of one node on this machine (hack/node),
+ * installs the chart with its stores by the lines of docs/operate.md, and does what people do: a tenant, a file, a webhook, an
+ * upgrade under load. The last line is `N passed, N failed` with the time. Exit 1 when anything failed; a machine that does not
+ * allow it is one line and exit 0.
  */
 import { parseArgs } from 'node:util';
 import { reasonAgainst } from '../../hack/node/allowed.ts';
@@ -73,7 +74,9 @@ if (options.keep && cluster) {
   await new Promise(() => setInterval(() => {}, 60_000));
 }
 await end();
-process.stdout.write(`test-node: ${passed} passed, ${failed} failed in ${((performance.now() - started) / 1_000).toFixed(0)} s\n`);
+process.stdout.write(
+  `test-node: ${passed} passed, ${failed} failed in ${((performance.now() - started) / 1_000).toFixed(0)} s\n`,
+);
 process.exit(failed === 0 ? 0 : 1);
 
 /** While all that was started runs. */

@@ -13,7 +13,9 @@ export function memoryOf(pids: readonly number[]): string[] {
     programs.set(one.name, { count: program.count + 1, kibibytes: program.kibibytes + one.kibibytes });
   }
   const mebibytes = (kibibytes: number): string => (kibibytes / 1_024).toFixed(0).padStart(5);
-  const rows = [...programs].toSorted(([, a], [, b]) => b.kibibytes - a.kibibytes).filter(([, { kibibytes }]) => kibibytes > 4_096);
+  const rows = [...programs]
+    .toSorted(([, a], [, b]) => b.kibibytes - a.kibibytes)
+    .filter(([, { kibibytes }]) => kibibytes > 4_096);
   const total = [...programs.values()].reduce((sum, { kibibytes }) => sum + kibibytes, 0);
   return [
     ...rows.map(([name, { count, kibibytes }]) => `${mebibytes(kibibytes)} MiB  ${count} × ${name}`),

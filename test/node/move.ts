@@ -31,7 +31,9 @@ export async function movesUnderLoad(carrel: Installation): Promise<void> {
   const load = startLoad(admin, apiUrl);
   let moved = '';
   try {
-    moved = await waitFor('the move', () => carrelInOperator(carrel, 'tenants', 'move', TENANT, '--to', SHARD).catch(untilPrepared));
+    moved = await waitFor('the move', () =>
+      carrelInOperator(carrel, 'tenants', 'move', TENANT, '--to', SHARD).catch(untilPrepared),
+    );
   } finally {
     await load.stop();
   }
@@ -39,7 +41,8 @@ export async function movesUnderLoad(carrel: Installation): Promise<void> {
   assert.match(moved, new RegExp(`rows are on shard ${SHARD}, read back and the same[^]*its pods use shard ${SHARD}`));
   const acknowledged = load.outcomes['POST 201'] ?? 0;
   assert.ok((await countFolders(admin)) >= before + acknowledged, `not all of ${before} + ${acknowledged} folders are there`);
-  // Nothing but the answer that asks to come again: to writes while the rows are copied, to all that former pods get after the switch.
+  // Nothing but the answer that asks to come again: to writes while the rows are copied, to all that former pods get after the
+  // switch.
   const outcomes = Object.keys(load.outcomes).toSorted();
   assert.deepEqual(
     outcomes.filter((outcome) => !outcome.endsWith(' 503 with Retry-After')),
@@ -49,7 +52,9 @@ export async function movesUnderLoad(carrel: Installation): Promise<void> {
 
   await waitReady(platform, SPACE, `tenant/${TENANT}`);
   assert.equal((await admin.upload('/files', { file: Buffer.from('moved'), name: FILE })).status, 201);
-  await waitFor('its delivery from the other shard', async () => (await deliveries(platform)).some(({ body }) => body.includes(FILE)));
+  await waitFor('its delivery from the other shard', async () =>
+    (await deliveries(platform)).some(({ body }) => body.includes(FILE)),
+  );
 }
 
 /** The operator makes the platform's tables on a new shard within some seconds. */

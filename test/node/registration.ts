@@ -42,7 +42,10 @@ export async function lmsRegistersItself(carrel: Installation): Promise<void> {
     });
     await waitReady(platform, SPACE, `ltiregistration/${made.metadata.name}`);
     // The server learns of it a moment later than its status says.
-    await waitFor('a launch that arrives', async () => (await follow(browser, lms.open(clientId, { roles: [INSTRUCTOR] }))).status === 303);
+    await waitFor(
+      'a launch that arrives',
+      async () => (await follow(browser, lms.open(clientId, { roles: [INSTRUCTOR] }))).status === 303,
+    );
   } finally {
     await agent.close();
     await stop();

@@ -31,13 +31,18 @@ export interface Step {
 
 const FILE_BYTES = 3 << 20;
 const FIRST_TENANT_LIMIT_MS = 400_000;
-const UNLIMITED = { requestsPerUserPerMinute: 1_000_000, requestsPerTenantPerMinute: 1_000_000, requestsPerIpPerHour: 100_000_000 };
+const UNLIMITED = {
+  requestsPerUserPerMinute: 1_000_000,
+  requestsPerTenantPerMinute: 1_000_000,
+  requestsPerIpPerHour: 100_000_000,
+};
 
 /** In this order; each builds on those before. */
 export const STEPS: readonly Step[] = [
   { title: 'the images are made from this checkout, and containerd takes them', run: (carrel) => carrel.loadImages() },
   {
-    title: 'the lines of docs/operate.md install the chart with its stores, and all pods become ready under restricted pod security',
+    title:
+      'the lines of docs/operate.md install the chart with its stores, and all pods become ready under restricted pod security',
     run: async (carrel) => {
       await carrel.install();
       await carrel.rolledOut();
@@ -64,7 +69,8 @@ export const STEPS: readonly Step[] = [
   { title: 'its administrator signs in, uploads, lists and downloads a file by the Ingress', run: filesGoBothWays },
   { title: 'the upload reaches the receiver as a signed webhook', run: webhookArrives },
   {
-    title: 'a launch and a grade of an LMS with an internal certificate arrive; with one of another authority both are refused and say why',
+    title:
+      'a launch and a grade of an LMS with an internal certificate arrive; with one of another authority both are refused and say why',
     run: launchesAndGrades,
   },
   {
@@ -76,8 +82,14 @@ export const STEPS: readonly Step[] = [
     run: upgradesUnderLoad,
   },
   { title: 'a drain of the node takes one pod of the tenant at a time, and no request fails', run: drainsUnderLoad },
-  { title: 'passwords and keys of the tenant are rotated under load, the former ones end, and no request fails', run: credentialsRotate },
-  { title: 'an autoscaler takes the pods over and brings them to its new minimum, and says that it has no metrics', run: autoscalerScales },
+  {
+    title: 'passwords and keys of the tenant are rotated under load, the former ones end, and no request fails',
+    run: credentialsRotate,
+  },
+  {
+    title: 'an autoscaler takes the pods over and brings them to its new minimum, and says that it has no metrics',
+    run: autoscalerScales,
+  },
   {
     title: 'the Gateway API is installed: an HTTPRoute takes the place of the Ingress and back, and the missing Gateway is named',
     run: gatewayIsMissing,
@@ -90,12 +102,18 @@ export const STEPS: readonly Step[] = [
   { title: 'carrel doctor in the operator’s pod finds nothing wrong', run: doctorFindsNothing },
   { title: 'the kubelet is killed: the tenant goes on serving, and its pods are found again', run: kubeletIsKilled },
   { title: 'all containers are killed at once: all start again, files and webhooks too', run: containersAreKilled },
-  { title: 'the node restarts: every program and sandbox ends at once, all come back, files and webhooks too', run: nodeRestarts },
+  {
+    title: 'the node restarts: every program and sandbox ends at once, all come back, files and webhooks too',
+    run: nodeRestarts,
+  },
   {
     title: 'a tenant whose new pods take more memory than their limit goes on with the former ones, and no request fails',
     run: outOfMemory,
   },
-  { title: 'in the place of a suspended tenant the operator answers by its Service, and the tenant comes back', run: tenantIsSuspended },
+  {
+    title: 'in the place of a suspended tenant the operator answers by its Service, and the tenant comes back',
+    run: tenantIsSuspended,
+  },
   {
     title: 'the chart’s CronJob backs the tenant up, and a restore brings a file back that was deleted for good',
     run: comesBackFromBackup,
@@ -115,7 +133,10 @@ export const STEPS: readonly Step[] = [
       }),
   },
   { title: 'a deleted Tenant takes its pods with it', run: tenantIsDeleted },
-  { title: 'the API server refused the operator nothing, and the operator used the rights that its roles have', run: rightsAreUsed },
+  {
+    title: 'the API server refused the operator nothing, and the operator used the rights that its roles have',
+    run: rightsAreUsed,
+  },
 ];
 
 async function tenantBecomesReady({ platform }: Installation): Promise<void> {
@@ -142,7 +163,8 @@ async function tenantBecomesReady({ platform }: Installation): Promise<void> {
       spec: { tenantRef: { name: TENANT }, url: RECEIVER_URL, events: ['file.created'] },
     },
   );
-  for (const resource of [`tenant/${TENANT}`, 'ltiregistration/moodle', 'webhook/archive']) await waitReady(platform, SPACE, resource);
+  for (const resource of [`tenant/${TENANT}`, 'ltiregistration/moodle', 'webhook/archive'])
+    await waitReady(platform, SPACE, resource);
   const { status } = await getJson<TenantObject>(platform, 'tenant', TENANT, '-n', SPACE);
   assert.equal(status?.readyReplicas, 2);
   assert.equal(status?.apiUrl, `http://${TENANT}.carrel.localhost:${platform.port}/api/v1`);
@@ -200,7 +222,10 @@ async function autoscalerScales(carrel: Installation): Promise<void> {
     async () => (await getJson<TenantObject>(platform, 'tenant', TENANT, '-n', SPACE)).status?.readyReplicas === 3,
   );
   await change({ replicas: 2, autoscaling: null });
-  await waitFor('the autoscaler to go', async () => (await kubectlOk(platform, ['-n', SPACE, 'get', 'hpa', '-o', 'name'])) === '');
+  await waitFor(
+    'the autoscaler to go',
+    async () => (await kubectlOk(platform, ['-n', SPACE, 'get', 'hpa', '-o', 'name'])) === '',
+  );
   await kubectlOk(platform, ['-n', SPACE, 'rollout', 'status', `deployment/${TENANT}`, '--timeout=90s']);
   await waitFor('the end of the third pod', async () => (await podNames(carrel)).length === 2);
 }
@@ -209,7 +234,8 @@ async function autoscalerScales(carrel: Installation): Promise<void> {
 async function gatewayIsMissing({ platform }: Installation): Promise<void> {
   const expose = (exposure: object) =>
     kubectlOk(platform, ['-n', SPACE, 'patch', 'tenant', TENANT, '--type=merge', '-p', JSON.stringify({ spec: { exposure } })]);
-  const children = async (): Promise<string> => (await kubectlOk(platform, ['-n', SPACE, 'get', 'httproute,ingress', '-o', 'name'])).trim();
+  const children = async (): Promise<string> =>
+    (await kubectlOk(platform, ['-n', SPACE, 'get', 'httproute,ingress', '-o', 'name'])).trim();
   const exposed = `jsonpath={.status.conditions[?(@.type=="Exposed")].reason}`;
   await kubectlOk(platform, ['apply', '--server-side', '-f', join(ROOT, 'config/gateway-api')]);
   await expose({ type: 'Gateway', gateway: { name: 'edge' } });
@@ -261,7 +287,10 @@ function containersAreKilled(carrel: Installation): Promise<void> {
   return comesBack(carrel, 'after the containers.txt', carrel.cluster.containers);
 }
 
-/** As after a crash of the machine, but for what the kernel had not written: control plane, containerd, kubelet and the pods' sandboxes too. */
+/**
+ * As after a crash of the machine, but for what the kernel had not written: control plane, containerd, kubelet and the pods'
+ * sandboxes too.
+ */
 function nodeRestarts(carrel: Installation): Promise<void> {
   return comesBack(carrel, 'after the node.txt', carrel.cluster.programs);
 }
@@ -290,8 +319,11 @@ async function comesBack(carrel: Installation, name: string, killed: readonly nu
 
 /** How often the container of each pod was started again. */
 async function restarts({ platform }: Installation): Promise<Record<string, number>> {
-  const path = 'jsonpath={range .items[*]}{.metadata.namespace}/{.metadata.name} {.status.containerStatuses[0].restartCount}{"\\n"}{end}';
-  const lines = (await kubectlOk(platform, ['get', 'pods', '-A', '--field-selector=status.phase=Running', '-o', path])).trim().split('\n');
+  const path =
+    'jsonpath={range .items[*]}{.metadata.namespace}/{.metadata.name} {.status.containerStatuses[0].restartCount}{"\\n"}{end}';
+  const lines = (await kubectlOk(platform, ['get', 'pods', '-A', '--field-selector=status.phase=Running', '-o', path]))
+    .trim()
+    .split('\n');
   return Object.fromEntries(lines.map((line) => line.split(' ')).map(([pod = '', count]) => [pod, Number(count)]));
 }
 
@@ -317,7 +349,11 @@ async function tenantIsSuspended(carrel: Installation): Promise<void> {
   const url = `http://${await serviceAddress(carrel)}/api/v1/openapi.json`;
   const ask = async () => {
     const reply = await sendRaw(url, { headers: ['host', new URL((await signedOut(carrel)).url).host] });
-    return { status: reply.status, error: (reply.body as { error?: string } | undefined)?.error, retryAfter: reply.headers['retry-after'] };
+    return {
+      status: reply.status,
+      error: (reply.body as { error?: string } | undefined)?.error,
+      retryAfter: reply.headers['retry-after'],
+    };
   };
   const suspend = (suspended: boolean) =>
     kubectlOk(platform, ['-n', SPACE, 'patch', 'tenant', TENANT, '--type=merge', '-p', JSON.stringify({ spec: { suspended } })]);
@@ -348,5 +384,8 @@ async function signedOut({ platform }: Installation): Promise<Api> {
 
 export async function tenantIsDeleted({ platform }: Installation): Promise<void> {
   await kubectlOk(platform, ['-n', SPACE, 'delete', 'tenant', TENANT, '--timeout=90s']);
-  await waitFor('the end of its pods', async () => (await kubectlOk(platform, ['-n', SPACE, 'get', 'pods', '-o', 'name'])) === '');
+  await waitFor(
+    'the end of its pods',
+    async () => (await kubectlOk(platform, ['-n', SPACE, 'get', 'pods', '-o', 'name'])) === '',
+  );
 }

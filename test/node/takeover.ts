@@ -8,7 +8,10 @@ import type { Installation } from './installation.ts';
 /** Beyond these something is wrong; design.md says 20 s and 2 s, on a machine that does nothing else. */
 const MOST_MS = { kill: 40_000, stop: 20_000 };
 
-/** The leader is killed with -9, then its successor is stopped as by an upgrade: each time the other one leads. Prints how long it took. */
+/**
+ * The leader is killed with -9, then its successor is stopped as by an upgrade: each time the other one leads. Prints how long it
+ * took.
+ */
 export async function operatorIsTakenOver(carrel: Installation): Promise<void> {
   const { cluster, say } = carrel;
   const killed = await leaderOf(carrel);
@@ -43,6 +46,7 @@ async function timed(carrel: Installation, former: string, mostMs: number, end: 
   return performance.now() - began;
 }
 
-const hostOf = (pid: number): string | undefined => /(?:^|\0)HOSTNAME=([^\0]*)/.exec(readFileSync(`/proc/${pid}/environ`, 'latin1'))?.[1];
+const hostOf = (pid: number): string | undefined =>
+  /(?:^|\0)HOSTNAME=([^\0]*)/.exec(readFileSync(`/proc/${pid}/environ`, 'latin1'))?.[1];
 
 const seconds = (ms: number): string => `${(ms / 1_000).toFixed(1)} s`;

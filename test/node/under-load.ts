@@ -43,7 +43,10 @@ export async function upgradesUnderLoad(carrel: Installation): Promise<void> {
     await Promise.all(loads.map((load) => load.stop()));
   }
   requireNoFailure(carrel, loads);
-  assert.match(await carrelInOperator(carrel, 'rollout', 'status'), new RegExp(`^1 tenant\\n  done +1 +1 × carrel:${NEXT_TAG}\\n$`));
+  assert.match(
+    await carrelInOperator(carrel, 'rollout', 'status'),
+    new RegExp(`^1 tenant\\n  done +1 +1 × carrel:${NEXT_TAG}\\n$`),
+  );
 }
 
 function requireNoFailure({ say }: Installation, loads: readonly Load[]): void {
@@ -55,7 +58,9 @@ function requireNoFailure({ say }: Installation, loads: readonly Load[]): void {
   }
 }
 
-/** On one node: while it is drained the new pod finds no place, so the budget holds the other one back until pods may come again. */
+/**
+ * On one node: while it is drained the new pod finds no place, so the budget holds the other one back until pods may come again.
+ */
 export async function drainsUnderLoad(carrel: Installation): Promise<void> {
   const { platform } = carrel;
   const { admin, apiUrl } = await signIn(platform, SPACE, TENANT);
@@ -68,7 +73,14 @@ export async function drainsUnderLoad(carrel: Installation): Promise<void> {
   };
   const loads = [startLoad(admin, apiUrl), startLoad(admin, `http://${await serviceAddress(carrel)}/api/v1`)];
   try {
-    const args = ['drain', node, `--pod-selector=${status?.selector}`, '--ignore-daemonsets', '--delete-emptydir-data', '--timeout=120s'];
+    const args = [
+      'drain',
+      node,
+      `--pod-selector=${status?.selector}`,
+      '--ignore-daemonsets',
+      '--delete-emptydir-data',
+      '--timeout=120s',
+    ];
     const draining = kubectl(platform, args);
     await waitFor('the end of one pod', async () => (await gone()).length === 1);
     const budget = ['-n', SPACE, 'get', 'poddisruptionbudget', TENANT, '-o', 'jsonpath={.status.disruptionsAllowed}'];

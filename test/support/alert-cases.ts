@@ -21,7 +21,8 @@ const durations = (slow: string, method = 'GET', route = '/files'): string[] =>
     ([le, each]) =>
       `http_request_duration_seconds_bucket{${of('biology')},method="${method}",route="${route}",status="2xx",le="${le}"} 0+${each}x120`,
   );
-const leads = (pod: string, values: string): string => `leader_election_master_status{name="carrel-operator",pod="${pod}"} ${values}`;
+const leads = (pod: string, values: string): string =>
+  `leader_election_master_status{name="carrel-operator",pod="${pod}"} ${values}`;
 const failed = (values: string, pod = 'w-1'): string =>
   `carrel_webhook_deliveries_total{tenant="biology",result="failed",pod="${pod}"} ${values}`;
 const dead = (values: string, pod = 'w-1'): string => `carrel_work_dead{shard="one",kind="objects.purge",pod="${pod}"} ${values}`;
@@ -35,7 +36,8 @@ const waits = (within: number, all: number): string[] =>
     ['300', all],
     ['+Inf', all],
   ].map(([le, each]) => `carrel_jobs_wait_seconds_bucket{kind="batch",le="${le}",pod="w-1"} 0+${each}x120`);
-const jobsEnded = (state: string, values: string): string => `carrel_jobs_ended_total{kind="batch",state="${state}",pod="w-1"} ${values}`;
+const jobsEnded = (state: string, values: string): string =>
+  `carrel_jobs_ended_total{kind="batch",state="${state}",pod="w-1"} ${values}`;
 /** Of `all` runs of schedules each minute so many are less than 5 minutes late; and the ticks that were missed. */
 const scheduled = (inTime: number, all: number, missed: string): string[] => [
   `carrel_schedule_lateness_seconds_bucket{le="300",pod="w-1"} 0+${inTime}x120`,
@@ -50,7 +52,11 @@ export const ALERT_CASES: readonly AlertCase[] = [
   { alert: 'CarrelOperatorWithoutLeader', when: 'no operator is scraped', series: [], fires: {} },
   { alert: 'CarrelOperatorWithoutLeader', when: 'both stand by', series: [leads('a', '0x120'), leads('b', '0x120')], fires: {} },
   { alert: 'CarrelOperatorWithoutLeader', when: 'one leads', series: [leads('a', '0x120'), leads('b', '1x120')] },
-  { alert: 'CarrelOperatorWithoutLeader', when: 'a takeover lasts a minute', series: [leads('a', '1x9 0x110'), leads('b', '0x10 1x109')] },
+  {
+    alert: 'CarrelOperatorWithoutLeader',
+    when: 'a takeover lasts a minute',
+    series: [leads('a', '1x9 0x110'), leads('b', '0x10 1x109')],
+  },
   { alert: 'CarrelOperatorTwoLeaders', when: 'two lead', series: [leads('a', '1x120'), leads('b', '1x120')], fires: {} },
   {
     alert: 'CarrelOperatorTwoLeaders',
@@ -68,7 +74,12 @@ export const ALERT_CASES: readonly AlertCase[] = [
     when: 'some failed and then succeeded',
     series: ['controller_runtime_reconcile_errors_total{controller="tenant"} 0x10 1+1x3 5x100'],
   },
-  { alert: 'CarrelReconcilesWait', when: '51 wait', series: ['workqueue_depth{name="tenant"} 51x120'], fires: { name: 'tenant' } },
+  {
+    alert: 'CarrelReconcilesWait',
+    when: '51 wait',
+    series: ['workqueue_depth{name="tenant"} 51x120'],
+    fires: { name: 'tenant' },
+  },
   { alert: 'CarrelReconcilesWait', when: '50 wait', series: ['workqueue_depth{name="tenant"} 50x120'] },
   {
     alert: 'CarrelReconcilesTimeOut',
@@ -92,7 +103,12 @@ export const ALERT_CASES: readonly AlertCase[] = [
     when: 'a list each ten minutes',
     series: ['reflector_lists_total{kind="Tenant"} 1x9 2x9 3x9 4x9 5x9 6x60'],
   },
-  { alert: 'CarrelRolloutFails', when: 'one tenant’s pods do not become ready', series: [rollouts('failing', '1x120')], fires: {} },
+  {
+    alert: 'CarrelRolloutFails',
+    when: 'one tenant’s pods do not become ready',
+    series: [rollouts('failing', '1x120')],
+    fires: {},
+  },
   {
     alert: 'CarrelRolloutFails',
     when: 'many wait, and one failed for a while',
@@ -112,7 +128,9 @@ export const ALERT_CASES: readonly AlertCase[] = [
   {
     alert: 'CarrelTenantAtLimit',
     when: 'a tenant has reached a limit, which both pods of the operator say',
-    series: ['a', 'b'].map((pod) => `carrel_tenant_at_limit{namespace="faculty",tenant="biology",reason="OverLimit",pod="${pod}"} 1x120`),
+    series: ['a', 'b'].map(
+      (pod) => `carrel_tenant_at_limit{namespace="faculty",tenant="biology",reason="OverLimit",pod="${pod}"} 1x120`,
+    ),
     fires: { namespace: 'faculty', tenant: 'biology', reason: 'OverLimit' },
   },
   {
@@ -137,7 +155,11 @@ export const ALERT_CASES: readonly AlertCase[] = [
     series: ['process_cpu_seconds_total{program="server"} 0+1x120'],
     fires: { program: 'worker' },
   },
-  { alert: 'CarrelWorkerMissing', when: 'a worker has nothing to do', series: ['process_cpu_seconds_total{program="worker"} 0+1x120'] },
+  {
+    alert: 'CarrelWorkerMissing',
+    when: 'a worker has nothing to do',
+    series: ['process_cpu_seconds_total{program="worker"} 0+1x120'],
+  },
   {
     alert: 'CarrelWebhooksStuck',
     when: 'deliveries are due and the workers attempt none any more',
@@ -171,7 +193,11 @@ export const ALERT_CASES: readonly AlertCase[] = [
     series: ['carrel_webhook_oldest_seconds{shard="one"} 31x120'],
     fires: { shard: 'one' },
   },
-  { alert: 'CarrelWebhooksLate', when: 'one has been due for 30 s', series: ['carrel_webhook_oldest_seconds{shard="one"} 30x120'] },
+  {
+    alert: 'CarrelWebhooksLate',
+    when: 'one has been due for 30 s',
+    series: ['carrel_webhook_oldest_seconds{shard="one"} 30x120'],
+  },
   { alert: 'CarrelWebhooksFail', when: 'a second one is given up', series: [failed('1x70 2x49')], fires: { tenant: 'biology' } },
   { alert: 'CarrelWebhooksFail', when: 'the first one is given up', series: [failed('_x70 1x49')], fires: { tenant: 'biology' } },
   {
@@ -297,13 +323,19 @@ export const ALERT_CASES: readonly AlertCase[] = [
   {
     alert: 'CarrelIntegrityFaults',
     when: 'one of two faults is put right',
-    series: ['carrel_integrity_faults_total{kind="wrong_size"} 0x60 2x59', 'carrel_integrity_mended_total{kind="wrong_size"} 0x60 1x59'],
+    series: [
+      'carrel_integrity_faults_total{kind="wrong_size"} 0x60 2x59',
+      'carrel_integrity_mended_total{kind="wrong_size"} 0x60 1x59',
+    ],
     fires: { kind: 'wrong_size' },
   },
   {
     alert: 'CarrelIntegrityFaults',
     when: 'all faults are put right',
-    series: ['carrel_integrity_faults_total{kind="wrong_size"} 0x60 2x59', 'carrel_integrity_mended_total{kind="wrong_size"} 0x60 2x59'],
+    series: [
+      'carrel_integrity_faults_total{kind="wrong_size"} 0x60 2x59',
+      'carrel_integrity_mended_total{kind="wrong_size"} 0x60 2x59',
+    ],
   },
   {
     alert: 'CarrelRequestsFail',
@@ -336,6 +368,11 @@ export const ALERT_CASES: readonly AlertCase[] = [
   { alert: 'CarrelRequestsSlow', when: 'folders as archives do', series: durations('1', 'GET', '/folders/{id}/zip') },
   { alert: 'CarrelRequestsSlow', when: 'downloads by a link do', series: durations('1', 'GET', '/tickets/{ticket}') },
   { alert: 'CarrelRequestsSlow', when: 'uploads do', series: durations('1', 'POST') },
-  { alert: 'CarrelServersWithoutRedis', when: 'a server does without', series: ['http_requests_without_redis_total 0+1x120'], fires: {} },
+  {
+    alert: 'CarrelServersWithoutRedis',
+    when: 'a server does without',
+    series: ['http_requests_without_redis_total 0+1x120'],
+    fires: {},
+  },
   { alert: 'CarrelServersWithoutRedis', when: 'none does', series: ['http_requests_without_redis_total 7x120'] },
 ];

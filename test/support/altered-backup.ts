@@ -25,7 +25,10 @@ export function withoutSignature(manifest: AlteredManifest): AlteredManifest {
 /** A row as COPY writes it, by the names of its columns. */
 export type Row = Record<string, string>;
 
-/** A backup in a folder, in the hands of somebody who can write there and has no key. Checksums are corrected; the signature is as it was. */
+/**
+ * A backup in a folder, in the hands of somebody who can write there and has no key. Checksums are corrected; the signature is as
+ * it was.
+ */
 export class AlteredBackup {
   /** Of the repository. */
   readonly folder: string;
@@ -71,7 +74,9 @@ export class AlteredBackup {
     await this.manifest((manifest) => {
       const known = manifest.tables.find(({ of, name }) => `${of}/${name}` === table);
       if (!known) throw new Error(`there is no ${table}`);
-      const rows = lines.map((line) => Object.fromEntries(line.split('\t').map((value, index) => [known.columns[index] ?? '', value])));
+      const rows = lines.map((line) =>
+        Object.fromEntries(line.split('\t').map((value, index) => [known.columns[index] ?? '', value])),
+      );
       const changed = change(rows) ?? rows;
       bytes = Buffer.from(changed.map((row) => `${known.columns.map((column) => row[column]).join('\t')}\n`).join(''));
       Object.assign(known, { rows: changed.length, bytes: bytes.length, sha256: sha256(bytes) });

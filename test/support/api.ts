@@ -83,7 +83,8 @@ export class Api {
   delete = (path: string, options: CallOptions = {}): Promise<ApiReply> => this.raw('DELETE', path, options);
   post = (path: string, json?: unknown, options: CallOptions = {}): Promise<ApiReply> => this.#json('POST', path, json, options);
   put = (path: string, json?: unknown, options: CallOptions = {}): Promise<ApiReply> => this.#json('PUT', path, json, options);
-  patch = (path: string, json?: unknown, options: CallOptions = {}): Promise<ApiReply> => this.#json('PATCH', path, json, options);
+  patch = (path: string, json?: unknown, options: CallOptions = {}): Promise<ApiReply> =>
+    this.#json('PATCH', path, json, options);
 
   async upload(path: string, upload: Upload): Promise<ApiReply> {
     const method = upload.method ?? 'POST';
@@ -164,7 +165,9 @@ function answer(status: number, headers: Record<string, string | string[] | unde
   const isJson = String(headers['content-type'] ?? '').startsWith('application/json') && bytes.length > 0;
   return {
     status,
-    headers: Object.fromEntries(Object.entries(headers).map(([name, value]) => [name, Array.isArray(value) ? value.join(', ') : value])),
+    headers: Object.fromEntries(
+      Object.entries(headers).map(([name, value]) => [name, Array.isArray(value) ? value.join(', ') : value]),
+    ),
     body: isJson ? JSON.parse(bytes.toString('utf8')) : undefined,
     bytes,
   };

@@ -36,13 +36,21 @@ export interface ApiServer extends ApiAccess {
   close(): Promise<void>;
 }
 
-/** A control plane of its own for one test file: etcd and kube-apiserver on free ports of loopback, with their data in a new folder. */
+/**
+ * A control plane of its own for one test file: etcd and kube-apiserver on free ports of loopback, with their data in a new
+ * folder.
+ */
 export async function startApiServer(): Promise<ApiServer> {
   const dir = await makeScratch('kube');
   const [client, peer, secure] = [await freePort(), await freePort(), await freePort()];
   const token = randomBytes(16).toString('hex');
   const etcd = new ChildProgram('etcd', await programPath('etcd'), dir, etcdArguments(dir, client, peer));
-  const api = new ChildProgram('kube-apiserver', await programPath('kube-apiserver'), dir, apiServerArguments(dir, client, secure, token));
+  const api = new ChildProgram(
+    'kube-apiserver',
+    await programPath('kube-apiserver'),
+    dir,
+    apiServerArguments(dir, client, secure, token),
+  );
   const etcdUrl = `http://127.0.0.1:${client}`;
   const url = `https://127.0.0.1:${secure}`;
   const startEtcd = async (): Promise<void> => {
@@ -78,7 +86,10 @@ export async function startApiServer(): Promise<ApiServer> {
   };
 }
 
-/** A shared API server, which starts when nobody has asked for it before; `operator` has the rights of the operator's ServiceAccount. */
+/**
+ * A shared API server, which starts when nobody has asked for it before; `operator` has the rights of the operator's
+ * ServiceAccount.
+ */
 export async function sharedApiServer(name: SharedName): Promise<ApiAccess & { readonly operator: KubeConfig }> {
   const response = await fetch(`${testBackends().clusters}/${name}`);
   if (!response.ok) throw new Error(`the shared API server "${name}" did not start: ${await response.text()}`);
@@ -196,7 +207,10 @@ function adminConfig(url: string, ca: Buffer, token: string): KubeConfig {
 const insecure = new Agent({ connect: { rejectUnauthorized: false }, keepAliveTimeout: 1 });
 
 async function get(url: string, token?: string): Promise<string> {
-  const { statusCode, body } = await request(url, { dispatcher: insecure, headers: token ? { authorization: `Bearer ${token}` } : {} });
+  const { statusCode, body } = await request(url, {
+    dispatcher: insecure,
+    headers: token ? { authorization: `Bearer ${token}` } : {},
+  });
   const text = await body.text();
   return statusCode === 200 ? text : '';
 }

@@ -9,10 +9,15 @@ interface Violation {
   readonly nodes: readonly { readonly target: readonly string[]; readonly failureSummary?: string }[];
 }
 
-/** What all of axe-core's rules find wrong in what is shown: rule, element, and what it says of it. A page's policy keeps no script of ours out. */
+/**
+ * What all of axe-core's rules find wrong in what is shown: rule, element, and what it says of it. A page's policy keeps no
+ * script of ours out.
+ */
 export async function axeFindings(shown: Page | Frame): Promise<string[]> {
   await shown.evaluate(await source);
-  const violations = await shown.evaluate<Violation[]>(`axe.run(document, { iframes: false }).then(({ violations }) => violations)`);
+  const violations = await shown.evaluate<Violation[]>(
+    `axe.run(document, { iframes: false }).then(({ violations }) => violations)`,
+  );
   return violations.flatMap(({ id, nodes }) =>
     nodes.map(({ target, failureSummary = '' }) => `${id}: ${target.join(' ')}: ${failureSummary.replaceAll(/\s+/g, ' ')}`),
   );

@@ -46,8 +46,8 @@ export function runBackends(): TestBackends | undefined {
 }
 
 /**
- * A new folder for data of this run, within the one that `hack/test.ts` names (`CARREL_TEST_DATA`) and removes in the end. A jest that was
- * started by hand is a run of its own: the next `hack/test.ts` ends what it has left.
+ * A new folder for data of this run, within the one that `hack/test.ts` names (`CARREL_TEST_DATA`) and removes in the end. A jest
+ * that was started by hand is a run of its own: the next `hack/test.ts` ends what it has left.
  */
 export async function makeScratch(name = 'scratch'): Promise<string> {
   const folder = process.env['CARREL_TEST_DATA'] ?? join(ROOT, '.carrel', 'test', `${process.pid}-${startTime(process.pid)}`);

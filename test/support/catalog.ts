@@ -1,8 +1,9 @@
 import type { Sql } from '../../pkg/store/postgres/pool.ts';
 
 /**
- * All that the catalog says of a schema, as sorted lines: relations, columns, constraints, indexes, triggers, policies, functions, rights. A column is identified by its position
- * among those that are there: Postgres never gives the number of a dropped one again.
+ * All that the catalog says of a schema, as sorted lines: relations, columns, constraints, indexes, triggers, policies,
+ * functions, rights. A column is identified by its position among those that are there: Postgres never gives the number of a
+ * dropped one again.
  */
 export async function catalogOf(sql: Sql, schema: string): Promise<string[]> {
   const rows = await sql.query<{ line: string }>(

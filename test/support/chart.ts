@@ -48,7 +48,13 @@ export const MOST = {
     webhookRetrySeconds: [1, 2.5, 300],
     gradeRetrySeconds: [5],
   },
-  backup: { ...withoutAccount(pods({})), enabled: true, repository: 's3://backups/carrel', endpoint: 'https://s3.backups:9443', keep: 7 },
+  backup: {
+    ...withoutAccount(pods({})),
+    enabled: true,
+    repository: 's3://backups/carrel',
+    endpoint: 'https://s3.backups:9443',
+    keep: 7,
+  },
   tracing: { endpoint: 'http://collector.observability:4318', sampler: 'parentbased_traceidratio', samplerArg: '0.1' },
   networkPolicy: {
     collectors: [{ namespaceSelector: { matchLabels: { 'kubernetes.io/metadata.name': 'observability' } } }],
@@ -60,7 +66,12 @@ export const MOST = {
     prometheusRule: { enabled: true, alertLabels: { team: 'platform' }, disabled: ['CarrelRequestsSlow'] },
     dashboards: { enabled: true, annotations: { folder: 'Carrel' } },
   },
-  dependencies: { postgres: { enabled: true }, valkey: { enabled: true }, versitygw: { enabled: true }, storageClassName: 'fast' },
+  dependencies: {
+    postgres: { enabled: true },
+    valkey: { enabled: true },
+    versitygw: { enabled: true },
+    storageClassName: 'fast',
+  },
 };
 
 /** Of a program that has neither an account of its own nor several pods. */
@@ -105,7 +116,9 @@ export async function runHelm(
 
 /** What `helm template` prints for the values. Throws with Helm's message. */
 export async function renderText(values: object, ...flags: string[]): Promise<string> {
-  const { code, stdout, output } = await runHelm(['template', 'carrel', CHART, '--namespace', 'carrel-system', ...flags], { values });
+  const { code, stdout, output } = await runHelm(['template', 'carrel', CHART, '--namespace', 'carrel-system', ...flags], {
+    values,
+  });
   if (code !== 0) throw new Error(output);
   return stdout;
 }

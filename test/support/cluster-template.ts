@@ -6,7 +6,10 @@ import type { Machine } from '../../pkg/local/binaries/resolve.ts';
 import { programsOf } from '../../pkg/local/platform.ts';
 import { openStateDirectory, paths, type StateDirectory } from '../../pkg/local/state-directory.ts';
 
-/** A PostgreSQL cluster as initdb leaves it. A copy costs a fifth of the CPU of another initdb; plain data, handed to jest's workers. */
+/**
+ * A PostgreSQL cluster as initdb leaves it. A copy costs a fifth of the CPU of another initdb; plain data, handed to jest's
+ * workers.
+ */
 export interface ClusterTemplate {
   readonly data: string;
   readonly superuserPassword: string;
@@ -14,7 +17,10 @@ export interface ClusterTemplate {
 
 const dataOf = (stateDirectory: string): string => join(paths(stateDirectory).data, 'postgres');
 
-/** Creates one in a new state directory. Undefined where Postgres keeps its data outside of it, since a copy would not be the service user's. */
+/**
+ * Creates one in a new state directory. Undefined where Postgres keeps its data outside of it, since a copy would not be the
+ * service user's.
+ */
 export async function makeClusterTemplate(path: string, machine: Machine): Promise<ClusterTemplate | undefined> {
   const stateDirectory = await openStateDirectory(path, { routerPort: 0 });
   const programs = await programsOf({ stateDirectory, machine, groups: ['stores'], durable: false });
@@ -24,7 +30,10 @@ export async function makeClusterTemplate(path: string, machine: Machine): Promi
 }
 
 /** Gives a new state directory a copy of the cluster. */
-export async function withCluster(stateDirectory: StateDirectory, template: ClusterTemplate | undefined): Promise<StateDirectory> {
+export async function withCluster(
+  stateDirectory: StateDirectory,
+  template: ClusterTemplate | undefined,
+): Promise<StateDirectory> {
   if (!template) return stateDirectory;
   const data = dataOf(stateDirectory.path);
   await promisify(execFile)('cp', ['-a', template.data, dirname(data)]);

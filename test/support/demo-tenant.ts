@@ -12,7 +12,14 @@ export interface Condition {
 
 export interface TenantObject {
   metadata: { name: string; generation: number; uid: string };
-  status?: { tenantId?: string; appUrl?: string; ltiUrl?: string; apiUrl?: string; conditions?: Condition[]; readyReplicas?: number };
+  status?: {
+    tenantId?: string;
+    appUrl?: string;
+    ltiUrl?: string;
+    apiUrl?: string;
+    conditions?: Condition[];
+    readyReplicas?: number;
+  };
 }
 
 /** A tenant that a person applied, in a namespace of its own. */
@@ -55,7 +62,12 @@ export async function signIn(where: Platform, namespace: string, name: string): 
   return { namespace, name, apiUrl, anonymous, admin: await anonymous.login(email, password) };
 }
 
-export async function conditionOf(where: Platform, namespace: string, resource: string, type: string): Promise<Condition | undefined> {
+export async function conditionOf(
+  where: Platform,
+  namespace: string,
+  resource: string,
+  type: string,
+): Promise<Condition | undefined> {
   const object = await getJson<TenantObject>(where, ...resource.split('/'), '-n', namespace);
   return object.status?.conditions?.find((condition) => condition.type === type);
 }

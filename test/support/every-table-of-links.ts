@@ -1,6 +1,9 @@
 import { EARLIER, LATER, type Rows, uuid } from './row-values.ts';
 
-/** Links in courses, notices and what is handed in, and the links by which LMSs register themselves; in their place among the tenant's tables. */
+/**
+ * Links in courses, notices and what is handed in, and the links by which LMSs register themselves; in their place among the
+ * tenant's tables.
+ */
 export const ROWS_OF_LINKS: Rows = {
   lti_link_keys: [{ id: 'a1b2c3', secret: 'sealed' }],
   lti_resource_links: [

@@ -63,7 +63,15 @@ export const ROWS_OF_REGISTRY: Rows = {
       moving_until: LATER,
       former_shard: 'former',
     },
-    { slug: 'history', namespace: 'faculty', namespace_uid: 'u', name: 'history', shard: 'default', state: 'retained', connections: 0 },
+    {
+      slug: 'history',
+      namespace: 'faculty',
+      namespace_uid: 'u',
+      name: 'history',
+      shard: 'default',
+      state: 'retained',
+      connections: 0,
+    },
   ],
   hosts: [
     { host: 'biology.example.org', tenant_id: 1 },
@@ -75,6 +83,8 @@ export const ROWS_OF_REGISTRY: Rows = {
     { endpoint: 'https://s3', bucket: 'b', prefix: 'p/', tenant_id: 2, own: true },
   ],
   adoption_tokens: [{ tenant_id: 2, token_hash: 'a'.repeat(64), expires_at: LATER }],
-  adoption_failures: [{ tenant_id: 2, namespace_uid: 'u', name: 'other', token_hash: 'b'.repeat(64), failures: 1, retry_at: LATER }],
+  adoption_failures: [
+    { tenant_id: 2, namespace_uid: 'u', name: 'other', token_hash: 'b'.repeat(64), failures: 1, retry_at: LATER },
+  ],
   credentials: [{ tenant_id: 1, name: 'database', changed_at: EARLIER, step: 'rolling', step_at: EARLIER, generation: 1 }],
 };

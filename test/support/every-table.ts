@@ -204,7 +204,15 @@ export const ROWS_OF_TENANT: Rows = {
     },
   ],
   permissions: [
-    { uuid: uuid(50), resource_type: 'folder', resource_id: 1, group_id: 1, permission_level: 'admin', granted_by: 2, expires_at: LATER },
+    {
+      uuid: uuid(50),
+      resource_type: 'folder',
+      resource_id: 1,
+      group_id: 1,
+      permission_level: 'admin',
+      granted_by: 2,
+      expires_at: LATER,
+    },
     {
       uuid: uuid(51),
       resource_type: 'file',
@@ -309,7 +317,15 @@ export const ROWS_OF_TENANT: Rows = {
   ],
   task_requesters: [{ user_id: 2 }],
   lti_roster_entries: [
-    { task_id: 2, subject: 'grace', name: 'Grace', email: 'grace@example.org', roles: ['Learner'], role: 'learner', is_active: true },
+    {
+      task_id: 2,
+      subject: 'grace',
+      name: 'Grace',
+      email: 'grace@example.org',
+      roles: ['Learner'],
+      role: 'learner',
+      is_active: true,
+    },
   ],
   task_items: [
     {
@@ -329,7 +345,9 @@ export const ROWS_OF_TENANT: Rows = {
       content: { key: 'parts/2' },
     },
   ],
-  partial_uploads: [{ uuid: uuid(110), user_id: 2, length: 9, received: 5, metadata: 'filename eA==', file: uuid(40), expires_at: LATER }],
+  partial_uploads: [
+    { uuid: uuid(110), user_id: 2, length: 9, received: 5, metadata: 'filename eA==', file: uuid(40), expires_at: LATER },
+  ],
   partial_upload_segments: [{ upload_id: 1, number: 1, key: 'parts/1', size: 5 }],
   exports: [
     {
@@ -345,7 +363,16 @@ export const ROWS_OF_TENANT: Rows = {
     },
   ],
   export_uploads: [
-    { task: uuid(100), key: 'exports/2', upload_id: 'upload', name: 'x.zip', part_bytes: 8, etags: ['tag'], gone: [1], ...PACKED },
+    {
+      task: uuid(100),
+      key: 'exports/2',
+      upload_id: 'upload',
+      name: 'x.zip',
+      part_bytes: 8,
+      etags: ['tag'],
+      gone: [1],
+      ...PACKED,
+    },
   ],
 };
 

@@ -27,7 +27,8 @@ export const endOf = (api: Api, id: string, limitMs?: number) =>
     },
     limitMs,
   );
-export const exported = async (api: Api, body: object, limitMs?: number) => endOf(api, (await requestExport(api, body)).id, limitMs);
+export const exported = async (api: Api, body: object, limitMs?: number) =>
+  endOf(api, (await requestExport(api, body)).id, limitMs);
 export const itemsOf = async (api: Api, id: string) =>
   (await api.get(`/jobs/${id}/items`)).body.data.map(
     ({ target, state, error }: { target: { name: string | null }; state: string; error: { code: string } | null }) => [
@@ -74,7 +75,10 @@ export interface UploadRow {
 
 export const uploadOf = async ({ db }: TestTenant, id: string): Promise<UploadRow | undefined> =>
   (
-    await db.query<UploadRow>('SELECT key, upload_id AS "uploadId", cardinality(etags) AS parts FROM export_uploads WHERE task = $1', [id])
+    await db.query<UploadRow>(
+      'SELECT key, upload_id AS "uploadId", cardinality(etags) AS parts FROM export_uploads WHERE task = $1',
+      [id],
+    )
   )[0];
 
 /** What a tenant's store says of multipart uploads. */

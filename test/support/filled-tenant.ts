@@ -17,7 +17,10 @@ export interface Filled {
 
 const sha256 = (content: Buffer): string => createHash('sha256').update(content).digest('hex');
 
-/** People, folders, files with objects, a webhook, a session, an event that is to be delivered and a job, written by the operator's role. */
+/**
+ * People, folders, files with objects, a webhook, a session, an event that is to be delivered and a job, written by the
+ * operator's role.
+ */
 export async function fillTenant(
   to: { pool: SqlPool; slug: string; tenantId: string; objects: Objects },
   platformKeys: string,
@@ -26,7 +29,8 @@ export async function fillTenant(
   const role = tenantRole(slug);
   const contents = ['first', 'second', 'part of an upload', 'x'.repeat(100_000)].map((text) => Buffer.from(`${text} of ${slug}`));
   const keys = contents.map(() => newContentKey('20261123', random)).toSorted();
-  for (const [index, content] of contents.entries()) await objects.put(keys[index] ?? '', content, { contentLength: content.length });
+  for (const [index, content] of contents.entries())
+    await objects.put(keys[index] ?? '', content, { contentLength: content.length });
   const secret = `whsec_${random.base64url(12)}`;
   const sealer = tenantSealer(parseSealingKeys(platformKeys), tenantId, random);
   await pool.transaction(async (tx) => {
@@ -61,11 +65,13 @@ export async function fillTenant(
     );
     const [hook] = await tx.query<{ uuid: string }>('SELECT gen_random_uuid() AS uuid');
     const seal = new WebhookSeal({ sealer, tenantId });
-    await tx.query(`INSERT INTO webhooks (uuid, url, events, secret) VALUES ($1, 'https://receiver.example/', '{file.created}', $2)`, [
-      hook?.uuid,
-      seal.seal(hook?.uuid ?? '', 'secret', secret),
+    await tx.query(
+      `INSERT INTO webhooks (uuid, url, events, secret) VALUES ($1, 'https://receiver.example/', '{file.created}', $2)`,
+      [hook?.uuid, seal.seal(hook?.uuid ?? '', 'secret', secret)],
+    );
+    await tx.query(`INSERT INTO sessions (id, user_id, expires_at) VALUES (gen_random_uuid(), $1, now() + interval '1 day')`, [
+      user?.id,
     ]);
-    await tx.query(`INSERT INTO sessions (id, user_id, expires_at) VALUES (gen_random_uuid(), $1, now() + interval '1 day')`, [user?.id]);
     // Not due: no worker runs it meanwhile.
     await tx.query(
       `INSERT INTO carrel.work (tenant, kind, payload, due_at) VALUES ($1, 'objects.sweep', '{"day": "20261123"}', now() + interval '1 day')`,
@@ -75,11 +81,10 @@ export async function fillTenant(
       `INSERT INTO carrel.events (tenant, uuid, event, payload) VALUES ($1, gen_random_uuid(), 'file.created', '{"a": "\\t"}') RETURNING id`,
       [role],
     );
-    await tx.query(`INSERT INTO carrel.deliveries (tenant, event_id, endpoint, due_at) VALUES ($1, $2, $3, now() + interval '1 day')`, [
-      role,
-      event?.id,
-      hook?.uuid,
-    ]);
+    await tx.query(
+      `INSERT INTO carrel.deliveries (tenant, event_id, endpoint, due_at) VALUES ($1, $2, $3, now() + interval '1 day')`,
+      [role, event?.id, hook?.uuid],
+    );
   });
   return { keys, secret };
 }
@@ -89,7 +94,9 @@ export async function rowsOfTenant(pool: SqlPool, slug: string): Promise<Record<
   const role = tenantRole(slug);
   const found: Record<string, unknown[]> = {};
   const read = async (table: string, where = ''): Promise<void> => {
-    const rows = await pool.query<{ row: unknown }>(`SELECT to_jsonb(x) AS row FROM ${table} x ${where} ORDER BY to_jsonb(x)::text`);
+    const rows = await pool.query<{ row: unknown }>(
+      `SELECT to_jsonb(x) AS row FROM ${table} x ${where} ORDER BY to_jsonb(x)::text`,
+    );
     found[table.replace(quoteIdentifier(role), 'tenant')] = rows.map(({ row }) => row);
   };
   for (const { name } of await tablesOf(pool, role)) await read(`${quoteIdentifier(role)}.${name}`);
@@ -108,7 +115,12 @@ export async function unanalyzed(pool: SqlPool, slug: string): Promise<string[]>
 }
 
 /** The webhook's secret, as the tenant of this id opens it. Throws SealError. */
-export async function openedSecret(pool: SqlPool, slug: string, tenantId: string, platformKeys: string): Promise<string | undefined> {
+export async function openedSecret(
+  pool: SqlPool,
+  slug: string,
+  tenantId: string,
+  platformKeys: string,
+): Promise<string | undefined> {
   const sealer = tenantSealer(parseSealingKeys(platformKeys), tenantId, random);
   const [hook] = await pool.query<{ uuid: string; secret: string }>(
     `SELECT uuid, secret FROM ${quoteIdentifier(tenantRole(slug))}.webhooks ORDER BY id LIMIT 1`,

@@ -8,9 +8,9 @@ const END_MS = 60_000;
 const started: { readonly end: () => Promise<unknown> }[] = [];
 
 /**
- * What the tests of a file (or of a describe) share: started by a hook, ended after their last test. Fixtures start in their order and end in the
- * reverse one, so that one may be made of those before it. Gives a stand-in for the object: the tests use it as if it were the object; a use before
- * the hook has run throws.
+ * What the tests of a file (or of a describe) share: started by a hook, ended after their last test. Fixtures start in their
+ * order and end in the reverse one, so that one may be made of those before it. Gives a stand-in for the object: the tests use it
+ * as if it were the object; a use before the hook has run throws.
  */
 export function fixture<T extends object>(start: () => Promise<T>, end: (made: T) => Promise<unknown>): T {
   let made: T | undefined;

@@ -5,7 +5,10 @@ import { join } from 'node:path';
 import { pipeline } from 'node:stream/promises';
 import { Readable } from 'node:stream';
 
-/** Names as people give them: several scripts, spaces, quotes, an emoji, a decomposed accent, no suffix, a leading dot, a long one. */
+/**
+ * Names as people give them: several scripts, spaces, quotes, an emoji, a decomposed accent, no suffix, a leading dot, a long
+ * one.
+ */
 const NAMES = [
   'Überblick Äpfel.txt',
   'Отчёт за год.txt',
@@ -28,7 +31,8 @@ function* bytesOf(seed: string, length: number): Generator<Buffer> {
   const key = createHash('sha256').update(seed).digest();
   const cipher = createCipheriv('aes-256-ctr', key, Buffer.alloc(16));
   const zeros = Buffer.alloc(1 << 20);
-  for (let left = length; left > 0; left -= zeros.length) yield cipher.update(left >= zeros.length ? zeros : zeros.subarray(0, left));
+  for (let left = length; left > 0; left -= zeros.length)
+    yield cipher.update(left >= zeros.length ? zeros : zeros.subarray(0, left));
 }
 
 function content(index: number, name: string): Buffer {
@@ -38,7 +42,9 @@ function content(index: number, name: string): Buffer {
   return Buffer.from(`${name}\n`.repeat(1 + (index % 500)));
 }
 
-/** Fills a folder from a seed: PDFs, images, texts, names in several scripts, an empty file, and `big.bin`. The same each time. */
+/**
+ * Fills a folder from a seed: PDFs, images, texts, names in several scripts, an empty file, and `big.bin`. The same each time.
+ */
 export async function makeFolder(folder: string, size: { files: number; bigBytes: number }): Promise<void> {
   const plain = Array.from(
     { length: size.files - NAMES.length - 1 },

@@ -25,7 +25,13 @@ export async function installGatewayApi(cluster: Pick<Cluster, 'of'>): Promise<v
 }
 
 /** As a controller says it of the object's present generation. */
-export const saying = ({ metadata }: Observed, type: string, status: Condition['status'], reason = type, message = ''): Condition => ({
+export const saying = (
+  { metadata }: Observed,
+  type: string,
+  status: Condition['status'],
+  reason = type,
+  message = '',
+): Condition => ({
   type,
   status,
   reason,

@@ -64,7 +64,9 @@ export async function startGrading(platform: TestPlatform): Promise<Grading> {
         show,
         becomes,
         grade: async (userId, score = 8.5) => {
-          const reply = await untilServed(() => api.post(grades, { user_id: userId, score, score_maximum: 100, comment: 'Good' }));
+          const reply = await untilServed(() =>
+            api.post(grades, { user_id: userId, score, score_maximum: 100, comment: 'Good' }),
+          );
           if (reply.status !== 201) throw new Error(`the grade was not taken: ${reply.status} ${JSON.stringify(reply.body)}`);
           return reply.body;
         },

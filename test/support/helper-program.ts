@@ -20,7 +20,10 @@ export interface Converted {
 /** The helpers in this process, with Apertium left out: it is not everywhere. */
 export interface Helpers extends AsyncDisposable {
   readonly url: string;
-  translate(body: unknown, headers?: Record<string, string>): Promise<{ status: number; body: Record<string, unknown>; headers: Headers }>;
+  translate(
+    body: unknown,
+    headers?: Record<string, string>,
+  ): Promise<{ status: number; body: Record<string, unknown>; headers: Headers }>;
   convert(path: string, pdf: Uint8Array, fields?: Record<string, string>, signal?: AbortSignal): Promise<Converted>;
   metrics(): Promise<string>;
 }

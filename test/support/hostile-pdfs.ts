@@ -32,7 +32,10 @@ function written(changed: Objects, { trailer = '', end = (xref: number) => `star
     const at = offsets.get(number);
     text += at === undefined ? '0000000000 65535 f \n' : `${String(at).padStart(10, '0')} 00000 n \n`;
   }
-  return Buffer.from(`${text}trailer\n<< /Size ${size} /Root 1 0 R ${trailer.replaceAll('XREF', String(xref))} >>\n${end(xref)}`, 'latin1');
+  return Buffer.from(
+    `${text}trailer\n<< /Size ${size} /Root 1 0 R ${trailer.replaceAll('XREF', String(xref))} >>\n${end(xref)}`,
+    'latin1',
+  );
 }
 
 const withFont = (font: string, more: Objects = {}): Buffer => written({ 5: font, ...more });
@@ -60,10 +63,19 @@ export const HOSTILE_PDFS: readonly (readonly [what: string, make: () => Buffer,
     'has a cross-reference stream for two billion objects of no width',
     () => written({ 7: packed('0'.repeat(64), '/Type /XRef /Size 2147483647 /W [0 0 0] /Index [0 2147483647] /Root 1 0 R') }),
   ],
-  ['has an object stream that extends itself', () => written({ 7: packed('8 0 <<>>', '/Type /ObjStm /N 1 /First 4 /Extends 7 0 R') })],
-  ['has an object stream of two billion objects', () => written({ 7: packed('8 0 <<>>', '/Type /ObjStm /N 2147483647 /First 4') })],
+  [
+    'has an object stream that extends itself',
+    () => written({ 7: packed('8 0 <<>>', '/Type /ObjStm /N 1 /First 4 /Extends 7 0 R') }),
+  ],
+  [
+    'has an object stream of two billion objects',
+    () => written({ 7: packed('8 0 <<>>', '/Type /ObjStm /N 2147483647 /First 4') }),
+  ],
   ['has objects that are references to each other', () => written({ 4: '7 0 R', 7: '8 0 R', 8: '7 0 R' })],
-  ['has a stream whose length is a reference to the stream', () => written({ 4: '<< /Length 4 0 R >>\nstream\nBT ET\nendstream' })],
+  [
+    'has a stream whose length is a reference to the stream',
+    () => written({ 4: '<< /Length 4 0 R >>\nstream\nBT ET\nendstream' }),
+  ],
   ['has 150,000 pages', () => manyPages(150_000), 'pdf_too_complex'],
   ['says that it has two billion pages', () => written({ 2: '<< /Type /Pages /Kids [3 0 R] /Count 2147483647 >>' })],
   ['nests dictionaries a hundred thousand deep', () => written({ 7: '<</A'.repeat(100_000) })],
@@ -98,7 +110,10 @@ export const HOSTILE_PDFS: readonly (readonly [what: string, make: () => Buffer,
     () =>
       withContent('/I Do', {
         3: page('/Resources << /XObject << /I 7 0 R >> >>'),
-        7: stream('abc', '/Type /XObject /Subtype /Image /Width 1 /Height 1 /BitsPerComponent 8 /ColorSpace /DeviceRGB /SMask 7 0 R'),
+        7: stream(
+          'abc',
+          '/Type /XObject /Subtype /Image /Width 1 /Height 1 /BitsPerComponent 8 /ColorSpace /DeviceRGB /SMask 7 0 R',
+        ),
       }),
   ],
   [
@@ -179,7 +194,9 @@ export const HOSTILE_PDFS: readonly (readonly [what: string, make: () => Buffer,
     'has a function of a billion samples',
     () =>
       withContent('/S sh', {
-        3: page('/Resources << /Shading << /S << /ShadingType 2 /ColorSpace /DeviceGray /Coords [0 0 1 1] /Function 7 0 R >> >> >>'),
+        3: page(
+          '/Resources << /Shading << /S << /ShadingType 2 /ColorSpace /DeviceGray /Coords [0 0 1 1] /Function 7 0 R >> >> >>',
+        ),
         7: stream('a', '/FunctionType 0 /Domain [0 1 0 1 0 1] /Range [0 1] /Size [1000 1000 1000] /BitsPerSample 32'),
       }),
   ],
@@ -187,7 +204,9 @@ export const HOSTILE_PDFS: readonly (readonly [what: string, make: () => Buffer,
     'has functions of functions that go in a circle',
     () =>
       withContent('/S sh', {
-        3: page('/Resources << /Shading << /S << /ShadingType 2 /ColorSpace /DeviceGray /Coords [0 0 1 1] /Function 7 0 R >> >> >>'),
+        3: page(
+          '/Resources << /Shading << /S << /ShadingType 2 /ColorSpace /DeviceGray /Coords [0 0 1 1] /Function 7 0 R >> >> >>',
+        ),
         7: '<< /FunctionType 3 /Domain [0 1] /Functions [7 0 R 7 0 R] /Bounds [0.5] /Encode [0 1 0 1] >>',
       }),
   ],
@@ -220,13 +239,19 @@ export const HOSTILE_PDFS: readonly (readonly [what: string, make: () => Buffer,
     'pdf_encrypted',
   ],
   ['has a content of twenty filters', () => written({ 4: stream('a', `/Filter [${'/FlateDecode '.repeat(20)}]`) })],
-  ['has a content of two hundred thousand filters', () => written({ 4: stream('a', `/Filter [${'/ASCIIHexDecode '.repeat(200_000)}]`) })],
+  [
+    'has a content of two hundred thousand filters',
+    () => written({ 4: stream('a', `/Filter [${'/ASCIIHexDecode '.repeat(200_000)}]`) }),
+  ],
   ['has an LZW content that never ends', () => written({ 4: stream('\x80\x00'.repeat(50_000), '/Filter /LZWDecode') })],
   [
     'has a predictor of two billion columns',
     () =>
       written({
-        4: packed('a'.repeat(100), '/DecodeParms << /Predictor 12 /Columns 2147483647 /Colors 2147483647 /BitsPerComponent 16 >>'),
+        4: packed(
+          'a'.repeat(100),
+          '/DecodeParms << /Predictor 12 /Columns 2147483647 /Colors 2147483647 /BitsPerComponent 16 >>',
+        ),
       }),
   ],
 ];

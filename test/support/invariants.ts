@@ -2,10 +2,11 @@ import type { Sql } from '../../pkg/store/postgres/pool.ts';
 import type { Objects } from '../../pkg/store/s3/objects.ts';
 
 /**
- * What holds of a tenant's rows and objects whenever nothing is under way, however it was interrupted before. Gives a sentence for each fault:
+ * What holds of a tenant's rows and objects whenever nothing is under way, however it was interrupted before. Gives a sentence
+ * for each fault:
  *
- * - what counts to a user is the sum of all versions of all files they own, and of their metadata in whole KiB; files, folders, versions after the first,
- *   share links, tags and tagged files are counted;
+ * - what counts to a user is the sum of all versions of all files they own, and of their metadata in whole KiB; files, folders,
+ *   versions after the first, share links, tags and tagged files are counted;
  * - a file is its newest version, which has the highest number;
  * - every version's object is there, with its size, and so is that of every segment of an upload that goes on;
  * - every object has a version, or work that waits will delete it (its purge, or the sweep of its day);

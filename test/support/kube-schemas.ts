@@ -32,8 +32,9 @@ const suffixOf = (group: string, version: string): string =>
   [...(group === '' ? [] : [group.split('.')[0]]), version].map((part) => `-${part}`).join('');
 
 /**
- * Writes a JSON schema for kubeconform per kind of the chart, made from the API server's own OpenAPI document: nothing is fetched from elsewhere.
- * An unknown field of an object is wrong. The Prometheus Operator's kinds, which this API server does not have, get schemas of our own.
+ * Writes a JSON schema for kubeconform per kind of the chart, made from the API server's own OpenAPI document: nothing is fetched
+ * from elsewhere. An unknown field of an object is wrong. The Prometheus Operator's kinds, which this API server does not have,
+ * get schemas of our own.
  */
 export async function writeSchemas({ kubeConfig }: ApiAccess, folder: string): Promise<void> {
   mkdirSync(folder, { recursive: true });
@@ -62,7 +63,8 @@ export async function writeSchemas({ kubeConfig }: ApiAccess, folder: string): P
 function close(schema: Schema): void {
   if (schema.properties) {
     for (const property of Object.values(schema.properties)) close(property);
-    if (schema.additionalProperties === undefined && !schema['x-kubernetes-preserve-unknown-fields']) schema.additionalProperties = false;
+    if (schema.additionalProperties === undefined && !schema['x-kubernetes-preserve-unknown-fields'])
+      schema.additionalProperties = false;
   }
   if (typeof schema.additionalProperties === 'object') close(schema.additionalProperties);
   if (schema.items) close(schema.items);

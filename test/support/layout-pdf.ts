@@ -33,7 +33,10 @@ export const TABLE = [
   ['Orange', '120', '14.00', 'March'],
 ] as const;
 
-/** A page of everything: a large heading, two columns, a table with and one without borders, a form; then a page that is turned, and one on its side. */
+/**
+ * A page of everything: a large heading, two columns, a table with and one without borders, a form; then a page that is turned,
+ * and one on its side.
+ */
 export async function layoutPdf(): Promise<Uint8Array> {
   const document = await PDFDocument.create();
   const [regular, bold, serif] = await Promise.all(

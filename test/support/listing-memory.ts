@@ -5,8 +5,9 @@ import { Objects } from '../../pkg/store/s3/objects.ts';
 import { range } from './wait.ts';
 
 /**
- * A process of its own, so that its memory is what listings take: lists buckets of the endpoint `argv[2]`, `argv[3]` of them at once, as stores that
- * tenants named. Writes `{ grown, errors }` as JSON: by how many bytes its resident memory grew at most, and what ended the listings.
+ * A process of its own, so that its memory is what listings take: lists buckets of the endpoint `argv[2]`, `argv[3]` of them at
+ * once, as stores that tenants named. Writes `{ grown, errors }` as JSON: by how many bytes its resident memory grew at most, and
+ * what ended the listings.
  */
 const [, , endpoint = '', count = '1'] = process.argv;
 const connect = guardedSockets({ allow: parseAllowedRanges('127.0.0.0/8'), clock });

@@ -15,7 +15,10 @@ export function heapUsed(): number {
 
 const LOOKS_AT_REST = 10;
 
-/** Bytes that are held once what nobody holds any more is gone: a baseline that has what was freed late hides as much of what grows. */
+/**
+ * Bytes that are held once what nobody holds any more is gone: a baseline that has what was freed late hides as much of what
+ * grows.
+ */
 export async function restingBytes(): Promise<number> {
   let least = Infinity;
   for (let looks = 0; looks < LOOKS_AT_REST; looks += 1) {
@@ -26,8 +29,8 @@ export async function restingBytes(): Promise<number> {
 }
 
 /**
- * Bytes that are held beyond `before`, with the content of buffers. Buffers are freed beside the program, some time after a collection; so it looks
- * again while there are more than `bound`.
+ * Bytes that are held beyond `before`, with the content of buffers. Buffers are freed beside the program, some time after a
+ * collection; so it looks again while there are more than `bound`.
  */
 export async function heldBeyond(before: number, bound: number): Promise<number> {
   let bytes = Infinity;

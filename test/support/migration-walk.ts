@@ -26,8 +26,8 @@ export interface Step {
 }
 
 /**
- * Takes the migrations back from the newest to the oldest, each in a transaction of its own. In between each is applied and taken back again, in a
- * transaction that is rolled back: the rows that go down are never those that an `up` has made.
+ * Takes the migrations back from the newest to the oldest, each in a transaction of its own. In between each is applied and taken
+ * back again, in a transaction that is rolled back: the rows that go down are never those that an `up` has made.
  */
 export async function walkDown<Context>(filled: FilledSchema<Context>): Promise<Step[]> {
   const { pool, schema, migrations, context, prepare } = filled;
@@ -88,7 +88,10 @@ interface State {
   readonly contents: Contents;
 }
 
-/** What there is and what is in it. The catalog names what is outside of the search path in full, whatever the connection begins with. */
+/**
+ * What there is and what is in it. The catalog names what is outside of the search path in full, whatever the connection begins
+ * with.
+ */
 async function stateOf(sql: Sql, schema: string): Promise<State> {
   await sql.query('SET LOCAL search_path TO pg_catalog');
   return { catalog: await catalogOf(sql, schema), contents: await contentsOf(sql, schema) };
@@ -116,7 +119,8 @@ function sameInCommon(before: readonly Row[] | undefined, after: readonly Row[] 
   // Without rows afterwards there are no columns to compare, and then there must have been none before.
   if (before.length !== after.length) return false;
   const common = Object.keys(after[0] ?? {}).filter((column) => column in (before[0] ?? {}));
-  const project = (rows: readonly Row[]): Row[] => rows.map((row) => Object.fromEntries(common.map((column) => [column, row[column]])));
+  const project = (rows: readonly Row[]): Row[] =>
+    rows.map((row) => Object.fromEntries(common.map((column) => [column, row[column]])));
   return textOf(project(before)) === textOf(project(after));
 }
 

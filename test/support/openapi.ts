@@ -55,7 +55,8 @@ const described = (document: Document): Described[] =>
 
 /** All but HEAD, which is GET without the body. */
 export const operationsOf = (document: Document): Described[] => described(document).filter(({ method }) => method !== 'head');
-export const headOperationsOf = (document: Document): Described[] => described(document).filter(({ method }) => method === 'head');
+export const headOperationsOf = (document: Document): Described[] =>
+  described(document).filter(({ method }) => method === 'head');
 
 /** The parameters of an operation, those of components in their place. */
 export const parametersOf = (document: Document, operation: Operation): Parameter[] =>

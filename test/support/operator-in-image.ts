@@ -8,13 +8,18 @@ import { ROOT } from './backends.ts';
 
 /** The arguments of node that the operator's pods have, for what `npm run build` has made of the sources. */
 export function builtCommand(): string[] {
-  const documents = parseAllDocuments(readFileSync(join(ROOT, 'config/manager/operator.yaml'), 'utf8')).map((document) => document.toJS());
+  const documents = parseAllDocuments(readFileSync(join(ROOT, 'config/manager/operator.yaml'), 'utf8')).map((document) =>
+    document.toJS(),
+  );
   const operator = (documents as Deployment[]).find(({ kind }) => kind === 'Deployment');
   const [, ...command] = operator?.spec?.template.spec?.containers[0]?.command ?? [];
   return command.map((argument) => (argument.endsWith('.js') ? join('dist', argument) : argument));
 }
 
-/** Writes what a kubelet gives to a pod of this access; returns the environment that says where it is. No compile cache, as in the image. */
+/**
+ * Writes what a kubelet gives to a pod of this access; returns the environment that says where it is. No compile cache, as in the
+ * image.
+ */
 export async function podEnvironment(folder: string, access: KubeConfig): Promise<NodeJS.ProcessEnv> {
   const { server = '', caData = '' } = access.getCurrentCluster() ?? {};
   const { hostname, port } = new URL(server);

@@ -18,8 +18,8 @@ interface Options extends Pick<OperatorDeps, 'shardPollMs' | 'firstResealWaitMs'
 }
 
 /**
- * The operator as the program puts it together, with the settings of `startOperator`, but in this process: for shorter intervals, and to hear of each
- * statement. Ends with the cluster, or by `end`.
+ * The operator as the program puts it together, with the settings of `startOperator`, but in this process: for shorter intervals,
+ * and to hear of each statement. Ends with the cluster, or by `end`.
  */
 export function runOperator(cluster: Cluster, options: Options): { end(): Promise<void> } {
   const { stores, metrics = createMetrics('operator'), log = silentLogger, platformKeys, ...more } = options;

@@ -1,7 +1,17 @@
 import { afterAll, beforeAll } from '@jest/globals';
 import type { ObjectKey } from '../../pkg/kube/object.ts';
 import { NAMESPACE } from '../../pkg/kube/kinds.ts';
-import { playPods, ready, secretValues, sharedCluster, startCluster, startOperator, tenantOf, unique, type Cluster } from './operator.ts';
+import {
+  playPods,
+  ready,
+  secretValues,
+  sharedCluster,
+  startCluster,
+  startOperator,
+  tenantOf,
+  unique,
+  type Cluster,
+} from './operator.ts';
 import { runOperator } from './operator-in-process.ts';
 import type { SharedName } from './shared-cluster-access.ts';
 import { stores, type TestStores } from './stores.ts';
@@ -36,17 +46,26 @@ export interface OperatorSuite {
 const START_MS = 180_000;
 
 /**
- * The API server and the operator that files share, or those of the file's own, on which pods become available at once too. Registers its own hooks;
- * what a file adds ends before them by `cluster.onClose`.
+ * The API server and the operator that files share, or those of the file's own, on which pods become available at once too.
+ * Registers its own hooks; what a file adds ends before them by `cluster.onClose`.
  */
 export function operatorSuite(options: SuiteOptions = {}): OperatorSuite {
-  const { ownStores = false, operator = true, shardPollMs, ownCluster = ownStores || !operator, namespace = unique('ns') } = options;
+  const {
+    ownStores = false,
+    operator = true,
+    shardPollMs,
+    ownCluster = ownStores || !operator,
+    namespace = unique('ns'),
+  } = options;
   const { shared = 'operated' } = options;
   const cluster = {} as Cluster;
   const own = {} as TestStores;
 
   beforeAll(async () => {
-    const [found, running] = await Promise.all([ownCluster ? startCluster() : sharedCluster(shared), ownStores ? stores() : undefined]);
+    const [found, running] = await Promise.all([
+      ownCluster ? startCluster() : sharedCluster(shared),
+      ownStores ? stores() : undefined,
+    ]);
     Object.assign(cluster, found);
     if (running) Object.assign(own, running);
     await cluster.of(NAMESPACE).create({ metadata: { name: namespace } });

@@ -112,7 +112,8 @@ function connect(api: ApiAccess): Omit<Cluster, 'operatorConfig'> {
 
 async function installResources(definitions: ResourceApi<CustomResourceDefinition>): Promise<void> {
   const files = readdirSync(join(ROOT, 'crds')).filter((file) => file.endsWith('.yaml'));
-  for (const file of files) await definitions.create(parse(readFileSync(join(ROOT, 'crds', file), 'utf8')) as CustomResourceDefinition);
+  for (const file of files)
+    await definitions.create(parse(readFileSync(join(ROOT, 'crds', file), 'utf8')) as CustomResourceDefinition);
   await waitFor('the custom resources', async () =>
     (await definitions.list()).every((definition) =>
       definition.status?.conditions?.some(({ type, status }) => type === 'Established' && status === 'True'),
@@ -125,7 +126,9 @@ export const documentsOf = (folder: string): KubeObject[] =>
   readdirSync(join(ROOT, folder))
     .filter((file) => file.endsWith('.yaml'))
     .toSorted()
-    .flatMap((file) => parseAllDocuments(readFileSync(join(ROOT, folder, file), 'utf8')).map((document) => document.toJS() as KubeObject));
+    .flatMap((file) =>
+      parseAllDocuments(readFileSync(join(ROOT, folder, file), 'utf8')).map((document) => document.toJS() as KubeObject),
+    );
 
 export const KINDS: Record<string, Kind> = {
   ServiceAccount: SERVICE_ACCOUNT,
@@ -144,7 +147,8 @@ export const KINDS: Record<string, Kind> = {
 };
 
 /** What a person installs from config/rbac, and a token of the operator's ServiceAccount. */
-const operatorAccess = (api: ApiAccess, client: KubeClient): Promise<KubeConfig> => installAccess(api, client, documentsOf('config/rbac'));
+const operatorAccess = (api: ApiAccess, client: KubeClient): Promise<KubeConfig> =>
+  installAccess(api, client, documentsOf('config/rbac'));
 
 /** Creates a ServiceAccount with its roles and their bindings, and gives a kubeconfig with its token. */
 export async function installAccess(api: ApiAccess, client: KubeClient, objects: readonly KubeObject[]): Promise<KubeConfig> {
@@ -188,7 +192,10 @@ type WithConditions = KubeObject & { status?: { conditions?: Condition[] } };
 export const conditionOf = (object: KubeObject | undefined, type: string): Condition | undefined =>
   findCondition((object as WithConditions | undefined)?.status?.conditions, type);
 
-/** Waits for a condition with this status, and reason where given, that speaks of the present generation. By a watch: many GETs would take the API server's time. */
+/**
+ * Waits for a condition with this status, and reason where given, that speaks of the present generation. By a watch: many GETs
+ * would take the API server's time.
+ */
 export function condition<T extends KubeObject>(
   api: ResourceApi<T>,
   key: { namespace: string; name: string },
@@ -222,11 +229,17 @@ export function condition<T extends KubeObject>(
 /** After this a wait looks at its limit. */
 const WATCH_SECONDS = 10;
 
-export const ready = <T extends KubeObject>(api: ResourceApi<T>, key: { namespace: string; name: string }): Promise<Observed<T>> =>
-  condition(api, key, 'Ready', 'True');
+export const ready = <T extends KubeObject>(
+  api: ResourceApi<T>,
+  key: { namespace: string; name: string },
+): Promise<Observed<T>> => condition(api, key, 'Ready', 'True');
 
 /** A copy of the objects of a kind, kept by a watch of its own until `stop`. */
-export function follow<T extends KubeObject>(cluster: Cluster, kind: Kind<T>, namespace?: string): Informer<T> & { stop(): Promise<void> } {
+export function follow<T extends KubeObject>(
+  cluster: Cluster,
+  kind: Kind<T>,
+  namespace?: string,
+): Informer<T> & { stop(): Promise<void> } {
   const stopping = new AbortController();
   const followed = informer<T>({
     client: cluster.client,
@@ -262,7 +275,8 @@ export function playPods(cluster: Cluster): void {
       availableReplicas: replicas,
       conditions: [{ type: 'Available', status: 'True', reason: 'MinimumReplicasAvailable', message: '' }],
     };
-    // Of this version alone: sent late, it would take back what was said of a later generation, which no controller does. The later one comes here too.
+    // Of this version alone: sent late, it would take back what was said of a later generation, which no controller does. The
+    // later one comes here too.
     const patch = { metadata: { resourceVersion }, status };
     void deployments.api.patch(keyOf(object), patch, { subresource: 'status' }).catch(() => undefined);
   });
@@ -305,8 +319,8 @@ export const operatorEnvironment = ({ shardsDir, platformKeys, redis, s3 }: Stor
 });
 
 /**
- * The operator as a process of its own, with all settings in its environment. `asInImage`: as image and chart run it, built (`npm run build`
- * before), with the same arguments and the access of a pod's ServiceAccount.
+ * The operator as a process of its own, with all settings in its environment. `asInImage`: as image and chart run it, built (`npm
+ * run build` before), with the same arguments and the access of a pod's ServiceAccount.
  */
 export async function startOperator(
   cluster: Cluster,
@@ -350,10 +364,16 @@ function collect(child: ChildProcess): () => string {
 }
 
 /** The decoded values of a Secret; undefined when it is not there. */
-export async function secretValues(cluster: Cluster, namespace: string, name: string): Promise<Record<string, string> | undefined> {
+export async function secretValues(
+  cluster: Cluster,
+  namespace: string,
+  name: string,
+): Promise<Record<string, string> | undefined> {
   const secret = await cluster.of(SECRET).find({ namespace, name });
   return (
     secret &&
-    Object.fromEntries(Object.entries(secret.data ?? {}).map(([key, value]) => [key, Buffer.from(value, 'base64').toString('utf8')]))
+    Object.fromEntries(
+      Object.entries(secret.data ?? {}).map(([key, value]) => [key, Buffer.from(value, 'base64').toString('utf8')]),
+    )
   );
 }

@@ -38,7 +38,9 @@ export async function startTraceReceiver(): Promise<TraceReceiver> {
     if (behaviour === 'silent') return;
     const isTraces = request.url === '/v1/traces' && request.headers['content-type'] === 'application/x-protobuf';
     if (isTraces && behaviour === 'answering') spans.push(...spansOf(Buffer.concat(chunks)));
-    response.writeHead(!isTraces ? 404 : behaviour === 'answering' ? 200 : 400, { 'content-type': 'application/x-protobuf' }).end();
+    response
+      .writeHead(!isTraces ? 404 : behaviour === 'answering' ? 200 : 400, { 'content-type': 'application/x-protobuf' })
+      .end();
   };
   const server = createServer((request, response) => void take(request, response).catch(() => response.destroy()));
   const port = await freePort();
@@ -75,7 +77,8 @@ function spansOf(message: Buffer): GatheredSpan[] {
 function spanOf(message: Buffer, service: string): GatheredSpan {
   const hex = (number: number): string => bytesOf(message, number)[0]?.toString('hex') ?? '';
   const [status = Buffer.alloc(0)] = bytesOf(message, 15);
-  const numberOf = (of: Buffer, number: number): number => Number(fieldsOf(of).find((field) => field.number === number)?.value ?? 0);
+  const numberOf = (of: Buffer, number: number): number =>
+    Number(fieldsOf(of).find((field) => field.number === number)?.value ?? 0);
   return {
     traceId: hex(1),
     spanId: hex(2),

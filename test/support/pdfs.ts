@@ -42,7 +42,11 @@ export async function objectHeavyPdf(): Promise<Uint8Array> {
   for (let number = 1; number <= 60; number += 1) {
     const page = document.addPage([595, 842]);
     page.drawText(`Page ${number} of the handbook`, { x: 60, y: 760, font });
-    const logo = document.context.stream('0 0 1 rg 0 0 40 40 re f '.repeat(20), { Type: 'XObject', Subtype: 'Form', BBox: [0, 0, 40, 40] });
+    const logo = document.context.stream('0 0 1 rg 0 0 40 40 re f '.repeat(20), {
+      Type: 'XObject',
+      Subtype: 'Form',
+      BBox: [0, 0, 40, 40],
+    });
     page.node.setXObject(PDFName.of('Logo'), document.context.register(logo));
     const links = Array.from({ length: 4 }, (_, index) =>
       document.context.register(

@@ -22,7 +22,10 @@ const VARIABLE = 'CARREL_TEST_PLATFORM';
 /** The binaries are there already: `make test` builds them first. */
 const UP_LIMIT_MS = 5 * 60_000;
 
-/** The platform that the e2e lane's globalSetup brings up, once it is. Throws with the output of `carrel up` when it does not come. */
+/**
+ * The platform that the e2e lane's globalSetup brings up, once it is. Throws with the output of `carrel up` when it does not
+ * come.
+ */
 export async function platform(): Promise<Platform> {
   const text = process.env[VARIABLE];
   if (!text) throw new Error(`${VARIABLE} is not set: run this test by jest, whose globalSetup brings the platform up`);
@@ -33,11 +36,20 @@ export async function platform(): Promise<Platform> {
 }
 
 /** A new platform with a state directory that does not exist yet; remove it with `forget`. */
-export const newPlatform = async (): Promise<Platform> => ({ stateDirectory: join(await makeScratch(), 'state'), port: await freePort() });
+export const newPlatform = async (): Promise<Platform> => ({
+  stateDirectory: join(await makeScratch(), 'state'),
+  port: await freePort(),
+});
 
 /** Runs `carrel` on a platform and returns what it printed. Never rejects; check the exit code. */
 export function carrel(where: Platform, args: readonly string[], limitMs = 600_000): Promise<Ran> {
-  const env = { ...process.env, CARREL_HOME: where.stateDirectory, CARREL_PORT: String(where.port), NO_COLOR: '1', NODE_OPTIONS: '' };
+  const env = {
+    ...process.env,
+    CARREL_HOME: where.stateDirectory,
+    CARREL_PORT: String(where.port),
+    NO_COLOR: '1',
+    NODE_OPTIONS: '',
+  };
   return run(process.execPath, [join(ROOT, 'cmd/carrel/main.ts'), ...args], env, limitMs);
 }
 
@@ -55,8 +67,8 @@ export async function deletePlatform(where: Platform): Promise<void> {
 }
 
 /**
- * jest's globalSetup of the e2e lane: begins to bring the platform up, while the first test files run. Returns a function that stops the platform, once.
- * The browser is downloaded here, outside of any test's time limit.
+ * jest's globalSetup of the e2e lane: begins to bring the platform up, while the first test files run. Returns a function that
+ * stops the platform, once. The browser is downloaded here, outside of any test's time limit.
  */
 export async function startPlatform(): Promise<() => Promise<void>> {
   await resolveBinary('chromium', thisMachine(ROOT), (line) => void process.stderr.write(`${line}\n`));
@@ -110,16 +122,23 @@ export async function getJson<T>(where: Platform, ...args: readonly string[]): P
 /** The values of a Secret, decoded. */
 export async function secretValues(where: Platform, namespace: string, name: string): Promise<Record<string, string>> {
   const secret = await getJson<{ data?: Record<string, string> }>(where, 'secret', name, '-n', namespace);
-  return Object.fromEntries(Object.entries(secret.data ?? {}).map(([key, value]) => [key, Buffer.from(value, 'base64').toString('utf8')]));
+  return Object.fromEntries(
+    Object.entries(secret.data ?? {}).map(([key, value]) => [key, Buffer.from(value, 'base64').toString('utf8')]),
+  );
 }
 
 function run(program: string, args: readonly string[], env: NodeJS.ProcessEnv, limitMs: number, input?: string): Promise<Ran> {
   return new Promise((resolve, reject) => {
-    const child = execFile(program, args, { env, timeout: limitMs, maxBuffer: 64 * 2 ** 20, cwd: ROOT }, (error, stdout, stderr) => {
-      if (error && typeof error.code !== 'number')
-        reject(new Error(`${program} ${args.join(' ')}: ${error.message}\n${stderr}`, { cause: error }));
-      else resolve({ code: typeof error?.code === 'number' ? error.code : 0, stdout, stderr });
-    });
+    const child = execFile(
+      program,
+      args,
+      { env, timeout: limitMs, maxBuffer: 64 * 2 ** 20, cwd: ROOT },
+      (error, stdout, stderr) => {
+        if (error && typeof error.code !== 'number')
+          reject(new Error(`${program} ${args.join(' ')}: ${error.message}\n${stderr}`, { cause: error }));
+        else resolve({ code: typeof error?.code === 'number' ? error.code : 0, stdout, stderr });
+      },
+    );
     if (input !== undefined) child.stdin?.end(input);
     else child.stdin?.end();
   });

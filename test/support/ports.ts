@@ -1,6 +1,9 @@
 import { probePort } from '../../pkg/local/ports.ts';
 
-/** Each process of jest has a slice of its own, below the ports that kernels give to outgoing connections: nobody takes a port before its test listens. */
+/**
+ * Each process of jest has a slice of its own, below the ports that kernels give to outgoing connections: nobody takes a port
+ * before its test listens.
+ */
 const SLICE = 1_000;
 const FROM = 20_000 + SLICE * (Number(process.env['JEST_WORKER_ID'] ?? 0) % 10);
 

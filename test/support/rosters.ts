@@ -76,7 +76,9 @@ export const ended = (by: Api, id: string) =>
 async function allMembers(api: Api, path: string, query: Record<string, string> = {}): Promise<MemberView[]> {
   const found: MemberView[] = [];
   for (let cursor: string | null | undefined; cursor !== null;) {
-    const { status, body } = await api.get(path, { query: { limit: '200', ...query, ...(cursor === undefined ? {} : { cursor }) } });
+    const { status, body } = await api.get(path, {
+      query: { limit: '200', ...query, ...(cursor === undefined ? {} : { cursor }) },
+    });
     if (status !== 200) throw new Error(`no list: ${status} ${JSON.stringify(body)}`);
     const page = body as Page<MemberView>;
     found.push(...page.data);

@@ -1,7 +1,7 @@
 /**
- * Rows for every table of a tenant's schema, of a shard's schema `carrel` and of the registry, in the order of their foreign keys, with a value in every
- * column. The tests of the migrations fail where a table or a column is left out: whoever adds one adds its values here.
- * Ids are those that an empty schema gives; user 1 is the system's.
+ * Rows for every table of a tenant's schema, of a shard's schema `carrel` and of the registry, in the order of their foreign
+ * keys, with a value in every column. The tests of the migrations fail where a table or a column is left out: whoever adds one
+ * adds its values here. Ids are those that an empty schema gives; user 1 is the system's.
  */
 export type Rows = Readonly<Record<string, readonly Readonly<Record<string, unknown>>[]>>;
 

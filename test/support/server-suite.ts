@@ -9,7 +9,10 @@ export const serverSuite = (options: TenantOptions = {}): TestTenant =>
     (tenant) => tenant.stop(),
   );
 
-/** Postgres, Valkey and S3 of the file's own: for one that harms them, or whose tenants no operator or worker of another file is to see. */
+/**
+ * Postgres, Valkey and S3 of the file's own: for one that harms them, or whose tenants no operator or worker of another file is
+ * to see.
+ */
 export const ownStores = (options: { durable?: boolean } = {}): TestStores =>
   fixture(
     () => stores(options),

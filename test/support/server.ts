@@ -20,7 +20,13 @@ import { Sealer, type SealingKey } from '../../pkg/runtime/sealing.ts';
 import type { StoreAddresses } from '../../pkg/local/platform.ts';
 import { Database } from '../../pkg/store/postgres/database.ts';
 import { SqlPool } from '../../pkg/store/postgres/pool.ts';
-import { ensureShard, ensureTenantDatabase, migrateTenant, type ShardAccess, tenantRole } from '../../pkg/store/postgres/provisioning.ts';
+import {
+  ensureShard,
+  ensureTenantDatabase,
+  migrateTenant,
+  type ShardAccess,
+  tenantRole,
+} from '../../pkg/store/postgres/provisioning.ts';
 import { redisPrefix, redisUser, RedisUsers } from '../../pkg/store/redis/acl.ts';
 import { connectRedis, type Redis } from '../../pkg/store/redis/redis.ts';
 import { bucketName, StorageAdmin } from '../../pkg/store/s3/admin.ts';

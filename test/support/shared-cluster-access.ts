@@ -1,6 +1,7 @@
 /**
- * API servers that test files share. `idle` has the custom resources and nobody who acts on them; on `operated` an operator runs, and Deployments
- * become available at once. A file that counts what an API server was asked for, harms it, or needs an operator of other settings has one of its own.
+ * API servers that test files share. `idle` has the custom resources and nobody who acts on them; on `operated` an operator runs,
+ * and Deployments become available at once. A file that counts what an API server was asked for, harms it, or needs an operator
+ * of other settings has one of its own.
  */
 export type SharedName = 'idle' | 'operated';
 

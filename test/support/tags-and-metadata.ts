@@ -3,7 +3,12 @@ import type { TestTenant } from './server.ts';
 /** Tags and metadata of files, as rows: many at once, and such as the API refuses (no value, a value of another type). */
 
 /** Makes tags of the owner, each on all of `files`. The tags' ids. */
-export async function tagFiles(tenant: TestTenant, owner: string, names: readonly string[], files: readonly string[]): Promise<string[]> {
+export async function tagFiles(
+  tenant: TestTenant,
+  owner: string,
+  names: readonly string[],
+  files: readonly string[],
+): Promise<string[]> {
   const tags = await tenant.db.query<{ uuid: string }>(
     `WITH tag AS (
        INSERT INTO tags (uuid, name, color, owner_id)
@@ -23,7 +28,11 @@ export interface MetadataEntry {
 }
 
 /** Gives each of `files` these entries, which count to their owners. */
-export async function addMetadata(tenant: TestTenant, files: readonly string[], entries: readonly MetadataEntry[]): Promise<void> {
+export async function addMetadata(
+  tenant: TestTenant,
+  files: readonly string[],
+  entries: readonly MetadataEntry[],
+): Promise<void> {
   await tenant.db.query(
     `WITH entry AS (
        INSERT INTO file_metadata (file_id, key, value, value_type)

@@ -47,7 +47,11 @@ export const newDatabase = (): TenantDatabase => ({
 });
 
 /** A tenant's schema and role, migrated. */
-export async function newTenant(running: Pick<StoreAddresses, 'postgres'>, shard: ShardAccess, tenantId = '7'): Promise<TenantLogin> {
+export async function newTenant(
+  running: Pick<StoreAddresses, 'postgres'>,
+  shard: ShardAccess,
+  tenantId = '7',
+): Promise<TenantLogin> {
   const slug = `t-${systemRandom.hex(5)}`;
   const password = systemRandom.base64url(24);
   await ensureTenantDatabase(shard, { slug, tenantId, password, connections: 30 });

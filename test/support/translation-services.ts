@@ -33,7 +33,8 @@ const shout = (text: string): string => text.toUpperCase();
 /** The documented APIs. Each "translates" into capitals, and knows English, Spanish and German. */
 export const SERVICES: Record<'google' | 'azure' | 'deepl' | 'libretranslate', Reply> = {
   google(path, _, body: { q: string[]; source?: string }) {
-    if (path === '/language/translate/v2/languages') return { data: { languages: ['en', 'es', 'de'].map((language) => ({ language })) } };
+    if (path === '/language/translate/v2/languages')
+      return { data: { languages: ['en', 'es', 'de'].map((language) => ({ language })) } };
     const detected = body.source === undefined ? { detectedSourceLanguage: 'en' } : {};
     return { data: { translations: body.q.map((text) => ({ translatedText: shout(text), ...detected })) } };
   },
@@ -75,7 +76,8 @@ export async function startTranslationService(name: keyof typeof SERVICES): Prom
       if (fault === 'breaks') return response.destroy();
       if (fault === 'redirects') return response.writeHead(302, { location: 'http://169.254.169.254/' }).end();
       if (fault === 'sends garbage') return response.end('<html>');
-      if (fault === 'sends too few') return response.end(JSON.stringify(SERVICES[name](pathname, searchParams, emptied(body) as never)));
+      if (fault === 'sends too few')
+        return response.end(JSON.stringify(SERVICES[name](pathname, searchParams, emptied(body) as never)));
       if (fault === 'truncates') {
         response.writeHead(200, { 'content-length': 1_000 }).write('{');
         return response.destroy();

@@ -1,7 +1,7 @@
 /**
- * The times of cron expressions found in another way: a clock of a zone is walked from change to change, and whoever matches a minute that it shows runs,
- * unless it has shown that before. Which minutes match is found once for all zones, day by day. It shares nothing with pkg/schedules but the meaning of the
- * fields.
+ * The times of cron expressions found in another way: a clock of a zone is walked from change to change, and whoever matches a
+ * minute that it shows runs, unless it has shown that before. Which minutes match is found once for all zones, day by day. It
+ * shares nothing with pkg/schedules but the meaning of the fields.
  */
 
 const MINUTE_MS = 60_000;
@@ -104,7 +104,8 @@ function numbersOf(text: string, field: number): Numbers {
   for (const part of text.split(',')) {
     const [range = '', step = '1'] = part.split('/');
     const [from, to] = range === '*' ? [least, most] : range.split('-').map(numberOf);
-    for (let number = from ?? 0; number <= (to ?? from ?? 0); number += Number(step)) has[field === 4 ? number % 7 : number] = true;
+    for (let number = from ?? 0; number <= (to ?? from ?? 0); number += Number(step))
+      has[field === 4 ? number % 7 : number] = true;
   }
   return { has, isRestricted: text !== '*' };
 }

@@ -67,7 +67,14 @@ export async function emitGrades(tenant: Pick<TestTenant, 'db' | 'redis'>, count
     await tenant.db.transaction(async (tx) => {
       const now = new Date().toISOString();
       for (const more of range(Math.min(together, count - score))) {
-        const grade = { id: `${score + more}`, launch_id: 'l', user_id: 'u', score: score + more, score_maximum: 100, timestamp: now };
+        const grade = {
+          id: `${score + more}`,
+          launch_id: 'l',
+          user_id: 'u',
+          score: score + more,
+          score_maximum: 100,
+          timestamp: now,
+        };
         await events.emit(tx, 'grade.submitted', { ...grade, submitted_at: now });
       }
     });

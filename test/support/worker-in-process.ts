@@ -9,11 +9,17 @@ import type { ObserveStatement } from '../../pkg/store/postgres/client.ts';
 import { SqlPool } from '../../pkg/store/postgres/pool.ts';
 import type { TestPlatform } from './worker-platform.ts';
 
-/** A worker in the process of the test, with jobs of the test's own. `observe` is given the statements of its jobs. `close` closes its connections too. */
+/**
+ * A worker in the process of the test, with jobs of the test's own. `observe` is given the statements of its jobs. `close` closes
+ * its connections too.
+ */
 export function workerInProcess(
   platform: TestPlatform,
   jobs: Pick<WorkerJobs, 'queues' | 'processors'>,
-  { observe, ...changed }: Partial<Pick<WorkerDeps, 'clock' | 'log' | 'metrics' | 'egressAllow'>> & { observe?: ObserveStatement } = {},
+  {
+    observe,
+    ...changed
+  }: Partial<Pick<WorkerDeps, 'clock' | 'log' | 'metrics' | 'egressAllow'>> & { observe?: ObserveStatement } = {},
 ): { close(): Promise<void> } {
   const of = { url: platform.workerUrl, poolSize: 2, log: silentLogger };
   const [db, leasePool] = [new Database({ ...of, ...(observe ? { observe } : {}) }), new SqlPool(of)];

@@ -18,11 +18,15 @@ export interface WorkerProcess {
   end(signal: 'SIGKILL' | 'SIGTERM'): Promise<number | null>;
 }
 
-/** V8's flags of a worker whose memory nobody looks at: with room for what loading the modules leaves behind, a start costs a fifth less CPU. */
+/**
+ * V8's flags of a worker whose memory nobody looks at: with room for what loading the modules leaves behind, a start costs a
+ * fifth less CPU.
+ */
 export const ROOMY: readonly string[] = ['--min-semi-space-size=16'];
 
 /**
- * The program itself, cmd/worker/main.ts, in a process that a test may kill. Resolves when it is ready. `log` gets what it writes to its log.
+ * The program itself, cmd/worker/main.ts, in a process that a test may kill. Resolves when it is ready. `log` gets what it writes
+ * to its log.
  * `flags` are those of the chart unless given.
  */
 export async function startWorkerProcess(

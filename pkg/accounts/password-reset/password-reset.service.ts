@@ -27,7 +27,8 @@ const OWNER = `
  * Setting a password that its owner no longer knows: an administrator gets a token, and whoever brings it sets the password.
  *
  * Invariants:
- * - A token works once and for 24 hours, however many uses race; the next one of the person, and any change of their password, end it.
+ * - A token works once and for 24 hours, however many uses race; the next one of the person, and any change of their password,
+ *   end it.
  * - The password that is set ends all sessions of the person.
  * - Only the token's hash is stored. A password is hashed only for a token that holds, so no stranger spends the server's CPU.
  */
@@ -63,7 +64,8 @@ export class PasswordResets {
     const user = await this.#db.tables.users.find({ uuid: id, isSystem: false });
     if (!user) throw new Problem('not_found');
     if (!user.isActive) throw new Problem('conflict', 'This user is not active and could not sign in; set is_active first.');
-    if (isNoAddress(user.email)) throw new Problem('conflict', 'This user has no e-mail address to sign in with; set email first.');
+    if (isNoAddress(user.email))
+      throw new Problem('conflict', 'This user has no e-mail address to sign in with; set email first.');
     const token = this.#random.base64url(32);
     const now = this.#clock.now();
     const expiresAt = new Date(now.getTime() + PASSWORD_RESET_MS);
@@ -71,7 +73,9 @@ export class PasswordResets {
     return { token, expires_at: expiresAt.toISOString() };
   }
 
-  /** Six statements, one for a token that does not hold. Throws `invalid_reset_token`, `validation_failed` for a common password. */
+  /**
+   * Six statements, one for a token that does not hold. Throws `invalid_reset_token`, `validation_failed` for a common password.
+   */
   async use(token: string, password: string): Promise<void> {
     await this.#passwords.requireUncommon('new_password', password);
     const tokenHash = sha256Hex(token);

@@ -12,10 +12,10 @@ export const SessionView = z
       .string()
       .nullable()
       .meta({ description: 'where it was opened; of IPv6 the network of 64 bits; null: unknown', example: '192.0.2.7' }),
-    user_agent: z
-      .string()
-      .nullable()
-      .meta({ description: 'what opened it, by its own account; null: it did not say', example: 'Mozilla/5.0 (X11; Linux x86_64)' }),
+    user_agent: z.string().nullable().meta({
+      description: 'what opened it, by its own account; null: it did not say',
+      example: 'Mozilla/5.0 (X11; Linux x86_64)',
+    }),
     current: z.boolean().describe('the session of this request'),
     launch_id: z.string().nullable().meta({ description: 'the launch that opened it; null: somebody signed in', example: null }),
   })

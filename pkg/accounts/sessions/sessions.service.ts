@@ -16,9 +16,10 @@ import { endOwn, ownLive, SESSION_COLUMNS, type SessionRow, SESSIONS } from './s
  *
  * Invariants:
  * - Nobody sees or ends a session of somebody else's (404).
- * - A session that is ended authenticates no request from the commit on, its copy in Redis included, and its refresh token renews nothing.
- * - A launch's session sees and ends the sessions of launches alone: who controls the LMS neither learns where the person signed in nor signs
- *   them out.
+ * - A session that is ended authenticates no request from the commit on, its copy in Redis included, and its refresh token renews
+ *   nothing.
+ * - A launch's session sees and ends the sessions of launches alone: who controls the LMS neither learns where the person signed
+ *   in nor signs them out.
  */
 export class OwnSessions {
   readonly #db: Database;
@@ -33,7 +34,10 @@ export class OwnSessions {
     this.#clock = deps.clock;
   }
 
-  /** Those that live. One statement, and a round trip to Redis for their last activity, which a row has from the last refresh only. */
+  /**
+   * Those that live. One statement, and a round trip to Redis for their last activity, which a row has from the last refresh
+   * only.
+   */
   async list(actor: Actor, query: SessionQuery): Promise<Page<SessionView>> {
     const request = pageRequest(query, SESSIONS.order);
     const where = (params: Parameters): string[] => ownLive(actor, this.#clock.now(), params);

@@ -32,7 +32,11 @@ export const ownLive = (actor: Actor, now: Date, params: Parameters): string[] =
 ];
 
 /** Ends the one with this id, or all but that of the request; gives their ids. */
-export function endOwn(actor: Actor, which: { readonly id: string } | 'others', now: Date): { sql: string; params: readonly unknown[] } {
+export function endOwn(
+  actor: Actor,
+  which: { readonly id: string } | 'others',
+  now: Date,
+): { sql: string; params: readonly unknown[] } {
   const params = new Parameters();
   const wanted = which === 'others' ? `s.id <> ${params.add(actor.sessionId)}` : `s.id = ${params.add(which.id)}`;
   const conditions = [...ownLive(actor, now, params), wanted].join(' AND ');

@@ -10,8 +10,8 @@ import { personOf } from './login-throttle.ts';
 const PEOPLE_PER_BROWSER = 8;
 
 /**
- * What the cookie holds: a random id, and of each person (`personOf`) when they signed in last, in seconds, and with which password
- * (`generationOf`). The last one stands last.
+ * What the cookie holds: a random id, and of each person (`personOf`) when they signed in last, in seconds, and with which
+ * password (`generationOf`). The last one stands last.
  */
 const Cookie = z.object({ id: z.string(), people: z.array(z.tuple([z.string(), z.int(), z.string()])) });
 type Cookie = z.output<typeof Cookie>;

@@ -6,5 +6,7 @@ test.each(['Irina@Example.org', 'irina@example.org', 'İrİna@example.org'])('%j
 });
 
 test('twenty failures wait for nothing; then each five double the wait, up to four seconds', () => {
-  expect([0, 19, 20, 24, 25, 30, 35, 40, 45, 50, 100_000].map(delayMs)).toEqual([0, 0, 250, 250, 500, 1000, 2000, 4000, 4000, 4000, 4000]);
+  expect([0, 19, 20, 24, 25, 30, 35, 40, 45, 50, 100_000].map(delayMs)).toEqual([
+    0, 0, 250, 250, 500, 1000, 2000, 4000, 4000, 4000, 4000,
+  ]);
 });

@@ -4,7 +4,9 @@ import type { Clock } from '../../runtime/clock.ts';
 import type { Limit, RateLimiter, RateLimitDecision } from '../../store/redis/rate-limiter.ts';
 
 const WINDOW_SECONDS = 900;
-/** Failures at one person from one network, or from one browser that this person signed in with before; further attempts get 429. */
+/**
+ * Failures at one person from one network, or from one browser that this person signed in with before; further attempts get 429.
+ */
 const FAILURES_PER_PERSON = 10;
 /** People at whom one network may fail. A classroom behind one address signs in without failing. */
 const PEOPLE_PER_NETWORK = 100;
@@ -15,7 +17,10 @@ const UNDELAYED_FAILURES = 20;
 const FIRST_DELAY_MS = 250;
 const DOUBLES_EVERY = 5;
 const LONGEST_DELAY_MS = 4_000;
-/** Attempts at one person that wait behind each other in this process: 32 s for the last, less than a client or a proxy waits for a reply. */
+/**
+ * Attempts at one person that wait behind each other in this process: 32 s for the last, less than a client or a proxy waits for
+ * a reply.
+ */
 const WAITING_PER_PERSON = 8;
 /** Of them, those from one network: no network takes all the slots. */
 const WAITING_PER_NETWORK = 2;
@@ -39,14 +44,15 @@ export interface LoginAttempt {
  * Limits how often a password is guessed.
  *
  * Invariants:
- * - Never more than 10 guesses at a person from one network in 15 minutes, however many race: an attempt takes a slot before it is made, and
- *   releases the slot when it succeeds.
- * - Guesses at a person from many networks slow each other, however many race: after 20 failures a process makes one at a time, 4 s apart in the end.
- *   At most eight wait at once, two of them from one network; a further attempt is refused for as long as these take.
- * - A browser that a person signed in with before has 10 guesses at this person of its own, whatever strangers do. Guesses from all browsers of a
- *   person slow each other in the same way.
- * - People who know their password do not refuse each other: an attempt that finds all slots taken waits for the running attempts of this process
- *   that hold one, at most 10 s and no longer than its client.
+ * - Never more than 10 guesses at a person from one network in 15 minutes, however many race: an attempt takes a slot before it
+ *   is made, and releases the slot when it succeeds.
+ * - Guesses at a person from many networks slow each other, however many race: after 20 failures a process makes one at a time, 4
+ *   s apart in the end. At most eight wait at once, two of them from one network; a further attempt is refused for as long as
+ *   these take.
+ * - A browser that a person signed in with before has 10 guesses at this person of its own, whatever strangers do. Guesses from
+ *   all browsers of a person slow each other in the same way.
+ * - People who know their password do not refuse each other: an attempt that finds all slots taken waits for the running attempts
+ *   of this process that hold one, at most 10 s and no longer than its client.
  * - While Redis is unavailable, this process counts by itself.
  */
 export class LoginThrottle {
@@ -168,13 +174,14 @@ export function delayMs(failures: number): number {
 }
 
 /**
- * One text for all spellings of an address by which Postgres finds the same person: its lower() makes an i of the Turkish İ (U+0130),
- * ours an i with a dot above (U+0307), which would give a guesser limits of its own.
+ * One text for all spellings of an address by which Postgres finds the same person: its lower() makes an i of the Turkish İ
+ * (U+0130), ours an i with a dot above (U+0307), which would give a guesser limits of its own.
  */
 export const foldedEmail = (email: string): string => email.toLowerCase().replaceAll('i\u0307', 'i');
 
 /** A person's key where the address itself must not be readable. */
-export const personOf = (email: string): string => createHash('sha256').update(foldedEmail(email)).digest('base64url').slice(0, 22);
+export const personOf = (email: string): string =>
+  createHash('sha256').update(foldedEmail(email)).digest('base64url').slice(0, 22);
 
 const limit = (key: string, max: number, member?: string): Limit => ({
   key: `sign-in:${key}`,

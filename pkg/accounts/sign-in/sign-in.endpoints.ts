@@ -13,16 +13,25 @@ const REFRESH = 'carrel_refresh';
 const KNOWN = 'carrel_known';
 
 /** `secure`: the tenant's address is https. */
-export const signInEndpoints = (signIn: SignIn, options: { cookies: SignInCookies; secure: boolean; clock: Clock }): Endpoint[] => {
+export const signInEndpoints = (
+  signIn: SignIn,
+  options: { cookies: SignInCookies; secure: boolean; clock: Clock },
+): Endpoint[] => {
   const { cookies } = options;
-  const answer = ({ signedIn, refreshToken, refreshUntil }: FreshSignIn, byCookie: boolean, setCookies: readonly string[] = []): Reply => {
+  const answer = (
+    { signedIn, refreshToken, refreshUntil }: FreshSignIn,
+    byCookie: boolean,
+    setCookies: readonly string[] = [],
+  ): Reply => {
     const seconds = Math.ceil((refreshUntil.getTime() - options.clock.now().getTime()) / 1000);
     const sent = byCookie ? [cookies.set(REFRESH, refreshToken, seconds), ...setCookies] : setCookies;
     const body = byCookie ? signedIn : { ...signedIn, refresh_token: refreshToken };
     return reply(200, body, sent.length === 0 ? {} : { 'set-cookie': sent });
   };
 
-  /** A page of a neighbour under the same domain can have the browser send the cookie, but neither as JSON nor as if it were ours. */
+  /**
+   * A page of a neighbour under the same domain can have the browser send the cookie, but neither as JSON nor as if it were ours.
+   */
   const requireOurs = ({ headers }: RequestInfo): void => {
     const isJson = /^application\/json\b/i.test(headers['content-type'] ?? '');
     const isSameOrigin =

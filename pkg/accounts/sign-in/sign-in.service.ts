@@ -81,7 +81,9 @@ export class SignIn {
     this.#tenantId = deps.tenantId;
   }
 
-  /** `known`: what the browser keeps of those who signed in with it. Throws Problem `invalid_credentials` or `too_many_attempts`. */
+  /**
+   * `known`: what the browser keeps of those who signed in with it. Throws Problem `invalid_credentials` or `too_many_attempts`.
+   */
   async login(
     email: string,
     password: string,

@@ -21,7 +21,8 @@ export function userEndpoints(users: Users): Endpoint[] {
       replies: { 200: UserView },
       errors: ['not_found', 'forbidden', 'conflict', 'precondition_failed'],
       idempotent: true,
-      handle: async ({ actor, params, body, request }) => tagged(200, await users.change(actor, params.id, body, request.ifMatch)),
+      handle: async ({ actor, params, body, request }) =>
+        tagged(200, await users.change(actor, params.id, body, request.ifMatch)),
     });
   return [
     endpoint({

@@ -22,10 +22,10 @@ export const UserView = z
     email: z.string().meta({ example: 'ada@example.org' }),
     username: z.string().meta({ example: 'ada' }),
     display_name: z.string().nullable().meta({ example: 'Ada Okafor' }),
-    contact_email: z
-      .string()
-      .nullable()
-      .meta({ description: 'the address that an LMS sent last; nobody has proved it, and nobody signs in with it', example: null }),
+    contact_email: z.string().nullable().meta({
+      description: 'the address that an LMS sent last; nobody has proved it, and nobody signs in with it',
+      example: null,
+    }),
     roles: z.array(z.enum(ROLES)),
     tenant_id: DecimalId,
     storage_quota: Bytes,
@@ -42,7 +42,10 @@ export const UserPage = pageOf(UserView).meta({ id: 'UserPage' });
 
 /** Dots neither at an end nor beside each other. Without look-ahead, so that every language's generator can read it. */
 const EMAIL = /^[A-Za-z0-9_'+-]+(\.[A-Za-z0-9_'+-]+)*@([A-Za-z0-9]([A-Za-z0-9-]*[A-Za-z0-9])?\.)+[A-Za-z]{2,}$/;
-/** Everything but `/` and what is not seen: control characters and all that JavaScript takes for space, spelt out for those who take something else. */
+/**
+ * Everything but `/` and what is not seen: control characters and all that JavaScript takes for space, spelt out for those who
+ * take something else.
+ */
 const USERNAME = new RegExp(`^[^/${REFUSED_IN_HANDLES}]+$`);
 
 // Lengths as in docs/design/records.md, User.
@@ -57,7 +60,10 @@ const Username = text(
 const DisplayName = label(255).meta({ example: 'Ada Okafor' }).nullable();
 const Roles = distinct(z.enum(ROLES), { min: 1, max: ROLES.length });
 /** At least 8 characters (NIST SP 800-63B); the upper bound keeps hashing cheap. */
-export const NewPassword = text(8, 256).meta({ description: 'none of the 10,000 most common passwords', example: 'correct horse battery' });
+export const NewPassword = text(8, 256).meta({
+  description: 'none of the 10,000 most common passwords',
+  example: 'correct horse battery',
+});
 
 export const NewUser = z
   .object({
@@ -89,7 +95,9 @@ export const USER_SORT_FIELDS = ['created_at', 'updated_at', 'email', 'username'
 
 export const UserQuery = z.object({
   ...pageQueryOf(USER_SORT_FIELDS),
-  q: text(1, 255).optional().meta({ description: 'part of e-mail address, contact address, user name or display name', example: 'ada' }),
+  q: text(1, 255)
+    .optional()
+    .meta({ description: 'part of e-mail address, contact address, user name or display name', example: 'ada' }),
   role: z.enum(ROLES).optional(),
   email: text(0, 255).optional().meta({ example: 'ada@example.org' }),
   username: text(0, 100).optional().meta({ example: 'ada' }),

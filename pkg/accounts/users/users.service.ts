@@ -33,10 +33,11 @@ const NAMES_A_DAY = 10;
  * Invariants:
  * - E-mail addresses and user names are unique in any case of letters, however many creations race.
  * - There is always an active administrator: the last one can be neither deleted, deactivated nor stripped of the role.
- * - New roles and a new e-mail address hold from the next request on. Who is deactivated, deleted or given a new password has no session left
- *   (but the one in which one's own password was changed).
+ * - New roles and a new e-mail address hold from the next request on. Who is deactivated, deleted or given a new password has no
+ *   session left (but the one in which one's own password was changed).
  * - No caller sees or changes the system user.
- * - Whether a user name is taken shows to people who are not administrators by their own change of name alone, NAMES_A_DAY times a day.
+ * - Whether a user name is taken shows to people who are not administrators by their own change of name alone, NAMES_A_DAY times
+ *   a day.
  */
 export class Users {
   readonly #db: Database;
@@ -138,7 +139,8 @@ export class Users {
       const changedFields = userChanges(user, changed);
       if (changedFields.length > 0) await this.#events.emit(tx, 'user.updated', userUpdated(changed, changedFields));
       if (changes.is_active === false) await this.#sessions.endAllOf(tx, user.id);
-      else if (passwordHash !== undefined) await this.#sessions.endAllOf(tx, user.id, actor.userId === user.id ? actor.sessionId : null);
+      else if (passwordHash !== undefined)
+        await this.#sessions.endAllOf(tx, user.id, actor.userId === user.id ? actor.sessionId : null);
       this.#cache.invalidate(tx, USERS_TAG, userTag(user.uuid), PROFILES_TAG);
       return presentUser(changed, this.#tenantId);
     });
@@ -211,7 +213,9 @@ const wrongPassword = (): Problem => new Problem('invalid_credentials', 'The cur
 
 /** The fields that are not undefined. */
 const given = <T extends object>(changes: T): { [K in keyof T]?: Exclude<T[K], undefined> } =>
-  Object.fromEntries(Object.entries(changes).filter(([, value]) => value !== undefined)) as { [K in keyof T]?: Exclude<T[K], undefined> };
+  Object.fromEntries(Object.entries(changes).filter(([, value]) => value !== undefined)) as {
+    [K in keyof T]?: Exclude<T[K], undefined>;
+  };
 
 /**
  * Ids of the active administrators, locked in one order, so that two who resign at once see each other.

@@ -4,11 +4,15 @@ import { ADOPTION_TOKEN_HOURS, newAdoptionToken, NotRetained } from '../../store
 import { CommandError } from '../../runtime/command-error.ts';
 import { withRegistry } from '../registry-access.ts';
 
-/** Prints a token for the retained data of this slug: the token alone on standard output, what to do with it on standard error. */
+/**
+ * Prints a token for the retained data of this slug: the token alone on standard output, what to do with it on standard error.
+ */
 export async function adoptionToken(slug: string, { installation }: { readonly installation: Installation }): Promise<void> {
-  const { token } = await withRegistry(installation, (pool) => newAdoptionToken(pool, slug, systemRandom)).catch((error: unknown) => {
-    throw refusalFor(error, slug);
-  });
+  const { token } = await withRegistry(installation, (pool) => newAdoptionToken(pool, slug, systemRandom)).catch(
+    (error: unknown) => {
+      throw refusalFor(error, slug);
+    },
+  );
   process.stdout.write(`${token}\n`);
   process.stderr.write(
     `Valid for ${ADOPTION_TOKEN_HOURS} hours, once: kubectl annotate --overwrite -n <namespace> tenant <name> carrel.dev/adopt=<token>\n`,

@@ -35,7 +35,10 @@ interface BackupOptions extends Options {
 }
 
 /** Backs up tenants, four at once, all where none is named. True: each has a backup with all its objects. */
-export async function backUpTenants(slugs: readonly string[], { to, keep, mostMs, installation, env }: BackupOptions): Promise<boolean> {
+export async function backUpTenants(
+  slugs: readonly string[],
+  { to, keep, mostMs, installation, env }: BackupOptions,
+): Promise<boolean> {
   return atRepository(to, env, (repository) =>
     withInstallation(installation, async (access) => {
       const wanted = slugs.length > 0 ? slugs : await allSlugs(access, repository);
@@ -49,7 +52,8 @@ export async function backUpTenants(slugs: readonly string[], { to, keep, mostMs
         });
         if (!isWhole) failures += 1;
       });
-      if (wanted.length > 1) process.stdout.write(`${wanted.length - failures} of ${wanted.length} tenants are backed up whole.\n`);
+      if (wanted.length > 1)
+        process.stdout.write(`${wanted.length - failures} of ${wanted.length} tenants are backed up whole.\n`);
       return failures === 0;
     }),
   );
@@ -60,8 +64,8 @@ async function* eachOf(slugs: readonly string[]): AsyncGenerator<string> {
 }
 
 /**
- * Those that have waited longest for a turn come first, so that each has one where the time does not suffice for all; those that named their store
- * come last, since nobody knows how long it takes. Those whose data are being removed have none to back up.
+ * Those that have waited longest for a turn come first, so that each has one where the time does not suffice for all; those that
+ * named their store come last, since nobody knows how long it takes. Those whose data are being removed have none to back up.
  */
 async function allSlugs({ registry, storageOf }: InstallationAccess, repository: Repository): Promise<string[]> {
   const tenants = (await registry.list()).filter(({ state }) => state !== 'deleting');
@@ -87,7 +91,9 @@ async function backUpOne(
   const tenant = await access.tenant(slug);
   const { objects } = await access.storageOf(slug);
   if (repository.name.startsWith(`s3://${objects.bucket}/`))
-    throw new CommandError(`${repository.name} is the bucket of ${slug} itself. A backup there is lost with it; name another one`);
+    throw new CommandError(
+      `${repository.name} is the bucket of ${slug} itself. A backup there is lost with it; name another one`,
+    );
   const source = {
     slug,
     tenantId: tenant.tenantId,
@@ -222,7 +228,9 @@ async function forgetCaches(access: InstallationAccess, slug: string): Promise<v
 
 const afterwards = (isSame: boolean): string =>
   `Set suspended: false in its Tenant. Everybody has to sign in again; passwords are those of that time. For a new one of the administrator delete the Secret <tenant>-admin.\n${
-    isSame ? '' : 'Its webhooks and LTI registrations are inactive; those of resources belong to the other tenant and were left out.\n'
+    isSame
+      ? ''
+      : 'Its webhooks and LTI registrations are inactive; those of resources belong to the other tenant and were left out.\n'
   }`;
 
 async function newest(repository: Repository, slug: string): Promise<string> {
@@ -250,7 +258,11 @@ async function atRepository<T>(text: string, env: NodeJS.ProcessEnv, work: (repo
 }
 
 /** Says on standard error how far it is; Ctrl-C ends it at once, and so do `mostMs`. */
-async function watched<T>(what: string, work: (onProgress: Progress, signal: AbortSignal) => Promise<T>, mostMs?: number): Promise<T> {
+async function watched<T>(
+  what: string,
+  work: (onProgress: Progress, signal: AbortSignal) => Promise<T>,
+  mostMs?: number,
+): Promise<T> {
   const stopping = new AbortController();
   const stop = (): void => stopping.abort(new CommandError(`${what}: stopped. What was copied is used the next time`));
   process.once('SIGINT', stop).once('SIGTERM', stop);

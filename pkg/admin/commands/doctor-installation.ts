@@ -8,8 +8,8 @@ interface Options {
 }
 
 /**
- * Looks at a whole installation and prints a line for each part: what is as it should be, and what is wrong, with what to do. True: nothing is wrong.
- * Changes nothing. Throws CommandError where there is no installation to look at.
+ * Looks at a whole installation and prints a line for each part: what is as it should be, and what is wrong, with what to do.
+ * True: nothing is wrong. Changes nothing. Throws CommandError where there is no installation to look at.
  */
 export async function checkInstallation({ installation }: Options): Promise<boolean> {
   const stores = await installation.stores();

@@ -42,7 +42,8 @@ export async function checkTenant(slug: string, options: DoctorOptions): Promise
     process.stdout.write(`${summaryOf(slug, found, mended, options.mend)}\n`);
     return found === mended;
   } catch (error) {
-    if (error instanceof StoreUnavailableError) throw new CommandError(`a store does not answer: ${messageOf(error.cause ?? error)}`);
+    if (error instanceof StoreUnavailableError)
+      throw new CommandError(`a store does not answer: ${messageOf(error.cause ?? error)}`);
     throw error;
   } finally {
     await Promise.all([...pools.values()].map((pool) => pool.close()));
@@ -72,7 +73,10 @@ async function open(slug: string, { platformKeys, egressAllow, pools }: Opened):
   const [registryPool] = pools.values();
   const time = { clock: systemClock, random: systemRandom };
   const registry = new Registry({ pool: registryPool as SqlPool, sealer: new Sealer(platformKeys, systemRandom), ...time });
-  const [tenant] = await (registryPool as SqlPool).query<{ shard: string }>('SELECT shard FROM registry.tenants WHERE slug = $1', [slug]);
+  const [tenant] = await (registryPool as SqlPool).query<{ shard: string }>(
+    'SELECT shard FROM registry.tenants WHERE slug = $1',
+    [slug],
+  );
   if (!tenant) throw new CommandError(`there is no tenant with the slug ${slug}, and no data of one`);
   const pool = pools.get(tenant.shard);
   if (!pool) throw new CommandError(`the data of ${slug} are on shard ${tenant.shard}, which is not in CARREL_SHARDS_DIR`);

@@ -27,7 +27,8 @@ async function change({ json, ...options }: Options, work: (tx: Sql, tenant: Ten
 }
 
 /**
- * Has a job due at once, a dead letter too, as if it had never failed; of a person's job that has ended, its failed items are a new job of that person.
+ * Has a job due at once, a dead letter too, as if it had never failed; of a person's job that has ended, its failed items are a
+ * new job of that person.
  * `kinds`: those whose items can be tried again. Throws CommandError.
  */
 export const retryJob = (id: string, { kinds, ...options }: Options & { readonly kinds: readonly TaskKind[] }): Promise<void> =>

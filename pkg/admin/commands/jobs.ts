@@ -48,13 +48,16 @@ const FAILED = ['dead', 'put_back', 'retrying', 'failed'];
 
 /** Prints jobs of the worker, of one tenant those of its people too. Throws CommandError. */
 export async function listJobs({ tenant, state, json, installation }: ListOptions): Promise<void> {
-  if (state !== undefined && !LISTED_STATES.includes(state)) throw new CommandError(`--state is one of ${LISTED_STATES.join(', ')}`);
+  if (state !== undefined && !LISTED_STATES.includes(state))
+    throw new CommandError(`--state is one of ${LISTED_STATES.join(', ')}`);
   const states = state === 'all' ? null : state === undefined ? FAILED : [state];
   const rows = tenant === undefined ? await ofAll(installation, states) : await ofTenant({ installation, tenant }, states);
   const shown = rows.map((row) => ({ ...row, tenant: slugOf(row.tenant) }));
   printRows(shown, ['tenant', 'id', 'kind', 'state', 'attempts', 'at', 'error'], json);
   if (json) return;
-  process.stdout.write(`${counted(rows.length, state)}${rows.length === MOST ? ' These are the first; there may be more.' : ''}\n`);
+  process.stdout.write(
+    `${counted(rows.length, state)}${rows.length === MOST ? ' These are the first; there may be more.' : ''}\n`,
+  );
 }
 
 function counted(count: number, state: string | undefined): string {
@@ -91,7 +94,10 @@ const ofTenant = (options: TenantOptions, states: readonly string[] | null): Pro
 /** Whose codes and messages `show` prints, at most. */
 const ERRORS_MAX = 20;
 
-/** Prints all that there is of a job, as JSON; of one of a person also what the worker has of it, and by what its items failed. Throws CommandError. */
+/**
+ * Prints all that there is of a job, as JSON; of one of a person also what the worker has of it, and by what its items failed.
+ * Throws CommandError.
+ */
 export async function showJob(id: string, { json, ...options }: TenantOptions & { readonly json: boolean }): Promise<void> {
   const job = await withTenant(options, ({ role, slug, transaction }) =>
     transaction(async (tx) => {
@@ -133,5 +139,7 @@ export const noJob = (id: string, tenant: string): CommandError =>
 /** Why a job of the worker was left alone. */
 export async function notIdle(sql: Pick<SqlPool, 'query'>, role: string, id: string, tenant: string): Promise<CommandError> {
   const isThere = (await sql.query('SELECT FROM carrel.work WHERE tenant = $1 AND id = $2', [role, numberOf(id)])).length > 0;
-  return isThere ? new CommandError(`a worker is at job ${id}, or the tenant is being moved; try again later`) : noJob(id, tenant);
+  return isThere
+    ? new CommandError(`a worker is at job ${id}, or the tenant is being moved; try again later`)
+    : noJob(id, tenant);
 }

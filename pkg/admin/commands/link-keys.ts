@@ -10,12 +10,15 @@ interface Options extends TenantOptions {
 
 const keysOf = ({ tenantId, sealer }: TenantAccess): TargetKeys => new TargetKeys({ sealer, tenantId, random: systemRandom });
 
-/** Prints the keys of a tenant, the one that signs first, with how many links that were opened are of each. Throws CommandError. */
+/**
+ * Prints the keys of a tenant, the one that signs first, with how many links that were opened are of each. Throws CommandError.
+ */
 export async function listLinkKeys({ json, ...options }: Options): Promise<void> {
   const found = await withTenant(options, (access) => access.transaction((tx) => keysOf(access).list(tx)));
   const rows = found.map(({ createdAt, ...key }, at) => ({ ...key, created_at: createdAt.toISOString(), signs: at === 0 }));
   printRows(rows, ['id', 'created_at', 'signs', 'links'], json);
-  if (!json && rows.length === 0) process.stdout.write(`${options.tenant} has no key yet: the first link that is placed makes it.\n`);
+  if (!json && rows.length === 0)
+    process.stdout.write(`${options.tenant} has no key yet: the first link that is placed makes it.\n`);
 }
 
 /** Makes a key that signs from now on. Throws CommandError. */

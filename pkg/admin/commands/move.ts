@@ -42,7 +42,11 @@ export async function move(slug: string, { to, installation }: Options): Promise
       await requireShard(tenants, owner, to);
       const began = performance.now();
       const look = () =>
-        tenants.patch(owner, { metadata: { annotations: { [ANNOTATION]: new Date().toISOString() } } }, { fieldManager: 'carrel' });
+        tenants.patch(
+          owner,
+          { metadata: { annotations: { [ANNOTATION]: new Date().toISOString() } } },
+          { fieldManager: 'carrel' },
+        );
       await moveRows(slug, to, access, installation.maxTenantsPerShard).catch(async (error: unknown) => {
         // The operator lets the tenant write again.
         await look().catch(() => undefined);
@@ -61,7 +65,9 @@ export async function move(slug: string, { to, installation }: Options): Promise
 async function requireShard(tenants: ResourceApi<TenantObject>, owner: ObjectKey, to: string): Promise<void> {
   const found = await tenants.find(owner);
   if (!found)
-    throw new CommandError(`there is no Tenant ${owner.name} in namespace ${owner.namespace}. Only the data of a Tenant are moved`);
+    throw new CommandError(
+      `there is no Tenant ${owner.name} in namespace ${owner.namespace}. Only the data of a Tenant are moved`,
+    );
   const named = found.spec.database?.shard;
   if (named !== undefined && named !== to)
     throw new CommandError(
@@ -97,7 +103,8 @@ async function moveRows(slug: string, to: string, access: InstallationAccess, ma
     if (error instanceof MoveRefused || error instanceof ConnectionsExceeded || error instanceof UnknownMigrations)
       throw new CommandError(error.message);
     if (error instanceof OtherTenantsSchema) throw new CommandError(`shard ${to}: ${error.message}`);
-    if (error instanceof LockTimeout) throw new CommandError(`the tables of ${slug} are in use; nothing has moved. Try again later`);
+    if (error instanceof LockTimeout)
+      throw new CommandError(`the tables of ${slug} are in use; nothing has moved. Try again later`);
     throw error;
   }
 }
@@ -109,7 +116,8 @@ async function untilReplaced(tenants: ResourceApi<TenantObject>, owner: ObjectKe
     const conditions = (await tenants.get(owner)).status?.conditions;
     const [database, workload] = ['DatabaseReady', 'WorkloadAvailable'].map((type) => findCondition(conditions, type));
     const isThere = database?.status === 'True' && database.message.includes(`on shard ${to}`);
-    if (isThere && (workload?.reason === 'Available' || workload?.reason === 'Suspended' || workload?.reason === 'ScaledToZero')) return;
+    if (isThere && (workload?.reason === 'Available' || workload?.reason === 'Suspended' || workload?.reason === 'ScaledToZero'))
+      return;
     if (performance.now() > until)
       throw new CommandError(
         `${owner.name} has moved to shard ${to}, but its pods are not replaced yet: ${workload?.reason ?? ''}: ${workload?.message ?? ''}`,

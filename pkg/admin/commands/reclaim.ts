@@ -12,7 +12,9 @@ interface Options {
   readonly isMeant: boolean;
 }
 
-/** Gives tenants of namespaces that were lost to the present namespaces of these names (none named: of all). Throws CommandError. */
+/**
+ * Gives tenants of namespaces that were lost to the present namespaces of these names (none named: of all). Throws CommandError.
+ */
 export async function reclaim(names: readonly string[], { installation, isMeant }: Options): Promise<void> {
   const present = await presentNamespaces(installation);
   const wanted = names.length === 0 ? present : names.map((name) => namespaceOf(present, name));
@@ -20,7 +22,8 @@ export async function reclaim(names: readonly string[], { installation, isMeant 
     const left = await leftTenants(registry, present);
     const hasNamespace = ({ namespace }: LeftTenant): boolean => wanted.some(({ name }) => name === namespace);
     const given = isMeant ? await reclaimTenants(registry, wanted) : left.filter(hasNamespace);
-    for (const tenant of given) process.stdout.write(`${tenant.slug}: of Tenant ${tenant.namespace}/${tenant.name}, ${tenant.state}\n`);
+    for (const tenant of given)
+      process.stdout.write(`${tenant.slug}: of Tenant ${tenant.namespace}/${tenant.name}, ${tenant.state}\n`);
     const without = names.length === 0 ? left.filter((tenant) => !hasNamespace(tenant)) : [];
     if (without.length > 0)
       process.stdout.write(`${counted(without.length)} of namespaces that are not there: ${namespacesOf(without).join(', ')}\n`);
@@ -51,7 +54,8 @@ async function presentNamespaces(installation: Installation): Promise<NamespaceU
     const lists = scopes.length === 0 ? [api.list()] : scopes.map((name) => api.list({ fieldSelector: `metadata.name=${name}` }));
     return (await Promise.all(lists)).flat().map(({ metadata: { name, uid } }) => ({ name, uid }));
   } catch (error) {
-    if (isForbidden(error)) throw new CommandError(`namespaces cannot be listed: ${messageOf(error)}. Run this in the operator's pod`);
+    if (isForbidden(error))
+      throw new CommandError(`namespaces cannot be listed: ${messageOf(error)}. Run this in the operator's pod`);
     throw error;
   } finally {
     await client.close();

@@ -46,7 +46,8 @@ export async function rolloutStatus({ installation }: Options): Promise<boolean>
   process.stdout.write(`${tenants.length} ${tenants.length === 1 ? 'tenant' : 'tenants'}\n`);
   for (const state of ORDER) {
     const found = groups.get(state) ?? [];
-    if (found.length > 0) process.stdout.write(`  ${state.padEnd(12)} ${String(found.length).padStart(5)}   ${describe(state, found)}\n`);
+    if (found.length > 0)
+      process.stdout.write(`  ${state.padEnd(12)} ${String(found.length).padStart(5)}   ${describe(state, found)}\n`);
   }
   if (since) process.stdout.write(`Rollouts are paused since ${since.toISOString()}. To go on: carrel rollout resume\n`);
   const isWell = !groups.has('failed') && !groups.has('halted');

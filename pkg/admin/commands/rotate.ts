@@ -23,8 +23,8 @@ interface RotateOptions {
 }
 
 /**
- * Asks the operator to replace credentials of a tenant, and waits until it has begun. Throws CommandError for a credential that is none, for a Tenant that
- * is not there, and where the operator does not begin.
+ * Asks the operator to replace credentials of a tenant, and waits until it has begun. Throws CommandError for a credential that
+ * is none, for a Tenant that is not there, and where the operator does not begin.
  */
 export async function rotate(tenant: ObjectKey, names: readonly string[], { installation }: RotateOptions): Promise<void> {
   const unknown = names.filter((name) => name !== 'all' && !CREDENTIALS.some((known) => known === name));
@@ -39,7 +39,8 @@ export async function rotate(tenant: ObjectKey, names: readonly string[], { inst
       .patch(tenant, { metadata: { annotations: { [ANNOTATION]: request } } }, { fieldManager: 'carrel' })
       .catch((error: unknown) => {
         if (isNotFound(error)) throw new CommandError(`there is no Tenant ${tenant.name} in namespace ${tenant.namespace}`);
-        if (isForbidden(error)) throw new CommandError(`you may not change Tenant ${tenant.name} in namespace ${tenant.namespace}`);
+        if (isForbidden(error))
+          throw new CommandError(`you may not change Tenant ${tenant.name} in namespace ${tenant.namespace}`);
         throw error;
       });
     await untilBegun(tenants, tenant, request);

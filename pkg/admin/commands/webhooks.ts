@@ -54,10 +54,13 @@ const UNTAKEN_AFTER_MS = 15_000;
 const DAY_MS = 24 * 60 * 60 * 1_000;
 
 /**
- * Requests the job `replay` of the platform, and follows it until it has ended, or whoever runs the command ends that: the job goes on. Gives its
- * state. Throws CommandError.
+ * Requests the job `replay` of the platform, and follows it until it has ended, or whoever runs the command ends that: the job
+ * goes on. Gives its state. Throws CommandError.
  */
-export async function replayWebhook(webhook: string, { json, status, since, until, ...options }: ReplayOptions): Promise<TaskState> {
+export async function replayWebhook(
+  webhook: string,
+  { json, status, since, until, ...options }: ReplayOptions,
+): Promise<TaskState> {
   const { tenant } = options;
   if (!/^[0-9a-f-]{36}$/i.test(webhook))
     throw new CommandError(`${webhook} is not the id of a webhook (carrel webhooks list --tenant ${tenant})`);
@@ -83,7 +86,8 @@ async function requestReplay(tx: Sql, { slug, role }: TenantAccess, replay: Repl
   const { webhook, since } = replay;
   const [row] = await tx.query<{ active: boolean }>('SELECT active FROM webhooks WHERE uuid = $1', [webhook]);
   if (!row) throw new CommandError(`${slug} has no webhook ${webhook} (carrel webhooks list --tenant ${slug})`);
-  if (!row.active) throw new CommandError(`webhook ${webhook} is not active. An administrator of the tenant, or its resource, enables it`);
+  if (!row.active)
+    throw new CommandError(`webhook ${webhook} is not active. An administrator of the tenant, or its resource, enables it`);
   const until = await notAhead(tx, replay.until);
   const result = { webhook_id: webhook, since, until };
   return requestForPlatform(tx, role, REPLAY, { uuid: systemRandom.uuid(), arguments: { ...replay, until }, result });
@@ -124,7 +128,10 @@ const fieldsOf = ({ state, done, total, errorCode, errorMessage }: TaskRow): obj
   error: errorCode === null ? null : { code: errorCode, message: errorMessage },
 });
 
-function lastLine({ state, done, total, errorMessage }: TaskRow, { since, until }: Pick<ReplayArguments, 'since' | 'until'>): string {
+function lastLine(
+  { state, done, total, errorMessage }: TaskRow,
+  { since, until }: Pick<ReplayArguments, 'since' | 'until'>,
+): string {
   const count = `${done} of ${total} deliveries of ${since} to ${until}`;
   if (state === 'succeeded') return `${count} were made due again.`;
   if (state === 'failed') return `the job failed: ${errorMessage ?? ''} ${count} were made due again.`;

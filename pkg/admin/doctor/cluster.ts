@@ -25,7 +25,9 @@ const WAITING_MS = 600_000;
 /** What is so on purpose, or passes by itself. */
 const NOT_WRONG = new Set(['Suspended', 'ScaledToZero', 'Deleting', 'ClientIdMissing', 'Pending', 'RollingOut']);
 
-/** What is asked of the API server. `namespace`: the operator's own; `tenantNamespaces`: those that may have Tenants, empty: all. */
+/**
+ * What is asked of the API server. `namespace`: the operator's own; `tenantNamespaces`: those that may have Tenants, empty: all.
+ */
 export const clusterChecks = (client: KubeClient, namespace: string, tenantNamespaces: readonly string[]): Check[] => [
   {
     subject: 'API server',
@@ -33,7 +35,10 @@ export const clusterChecks = (client: KubeClient, namespace: string, tenantNames
   },
   { subject: 'custom resources', look: () => definitions(client) },
   { subject: 'operator', look: () => leader(client, namespace) },
-  ...KINDS.map((kind): Check => ({ subject: kind.plural, look: () => readiness(new ResourceApi(client, kind), tenantNamespaces) })),
+  ...KINDS.map((kind): Check => ({
+    subject: kind.plural,
+    look: () => readiness(new ResourceApi(client, kind), tenantNamespaces),
+  })),
 ];
 
 /** By discovery, which everybody may ask. */
@@ -49,7 +54,8 @@ async function definitions(client: KubeClient): Promise<string | string[]> {
     return older.length > 0 ? older : `${KINDS.map(({ kind }) => kind).join(', ')} are served and of this release`;
   }
   return missing.map(
-    ({ kind }) => `${kind} is not served in ${TENANTS.version}. Install the chart, or kubectl apply --server-side -f crds/ of this release`,
+    ({ kind }) =>
+      `${kind} is not served in ${TENANTS.version}. Install the chart, or kubectl apply --server-side -f crds/ of this release`,
   );
 }
 
@@ -85,7 +91,9 @@ async function leader(client: KubeClient, namespace: string): Promise<string | s
   if (!holderIdentity) return ['no operator leads: the last one gave the Lease back. Look at the operator’s pods and log'];
   const age = Date.now() - Date.parse(String(renewTime));
   if (age > LEASE_MS)
-    return [`no operator leads: ${holderIdentity} has not renewed its Lease for ${Math.round(age / 1_000)} s. Look at its pod and log`];
+    return [
+      `no operator leads: ${holderIdentity} has not renewed its Lease for ${Math.round(age / 1_000)} s. Look at its pod and log`,
+    ];
   return `${holderIdentity} leads`;
 }
 

@@ -5,7 +5,10 @@ export interface FieldSchema {
   readonly items?: FieldSchema;
 }
 
-/** Paths of all fields of `spec` and `status`: `spec.hosts.app`. An element of a list, or a value of a map, has the path of the list or the map. */
+/**
+ * Paths of all fields of `spec` and `status`: `spec.hosts.app`. An element of a list, or a value of a map, has the path of the
+ * list or the map.
+ */
 export const fieldsOf = ({ properties: { spec = {}, status = {} } = {} }: FieldSchema): string[] => [
   ...below(spec, 'spec'),
   ...below(status, 'status'),

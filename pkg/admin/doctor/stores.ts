@@ -16,7 +16,10 @@ const OLDEST_REDIS = 7;
 /** What is asked of Postgres, Redis and the object store, as the operator reaches them. Throws CommandError without shards. */
 export function storeChecks({ shardsDir, redisUrl, queueRedisUrl, objectStore: s3 }: StoreSettings): Check[] {
   return [
-    ...listShards(shardsDir).map(({ name, url }, index): Check => ({ subject: `shard ${name}`, look: () => shard(url, index === 0) })),
+    ...listShards(shardsDir).map(({ name, url }, index): Check => ({
+      subject: `shard ${name}`,
+      look: () => shard(url, index === 0),
+    })),
     ...(redisUrl === undefined ? [] : [{ subject: 'Redis of the tenants', look: () => redis(redisUrl, tenantsRedis) }]),
     ...(queueRedisUrl === undefined ? [] : [{ subject: 'Redis of the queues', look: () => redis(queueRedisUrl, queueRedis) }]),
     ...(s3 === undefined ? [] : [{ subject: 'object store', look: () => objectStore(s3) }]),
@@ -24,7 +27,8 @@ export function storeChecks({ shardsDir, redisUrl, queueRedisUrl, objectStore: s
 }
 
 async function shard(url: string | undefined, holdsRegistry: boolean): Promise<string | string[]> {
-  if (url === undefined) return ['its folder has no file url, so nobody can reach it. Set CARREL_SHARDS_DIR as the operator has it'];
+  if (url === undefined)
+    return ['its folder has no file url, so nobody can reach it. Set CARREL_SHARDS_DIR as the operator has it'];
   const pool = new SqlPool({ url, poolSize: 1, log: silentLogger });
   try {
     const [server] = await pool.query<{ version: string; tenants: string | null; workers: number }>(
@@ -32,10 +36,12 @@ async function shard(url: string | undefined, holdsRegistry: boolean): Promise<s
          (SELECT count(*)::int FROM pg_stat_activity WHERE usename = $1 AND datname = current_database()) AS workers`,
       [WORKER_ROLE],
     );
-    if (!server?.tenants) return ['has no tables of Carrel yet: no operator of this release has prepared it. Look at the operator’s log'];
+    if (!server?.tenants)
+      return ['has no tables of Carrel yet: no operator of this release has prepared it. Look at the operator’s log'];
     const wrong = [...(await missingMigrations(pool, 'carrel', shardMigrations)), ...(await collationsOfBefore(pool))];
     if (holdsRegistry) wrong.push(...(await missingMigrations(pool, 'registry', registryMigrations)), ...(await paused(pool)));
-    if (server.workers === 0) wrong.push('no worker is connected: webhooks, grades and jobs wait. Look at the worker’s pods and log');
+    if (server.workers === 0)
+      wrong.push('no worker is connected: webhooks, grades and jobs wait. Look at the worker’s pods and log');
     const [tenants] = await pool.query<{ count: number }>('SELECT count(*)::int AS count FROM carrel.tenants');
     const count = tenants?.count ?? 0;
     return wrong.length > 0 ? wrong : `PostgreSQL ${server.version}, ${count} ${count === 1 ? 'tenant' : 'tenants'}`;
@@ -49,9 +55,13 @@ async function missingMigrations(
   schema: 'carrel' | 'registry',
   all: readonly { readonly name: string }[],
 ): Promise<string[]> {
-  const applied = new Set((await pool.query<{ name: string }>(`SELECT name FROM ${schema}.schema_migrations`)).map(({ name }) => name));
+  const applied = new Set(
+    (await pool.query<{ name: string }>(`SELECT name FROM ${schema}.schema_migrations`)).map(({ name }) => name),
+  );
   const missing = all.filter(({ name }) => !applied.has(name)).map(({ name }) => name);
-  return missing.length === 0 ? [] : [`the schema ${schema} lacks ${missing.join(', ')}: no operator of this release has led yet`];
+  return missing.length === 0
+    ? []
+    : [`the schema ${schema} lacks ${missing.join(', ')}: no operator of this release has led yet`];
 }
 
 /** Indexes that were built with another version of ICU may be in another order than the one that the server looks for. */

@@ -9,7 +9,8 @@ export interface AuthorizedTransactions {
   /**
    * Runs `fn` in a transaction of TaggedCache. The actor's permissions are loaded before the transaction opens:
    * a transaction that waited for a second connection would hold up all others when the pool is used up.
-   * A row that it refers to may be deleted meanwhile: then it is decided again; if the actor was deleted, it throws `unauthenticated`.
+   * A row that it refers to may be deleted meanwhile: then it is decided again; if the actor was deleted, it throws
+   * `unauthenticated`.
    */
   run<T>(actor: Actor, fn: (tx: Tx, granted: PermissionSet) => Promise<T>): Promise<T>;
 }
@@ -19,7 +20,9 @@ export const authorizedTransactions = (deps: { db: Database; cache: TaggedCache 
     const granted = await actor.permissionSet();
     const attempt = (): ReturnType<typeof fn> => deps.cache.transaction(deps.db, (tx) => fn(tx, granted));
     try {
-      return await attempt().catch((error: unknown) => (error instanceof ForeignKeyViolation ? attempt() : Promise.reject(error as Error)));
+      return await attempt().catch((error: unknown) =>
+        error instanceof ForeignKeyViolation ? attempt() : Promise.reject(error as Error),
+      );
     } catch (error) {
       throw error instanceof ForeignKeyViolation ? new Problem('unauthenticated', undefined, { cause: error }) : error;
     }

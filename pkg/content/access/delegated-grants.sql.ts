@@ -3,8 +3,9 @@ import type { Tx } from '../../store/postgres/database.ts';
 import type { Resource, Right } from './inherited-access.policy.ts';
 
 /*
- * A grant that a grantee gives rests on a grant of theirs (permissions.granted_through) and neither exceeds nor outlives it. Triggers keep the rows
- * so (migration 0014). Here: which grant one gives through, whose caches a change of it concerns, and what a move would give.
+ * A grant that a grantee gives rests on a grant of theirs (permissions.granted_through) and neither exceeds nor outlives it.
+ * Triggers keep the rows so (migration 0014). Here: which grant one gives through, whose caches a change of it concerns, and what
+ * a move would give.
  */
 
 /** A grant that makes its holder admin, and that the holder's own grants to others depend on. */
@@ -27,8 +28,8 @@ const SOURCE = `
   ORDER BY p.expires_at DESC NULLS FIRST, p.id LIMIT 1 FOR SHARE OF p`;
 
 /**
- * The grant that makes the actor admin of a resource that they do not own, the longest-lived of several; locked until the end of the transaction.
- * Null: there is none. `without`: ignores that grant and those that depend on it, since it is about to change.
+ * The grant that makes the actor admin of a resource that they do not own, the longest-lived of several; locked until the end of
+ * the transaction. Null: there is none. `without`: ignores that grant and those that depend on it, since it is about to change.
  */
 export async function sourceOf(
   tx: Tx,
@@ -59,7 +60,10 @@ const RESTING_ON = `
   )
   SELECT p.id FROM permissions p JOIN resting r ON r.id = p.id ORDER BY p.id FOR UPDATE OF p`;
 
-/** uuids of all grantees of these grants and of those that depend on them. Locks them against changes until the end of the transaction. */
+/**
+ * uuids of all grantees of these grants and of those that depend on them. Locks them against changes until the end of the
+ * transaction.
+ */
 export async function peopleConcerned(tx: Tx, grants: readonly number[]): Promise<string[]> {
   if (grants.length === 0) return [];
   let held: readonly number[] = [];
@@ -87,7 +91,10 @@ async function end(tx: Tx, grants: readonly { readonly id: number }[]): Promise<
 
 /** Deletes grants that a user gave by virtue of a grant, when the user is deleted. Returns the uuids of the grantees. */
 export const endGivenBy = async (tx: Tx, userId: number): Promise<string[]> =>
-  end(tx, await tx.query<{ id: number }>('SELECT id FROM permissions WHERE granted_by = $1 AND granted_through IS NOT NULL', [userId]));
+  end(
+    tx,
+    await tx.query<{ id: number }>('SELECT id FROM permissions WHERE granted_by = $1 AND granted_through IS NOT NULL', [userId]),
+  );
 
 const OUT_OF_REACH = `
   SELECT p.id FROM permissions p LEFT JOIN permissions s ON s.id = p.granted_through
@@ -95,10 +102,14 @@ const OUT_OF_REACH = `
     OR s.resource_type = 'folder' AND s.resource_id NOT IN (SELECT a.id FROM folders a WHERE a.uuid = ANY ($2::uuid[])))`;
 
 /**
- * Ends grants on a file that was moved below `ancestors`, where they were given through a folder above its former place alone: by a grant on that, or by
- * owning it. Gives whom that concerns. One statement where there are none.
+ * Ends grants on a file that was moved below `ancestors`, where they were given through a folder above its former place alone: by
+ * a grant on that, or by owning it. Gives whom that concerns. One statement where there are none.
  */
-export async function endOutOfReach(tx: Tx, file: Resource & { readonly id: number }, ancestors: Resource['ancestors']): Promise<string[]> {
+export async function endOutOfReach(
+  tx: Tx,
+  file: Resource & { readonly id: number },
+  ancestors: Resource['ancestors'],
+): Promise<string[]> {
   const owners = new Set([file, ...ancestors].map(({ ownerId }) => ownerId));
   const left = file.ancestors.map(({ ownerId }) => ownerId).filter((ownerId) => !owners.has(ownerId));
   const folders = ancestors.map(({ uuid }) => uuid);
@@ -115,8 +126,8 @@ const OUT_OF_REACH_BELOW = `
       SELECT FROM folders a WHERE a.id = ANY (string_to_array(ltree2text(d.ancestry), '.')::bigint[]) AND a.owner_id = p.granted_by))`;
 
 /**
- * The same for a folder that was moved from below `before`, and for all that is in it: ends what was given through the folders that it has left. Call
- * it after the move. No statement where it has left none, one where no grant rests on them.
+ * The same for a folder that was moved from below `before`, and for all that is in it: ends what was given through the folders
+ * that it has left. Call it after the move. No statement where it has left none, one where no grant rests on them.
  */
 export async function endOutOfReachBelow(
   tx: Tx,

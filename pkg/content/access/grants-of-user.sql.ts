@@ -14,7 +14,10 @@ const GRANTS_OF = `
 export async function grantsOf(sql: Pick<Executor, 'prepared'>, userId: number, now: Date): ReturnType<GrantSource['grantsOf']> {
   const rows = await sql.prepared<{ entry: string; endsAt: Date | null }>('content-grants-of', GRANTS_OF, [userId, now]);
   const ends = rows.flatMap(({ endsAt }) => (endsAt === null ? [] : [endsAt.getTime()]));
-  return { entries: [...new Set(rows.map(({ entry }) => entry))], endsAt: ends.length === 0 ? null : new Date(Math.min(...ends)) };
+  return {
+    entries: [...new Set(rows.map(({ entry }) => entry))],
+    endsAt: ends.length === 0 ? null : new Date(Math.min(...ends)),
+  };
 }
 
 /** Content's part of a permission set. */

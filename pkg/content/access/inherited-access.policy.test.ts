@@ -56,7 +56,13 @@ describe('a move', () => {
   test.each<[string, Right[], Right[], typeof own, boolean]>([
     ['by a lasting admin goes where nobody gets more', [right('admin')], [right('admin')], ofOwner, true],
     ['by a lasting admin does not go into a folder of theirs, for a grant can be taken back', [right('admin')], [], own, false],
-    ['by a lasting admin does not go below a folder of somebody else', [right('admin')], [], [{ uuid: 'theirs', ownerId: 9 }], false],
+    [
+      'by a lasting admin does not go below a folder of somebody else',
+      [right('admin')],
+      [],
+      [{ uuid: 'theirs', ownerId: 9 }],
+      false,
+    ],
     ['by an admin for a time does not go into a folder of theirs', [right('admin', late)], [], own, false],
     ['by an admin for a time goes where nobody gets more', [right('admin', late)], [right('admin', soon)], ofOwner, true],
     ['does not go where a right lasts longer', [right('admin', soon)], [right('read', late)], ofOwner, false],

@@ -30,15 +30,23 @@ export const isOwnedBy = (resource: Resource, actor: Pick<Actor, 'userId'>): boo
  * The highest level wins. An owner is admin; the owner of a folder is admin of everything below it, whoever created it;
  * a grant on a folder covers everything below it (docs/design/api-conventions.md, Permissions).
  */
-export function levelOn(kind: 'file' | 'folder', actor: Pick<Actor, 'userId'>, resource: Resource, granted: Granted): Level | null {
+export function levelOn(
+  kind: 'file' | 'folder',
+  actor: Pick<Actor, 'userId'>,
+  resource: Resource,
+  granted: Granted,
+): Level | null {
   if (isOwnedBy(resource, actor)) return 'admin';
-  const levels = [granted.levelOf(kind, resource.uuid), ...resource.ancestors.map((folder) => granted.levelOf('folder', folder.uuid))];
+  const levels = [
+    granted.levelOf(kind, resource.uuid),
+    ...resource.ancestors.map((folder) => granted.levelOf('folder', folder.uuid)),
+  ];
   return LEVELS.findLast((level) => levels.includes(level)) ?? null;
 }
 
 /**
- * How many of the ancestors, counted from the root, are hidden from the actor. The others are visible, because rights on a folder cover everything
- * below it. All are hidden if the actor has rights on the resource alone.
+ * How many of the ancestors, counted from the root, are hidden from the actor. The others are visible, because rights on a folder
+ * cover everything below it. All are hidden if the actor has rights on the resource alone.
  */
 export function hiddenAncestors(actor: Pick<Actor, 'userId'>, ancestors: readonly Ancestor[], granted: Granted): number {
   const first = ancestors.findIndex(({ uuid, ownerId }) => ownerId === actor.userId || granted.levelOf('folder', uuid) !== null);
@@ -46,7 +54,8 @@ export function hiddenAncestors(actor: Pick<Actor, 'userId'>, ancestors: readonl
 }
 
 /** Levels are cumulative: admin includes write, write includes read. */
-export const allows = (level: Level | null, wanted: Level): boolean => level !== null && LEVELS.indexOf(level) >= LEVELS.indexOf(wanted);
+export const allows = (level: Level | null, wanted: Level): boolean =>
+  level !== null && LEVELS.indexOf(level) >= LEVELS.indexOf(wanted);
 
 /** Throws `not_found` if the actor may not see the resource, `forbidden` if they may see it but their level is too low. */
 export function requireLevel(level: Level | null, wanted: Level): void {
@@ -65,9 +74,9 @@ const covers = (rights: readonly Right[], { level, endsAt }: Right): boolean =>
   rights.some((right) => allows(right.level, level) && (right.endsAt === null || (endsAt !== null && right.endsAt >= endsAt)));
 
 /**
- * A move must not give access that the owner of the file or folder, or of a folder that it leaves, could not revoke. So an actor who owns neither,
- * even an admin by a grant, may not move it to where they have more access or for longer, nor below a folder whose owner does not own it already:
- * revoking a grant would not end that access. Throws `forbidden`.
+ * A move must not give access that the owner of the file or folder, or of a folder that it leaves, could not revoke. So an actor
+ * who owns neither, even an admin by a grant, may not move it to where they have more access or for longer, nor below a folder
+ * whose owner does not own it already: revoking a grant would not end that access. Throws `forbidden`.
  * `rights`: the actor's grants on what moves and its ancestors now (`here`), and on `ancestors`, the destination (`there`).
  */
 export function requireMove(
@@ -92,7 +101,10 @@ export function requireMove(
 const GRANT = /^(read|write|admin):(file|folder)\/(.+)$/;
 
 /** The files and folders on which a permission set grants at least this level. */
-export function grantedAtLeast(set: { readonly entries: Iterable<string> }, wanted: Level): { files: string[]; folders: string[] } {
+export function grantedAtLeast(
+  set: { readonly entries: Iterable<string> },
+  wanted: Level,
+): { files: string[]; folders: string[] } {
   const granted: { file: string[]; folder: string[] } = { file: [], folder: [] };
   for (const entry of set.entries) {
     const [, level, kind, uuid] = GRANT.exec(entry) ?? [];

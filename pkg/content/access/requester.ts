@@ -7,9 +7,9 @@ import type { RunningTask } from '../../tasks/task-steps.sql.ts';
 import { grantsOf } from './grants-of-user.sql.ts';
 
 /**
- * Whoever requested a task, with their rights as they are now: a step hands both to what takes an endpoint's actor. `could`: what the session that
- * requested it could do, where that was less than the account can; they have no more of it now. Two statements. Throws `forbidden` where they may no
- * longer do any such thing.
+ * Whoever requested a task, with their rights as they are now: a step hands both to what takes an endpoint's actor. `could`: what
+ * the session that requested it could do, where that was less than the account can; they have no more of it now. Two statements.
+ * Throws `forbidden` where they may no longer do any such thing.
  */
 export async function requesterOf(
   tx: Tx,

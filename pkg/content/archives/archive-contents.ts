@@ -46,7 +46,10 @@ export class ArchiveContents {
 
   /** Until the signal is aborted; of a range, to before its end. Throws ObjectMissing. */
   async get(key: string, signal: AbortSignal, range?: Section): Promise<Readable> {
-    const { body } = await this.#objects.get(key, { signal, ...(range ? { range: { start: range.start, end: range.end - 1 } } : {}) });
+    const { body } = await this.#objects.get(key, {
+      signal,
+      ...(range ? { range: { start: range.start, end: range.end - 1 } } : {}),
+    });
     const stop = (): void => void body.destroy(signal.reason as Error);
     signal.addEventListener('abort', stop, { once: true });
     body.once('close', () => signal.removeEventListener('abort', stop));

@@ -90,7 +90,8 @@ describe('the names of a folder', () => {
     const names = new FolderNames();
     const given = new Set<string>();
     const started = process.cpuUsage();
-    for (let n = 0; n < 20_000; n += 1) given.add(names.give(n.toString(2).padStart(16, '0').replaceAll('0', '?').replaceAll('1', '*')));
+    for (let n = 0; n < 20_000; n += 1)
+      given.add(names.give(n.toString(2).padStart(16, '0').replaceAll('0', '?').replaceAll('1', '*')));
     const { user } = process.cpuUsage(started);
 
     expect(given.size).toBe(20_000);

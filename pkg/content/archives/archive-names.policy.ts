@@ -13,7 +13,10 @@ const IGNORED = /\p{Default_Ignorable_Code_Point}/gu;
 /** Numbers that each taken name tries by itself; after them the numbers of the folder go on, so that no folder takes long. */
 const OWN_NUMBERS = 10;
 
-/** A name that Linux, macOS and Windows take as it is: what they forbid, drop or reserve is replaced by `_`, and what is too long is cut. */
+/**
+ * A name that Linux, macOS and Windows take as it is: what they forbid, drop or reserve is replaced by `_`, and what is too long
+ * is cut.
+ */
 export function portableName(name: string): string {
   const allowed = name
     .replaceAll(FORBIDDEN, '_')
@@ -23,15 +26,16 @@ export function portableName(name: string): string {
 }
 
 /**
- * What names that unpack to one path have in common: letters of any case (NTFS, APFS), composed or not (macOS), without what nobody sees (HFS+).
- * It may take two names for one that some system keeps apart; then one of them is renamed without need.
+ * What names that unpack to one path have in common: letters of any case (NTFS, APFS), composed or not (macOS), without what
+ * nobody sees (HFS+). It may take two names for one that some system keeps apart; then one of them is renamed without need.
  */
 export const unpackedAs = (name: string): string =>
   name.normalize('NFD').replaceAll(IGNORED, '').toUpperCase().toLowerCase().normalize('NFC');
 
 /**
- * The names in one folder of an archive: no two of them unpack to one path on Linux, macOS or Windows. The same names in the same order give the same
- * ones. Of each name only 48 bits of a hash are held; among 100,000 names, two share them by chance one time in 50,000, and one is renamed without need.
+ * The names in one folder of an archive: no two of them unpack to one path on Linux, macOS or Windows. The same names in the same
+ * order give the same ones. Of each name only 48 bits of a hash are held; among 100,000 names, two share them by chance one time
+ * in 50,000, and one is renamed without need.
  */
 export class FolderNames {
   readonly #taken = new Set<number>();

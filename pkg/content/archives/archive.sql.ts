@@ -24,7 +24,9 @@ export interface ArchivedFile {
   readonly updatedAt: Date;
 }
 
-/** What an archive reads at once is in memory; an archive of a tree holds a page of folders for each level, so that page is short. */
+/**
+ * What an archive reads at once is in memory; an archive of a tree holds a page of folders for each level, so that page is short.
+ */
 const FILES_PAGE = 250;
 const FOLDERS_PAGE = 20;
 
@@ -68,12 +70,14 @@ export async function* filesIn(sql: Sql, folderId: number): AsyncGenerator<Archi
 
 /** Of some files those that are live, by name. One statement. */
 export async function* theseFiles(sql: Sql, uuids: readonly string[]): AsyncGenerator<ArchivedFile> {
-  if (uuids.length > 0) yield* await sql.query<ArchivedFile>(`${files('f.uuid = ANY ($1::uuid[])')} ORDER BY f.name, f.id`, [uuids]);
+  if (uuids.length > 0)
+    yield* await sql.query<ArchivedFile>(`${files('f.uuid = ANY ($1::uuid[])')} ORDER BY f.name, f.id`, [uuids]);
 }
 
 /** Of some folders those that are live, by name. One statement. */
 export async function* theseFolders(sql: Sql, uuids: readonly string[]): AsyncGenerator<ArchivedFolder> {
-  if (uuids.length > 0) yield* await sql.query<ArchivedFolder>(`${folders('b.uuid = ANY ($1::uuid[])')} ORDER BY b.name, b.id`, [uuids]);
+  if (uuids.length > 0)
+    yield* await sql.query<ArchivedFolder>(`${folders('b.uuid = ANY ($1::uuid[])')} ORDER BY b.name, b.id`, [uuids]);
 }
 
 const SIZE = `
@@ -85,7 +89,10 @@ const SIZE = `
     (SELECT octet_length(f.name) FROM tree t JOIN files f ON f.folder_id = t.id WHERE f.deleted_at IS NULL LIMIT $2)
   ) e`;
 
-/** Folders and files in a folder, itself counted, and the bytes of their names; no more than `most` of each kind are counted. One statement. */
+/**
+ * Folders and files in a folder, itself counted, and the bytes of their names; no more than `most` of each kind are counted. One
+ * statement.
+ */
 export async function treeSize(sql: Sql, folderId: number, most: number): Promise<{ entries: number; nameBytes: number }> {
   const [size] = await sql.query<{ entries: number; nameBytes: number }>(SIZE, [folderId, most]);
   return size ?? { entries: 0, nameBytes: 0 };

@@ -26,18 +26,19 @@ const BASE_BYTES = 128 * 1024;
 const NAME_COPIES = 2;
 
 /**
- * Folders as ZIP archives, streamed as fast as the client takes them. The folder is the archive's top folder; in it is what is live below it, each file
- * as it is when its page of 250 is read.
+ * Folders as ZIP archives, streamed as fast as the client takes them. The folder is the archive's top folder; in it is what is
+ * live below it, each file as it is when its page of 250 is read.
  *
- * Where the CRC-32 of each file is known, all but the contents is determined before the first byte: the archive has a length and an entity tag, and each range
- * of it is made by itself. Otherwise it is written as it is read.
+ * Where the CRC-32 of each file is known, all but the contents is determined before the first byte: the archive has a length and
+ * an entity tag, and each range of it is made by itself. Otherwise it is written as it is read.
  *
  * Invariants:
  * - Whoever reads a folder reads all below it, so no file is decided by itself.
- * - An archive is whole or the connection breaks: a file that cannot be read is never left out, unless the archive has no length and the file was deleted
- *   for ever meanwhile.
+ * - An archive is whole or the connection breaks: a file that cannot be read is never left out, unless the archive has no length
+ *   and the file was deleted for ever meanwhile.
  * - One archive is one transfer of its user, and holds small files of 256 KiB or a part of one large one.
- * - What its entries hold is taken from what all archives may hold before it begins; a folder for which that cannot be enough is refused.
+ * - What its entries hold is taken from what all archives may hold before it begins; a folder for which that cannot be enough is
+ *   refused.
  */
 export class FolderArchives {
   readonly #db: Database;
@@ -61,8 +62,9 @@ export class FolderArchives {
   }
 
   /**
-   * 200; 206 and 304 where the archive has a length. Three statements, and of each folder one for its files and one for its folders, where it has any; one
-   * more for each further 250 files or 20 folders. Throws `not_found`, `archive_too_large`, `range_not_satisfiable`, `too_many_transfers`, `unavailable`.
+   * 200; 206 and 304 where the archive has a length. Three statements, and of each folder one for its files and one for its
+   * folders, where it has any; one more for each further 250 files or 20 folders. Throws `not_found`, `archive_too_large`,
+   * `range_not_satisfiable`, `too_many_transfers`, `unavailable`.
    */
   async open(actor: Actor, id: string, request: RequestInfo): Promise<Reply> {
     const folder = await this.read(actor, id);
@@ -80,7 +82,11 @@ export class FolderArchives {
           ? { etag: `"${planned.plan.etag}"`, 'accept-ranges': 'bytes', 'cache-control': 'private, no-cache' }
           : { 'cache-control': 'private, no-store' }),
       };
-      const send = (status: 200 | 206, bytes: (signal: AbortSignal) => AsyncGenerator<Buffer>, more: ReplyHeaders = {}): Reply => {
+      const send = (
+        status: 200 | 206,
+        bytes: (signal: AbortSignal) => AsyncGenerator<Buffer>,
+        more: ReplyHeaders = {},
+      ): Reply => {
         isSent = request.method !== 'HEAD';
         const body = isSent ? streamOf(bytes, { transfer, gone }) : Readable.from([]);
         return reply(status, body, { ...headers, ...more });
@@ -88,7 +94,8 @@ export class FolderArchives {
       if (!planned) return send(200, (signal) => this.#written(folder, holds, signal));
       const { plan } = planned;
       const { headers: asked } = request;
-      if (noneMatchHits(parseEntityTags('If-None-Match', asked['if-none-match']), plan.etag)) return reply(304, undefined, headers);
+      if (noneMatchHits(parseEntityTags('If-None-Match', asked['if-none-match']), plan.etag))
+        return reply(304, undefined, headers);
       const range = request.method !== 'HEAD' && rangeApplies(asked['if-range'], plan.etag) ? asked['range'] : undefined;
       const selection = selectRange(range, plan.bytes);
       if (selection.kind === 'unsatisfiable')
@@ -173,4 +180,7 @@ function streamOf(
 }
 
 const tooLarge = (): Problem =>
-  new Problem('archive_too_large', 'The folder has too many files and folders for one archive. Download the folders in it one by one.');
+  new Problem(
+    'archive_too_large',
+    'The folder has too many files and folders for one archive. Download the folders in it one by one.',
+  );

@@ -82,9 +82,10 @@ interface Level {
 }
 
 /**
- * The entries of an archive: what is on top, then of each folder its files and its folders, by name. No two unpack to one path: the later one is renamed,
- * and the last entry, `_renamed.txt` in the folder that alone is on top, lists each change. In memory are the folders above the present one, the changes,
- * packed, and 48 bits for each name in those folders. `renamed` is empty, and gets the changes.
+ * The entries of an archive: what is on top, then of each folder its files and its folders, by name. No two unpack to one path:
+ * the later one is renamed, and the last entry, `_renamed.txt` in the folder that alone is on top, lists each change. In memory
+ * are the folders above the present one, the changes, packed, and 48 bits for each name in those folders. `renamed` is empty, and
+ * gets the changes.
  */
 export async function* entriesOf(sql: Sql, top: ArchiveTop, renamed: RenamedList): AsyncGenerator<NamedEntry> {
   const roots: Level = { path: '', names: new FolderNames(), folders: top.folders };

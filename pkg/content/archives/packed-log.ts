@@ -6,7 +6,10 @@ const LEVEL = 1;
 /** In front of each stored piece. */
 const LENGTH_BYTES = 4;
 
-/** Bytes that are written once and read in their order, packed meanwhile: of records that are alike, such as paths of one tree, little is held. */
+/**
+ * Bytes that are written once and read in their order, packed meanwhile: of records that are alike, such as paths of one tree,
+ * little is held.
+ */
 export class PackedLog {
   readonly #packed: Buffer[] = [];
   #open: Buffer[] = [];

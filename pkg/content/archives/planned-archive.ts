@@ -31,7 +31,10 @@ export class ContentShort extends Error {
   }
 }
 
-/** A section of an archive, small contents read ahead. `open` gives the part's bytes of a content, of which `range` is left out for all of it. Throws ContentShort. */
+/**
+ * A section of an archive, small contents read ahead. `open` gives the part's bytes of a content, of which `range` is left out
+ * for all of it. Throws ContentShort.
+ */
 export async function* sectionOf(
   { plan, renamed }: PlannedArchive,
   { start, end }: Section,

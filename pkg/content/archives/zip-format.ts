@@ -88,7 +88,10 @@ export function directoryRecord(entry: ZipHead, offset: number): Buffer {
   return Buffer.concat([record, name, extra]);
 }
 
-/** The end of the directory; before it, where a number needs more bytes, that of Zip64 and what points to it. `size` and `offset`: the directory's. */
+/**
+ * The end of the directory; before it, where a number needs more bytes, that of Zip64 and what points to it. `size` and `offset`:
+ * the directory's.
+ */
 export function directoryEnd(count: number, size: number, offset: number): Buffer {
   const end = Buffer.alloc(22);
   end.writeUInt32LE(0x06054b50, 0);

@@ -26,7 +26,8 @@ const planOf = (entries: Iterable<PlannedEntry>): ZipPlan => {
 /** Contents of which the key is the content. */
 async function bytesOf(plan: ZipPlan, start?: number, end?: number): Promise<Buffer> {
   const bytes: Buffer[] = [];
-  for await (const part of plan.parts(start, end)) bytes.push(part.head, Buffer.from(part.key, 'latin1').subarray(part.start, part.end));
+  for await (const part of plan.parts(start, end))
+    bytes.push(part.head, Buffer.from(part.key, 'latin1').subarray(part.start, part.end));
   return Buffer.concat(bytes);
 }
 
@@ -77,7 +78,10 @@ print(json.dumps([[i.filename, i.date_time, i.external_attr >> 16, i.flag_bits &
 });
 
 test('each range of an archive is that of the whole', async () => {
-  const entry = fc.record({ path: fc.stringMatching(/^[a-zé]{1,8}$/), content: fc.string({ unit: 'binary-ascii', maxLength: 40 }) });
+  const entry = fc.record({
+    path: fc.stringMatching(/^[a-zé]{1,8}$/),
+    content: fc.string({ unit: 'binary-ascii', maxLength: 40 }),
+  });
   await fc.assert(
     fc.asyncProperty(fc.array(entry, { maxLength: 20 }), fc.nat(), fc.nat(), async (entries, one, other) => {
       const plan = planOf(entries.map(({ path, content }) => file(path, Buffer.from(content))));

@@ -46,8 +46,8 @@ const DIRECTORY_PART_BYTES = 64 * 1024;
 const ENTRIES_AT_ONCE = 2_000;
 
 /**
- * A ZIP archive whose every byte is determined before any content is read: sizes and CRC-32 stand before the contents, nothing is compressed, Zip64 where
- * it is needed (PKWARE APPNOTE 6.3.10). So it has a length, and any part of it can be made by itself.
+ * A ZIP archive whose every byte is determined before any content is read: sizes and CRC-32 stand before the contents, nothing is
+ * compressed, Zip64 where it is needed (PKWARE APPNOTE 6.3.10). So it has a length, and any part of it can be made by itself.
  *
  * In memory are the entries, packed: some 60 bytes and what its path adds to that of the entry before.
  */
@@ -77,7 +77,10 @@ export class ZipPlan {
     return this.#log.pack();
   }
 
-  /** Leaves out entries by their indices: all that is behind the first of them moves towards the beginning. The entity tag does not change. */
+  /**
+   * Leaves out entries by their indices: all that is behind the first of them moves towards the beginning. The entity tag does
+   * not change.
+   */
   async leaveOut(indices: Iterable<number>): Promise<void> {
     for (const index of indices) this.#leftOut.add(index);
     let [count, contentBytes, directoryBytes] = [0, 0, 0];

@@ -20,10 +20,14 @@ export interface ZipEntry {
  * A ZIP archive as it is read: names in UTF-8, Zip64 where it is needed, nothing compressed, since most files are already.
  * (PKWARE APPNOTE 6.3.10; sizes and CRC-32 of a file follow its content, §4.3.9.)
  *
- * Nothing is read before it is asked for. In memory are one chunk of a file, and of each entry its packed record for the directory at the end, which
- * is unpacked piece by piece: about 30 bytes and what its name adds to that of the entry before. `hold` gets the bytes that are held so, and may throw.
+ * Nothing is read before it is asked for. In memory are one chunk of a file, and of each entry its packed record for the
+ * directory at the end, which is unpacked piece by piece: about 30 bytes and what its name adds to that of the entry before.
+ * `hold` gets the bytes that are held so, and may throw.
  */
-export async function* writeZip(entries: AsyncIterable<ZipEntry>, hold: (bytes: number) => void = () => undefined): AsyncGenerator<Buffer> {
+export async function* writeZip(
+  entries: AsyncIterable<ZipEntry>,
+  hold: (bytes: number) => void = () => undefined,
+): AsyncGenerator<Buffer> {
   const directory = new PackedLog();
   let [offset, count] = [0, 0];
   for await (const entry of entries) {

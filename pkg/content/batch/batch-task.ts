@@ -30,6 +30,12 @@ export const batchTask = (
   given: object,
   of: Pick<BatchArguments, 'permissions' | 'trashRetentionMs' | 'appUrl'>,
 ) => ({
-  arguments: { operation, given: given as { [key: string]: Json }, filter: (filter ?? null) as BatchFilter & Json, dryRun, ...of },
+  arguments: {
+    operation,
+    given: given as { [key: string]: Json },
+    filter: (filter ?? null) as BatchFilter & Json,
+    dryRun,
+    ...of,
+  },
   result: { operation, dry_run: dryRun, bytes: 0 },
 });

@@ -46,8 +46,10 @@ type Task = HeldTask<BatchArguments>;
  * Does one operation with many files and folders, by the services of the endpoints of single ones.
  *
  * Invariants:
- * - Each item is a savepoint of its step: what it changes, its events and its state are there together or not at all, and one that fails changes nothing.
- * - The requester's roles and grants are read at each step. What they may not do fails, item by item, with the code that the endpoint answers.
+ * - Each item is a savepoint of its step: what it changes, its events and its state are there together or not at all, and one
+ *   that fails changes nothing.
+ * - The requester's roles and grants are read at each step. What they may not do fails, item by item, with the code that the
+ *   endpoint answers.
  * - A dry run changes nothing: each item ends as it would by itself, and is undone.
  * - What is below a folder that the same job has deleted, moved or restored is skipped: it went with the folder.
  */
@@ -127,7 +129,8 @@ async function copyStep(services: WorkerServices, context: JobContext, step: Ste
   // A dry run undoes each copy, so what is below has none to be copied into.
   const below = isDry ? items.filter(({ copyIn }) => copyIn !== null) : [];
   if (below.length > 0) await task.end(await endsOfFoldersBelow(tx, task, actor, below));
-  if (below.length < items.length) await runStep(services, context, { ...step, items: items.filter((item) => !below.includes(item)) });
+  if (below.length < items.length)
+    await runStep(services, context, { ...step, items: items.filter((item) => !below.includes(item)) });
   return 'more';
 }
 
@@ -238,7 +241,8 @@ function faultOf({ log }: WorkerServices, error: unknown): Pick<ItemEnd, 'code' 
   if (error instanceof LimitReached) return { code: 'quota_exceeded', message: error.message };
   if (error instanceof LockTimeout || error instanceof StatementTimeout)
     return { code: 'unavailable', message: 'It took too long; try it again.' };
-  if (error instanceof StoreUnavailableError || error instanceof SerializationFailure || error instanceof TooManyJobs) throw error;
+  if (error instanceof StoreUnavailableError || error instanceof SerializationFailure || error instanceof TooManyJobs)
+    throw error;
   log.error({ err: error }, 'an item of a batch failed');
   return { code: 'internal', message: 'This failed here; the operators can see why.' };
 }

@@ -47,7 +47,10 @@ const NONE = z.strictObject({}).optional();
 const Destination = z
   .strictObject({
     folder_id: Uuid.nullable().describe('where to; null: to the root of the owner'),
-    on_conflict: z.enum(['fail', 'rename']).default('fail').describe('where a name is taken: the item fails, or gets another name'),
+    on_conflict: z
+      .enum(['fail', 'rename'])
+      .default('fail')
+      .describe('where a name is taken: the item fails, or gets another name'),
   })
   .meta({ id: 'BatchDestination' });
 const TagArguments = z.strictObject({ tag_id: Uuid.describe("one of one's own") }).meta({ id: 'BatchTag' });
@@ -158,4 +161,6 @@ export const ScheduledBatch = z
 export type ScheduledBatch = z.output<typeof ScheduledBatch>;
 
 /** What an operation needs to know, by its name. */
-export type ArgumentsOf<Name extends BatchRequest['operation']> = NonNullable<Extract<BatchRequest, { operation: Name }>['arguments']>;
+export type ArgumentsOf<Name extends BatchRequest['operation']> = NonNullable<
+  Extract<BatchRequest, { operation: Name }>['arguments']
+>;

@@ -33,7 +33,13 @@ export async function addItems(sql: Sql, taskId: number, items: readonly Planned
        ORDER BY u.at ON CONFLICT DO NOTHING RETURNING id
      )
      UPDATE tasks SET total = total + (SELECT count(*) FROM item) WHERE id = $1`,
-    [taskId, items.map(({ type }) => type), items.map(({ id }) => id), items.map(({ name }) => name), items.map(({ rank }) => rank)],
+    [
+      taskId,
+      items.map(({ type }) => type),
+      items.map(({ id }) => id),
+      items.map(({ name }) => name),
+      items.map(({ rank }) => rank),
+    ],
   );
 }
 
@@ -44,11 +50,10 @@ export const namedItems = (
   after: number,
   most: number,
 ): Promise<Pick<TaskItem, 'id' | 'targetType' | 'target'>[]> =>
-  sql.query('SELECT id, target_type AS "targetType", target FROM task_items WHERE task_id = $1 AND id > $2 ORDER BY id LIMIT $3', [
-    taskId,
-    after,
-    most,
-  ]);
+  sql.query(
+    'SELECT id, target_type AS "targetType", target FROM task_items WHERE task_id = $1 AND id > $2 ORDER BY id LIMIT $3',
+    [taskId, after, most],
+  );
 
 /** Gives named items their names and ranks. By ids alone, as `endItems`. One statement. */
 export const rankItems = (
@@ -62,7 +67,10 @@ export const rankItems = (
     [taskId, items.map(({ id }) => id), items.map(({ name }) => name), items.map(({ rank }) => rank)],
   );
 
-/** That a folder above, which `ancestry` names, is an item of the task that has succeeded, and that `of` is live or went to the trash with it. */
+/**
+ * That a folder above, which `ancestry` names, is an item of the task that has succeeded, and that `of` is live or went to the
+ * trash with it.
+ */
 const wentWith = (of: string, ancestry: string): string => `EXISTS (
     SELECT FROM unnest(string_to_array(ltree2text(${ancestry}), '.')::bigint[]) a (id) JOIN folders b ON b.id = a.id
     JOIN task_items i ON i.task_id = $1 AND i.target_type = 'folder' AND i.target = b.uuid AND i.state = 'succeeded'
@@ -81,8 +89,9 @@ const LOCK_FOLDERS = `
   SELECT FROM folders WHERE id IN (SELECT folder_id FROM files WHERE uuid = ANY ($1::uuid[]) UNION SELECT id FROM folders WHERE uuid = $2) ORDER BY id FOR SHARE`;
 
 /**
- * Locks the files of a step before any of them changes: folders first, then files, each in the order of their ids, as single changes lock them. So no
- * change of one of them, which locks its owner's quota last, waits for a step that has that and waits for the file.
+ * Locks the files of a step before any of them changes: folders first, then files, each in the order of their ids, as single
+ * changes lock them. So no change of one of them, which locks its owner's quota last, waits for a step that has that and waits
+ * for the file.
  */
 export async function lockFilesOf(sql: Sql, targets: readonly string[], destination: string | null): Promise<void> {
   await sql.query(LOCK_FOLDERS, [targets, destination]);
@@ -104,7 +113,7 @@ export async function bytesOf(sql: Sql, targets: readonly string[], any: boolean
 
 /** Adds to the bytes of the task's result. One statement. */
 export const addBytes = (sql: Sql, taskId: number, bytes: number): Promise<unknown> =>
-  sql.query(`UPDATE tasks SET result = jsonb_set(result, '{bytes}', to_jsonb((result ->> 'bytes')::bigint + $2::bigint)) WHERE id = $1`, [
-    taskId,
-    bytes,
-  ]);
+  sql.query(
+    `UPDATE tasks SET result = jsonb_set(result, '{bytes}', to_jsonb((result ->> 'bytes')::bigint + $2::bigint)) WHERE id = $1`,
+    [taskId, bytes],
+  );

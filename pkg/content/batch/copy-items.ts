@@ -33,7 +33,9 @@ export interface Copying {
 
 const givenOf = ({ arguments: { given } }: Task): ArgumentsOf<'copy'> => given as ArgumentsOf<'copy'>;
 
-/** The files of a step of which contents can be copied, with as much quota reserved; those that cannot have ended. Null: none can. */
+/**
+ * The files of a step of which contents can be copied, with as much quota reserved; those that cannot have ended. Null: none can.
+ */
 export async function reserved(tx: Tx, task: Task, actor: Actor, items: readonly TaskItem[], now: Date): Promise<Copying | null> {
   const { fitting, ends } = await fittingOf(tx, task, actor, items, now);
   await task.end(ends);
@@ -60,7 +62,9 @@ export async function commitCopies(
     items.map(({ id }) => id),
     into,
   );
-  const actor = await actorOf(tx, task).catch((error: unknown) => (error instanceof Problem ? null : Promise.reject(error as Error)));
+  const actor = await actorOf(tx, task).catch((error: unknown) =>
+    error instanceof Problem ? null : Promise.reject(error as Error),
+  );
   if (actor === null) {
     await releaseReservation(tx, task.uuid);
     return new Set();
@@ -77,7 +81,14 @@ export async function commitCopies(
 }
 
 /** How items would end. What is below a folder goes where nothing is: its name is free, and only its bytes may not fit. */
-export async function endsWithoutCopies(nested: NestedServices, tx: Tx, task: Task, actor: Actor, items: readonly TaskItem[], now: Date) {
+export async function endsWithoutCopies(
+  nested: NestedServices,
+  tx: Tx,
+  task: Task,
+  actor: Actor,
+  items: readonly TaskItem[],
+  now: Date,
+) {
   const made = async (): Promise<ItemEnd[]> => {
     const { fitting, ends, names } = await fittingOf(tx, task, actor, items, now);
     const below = new Set(items.filter(({ copyIn }) => copyIn !== null).map(({ id }) => id));
@@ -99,7 +110,8 @@ export async function endsOfFoldersBelow(tx: Tx, task: Task, actor: Actor, items
   return items.map(({ id, target, copyIn }): ItemEnd => {
     const folder = there.get(target);
     const problem = refusalOf(() => {
-      if (copyIn === null || !parents.has(copyIn)) throw new Problem('not_found', 'The folder that the copy was to be in is not there.');
+      if (copyIn === null || !parents.has(copyIn))
+        throw new Problem('not_found', 'The folder that the copy was to be in is not there.');
       requireLevel(folder ? levelOn('folder', actor, folder, granted) : null, 'read');
     });
     return problem ? { id, code: problem.code, message: problem.message } : { id, code: null };
@@ -145,7 +157,8 @@ async function decided(tx: Tx, task: Task, actor: Actor, items: readonly TaskIte
     const destination = destinationOf(item);
     const problem = refusalOf(() => {
       if (!actor.permissions.has('write:files')) throw new Problem('forbidden', 'Requires the permission write:files.');
-      if (destination !== null && !isPlanned.has(destination)) requireOpen(actor, granted, folders.get(destination) ?? null, 'folder_id');
+      if (destination !== null && !isPlanned.has(destination))
+        requireOpen(actor, granted, folders.get(destination) ?? null, 'folder_id');
       if (!file || file.deletedAt !== null) throw new Problem('not_found');
       requireLevel(levelOn('file', actor, file, granted), 'read');
     });
@@ -175,13 +188,20 @@ interface MadeFiles {
 }
 
 /** A statement for all of them, and with `rename` one more for each name that is tried for those that are taken. */
-async function makeFiles(tx: Tx, task: Task, names: ReadonlyMap<number, string>, blobs: readonly CopiedBlob[], by: By): Promise<MadeFiles> {
+async function makeFiles(
+  tx: Tx,
+  task: Task,
+  names: ReadonlyMap<number, string>,
+  blobs: readonly CopiedBlob[],
+  by: By,
+): Promise<MadeFiles> {
   const { on_conflict: onConflict } = givenOf(task);
   const all: MadeFiles = { ids: new Set(), ends: [], metadataBytes: 0, deliveries: 0 };
   let left = blobs;
   for (let attempt = 0; left.length > 0; attempt += 1) {
     const isLast = onConflict === 'fail' || attempt === NAME_ATTEMPTS;
-    const named = attempt === 0 ? left : left.map((blob) => ({ ...blob, name: alternativeName(names.get(blob.id) ?? '', attempt) }));
+    const named =
+      attempt === 0 ? left : left.map((blob) => ({ ...blob, name: alternativeName(names.get(blob.id) ?? '', attempt) }));
     const taken = new Set<number>();
     for (const made of await copyWhatFits(tx, task, named, by, all)) {
       if (made.isMade) {

@@ -10,7 +10,8 @@ export interface Match extends BatchItem {
 }
 
 /**
- * A page of what a filter matches: files in the order of their creation, so that none is missed for a change; or what a search finds, the best first. Throws
+ * A page of what a filter matches: files in the order of their creation, so that none is missed for a change; or what a search
+ * finds, the best first. Throws
  * `not_found` for a folder that the actor may not see.
  */
 export async function filterPage(
@@ -22,11 +23,17 @@ export async function filterPage(
   if (filter.search === true) {
     const { search: _, ...query } = filter;
     const { data, pagination } = await search.find(actor, { ...query, ...page });
-    return { matches: data.map(({ type, id, name, path }) => ({ type, id, name, depth: depthOf(path) })), next: pagination.next_cursor };
+    return {
+      matches: data.map(({ type, id, name, path }) => ({ type, id, name, depth: depthOf(path) })),
+      next: pagination.next_cursor,
+    };
   }
   const { search: _, ...query } = filter;
   const { data, pagination } = await files.list(actor, { ...query, ...page, sort: 'created_at' });
-  return { matches: data.map(({ id, name, path }) => ({ type: 'file', id, name, depth: depthOf(path) })), next: pagination.next_cursor };
+  return {
+    matches: data.map(({ id, name, path }) => ({ type: 'file', id, name, depth: depthOf(path) })),
+    next: pagination.next_cursor,
+  };
 }
 
 const depthOf = (path: string): number => path.split('/').length - 2;

@@ -48,7 +48,9 @@ export interface Operation<Name extends BatchOperation = BatchOperation> {
   readonly folders?: 'first' | 'last';
   /** Whether its bytes are counted, and also those that are in the trash already. */
   readonly counts?: 'live' | 'any';
-  /** Whether it makes copies: what is below a folder becomes items too, and contents are copied between two steps (copy-items.ts). */
+  /**
+   * Whether it makes copies: what is below a folder becomes items too, and contents are copied between two steps (copy-items.ts).
+   */
   readonly copies?: boolean;
   /** Whether it may change what the requester may do next: their rights are read again before each item. */
   readonly changesRights?: boolean;

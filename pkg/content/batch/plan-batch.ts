@@ -31,16 +31,24 @@ const rankOf = ({ folders }: Operation, type: 'file' | 'folder', depth: number):
 /** What is looked for once named or matching items are there; null: nothing. */
 const after = ({ copies = false }: Operation): Json => (copies ? BELOW_NONE : null);
 
-/** The next named items get their names, as far as the requester may know them, and their ranks. A statement for files and one for folders, and two. */
+/**
+ * The next named items get their names, as far as the requester may know them, and their ranks. A statement for files and one for
+ * folders, and two.
+ */
 export async function planNamed(tx: Tx, task: Task, operation: Operation, actor: Actor): Promise<void> {
   const items = await namedItems(tx, task.id, typeof task.cursor === 'number' ? task.cursor : 0, NAMED_AT_ONCE);
   const granted = await actor.permissionSet();
   const uuidsOf = (type: 'file' | 'folder') => items.filter(({ targetType }) => targetType === type).map(({ target }) => target);
   const nameOf = (kind: 'file' | 'folder', item: Resource & { readonly name: string; readonly deletedAt: unknown }): string =>
     allows(levelOn(kind, actor, item, granted), item.deletedAt === null ? 'read' : 'write') ? item.name : '';
-  const files = new Map((await listedFiles(tx, uuidsOf('file'))).map((file) => [file.uuid, { name: nameOf('file', file), depth: 0 }]));
+  const files = new Map(
+    (await listedFiles(tx, uuidsOf('file'))).map((file) => [file.uuid, { name: nameOf('file', file), depth: 0 }]),
+  );
   const folders = new Map(
-    (await anyFolders(tx, uuidsOf('folder'))).map((folder) => [folder.uuid, { name: nameOf('folder', folder), depth: folder.depth }]),
+    (await anyFolders(tx, uuidsOf('folder'))).map((folder) => [
+      folder.uuid,
+      { name: nameOf('folder', folder), depth: folder.depth },
+    ]),
   );
   const planned = items.map(({ id, targetType, target }) => {
     const { name, depth } = (targetType === 'file' ? files : folders).get(target) ?? { name: '', depth: 0 };
@@ -52,9 +60,13 @@ export async function planNamed(tx: Tx, task: Task, operation: Operation, actor:
 
 /** Also in the trash. */
 const anyFolders = async (tx: Tx, uuids: readonly string[]): Promise<FolderRecord[]> =>
-  uuids.length === 0 ? [] : tx.query(`SELECT ${FOLDER_COLUMNS} FROM folders ${FOLDER_JOINS} WHERE d.uuid = ANY ($1::uuid[])`, [uuids]);
+  uuids.length === 0
+    ? []
+    : tx.query(`SELECT ${FOLDER_COLUMNS} FROM folders ${FOLDER_JOINS} WHERE d.uuid = ANY ($1::uuid[])`, [uuids]);
 
-/** The next that the filter matches become items, where the operation takes them. Throws `not_found` for a folder of the filter. */
+/**
+ * The next that the filter matches become items, where the operation takes them. Throws `not_found` for a folder of the filter.
+ */
 export async function planMatches(
   tx: Tx,
   task: Task,

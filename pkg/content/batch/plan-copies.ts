@@ -38,15 +38,21 @@ interface Root {
 }
 
 /**
- * What is below the next folders becomes items too, each to be copied into the copy of the folder that it is in; what is an item already is copied there
- * alone. The highest folders come first. Folders that cannot be copied have nothing below them: they fail by themselves.
+ * What is below the next folders becomes items too, each to be copied into the copy of the folder that it is in; what is an item
+ * already is copied there alone. The highest folders come first. Folders that cannot be copied have nothing below them: they fail
+ * by themselves.
  */
 export async function planBelow(tx: Tx, task: Task, actor: Actor, rankOfFiles: number): Promise<void> {
   let cursor = task.cursor as unknown as Below;
   const { folder_id: destination } = task.arguments.given as { folder_id: string | null };
   const into = destination === null ? null : await findFolder(tx, destination);
   for (let folders = 0; folders < FOLDERS_AT_ONCE; folders += 1) {
-    const [root] = await tx.query<Root>(cursor.file === null ? NEXT_ROOT : THIS_ROOT, [task.id, task.uuid, cursor.rank, cursor.item]);
+    const [root] = await tx.query<Root>(cursor.file === null ? NEXT_ROOT : THIS_ROOT, [
+      task.id,
+      task.uuid,
+      cursor.rank,
+      cursor.item,
+    ]);
     if (!root) return void (await planTo(tx, task.id, null));
     const source = into === null && destination !== null ? null : await copyable(tx, actor, root.target, into);
     const of = { task, root, rankOfFiles };
@@ -65,7 +71,9 @@ async function copyable(tx: Tx, actor: Actor, uuid: string, into: FolderRecord |
   return refusalOf(() => requireOutside(folder, into)) === null ? folder : null;
 }
 
-/** $1 the task, $2 its uuid, $3 and $4 rank and id of the folder before. Decides what the copy will be called by its descendants. */
+/**
+ * $1 the task, $2 its uuid, $3 and $4 rank and id of the folder before. Decides what the copy will be called by its descendants.
+ */
 const nextRoot = (which: string): string => `
   UPDATE task_items SET copy = ${copyOf('$2', 'target')} WHERE id = (
     SELECT i.id FROM task_items i WHERE i.task_id = $1 AND i.state = 'queued' AND i.target_type = 'folder' AND i.copy_in IS NULL AND ${which}
@@ -111,7 +119,12 @@ const planFolders = (tx: Sql, { task, root }: Planned, { id, ancestry }: FolderR
   tx.query(PLAN_FOLDERS, [task.id, task.uuid, root.rank, id, ancestry]);
 
 /** The last of them; null: no more are there. */
-async function planFiles(tx: Sql, { task, rankOfFiles }: Planned, { ancestry }: FolderRecord, after: number): Promise<number | null> {
+async function planFiles(
+  tx: Sql,
+  { task, rankOfFiles }: Planned,
+  { ancestry }: FolderRecord,
+  after: number,
+): Promise<number | null> {
   const [last] = await tx.query<{ id: number }>(PLAN_FILES, [task.id, task.uuid, ancestry, after, rankOfFiles]);
   return last?.id ?? null;
 }

@@ -46,7 +46,10 @@ export const downloadLinkEndpoints = (links: DownloadLinks, apiUrl: string): End
     errors: ['not_found'],
     idempotent: 'sealed',
     handle: async ({ actor, params }) =>
-      reply(201, { url: `${apiUrl}/tickets/${await links.issue(actor, params.id, params.number)}`, expires_in: DOWNLOAD_LINK_SECONDS }),
+      reply(201, {
+        url: `${apiUrl}/tickets/${await links.issue(actor, params.id, params.number)}`,
+        expires_in: DOWNLOAD_LINK_SECONDS,
+      }),
   }),
   endpoint({
     method: 'post',

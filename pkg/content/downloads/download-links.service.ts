@@ -19,16 +19,19 @@ import { giverOf } from './giver.ts';
 const EXPORT_TOKEN = /^[0-9a-f]{64}$/;
 
 /**
- * Download links: an address that downloads one file, one version of it, or a folder's archive, for a minute, for clients that send no Authorization header (a link in a frame, a player).
+ * Download links: an address that downloads one file, one version of it, or a folder's archive, for a minute, for clients that
+ * send no Authorization header (a link in a frame, a player).
  *
  * Invariants:
  * - A link serves what its session may read when it is used: it ends with the session, the user's account and their permission.
  * - It is sealed under the tenant's data key: it can be neither forged nor read, and no other tenant opens it.
  * - A download by link counts against the limits of its user, as a download by token does.
- * - A link that was given to an LMS (`FetchLink`) needs no session: it serves that version until it ends, or the file is gone, or whoever gave it may
- *   no longer sign in or read the file. It counts as a download by share link does, since an LMS shows an image to a whole course at once.
+ * - A link that was given to an LMS (`FetchLink`) needs no session: it serves that version until it ends, or the file is gone, or
+ *   whoever gave it may no longer sign in or read the file. It counts as a download by share link does, since an LMS shows an
+ *   image to a whole course at once.
  * - So is an image link (`image-links.sql.ts`), which has no end of its own and outlives the rotation of the data key.
- * - A link of an export (pkg/content/exports) needs no session: it serves the archive until it expires, or its user may no longer sign in.
+ * - A link of an export (pkg/content/exports) needs no session: it serves the archive until it expires, or its user may no longer
+ *   sign in.
  * - A link that is invalid for any reason looks like one that never existed.
  */
 export class DownloadLinks {
@@ -66,8 +69,8 @@ export class DownloadLinks {
   }
 
   /**
-   * The sealed part of a link to a file that the actor may read, or to a version of it. No statement for a file that is cached, one for a version.
-   * Throws `not_found`.
+   * The sealed part of a link to a file that the actor may read, or to a version of it. No statement for a file that is cached,
+   * one for a version. Throws `not_found`.
    */
   async issue(actor: Actor, fileId: string, version?: number): Promise<string> {
     const file = await this.#files.read(actor, fileId);
@@ -119,7 +122,9 @@ export class DownloadLinks {
   #send(actor: Actor, { file, version, folder }: SealedLink, request: RequestInfo): Promise<Reply> {
     if (folder !== undefined) return this.#archives.open(actor, folder, request);
     if (file === undefined) throw noSuchLink();
-    return version === undefined ? this.#downloads.open(actor, file, request) : this.#versions.open(actor, file, version, request);
+    return version === undefined
+      ? this.#downloads.open(actor, file, request)
+      : this.#versions.open(actor, file, version, request);
   }
 
   /** uuid of the user who requested the link, while it and their session are valid; asks no store. */
@@ -134,4 +139,5 @@ export class DownloadLinks {
   }
 }
 
-const noSuchLink = (): Problem => new Problem('not_found', 'There is no such download link, or its time is over. Request a new one.');
+const noSuchLink = (): Problem =>
+  new Problem('not_found', 'There is no such download link, or its time is over. Request a new one.');

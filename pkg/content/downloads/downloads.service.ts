@@ -38,7 +38,8 @@ export class Downloads {
 
   /**
    * The same of content that the caller may read. `counted`: to whom the transfer counts.
-   * `begun` is called when the store has begun to send the content, before anything goes out; it gives further headers, or throws what is sent instead.
+   * `begun` is called when the store has begun to send the content, before anything goes out; it gives further headers, or throws
+   * what is sent instead.
    */
   async send(
     file: Content,
@@ -47,7 +48,10 @@ export class Downloads {
     begun: () => Promise<ReplyHeaders> = () => Promise.resolve({}),
   ): Promise<Reply> {
     const headers = headersOf(file);
-    if (request.method !== 'POST' && noneMatchHits(parseEntityTags('If-None-Match', request.headers['if-none-match']), file.checksum))
+    if (
+      request.method !== 'POST' &&
+      noneMatchHits(parseEntityTags('If-None-Match', request.headers['if-none-match']), file.checksum)
+    )
       return reply(304, undefined, headers);
     if (request.method === 'HEAD') return reply(200, Readable.from([]), { ...headers, ...contentOf(file, file.size) });
 

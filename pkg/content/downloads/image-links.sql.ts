@@ -7,7 +7,10 @@ import type { Executor, Tx } from '../../store/postgres/database.ts';
 const TOKEN = /^image-[0-9a-f]{64}$/;
 const TOKEN_BYTES = 32;
 
-/** A new address of a version of a file, which `givenBy` (users.id) may read: what follows `/tickets/`. Only its hash is stored. One statement. */
+/**
+ * A new address of a version of a file, which `givenBy` (users.id) may read: what follows `/tickets/`. Only its hash is stored.
+ * One statement.
+ */
 export async function giveImageLink(
   tx: Tx,
   random: Random,

@@ -3,7 +3,9 @@ import type { Permission } from '../../api/actor.ts';
 import { job } from '../../api/job.ts';
 import { taskKind } from '../../tasks/task-kind.ts';
 
-/** Files and folders as a ZIP archive in the object store. What its server knows and the worker does not is among its arguments. */
+/**
+ * Files and folders as a ZIP archive in the object store. What its server knows and the worker does not is among its arguments.
+ */
 export const EXPORT = taskKind({
   name: 'export',
   resultOfRetry: () => null,

@@ -82,7 +82,8 @@ export const leaveOut = async (tx: Sql, { task, uploadId, etags }: ExportUpload,
     )
   ).length > 0;
 
-export const deleteUpload = (sql: Sql, task: string): Promise<unknown> => sql.query('DELETE FROM export_uploads WHERE task = $1', [task]);
+export const deleteUpload = (sql: Sql, task: string): Promise<unknown> =>
+  sql.query('DELETE FROM export_uploads WHERE task = $1', [task]);
 
 /** A content of a file, as a plan names it. */
 export interface PlannedContent {
@@ -91,7 +92,9 @@ export interface PlannedContent {
   readonly file: string;
 }
 
-/** Of contents those that no version names any more, by their positions, and whether their files are still there. One statement. */
+/**
+ * Of contents those that no version names any more, by their positions, and whether their files are still there. One statement.
+ */
 export const goneAmong = (
   sql: Sql,
   contents: readonly PlannedContent[],

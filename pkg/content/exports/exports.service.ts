@@ -37,7 +37,10 @@ export class Exports {
     this.#apiUrl = deps.apiUrl;
   }
 
-  /** Eight statements. Throws `not_found` for a folder that they may not read, and `conflict` where they have too many exports or jobs. */
+  /**
+   * Eight statements. Throws `not_found` for a folder that they may not read, and `conflict` where they have too many exports or
+   * jobs.
+   */
   async request(actor: Actor, { folder_id: folderId, items }: NewExport): Promise<TaskView> {
     return this.#transactions.run(actor, async (tx, granted) => {
       if (folderId !== undefined) {

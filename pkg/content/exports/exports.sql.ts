@@ -29,7 +29,10 @@ export const insertExport = (tx: Sql, row: NewExportRow): Promise<unknown> =>
     [row.uuid, row.userId, row.token, row.name, row.key, row.size, row.checksum, row.expiresAt, row.schedule],
   );
 
-/** The content of an export by its token, and the uuid of its user; null: it has expired, or its user may no longer sign in. One statement. */
+/**
+ * The content of an export by its token, and the uuid of its user; null: it has expired, or its user may no longer sign in. One
+ * statement.
+ */
 export async function findExport(sql: Sql, token: string, now: Date): Promise<(Content & { readonly user: string }) | null> {
   const [row] = await sql.query<Content & { readonly user: string }>(
     `SELECT e.uuid, 1 AS version, e.name, 'application/zip' AS "mimeType", e.size, e.checksum, e.key AS "blobName", u.uuid AS "user"
@@ -39,7 +42,10 @@ export async function findExport(sql: Sql, token: string, now: Date): Promise<(C
   return row ?? null;
 }
 
-/** Exports of a person that are being made, and those that have not expired, those of schedules aside. Call it with the lock of their requests. One statement. */
+/**
+ * Exports of a person that are being made, and those that have not expired, those of schedules aside. Call it with the lock of
+ * their requests. One statement.
+ */
 export async function countExports(tx: Sql, userId: number, now: Date): Promise<number> {
   const [row] = await tx.query<{ count: number }>(
     `SELECT (SELECT count(*) FROM tasks t WHERE t.user_id = $1 AND t.kind = 'export' AND NOT t.arguments ? 'schedule'
@@ -52,16 +58,22 @@ export async function countExports(tx: Sql, userId: number, now: Date): Promise<
 
 /** By Postgres' clock too, which decides when the job for this is due: it runs once. Gives the keys of their objects. */
 export const deleteExpired = async (tx: Sql, now: Date): Promise<string[]> =>
-  (await tx.query<{ key: string }>('DELETE FROM exports WHERE expires_at <= greatest($1::timestamptz, now()) RETURNING key', [now])).map(
-    ({ key }) => key,
-  );
+  (
+    await tx.query<{ key: string }>('DELETE FROM exports WHERE expires_at <= greatest($1::timestamptz, now()) RETURNING key', [
+      now,
+    ])
+  ).map(({ key }) => key);
 
 export const queuedItems = (tx: Sql, taskId: number): Promise<Pick<TaskItem, 'id' | 'targetType' | 'target'>[]> =>
-  tx.query(`SELECT id, target_type AS "targetType", target FROM task_items WHERE task_id = $1 AND state = 'queued' ORDER BY id`, [taskId]);
+  tx.query(`SELECT id, target_type AS "targetType", target FROM task_items WHERE task_id = $1 AND state = 'queued' ORDER BY id`, [
+    taskId,
+  ]);
 
 /** Also in the trash. */
 export const foldersOf = async (tx: Sql, uuids: readonly string[]): Promise<FolderRecord[]> =>
-  uuids.length === 0 ? [] : tx.query(`SELECT ${FOLDER_COLUMNS} FROM folders ${FOLDER_JOINS} WHERE d.uuid = ANY ($1::uuid[])`, [uuids]);
+  uuids.length === 0
+    ? []
+    : tx.query(`SELECT ${FOLDER_COLUMNS} FROM folders ${FOLDER_JOINS} WHERE d.uuid = ANY ($1::uuid[])`, [uuids]);
 
 export const writeResult = (tx: Sql, taskId: number, result: object): Promise<unknown> =>
   tx.query('UPDATE tasks SET result = $2::jsonb WHERE id = $1', [taskId, JSON.stringify(result)]);

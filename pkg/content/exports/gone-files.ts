@@ -9,8 +9,8 @@ export interface GoneFile {
   readonly uuid: string;
   readonly name: string;
   /**
-   * Deleted for ever before its turn; the file is there, with another content; or the file is there, and the store has not all of its content, which is a
-   * loss.
+   * Deleted for ever before its turn; the file is there, with another content; or the file is there, and the store has not all of
+   * its content, which is a loss.
    */
   readonly why: 'deleted' | 'replaced' | 'lost';
 }

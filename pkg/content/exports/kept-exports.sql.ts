@@ -1,7 +1,8 @@
 import type { Sql } from '../../store/postgres/pool.ts';
 
 /**
- * How many archives the schedule keeps that the task, by its uuid, is a run of; null: it is gone, or does something else, or the task retries a run.
+ * How many archives the schedule keeps that the task, by its uuid, is a run of; null: it is gone, or does something else, or the
+ * task retries a run.
  * `lock`: it stays so until the end of the transaction. One statement.
  */
 export async function keptOfRun(tx: Sql, task: string, { lock = false } = {}): Promise<number | null> {
@@ -18,9 +19,10 @@ export const lockOwner = (tx: Sql, userId: number): Promise<unknown> =>
   tx.query('SELECT FROM users WHERE id = $1 FOR NO KEY UPDATE', [userId]);
 
 /**
- * Bytes that one more archive of a schedule may have: what the archives that schedules keep for its owner leave of the owner's quota, and those of all
- * leave of what files leave of the tenant's limit. `stay`: of the schedule's own only so many of the newest count, the others are about to go; null: all.
- * Throws LimitReached where the person or the tenant may store nothing. One statement.
+ * Bytes that one more archive of a schedule may have: what the archives that schedules keep for its owner leave of the owner's
+ * quota, and those of all leave of what files leave of the tenant's limit. `stay`: of the schedule's own only so many of the
+ * newest count, the others are about to go; null: all. Throws LimitReached where the person or the tenant may store nothing. One
+ * statement.
  */
 export async function remainingForArchives(
   tx: Sql,
@@ -43,7 +45,9 @@ export async function remainingForArchives(
 const newest = (schedule: string, count: string): string =>
   `SELECT n.id FROM exports n WHERE n.schedule = ${schedule} AND n.expires_at = 'infinity' ORDER BY n.id DESC LIMIT ${count}`;
 
-/** Has the archives of a schedule beyond the newest `keep` expire, and their jobs say so. False: there are none. One statement. */
+/**
+ * Has the archives of a schedule beyond the newest `keep` expire, and their jobs say so. False: there are none. One statement.
+ */
 export async function expireBeyond(tx: Pick<Sql, 'query'>, schedule: string, keep: number, at: Date): Promise<boolean> {
   const expired = await tx.query(
     `WITH expired AS (
@@ -59,4 +63,5 @@ export async function expireBeyond(tx: Pick<Sql, 'query'>, schedule: string, kee
 
 /** Has all archives of a person go. False: there are none. */
 export const expireOfUser = async (tx: Sql, userId: number, now: Date): Promise<boolean> =>
-  (await tx.query('UPDATE exports SET expires_at = $2 WHERE user_id = $1 AND expires_at > $2 RETURNING id', [userId, now])).length > 0;
+  (await tx.query('UPDATE exports SET expires_at = $2 WHERE user_id = $1 AND expires_at > $2 RETURNING id', [userId, now]))
+    .length > 0;

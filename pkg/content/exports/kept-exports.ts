@@ -26,7 +26,9 @@ export interface ExportRun {
   readonly appUrl: string;
 }
 
-/** Requests the export of a folder as a run of a schedule, with the rights that whom it acts as has when it runs. Four statements. */
+/**
+ * Requests the export of a folder as a run of a schedule, with the rights that whom it acts as has when it runs. Four statements.
+ */
 export async function requestExportRun(
   tx: Tx,
   tasks: TaskRequests,
@@ -61,8 +63,8 @@ export const remainingFor = async (tx: Tx, archive: KeptArchive, now: Date): Pro
   requireBytes(tx, archive, { keep: await keptOfRun(tx, archive.task), now, size: 1 });
 
 /**
- * How long an archive that is about to be written stays. It holds the schedule and its owner to the end of the transaction: changes of both come before
- * or after it. Throws `quota_exceeded`. Four statements.
+ * How long an archive that is about to be written stays. It holds the schedule and its owner to the end of the transaction:
+ * changes of both come before or after it. Throws `quota_exceeded`. Four statements.
  */
 export async function keepingOf(tx: Tx, archive: KeptArchive, { size, now }: { size: number; now: Date }): Promise<Keeping> {
   const keep = await keptOfRun(tx, archive.task, { lock: true });
@@ -72,8 +74,8 @@ export async function keepingOf(tx: Tx, archive: KeptArchive, { size, now }: { s
 }
 
 /**
- * The archives of a schedule beyond the `keep` newest go now. `keep` null: there is no such schedule any more, and all of them go after AFTER_SCHEDULE_MS.
- * Gives when; null: there is none. One statement. Runs in the tenant's schema, by whomever.
+ * The archives of a schedule beyond the `keep` newest go now. `keep` null: there is no such schedule any more, and all of them go
+ * after AFTER_SCHEDULE_MS. Gives when; null: there is none. One statement. Runs in the tenant's schema, by whomever.
  */
 export async function expireKept(tx: Pick<Tx, 'query'>, schedule: string, keep: number | null, now: Date): Promise<Date | null> {
   const at = keep === null ? new Date(now.getTime() + AFTER_SCHEDULE_MS) : now;

@@ -66,20 +66,23 @@ interface Made {
 }
 
 /**
- * Writes an archive of files and folders into the object store, part by part, with flat memory: the bytes flow from the store through it to the store.
+ * Writes an archive of files and folders into the object store, part by part, with flat memory: the bytes flow from the store
+ * through it to the store.
  *
- * The archive is planned first, as a folder's with a length: names, sizes and CRC-32 of its entries determine each byte. The plan, the parts that are in the
- * store and the state of their SHA-256 are a row (`export_uploads`).
+ * The archive is planned first, as a folder's with a length: names, sizes and CRC-32 of its entries determine each byte. The
+ * plan, the parts that are in the store and the state of their SHA-256 are a row (`export_uploads`).
  *
  * Invariants:
- * - After a crash, or when its turn is over, it goes on behind the last part whose row is committed. A part that is sent again is the same part.
- * - The requester reads what is exported when a run begins and when the archive is whole; else there is no archive. What they may not read when it is planned
- *   fails as an item.
+ * - After a crash, or when its turn is over, it goes on behind the last part whose row is committed. A part that is sent again is
+ *   the same part.
+ * - The requester reads what is exported when a run begins and when the archive is whole; else there is no archive. What they may
+ *   not read when it is planned fails as an item.
  * - A canceled export stops within a second. However it ends without an archive, its parts are deleted.
- * - Archive, link, items and the job that deletes the archive once it has expired are one transaction; of a run of a schedule also what becomes of the
- *   archives that it replaces.
- * - A file whose content is deleted for ever before its turn is left out, as a failed item; where a part of it is in the archive already, the export begins anew.
- *   So is one whose content the store has lost; where a part of it is in the archive already, the job fails.
+ * - Archive, link, items and the job that deletes the archive once it has expired are one transaction; of a run of a schedule
+ *   also what becomes of the archives that it replaces.
+ * - A file whose content is deleted for ever before its turn is left out, as a failed item; where a part of it is in the archive
+ *   already, the export begins anew. So is one whose content the store has lost; where a part of it is in the archive already,
+ *   the job fails.
  */
 export const makeExport = taskProcessor({
   kind: EXPORT,
@@ -130,12 +133,23 @@ async function planned(run: Run, { task, name, chosen, remainingBytes }: Begun &
   const { context, objects, steps, signal, log } = run;
   const gone: GoneFile[] = [];
   const foundCrc = (): void => steps.yieldTurn();
-  const archive = await planExport({ db: context.db, objects, log, signal, foundCrc }, chosen, (file, why) => gone.push({ ...file, why }));
+  const archive = await planExport({ db: context.db, objects, log, signal, foundCrc }, chosen, (file, why) =>
+    gone.push({ ...file, why }),
+  );
   const { plan, renamed } = archive;
   if (plan.bytes > remainingBytes) throw new Problem('quota_exceeded', NOT_ENOUGH);
   const key = await new Blobs({ ...run, db: context.db }).newKey();
   const uploadId = await objects.beginParts(key, 'application/zip');
-  const upload: ExportUpload = { task, key, uploadId, name, partBytes: partBytesOf(plan.bytes), etags: [], sum: Buffer.alloc(0), gone: [] };
+  const upload: ExportUpload = {
+    task,
+    key,
+    uploadId,
+    name,
+    partBytes: partBytesOf(plan.bytes),
+    etags: [],
+    sum: Buffer.alloc(0),
+    gone: [],
+  };
   try {
     await steps.step(async (tx, held) => {
       await insertUpload(tx, upload, { plan: plan.pack(), renamed: renamed.pack() });
@@ -171,7 +185,12 @@ async function send({ steps, clock, context, objects, log, signal }: Run, archiv
 }
 
 /** The store forgets an upload once it is complete. */
-async function complete(objects: Objects, { key, uploadId }: ExportUpload, etags: readonly string[], size: number): Promise<void> {
+async function complete(
+  objects: Objects,
+  { key, uploadId }: ExportUpload,
+  etags: readonly string[],
+  size: number,
+): Promise<void> {
   try {
     await objects.inParts(key, uploadId).complete(etags);
   } catch (error) {
@@ -181,10 +200,16 @@ async function complete(objects: Objects, { key, uploadId }: ExportUpload, etags
 }
 
 /** Deletes its parts, or the archive that no row names, and then its row. */
-async function giveUp(clock: Clock, { db, signal }: JobContext, objects: Objects, { task, key, uploadId }: ExportUpload): Promise<void> {
+async function giveUp(
+  clock: Clock,
+  { db, signal }: JobContext,
+  objects: Objects,
+  { task, key, uploadId }: ExportUpload,
+): Promise<void> {
   const parts = objects.inParts(key, uploadId);
   await parts.abort();
-  // A store may take a part that it was being sent, by a worker that was killed for instance, after the upload was aborted (S3 API, AbortMultipartUpload).
+  // A store may take a part that it was being sent, by a worker that was killed for instance, after the upload was aborted (S3
+  // API, AbortMultipartUpload).
   await clock.sleep(ABORT_AGAIN_MS, signal);
   await parts.abort();
   await objects.delete([key]);
@@ -206,7 +231,8 @@ async function choose({ clock }: WorkerServices, tx: Tx, task: Task): Promise<Be
   const { schedule } = task.arguments;
   const remainingBytes =
     schedule === undefined ? Number.MAX_SAFE_INTEGER : await remainingFor(tx, { task: task.uuid, schedule, userId }, clock.now());
-  const of = (type: 'file' | 'folder'): string[] => there.flatMap(({ targetType, target }) => (targetType === type ? [target] : []));
+  const of = (type: 'file' | 'folder'): string[] =>
+    there.flatMap(({ targetType, target }) => (targetType === type ? [target] : []));
   const name = there.length === 1 ? (there[0]?.name ?? '') : 'export';
   return {
     upload: null,
@@ -232,7 +258,8 @@ async function readable(tx: Tx, task: Task, now: Date, { alsoTrashed = false } =
   const uuids = (type: 'file' | 'folder') => items.flatMap(({ targetType, target }) => (targetType === type ? [target] : []));
   const names = new Map<string, string>();
   const add = (kind: 'file' | 'folder', found: Resource & { uuid: string; name: string; deletedAt: unknown }): void => {
-    if ((alsoTrashed || found.deletedAt === null) && levelOn(kind, actor, found, granted) !== null) names.set(found.uuid, found.name);
+    if ((alsoTrashed || found.deletedAt === null) && levelOn(kind, actor, found, granted) !== null)
+      names.set(found.uuid, found.name);
   };
   const [files, folders] = [await listedFiles(tx, uuids('file')), await foldersOf(tx, uuids('folder'))];
   for (const file of files) add('file', file);
@@ -246,7 +273,13 @@ async function readable(tx: Tx, task: Task, now: Date, { alsoTrashed = false } =
   };
 }
 
-async function commit({ clock, random, jobs }: WorkerServices, tx: Tx, task: Task, upload: ExportUpload, made: Made): Promise<void> {
+async function commit(
+  { clock, random, jobs }: WorkerServices,
+  tx: Tx,
+  task: Task,
+  upload: ExportUpload,
+  made: Made,
+): Promise<void> {
   const now = clock.now();
   const userId = await requireReadable(tx, task, now);
   const items = await queuedItems(tx, task.id);

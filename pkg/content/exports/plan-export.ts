@@ -40,8 +40,9 @@ export function contentOf(key: string): PlannedContent {
 }
 
 /**
- * The archive of what is live now: each byte of it is determined. A content whose CRC-32 is not known is read, and its CRC-32 kept for everybody. `gone` gets
- * files that are deleted for ever meanwhile, and those whose content the store has lost. Throws `archive_too_large`.
+ * The archive of what is live now: each byte of it is determined. A content whose CRC-32 is not known is read, and its CRC-32
+ * kept for everybody. `gone` gets files that are deleted for ever meanwhile, and those whose content the store has lost. Throws
+ * `archive_too_large`.
  */
 export async function planExport(
   services: PlanServices,
@@ -65,7 +66,10 @@ export async function planExport(
       else plan.add({ path, modifiedAt, file: { size: file.size, crc, key: keyOf(file) } });
     } else plan.add({ path, modifiedAt });
     if (plan.heldBytes + renamed.heldBytes > HOLDS_BYTES)
-      throw new Problem('archive_too_large', 'There are too many files and folders for one archive. Export the folders one by one.');
+      throw new Problem(
+        'archive_too_large',
+        'There are too many files and folders for one archive. Export the folders one by one.',
+      );
   }
   if (plan.bytes > OBJECT_MAX_BYTES)
     throw new Problem('archive_too_large', 'The archive would have more than 5 TiB. Export the folders one by one.');
@@ -73,13 +77,19 @@ export async function planExport(
 }
 
 /** `deleted`: for ever, or replaced. */
-async function readCrc({ db, objects, log, signal, foundCrc }: PlanServices, file: ArchivedFile): Promise<number | 'deleted' | 'lost'> {
+async function readCrc(
+  { db, objects, log, signal, foundCrc }: PlanServices,
+  file: ArchivedFile,
+): Promise<number | 'deleted' | 'lost'> {
   const read = await readWhole(objects, file.blobName, signal);
   if (read?.size === file.size) {
     if (await writeCrc(db, file.blobName, read)) foundCrc();
     return read.crc32;
   }
   if (!(await isCurrent(db, file))) return 'deleted';
-  log.error({ file: file.uuid, found: read?.size ?? null, expected: file.size }, 'the object of a file is missing or of another size');
+  log.error(
+    { file: file.uuid, found: read?.size ?? null, expected: file.size },
+    'the object of a file is missing or of another size',
+  );
   return 'lost';
 }

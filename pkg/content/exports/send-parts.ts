@@ -40,7 +40,10 @@ class ContentGone extends Error {
 export class PartSender {
   readonly #steps: TaskSteps<ExportArguments>;
   readonly #objects: Objects;
-  /** Until the signal is aborted. A signal of each request would be a further one that this one remembers: 50,000 of them are memory. */
+  /**
+   * Until the signal is aborted. A signal of each request would be a further one that this one remembers: 50,000 of them are
+   * memory.
+   */
   readonly #contents: Objects;
   readonly #log: Logger;
   readonly #archive: PlannedArchive;
@@ -87,8 +90,8 @@ export class PartSender {
   }
 
   /**
-   * Sends the next part, or finds that something of it is gone. False: all are in the store. Throws CannotGoOn, UploadGone, and `not_found` where a content is
-   * lost of which a part is in the archive.
+   * Sends the next part, or finds that something of it is gone. False: all are in the store. Throws CannotGoOn, UploadGone, and
+   * `not_found` where a content is lost of which a part is in the archive.
    */
   async next(): Promise<boolean> {
     const section = this.#section;
@@ -149,8 +152,9 @@ export class PartSender {
   }
 
   /**
-   * Leaves out what is gone of the entries from `first` to the section's end: each fails as an item. Throws CannotGoOn where `first` is in the archive in part:
-   * then a file that has another content by now does not fail, since it is planned anew. One that is lost would be planned as before: `not_found`.
+   * Leaves out what is gone of the entries from `first` to the section's end: each fails as an item. Throws CannotGoOn where
+   * `first` is in the archive in part: then a file that has another content by now does not fail, since it is planned anew. One
+   * that is lost would be planned as before: `not_found`.
    */
   async #leaveOut({ entry: first, isLost }: ContentGone, section: Section): Promise<void> {
     const isBegun = first.at < section.start;
@@ -198,7 +202,9 @@ function mine(isMine: boolean): void {
   if (!isMine) throw new TryLater('another worker goes on with this export', OTHER_WORKER_MS);
 }
 
-/** The same bytes, small chunks joined: an archive of small files has two for each of them, and each would be a write of its own. */
+/**
+ * The same bytes, small chunks joined: an archive of small files has two for each of them, and each would be a write of its own.
+ */
 async function* gathered(chunks: AsyncIterable<Buffer>): AsyncGenerator<Buffer> {
   let [small, bytes]: [Buffer[], number] = [[], 0];
   for await (const chunk of chunks) {

@@ -1,4 +1,7 @@
-/** A filter by something that few files have, or very many: the statement is planned without its value, so the planner cannot know which. */
+/**
+ * A filter by something that few files have, or very many: the statement is planned without its value, so the planner cannot know
+ * which.
+ */
 export interface FileFilter {
   /** A statement for the internal ids of all of them, as `file_id`. */
   readonly files: string;
@@ -7,12 +10,15 @@ export interface FileFilter {
 }
 
 /**
- * Up to so many files are read by themselves and sorted; where a filter has more of them, a page of the list's order comes upon enough of them soon.
- * Either takes about 30 ms of a million files.
+ * Up to so many files are read by themselves and sorted; where a filter has more of them, a page of the list's order comes upon
+ * enough of them soon. Either takes about 30 ms of a million files.
  */
 const FEW = 10_000;
 
-/** How a list with such filters is read: each filter's files are counted up to FEW, and a filter that has few gives the candidates. */
+/**
+ * How a list with such filters is read: each filter's files are counted up to FEW, and a filter that has few gives the
+ * candidates.
+ */
 export interface FilteredList {
   /** Common table expressions of the statement; `few` is the one of the candidates, empty where each filter has more. */
   readonly expressions: readonly string[];

@@ -33,8 +33,8 @@ export interface GrantJson {
 }
 
 /**
- * A page ends before the file whose fields would exceed this, stored or as JSON: a file may have 100 values of 64 KiB. Its first file is always shown.
- * The statement weighs what is stored, so that no more is read; `includedFields` weighs the JSON.
+ * A page ends before the file whose fields would exceed this, stored or as JSON: a file may have 100 values of 64 KiB. Its first
+ * file is always shown. The statement weighs what is stored, so that no more is read; `includedFields` weighs the JSON.
  */
 export const PAGE_FIELDS_MAX_BYTES = 4 * 1024 * 1024;
 /** The size that a row counts beside its text. */
@@ -47,8 +47,8 @@ interface Field {
 }
 
 /**
- * The one statement that gives the fields named by `include` of all these files, in their order, or of as many from the first on as a page may hold.
- * Of tags it reads the viewer's own alone.
+ * The one statement that gives the fields named by `include` of all these files, in their order, or of as many from the first on
+ * as a page may hold. Of tags it reads the viewer's own alone.
  */
 export function fileIncludes(viewer: Omit<Viewer, 'known'>, files: readonly Asked[], include: readonly Include[]): Statement {
   const params = new Parameters();

@@ -15,10 +15,14 @@ import type { FileView } from './files.schema.ts';
  *
  * Invariants:
  * - An included field shows no more than its own endpoint: grants only to those who may list them, tags only one's own.
- * - Included fields come from the database each time, never from the file's cached metadata, and the entity tag of such a reply covers them.
+ * - Included fields come from the database each time, never from the file's cached metadata, and the entity tag of such a reply
+ *   covers them.
  */
 
-/** By the files' internal ids, from the first on, and fewer than were asked for where a page cannot hold them all. One statement; none for no files. */
+/**
+ * By the files' internal ids, from the first on, and fewer than were asked for where a page cannot hold them all. One statement;
+ * none for no files.
+ */
 export async function includedFields(
   sql: Sql,
   by: { readonly actor: Actor; readonly granted: PermissionSet },
@@ -55,7 +59,9 @@ const present = (row: IncludedRow, uuid: string, actor: Actor): IncludedFields =
   ...(row.tags && { tags: row.tags.map((tag) => presentTag(tag, actor.userUuid)) }),
   ...(row.metadata && { metadata: row.metadata.map((entry) => presentMetadata(entry, uuid)) }),
   ...(row.versions_count !== undefined && { versions_count: row.versions_count }),
-  ...(row.permissions !== undefined && { permissions: row.permissions?.map((grant) => presentIncludedGrant(grant, uuid)) ?? null }),
+  ...(row.permissions !== undefined && {
+    permissions: row.permissions?.map((grant) => presentIncludedGrant(grant, uuid)) ?? null,
+  }),
 });
 
 const presentIncludedGrant = (grant: NonNullable<IncludedRow['permissions']>[number], uuid: string) =>

@@ -1,6 +1,14 @@
 import { PAGE_LIMIT_MAX } from '../../api/paging.ts';
 import type { Executor } from '../../store/postgres/database.ts';
-import { integerKey, keyset, type KeysetRequest, nameKey, Parameters, type Statement, timeKey } from '../../store/postgres/keyset.ts';
+import {
+  integerKey,
+  keyset,
+  type KeysetRequest,
+  nameKey,
+  Parameters,
+  type Statement,
+  timeKey,
+} from '../../store/postgres/keyset.ts';
 import { seenFrom } from '../folders/folders.sql.ts';
 import { filesWith } from '../metadata/metadata-filter.sql.ts';
 import { nameContains } from '../names/names.sql.ts';
@@ -87,20 +95,22 @@ export interface PageStatement extends Statement {
 }
 
 /**
- * The one statement of a page of files that `viewer` may see: their own, those granted to them, and those below folders that are theirs or granted.
+ * The one statement of a page of files that `viewer` may see: their own, those granted to them, and those below folders that are
+ * theirs or granted.
  *
- * What they may see is decided once a page: the folders below which they see everything are collected first, and the parts for grants are left out
- * for a viewer without any. Each of the ways is read by itself and at most a page long; the own files in the wanted order, so that an index gives a page however many there are.
- * With `folder_id`, a folder that the viewer may not see gives no row (`not_found`), even if it has files of theirs; one that is open gives
- * at least one, perhaps empty.
- * Prepared is the usual order without filters: planning takes longer than the page.
+ * What they may see is decided once a page: the folders below which they see everything are collected first, and the parts for
+ * grants are left out for a viewer without any. Each of the ways is read by itself and at most a page long; the own files in the
+ * wanted order, so that an index gives a page however many there are. With `folder_id`, a folder that the viewer may not see
+ * gives no row (`not_found`), even if it has files of theirs; one that is open gives at least one, perhaps empty. Prepared is the
+ * usual order without filters: planning takes longer than the page.
  */
 export function fileList(viewer: Viewer, query: FileQuery, request: Request): PageStatement {
   const location = query.folder_id === undefined || query.folder_id === 'root' ? query.folder_id : 'folder';
   const params = new Parameters();
   const sql = location === 'folder' ? inFolder(viewer, query, request, params) : inSight(viewer, query, request, params);
   const isUsual =
-    [query.sort, query.q, query.mime_type, query.owner, query.tag, query.metadata].every((value) => value === undefined) && !query.trashed;
+    [query.sort, query.q, query.mime_type, query.owner, query.tag, query.metadata].every((value) => value === undefined) &&
+    !query.trashed;
   const name = `content-files-${location ?? 'any'}-${hasGrants(viewer) ? 'granted' : 'own'}-${request.after ? 'next' : 'first'}`;
   return { sql, params: params.values, ...(isUsual && { name }) };
 }
@@ -113,7 +123,10 @@ const WAY_MAX = PAGE_LIMIT_MAX + 1;
 /** The first column of the index of guests. */
 const GUEST = 'ARRAY[f.folder_id, f.owner_id]';
 
-/** Who has files in the folders of `seen`: from one pair in the index of guests to the next, so that the number of their files costs nothing. */
+/**
+ * Who has files in the folders of `seen`: from one pair in the index of guests to the next, so that the number of their files
+ * costs nothing.
+ */
 export const GUESTS = `guests (folder_id, owner_id) AS (
       SELECT seen.id, 0::bigint FROM seen
       UNION ALL
@@ -200,12 +213,17 @@ export const mimeMatches = (type: string, params: Parameters): string =>
   type.endsWith('/*') ? `starts_with(f.mime_type, ${params.add(type.slice(0, -1))})` : `f.mime_type = ${params.add(type)}`;
 
 /** The conditions of a query, and where it names tags or metadata, how such a list is read. */
-function filters(query: FileQuery, me: string, params: Parameters): { readonly all: readonly string[]; readonly filtered?: FilteredList } {
+function filters(
+  query: FileQuery,
+  me: string,
+  params: Parameters,
+): { readonly all: readonly string[]; readonly filtered?: FilteredList } {
   const conditions = [query.trashed ? 'f.deleted_at IS NOT NULL' : 'f.deleted_at IS NULL'];
   if (query.folder_id === 'root') conditions.push('f.folder_id IS NULL');
   if (query.q !== undefined) conditions.push(nameContains('f.name_search', params.add(query.q)));
   if (query.mime_type !== undefined) conditions.push(mimeMatches(query.mime_type, params));
-  if (query.owner !== undefined) conditions.push(`f.owner_id = (SELECT u.id FROM users u WHERE u.uuid = ${params.add(query.owner)})`);
+  if (query.owner !== undefined)
+    conditions.push(`f.owner_id = (SELECT u.id FROM users u WHERE u.uuid = ${params.add(query.owner)})`);
   const named = [
     ...(query.tag ?? []).map((tag) => taggedFiles(tag, me, params)),
     ...Object.entries(query.metadata ?? {}).map(([key, value]) => filesWith(key, value, params)),

@@ -47,8 +47,9 @@ const RESTORE = changed('deleted_at = NULL, trashed_with = NULL, expires_at = NU
 type ChangedRow = Pick<FileRecord, 'id' | 'path' | 'revision'> & { readonly updatedAt: Date };
 
 /**
- * The same change of many files, in a few statements; what is decided of each is what `Files` decides. Files for which that takes more than the plain
- * case (a name that is taken, a grant that would end, a move by somebody who does not own them) are `left` to it.
+ * The same change of many files, in a few statements; what is decided of each is what `Files` decides. Files for which that takes
+ * more than the plain case (a name that is taken, a grant that would end, a move by somebody who does not own them) are `left` to
+ * it.
  */
 export class FileSets {
   readonly #cache: TaggedCache;
@@ -63,7 +64,10 @@ export class FileSets {
     this.#clock = deps.clock;
   }
 
-  /** To a folder, or the root. Six statements, and the events. Throws `not_found` and `forbidden` for the folder, UniqueViolation where a name is taken meanwhile. */
+  /**
+   * To a folder, or the root. Six statements, and the events. Throws `not_found` and `forbidden` for the folder, UniqueViolation
+   * where a name is taken meanwhile.
+   */
   move(actor: Actor, ids: readonly string[], folderId: string | null): Promise<SetResult> {
     return this.#transactions.run(actor, async (tx, granted) => {
       const folder = folderId === null ? null : await openFolder(tx, actor, granted, folderId, 'folder_id');
@@ -87,7 +91,10 @@ export class FileSets {
     });
   }
 
-  /** Out of the trash, to where they were; live ones stay as they are. Six statements, and the events. Throws UniqueViolation where a name is taken meanwhile. */
+  /**
+   * Out of the trash, to where they were; live ones stay as they are. Six statements, and the events. Throws UniqueViolation
+   * where a name is taken meanwhile.
+   */
   restore(actor: Actor, ids: readonly string[]): Promise<SetResult> {
     return this.#transactions.run(actor, async (tx, granted) => {
       await tx.query(HOLD_FOLDERS, [ids]);
@@ -160,7 +167,12 @@ const leftOf = (all: readonly FileRecord[], done: readonly FileRecord[]): Readon
   return new Set(all.filter(({ id }) => !ids.has(id)).map(({ uuid }) => uuid));
 };
 
-async function idsOf(tx: Tx, sql: string, files: readonly FileRecord[], params: readonly unknown[] = []): Promise<ReadonlySet<number>> {
+async function idsOf(
+  tx: Tx,
+  sql: string,
+  files: readonly FileRecord[],
+  params: readonly unknown[] = [],
+): Promise<ReadonlySet<number>> {
   if (files.length === 0) return new Set();
   const rows = await tx.query<{ id: number }>(sql, [files.map(({ id }) => id), ...params]);
   return new Set(rows.map(({ id }) => id));

@@ -3,7 +3,9 @@ import { jsonOf } from '../../events/events.ts';
 import type { FileRecord } from './files.sql.ts';
 
 /** `data` of file.created, which the other file events extend. */
-export const fileCreated = (file: Pick<FileRecord, 'uuid' | 'name' | 'size' | 'ownerUuid' | 'createdAt'>): EventData<'file.created'> => ({
+export const fileCreated = (
+  file: Pick<FileRecord, 'uuid' | 'name' | 'size' | 'ownerUuid' | 'createdAt'>,
+): EventData<'file.created'> => ({
   id: file.uuid,
   name: file.name,
   size: file.size,

@@ -6,10 +6,10 @@ import { Name } from '../names/names.schema.ts';
 import { TagName } from '../tags/tags.schema.ts';
 import { IncludedFields, IncludeList } from './file-includes.schema.ts';
 
-const Sha256 = z
-  .string()
-  .length(64)
-  .meta({ description: 'SHA-256 of the content, hex', example: '9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08' });
+const Sha256 = z.string().length(64).meta({
+  description: 'SHA-256 of the content, hex',
+  example: '9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08',
+});
 const Person = z.object({ id: Uuid, name: z.string().meta({ example: 'Ada Okafor' }) });
 
 /** Metadata of a file (docs/design/records.md, File). */
@@ -29,7 +29,9 @@ export const FileView = z
     path: z.string().meta({ description: 'from the highest folder that the caller may see', example: '/History/thesis.pdf' }),
     version: z.int().meta({ description: 'number of the current version', example: 1 }),
     checksum: Sha256,
-    is_encrypted: z.boolean().meta({ description: 'whether the object store says that it encrypts the content at rest', example: true }),
+    is_encrypted: z
+      .boolean()
+      .meta({ description: 'whether the object store says that it encrypts the content at rest', example: true }),
     etag: Etag,
     deleted_at: Timestamp.nullable().meta({ example: null }),
   })
@@ -133,7 +135,9 @@ export type FileRestoration = z.output<typeof FileRestoration>;
 
 export const FileCopy = z
   .strictObject({
-    folder_id: Uuid.nullable().optional().describe("where to, null for the caller's root; left out, the folder that the caller is shown"),
+    folder_id: Uuid.nullable()
+      .optional()
+      .describe("where to, null for the caller's root; left out, the folder that the caller is shown"),
     name: Name.optional().describe("left out, the file's"),
     on_conflict: z.enum(['fail', 'rename']).default('fail').describe('where the name is taken: 409, or another name'),
   })

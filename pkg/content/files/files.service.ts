@@ -55,11 +55,13 @@ const FREE = `
  * Files: reading, changing, trash.
  *
  * Invariants:
- * - To a caller who may not read it, a file looks like one that does not exist (404), at every endpoint. Nor does a file disclose ancestors that
- *   the caller may not see: the cached record is the same for all, and each caller's view of it is computed (`fileSeenBy`).
+ * - To a caller who may not read it, a file looks like one that does not exist (404), at every endpoint. Nor does a file disclose
+ *   ancestors that the caller may not see: the cached record is the same for all, and each caller's view of it is computed
+ *   (`fileSeenBy`).
  * - A soft-deleted file is 404 everywhere but in the trash list, restore and permanent deletion.
  * - No two live files of one place have the same name; the database's unique index decides.
- * - A change, a deletion and a restoration each emit one event in the same transaction; purging a file from the trash emits none, since trashing it did.
+ * - A change, a deletion and a restoration each emit one event in the same transaction; purging a file from the trash emits none,
+ *   since trashing it did.
  * - A permanent deletion frees its owner's quota by all its versions and has their objects purged, in the same transaction.
  */
 export class Files {
@@ -71,7 +73,9 @@ export class Files {
   readonly #clock: Clock;
   readonly #schedule: TrashSchedule;
   readonly #records = new DecodedValues(cachedRecord);
-  /** Files that several requests read together, none of them cached, cost one statement. It begins after each of their look-ups. */
+  /**
+   * Files that several requests read together, none of them cached, cost one statement. It begins after each of their look-ups.
+   */
   readonly #loads = new Batcher<string, FileRecord | null>((ids) => findFiles(this.#db.tables, ids), { atOnce: 3 });
 
   constructor(deps: {
@@ -94,8 +98,8 @@ export class Files {
   }
 
   /**
-   * A live file that the actor may read, as they see it. `found`: the look-up of `fileEntry`; without it this makes one, a round trip to Redis.
-   * No SQL when it is cached, else one statement. Throws `not_found`.
+   * A live file that the actor may read, as they see it. `found`: the look-up of `fileEntry`; without it this makes one, a round
+   * trip to Redis. No SQL when it is cached, else one statement. Throws `not_found`.
    */
   async read(actor: Actor, id: string, found?: CacheLookup): Promise<SeenFile> {
     const [file, granted] = await Promise.all([this.#find(id, found), actor.permissionSet()]);
@@ -109,7 +113,9 @@ export class Files {
     return decided(actor, await actor.permissionSet(), ids, await findFiles(this.#db.tables, ids), 'read');
   }
 
-  /** The same with the fields that `include` names, for one statement more, and the entity tag of all of it. Throws `not_found`. */
+  /**
+   * The same with the fields that `include` names, for one statement more, and the entity tag of all of it. Throws `not_found`.
+   */
   async show(
     actor: Actor,
     id: string,
@@ -133,11 +139,14 @@ export class Files {
       query,
       request,
     );
-    const rows = await (name === undefined ? this.#db.query<PageRow>(sql, params) : this.#db.prepared<PageRow>(name, sql, params));
+    const rows = await (name === undefined
+      ? this.#db.query<PageRow>(sql, params)
+      : this.#db.prepared<PageRow>(name, sql, params));
     if (rows.length === 0 && query.folder_id !== undefined && query.folder_id !== 'root') throw new Problem('not_found');
     const found = rows.filter(({ id }) => id !== null);
     const files = filesOf(found);
-    const fields = query.include && (await includedFields(this.#db, { actor, granted }, files.slice(0, request.limit), query.include));
+    const fields =
+      query.include && (await includedFields(this.#db, { actor, granted }, files.slice(0, request.limit), query.include));
     return page(
       request,
       found,
@@ -147,7 +156,10 @@ export class Files {
     );
   }
 
-  /** Renames and moves. A move needs write on the destination and gives nobody more rights; into the root only the owner moves. Throws `name_conflict`. */
+  /**
+   * Renames and moves. A move needs write on the destination and gives nobody more rights; into the root only the owner moves.
+   * Throws `name_conflict`.
+   */
   async change(actor: Actor, id: string, patch: FileChanges, ifMatch: RequestInfo['ifMatch']): Promise<FileView> {
     return this.#transactions.run(actor, async (tx, granted) => {
       const file = await this.lock(tx, actor, granted, id, 'write', { ifMatch });
@@ -177,12 +189,19 @@ export class Files {
       const file = await this.lock(tx, actor, granted, id, 'write', { ifMatch });
       const deletedAt = this.#clock.now();
       await tx.files.update({ id: file.id }, { deletedAt, expiresAt: this.#schedule.expiryOf(deletedAt) });
-      await this.#events.emit(tx, 'file.deleted', { ...fileCreated(file), deleted_at: deletedAt.toISOString(), permanent: false });
+      await this.#events.emit(tx, 'file.deleted', {
+        ...fileCreated(file),
+        deleted_at: deletedAt.toISOString(),
+        permanent: false,
+      });
       this.#cache.invalidate(tx, fileTag(id));
     });
   }
 
-  /** Moves many files to the trash; of those that stay, gives what refused each, by its id. Four statements, and one for each 1,000 events. */
+  /**
+   * Moves many files to the trash; of those that stay, gives what refused each, by its id. Four statements, and one for each
+   * 1,000 events.
+   */
   async trashAll(actor: Actor, ids: readonly string[]): Promise<ReadonlyMap<string, Problem>> {
     await this.#schedule.ensure();
     return this.#transactions.run(actor, async (tx, granted) => {
@@ -221,8 +240,8 @@ export class Files {
   }
 
   /**
-   * Takes a file out of the trash, to where it was or to another folder; a live one is left as it is. Throws `name_conflict` when its name has been taken
-   * since, `conflict` when its folder is in the trash and no other is named.
+   * Takes a file out of the trash, to where it was or to another folder; a live one is left as it is. Throws `name_conflict` when
+   * its name has been taken since, `conflict` when its folder is in the trash and no other is named.
    */
   async restore(actor: Actor, id: string, input: FileRestoration, ifMatch: RequestInfo['ifMatch']): Promise<FileView> {
     return this.#transactions.run(actor, async (tx, granted) => {
@@ -232,13 +251,23 @@ export class Files {
       if (file.deletedAt === null) return presentFile(fileSeenBy(actor, granted, file));
       const location = await this.#destination(tx, actor, granted, file, input.folder_id);
       if (location.folder !== null && location.folder.id === file.folder?.id && location.folder.id !== openFolderId)
-        throw new Problem('conflict', 'The folder of this file is in the trash; restore the folder first, or name another with folder_id.');
+        throw new Problem(
+          'conflict',
+          'The folder of this file is in the trash; restore the folder first, or name another with folder_id.',
+        );
       const { row, changes } = await this.#restoreAs(tx, actor, granted, file, location, input.on_conflict);
       if (location.folder?.id !== file.folder?.id)
         this.#cache.invalidate(tx, ...(await endOutOfReach(tx, file, location.ancestors)).map(grantsTag));
       this.#cache.invalidate(tx, fileTag(id));
       const { revision, updatedAt } = row;
-      const restored = { ...file, ...changes, folder: location.folder, deletedAt: null, revision, updatedAt: updatedAt.toISOString() };
+      const restored = {
+        ...file,
+        ...changes,
+        folder: location.folder,
+        deletedAt: null,
+        revision,
+        updatedAt: updatedAt.toISOString(),
+      };
       await this.#events.emit(tx, 'file.updated', fileUpdated(restored, ['restored', ...changesOf(file, restored)]));
       return presentFile(fileSeenBy(actor, granted, { ...restored, ancestors: location.ancestors }));
     });
@@ -276,7 +305,8 @@ export class Files {
   }
 
   /**
-   * A file that the actor has this level on, locked until the end of the transaction. `any`: also in the trash, where those with write access see it.
+   * A file that the actor has this level on, locked until the end of the transaction. `any`: also in the trash, where those with
+   * write access see it.
    * `ifMatch` is compared with the tag of what they see. One statement.
    */
   lock(tx: Tx, actor: Actor, granted: Granted, id: string, wanted: Level, expected: Expected): Promise<FileRecord> {
@@ -297,8 +327,17 @@ export class Files {
     return file;
   }
 
-  /** Where the file will be; `undefined` leaves it where it is, and so does what is shown to the actor as its folder: null for whoever sees none. */
-  async #destination(tx: Tx, actor: Actor, granted: Granted, file: FileRecord, folderId: string | null | undefined): Promise<FileLocation> {
+  /**
+   * Where the file will be; `undefined` leaves it where it is, and so does what is shown to the actor as its folder: null for
+   * whoever sees none.
+   */
+  async #destination(
+    tx: Tx,
+    actor: Actor,
+    granted: Granted,
+    file: FileRecord,
+    folderId: string | null | undefined,
+  ): Promise<FileLocation> {
     const seen = fileSeenBy(actor, granted, file).folder?.uuid ?? null;
     if (folderId === undefined || folderId === seen) return locationOf(file);
     if (folderId === null) {

@@ -91,13 +91,17 @@ export const ancestorsOf = (alias: string): string => `(
   SELECT coalesce(jsonb_agg(jsonb_build_object('uuid', a.uuid, 'ownerId', a.owner_id) ORDER BY a.depth), '[]')
   FROM folders a WHERE a.id = ANY (string_to_array(ltree2text(${alias}.ancestry), '.')::bigint[]))`;
 
-/** The columns of a ListedRow by the table's own names, for a common table expression, and as the row names them; both want `files f`. */
+/**
+ * The columns of a ListedRow by the table's own names, for a common table expression, and as the row names them; both want `files
+ * f`.
+ */
 export const LISTED_NAMES = [...Object.values<Field<unknown>>(LISTED).map(({ sql }) => sql), 'f.folder_id'].join(', ');
 export const LISTED_COLUMNS = `${columnsOf(LISTED, '::text')}, f.folder_id AS "folderId"`;
 
 /**
- * Whether row `alias`, which the statement locks, is as it was when the statement began. Where it was changed while the lock was waited for, Postgres
- * gives it as it is now, beside what it was joined with before (PostgreSQL, 13.2.1): a folder that it was moved to is missing.
+ * Whether row `alias`, which the statement locks, is as it was when the statement began. Where it was changed while the lock was
+ * waited for, Postgres gives it as it is now, beside what it was joined with before (PostgreSQL, 13.2.1): a folder that it was
+ * moved to is missing.
  */
 export const unchangedSince = (alias: 'f' | 'd', table: 'files' | 'folders'): string =>
   `${alias}.revision = (SELECT b.revision FROM ${table} b WHERE b.id = ${alias}.id) AS "isUnchanged"`;
@@ -109,7 +113,10 @@ const LOCK = `${find(`${FILE_COLUMNS}, ${unchangedSince('f', 'files')}`)} FOR UP
 
 const TIMES = Object.entries(OWN).flatMap(([name, { isTime }]) => (isTime ? [name] : []));
 
-/** The same row with times as text, beside whatever else it has: to leave something out of a copy takes longer than the rest of a page. */
+/**
+ * The same row with times as text, beside whatever else it has: to leave something out of a copy takes longer than the rest of a
+ * page.
+ */
 function withTimes(row: object): Record<string, unknown> {
   const record: Record<string, unknown> = { ...row };
   for (const name of TIMES) record[name] = (record[name] as Date | null)?.toISOString() ?? null;
@@ -137,11 +144,16 @@ export const cachedRecord = (text: string): FileRecord | undefined => FileJson.s
 /** One statement; none for no ids. */
 export async function filesById(sql: Executor, ids: readonly number[]): Promise<FileRecord[]> {
   if (ids.length === 0) return [];
-  const rows = await sql.prepared<FileRow>('content-files-by-id', FIND.replace('f.uuid = $1', 'f.id = ANY ($1::bigint[])'), [ids]);
+  const rows = await sql.prepared<FileRow>('content-files-by-id', FIND.replace('f.uuid = $1', 'f.id = ANY ($1::bigint[])'), [
+    ids,
+  ]);
   return rows.map(recordOf);
 }
 
-/** One statement. `lock`: locks the file until the end of the transaction; one more where it was changed while the lock was waited for. */
+/**
+ * One statement. `lock`: locks the file until the end of the transaction; one more where it was changed while the lock was waited
+ * for.
+ */
 export async function findFile(sql: Executor, uuid: string, lock = false): Promise<FileRecord | null> {
   if (lock) {
     const [locked] = await sql.prepared<FileRow & { isUnchanged: boolean }>('content-file-locked', LOCK, [uuid]);
@@ -153,13 +165,18 @@ export async function findFile(sql: Executor, uuid: string, lock = false): Promi
   return row ? recordOf(row) : null;
 }
 
-/** Locks files until the end of the transaction, in the order of their ids, so that two that lock several do not deadlock. One statement. */
+/**
+ * Locks files until the end of the transaction, in the order of their ids, so that two that lock several do not deadlock. One
+ * statement.
+ */
 export const lockFiles = (tx: Sql, uuids: readonly string[]): Promise<unknown> =>
   tx.query('SELECT FROM files WHERE uuid = ANY ($1::uuid[]) ORDER BY id FOR UPDATE', [uuids]);
 
 /** In the order of `uuids`, lower case; null where there is none. One statement. */
 export async function findFiles(sql: Executor, uuids: readonly string[]): Promise<(FileRecord | null)[]> {
-  const rows = await sql.prepared<FileRow>('content-files-by-uuid', FIND.replace('f.uuid = $1', 'f.uuid = ANY ($1::uuid[])'), [uuids]);
+  const rows = await sql.prepared<FileRow>('content-files-by-uuid', FIND.replace('f.uuid = $1', 'f.uuid = ANY ($1::uuid[])'), [
+    uuids,
+  ]);
   const found = new Map(rows.map((row) => [row.uuid, row]));
   return uuids.map((uuid) => {
     const row = found.get(uuid);

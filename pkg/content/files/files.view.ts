@@ -5,7 +5,10 @@ import { pathBelow } from '../names/names.policy.ts';
 import type { FileView, UploadView } from './files.schema.ts';
 import type { FileRecord, ListedFile } from './files.sql.ts';
 
-/** A file as one caller sees it: a folder that they may not know of is null, and the path begins at the highest folder that they may. */
+/**
+ * A file as one caller sees it: a folder that they may not know of is null, and the path begins at the highest folder that they
+ * may.
+ */
 export type SeenFile<F extends ListedFile = FileRecord> = F & { readonly hidden: number };
 
 export function fileSeenBy<F extends ListedFile>(actor: Pick<Actor, 'userId'>, granted: Granted, file: F): SeenFile<F> {

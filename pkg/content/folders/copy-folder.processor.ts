@@ -8,7 +8,13 @@ import { type ItemEnd, planTo, type TaskItem } from '../../tasks/task-steps.sql.
 import { levelOn, requireLevel } from '../access/inherited-access.policy.ts';
 import { requesterOf } from '../access/requester.ts';
 import { releaseReservation } from '../uploads/quota-reservation.sql.ts';
-import { type Copier as ContentCopier, type Copies, copyContents, reserveCopies, type SourceContent } from '../uploads/task-copies.ts';
+import {
+  type Copier as ContentCopier,
+  type Copies,
+  copyContents,
+  reserveCopies,
+  type SourceContent,
+} from '../uploads/task-copies.ts';
 import { countBytes } from '../uploads/uploads.sql.ts';
 import { COPY_FOLDER, type CopyFolderArguments } from './copy-folder-task.ts';
 import {
@@ -42,13 +48,16 @@ interface Batch {
 }
 
 /**
- * Copies what is live in a folder: first its folders, the highest first, then its files, whose contents the store copies between two transactions.
+ * Copies what is live in a folder: first its folders, the highest first, then its files, whose contents the store copies between
+ * two transactions.
  *
  * Invariants:
- * - The copier reads the folder and writes the copy at each step, before and after contents are copied; what they may no longer do fails, item by item.
- * - The copier's quota is never exceeded: contents are reserved before they are copied, and counted in the transaction that makes them files. What does
- *   not fit is a failed item, and a smaller one behind it is copied.
- * - An item's folder or file, its metadata, event, quota and state are one transaction. Contents that no file was made of are deleted, after a crash by the sweep.
+ * - The copier reads the folder and writes the copy at each step, before and after contents are copied; what they may no longer
+ *   do fails, item by item.
+ * - The copier's quota is never exceeded: contents are reserved before they are copied, and counted in the transaction that makes
+ *   them files. What does not fit is a failed item, and a smaller one behind it is copied.
+ * - An item's folder or file, its metadata, event, quota and state are one transaction. Contents that no file was made of are
+ *   deleted, after a crash by the sweep.
  * - Where the copier or the tenant has as many files and folders as they may have, what is left fails.
  * - What comes to the folder after its items were found is not copied, and neither is the copy itself, wherever it is.
  */
@@ -159,7 +168,9 @@ async function commit(
   return used;
 }
 
-const parentsOf = (items: readonly TaskItem[]): string[] => [...new Set(items.flatMap(({ copyIn }) => (copyIn === null ? [] : [copyIn])))];
+const parentsOf = (items: readonly TaskItem[]): string[] => [
+  ...new Set(items.flatMap(({ copyIn }) => (copyIn === null ? [] : [copyIn]))),
+];
 
 const idsOf = (items: readonly { readonly id: number }[]): number[] => items.map(({ id }) => id);
 

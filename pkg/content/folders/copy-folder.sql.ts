@@ -22,7 +22,10 @@ export interface CopiedTree {
 export const copyOf = (task: string, uuid: string): string =>
   `overlay(overlay(md5(${task}::text || ${uuid}::text) PLACING '8' FROM 13) PLACING '8' FROM 17)::uuid`;
 
-/** $1 the task, $2 its uuid, $3 the folder, $4 its ancestry, $5 the copy, $6 its ancestry: a copy that has come below the folder is not copied again. */
+/**
+ * $1 the task, $2 its uuid, $3 the folder, $4 its ancestry, $5 the copy, $6 its ancestry: a copy that has come below the folder
+ * is not copied again.
+ */
 const PLAN_FOLDERS = `
   WITH item AS (
     INSERT INTO task_items (${PLANNED_COLUMNS}, copy, copy_in)
@@ -34,8 +37,11 @@ const PLAN_FOLDERS = `
   )
   UPDATE tasks t SET total = t.total + (SELECT count(*) FROM item) WHERE t.id = $1`;
 
-export const planFolders = (tx: Sql, { id, uuid }: Pick<RunningTask, 'id' | 'uuid'>, { source, copy }: CopiedTree): Promise<unknown> =>
-  tx.query(PLAN_FOLDERS, [id, uuid, source.id, source.ancestry, copy.uuid, copy.ancestry]);
+export const planFolders = (
+  tx: Sql,
+  { id, uuid }: Pick<RunningTask, 'id' | 'uuid'>,
+  { source, copy }: CopiedTree,
+): Promise<unknown> => tx.query(PLAN_FOLDERS, [id, uuid, source.id, source.ancestry, copy.uuid, copy.ancestry]);
 
 /** $1 the task, $2 its uuid, $3 the folder, $4 the copy, $5 the file after which it begins. Files come after all folders. */
 const PLAN_FILES = `
@@ -134,7 +140,12 @@ const SOURCE_FILES = sourceFilesSql(LIVE);
 const SOURCE_FILES_BELOW = sourceFilesSql(LIVE_BELOW);
 
 /** One statement. */
-export const sourceFiles = (tx: Sql, taskId: number, items: readonly number[], { below, into }: FileCopies): Promise<SourceFile[]> =>
+export const sourceFiles = (
+  tx: Sql,
+  taskId: number,
+  items: readonly number[],
+  { below, into }: FileCopies,
+): Promise<SourceFile[]> =>
   tx.query<SourceFile>(below === undefined ? SOURCE_FILES : SOURCE_FILES_BELOW, [taskId, items, below ?? null, into ?? null]);
 
 const HOLD_FOLDERS_OF_COPIES = `
@@ -142,13 +153,20 @@ const HOLD_FOLDERS_OF_COPIES = `
     SELECT copy_in FROM task_items WHERE task_id = $1 AND id = ANY ($2::bigint[]) UNION SELECT $3::uuid)
   ORDER BY id FOR SHARE`;
 
-/** Holds the folders that copies of items are to be in, and `into`, as and where they are until the end of the transaction. One statement. */
-export const holdFoldersOfCopies = (tx: Sql, taskId: number, items: readonly number[], into: string | null = null): Promise<unknown> =>
-  tx.query(HOLD_FOLDERS_OF_COPIES, [taskId, items, into]);
+/**
+ * Holds the folders that copies of items are to be in, and `into`, as and where they are until the end of the transaction. One
+ * statement.
+ */
+export const holdFoldersOfCopies = (
+  tx: Sql,
+  taskId: number,
+  items: readonly number[],
+  into: string | null = null,
+): Promise<unknown> => tx.query(HOLD_FOLDERS_OF_COPIES, [taskId, items, into]);
 
 /**
- * $1 the task, $2 the contents, $3 the ancestry of the folder that is copied, $4 the copier, $5 the bucket, $6 the time, $7 the ids of the contents, $8 the
- * folder of those whose item names none. Items that have ended meanwhile are left out.
+ * $1 the task, $2 the contents, $3 the ancestry of the folder that is copied, $4 the copier, $5 the bucket, $6 the time, $7 the
+ * ids of the contents, $8 the folder of those whose item names none. Items that have ended meanwhile are left out.
  */
 const copyFilesSql = (where: string): string => `
   WITH named AS MATERIALIZED (
@@ -192,8 +210,8 @@ export interface MadeFile extends Made {
 }
 
 /**
- * Makes files of contents, in folders that are held, each with version 1, metadata, the copier's own tags and its event; `metadataBytes` are those of all
- * of them. `name`: another one than the source's. One statement.
+ * Makes files of contents, in folders that are held, each with version 1, metadata, the copier's own tags and its event;
+ * `metadataBytes` are those of all of them. `name`: another one than the source's. One statement.
  */
 export const copyFiles = (
   tx: Sql,

@@ -14,7 +14,10 @@ import { findFolder, type FolderRecord, openFolder } from './folders.sql.ts';
 import { folderSeenBy } from './folders.view.ts';
 import { makeFolder } from './new-folder.ts';
 
-/** Copies of folders: the copy itself is made with the request, which decides its name, and a job copies what is in it (copy-folder.processor.ts). */
+/**
+ * Copies of folders: the copy itself is made with the request, which decides its name, and a job copies what is in it
+ * (copy-folder.processor.ts).
+ */
 export class FolderCopies {
   readonly #transactions: AuthorizedTransactions;
   readonly #tasks: TaskRequests;
@@ -27,7 +30,8 @@ export class FolderCopies {
   }
 
   /**
-   * Needs read on the folder and write on the one that the copy is in. Nine statements, eight into the root. Throws `not_found`, `forbidden`, `name_conflict`,
+   * Needs read on the folder and write on the one that the copy is in. Nine statements, eight into the root. Throws `not_found`,
+   * `forbidden`, `name_conflict`,
    * `conflict` (into itself or below, too many jobs), `validation_failed` (too deep, too long a path).
    */
   async copy(actor: Actor, id: Uuid, input: FolderCopy): Promise<TaskView> {
@@ -43,7 +47,10 @@ export class FolderCopies {
   /** Makes the copy alone, under this uuid, without a job that fills it. Throws what `copy` does. */
   async make(actor: Actor, id: Uuid, input: FolderCopy, uuid: Uuid): Promise<FolderRecord> {
     const random = { uuid: () => uuid };
-    return this.#transactions.run(actor, async (tx, granted) => (await makeCopy(tx, { actor, granted, random }, id, input)).folder);
+    return this.#transactions.run(
+      actor,
+      async (tx, granted) => (await makeCopy(tx, { actor, granted, random }, id, input)).folder,
+    );
   }
 }
 

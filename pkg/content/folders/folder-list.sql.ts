@@ -15,7 +15,9 @@ import { FOLDER_SORT_FIELDS, type FolderQuery } from './folders.schema.ts';
 
 export type FolderSort = (typeof FOLDER_SORT_FIELDS)[number] | 'id';
 type Request = KeysetRequest<FolderSort>;
-type Sorted = Pick<FolderRecord, 'id' | 'name' | 'createdAt' | 'updatedAt'> | Pick<ListedRow, 'id' | 'name' | 'createdAt' | 'updatedAt'>;
+type Sorted =
+  | Pick<FolderRecord, 'id' | 'name' | 'createdAt' | 'updatedAt'>
+  | Pick<ListedRow, 'id' | 'name' | 'createdAt' | 'updatedAt'>;
 
 const sortedBy = (alias: string) =>
   keyset<Sorted, FolderSort>({
@@ -33,19 +35,31 @@ const sortedBy = (alias: string) =>
 export const FOLDERS = sortedBy('d');
 const FILES = sortedBy('f');
 
-/** The folders that a viewer sees: those of theirs, those granted to them, and all below either. `parent`: those in that folder, which they see. */
+/**
+ * The folders that a viewer sees: those of theirs, those granted to them, and all below either. `parent`: those in that folder,
+ * which they see.
+ */
 export interface FolderViewer {
   readonly userId: number;
   readonly folders: readonly string[];
 }
 
-/** The one statement of a page of `GET /folders`, whose rows are FolderRecords. What is shown of each is read once the page is chosen. */
-export function folderList(viewer: FolderViewer, query: FolderQuery, parent: { readonly id: number } | null, request: Request): Statement {
+/**
+ * The one statement of a page of `GET /folders`, whose rows are FolderRecords. What is shown of each is read once the page is
+ * chosen.
+ */
+export function folderList(
+  viewer: FolderViewer,
+  query: FolderQuery,
+  parent: { readonly id: number } | null,
+  request: Request,
+): Statement {
   const params = new Parameters();
   const me = (): string => params.add(viewer.userId);
   const conditions = [`d.deleted_at IS ${query.trashed ? 'NOT ' : ''}NULL`, ...FOLDERS.after(request, params)];
   if (query.q !== undefined) conditions.push(nameContains(foldedName('d.name'), params.add(query.q)));
-  if (query.owner !== undefined) conditions.push(`d.owner_id = (SELECT u.id FROM users u WHERE u.uuid = ${params.add(query.owner)})`);
+  if (query.owner !== undefined)
+    conditions.push(`d.owner_id = (SELECT u.id FROM users u WHERE u.uuid = ${params.add(query.owner)})`);
   if (parent !== null) conditions.push(`d.parent_id = ${params.add(parent.id)}`);
   else if (query.parent_id === 'root') conditions.push(`d.owner_id = ${me()} AND d.parent_id IS NULL`);
   else
@@ -72,7 +86,14 @@ const FOLDED = foldedName('d.name');
 export function foldersInRoot(ownerId: number, q: string | undefined, request: Request): Statement {
   const params = new Parameters();
   const owner = { sql: 'd.owner_id', operand: `${params.add(ownerId)}::bigint` };
-  const { orderBy, page } = childrenOf(FOLDERS, 'd', owner, ['d.parent_id IS NULL', ...named(FOLDED, q, params)], request, params);
+  const { orderBy, page } = childrenOf(
+    FOLDERS,
+    'd',
+    owner,
+    ['d.parent_id IS NULL', ...named(FOLDED, q, params)],
+    request,
+    params,
+  );
   const sql = `
     WITH picked AS MATERIALIZED (${page('folders')})
     SELECT ${FOLDER_COLUMNS} FROM picked ${FOLDER_JOINS} ORDER BY ${orderBy}`;
@@ -83,9 +104,11 @@ export function foldersInRoot(ownerId: number, q: string | undefined, request: R
 export function folderAndFolders(uuid: string, q: string | undefined, request: Request | null): Statement {
   const params = new Parameters();
   const target = params.add(uuid);
-  const itself = (columns: string): string => `SELECT ${columns} FROM folders t WHERE t.uuid = ${target} AND t.deleted_at IS NULL`;
+  const itself = (columns: string): string =>
+    `SELECT ${columns} FROM folders t WHERE t.uuid = ${target} AND t.deleted_at IS NULL`;
   const parent = { sql: 'd.parent_id', operand: `(${itself('t.id')})` };
-  const children = request && childrenOf(FOLDERS, 'd', parent, ['d.parent_id IS NOT NULL', ...named(FOLDED, q, params)], request, params);
+  const children =
+    request && childrenOf(FOLDERS, 'd', parent, ['d.parent_id IS NOT NULL', ...named(FOLDED, q, params)], request, params);
   const sql = `
     WITH picked AS MATERIALIZED (${itself('t.*')}${children ? ` UNION ALL (${children.page('folders')})` : ''})
     SELECT ${FOLDER_COLUMNS} FROM picked ${FOLDER_JOINS} ORDER BY d.uuid <> ${target}${children ? `, ${children.orderBy}` : ''}`;

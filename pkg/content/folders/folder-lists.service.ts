@@ -9,7 +9,15 @@ import { listedRecordOf } from '../files/files.sql.ts';
 import { fileSeenBy, presentFile } from '../files/files.view.ts';
 import { grantsOfGroup } from '../grants/grants.sql.ts';
 import { presentGrant } from '../grants/grants.view.ts';
-import { type ChildFile, filesIn, folderAndFolders, folderList, FOLDERS, foldersInRoot, type FolderSort } from './folder-list.sql.ts';
+import {
+  type ChildFile,
+  filesIn,
+  folderAndFolders,
+  folderList,
+  FOLDERS,
+  foldersInRoot,
+  type FolderSort,
+} from './folder-list.sql.ts';
 import { findFolder, type FolderRecord } from './folders.sql.ts';
 import { folderSeenBy, presentFolder } from './folders.view.ts';
 import type { Child, ChildQuery, FolderQuery, FolderView } from './folders.schema.ts';
@@ -22,7 +30,10 @@ export class FolderLists {
     this.#db = deps.db;
   }
 
-  /** The folders that the actor may see; in the trash those that they may write. One statement; two with the id of a parent. Throws `not_found`. */
+  /**
+   * The folders that the actor may see; in the trash those that they may write. One statement; two with the id of a parent.
+   * Throws `not_found`.
+   */
   async list(actor: Actor, query: FolderQuery): Promise<Page<FolderView>> {
     const request = pageRequest(query, FOLDERS.order);
     const granted = await actor.permissionSet();
@@ -40,8 +51,8 @@ export class FolderLists {
   }
 
   /**
-   * What is in a folder, or with null in the actor's root: folders first, then files. Two statements at most, and one where the page has folders alone, or in a
-   * root files alone; with `grant_of` one more. Throws `not_found`.
+   * What is in a folder, or with null in the actor's root: folders first, then files. Two statements at most, and one where the
+   * page has folders alone, or in a root files alone; with `grant_of` one more. Throws `not_found`.
    */
   async children(actor: Actor, id: Uuid | null, query: ChildQuery): Promise<Page<Child>> {
     const request = childRequest(query);

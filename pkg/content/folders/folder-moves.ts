@@ -10,7 +10,14 @@ import type { Tx } from '../../store/postgres/database.ts';
 import { CheckViolation, sqlState } from '../../store/postgres/errors.ts';
 import type { TaggedCache } from '../../store/redis/tagged-cache.ts';
 import { endOutOfReachBelow, rightsOfMove } from '../access/delegated-grants.sql.ts';
-import { type Granted, hiddenAncestors, isOwnedBy, levelOn, requireLevel, requireMove } from '../access/inherited-access.policy.ts';
+import {
+  type Granted,
+  hiddenAncestors,
+  isOwnedBy,
+  levelOn,
+  requireLevel,
+  requireMove,
+} from '../access/inherited-access.policy.ts';
 import { FOLDERS_TAG } from '../content.tags.ts';
 import { pathFault, pathOf, tooLongPath } from '../names/names.policy.ts';
 import { type FolderRecord, requireOpen, type Tree } from './folders.sql.ts';
@@ -39,9 +46,10 @@ export class FolderMoves {
   }
 
   /**
-   * Gives a folder, whose tree is locked, this name and parent (null: none), and returns it as it is then. A folder that is there already stays as it
-   * is. Gives nobody more rights, and ends those that were given through folders that it leaves. One statement, two more where it leaves folders, one
-   * more for whoever owns neither it nor a folder above it. Throws UniqueViolation, `forbidden`, `validation_failed` (too deep, too long a path).
+   * Gives a folder, whose tree is locked, this name and parent (null: none), and returns it as it is then. A folder that is there
+   * already stays as it is. Gives nobody more rights, and ends those that were given through folders that it leaves. One
+   * statement, two more where it leaves folders, one more for whoever owns neither it nor a folder above it. Throws
+   * UniqueViolation, `forbidden`, `validation_failed` (too deep, too long a path).
    */
   async move(
     tx: Tx,
@@ -74,15 +82,21 @@ export class FolderMoves {
 }
 
 /** Throws `not_found` and `forbidden` as `requireLevel`, `forbidden` for a folder of the system, `precondition_failed`. */
-export function requireChangeable({ actor, granted }: Mover, folder: FolderRecord, wanted: Level, ifMatch: RequestInfo['ifMatch']): void {
+export function requireChangeable(
+  { actor, granted }: Mover,
+  folder: FolderRecord,
+  wanted: Level,
+  ifMatch: RequestInfo['ifMatch'],
+): void {
   requireLevel(levelOn('folder', actor, folder, granted), wanted);
   if (folder.isSystem) throw new Problem('forbidden', 'The system manages this folder; nobody renames, moves or deletes it.');
   requireMatch(ifMatch, folderEtag(folderSeenBy(actor, granted, folder)));
 }
 
 /**
- * The folder that it will be in; null: none. `parentId` undefined leaves it where it is, and so does what is shown as its parent: null for whoever sees
- * none. Throws `not_found` and `forbidden` (the target, the root of another), `conflict` (into itself or below), `validation_failed` (the path).
+ * The folder that it will be in; null: none. `parentId` undefined leaves it where it is, and so does what is shown as its parent:
+ * null for whoever sees none. Throws `not_found` and `forbidden` (the target, the root of another), `conflict` (into itself or
+ * below), `validation_failed` (the path).
  */
 export function destination(
   { actor, granted }: Mover,
@@ -92,7 +106,10 @@ export function destination(
   const parent = parentFor({ actor, granted }, { folder, target }, parent_id);
   if (parent?.ancestors.some(({ uuid }) => uuid === folder.uuid))
     throw new Problem('conflict', 'A folder cannot be moved into itself, nor into a folder below it.');
-  const fault = pathFault(pathOf(parent?.path ?? null, name ?? folder.name), hiddenAncestors(actor, parent?.ancestors ?? [], granted));
+  const fault = pathFault(
+    pathOf(parent?.path ?? null, name ?? folder.name),
+    hiddenAncestors(actor, parent?.ancestors ?? [], granted),
+  );
   if (fault !== null) throw invalid('name', fault);
   return parent;
 }

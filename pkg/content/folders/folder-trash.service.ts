@@ -26,7 +26,8 @@ import type { FolderRestoration, FolderView } from './folders.schema.ts';
  * Folders that go to the trash, come back, or go for ever, each with all below it.
  *
  * Invariants:
- * - What was in a folder goes with it and comes back with it, or a part of it by itself; what was deleted before stays in the trash, and goes for ever with the folder.
+ * - What was in a folder goes with it and comes back with it, or a part of it by itself; what was deleted before stays in the
+ *   trash, and goes for ever with the folder.
  * - Each file below that was live has one event of the change, in its transaction.
  * - A permanent deletion frees the owners' quotas by all versions below, and has their objects deleted.
  * - Of a restoration and a permanent deletion that race, one finds what the other has left.
@@ -67,7 +68,9 @@ export class FolderTrash {
     });
   }
 
-  /** From the trash or directly. Needs the level admin. Six statements. Throws `not_found`, `forbidden`, `precondition_failed`. */
+  /**
+   * From the trash or directly. Needs the level admin. Six statements. Throws `not_found`, `forbidden`, `precondition_failed`.
+   */
   async purge(actor: Actor, id: Uuid, ifMatch: RequestInfo['ifMatch']): Promise<void> {
     await this.#transactions.run(actor, async (tx, granted) => {
       const folder = await this.#lock(tx, actor, granted, id, 'admin', { ifMatch, state: 'any' });
@@ -78,16 +81,22 @@ export class FolderTrash {
   }
 
   /**
-   * Takes a folder out of the trash; a live one is left as it is. Five statements, one more to another place or name, three more with `rename`. Throws `not_found`, `forbidden`,
-   * `precondition_failed`, `name_conflict`, `conflict` (its folder is in the trash), `validation_failed` (too deep, too long a path).
+   * Takes a folder out of the trash; a live one is left as it is. Five statements, one more to another place or name, three more
+   * with `rename`. Throws `not_found`, `forbidden`,
+   * `precondition_failed`, `name_conflict`, `conflict` (its folder is in the trash), `validation_failed` (too deep, too long a
+   * path).
    */
   async restore(actor: Actor, id: Uuid, input: FolderRestoration, ifMatch: RequestInfo['ifMatch']): Promise<FolderView> {
     return this.#transactions.run(actor, async (tx, granted) => {
-      // A folder in the trash is not moved, so this is where it will be, unless another is named; null may stand for a parent that the actor does not see.
+      // A folder in the trash is not moved, so this is where it will be, unless another is named; null may stand for a parent
+      // that the actor does not see.
       const target = input.parent_id ?? (await findParent(tx, id));
       const { folder, parent } = await lockTree(tx, { folder: id, target: target ?? undefined }, (tree) => {
         const folder = requireTrashed(actor, granted, tree, 'write', { ifMatch, state: 'any' });
-        return { folder, parent: folder.deletedAt === null ? null : restoredTo(actor, granted, { ...tree, folder }, input.parent_id) };
+        return {
+          folder,
+          parent: folder.deletedAt === null ? null : restoredTo(actor, granted, { ...tree, folder }, input.parent_id),
+        };
       });
       const restored = folder.deletedAt === null ? folder : await this.#restore(tx, actor, granted, folder, parent, input);
       return presentFolder(folderSeenBy(actor, granted, restored));
@@ -109,8 +118,11 @@ export class FolderTrash {
     };
     if (on_conflict !== 'rename') return orNameConflict(as(folder.name));
     const location = { parentId: parent?.id ?? null, ownerId: folder.ownerId };
-    const names = Array.from({ length: NAME_ATTEMPTS + 1 }, (_, at) => (at === 0 ? folder.name : alternativeName(folder.name, at)));
-    // Each attempt writes all below it, so it is made for a name that is free; a further one where somebody takes that name meanwhile.
+    const names = Array.from({ length: NAME_ATTEMPTS + 1 }, (_, at) =>
+      at === 0 ? folder.name : alternativeName(folder.name, at),
+    );
+    // Each attempt writes all below it, so it is made for a name that is free; a further one where somebody takes that name
+    // meanwhile.
     for (const _ of names) {
       const name = await freeName(tx, location, names);
       const restored = name === null ? undefined : await unlessTaken(tx, () => as(name));
@@ -160,6 +172,9 @@ function restoredTo(
 ): Parent | null {
   const parent = destination({ actor, granted }, tree, { parent_id });
   if (parent !== null && parent.id === tree.folder.parentId && tree.target?.deletedAt !== null)
-    throw new Problem('conflict', 'The folder that this was in is in the trash; restore that first, or name another with parent_id.');
+    throw new Problem(
+      'conflict',
+      'The folder that this was in is in the trash; restore that first, or name another with parent_id.',
+    );
   return parent;
 }

@@ -109,7 +109,8 @@ export const folderEndpoints = ({
     operationId: 'putFolder',
     summary: 'Change some of a folder, as PATCH does',
     errors: CHANGE_ERRORS,
-    handle: async ({ actor, params, body, request }) => tagged(200, await folders.change(actor, params.id, body, request.ifMatch)),
+    handle: async ({ actor, params, body, request }) =>
+      tagged(200, await folders.change(actor, params.id, body, request.ifMatch)),
   }),
   endpoint({
     ...CHANGE,
@@ -118,7 +119,8 @@ export const folderEndpoints = ({
     operationId: 'updateFolder',
     summary: 'Rename or move a folder with all that is in it',
     errors: CHANGE_ERRORS,
-    handle: async ({ actor, params, body, request }) => tagged(200, await folders.change(actor, params.id, body, request.ifMatch)),
+    handle: async ({ actor, params, body, request }) =>
+      tagged(200, await folders.change(actor, params.id, body, request.ifMatch)),
   }),
   endpoint({
     method: 'delete',

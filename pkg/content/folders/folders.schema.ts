@@ -58,7 +58,9 @@ export type FolderQuery = z.output<typeof FolderQuery>;
 
 const GrantOfGroup = GrantView.nullable()
   .optional()
-  .describe('with grant_of: the grant that this group has on it; null where there is none or GET …/permissions shows the caller none');
+  .describe(
+    'with grant_of: the grant that this group has on it; null where there is none or GET …/permissions shows the caller none',
+  );
 
 /** What is in a folder, by type. */
 export const Child = z
@@ -80,7 +82,9 @@ export type ChildQuery = z.output<typeof ChildQuery>;
 
 export const FolderCopy = z
   .strictObject({
-    parent_id: Uuid.nullable().optional().describe("where to, null for the caller's root; left out, the folder that the caller is shown"),
+    parent_id: Uuid.nullable()
+      .optional()
+      .describe("where to, null for the caller's root; left out, the folder that the caller is shown"),
     name: Name.optional().describe("left out, the folder's"),
     on_conflict: z.enum(['fail', 'rename']).default('fail').describe('where the name is taken: 409, or another name'),
   })

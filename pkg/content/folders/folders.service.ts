@@ -18,11 +18,12 @@ import type { FolderChanges, FolderView, NewFolder } from './folders.schema.ts';
 
 /**
  * Folders: a root per owner, unique names among live siblings (the database's unique index decides races).
- * A new folder belongs to its creator, also inside another user's folder; below a course's folder it belongs to the system user, like that one,
- * so that a user who leaves the course keeps no rights there.
+ * A new folder belongs to its creator, also inside another user's folder; below a course's folder it belongs to the system user,
+ * like that one, so that a user who leaves the course keeps no rights there.
  *
  * Invariants:
- * - However many changes race, no folder is below itself, and the path, depth and ancestry of each are those of its parent and its name.
+ * - However many changes race, no folder is below itself, and the path, depth and ancestry of each are those of its parent and
+ *   its name.
  * - A change of a folder concerns all below it or nothing, in one transaction; each live file below it has one event.
  * - A folder that the system manages is changed by the system alone.
  */
@@ -40,7 +41,8 @@ export class Folders {
   }
 
   /**
-   * `created` is false where `on_conflict` let one that is there be taken. Throws `name_conflict`, `not_found` and `forbidden` (the parent),
+   * `created` is false where `on_conflict` let one that is there be taken. Throws `name_conflict`, `not_found` and `forbidden`
+   * (the parent),
    * `validation_failed` (too deep, too long a path).
    */
   async create(actor: Actor, input: NewFolder): Promise<{ created: boolean; folder: FolderView }> {
@@ -59,20 +61,24 @@ export class Folders {
   }
 
   /**
-   * PUT and PATCH: renames and moves. A move needs write on the folder and on the destination and gives nobody more rights; into the root only the owner
-   * moves. Four statements: what it is, the locks, what it is under them, and the change of all below (one more for each 20,000
-   * files). Two more where it leaves folders of others that
-   * gave rights, one more for whoever owns neither it nor a folder above it. Throws `not_found`, `forbidden`, `precondition_failed`, `name_conflict`,
+   * PUT and PATCH: renames and moves. A move needs write on the folder and on the destination and gives nobody more rights; into
+   * the root only the owner moves. Four statements: what it is, the locks, what it is under them, and the change of all below
+   * (one more for each 20,000 files). Two more where it leaves folders of others that gave rights, one more for whoever owns
+   * neither it nor a folder above it. Throws `not_found`, `forbidden`, `precondition_failed`, `name_conflict`,
    * `conflict` (into itself or below), `validation_failed` (too deep, too long a path).
    */
   async change(actor: Actor, id: Uuid, patch: FolderChanges, ifMatch: RequestInfo['ifMatch']): Promise<FolderView> {
     return this.#transactions.run(actor, async (tx, granted) => {
       const by = { actor, granted };
-      const { folder, parent } = await lockTree(tx, { folder: id, target: patch.parent_id ?? undefined }, ({ folder, target }) => {
-        if (!folder || folder.deletedAt !== null) throw new Problem('not_found');
-        requireChangeable(by, folder, 'write', ifMatch);
-        return { folder, parent: destination(by, { folder, target }, patch) };
-      });
+      const { folder, parent } = await lockTree(
+        tx,
+        { folder: id, target: patch.parent_id ?? undefined },
+        ({ folder, target }) => {
+          if (!folder || folder.deletedAt !== null) throw new Problem('not_found');
+          requireChangeable(by, folder, 'write', ifMatch);
+          return { folder, parent: destination(by, { folder, target }, patch) };
+        },
+      );
       const moved = await orNameConflict(this.#moves.move(tx, by, folder, { name: patch.name ?? folder.name, parent }));
       return presentFolder(folderSeenBy(actor, granted, moved));
     });

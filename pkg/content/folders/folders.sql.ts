@@ -36,8 +36,8 @@ export interface FolderRecord {
 export const expiryOf = (alias: string): string => `coalesce(${alias}.expires_at, ${alias}.deleted_at + interval '30 days')`;
 
 /**
- * Of folders `r`: those that a person sees with all below them. Of their own the highest alone, since what is below is read from there; and those
- * granted. `me` is a parameter, `granted` an expression of uuids (left out: none).
+ * Of folders `r`: those that a person sees with all below them. Of their own the highest alone, since what is below is read from
+ * there; and those granted. `me` is a parameter, `granted` an expression of uuids (left out: none).
  */
 export const seenFrom = (me: string, granted?: string): string =>
   `(r.owner_id = ${me} AND NOT EXISTS (SELECT FROM folders u WHERE u.id = r.parent_id AND u.owner_id = ${me})${
@@ -54,14 +54,22 @@ export const FOLDER_COLUMNS = `d.id, d.uuid, d.name, d.path, d.depth, d.is_syste
 
 export const FOLDER_JOINS = 'd LEFT JOIN users o ON o.id = d.owner_id LEFT JOIN folders p ON p.id = d.parent_id';
 
-const find = (columns: string): string => `SELECT ${columns} FROM folders ${FOLDER_JOINS} WHERE d.uuid = $1 AND d.deleted_at IS NULL`;
+const find = (columns: string): string =>
+  `SELECT ${columns} FROM folders ${FOLDER_JOINS} WHERE d.uuid = $1 AND d.deleted_at IS NULL`;
 const FIND = find(FOLDER_COLUMNS);
 
 const LOCK = find(`${FOLDER_COLUMNS}, ${unchangedSince('d', 'folders')}`);
 const LOCKED = { share: `${LOCK} FOR SHARE OF d`, update: `${LOCK} FOR UPDATE OF d` } as const;
 
-/** One statement. `lock`: until the end of the transaction the folder stays as it is; one more where it was changed while the lock was waited for. */
-export async function findFolder(sql: Pick<Executor, 'prepared'>, uuid: string, lock?: 'share' | 'update'): Promise<FolderRecord | null> {
+/**
+ * One statement. `lock`: until the end of the transaction the folder stays as it is; one more where it was changed while the lock
+ * was waited for.
+ */
+export async function findFolder(
+  sql: Pick<Executor, 'prepared'>,
+  uuid: string,
+  lock?: 'share' | 'update',
+): Promise<FolderRecord | null> {
   if (lock) {
     const [locked] = await sql.prepared<FolderRecord & { isUnchanged: boolean }>(`content-folder-${lock}`, LOCKED[lock], [uuid]);
     if (!locked) return null;
@@ -87,7 +95,13 @@ export const foldersByUuid = async (sql: Executor, uuids: readonly string[]): Pr
 /** Null: the name is taken. One statement; the depth is the database's to check. */
 export async function insertFolder(
   tx: Tx,
-  row: { readonly uuid: string; readonly name: string; readonly path: string; readonly parentId: number | null; readonly ownerId: number },
+  row: {
+    readonly uuid: string;
+    readonly name: string;
+    readonly path: string;
+    readonly parentId: number | null;
+    readonly ownerId: number;
+  },
 ): Promise<{ readonly id: number } | null> {
   const [inserted] = await tx.query<{ id: number }>(
     'INSERT INTO folders (uuid, name, path, parent_id, owner_id) VALUES ($1, $2, $3, $4, $5) ON CONFLICT DO NOTHING RETURNING id',
@@ -124,8 +138,17 @@ export async function freeName(
   return free?.name ?? null;
 }
 
-/** A live folder into which the actor may write, held where it is until the end of the transaction. Throws `not_found`, `forbidden`. */
-export async function openFolder(sql: Executor, actor: Actor, granted: Granted, uuid: string, field: string): Promise<FolderRecord> {
+/**
+ * A live folder into which the actor may write, held where it is until the end of the transaction. Throws `not_found`,
+ * `forbidden`.
+ */
+export async function openFolder(
+  sql: Executor,
+  actor: Actor,
+  granted: Granted,
+  uuid: string,
+  field: string,
+): Promise<FolderRecord> {
   return requireOpen(actor, granted, await findFolder(sql, uuid, 'share'), field);
 }
 
@@ -133,7 +156,9 @@ export async function openFolder(sql: Executor, actor: Actor, granted: Granted, 
 export function requireOpen(actor: Actor, granted: Granted, folder: FolderRecord | null, field: string): FolderRecord {
   const level = folder && levelOn('folder', actor, folder, granted);
   if (!folder || folder.deletedAt !== null || level === null)
-    throw new Problem('not_found', `${field}: there is no such folder.`, { details: [{ field, message: 'there is no such folder' }] });
+    throw new Problem('not_found', `${field}: there is no such folder.`, {
+      details: [{ field, message: 'there is no such folder' }],
+    });
   requireLevel(level, 'write');
   return folder;
 }
@@ -143,8 +168,8 @@ const HOLD_FOLDER = `
   WHERE d.id = (SELECT f.folder_id FROM files f WHERE f.uuid = $1) AND ($2::uuid IS NULL OR d.uuid = $2) FOR SHARE`;
 
 /**
- * Holds the folder of a file where and as it is until the end of the transaction, unless another one is named; gives its internal id. Null: it has none,
- * that is in the trash, or another is named. One statement.
+ * Holds the folder of a file where and as it is until the end of the transaction, unless another one is named; gives its internal
+ * id. Null: it has none, that is in the trash, or another is named. One statement.
  */
 export async function holdFolderOf(tx: Tx, fileUuid: string, named: Uuid | null): Promise<number | null> {
   const [folder] = await tx.query<{ id: number; isOpen: boolean }>(HOLD_FOLDER, [fileUuid, named]);
@@ -153,9 +178,10 @@ export async function holdFolderOf(tx: Tx, fileUuid: string, named: Uuid | null)
 
 /** The uuid of the folder that a folder is in, whatever its state; null: there is none. One statement. */
 export async function findParent(sql: Executor, uuid: string): Promise<string | null> {
-  const [row] = await sql.query<{ uuid: string }>('SELECT p.uuid FROM folders d JOIN folders p ON p.id = d.parent_id WHERE d.uuid = $1', [
-    uuid,
-  ]);
+  const [row] = await sql.query<{ uuid: string }>(
+    'SELECT p.uuid FROM folders d JOIN folders p ON p.id = d.parent_id WHERE d.uuid = $1',
+    [uuid],
+  );
   return row?.uuid ?? null;
 }
 
@@ -166,8 +192,8 @@ export interface Tree {
 }
 
 /**
- * `$3`: the ids of the folders that are locked. A tree is held if all of its folders are. EXCEPT reads either side once; `<> ALL` in a plan without the
- * parameter's value compares each folder with each.
+ * `$3`: the ids of the folders that are locked. A tree is held if all of its folders are. EXCEPT reads either side once; `<> ALL`
+ * in a plan without the parameter's value compares each folder with each.
  */
 const FIND_TREE = `
   SELECT ${FOLDER_COLUMNS}, d.id = ANY ($3::bigint[]) AND (d.uuid <> $1 OR NOT EXISTS (
@@ -180,11 +206,13 @@ const LOCK_TREE = `
   ORDER BY id FOR UPDATE`;
 
 /**
- * Locks a folder with all folders below it, and the target, until the end of the transaction: nothing below it moves, comes or goes meanwhile, and the
- * target stays where it is. Folders are locked in the order of their ids, so transactions that lock several wait for each other and do not deadlock.
+ * Locks a folder with all folders below it, and the target, until the end of the transaction: nothing below it moves, comes or
+ * goes meanwhile, and the target stays where it is. Folders are locked in the order of their ids, so transactions that lock
+ * several wait for each other and do not deadlock.
  *
- * `decide` is given the folders as they are, in the trash or not, and throws what forbids the change: once before anything is locked, so that nobody
- * locks what they may not change, and again each time that the locks were waited for. Three statements where nobody else changes the tree.
+ * `decide` is given the folders as they are, in the trash or not, and throws what forbids the change: once before anything is
+ * locked, so that nobody locks what they may not change, and again each time that the locks were waited for. Three statements
+ * where nobody else changes the tree.
  */
 export async function lockTree<T>(
   sql: Pick<Executor, 'prepared'>,

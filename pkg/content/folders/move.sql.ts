@@ -5,7 +5,10 @@ import { characters } from '../names/names.policy.ts';
 import type { FolderRecord } from './folders.sql.ts';
 import { CHANGED_FILES, fileBatch, type FileBatch, FILES_AND_OWNERS, furtherBatches, NEXT_BATCH } from './tree-files.sql.ts';
 
-/** $1 the new path of the folder, $2 where the rest of a path below it begins, $3 the time. `folder` has the folders as they are afterwards. */
+/**
+ * $1 the new path of the folder, $2 where the rest of a path below it begins, $3 the time. `folder` has the folders as they are
+ * afterwards.
+ */
 const moveFiles = (after: string): string => `
   ${fileBatch(after)}, file AS (
     UPDATE files f SET path = $1 || substr(f.path, $2), revision = f.revision + 1
@@ -15,7 +18,10 @@ const moveFiles = (after: string): string => `
     fields: updatedFields('["path"]'),
   })}`;
 
-/** $4 the folder, $5 its ancestry, $6 its depth; $7 its new name, $8 its parent, $9 the ancestry of that, $10 by how many levels it moves. */
+/**
+ * $4 the folder, $5 its ancestry, $6 its depth; $7 its new name, $8 its parent, $9 the ancestry of that, $10 by how many levels
+ * it moves.
+ */
 const MOVE = `
   WITH folder AS (
     UPDATE folders d SET path = $1 || substr(d.path, $2), depth = d.depth + $10, ancestry = $9::ltree || subpath(d.ancestry, $6),
@@ -39,9 +45,10 @@ export interface Moved {
 }
 
 /**
- * Gives a folder, whose tree is locked (`lockTree`), another name and parent, and all below it the paths, depths and ancestries that follow; each live
- * file there is an event file.updated. One statement, and one more for each 20,000 files. Throws UniqueViolation where the name is taken,
- * CheckViolation (`folders_depth_check`) and DataException where something below would be too deep, or its path too long.
+ * Gives a folder, whose tree is locked (`lockTree`), another name and parent, and all below it the paths, depths and ancestries
+ * that follow; each live file there is an event file.updated. One statement, and one more for each 20,000 files. Throws
+ * UniqueViolation where the name is taken, CheckViolation (`folders_depth_check`) and DataException where something below would
+ * be too deep, or its path too long.
  */
 export async function moveFolder(
   tx: Pick<Tx, 'prepared'>,

@@ -10,8 +10,10 @@ import { findChild, findFolder, type FolderRecord, insertFolder } from './folder
 import type { NewFolder } from './folders.schema.ts';
 
 /**
- * Makes a folder in another one, which is held, or in the actor's root. It belongs to the actor, below a system folder to the system user.
- * `created` is false where `on_conflict` let one that is there be taken. Throws `name_conflict`, `validation_failed` (too deep, too long a path).
+ * Makes a folder in another one, which is held, or in the actor's root. It belongs to the actor, below a system folder to the
+ * system user.
+ * `created` is false where `on_conflict` let one that is there be taken. Throws `name_conflict`, `validation_failed` (too deep,
+ * too long a path).
  */
 export async function makeFolder(
   tx: Tx,

@@ -12,8 +12,9 @@ export type RenamingSql = Pick<Tx, 'query' | 'prepared'>;
 const REFUSALS = ['23505', '22001'];
 
 /**
- * Gives a folder the first of `names` that no live sibling has and with which no path below it is too long: a move to where it is, with the events of
- * one. `isWanted` is asked under the lock for the name that it has then. Undefined: nothing was renamed. The caller invalidates the tag `folders`.
+ * Gives a folder the first of `names` that no live sibling has and with which no path below it is too long: a move to where it
+ * is, with the events of one. `isWanted` is asked under the lock for the name that it has then. Undefined: nothing was renamed.
+ * The caller invalidates the tag `folders`.
  */
 export async function renameFolder(
   sql: RenamingSql,

@@ -5,11 +5,19 @@ import { deletedFields, updatedFields } from '../files/files.events.ts';
 import { purgeRows } from '../objects/objects.jobs.ts';
 import { ENTRY_BYTES } from '../metadata/metadata-bytes.ts';
 import { expiryOf, type FolderRecord } from './folders.sql.ts';
-import { CHANGED_FILES, fileBatch, type FileBatch, FILES_AND_OWNERS, furtherBatches, NEXT_BATCH, stateOf } from './tree-files.sql.ts';
+import {
+  CHANGED_FILES,
+  fileBatch,
+  type FileBatch,
+  FILES_AND_OWNERS,
+  furtherBatches,
+  NEXT_BATCH,
+  stateOf,
+} from './tree-files.sql.ts';
 
 /*
- * A folder that goes to the trash, comes back, or goes for ever, with all below it. The caller has locked its tree (`lockTree`). Each is one statement,
- * and one more for each 20,000 files; its deliveries are those of the events that it wrote.
+ * A folder that goes to the trash, comes back, or goes for ever, with all below it. The caller has locked its tree (`lockTree`).
+ * Each is one statement, and one more for each 20,000 files; its deliveries are those of the events that it wrote.
  */
 
 const TRASHED_FILES_PER_STATEMENT = 5_000;
@@ -17,7 +25,10 @@ const TRASHED_FILES_PER_STATEMENT = 5_000;
 const BELOW = 'SELECT b.id, b.uuid FROM folders d JOIN folders b ON b.ancestry <@ d.ancestry WHERE d.id = $1';
 const DONE = `SELECT (SELECT count(*)::int FROM delivery) AS deliveries, ${NEXT_BATCH}`;
 
-/** $1 the folder, $2 the time, $3 the id after which the batch begins, $4 when it goes for ever. What is in the trash already stays as it was deleted. */
+/**
+ * $1 the folder, $2 the time, $3 the id after which the batch begins, $4 when it goes for ever. What is in the trash already
+ * stays as it was deleted.
+ */
 const trash = (folder: string): string => `
   WITH folder AS (${folder}), ${fileBatch('$3')}, file AS (
     UPDATE files f SET deleted_at = $2::timestamptz, expires_at = $4::timestamptz, trashed_with = $1, revision = f.revision + 1
@@ -30,10 +41,17 @@ const TRASH = trash(`
     FROM (${BELOW}) b WHERE d.id = b.id AND ${stateOf('d').live} RETURNING d.id, d.uuid`);
 const TRASH_MORE = trash(BELOW);
 
-export const trashTree = (tx: Pick<Executor, 'query' | 'prepared'>, folder: FolderRecord, now: Date, expiresAt: Date): Promise<number> =>
-  inBatches(tx, ['content-trash', TRASH], ['content-trash-more', TRASH_MORE], folder, now, [expiresAt]);
+export const trashTree = (
+  tx: Pick<Executor, 'query' | 'prepared'>,
+  folder: FolderRecord,
+  now: Date,
+  expiresAt: Date,
+): Promise<number> => inBatches(tx, ['content-trash', TRASH], ['content-trash-more', TRASH_MORE], folder, now, [expiresAt]);
 
-/** $1, $2 and $3 as before, $4 the folder whose deletion this one went to the trash by. Brings back what went by the same deletion. */
+/**
+ * $1, $2 and $3 as before, $4 the folder whose deletion this one went to the trash by. Brings back what went by the same
+ * deletion.
+ */
 const restore = (folder: string): string => `
   WITH folder AS (${folder}), ${fileBatch('$3')}, file AS (
     UPDATE files f SET deleted_at = NULL, expires_at = NULL, trashed_with = NULL, revision = f.revision + 1
@@ -48,9 +66,14 @@ const RESTORE_MORE = restore(BELOW);
 
 /** Throws UniqueViolation where the folder's name is taken. */
 export const restoreTree = (tx: Pick<Executor, 'query' | 'prepared'>, folder: FolderRecord, now: Date): Promise<number> =>
-  inBatches(tx, ['content-restore', RESTORE], ['content-restore-more', RESTORE_MORE], folder, now, [folder.trashedWith ?? folder.id]);
+  inBatches(tx, ['content-restore', RESTORE], ['content-restore-more', RESTORE_MORE], folder, now, [
+    folder.trashedWith ?? folder.id,
+  ]);
 
-/** $1, $2 and $3 as before. Files with their versions and grants, what of them counts to their owners, and the work that deletes the objects. */
+/**
+ * $1, $2 and $3 as before. Files with their versions and grants, what of them counts to their owners, and the work that deletes
+ * the objects.
+ */
 const purgeFiles = (batch: string): string => `
   ${batch}, version AS MATERIALIZED (
     SELECT v.blob_name, v.size, v.version_number, f.owner_id FROM batch b JOIN files f ON f.id = b.id JOIN file_versions v ON v.file_id = f.id
@@ -100,8 +123,8 @@ const PURGE_FOLDERS = `
   DELETE FROM folders d USING folder b WHERE d.id = b.id`;
 
 /**
- * Deletes for ever the next files that went to the trash by themselves and are past their time; gives whether there may be more. One statement: nobody
- * adds a version to a file in the trash.
+ * Deletes for ever the next files that went to the trash by themselves and are past their time; gives whether there may be more.
+ * One statement: nobody adds a version to a file in the trash.
  */
 export async function purgeTrashedFiles(sql: Pick<Sql, 'query'>, now: Date): Promise<boolean> {
   const [purged] = await sql.query<{ files: number }>(PURGE_TRASHED_FILES, [now, now.toISOString()]);

@@ -1,15 +1,16 @@
 /**
- * So many files one statement changes: with their events and ten indexes it takes 1 to 3 s, and the tenant's role allows a statement 8 s. A folder with
- * more takes further statements of the same transaction.
+ * So many files one statement changes: with their events and ten indexes it takes 1 to 3 s, and the tenant's role allows a
+ * statement 8 s. A folder with more takes further statements of the same transaction.
  */
 const FILES_PER_STATEMENT = 20_000;
 
 /**
- * The common table expression `batch` of a statement that changes the files of the folders in `folder` (id, uuid), in the order of their ids: the next
- * ones after `after`. What changes them compares `folder_id`, because a file may leave its folder while the statement waits for it.
+ * The common table expression `batch` of a statement that changes the files of the folders in `folder` (id, uuid), in the order
+ * of their ids: the next ones after `after`. What changes them compares `folder_id`, because a file may leave its folder while
+ * the statement waits for it.
  *
- * No other condition belongs into it, nor a column by itself into the comparison of what changes them (`stateOf`): the planner takes a few rows for what
- * it has never seen, and then compares every file with every folder, or with every file of the batch.
+ * No other condition belongs into it, nor a column by itself into the comparison of what changes them (`stateOf`): the planner
+ * takes a few rows for what it has never seen, and then compares every file with every folder, or with every file of the batch.
  */
 export const fileBatch = (after: string): string => `
   batch AS MATERIALIZED (

@@ -11,7 +11,9 @@ const Reason = z
   .object({
     via: z
       .enum(['owner', 'grant', 'group', 'folder'])
-      .describe('owner; a grant to the person; a grant to a group of theirs; a folder above, which they own or which is granted to them'),
+      .describe(
+        'owner; a grant to the person; a grant to a group of theirs; a folder above, which they own or which is granted to them',
+      ),
     permission_id: Uuid.optional().describe('the grant'),
     group: Named('History 1').optional().describe('the group that the grant is to'),
     folder: Named('History').optional().describe('the folder above; left out where the caller may not know of it'),

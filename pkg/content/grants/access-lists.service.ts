@@ -87,7 +87,10 @@ const sharedBy = (row: SharedRow, item: Child | undefined): SharedItem | undefin
     expires_at: row.expiresAt?.toISOString() ?? null,
   };
 
-function presentReason({ via, permission, group, folder, expiresAt }: ReasonRow, seen: ReadonlySet<string>): AccessView['because'][number] {
+function presentReason(
+  { via, permission, group, folder, expiresAt }: ReasonRow,
+  seen: ReadonlySet<string>,
+): AccessView['because'][number] {
   const isHidden = folder !== null && !seen.has(folder.id);
   return {
     via,

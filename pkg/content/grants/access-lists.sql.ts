@@ -1,5 +1,13 @@
 import { type Level, LEVELS } from '../../api/actor.ts';
-import { integerKey, keyset, type KeysetRequest, nameKey, Parameters, type Statement, timeKey } from '../../store/postgres/keyset.ts';
+import {
+  integerKey,
+  keyset,
+  type KeysetRequest,
+  nameKey,
+  Parameters,
+  type Statement,
+  timeKey,
+} from '../../store/postgres/keyset.ts';
 import type { Resource } from '../access/inherited-access.policy.ts';
 import { ACCESS_SORT_FIELDS, SHARED_SORT_FIELDS } from './access-lists.schema.ts';
 
@@ -39,13 +47,15 @@ const RANK = `array_position(ARRAY[${LEVELS.map((level) => `'${level}'`).join(',
 const reason = (
   via: string,
   { permission = 'NULL::uuid', group = 'NULL::jsonb', folder = 'NULL::jsonb', ends = 'NULL::timestamptz' } = {},
-) => `jsonb_build_object('via', ${via}, 'permission', ${permission}, 'group', ${group}, 'folder', ${folder}, 'expiresAt', ${ends})`;
+) =>
+  `jsonb_build_object('via', ${via}, 'permission', ${permission}, 'group', ${group}, 'folder', ${folder}, 'expiresAt', ${ends})`;
 const named = (alias: string): string =>
   `CASE WHEN ${alias}.uuid IS NOT NULL THEN jsonb_build_object('id', ${alias}.uuid, 'name', ${alias}.name) END`;
 
 /**
- * The people who have access to a file or folder, each with all reasons, the strongest first: its owner, owners of folders above, and live grants on it
- * and on those, to them or to a group of theirs. People who cannot sign in have none. One statement, which reads all of them for each page.
+ * The people who have access to a file or folder, each with all reasons, the strongest first: its owner, owners of folders above,
+ * and live grants on it and on those, to them or to a group of theirs. People who cannot sign in have none. One statement, which
+ * reads all of them for each page.
  */
 export function accessList(
   resource: Resource & { readonly kind: 'file' | 'folder'; readonly id: number },
@@ -106,7 +116,10 @@ export const SHARED = keyset<SharedRow, SharedSort>({
   tieBreaker: 'id',
 });
 
-/** The live files and folders of others that are granted to somebody, each once: by the highest grant, and of those the one that lasts longest. */
+/**
+ * The live files and folders of others that are granted to somebody, each once: by the highest grant, and of those the one that
+ * lasts longest.
+ */
 export function sharedList(userId: number, now: Date, request: KeysetRequest<SharedSort>): Statement {
   const params = new Parameters();
   const me = params.add(userId);

@@ -37,8 +37,8 @@ const GRANT_LIST = keyset<GrantRow, (typeof GRANT_SORT_FIELDS)[number]>({
  * Invariants:
  * - Listing, giving and revoking grants on a resource requires the level admin on it.
  * - A person or group has one grant on a resource; granting again changes it.
- * - Grants by a user who is admin by a grant neither exceed nor outlive that grant, also if it changes later. They cannot change their own grant, nor those it
- *   depends on, but may give it up. Owners of the resource or of a folder above it are not limited;
+ * - Grants by a user who is admin by a grant neither exceed nor outlive that grant, also if it changes later. They cannot change
+ *   their own grant, nor those it depends on, but may give it up. Owners of the resource or of a folder above it are not limited;
  *   grants by the owner of a folder on another user's file end when the file leaves the folder.
  */
 export class Grants {
@@ -68,8 +68,9 @@ export class Grants {
   }
 
   /**
-   * `created` is false when the grantee had a grant here, which is changed. Without an end it has none, or that of the actor's own grant.
-   * Throws `validation_failed` for an unknown grantee, and for an end that is past or after the actor's own; `forbidden` for one's own grant.
+   * `created` is false when the grantee had a grant here, which is changed. Without an end it has none, or that of the actor's
+   * own grant. Throws `validation_failed` for an unknown grantee, and for an end that is past or after the actor's own;
+   * `forbidden` for one's own grant.
    */
   async grant(actor: Actor, resource: Resource, input: NewGrant): Promise<{ created: boolean; grant: GrantView }> {
     const wanted = this.#end(input.expires_at);
@@ -87,7 +88,9 @@ export class Grants {
         grantedThrough: source?.id ?? null,
       };
       if (present) this.#cache.invalidate(tx, ...(await peopleConcerned(tx, [present.id])).map(grantsTag));
-      const [changed] = present ? await tx.permissions.update({ id: present.id }, { ...terms, grantedAt: this.#clock.now() }) : [];
+      const [changed] = present
+        ? await tx.permissions.update({ id: present.id }, { ...terms, grantedAt: this.#clock.now() })
+        : [];
       const row = changed ?? (await tx.permissions.insert({ uuid: this.#random.uuid(), ...key, ...terms }));
       this.#cache.invalidate(tx, ...grantee.people.map(grantsTag));
       const grant = presentGrant(resource, {
@@ -102,8 +105,9 @@ export class Grants {
   }
 
   /**
-   * Level, end, or both; the actor is the giver from then on. What the actor gave so already stays as it is. An end that is left out stays, but no longer than the actor's own grant.
-   * Throws `not_found`, `forbidden`, `validation_failed` and `precondition_failed`.
+   * Level, end, or both; the actor is the giver from then on. What the actor gave so already stays as it is. An end that is left
+   * out stays, but no longer than the actor's own grant. Throws `not_found`, `forbidden`, `validation_failed` and
+   * `precondition_failed`.
    */
   async change(
     actor: Actor,
@@ -125,7 +129,8 @@ export class Grants {
         level: level ?? grant.level,
         expiresAt: end === undefined ? keptEnd(source, grant.expiresAt) : endOfGrant(source, wanted),
       };
-      const isSame = isDeepStrictEqual(changed, { level: grant.level, expiresAt: grant.expiresAt }) && grant.grantedBy === actor.userUuid;
+      const isSame =
+        isDeepStrictEqual(changed, { level: grant.level, expiresAt: grant.expiresAt }) && grant.grantedBy === actor.userUuid;
       const terms = { ...changed, grantedAt: isSame ? grant.grantedAt : this.#clock.now() };
       await tx.permissions.update(
         { id: grant.id },
@@ -142,7 +147,8 @@ export class Grants {
   }
 
   /**
-   * Revokes a grant and those that depend on it. Throws `forbidden` if the actor is admin by that very grant and it is not theirs alone, and
+   * Revokes a grant and those that depend on it. Throws `forbidden` if the actor is admin by that very grant and it is not theirs
+   * alone, and
    * `precondition_failed`.
    */
   revoke(actor: Actor, resource: Resource, grantId: string, ifMatch: RequestInfo['ifMatch']): Promise<void> {
@@ -171,7 +177,9 @@ export class Grants {
     });
   }
 
-  /** The grant that makes the actor admin; null: the actor owns the resource. Throws `forbidden` if it is the grant to be changed. */
+  /**
+   * The grant that makes the actor admin; null: the actor owns the resource. Throws `forbidden` if it is the grant to be changed.
+   */
   async #source(tx: Tx, actor: Actor, target: GrantTarget, without: number | undefined): Promise<Source | null> {
     if (isOwnedBy(target, actor)) return null;
     const source = await sourceOf(tx, actor, target, { now: this.#clock.now(), without });
@@ -188,7 +196,10 @@ export class Grants {
   }
 }
 
-/** A live resource on which the actor is admin. One statement. `lock`: until the end of the transaction. Throws `not_found`, `forbidden`. */
+/**
+ * A live resource on which the actor is admin. One statement. `lock`: until the end of the transaction. Throws `not_found`,
+ * `forbidden`.
+ */
 export async function requireShared(
   sql: Executor,
   actor: Actor,

@@ -63,5 +63,9 @@ const OF_GROUP = `SELECT ${GRANT_COLUMNS}, p.resource_type AS kind, p.resource_i
   WHERE g.uuid = $1 AND (p.resource_type = 'folder' AND p.resource_id = ANY ($2::bigint[]) OR p.resource_type = 'file' AND p.resource_id = ANY ($3::bigint[]))`;
 
 /** The grants of a group on these. One statement; none for nothing. An unknown group has none. */
-export const grantsOfGroup = async (sql: Sql, groupUuid: string, { folders, files }: ResourceIds): Promise<readonly GrantOfGroupRow[]> =>
+export const grantsOfGroup = async (
+  sql: Sql,
+  groupUuid: string,
+  { folders, files }: ResourceIds,
+): Promise<readonly GrantOfGroupRow[]> =>
   folders.length + files.length === 0 ? [] : sql.query<GrantOfGroupRow>(OF_GROUP, [groupUuid, folders, files]);

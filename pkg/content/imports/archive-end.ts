@@ -9,8 +9,8 @@ const END = 0x06054b50;
 const LOCATOR = 0x07064b50;
 
 /**
- * Throws Refused where the last END_MAX_BYTES of an archive, or all of it, show that it is none, or has too many entries: what costs one read and shows at
- * once. What zip64 says is looked at by the job.
+ * Throws Refused where the last END_MAX_BYTES of an archive, or all of it, show that it is none, or has too many entries: what
+ * costs one read and shows at once. What zip64 says is looked at by the job.
  */
 export function requireEnd(tail: Buffer, size: number): void {
   for (let at = tail.length - 22; at >= 0; at -= 1) {

@@ -21,7 +21,10 @@ const HOSTILE: Readonly<Record<string, readonly [program: string, refusal: strin
     'more than 50000 entries',
   ],
   'says nothing at all': [`setInterval(() => {}, 1000)`, 'too long'],
-  'asks without end': [`process.stdin.on('data', () => say('R', { at: 0, length: 1 })); say('R', { at: 0, length: 1 })`, 'too long'],
+  'asks without end': [
+    `process.stdin.on('data', () => say('R', { at: 0, length: 1 })); say('R', { at: 0, length: 1 })`,
+    'too long',
+  ],
   'lists nothing without end': [`say('B', { hasSlash: false }); setInterval(() => say('E', []), 1)`, 'too long'],
   'takes memory without end': [`const held = []; setInterval(() => held.push(Buffer.alloc(2 ** 24, 1)), 1)`, 'too much memory'],
 };
@@ -62,7 +65,14 @@ async function reading<T>(
   const path = join(folder, `${Math.random()}.mjs`);
   writeFileSync(path, `${PRELUDE}${program}`);
   const { signal } = new AbortController();
-  const reader = new ArchiveReader({ size: 10, read, clock: systemClock, signal, limits: { ...READER_LIMITS, ...limits }, program: path });
+  const reader = new ArchiveReader({
+    size: 10,
+    read,
+    clock: systemClock,
+    signal,
+    limits: { ...READER_LIMITS, ...limits },
+    program: path,
+  });
   try {
     return await work(reader);
   } finally {
@@ -120,5 +130,8 @@ test('where the archive cannot be read, the content that needs it and the next o
     return said;
   };
 
-  expect(await reading(`say('R', { at: 0, length: 3 })`, {}, two, fails)).toEqual(['the store is unavailable', 'the store is unavailable']);
+  expect(await reading(`say('R', { at: 0, length: 3 })`, {}, two, fails)).toEqual([
+    'the store is unavailable',
+    'the store is unavailable',
+  ]);
 });

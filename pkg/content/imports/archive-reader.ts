@@ -54,11 +54,12 @@ export class ReaderGone extends Error {
 }
 
 /**
- * An archive, read by a process of its own (reader.main.ts), which has no environment, no file and no store: this gives it the ranges that it asks for.
+ * An archive, read by a process of its own (reader.main.ts), which has no environment, no file and no store: this gives it the
+ * ranges that it asks for.
  *
  * Invariants:
- * - What it says is checked: the form of each message, ranges, and of contents the length and the CRC-32. So the worst that an archive which takes it
- *   over can do is to say something else about itself.
+ * - What it says is checked: the form of each message, ranges, and of contents the length and the CRC-32. So the worst that an
+ *   archive which takes it over can do is to say something else about itself.
  * - It is killed where it takes too much memory, or too long, and with the signal; an archive that makes it so is refused.
  */
 export class ArchiveReader {
@@ -86,7 +87,11 @@ export class ArchiveReader {
     this.#signal = of.signal;
     this.#limits = of.limits ?? READER_LIMITS;
     this.#heardAt = of.clock.monotonic();
-    this.#child = spawn(process.execPath, [...flagsOf(program), program], { cwd: '/', env: {}, stdio: ['pipe', 'pipe', 'ignore'] });
+    this.#child = spawn(process.execPath, [...flagsOf(program), program], {
+      cwd: '/',
+      env: {},
+      stdio: ['pipe', 'pipe', 'ignore'],
+    });
     this.#child.on('error', () => {}); // what waits for it finds that it has gone
     this.#child.stdin?.on('error', () => {});
     this.#frames = framesOf(this.#child.stdout as AsyncIterable<Buffer>);
@@ -103,7 +108,9 @@ export class ArchiveReader {
   }
 
   /** What the archive has, in its order, and how its names are separated. Throws Refused. */
-  async *entries(request: Omit<ListRequest, 'size'>): AsyncGenerator<{ readonly entry: ListedEntry; readonly hasSlash: boolean }> {
+  async *entries(
+    request: Omit<ListRequest, 'size'>,
+  ): AsyncGenerator<{ readonly entry: ListedEntry; readonly hasSlash: boolean }> {
     this.#send(jsonFrame('L', { size: this.#size, ...request } satisfies ListRequest));
     const { hasSlash } = parsed(Beginning, await this.#next('B'));
     for (let count = 0; ;) {

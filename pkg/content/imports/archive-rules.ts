@@ -44,7 +44,10 @@ const ENCRYPTED_FLAG = 0x1;
 /** Written instead of what the zip64 field has. */
 const IN_ZIP64 = 0xffffffff;
 
-/** Throws Refused where the local header is another entry's than the central directory says. A size or CRC that it leaves to the data descriptor is 0. */
+/**
+ * Throws Refused where the local header is another entry's than the central directory says. A size or CRC that it leaves to the
+ * data descriptor is 0.
+ */
 export function requireSame(entry: ListedEntry, { head, nameCrc }: { readonly head: Buffer; readonly nameCrc: number }): void {
   const flags = head.readUInt16LE(6);
   const isLater = (flags & DESCRIPTOR_FLAG) !== 0;
@@ -69,8 +72,8 @@ interface Span {
 }
 
 /**
- * Throws Refused where entries overlap each other or the central directory, which begins at `directory`; an entry that is listed twice is tolerated. Gives
- * where what comes after each offset begins.
+ * Throws Refused where entries overlap each other or the central directory, which begins at `directory`; an entry that is listed
+ * twice is tolerated. Gives where what comes after each offset begins.
  */
 export function requireApart(spans: Span[], directory: number): ReadonlyMap<number, number> {
   spans.sort((a, b) => a.offset - b.offset || a.end - b.end);

@@ -49,8 +49,8 @@ export interface RawName {
 }
 
 /**
- * Reads names: as UTF-8 where the entry says that it is; else by the Unicode path field of Info-ZIP where that is of this name; else as UTF-8 where it is
- * valid; else in `encoding`.
+ * Reads names: as UTF-8 where the entry says that it is; else by the Unicode path field of Info-ZIP where that is of this name;
+ * else as UTF-8 where it is valid; else in `encoding`.
  */
 export function nameReader(encoding: string): (name: RawName) => string {
   const decode = decoderOf(encoding);

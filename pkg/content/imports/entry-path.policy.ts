@@ -17,7 +17,9 @@ const DRIVE = /^[a-z]:/i;
 const SYSTEM_FILE = /^(?:\.DS_Store|Thumbs\.db)$/i;
 const NAMELESS = '_';
 
-/** The path that an entry called `name` has below the target. `separator`: a backslash where no name of the archive has a slash. */
+/**
+ * The path that an entry called `name` has below the target. `separator`: a backslash where no name of the archive has a slash.
+ */
 export function entryPath(name: string, separator: '/' | '\\'): EntryPath {
   if (characters(name) > PATH_MAX_CHARACTERS) return { refused: `has a path of more than ${PATH_MAX_CHARACTERS} characters` };
   if (name.includes('\0')) return { refused: 'has a name with a zero byte in it' };

@@ -1,7 +1,9 @@
 import { once } from 'node:events';
 import type { Writable } from 'node:stream';
 
-/** What the reader of an archive and its parent say to each other: a letter, the length of what follows in four bytes, and that. */
+/**
+ * What the reader of an archive and its parent say to each other: a letter, the length of what follows in four bytes, and that.
+ */
 export interface Frame {
   readonly type: string;
   readonly payload: Buffer;
@@ -33,7 +35,10 @@ export function lengthIn(head: Buffer): number {
   return length;
 }
 
-/** The frames of a stream. What comes in pieces is copied as it comes, so that each piece is garbage while it is young. Throws as `lengthIn`. */
+/**
+ * The frames of a stream. What comes in pieces is copied as it comes, so that each piece is garbage while it is young. Throws as
+ * `lengthIn`.
+ */
 export async function* framesOf(stream: AsyncIterable<Buffer>): AsyncGenerator<Frame, undefined> {
   const head = Buffer.alloc(HEAD_BYTES);
   let headBytes = 0;

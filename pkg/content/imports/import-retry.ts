@@ -7,14 +7,16 @@ import { EXPIRE_UPLOADS } from '../partial-uploads/partial-uploads.jobs.ts';
 import { archiveFileOf, beginStaging, retryEntries, STAGED_MS } from './imports.sql.ts';
 
 /**
- * Failed entries are read from the archive again, which is there where it is a file: what came with a request is gone with its job. Throws `conflict`.
+ * Failed entries are read from the archive again, which is there where it is a file: what came with a request is gone with its
+ * job. Throws `conflict`.
  */
 export async function prepareImportRetry(
   tx: Tx,
   { from, to }: Retry,
   { jobs, clock }: { readonly jobs: JobRequests; readonly clock: Clock },
 ): Promise<void> {
-  if (from.state === 'failed') throw new Problem('conflict', 'The archive as a whole was not imported: request its import again.');
+  if (from.state === 'failed')
+    throw new Problem('conflict', 'The archive as a whole was not imported: request its import again.');
   if ((await archiveFileOf(tx, from.id)) === null)
     throw new Problem(
       'conflict',

@@ -73,13 +73,17 @@ interface Import {
 }
 
 /**
- * Makes files and folders of a zip archive: plans its entries, stores their contents, and when all of them are there makes them files.
+ * Makes files and folders of a zip archive: plans its entries, stores their contents, and when all of them are there makes them
+ * files.
  *
  * Invariants:
- * - Nothing is stored before all limits have been checked and the quota is reserved, and nothing is visible before all contents are stored and right. A
- *   refused archive leaves nothing: its contents, which only the task names, are purged in the transaction that deletes their rows, also after a cancellation.
- * - An entry and its state are one transaction, and so are a content and its entry: after a crash the task goes on with what was not committed.
- * - The archive is parsed and inflated by a process that has nothing to betray (`ArchiveReader`); bytes flow from the store through it to the store.
+ * - Nothing is stored before all limits have been checked and the quota is reserved, and nothing is visible before all contents
+ *   are stored and right. A refused archive leaves nothing: its contents, which only the task names, are purged in the
+ *   transaction that deletes their rows, also after a cancellation.
+ * - An entry and its state are one transaction, and so are a content and its entry: after a crash the task goes on with what was
+ *   not committed.
+ * - The archive is parsed and inflated by a process that has nothing to betray (`ArchiveReader`); bytes flow from the store
+ *   through it to the store.
  * - The requester's rights are read again for each run and each step that makes files.
  */
 export const importArchive = taskProcessor({
@@ -166,7 +170,8 @@ async function begin(services: WorkerServices, tx: Tx, task: ImportTask): Promis
   const { archive } = task.arguments;
   const its = { id, uuid, arguments: task.arguments, isPlanned };
   // What has all of its contents goes on: each step that makes files looks by itself, and those that are left fail.
-  if (isPlanned && (await unstoredItems(tx, id, 1)).length === 0) return { ...its, userId: userId ?? 0, userUuid: '', isToRead: false };
+  if (isPlanned && (await unstoredItems(tx, id, 1)).length === 0)
+    return { ...its, userId: userId ?? 0, userUuid: '', isToRead: false };
   const { actor, granted } = await importerIntoTarget(services, tx, task);
   if (archive.file !== null) {
     const file = await findFile(tx, archive.file);
@@ -224,8 +229,8 @@ async function plan({ step }: Steps, its: Import, reader: ArchiveReader): Promis
 }
 
 /**
- * Reserves the quota of all contents that are not files yet, in place of what is reserved, so that it is as much however often this runs; and shows how
- * much of them is stored.
+ * Reserves the quota of all contents that are not files yet, in place of what is reserved, so that it is as much however often
+ * this runs; and shows how much of them is stored.
  */
 async function beginReading({ clock }: WorkerServices, tx: Tx, task: ImportTask, userId: number): Promise<Contents> {
   const { archive } = task.arguments;

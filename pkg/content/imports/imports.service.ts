@@ -36,7 +36,8 @@ const ZIP = 'application/zip';
  * Requests imports; import.processor.ts does them.
  *
  * Invariants:
- * - An archive that came with the request is an object of the bucket until its task has ended, and counts as reserved quota until then.
+ * - An archive that came with the request is an object of the bucket until its task has ended, and counts as reserved quota until
+ *   then.
  * - What the end of the archive shows is refused with the request; nothing of it stays.
  */
 export class Imports {
@@ -89,7 +90,8 @@ export class Imports {
   }
 
   /**
-   * Of a file that is a zip archive and that the actor may read. One read of the store, and the statements of a request for a task. Throws `not_found`,
+   * Of a file that is a zip archive and that the actor may read. One read of the store, and the statements of a request for a
+   * task. Throws `not_found`,
    * `forbidden`, `archive_refused`, `conflict` (too many jobs).
    */
   async ofFile(actor: Actor, { file_id: file, ...options }: ImportRequest): Promise<TaskView> {

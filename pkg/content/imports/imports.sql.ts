@@ -26,8 +26,8 @@ export interface ImportItem {
 }
 
 /**
- * An import's objects are segments of an upload without a user, which no request reaches: so the sweep, backups and what deletes uploads that have expired
- * know them. `archive`: what came with the request.
+ * An import's objects are segments of an upload without a user, which no request reaches: so the sweep, backups and what deletes
+ * uploads that have expired know them. `archive`: what came with the request.
  */
 export const beginStaging = (
   tx: Sql,
@@ -99,7 +99,10 @@ export async function contentsOf(sql: Sql, taskId: number): Promise<Contents> {
 
 /** In the task's result. */
 export const showContents = (tx: Sql, taskId: number, contents: Contents): Promise<unknown> =>
-  tx.query(`UPDATE tasks SET result = jsonb_set(result, '{contents}', $2::jsonb) WHERE id = $1`, [taskId, JSON.stringify(contents)]);
+  tx.query(`UPDATE tasks SET result = jsonb_set(result, '{contents}', $2::jsonb) WHERE id = $1`, [
+    taskId,
+    JSON.stringify(contents),
+  ]);
 
 /** The bytes alone, where they are more than is shown: a step that was faster has shown more. */
 export const showReadBytes = (sql: Sql, taskId: number, bytes: number): Promise<unknown> =>
@@ -170,13 +173,15 @@ const RETRY = `
   FROM task_items f WHERE f.task_id = $1 AND i.task_id = $2 AND f.target = i.target AND f.entry IS NOT NULL RETURNING i.id`;
 
 /** Gives the items of a retry the entries of those that they try again; how many have got one. */
-export const retryEntries = async (tx: Sql, from: number, to: number): Promise<number> => (await tx.query(RETRY, [from, to])).length;
+export const retryEntries = async (tx: Sql, from: number, to: number): Promise<number> =>
+  (await tx.query(RETRY, [from, to])).length;
 
 /** uuid of the file that an import's archive is; null: it came with the request. */
 export async function archiveFileOf(sql: Sql, taskId: number): Promise<string | null> {
-  const [task] = await sql.query<{ file: string | null }>(`SELECT arguments #>> '{archive,file}' AS file FROM tasks WHERE id = $1`, [
-    taskId,
-  ]);
+  const [task] = await sql.query<{ file: string | null }>(
+    `SELECT arguments #>> '{archive,file}' AS file FROM tasks WHERE id = $1`,
+    [taskId],
+  );
   return task?.file ?? null;
 }
 
@@ -228,7 +233,10 @@ const LOCK_PRESENT = `
     SELECT p.id FROM unnest($1::bigint[], $2::text[]) AS w (folder, name) JOIN files p ON p.owner_id = $3 AND p.name = w.name
     WHERE w.folder IS NULL AND p.folder_id IS NULL) AND f.deleted_at IS NULL ORDER BY f.id FOR UPDATE`;
 
-/** Locks the live files that have these names in these folders, null for somebody's root, in the order of their ids, before a quota is locked. */
+/**
+ * Locks the live files that have these names in these folders, null for somebody's root, in the order of their ids, before a
+ * quota is locked.
+ */
 export const lockPresent = (
   tx: Sql,
   userId: number,

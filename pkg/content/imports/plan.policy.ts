@@ -94,4 +94,5 @@ export class Plan {
 const keyOf = (names: readonly string[]): number => hash('sha256', names.join('/'), 'buffer').readUIntBE(0, 6);
 
 const QUOTED_CHARACTERS = 100;
-const quoted = (name: string): string => JSON.stringify(name.length > QUOTED_CHARACTERS ? `${name.slice(0, QUOTED_CHARACTERS)}…` : name);
+const quoted = (name: string): string =>
+  JSON.stringify(name.length > QUOTED_CHARACTERS ? `${name.slice(0, QUOTED_CHARACTERS)}…` : name);

@@ -5,7 +5,13 @@ import { USERS_TAG } from '../../accounts/users/users.tags.ts';
 import { NestedServices } from '../../events/nested-services.ts';
 import type { JobContext, WorkerServices } from '../../events/processor.ts';
 import type { Tx } from '../../store/postgres/database.ts';
-import { ForeignKeyViolation, LimitReached, LockTimeout, SerializationFailure, StatementTimeout } from '../../store/postgres/errors.ts';
+import {
+  ForeignKeyViolation,
+  LimitReached,
+  LockTimeout,
+  SerializationFailure,
+  StatementTimeout,
+} from '../../store/postgres/errors.ts';
 import type { HeldTask } from '../../tasks/task-processor.ts';
 import type { ItemEnd } from '../../tasks/task-steps.sql.ts';
 import type { Granted } from '../access/inherited-access.policy.ts';
@@ -43,10 +49,11 @@ interface FileItem extends ImportItem {
 const UNDONE = [ForeignKeyViolation, LimitReached, LockTimeout, SerializationFailure, StatementTimeout];
 
 /**
- * Makes entries whose contents are in the store files and folders, in the transaction of a step: in one statement as many uploads do, and those by
- * themselves that this leaves out. Each has ended then, and its content is a version's or is purged.
+ * Makes entries whose contents are in the store files and folders, in the transaction of a step: in one statement as many uploads
+ * do, and those by themselves that this leaves out. Each has ended then, and its content is a version's or is purged.
  *
- * Folders of the archive are those that are there by their names, else made. Rows are locked as single changes lock them: folders, files, then the quota.
+ * Folders of the archive are those that are there by their names, else made. Rows are locked as single changes lock them:
+ * folders, files, then the quota.
  */
 export async function publish(publication: Publication): Promise<void> {
   const { services, context, tx, task, actor, target, items } = publication;
@@ -243,7 +250,12 @@ async function storeSingly(of: Publication, nested: NestedServices, made: Made, 
 }
 
 const isTaken = async (tx: Tx, actor: Actor, location: Location, name: string): Promise<boolean> =>
-  (await tx.files.find({ folderId: location?.id ?? null, name, deletedAt: null, ...(location ? {} : { ownerId: actor.userId }) })) !== null;
+  (await tx.files.find({
+    folderId: location?.id ?? null,
+    name,
+    deletedAt: null,
+    ...(location ? {} : { ownerId: actor.userId }),
+  })) !== null;
 
 /** What an entry fails by; what the step fails by is thrown. */
 function problemOf(error: unknown): Problem {

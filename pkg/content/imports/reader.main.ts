@@ -2,13 +2,22 @@ import { once } from 'node:events';
 import { readSync, writeSync } from 'node:fs';
 import { crc32, createInflateRaw, inflateRawSync } from 'node:zlib';
 import { type Entry, fromRandomAccessReader, RandomAccessReader, type ZipFile } from 'yauzl';
-import { CORRUPT, type ListedEntry, type ListRequest, type OpenRequest, Refused, requireApart, requireSame } from './archive-rules.ts';
+import {
+  CORRUPT,
+  type ListedEntry,
+  type ListRequest,
+  type OpenRequest,
+  Refused,
+  requireApart,
+  requireSame,
+} from './archive-rules.ts';
 import { nameReader } from './entry-name.ts';
 import { drained, FRAME_MAX_BYTES, type Frame, frameHead, HEAD_BYTES, jsonFrame, lengthIn, typeIn } from './frames.ts';
 
 /**
- * Reads archives, in a process of its own that has no secret, no store and no file: its standard input answers what it asks for, range by range.
- * What it says on its standard output may be anything, since an archive may take it over; archive-reader.ts checks it.
+ * Reads archives, in a process of its own that has no secret, no store and no file: its standard input answers what it asks for,
+ * range by range. What it says on its standard output may be anything, since an archive may take it over; archive-reader.ts
+ * checks it.
  */
 
 const [STDIN, STDOUT] = [0, 1];
@@ -119,7 +128,8 @@ async function list({ size, encoding, most, mostDirectoryBytes }: ListRequest): 
   const spans: { readonly offset: number; readonly end: number; readonly nameCrc: number }[] = [];
   let hasSlash = false;
   for await (const entry of entriesOf(zip)) {
-    if (cursor() - start > mostDirectoryBytes) throw new Refused(`has a central directory of more than ${mostDirectoryBytes} bytes`);
+    if (cursor() - start > mostDirectoryBytes)
+      throw new Refused(`has a central directory of more than ${mostDirectoryBytes} bytes`);
     const offset = entry.relativeOffsetOfLocalHeader;
     const nameCrc = crc32(entry.fileNameRaw);
     spans.push({ offset, end: offset + 30 + entry.fileNameLength + entry.compressedSize, nameCrc });
@@ -183,7 +193,8 @@ async function read({ archive, entry }: OpenRequest): Promise<void> {
   const start = entry.offset + 30 + nameLength + extraLength;
   if (start + entry.packed > entry.end) throw new Refused('has entries that overlap');
   if (entry.method === 0) await stored(ranges, start, entry.packed);
-  else if (entry.packed <= CHUNK_BYTES && entry.size <= SMALL_BYTES) inflatedAtOnce(await ranges.bytes(start, entry.packed), entry);
+  else if (entry.packed <= CHUNK_BYTES && entry.size <= SMALL_BYTES)
+    inflatedAtOnce(await ranges.bytes(start, entry.packed), entry);
   else await inflated(ranges, start, entry);
   say(jsonFrame('Z', {}));
 }

@@ -2,8 +2,8 @@ import type { Sql } from '../../store/postgres/pool.ts';
 import { type Contents, showReadBytes } from './imports.sql.ts';
 
 /**
- * How much of an archive's contents is read, for whoever waits for the import: exactly with each step that stores some, and in between what has been read of
- * contents that are not stored yet. A run that begins anew begins with what is stored.
+ * How much of an archive's contents is read, for whoever waits for the import: exactly with each step that stores some, and in
+ * between what has been read of contents that are not stored yet. A run that begins anew begins with what is stored.
  */
 export class Reading {
   /** Bytes that were read and are not stored yet. */

@@ -8,8 +8,8 @@ const FOLDERS_MAX = 100;
 const DEPTH_MAX = 100;
 
 /**
- * Entries that are made files in one step. It holds folders, and its owner's row, for which their other requests wait: so a step is to last about STEP_MS,
- * whatever its entries cost.
+ * Entries that are made files in one step. It holds folders, and its owner's row, for which their other requests wait: so a step
+ * is to last about STEP_MS, whatever its entries cost.
  */
 export class StepSize {
   #entries = ENTRIES_FIRST;

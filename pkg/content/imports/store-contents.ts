@@ -34,7 +34,12 @@ export class EntryRefused extends Error {
 }
 
 /** The reader gives one content after the other; small ones are sent to the store while the next are read. */
-export async function storeAll(its: Storing, reader: ArchiveReader, items: readonly ImportItem[], into: NewObjects): Promise<Staged[]> {
+export async function storeAll(
+  its: Storing,
+  reader: ArchiveReader,
+  items: readonly ImportItem[],
+  into: NewObjects,
+): Promise<Staged[]> {
   const storing = new Set<Promise<void>>();
   const staged: Staged[] = [];
   const failed = new AbortController();

@@ -12,7 +12,10 @@ const SAMPLE = { versions: 50, maxBytes: 64 << 20 };
 /** Of one check in the log; the counts are whole. */
 const LOGGED_MAX = 20;
 
-/** Checks a tenant's rows and objects, mends what leaves no choice, and notes the rest: metrics, the log, and an Event of the Tenant. */
+/**
+ * Checks a tenant's rows and objects, mends what leaves no choice, and notes the rest: metrics, the log, and an Event of the
+ * Tenant.
+ */
 export const checkTenantIntegrity = processor({
   job: CHECK_INTEGRITY,
   create: ({ clock, log, metrics }) => {

@@ -1,5 +1,12 @@
 /** What can be wrong. Never renamed: rows of carrel.integrity_faults, metrics and alerts have them. */
-export const FAULT_KINDS = ['missing_object', 'wrong_size', 'wrong_checksum', 'unowned_object', 'foreign_object', 'wrong_usage'] as const;
+export const FAULT_KINDS = [
+  'missing_object',
+  'wrong_size',
+  'wrong_checksum',
+  'unowned_object',
+  'foreign_object',
+  'wrong_usage',
+] as const;
 export type FaultKind = (typeof FAULT_KINDS)[number];
 
 interface OfVersion {

@@ -8,7 +8,16 @@ import { markerOf } from '../../store/s3/owner-marker.ts';
 import { lastWriteOf } from '../../store/s3/upload-day.ts';
 import type { TenantStorage } from '../../store/tenant-resources.ts';
 import type { Finding } from './faults.ts';
-import { isNamed, namedAmong, recount, someVersions, type StoredVersion, usageAfter, versionsAfter, writeCrc } from './integrity.sql.ts';
+import {
+  isNamed,
+  namedAmong,
+  recount,
+  someVersions,
+  type StoredVersion,
+  usageAfter,
+  versionsAfter,
+  writeCrc,
+} from './integrity.sql.ts';
 
 const ROWS_AT_ONCE = 1_000;
 const KEYS_AT_ONCE = 500;
@@ -39,12 +48,14 @@ export interface CheckOptions {
  *
  * Invariants:
  * - Rows and objects are read in the order of their keys, page by page: memory does not grow with the tenant.
- * - A suspicion is looked at once more before it is a fault, since the tenant goes on meanwhile: an object comes before its row and goes after it, so
- *   an object that is not there while its row still is has been lost.
- * - An object of nobody counts only when no upload can be about to name it, and it is deleted only where the storage location is marked as the tenant's.
+ * - A suspicion is looked at once more before it is a fault, since the tenant goes on meanwhile: an object comes before its row
+ *   and goes after it, so an object that is not there while its row still is has been lost.
+ * - An object of nobody counts only when no upload can be about to name it, and it is deleted only where the storage location is
+ *   marked as the tenant's.
  * - Of a content that is read and right, the CRC-32 is written down where it was not known, if the check may mend.
- * - Nothing else is deleted. A version without its object stays, so that the object can be put back. What Carrel did not write is a fault in a bucket of
- *   the platform's, where only the tenant's own key can have put it; a bucket that a tenant named may hold something else.
+ * - Nothing else is deleted. A version without its object stays, so that the object can be put back. What Carrel did not write is
+ *   a fault in a bucket of the platform's, where only the tenant's own key can have put it; a bucket that a tenant named may hold
+ *   something else.
  */
 export async function* checkIntegrity(checked: Checked, { mend, sample }: CheckOptions): AsyncGenerator<Finding> {
   yield* checkObjects(checked, mend);
@@ -155,18 +166,29 @@ class Unowned {
     );
     const found = batch.filter(({ key }) => !named.has(key));
     if (this.#isMended && found.length > 0) await this.#checked.storage.objects.delete(found.map(({ key }) => key));
-    return found.flatMap(({ key, size }) => this.#bound.atMost({ fault: { kind: 'unowned_object', key, size }, isMended: this.#isMended }));
+    return found.flatMap(({ key, size }) =>
+      this.#bound.atMost({ fault: { kind: 'unowned_object', key, size }, isMended: this.#isMended }),
+    );
   }
 }
 
-async function* checkSample(checked: Checked, { versions, maxBytes }: CheckOptions['sample'], mend: boolean): AsyncGenerator<Finding> {
+async function* checkSample(
+  checked: Checked,
+  { versions, maxBytes }: CheckOptions['sample'],
+  mend: boolean,
+): AsyncGenerator<Finding> {
   if (versions === 0) return;
   const bound = new Bound();
-  const sample = versions === 'all' ? versionsInOrder(checked) : await checked.transaction((tx) => someVersions(tx, versions, maxBytes));
-  for await (const finding of checkBytes(checked, sample, mend)) if (finding.fault.kind === 'wrong_checksum') yield* bound.atMost(finding);
+  const sample =
+    versions === 'all' ? versionsInOrder(checked) : await checked.transaction((tx) => someVersions(tx, versions, maxBytes));
+  for await (const finding of checkBytes(checked, sample, mend))
+    if (finding.fault.kind === 'wrong_checksum') yield* bound.atMost(finding);
 }
 
-/** Reads each of these versions, of which those that share an object follow each other; with `mend` a CRC that is not known yet is written. */
+/**
+ * Reads each of these versions, of which those that share an object follow each other; with `mend` a CRC that is not known yet is
+ * written.
+ */
 export async function* checkBytes(
   checked: Pick<Checked, 'transaction' | 'signal'> & { readonly storage: Pick<TenantStorage, 'objects'> },
   versions: Iterable<StoredVersion> | AsyncIterable<StoredVersion>,

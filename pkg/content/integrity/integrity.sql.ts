@@ -14,7 +14,8 @@ export interface StoredVersion {
   readonly hasCrc: boolean;
 }
 
-const COLUMNS = 'f.uuid AS file, v.version_number AS version, v.blob_name AS key, v.size, v.checksum, v.crc32 IS NOT NULL AS "hasCrc"';
+const COLUMNS =
+  'f.uuid AS file, v.version_number AS version, v.blob_name AS key, v.size, v.checksum, v.crc32 IS NOT NULL AS "hasCrc"';
 
 /** Versions in the order of their keys' bytes, after a key. Several may share an object. */
 export const versionsAfter = (sql: Sql, key: string, most: number): Promise<StoredVersion[]> =>
@@ -33,8 +34,15 @@ export const isNamed = async (sql: Sql, { file, version, key }: StoredVersion): 
     )
   ).length > 0;
 
-/** What was read of an object whose CRC-32 was not known, for all versions that have it, where its SHA-256 is right: gives whether it is. One statement. */
-export const writeCrc = async (sql: Sql, key: string, read: { readonly crc32: number; readonly checksum: string }): Promise<boolean> =>
+/**
+ * What was read of an object whose CRC-32 was not known, for all versions that have it, where its SHA-256 is right: gives whether
+ * it is. One statement.
+ */
+export const writeCrc = async (
+  sql: Sql,
+  key: string,
+  read: { readonly crc32: number; readonly checksum: string },
+): Promise<boolean> =>
   (
     await sql.query(
       'UPDATE file_versions SET crc32 = $2 WHERE blob_name COLLATE "C" = $1 AND crc32 IS NULL AND checksum = $3 RETURNING id',
@@ -42,7 +50,9 @@ export const writeCrc = async (sql: Sql, key: string, read: { readonly crc32: nu
     )
   ).length > 0;
 
-/** Of some keys those that a row names: a version, a part of an upload, an export, or the archive of an export that has not ended. */
+/**
+ * Of some keys those that a row names: a version, a part of an upload, an export, or the archive of an export that has not ended.
+ */
 export const namedAmong = async (sql: Sql, keys: readonly string[]): Promise<Set<string>> =>
   new Set(
     (
@@ -82,13 +92,17 @@ const USAGE = `
   SELECT u.id, u.uuid AS "user", u.storage_used AS counted, ${BYTES_OF('u.id')} AS found, u.entries = ${ENTRIES_OF('u.id')} AS "areEntriesRight"
   FROM users u`;
 
-/** Users after an id, those whose usage is right too: a change writes rows and usage in one transaction, so one statement sees both or neither. */
+/**
+ * Users after an id, those whose usage is right too: a change writes rows and usage in one transaction, so one statement sees
+ * both or neither.
+ */
 export const usageAfter = (sql: Sql, id: number, most: number): Promise<CountedUsage[]> =>
   sql.query<CountedUsage>(`${USAGE} WHERE u.id > $1 ORDER BY u.id LIMIT $2`, [id, most]);
 
 /**
- * Counts a user's bytes and entries again. The row is locked first: whoever adds or removes a row that counts changes that row in the same transaction,
- * so the statement after the lock sees all that was counted. Limits refuse nothing: what is counted is there.
+ * Counts a user's bytes and entries again. The row is locked first: whoever adds or removes a row that counts changes that row in
+ * the same transaction, so the statement after the lock sees all that was counted. Limits refuse nothing: what is counted is
+ * there.
  */
 export async function recount(tx: Sql, id: number): Promise<void> {
   await tx.query(`SELECT set_config('carrel.recounting', 'on', true) FROM users WHERE id = $1 FOR NO KEY UPDATE`, [id]);
@@ -96,7 +110,12 @@ export async function recount(tx: Sql, id: number): Promise<void> {
 }
 
 /** What the check found, a row for each kind, for the operator to report. */
-export const noteFaults = (tx: Sql, kinds: readonly string[], found: readonly number[], mended: readonly number[]): Promise<unknown> =>
+export const noteFaults = (
+  tx: Sql,
+  kinds: readonly string[],
+  found: readonly number[],
+  mended: readonly number[],
+): Promise<unknown> =>
   tx.query(
     `INSERT INTO carrel.integrity_faults AS f (kind, found, mended) SELECT * FROM unnest($1::text[], $2::bigint[], $3::bigint[])
      ON CONFLICT (tenant, kind) DO UPDATE SET found = excluded.found, mended = excluded.mended, noted_at = now()`,

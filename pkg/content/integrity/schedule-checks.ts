@@ -6,8 +6,8 @@ const DAY_MS = 24 * 3_600_000;
 const EVERY_DAYS = 7;
 
 /**
- * Sees to it that each tenant's integrity is checked once a week: where no check waits, one is due within seven days, at a time of its own. Two workers at
- * once may both insert one: then a tenant is checked twice in that week, which does no harm.
+ * Sees to it that each tenant's integrity is checked once a week: where no check waits, one is due within seven days, at a time
+ * of its own. Two workers at once may both insert one: then a tenant is checked twice in that week, which does no harm.
  */
 export const scheduleIntegrityChecks: Schedule = {
   name: 'schedule integrity checks',

@@ -16,8 +16,8 @@ const LOGGED_MAX = 20;
 const Cursor = z.object({ after: z.string(), versions: z.int(), faults: z.int() });
 
 /**
- * Reads the bytes of all versions and compares their checksums. A run that was interrupted goes on behind the last hundred that it had read. What is wrong
- * stands in the log, and is not changed.
+ * Reads the bytes of all versions and compares their checksums. A run that was interrupted goes on behind the last hundred that
+ * it had read. What is wrong stands in the log, and is not changed.
  */
 export const verifyChecksums = maintenanceProcessor({
   kind: VERIFY_CHECKSUMS,

@@ -13,7 +13,8 @@ const IS_OF_TYPE: Readonly<Record<ValueType, (value: unknown) => boolean>> = {
  * Throws `value_type_mismatch`, and `validation_failed` for a value without a type that is no string, or is too long.
  */
 export function storedValue({ value, value_type: type }: NewMetadata): { value: string; type: ValueType } {
-  if (type === undefined && typeof value !== 'string') throw invalid('value', 'must be a string, or value_type must name its type');
+  if (type === undefined && typeof value !== 'string')
+    throw invalid('value', 'must be a string, or value_type must name its type');
   const named = type ?? 'string';
   if (!IS_OF_TYPE[named](value))
     throw new Problem('value_type_mismatch', `value: must be JSON of the type ${named}`, {

@@ -40,10 +40,12 @@ const PAGE_MAX_BYTES = 4 * 1024 * 1024;
  * Typed metadata of files: whoever may read a file reads it, whoever may write the file writes it.
  *
  * Invariants:
- * - A file has at most ENTRIES_MAX entries and VALUES_MAX_BYTES of values, however many writers race: the file's row is locked while they are counted.
+ * - A file has at most ENTRIES_MAX entries and VALUES_MAX_BYTES of values, however many writers race: the file's row is locked
+ *   while they are counted.
  * - Entries count to the quota of the file's owner, in the statement that writes them.
  * - What is stored is of its type.
- * - A change of a file's metadata is one `file.updated` (`metadata`) in its transaction; a value that stays as it is changes nothing.
+ * - A change of a file's metadata is one `file.updated` (`metadata`) in its transaction; a value that stays as it is changes
+ *   nothing.
  */
 export class Metadata {
   readonly #db: Database;
@@ -83,7 +85,8 @@ export class Metadata {
   }
 
   /**
-   * Four statements, two where the value stays as it is. Throws `not_found`, `forbidden`, `precondition_failed`, `value_type_mismatch`,
+   * Four statements, two where the value stays as it is. Throws `not_found`, `forbidden`, `precondition_failed`,
+   * `value_type_mismatch`,
    * `validation_failed`, `quota_exceeded`, and `conflict` when there are too many.
    */
   async put(
@@ -122,7 +125,10 @@ export class Metadata {
     });
   }
 
-  /** The same entry of many files; gives what refused each that it did nothing with, by its id. Four statements, and the events. Throws what `put` throws. */
+  /**
+   * The same entry of many files; gives what refused each that it did nothing with, by its id. Four statements, and the events.
+   * Throws what `put` throws.
+   */
   async putAll(actor: Actor, fileIds: readonly Uuid[], key: string, input: NewMetadata): Promise<SetResult> {
     const { value, type } = storedValue(input);
     return this.#transactions.run(actor, async (tx, granted) => {
@@ -193,7 +199,11 @@ async function find(tx: Tx, file: FileRecord, key: string): Promise<Found> {
   return row ? foundIn(row) : { entries: 0, bytes: 0, present: undefined };
 }
 
-const foundIn = (row: FoundRow): Found => ({ entries: row.entries, bytes: row.bytes, present: row.key == null ? undefined : row });
+const foundIn = (row: FoundRow): Found => ({
+  entries: row.entries,
+  bytes: row.bytes,
+  present: row.key == null ? undefined : row,
+});
 
 const noSuchEntry = (): Problem => new Problem('not_found', 'The file has no metadata of this key.');
 

@@ -14,7 +14,10 @@ export const METADATA = keyset<StoredEntry, (typeof METADATA_SORT_FIELDS)[number
 /** Of an entry `m`. */
 export const METADATA_COLUMNS = `m.key, m.value, m.value_type AS type, m.revision, m.created_at AS "createdAt", m.updated_at AS "updatedAt"`;
 
-/** One row: how many entries the file has, the bytes of their values, and the one with this key, whose columns are null where there is none. */
+/**
+ * One row: how many entries the file has, the bytes of their values, and the one with this key, whose columns are null where
+ * there is none.
+ */
 export const FIND_ENTRY = `
   SELECT n.entries, n.bytes, ${METADATA_COLUMNS}
   FROM (SELECT count(*)::int AS entries, coalesce(sum(octet_length(value)), 0)::int AS bytes FROM file_metadata WHERE file_id = $1) n LEFT JOIN file_metadata m ON m.file_id = $1 AND m.key = $2`;
@@ -41,7 +44,10 @@ export const FIND_ENTRIES = `
     CROSS JOIN LATERAL (SELECT count(*)::int AS entries, coalesce(sum(octet_length(e.value)), 0)::int AS bytes FROM file_metadata e WHERE e.file_id = f.id) n
     LEFT JOIN file_metadata m ON m.file_id = f.id AND m.key = $2`;
 
-/** $1 files, $5 their owners, each once, $6 by how much more bytes count to each, $7 the time. Not `counted`: one of the quotas has no room. */
+/**
+ * $1 files, $5 their owners, each once, $6 by how much more bytes count to each, $7 the time. Not `counted`: one of the quotas
+ * has no room.
+ */
 export const PUT_ENTRIES = `
   WITH put AS (
     INSERT INTO file_metadata AS m (file_id, key, value, value_type) SELECT f.id, $2, $3, $4 FROM unnest($1::bigint[]) f (id)

@@ -1,6 +1,16 @@
 import { describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
-import { alternativeName, characters, extensionOf, nameFault, nameFrom, normalName, pathBelow, pathFault, pathOf } from './names.policy.ts';
+import {
+  alternativeName,
+  characters,
+  extensionOf,
+  nameFault,
+  nameFrom,
+  normalName,
+  pathBelow,
+  pathFault,
+  pathOf,
+} from './names.policy.ts';
 import { Name } from './names.schema.ts';
 
 const anyText = fc.string({ unit: 'binary', maxLength: 300 });
@@ -38,7 +48,8 @@ const hostileText = fc
 function expectSafe(name: string): void {
   for (const sign of name) {
     const code = sign.codePointAt(0) ?? 0;
-    const isBidi = (code >= 0x202a && code <= 0x202e) || (code >= 0x2066 && code <= 0x2069) || [0x200e, 0x200f, 0x61c].includes(code);
+    const isBidi =
+      (code >= 0x202a && code <= 0x202e) || (code >= 0x2066 && code <= 0x2069) || [0x200e, 0x200f, 0x61c].includes(code);
     expect(isBidi || code < 0x20 || (code >= 0x7f && code < 0xa0) || sign === '/' || sign === '\\').toBe(false);
   }
   expect(name.replaceAll(/[\s\u200b-\u200d\u2060\ufeff]/gu, '')).not.toBe('');

@@ -53,7 +53,10 @@ export function nameFrom(text: string, max: number = NAME_MAX_CHARACTERS): strin
 export const withoutBidiControls = (text: string): string => text.replaceAll(BIDI_CONTROL, '');
 export const isInvisible = (text: string): boolean => INVISIBLE.test(text);
 
-/** The last suffix in lower case, without its dot; null when there is none (`.profile`, `README`, `a.`) or it is too long to be one. */
+/**
+ * The last suffix in lower case, without its dot; null when there is none (`.profile`, `README`, `a.`) or it is too long to be
+ * one.
+ */
 export function extensionOf(name: string): string | null {
   const dot = name.lastIndexOf('.');
   if (dot <= 0 || dot === name.length - 1) return null;
@@ -73,7 +76,9 @@ export const pathBelow = (path: string, hidden: number): string =>
         .slice(1 + hidden)
         .join('/')}`;
 
-/** Why a path is invalid, for people; null if it is valid. With `hidden` folders, the message does not disclose the path's length. */
+/**
+ * Why a path is invalid, for people; null if it is valid. With `hidden` folders, the message does not disclose the path's length.
+ */
 export function pathFault(path: string, hidden: number): string | null {
   return characters(path) <= PATH_MAX_CHARACTERS ? null : tooLongPath(hidden);
 }

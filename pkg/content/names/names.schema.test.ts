@@ -3,7 +3,9 @@ import fc from 'fast-check';
 import { NAME_PATTERN } from './names.schema.ts';
 import { nameFault, normalName } from './names.policy.ts';
 
-const inBmp = fc.string({ unit: 'grapheme-composite', minLength: 1, maxLength: 20 }).filter((text) => !/[\ud800-\udfff]/.test(text));
+const inBmp = fc
+  .string({ unit: 'grapheme-composite', minLength: 1, maxLength: 20 })
+  .filter((text) => !/[\ud800-\udfff]/.test(text));
 const odd = fc.string({
   unit: fc.constantFrom(
     ...Array.from(

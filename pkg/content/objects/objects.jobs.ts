@@ -13,10 +13,14 @@ export const PURGE_OBJECTS = job({
 /** A payload of about 25 KB. */
 const KEYS_PER_JOB = 500;
 
-/** Requests that objects are deleted: one statement for each 500. A key may come several times: versions of a file may share an object. */
+/**
+ * Requests that objects are deleted: one statement for each 500. A key may come several times: versions of a file may share an
+ * object.
+ */
 export async function requestPurge(jobs: JobRequests, tx: Tx, named: readonly string[]): Promise<void> {
   const keys = [...new Set(named)];
-  for (let at = 0; at < keys.length; at += KEYS_PER_JOB) await jobs.request(tx, PURGE_OBJECTS, { keys: keys.slice(at, at + KEYS_PER_JOB) });
+  for (let at = 0; at < keys.length; at += KEYS_PER_JOB)
+    await jobs.request(tx, PURGE_OBJECTS, { keys: keys.slice(at, at + KEYS_PER_JOB) });
 }
 
 /** For a statement that deletes rows: requests that the objects are deleted whose keys are the rows of `source`. */

@@ -16,14 +16,14 @@ const KEYS_PER_STATEMENT = 500;
 const REFUSED_RETRY_MS = 6 * 3_600_000;
 
 /**
- * Compares the objects of one day with the rows and deletes objects that no row names: a crash between the object and its commit left them.
- * Multipart uploads of that day that a crash left unfinished are aborted; that of an export that still runs is not.
+ * Compares the objects of one day with the rows and deletes objects that no row names: a crash between the object and its commit
+ * left them. Multipart uploads of that day that a crash left unfinished are aborted; that of an export that still runs is not.
  *
  * Invariants:
  * - Only objects whose keys Carrel generated are deleted; other objects in the same bucket stay.
  * - Nothing is deleted unless the marker object says that the objects are this tenant's (docs/operate.md).
- * - The job runs long after the day's end, so none of its uploads is still running. An object that was written later than an upload can be is not
- *   Carrel's and stays.
+ * - The job runs long after the day's end, so none of its uploads is still running. An object that was written later than an
+ *   upload can be is not Carrel's and stays.
  */
 export const sweepObjects = processor({
   job: SWEEP_OBJECTS,
@@ -52,8 +52,8 @@ export const sweepObjects = processor({
 });
 
 /**
- * The same of all days whose uploads are over, for a schedule. Fails with `conflict` where the location is not marked: nobody but the platform's operators can
- * change that.
+ * The same of all days whose uploads are over, for a schedule. Fails with `conflict` where the location is not marked: nobody but
+ * the platform's operators can change that.
  */
 export const sweepAllObjects = maintenanceProcessor({
   kind: SWEEP_ALL_OBJECTS,
@@ -63,7 +63,10 @@ export const sweepAllObjects = maintenanceProcessor({
       const storage = await context.storage();
       const { objects } = storage;
       if (!isMarked(storage, await markerOf(objects)))
-        throw new Problem('conflict', 'The storage location is not marked as this institution’s; whoever runs the platform can see why.');
+        throw new Problem(
+          'conflict',
+          'The storage location is not marked as this institution’s; whoever runs the platform can see why.',
+        );
       let deleted = 0;
       for await (const day of daysOf(objects)) {
         if (clock.now() < lastWriteOf(day)) continue;

@@ -2,8 +2,8 @@ import { createHash } from 'node:crypto';
 import { PassThrough, type Readable } from 'node:stream';
 
 /**
- * The bytes of one request, in runs. They end where the request does, also where it breaks off or is stopped: what came before is worth keeping.
- * The request's own stream is never destroyed: the reply still has to go out on that connection.
+ * The bytes of one request, in runs. They end where the request does, also where it breaks off or is stopped: what came before is
+ * worth keeping. The request's own stream is never destroyed: the reply still has to go out on that connection.
  */
 export class ChunkBody {
   readonly #source: Readable;

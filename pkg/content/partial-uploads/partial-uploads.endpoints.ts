@@ -4,7 +4,16 @@ import { Problem } from '../../api/problem.ts';
 import { Bytes, Timestamp, Uuid } from '../../api/schemas.ts';
 import type { PartialUploads } from './partial-uploads.service.ts';
 import type { PartialUpload } from './partial-uploads.sql.ts';
-import { CHUNK_TYPE, headersOf, requireVersion, requireWhole, stateOf, TAKES, TUS_EXTENSIONS, TUS_VERSION } from './tus-headers.ts';
+import {
+  CHUNK_TYPE,
+  headersOf,
+  requireVersion,
+  requireWhole,
+  stateOf,
+  TAKES,
+  TUS_EXTENSIONS,
+  TUS_VERSION,
+} from './tus-headers.ts';
 
 const params = z.object({ id: Uuid });
 const Chunk = z.string().meta({ format: 'binary', description: 'the bytes from the offset on', example: 'bytes' });
@@ -40,7 +49,11 @@ async function inTus(request: RequestInfo, work: () => Promise<Reply>): Promise<
     throw new Problem(code, message, {
       ...(details === undefined ? {} : { details }),
       ...(retryAfter === undefined ? {} : { retryAfter }),
-      headers: { ...error.headers, 'Tus-Resumable': TUS_VERSION, ...(error.status === 412 ? { 'Tus-Version': TUS_VERSION } : {}) },
+      headers: {
+        ...error.headers,
+        'Tus-Resumable': TUS_VERSION,
+        ...(error.status === 412 ? { 'Tus-Version': TUS_VERSION } : {}),
+      },
       cause: error.cause,
     });
   }

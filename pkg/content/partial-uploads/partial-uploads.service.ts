@@ -62,18 +62,23 @@ interface Pending {
 }
 
 /**
- * Uploads in several requests (tus 1.0). The bytes of each become segments, objects of up to 8 MiB; with the last byte the segments are read as one
- * stream, which becomes a file as any upload does (`Uploads`).
+ * Uploads in several requests (tus 1.0). The bytes of each become segments, objects of up to 8 MiB; with the last byte the
+ * segments are read as one stream, which becomes a file as any upload does (`Uploads`).
  *
  * Invariants:
  * - The offset is the sum of the segments that rows name, at every server: nothing of an upload is in a process.
  * - A segment is added only behind the bytes that its request saw: of racing requests one adds, the others get `conflict`.
- * - The offset becomes the length in the transaction that makes the file. Where that is refused, the last segment is not kept: the client may send it again.
- * - The bytes of a request with a checksum, or without a Content-Length, are added all at once: no byte of it is kept if it is refused.
- * - A length that a request is the first to say is fixed when all of its bytes are here, in the transaction that adds the last of them.
- * - An upload's bytes count as reserved quota until it is a file, is deleted, or expires. Those of a running request are reserved before they are sent to the
- *   store; a server runs one request of an upload at a time (`UploadTurns`). What a refused request reserved is released.
- * - An object that no row names is deleted at once, after a crash by the sweep of its day; those of an expired upload by `EXPIRE_UPLOADS`.
+ * - The offset becomes the length in the transaction that makes the file. Where that is refused, the last segment is not kept:
+ *   the client may send it again.
+ * - The bytes of a request with a checksum, or without a Content-Length, are added all at once: no byte of it is kept if it is
+ *   refused.
+ * - A length that a request is the first to say is fixed when all of its bytes are here, in the transaction that adds the last of
+ *   them.
+ * - An upload's bytes count as reserved quota until it is a file, is deleted, or expires. Those of a running request are reserved
+ *   before they are sent to the store; a server runs one request of an upload at a time (`UploadTurns`). What a refused request
+ *   reserved is released.
+ * - An object that no row names is deleted at once, after a crash by the sweep of its day; those of an expired upload by
+ *   `EXPIRE_UPLOADS`.
  */
 export class PartialUploads {
   readonly #db: Database;
@@ -139,18 +144,23 @@ export class PartialUploads {
       await reserveUpload(tx, made, exactly(length ?? 0), now);
       return insertUpload(tx, made, { now, most: OPEN_MAX });
     });
-    if (!upload) throw new Problem('conflict', `You have ${OPEN_MAX} uploads that are not complete. Complete or delete one of them.`);
+    if (!upload)
+      throw new Problem('conflict', `You have ${OPEN_MAX} uploads that are not complete. Complete or delete one of them.`);
     if (!hasBytes && length !== 0) return upload;
     try {
       return await this.#turns.run(upload.uuid, (turn) => this.#receive(actor, upload, request, { checksum, length }, turn));
     } catch (error) {
       // The client does not learn its address.
-      await this.#delete(upload).catch((failure: unknown) => this.#log.warn({ err: failure }, 'could not delete an upload; it expires'));
+      await this.#delete(upload).catch((failure: unknown) =>
+        this.#log.warn({ err: failure }, 'could not delete an upload; it expires'),
+      );
       throw error;
     }
   }
 
-  /** Adds the request's bytes. Throws `conflict` where the upload is not at their offset, and all that an upload of a file does. */
+  /**
+   * Adds the request's bytes. Throws `conflict` where the upload is not at their offset, and all that an upload of a file does.
+   */
   async append(actor: Actor, uuid: string, request: RequestInfo): Promise<PartialUpload> {
     const offset = bytesIn(request, 'Upload-Offset');
     if (offset === undefined) throw invalid('Upload-Offset', 'is required');
@@ -188,7 +198,12 @@ export class PartialUploads {
     const transfer = this.#transfers.begin('upload', { person: actor.userUuid }, request.traffic);
     const body = new ChunkBody(request.stream, AbortSignal.any([transfer.signal, turn.signal]));
     try {
-      const received = await this.#store(actor, upload, { ...said, body, bytes }, { transfer: transfer.signal, turn: turn.signal });
+      const received = await this.#store(
+        actor,
+        upload,
+        { ...said, body, bytes },
+        { transfer: transfer.signal, turn: turn.signal },
+      );
       transfer.signal.throwIfAborted();
       return received;
     } finally {
@@ -244,7 +259,9 @@ export class PartialUploads {
   /** What is reserved for the bytes behind `end`: all that is known to come, or a segment, or less where the quota has less. */
   #growth({ received }: PartialUpload, { length, bytes }: Chunk, end: number): { needed: number; wanted: number } {
     if (length !== null) return exactly(length);
-    return bytes === undefined ? { needed: end + 1, wanted: Math.min(end + SEGMENT_BYTES, this.maxBytes) } : exactly(received + bytes);
+    return bytes === undefined
+      ? { needed: end + 1, wanted: Math.min(end + SEGMENT_BYTES, this.maxBytes) }
+      : exactly(received + bytes);
   }
 
   async #storeNext(actor: Actor, upload: PartialUpload, pending: Pending, body: ChunkBody, most: number): Promise<void> {

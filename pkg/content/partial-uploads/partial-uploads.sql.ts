@@ -88,8 +88,9 @@ const ADD_SEGMENTS = `
   SELECT id FROM upload`;
 
 /**
- * Adds segments behind those that are there, in one statement, so that the upload becomes `after`; the first holds the bytes of `replaced` too, which goes.
- * False: the upload is not what it was `before`, because another request has added some or has said its length, or it is gone.
+ * Adds segments behind those that are there, in one statement, so that the upload becomes `after`; the first holds the bytes of
+ * `replaced` too, which goes. False: the upload is not what it was `before`, because another request has added some or has said
+ * its length, or it is gone.
  */
 export async function addSegments(
   tx: Sql,
@@ -113,7 +114,10 @@ const COMPLETE = `
   )
   SELECT id FROM upload`;
 
-/** The upload has become a file; its segments are no more. False: another request has completed it, has added to it, or it is gone. */
+/**
+ * The upload has become a file; its segments are no more. False: another request has completed it, has added to it, or it is
+ * gone.
+ */
 export const completeUpload = async (tx: Tx, { id, received, length }: PartialUpload, file: string): Promise<boolean> =>
   (await tx.query(COMPLETE, [id, received, file, length])).length > 0;
 

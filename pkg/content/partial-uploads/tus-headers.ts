@@ -54,10 +54,16 @@ export function requireVersion({ headers }: RequestInfo): void {
   if (headers['tus-resumable'] !== TUS_VERSION) throw new Problem('tus_version_unsupported');
 }
 
-/** Refuses a part of a file that is sent in parallel parts (the extension concatenation): it would become a file of its own. Throws `validation_failed`. */
+/**
+ * Refuses a part of a file that is sent in parallel parts (the extension concatenation): it would become a file of its own.
+ * Throws `validation_failed`.
+ */
 export function requireWhole({ headers }: RequestInfo): void {
   if (headers['upload-concat'] !== undefined)
-    throw invalid('Upload-Concat', 'is not supported: parts are not joined here. Send the file as one upload, one request after the other');
+    throw invalid(
+      'Upload-Concat',
+      'is not supported: parts are not joined here. Send the file as one upload, one request after the other',
+    );
 }
 
 /** A count of bytes; undefined: there is no such header. Throws `validation_failed`. */
@@ -81,7 +87,8 @@ export function lengthIn(request: RequestInfo): number | null {
 /** SHA-256 that the bytes of the request must have, in Base64. Throws `validation_failed`. */
 export function checksumIn({ headers }: RequestInfo): string | undefined {
   const value = headers['upload-checksum'];
-  if (value !== undefined && !new RegExp(CHECKSUM).test(value)) throw invalid('Upload-Checksum', 'must be sha256 and 32 bytes in Base64');
+  if (value !== undefined && !new RegExp(CHECKSUM).test(value))
+    throw invalid('Upload-Checksum', 'must be sha256 and 32 bytes in Base64');
   return value?.slice('sha256 '.length);
 }
 
@@ -96,7 +103,8 @@ export function partOf(metadata: string): Omit<FilePart, 'stream' | 'signal'> {
 }
 
 function pairsOf(metadata: string): Map<string, string> {
-  if (metadata.length > METADATA_MAX_CHARACTERS) throw invalid('Upload-Metadata', `must be at most ${METADATA_MAX_CHARACTERS} characters`);
+  if (metadata.length > METADATA_MAX_CHARACTERS)
+    throw invalid('Upload-Metadata', `must be at most ${METADATA_MAX_CHARACTERS} characters`);
   const pairs = new Map<string, string>();
   if (!WHOLE_METADATA.test(metadata)) throw invalid('Upload-Metadata', 'must be pairs of a key and a value in Base64');
   for (const pair of metadata === '' ? [] : metadata.split(',')) {

@@ -8,8 +8,8 @@ export interface Turn {
 }
 
 /**
- * The requests that send bytes of an upload to this server, one at a time: each may store as much as the upload has reserved, and what is stored before it
- * is added counts once.
+ * The requests that send bytes of an upload to this server, one at a time: each may store as much as the upload has reserved, and
+ * what is stored before it is added counts once.
  *
  * Invariants:
  * - A newer request ends the one before, whose connection may be dead, and begins when that has deleted what it stored.
@@ -24,7 +24,9 @@ export class UploadTurns {
     const { promise: ended, resolve } = Promise.withResolvers<void>();
     const own = { next: new AbortController(), ended };
     this.#newest.set(uuid, own);
-    before?.next.abort(new Problem('conflict', 'Another request goes on with this upload. Ask for its offset (HEAD) and go on there.'));
+    before?.next.abort(
+      new Problem('conflict', 'Another request goes on with this upload. Ask for its offset (HEAD) and go on there.'),
+    );
     try {
       await before?.ended;
       own.next.signal.throwIfAborted();

@@ -41,14 +41,17 @@ const POINTS = { whole: 3_000, prefix: 2_000, part: 1_000 };
 const LENGTH_MAX = 999;
 export const SCORE_MAX = POINTS.whole + LENGTH_MAX;
 
-/** Between words. ASCII alone, whatever the locale of the database; other signs count as letters here, so they make a word longer and its rank lower at most. */
+/**
+ * Between words. ASCII alone, whatever the locale of the database; other signs count as letters here, so they make a word longer
+ * and its rank lower at most.
+ */
 const BETWEEN = String.raw`\s!-/:-@\[-${'`'}{-~`;
 
 /**
- * The one statement of a page. Candidates are read in three ways, as in a list of files: what is the searcher's, what is granted to them, and what others have
- * in folders that they see; and the folders that they see. The first 1,000 of them are ranked. By a part of three characters or more an index finds them
- * where that is less than to read what they see; when all parts are shorter, the 50,000 newest of each way are read, and folders
- * in which nobody else has a file are not read for others' files.
+ * The one statement of a page. Candidates are read in three ways, as in a list of files: what is the searcher's, what is granted
+ * to them, and what others have in folders that they see; and the folders that they see. The first 1,000 of them are ranked. By a
+ * part of three characters or more an index finds them where that is less than to read what they see; when all parts are shorter,
+ * the 50,000 newest of each way are read, and folders in which nobody else has a file are not read for others' files.
  */
 export function searchPage(
   searcher: Searcher,
@@ -87,8 +90,8 @@ export function searchPage(
 const NOTHING = `SELECT 'file' AS kind, NULL::uuid AS uuid, 0::bigint AS id, '' AS folded WHERE false`;
 
 /**
- * By expressions that stand for the whole statement, which takes a fifth of what it takes to make each name anew. A part of signs alone begins no word.
- * What very many names have is mostly a word of them, so that is asked first.
+ * By expressions that stand for the whole statement, which takes a fifth of what it takes to make each name anew. A part of signs
+ * alone begins no word. What very many names have is mostly a word of them, so that is asked first.
  */
 function pointsOf(word: string): string {
   const folded = `carrel.fold(${word})`;
@@ -135,10 +138,18 @@ function filesFound(
 }
 
 /** What files and folders are asked alike. */
-const conditionsOf = (alias: string, folded: string, named: readonly string[], query: SearchQuery, params: Parameters): string[] => [
+const conditionsOf = (
+  alias: string,
+  folded: string,
+  named: readonly string[],
+  query: SearchQuery,
+  params: Parameters,
+): string[] => [
   `${alias}.deleted_at IS NULL`,
   ...named.map((word) => nameContains(folded, word)),
-  ...(query.owner === undefined ? [] : [`${alias}.owner_id = (SELECT u.id FROM users u WHERE u.uuid = ${params.add(query.owner)})`]),
+  ...(query.owner === undefined
+    ? []
+    : [`${alias}.owner_id = (SELECT u.id FROM users u WHERE u.uuid = ${params.add(query.owner)})`]),
   ...(query.created_after === undefined ? [] : [`${alias}.created_at > ${params.add(query.created_after)}::timestamptz`]),
   ...(query.created_before === undefined ? [] : [`${alias}.created_at < ${params.add(query.created_before)}::timestamptz`]),
 ];

@@ -37,7 +37,11 @@ export const shareDownloadEndpoints = (downloads: ShareDownloads): Endpoint[] =>
     errors: ERRORS,
     setsCookie: true,
     handle: ({ params, query, request }) =>
-      downloads.download(params.token, { password: fromHeader(request.headers['x-share-password']), download: query.download }, request),
+      downloads.download(
+        params.token,
+        { password: fromHeader(request.headers['x-share-password']), download: query.download },
+        request,
+      ),
   }),
   endpoint({
     ...ANYONE,

@@ -31,12 +31,15 @@ export interface ShareCredentials {
  * What anybody with a share link gets: what the file is, and its content.
  *
  * Invariants:
- * - A link that is unknown, malformed, inactive, expired, used up, of a trashed file, or whose maker is no admin of the file any more is 404, all alike.
- * - A link never gives more than `max_downloads` downloads, however many requests race: a download counts, by one conditional statement, once the
- *   store has begun to send it and before its first byte goes out. What goes wrong before that counts nothing.
- * - A range of a download that was counted does not count again for whoever brings its proof, within 24 hours, also when the link is used up since.
- * - A password is compared only while the network has attempts left; the right one does not help after that. Many wrong ones slow a link and do not
- *   shut it.
+ * - A link that is unknown, malformed, inactive, expired, used up, of a trashed file, or whose maker is no admin of the file any
+ *   more is 404, all alike.
+ * - A link never gives more than `max_downloads` downloads, however many requests race: a download counts, by one conditional
+ *   statement, once the store has begun to send it and before its first byte goes out. What goes wrong before that counts
+ *   nothing.
+ * - A range of a download that was counted does not count again for whoever brings its proof, within 24 hours, also when the link
+ *   is used up since.
+ * - A password is compared only while the network has attempts left; the right one does not help after that. Many wrong ones slow
+ *   a link and do not shut it.
  */
 export class ShareDownloads {
   readonly #db: Database;
@@ -90,7 +93,8 @@ export class ShareDownloads {
 
   /**
    * The content, as `Downloads.open` gives it. Two statements; one for a range that does not count.
-   * Throws `not_found`, `share_password_required`, `share_password_wrong`, `too_many_attempts`, `range_not_satisfiable`, `too_many_transfers`.
+   * Throws `not_found`, `share_password_required`, `share_password_wrong`, `too_many_attempts`, `range_not_satisfiable`,
+   * `too_many_transfers`.
    */
   async download(token: string, { password, download }: ShareCredentials, request: RequestInfo): Promise<Reply> {
     try {
@@ -109,7 +113,10 @@ export class ShareDownloads {
     }
   }
 
-  /** A text for the parameter `download`, by which a download that begins within a minute needs no password. Throws as `download` does. */
+  /**
+   * A text for the parameter `download`, by which a download that begins within a minute needs no password. Throws as `download`
+   * does.
+   */
   async pass(token: string, password: string | undefined, from: Pick<RequestInfo, 'network' | 'signal'>): Promise<string> {
     const share = await this.#open(token);
     if (isUsedUp(share)) throw new Problem('not_found');

@@ -8,10 +8,18 @@ import type { SharedFileView } from './shares.schema.ts';
 const CSP = "default-src 'none'; style-src 'self'; base-uri 'none'; form-action 'self'; frame-ancestors 'none'";
 
 /**
- * The page of a share link for people: what the file is, its password, the download. It works without scripts: the form comes here, and an answer that
- * lets the download begin leads to it. `apiPath`: of the API, without a slash at the end.
+ * The page of a share link for people: what the file is, its password, the download. It works without scripts: the form comes
+ * here, and an answer that lets the download begin leads to it. `apiPath`: of the API, without a slash at the end.
  */
-export function sharePages({ downloads, web, apiPath }: { downloads: ShareDownloads; web: WebPages; apiPath: string }): PageRoute[] {
+export function sharePages({
+  downloads,
+  web,
+  apiPath,
+}: {
+  downloads: ShareDownloads;
+  web: WebPages;
+  apiPath: string;
+}): PageRoute[] {
   const show = async (token: string, language: PageLanguage, fault?: Fault): Promise<PageReply> => {
     try {
       const file = await downloads.show(token);
@@ -40,7 +48,11 @@ export function sharePages({ downloads, web, apiPath }: { downloads: ShareDownlo
   };
 
   return [
-    { methods: ['get'], path: '/s/{token}', handle: (request) => show(request.path['token'] ?? '', pageLanguage(request.languages)) },
+    {
+      methods: ['get'],
+      path: '/s/{token}',
+      handle: (request) => show(request.path['token'] ?? '', pageLanguage(request.languages)),
+    },
     { methods: ['post'], path: '/s/{token}', handle: begin },
   ];
 }

@@ -2,7 +2,8 @@ import type { PageLanguage } from '../../api/page-language.ts';
 
 const en = {
   dead: 'This link does not work',
-  whyDead: 'It may have ended, it may have been used up, or the address may be incomplete. Ask whoever sent it to you for a new one.',
+  whyDead:
+    'It may have ended, it may have been used up, or the address may be incomplete. Ask whoever sent it to you for a new one.',
   password: 'Password',
   download: 'Download',
   enterPassword: 'Enter the password.',
@@ -10,7 +11,8 @@ const en = {
   tooManyAttempts: (minutes: number): string =>
     `Too many wrong passwords. Try again in ${minutes === 1 ? 'a minute' : `${minutes} minutes`}.`,
   ends: (when: string): string => `The link ends on ${when}.`,
-  left: (downloads: number): string => (downloads === 1 ? 'It can be used once more.' : `It can be used ${downloads} more times.`),
+  left: (downloads: number): string =>
+    downloads === 1 ? 'It can be used once more.' : `It can be used ${downloads} more times.`,
 };
 
 const de: typeof en = {
@@ -24,7 +26,8 @@ const de: typeof en = {
   tooManyAttempts: (minutes) =>
     `Zu viele falsche Passwörter. Versuchen Sie es in ${minutes === 1 ? 'einer Minute' : `${minutes} Minuten`} erneut.`,
   ends: (when) => `Der Link gilt bis ${when}.`,
-  left: (downloads) => (downloads === 1 ? 'Er kann noch einmal verwendet werden.' : `Er kann noch ${downloads} Mal verwendet werden.`),
+  left: (downloads) =>
+    downloads === 1 ? 'Er kann noch einmal verwendet werden.' : `Er kann noch ${downloads} Mal verwendet werden.`,
 };
 
 /** What the page of a share link says. */

@@ -45,7 +45,12 @@ export type ShareQuery = z.output<typeof ShareQuery>;
 
 const Password = text(PASSWORD_MIN, PASSWORD_MAX).meta({ example: 'correct horse battery' });
 const EndOfShare = NamedTime.meta({ example: '2099-01-31T12:00:00Z' }).nullable().describe('when it ends; null: never');
-const MaxDownloads = z.int().min(1).max(DOWNLOADS_MAX).nullable().meta({ description: 'null: as many as anybody likes', example: 10 });
+const MaxDownloads = z
+  .int()
+  .min(1)
+  .max(DOWNLOADS_MAX)
+  .nullable()
+  .meta({ description: 'null: as many as anybody likes', example: 10 });
 
 export const NewShare = z
   .object({ password: Password.optional(), expires_at: EndOfShare.optional(), max_downloads: MaxDownloads.optional() })

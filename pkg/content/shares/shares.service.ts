@@ -25,9 +25,9 @@ export type HashedShare = Omit<NewShare, 'password'> & { readonly passwordHash: 
  * Share links: a token of 64 characters opens one file to anybody who has it.
  *
  * Invariants:
- * - Making, seeing and changing the links of a file requires the level admin on it and the permission to share files. To others a link does not exist
- *   (404), but for administrators, who see every link without its token and may delete it, and for whoever made it: without that permission they see
- *   it, switch it off and delete it.
+ * - Making, seeing and changing the links of a file requires the level admin on it and the permission to share files. To others a
+ *   link does not exist (404), but for administrators, who see every link without its token and may delete it, and for whoever
+ *   made it: without that permission they see it, switch it off and delete it.
  * - Passwords are stored as argon2id hashes, and hashed outside of transactions.
  */
 export class Shares {
@@ -38,7 +38,14 @@ export class Shares {
   readonly #random: Random;
   readonly #appUrl: string;
 
-  constructor(deps: { db: Database; cache: TaggedCache; passwords: () => Passwords; clock: Clock; random: Random; appUrl: string }) {
+  constructor(deps: {
+    db: Database;
+    cache: TaggedCache;
+    passwords: () => Passwords;
+    clock: Clock;
+    random: Random;
+    appUrl: string;
+  }) {
     this.#db = deps.db;
     this.#transactions = authorizedTransactions(deps);
     this.#passwords = deps.passwords;
@@ -93,7 +100,10 @@ export class Shares {
     return presentShare(required(actor, granted, row), isOpenTo(actor, granted, row), this.#appUrl);
   }
 
-  /** PUT and PATCH. Three statements. Throws `not_found`, `forbidden`, `precondition_failed`, and `validation_failed` for an end that is past. */
+  /**
+   * PUT and PATCH. Three statements. Throws `not_found`, `forbidden`, `precondition_failed`, and `validation_failed` for an end
+   * that is past.
+   */
   async change(actor: Actor, id: Uuid, changes: ShareChanges, ifMatch: RequestInfo['ifMatch']): Promise<ShareView> {
     const expiresAt = this.#end(changes.expires_at);
     const passwordHash = await this.#hash(changes.password);
@@ -120,7 +130,12 @@ export class Shares {
     });
   }
 
-  #page(query: ShareQuery, granted: Granted, actor: Actor, where: (params: Parameters) => readonly string[]): Promise<Page<ShareView>> {
+  #page(
+    query: ShareQuery,
+    granted: Granted,
+    actor: Actor,
+    where: (params: Parameters) => readonly string[],
+  ): Promise<Page<ShareView>> {
     return listPage(this.#db, query, {
       keyset: SHARES,
       columns: SHARE_COLUMNS,

@@ -42,8 +42,8 @@ export const SHARES = keyset<ShareRow, ShareSort>({
 });
 
 /**
- * The condition that whoever made link `s` is admin of its file `f` in folder `d`, as `levelOn` decides it, at the time of the parameter `now`: the
- * owner of the file or of a folder above, or by a live grant on one of them.
+ * The condition that whoever made link `s` is admin of its file `f` in folder `d`, as `levelOn` decides it, at the time of the
+ * parameter `now`: the owner of the file or of a folder above, or by a live grant on one of them.
  */
 export const makerIsAdmin = (now: string): string => `(f.owner_id = s.created_by
   OR EXISTS (SELECT FROM folders a WHERE a.id = ANY (string_to_array(ltree2text(d.ancestry), '.')::bigint[]) AND a.owner_id = s.created_by)
@@ -88,7 +88,15 @@ export async function insertShare(
     readonly maxDownloads: number | null;
   },
 ): Promise<ShareRow | null> {
-  const values = [share.uuid, share.token, share.fileId, share.createdBy, share.passwordHash, share.expiresAt, share.maxDownloads];
+  const values = [
+    share.uuid,
+    share.token,
+    share.fileId,
+    share.createdBy,
+    share.passwordHash,
+    share.expiresAt,
+    share.maxDownloads,
+  ];
   const [row] = await tx.prepared<ShareRow>('content-share-insert', INSERT, values);
   return row ?? null;
 }
@@ -122,7 +130,10 @@ const OPEN = `
   FROM shares ${SHARE_JOINS}
   WHERE s.token = $1 AND ${WORKS} AND c.is_active AND NOT c.is_system AND ${MAKER_MAY_SHARE} AND ${makerIsAdmin('$2')}`;
 
-/** The link with this token, unless it is inactive, has ended, its file is in the trash, or its maker may not share the file any more. One statement. */
+/**
+ * The link with this token, unless it is inactive, has ended, its file is in the trash, or its maker may not share the file any
+ * more. One statement.
+ */
 export async function openShare(sql: Executor, token: string, now: Date): Promise<OpenShare | null> {
   const [row] = await sql.prepared<OpenShare>('content-share-open', OPEN, [token, now]);
   return row ?? null;
@@ -135,8 +146,8 @@ const COUNT = `
   RETURNING s.id`;
 
 /**
- * Counts a download. False: the link has ended, is used up, or has another password than the one that was compared. One statement, which is a
- * transaction of its own: of downloads that race no more are counted than the link allows.
+ * Counts a download. False: the link has ended, is used up, or has another password than the one that was compared. One
+ * statement, which is a transaction of its own: of downloads that race no more are counted than the link allows.
  */
 export async function countDownload(
   sql: Executor,

@@ -14,7 +14,10 @@ export const TagView = z
     name: z.string().meta({ example: 'To read' }),
     color: z.string().regex(COLOR).nullable().meta({ example: '#3366cc' }),
     owner_id: Uuid,
-    files_count: z.int().min(0).meta({ description: 'files with this tag that its owner may see, the trash left out', example: 3 }),
+    files_count: z
+      .int()
+      .min(0)
+      .meta({ description: 'files with this tag that its owner may see, the trash left out', example: 3 }),
     created_at: Timestamp,
     updated_at: Timestamp,
     etag: Etag,

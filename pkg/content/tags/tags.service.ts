@@ -19,7 +19,8 @@ type IfMatch = readonly string[] | '*' | undefined;
  * A person's tags, and the files that have them.
  *
  * Invariants:
- * - Tags are their owner's alone: nobody else sees or sets them, on a file that several may read either (404). Reading a file is enough to tag it.
+ * - Tags are their owner's alone: nobody else sees or sets them, on a file that several may read either (404). Reading a file is
+ *   enough to tag it.
  * - Names are unique among the owner's tags in any case of letters, however many creations and changes race.
  * - `files_count` tells of no file that the owner may no longer read.
  */
@@ -57,7 +58,10 @@ export class Tags {
     return presentTag({ ...tag, files: 0 }, actor.userUuid);
   }
 
-  /** PUT and PATCH: an undefined field keeps its value. Two statements. Throws `not_found`, `precondition_failed`, `name_conflict`. */
+  /**
+   * PUT and PATCH: an undefined field keeps its value. Two statements. Throws `not_found`, `precondition_failed`,
+   * `name_conflict`.
+   */
   async change(actor: Actor, id: Uuid, changes: TagChanges, ifMatch: IfMatch): Promise<TagView> {
     const owner = await ownerOf(actor);
     return this.#db.transaction(async (tx) => {
@@ -91,7 +95,10 @@ export class Tags {
     await this.#set(UNLINK, actor, fileId, tagId);
   }
 
-  /** The same of many files; gives what refused each that it did nothing with, by its id. Two statements. Throws `not_found` where there is no such tag. */
+  /**
+   * The same of many files; gives what refused each that it did nothing with, by its id. Two statements. Throws `not_found` where
+   * there is no such tag.
+   */
   linkAll(actor: Actor, fileIds: readonly Uuid[], tagId: Uuid): Promise<ReadonlyMap<string, Problem>> {
     return this.#setAll(LINK, actor, fileIds, tagId);
   }

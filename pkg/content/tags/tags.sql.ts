@@ -1,5 +1,13 @@
 import type { Tx } from '../../store/postgres/database.ts';
-import { integerKey, keyset, type KeysetRequest, nameKey, Parameters, type Statement, timeKey } from '../../store/postgres/keyset.ts';
+import {
+  integerKey,
+  keyset,
+  type KeysetRequest,
+  nameKey,
+  Parameters,
+  type Statement,
+  timeKey,
+} from '../../store/postgres/keyset.ts';
 import type { Viewer } from '../files/file-list.sql.ts';
 import { TAG_SORT_FIELDS } from './tags.schema.ts';
 import type { TagRow } from './tags.view.ts';
@@ -22,7 +30,8 @@ export const TAGS = keyset<StoredTag, TagSort>({
 });
 
 /**
- * How many files each tag has, as rows `tag_id, files`: live ones that the owner may read, for a tag outlives what let them read the file.
+ * How many files each tag has, as rows `tag_id, files`: live ones that the owner may read, for a tag outlives what let them read
+ * the file.
  * `of`: a condition on links `l`. `me`: the owner's parameter.
  */
 export function filesOfTags(owner: TagOwner, { me, of }: { me: string; of: string }, params: Parameters): string {
@@ -34,7 +43,10 @@ export function filesOfTags(owner: TagOwner, { me, of }: { me: string; of: strin
     GROUP BY l.tag_id`;
 }
 
-/** Tags of the owner's: one, held until the end of the transaction with `lock`; or a page, of those on a file (its internal id) where it is given. */
+/**
+ * Tags of the owner's: one, held until the end of the transaction with `lock`; or a page, of those on a file (its internal id)
+ * where it is given.
+ */
 export type WantedTags =
   | { readonly uuid: string; readonly lock?: boolean }
   | { readonly page: KeysetRequest<TagSort>; readonly file?: number };
@@ -87,7 +99,10 @@ const COPY_LINKS = `
   JOIN tags t ON t.id = l.tag_id AND t.owner_id = $1 JOIN tags n ON n.owner_id = $2 AND lower(n.name) = lower(t.name)
   ON CONFLICT DO NOTHING`;
 
-/** Gives a user the tags that another has on files of their own. Two statements, so that the second sees a tag that was made meanwhile. */
+/**
+ * Gives a user the tags that another has on files of their own. Two statements, so that the second sees a tag that was made
+ * meanwhile.
+ */
 export async function copyTagsOfFiles(tx: Tx, from: number, to: number): Promise<void> {
   await tx.query(COPY_TAGS, [from, to]);
   await tx.query(COPY_LINKS, [from, to]);

@@ -5,8 +5,8 @@ import { Tags } from './tags.service.ts';
 import { copyTagsOfFiles } from './tags.sql.ts';
 
 /**
- * Tags of people on files. When a user is deleted, the new owner of their files gets the tags that are on them; so it stands before the feature that
- * hands the files over.
+ * Tags of people on files. When a user is deleted, the new owner of their files gets the tags that are on them; so it stands
+ * before the feature that hands the files over.
  */
 export const tags: Feature = {
   name: 'tags',

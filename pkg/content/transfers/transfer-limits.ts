@@ -1,6 +1,9 @@
 import { LONGEST_UPLOAD_MS } from '../../store/s3/upload-day.ts';
 
-/** What uploads and downloads in progress may use of one server; it counts its own, since it is its own memory and connections that it protects. */
+/**
+ * What uploads and downloads in progress may use of one server; it counts its own, since it is its own memory and connections
+ * that it protects.
+ */
 export interface TransferLimits {
   /** Uploads and downloads of one person at once. */
   readonly perPerson: number;
@@ -14,7 +17,9 @@ export interface TransferLimits {
   /** Archives at once, and those of one person: each holds files that it reads ahead. */
   readonly archives: number;
   readonly archivesPerPerson: number;
-  /** Bytes that the directories of all archives may hold; one archive, and those of one person, half of it: some 100,000 entries. */
+  /**
+   * Bytes that the directories of all archives may hold; one archive, and those of one person, half of it: some 100,000 entries.
+   */
   readonly archiveBytes: number;
   /** Whenever the server has waited this long for a client, in total, the client must have moved the least rate in that time. */
   readonly measuredMs: number;

@@ -15,11 +15,12 @@ const STEP = { files: 1_000, folders: 1 };
 type Task = HeldTask<unknown>;
 
 /**
- * Deletes for ever what somebody owns that was deleted by itself by the time of the request: files, then folders with all below them, the deepest first.
- * For a schedule: what of everybody's trash is past its time, as empty-trash.processor.ts does.
+ * Deletes for ever what somebody owns that was deleted by itself by the time of the request: files, then folders with all below
+ * them, the deepest first. For a schedule: what of everybody's trash is past its time, as empty-trash.processor.ts does.
  *
  * Invariants:
- * - What is restored meanwhile stays, and so does what is deleted later: each is decided under its lock. What is gone by then is done.
+ * - What is restored meanwhile stays, and so does what is deleted later: each is decided under its lock. What is gone by then is
+ *   done.
  * - An item, its quota, the purge of its objects and its state are one transaction.
  */
 export const emptyOwnTrash = taskProcessor({
@@ -78,7 +79,8 @@ async function purgeFiles(tx: Tx, task: Task, items: readonly TaskItem[], trash:
 async function purgeFolder(tx: Tx, task: Task, { id, target }: TaskItem, { userId, before }: OwnTrash, now: Date): Promise<void> {
   const decided = await lockTree(tx, { folder: target }, ({ folder }) => {
     if (folder === null) return 'gone';
-    const isOwnTrash = folder.ownerId === userId && folder.deletedAt !== null && folder.deletedAt <= before && folder.trashedWith === null;
+    const isOwnTrash =
+      folder.ownerId === userId && folder.deletedAt !== null && folder.deletedAt <= before && folder.trashedWith === null;
     return isOwnTrash ? folder : 'restored';
   });
   if (typeof decided === 'object') await purgeTree(tx, decided, now);

@@ -10,7 +10,10 @@ const FILES_PER_STATEMENT = 10_000;
 /** The last file of the trash that was looked at. */
 const Cursor = z.object({ deletedAt: z.string(), id: z.number() });
 
-/** $1 the task, $2 the owner, $3 the time of the request, $4 and $5 the cursor. Each entry of the index of the trash is read once over all statements. */
+/**
+ * $1 the task, $2 the owner, $3 the time of the request, $4 and $5 the cursor. Each entry of the index of the trash is read once
+ * over all statements.
+ */
 const PLAN_FILES = `
   WITH looked AS MATERIALIZED (
     SELECT f.id, f.uuid, f.name, f.owner_id, f.trashed_with, f.deleted_at FROM files f
@@ -26,7 +29,11 @@ const PLAN_FILES = `
   SELECT l.deleted_at AS "deletedAt", l.id FROM looked l ORDER BY l.deleted_at, l.id OFFSET ${FILES_PER_STATEMENT - 1}`;
 
 /** The cursor after them; null: no more are there. */
-export async function planOwnFiles(tx: Sql, task: Pick<RunningTask, 'id' | 'cursor'>, { userId, before }: OwnTrash): Promise<Json> {
+export async function planOwnFiles(
+  tx: Sql,
+  task: Pick<RunningTask, 'id' | 'cursor'>,
+  { userId, before }: OwnTrash,
+): Promise<Json> {
   const after = task.cursor === null ? null : Cursor.parse(task.cursor);
   const [last] = await tx.query<{ deletedAt: Date; id: number }>(PLAN_FILES, [
     task.id,

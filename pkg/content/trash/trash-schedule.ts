@@ -12,7 +12,9 @@ export class TrashSchedule {
 
   constructor(deps: { db: Database; jobs: JobRequests; clock: Clock; settings: Pick<TenantSettings, 'trashRetentionMs'> }) {
     this.#retentionMs = deps.settings.trashRetentionMs;
-    this.#jobs = new DailyJobs(deps.clock, (now) => deps.jobs.schedule(deps.db.tables, EMPTY_TRASH, {}, emptiedAt(now, this.#retentionMs)));
+    this.#jobs = new DailyJobs(deps.clock, (now) =>
+      deps.jobs.schedule(deps.db.tables, EMPTY_TRASH, {}, emptiedAt(now, this.#retentionMs)),
+    );
   }
 
   /** Call it before the transaction that moves something to the trash. No statement but once a day. */

@@ -12,7 +12,9 @@ export const TrashItem = z
     type: z.enum(['folder', 'file']),
     id: Uuid,
     name: z.string().meta({ example: 'thesis.pdf' }),
-    path: z.string().meta({ description: 'where it was, from the highest folder that the caller may see', example: '/History/thesis.pdf' }),
+    path: z
+      .string()
+      .meta({ description: 'where it was, from the highest folder that the caller may see', example: '/History/thesis.pdf' }),
     deleted_at: Timestamp,
     expires_at: Timestamp.describe('it is deleted for ever within a day after that'),
     size: Bytes.describe('bytes; of a folder, of the files that went with it'),

@@ -1,4 +1,12 @@
-import { keyset, type KeysetRequest, nameKey, Parameters, type Statement, textKey, timeKey } from '../../store/postgres/keyset.ts';
+import {
+  keyset,
+  type KeysetRequest,
+  nameKey,
+  Parameters,
+  type Statement,
+  textKey,
+  timeKey,
+} from '../../store/postgres/keyset.ts';
 import type { Ancestor } from '../access/inherited-access.policy.ts';
 import { ancestorsOf } from '../files/files.sql.ts';
 import { expiryOf, seenFrom } from '../folders/folders.sql.ts';
@@ -41,7 +49,8 @@ export interface TrashViewer {
 }
 
 /**
- * The one statement of a page of what was deleted by itself, of what the viewer may write. Sizes and folders above are read once the page is chosen.
+ * The one statement of a page of what was deleted by itself, of what the viewer may write. Sizes and folders above are read once
+ * the page is chosen.
  */
 export function trashList(viewer: TrashViewer, request: KeysetRequest<TrashSort>): Statement {
   const params = new Parameters();

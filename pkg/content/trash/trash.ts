@@ -39,11 +39,16 @@ export const trashEndpoints = (deps: { db: Database; tasks: TaskRequests; clock:
 ];
 
 /**
- * A job that deletes for ever what the actor owns and has deleted by now; one that has not ended does this too. Five statements. Throws `conflict` where
- * the actor has too many jobs.
+ * A job that deletes for ever what the actor owns and has deleted by now; one that has not ended does this too. Five statements.
+ * Throws `conflict` where the actor has too many jobs.
  */
-async function emptyTrash({ db, tasks, clock }: { db: Database; tasks: TaskRequests; clock: Clock }, actor: Actor): Promise<TaskView> {
-  return db.transaction((tx) => tasks.request(tx, EMPTY_OWN_TRASH, actor.userId, { arguments: { before: clock.now().toISOString() } }));
+async function emptyTrash(
+  { db, tasks, clock }: { db: Database; tasks: TaskRequests; clock: Clock },
+  actor: Actor,
+): Promise<TaskView> {
+  return db.transaction((tx) =>
+    tasks.request(tx, EMPTY_OWN_TRASH, actor.userId, { arguments: { before: clock.now().toISOString() } }),
+  );
 }
 
 /** One statement. */

@@ -66,7 +66,8 @@ export interface RemainingQuota {
   readonly isOfTenant: boolean;
 }
 
-const overQuota = ({ isOfTenant }: RemainingQuota): Problem => new Problem('quota_exceeded', isOfTenant ? TENANT_IS_FULL : undefined);
+const overQuota = ({ isOfTenant }: RemainingQuota): Problem =>
+  new Problem('quota_exceeded', isOfTenant ? TENANT_IS_FULL : undefined);
 const TENANT_IS_FULL =
   'This institution may not store as much more. Ask its administrator to delete something for ever, or whoever runs the platform to raise the limit.';
 
@@ -112,10 +113,10 @@ async function* continued(read: readonly Buffer[], chunks: AsyncIterator<Buffer,
  * The objects of new content, from their first byte to the commit that adds their rows: of uploads, partial uploads and copies.
  *
  * Invariants:
- * - Before the first byte of a day's first object, a sweep of that day's keys is scheduled (once a day and instance): it deletes objects that a
- *   crash left without a row. So an upload needs no statement of its own for that.
- * - Objects of what failed before its transaction (S3 refuses, the stream breaks), or whose commit was refused, are deleted at once. If the outcome
- *   of the commit is unknown, or the error may have come after it, the sweep decides by the rows.
+ * - Before the first byte of a day's first object, a sweep of that day's keys is scheduled (once a day and instance): it deletes
+ *   objects that a crash left without a row. So an upload needs no statement of its own for that.
+ * - Objects of what failed before its transaction (S3 refuses, the stream breaks), or whose commit was refused, are deleted at
+ *   once. If the outcome of the commit is unknown, or the error may have come after it, the sweep decides by the rows.
  */
 export class Blobs {
   readonly #db: Database;
@@ -143,15 +144,17 @@ export class Blobs {
   }
 
   /**
-   * Stores content in the bucket, counted and hashed, with the media type that its first bytes may tell better than `contentType`. What is small is read
-   * first and then sent; memory does not grow with the size of what is not.
+   * Stores content in the bucket, counted and hashed, with the media type that its first bytes may tell better than
+   * `contentType`. What is small is read first and then sent; memory does not grow with the size of what is not.
    */
   async store(key: string, source: Readable, given: BlobOptions): Promise<{ blob: StoredBlob; mimeType: string }> {
     const { content, head } = await smallOrStream(source);
     const mimeType = await mediaTypeOf(given.contentType, head);
     const options = { ...given, contentType: mimeType };
     given.into.keys.push(key);
-    const blob = await (Buffer.isBuffer(content) ? this.#storeSmall(key, content, options) : this.#storeStream(key, content, options));
+    const blob = await (Buffer.isBuffer(content)
+      ? this.#storeSmall(key, content, options)
+      : this.#storeStream(key, content, options));
     return { blob, mimeType };
   }
 
@@ -196,10 +199,15 @@ export class Blobs {
   }
 
   /**
-   * Stores the content of another object, without the bytes coming here; what S3 does not copy at once is read and sent. Throws ObjectMissing, and
+   * Stores the content of another object, without the bytes coming here; what S3 does not copy at once is read and sent. Throws
+   * ObjectMissing, and
    * `quota_exceeded`.
    */
-  async copy(key: string, from: Pick<StoredBlob, 'key' | 'size' | 'checksum' | 'crc32'>, options: BlobOptions): Promise<StoredBlob> {
+  async copy(
+    key: string,
+    from: Pick<StoredBlob, 'key' | 'size' | 'checksum' | 'crc32'>,
+    options: BlobOptions,
+  ): Promise<StoredBlob> {
     const { quota, reservation, signal, contentType, uploader, into } = options;
     const { size, checksum, crc32: crc } = from;
     if (size > quota.remainingBytes) throw overQuota(quota);
@@ -219,7 +227,10 @@ export class Blobs {
     return this.#objects.put(key, body, { ...options, contentLength: from.size });
   }
 
-  /** Runs `work`, which stores objects and commits rows that name them; if it fails, deletes those of which no row is known to be committed. */
+  /**
+   * Runs `work`, which stores objects and commits rows that name them; if it fails, deletes those of which no row is known to be
+   * committed.
+   */
   async discardUnlessCommitted<T>(work: (into: NewObjects) => Promise<T>): Promise<T> {
     const into = new NewObjects();
     try {

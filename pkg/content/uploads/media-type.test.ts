@@ -3,7 +3,10 @@ import { mediaTypeOf } from './media-type.ts';
 
 const PNG = Buffer.from('89504e470d0a1a0a0000000d4948445200000001000000010802000000907753de', 'hex');
 const JPEG = Buffer.from('ffd8ffe000104a46494600010100000100010000', 'hex');
-const ZIP = Buffer.concat([Buffer.from('504b03041400000008000000210000000000000000000000000000000500', 'hex'), Buffer.from('\0\0a.txt')]);
+const ZIP = Buffer.concat([
+  Buffer.from('504b03041400000008000000210000000000000000000000000000000500', 'hex'),
+  Buffer.from('\0\0a.txt'),
+]);
 const PDF = Buffer.from('%PDF-1.7\n%äöü\n1 0 obj');
 const DOCX = 'application/vnd.openxmlformats-officedocument.wordprocessingml.document';
 
@@ -29,7 +32,15 @@ test.each<[string, Buffer, string]>([
 });
 
 test('bytes that only begin as a format does never fail an upload', async () => {
-  for (const whole of [PNG, JPEG, ZIP, PDF, Buffer.from('1f8b0800', 'hex'), Buffer.from('OggS\0\u0002'), Buffer.from('RIFF\0\0\0\0WEBP')]) {
+  for (const whole of [
+    PNG,
+    JPEG,
+    ZIP,
+    PDF,
+    Buffer.from('1f8b0800', 'hex'),
+    Buffer.from('OggS\0\u0002'),
+    Buffer.from('RIFF\0\0\0\0WEBP'),
+  ]) {
     for (let length = 0; length <= whole.length; length += 1) {
       expect(await mediaTypeOf('application/octet-stream', whole.subarray(0, length))).toMatch(/^[a-z]+\/[a-z0-9.+-]+$/);
     }

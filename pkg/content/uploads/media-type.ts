@@ -2,8 +2,8 @@
 const HEAD_BYTES = 1024;
 
 /**
- * Formats that others are made of: a claim that may be one of these is more exact than what the first bytes tell. By what the bytes tell, the claims that
- * may be true.
+ * Formats that others are made of: a claim that may be one of these is more exact than what the first bytes tell. By what the
+ * bytes tell, the claims that may be true.
  */
 const CONTAINERS: Readonly<Record<string, RegExp>> = {
   'application/zip': /^application\/(?!pdf$|json$|xml$|javascript$|(x-)?gzip$|x-tar$|rtf$|msword$|postscript$)|\+zip$/,
@@ -34,8 +34,8 @@ const SAME: readonly (readonly string[])[] = [
 ];
 
 /**
- * The media type of a file that was sent as `claimed`: where its first bytes are those of a known format that cannot be what was claimed, that format's;
- * else the claimed one. Text has no such bytes, so a claim about it stands.
+ * The media type of a file that was sent as `claimed`: where its first bytes are those of a known format that cannot be what was
+ * claimed, that format's; else the claimed one. Text has no such bytes, so a claim about it stands.
  */
 export async function mediaTypeOf(claimed: string, content: Buffer): Promise<string> {
   // 9 MB of memory, for servers that receive files.

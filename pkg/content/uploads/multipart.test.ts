@@ -17,7 +17,12 @@ const END = `--${BOUNDARY}--\r\n`;
 const collect = async (part: FilePart): Promise<string> => Buffer.concat(await part.stream.toArray()).toString('utf8');
 
 /** Sends `body` in pieces of `step` bytes, as a network would. */
-function read<T>(body: string | Buffer, receive: (part: FilePart) => Promise<T>, step = 7, contentType: string | undefined = CONTENT_TYPE) {
+function read<T>(
+  body: string | Buffer,
+  receive: (part: FilePart) => Promise<T>,
+  step = 7,
+  contentType: string | undefined = CONTENT_TYPE,
+) {
   const bytes = Buffer.from(body);
   const pieces = Array.from({ length: Math.ceil(bytes.length / step) }, (_, at) => bytes.subarray(at * step, (at + 1) * step));
   return readForm({ stream: Readable.from(pieces), contentType, signal: new AbortController().signal }, rules, receive);
@@ -26,10 +31,13 @@ function read<T>(body: string | Buffer, receive: (part: FilePart) => Promise<T>,
 describe('a form', () => {
   test('gives its file as a stream and its fields, before or after the file', async () => {
     const before: string[] = [];
-    const form = await read(fieldPart('folder_id', 'f') + filePart('hello') + fieldPart('on_conflict', 'fail') + END, async (part) => {
-      before.push(...part.fields.keys());
-      return { name: part.name, mimeType: part.mimeType, text: await collect(part) };
-    });
+    const form = await read(
+      fieldPart('folder_id', 'f') + filePart('hello') + fieldPart('on_conflict', 'fail') + END,
+      async (part) => {
+        before.push(...part.fields.keys());
+        return { name: part.name, mimeType: part.mimeType, text: await collect(part) };
+      },
+    );
 
     expect(form.file).toEqual({ name: 'a.txt', mimeType: 'text/plain', text: 'hello' });
     expect(Object.fromEntries(form.fields)).toEqual({ folder_id: 'f', on_conflict: 'fail' });

@@ -30,7 +30,8 @@ const MAX_HEADERS_PER_PART = 20;
 /**
  * Reads a multipart/form-data body with one file, which `receive` takes as it comes (nothing is kept in memory or on disk).
  *
- * - Every error of the form (an unknown field, a second file, none, a truncated body, a malformed part) is one 4xx of the catalogue, thrown only after
+ * - Every error of the form (an unknown field, a second file, none, a truncated body, a malformed part) is one 4xx of the
+ *   catalogue, thrown only after
  *   `receive` has settled, so that its caller can undo what it did.
  * - The request's own stream is never destroyed here: the reply still has to go out on that connection.
  */
@@ -57,7 +58,8 @@ export async function readForm<T>(
     if (fields.has(name)) return fail(invalid(name, 'is given twice'));
     if (info.valueTruncated || info.nameTruncated) return fail(invalid(name, `must have at most ${MAX_FIELD_BYTES} bytes`));
     // Undefined: the parser does not know the charset; U+FFFD stands for bytes that are not of it.
-    if (value === undefined || !value.isWellFormed() || value.includes('\uFFFD')) return fail(invalid(name, 'must be text in UTF-8'));
+    if (value === undefined || !value.isWellFormed() || value.includes('\uFFFD'))
+      return fail(invalid(name, 'must be text in UTF-8'));
     fields.set(name, value);
   });
   parser.on('file', (name: string | undefined, stream, info) => {
@@ -70,7 +72,13 @@ export async function readForm<T>(
     }
     stream.on('limit', () => fail(tooLarge(rules.maxFileBytes)));
     broken.signal.addEventListener('abort', () => stream.destroy(asError(broken.signal.reason)), { once: true });
-    receiving = receive({ name: fileName(info.filename), mimeType: info.mimeType, stream, fields: new Map(fields), signal: broken.signal });
+    receiving = receive({
+      name: fileName(info.filename),
+      mimeType: info.mimeType,
+      stream,
+      fields: new Map(fields),
+      signal: broken.signal,
+    });
     receiving.catch(fail);
   });
   parser.on('filesLimit', () => fail(invalid(rules.file, 'is given twice')));
@@ -80,7 +88,8 @@ export async function readForm<T>(
   try {
     await pump(request, parser, broken.signal);
     // The parser passes a part by whose name it cannot decode.
-    if (!receiving) throw invalid(rules.file, 'is missing, or its name is in a charset that is not known: send the name in UTF-8');
+    if (!receiving)
+      throw invalid(rules.file, 'is missing, or its name is in a charset that is not known: send the name in UTF-8');
     return { file: await receiving, fields };
   } catch (error) {
     fail(error);
@@ -137,10 +146,12 @@ function parserFor(contentType: string | undefined, rules: FormRules): busboy.Bu
 const FORM_ESCAPES: Readonly<Record<string, string>> = { '%22': '"', '%0D': '\r', '%0A': '\n' };
 
 /**
- * Browsers, fetch and curl write these three characters of a name so, and nothing else (HTML, multipart/form-data encoding algorithm):
- * undone, the name is what the client's user sees. The parser does not distinguish `filename*` (RFC 8187) from `filename`; RFC 7578 §4.2 forbids it in forms.
+ * Browsers, fetch and curl write these three characters of a name so, and nothing else (HTML, multipart/form-data encoding
+ * algorithm): undone, the name is what the client's user sees. The parser does not distinguish `filename*` (RFC 8187) from
+ * `filename`; RFC 7578 §4.2 forbids it in forms.
  */
-const fileName = (sent: string | undefined): string | undefined => sent?.replaceAll(/%22|%0D|%0A/g, (sign) => FORM_ESCAPES[sign] ?? sign);
+const fileName = (sent: string | undefined): string | undefined =>
+  sent?.replaceAll(/%22|%0D|%0A/g, (sign) => FORM_ESCAPES[sign] ?? sign);
 
 /** The parser has no codes for it. */
 const isCutShort = (error: unknown): boolean => error instanceof Error && error.message.startsWith('Unexpected end of');

@@ -3,7 +3,13 @@ import type { Events } from '../../events/events.ts';
 import { Batcher } from '../../runtime/batcher.ts';
 import type { Clock } from '../../runtime/clock.ts';
 import type { Database } from '../../store/postgres/database.ts';
-import { ForeignKeyViolation, LimitReached, LockTimeout, SerializationFailure, StatementTimeout } from '../../store/postgres/errors.ts';
+import {
+  ForeignKeyViolation,
+  LimitReached,
+  LockTimeout,
+  SerializationFailure,
+  StatementTimeout,
+} from '../../store/postgres/errors.ts';
 import type { TaggedCache } from '../../store/redis/tagged-cache.ts';
 import type { OwnRecord } from '../files/files.sql.ts';
 import { type NewFile, storeFiles } from './uploads.sql.ts';
@@ -12,8 +18,8 @@ import { type NewFile, storeFiles } from './uploads.sql.ts';
 const UNDONE = [ForeignKeyViolation, LimitReached, LockTimeout, SerializationFailure, StatementTimeout];
 
 /**
- * Makes files of uploads whose bytes are stored: those that end while one statement runs share the next, so that many uploads cost few commits, and
- * uploads of one person wait for each other's lock of the quota no longer than one statement.
+ * Makes files of uploads whose bytes are stored: those that end while one statement runs share the next, so that many uploads
+ * cost few commits, and uploads of one person wait for each other's lock of the quota no longer than one statement.
  *
  * Invariants:
  * - A file, its version, its bytes in the quota and its event are there together or not at all.

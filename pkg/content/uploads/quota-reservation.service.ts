@@ -6,8 +6,8 @@ import { StoreUnavailableError } from '../../store/unavailable.ts';
 import { releaseReservation, RESERVATION_MS, reserve } from './quota-reservation.sql.ts';
 
 /**
- * An upload reserves its owner's quota in steps of this size while bytes flow. As large as a part of an S3 multipart upload: a smaller upload has
- * nothing in the store before its end, so it reserves nothing and costs no statement.
+ * An upload reserves its owner's quota in steps of this size while bytes flow. As large as a part of an S3 multipart upload: a
+ * smaller upload has nothing in the store before its end, so it reserves nothing and costs no statement.
  */
 export const RESERVATION_STEP_BYTES = 8 * 1024 * 1024;
 const RENEW_AFTER_MS = RESERVATION_MS / 2;
@@ -22,8 +22,8 @@ export type QuotaReservation = Pick<Reservation, 'id' | 'needsHold' | 'hold'>;
  * The quota that one upload reserves until its commit counts the bytes, or until it fails.
  *
  * Invariants:
- * - Bytes beyond the first step are reserved before they are sent to the store: stored content and running uploads together exceed the quota by the
- *   uploads' first steps at most, and those are in memory.
+ * - Bytes beyond the first step are reserved before they are sent to the store: stored content and running uploads together
+ *   exceed the quota by the uploads' first steps at most, and those are in memory.
  * - The reservation is released when the upload ends in any way; if the server dies, it expires.
  */
 export class Reservation {
@@ -59,8 +59,8 @@ export class Reservation {
   }
 
   /**
-   * Reserves `bytes`, rounded up to a step. One statement, repeated while Postgres is unavailable, since the bytes could flow on without Postgres.
-   * Throws `quota_exceeded`.
+   * Reserves `bytes`, rounded up to a step. One statement, repeated while Postgres is unavailable, since the bytes could flow on
+   * without Postgres. Throws `quota_exceeded`.
    */
   async hold(ownerId: number, bytes: number): Promise<void> {
     if (this.#isReleased) throw new Problem('quota_exceeded', 'The upload has ended.');

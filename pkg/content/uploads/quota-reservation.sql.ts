@@ -1,7 +1,10 @@
 import { Problem } from '../../api/problem.ts';
 import type { Executor } from '../../store/postgres/database.ts';
 
-/** A reservation expires this long after it was last renewed. A running upload renews it in time, since it is never silent for longer than 120 s. */
+/**
+ * A reservation expires this long after it was last renewed. A running upload renews it in time, since it is never silent for
+ * longer than 120 s.
+ */
 export const RESERVATION_MS = 10 * 60 * 1000;
 
 /** Whose quota is reserved, under which id. */
@@ -19,8 +22,8 @@ export interface WantedBytes {
 }
 
 /**
- * Reserves `wanted` bytes in place of what the reservation had, or as many as are free, and locks the owner's row. Gives how many. Throws `quota_exceeded`
- * where fewer than `needed` are. One statement.
+ * Reserves `wanted` bytes in place of what the reservation had, or as many as are free, and locks the owner's row. Gives how
+ * many. Throws `quota_exceeded` where fewer than `needed` are. One statement.
  */
 export async function reserve(sql: Executor, of: ReservationOf, bytes: WantedBytes): Promise<number> {
   const held = await reserveIfFree(sql, of, bytes);
@@ -42,7 +45,10 @@ async function reserveIfFree(
   return row?.held ?? null;
 }
 
-/** Reserves the quota of those of these contents that fit beside everything else, one after the other, and gives them. One or two statements. */
+/**
+ * Reserves the quota of those of these contents that fit beside everything else, one after the other, and gives them. One or two
+ * statements.
+ */
 export async function reserveFitting<T extends { readonly size: number }>(
   sql: Executor,
   of: ReservationOf,

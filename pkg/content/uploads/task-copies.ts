@@ -51,7 +51,9 @@ export interface Copies {
   readonly gone: readonly number[];
 }
 
-/** The first contents that a step copies: of those that fit into the quota, which is reserved for them; `over`: what does not fit. */
+/**
+ * The first contents that a step copies: of those that fit into the quota, which is reserved for them; `over`: what does not fit.
+ */
 export async function reserveCopies<T extends SourceContent>(
   sql: Executor,
   of: ReservationOf,
@@ -71,8 +73,9 @@ function upTo<T extends { readonly size: number }>(bytes: number, contents: read
 }
 
 /**
- * Has the store copy contents whose quota is reserved, and then `commit` make files of them in a step: it gives the items of those that it made. Contents
- * that no file was made of are deleted. Where the reservation had expired, and others have taken the quota, nothing is made.
+ * Has the store copy contents whose quota is reserved, and then `commit` make files of them in a step: it gives the items of
+ * those that it made. Contents that no file was made of are deleted. Where the reservation had expired, and others have taken the
+ * quota, nothing is made.
  */
 export async function copyContents<Arguments>(
   services: WorkerServices,

@@ -47,7 +47,10 @@ export class UploadCommits {
     this.#bucket = deps.bucket;
   }
 
-  /** A new file, or with `on_conflict=replace` perhaps a new version of the one that has its name. Throws `name_conflict`, `quota_exceeded`, `validation_failed`, `not_found`, `forbidden`. */
+  /**
+   * A new file, or with `on_conflict=replace` perhaps a new version of the one that has its name. Throws `name_conflict`,
+   * `quota_exceeded`, `validation_failed`, `not_found`, `forbidden`.
+   */
   async commit(
     tx: Tx,
     actor: Actor,
@@ -80,7 +83,8 @@ export class UploadCommits {
     const { mimeType, blob } = upload;
     const path = pathOf(folder?.path ?? null, name);
     const fault = pathFault(path, hiddenAncestors(actor, folder?.ancestors ?? [], granted));
-    if (fault !== null) throw upload.nameField === undefined ? invalid('file', `its name ${fault}`) : invalid(upload.nameField, fault);
+    if (fault !== null)
+      throw upload.nameField === undefined ? invalid('file', `its name ${fault}`) : invalid(upload.nameField, fault);
     const uuid = this.#random.uuid();
     const row = { uuid, name, path, mimeType, ownerId: actor.userId, folderId: folder?.id ?? null, bucket: this.#bucket, blob };
     const inserted = await insertFile(tx, row);

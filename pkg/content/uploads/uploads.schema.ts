@@ -46,8 +46,8 @@ export function uploadName(part: Pick<FilePart, 'name'>): string {
 }
 
 /**
- * The media type that an uploaded file called `name` claims: the client's or, if the client's says nothing, that of the extension.
- * Its first bytes may tell another (media-type.ts). Throws `validation_failed`.
+ * The media type that an uploaded file called `name` claims: the client's or, if the client's says nothing, that of the
+ * extension. Its first bytes may tell another (media-type.ts). Throws `validation_failed`.
  */
 export function uploadType(part: Pick<FilePart, 'mimeType'>, name: string): string {
   if (part.mimeType.length > MIME_TYPE_MAX_CHARACTERS)

@@ -41,16 +41,18 @@ import {
 } from './uploads.schema.ts';
 
 /**
- * Uploads: multipart bytes go straight to S3, then one statement that uploads share (`NewFiles`), or one short transaction, makes them a file or a version.
+ * Uploads: multipart bytes go straight to S3, then one statement that uploads share (`NewFiles`), or one short transaction, makes
+ * them a file or a version.
  *
  * Invariants:
  * - No transaction is open while bytes flow.
  * - Rights are checked again once the bytes are here, however long they took.
- * - A quota (current content, versions and trash of the file's owner) is never exceeded, however many uploads race: it is decided under the lock of the owner's row.
- *   Running uploads exceed it by their first step at most (`Reservation`).
+ * - A quota (current content, versions and trash of the file's owner) is never exceeded, however many uploads race: it is decided
+ *   under the lock of the owner's row. Running uploads exceed it by their first step at most (`Reservation`).
  * - A failed upload leaves no row and no readable object.
- * - Up to 8 MiB two statements: quota and folder before the bytes; file with version 1, quota and event after them. Otherwise five: after the bytes
- *   folder, file with version 1, quota and event in a transaction. One more for each step of 8 MiB after the first.
+ * - Up to 8 MiB two statements: quota and folder before the bytes; file with version 1, quota and event after them. Otherwise
+ *   five: after the bytes folder, file with version 1, quota and event in a transaction. One more for each step of 8 MiB after
+ *   the first.
  */
 export class Uploads {
   readonly #db: Database;
@@ -142,14 +144,20 @@ export class Uploads {
   }
 
   /**
-   * A copy of a file that the actor may read, which they own and pay for: content, metadata and their own tags, no grants and no older versions. Six
-   * statements, and one more each where the file is not cached, in a folder, and above 8 MiB. Throws `not_found` (also where the file goes meanwhile), `forbidden`,
+   * A copy of a file that the actor may read, which they own and pay for: content, metadata and their own tags, no grants and no
+   * older versions. Six statements, and one more each where the file is not cached, in a folder, and above 8 MiB. Throws
+   * `not_found` (also where the file goes meanwhile), `forbidden`,
    * `name_conflict`, `quota_exceeded`, `too_many_transfers`, `validation_failed` (too long a path).
    */
   async copy(actor: Actor, id: string, input: FileCopy, request: RequestInfo): Promise<SeenFile> {
     const source = await this.#files.read(actor, id);
     const folderId = (input.folder_id === undefined ? source.folder?.uuid : input.folder_id) ?? undefined;
-    const target = await findUploadTarget(this.#db.tables, actor.userId, this.#clock.now(), folderId === undefined ? {} : { folderId });
+    const target = await findUploadTarget(
+      this.#db.tables,
+      actor.userId,
+      this.#clock.now(),
+      folderId === undefined ? {} : { folderId },
+    );
     if (!target) throw new Problem('unauthenticated');
     if (folderId !== undefined)
       requireLevel(target.folder && levelOn('folder', actor, target.folder, await actor.permissionSet()), 'write');
@@ -185,15 +193,24 @@ export class Uploads {
     );
   }
 
-  /** Whether a file may be made of `part`, as far as it can be said before its content is here. Throws what `createReserved` does for it. */
+  /**
+   * Whether a file may be made of `part`, as far as it can be said before its content is here. Throws what `createReserved` does
+   * for it.
+   */
   async requireTarget(actor: Actor, part: Omit<FilePart, 'stream' | 'signal'>): Promise<void> {
     await this.#target(actor, part);
   }
 
   /**
-   * As `create`, of content whose bytes are reserved as `reservation`. `also` is of the transaction that makes the file. Gives the file's id.
+   * As `create`, of content whose bytes are reserved as `reservation`. `also` is of the transaction that makes the file. Gives
+   * the file's id.
    */
-  async createReserved(actor: Actor, part: FilePart, reservation: string, also: (tx: Tx, file: string) => Promise<void>): Promise<string> {
+  async createReserved(
+    actor: Actor,
+    part: FilePart,
+    reservation: string,
+    also: (tx: Tx, file: string) => Promise<void>,
+  ): Promise<string> {
     const key = await this.#blobs.newKey();
     return this.#blobs.discardUnlessCommitted(async (into) => {
       const destination = { key, into, reservation: alreadyReserved(reservation), isReserved: true, signal: part.signal };
@@ -249,7 +266,12 @@ export class Uploads {
     return now;
   }
 
-  #read<T>(request: RequestInfo, { signal }: UploadDestination, fields: readonly string[], receive: (part: FilePart) => Promise<T>) {
+  #read<T>(
+    request: RequestInfo,
+    { signal }: UploadDestination,
+    fields: readonly string[],
+    receive: (part: FilePart) => Promise<T>,
+  ) {
     const { stream, headers } = request;
     return readForm(
       { stream, signal, contentType: headers['content-type'] },
@@ -265,7 +287,10 @@ export class Uploads {
     return { name, target, ...(await this.#store(actor, destination, part, claimed, quota)) };
   }
 
-  async #target(actor: Actor, part: Omit<FilePart, 'stream' | 'signal'>): Promise<{ name: string; claimed: string; target: UploadTarget }> {
+  async #target(
+    actor: Actor,
+    part: Omit<FilePart, 'stream' | 'signal'>,
+  ): Promise<{ name: string; claimed: string; target: UploadTarget }> {
     const name = uploadName(part);
     const claimed = uploadType(part, name);
     const fields = uploadFields(part.fields);

@@ -2,12 +2,23 @@ import { Problem } from '../../api/problem.ts';
 import { type FileCreatedEvent, fileCreatedRows } from '../../events/events.ts';
 import type { Executor, Tx } from '../../store/postgres/database.ts';
 import type { Resource } from '../access/inherited-access.policy.ts';
-import { ancestorsOf, type FileRecord, OWN_COLUMNS, OWN_NAMES, type OwnRecord, ownRecordOf, type OwnRow } from '../files/files.sql.ts';
+import {
+  ancestorsOf,
+  type FileRecord,
+  OWN_COLUMNS,
+  OWN_NAMES,
+  type OwnRecord,
+  ownRecordOf,
+  type OwnRow,
+} from '../files/files.sql.ts';
 import { ENTRY_BYTES } from '../metadata/metadata-bytes.ts';
 import { extensionOf } from '../names/names.policy.ts';
 import type { RemainingQuota, StoredBlob } from './blobs.ts';
 
-/** What is looked up before the bytes flow: how much of it whoever will own the content may still have, and the named folder, if it is live. */
+/**
+ * What is looked up before the bytes flow: how much of it whoever will own the content may still have, and the named folder, if
+ * it is live.
+ */
 export interface UploadTarget extends RemainingQuota {
   readonly ownerName: string;
   readonly folder: UploadFolder | null;
@@ -34,7 +45,8 @@ const UPLOAD_TARGET = `
 
 /**
  * One statement. Null: the user has been deleted. Throws LimitReached where they or the tenant may have no more files.
- * `replacing`: if the folder has a file of that name, the upload replaces it, so that the quota is its owner's. (In a root the owner is the user.)
+ * `replacing`: if the folder has a file of that name, the upload replaces it, so that the quota is its owner's. (In a root the
+ * owner is the user.)
  */
 export async function findUploadTarget(
   sql: Executor,
@@ -52,8 +64,8 @@ export async function findUploadTarget(
 }
 
 /**
- * Counts bytes to their owner, instead of what was reserved for them; decided under the lock of the owner's row, however many uploads race.
- * What other uploads have reserved is theirs. Throws `quota_exceeded`.
+ * Counts bytes to their owner, instead of what was reserved for them; decided under the lock of the owner's row, however many
+ * uploads race. What other uploads have reserved is theirs. Throws `quota_exceeded`.
  */
 export async function countBytes(
   tx: Tx,
@@ -62,7 +74,11 @@ export async function countBytes(
   { now, reservation }: { now: Date; reservation?: string | undefined },
 ): Promise<void> {
   const values = [reservation ?? null, ownerId, bytes, now];
-  const [row] = await tx.prepared<{ counted: boolean }>('content-count', 'SELECT carrel.count_storage($1, $2, $3, $4) AS counted', values);
+  const [row] = await tx.prepared<{ counted: boolean }>(
+    'content-count',
+    'SELECT carrel.count_storage($1, $2, $3, $4) AS counted',
+    values,
+  );
   if (!row?.counted) throw new Problem('quota_exceeded');
 }
 
@@ -86,8 +102,8 @@ export interface NewFile extends Omit<NewContent, 'folderId'> {
 }
 
 /**
- * The function carrel.store_files_with_crc (shard migration 0150) and the events of the files that it made. Where it is called, its own statements have seen what was
- * committed meanwhile; here nothing else is read but the webhooks.
+ * The function carrel.store_files_with_crc (shard migration 0150) and the events of the files that it made. Where it is called,
+ * its own statements have seen what was committed meanwhile; here nothing else is read but the webhooks.
  */
 const STORE = `
   WITH stored AS MATERIALIZED (
@@ -102,8 +118,9 @@ const STORE = `
   SELECT ${OWN_COLUMNS}, (SELECT count(*) FROM delivery) AS deliveries FROM stored f`;
 
 /**
- * Files with their versions 1, quota and events, in one statement that is a transaction of its own. Gives those that were made, by uuid: one is left out
- * where its name is taken, its quota is used up, its folder has changed, or a row that it needs is locked.
+ * Files with their versions 1, quota and events, in one statement that is a transaction of its own. Gives those that were made,
+ * by uuid: one is left out where its name is taken, its quota is used up, its folder has changed, or a row that it needs is
+ * locked.
  */
 export async function storeFiles(
   sql: Executor,
@@ -218,8 +235,8 @@ const COPY_FIELDS = `
   FROM (SELECT coalesce(sum(bytes), 0)::bigint AS bytes FROM entry) e`;
 
 /**
- * Gives a new copy of a person the metadata of its file, the tags that the person has on that, and what is known of the content, the object `key`.
- * One statement. Throws `quota_exceeded`.
+ * Gives a new copy of a person the metadata of its file, the tags that the person has on that, and what is known of the content,
+ * the object `key`. One statement. Throws `quota_exceeded`.
  */
 export async function copyFields(
   tx: Tx,

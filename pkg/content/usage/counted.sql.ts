@@ -5,7 +5,10 @@ export const BYTES_OF = (user: string): string => `(
   (SELECT coalesce(sum(v.size), 0) FROM files f JOIN file_versions v ON v.file_id = f.id WHERE f.owner_id = ${user})
   + (SELECT coalesce(sum(${ENTRY_BYTES}), 0) FROM files f JOIN file_metadata m ON m.file_id = f.id WHERE f.owner_id = ${user}))::bigint`;
 
-/** What users.entries of a user counts of what passes on with their files and folders: those, the trash included, and versions after the first. */
+/**
+ * What users.entries of a user counts of what passes on with their files and folders: those, the trash included, and versions
+ * after the first.
+ */
 export const ENTRIES_OF_FILES = (user: string): string => `(
   (SELECT count(*) FROM files f WHERE f.owner_id = ${user})
   + (SELECT count(*) FROM folders d WHERE d.owner_id = ${user})

@@ -46,6 +46,12 @@ const DELETE = `
   )
   ${purgeRows('SELECT blob_name FROM unnamed')}`;
 
-/** Deletes versions of locked files, frees the quota of their owners, and requests that objects which no version has are deleted. One statement. */
-export const deleteExpiredVersions = (tx: Sql, { keep, replacedBefore }: VersionLimits, files: readonly number[]): Promise<unknown> =>
-  tx.query(DELETE, [keep, replacedBefore, files]);
+/**
+ * Deletes versions of locked files, frees the quota of their owners, and requests that objects which no version has are deleted.
+ * One statement.
+ */
+export const deleteExpiredVersions = (
+  tx: Sql,
+  { keep, replacedBefore }: VersionLimits,
+  files: readonly number[],
+): Promise<unknown> => tx.query(DELETE, [keep, replacedBefore, files]);

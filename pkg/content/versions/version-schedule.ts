@@ -8,8 +8,8 @@ import { EXPIRE_VERSIONS } from './versions.jobs.ts';
 const DAY_MS = 24 * 60 * 60 * 1000;
 
 /**
- * Sees to it that old versions are deleted (`spec.versions`): those beyond the number to keep at the end of the day on which they came to be so many,
- * those that are too old at the end of the day on which they were replaced, and as many days later.
+ * Sees to it that old versions are deleted (`spec.versions`): those beyond the number to keep at the end of the day on which they
+ * came to be so many, those that are too old at the end of the day on which they were replaced, and as many days later.
  */
 export class VersionSchedule {
   readonly #jobs: DailyJobs;

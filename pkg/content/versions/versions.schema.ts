@@ -14,10 +14,10 @@ export const VersionView = z
     file_id: Uuid,
     version_number: z.int().min(1).meta({ example: 1 }),
     size: Bytes,
-    checksum: z
-      .string()
-      .length(64)
-      .meta({ description: 'SHA-256 of the content, hex', example: '9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08' }),
+    checksum: z.string().length(64).meta({
+      description: 'SHA-256 of the content, hex',
+      example: '9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08',
+    }),
     comment: z.string().nullable().meta({ example: 'After review' }),
     created_by: z.object({ id: Uuid, name: z.string().meta({ example: 'Ada Okafor' }) }),
     created_at: Timestamp,

@@ -28,10 +28,10 @@ import { presentVersion } from './versions.view.ts';
  * Versions of files. Uploads make them (`Uploads`); here they are shown, downloaded, restored and deleted.
  *
  * Invariants:
- * - Numbers of a file grow by one with each version, however many writers race, and none is used again: the file's row is locked, and the current
- *   version, which has the highest number, is never deleted.
- * - A restored version is a new one with the object of the old one: no bytes are copied. The object stays until the last version that has it is gone.
- *   Only versions of one file share an object.
+ * - Numbers of a file grow by one with each version, however many writers race, and none is used again: the file's row is locked,
+ *   and the current version, which has the highest number, is never deleted.
+ * - A restored version is a new one with the object of the old one: no bytes are copied. The object stays until the last version
+ *   that has it is gone. Only versions of one file share an object.
  * - Each version counts its size to the file's owner; a deleted one is free at once.
  */
 export class Versions {
@@ -86,7 +86,10 @@ export class Versions {
     return presentVersion(file, version);
   }
 
-  /** Its content, as `Downloads.open` gives a file's. Statements as of `get`. Throws `not_found`, `range_not_satisfiable`, `too_many_transfers`. */
+  /**
+   * Its content, as `Downloads.open` gives a file's. Statements as of `get`. Throws `not_found`, `range_not_satisfiable`,
+   * `too_many_transfers`.
+   */
   async open(
     actor: Actor,
     fileId: Uuid,
@@ -127,8 +130,8 @@ export class Versions {
   }
 
   /**
-   * Deletes an old version for ever. Three statements. Throws `not_found`, `forbidden` below admin, since nobody can bring it back, and `conflict` for
-   * the current one.
+   * Deletes an old version for ever. Three statements. Throws `not_found`, `forbidden` below admin, since nobody can bring it
+   * back, and `conflict` for the current one.
    */
   async remove(actor: Actor, fileId: Uuid, number: number, ifMatch: RequestInfo['ifMatch']): Promise<void> {
     await this.#transactions.run(actor, async (tx, granted) => {

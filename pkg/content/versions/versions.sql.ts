@@ -49,14 +49,18 @@ const DELETE = `
   FROM deleted d`;
 
 /**
- * Deletes a version of a file that is locked and frees its owner's quota; null where there is none. `shared`: another version of the file has the same
- * object, which must stay. One statement.
+ * Deletes a version of a file that is locked and frees its owner's quota; null where there is none. `shared`: another version of
+ * the file has the same object, which must stay. One statement.
  */
 export async function deleteVersion(
   tx: Tx,
   file: { readonly id: number; readonly ownerId: number },
   number: number,
 ): Promise<{ blobName: string; shared: boolean } | null> {
-  const [row] = await tx.prepared<{ blobName: string; shared: boolean }>('content-delete-version', DELETE, [file.id, number, file.ownerId]);
+  const [row] = await tx.prepared<{ blobName: string; shared: boolean }>('content-delete-version', DELETE, [
+    file.id,
+    number,
+    file.ownerId,
+  ]);
   return row ?? null;
 }

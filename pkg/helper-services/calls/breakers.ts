@@ -22,7 +22,8 @@ const BREAKERS_MAX = 2_000;
 /** By these a helper shows that it is there. */
 const ANSWERED: readonly ProblemCode[] = ['helper_rejected', 'validation_failed', 'pdf_signed', 'pdf_encrypted'];
 const UNAVAILABLE: readonly ProblemCode[] = ['helper_unavailable'];
-const isCode = (error: unknown, codes: readonly ProblemCode[]): error is Problem => error instanceof Problem && codes.includes(error.code);
+const isCode = (error: unknown, codes: readonly ProblemCode[]): error is Problem =>
+  error instanceof Problem && codes.includes(error.code);
 
 /** A trial failed by something of ours, such as a client that left: it does not tell whether the helper is back. */
 class Undecided extends Error {
@@ -41,8 +42,9 @@ interface Breaker {
 }
 
 /**
- * A circuit breaker for each tenant and helper, of this process. Only what may pass by itself (`helper_unavailable`) opens one: a helper that answers, be it
- * with a refusal, is there. One tenant's helper says nothing of another's, also at the same address: the other may have another token, or another network.
+ * A circuit breaker for each tenant and helper, of this process. Only what may pass by itself (`helper_unavailable`) opens one: a
+ * helper that answers, be it with a refusal, is there. One tenant's helper says nothing of another's, also at the same address:
+ * the other may have another token, or another network.
  */
 export class Breakers {
   readonly #clock: Clock;

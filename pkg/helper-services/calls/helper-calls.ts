@@ -36,8 +36,9 @@ export interface Conversion {
 }
 
 /**
- * Requests to the helper services of tenants, each behind the breaker of its tenant and helper. They throw `helper_unavailable`, which another attempt may
- * not meet, `helper_rejected`, which it would, and `validation_failed` in a translator's own words; an abort is EgressError `aborted`.
+ * Requests to the helper services of tenants, each behind the breaker of its tenant and helper. They throw `helper_unavailable`,
+ * which another attempt may not meet, `helper_rejected`, which it would, and `validation_failed` in a translator's own words; an
+ * abort is EgressError `aborted`.
  */
 export class HelperCalls {
   readonly #client: GuardedClient;
@@ -88,8 +89,8 @@ export class HelperCalls {
   }
 
   /**
-   * Has a PDF made of another: both stream. `receive` takes the reply's PDF, which fails where it turns out to be none; what `receive` throws of its own is
-   * thrown on, and says nothing against the helper.
+   * Has a PDF made of another: both stream. `receive` takes the reply's PDF, which fails where it turns out to be none; what
+   * `receive` throws of its own is thrown on, and says nothing against the helper.
    */
   convert<T>(tenant: string, helper: Helper, conversion: Conversion, receive: (pdf: Readable) => Promise<T>): Promise<T> {
     return this.#call(tenant, helper, async () => {
@@ -114,7 +115,11 @@ export class HelperCalls {
     });
   }
 
-  async #receive<T>(helper: Helper, { status, headers, body }: StreamedReply, receive: (pdf: Readable) => Promise<T>): Promise<T> {
+  async #receive<T>(
+    helper: Helper,
+    { status, headers, body }: StreamedReply,
+    receive: (pdf: Readable) => Promise<T>,
+  ): Promise<T> {
     if (status !== 200) {
       const text = await beginningOf(body, REFUSAL_BYTES_MAX);
       throw problemOfStatus(helper.kind, { status, retryAfter: headers['retry-after'], text }, helper.token);
@@ -138,7 +143,8 @@ export class HelperCalls {
 
   async #call<T>(tenant: string, { kind }: Helper, call: () => Promise<T>): Promise<T> {
     const started = this.#clock.monotonic();
-    const end = (outcome: string): void => this.#seconds.observe({ helper: kind, outcome }, (this.#clock.monotonic() - started) / 1000);
+    const end = (outcome: string): void =>
+      this.#seconds.observe({ helper: kind, outcome }, (this.#clock.monotonic() - started) / 1000);
     let isAsked = false;
     try {
       const result = await this.breakers.run(tenant, kind, async () => {
@@ -167,9 +173,13 @@ const outcomeOf = (error: unknown): string => (error instanceof Problem ? (OUTCO
 export const addressOf = ({ url }: Helper, path: string): string => url.replace(/\/+$/, '') + path;
 
 /** A helper of several tenants gives them turns by the number of each. */
-const identity = (tenant: string, helper: Helper): Record<string, string> => ({ ...authorization(helper), 'x-carrel-tenant': tenant });
+const identity = (tenant: string, helper: Helper): Record<string, string> => ({
+  ...authorization(helper),
+  'x-carrel-tenant': tenant,
+});
 
-export const authorization = ({ token }: Helper): Record<string, string> => (token === null ? {} : { authorization: `Bearer ${token}` });
+export const authorization = ({ token }: Helper): Record<string, string> =>
+  token === null ? {} : { authorization: `Bearer ${token}` };
 
 /** Text; what follows is not read. */
 async function beginningOf(body: Readable, most: number): Promise<string> {

@@ -44,7 +44,10 @@ export class HelperLooks {
     return look;
   }
 
-  /** A language tag as the helper spells it (RFC 4647, lookup); where it knows none such, or does not say, the tag itself: then its refusal is the answer. */
+  /**
+   * A language tag as the helper spells it (RFC 4647, lookup); where it knows none such, or does not say, the tag itself: then
+   * its refusal is the answer.
+   */
   async spelling(tenant: string, helper: Helper, of: keyof HelperLanguages, tag: string): Promise<string> {
     const { languages } = await this.at(tenant, helper);
     return (languages && lookUpTag(tag, languages[of])) ?? tag;

@@ -17,7 +17,14 @@ const RETRY_SECONDS = 10;
 const RETRY_SECONDS_MAX = 300;
 
 /** What a later attempt may not meet again. */
-const PASSING = new Set<EgressErrorCode>(['dns_failed', 'connect_failed', 'connect_timeout', 'tls_failed', 'connection_lost', 'timeout']);
+const PASSING = new Set<EgressErrorCode>([
+  'dns_failed',
+  'connect_failed',
+  'connect_timeout',
+  'tls_failed',
+  'connection_lost',
+  'timeout',
+]);
 
 /** A helper that is unavailable, or that may do the same later. */
 export const unavailable = (kind: HelperKind, what: string, retryAfter = RETRY_SECONDS, cause?: unknown): Problem =>
@@ -30,7 +37,9 @@ export const rejected = (kind: HelperKind, what: string, cause?: unknown): Probl
 /** `what` may end with the helper's own words. */
 const sentence = (kind: HelperKind, what: string): string => `The ${NAMES[kind]} ${what.replace(/[.\s]+$/, '')}.`;
 
-/** The Problem of a request that got no whole answer. Whatever else was thrown is given back as it is, and so is an abort of ours. */
+/**
+ * The Problem of a request that got no whole answer. Whatever else was thrown is given back as it is, and so is an abort of ours.
+ */
 export function problemOfError(kind: HelperKind, error: unknown): unknown {
   if (!(error instanceof EgressError) || error.code === 'aborted') return error;
   if (PASSING.has(error.code)) return unavailable(kind, `did not answer: ${error.message}`, RETRY_SECONDS, error);
@@ -38,8 +47,8 @@ export function problemOfError(kind: HelperKind, error: unknown): unknown {
 }
 
 /**
- * The Problem that a status other than 200 means. `text`: the beginning of its body. A 400 of a translator is about the languages or the text, and says so in
- * the helper's own words.
+ * The Problem that a status other than 200 means. `text`: the beginning of its body. A 400 of a translator is about the languages
+ * or the text, and says so in the helper's own words.
  */
 export function problemOfStatus(
   kind: HelperKind,
@@ -49,7 +58,8 @@ export function problemOfStatus(
   const words = wordsOf(text, token === null ? [] : [token]);
   const said = words === '' ? '' : `: ${words}`;
   if (status >= 500) return unavailable(kind, `answered ${status}${said}`, secondsOf(retryAfter));
-  if (status === 400 && kind !== 'pdf_optimize') return invalid('target_language', words === '' ? 'the translator refuses it' : words);
+  if (status === 400 && kind !== 'pdf_optimize')
+    return invalid('target_language', words === '' ? 'the translator refuses it' : words);
   const code = status === 422 && kind !== 'translate' ? Mark.safeParse(jsonOf(text)).data?.error : undefined;
   if (code) return new Problem(code);
   if (status === 401 || status === 403) return rejected(kind, `refuses our token (${status})${said}`);
@@ -108,7 +118,11 @@ const Reply = z.union([
     .transform(({ translated_text: text, source_language: source, provider }) => ({ text, source, provider })),
   z
     .object({ translatedText: Text, detectedLanguage: Optional, provider: Optional })
-    .transform(({ translatedText: text, detectedLanguage, provider }) => ({ text, source: languageIn(detectedLanguage), provider })),
+    .transform(({ translatedText: text, detectedLanguage, provider }) => ({
+      text,
+      source: languageIn(detectedLanguage),
+      provider,
+    })),
 ]);
 
 const languageIn = (detected: unknown): unknown =>

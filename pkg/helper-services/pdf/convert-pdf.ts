@@ -77,10 +77,13 @@ export async function convert<Arguments extends PdfArguments>(
   if (!begun) return;
   const seal = await services.seals.of(context.slug);
   const helper = requireHelper(await helpersOf(context.db, seal), planned.kind);
-  const spelling = (of: keyof HelperLanguages, tag: string): Promise<string> => helpers.looks.spelling(seal.tenantId, helper, of, tag);
+  const spelling = (of: keyof HelperLanguages, tag: string): Promise<string> =>
+    helpers.looks.spelling(seal.tenantId, helper, of, tag);
   const fields = await planned.fields(begun.given, spelling);
   const ask = { calls: helpers.calls, tenant: seal.tenantId, helper, fields, path: planned.path };
-  await untilOver(services, context, begun.task, (signal) => storeResult(services, steps, { objects, begun, planned, ask, signal }));
+  await untilOver(services, context, begun.task, (signal) =>
+    storeResult(services, steps, { objects, begun, planned, ask, signal }),
+  );
 }
 
 /** Null: the task has nothing to do. */
@@ -167,14 +170,19 @@ async function received<Arguments extends PdfArguments>(
   return blob;
 }
 
-const isSmaller = (before: number, after: number): boolean => after <= before * (1 - SAVED_MIN) && before - after >= SAVED_MIN_BYTES;
+const isSmaller = (before: number, after: number): boolean =>
+  after <= before * (1 - SAVED_MIN) && before - after >= SAVED_MIN_BYTES;
 
 async function endUnkept<Arguments>(tx: Tx, task: HeldTask<Arguments>, file: FileRecord, sizeAfter: number): Promise<void> {
   const sizes = { size_before: file.size, size_after: sizeAfter };
   await end(tx, task, { file_id: file.uuid, version_number: file.version, ...sizes, kept: false });
 }
 
-async function end<Arguments>(tx: Tx, task: HeldTask<Arguments>, result: Record<string, string | number | boolean>): Promise<void> {
+async function end<Arguments>(
+  tx: Tx,
+  task: HeldTask<Arguments>,
+  result: Record<string, string | number | boolean>,
+): Promise<void> {
   const [item] = await task.next({ files: 1, folders: 1 });
   await setResult(tx, task.id, result);
   if (item) await task.end([{ id: item.id, code: null }]);
@@ -225,7 +233,9 @@ function unchanged(file: FileRecord, before: FileRecord): FileRecord {
   throw new Problem('conflict', 'The file got another version meanwhile; ask for it again.');
 }
 
-/** Beside the file where its requester may write there, else in their root; with its metadata and their own tags, as every copy. */
+/**
+ * Beside the file where its requester may write there, else in their root; with its metadata and their own tags, as every copy.
+ */
 async function copyOf(
   commits: UploadCommits,
   tx: Tx,
@@ -244,7 +254,10 @@ async function copyOf(
   return copy;
 }
 
-/** Runs `work` with a signal that is aborted when the task has ended meanwhile, or the job is another worker's: then it throws the reason. */
+/**
+ * Runs `work` with a signal that is aborted when the task has ended meanwhile, or the job is another worker's: then it throws the
+ * reason.
+ */
 async function untilOver<T>(
   { clock }: WorkerServices,
   { db, signal }: JobContext,

@@ -58,7 +58,8 @@ export class PdfRequests {
   }
 
   /**
-   * Needs read, and write where it becomes a version. Seven statements and two reads of the store. Throws `helper_not_configured`, `not_found`, `forbidden`,
+   * Needs read, and write where it becomes a version. Seven statements and two reads of the store. Throws
+   * `helper_not_configured`, `not_found`, `forbidden`,
    * `unsupported_media_type`, `pdf_signed`, `pdf_encrypted`, `conflict` for too many jobs.
    */
   async optimize(actor: Actor, id: Uuid, { quality, as, force }: OptimizationRequest): Promise<TaskView> {
@@ -87,7 +88,8 @@ export class PdfRequests {
 
   async #requirePdf(file: Pick<FileRecord, 'blobName' | 'size'>, force: boolean): Promise<void> {
     const last = file.size - 1;
-    const head = file.size === 0 ? Buffer.alloc(0) : await this.#read(file.blobName, { start: 0, end: Math.min(HEAD_BYTES - 1, last) });
+    const head =
+      file.size === 0 ? Buffer.alloc(0) : await this.#read(file.blobName, { start: 0, end: Math.min(HEAD_BYTES - 1, last) });
     if (!isPdf(head)) throw new Problem('unsupported_media_type', 'The file is no PDF, whatever its name says.');
     const scan = new PdfScan();
     scan.add(await this.#read(file.blobName, { start: Math.max(0, file.size - TAIL_BYTES), end: last }));

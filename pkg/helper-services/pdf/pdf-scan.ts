@@ -13,14 +13,17 @@ export interface PdfMarks {
 
 /** Longer than what is looked for, blanks between its tokens included. */
 const OVERLAP_BYTES = 128;
-/** The range that a signature covers: of a signature dictionary alone, whose place in the file is not compressed, since the signer fills it in. */
+/**
+ * The range that a signature covers: of a signature dictionary alone, whose place in the file is not compressed, since the signer
+ * fills it in.
+ */
 const SIGNATURE = /\/ByteRange\s*\[/;
 /** Of a trailer, or of a cross-reference stream, neither of which can be compressed or encrypted. */
 const ENCRYPTION = /\/Encrypt\s*(\d+\s+\d+\s+R\b|<<)/;
 
 /**
- * Looks for the marks of signed and encrypted PDFs in bytes as they come. It needs no structure, so a PDF with a broken cross-reference table is seen
- * through too; a PDF that has another one within it uncompressed shows the marks of both.
+ * Looks for the marks of signed and encrypted PDFs in bytes as they come. It needs no structure, so a PDF with a broken
+ * cross-reference table is seen through too; a PDF that has another one within it uncompressed shows the marks of both.
  */
 export class PdfScan {
   #rest = '';

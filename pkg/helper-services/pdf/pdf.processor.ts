@@ -20,9 +20,10 @@ export interface PdfLimits extends Partial<HelperLimits> {
  * Has helper services make PDFs of PDFs. Both ways stream: object store → helper → object store.
  *
  * Invariants:
- * - The version or copy, its bytes in the quota, its event, the result and the end of the job are one transaction. What was stored for it is deleted where
- *   that does not come about, after a crash by the sweep.
- * - The requester's roles and grants are read before the PDF is sent and in that transaction. Nobody gets by a job what they could not do by themselves.
+ * - The version or copy, its bytes in the quota, its event, the result and the end of the job are one transaction. What was
+ *   stored for it is deleted where that does not come about, after a crash by the sweep.
+ * - The requester's roles and grants are read before the PDF is sent and in that transaction. Nobody gets by a job what they
+ *   could not do by themselves.
  * - A version is made of the version before it: one that came meanwhile is never covered (`conflict`).
  * - A job that is canceled sends nothing more within a second.
  */

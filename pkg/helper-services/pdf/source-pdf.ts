@@ -55,7 +55,9 @@ export class SourcePdf implements SentFile {
       const { body } = await this.#objects.get(this.#key, { signal: this.#signal });
       return body as AsyncIterable<Buffer>;
     } catch (error) {
-      throw error instanceof ObjectMissing ? new Problem('not_found', 'The file is not there any more.', { cause: error }) : error;
+      throw error instanceof ObjectMissing
+        ? new Problem('not_found', 'The file is not there any more.', { cause: error })
+        : error;
     }
   }
 }

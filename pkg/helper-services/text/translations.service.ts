@@ -40,7 +40,10 @@ export class Translations {
     this.#looks = deps.looks;
   }
 
-  /** One statement, and one round trip to Redis, two where it is not cached. Throws `helper_not_configured`, `helper_unavailable`, `helper_rejected`, `validation_failed`. */
+  /**
+   * One statement, and one round trip to Redis, two where it is not cached. Throws `helper_not_configured`, `helper_unavailable`,
+   * `helper_rejected`, `validation_failed`.
+   */
   async translate(request: TranslationRequest, signal: AbortSignal): Promise<TranslationView> {
     const helper = requireHelper(await helpersOf(this.#db, this.#seal), 'translate');
     const cached = await this.#cache.lookup({ key: `translation:${digest(helper, request)}`, tags: [TAG] });

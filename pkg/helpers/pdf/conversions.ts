@@ -35,7 +35,10 @@ const ABANDONED_MS = 3_600_000;
 const SEND_MS = 600_000;
 /** Of a request's time, for what comes after the conversion. */
 const MARGIN_MS = 2_000;
-/** Of a request's time: a conversion that begins later says nothing of its PDF when it does not end in time, and with less left it does not begin. */
+/**
+ * Of a request's time: a conversion that begins later says nothing of its PDF when it does not end in time, and with less left it
+ * does not begin.
+ */
 const LATE_SHARE = 0.2;
 const RETRY_SECONDS = 10;
 
@@ -62,7 +65,12 @@ export class PdfConversions {
 
   /** Receives the form, converts its file, and sends what `convert` gives: the path of a PDF. */
   async answer(
-    { request, response, signal, whose }: { request: IncomingMessage; response: ServerResponse; signal: AbortSignal; whose: string },
+    {
+      request,
+      response,
+      signal,
+      whose,
+    }: { request: IncomingMessage; response: ServerResponse; signal: AbortSignal; whose: string },
     fields: FormRules['fields'],
     convert: (job: Job) => Promise<string>,
   ): Promise<{ received: number; sent: number }> {
@@ -87,8 +95,8 @@ export class PdfConversions {
   }
 
   /**
-   * Runs a script of ours (`conversion-process.ts`) from `input` to `output` within the limits. Throws its Refusal, `pdf_too_complex`, `busy` where the time
-   * went to others, or `pdf_damaged` where it failed for a reason that it does not know.
+   * Runs a script of ours (`conversion-process.ts`) from `input` to `output` within the limits. Throws its Refusal,
+   * `pdf_too_complex`, `busy` where the time went to others, or `pdf_damaged` where it failed for a reason that it does not know.
    */
   async run(
     script: URL,
@@ -97,7 +105,12 @@ export class PdfConversions {
   ): Promise<unknown> {
     const limits = { ms: Math.max(1_000, until - Date.now()), memoryBytes: this.limits.memoryBytes, outputBytes: 64 << 20 };
     try {
-      const last = await runScript(script, [input, output, JSON.stringify(options)], { folder, limits, signal, ...(answer && { answer }) });
+      const last = await runScript(script, [input, output, JSON.stringify(options)], {
+        folder,
+        limits,
+        signal,
+        ...(answer && { answer }),
+      });
       const reply = Reply.parse(JSON.parse(last));
       if ('result' in reply) return reply.result;
       if ('refused' in reply && isCode(reply.refused.code)) throw new Refusal(reply.refused.code, reply.refused.message);

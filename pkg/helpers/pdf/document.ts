@@ -47,7 +47,8 @@ export function checked(context: PDFContext, { maxPages, allowSigned }: Demands)
   return { context, catalog, pages };
 }
 
-export const damaged = (what: string): Refusal => new Refusal('pdf_damaged', `The PDF is damaged: ${what}. Print or export it anew.`);
+export const damaged = (what: string): Refusal =>
+  new Refusal('pdf_damaged', `The PDF is damaged: ${what}. Print or export it anew.`);
 
 async function parse(bytes: Uint8Array): Promise<PDFContext> {
   try {
@@ -86,7 +87,9 @@ function pagesOf(context: PDFContext, catalog: PDFDict, maxPages: number): Page[
   return pages;
 }
 
-/** A signature is a dictionary with the range of bytes that it covers (ISO 32000-2 §12.8.1); a field that waits for one has none. */
+/**
+ * A signature is a dictionary with the range of bytes that it covers (ISO 32000-2 §12.8.1); a field that waits for one has none.
+ */
 const isSigned = (context: PDFContext): boolean =>
   context.enumerateIndirectObjects().some(([, object]) => object instanceof PDFDict && isSignature(object));
 

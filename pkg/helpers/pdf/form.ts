@@ -31,7 +31,8 @@ export async function receivePdf(
   const fail = (refusal: Refusal): void => ended.abort(refusal);
   let writing: Promise<void> | undefined;
   parser.on('field', (field: string | undefined, value, info) => {
-    if (field === undefined || !names.includes(field)) return fail(invalid(`"${String(field).slice(0, 64)}" is no field of this form.`));
+    if (field === undefined || !names.includes(field))
+      return fail(invalid(`"${String(field).slice(0, 64)}" is no field of this form.`));
     if (fields.has(field) || info.valueTruncated) return fail(invalid(`${field} is given twice, or is too long.`));
     fields.set(field, value);
   });
@@ -60,7 +61,8 @@ export async function receivePdf(
 }
 
 const invalid = (message: string): Refusal => new Refusal('validation_failed', message);
-const isDiskError = (error: unknown): boolean => /^E(NOSPC|DQUOT|ACCES|ROFS|IO)$/.test(String((error as NodeJS.ErrnoException).code));
+const isDiskError = (error: unknown): boolean =>
+  /^E(NOSPC|DQUOT|ACCES|ROFS|IO)$/.test(String((error as NodeJS.ErrnoException).code));
 const malformed = (error: unknown): unknown =>
   isDiskError(error) ? error : invalid('The body is not well-formed multipart/form-data, or ended too early.');
 

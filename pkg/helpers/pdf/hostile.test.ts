@@ -13,9 +13,9 @@ const LEEWAY_MS = 15_000;
 const PATHS = ['/optimize', '/translate'] as const;
 const isOfTexts = (what: string): boolean => /font|content|letters|state|form that|encrypted for/.test(what);
 const CASES = HOSTILE_PDFS.flatMap(([what, make, refusal = null]) =>
-  PATHS.filter((path) => process.env['CARREL_TEST_HOSTILE_PDFS'] !== undefined || isOfTexts(what) === (path === '/translate')).map(
-    (path) => [path, what, refusal, make] as const,
-  ),
+  PATHS.filter(
+    (path) => process.env['CARREL_TEST_HOSTILE_PDFS'] !== undefined || isOfTexts(what) === (path === '/translate'),
+  ).map((path) => [path, what, refusal, make] as const),
 );
 
 interface Outcome extends Converted {
@@ -48,9 +48,16 @@ test.each(CASES)('%s of a PDF that %s gives a PDF or says in words why not, with
   expect(outcome?.ms).toBeLessThan(TIMEOUT_S * 1_000 + LEEWAY_MS);
   if (refusal !== null) expect(outcome).toMatchObject({ status: 422, error: refusal });
   else if (outcome?.status === 200) expect(outcome.bytes.subarray(0, 5).toString()).toBe('%PDF-');
-  else expect(outcome).toMatchObject({ status: 422, error: expect.stringMatching(/^pdf_/), message: expect.stringMatching(/\w+ \w+/) });
+  else
+    expect(outcome).toMatchObject({
+      status: 422,
+      error: expect.stringMatching(/^pdf_/),
+      message: expect.stringMatching(/\w+ \w+/),
+    });
 });
 
 test('after all of them an honest PDF is translated', async () => {
-  expect(await helpers.convert('/translate', await (await textPdf()).save(), FIELDS['/translate'])).toMatchObject({ status: 200 });
+  expect(await helpers.convert('/translate', await (await textPdf()).save(), FIELDS['/translate'])).toMatchObject({
+    status: 200,
+  });
 });

@@ -56,7 +56,8 @@ export function inflated(bytes: Uint8Array, most: number): Uint8Array | undefine
   }
 }
 
-const bomb = (most: number): Refusal => new Refusal('pdf_too_complex', `A stream of the PDF decodes to more than ${most >> 20} MiB.`);
+const bomb = (most: number): Refusal =>
+  new Refusal('pdf_too_complex', `A stream of the PDF decodes to more than ${most >> 20} MiB.`);
 
 export const deflated = (bytes: Uint8Array): Uint8Array => deflateSync(bytes, { level: 9, memLevel: 9 });
 

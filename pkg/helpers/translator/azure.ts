@@ -12,7 +12,10 @@ const Known = z.object({ translation: z.record(z.string(), z.unknown()) });
 
 /** Azure Translator, v3.0: at most 1,000 texts and 50,000 characters. A key of one region needs the region's name. */
 export function azure({ key, region, url }: { key: string; region: string | undefined; url: string }): Provider {
-  const headers = { 'ocp-apim-subscription-key': key, ...(region === undefined ? {} : { 'ocp-apim-subscription-region': region }) };
+  const headers = {
+    'ocp-apim-subscription-key': key,
+    ...(region === undefined ? {} : { 'ocp-apim-subscription-region': region }),
+  };
   return {
     name: 'azure',
     most: { texts: 1_000, characters: 50_000 },

@@ -3,7 +3,9 @@ import { ask } from './ask.ts';
 import type { Provider } from './provider.ts';
 
 const Translations = z.object({
-  data: z.object({ translations: z.array(z.object({ translatedText: z.string(), detectedSourceLanguage: z.string().optional() })) }),
+  data: z.object({
+    translations: z.array(z.object({ translatedText: z.string(), detectedSourceLanguage: z.string().optional() })),
+  }),
 });
 const Known = z.object({ data: z.object({ languages: z.array(z.object({ language: z.string() })) }) });
 
@@ -21,7 +23,10 @@ export function google({ key, url }: { key: string; url: string }): Provider {
     async translate(texts, source, target, signal) {
       const body = { q: texts, target, format: 'text', ...(source === null ? {} : { source }) };
       const { translations } = (await ask(`${url}/language/translate/v2`, Translations, { signal, headers, body })).data;
-      return { texts: translations.map(({ translatedText }) => translatedText), source: translations[0]?.detectedSourceLanguage ?? source };
+      return {
+        texts: translations.map(({ translatedText }) => translatedText),
+        source: translations[0]?.detectedSourceLanguage ?? source,
+      };
     },
   };
 }

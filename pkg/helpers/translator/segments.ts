@@ -1,6 +1,6 @@
 /**
- * Cuts a text into pieces of at most `most` code units, whose concatenation is the text: at line ends where possible, else between sentences,
- * else between words, else anywhere but inside a surrogate pair.
+ * Cuts a text into pieces of at most `most` code units, whose concatenation is the text: at line ends where possible, else
+ * between sentences, else between words, else anywhere but inside a surrogate pair.
  */
 export function segmentsOf(text: string, most: number): string[] {
   if (text.length <= most) return [text];

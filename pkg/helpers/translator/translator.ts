@@ -32,8 +32,8 @@ interface Route {
  *
  * Invariants:
  * - Whoever translated is named; parts of one text never come from two providers.
- * - A provider that fails costs no later request its time-out: it goes last for 30 s. One that refuses a text does not: whoever sends such texts would
- *   choose the provider of everybody else.
+ * - A provider that fails costs no later request its time-out: it goes last for 30 s. One that refuses a text does not: whoever
+ *   sends such texts would choose the provider of everybody else.
  */
 export class Translator {
   readonly #providers: readonly Provider[];
@@ -68,8 +68,8 @@ export class Translator {
   }
 
   /**
-   * `source` null: it is detected. Throws `language_unknown`, `source_language_unclear`, `validation_failed` where all refuse the text, `unavailable`, or
-   * the signal's reason.
+   * `source` null: it is detected. Throws `language_unknown`, `source_language_unclear`, `validation_failed` where all refuse the
+   * text, `unavailable`, or the signal's reason.
    */
   async translate(text: string, languages: { source: string | null; target: string }, signal: AbortSignal): Promise<Translation> {
     const { texts, ...translation } = await this.translateAll([text], languages, signal);
@@ -130,7 +130,8 @@ export class Translator {
           route.target,
           signal,
         );
-        if (translated.texts.length !== batch.length) throw new Error(`${translated.texts.length} translations of ${batch.length} texts`);
+        if (translated.texts.length !== batch.length)
+          throw new Error(`${translated.texts.length} translations of ${batch.length} texts`);
         translations.push(...translated.texts.map((part, index) => spacedAs(batch[index] ?? '', part)));
         // The whole text has the language that its beginning has.
         source ??= translated.source;

@@ -20,7 +20,8 @@ function known(text: string): string | undefined {
   if (cached !== undefined) return cached;
   const normalised = normalise(text);
   // A copy: the text may be a slice of a header of 16 KiB, which it would keep in memory.
-  if (normalised !== undefined && text.length <= ADDRESS_MAX) NORMALISED.set(Buffer.from(text, 'latin1').toString('latin1'), normalised);
+  if (normalised !== undefined && text.length <= ADDRESS_MAX)
+    NORMALISED.set(Buffer.from(text, 'latin1').toString('latin1'), normalised);
   return normalised;
 }
 
@@ -34,7 +35,10 @@ export function normalise(text: string): string | undefined {
     .join(':')}::/64`;
 }
 
-/** Of a normalised address: an address of IPv4 itself, of IPv6 the /56, since one connection often has 256 networks of 64 bits (RIPE-690 §4.2). */
+/**
+ * Of a normalised address: an address of IPv4 itself, of IPv6 the /56, since one connection often has 256 networks of 64 bits
+ * (RIPE-690 §4.2).
+ */
 export function networkOf(address: string): string {
   if (!address.endsWith('::/64')) return address;
   const [first, second, third, fourth = '0'] = address.slice(0, -'::/64'.length).split(':');

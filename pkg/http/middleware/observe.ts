@@ -26,7 +26,9 @@ const statusLabel = (status: number): string =>
 /** The client left before the reply began; nginx uses this number. */
 const CLIENT_CLOSED_REQUEST = 499;
 
-/** Gives a request its id, address and logger; measures rate, errors and duration by route; logs one line when the request ends. */
+/**
+ * Gives a request its id, address and logger; measures rate, errors and duration by route; logs one line when the request ends.
+ */
 export function observer(deps: { log: Logger; metrics: Metrics; clock: Clock; random: Random }): (ctx: Context) => void {
   const duration = new Histogram({
     name: 'http_request_duration_seconds',

@@ -3,8 +3,8 @@ import type { Context, Handler } from '../request-state.ts';
 import { NO_ROUTE } from './observe.ts';
 
 /**
- * A request as a span, named by method and route, never by its path, which may hold a token. The client's `traceparent` says what it belongs to and
- * nothing else: whether it is sampled is the server's own decision, and `tracestate` is not read.
+ * A request as a span, named by method and route, never by its path, which may hold a token. The client's `traceparent` says what
+ * it belongs to and nothing else: whether it is sampled is the server's own decision, and `tracestate` is not read.
  */
 export const traced =
   (next: Handler): Handler =>

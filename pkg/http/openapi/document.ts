@@ -50,7 +50,8 @@ export function openApiDocument({ endpoints, apiUrl, tenant }: DescribedApi): Js
         tenant: {
           name: 'X-Tenant-ID',
           in: 'header',
-          description: "The tenant's slug or numeric id; routes on the shared API host. Another tenant's is 403 `tenant_mismatch`.",
+          description:
+            "The tenant's slug or numeric id; routes on the shared API host. Another tenant's is 403 `tenant_mismatch`.",
           schema: { type: 'string', pattern: `^(${tenant.slug}|${tenant.id})$` },
           example: tenant.slug,
         },
@@ -62,7 +63,9 @@ export function openApiDocument({ endpoints, apiUrl, tenant }: DescribedApi): Js
           example: 'import-2026-01-31',
         },
       },
-      securitySchemes: { bearer: { type: 'http', scheme: 'bearer', bearerFormat: 'JWT', description: 'From POST /auth/login; 900 s.' } },
+      securitySchemes: {
+        bearer: { type: 'http', scheme: 'bearer', bearerFormat: 'JWT', description: 'From POST /auth/login; 900 s.' },
+      },
     },
   };
 }

@@ -4,8 +4,8 @@ import { type DescribedApi, openApiDocument } from './document.ts';
 import { REFERENCE_PAGE_CSP, referencePage } from './reference-page.ts';
 
 /**
- * The description of the API, for everybody: as OpenAPI and as a page. Each is made when first asked for: that takes a tenth of a second of CPU,
- * a fifth of a server's start, and most servers are never asked.
+ * The description of the API, for everybody: as OpenAPI and as a page. Each is made when first asked for: that takes a tenth of a
+ * second of CPU, a fifth of a server's start, and most servers are never asked.
  */
 export function referenceEndpoints(described: readonly Endpoint[], at: Omit<DescribedApi, 'endpoints'>): Endpoint[] {
   const own: Endpoint[] = [
@@ -28,7 +28,11 @@ export function referenceEndpoints(described: readonly Endpoint[], at: Omit<Desc
       caller: 'anyone',
       replies: { 200: { stream: 'text/html' } },
       handle: async () =>
-        reply(200, page(), { ...CACHEABLE, 'Content-Type': 'text/html; charset=utf-8', 'Content-Security-Policy': REFERENCE_PAGE_CSP }),
+        reply(200, page(), {
+          ...CACHEABLE,
+          'Content-Type': 'text/html; charset=utf-8',
+          'Content-Security-Policy': REFERENCE_PAGE_CSP,
+        }),
     }),
   ];
   const all = [...described, ...own];

@@ -7,9 +7,16 @@ interface HeaderDescription {
 }
 
 const text = (description: string, example: string): HeaderDescription => ({ description, schema: { type: 'string' }, example });
-const integer = (description: string, example: number): HeaderDescription => ({ description, schema: { type: 'integer' }, example });
+const integer = (description: string, example: number): HeaderDescription => ({
+  description,
+  schema: { type: 'integer' },
+  example,
+});
 
-/** Every header that a reply of the API may have, beside those that HTTP itself sets (Date, Connection, Content-Type, Content-Length …). */
+/**
+ * Every header that a reply of the API may have, beside those that HTTP itself sets (Date, Connection, Content-Type,
+ * Content-Length …).
+ */
 export const HEADERS = {
   'X-Request-Id': text('Finds the request in the log.', '2f1c8a52-0f0e-4f59-9d3c-1f2b8a9c7d10'),
   'X-RateLimit-Limit': integer(
@@ -42,7 +49,10 @@ export const HEADERS = {
   'Accept-Ranges': text('Byte ranges are supported.', 'bytes'),
   'Content-Range': text('The range of bytes sent; with 416, the size of the file (RFC 9110 §14.4).', 'bytes 0-99/1048576'),
   'Content-Disposition': text('Save the file under this name (RFC 6266).', 'attachment; filename="thesis.pdf"'),
-  'X-Share-Download': text('For the parameter `download` of later ranges, for 24 hours: they do not count again.', 'v1.p1.dGlja2V0'),
+  'X-Share-Download': text(
+    'For the parameter `download` of later ranges, for 24 hours: they do not count again.',
+    'v1.p1.dGlja2V0',
+  ),
   'Tus-Resumable': text('The version of tus that the server speaks.', '1.0.0'),
   'Tus-Version': text('The versions of tus that the server speaks.', '1.0.0'),
   'Tus-Extension': text('The extensions of tus that the server has.', 'creation,termination'),

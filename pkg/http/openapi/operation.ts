@@ -1,5 +1,14 @@
 import type { z } from 'zod';
-import { CSV, type Endpoint, EVENT_STREAM, isStream, isStreamBody, NDJSON, problemsOf, type ReplyShape } from '../../api/endpoint.ts';
+import {
+  CSV,
+  type Endpoint,
+  EVENT_STREAM,
+  isStream,
+  isStreamBody,
+  NDJSON,
+  problemsOf,
+  type ReplyShape,
+} from '../../api/endpoint.ts';
 import { ENTITY_TAGS_PATTERN } from '../../api/etag.ts';
 import { CATALOGUE, type ProblemCode } from '../../api/error-catalogue.ts';
 import { IDEMPOTENCY_KEY_PATTERN } from '../idempotency.ts';
@@ -34,7 +43,10 @@ export const headOperation = (get: Json): Json => ({
   operationId: `${get.operationId as string}Head`,
   summary: `${get.summary as string}: the headers alone`,
   responses: Object.fromEntries(
-    Object.entries(get.responses as Record<string, Json>).map(([status, { description, headers }]) => [status, { description, headers }]),
+    Object.entries(get.responses as Record<string, Json>).map(([status, { description, headers }]) => [
+      status,
+      { description, headers },
+    ]),
   ),
 });
 
@@ -74,7 +86,14 @@ function headerParameters(endpoint: Endpoint): Json[] {
       required,
     })),
     ...(errors.includes('precondition_failed')
-      ? [header('If-Match', 'Proceed only if the current entity tag is one of these (RFC 9110 §13.1.1).', ENTITY_TAGS_PATTERN, '*')]
+      ? [
+          header(
+            'If-Match',
+            'Proceed only if the current entity tag is one of these (RFC 9110 §13.1.1).',
+            ENTITY_TAGS_PATTERN,
+            '*',
+          ),
+        ]
       : []),
     ...(statuses.includes('304')
       ? [
@@ -139,7 +158,9 @@ function successes(endpoint: Endpoint, schemas: SchemaBook, readable: boolean): 
               content: {
                 ...contentOf(shape, schemas),
                 ...(endpoint.followed && status === '200' ? { [EVENT_STREAM]: { schema: EVENTS } } : {}),
-                ...(status === '200' ? Object.fromEntries((endpoint.exported ?? []).map((type) => [type, { schema: EXPORTS[type] }])) : {}),
+                ...(status === '200'
+                  ? Object.fromEntries((endpoint.exported ?? []).map((type) => [type, { schema: EXPORTS[type] }]))
+                  : {}),
               },
             }),
       },
@@ -150,8 +171,14 @@ function successes(endpoint: Endpoint, schemas: SchemaBook, readable: boolean): 
 const contentOf = (shape: NonNullable<ReplyShape>, schemas: SchemaBook): Json =>
   isStream(shape) ? { [shape.stream]: { schema: BYTES } } : jsonContent(schemas.of(shape, 'output'), schemas);
 
-const EVENTS = { type: 'string', description: 'Events without a name, each with this JSON as its data. It ends with the last one.' };
-const LINES = { type: 'string', description: 'All items of the list, each as one line of JSON; `limit` and `cursor` mean nothing.' };
+const EVENTS = {
+  type: 'string',
+  description: 'Events without a name, each with this JSON as its data. It ends with the last one.',
+};
+const LINES = {
+  type: 'string',
+  description: 'All items of the list, each as one line of JSON; `limit` and `cursor` mean nothing.',
+};
 const TABLE = {
   type: 'string',
   description:
@@ -160,7 +187,9 @@ const TABLE = {
 };
 const EXPORTS: Readonly<Record<string, Json>> = { [NDJSON]: LINES, [CSV]: TABLE };
 const BYTES = { type: 'string', format: 'binary' };
-const jsonContent = (schema: Json, schemas: SchemaBook): Json => ({ 'application/json': { schema, example: schemas.example(schema) } });
+const jsonContent = (schema: Json, schemas: SchemaBook): Json => ({
+  'application/json': { schema, example: schemas.example(schema) },
+});
 
 /** One response per status, with the codes that it may have. */
 function failures(endpoint: Endpoint): Json {

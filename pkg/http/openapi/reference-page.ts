@@ -1,7 +1,10 @@
 import { type Endpoint, problemsOf } from '../../api/endpoint.ts';
 import { CATALOGUE } from '../../api/error-catalogue.ts';
 
-/** The reference page: all endpoints on one static page, without scripts. `document` is the OpenAPI document that it renders the bodies of. */
+/**
+ * The reference page: all endpoints on one static page, without scripts. `document` is the OpenAPI document that it renders the
+ * bodies of.
+ */
 export function referencePage(endpoints: readonly Endpoint[], document: Record<string, unknown>): string {
   const groups = Map.groupBy(endpoints, ({ tag }) => tag ?? 'other');
   const sections = [...groups].map(
@@ -23,17 +26,23 @@ b{display:inline-block;min-width:4.5rem;text-transform:uppercase}td,th{text-alig
 @media(prefers-color-scheme:dark){body{color:#eee;background:#161616}pre{background:#222}details{border-color:#444}a{color:#8cf}}`;
 
 function card(endpoint: Endpoint, document: Record<string, unknown>): string {
-  const operation = (document.paths as Record<string, Record<string, Record<string, unknown>>>)[endpoint.path]?.[endpoint.method] ?? {};
+  const operation =
+    (document.paths as Record<string, Record<string, Record<string, unknown>>>)[endpoint.path]?.[endpoint.method] ?? {};
   const parameters = ((operation.parameters ?? []) as Record<string, unknown>[]).filter((parameter) => 'name' in parameter);
   const caller =
-    typeof endpoint.caller === 'object' ? `permission <code>${escape(endpoint.caller.permission)}</code>` : escape(endpoint.caller);
+    typeof endpoint.caller === 'object'
+      ? `permission <code>${escape(endpoint.caller.permission)}</code>`
+      : escape(endpoint.caller);
   return `<details><summary><b>${endpoint.method}</b> <code>${escape(endpoint.path)}</code> ${escape(endpoint.summary)}</summary>
 <p>Caller: ${caller}</p>
 ${parameters.length === 0 ? '' : `<table>${parameters.map(({ name, in: place, description }) => `<tr><td><code>${escape(name)}</code></td><td>${escape(place)}</td><td>${escape(description ?? '')}</td></tr>`).join('')}</table>`}
 ${operation.requestBody ? `<p>Body</p>${json(operation.requestBody)}` : ''}
 <p>Replies</p>${json(Object.fromEntries(Object.keys(endpoint.replies).map((status) => [status, (operation.responses as Record<string, { content?: unknown }>)[status]?.content ?? null])))}
 <table>${problemsOf(endpoint)
-    .map((code) => `<tr><td>${CATALOGUE[code].status}</td><td><code>${code}</code></td><td>${escape(CATALOGUE[code].meaning)}</td></tr>`)
+    .map(
+      (code) =>
+        `<tr><td>${CATALOGUE[code].status}</td><td><code>${code}</code></td><td>${escape(CATALOGUE[code].meaning)}</td></tr>`,
+    )
     .join('')}</table></details>`;
 }
 
@@ -42,4 +51,7 @@ const json = (value: unknown): string =>
   `<pre>${escape(JSON.stringify(value, (key, part: unknown) => (key === 'example' ? undefined : part), 2))}</pre>`;
 
 const escape = (value: unknown): string =>
-  String(value).replaceAll(/[&<>"]/g, (character) => ({ '&': '&amp;', '<': '&lt;', '>': '&gt;', '"': '&quot;' })[character] ?? '');
+  String(value).replaceAll(
+    /[&<>"]/g,
+    (character) => ({ '&': '&amp;', '<': '&lt;', '>': '&gt;', '"': '&quot;' })[character] ?? '',
+  );

@@ -5,14 +5,19 @@ export type Json = Record<string, unknown>;
 
 /**
  * JSON Schemas of zod schemas; those with an id (`.meta({ id })`) appear once, under components, with an example.
- * `.meta({ 'x-openapi': … })` says what a schema is to clients where its type here is another (a number in a query is text that is read).
+ * `.meta({ 'x-openapi': … })` says what a schema is to clients where its type here is another (a number in a query is text that
+ * is read).
  */
 export class SchemaBook {
   readonly all: Record<string, Json> = {};
 
   /** `closed`: further fields at the top are refused, as `strict` does. */
   of(schema: z.ZodType, io: 'input' | 'output', closed = false): Json {
-    const { $schema: _dialect, $defs = {}, ...root } = z.toJSONSchema(schema, { io, unrepresentable: 'any' }) as Json & { $defs?: Json };
+    const {
+      $schema: _dialect,
+      $defs = {},
+      ...root
+    } = z.toJSONSchema(schema, { io, unrepresentable: 'any' }) as Json & { $defs?: Json };
     for (const [name, part] of Object.entries($defs)) this.all[name] = portable(part) as Json;
     const described = portable(root) as Json;
     const own = schema.meta()?.id;
@@ -28,11 +33,15 @@ export class SchemaBook {
 
   /** Each with its example, once all are known. */
   components(): Json {
-    return Object.fromEntries(Object.entries(this.all).map(([name, schema]) => [name, { ...schema, example: this.example(schema) }]));
+    return Object.fromEntries(
+      Object.entries(this.all).map(([name, schema]) => [name, { ...schema, example: this.example(schema) }]),
+    );
   }
 }
 
-/** References into components, and patterns that mean the same in every language: `\d` is ten digits here and hundreds elsewhere. */
+/**
+ * References into components, and patterns that mean the same in every language: `\d` is ten digits here and hundreds elsewhere.
+ */
 function portable(node: unknown): unknown {
   if (Array.isArray(node)) return node.map(portable);
   if (node === null || typeof node !== 'object') return node;

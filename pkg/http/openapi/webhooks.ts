@@ -1,7 +1,9 @@
 import { type EventName, EVENTS, payloadSchema } from '../../events/catalogue.ts';
 import type { Json, SchemaBook } from './schema-book.ts';
 
-/** The `webhooks` section: what a delivery of each event is, and how a receiver knows that it is ours (docs/receive-webhooks.md). */
+/**
+ * The `webhooks` section: what a delivery of each event is, and how a receiver knows that it is ours (docs/receive-webhooks.md).
+ */
 export const webhookDescriptions = (schemas: SchemaBook): Json =>
   Object.fromEntries((Object.keys(EVENTS) as EventName[]).map((event) => [event, { post: delivery(event, schemas) }]));
 
@@ -13,7 +15,8 @@ function delivery(event: EventName, schemas: SchemaBook): Json {
   return {
     operationId: `on${pascal(event)}`,
     summary: `A delivery of ${event}`,
-    description: 'A POST to the address of a webhook that wants this event. Every resend has the same `webhook-id` and the same bytes.',
+    description:
+      'A POST to the address of a webhook that wants this event. Every resend has the same `webhook-id` and the same bytes.',
     tags: ['webhooks'],
     security: [],
     parameters: SIGNATURE_HEADERS,

@@ -1,8 +1,8 @@
 /**
  * What bodies that are collected may hold in memory, all of a process together.
  *
- * Invariants: never more than `most` bytes are taken, and by one owner never more than a third of them, so that nobody's bodies that stand
- * still keep out everybody else's.
+ * Invariants: never more than `most` bytes are taken, and by one owner never more than a third of them, so that nobody's bodies
+ * that stand still keep out everybody else's.
  */
 export class BodyBudget {
   readonly #most: number;

@@ -14,9 +14,14 @@ const RETRY_AFTER_SECONDS = 2;
 const BODIES = new BodyBudget(BODIES_BYTES_MAX);
 
 /** What came as a body: nothing, JSON (or a form in its place) with its bytes, or a stream that the endpoint reads. */
-export type Body = { readonly kind: 'none' | 'stream' } | { readonly kind: 'json'; readonly value: unknown; readonly bytes: Buffer };
+export type Body =
+  | { readonly kind: 'none' | 'stream' }
+  | { readonly kind: 'json'; readonly value: unknown; readonly bytes: Buffer };
 
-/** Reads the body that the endpoint takes; `owner`: whose share of the memory for bodies it has. Problems: 400, 408, 413, 415, 503. */
+/**
+ * Reads the body that the endpoint takes; `owner`: whose share of the memory for bodies it has. Problems: 400, 408, 413, 415,
+ * 503.
+ */
 export async function readBody(request: IncomingMessage, endpoint: Endpoint, owner: string): Promise<Body> {
   const bounds = { owner, maxBytes: endpoint.caller === 'anyone' ? ANONYMOUS_JSON_BYTES_MAX : JSON_BYTES_MAX };
   if (endpoint.body === undefined) {
@@ -67,7 +72,9 @@ async function requireNoBody(request: IncomingMessage, endpoint: Endpoint, bound
 
 export function mediaType(request: IncomingMessage): string {
   const [type = '', ...parameters] = (request.headers['content-type'] ?? '').split(';');
-  const charset = parameters.map((parameter) => parameter.trim().toLowerCase()).find((parameter) => parameter.startsWith('charset='));
+  const charset = parameters
+    .map((parameter) => parameter.trim().toLowerCase())
+    .find((parameter) => parameter.startsWith('charset='));
   const utf8 = charset === undefined || /^charset="?utf-?8"?$/.test(charset);
   return utf8 ? type.trim().toLowerCase() : '';
 }
@@ -78,8 +85,8 @@ interface BodyBounds {
 }
 
 /**
- * Collects a small body and gives what `parse` makes of it; its share of the memory for bodies is free again after that. A declared length that is too
- * large is refused before a byte is read. Problems: 400, 408, 413, 503.
+ * Collects a small body and gives what `parse` makes of it; its share of the memory for bodies is free again after that. A
+ * declared length that is too large is refused before a byte is read. Problems: 400, 408, 413, 503.
  */
 export async function readBytes<T>(
   request: IncomingMessage,

@@ -6,17 +6,20 @@ import { bodyParser } from './koa-body.ts';
 
 const FORM_TYPE = 'application/x-www-form-urlencoded';
 
-/** Reads a form that a browser posted; `owner`: whose share of the memory for bodies it has. Problems: 400, 408, 413, 415, 503. */
+/**
+ * Reads a form that a browser posted; `owner`: whose share of the memory for bodies it has. Problems: 400, 408, 413, 415, 503.
+ */
 export async function readForm(request: IncomingMessage, owner: string): Promise<Map<string, string[]>> {
   if (mediaType(request) !== FORM_TYPE) throw new Problem('unsupported_media_type', `This address takes ${FORM_TYPE}.`);
   return readBytes(request, { owner, maxBytes: FORM_BYTES_MAX }, parseForm);
 }
 
 /**
- * The values of each name in their order, as the standard decodes them (WHATWG URL §5.1); pairs without a name are left out. Problem: 413.
+ * The values of each name in their order, as the standard decodes them (WHATWG URL §5.1); pairs without a name are left out.
+ * Problem: 413.
  *
- * koa-body's parser (qs) reads structure into names: `a[b]`, `a.b`, `[a]`, `__proto__`; and it ends the name of `a=b]=c` at the second `=`.
- * So its decoder gives it `encodedKey`, in which nothing means anything to it.
+ * koa-body's parser (qs) reads structure into names: `a[b]`, `a.b`, `[a]`, `__proto__`; and it ends the name of `a=b]=c` at the
+ * second `=`. So its decoder gives it `encodedKey`, in which nothing means anything to it.
  */
 export async function parseForm(bytes: Buffer): Promise<Map<string, string[]>> {
   const parameters = new Map<string, string[]>();
@@ -33,7 +36,9 @@ async function readPairs(bytes: Buffer): Promise<Readonly<Record<string, string 
   try {
     return (await parse(bytes)) as Readonly<Record<string, string | string[]>>;
   } catch (error) {
-    throw error instanceof RangeError ? new Problem('payload_too_large', `The form has more than ${FORM_FIELDS_MAX} fields.`) : error;
+    throw error instanceof RangeError
+      ? new Problem('payload_too_large', `The form has more than ${FORM_FIELDS_MAX} fields.`)
+      : error;
   }
 }
 

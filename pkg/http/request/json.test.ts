@@ -33,7 +33,9 @@ test('brackets within strings do not count as depth', async () => {
 test('what JSON can say and the database can keep comes through unchanged', async () => {
   const jsonValue = fc.jsonValue({ maxDepth: 4 }).filter((value) => {
     const text = JSON.stringify(value);
-    return !text.includes(String.raw`\u0000`) && text.isWellFormed() && !text.includes('"__proto__"') && !/\\ud[89a-f]/i.test(text);
+    return (
+      !text.includes(String.raw`\u0000`) && text.isWellFormed() && !text.includes('"__proto__"') && !/\\ud[89a-f]/i.test(text)
+    );
   });
   await fc.assert(
     fc.asyncProperty(jsonValue, async (value) => {

@@ -3,8 +3,9 @@ import { invalid, Problem } from '../../api/problem.ts';
 import { bodyParser } from './koa-body.ts';
 
 /**
- * Parses a JSON body. A 400 for: text that is not UTF-8 or not JSON, nesting past JSON_DEPTH_MAX, a key `__proto__`, numbers that a double
- * cannot hold exactly (integers above 2^53−1, infinities), and text that the database cannot keep (NUL, lone surrogates).
+ * Parses a JSON body. A 400 for: text that is not UTF-8 or not JSON, nesting past JSON_DEPTH_MAX, a key `__proto__`, numbers that
+ * a double cannot hold exactly (integers above 2^53−1, infinities), and text that the database cannot keep (NUL, lone
+ * surrogates).
  */
 export async function parseJson(bytes: Buffer): Promise<unknown> {
   const text = decode(bytes);

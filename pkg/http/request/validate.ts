@@ -2,7 +2,10 @@ import { z } from 'zod';
 import { invalid } from '../../api/problem.ts';
 import { requireText } from './json.ts';
 
-/** Unknown keys are a 400 wherever the keys are known (docs/design/api-conventions.md, Requests and replies), except in an object whose schema says what else it takes. */
+/**
+ * Unknown keys are a 400 wherever the keys are known (docs/design/api-conventions.md, Requests and replies), except in an object
+ * whose schema says what else it takes.
+ */
 export const strict = (schema: z.ZodType): z.ZodType =>
   schema instanceof z.ZodObject && schema.def.catchall === undefined ? schema.strict() : schema;
 
@@ -14,7 +17,11 @@ export interface QueryForms {
 
 export function queryForms(query: z.ZodObject): QueryForms {
   const named = (kind: QueryKind): ReadonlySet<string> =>
-    new Set(Object.entries(query.shape as Record<string, z.ZodType>).flatMap(([name, part]) => (queryKind(part) === kind ? [name] : [])));
+    new Set(
+      Object.entries(query.shape as Record<string, z.ZodType>).flatMap(([name, part]) =>
+        queryKind(part) === kind ? [name] : [],
+      ),
+    );
   return { lists: named('list'), objects: named('object') };
 }
 

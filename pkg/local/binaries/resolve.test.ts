@@ -46,7 +46,9 @@ test('a dispatcher that calls itself kubectl of another version is passed over f
   program('path', 'kubectl', 'Client Version: v1.32.4-dispatcher');
   const wanted = program('path2', 'kubectl', 'Client Version: v1.36.0');
 
-  await expect(resolveBinary('kubectl', machine({ PATH: `${join(folder, 'path')}:${join(folder, 'path2')}` }))).resolves.toBe(wanted);
+  await expect(resolveBinary('kubectl', machine({ PATH: `${join(folder, 'path')}:${join(folder, 'path2')}` }))).resolves.toBe(
+    wanted,
+  );
 });
 
 test('an unavailable binary is reported in one line: which, why, what to install', async () => {
@@ -126,5 +128,7 @@ test('a build that fails leaves nothing that looks like one, and the next is tri
   await expect(cached(target, 'tool', half)).rejects.toThrow('killed');
 
   expect(existsSync(target)).toBe(false);
-  await expect(cached(target, 'tool', async (aside) => writeFileSync(join(aside, 'tool'), 'whole'))).resolves.toBe(join(target, 'tool'));
+  await expect(cached(target, 'tool', async (aside) => writeFileSync(join(aside, 'tool'), 'whole'))).resolves.toBe(
+    join(target, 'tool'),
+  );
 });

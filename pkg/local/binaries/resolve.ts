@@ -50,7 +50,13 @@ export async function resolveBinary(name: BinaryName, machine: Machine, progress
   throw new CommandError(`${name} ${binary.wanted} is unavailable: ${reasons.join('; ')}. ${binary.advice}`);
 }
 
-async function fromSource(name: BinaryName, binary: Binary, source: Source, machine: Machine, progress: Progress): Promise<string> {
+async function fromSource(
+  name: BinaryName,
+  binary: Binary,
+  source: Source,
+  machine: Machine,
+  progress: Progress,
+): Promise<string> {
   const folder = join(machine.cache, [name, binary.version, ...sourceHash(source, machine), machine.platform].join('-'));
   const onWait = (pid: number): void => progress(`waiting for ${name}, which process ${pid} builds`);
   switch (source.by) {
@@ -91,7 +97,15 @@ async function build(
   });
   progress(`building ${name} ${binary.version} (${source.about})`);
   const module = join(machine.root, 'hack', 'binaries', source.module);
-  await buildWithGo({ compiler, module, main: source.main, ldflags: source.ldflags ?? '', into, env: machine.env, onLine: progress });
+  await buildWithGo({
+    compiler,
+    module,
+    main: source.main,
+    ldflags: source.ldflags ?? '',
+    into,
+    env: machine.env,
+    onLine: progress,
+  });
 }
 
 /** The hash of our own program's source files, so that a change of them leads to a new build, whatever version it wraps. */
@@ -107,7 +121,12 @@ function sourceHash(source: Source, machine: Machine): string[] {
   return [hash.digest('hex').slice(0, 12)];
 }
 
-async function fromFolder(name: BinaryName, binary: Binary, source: Source & { by: 'folder' }, machine: Machine): Promise<string> {
+async function fromFolder(
+  name: BinaryName,
+  binary: Binary,
+  source: Source & { by: 'folder' },
+  machine: Machine,
+): Promise<string> {
   const { variable } = source;
   const folder = machine.env[variable];
   if (!folder) throw new SourceUnavailable('');
@@ -139,6 +158,7 @@ async function fromPath(binary: Binary, names: readonly string[], machine: Machi
 async function requireVersion(binary: Binary, program: string, machine: Machine): Promise<void> {
   const { code, stdout, output } = await run(program, binary.asks.args, { env: machine.env, timeoutMs: 20_000 });
   const version = binary.asks.pattern.exec(stdout)?.[1];
-  if (code !== 0 || version === undefined) throw new SourceUnavailable(`${program} does not report its version (${lastLine(output)})`);
+  if (code !== 0 || version === undefined)
+    throw new SourceUnavailable(`${program} does not report its version (${lastLine(output)})`);
   if (!binary.accepts(version.split(/[.+-]/).map(Number))) throw new SourceUnavailable(`${program} is ${version}`);
 }

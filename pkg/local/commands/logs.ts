@@ -9,10 +9,18 @@ export async function logs(stateDirectory: string, program: string, options: { l
   const folder = paths(stateDirectory).logs;
   const file = join(folder, `${program}.log`);
   if (!/^[\w-]+$/.test(program) || !existsSync(file)) {
-    const names = existsSync(folder) ? readdirSync(folder).flatMap((name) => (name.endsWith('.log') ? [name.slice(0, -4)] : [])) : [];
-    throw new CommandError(`there is no log of ${program}; there are ${names.join(', ') || 'none'}. For a tenant's log, use kubectl logs.`);
+    const names = existsSync(folder)
+      ? readdirSync(folder).flatMap((name) => (name.endsWith('.log') ? [name.slice(0, -4)] : []))
+      : [];
+    throw new CommandError(
+      `there is no log of ${program}; there are ${names.join(', ') || 'none'}. For a tenant's log, use kubectl logs.`,
+    );
   }
-  for await (const chunk of readLog(file, { tailLines: options.lines, limitBytes: undefined, follow: options.follow }, () => false)) {
+  for await (const chunk of readLog(
+    file,
+    { tailLines: options.lines, limitBytes: undefined, follow: options.follow },
+    () => false,
+  )) {
     if (!process.stdout.write(chunk)) await new Promise((resolve) => process.stdout.once('drain', resolve));
   }
 }

@@ -11,8 +11,8 @@ const TENANT_LABEL = 'app.kubernetes.io/managed-by=carrel-operator';
 const READY_MS = 60_000;
 
 /**
- * Makes the sources of now run: operator, worker and helpers are ended, which their supervisor answers by starting them again, and the tenants'
- * Deployments roll. With names: just these programs.
+ * Makes the sources of now run: operator, worker and helpers are ended, which their supervisor answers by starting them again,
+ * and the tenants' Deployments roll. With names: just these programs.
  */
 export async function restart(stateDirectory: string, programs: readonly string[]): Promise<void> {
   const report = readReport(stateDirectory);
@@ -54,7 +54,8 @@ async function restartTenants(stateDirectory: string): Promise<void> {
     .split('\n')
     .filter(Boolean)
     .map((line) => line.split(' ') as [string, string]);
-  for (const [namespace, name] of deployments) await kubectl(stateDirectory, '-n', namespace, 'rollout', 'restart', `deployment/${name}`);
+  for (const [namespace, name] of deployments)
+    await kubectl(stateDirectory, '-n', namespace, 'rollout', 'restart', `deployment/${name}`);
   for (const [namespace, name] of deployments)
     await kubectl(stateDirectory, '-n', namespace, 'rollout', 'status', `deployment/${name}`, '--timeout=90s');
 }

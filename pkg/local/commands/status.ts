@@ -31,7 +31,9 @@ export async function status(stateDirectory: string): Promise<boolean> {
   const { ready, problem } = await printTenants(stateDirectory);
   print(coloured('bold', 'Addresses'));
   const { settings } = existingStateDirectory(stateDirectory);
-  print(`  API server  ${apiserverUrl({ path: stateDirectory, settings })} (export KUBECONFIG=${paths(stateDirectory).kubeconfig})`);
+  print(
+    `  API server  ${apiserverUrl({ path: stateDirectory, settings })} (export KUBECONFIG=${paths(stateDirectory).kubeconfig})`,
+  );
   if ('helpers' in report.programs)
     print(`  helpers     http://${HELPERS_HOST}:${settings.routerPort} (translate texts and PDFs, optimise PDFs)`);
   if ('demo' in report.programs) {

@@ -46,7 +46,10 @@ export async function listTenants(client: KubeClient): Promise<TenantReport[]> {
     tenants.map(async (tenant) => {
       const { namespace, name } = keyOf(tenant);
       const email = (await secrets.find({ namespace, name: `${name}-admin` }))?.data?.['email'];
-      return { ...reportOf(tenant), administrator: email === undefined ? undefined : Buffer.from(email, 'base64').toString('utf8') };
+      return {
+        ...reportOf(tenant),
+        administrator: email === undefined ? undefined : Buffer.from(email, 'base64').toString('utf8'),
+      };
     }),
   );
 }
@@ -66,13 +69,23 @@ export function reportOf(tenant: Observed<TenantObject>): Omit<TenantReport, 'ad
       ? accepted
       : (conditions.find(({ type, status }) => !SUMMARIES.includes(type) && status === 'False') ?? ready);
   const state =
-    ready?.status === 'True' ? 'ready' : ready?.reason === 'Suspended' ? 'suspended' : accepted?.status === 'False' ? 'refused' : 'waiting';
+    ready?.status === 'True'
+      ? 'ready'
+      : ready?.reason === 'Suspended'
+        ? 'suspended'
+        : accepted?.status === 'False'
+          ? 'refused'
+          : 'waiting';
   return {
     key: keyText(key),
     ...key,
     state,
     reason:
-      state === 'ready' ? '' : broken ? [broken.reason, broken.message].filter(Boolean).join(': ') : 'the operator has not seen it yet',
+      state === 'ready'
+        ? ''
+        : broken
+          ? [broken.reason, broken.message].filter(Boolean).join(': ')
+          : 'the operator has not seen it yet',
     appUrl: tenant.status?.appUrl,
     ltiUrl: tenant.status?.ltiUrl,
   };

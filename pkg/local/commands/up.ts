@@ -29,8 +29,8 @@ const OTHER_UP_MS = 45 * 60_000;
 const TENANTS_MS = 180_000;
 
 /**
- * Brings the platform up, or completes an earlier `up`: binaries, programs, custom resources, samples, until all tenants are Ready.
- * Safe to repeat and to run twice at once. Throws CommandError with one line when something prevents it.
+ * Brings the platform up, or completes an earlier `up`: binaries, programs, custom resources, samples, until all tenants are
+ * Ready. Safe to repeat and to run twice at once. Throws CommandError with one line when something prevents it.
  */
 export async function up(options: UpOptions): Promise<void> {
   const { stateDirectory } = options;
@@ -109,7 +109,9 @@ async function requireFreePort(port: number): Promise<void> {
     if ((await probePortPatiently(host, port)) !== 'taken') continue;
     let other = port + 1;
     while (other < 65_535 && (await probePort(host, other)) === 'taken') other++;
-    throw new CommandError(`port ${port} on ${host} is taken by another program. Choose a free one: CARREL_PORT=${other} make up`);
+    throw new CommandError(
+      `port ${port} on ${host} is taken by another program. Choose a free one: CARREL_PORT=${other} make up`,
+    );
   }
 }
 

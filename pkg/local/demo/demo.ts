@@ -32,7 +32,9 @@ export async function startDemo(options: {
       log.error({ err: error }, 'a request failed');
       if (response.headersSent) response.destroy();
       else
-        response.writeHead(500, { 'content-type': 'text/plain' }).end('The request failed. Run make logs PROGRAM=demo for the reason.\n');
+        response
+          .writeHead(500, { 'content-type': 'text/plain' })
+          .end('The request failed. Run make logs PROGRAM=demo for the reason.\n');
     });
   });
   await listen(server, ports.demo, address);

@@ -19,16 +19,22 @@ const COURSES = [
   { id: 'physics-1', title: 'Physics' },
 ] as const;
 
-/** How a link opens: in a frame with or without platform storage, or as a page of its own; or what asks for content, in a frame. */
+/**
+ * How a link opens: in a frame with or without platform storage, or as a page of its own; or what asks for content, in a frame.
+ */
 const WAYS = ['frame', 'frame-without-storage', 'window', 'picker', 'hand-in'] as const;
 type Way = (typeof WAYS)[number];
 
 /** The types of items that the LMS accepts where it asks for content. */
-const ACCEPTED: Partial<Record<Way, readonly string[]>> = { picker: ['ltiResourceLink', 'link', 'file', 'image'], 'hand-in': ['file'] };
+const ACCEPTED: Partial<Record<Way, readonly string[]>> = {
+  picker: ['ltiResourceLink', 'link', 'file', 'image'],
+  'hand-in': ['file'],
+};
 
 /**
- * The demo LMS as a site: `/` has a link for each tenant, person and course, `/open` starts the launch; the rest are its LTI end points.
- * Which tools it knows is read from the cluster at each request: a registration that somebody applies is a link at the next look.
+ * The demo LMS as a site: `/` has a link for each tenant, person and course, `/open` starts the launch; the rest are its LTI end
+ * points. Which tools it knows is read from the cluster at each request: a registration that somebody applies is a link at the
+ * next look.
  */
 export class LmsSite {
   readonly #lms: Lms;

@@ -1,6 +1,6 @@
 /**
- * The platform's side of LTI Client Side postMessages 1.0 and of LTI Platform Storage 1.0, as a script of the window that frames tools:
- * entries are stored by the origin of the tool that puts them, and only that origin reads them.
+ * The platform's side of LTI Client Side postMessages 1.0 and of LTI Platform Storage 1.0, as a script of the window that frames
+ * tools: entries are stored by the origin of the tool that puts them, and only that origin reads them.
  */
 export const PLATFORM_STORAGE = `
 const entries = new Map();

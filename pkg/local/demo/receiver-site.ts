@@ -15,7 +15,10 @@ interface Delivery {
   readonly signature: 'good' | 'wrong' | 'of an unknown Webhook';
 }
 
-/** The demo receiver as a site: takes deliveries by POST at any path, and shows the last ones at `/`. What is not signed well is a 401. */
+/**
+ * The demo receiver as a site: takes deliveries by POST at any path, and shows the last ones at `/`. What is not signed well is a
+ * 401.
+ */
 export class ReceiverSite {
   readonly #client: KubeClient;
   readonly #url: string;

@@ -20,7 +20,9 @@ export interface Tool extends Registered {
 /** Every LtiRegistration of this issuer that is Ready. */
 export async function toolsOf(client: KubeClient, issuer: string): Promise<Tool[]> {
   const all = await new ResourceApi(client, LTI_REGISTRATION).list();
-  return all.flatMap((registration) => toolOf(registration, issuer) ?? []).sort((one, other) => one.tenant.localeCompare(other.tenant));
+  return all
+    .flatMap((registration) => toolOf(registration, issuer) ?? [])
+    .sort((one, other) => one.tenant.localeCompare(other.tenant));
 }
 
 function toolOf({ metadata, spec, status }: Observed<LtiRegistration>, issuer: string): Tool | undefined {

@@ -2,8 +2,8 @@ import { freePort, probePortPatiently } from '../ports.ts';
 import type { Pod } from '../../kube/kinds.ts';
 
 /**
- * Where a pod answers: an address of its own, or – where the machine has but one, or a program of the machine holds the port on all
- * addresses – free ports instead of those it asks for.
+ * Where a pod answers: an address of its own, or – where the machine has but one, or a program of the machine holds the port on
+ * all addresses – free ports instead of those it asks for.
  */
 export interface PodAddress {
   readonly ip: string;

@@ -22,7 +22,10 @@ export interface End {
 
 const POLL_MS = 20;
 
-/** A container's process, in a process group of its own, so that its children end with it. Its output is written straight to the file. */
+/**
+ * A container's process, in a process group of its own, so that its children end with it. Its output is written straight to the
+ * file.
+ */
 export class ContainerProcess {
   readonly pid: number | undefined;
   readonly ended: Promise<End>;

@@ -54,7 +54,8 @@ const EAGER_PROBE_MS = 200;
  * Keeps one container of a pod running as its restart policy says.
  *
  * Invariants:
- * - Never two processes at once; to end a process, the node runs preStop, sends SIGTERM and, after the grace period, SIGKILL to it and its children.
+ * - Never two processes at once; to end a process, the node runs preStop, sends SIGTERM and, after the grace period, SIGKILL to
+ *   it and its children.
  * - `status` is always what a kubelet would write; `onChange` is called for each change.
  */
 export class ContainerRunner {
@@ -272,7 +273,8 @@ export class ContainerRunner {
   async #watch(launch: Launch, over: AbortSignal): Promise<void> {
     const { startupProbe, livenessProbe, readinessProbe } = this.#container;
     const loop = { target: this.#target(launch), clock: this.#context.clock };
-    const fail = (kind: string) => (why: string) => this.restart(`Container ${this.#name} failed ${kind} probe, will be restarted: ${why}`);
+    const fail = (kind: string) => (why: string) =>
+      this.restart(`Container ${this.#name} failed ${kind} probe, will be restarted: ${why}`);
     if (startupProbe) {
       const started = new AbortController();
       const signal = AbortSignal.any([over, started.signal]);
@@ -291,7 +293,8 @@ export class ContainerRunner {
       if (!over.aborted && this.#restart) this.#set({ ready });
     };
     await Promise.all([
-      livenessProbe && watchProbe({ ...loop, probe: livenessProbe, signal: over, onSuccess: () => {}, onFailure: fail('liveness') }),
+      livenessProbe &&
+        watchProbe({ ...loop, probe: livenessProbe, signal: over, onSuccess: () => {}, onFailure: fail('liveness') }),
       readinessProbe &&
         watchProbe({
           ...loop,

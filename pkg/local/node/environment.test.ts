@@ -6,7 +6,8 @@ import { PodAddresses, withPorts } from './addresses.ts';
 
 const encoded = (text: string): string => Buffer.from(text).toString('base64');
 const settings: Settings = {
-  secret: async (name) => (name === 'keys' ? ({ data: { url: encoded('postgres://ä'), port: encoded('5') } } as Secret) : undefined),
+  secret: async (name) =>
+    name === 'keys' ? ({ data: { url: encoded('postgres://ä'), port: encoded('5') } } as Secret) : undefined,
   configMap: async (name) => (name === 'plain' ? ({ data: { level: 'info' } } as ConfigMap) : undefined),
 };
 const pod: Pod = {
@@ -52,7 +53,11 @@ test('what is optional may be missing', async () => {
 
 test.each([
   ['a Secret', { env: [{ name: 'A', valueFrom: { secretKeyRef: { name: 'none', key: 'a' } } }] }, 'secret "none" not found'],
-  ['a key', { env: [{ name: 'A', valueFrom: { secretKeyRef: { name: 'keys', key: 'a' } } }] }, "couldn't find key a in Secret school/keys"],
+  [
+    'a key',
+    { env: [{ name: 'A', valueFrom: { secretKeyRef: { name: 'keys', key: 'a' } } }] },
+    "couldn't find key a in Secret school/keys",
+  ],
   ['a ConfigMap', { envFrom: [{ configMapRef: { name: 'none' } }] }, 'configmap "none" not found'],
 ])('a container without %s is reported in a kubelet’s words', async (_, more, message) => {
   await expect(resolve(more)).rejects.toMatchObject({ reason: 'CreateContainerConfigError', message });

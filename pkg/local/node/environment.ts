@@ -25,9 +25,9 @@ export class NotStartable extends Error {
 const missing = (message: string): NotStartable => new NotStartable('CreateContainerConfigError', message);
 
 /**
- * A container's environment as a kubelet makes it: `envFrom` first, then `env` in order, `$(NAME)` replaced by variables before it.
- * Throws NotStartable, in a kubelet's words, for a Secret, ConfigMap or key that is not there and not optional, and for a value that no
- * environment can hold.
+ * A container's environment as a kubelet makes it: `envFrom` first, then `env` in order, `$(NAME)` replaced by variables before
+ * it. Throws NotStartable, in a kubelet's words, for a Secret, ConfigMap or key that is not there and not optional, and for a
+ * value that no environment can hold.
  */
 export async function resolveEnvironment(container: Container, pod: Pod, settings: Settings): Promise<Record<string, string>> {
   const values: Record<string, string> = {};
@@ -66,11 +66,18 @@ export async function secretValues(settings: Settings, name: string): Promise<Re
   const secret = await settings.secret(name);
   return (
     secret &&
-    Object.fromEntries(Object.entries(secret.data ?? {}).map(([key, value]) => [key, Buffer.from(value, 'base64').toString('utf8')]))
+    Object.fromEntries(
+      Object.entries(secret.data ?? {}).map(([key, value]) => [key, Buffer.from(value, 'base64').toString('utf8')]),
+    )
   );
 }
 
-async function valueOf(variable: Json<V1EnvVar>, container: Container, pod: Pod, settings: Settings): Promise<string | undefined> {
+async function valueOf(
+  variable: Json<V1EnvVar>,
+  container: Container,
+  pod: Pod,
+  settings: Settings,
+): Promise<string | undefined> {
   const from: Json<V1EnvVarSource> | undefined = variable.valueFrom;
   if (!from) return variable.value ?? '';
   const namespace = pod.metadata?.namespace ?? '';

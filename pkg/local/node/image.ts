@@ -14,7 +14,9 @@ export function requireImage({ image = '' }: Container): void {
   );
 }
 
-/** Command line of a container. The image's working folder is the built `dist/`, so a `.js` of ours is its `.ts` in the checkout. */
+/**
+ * Command line of a container. The image's working folder is the built `dist/`, so a `.js` of ours is its `.ts` in the checkout.
+ */
 export function commandOf(container: Container, environment: Readonly<Record<string, string>>, root: string): string[] {
   const words = [...(container.command ?? []), ...(container.args ?? [])].map((word) => expand(word, environment));
   const [program, ...args] = words;

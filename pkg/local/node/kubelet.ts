@@ -15,10 +15,15 @@ export interface KubeletView {
 }
 
 /**
- * The port at which the API server asks a node (kubelet's API, as far as `kubectl logs` needs it). Only the API server's own client
- * certificate opens it; `/healthz` is open.
+ * The port at which the API server asks a node (kubelet's API, as far as `kubectl logs` needs it). Only the API server's own
+ * client certificate opens it; `/healthz` is open.
  */
-export async function startKubelet(options: { stateDirectory: string; address: string; port: number; view: KubeletView }): Promise<Server> {
+export async function startKubelet(options: {
+  stateDirectory: string;
+  address: string;
+  port: number;
+  view: KubeletView;
+}): Promise<Server> {
   const files = pkiPaths(options.stateDirectory);
   const server = createServer(
     {
@@ -38,7 +43,8 @@ async function answer(request: IncomingMessage, response: ServerResponse, view: 
   const url = new URL(request.url ?? '/', 'https://kubelet');
   if (url.pathname === '/healthz') return send(response, 200, 'ok\n');
   const socket = request.socket as TLSSocket;
-  if (!socket.authorized || socket.getPeerCertificate().subject.CN !== KUBELET_CLIENT) return send(response, 401, 'Unauthorized\n');
+  if (!socket.authorized || socket.getPeerCertificate().subject.CN !== KUBELET_CLIENT)
+    return send(response, 401, 'Unauthorized\n');
   const [, verb, namespace = '', pod = '', container = ''] = url.pathname.split('/').map(decodeURIComponent);
   if (verb !== 'containerLogs') return send(response, 501, `The process node answers kubectl logs; ${verb} needs a real node.\n`);
   const runner = view.container(namespace, pod, container);
@@ -46,13 +52,20 @@ async function answer(request: IncomingMessage, response: ServerResponse, view: 
   return sendLog(request, response, url.searchParams, runner);
 }
 
-async function sendLog(request: IncomingMessage, response: ServerResponse, query: URLSearchParams, runner: ContainerRunner): Promise<void> {
+async function sendLog(
+  request: IncomingMessage,
+  response: ServerResponse,
+  query: URLSearchParams,
+  runner: ContainerRunner,
+): Promise<void> {
   const number = (name: string): number | undefined => (query.has(name) ? Number(query.get(name)) : undefined);
   const previous = query.get('previous') === 'true';
   const path = runner.logFile({ previous });
   const { name, state } = runner.status;
   if (!existsSync(path)) {
-    const why = previous ? 'has no terminated container before it' : `is waiting to start: ${state?.waiting?.reason ?? 'no reason known'}`;
+    const why = previous
+      ? 'has no terminated container before it'
+      : `is waiting to start: ${state?.waiting?.reason ?? 'no reason known'}`;
     return send(response, 400, `container "${name}" ${why}${state?.waiting?.message ? ` (${state.waiting.message})` : ''}`);
   }
   const isOver = (): boolean =>

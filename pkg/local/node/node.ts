@@ -44,8 +44,8 @@ const LEFTOVER_GRACE_MS = 5_000;
 const BIND_RETRY_MS = 1_000;
 
 /**
- * Starts the process node: Node `local` is registered, pending pods are bound to it, and each pod's containers run as child processes.
- * It first ends the containers that an earlier node of this platform left running, so that none runs twice.
+ * Starts the process node: Node `local` is registered, pending pods are bound to it, and each pod's containers run as child
+ * processes. It first ends the containers that an earlier node of this platform left running, so that none runs twice.
  */
 export async function startNode(options: NodeOptions): Promise<RunningNode> {
   const { stateDirectory, client, clock, log } = options;
@@ -56,7 +56,14 @@ export async function startNode(options: NodeOptions): Promise<RunningNode> {
     LEFTOVER_GRACE_MS,
   );
   const { address, ports } = stateDirectory.settings;
-  const registration = { client, clock, log, address, kubeletPort: ports.kubelet, version: `v${BINARIES['kube-apiserver'].version}` };
+  const registration = {
+    client,
+    clock,
+    log,
+    address,
+    kubeletPort: ports.kubelet,
+    version: `v${BINARIES['kube-apiserver'].version}`,
+  };
   await register(registration, stopping.signal);
   const events = new EventRecorder({
     client,
@@ -194,7 +201,11 @@ class ProcessNode {
     try {
       while (!this.#stopping.signal.aborted) {
         try {
-          await this.#options.client.request({ method: 'POST', path: `/api/v1/namespaces/${namespace}/pods/${name}/binding`, body });
+          await this.#options.client.request({
+            method: 'POST',
+            path: `/api/v1/namespaces/${namespace}/pods/${name}/binding`,
+            body,
+          });
           return;
         } catch (error) {
           if (isNotFound(error) || isConflict(error)) return; // gone, or bound by another

@@ -18,8 +18,10 @@ const RETRY_MS = 1_000;
  * One pod on this node, from its binding to its end.
  *
  * Invariants:
- * - Its processes live only between `run` and the moment `run` resolves; then its object, if it was deleted, is removed from the API.
- * - Status writes are sequential; the last one has the last state. A write for a pod that was replaced under its name changes nothing.
+ * - Its processes live only between `run` and the moment `run` resolves; then its object, if it was deleted, is removed from the
+ *   API.
+ * - Status writes are sequential; the last one has the last state. A write for a pod that was replaced under its name changes
+ *   nothing.
  */
 export class PodRunner {
   readonly #context: NodeContext;
@@ -38,7 +40,13 @@ export class PodRunner {
   #writing: Promise<void> | undefined;
   #dirty = false;
 
-  constructor(options: { context: NodeContext; api: ResourceApi<Pod>; addresses: PodAddresses; hostIP: string; pod: Observed<Pod> }) {
+  constructor(options: {
+    context: NodeContext;
+    api: ResourceApi<Pod>;
+    addresses: PodAddresses;
+    hostIP: string;
+    pod: Observed<Pod>;
+  }) {
     this.#context = options.context;
     this.#api = options.api;
     this.#addresses = options.addresses;
@@ -121,7 +129,10 @@ export class PodRunner {
         this.#blocked = undefined;
         return true;
       } catch (error) {
-        this.#blocked = { reason: error instanceof NotStartable ? error.reason : 'CreatePodSandboxError', message: messageOf(error) };
+        this.#blocked = {
+          reason: error instanceof NotStartable ? error.reason : 'CreatePodSandboxError',
+          message: messageOf(error),
+        };
         this.#context.recordEvent(this.#pod, { type: 'Warning', action: 'Run', ...this.#blocked });
         this.#changed();
         await clock.sleep(RETRY_MS, this.#stopping.signal).catch(() => {});

@@ -73,14 +73,23 @@ async function renewLease({ client, clock }: Registration): Promise<void> {
   const leases = new ResourceApi(client, LEASE);
   const lease: Lease = {
     metadata: { namespace: 'kube-node-lease', name: NODE_NAME },
-    spec: { holderIdentity: NODE_NAME, leaseDurationSeconds: LEASE_SECONDS, renewTime: clock.now().toISOString().replace('Z', '000Z') },
+    spec: {
+      holderIdentity: NODE_NAME,
+      leaseDurationSeconds: LEASE_SECONDS,
+      renewTime: clock.now().toISOString().replace('Z', '000Z'),
+    },
   };
   await leases.apply(lease, { fieldManager: 'carrel-node', force: true });
 }
 
 function nodeStatus({ clock, address, kubeletPort, version }: Registration): NonNullable<Node['status']> {
   const now = toSeconds(clock.now());
-  const capacity = { cpu: String(cpus().length), memory: `${Math.floor(totalmem() / 1024)}Ki`, pods: '240', 'ephemeral-storage': '100Gi' };
+  const capacity = {
+    cpu: String(cpus().length),
+    memory: `${Math.floor(totalmem() / 1024)}Ki`,
+    pods: '240',
+    'ephemeral-storage': '100Gi',
+  };
   const condition = (type: string, status: string, reason: string) => ({
     type,
     status,

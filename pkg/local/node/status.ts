@@ -63,7 +63,8 @@ function phaseOf({ pod, containers }: PodView): 'Pending' | 'Running' | 'Succeed
   const ended = containers.map(({ state }) => state?.terminated);
   if (containers.length > 0 && ended.every((state) => state !== undefined)) {
     const stopped = pod.metadata?.deletionTimestamp !== undefined;
-    if (stopped || pod.spec?.restartPolicy !== 'Always') return ended.every((state) => state?.exitCode === 0) ? 'Succeeded' : 'Failed';
+    if (stopped || pod.spec?.restartPolicy !== 'Always')
+      return ended.every((state) => state?.exitCode === 0) ? 'Succeeded' : 'Failed';
   }
   const begun = containers.some(
     ({ state, restartCount }) => state?.running !== undefined || state?.terminated !== undefined || restartCount > 0,

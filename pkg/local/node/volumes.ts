@@ -12,7 +12,9 @@ import { type Container, fieldOf, NotStartable, secretValues, type Settings } fr
  */
 export const VOLUME_ROOT = 'CARREL_VOLUME_ROOT';
 
-/** Makes the volumes of a pod below `folder`. Throws NotStartable for one that is not there or of a kind that needs a real node. */
+/**
+ * Makes the volumes of a pod below `folder`. Throws NotStartable for one that is not there or of a kind that needs a real node.
+ */
 export async function makeVolumes(pod: Pod, folder: string, settings: Settings): Promise<void> {
   for (const volume of pod.spec?.volumes ?? []) {
     const files = await contentOf(volume, pod, settings);
@@ -79,7 +81,13 @@ async function filesOf(source: Source, name: string, pod: Pod, settings: Setting
   );
 }
 
-function chosen(kind: string, name: string, data: Files | undefined, items: Json<V1KeyToPath>[] | undefined, optional = false): Files {
+function chosen(
+  kind: string,
+  name: string,
+  data: Files | undefined,
+  items: Json<V1KeyToPath>[] | undefined,
+  optional = false,
+): Files {
   if (!data) {
     if (optional) return {};
     throw new NotStartable('CreateContainerConfigError', `${kind} "${name}" not found`);
@@ -88,7 +96,8 @@ function chosen(kind: string, name: string, data: Files | undefined, items: Json
   return Object.fromEntries(
     items.flatMap(({ key, path }) => {
       const value = data[key];
-      if (value === undefined && !optional) throw new NotStartable('CreateContainerConfigError', `${kind} "${name}" has no key ${key}`);
+      if (value === undefined && !optional)
+        throw new NotStartable('CreateContainerConfigError', `${kind} "${name}" has no key ${key}`);
       return value === undefined ? [] : [[path, value]];
     }),
   );

@@ -12,8 +12,8 @@ export interface Checkout {
 }
 
 /**
- * Node keeps what it compiled of the sources, for all state directories of a checkout: a start costs a quarter less time, and the process does
- * without the 35 MB of the TypeScript stripper.
+ * Node keeps what it compiled of the sources, for all state directories of a checkout: a start costs a quarter less time, and the
+ * process does without the 35 MB of the TypeScript stripper.
  */
 export const compileCache = (root: string): Record<string, string> => ({
   NODE_COMPILE_CACHE: compileCacheFolder(root),
@@ -73,8 +73,9 @@ export function operatorSpec(stateDirectory: StateDirectory, checkout: Checkout)
 }
 
 /**
- * As the chart starts it. V8 frees the buffers of what streams when as much as twice the young generation has come, not 64 MiB later; and it collects
- * the old one once it has grown by 30 %, not once it has doubled or more, which thousands of small requests one after the other would bring about.
+ * As the chart starts it. V8 frees the buffers of what streams when as much as twice the young generation has come, not 64 MiB
+ * later; and it collects the old one once it has grown by 30 %, not once it has doubled or more, which thousands of small
+ * requests one after the other would bring about.
  */
 export const WORKER_FLAGS: readonly string[] = ['--max-semi-space-size=16', '--heap-growing-percent=30'];
 

@@ -41,7 +41,12 @@ export function createAuthority(commonName: string, now: Date): CertificatePair 
 }
 
 /** A certificate for a server at `names` (addresses and host names) and, as the same, a client. */
-export function createCertificate(authority: CertificatePair, subject: Subject, names: readonly string[], now: Date): CertificatePair {
+export function createCertificate(
+  authority: CertificatePair,
+  subject: Subject,
+  names: readonly string[],
+  now: Date,
+): CertificatePair {
   const keys = generateKeyPairSync('ec', { namedCurve: 'P-256' });
   const alternative = names.map((name) =>
     isIP(name) === 4 ? tagged(0x87, Buffer.from(name.split('.').map(Number))) : tagged(0x82, Buffer.from(name)),
@@ -92,7 +97,8 @@ function write(
 }
 
 const distinguishedName = ({ commonName, organization }: Subject): Buffer => {
-  const attribute = (oid: string, value: string): Buffer => tagged(0x31, sequence(objectId(oid), tagged(0x0c, Buffer.from(value))));
+  const attribute = (oid: string, value: string): Buffer =>
+    tagged(0x31, sequence(objectId(oid), tagged(0x0c, Buffer.from(value))));
   return sequence(
     ...(organization === undefined ? [] : [attribute(OID.organization, organization)]),
     attribute(OID.commonName, commonName),

@@ -41,8 +41,8 @@ export const pkiPaths = (stateDirectory: string) => {
 export const KUBELET_CLIENT = 'kube-apiserver-kubelet-client';
 
 /**
- * Keys, tokens and kubeconfigs. Authority and service-account key are kept (tokens were signed by them); a leaf costs nothing and is
- * made anew, for the address of today, which mends whatever was lost or cut off.
+ * Keys, tokens and kubeconfigs. Authority and service-account key are kept (tokens were signed by them); a leaf costs nothing and
+ * is made anew, for the address of today, which mends whatever was lost or cut off.
  */
 export function writeCredentials(stateDirectory: StateDirectory, now: Date): void {
   const files = pkiPaths(stateDirectory.path);
@@ -52,9 +52,18 @@ export function writeCredentials(stateDirectory: StateDirectory, now: Date): voi
     writeAtomically(to.certificate, pair.certificate);
     writeAtomically(to.key, pair.key);
   };
-  const names = ['kubernetes', 'kubernetes.default', 'kubernetes.default.svc', 'kubernetes.default.svc.cluster.local', 'localhost'];
+  const names = [
+    'kubernetes',
+    'kubernetes.default',
+    'kubernetes.default.svc',
+    'kubernetes.default.svc.cluster.local',
+    'localhost',
+  ];
   write(files.etcd, createCertificate(authority, { commonName: 'etcd' }, [address], now));
-  write(files.apiserver, createCertificate(authority, { commonName: 'kube-apiserver' }, [address, SERVICE_ADDRESS, ...names], now));
+  write(
+    files.apiserver,
+    createCertificate(authority, { commonName: 'kube-apiserver' }, [address, SERVICE_ADDRESS, ...names], now),
+  );
   write(files.kubelet, createCertificate(authority, { commonName: 'local' }, [address], now));
   write(files.kubeletClient, createCertificate(authority, { commonName: KUBELET_CLIENT }, [], now));
   keepServiceAccountKey(files);
@@ -64,7 +73,10 @@ export function writeCredentials(stateDirectory: StateDirectory, now: Date): voi
   ];
   writeAtomically(files.tokens, tokens.map((row) => `${row.map((field) => `"${field}"`).join(',')}\n`).join(''));
   writeAtomically(paths(stateDirectory.path).kubeconfig, kubeconfig(stateDirectory, authority.certificate, secrets.adminToken));
-  writeAtomically(files.controllerManagerKubeconfig, kubeconfig(stateDirectory, authority.certificate, secrets.controllerManagerToken));
+  writeAtomically(
+    files.controllerManagerKubeconfig,
+    kubeconfig(stateDirectory, authority.certificate, secrets.controllerManagerToken),
+  );
 }
 
 function keptAuthority(files: { certificate: string; key: string }, now: Date): CertificatePair {
@@ -103,7 +115,10 @@ const kubeconfig = (stateDirectory: StateDirectory, authority: string, token: st
       clusters: [
         {
           name: 'carrel',
-          cluster: { server: apiserverUrl(stateDirectory), 'certificate-authority-data': Buffer.from(authority).toString('base64') },
+          cluster: {
+            server: apiserverUrl(stateDirectory),
+            'certificate-authority-data': Buffer.from(authority).toString('base64'),
+          },
         },
       ],
       users: [{ name: 'carrel', user: { token } }],
@@ -205,7 +220,8 @@ function apiserverSpec(stateDirectory: StateDirectory, program: string): Program
 }
 
 /**
- * Off: what makes EndpointSlices (they refuse loopback addresses, and the router needs none), and what belongs to clouds and disks.
+ * Off: what makes EndpointSlices (they refuse loopback addresses, and the router needs none), and what belongs to clouds and
+ * disks.
  */
 const CONTROLLERS_OFF = [
   'endpoints-controller',
@@ -250,7 +266,10 @@ function controllerManagerSpec(stateDirectory: StateDirectory, program: string):
 const flags = (settings: Record<string, string | number>): string[] =>
   Object.entries(settings).map(([name, value]) => `--${name}=${value}`);
 
-/** GET of a program of the control plane, with its authority, as the administrator or with a client certificate. Throws Error with the reply when it is not 200. */
+/**
+ * GET of a program of the control plane, with its authority, as the administrator or with a client certificate. Throws Error with
+ * the reply when it is not 200.
+ */
 export async function probe(
   stateDirectory: StateDirectory,
   url: string,
@@ -268,7 +287,9 @@ export async function probe(
     });
     const text = await answer.text();
     if (answer.status !== 200)
-      throw new Error(`${url} answers ${answer.status}: ${text.split('\n').find((line) => line.includes('failed')) ?? text.slice(0, 100)}`);
+      throw new Error(
+        `${url} answers ${answer.status}: ${text.split('\n').find((line) => line.includes('failed')) ?? text.slice(0, 100)}`,
+      );
   } catch (error) {
     const cause = (error as Error).cause;
     throw cause instanceof Error ? new Error(`${url}: ${codeOf(cause) ?? cause.message}`) : error;

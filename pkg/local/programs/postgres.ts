@@ -21,7 +21,10 @@ const MAX_CONNECTIONS = 450;
 /** PostgreSQL 16 keeps connections free for roles with pg_use_reserved_connections. */
 const RESERVES_SINCE = 16;
 
-/** For tests: what is written may be lost in a crash of the machine, and nothing is vacuumed, since hundreds of schemas come and go within minutes. */
+/**
+ * For tests: what is written may be lost in a crash of the machine, and nothing is vacuumed, since hundreds of schemas come and
+ * go within minutes.
+ */
 const NOT_DURABLE = {
   fsync: 'off',
   synchronous_commit: 'off',
@@ -31,8 +34,15 @@ const NOT_DURABLE = {
   max_wal_senders: 0,
 };
 
-/** PostgreSQL with one shard: a database that the operator's role owns, and the worker's role. Everything else is the operator's to make. */
-export async function postgresSpec(stateDirectory: StateDirectory, program: string, options: { durable: boolean }): Promise<ProgramSpec> {
+/**
+ * PostgreSQL with one shard: a database that the operator's role owns, and the worker's role. Everything else is the operator's
+ * to make.
+ */
+export async function postgresSpec(
+  stateDirectory: StateDirectory,
+  program: string,
+  options: { durable: boolean },
+): Promise<ProgramSpec> {
   const runAs = await unprivileged(program, join(paths(stateDirectory.path).data, 'postgres'), dirname(dirname(program)));
   const settings = {
     listen_addresses: stateDirectory.settings.address,
@@ -108,7 +118,9 @@ async function createCluster(stateDirectory: StateDirectory, program: Unprivileg
   }
 }
 
-/** After a crash of the machine the pid in `postmaster.pid` may be another program's by now, and Postgres would refuse to start. */
+/**
+ * After a crash of the machine the pid in `postmaster.pid` may be another program's by now, and Postgres would refuse to start.
+ */
 function removeStrangersPid(data: string): void {
   const file = join(data, 'postmaster.pid');
   const pid = Number.parseInt(readIfThere(file) ?? '', 10);
@@ -116,7 +128,11 @@ function removeStrangersPid(data: string): void {
   if (!readIfThere(`/proc/${pid}/cmdline`)?.includes('postgres')) rmSync(file, { force: true });
 }
 
-async function asSuperuser<T>(stateDirectory: StateDirectory, database: string, work: (client: Client) => Promise<T>): Promise<T> {
+async function asSuperuser<T>(
+  stateDirectory: StateDirectory,
+  database: string,
+  work: (client: Client) => Promise<T>,
+): Promise<T> {
   const client = new Client({
     ...hostOf(stateDirectory),
     database,
@@ -150,7 +166,8 @@ async function createShard(stateDirectory: StateDirectory): Promise<void> {
     // The operator's own roles reach the worker through it: it must be able to grant and alter that role.
     await client.query(`GRANT ${WORKER} TO ${OPERATOR} WITH ADMIN OPTION`);
     const reserving = await client.query(`SELECT 1 FROM pg_roles WHERE rolname = 'pg_use_reserved_connections'`);
-    if (reserving.rowCount === 1) await client.query(`GRANT pg_use_reserved_connections TO ${OPERATOR}, ${WORKER} WITH INHERIT TRUE`);
+    if (reserving.rowCount === 1)
+      await client.query(`GRANT pg_use_reserved_connections TO ${OPERATOR}, ${WORKER} WITH INHERIT TRUE`);
     // So that it can bound what a tenant's queries write to the disk.
     await client.query(`GRANT SET ON PARAMETER temp_file_limit TO ${OPERATOR}`);
     // A tenant's role has nothing to do there, and the operator deletes what it may have left.

@@ -17,10 +17,11 @@ export interface UnprivilegedProgram {
 const USER_NAMESPACE = ['unshare', '--user', '--map-user=1000', '--map-group=1000'];
 
 /**
- * Not root: as we are. Root on Linux: in a user namespace where it calls itself user 1000 and has no privileges. To the machine it is still
- * root: the files are root's, and it can read and write all that root owns, such as a 0700 state directory.
- * Where the kernel refuses that, as `postgres` or `nobody`, with data – and programs, when that user cannot reach them – in a folder
- * of /var/tmp named after the state directory. `release`: the folder with all that the program needs. Throws CommandError when none works.
+ * Not root: as we are. Root on Linux: in a user namespace where it calls itself user 1000 and has no privileges. To the machine
+ * it is still root: the files are root's, and it can read and write all that root owns, such as a 0700 state directory. Where the
+ * kernel refuses that, as `postgres` or `nobody`, with data – and programs, when that user cannot reach them – in a folder of
+ * /var/tmp named after the state directory. `release`: the folder with all that the program needs. Throws CommandError when none
+ * works.
  */
 export async function unprivileged(program: string, data: string, release = dirname(program)): Promise<UnprivilegedProgram> {
   if (process.getuid?.() !== 0) return { prefix: [], program, data };
@@ -78,7 +79,8 @@ async function reachable(program: string, release: string, folder: string, user:
   return copied;
 }
 
-const serviceIds = async (): Promise<{ uid: number; gid: number } | undefined> => (await userIds('postgres')) ?? (await userIds('nobody'));
+const serviceIds = async (): Promise<{ uid: number; gid: number } | undefined> =>
+  (await userIds('postgres')) ?? (await userIds('nobody'));
 
 async function userIds(name: string): Promise<{ uid: number; gid: number } | undefined> {
   const [uid, gid] = await Promise.all(

@@ -20,7 +20,10 @@ const TENANTS_SETTINGS = {
 /** The queues': a job of BullMQ that is dropped is found again, but half of one would confuse it. */
 const QUEUE_SETTINGS = { maxmemory: '256mb', 'maxmemory-policy': 'noeviction' };
 
-/** Valkey for caches, limits and wake-ups, with the tenants' users in a file, where `ACL SAVE` keeps those that the operator makes. */
+/**
+ * Valkey for caches, limits and wake-ups, with the tenants' users in a file, where `ACL SAVE` keeps those that the operator
+ * makes.
+ */
 export const valkeySpec = (stateDirectory: StateDirectory, program: string): ProgramSpec =>
   spec(stateDirectory, program, { name: 'valkey', port: 'valkey', settings: TENANTS_SETTINGS });
 

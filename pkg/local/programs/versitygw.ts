@@ -23,10 +23,11 @@ export const S3_REGION = 'us-east-1';
 const ROOT = 'root';
 
 /**
- * versitygw: S3 over a folder, users in a folder beside it, the admin interface on a port of its own; the build of hack/binaries/versitygw.
- * It keeps an object's metadata in extended attributes of user.*; without them it refuses to start, and `--sidecar` would not survive a
- * crash. Started by root it runs as a service user, since a hole in it must not reach the whole machine; only where there is no such user, or
- * none that root may become, it runs in a user namespace (`unprivileged`), which takes its privileges but leaves it the files of root.
+ * versitygw: S3 over a folder, users in a folder beside it, the admin interface on a port of its own; the build of
+ * hack/binaries/versitygw. It keeps an object's metadata in extended attributes of user.*; without them it refuses to start, and
+ * `--sidecar` would not survive a crash. Started by root it runs as a service user, since a hole in it must not reach the whole
+ * machine; only where there is no such user, or none that root may become, it runs in a user namespace (`unprivileged`), which
+ * takes its privileges but leaves it the files of root.
  */
 export async function versitygwSpec(stateDirectory: StateDirectory, program: string): Promise<ProgramSpec> {
   const inStateDirectory = join(paths(stateDirectory.path).data, 's3');
@@ -36,8 +37,11 @@ export async function versitygwSpec(stateDirectory: StateDirectory, program: str
     : await unprivileged(program, inStateDirectory);
   const { data } = runAs;
   const users = `${data}-users`;
-  // Root enters the folder before the service user has it, so no path from the outside is needed: the state directory may be root's alone.
-  const names = user ? { program: '../versitygw', data: '/proc/self/cwd', users: '../s3-users' } : { program: runAs.program, data, users };
+  // Root enters the folder before the service user has it, so no path from the outside is needed: the state directory may be
+  // root's alone.
+  const names = user
+    ? { program: '../versitygw', data: '/proc/self/cwd', users: '../s3-users' }
+    : { program: runAs.program, data, users };
   const listen = ['--port', addressOf(stateDirectory, 's3'), '--admin-port', addressOf(stateDirectory, 's3Admin')];
   const [command, ...args] = [...runAs.prefix, names.program, ...listen, '--region', S3_REGION, '--iam-dir', names.users];
   return {

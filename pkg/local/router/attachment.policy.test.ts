@@ -2,7 +2,12 @@ import { expect, test } from '@jest/globals';
 import type { Gateway, GatewayListener, HttpRoute, HttpRouteRule } from '../../kube/gateway-api.ts';
 import { attach } from './attachment.policy.ts';
 
-const listener = (name: string, more: Partial<GatewayListener> = {}): GatewayListener => ({ name, port: 80, protocol: 'HTTP', ...more });
+const listener = (name: string, more: Partial<GatewayListener> = {}): GatewayListener => ({
+  name,
+  port: 80,
+  protocol: 'HTTP',
+  ...more,
+});
 const fromAll = { allowedRoutes: { namespaces: { from: 'All' } } };
 const gateway = (...listeners: GatewayListener[]): Gateway => ({
   metadata: { name: 'edge', namespace: 'gateways' },
@@ -30,7 +35,13 @@ test.each<[string, HttpRoute, Gateway, string | undefined, string]>([
   ],
   ['the listener that it names', NORTH, gateway(listener('a', fromAll), listener('b', fromAll)), 'b', 'b'],
   ['none where it names one that is not there', NORTH, ANY, 'https', 'NoMatchingParent'],
-  ['none where only routes of the Gateway’s namespace are taken', NORTH, gateway(listener('http')), undefined, 'NotAllowedByListeners'],
+  [
+    'none where only routes of the Gateway’s namespace are taken',
+    NORTH,
+    gateway(listener('http')),
+    undefined,
+    'NotAllowedByListeners',
+  ],
   [
     'none where no listener has its host',
     NORTH,

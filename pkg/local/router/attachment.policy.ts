@@ -27,19 +27,23 @@ export interface Attachment {
 }
 
 /**
- * The listeners of a Gateway at which a route is served, or why it is not. Of an HTTPRoute the router understands paths, headers, the removal of
- * a request's headers, and Services of the route's own namespace; a route that asks for more is refused as a whole, so that it never leads
- * where its owner did not mean it to.
+ * The listeners of a Gateway at which a route is served, or why it is not. Of an HTTPRoute the router understands paths, headers,
+ * the removal of a request's headers, and Services of the route's own namespace; a route that asks for more is refused as a
+ * whole, so that it never leads where its owner did not mean it to.
  */
 export function attach(route: HttpRoute, parent: ParentReference, gateway: Gateway): Attachment {
-  const refused = (reason: RouteRefusal['reason'], message: string): Attachment => ({ listeners: [], refusal: { reason, message } });
+  const refused = (reason: RouteRefusal['reason'], message: string): Attachment => ({
+    listeners: [],
+    refusal: { reason, message },
+  });
   const unsupported = (route.spec?.rules ?? []).map(unsupportedIn).find((field) => field !== undefined);
   if (unsupported !== undefined) return refused('UnsupportedValue', `this router does not know ${unsupported}`);
   const all = gateway.spec?.listeners ?? [];
   const named = all.filter(({ name }) => parent.sectionName === undefined || name === parent.sectionName);
   if (named.length === 0) return refused('NoMatchingParent', `there is no listener ${parent.sectionName}`);
   const open = named.filter((listener) => takesRoutesOf(listener, gateway, route));
-  if (open.length === 0) return refused('NotAllowedByListeners', `no listener takes routes of namespace ${route.metadata?.namespace}`);
+  if (open.length === 0)
+    return refused('NotAllowedByListeners', `no listener takes routes of namespace ${route.metadata?.namespace}`);
   const { hostnames = [] } = route.spec ?? {};
   const fitting = open.filter((listener) => hostnames.length === 0 || hostnames.some((host) => isHostOf(listener, host)));
   if (fitting.length === 0) return refused('NoMatchingListenerHostname', `no listener has a host of ${hostnames.join(', ')}`);
@@ -59,7 +63,10 @@ function takesRoutesOf({ allowedRoutes }: GatewayListener, gateway: Gateway, rou
 function unsupportedIn({ matches = [], filters = [], backendRefs = [] }: HttpRouteRule): string | undefined {
   const filter = filters.find((each) => !isRemoval(each));
   if (filter) return `the filter ${filter.type}`;
-  if (backendRefs.length > 1 || backendRefs.some(({ kind = 'Service', namespace }) => kind !== 'Service' || namespace !== undefined))
+  if (
+    backendRefs.length > 1 ||
+    backendRefs.some(({ kind = 'Service', namespace }) => kind !== 'Service' || namespace !== undefined)
+  )
     return 'backendRefs other than one Service of the same namespace';
   return matches.map(unsupportedMatch).find((field) => field !== undefined);
 }

@@ -21,7 +21,10 @@ interface Deps {
   readonly metrics: Metrics;
 }
 
-/** Writes what the controller of a Gateway says: of its classes, its Gateways, and the routes that name them. Resolves when the signal is aborted. */
+/**
+ * Writes what the controller of a Gateway says: of its classes, its Gateways, and the routes that name them. Resolves when the
+ * signal is aborted.
+ */
 export async function runGatewayStatus(deps: Deps, signal: AbortSignal): Promise<void> {
   const { all } = deps;
   const { classes, gateways, routes } = all;
@@ -32,7 +35,9 @@ export async function runGatewayStatus(deps: Deps, signal: AbortSignal): Promise
 
   const controllers = [
     controller(deps, 'gatewayclass', classes, [], (found) =>
-      found.spec?.controllerName === CONTROLLER ? { ...found.status, conditions: withTrue(found, ['Accepted'], now()) } : undefined,
+      found.spec?.controllerName === CONTROLLER
+        ? { ...found.status, conditions: withTrue(found, ['Accepted'], now()) }
+        : undefined,
     ),
     controller(deps, 'gateway', gateways, [forMapped(classes.store, ({ metadata }) => ofClass(metadata.name))], (found) => {
       if (!all.isOurs(found)) return undefined;
@@ -46,7 +51,9 @@ export async function runGatewayStatus(deps: Deps, signal: AbortSignal): Promise
       [
         forMapped(gateways.store, (gateway) => ofGateway(keyOf(gateway))),
         forMapped(classes.store, ({ metadata }) => ofClass(metadata.name).flatMap(ofGateway)),
-        forMapped(deps.services, ({ metadata }) => routes.store.list(metadata.namespace).flatMap((route) => usersOf(route, metadata.name))),
+        forMapped(deps.services, ({ metadata }) =>
+          routes.store.list(metadata.namespace).flatMap((route) => usersOf(route, metadata.name)),
+        ),
       ],
       (found) => {
         const others = (found.status?.parents ?? []).filter(({ controllerName }) => controllerName !== CONTROLLER);
@@ -76,16 +83,25 @@ function controller<T extends KubeObject & { status?: unknown }>(
   return new Controller({ name, reconcile, sources: [forObject(store), ...sources], clock, random, log, metrics });
 }
 
-function parentStatus({ all, services, clock }: Deps, route: Observed<HttpRoute>, parent: ParentReference): RouteParentStatus | undefined {
+function parentStatus(
+  { all, services, clock }: Deps,
+  route: Observed<HttpRoute>,
+  parent: ParentReference,
+): RouteParentStatus | undefined {
   const attachment = all.attachment(route, parent);
   if (!attachment) return undefined;
   const before = (route.status?.parents ?? []).find(
     ({ controllerName, parentRef: { namespace, name, sectionName } }) =>
-      controllerName === CONTROLLER && namespace === parent.namespace && name === parent.name && sectionName === parent.sectionName,
+      controllerName === CONTROLLER &&
+      namespace === parent.namespace &&
+      name === parent.name &&
+      sectionName === parent.sectionName,
   );
   const { refusal } = attachment;
   const missing = servicesOf(route).find((name) => !services.get({ namespace: route.metadata.namespace ?? '', name }));
-  const accepted = refusal ? { status: 'False' as const, ...refusal } : { status: 'True' as const, reason: 'Accepted', message: '' };
+  const accepted = refusal
+    ? { status: 'False' as const, ...refusal }
+    : { status: 'True' as const, reason: 'Accepted', message: '' };
   const resolved =
     missing === undefined
       ? { status: 'True' as const, reason: 'ResolvedRefs', message: '' }
@@ -102,7 +118,8 @@ function parentStatus({ all, services, clock }: Deps, route: Observed<HttpRoute>
 const servicesOf = ({ spec }: HttpRoute): string[] =>
   (spec?.rules ?? []).flatMap(({ backendRefs = [] }) => backendRefs.map(({ name }) => name));
 
-const usersOf = (route: Observed<HttpRoute>, service: string): ObjectKey[] => (servicesOf(route).includes(service) ? [keyOf(route)] : []);
+const usersOf = (route: Observed<HttpRoute>, service: string): ObjectKey[] =>
+  servicesOf(route).includes(service) ? [keyOf(route)] : [];
 
 const withTrue = (
   { metadata, status }: Observed & { status?: { conditions?: Condition[] } },

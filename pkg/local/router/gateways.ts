@@ -47,7 +47,9 @@ export class Gateways {
 
   /** Routes that name this host (`*.example.org`; '' for those that name none) and are served at `host`. */
   routesFor(name: string, host: string): Observed<HttpRoute>[] {
-    return this.routes.store.byIndex('host', name).filter((route) => this.#listeners(route).some((listener) => isHostOf(listener, host)));
+    return this.routes.store
+      .byIndex('host', name)
+      .filter((route) => this.#listeners(route).some((listener) => isHostOf(listener, host)));
   }
 
   /** The host names of all routes that are served. */

@@ -93,7 +93,9 @@ export class Proxy {
         else if (!sending) resolve('unreachable');
         else if (isSafe && outgoing.reusedSocket && codeOf(error) === 'ECONNRESET') resolve('stale');
         else {
-          response.writeHead(502, { 'content-type': 'text/plain', connection: 'close' }).end('The server broke off before it answered.\n');
+          response
+            .writeHead(502, { 'content-type': 'text/plain', connection: 'close' })
+            .end('The server broke off before it answered.\n');
           resolve('answered');
         }
       });
@@ -125,7 +127,16 @@ function forwardedHeaders(request: IncomingMessage, without: readonly string[]):
   const headers = endToEnd(request.rawHeaders, request.headers.connection, without);
   const length = request.headers['transfer-encoding'] === undefined ? [] : ['transfer-encoding', 'chunked'];
   const address = (request.socket.remoteAddress ?? '').replace(/^::ffff:/, '');
-  return [...headers, ...length, 'x-forwarded-for', address, 'x-forwarded-proto', 'http', 'x-forwarded-host', request.headers.host ?? ''];
+  return [
+    ...headers,
+    ...length,
+    'x-forwarded-for',
+    address,
+    'x-forwarded-proto',
+    'http',
+    'x-forwarded-host',
+    request.headers.host ?? '',
+  ];
 }
 
 /** Header pairs without those that belong to one connection, and without these (in lower case). */

@@ -22,7 +22,11 @@ const ingress = (host: string, ...paths: [path: string, service: string][]): Obs
         {
           host,
           http: {
-            paths: paths.map(([path, name]) => ({ path, pathType: 'Prefix', backend: { service: { name, port: { name: 'http' } } } })),
+            paths: paths.map(([path, name]) => ({
+              path,
+              pathType: 'Prefix',
+              backend: { service: { name, port: { name: 'http' } } },
+            })),
           },
         },
       ],
@@ -43,7 +47,10 @@ const httpRoute = (host: string, path: string, service: string, headers: Record<
     rules: [
       {
         matches: [
-          { path: { type: 'PathPrefix', value: path }, headers: Object.entries(headers).map(([name, value]) => ({ name, value })) },
+          {
+            path: { type: 'PathPrefix', value: path },
+            headers: Object.entries(headers).map(([name, value]) => ({ name, value })),
+          },
         ],
         filters: [{ type: 'RequestHeaderModifier', requestHeaderModifier: { remove: ['Cookie'] } }],
         backendRefs: [{ name: service, port: 80 }],
@@ -126,7 +133,13 @@ test('a request reaches the pod with its own host, path and body, and says where
   const { body } = await get('/a%2Fb?c=%20', {
     method: 'POST',
     body: 'hello',
-    headers: { 'x-forwarded-for': '9.9.9.9', forwarded: 'for=9.9.9.9', 'x-real-ip': '9.9.9.9', connection: 'x-drop', 'x-drop': '1' },
+    headers: {
+      'x-forwarded-for': '9.9.9.9',
+      forwarded: 'for=9.9.9.9',
+      'x-real-ip': '9.9.9.9',
+      connection: 'x-drop',
+      'x-drop': '1',
+    },
   });
 
   const seen = JSON.parse(body) as { url: string; headers: Record<string, string>; body: string };
@@ -143,7 +156,12 @@ test('a request reaches the pod with its own host, path and body, and says where
 
 test('pods take turns; one that ends or is not ready gets nothing', async () => {
   const [a, b, c, d] = await Promise.all(['a', 'b', 'c', 'd'].map((name) => upstream((_, response) => response.end(name))));
-  pods['x'] = [podAt(a ?? 0), podAt(b ?? 0), podAt(c ?? 0, { deletionTimestamp: '2026-01-01T00:00:00Z' }), podAt(d ?? 0, {}, 'False')];
+  pods['x'] = [
+    podAt(a ?? 0),
+    podAt(b ?? 0),
+    podAt(c ?? 0, { deletionTimestamp: '2026-01-01T00:00:00Z' }),
+    podAt(d ?? 0, {}, 'False'),
+  ];
 
   const bodies = [];
   for (let index = 0; index < 4; index++) bodies.push((await get('/')).body);
@@ -161,7 +179,10 @@ test('a pod that cannot be reached is passed over, for a POST too: nothing was s
 });
 
 test('a fixed host reaches its program, until an Ingress takes the host', async () => {
-  const [program, pod] = [await upstream((_, response) => response.end('program')), await upstream((_, response) => response.end('pod'))];
+  const [program, pod] = [
+    await upstream((_, response) => response.end('program')),
+    await upstream((_, response) => response.end('pod')),
+  ];
   fixed.set('lms.localhost', { host: '127.0.0.1', port: program });
   const before = await get('/', { host: 'lms.localhost' });
   ingresses = [...ingresses, ingress('lms.localhost', ['/', 'x'])];
@@ -193,7 +214,8 @@ test('a suspended tenant is a 503 in the shape of the API, and a page for people
   const body = { error: 'suspended', message: 'This tenant is suspended.', request_id: expect.stringMatching(/^[0-9a-f-]{36}$/) };
   expect([JSON.parse(api.body), JSON.parse(json.body)]).toEqual([body, body]);
   expect(page.body).toContain('This service is suspended.');
-  for (const { response } of [api, json, page]) expect([response.statusCode, response.headers['retry-after']]).toEqual([503, '60']);
+  for (const { response } of [api, json, page])
+    expect([response.statusCode, response.headers['retry-after']]).toEqual([503, '60']);
   expect(page.response.headers['content-security-policy']).toContain('frame-ancestors *');
 });
 
@@ -327,7 +349,9 @@ test.each<[string, Record<string, string>, string | undefined]>([
 
 test('at a host with an HTTPRoute the headers that it removes do not reach the pod, and a request that none takes is a 404 that says so', async () => {
   routes = [httpRoute('api.localhost', '/api/v1', 'x', { 'X-Tenant-ID': 'x' })];
-  pods['x'] = [podAt(await upstream(({ headers }, response) => response.end(JSON.stringify([headers['x-tenant-id'], headers.cookie]))))];
+  pods['x'] = [
+    podAt(await upstream(({ headers }, response) => response.end(JSON.stringify([headers['x-tenant-id'], headers.cookie])))),
+  ];
 
   const [named, wrong] = await Promise.all(
     ['x', 'y'].map((name) => get('/api/v1/users/me', { host: 'api.localhost', headers: { 'x-tenant-id': name, cookie: 'a=b' } })),

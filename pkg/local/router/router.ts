@@ -24,7 +24,10 @@ export interface RunningRouter {
 const STOP_GRACE_MS = 3_000;
 const RETRY_AFTER_SECONDS = 1;
 
-/** Answers on `port` of 127.0.0.1 and ::1 (where there is IPv6) for the hosts of all Ingress objects and of the HTTPRoutes at its Gateways, and for `fixed` hosts that none has. */
+/**
+ * Answers on `port` of 127.0.0.1 and ::1 (where there is IPv6) for the hosts of all Ingress objects and of the HTTPRoutes at its
+ * Gateways, and for `fixed` hosts that none has.
+ */
 export async function startRouter(options: {
   client: KubeClient;
   port: number;
@@ -128,11 +131,16 @@ interface Routing {
   readonly turns: Map<string, number>;
 }
 
-async function serve(request: IncomingMessage, response: ServerResponse, { objects, fixed, hosts, proxy, turns }: Routing): Promise<void> {
+async function serve(
+  request: IncomingMessage,
+  response: ServerResponse,
+  { objects, fixed, hosts, proxy, turns }: Routing,
+): Promise<void> {
   const host = hostOf(request.headers.host);
   const program = fixed?.get(host);
   const [path = '/'] = (request.url ?? '/').split('?');
-  const route = routeOf(objects, { host, path, headers: request.headers }) ?? (program && { service: host, upstreams: [program] });
+  const route =
+    routeOf(objects, { host, path, headers: request.headers }) ?? (program && { service: host, upstreams: [program] });
   if (!route) return answer(request, response, 404, noRoutePage(host, hosts(), request.headers.host));
   if (route.isSuspended) return answerSuspended(request, response, systemRandom);
   const turn = turns.get(route.service) ?? 0;

@@ -9,7 +9,10 @@ import { PORTS_ANNOTATION } from '../node/addresses.ts';
 export interface Objects {
   /** Ingresses with a rule for this host; '' for rules without one. */
   ingressesFor(host: string): readonly Observed<Ingress>[];
-  /** HTTPRoutes that name this host ('' for those that name none) and are served at `host` by a listener of a Gateway of this router's. */
+  /**
+   * HTTPRoutes that name this host ('' for those that name none) and are served at `host` by a listener of a Gateway of this
+   * router's.
+   */
   routesFor(name: string, host: string): readonly Observed<HttpRoute>[];
   service(namespace: string, name: string): Observed<Service> | undefined;
   /** Pods that carry all these labels. */
@@ -33,7 +36,8 @@ export interface Route {
 }
 
 /** `Tenant.localhost.:8080` → `tenant.localhost`; '' when there is none. */
-export const hostOf = (header: string | undefined): string => (header ?? '').toLowerCase().replace(/:\d+$/, '').replace(/\.$/, '');
+export const hostOf = (header: string | undefined): string =>
+  (header ?? '').toLowerCase().replace(/:\d+$/, '').replace(/\.$/, '');
 
 /** What of a request decides where it goes. */
 export interface RequestLine {
@@ -43,8 +47,9 @@ export interface RequestLine {
 }
 
 /**
- * The route of a request by the rules of networking.k8s.io/v1 Ingress and gateway.networking.k8s.io/v1 HTTPRoute: the exact host before `*.` one
- * before none; within a host the longest matching path, `Exact` before `Prefix`, and then the most headers. Undefined when no rule matches.
+ * The route of a request by the rules of networking.k8s.io/v1 Ingress and gateway.networking.k8s.io/v1 HTTPRoute: the exact host
+ * before `*.` one before none; within a host the longest matching path, `Exact` before `Prefix`, and then the most headers.
+ * Undefined when no rule matches.
  */
 export function routeOf(objects: Objects, request: RequestLine): Route | undefined {
   const { host, path } = request;
@@ -127,7 +132,11 @@ function routeTo(objects: Objects, namespace: string, backend: Json<V1IngressBac
     const number = portIn(pod, (port?.targetPort as string | number | undefined) ?? port?.port);
     return number === undefined ? [] : [{ host: pod.status?.podIP ?? '', port: number }];
   });
-  return { service: `${namespace}/${name}`, upstreams, isSuspended: service?.metadata.annotations?.[SUSPENDED_ANNOTATION] === 'true' };
+  return {
+    service: `${namespace}/${name}`,
+    upstreams,
+    isSuspended: service?.metadata.annotations?.[SUSPENDED_ANNOTATION] === 'true',
+  };
 }
 
 /** A terminating pod gets no new request, whatever its last probe result. */

@@ -10,7 +10,8 @@ import { findContext, listContexts, type OwnContextRow, presentContext } from '.
  * The courses of LMSs.
  *
  * Invariants:
- * - Administrators see all courses, instructors those they teach. Other members get 403; to anybody else the course does not exist.
+ * - Administrators see all courses, instructors those they teach. Other members get 403; to anybody else the course does not
+ *   exist.
  */
 export class Contexts {
   readonly #db: Database;

@@ -72,7 +72,9 @@ export const listContexts = (sql: Sql, actor: Actor, query: ContextQuery): Promi
       'g.context_id IS NOT NULL',
       ...(actor.roles.includes('admin')
         ? []
-        : [`g.id IN (SELECT m.group_id FROM group_members m WHERE m.user_id = ${params.add(actor.userId)} AND m.role = 'instructor')`]),
+        : [
+            `g.id IN (SELECT m.group_id FROM group_members m WHERE m.user_id = ${params.add(actor.userId)} AND m.role = 'instructor')`,
+          ]),
     ],
     present: presentContext,
   });

@@ -46,8 +46,8 @@ interface Choice {
  *
  * Invariants:
  * - Only what the platform accepts is made, of files that the person may read; for a learner, of their own.
- * - Nothing gives others more than the person could: a share link needs the right to share the file; a link of this tool does too, unless the file is in
- *   the folder of the course, whose people read it anyway.
+ * - Nothing gives others more than the person could: a share link needs the right to share the file; a link of this tool does
+ *   too, unless the file is in the folder of the course, whose people read it anyway.
  */
 export class ContentItems {
   readonly #targets: TargetKeys;
@@ -88,7 +88,9 @@ export class ContentItems {
         url: `${this.#appUrl}/lti/launch`,
         title,
         text,
-        custom: key ? signPlacedTarget(key, { file: file.uuid, maker: by.actor.userUuid, course: row.course?.id ?? null }, row) : {},
+        custom: key
+          ? signPlacedTarget(key, { file: file.uuid, maker: by.actor.userUuid, course: row.course?.id ?? null }, row)
+          : {},
         ...(item.line_item === undefined ? {} : { lineItem: lineItemOf(item.line_item, title) }),
       }),
       link: async () => ({ type: 'link', url: await this.#share(by, file), title, text }),
@@ -115,7 +117,10 @@ export class ContentItems {
   /** The version that was chosen, whatever becomes of the file. */
   #fetched({ actor, now }: By, { uuid, version }: FileRecord): { url: string; expiresAt: string } {
     const until = now.getTime() + FETCH_LINK_SECONDS * 1000;
-    const ticket = sealLink({ sealer: this.#sealer, tenantId: this.#tenantId }, { file: uuid, version, user: actor.userUuid, until });
+    const ticket = sealLink(
+      { sealer: this.#sealer, tenantId: this.#tenantId },
+      { file: uuid, version, user: actor.userUuid, until },
+    );
     return { url: `${this.#apiUrl}/tickets/${ticket}`, expiresAt: new Date(until).toISOString() };
   }
 
@@ -125,7 +130,12 @@ export class ContentItems {
   }
 }
 
-function requireChoice({ actor, granted }: By, { row, settings, offer }: Wanted, item: PickedItem, file: FileRecord | null): Choice {
+function requireChoice(
+  { actor, granted }: By,
+  { row, settings, offer }: Wanted,
+  item: PickedItem,
+  file: FileRecord | null,
+): Choice {
   const level = file?.deletedAt === null ? levelOn('file', actor, file, granted) : null;
   if (!file || !allows(level, 'read') || !actor.permissions.has('read:files')) throw new Problem('not_found');
   if (!offer.types.includes(item.type)) throw new Problem('item_refused', `The LMS does not accept ${item.type} here.`);

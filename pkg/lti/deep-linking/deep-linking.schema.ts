@@ -65,9 +65,10 @@ export const AnswerView = z
       example: 'post',
     }),
     url: z.url().meta({ example: 'https://lms.example.org/deep-links/return' }),
-    jwt: z
-      .string()
-      .meta({ description: 'the signed LtiDeepLinkingResponse; with get, `url` holds it too', example: 'eyJhbGciOiJSUzI1NiJ9.e30.c2ln' }),
+    jwt: z.string().meta({
+      description: 'the signed LtiDeepLinkingResponse; with get, `url` holds it too',
+      example: 'eyJhbGciOiJSUzI1NiJ9.e30.c2ln',
+    }),
   })
   .meta({ id: 'PickerAnswer' });
 export type AnswerView = z.output<typeof AnswerView>;

@@ -12,15 +12,22 @@ test('an instructor may give what the LMS accepts, in our order, and never html'
   });
 });
 
-test.each([[['file']], [['file', 'link', 'image', 'html']]])('a learner hands in own files where the LMS accepts %j', (acceptTypes) => {
-  expect(offerOf({ acceptTypes }, [LEARNER])).toEqual({ types: ['file'], isOwnOnly: true });
-});
+test.each([[['file']], [['file', 'link', 'image', 'html']]])(
+  'a learner hands in own files where the LMS accepts %j',
+  (acceptTypes) => {
+    expect(offerOf({ acceptTypes }, [LEARNER])).toEqual({ types: ['file'], isOwnOnly: true });
+  },
+);
 
 test.each([
   ['a learner', [LEARNER], ['file', 'ltiResourceLink']],
   ['a learner', [LEARNER], ['link']],
   ['somebody without a role', [], ['ltiResourceLink']],
-  ['an administrator of the institution', ['http://purl.imsglobal.org/vocab/lis/v2/institution/person#Administrator'], ['ltiResourceLink']],
+  [
+    'an administrator of the institution',
+    ['http://purl.imsglobal.org/vocab/lis/v2/institution/person#Administrator'],
+    ['ltiResourceLink'],
+  ],
 ])('%s in the roles %j may choose nothing of %j', (_who, roles, acceptTypes) => {
   expect(() => offerOf({ acceptTypes }, roles)).toThrow(expect.objectContaining({ code: 'picker_not_for_learners' }));
 });
@@ -58,6 +65,8 @@ test('an address of 8,192 characters is taken, a longer one refused; a form take
   const jwt = 'x'.repeat(8192 - start.length);
 
   expect(answerOf('Query', 'https://lms.example.org/r', jwt).url).toHaveLength(8192);
-  expect(() => answerOf('Query', 'https://lms.example.org/r', `${jwt}x`)).toThrow(expect.objectContaining({ code: 'answer_too_long' }));
+  expect(() => answerOf('Query', 'https://lms.example.org/r', `${jwt}x`)).toThrow(
+    expect.objectContaining({ code: 'answer_too_long' }),
+  );
   expect(answerOf('FormPost', 'https://lms.example.org/r', `${jwt}x`).url).toBe('https://lms.example.org/r');
 });

@@ -29,8 +29,10 @@ interface Picker {
  *
  * Invariants:
  * - A request is shown and answered only by the session that its launch opened.
- * - A request is answered once, however many answers race. An answer that is refused leaves nothing: no share link, and the request unanswered.
- * - What the platform wants is read from the id_token that it signed, each time: nothing that a browser sends says what is accepted.
+ * - A request is answered once, however many answers race. An answer that is refused leaves nothing: no share link, and the
+ *   request unanswered.
+ * - What the platform wants is read from the id_token that it signed, each time: nothing that a browser sends says what is
+ *   accepted.
  */
 export class Pickers {
   readonly #db: Database;
@@ -85,7 +87,8 @@ export class Pickers {
     const { row, settings, offer } = await this.#find(actor, launchId);
     const { isActive, keyId, privateKey, managedRef, mode, clientId, issuer, deploymentId } = row;
     if (!isActive || keyId === null || privateKey === null || managedRef === null) throw new Problem('registration_inactive');
-    if (picked.length > 1 && !settings.acceptMultiple) throw new Problem('item_refused', 'The LMS accepts one item at a time here.');
+    if (picked.length > 1 && !settings.acceptMultiple)
+      throw new Problem('item_refused', 'The LMS accepts one item at a time here.');
     return this.#transactions.run(actor, async (tx, granted) => {
       const now = this.#clock.now();
       if (!(await markAnswered(tx, launchId, now))) throw new Problem('picker_answered');

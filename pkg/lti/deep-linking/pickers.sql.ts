@@ -41,9 +41,9 @@ export async function findPicker(sql: Executor, launchId: string): Promise<Picke
 
 /** Whether this is the first answer: of several that race, one. One statement. */
 export async function markAnswered(tx: Tx, launchId: string, now: Date): Promise<boolean> {
-  const rows = await tx.query('UPDATE lti_launches SET answered_at = $2 WHERE launch_id = $1 AND answered_at IS NULL RETURNING id', [
-    launchId,
-    now,
-  ]);
+  const rows = await tx.query(
+    'UPDATE lti_launches SET answered_at = $2 WHERE launch_id = $1 AND answered_at IS NULL RETURNING id',
+    [launchId, now],
+  );
   return rows.length === 1;
 }

@@ -11,7 +11,9 @@ const RESPONSE_SECONDS = 3600;
 const ADDRESS_MAX = 8192;
 
 /** An item as the LMS reads it (Deep Linking 2.0 §3). */
-export type ContentItem = { readonly type: string; readonly url: string; readonly title: string } & Readonly<Record<string, unknown>>;
+export type ContentItem = { readonly type: string; readonly url: string; readonly title: string } & Readonly<
+  Record<string, unknown>
+>;
 
 /** The message, before it is signed. */
 export interface DeepLinkingResponse {

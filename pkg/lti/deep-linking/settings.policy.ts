@@ -39,7 +39,8 @@ export function deepLinkingSettings(claim: unknown): DeepLinkingSettings {
 /** The platform signed it, so any host will do; but it is opened in the person's browser, and stands in the picker's CSP. */
 function returnUrlOf(value: unknown): string {
   if (value === undefined || value === null || value === '') throw new LaunchError('deep_link_return_url_missing');
-  if (typeof value !== 'string' || value.length > URL_MAX || /[\p{Cc}\s]/u.test(value) || !URL.canParse(value)) throw refusedReturn();
+  if (typeof value !== 'string' || value.length > URL_MAX || /[\p{Cc}\s]/u.test(value) || !URL.canParse(value))
+    throw refusedReturn();
   const url = new URL(value);
   const isSafe = url.protocol === 'https:' || LOOPBACK.test(url.origin);
   if (!isSafe || url.username !== '' || url.password !== '' || sourceOf(url.href) === undefined) throw refusedReturn();
@@ -49,7 +50,8 @@ function returnUrlOf(value: unknown): string {
 const refusedReturn = (): LaunchError => new LaunchError('deep_link_return_url_refused');
 
 function requireTexts(value: unknown, code: LaunchErrorCode): readonly string[] {
-  if (!Array.isArray(value) || value.length === 0 || !value.every((item) => typeof item === 'string')) throw new LaunchError(code);
+  if (!Array.isArray(value) || value.length === 0 || !value.every((item) => typeof item === 'string'))
+    throw new LaunchError(code);
   return value;
 }
 
@@ -58,7 +60,8 @@ function mediaTypesOf(value: unknown): readonly string[] | undefined {
   if (value === undefined || value === null || value === '') return undefined;
   const parts: unknown[] = typeof value === 'string' ? value.split(',') : Array.isArray(value) ? value : [undefined];
   const types = parts.map((part) => (typeof part === 'string' ? (part.split(';')[0] ?? '').trim().toLowerCase() : ''));
-  if (!types.every((type) => /^(?:\*\/\*|[^\s/*]+\/(?:\*|[^\s/*]+))$/.test(type))) throw new LaunchError('accept_media_types_invalid');
+  if (!types.every((type) => /^(?:\*\/\*|[^\s/*]+\/(?:\*|[^\s/*]+))$/.test(type)))
+    throw new LaunchError('accept_media_types_invalid');
   return types.length === 0 ? undefined : types;
 }
 

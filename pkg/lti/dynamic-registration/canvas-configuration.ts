@@ -5,8 +5,8 @@ import { MESSAGES, SCOPES, type Tool } from './tool-registration.policy.ts';
 const isOfCanvas = (placement: string): boolean => /^[a-z]/.test(placement);
 
 /**
- * The tool's configuration for a Canvas that registers tools by an address (Developer Keys → LTI Key → Enter URL; Canvas' lti_dev_key_config.md). It
- * holds nothing that is secret.
+ * The tool's configuration for a Canvas that registers tools by an address (Developer Keys → LTI Key → Enter URL; Canvas'
+ * lti_dev_key_config.md). It holds nothing that is secret.
  */
 export function canvasConfiguration({ name, appUrl, ltiUrl }: Tool): object {
   const target = `${appUrl}/lti/launch`;
@@ -28,7 +28,9 @@ export function canvasConfiguration({ name, appUrl, ltiUrl }: Tool): object {
         settings: {
           text: name,
           placements: Object.entries(MESSAGES).flatMap(([type, placements]) =>
-            placements.filter(isOfCanvas).map((placement) => ({ placement, message_type: type, target_link_uri: target, text: name })),
+            placements
+              .filter(isOfCanvas)
+              .map((placement) => ({ placement, message_type: type, target_link_uri: target, text: name })),
           ),
         },
       },

@@ -77,8 +77,8 @@ interface Deps {
 }
 
 /**
- * LTI Dynamic Registration 1.0: an LMS opens a link, a person confirms, the tool registers itself there, and leaves the registration for the operator,
- * which makes an LtiRegistration of it.
+ * LTI Dynamic Registration 1.0: an LMS opens a link, a person confirms, the tool registers itself there, and leaves the
+ * registration for the operator, which makes an LtiRegistration of it.
  *
  * Invariants:
  * - A link registers one LMS: however many use it at once, one registration is sent at a time, and none after one has succeeded.
@@ -122,7 +122,10 @@ export class DynamicRegistration {
     const registrationToken = from.registrationToken || undefined;
     if (registrationToken !== undefined && !REGISTRATION_TOKEN.test(registrationToken))
       throw new RegistrationError('registration_token_invalid');
-    const { scopes, claims, messages, ...platform } = await this.#requests.configuration(from.configurationUrl, registrationToken);
+    const { scopes, claims, messages, ...platform } = await this.#requests.configuration(
+      from.configurationUrl,
+      registrationToken,
+    );
     await this.#requireNoConflict(platform);
     const asked = askedOf({ ...platform, scopes, claims, messages });
     const plan: Plan = { id: random.uuid(), madeAt: clock.now().getTime(), platform, asked, registrationToken };
@@ -164,7 +167,11 @@ export class DynamicRegistration {
     const { db, clock, tool } = this.#deps;
     const existing = await this.#requireNoConflict(platform);
     if (!(await hasFreeSlot(db.tables))) throw new RegistrationError('too_many_registrations');
-    const answer = await this.#requests.register(platform.registrationEndpoint, registrationBody(tool, platform, asked), registrationToken);
+    const answer = await this.#requests.register(
+      platform.registrationEndpoint,
+      registrationBody(tool, platform, asked),
+      registrationToken,
+    );
     const granted = readAnswer(answer, { platform, asked, redirectUri: `${tool.ltiUrl}/launch` });
     const agreed: Agreement = {
       product: platform.product,
@@ -179,7 +186,15 @@ export class DynamicRegistration {
       if (isTaken) throw new RegistrationError('client_id_taken', `It is ${granted.clientId}.`);
       const complete: Agreement = { ...agreed, ...(isShared ? { shares_client_id: true } : {}) };
       const { issuer, jwksEndpoint } = platform;
-      const used = { id: link.id, attempt: id, now: clock.now(), issuer, jwksEndpoint, clientId: granted.clientId, agreement: complete };
+      const used = {
+        id: link.id,
+        attempt: id,
+        now: clock.now(),
+        issuer,
+        jwksEndpoint,
+        clientId: granted.clientId,
+        agreement: complete,
+      };
       if (!(await useLink(tx, used))) throw new RegistrationError('link_busy');
       if (!(await requestRegistration(tx, link.uuid, wanted))) throw new RegistrationError('too_many_registrations');
       return complete;
@@ -187,11 +202,15 @@ export class DynamicRegistration {
     return { issuer: platform.issuer, agreement, hasDeployment: agreement.has_deployment };
   }
 
-  /** An LMS, an issuer with a key set, has one set of endpoints here. What it has of the audience of tokens stays: the registrations that are there work with it. */
+  /**
+   * An LMS, an issuer with a key set, has one set of endpoints here. What it has of the audience of tokens stays: the
+   * registrations that are there work with it.
+   */
   async #requireNoConflict(platform: PlatformAddresses): Promise<LmsEndpoints | undefined> {
     const existing = await endpointsOfLms(this.#deps.db.tables, platform);
     const isSame =
-      existing === undefined || (existing.authEndpoint === platform.authEndpoint && existing.tokenEndpoint === platform.tokenEndpoint);
+      existing === undefined ||
+      (existing.authEndpoint === platform.authEndpoint && existing.tokenEndpoint === platform.tokenEndpoint);
     if (!isSame) throw new RegistrationError('issuer_conflict', `It is ${platform.issuer}.`);
     return existing;
   }

@@ -29,7 +29,10 @@ const LINK_COLUMNS = `id, uuid, platform_name AS "platformName", ${BACKED} AS "i
 /** Links of a tenant that are neither used nor expired. */
 export const OPEN_LINKS_MAX = 50;
 
-/** Unused links go a day after they expired. False: there are too many; of links that are made at the same moment some more may pass. One statement. */
+/**
+ * Unused links go a day after they expired. False: there are too many; of links that are made at the same moment some more may
+ * pass. One statement.
+ */
 export async function insertLink(
   sql: Executor,
   link: { uuid: string; tokenHash: string; platformName: string | null; createdBy: number; expiresAt: Date },
@@ -113,7 +116,10 @@ export async function endpointsOfLms(sql: Executor, { issuer, jwksEndpoint }: Lm
   return row;
 }
 
-/** Whether the client id is that of a registration, or of one that waits for the operator: of this LMS, or of another with its issuer. */
+/**
+ * Whether the client id is that of a registration, or of one that waits for the operator: of this LMS, or of another with its
+ * issuer.
+ */
 export interface ClientIdUse {
   readonly isTaken: boolean;
   readonly isShared: boolean;

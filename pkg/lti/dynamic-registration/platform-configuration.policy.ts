@@ -76,7 +76,8 @@ const Message = z.union([
 ]);
 
 /**
- * Reads what an LMS sent as its configuration. Throws RegistrationError `configuration_invalid`, `platform_unsupported`, `endpoint_refused`,
+ * Reads what an LMS sent as its configuration. Throws RegistrationError `configuration_invalid`, `platform_unsupported`,
+ * `endpoint_refused`,
  * `issuer_foreign`. `from`: the address that it came from.
  */
 export function readConfiguration(body: unknown, from: string, allow: readonly AllowedRange[]): PlatformConfiguration {
@@ -120,7 +121,10 @@ function requireSupport(data: z.output<typeof Configuration>): void {
   }
   const algorithms = data.id_token_signing_alg_values_supported ?? [];
   if (algorithms.length > 0 && !algorithms.some(isTakenAlgorithm))
-    throw new RegistrationError('platform_unsupported', 'Its id_token_signing_alg_values_supported have none that is accepted here.');
+    throw new RegistrationError(
+      'platform_unsupported',
+      'Its id_token_signing_alg_values_supported have none that is accepted here.',
+    );
 }
 
 function requireEndpoints(configuration: PlatformAddresses, allow: readonly AllowedRange[]): void {
@@ -146,8 +150,8 @@ const SHARED_ISSUERS: ReadonlySet<string> = new Set([
 const BLACKBOARD_ISSUER = 'https://blackboard.com';
 
 /**
- * The issuer is at the host that sent the configuration (LTI Dynamic Registration 1.0 §3.4). Where many hosts share one issuer, all that is called is at
- * the sender's host (a Canvas of one's own), or both belong to the vendor (Blackboard).
+ * The issuer is at the host that sent the configuration (LTI Dynamic Registration 1.0 §3.4). Where many hosts share one issuer,
+ * all that is called is at the sender's host (a Canvas of one's own), or both belong to the vendor (Blackboard).
  */
 function requireIssuer(configuration: PlatformAddresses, from: string): void {
   const sender = new URL(from).host;
@@ -155,7 +159,8 @@ function requireIssuer(configuration: PlatformAddresses, from: string): void {
   if (hostOf(configuration.issuer) === sender) return;
   const { issuer, authEndpoint, tokenEndpoint, jwksEndpoint, registrationEndpoint } = configuration;
   const isOwnCanvas =
-    SHARED_ISSUERS.has(issuer) && [authEndpoint, tokenEndpoint, jwksEndpoint, registrationEndpoint].every((one) => hostOf(one) === sender);
+    SHARED_ISSUERS.has(issuer) &&
+    [authEndpoint, tokenEndpoint, jwksEndpoint, registrationEndpoint].every((one) => hostOf(one) === sender);
   if (isOwnCanvas || (issuer === BLACKBOARD_ISSUER && sender.endsWith('.blackboard.com'))) return;
   throw new RegistrationError('issuer_foreign', `The issuer is ${issuer}, and the configuration came from ${sender}.`);
 }

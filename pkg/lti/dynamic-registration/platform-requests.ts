@@ -75,8 +75,10 @@ function configurationError(error: EgressError): RegistrationError {
   const { code, message } = error;
   const more = `${message}.`;
   if (ADDRESS_REFUSED.has(code)) return new RegistrationError('configuration_address_refused', more, { cause: error });
-  if (code === 'timeout' || code === 'connect_timeout') return new RegistrationError('configuration_timeout', more, { cause: error });
-  if (code === 'reply_too_large' || code === 'bad_reply') return new RegistrationError('configuration_invalid', more, { cause: error });
+  if (code === 'timeout' || code === 'connect_timeout')
+    return new RegistrationError('configuration_timeout', more, { cause: error });
+  if (code === 'reply_too_large' || code === 'bad_reply')
+    return new RegistrationError('configuration_invalid', more, { cause: error });
   return new RegistrationError('configuration_unreachable', more, { cause: error });
 }
 

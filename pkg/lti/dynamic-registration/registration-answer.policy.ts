@@ -38,8 +38,8 @@ const Answer = z.object({
 const Message = z.object({ type: z.string(), placements: z.array(z.string()).nullish().catch(undefined) });
 
 /**
- * Reads the answer to a registration (LTI Dynamic Registration 1.0 §3.6.2). Nothing but what was asked counts as granted; an LMS that does not say what
- * it granted is taken to have granted all. Throws RegistrationError `registration_answer_invalid`.
+ * Reads the answer to a registration (LTI Dynamic Registration 1.0 §3.6.2). Nothing but what was asked counts as granted; an LMS
+ * that does not say what it granted is taken to have granted all. Throws RegistrationError `registration_answer_invalid`.
  */
 export function readAnswer(body: unknown, of: { platform: PlatformAddresses; asked: Asked; redirectUri: string }): Granted {
   const { platform, asked, redirectUri } = of;
@@ -52,7 +52,8 @@ export function readAnswer(body: unknown, of: { platform: PlatformAddresses; ask
   const wrong = (what: string): never => {
     throw new RegistrationError('registration_answer_invalid', what);
   };
-  if (data.issuer !== undefined && data.issuer !== platform.issuer) wrong('Its issuer is another than that of the configuration.');
+  if (data.issuer !== undefined && data.issuer !== platform.issuer)
+    wrong('Its issuer is another than that of the configuration.');
   if (data.redirect_uris && data.redirect_uris.length > 0 && !data.redirect_uris.includes(redirectUri))
     wrong('Its redirect_uris lack the address of launches.');
   if (data.token_endpoint_auth_method !== undefined && data.token_endpoint_auth_method !== 'private_key_jwt')

@@ -2,8 +2,9 @@ import { PageProblem } from '../../api/page.ts';
 import { REGISTRATION_ERRORS_DE } from './registration-errors.de.ts';
 
 /**
- * Why an LMS is not registered: the catalogue of the registration page's codes. Each has its status and the sentence that an administrator of the LMS
- * reads; docs/connect-an-lms.md lists them. Sources: 1EdTech LTI Dynamic Registration 1.0, OpenID Connect Discovery 1.0 §3, RFC 7591 §3.
+ * Why an LMS is not registered: the catalogue of the registration page's codes. Each has its status and the sentence that an
+ * administrator of the LMS reads; docs/connect-an-lms.md lists them. Sources: 1EdTech LTI Dynamic Registration 1.0, OpenID
+ * Connect Discovery 1.0 §3, RFC 7591 §3.
  */
 export const REGISTRATION_ERRORS = {
   // The link
@@ -13,7 +14,8 @@ export const REGISTRATION_ERRORS = {
   link_busy: { status: 409, meaning: 'An LMS is being registered by this link at this moment. Look again in a minute.' },
   start_at_lms: {
     status: 400,
-    meaning: 'This address registers an LMS. Paste it at the LMS, where tools are registered dynamically; opened by hand it does nothing.',
+    meaning:
+      'This address registers an LMS. Paste it at the LMS, where tools are registered dynamically; opened by hand it does nothing.',
   },
   form_invalid: { status: 400, meaning: 'This form is not of this page, or is more than an hour old. Start again at the LMS.' },
   registration_token_invalid: { status: 400, meaning: 'The LMS sent a registration token that cannot be used.' },
@@ -24,7 +26,10 @@ export const REGISTRATION_ERRORS = {
   },
   configuration_unreachable: { status: 503, meaning: 'The LMS cannot be reached at the address of its configuration.' },
   configuration_timeout: { status: 504, meaning: 'The LMS did not send its configuration in time.' },
-  configuration_redirected: { status: 502, meaning: 'The LMS redirects the address of its configuration; redirects are not followed.' },
+  configuration_redirected: {
+    status: 502,
+    meaning: 'The LMS redirects the address of its configuration; redirects are not followed.',
+  },
   configuration_refused: { status: 502, meaning: 'The LMS did not give its configuration.' },
   configuration_invalid: { status: 502, meaning: 'What the LMS sent as its configuration is none.' },
   issuer_foreign: { status: 403, meaning: 'The issuer that the configuration names is not at the host that sent it.' },
@@ -33,7 +38,10 @@ export const REGISTRATION_ERRORS = {
   issuer_conflict: { status: 409, meaning: 'This issuer is registered already with this key set, and with other addresses.' },
   too_many_registrations: { status: 409, meaning: 'Too many registrations wait for the operator of this service.' },
   // The answer to the registration
-  registration_unreachable: { status: 503, meaning: 'The LMS cannot be reached at its registration address. Nothing was registered.' },
+  registration_unreachable: {
+    status: 503,
+    meaning: 'The LMS cannot be reached at its registration address. Nothing was registered.',
+  },
   registration_unanswered: {
     status: 504,
     meaning: 'The LMS did not answer. It may have the tool, which is of no use then: delete it there, and register again.',

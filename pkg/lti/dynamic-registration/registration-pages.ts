@@ -15,11 +15,15 @@ const SERVICES: Keys = {
   'https://purl.imsglobal.org/spec/lti-nrps/scope/contextmembership.readonly': 'roster',
   'https://purl.imsglobal.org/spec/lti/scope/noticehandlers': 'notices',
 };
-const MESSAGES: Keys = { LtiResourceLinkRequest: 'links', LtiDeepLinkingRequest: 'picking', LtiSubmissionReviewRequest: 'reviews' };
+const MESSAGES: Keys = {
+  LtiResourceLinkRequest: 'links',
+  LtiDeepLinkingRequest: 'picking',
+  LtiSubmissionReviewRequest: 'reviews',
+};
 
 /**
- * An LMS shows these in a frame of its own, at an origin that nobody knows before: any site may frame them. Their address is the secret, and it is sent
- * to nobody (`referrer-policy`).
+ * An LMS shows these in a frame of its own, at an origin that nobody knows before: any site may frame them. Their address is the
+ * secret, and it is sent to nobody (`referrer-policy`).
  */
 const HEADERS = {
   'content-security-policy':
@@ -33,7 +37,8 @@ const page = (web: WebPages, language: PageLanguage, title: string, content: str
   body: web.document('registration', { title, language, body: `<main>\n<h1>${escapeHtml(title)}</h1>\n${content}</main>` }),
   headers: HEADERS,
 });
-const list = (items: readonly string[]): string => `<ul>\n${items.map((item) => `<li>${escapeHtml(item)}</li>\n`).join('')}</ul>\n`;
+const list = (items: readonly string[]): string =>
+  `<ul>\n${items.map((item) => `<li>${escapeHtml(item)}</li>\n`).join('')}</ul>\n`;
 const section = (heading: string, items: readonly string[]): string =>
   items.length === 0 ? '' : `<h2>${escapeHtml(heading)}</h2>\n${list(items)}`;
 const terms = (pairs: readonly (readonly [string, string])[]): string =>

@@ -6,7 +6,10 @@ import type { DynamicRegistration } from './dynamic-registration.service.ts';
 import { offerPage, outcomePage } from './registration-pages.ts';
 import type { Tool } from './tool-registration.policy.ts';
 
-/** The page that an LMS opens to register the tool (LTI Dynamic Registration 1.0 §3.2), and its button; the configuration for a Canvas that reads one. */
+/**
+ * The page that an LMS opens to register the tool (LTI Dynamic Registration 1.0 §3.2), and its button; the configuration for a
+ * Canvas that reads one.
+ */
 export const registrationRoutes = (deps: { registration: DynamicRegistration; tool: Tool; web: WebPages }): PageRoute[] => {
   const { registration, tool, web } = deps;
   const path = '/register/{token}';
@@ -28,7 +31,11 @@ export const registrationRoutes = (deps: { registration: DynamicRegistration; to
       methods: ['post'],
       path,
       handle: async (request) =>
-        outcomePage(web, await registration.register(request.path['token'] ?? '', one(request, 'plan')), pageLanguage(request.languages)),
+        outcomePage(
+          web,
+          await registration.register(request.path['token'] ?? '', one(request, 'plan')),
+          pageLanguage(request.languages),
+        ),
     },
     {
       methods: ['get'],

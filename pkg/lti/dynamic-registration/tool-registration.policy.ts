@@ -43,12 +43,17 @@ export const MESSAGES: Readonly<Record<string, readonly string[]>> = {
   LtiSubmissionReviewRequest: [],
 };
 
-/** Pure. Where the LMS does not say what it has, what every LMS has is asked. A resource link is always asked: without it no link opens. */
+/**
+ * Pure. Where the LMS does not say what it has, what every LMS has is asked. A resource link is always asked: without it no link
+ * opens.
+ */
 export function askedOf({ scopes, claims, messages }: PlatformConfiguration): Asked {
   const types = Object.entries(MESSAGES).map(([type, placements]) => {
     const offered = messages.filter((message) => message.type === type);
     const isOffered = messages.length === 0 || offered.length > 0 || type === 'LtiResourceLinkRequest';
-    return isOffered ? [{ type, placements: placements.filter((one) => offered.some((message) => message.placements.includes(one))) }] : [];
+    return isOffered
+      ? [{ type, placements: placements.filter((one) => offered.some((message) => message.placements.includes(one))) }]
+      : [];
   });
   return {
     scopes: scopes.length === 0 ? SCOPES : [...SCOPES, NOTICE_SCOPE].filter((scope) => scopes.includes(scope)),

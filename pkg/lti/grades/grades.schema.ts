@@ -40,10 +40,10 @@ export const GradeView = z
       'a whole second, later than any other of this person and line item; moved on where the LMS refuses it as not newer than a score of its own',
     ),
     status: z.enum(GRADE_STATUS),
-    reason: z
-      .string()
-      .nullable()
-      .meta({ description: 'why it failed; while it is pending, why the last attempt did; a note on a submitted one', example: null }),
+    reason: z.string().nullable().meta({
+      description: 'why it failed; while it is pending, why the last attempt did; a note on a submitted one',
+      example: null,
+    }),
     attempts: z.int().meta({ description: 'failed attempts', example: 0 }),
     submitted_at: Timestamp.nullable().describe('when the LMS had it'),
     updated_at: Timestamp,

@@ -34,9 +34,11 @@ import { SUBMIT_GRADE } from './grades.jobs.ts';
  *
  * Invariants:
  * - A grade and the job that sends it are inserted together or not at all.
- * - Its timestamp is a whole second and unique within one cell of the grade book (line item and user): a later correction is newer by at least
- *   a second, however many race and however the servers' clocks differ. (Moodle compares whole seconds and refuses what is not newer.)
- * - Administrators and the instructors of the launch's course give and see grades. Other members get 403; to anybody else the launch does not exist.
+ * - Its timestamp is a whole second and unique within one cell of the grade book (line item and user): a later correction is
+ *   newer by at least a second, however many race and however the servers' clocks differ. (Moodle compares whole seconds and
+ *   refuses what is not newer.)
+ * - Administrators and the instructors of the launch's course give and see grades. Other members get 403; to anybody else the
+ *   launch does not exist.
  */
 export class Grades {
   readonly #db: Database;
@@ -82,8 +84,9 @@ export class Grades {
   }
 
   /**
-   * A grade that failed is pending again, with a timestamp later than any other of its cell: what the LMS refused it does not have. One that is pending is
-   * sent within seconds. Three statements. Throws Problem not_found, forbidden, conflict, registration_inactive.
+   * A grade that failed is pending again, with a timestamp later than any other of its cell: what the LMS refused it does not
+   * have. One that is pending is sent within seconds. Three statements. Throws Problem not_found, forbidden, conflict,
+   * registration_inactive.
    */
   async retry(actor: Actor, id: string): Promise<GradeView> {
     for (;;) {
@@ -128,7 +131,11 @@ export class Grades {
     return presentGrade(grade);
   }
 
-  async #insert(tx: Tx, of: Pick<GradeRow, 'launchId' | 'lineItemId'> & { readonly lineItem: string }, input: NewGrade): Promise<GradeRow> {
+  async #insert(
+    tx: Tx,
+    of: Pick<GradeRow, 'launchId' | 'lineItemId'> & { readonly lineItem: string },
+    input: NewGrade,
+  ): Promise<GradeRow> {
     const { user_id: userId, score, score_maximum: maximum, comment = null } = input;
     const cell = sha256Hex(JSON.stringify([of.lineItem, userId]));
     const [uuid, now] = [this.#random.uuid(), this.#clock.now()];
@@ -161,7 +168,10 @@ async function requireGradable(sql: Executor, actor: Actor, launchId: string): P
 }
 
 /** Throws Problem not_found, forbidden. */
-function requireGrader<Found extends Pick<GradedLaunch, 'courseRole'>>(actor: Actor, found: Found | undefined): asserts found is Found {
+function requireGrader<Found extends Pick<GradedLaunch, 'courseRole'>>(
+  actor: Actor,
+  found: Found | undefined,
+): asserts found is Found {
   if (found && mayGrade(actor, found.courseRole)) return;
   if (found?.courseRole == null) throw new Problem('not_found');
   throw new Problem('forbidden', 'Only administrators and instructors of the course can grade.');

@@ -43,9 +43,9 @@ const LAUNCH = `
 /**
  * A launch that has grades outlives its retention; its token is no longer needed (docs/design/lti.md, Grades).
  *
- * Locks every pending grade of the cell, in the order in which a worker locks them, since a worker moves a timestamp only under that lock
- * (`renewTimestamp`). So this statement sees a timestamp that moved before (Postgres reads a row again after waiting for it), and none moves until
- * this transaction is committed. `id IN`: also includes a row whose status changed meanwhile.
+ * Locks every pending grade of the cell, in the order in which a worker locks them, since a worker moves a timestamp only under
+ * that lock (`renewTimestamp`). So this statement sees a timestamp that moved before (Postgres reads a row again after waiting
+ * for it), and none moves until this transaction is committed. `id IN`: also includes a row whose status changed meanwhile.
  */
 const INSERT = `
   WITH moving AS (SELECT timestamp FROM lti_grades WHERE id IN (SELECT id FROM lti_grades WHERE cell = $8::text AND status = 'pending') ORDER BY id FOR NO KEY UPDATE),
@@ -62,7 +62,10 @@ const INSERT = `
 const LAUNCH_OF_COURSE = `SELECT l.launch_id AS "launchId" FROM lti_launches l JOIN groups g ON g.platform_id = l.platform_id AND g.context_id = l.context_id
   WHERE g.id = $1 AND l.tool_id = $2 ORDER BY l.resource_link_id IS NULL, l.id DESC LIMIT 1 FOR KEY SHARE OF l`;
 
-/** The last launch of a course by this registration, of a link if there is one: a request for content needs its token until it is answered. It is not deleted until the end of the transaction. One statement. */
+/**
+ * The last launch of a course by this registration, of a link if there is one: a request for content needs its token until it is
+ * answered. It is not deleted until the end of the transaction. One statement.
+ */
 export async function lastLaunchOf(tx: Tx, groupId: number, toolId: number): Promise<string | undefined> {
   const [launch] = await tx.prepared<{ launchId: string }>('lti-last-launch', LAUNCH_OF_COURSE, [groupId, toolId]);
   return launch?.launchId;
@@ -105,7 +108,10 @@ const AGAIN = `
     (SELECT date_trunc('second', max(f.timestamp)) + interval '1 second' FROM lti_grades f WHERE f.cell = g.cell))
   WHERE g.uuid = $1 RETURNING ${GRADE_COLUMNS}`;
 
-/** A locked grade that failed is as one that is new. One statement. Throws UniqueViolation where another transaction has just used the timestamp. */
+/**
+ * A locked grade that failed is as one that is new. One statement. Throws UniqueViolation where another transaction has just used
+ * the timestamp.
+ */
 export async function gradeAgain(tx: Tx, uuid: string, now: Date): Promise<GradeRow> {
   const [grade] = await tx.prepared<GradeRow>('lti-grade-again', AGAIN, [uuid, now]);
   if (!grade) throw new Error('a grade was deleted while it was locked');

@@ -59,7 +59,10 @@ test.each<[EgressErrorCode, number | undefined, string, boolean | undefined]>([
 });
 
 test.each([
-  [{ status: 409, statusText: 'Refusing score with an earlier timestamp', text: '[]' }, 'Refusing score with an earlier timestamp'],
+  [
+    { status: 409, statusText: 'Refusing score with an earlier timestamp', text: '[]' },
+    'Refusing score with an earlier timestamp',
+  ],
   [{ status: 404, statusText: 'Not Found', text: '' }, ''],
   [{ status: 404, statusText: 'NOT FOUND', text: ' [ ] ' }, ''],
   [{ status: 400, statusText: '', text: '{"error":"x"}' }, '{"error":"x"}'],

@@ -21,17 +21,22 @@ export type AttemptOutcome = Extract<ScoreResult, { kind: 'submitted' | 'failed'
 const UNSENT = new Set<EgressErrorCode>(['dns_failed', 'connect_failed', 'connect_timeout', 'tls_failed']);
 
 /**
- * The result that a status means (docs/design/lti.md, Grades; AGS 2.0 §3.4.9). `isResend`: the LMS may have the very score already, so that a 409
- * (its timestamp is not newer) only says so; at a first sending it refuses the timestamp. `text`: shownAnswer.
+ * The result that a status means (docs/design/lti.md, Grades; AGS 2.0 §3.4.9). `isResend`: the LMS may have the very score
+ * already, so that a 409 (its timestamp is not newer) only says so; at a first sending it refuses the timestamp. `text`:
+ * shownAnswer.
  */
-export function resultOfReply(status: number, reply: { isResend: boolean; text: string; retryAfter: string | undefined }): ScoreResult {
+export function resultOfReply(
+  status: number,
+  reply: { isResend: boolean; text: string; retryAfter: string | undefined },
+): ScoreResult {
   const answered = answerText(status, reply.text);
   if (status === 204) return { kind: 'submitted', note: 'the LMS answered 204: it may have kept a newer score' };
   if (status >= 200 && status < 300) return { kind: 'submitted', note: null };
   if (status === 409 && reply.isResend) return { kind: 'submitted', note: 'the LMS had it already' };
   if (status === 409) return { kind: 'outdated', reason: answered };
   if (status === 401 || status === 403) return { kind: 'refused', reason: answered };
-  if (mayPass(status)) return { kind: 'later', reason: answered, isUnknown: status >= 500 || status === 408, retryAfter: reply.retryAfter };
+  if (mayPass(status))
+    return { kind: 'later', reason: answered, isUnknown: status >= 500 || status === 408, retryAfter: reply.retryAfter };
   return { kind: 'failed', reason: answered };
 }
 
@@ -39,7 +44,8 @@ export function resultOfReply(status: number, reply: { isResend: boolean; text: 
 export function resultOfEgressError(error: EgressError, isResend: boolean): ScoreResult {
   const { status } = error;
   // Only the status counts: a 2xx with an incomplete body is a success.
-  if (status !== undefined && (status < 300 || status >= 400)) return resultOfReply(status, { isResend, text: '', retryAfter: undefined });
+  if (status !== undefined && (status < 300 || status >= 400))
+    return resultOfReply(status, { isResend, text: '', retryAfter: undefined });
   if (isFinalEgress(error)) return { kind: 'failed', reason: error.message };
   return { kind: 'later', reason: error.message, isUnknown: !UNSENT.has(error.code), retryAfter: undefined };
 }
@@ -47,7 +53,10 @@ export function resultOfEgressError(error: EgressError, isResend: boolean): Scor
 /** Nothing of the score has reached the LMS; it is sent again. */
 export const later = (reason: string) => ({ kind: 'later', reason, isUnknown: false, retryAfter: undefined }) as const;
 
-/** An outdated timestamp and a refused token do not make a grade fail: the score is sent again, with a later timestamp or another token. */
+/**
+ * An outdated timestamp and a refused token do not make a grade fail: the score is sent again, with a later timestamp or another
+ * token.
+ */
 export function outcomeOf(result: ScoreResult): AttemptOutcome {
   if (result.kind === 'outdated') return later(`${result.reason}; it is sent again with a later timestamp`);
   return result.kind === 'refused' ? later(result.reason) : result;

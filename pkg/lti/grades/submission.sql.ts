@@ -39,8 +39,8 @@ export async function findSubmission(tx: Sql, uuid: string): Promise<Submission 
 }
 
 /**
- * A worker that lost its lease may record only that the LMS accepted the grade: a refusal may be the effect of the next worker's sending. The next
- * worker takes the lease before it sends, so this condition sees that.
+ * A worker that lost its lease may record only that the LMS accepted the grade: a refusal may be the effect of the next worker's
+ * sending. The next worker takes the lease before it sends, so this condition sees that.
  */
 const HELD = `status = 'pending' AND EXISTS (SELECT FROM carrel.work w WHERE w.tenant = current_user AND w.id = $2 AND w.fence = $3)`;
 
@@ -50,9 +50,10 @@ const UNDER_WAY = `EXISTS (
   WHERE o.cell = g.cell AND o.id <> g.id AND o.status = 'pending' AND o.sent_at IS NOT NULL AND w.fence IS NOT NULL AND w.leased_until > now())`;
 
 /**
- * Before each sending: records that the LMS may have the grade from now on. Undefined: the lease was lost, a newer score was submitted while the
- * token was requested, or another score of the same cell is being sent: some LMSs do not compare timestamps, so the order of arrival decides.
- * Returns the row's former values: the previous holder of the lease may have committed a sending or another timestamp after the grade was read.
+ * Before each sending: records that the LMS may have the grade from now on. Undefined: the lease was lost, a newer score was
+ * submitted while the token was requested, or another score of the same cell is being sent: some LMSs do not compare timestamps,
+ * so the order of arrival decides. Returns the row's former values: the previous holder of the lease may have committed a sending
+ * or another timestamp after the grade was read.
  */
 export async function markSent(tx: Sql, uuid: string, by: Lease): Promise<Pick<Submission, 'sentAt' | 'timestamp'> | undefined> {
   // Two racing workers lock the same rows, in one order so that they do not deadlock: the second sees what the first has written.
@@ -71,10 +72,16 @@ export async function markSent(tx: Sql, uuid: string, by: Lease): Promise<Pick<S
 }
 
 /**
- * After the LMS refused the timestamp as not newer: the timestamp of the next sending, which counts as a first one. `superseded`: a newer grade
- * of the cell was submitted; `waits`: a newer one is pending, and its result decides. Undefined: the lease was lost.
+ * After the LMS refused the timestamp as not newer: the timestamp of the next sending, which counts as a first one. `superseded`:
+ * a newer grade of the cell was submitted; `waits`: a newer one is pending, and its result decides. Undefined: the lease was
+ * lost.
  */
-export async function renewTimestamp(tx: Sql, uuid: string, by: Lease, now: Date): Promise<Date | 'superseded' | 'waits' | undefined> {
+export async function renewTimestamp(
+  tx: Sql,
+  uuid: string,
+  by: Lease,
+  now: Date,
+): Promise<Date | 'superseded' | 'waits' | undefined> {
   // An insert of a newer grade holds this row's lock until it commits, so that the second statement sees it.
   await tx.query('SELECT FROM lti_grades WHERE uuid = $1 FOR NO KEY UPDATE', [uuid]);
   const [newer] = await tx.query<{ status: string }>(
@@ -116,4 +123,5 @@ export const markSubmitted = (tx: Sql, uuid: string, at: Date, note: string | nu
     [uuid, at, note],
   );
 
-const changed = async (tx: Sql, sql: string, params: readonly unknown[]): Promise<boolean> => (await tx.query(sql, params)).length > 0;
+const changed = async (tx: Sql, sql: string, params: readonly unknown[]): Promise<boolean> =>
+  (await tx.query(sql, params)).length > 0;

@@ -9,7 +9,15 @@ import { SUBMIT_GRADE } from './grades.jobs.ts';
 import { SCORE_SCOPE } from './grades.schema.ts';
 import { type AttemptOutcome, later, outcomeOf, type ScoreResult } from './replies.policy.ts';
 import { postScore } from './post-score.ts';
-import { findSubmission, markFailed, markSent, markSubmitted, noteAttempt, renewTimestamp, type Submission } from './submission.sql.ts';
+import {
+  findSubmission,
+  markFailed,
+  markSent,
+  markSubmitted,
+  noteAttempt,
+  renewTimestamp,
+  type Submission,
+} from './submission.sql.ts';
 
 interface SubmitGradeDeps extends WorkerServices {
   readonly tokens: ServiceTokens;
@@ -22,7 +30,8 @@ interface SubmitGradeDeps extends WorkerServices {
  *
  * Invariants:
  * - As long as the LMS may have a grade, every sending carries the same timestamp and bytes, so the LMS counts it once.
- * - A timestamp that the LMS refuses (409) is moved forward, unless a newer grade from Carrel is the reason: no grade is lost because of the LMS's clock.
+ * - A timestamp that the LMS refuses (409) is moved forward, unless a newer grade from Carrel is the reason: no grade is lost
+ *   because of the LMS's clock.
  * - `submitted` and its event are one transaction, and there is one for each grade.
  * - A grade is never sent after a newer score of the same person and line item was accepted.
  */
@@ -62,7 +71,9 @@ async function attempt(deps: SubmitGradeDeps, context: JobContext, grade: Submis
   } catch (error) {
     if (error instanceof SealError) return ended(later('the private key of the registration cannot be opened'));
     if (!(error instanceof ServiceTokenError)) throw error;
-    return ended(error.isFinal ? { kind: 'failed', reason: error.message } : { ...later(error.message), retryAfter: error.retryAfter });
+    return ended(
+      error.isFinal ? { kind: 'failed', reason: error.message } : { ...later(error.message), retryAfter: error.retryAfter },
+    );
   }
 }
 
@@ -88,8 +99,16 @@ interface Sending {
   readonly result: ScoreResult;
 }
 
-/** A token may have been revoked early: then sends once more with a new one. A score that was refused for its token did not arrive. */
-async function send(deps: SubmitGradeDeps, context: JobContext, grade: Submission, registration: ServiceClient): Promise<Sending> {
+/**
+ * A token may have been revoked early: then sends once more with a new one. A score that was refused for its token did not
+ * arrive.
+ */
+async function send(
+  deps: SubmitGradeDeps,
+  context: JobContext,
+  grade: Submission,
+  registration: ServiceClient,
+): Promise<Sending> {
   const first = await sendOnce(deps, context, grade, registration);
   return first.result.kind === 'refused' ? sendOnce(deps, context, first.sent, registration, first.sent) : first;
 }
@@ -114,7 +133,12 @@ type Conclusion =
   | { readonly result: 'submitted' | 'failed' }
   | { readonly result: 'retried'; readonly reason: string; readonly delayMs: number };
 
-async function conclude(deps: SubmitGradeDeps, context: JobContext, grade: Submission, outcome: AttemptOutcome): Promise<Conclusion> {
+async function conclude(
+  deps: SubmitGradeDeps,
+  context: JobContext,
+  grade: Submission,
+  outcome: AttemptOutcome,
+): Promise<Conclusion> {
   const { clock, random, retrySeconds } = deps;
   if (outcome.kind === 'submitted') {
     await accept(deps, context, grade, outcome.note);

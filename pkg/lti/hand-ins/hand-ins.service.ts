@@ -46,12 +46,21 @@ export class HandIns {
     if (!file || file.deletedAt !== null) throw new Problem('not_found');
     requireLevel(levelOn('file', actor, file, await actor.permissionSet()), 'read');
     if (file.ownerId !== actor.userId) throw new Problem('forbidden', 'Hand in a file of your own.');
-    const row = { uuid: this.#random.uuid(), userId: actor.userId, fileUuid: file.uuid, version: file.version, now: this.#clock.now() };
+    const row = {
+      uuid: this.#random.uuid(),
+      userId: actor.userId,
+      fileUuid: file.uuid,
+      version: file.version,
+      now: this.#clock.now(),
+    };
     await this.#db.transaction((tx) => insertHandIn(tx, launch, row));
     return this.#shown(await lastHandIn(this.#db.tables, actor.userId, launch));
   }
 
-  /** The last hand-in at the launch's link: of the person whom the launch reviews, else of the person who launched. Two statements. Throws `not_found`. */
+  /**
+   * The last hand-in at the launch's link: of the person whom the launch reviews, else of the person who launched. Two
+   * statements. Throws `not_found`.
+   */
   async show(actor: Actor, launchId: string): Promise<HandInView> {
     const launch = await findLaunchOfHandIn(this.#db.tables, launchId, actor.userId);
     if (launch?.userId !== actor.userId) throw new Problem('not_found');
@@ -78,7 +87,9 @@ export class HandIns {
   }
 }
 
-/** Whose hand-in the launch shows; null: nobody's, whom the LMS means has never launched, or the actor teaches the course no more. */
+/**
+ * Whose hand-in the launch shows; null: nobody's, whom the LMS means has never launched, or the actor teaches the course no more.
+ */
 function personOf(actor: Actor, { isReview, forUserId, courseRole }: LaunchOfHandIn): number | null {
   if (!isReview) return actor.userId;
   return courseRole === 'instructor' || forUserId === actor.userId ? forUserId : null;

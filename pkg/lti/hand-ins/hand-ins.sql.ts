@@ -46,7 +46,10 @@ export interface HandInRow {
   readonly fileName: string | null;
 }
 
-/** The last one at the launch's link, or at its line item where the LMS names no link. Without a platform: a server of the former release wrote it. */
+/**
+ * The last one at the launch's link, or at its line item where the LMS names no link. Without a platform: a server of the former
+ * release wrote it.
+ */
 const LAST = `
   SELECT h.uuid, u.uuid AS "userUuid", u.display_name AS "userName", h.file_uuid AS "fileUuid", h.version, h.handed_in_at AS "handedInAt",
     CASE WHEN v.id IS NOT NULL THEN f.name END AS "fileName"
@@ -74,10 +77,26 @@ export interface NewHandInRow {
 }
 
 /** One statement. */
-export async function insertHandIn(tx: Tx, at: LaunchOfHandIn, { uuid, userId, fileUuid, version, now }: NewHandInRow): Promise<void> {
+export async function insertHandIn(
+  tx: Tx,
+  at: LaunchOfHandIn,
+  { uuid, userId, fileUuid, version, now }: NewHandInRow,
+): Promise<void> {
   await tx.query(
     `INSERT INTO lti_hand_ins (uuid, tool_id, platform_id, deployment_id, context_id, resource_link_id, line_item, user_id, file_uuid, version, handed_in_at)
      VALUES ($1, $2, $11, $3, $4, $5, $6, $7, $8, $9, $10)`,
-    [uuid, at.toolId, at.deploymentId, at.contextId ?? '', at.resourceLinkId, at.lineItem, userId, fileUuid, version, now, at.platformId],
+    [
+      uuid,
+      at.toolId,
+      at.deploymentId,
+      at.contextId ?? '',
+      at.resourceLinkId,
+      at.lineItem,
+      userId,
+      fileUuid,
+      version,
+      now,
+      at.platformId,
+    ],
   );
 }

@@ -10,7 +10,10 @@ const TITLE_MAX_CHARACTERS = 200;
 /** So many folders and files below a course's folder are renamed within the launch, in some 100 ms; more are a job. */
 const RENAMED_AT_ONCE = 1_000;
 
-/** Gives the folder of a course the name of its title. `former`: names that it may have; with another one it was renamed by somebody. */
+/**
+ * Gives the folder of a course the name of its title. `former`: names that it may have; with another one it was renamed by
+ * somebody.
+ */
 export const RENAME_COURSE = job({
   kind: 'course.rename',
   payload: z.object({ group: z.uuid(), former: z.array(z.string().max(300)) }),
@@ -53,7 +56,10 @@ export async function formerNamesOfJobs(sql: Pick<Sql, 'query'>, group: string):
   return rows.map(({ name }) => name);
 }
 
-/** Whether a folder has so many folders and files below it that no launch waits for their renaming. Reads no more of them than that. */
+/**
+ * Whether a folder has so many folders and files below it that no launch waits for their renaming. Reads no more of them than
+ * that.
+ */
 export async function isLarge(sql: Pick<Sql, 'query'>, folderId: number): Promise<boolean> {
   const [row] = await sql.query<{ isLarge: boolean }>(
     `WITH below AS MATERIALIZED (

@@ -7,7 +7,15 @@ import type { Group } from '../../store/postgres/tables.ts';
 import { grantsTag } from '../../access/tags.ts';
 import { FOLDERS_TAG } from '../../content/content.tags.ts';
 import type { TaggedCache } from '../../store/redis/tagged-cache.ts';
-import { COURSE_FOLDER, formerNamesOfJobs, isLarge, MOST_FORMER, namesOf, RENAME_COURSE, renameCourseFolder } from './course-folder.ts';
+import {
+  COURSE_FOLDER,
+  formerNamesOfJobs,
+  isLarge,
+  MOST_FORMER,
+  namesOf,
+  RENAME_COURSE,
+  renameCourseFolder,
+} from './course-folder.ts';
 import { writeLaunchedMember } from '../members/members.sql.ts';
 import type { LaunchContext, NewLaunch } from './launch.sql.ts';
 import type { SyncedUser } from './user-sync.ts';
@@ -18,7 +26,8 @@ import { courseRole, type CourseRole } from './roles.policy.ts';
  *
  * Invariants:
  * - A context of a platform is one group with one folder, however many first launches race.
- * - A changed title renames group and folder, unless they were renamed in Carrel; a large folder by a job, so that the launch does not wait for it.
+ * - A changed title renames group and folder, unless they were renamed in Carrel; a large folder by a job, so that the launch
+ *   does not wait for it.
  * - Whoever launches is among the members of the course.
  * - The group has read access. Each instructor has a write grant of their own, and loses it with the role.
  */
@@ -61,7 +70,12 @@ export class CourseSync {
       'INSERT INTO group_members (group_id, user_id, role) VALUES ($1, $2, $3) ON CONFLICT (group_id, user_id) DO UPDATE SET role = excluded.role',
       [group.id, user.id, role],
     );
-    const folderId = await this.#folder(tx, group, context.isTitled ? context.title : (group.titleSaid ?? context.title), system.id);
+    const folderId = await this.#folder(
+      tx,
+      group,
+      context.isTitled ? context.title : (group.titleSaid ?? context.title),
+      system.id,
+    );
     if (context.isTitled && group.titleSaid !== context.title) await this.#rename(tx, group, folderId, context.title);
     await this.#setWriteGrant(tx, { folderId, userId: user.id, grantedBy: system.id }, writesAs(role));
     this.#cache.invalidate(tx, grantsTag(user.uuid));
@@ -85,7 +99,8 @@ export class CourseSync {
     if (!folder) return;
     const former = [...new Set([...pending, ...namesOf(titleSaid ?? name, uuid)])].slice(-MOST_FORMER);
     if (pending.length === 0 && !former.includes(folder.name)) return;
-    if (pending.length > 0 || (await isLarge(tx, folderId))) return this.#jobs.request(tx, RENAME_COURSE, { group: uuid, former });
+    if (pending.length > 0 || (await isLarge(tx, folderId)))
+      return this.#jobs.request(tx, RENAME_COURSE, { group: uuid, former });
     const moved = await renameCourseFolder(tx, folder.uuid, { title, group: uuid, former, now: this.#clock.now() });
     if (!moved) return;
     this.#cache.invalidate(tx, FOLDERS_TAG);
@@ -93,9 +108,10 @@ export class CourseSync {
   }
 
   async #folder(tx: Tx, group: Group, title: string, ownerId: number): Promise<number> {
-    const [present] = await tx.query<{ id: number }>(`SELECT c.id FROM groups g CROSS JOIN LATERAL (${COURSE_FOLDER}) c WHERE g.id = $1`, [
-      group.id,
-    ]);
+    const [present] = await tx.query<{ id: number }>(
+      `SELECT c.id FROM groups g CROSS JOIN LATERAL (${COURSE_FOLDER}) c WHERE g.id = $1`,
+      [group.id],
+    );
     if (present) return present.id;
     const created = await this.#makeFolder(tx, namesOf(title, group.uuid), ownerId);
     await tx.permissions.insert({

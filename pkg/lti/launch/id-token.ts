@@ -104,8 +104,15 @@ function claimsIn(text: string): JWTPayload {
 /** The issuer that the token names, not proved: it may select which registered origin is asked, and nothing else. */
 export const unverifiedIssuer = ({ claims }: UnverifiedToken): string => storable(claims.iss, ISSUER_MAX);
 
-/** The claims, once their signature is verified (docs/design/lti.md, A launch; 1EdTech Security Framework §5.1.3). Throws LaunchError. */
-export async function requireSignature({ text, claims }: UnverifiedToken, keys: PlatformKeys, keySetAddress: string): Promise<JWTPayload> {
+/**
+ * The claims, once their signature is verified (docs/design/lti.md, A launch; 1EdTech Security Framework §5.1.3). Throws
+ * LaunchError.
+ */
+export async function requireSignature(
+  { text, claims }: UnverifiedToken,
+  keys: PlatformKeys,
+  keySetAddress: string,
+): Promise<JWTPayload> {
   let header: ReturnType<typeof decodeProtectedHeader>;
   try {
     header = decodeProtectedHeader(text);
@@ -138,7 +145,8 @@ function verifierOf(alg: string, key: KeyObject): KeyObject | VerifyKeyObjectInp
   // RFC 7518 §3.4: an ECDSA signature is R and S, not their DER.
   if (alg.startsWith('ES')) return { key, dsaEncoding: 'ieee-p1363' };
   // RFC 7518 §3.5: the salt is as long as the digest.
-  if (alg.startsWith('PS')) return { key, padding: constants.RSA_PKCS1_PSS_PADDING, saltLength: constants.RSA_PSS_SALTLEN_DIGEST };
+  if (alg.startsWith('PS'))
+    return { key, padding: constants.RSA_PKCS1_PSS_PADDING, saltLength: constants.RSA_PSS_SALTLEN_DIGEST };
   return key;
 }
 
@@ -233,7 +241,9 @@ function messageOf(claims: JWTPayload): LaunchMessage {
 const returnUrlOf = (claims: JWTPayload): string | undefined =>
   urlOf((claims[`${LTI}/launch_presentation`] as { return_url?: unknown } | null | undefined)?.return_url);
 
-/** The same as `deepLinkingOf`, of somebody who may answer. A refusal has the way back: the page of the LMS waits for an answer. */
+/**
+ * The same as `deepLinkingOf`, of somebody who may answer. A refusal has the way back: the page of the LMS waits for an answer.
+ */
 function requireDeepLinking(claims: JWTPayload, roles: readonly string[]): DeepLinkingSettings | undefined {
   try {
     const settings = deepLinkingOf(claims);
@@ -279,7 +289,12 @@ function contextOf(claim: unknown): LaunchMessage['context'] {
   const contextId = storable(id);
   if (contextId === '') throw new LaunchError('context_invalid');
   const said = shown(title);
-  return { id: contextId, title: said ?? shown(label) ?? shown(contextId) ?? 'Course', isTitled: said !== undefined, label: shown(label) };
+  return {
+    id: contextId,
+    title: said ?? shown(label) ?? shown(contextId) ?? 'Course',
+    isTitled: said !== undefined,
+    label: shown(label),
+  };
 }
 
 function agsOf(claim: unknown): LaunchMessage['ags'] {
@@ -316,7 +331,10 @@ export const audiencesOf = (aud: string | string[] | undefined): string[] =>
     .map((audience) => storable(audience))
     .filter(Boolean);
 
-/** Text for people that fits its column, without control characters and such as turn the direction of text round. Undefined: nothing of it shows. */
+/**
+ * Text for people that fits its column, without control characters and such as turn the direction of text round. Undefined:
+ * nothing of it shows.
+ */
 function shown(value: unknown): string | undefined {
   if (typeof value !== 'string') return undefined;
   const text = Array.from(

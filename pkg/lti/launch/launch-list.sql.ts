@@ -52,7 +52,11 @@ const from = (me: string, now: string): string => `lti_launches l
 const LAUNCH = `SELECT ${COLUMNS} FROM ${from('$2', '$3')} WHERE l.launch_id = $1`;
 
 /** One statement. */
-export async function findLaunch(sql: Executor, launchId: string, by: { userId: number; now: Date }): Promise<LaunchRow | undefined> {
+export async function findLaunch(
+  sql: Executor,
+  launchId: string,
+  by: { userId: number; now: Date },
+): Promise<LaunchRow | undefined> {
   const [row] = await sql.prepared<LaunchRow>('lti-launch', LAUNCH, [launchId, by.userId, by.now]);
   return row;
 }

@@ -4,12 +4,13 @@ import { isNotCommitted } from '../../store/postgres/errors.ts';
 import { type Found, type NewLaunch, openAlone, openTogether } from './launch.sql.ts';
 
 /**
- * Opens launches that change nothing: those that arrive while one statement runs share the next, so that a class that comes at once costs few round
- * trips and few commits.
+ * Opens launches that change nothing: those that arrive while one statement runs share the next, so that a class that comes at
+ * once costs few round trips and few commits.
  *
  * Invariants:
  * - A launch and its session are there together or not at all.
- * - No launch fails by another's values, nor waits for another's user: what the common statement does not decide gets one of its own.
+ * - No launch fails by another's values, nor waits for another's user: what the common statement does not decide gets one of its
+ *   own.
  */
 export class LaunchOpener {
   readonly #db: Database;

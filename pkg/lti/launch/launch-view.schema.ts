@@ -49,7 +49,9 @@ export const LaunchView = z
       .url()
       .meta({ example: 'https://lms.example.org/course/1' })
       .nullable()
-      .describe('where the LMS wants the person back; null for everybody else, since it may hold a secret of their session there'),
+      .describe(
+        'where the LMS wants the person back; null for everybody else, since it may hold a secret of their session there',
+      ),
     launched_at: Timestamp,
     expires_at: Timestamp.nullable().describe('end of the session that the launch opened'),
   })

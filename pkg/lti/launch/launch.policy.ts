@@ -2,7 +2,8 @@ import type { Actor } from '../../api/actor.ts';
 import type { CourseRole } from './roles.policy.ts';
 
 /*
- * Who may see a launch and grade in its course. `courseRole` is the actor's role in the course of the launch; null where they have none.
+ * Who may see a launch and grade in its course. `courseRole` is the actor's role in the course of the launch; null where they
+ * have none.
  */
 
 /** Administrators and instructors of the course see its launches; everybody sees their own. */

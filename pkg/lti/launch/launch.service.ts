@@ -58,12 +58,14 @@ interface Opened {
  *
  * Invariants:
  * - A refused launch leaves no session, no user and no course.
- * - State and nonce are used once, however many posts race: the statement that opens the session inserts the launch's row, which is unique. The
- *   others leave nothing behind.
- * - The session and its token have the roles that both the account and the launch give, and never `admin` (`capped`): control of the LMS must not
- *   make anybody an administrator.
- * - No launch opens by a registration that was changed before: the statement that opens it compares what the token was verified against.
- * - A launch that changes nothing costs one statement, no transaction and no request to the LMS; one of each day asks for the course's roster, by a job.
+ * - State and nonce are used once, however many posts race: the statement that opens the session inserts the launch's row, which
+ *   is unique. The others leave nothing behind.
+ * - The session and its token have the roles that both the account and the launch give, and never `admin` (`capped`): control of
+ *   the LMS must not make anybody an administrator.
+ * - No launch opens by a registration that was changed before: the statement that opens it compares what the token was verified
+ *   against.
+ * - A launch that changes nothing costs one statement, no transaction and no request to the LMS; one of each day asks for the
+ *   course's roster, by a job.
  */
 export class Launches {
   readonly #db: Database;
@@ -111,8 +113,9 @@ export class Launches {
   }
 
   /**
-   * The request to the platform's storage, if this browser has no login cookie and the LMS offered its storage; undefined: call `launch`.
-   * Reads issuer, audience and deployment from the unverified token: they select only which registered origin is asked. One statement. Throws LaunchError.
+   * The request to the platform's storage, if this browser has no login cookie and the LMS offered its storage; undefined: call
+   * `launch`. Reads issuer, audience and deployment from the unverified token: they select only which registered origin is asked.
+   * One statement. Throws LaunchError.
    */
   async storageRequest(response: AuthenticationResponse): Promise<StorageRequest | undefined> {
     const slot = this.#states.storageOf(response.state, response.cookies);
@@ -136,11 +139,16 @@ export class Launches {
       return await this.#launch(response);
     } catch (error) {
       const refusal = await refusalOfReplay(this.#db.tables, response, error);
-      throw refusal instanceof LaunchError && refusal.code === 'state_not_bound' ? await this.#withLms(refusal, response) : refusal;
+      throw refusal instanceof LaunchError && refusal.code === 'state_not_bound'
+        ? await this.#withLms(refusal, response)
+        : refusal;
     }
   }
 
-  /** With the LMS to start again from: the registered origin of the LMS that the token names, and no other address of the token, which nobody verified. */
+  /**
+   * With the LMS to start again from: the registered origin of the LMS that the token names, and no other address of the token,
+   * which nobody verified.
+   */
   async #withLms(refusal: LaunchError, { idToken }: AuthenticationResponse): Promise<LaunchError> {
     let token: UnverifiedToken;
     try {
@@ -171,7 +179,9 @@ export class Launches {
 
   /** Verifies the token and opens the launch; `isAnew`: the registration has changed since it was read. */
   async #opened(response: AuthenticationResponse, token: UnverifiedToken, login: Login, isAnew = false): Promise<Opened> {
-    const { registration, message } = isAnew ? await this.#verifier.verifyAnew(token, login) : await this.#verifier.verify(token, login);
+    const { registration, message } = isAnew
+      ? await this.#verifier.verifyAnew(token, login)
+      : await this.#verifier.verify(token, login);
     const launch = this.#newLaunch(response, token.text, login, { registration, message });
     const found = await this.#opener.open(launch);
     // Of a registration that changes twice while one launch is verified nothing can be said.
@@ -186,7 +196,12 @@ export class Launches {
     return { launch, toolUrl, user, isRosterOld: context.isRosterOld };
   }
 
-  #newLaunch({ state = '', from }: AuthenticationResponse, idToken: string, login: Login, { registration, message }: Verified): NewLaunch {
+  #newLaunch(
+    { state = '', from }: AuthenticationResponse,
+    idToken: string,
+    login: Login,
+    { registration, message }: Verified,
+  ): NewLaunch {
     const launchedAt = this.#clock.now();
     return {
       launchId: this.#random.uuid(),

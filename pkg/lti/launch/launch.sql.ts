@@ -26,9 +26,15 @@ export interface LaunchContext {
   readonly user?: LaunchUser;
   /** Whether `UserSync.sync` would change nothing: the user exists, has the role, and name and e-mail address are as before. */
   readonly isUserUnchanged: boolean;
-  /** Whether `CourseSync.sync` would change nothing: the course exists, its title is as before, and the user has the role and its access. */
+  /**
+   * Whether `CourseSync.sync` would change nothing: the course exists, its title is as before, and the user has the role and its
+   * access.
+   */
   readonly isCourseUnchanged: boolean;
-  /** Whether `LinkSync.sync` would change nothing: the link is recorded with this title and target, and its course is no copy that is not known yet. */
+  /**
+   * Whether `LinkSync.sync` would change nothing: the link is recorded with this title and target, and its course is no copy that
+   * is not known yet.
+   */
   readonly isLinkUnchanged: boolean;
   /** Whether the platform sends no notices, or `HandlerRequests` has asked it to take our address for them. */
   readonly isHandlerAsked: boolean;
@@ -125,7 +131,10 @@ function recordOf({ registration, message, profile, ...launch }: NewLaunch): Rea
   };
 }
 
-/** Inserts launch and session of each row of `person`, a launch with its locked user, or neither. In the order of the states: two calls could otherwise deadlock. */
+/**
+ * Inserts launch and session of each row of `person`, a launch with its locked user, or neither. In the order of the states: two
+ * calls could otherwise deadlock.
+ */
 const INSERT = `
   inserted AS (
     INSERT INTO lti_launches (
@@ -143,8 +152,9 @@ const INSERT = `
     RETURNING launch_id)`;
 
 /**
- * FOR SHARE on the user's row (as in Sessions): deactivating the user waits for this statement, or this statement for it. OFFSET 0 has each launch
- * looked up by itself, through indexes: Postgres takes the array for a hundred launches and would read whole tables for them.
+ * FOR SHARE on the user's row (as in Sessions): deactivating the user waits for this statement, or this statement for it. OFFSET
+ * 0 has each launch looked up by itself, through indexes: Postgres takes the array for a hundred launches and would read whole
+ * tables for them.
  */
 const openUnchangedText = (ofLocked: '' | 'SKIP LOCKED'): string => `
   WITH launch AS (${LAUNCH}),
@@ -217,9 +227,9 @@ export interface Found {
 }
 
 /**
- * Reads the launch's context, and inserts the launch and its session if the registration still is the one that the token was verified against and
- * user, course and link are unchanged. One statement, so that exactly one of several racing posts opens a session.
- * undefined: the registration was deleted. Throws ForeignKeyViolation if it is deleted meanwhile.
+ * Reads the launch's context, and inserts the launch and its session if the registration still is the one that the token was
+ * verified against and user, course and link are unchanged. One statement, so that exactly one of several racing posts opens a
+ * session. undefined: the registration was deleted. Throws ForeignKeyViolation if it is deleted meanwhile.
  */
 export async function openAlone(sql: Executor, launch: NewLaunch): Promise<Found | undefined> {
   const [row] = await sql.prepared<OpenedRow>('lti-open-alone', OPEN_ALONE, [JSON.stringify([recordOf(launch)])]);
@@ -260,9 +270,15 @@ const OPEN = `
   ${INSERT}
   SELECT EXISTS (SELECT FROM person) AS "isLocked", EXISTS (SELECT FROM session) AS "isOpened"`;
 
-/** Inserts the launch and its session, or neither, after user and course were synced. Throws ForeignKeyViolation if the registration was deleted. */
+/**
+ * Inserts the launch and its session, or neither, after user and course were synced. Throws ForeignKeyViolation if the
+ * registration was deleted.
+ */
 export async function openLaunch(tx: Tx, userId: number, launch: NewLaunch): Promise<Outcome> {
-  const [row] = await tx.prepared<Pick<OpenedRow, 'isLocked' | 'isOpened'>>('lti-open', OPEN, [JSON.stringify([recordOf(launch)]), userId]);
+  const [row] = await tx.prepared<Pick<OpenedRow, 'isLocked' | 'isOpened'>>('lti-open', OPEN, [
+    JSON.stringify([recordOf(launch)]),
+    userId,
+  ]);
   return outcomeOf(row ?? { isLocked: false, isOpened: false });
 }
 
@@ -280,11 +296,14 @@ export async function findRegistration(sql: Executor, toolId: number): Promise<R
 }
 
 /**
- * Locks the registration until the end of the transaction, so that it can neither be deleted meanwhile nor name another LMS, and refuses one that does,
- * and a response that was posted before.
- * Two racing posts may both pass; `openLaunch` then decides. Throws LaunchError `registration_inactive`, `launch_used`.
+ * Locks the registration until the end of the transaction, so that it can neither be deleted meanwhile nor name another LMS, and
+ * refuses one that does, and a response that was posted before. Two racing posts may both pass; `openLaunch` then decides. Throws
+ * LaunchError `registration_inactive`, `launch_used`.
  */
-export async function requireUnused(tx: Tx, { registration: by, state }: Pick<NewLaunch, 'registration' | 'state'>): Promise<void> {
+export async function requireUnused(
+  tx: Tx,
+  { registration: by, state }: Pick<NewLaunch, 'registration' | 'state'>,
+): Promise<void> {
   const [registration] = await tx.query<{ isUsed: boolean }>(
     `SELECT EXISTS (SELECT FROM lti_launches l WHERE l.state_token = $2) AS "isUsed"
      FROM lti_tools t JOIN lti_platforms p ON p.id = t.platform_id WHERE t.id = $1 AND p.id = $3 AND t.client_id = $4 FOR KEY SHARE OF t, p`,

@@ -9,8 +9,9 @@ interface Course {
 }
 
 /**
- * Renames the folder of a course that is too large for a launch. One transaction: whoever reads meanwhile finds the former name and the former paths,
- * and then all of the new ones; an upload into the course waits for its end. Each live file below is an event file.updated.
+ * Renames the folder of a course that is too large for a launch. One transaction: whoever reads meanwhile finds the former name
+ * and the former paths, and then all of the new ones; an upload into the course waits for its end. Each live file below is an
+ * event file.updated.
  *
  * The title is read when the job begins, so of several jobs each gives the folder the title of its time, whichever comes first.
  */

@@ -3,14 +3,21 @@ import { sha256Hex } from '../../runtime/sha256.ts';
 import { LaunchError, type LaunchErrorCode } from '../launch-error.ts';
 
 /** What a response that launched already runs into: its cookie is gone, or time has passed. */
-const REPLAYED = new Set<LaunchErrorCode>(['state_not_bound', 'state_expired', 'storage_forged', 'id_token_expired', 'launch_used']);
+const REPLAYED = new Set<LaunchErrorCode>([
+  'state_not_bound',
+  'state_expired',
+  'storage_forged',
+  'id_token_expired',
+  'launch_used',
+]);
 
 const USED = `
   SELECT CASE WHEN launch_token = $2 THEN return_url END AS "returnUrl" FROM lti_launches WHERE state_token = $1`;
 
 /**
- * The refusal as the person should read it: a response that launched before is `launch_used`, whatever it ran into (Back, a reload).
- * Whoever posts the very id_token of that launch has the way back in it already, and is offered it. One statement, where it may be so.
+ * The refusal as the person should read it: a response that launched before is `launch_used`, whatever it ran into (Back, a
+ * reload). Whoever posts the very id_token of that launch has the way back in it already, and is offered it. One statement, where
+ * it may be so.
  */
 export async function refusalOfReplay(
   sql: Executor,

@@ -1,10 +1,12 @@
 import type { Role } from '../../api/actor.ts';
 
 /**
- * A context role, as LTI Core 1.3, appendix A.2.3 writes it: `membership#Instructor`, its sub-roles `membership/Instructor#TeachingAssistant`,
- * and the bare name. The result is the principal role: `membership/Learner#Instructor` is a learner.
+ * A context role, as LTI Core 1.3, appendix A.2.3 writes it: `membership#Instructor`, its sub-roles
+ * `membership/Instructor#TeachingAssistant`, and the bare name. The result is the principal role: `membership/Learner#Instructor`
+ * is a learner.
  */
-const CONTEXT_ROLE = /^(?:http:\/\/purl\.imsglobal\.org\/vocab\/lis\/v2\/membership(?:#|\/(?=[A-Za-z]+#)))?([A-Za-z]+)(?:#[A-Za-z]+)?$/;
+const CONTEXT_ROLE =
+  /^(?:http:\/\/purl\.imsglobal\.org\/vocab\/lis\/v2\/membership(?:#|\/(?=[A-Za-z]+#)))?([A-Za-z]+)(?:#[A-Za-z]+)?$/;
 
 const TEACHES = new Set(['Instructor', 'ContentDeveloper', 'Administrator', 'Manager']);
 const LEARNS = new Set(['Learner', 'Member']);
@@ -13,7 +15,8 @@ export type CourseRole = 'instructor' | 'learner';
 
 /**
  * The user's role in the course: those who teach have write access, everybody else read access.
- * Roles in the institution or the system do not count: a professor may attend another's course, and the LMS's administrator is not one of Carrel.
+ * Roles in the institution or the system do not count: a professor may attend another's course, and the LMS's administrator is
+ * not one of Carrel.
  */
 export const courseRole = (roles: readonly string[]): CourseRole => (roles.some(isOneOf(TEACHES)) ? 'instructor' : 'learner');
 
@@ -32,13 +35,19 @@ const isOneOf =
 const SHOWN_MAX = 20;
 const MEMBERSHIP = 'http://purl.imsglobal.org/vocab/lis/v2/membership';
 
-/** As a list of members shows them: addresses, each once and in order. A context role may be sent as its bare name (LTI Core 1.3 §A.2.3). */
+/**
+ * As a list of members shows them: addresses, each once and in order. A context role may be sent as its bare name (LTI Core 1.3
+ * §A.2.3).
+ */
 export const roleUris = (roles: readonly string[]): string[] => [...new Set(roles.map(uriOf))].toSorted().slice(0, SHOWN_MAX);
 
 const uriOf = (role: string): string =>
   /^[A-Za-z]+(#[A-Za-z]+)?$/.test(role) ? `${MEMBERSHIP}${role.includes('#') ? '/' : '#'}${role}` : role;
 
-/** Whoever has one of these may launch from a course without being in it: whoever runs the LMS, and a teacher's preview of what learners see. */
+/**
+ * Whoever has one of these may launch from a course without being in it: whoever runs the LMS, and a teacher's preview of what
+ * learners see.
+ */
 export const OUTSIDERS: readonly string[] = [
   ...['SysAdmin', 'SysSupport', 'AccountAdmin', 'Administrator'].map(
     (name) => `http://purl.imsglobal.org/vocab/lis/v2/system/person#${name}`,

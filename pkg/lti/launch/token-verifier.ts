@@ -18,12 +18,13 @@ export interface Verified {
 }
 
 /**
- * Verifies id_tokens against registrations that this process keeps as it read them last, so that a launch needs no statement for that.
+ * Verifies id_tokens against registrations that this process keeps as it read them last, so that a launch needs no statement for
+ * that.
  *
  * Invariants:
  * - A kept registration refuses no token: before a refusal it is read again, and the token verified again if it has changed.
- * - A kept registration alone opens no launch: the statement that opens it compares the registration (`LaunchOpener`), and `verifyAnew` follows if
- *   it has changed.
+ * - A kept registration alone opens no launch: the statement that opens it compares the registration (`LaunchOpener`), and
+ *   `verifyAnew` follows if it has changed.
  */
 export class TokenVerifier {
   readonly #db: Database;
@@ -51,7 +52,10 @@ export class TokenVerifier {
     return { registration, message: checked };
   }
 
-  /** By the registration as it is now. One statement, and one more to note a foreign issuer or audience of a signed token. Throws LaunchError. */
+  /**
+   * By the registration as it is now. One statement, and one more to note a foreign issuer or audience of a signed token. Throws
+   * LaunchError.
+   */
   async verifyAnew(
     token: UnverifiedToken,
     login: Login,
@@ -65,9 +69,11 @@ export class TokenVerifier {
     if (!(checked instanceof LaunchError)) return { registration, message: checked };
     const { iss, aud, azp } = token.claims;
     if (checked.code === 'issuer_mismatch') await this.#unknown.note(login.toolId, 'iss', String(iss), 'signed');
-    if (checked.code === 'audience_mismatch') await this.#unknown.note(login.toolId, 'client_id', [aud].flat().join(' '), 'signed');
+    if (checked.code === 'audience_mismatch')
+      await this.#unknown.note(login.toolId, 'client_id', [aud].flat().join(' '), 'signed');
     // The party that a token was issued to is a client id.
-    if (checked.code === 'azp_mismatch') await this.#unknown.note(login.toolId, 'client_id', authorizedParty(azp) ?? '', 'signed');
+    if (checked.code === 'azp_mismatch')
+      await this.#unknown.note(login.toolId, 'client_id', authorizedParty(azp) ?? '', 'signed');
     throw checked;
   }
 

@@ -21,9 +21,13 @@ export interface SyncedUser {
 }
 
 /** The claim if it differs from the previous launch's. A missing claim is no change: an LMS may stop sending it. */
-const changedClaim = (claim: string | undefined, before: string | null): string | undefined => (claim === before ? undefined : claim);
+const changedClaim = (claim: string | undefined, before: string | null): string | undefined =>
+  claim === before ? undefined : claim;
 
-/** The account's address until an administrator sets one: under `.invalid` (RFC 2606), so no mailbox has it and no sign-in finds it. */
+/**
+ * The account's address until an administrator sets one: under `.invalid` (RFC 2606), so no mailbox has it and no sign-in finds
+ * it.
+ */
 const placeholderAddress = (name: string): string => `${name}@lti.invalid`;
 
 /**
@@ -33,7 +37,8 @@ const placeholderAddress = (name: string): string => `${name}@lti.invalid`;
  * - A `sub` of a platform is one user, however many first launches race.
  * - A launch takes over no account: it never matches an existing user by e-mail address or user name.
  * - A launch adds a role. It removes none, never adds `admin`, and does not restore a role that somebody else has just removed.
- * - The LMS's e-mail address is not verified: it becomes `contact_email`, never the account's own address. A changed one is taken over.
+ * - The LMS's e-mail address is not verified: it becomes `contact_email`, never the account's own address. A changed one is taken
+ *   over.
  * - A changed name is taken over, unless the user was renamed in Carrel.
  * - A launch emits `user.created` and `user.updated`, as REST does.
  */
@@ -51,7 +56,9 @@ export class UserSync {
     this.#defaultQuota = deps.defaultQuota;
   }
 
-  /** Creates the user, or updates roles, name and contact address. `tx` is one of TaggedCache. Throws LaunchError `user_inactive`. */
+  /**
+   * Creates the user, or updates roles, name and contact address. `tx` is one of TaggedCache. Throws LaunchError `user_inactive`.
+   */
   async sync(tx: Tx, context: LaunchContext, { registration, message }: NewLaunch): Promise<SyncedUser> {
     const role = roleOf(message.roles);
     const { platformId } = registration;
@@ -138,8 +145,14 @@ function activeUser({ user }: LaunchContext): LaunchContext['user'] {
   return user;
 }
 
-/** Replaces an address that the previous release stored as the account's own, unless the user can sign in with it: the account has a password. */
+/**
+ * Replaces an address that the previous release stored as the account's own, unless the user can sign in with it: the account has
+ * a password.
+ */
 function placeholderRestored(user: User, given: string | null): { email?: string; contactEmail?: string } {
   if (given === null || user.email !== given || user.passwordHash !== null || given.endsWith('@lti.invalid')) return {};
-  return { email: placeholderAddress(user.uuid.replaceAll('-', '')), ...(user.contactEmail === null ? { contactEmail: given } : {}) };
+  return {
+    email: placeholderAddress(user.uuid.replaceAll('-', '')),
+    ...(user.contactEmail === null ? { contactEmail: given } : {}),
+  };
 }

@@ -41,7 +41,10 @@ export async function endChange(sql: Executor, key: string, { what, id, label, b
   );
 }
 
-/** The LMS has deleted a line item: forgets our id, with its entry in the audit log: whoever deletes it first has one. One statement. */
+/**
+ * The LMS has deleted a line item: forgets our id, with its entry in the audit log: whoever deletes it first has one. One
+ * statement.
+ */
 export async function endDeletion(sql: Executor, key: string, id: number): Promise<void> {
   await sql.query(
     `WITH ended AS (DELETE FROM lti_line_item_changes WHERE id = $1 RETURNING label, before, after, origin),

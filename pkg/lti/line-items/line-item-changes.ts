@@ -15,7 +15,8 @@ const NOT_RECORDED = 'The LMS has done what it was asked, and it could not be re
  *
  * Invariants:
  * - The LMS is asked for nothing that is not stored here before.
- * - What is stored goes with the one entry, or because the LMS did not do it. What nobody ends gets its entry by a schedule (overdue-changes.ts).
+ * - What is stored goes with the one entry, or because the LMS did not do it. What nobody ends gets its entry by a schedule
+ *   (overdue-changes.ts).
  */
 export class LineItemChanges {
   readonly #db: Database;
@@ -28,7 +29,10 @@ export class LineItemChanges {
     this.#clock = deps.clock;
   }
 
-  /** Stores the change and asks the LMS for it. Gives its answer, and the key by which the change is ended. Throws what `ask` throws. */
+  /**
+   * Stores the change and asks the LMS for it. Gives its answer, and the key by which the change is ended. Throws what `ask`
+   * throws.
+   */
   async ask<T>(change: LineItemChange, ask: () => Promise<T>): Promise<{ key: string; answer: T }> {
     const key = this.#random.uuid();
     try {
@@ -43,7 +47,10 @@ export class LineItemChanges {
     }
   }
 
-  /** After the LMS has made a change. Throws Problem `lms_failed`, not 503: a request that is sent again would make the change once more. */
+  /**
+   * After the LMS has made a change. Throws Problem `lms_failed`, not 503: a request that is sent again would make the change
+   * once more.
+   */
   async record<T>(record: () => Promise<T>): Promise<T> {
     const deadline = this.#clock.monotonic() + RECORD_MS;
     for (;;) {

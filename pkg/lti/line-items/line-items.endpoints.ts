@@ -33,7 +33,8 @@ export const lineItemEndpoints = (lineItems: LineItems): Endpoint[] => [
     query: LineItemQuery,
     replies: { 200: LineItemPage },
     errors: LMS_ERRORS,
-    handle: async ({ actor, params, query, request }) => reply(200, await lineItems.list(actor, params.id, query, request.signal)),
+    handle: async ({ actor, params, query, request }) =>
+      reply(200, await lineItems.list(actor, params.id, query, request.signal)),
   }),
   endpoint({
     method: 'post',
@@ -72,7 +73,8 @@ export const lineItemEndpoints = (lineItems: LineItems): Endpoint[] => [
     body: NewLineItem,
     replies: { 200: LineItemView },
     errors: [...LMS_ERRORS, 'precondition_failed'],
-    handle: async ({ actor, params, body, request }) => tagged(200, await lineItems.replace(actor, whichOf(params), body, request.ifMatch)),
+    handle: async ({ actor, params, body, request }) =>
+      tagged(200, await lineItems.replace(actor, whichOf(params), body, request.ifMatch)),
   }),
   endpoint({
     method: 'delete',

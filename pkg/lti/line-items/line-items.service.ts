@@ -36,14 +36,16 @@ export interface WhichLineItem {
 }
 
 /**
- * Line items of the LMS's grade book (docs/design/lti.md, Courses and services). The LMS keeps them; we keep an id for each address that it named.
+ * Line items of the LMS's grade book (docs/design/lti.md, Courses and services). The LMS keeps them; we keep an id for each
+ * address that it named.
  *
  * Invariants:
  * - Whoever may not see the course learns nothing of its line items, and an id of one course is none of another.
  * - One address of a course has one id, however many requests read it at once.
  * - A change sends back all that the LMS keeps of the line item and we do not know.
- * - What the LMS has changed for somebody has one entry in the audit log. Where Postgres is unavailable for long after that, or the server dies, the entry
- *   says later what was asked for, and that the outcome is unknown (overdue-changes.ts). What the LMS refused has none.
+ * - What the LMS has changed for somebody has one entry in the audit log. Where Postgres is unavailable for long after that, or
+ *   the server dies, the entry says later what was asked for, and that the outcome is unknown (overdue-changes.ts). What the LMS
+ *   refused has none.
  */
 export class LineItems {
   readonly #db: Database;
@@ -117,7 +119,13 @@ export class LineItems {
     const members = changedMembers(before, input);
     const request = { method: 'PUT', url: row.url, asked: 'item', accept: LINE_ITEM, type: LINE_ITEM, body: members } as const;
     const wanted = presentLineItem(row.uuid, { url: row.url, members });
-    const change = { what: 'update', id: row.uuid, label: wanted.label, before: shownOf(former), after: shownOf(wanted) } as const;
+    const change = {
+      what: 'update',
+      id: row.uuid,
+      label: wanted.label,
+      before: shownOf(former),
+      after: shownOf(wanted),
+    } as const;
     const { key, answer } = await this.#changes.ask(change, () => this.#calls.request(operation, request));
     const view = presentLineItem(row.uuid, { url: row.url, members: membersOf(answer.body) ?? members });
     await this.#changes.record(() => endChange(this.#db.tables, key, { ...change, label: view.label, after: shownOf(view) }));
@@ -129,7 +137,9 @@ export class LineItems {
     const { row, operation } = await this.#one(actor, which, 'write');
     if (ifMatch !== undefined) requireMatch(ifMatch, presentLineItem(row.uuid, await this.#read(operation, row)).etag);
     const of = { before: { context_id: which.context }, after: { context_id: null } };
-    const { key } = await this.#changes.ask({ what: 'delete', id: row.uuid, label: null, ...of }, () => this.#delete(operation, row));
+    const { key } = await this.#changes.ask({ what: 'delete', id: row.uuid, label: null, ...of }, () =>
+      this.#delete(operation, row),
+    );
     await this.#changes.record(() => endDeletion(this.#db.tables, key, row.id));
   }
 

@@ -17,7 +17,10 @@ export interface LmsLineItem {
 
 const SHOWN_MAX = 1_000;
 
-/** Throws Problem `lms_failed`. `service`: the address of the service, at whose host it must be; `isNew`: the LMS was asked to make it. */
+/**
+ * Throws Problem `lms_failed`. `service`: the address of the service, at whose host it must be; `isNew`: the LMS was asked to
+ * make it.
+ */
 export function lineItemOf(body: unknown, service: string, { isNew = false } = {}): LmsLineItem {
   const members = membersOf(body);
   const url = typeof members?.['id'] === 'string' ? addressAtHost(members['id'], service) : undefined;
@@ -49,8 +52,8 @@ export const newMembers = (input: NewLineItem): Readonly<Record<string, unknown>
 const OURS = new Set(['label', 'scoreMaximum', 'resourceId', 'tag', 'startDateTime', 'endDateTime']);
 
 /**
- * What an LMS is sent to change it: a PUT replaces all (AGS 2.0 §3.2.7), so what we do not know goes back as it came, and so does the link, which
- * cannot be changed. Throws Problem `validation_failed` for another link.
+ * What an LMS is sent to change it: a PUT replaces all (AGS 2.0 §3.2.7), so what we do not know goes back as it came, and so does
+ * the link, which cannot be changed. Throws Problem `validation_failed` for another link.
  */
 export function changedMembers({ members }: LmsLineItem, input: NewLineItem): Readonly<Record<string, unknown>> {
   if (input.resource_link_id !== undefined && input.resource_link_id !== textOf(members['resourceLinkId']))

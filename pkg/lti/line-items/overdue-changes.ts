@@ -2,7 +2,10 @@ import type { Schedule } from '../../events/processor.ts';
 import { tenantRoles } from '../../store/postgres/tenant-roles.ts';
 import { endOverdueChanges } from './line-item-changes.sql.ts';
 
-/** Postgres was unavailable for long, or the server died, after the LMS had been asked: the audit log says who asked for what, and that the outcome is unknown. */
+/**
+ * Postgres was unavailable for long, or the server died, after the LMS had been asked: the audit log says who asked for what, and
+ * that the outcome is unknown.
+ */
 export const recordOverdueChanges: Schedule = {
   name: 'record changes of line items with unknown outcome',
   everyMs: 3_600_000,

@@ -1,11 +1,13 @@
 import type { Tx } from '../../store/postgres/database.ts';
 
 /**
- * Which course is a copy of which: people of the copy get the rights of the links that came along (docs/decisions/lti.md, Copies of courses).
- * A copy of a copy is a copy of the first one too.
+ * Which course is a copy of which: people of the copy get the rights of the links that came along (docs/decisions/lti.md, Copies
+ * of courses). A copy of a copy is a copy of the first one too.
  */
 
-/** The condition that the course with context `context` of platform `platform` is a copy of course `g`, a group of that platform. */
+/**
+ * The condition that the course with context `context` of platform `platform` is a copy of course `g`, a group of that platform.
+ */
 export const isCopyOf = (platform: string, context: string, g: string): string =>
   `EXISTS (SELECT FROM lti_course_copies y WHERE y.platform_id = ${platform} AND y.context_id = ${context} AND y.origin_id = ${g}.context_id)`;
 
@@ -19,8 +21,8 @@ const ADOPT = `
   ON CONFLICT DO NOTHING`;
 
 /**
- * Takes a course as a copy of the one that a link was placed in (`origin`, our id), if this instructor of it teaches that one as well, or a copy of it.
- * One statement.
+ * Takes a course as a copy of the one that a link was placed in (`origin`, our id), if this instructor of it teaches that one as
+ * well, or a copy of it. One statement.
  */
 export async function adoptCourse(
   tx: Tx,
@@ -38,7 +40,12 @@ const ADOPT_BY_WORD = `
 /** The same where the platform says in the launch what the course is a copy of: `history`, by its ids. One statement. */
 export async function adoptByWord(
   tx: Tx,
-  { platformId, contextId, origin, history }: { platformId: number; contextId: string; origin: string; history: readonly string[] },
+  {
+    platformId,
+    contextId,
+    origin,
+    history,
+  }: { platformId: number; contextId: string; origin: string; history: readonly string[] },
 ): Promise<void> {
   await tx.query(ADOPT_BY_WORD, [platformId, contextId, origin, history]);
 }
@@ -52,7 +59,10 @@ const COPIED = `
   SELECT $1::integer, copy.id, origin.id FROM copy CROSS JOIN origin WHERE copy.id <> origin.id ORDER BY 2, 3
   ON CONFLICT DO NOTHING`;
 
-/** What the platform says: `contextId` is a copy of these. Of a platform one at a time, so that each sees the copies before it. Two statements. */
+/**
+ * What the platform says: `contextId` is a copy of these. Of a platform one at a time, so that each sees the copies before it.
+ * Two statements.
+ */
 export async function markCopied(tx: Tx, platformId: number, contextId: string, origins: readonly string[]): Promise<void> {
   await tx.query('SELECT FROM lti_platforms WHERE id = $1 FOR NO KEY UPDATE', [platformId]);
   await tx.query(COPIED, [platformId, contextId, origins]);

@@ -6,8 +6,9 @@ const HISTORY = 'Context.id.history';
 const ORIGINS_MAX = 20;
 
 /**
- * The ids of the courses that the course of a launch is a copy of, the newest first, as far as the platform itself says so in a claim of its own
- * (LTI Core 1.3, appendix E.2: with commas between them, each URL-encoded). Of custom parameters none counts: a teacher can edit them.
+ * The ids of the courses that the course of a launch is a copy of, the newest first, as far as the platform itself says so in a
+ * claim of its own (LTI Core 1.3, appendix E.2: with commas between them, each URL-encoded). Of custom parameters none counts: a
+ * teacher can edit them.
  */
 export function courseHistory(claims: Readonly<Record<string, unknown>>): string[] {
   const said = (claims[BRIGHTSPACE] as Readonly<Record<string, unknown>> | null | undefined)?.[HISTORY];

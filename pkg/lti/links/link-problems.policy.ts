@@ -1,6 +1,8 @@
 import type { LinkState } from './link-state.ts';
 
-/** Why a placed link opens no file, with what a person can do about it: the one catalogue. docs/connect-an-lms.md lists the codes. */
+/**
+ * Why a placed link opens no file, with what a person can do about it: the one catalogue. docs/connect-an-lms.md lists the codes.
+ */
 export const LINK_PROBLEMS = {
   target_malformed: 'The target of this link (custom parameter carrel_target) was changed in the LMS. Add the link again.',
   target_altered: 'The target of this link (custom parameter carrel_target) was changed in the LMS. Add the link again.',
@@ -11,16 +13,19 @@ export const LINK_PROBLEMS = {
   link_not_member: 'You are no longer a member of this course. Open the link in your course again.',
   link_file_gone: 'The file of this link was deleted for good. Add a link to another file.',
   link_file_trashed: 'The file of this link is in the trash. Its owner can restore it; then the link works again.',
-  link_maker_gone: 'The account of whoever placed this link was deleted or deactivated. Another instructor can place the link again.',
-  link_maker_lost_right: 'Whoever placed this link may no longer share its file. Somebody who may share it can place the link again.',
+  link_maker_gone:
+    'The account of whoever placed this link was deleted or deactivated. Another instructor can place the link again.',
+  link_maker_lost_right:
+    'Whoever placed this link may no longer share its file. Somebody who may share it can place the link again.',
 } as const;
 
 export type LinkProblemCode = keyof typeof LINK_PROBLEMS;
 export const LINK_PROBLEM_CODES = Object.keys(LINK_PROBLEMS) as LinkProblemCode[];
 
 /**
- * Why the link gives the person no right to its file; undefined: it gives one, to read it. Who placed the link must still be able to give that right:
- * as an admin of the file with the permission to share, or, of a file in the folder of the course that they placed it in, as an instructor of that course.
+ * Why the link gives the person no right to its file; undefined: it gives one, to read it. Who placed the link must still be able
+ * to give that right: as an admin of the file with the permission to share, or, of a file in the folder of the course that they
+ * placed it in, as an instructor of that course.
  */
 export function problemOfLink(state: LinkState): LinkProblemCode | undefined {
   if (state.fault !== null) return state.fault;

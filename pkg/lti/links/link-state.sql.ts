@@ -36,7 +36,12 @@ const STATE = `
   SELECT k.state FROM lti_launches l CROSS JOIN LATERAL (${linkState({ userId: '$2', now: '$3' })}) k WHERE l.launch_id = $1`;
 
 /** What the link of a launch gives the person now, beside what is granted to them. One statement. */
-export async function grantsOfLaunch(sql: Pick<Executor, 'prepared'>, launchId: string, userId: number, now: Date): Promise<LaunchGrants> {
+export async function grantsOfLaunch(
+  sql: Pick<Executor, 'prepared'>,
+  launchId: string,
+  userId: number,
+  now: Date,
+): Promise<LaunchGrants> {
   const [row] = await sql.prepared<{ state: LinkState }>('lti-link-state', STATE, [launchId, userId, now]);
   if (!row?.state.isPlaced) return { entries: [], mayChange: false };
   const { file } = row.state;

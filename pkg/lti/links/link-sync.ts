@@ -33,8 +33,8 @@ async function isOfAnotherLms(tx: Tx, course: string | null, platformId: number)
  *
  * Invariants:
  * - A record names a file only as a key of the tenant's signed it, for the registration of the launch.
- * - A course becomes a copy of another by an instructor of both, or by the platform's word: a claim of its own, or a notice. What the custom parameters say
- *   of its history is no proof: a teacher can edit them.
+ * - A course becomes a copy of another by an instructor of both, or by the platform's word: a claim of its own, or a notice. What
+ *   the custom parameters say of its history is no proof: a teacher can edit them.
  */
 export class LinkSync {
   readonly #keys: TargetKeys;
@@ -43,7 +43,10 @@ export class LinkSync {
     this.#keys = deps.keys;
   }
 
-  /** Records the link, and takes the course as a copy if that is due. Runs after the course was synced. No statement if nothing changed. */
+  /**
+   * Records the link, and takes the course as a copy if that is due. Runs after the course was synced. No statement if nothing
+   * changed.
+   */
   async sync(tx: Tx, { isLinkUnchanged }: LaunchContext, user: SyncedUser, { registration, message }: NewLaunch): Promise<void> {
     const { deploymentId, resourceLinkId, link, context, roles, forUser, courseHistory: history } = message;
     if (isLinkUnchanged || resourceLinkId === undefined || forUser !== undefined) return;

@@ -23,7 +23,8 @@ const keys =
   (id: string) =>
     held.find((key) => key.id === id);
 const signed = (target = TARGET, key = KEY): string => signPlacedTarget(key, target, MOODLE)[TARGET_PARAMETER] ?? '';
-const read = (text: string, registration = MOODLE, find = keys(KEY)) => readPlacedTarget(find, { [TARGET_PARAMETER]: text }, registration);
+const read = (text: string, registration = MOODLE, find = keys(KEY)) =>
+  readPlacedTarget(find, { [TARGET_PARAMETER]: text }, registration);
 
 test.each([TARGET, { ...TARGET, course: null }])('a target reads as it was signed: %j', (target) => {
   expect(read(signed(target))).toEqual({ target });
@@ -36,10 +37,13 @@ test('custom parameters are text that an LMS neither substitutes nor mangles, bu
   expect(others).toEqual({ carrel_link_history: '$ResourceLink.id.history', carrel_course_history: '$Context.id.history' });
 });
 
-test.each([{}, { [TARGET_PARAMETER]: '' }, { file: 'x' }])('custom parameters without a target are of no placed link: %j', (custom) => {
-  expect(readPlacedTarget(keys(KEY), custom, MOODLE)).toBeUndefined();
-  expect(keyIdOf(custom)).toBeUndefined();
-});
+test.each([{}, { [TARGET_PARAMETER]: '' }, { file: 'x' }])(
+  'custom parameters without a target are of no placed link: %j',
+  (custom) => {
+    expect(readPlacedTarget(keys(KEY), custom, MOODLE)).toBeUndefined();
+    expect(keyIdOf(custom)).toBeUndefined();
+  },
+);
 
 test.each([
   TARGET.file,

@@ -2,11 +2,12 @@ import { createHmac, timingSafeEqual } from 'node:crypto';
 import { sha256Hex } from '../../runtime/sha256.ts';
 
 /**
- * The target of a placed link as the LMS keeps it, in the custom parameters of the link. A teacher can read, edit and copy those, so a target is signed:
- * what it names counts only as it was placed, and only for the registration that it was placed through.
+ * The target of a placed link as the LMS keeps it, in the custom parameters of the link. A teacher can read, edit and copy those,
+ * so a target is signed: what it names counts only as it was placed, and only for the registration that it was placed through.
  *
- * A target is `v1.<key id>.<payload>.<MAC>`, in base64url: nothing of it is a `$`, which an LMS substitutes, nor a `=`, which Moodle mangles.
- * The payload has four parts of 16 bytes: file, maker, course, registration. The MAC is HMAC-SHA256 over version and payload.
+ * A target is `v1.<key id>.<payload>.<MAC>`, in base64url: nothing of it is a `$`, which an LMS substitutes, nor a `=`, which
+ * Moodle mangles. The payload has four parts of 16 bytes: file, maker, course, registration. The MAC is HMAC-SHA256 over version
+ * and payload.
  */
 export interface PlacedTarget {
   /** uuid */
@@ -17,7 +18,9 @@ export interface PlacedTarget {
   readonly course: string | null;
 }
 
-/** Of which LMS, and as which of its tools. A registration that is deleted and made again with the same client id is the same one. */
+/**
+ * Of which LMS, and as which of its tools. A registration that is deleted and made again with the same client id is the same one.
+ */
 export interface TargetRegistration {
   readonly issuer: string;
   readonly clientId: string;
@@ -32,16 +35,17 @@ export interface TargetKey {
 }
 
 /**
- * Why a target counts for nothing: `target_malformed`: it is no target of any version that is known; `target_key_unknown`: a key signed it that this tenant
- * does not have, or no longer; `target_altered`: its signature does not fit; `target_foreign`: it was placed through another registration.
+ * Why a target counts for nothing: `target_malformed`: it is no target of any version that is known; `target_key_unknown`: a key
+ * signed it that this tenant does not have, or no longer; `target_altered`: its signature does not fit; `target_foreign`: it was
+ * placed through another registration.
  */
 export type TargetFault = 'target_malformed' | 'target_key_unknown' | 'target_altered' | 'target_foreign';
 
 export const TARGET_PARAMETER = 'carrel_target';
 
 /**
- * Beside the target: the LMS substitutes the ids that link and course had where they were copied from (LTI Core 1.3, appendix E), newest first. An LMS that
- * knows no such variable leaves it as it is, or leaves it out.
+ * Beside the target: the LMS substitutes the ids that link and course had where they were copied from (LTI Core 1.3, appendix E),
+ * newest first. An LMS that knows no such variable leaves it as it is, or leaves it out.
  */
 export const HISTORY_PARAMETERS = {
   carrel_link_history: '$ResourceLink.id.history',
@@ -84,7 +88,8 @@ export function readPlacedTarget(
 }
 
 /** The id of the key that signed a target; undefined: there is no target. */
-export const keyIdOf = (custom: Readonly<Record<string, string>>): string | undefined => TARGET.exec(custom[TARGET_PARAMETER] ?? '')?.[1];
+export const keyIdOf = (custom: Readonly<Record<string, string>>): string | undefined =>
+  TARGET.exec(custom[TARGET_PARAMETER] ?? '')?.[1];
 
 const NO_COURSE = '00000000-0000-0000-0000-000000000000';
 

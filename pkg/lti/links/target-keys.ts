@@ -7,12 +7,12 @@ const SECRET_BYTES = 32;
 const ID_BYTES = 6;
 
 /**
- * The tenant's keys for the targets of placed links. They are rows of their own, sealed by the data key: a link lives for years, a data key until its next
- * rotation.
+ * The tenant's keys for the targets of placed links. They are rows of their own, sealed by the data key: a link lives for years,
+ * a data key until its next rotation.
  *
  * Invariants:
- * - A key signs from its beginning on, until a newer one does, and verifies until its row is deleted. Of two servers that make the first one at once,
- *   both keys verify.
+ * - A key signs from its beginning on, until a newer one does, and verifies until its row is deleted. Of two servers that make
+ *   the first one at once, both keys verify.
  * - Whoever reads the row alone can sign nothing.
  */
 export class TargetKeys {

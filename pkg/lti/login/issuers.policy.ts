@@ -4,8 +4,8 @@ const DEFAULT_PORTS = new Set(['', '80', '443']);
 const ISSUER = /^(?:https?:\/\/)?([^/\\:?#@\s]+|\[[0-9a-f:.]+\])(?::(\d{1,5}))?(\/[^\\?#\s]*)?$/;
 
 /**
- * Whether two issuers that differ are one to a person: by a slash at the end, http for https, a default port, upper case, `www.`, or
- * another name of this machine. LTI compares them to the letter; this only finds out of which registration a login must be.
+ * Whether two issuers that differ are one to a person: by a slash at the end, http for https, a default port, upper case, `www.`,
+ * or another name of this machine. LTI compares them to the letter; this only finds out of which registration a login must be.
  * Anybody may send one and an administrator reads it: nothing else of the text is left out of the comparison.
  */
 export const isNearly = (issuer: string, registered: string): boolean => likeness(issuer) === likeness(registered);

@@ -7,14 +7,15 @@ import { LaunchError } from '../launch-error.ts';
 
 /**
  * Base64url of 32 bytes: it must fit varchar(255), and LMSs have been seen to cut longer ones.
- * If the LMS offers platform storage, the name of its frame follows in base64url: `/launch` needs it, and the server stores nothing.
+ * If the LMS offers platform storage, the name of its frame follows in base64url: `/launch` needs it, and the server stores
+ * nothing.
  */
 const STATE = /^[A-Za-z0-9_-]{43}(?:\.([A-Za-z0-9_-]{1,86}))?$/;
 const FRAME_NAME_MAX_BYTES = 64;
 
 /**
- * Open logins of one browser; one more ends the oldest. A page of a course may embed as many links. Bounds the Cookie header: about 205 bytes each, and
- * proxies take 8 KiB.
+ * Open logins of one browser; one more ends the oldest. A page of a course may embed as many links. Bounds the Cookie header:
+ * about 205 bytes each, and proxies take 8 KiB.
  */
 export const OPEN_LOGINS_MAX = 32;
 /** The cookie that lists them, sent to login initiation only; the logins' own cookies are sent to the launch only. */
@@ -50,8 +51,9 @@ export interface Bindings {
 }
 
 /**
- * The state of a login, sealed in a cookie of the browser that began it, and in the platform's storage if there is one. The server stores
- * nothing for logins that never become launches. Each login has its own cookie, so that several tabs and frames do not overwrite each other's.
+ * The state of a login, sealed in a cookie of the browser that began it, and in the platform's storage if there is one. The
+ * server stores nothing for logins that never become launches. Each login has its own cookie, so that several tabs and frames do
+ * not overwrite each other's.
  */
 export class LoginStates {
   readonly #sealer: Sealer;
@@ -61,7 +63,13 @@ export class LoginStates {
   /** Of the endpoints as the browser sees them. */
   readonly #paths: { readonly login: string; readonly launch: string };
 
-  constructor(deps: { sealer: Sealer; clock: Clock; random: Random; tenantId: string; paths: { login: string; launch: string } }) {
+  constructor(deps: {
+    sealer: Sealer;
+    clock: Clock;
+    random: Random;
+    tenantId: string;
+    paths: { login: string; launch: string };
+  }) {
     this.#sealer = deps.sealer;
     this.#clock = deps.clock;
     this.#random = deps.random;
@@ -89,7 +97,9 @@ export class LoginStates {
     };
   }
 
-  /** The login of this state, from the cookie or else from the platform's storage. Throws LaunchError `state_…`, `storage_forged`. */
+  /**
+   * The login of this state, from the cookie or else from the platform's storage. Throws LaunchError `state_…`, `storage_forged`.
+   */
   open(state: string | undefined, { cookies, stored }: Bindings): Login {
     const valid = requireState(state);
     const cookie = cookies.get(keyOf(valid));
@@ -126,7 +136,10 @@ export class LoginStates {
     return [this.#tenantId, 'lti_login', sha256Hex(state), carrier];
   }
 
-  /** An LMS shows the launch in a frame: browsers send only `SameSite=None` cookies there, and if they block third-party cookies, only `Partitioned` ones. */
+  /**
+   * An LMS shows the launch in a frame: browsers send only `SameSite=None` cookies there, and if they block third-party cookies,
+   * only `Partitioned` ones.
+   */
   #cookie(name: string, value: string, path: string, seconds: number): string {
     return `${name}=${value}; Path=${path}; Max-Age=${seconds}; HttpOnly; Secure; SameSite=None; Partitioned`;
   }

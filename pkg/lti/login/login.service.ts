@@ -5,7 +5,10 @@ import { LaunchError } from '../launch-error.ts';
 import { activeOfIssuer, type Registration } from './active-registrations.sql.ts';
 import type { UnknownValues } from './unknown-values.ts';
 
-/** docs/design/lti.md, A launch; LTI Core and OIDC add `client_id`, LTI Core also `lti_deployment_id`, which the id_token proves later. */
+/**
+ * docs/design/lti.md, A launch; LTI Core and OIDC add `client_id`, LTI Core also `lti_deployment_id`, which the id_token proves
+ * later.
+ */
 export interface LoginInitiation {
   readonly iss: string | undefined;
   readonly loginHint: string | undefined;
@@ -27,7 +30,13 @@ export class Logins {
   readonly #redirectUri: string;
   readonly #origins: ReadonlySet<string>;
 
-  constructor(deps: { db: Database; states: LoginStates; unknown: UnknownValues; redirectUri: string; origins: ReadonlySet<string> }) {
+  constructor(deps: {
+    db: Database;
+    states: LoginStates;
+    unknown: UnknownValues;
+    redirectUri: string;
+    origins: ReadonlySet<string>;
+  }) {
     this.#db = deps.db;
     this.#unknown = deps.unknown;
     this.#states = deps.states;
@@ -36,8 +45,8 @@ export class Logins {
   }
 
   /**
-   * Where to send the browser (docs/design/lti.md, A launch), the cookies that bind the launch to it, and what to store in the platform's storage
-   * first. One statement; up to two more if no registration matches. Throws LaunchError.
+   * Where to send the browser (docs/design/lti.md, A launch), the cookies that bind the launch to it, and what to store in the
+   * platform's storage first. One statement; up to two more if no registration matches. Throws LaunchError.
    */
   async begin(initiation: LoginInitiation): Promise<Pick<Begun, 'cookies' | 'put'> & { readonly location: URL }> {
     const { iss, loginHint, targetLinkUri, ltiMessageHint } = initiation;

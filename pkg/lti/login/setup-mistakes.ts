@@ -1,7 +1,10 @@
 import type { FieldAddress, PageRequest } from '../../api/page.ts';
 import { LaunchError } from '../launch-error.ts';
 
-/** The addresses that an LMS's configuration needs, by the names of its fields (Moodle's and others'); also in the status of an LtiRegistration. */
+/**
+ * The addresses that an LMS's configuration needs, by the names of its fields (Moodle's and others'); also in the status of an
+ * LtiRegistration.
+ */
 export const setupAddresses = ({ appUrl, ltiUrl }: { appUrl: string; ltiUrl: string }): FieldAddress[] => [
   { field: 'Tool URL (launch URL, target link URI)', address: `${appUrl}/lti/launch` },
   { field: 'Initiate login URL (OpenID Connect login URL)', address: `${ltiUrl}/login_initiation` },
@@ -16,7 +19,11 @@ type Expects = 'login' | 'launch' | 'nothing';
  * Detects an LMS that is configured for LTI 1.1, or with the tool's addresses in the wrong fields.
  * Throws LaunchError `lti_1_1_launch`, `login_misdirected`, `launch_misdirected`, with the addresses as they should be entered.
  */
-export function requireWellAddressed(expects: Expects, parameters: PageRequest['parameters'], addresses: readonly FieldAddress[]): void {
+export function requireWellAddressed(
+  expects: Expects,
+  parameters: PageRequest['parameters'],
+  addresses: readonly FieldAddress[],
+): void {
   const has = (name: string): boolean => parameters.has(name);
   const isLogin = has('iss') || has('login_hint');
   const isLaunch = has('id_token') || has('state');

@@ -58,7 +58,12 @@ export class UnknownValues {
   /** One statement. */
   async note(toolId: number, field: Field, value: string, source: Source): Promise<void> {
     const text = Array.from(value.toWellFormed().replaceAll('\0', '')).slice(0, VALUE_MAX).join('');
-    const [noted] = await this.#sql.prepared<{ reference: string }>('lti-unknown-value', NOTE, [toolId, field, text, source === 'signed']);
+    const [noted] = await this.#sql.prepared<{ reference: string }>('lti-unknown-value', NOTE, [
+      toolId,
+      field,
+      text,
+      source === 'signed',
+    ]);
     if (!noted) return;
     const printable = text.replaceAll(/[\p{C}\p{Zl}\p{Zp}]/gu, '\uFFFD');
     this.#log.warn({ registration: noted.reference, [field]: printable }, 'an LMS sent another value than its registration has');

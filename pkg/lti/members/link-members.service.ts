@@ -35,7 +35,15 @@ export class LinkMembers {
       return typeof member === 'object' && (role === undefined || member.role === role) ? member : undefined;
     };
     const items = (body: unknown): readonly unknown[] => entriesOf(body, context.lmsId);
-    const list = { url, mediaType: CONTAINER, asked: 'link', query: { rlid }, items, read, of: [context.uuid, rlid, role ?? ''] } as const;
+    const list = {
+      url,
+      mediaType: CONTAINER,
+      asked: 'link',
+      query: { rlid },
+      items,
+      read,
+      of: [context.uuid, rlid, role ?? ''],
+    } as const;
     const page = await lmsPage({ calls: this.#calls, sealer: this.#sealer }, operation, list, query);
     return { ...page, data: await this.#presented(context.platformId, page.data) };
   }

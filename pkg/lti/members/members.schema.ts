@@ -18,7 +18,9 @@ export const MemberView = z
       .describe('role URIs, each once and in order'),
     role: z.enum(['instructor', 'learner']).describe('what they may do in the course here: instructors write'),
     status: z.enum(['active', 'inactive']).describe('inactive: has left the course, and has nothing by it'),
-    source: z.enum(['launch', 'roster']).describe('what says that they are in the course: the last roster, or a launch of theirs'),
+    source: z
+      .enum(['launch', 'roster'])
+      .describe('what says that they are in the course: the last roster, or a launch of theirs'),
     last_launch_at: Timestamp.nullable().describe('null: has not launched from this course in the last 90 days'),
   })
   .meta({ id: 'LtiMember' });
@@ -41,7 +43,10 @@ export type LinkMemberView = z.output<typeof LinkMemberView>;
 export const LinkMemberPage = pageOf(LinkMemberView).meta({ id: 'LtiLinkMemberPage' });
 
 export const LinkMemberQuery = LmsPageQuery.extend({
-  resource_link_id: text(1, 255).meta({ description: "the LMS's own id of a link of this tool in the course", example: 'link-1' }),
+  resource_link_id: text(1, 255).meta({
+    description: "the LMS's own id of a link of this tool in the course",
+    example: 'link-1',
+  }),
   role: z.enum(['instructor', 'learner']).optional(),
 });
 export type LinkMemberQuery = z.output<typeof LinkMemberQuery>;

@@ -10,7 +10,10 @@ import { requireRoster } from '../services/course-services.ts';
 import type { MemberQuery, MemberView } from './members.schema.ts';
 import { findQueuedSync, listMembers } from './members.sql.ts';
 
-/** The people of courses, for administrators and instructors of the course; other members get 403, and to anybody else it does not exist. */
+/**
+ * The people of courses, for administrators and instructors of the course; other members get 403, and to anybody else it does not
+ * exist.
+ */
 export class CourseMembers {
   readonly #db: Database;
   readonly #tasks: TaskRequests;
@@ -26,13 +29,18 @@ export class CourseMembers {
     return listMembers(this.#db, groupId, query);
   }
 
-  /** A job of theirs that has not begun is joined. Seven statements. Throws Problem not_found, forbidden, registration_inactive, lms_service_missing, conflict. */
+  /**
+   * A job of theirs that has not begun is joined. Seven statements. Throws Problem not_found, forbidden, registration_inactive,
+   * lms_service_missing, conflict.
+   */
   async sync(actor: Actor, contextId: string): Promise<TaskView> {
     return this.#db.transaction(async (tx) => {
       const context = await requireTaught(tx, actor, contextId);
       requireRoster(context);
       const queued = await findQueuedSync(tx, actor.userId, context.uuid);
-      return queued ? presentTask(queued) : this.#tasks.request(tx, SYNC_ROSTER, actor.userId, { arguments: { context: context.uuid } });
+      return queued
+        ? presentTask(queued)
+        : this.#tasks.request(tx, SYNC_ROSTER, actor.userId, { arguments: { context: context.uuid } });
     });
   }
 }

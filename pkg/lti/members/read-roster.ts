@@ -27,8 +27,8 @@ export interface RosterAt {
 }
 
 /**
- * The pages of a roster (NRPS 2.0 §2.4): it ends when the last page was read whole, and throws Problem otherwise. A page counts only as a list of
- * this course, and the next one only at the host of the first.
+ * The pages of a roster (NRPS 2.0 §2.4): it ends when the last page was read whole, and throws Problem otherwise. A page counts
+ * only as a list of this course, and the next one only at the host of the first.
  */
 export async function* rosterPages(calls: LmsCalls, operation: Operation, { url, lmsId }: RosterAt): AsyncGenerator<RosterPage> {
   const seen = new Set<string>();

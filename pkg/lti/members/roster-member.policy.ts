@@ -15,8 +15,9 @@ export interface RosterMember {
 }
 
 /**
- * A person of a roster (NRPS 2.0 §2.3). Who has no id of their own is nobody: the reason. What else is odd is left out, so that nobody loses a course since
- * the LMS writes something about them in another way. Only `Active`, in any case of letters, is in the course, and so is whose status is not said.
+ * A person of a roster (NRPS 2.0 §2.3). Who has no id of their own is nobody: the reason. What else is odd is left out, so that
+ * nobody loses a course since the LMS writes something about them in another way. Only `Active`, in any case of letters, is in
+ * the course, and so is whose status is not said.
  */
 export function memberOf(entry: unknown): RosterMember | RosterSkipReason {
   const said = membersOf(entry);
@@ -33,7 +34,10 @@ export function memberOf(entry: unknown): RosterMember | RosterSkipReason {
     roles,
     role: courseRole(roles),
     is_active:
-      status === undefined || status === null || status === '' || (typeof status === 'string' && status.toLowerCase() === 'active'),
+      status === undefined ||
+      status === null ||
+      status === '' ||
+      (typeof status === 'string' && status.toLowerCase() === 'active'),
   };
 }
 

@@ -21,7 +21,10 @@ export class RosterRequests {
     this.#log = deps.log;
   }
 
-  /** Does not throw: a launch is as good without it, and the next one asks again. Four statements, one where another launch has just asked. */
+  /**
+   * Does not throw: a launch is as good without it, and the next one asks again. Four statements, one where another launch has
+   * just asked.
+   */
   async request({ registration: { platformId }, message: { context }, launchedAt }: NewLaunch): Promise<void> {
     try {
       await asSystem(() =>

@@ -30,7 +30,8 @@ export interface WholeRoster {
  * Invariants:
  * - Nothing of a course changes before the last page of its roster was read whole. A roster that names nobody is none.
  * - A page is in memory at a time; what was read is kept as rows of the task, and goes with the step that takes it over.
- * - Whatever the LMS sends, a roster ends: after ten minutes, 5,000 pages, 200,000 people, 256 MiB, or 20 pages that name nobody new.
+ * - Whatever the LMS sends, a roster ends: after ten minutes, 5,000 pages, 200,000 people, 256 MiB, or 20 pages that name nobody
+ *   new.
  */
 export class RosterSync {
   readonly #services: WorkerServices;

@@ -22,8 +22,8 @@ const PASSING: ReadonlySet<ProblemCode> = new Set(['lms_unavailable', 'lms_timeo
 const UNAVAILABLE_MAX = 3;
 
 /**
- * Takes over rosters: of one course that somebody asked for, and of all of a tenant. An attempt begins anew: pages of an LMS are no snapshot, so what was read
- * before a crash and after it is no roster.
+ * Takes over rosters: of one course that somebody asked for, and of all of a tenant. An attempt begins anew: pages of an LMS are
+ * no snapshot, so what was read before a crash and after it is no roster.
  *
  * Invariants:
  * - The memberships, the result and the end of the job, or of its course, are one transaction.
@@ -97,7 +97,10 @@ async function trying(steps: TaskSteps<OneCourse>, retryMs: readonly number[], r
   }
 }
 
-/** How far a run over all courses has come. `unavailable`: of each registration, for how many courses behind each other its LMS was. */
+/**
+ * How far a run over all courses has come. `unavailable`: of each registration, for how many courses behind each other its LMS
+ * was.
+ */
 const Reached = z.object({
   after: z.int(),
   unavailable: z.record(z.string(), z.int()),
@@ -129,7 +132,9 @@ async function syncNext(services: WorkerServices, sync: RosterSync, { context, s
   try {
     requireAvailable(reached, course);
     const roster = await sync.read({ context, step }, course);
-    await step(async (tx, task) => advance(tx, task.id, succeeded(reached, course, await sync.takeOver(tx, task, context, roster))));
+    await step(async (tx, task) =>
+      advance(tx, task.id, succeeded(reached, course, await sync.takeOver(tx, task, context, roster))),
+    );
   } catch (error) {
     if (!(error instanceof Problem)) throw error;
     services.log.warn(

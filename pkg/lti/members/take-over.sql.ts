@@ -35,8 +35,9 @@ export async function lockCourse(tx: Sql, groupId: number): Promise<LockedCourse
 }
 
 /*
- * OFFSET 0: each row is looked up by itself, through an index. What has just been written is not in the planner's statistics, so it takes the entries and
- * the members of a course for two or three rows, and would compare each of 100,000 with each of the others.
+ * OFFSET 0: each row is looked up by itself, through an index. What has just been written is not in the planner's statistics, so
+ * it takes the entries and the members of a course for two or three rows, and would compare each of 100,000 with each of the
+ * others.
  */
 
 /** Launches of servers of the release before wrote no members. */
@@ -48,8 +49,8 @@ const COMPLETE = `
   WHERE m.group_id = $1 ON CONFLICT (group_id, subject) DO NOTHING`;
 
 /**
- * Of entries of one person the active one counts, then the instructor's. Not in the roster, yet in the course, is who launched since its reading began, and, for
- * as long as the session of a launch, whoever may launch without being in a roster (OUTSIDERS).
+ * Of entries of one person the active one counts, then the instructor's. Not in the roster, yet in the course, is who launched
+ * since its reading began, and, for as long as the session of a launch, whoever may launch without being in a roster (OUTSIDERS).
  */
 const TAKE_OVER = `
   WITH wanted AS (
@@ -91,9 +92,10 @@ export async function takeOverEntries(
 }
 
 export async function countMembers(tx: Sql, groupId: number): Promise<number> {
-  const [row] = await tx.query<{ members: number }>('SELECT count(*)::int AS members FROM lti_members WHERE group_id = $1 AND is_active', [
-    groupId,
-  ]);
+  const [row] = await tx.query<{ members: number }>(
+    'SELECT count(*)::int AS members FROM lti_members WHERE group_id = $1 AND is_active',
+    [groupId],
+  );
   return row?.members ?? 0;
 }
 
@@ -111,7 +113,10 @@ export interface ChangedAccount {
   readonly role: CourseRole;
 }
 
-/** Accounts that are in the group, and not in the course any more; their memberships locked. Members of no account at this LMS are none of its business. */
+/**
+ * Accounts that are in the group, and not in the course any more; their memberships locked. Members of no account at this LMS are
+ * none of its business.
+ */
 export const lockLeaving = (tx: Sql, { groupId, platformId }: LockedCourse): Promise<Pick<ChangedAccount, 'userId' | 'uuid'>[]> =>
   tx.query(
     `SELECT g.user_id AS "userId", u.uuid FROM group_members g JOIN users u ON u.id = g.user_id

@@ -39,12 +39,15 @@ export interface ReadRoster {
 }
 
 /**
- * Takes over a roster that was read whole: who is in the course, and what of it their accounts have. All of it in `tx`, or nothing.
+ * Takes over a roster that was read whole: who is in the course, and what of it their accounts have. All of it in `tx`, or
+ * nothing.
  *
  * Invariants:
  * - A roster whose reading began before that of the one taken over last changes nothing.
- * - Whoever is in the course no more has nothing by it from the commit on: neither the group, nor the grant to write, nor what they granted by the group's.
- * - An account gets no role but `instructor` by a roster, and that only when its role in the course becomes that: so an administrator may take it away.
+ * - Whoever is in the course no more has nothing by it from the commit on: neither the group, nor the grant to write, nor what
+ *   they granted by the group's.
+ * - An account gets no role but `instructor` by a roster, and that only when its role in the course becomes that: so an
+ *   administrator may take it away.
  */
 export async function takeOver(deps: Deps, tx: Tx, roster: ReadRoster): Promise<TakenOver> {
   const course = await lockCourse(tx, roster.groupId);

@@ -4,7 +4,10 @@ import type { LaunchContext, NewLaunch } from '../launch/launch.sql.ts';
 import { REGISTER_HANDLER } from './notices.jobs.ts';
 import { askHandler } from './handlers.sql.ts';
 
-/** Has a platform that sends notices be asked to take our address for them: once for each deployment, by a job, so that no launch waits. */
+/**
+ * Has a platform that sends notices be asked to take our address for them: once for each deployment, by a job, so that no launch
+ * waits.
+ */
 export class HandlerRequests {
   readonly #jobs: JobRequests;
   readonly #handler: string;

@@ -2,7 +2,10 @@ import type { Tx } from '../../store/postgres/database.ts';
 
 /* Where platforms take our address for notices, and whether they have it. */
 
-/** Remembers that a deployment is asked to take our address. False: it was asked within the day, perhaps by a launch at the same moment. */
+/**
+ * Remembers that a deployment is asked to take our address. False: it was asked within the day, perhaps by a launch at the same
+ * moment.
+ */
 export async function askHandler(tx: Tx, toolId: number, deploymentId: string, url: string): Promise<boolean> {
   const asked = await tx.query(
     `INSERT INTO lti_notice_handlers AS n (tool_id, deployment_id, service_url) VALUES ($1, $2, $3)
@@ -21,10 +24,10 @@ export const isHandlerAsked = ({ tool, deployment, url }: { tool: string; deploy
 
 export const handlerAddress = async (tx: Tx, toolId: number, deploymentId: string): Promise<string | undefined> =>
   (
-    await tx.query<{ url: string }>('SELECT service_url AS url FROM lti_notice_handlers WHERE tool_id = $1 AND deployment_id = $2', [
-      toolId,
-      deploymentId,
-    ])
+    await tx.query<{ url: string }>(
+      'SELECT service_url AS url FROM lti_notice_handlers WHERE tool_id = $1 AND deployment_id = $2',
+      [toolId, deploymentId],
+    )
   )[0]?.url;
 
 /** What became of an attempt: `reason` is null once the platform has our address. Gives how many attempts there were. */
@@ -45,5 +48,9 @@ export async function noteHandler(
 
 /** The platform's first notice says that it reaches us. */
 export async function noteHello(tx: Tx, toolId: number, deploymentId: string, now: Date): Promise<void> {
-  await tx.query('UPDATE lti_notice_handlers SET hello_at = $3 WHERE tool_id = $1 AND deployment_id = $2', [toolId, deploymentId, now]);
+  await tx.query('UPDATE lti_notice_handlers SET hello_at = $3 WHERE tool_id = $1 AND deployment_id = $2', [
+    toolId,
+    deploymentId,
+    now,
+  ]);
 }

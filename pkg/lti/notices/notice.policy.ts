@@ -18,8 +18,8 @@ export interface Notice {
 }
 
 /**
- * Every rule on the claims of a notice, each with its own code. It is verified as an id_token is; there is no login, so its nonce binds nothing: the id of
- * the notice has it count once. Throws LaunchError.
+ * Every rule on the claims of a notice, each with its own code. It is verified as an id_token is; there is no login, so its nonce
+ * binds nothing: the id of the notice has it count once. Throws LaunchError.
  */
 export function requireNotice(
   claims: JWTPayload,

@@ -29,7 +29,8 @@ export interface Received {
  * Invariants:
  * - Nothing of a notice counts before its signature, its parties and its deployment are verified, as those of an id_token are.
  * - A notice counts once, however often it is sent: its id is unique to its registration.
- * - Platforms do not send again: what is valid is stored, by one statement, whatever is posted beside it, and what it asks for is a job.
+ * - Platforms do not send again: what is valid is stored, by one statement, whatever is posted beside it, and what it asks for is
+ *   a job.
  */
 export class Notices {
   readonly #db: Database;
@@ -80,7 +81,9 @@ export class Notices {
       const { issuer, clientId, jwksEndpoint, deploymentIds } = registration;
       const claims = await requireSignature(token, this.#keys, jwksEndpoint);
       const notice = requireNotice(claims, { issuer, clientId, now: this.#clock.now() });
-      return deploymentIds.includes(notice.deploymentId) ? { ...notice, by: registration } : await this.#refusal(registration, notice);
+      return deploymentIds.includes(notice.deploymentId)
+        ? { ...notice, by: registration }
+        : await this.#refusal(registration, notice);
     } catch (error) {
       if (error instanceof LaunchError) return error;
       throw error;

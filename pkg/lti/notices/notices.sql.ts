@@ -19,12 +19,16 @@ const REGISTRATIONS = `
   WHERE p.issuer = ANY ($1::text[]) AND t.client_id = ANY ($2::text[]) AND t.is_active AND p.is_active`;
 
 /** The active registrations with one of these issuers and one of these client ids. One statement. */
-export const registrationsOf = (sql: Executor, issuers: readonly string[], clientIds: readonly string[]): Promise<NoticeRegistration[]> =>
+export const registrationsOf = (
+  sql: Executor,
+  issuers: readonly string[],
+  clientIds: readonly string[],
+): Promise<NoticeRegistration[]> =>
   sql.prepared<NoticeRegistration>('lti-notice-registrations', REGISTRATIONS, [issuers, clientIds]);
 
 /**
- * Each notice that came before is left out, and so is its job: platforms may send one twice. So is one whose registration has come to name another LMS
- * since it was verified; the lock keeps it from doing so until the notice is stored.
+ * Each notice that came before is left out, and so is its job: platforms may send one twice. So is one whose registration has
+ * come to name another LMS since it was verified; the lock keeps it from doing so until the notice is stored.
  */
 const STORE = `
   WITH s AS (

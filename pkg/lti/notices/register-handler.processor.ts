@@ -28,8 +28,8 @@ interface Refused {
 }
 
 /**
- * Leaves our address for notices with the platform of a deployment (Platform Notification Service 1.0, PUT of a notice handler for each type). Putting it
- * again changes nothing. What the platform refuses stands in the row, and launches go on.
+ * Leaves our address for notices with the platform of a deployment (Platform Notification Service 1.0, PUT of a notice handler
+ * for each type). Putting it again changes nothing. What the platform refuses stands in the row, and launches go on.
  */
 export const registerHandler = processor({
   job: REGISTER_HANDLER,

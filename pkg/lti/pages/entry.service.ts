@@ -38,7 +38,10 @@ export class Entries {
     this.#web = deps.web;
   }
 
-  /** `languages`: what the browser wants; what the LMS says goes before. One statement. Throws LaunchError `entry_…`, PageProblem `web_not_built`. */
+  /**
+   * `languages`: what the browser wants; what the LMS says goes before. One statement. Throws LaunchError `entry_…`, PageProblem
+   * `web_not_built`.
+   */
   async open(by: OpenedBy, languages: readonly string[]): Promise<PageReply> {
     const { ancestors, locale } = await this.#launches.find(by);
     const language = pageLanguage([locale ?? '', ...languages]);
@@ -56,7 +59,8 @@ export class Entries {
     if (!settings) throw new LaunchError('picker_not_requested');
     if (answeredAt !== null) throw new LaunchError('picker_answered');
     const language = pageLanguage([locale ?? '', ...languages]);
-    // The page of the LMS that waits for the answer may frame the picker. Chromium applies `form-action` to where the LMS redirects the form to as well.
+    // The page of the LMS that waits for the answer may frame the picker. Chromium applies `form-action` to where the LMS
+    // redirects the form to as well.
     const sites = [sourceOf(settings.returnUrl) ?? NOBODY, ...ancestors.split(' ')].filter((site) => site !== NOBODY);
     const sources = [...new Set(sites)].join(' ');
     return {

@@ -52,7 +52,9 @@ test('plain http counts on this machine, and where an administrator says so', ()
     frameAncestors: ['http://lms.example.net'],
   };
 
-  expect(frameAncestors(by)).toBe('http://lms.localhost:8080 http://127.0.0.1:3000 https://lms.example.org http://lms.example.net');
+  expect(frameAncestors(by)).toBe(
+    'http://lms.localhost:8080 http://127.0.0.1:3000 https://lms.example.org http://lms.example.net',
+  );
 });
 
 test.each(['*', "'self'", 'https:', 'https://a b', 'https://a;b', "https://x.example.org 'unsafe-inline'"])(

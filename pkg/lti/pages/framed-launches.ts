@@ -15,7 +15,10 @@ const FRAMED_BY = `
 
 const UUID = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
 
-/** How a page of a launch is opened: with its application JWT, or, after the page removed that from its address, for a reload, with the launch's id. */
+/**
+ * How a page of a launch is opened: with its application JWT, or, after the page removed that from its address, for a reload,
+ * with the launch's id.
+ */
 export interface OpenedBy {
   readonly token: string | undefined;
   readonly launch: string | undefined;
@@ -27,7 +30,9 @@ export interface FramedLaunch {
   readonly ancestors: string;
   readonly idToken: string | null;
   readonly answeredAt: Date | null;
-  /** The language that the LMS shows (LTI Core 1.3 §5.4.4), else the person's (OpenID Connect Core §5.1); undefined: it says none. */
+  /**
+   * The language that the LMS shows (LTI Core 1.3 §5.4.4), else the person's (OpenID Connect Core §5.1); undefined: it says none.
+   */
   readonly locale: string | undefined;
 }
 
@@ -73,7 +78,9 @@ const PRESENTATION = 'https://purl.imsglobal.org/spec/lti/claim/launch_presentat
 /** `idToken`: verified when it came. */
 function localeIn(idToken: string | null): string | undefined {
   if (idToken === null) return undefined;
-  const { [PRESENTATION]: presentation, locale } = decodeJwt<{ [PRESENTATION]?: { locale?: unknown } | null; locale?: unknown }>(idToken);
+  const { [PRESENTATION]: presentation, locale } = decodeJwt<{ [PRESENTATION]?: { locale?: unknown } | null; locale?: unknown }>(
+    idToken,
+  );
   return [presentation?.locale, locale].find((one): one is string => typeof one === 'string' && one !== '');
 }
 

@@ -15,7 +15,9 @@ import { LaunchError } from '../launch-error.ts';
 import { requireWellAddressed, setupAddresses, withAddresses } from '../login/setup-mistakes.ts';
 import { getPage, putPage } from './storage-pages.ts';
 
-/** The LTI protocol's addresses (docs/design/lti.md, A launch). Parameters that are not known are ignored, as OpenID Connect says. */
+/**
+ * The LTI protocol's addresses (docs/design/lti.md, A launch). Parameters that are not known are ignored, as OpenID Connect says.
+ */
 export function ltiRoutes(deps: {
   db: Database;
   logins: Logins;
@@ -54,7 +56,9 @@ export function ltiRoutes(deps: {
     const { location, cookies, put } = await begun.catch((error: unknown) => {
       throw withAddresses(error, addresses);
     });
-    const reply = put ? putPage(deps.web, put, location, pageLanguage(languages)) : { status: 302, headers: { location: location.href } };
+    const reply = put
+      ? putPage(deps.web, put, location, pageLanguage(languages))
+      : { status: 302, headers: { location: location.href } };
     return { ...reply, headers: { ...reply.headers, 'set-cookie': cookies } };
   };
 
@@ -93,7 +97,10 @@ export function ltiRoutes(deps: {
     return launched({ ...responseOf(request), stored: one(request.parameters, 'stored') });
   });
 
-  const openedBy = ({ parameters }: PageRequest): OpenedBy => ({ token: one(parameters, 'token'), launch: one(parameters, 'launch') });
+  const openedBy = ({ parameters }: PageRequest): OpenedBy => ({
+    token: one(parameters, 'token'),
+    launch: one(parameters, 'launch'),
+  });
 
   const keySet = async (): Promise<PageReply> => ({
     status: 200,
@@ -117,7 +124,11 @@ export function ltiRoutes(deps: {
     { methods: ['get'], path: '/launch', handle: startFromLms },
     { methods: ['post'], path: '/launch/storage', handle: launchByStorage },
     { methods: ['get'], path: '/lti/entry', handle: async (request) => deps.entries.open(openedBy(request), request.languages) },
-    { methods: ['get'], path: '/lti/picker', handle: async (request) => deps.entries.openPicker(openedBy(request), request.languages) },
+    {
+      methods: ['get'],
+      path: '/lti/picker',
+      handle: async (request) => deps.entries.openPicker(openedBy(request), request.languages),
+    },
     { methods: ['get'], path: '/lti/launch', handle: startFromLms },
     { methods: ['post'], path: '/lti/launch', handle: counted(startFromLms) },
     { methods: ['get'], path: '/.well-known/jwks.json', handle: keySet },

@@ -6,18 +6,30 @@ import type { StorageSlot } from '../login/login-state.ts';
 /** What the two pages say while they are there. */
 export const STORAGE_TEXT = {
   en: { title: 'Opening', next: 'Continue', allow: 'Allow scripts or cookies for this service to open your course.' },
-  de: { title: 'Wird geöffnet', next: 'Weiter', allow: 'Erlauben Sie Skripte oder Cookies für diesen Dienst, um Ihren Kurs zu öffnen.' },
+  de: {
+    title: 'Wird geöffnet',
+    next: 'Weiter',
+    allow: 'Erlauben Sie Skripte oder Cookies für diesen Dienst, um Ihren Kurs zu öffnen.',
+  },
 } as const satisfies Record<PageLanguage, Record<string, string>>;
 
 /**
- * The two pages that exchange messages with a platform's storage. Any site may frame them, as it may frame the redirects that they replace:
- * they show no user's data, have nothing to click, and post messages to the platform's origin only.
+ * The two pages that exchange messages with a platform's storage. Any site may frame them, as it may frame the redirects that
+ * they replace: they show no user's data, have nothing to click, and post messages to the platform's origin only.
  */
 const csp = (formAction: string): string =>
   `default-src 'none'; script-src 'self'; style-src 'self'; base-uri 'none'; form-action ${formAction}; frame-ancestors *; require-trusted-types-for 'script'`;
 
-/** At login initiation: the page puts the sealed login into the platform's storage, then opens the authentication request, also if that fails. */
-export function putPage(web: WebPages, put: StorageSlot & { readonly value: string }, next: URL, language: PageLanguage): PageReply {
+/**
+ * At login initiation: the page puts the sealed login into the platform's storage, then opens the authentication request, also if
+ * that fails.
+ */
+export function putPage(
+  web: WebPages,
+  put: StorageSlot & { readonly value: string },
+  next: URL,
+  language: PageLanguage,
+): PageReply {
   const body = exchange(
     { step: 'put', origin: next.origin, next: next.href, ...put },
     `<noscript><p><a href="${escapeHtml(next.href)}">${STORAGE_TEXT[language].next}</a></p></noscript>`,

@@ -135,5 +135,8 @@ test('an endpoint that is named goes before the preset’s, and the generic pres
   const { spec } = registration('a', 1);
 
   expect(endpointsOf({ ...spec, platform: { ...spec.platform, preset: 'moodle' } }).authEndpoint).toBe('https://lms.example/a');
-  expect([deepLinkingModeOf(spec), deepLinkingModeOf({ ...spec, deepLinkingResponseMode: 'FormPost' })]).toEqual(['Query', 'FormPost']);
+  expect([deepLinkingModeOf(spec), deepLinkingModeOf({ ...spec, deepLinkingResponseMode: 'FormPost' })]).toEqual([
+    'Query',
+    'FormPost',
+  ]);
 });

@@ -21,9 +21,9 @@ export interface Relations<T> {
 }
 
 /**
- * Of two registrations that contradict each other the earlier is accepted: by creation time, then by name. Rejected or terminating registrations do not
- * conflict with others. An LMS is an issuer and a key set: those who sign by one key set are one, and whoever has another is another, whatever issuer
- * both name.
+ * Of two registrations that contradict each other the earlier is accepted: by creation time, then by name. Rejected or
+ * terminating registrations do not conflict with others. An LMS is an issuer and a key set: those who sign by one key set are
+ * one, and whoever has another is another, whatever issuer both name.
  */
 export function relationsOf<T extends Resource>(registration: T, all: readonly T[]): Relations<T> {
   const accepted: T[] = [];

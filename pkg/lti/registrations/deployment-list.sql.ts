@@ -85,7 +85,9 @@ export async function countDecided(tx: Tx, { toolId, platformId }: RegisteredToo
   return row?.count ?? 0;
 }
 
-/** Whether it may launch by another registration with this one's issuer and client id: of both, no login could say by which one. */
+/**
+ * Whether it may launch by another registration with this one's issuer and client id: of both, no login could say by which one.
+ */
 export async function isOfAnother(tx: Tx, { toolId }: RegisteredTool, deploymentId: string): Promise<boolean> {
   const others = await tx.query(
     `SELECT FROM lti_tools t JOIN lti_platforms p ON p.id = t.platform_id JOIN lti_platforms q ON q.issuer = p.issuer

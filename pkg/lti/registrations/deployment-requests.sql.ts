@@ -1,7 +1,9 @@
 import type { Database, Executor, Tx } from '../../store/postgres/database.ts';
 import { noteUnknownDeployment } from '../launch/unknown-deployments.sql.ts';
 
-/** What becomes of deployments that a registration does not list: they are refused, or wait until an administrator admits them. */
+/**
+ * What becomes of deployments that a registration does not list: they are refused, or wait until an administrator admits them.
+ */
 export type DeploymentPolicy = 'Listed' | 'Confirm';
 export type RequestStatus = 'waiting' | 'admitted' | 'refused';
 
@@ -35,14 +37,23 @@ const REQUEST = `
   SELECT $1, $2, $3, 1, now(), now() WHERE ${WAITING} - (SELECT count(*) FROM idle) < ${WAITING_MAX} RETURNING status`;
 
 /**
- * Records that a deployment which may not launch has launched, and gives what becomes of it: `listed`, the registration takes no requests (any more);
+ * Records that a deployment which may not launch has launched, and gives what becomes of it: `listed`, the registration takes no
+ * requests (any more);
  * `full`, too many wait, and this one is not recorded.
  */
-export async function recordRequest(db: Database, of: RegisteredTool, deploymentId: string): Promise<RequestStatus | 'listed' | 'full'> {
+export async function recordRequest(
+  db: Database,
+  of: RegisteredTool,
+  deploymentId: string,
+): Promise<RequestStatus | 'listed' | 'full'> {
   return (await seen(db.tables, of, deploymentId)) ?? db.transaction((tx) => request(tx, of, deploymentId));
 }
 
-async function seen(sql: Executor, { toolId, platformId }: RegisteredTool, deploymentId: string): Promise<RequestStatus | undefined> {
+async function seen(
+  sql: Executor,
+  { toolId, platformId }: RegisteredTool,
+  deploymentId: string,
+): Promise<RequestStatus | undefined> {
   const [known] = await sql.prepared<{ status: RequestStatus }>('lti-deployment-seen', SEEN, [toolId, platformId, deploymentId]);
   return known?.status;
 }
@@ -66,9 +77,13 @@ async function request(tx: Tx, of: RegisteredTool, deploymentId: string): Promis
 }
 
 /**
- * Locks the registration against other requests, decisions, and the operator; launches pass. undefined: it was deleted, or has come to name another LMS.
+ * Locks the registration against other requests, decisions, and the operator; launches pass. undefined: it was deleted, or has
+ * come to name another LMS.
  */
-export async function lockPolicy(tx: Tx, { toolId, platformId, clientId }: RegisteredTool): Promise<DeploymentPolicy | undefined> {
+export async function lockPolicy(
+  tx: Tx,
+  { toolId, platformId, clientId }: RegisteredTool,
+): Promise<DeploymentPolicy | undefined> {
   const [tool] = await tx.query<{ policy: DeploymentPolicy }>(
     'SELECT deployment_policy AS policy FROM lti_tools WHERE id = $1 AND platform_id = $2 AND client_id = $3 FOR NO KEY UPDATE',
     [toolId, platformId, clientId],
@@ -78,5 +93,7 @@ export async function lockPolicy(tx: Tx, { toolId, platformId, clientId }: Regis
 
 /** For the operator, which shows in the status what waits and what was admitted. */
 export async function reportChange(tx: Tx): Promise<void> {
-  await tx.query('INSERT INTO carrel.deployment_changes (changed_at) VALUES (now()) ON CONFLICT (tenant) DO UPDATE SET changed_at = now()');
+  await tx.query(
+    'INSERT INTO carrel.deployment_changes (changed_at) VALUES (now()) ON CONFLICT (tenant) DO UPDATE SET changed_at = now()',
+  );
 }

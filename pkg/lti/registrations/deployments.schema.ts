@@ -8,7 +8,9 @@ const Status = z
   .enum(STATUSES)
   .describe('listed: in the resource of the registration; waiting: for an administrator, who has admitted or refused the others');
 
-/** A deployment of a registration: one that is listed, or one that launched or was decided on with `deploymentPolicy: Confirm`. */
+/**
+ * A deployment of a registration: one that is listed, or one that launched or was decided on with `deploymentPolicy: Confirm`.
+ */
 export const DeploymentView = z
   .object({
     deployment_id: z.string().meta({ description: 'as the LMS sends it', example: '8865aa05b4b79b64a91a86042e43af5ea8ae79eb' }),
@@ -29,7 +31,10 @@ export type DeploymentQuery = z.output<typeof DeploymentQuery>;
 
 /** In the body, not in the path: an id is any text, such as `..`, which no path can name. */
 export const Decision = z.object({
-  deployment_id: text(1, ID_MAX).meta({ description: 'it need not have launched', example: '8865aa05b4b79b64a91a86042e43af5ea8ae79eb' }),
+  deployment_id: text(1, ID_MAX).meta({
+    description: 'it need not have launched',
+    example: '8865aa05b4b79b64a91a86042e43af5ea8ae79eb',
+  }),
   status: z.enum(['admitted', 'refused']),
 });
 export type Decision = z.output<typeof Decision>;

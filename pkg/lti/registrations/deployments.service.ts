@@ -55,7 +55,10 @@ export class Deployments {
           `${DECIDED_MAX} deployments of this registration were admitted or refused; list some in its resource.`,
         );
       if (status === 'admitted' && (await isOfAnother(tx, tool, deploymentId)))
-        throw new Problem('conflict', 'Another registration with this issuer and client id has this deployment; take it away there first.');
+        throw new Problem(
+          'conflict',
+          'Another registration with this issuer and client id has this deployment; take it away there first.',
+        );
       await writeDecision(tx, tool, { deploymentId, status });
       await reportChange(tx);
       const after = await findDeployment(tx, tool, deploymentId);

@@ -52,8 +52,9 @@ export function areDeploymentsAsWanted(stored: StoredDeployments, { policy, list
 }
 
 /**
- * Listing a deployment takes it over from whoever decided on it by REST: taken off the list, it is unknown again. What was admitted by REST may launch
- * beside it while the policy is `Confirm`; the decisions stay while it is not. The tool's row is locked.
+ * Listing a deployment takes it over from whoever decided on it by REST: taken off the list, it is unknown again. What was
+ * admitted by REST may launch beside it while the policy is `Confirm`; the decisions stay while it is not. The tool's row is
+ * locked.
  */
 export async function writeDeployments(
   tx: Sql,
@@ -69,7 +70,10 @@ export async function writeDeployments(
   const wanted = `(SELECT unnest($3::text[]) UNION SELECT r.deployment_id FROM ${requests} r
     WHERE r.tool_id = $1 AND r.platform_id = $2 AND r.status = 'admitted' AND $4 = 'Confirm')`;
   const parameters = [toolId, platformId, listed, policy];
-  await tx.query(`DELETE FROM ${deployments} WHERE tool_id = $1 AND (platform_id <> $2 OR deployment_id NOT IN ${wanted})`, parameters);
+  await tx.query(
+    `DELETE FROM ${deployments} WHERE tool_id = $1 AND (platform_id <> $2 OR deployment_id NOT IN ${wanted})`,
+    parameters,
+  );
   await tx.query(
     `INSERT INTO ${deployments} (tool_id, platform_id, deployment_id) SELECT $1, $2, w.id FROM ${wanted} AS w (id) ON CONFLICT DO NOTHING`,
     parameters,

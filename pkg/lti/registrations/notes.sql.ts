@@ -38,17 +38,24 @@ export interface Notes<Row extends Note> {
 }
 
 /** Deployments that launched and that their registration does not list. */
-export const unknownDeployments = notesIn<DeploymentNote>('carrel.unknown_deployments', 'told_at', { deploymentId: 'deployment_id' });
+export const unknownDeployments = notesIn<DeploymentNote>('carrel.unknown_deployments', 'told_at', {
+  deploymentId: 'deployment_id',
+});
 /** Issuers and client ids that an LMS sent instead of the registered ones, and deployments by which no registration was found. */
 export const unknownValues = notesIn<ValueNote>('carrel.unknown_values', 'reported_at', { field: 'field', value: 'value' });
 
-function notesIn<Row extends Note>(table: string, reportedAt: string, columns: Record<Exclude<keyof Row, keyof Note>, string>): Notes<Row> {
+function notesIn<Row extends Note>(
+  table: string,
+  reportedAt: string,
+  columns: Record<Exclude<keyof Row, keyof Note>, string>,
+): Notes<Row> {
   const own = Object.entries<string>(columns);
   const all: [string, string][] = [['tenant', 'tenant'], ['reference', 'managed_ref'], ...own];
   const values = all.map(([, column], index) => `$${index + 1}::${column === 'tenant' ? 'name' : 'text'}[]`).join(', ');
   const these = `unnest(${values}) AS n (${all.map(([, column]) => column).join(', ')})
     WHERE ${all.map(([, column]) => `u.${column} = n.${column}`).join(' AND ')}`;
-  const parametersOf = (rows: readonly Row[]): string[][] => all.map(([name]) => rows.map((row) => String(row[name as keyof Row])));
+  const parametersOf = (rows: readonly Row[]): string[][] =>
+    all.map(([name]) => rows.map((row) => String(row[name as keyof Row])));
   return {
     select: selectOf(table, reportedAt, own.map(([name, column]) => `${column} AS "${name}"`).join(', ')),
     markReported: (sql, rows) => sql.query(`UPDATE ${table} u SET ${reportedAt} = now() FROM ${these}`, parametersOf(rows)),
@@ -58,7 +65,8 @@ function notesIn<Row extends Note>(table: string, reportedAt: string, columns: R
 
 /**
  * Tenants write `noted_at`, so what bounds the reports is `reportedAt`, which they cannot write.
- * Each tenant is read by the table's key, and each gets one row before any gets a second: a tenant that floods the table delays nobody else's reports.
+ * Each tenant is read by the table's key, and each gets one row before any gets a second: a tenant that floods the table delays
+ * nobody else's reports.
  */
 function selectOf(table: string, reportedAt: string, columns: string): string {
   return `
@@ -76,7 +84,10 @@ function selectOf(table: string, reportedAt: string, columns: string): string {
     ORDER BY turn, random() LIMIT ${MAX_ROWS}`;
 }
 
-/** Deletes the notes of the deployments of a registration that it lists; `listed` left out: all of its notes, its unknown values included. */
+/**
+ * Deletes the notes of the deployments of a registration that it lists; `listed` left out: all of its notes, its unknown values
+ * included.
+ */
 export async function removeNotes(sql: Sql, slug: string, reference: string, listed?: readonly string[]): Promise<void> {
   await sql.query(
     `WITH removed AS (DELETE FROM carrel.unknown_values WHERE tenant = $1 AND managed_ref = $2 AND $3::text[] IS NULL)

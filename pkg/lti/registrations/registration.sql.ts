@@ -5,7 +5,13 @@ import { quoteIdentifier, type Sql } from '../../store/postgres/pool.ts';
 import { tenantRole } from '../../store/postgres/provisioning.ts';
 import { MANAGED_BY, type TenantRows, type TenantSchema } from '../../store/postgres/tenant-schema.ts';
 import type { DeploymentPolicy } from './deployment-requests.sql.ts';
-import { areDeploymentsAsWanted, deploymentColumns, inOrder, type StoredDeployments, writeDeployments } from './managed-deployments.sql.ts';
+import {
+  areDeploymentsAsWanted,
+  deploymentColumns,
+  inOrder,
+  type StoredDeployments,
+  writeDeployments,
+} from './managed-deployments.sql.ts';
 import { removeNotes } from './notes.sql.ts';
 import { type Keys, rotationStep } from './rotation.policy.ts';
 import type { ToolKey } from './tool-key.ts';
@@ -56,7 +62,10 @@ export class ClientIdTaken extends Error {
   }
 }
 
-/** A registration names another key set for its issuer, and others of its LMS do not: it has to be said whether the LMS has changed, or it is another one. */
+/**
+ * A registration names another key set for its issuer, and others of its LMS do not: it has to be said whether the LMS has
+ * changed, or it is another one.
+ */
 export class LmsIsShared extends Error {
   override readonly name = 'LmsIsShared';
   constructor(others: readonly string[]) {
@@ -77,7 +86,10 @@ export interface KeySource {
   readonly now: Date;
 }
 
-/** Ids of the published keys, the one that signs first, when the next rotation step is due, and what administrators have to do or did. */
+/**
+ * Ids of the published keys, the one that signs first, when the next rotation step is due, and what administrators have to do or
+ * did.
+ */
 export interface Published extends Pick<StoredDeployments, 'waiting' | 'admitted'> {
   readonly keyIds: readonly string[];
   readonly dueAt: Date | undefined;
@@ -85,7 +97,16 @@ export interface Published extends Pick<StoredDeployments, 'waiting' | 'admitted
 
 type Tables = Readonly<
   Record<
-    'tools' | 'toolKeys' | 'platforms' | 'deployments' | 'requests' | 'identities' | 'links' | 'notices' | 'handlers' | 'registrationLinks',
+    | 'tools'
+    | 'toolKeys'
+    | 'platforms'
+    | 'deployments'
+    | 'requests'
+    | 'identities'
+    | 'links'
+    | 'notices'
+    | 'handlers'
+    | 'registrationLinks',
     string
   >
 >;
@@ -107,10 +128,16 @@ function tablesOf({ slug }: TenantSchema): Tables {
 }
 
 /**
- * Writes the rows of a registration and takes the rotation step that is due. One statement when the rows are as wanted and no step is due.
- * Without a given key the row keeps its key, or gets one from `generate`. Throws ClientIdTaken when a tool of another origin has the client id, LmsIsShared.
+ * Writes the rows of a registration and takes the rotation step that is due. One statement when the rows are as wanted and no
+ * step is due. Without a given key the row keeps its key, or gets one from `generate`. Throws ClientIdTaken when a tool of
+ * another origin has the client id, LmsIsShared.
  */
-export async function syncRegistration(rows: TenantRows, reference: string, wanted: Registration, source: KeySource): Promise<Published> {
+export async function syncRegistration(
+  rows: TenantRows,
+  reference: string,
+  wanted: Registration,
+  source: KeySource,
+): Promise<Published> {
   const present = await find(rows, reference);
   if (present && isAsWanted(present, wanted) && isAtRest(present.keys, source)) return published(present, source);
   const fresh = await freshKey(present?.keys, source);
@@ -179,7 +206,9 @@ async function find(rows: TenantRows, reference: string): Promise<Stored | undef
   const tables = tablesOf(rows);
   const { tools, platforms } = tables;
   const [row] = await rows.pool.query<
-    PlatformRow & ToolRow & StoredDeployments & { isPlatformActive: boolean; keyId: string | null; keySince: Date; spare: SpareKey[] }
+    PlatformRow &
+      ToolRow &
+      StoredDeployments & { isPlatformActive: boolean; keyId: string | null; keySince: Date; spare: SpareKey[] }
   >(
     `SELECT p.issuer, p.auth_endpoint AS "authEndpoint", p.token_endpoint AS "tokenEndpoint", p.jwks_endpoint AS "jwksEndpoint",
        p.platform_name AS "platformName", p.token_audience AS "tokenAudience", p.frame_ancestors AS "frameAncestors",
@@ -191,7 +220,8 @@ async function find(rows: TenantRows, reference: string): Promise<Stored | undef
   );
   if (!row) return undefined;
   const { issuer, authEndpoint, tokenEndpoint, jwksEndpoint, platformName, tokenAudience, frameAncestors } = row;
-  const { clientId, consumerKey, toolUrl, scope, deepLinkingResponseMode, deploymentPolicy, isActive, keyId, keySince, spare } = row;
+  const { clientId, consumerKey, toolUrl, scope, deepLinkingResponseMode, deploymentPolicy, isActive, keyId, keySince, spare } =
+    row;
   const { deploymentIds, listed, waiting, admitted, refused } = row;
   return {
     platform: { issuer, authEndpoint, tokenEndpoint, jwksEndpoint, platformName, tokenAudience, frameAncestors },
@@ -266,12 +296,19 @@ async function write(
  * Registrations of one issuer change one after the other: a statement after this one sees what the one before has committed.
  * In the order of the ids, so that two registrations that change places do not wait for each other.
  */
-const lockPlatforms = (tx: Sql, { platforms }: Tables, of: { id?: number | null | undefined; issuer?: string }): Promise<unknown> =>
-  tx.query(`SELECT FROM ${platforms} WHERE id = $1 OR issuer = $2 ORDER BY id FOR NO KEY UPDATE`, [of.id ?? null, of.issuer ?? null]);
+const lockPlatforms = (
+  tx: Sql,
+  { platforms }: Tables,
+  of: { id?: number | null | undefined; issuer?: string },
+): Promise<unknown> =>
+  tx.query(`SELECT FROM ${platforms} WHERE id = $1 OR issuer = $2 ORDER BY id FOR NO KEY UPDATE`, [
+    of.id ?? null,
+    of.issuer ?? null,
+  ]);
 
 /**
- * An LMS is found by issuer and key set. Where there is none, and the registration's own has the issuer, that one has come to publish its keys elsewhere:
- * its people and courses stay. Throws LmsIsShared.
+ * An LMS is found by issuer and key set. Where there is none, and the registration's own has the issuer, that one has come to
+ * publish its keys elsewhere: its people and courses stay. Throws LmsIsShared.
  */
 async function writePlatform(
   tx: Sql,
@@ -327,21 +364,22 @@ async function writePlatform(
 }
 
 /**
- * What was recorded of placed links, notices and deployments that were not listed counts for the issuer and client id alone that it was verified for. The next launch of each link
- * verifies and records it again.
+ * What was recorded of placed links, notices and deployments that were not listed counts for the issuer and client id alone that
+ * it was verified for. The next launch of each link verifies and records it again.
  */
 async function deleteRecords(tx: Sql, { links, notices, handlers, requests }: Tables, toolId: number): Promise<void> {
   for (const table of [links, notices, handlers, requests]) await tx.query(`DELETE FROM ${table} WHERE tool_id = $1`, [toolId]);
 }
 
 /**
- * Identities outlive the registration, so that people find their files when it is registered again; a platform without identities is deleted.
- * The platform is locked: whether another registration uses it does not change meanwhile.
+ * Identities outlive the registration, so that people find their files when it is registered again; a platform without identities
+ * is deleted. The platform is locked: whether another registration uses it does not change meanwhile.
  */
 async function dropUnused(tx: Sql, { tools, platforms, identities }: Tables, platformId: number): Promise<void> {
   const unused = `id = $1 AND NOT EXISTS (SELECT FROM ${tools} t WHERE t.platform_id = p.id)`;
-  await tx.query(`DELETE FROM ${platforms} p WHERE ${unused} AND NOT EXISTS (SELECT FROM ${identities} i WHERE i.platform_id = p.id)`, [
-    platformId,
-  ]);
+  await tx.query(
+    `DELETE FROM ${platforms} p WHERE ${unused} AND NOT EXISTS (SELECT FROM ${identities} i WHERE i.platform_id = p.id)`,
+    [platformId],
+  );
   await tx.query(`UPDATE ${platforms} p SET is_active = false WHERE ${unused}`, [platformId]);
 }

@@ -4,13 +4,23 @@ import { Uuid } from '../../api/schemas.ts';
 import type { DynamicRegistration } from '../dynamic-registration/dynamic-registration.service.ts';
 import { Decision, DeploymentPage, DeploymentQuery, DeploymentView } from './deployments.schema.ts';
 import type { Deployments } from './deployments.service.ts';
-import { NewRegistrationLink, RegistrationLink, RegistrationPage, RegistrationQuery, RegistrationView } from './registrations.schema.ts';
+import {
+  NewRegistrationLink,
+  RegistrationLink,
+  RegistrationPage,
+  RegistrationQuery,
+  RegistrationView,
+} from './registrations.schema.ts';
 import type { Registrations } from './registrations.service.ts';
 
 const WRITE = { tag: 'lti', caller: { permission: 'write:registrations' } } as const;
 const READ = { tag: 'lti', caller: { permission: 'read:registrations' } } as const;
 
-export const registrationEndpoints = (registrations: Registrations, deployments: Deployments, dynamic: DynamicRegistration): Endpoint[] => [
+export const registrationEndpoints = (
+  registrations: Registrations,
+  deployments: Deployments,
+  dynamic: DynamicRegistration,
+): Endpoint[] => [
   endpoint({
     ...READ,
     method: 'get',
@@ -62,7 +72,8 @@ export const registrationEndpoints = (registrations: Registrations, deployments:
     method: 'post',
     path: '/lti/registration-links',
     operationId: 'createRegistrationLink',
-    summary: 'Make an address by which one LMS registers itself within 24 hours (LTI Dynamic Registration); the reply shows it this once',
+    summary:
+      'Make an address by which one LMS registers itself within 24 hours (LTI Dynamic Registration); the reply shows it this once',
     body: NewRegistrationLink,
     replies: { 201: RegistrationLink },
     errors: ['conflict'],

@@ -13,7 +13,9 @@ export const Registered = z.object({
   placements: z
     .array(z.string().meta({ example: 'LtiDeepLinkingRequest' }))
     .describe('messages, and behind a colon the placement, that the LMS took'),
-  pending: z.boolean().describe('nobody has launched yet: the administrator of the LMS may still have to activate the tool there'),
+  pending: z
+    .boolean()
+    .describe('nobody has launched yet: the administrator of the LMS may still have to activate the tool there'),
 });
 export type Registered = z.output<typeof Registered>;
 
@@ -25,7 +27,9 @@ export const RegistrationView = z
     client_id: z.string().meta({ example: 'x7Fq2LrT0aBcDeF' }),
     issuer: z.string().meta({ example: 'https://moodle.example.org' }),
     platform_name: z.string().nullable().meta({ example: 'Moodle of the university' }),
-    deployment_ids: z.array(z.string().meta({ example: '1' })).describe('the deployments that may launch; none: no launch is taken'),
+    deployment_ids: z
+      .array(z.string().meta({ example: '1' }))
+      .describe('the deployments that may launch; none: no launch is taken'),
     deployment_policy: z
       .enum(['Listed', 'Confirm'])
       .describe('Confirm: deployments that are not listed wait until an administrator admits them'),
@@ -60,7 +64,9 @@ export type RegistrationQuery = z.output<typeof RegistrationQuery>;
 const PLATFORM_NAME_MAX = 255;
 
 export const NewRegistrationLink = z.object({
-  platform_name: label(PLATFORM_NAME_MAX).optional().meta({ description: 'what people call the LMS', example: 'Moodle of the university' }),
+  platform_name: label(PLATFORM_NAME_MAX)
+    .optional()
+    .meta({ description: 'what people call the LMS', example: 'Moodle of the university' }),
 });
 export type NewRegistrationLink = z.output<typeof NewRegistrationLink>;
 

@@ -23,7 +23,13 @@ test.each<[string, Keys, number | undefined, number, ReturnType<typeof rotationS
   ['a short period leads by half of it', keys(), DAY / 2, 0.2, { action: 'stay', dueAt: at(0.25) }],
   ['without rotation all stay for ever', keys(), undefined, 99, { action: 'stay', dueAt: undefined }],
   ['without rotation the next key is discarded', keys({ next }), undefined, 29.5, { action: 'discard', dueAt: undefined }],
-  ['a former wants a look at its end', keys({ former: [{ kid: 'z', until: at(3) }] }), MONTH, 2, { action: 'stay', dueAt: at(3) }],
+  [
+    'a former wants a look at its end',
+    keys({ former: [{ kid: 'z', until: at(3) }] }),
+    MONTH,
+    2,
+    { action: 'stay', dueAt: at(3) },
+  ],
 ])('%s', (_, present, period, day, step) => {
   expect(rotationStep(present, period, at(day))).toEqual(step);
 });

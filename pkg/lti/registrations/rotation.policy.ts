@@ -9,7 +9,9 @@ export interface Keys {
 }
 
 export interface RotationStep {
-  /** `publish` a new key as the next; let the next `sign`; `discard` a next key that is no longer wanted; or let all keys `stay`. */
+  /**
+   * `publish` a new key as the next; let the next `sign`; `discard` a next key that is no longer wanted; or let all keys `stay`.
+   */
   readonly action: 'publish' | 'sign' | 'discard' | 'stay';
   /** When the next step is due; undefined: never. */
   readonly dueAt: Date | undefined;
@@ -30,13 +32,16 @@ export const periodMs = (text: string): number => Number.parseInt(text, 10) * (t
  * period ahead), and the former stays published for a day. `period` undefined: no rotation.
  */
 export function rotationStep(keys: Keys, period: number | undefined, now: Date): RotationStep {
-  const { action, at } = period === undefined || !keys.current ? withoutRotation(keys) : inRotation(keys, keys.current.since, period, now);
+  const { action, at } =
+    period === undefined || !keys.current ? withoutRotation(keys) : inRotation(keys, keys.current.since, period, now);
   const untils = keys.former.map(({ until }) => until.getTime());
   const due = Math.min(...untils, ...(at === undefined ? [] : [at]));
   return { action, dueAt: Number.isFinite(due) ? new Date(due) : undefined };
 }
 
-const withoutRotation = ({ next }: Keys): { action: RotationStep['action']; at?: number } => ({ action: next ? 'discard' : 'stay' });
+const withoutRotation = ({ next }: Keys): { action: RotationStep['action']; at?: number } => ({
+  action: next ? 'discard' : 'stay',
+});
 
 function inRotation(keys: Keys, since: Date, period: number, now: Date): { action: RotationStep['action']; at: number } {
   const lead = Math.min(LEAD_MS, period / 2);

@@ -84,13 +84,10 @@ async function promote(tx: Sql, tables: KeyTables, reference: string, kid: strin
   );
   if (!next) return;
   await retireCurrent(tx, tables, reference, kid, now);
-  await tx.query(`UPDATE ${tables.tools} SET key_id = $2, public_key = $3, private_key = $4, key_since = $5 WHERE managed_ref = $1`, [
-    reference,
-    kid,
-    next.publicKey,
-    next.privateKey,
-    now,
-  ]);
+  await tx.query(
+    `UPDATE ${tables.tools} SET key_id = $2, public_key = $3, private_key = $4, key_since = $5 WHERE managed_ref = $1`,
+    [reference, kid, next.publicKey, next.privateKey, now],
+  );
 }
 
 const retireCurrent = (tx: Sql, tables: KeyTables, reference: string, kid: string, now: Date): Promise<unknown> =>

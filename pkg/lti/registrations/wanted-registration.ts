@@ -1,8 +1,9 @@
 import { z } from 'zod';
 
 /**
- * A registration that an LMS made by Dynamic Registration: the server leaves it for the operator (`carrel.registration_requests`), which makes an
- * LtiRegistration of it. A tenant can write anything there, so the operator reads this much and nothing else.
+ * A registration that an LMS made by Dynamic Registration: the server leaves it for the operator
+ * (`carrel.registration_requests`), which makes an LtiRegistration of it. A tenant can write anything there, so the operator
+ * reads this much and nothing else.
  */
 export const WantedRegistration = z.object({
   preset: z.enum(['moodle', 'canvas', 'blackboard', 'brightspace', 'sakai', 'generic']),

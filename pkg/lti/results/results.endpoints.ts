@@ -16,6 +16,7 @@ export const resultEndpoints = (results: Results): Endpoint[] => [
     query: ResultQuery,
     replies: { 200: ResultPage },
     errors: LMS_ERRORS,
-    handle: async ({ actor, params, query, request }) => reply(200, await results.list(actor, whichOf(params), query, request.signal)),
+    handle: async ({ actor, params, query, request }) =>
+      reply(200, await results.list(actor, whichOf(params), query, request.signal)),
   }),
 ];

@@ -30,7 +30,12 @@ export class Results {
   }
 
   /** Four statements. Throws Problem. */
-  async list(actor: Actor, { context: contextId, id }: WhichLineItem, query: ResultQuery, signal: AbortSignal): Promise<Page<ResultView>> {
+  async list(
+    actor: Actor,
+    { context: contextId, id }: WhichLineItem,
+    query: ResultQuery,
+    signal: AbortSignal,
+  ): Promise<Page<ResultView>> {
     const context = await requireTaught(this.#db.tables, actor, contextId);
     const row = await findLineItem(this.#db.tables, context.groupId, id);
     if (!row) throw new Problem('not_found');

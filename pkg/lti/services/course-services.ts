@@ -26,11 +26,18 @@ const MEMBERS: Service = { name: 'members', scope: 'https://purl.imsglobal.org/s
 
 const NO_LAUNCH = 'Nobody has launched from this course in the last 90 days';
 
-/** Where the LMS has the roster of a course, as far as its last launch says. Throws Problem `lms_service_missing`, `registration_inactive`. */
-export function requireRoster({ rosterUrl: url, toolId, isActive }: ContextRow): { readonly url: string; readonly toolId: number } {
+/**
+ * Where the LMS has the roster of a course, as far as its last launch says. Throws Problem `lms_service_missing`,
+ * `registration_inactive`.
+ */
+export function requireRoster({ rosterUrl: url, toolId, isActive }: ContextRow): {
+  readonly url: string;
+  readonly toolId: number;
+} {
   if (toolId === null) throw serviceMissing(MEMBERS, NO_LAUNCH);
   if (!isActive) throw new Problem('registration_inactive');
-  if (url === null) throw serviceMissing(MEMBERS, 'The last launch of this course named no address of members (context_memberships_url)');
+  if (url === null)
+    throw serviceMissing(MEMBERS, 'The last launch of this course named no address of members (context_memberships_url)');
   return { url, toolId };
 }
 
@@ -43,7 +50,8 @@ interface Deps {
 }
 
 /**
- * What the LMS offers in a course, as an operation that asks for it. Each takes one statement, and throws Problem `registration_inactive`,
+ * What the LMS offers in a course, as an operation that asks for it. Each takes one statement, and throws Problem
+ * `registration_inactive`,
  * `lms_service_missing`. Reading asks for the read-only scope where that is offered.
  */
 export class CourseServices {
@@ -81,7 +89,13 @@ export class CourseServices {
     return { url, operation: await this.#begin(toolId, MEMBERS, { ...context, scopes: [MEMBERS.scope] }, signal, limits) };
   }
 
-  async #begin(toolId: number, service: Service, context: ContextRow, signal?: AbortSignal, limits?: OperationLimits): Promise<Operation> {
+  async #begin(
+    toolId: number,
+    service: Service,
+    context: ContextRow,
+    signal?: AbortSignal,
+    limits?: OperationLimits,
+  ): Promise<Operation> {
     const { sql, tenant, sealer, calls, clock } = this.#deps;
     const deploymentId = toolId === context.toolId ? context.deploymentId : null;
     const registration = await findServiceRegistration(sql, toolId, { deploymentId, platformId: context.platformId });

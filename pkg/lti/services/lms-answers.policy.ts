@@ -23,8 +23,8 @@ export function answerText(status: number, words: string): string {
 const EMPTY = /^\s*(?:\[\s*\]|\{\s*\}|null|"")?\s*$/;
 
 /**
- * The message of an answer beside its status: the phrase of the status line where it is another than the standard's (Moodle's reasons stand
- * there), and the body where that says anything. '' for neither.
+ * The message of an answer beside its status: the phrase of the status line where it is another than the standard's (Moodle's
+ * reasons stand there), and the body where that says anything. '' for neither.
  */
 export function shownAnswer(
   { status, statusText, text }: { status: number; statusText: string; text: string },

@@ -12,7 +12,10 @@ import { shownAnswer } from './lms-answers.policy.ts';
 import { type Asked, late, problemOfError, problemOfRefusal, type Service, unusable } from './lms-problems.policy.ts';
 import { type ServiceClient, ServiceTokens } from './service-tokens.ts';
 
-/** How much of an LMS's time an operation takes at most, however many requests it has, and each of these; and the bytes of a reply. */
+/**
+ * How much of an LMS's time an operation takes at most, however many requests it has, and each of these; and the bytes of a
+ * reply.
+ */
 export interface OperationLimits {
   readonly operationMs: number;
   readonly requestMs: number;
@@ -56,7 +59,8 @@ export interface LmsAnswer {
  *
  * Invariants:
  * - A token that the LMS refuses (401, 403) is renewed once; what was refused for its token was not done.
- * - Of what a client waits for a reply is at most 1 MiB, and an operation takes at most 25 s beside the request of a token. No redirect is followed.
+ * - Of what a client waits for a reply is at most 1 MiB, and an operation takes at most 25 s beside the request of a token. No
+ *   redirect is followed.
  */
 export class LmsCalls {
   readonly #client: GuardedClient;
@@ -107,7 +111,11 @@ export class LmsCalls {
     return this.#answerOf(await this.#send(operation, request, renewed), operation, request, renewed);
   }
 
-  #send({ until, signal, limits }: Operation, { method, url, accept, type, body }: LmsRequest, token: string): Promise<EgressReply> {
+  #send(
+    { until, signal, limits }: Operation,
+    { method, url, accept, type, body }: LmsRequest,
+    token: string,
+  ): Promise<EgressReply> {
     const left = until - this.#clock.monotonic();
     if (left <= 0) throw late(false);
     return this.#client.request({
@@ -131,7 +139,12 @@ export class LmsCalls {
     if (status >= 200 && status < 300)
       return { status, headers, body: method === 'DELETE' ? undefined : jsonOf(reply.body, method !== 'GET') };
     const text = reply.body.toString('utf8').replace(/^\uFEFF/, '');
-    const refusal = { method, status, words: shownAnswer({ status, statusText, text }, [token]), retryAfter: headers['retry-after'] };
+    const refusal = {
+      method,
+      status,
+      words: shownAnswer({ status, statusText, text }, [token]),
+      retryAfter: headers['retry-after'],
+    };
     throw problemOfRefusal(refusal, service, asked, this.#clock.now());
   }
 }

@@ -38,8 +38,9 @@ interface Deps {
 }
 
 /**
- * A page of a list that an LMS keeps. Its pages may be smaller or larger than ours, and empty. The cursor holds the address of the LMS's page, which may be
- * all that leads there, and is proved to be ours: nobody chooses an address that we ask. Throws Problem.
+ * A page of a list that an LMS keeps. Its pages may be smaller or larger than ours, and empty. The cursor holds the address of
+ * the LMS's page, which may be all that leads there, and is proved to be ours: nobody chooses an address that we ask. Throws
+ * Problem.
  */
 export async function lmsPage<T>(
   deps: Deps,

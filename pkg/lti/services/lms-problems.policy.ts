@@ -30,7 +30,10 @@ const SENT = new Set<EgressErrorCode>(['timeout', 'connection_lost', 'reply_too_
 
 /** The LMS does not offer the service in this course, as far as its last launch or its answer says. */
 export const serviceMissing = ({ name, scope }: Service, why: string): Problem =>
-  new Problem('lms_service_missing', `${why}. An administrator of the LMS must let this tool use the service for ${name} (${scope}).`);
+  new Problem(
+    'lms_service_missing',
+    `${why}. An administrator of the LMS must let this tool use the service for ${name} (${scope}).`,
+  );
 
 const failed = (what: string, cause?: unknown): Problem => new Problem('lms_failed', `${sentence(what)}.`, { cause });
 
@@ -38,7 +41,8 @@ const failed = (what: string, cause?: unknown): Problem => new Problem('lms_fail
 export const unusable = (what: string, isWriting = false): Problem =>
   failed(unknown(`the LMS's answer cannot be used: ${what}`, isWriting));
 
-export const late = (isWriting: boolean): Problem => new Problem('lms_timeout', `${unknown('The LMS did not answer in time', isWriting)}.`);
+export const late = (isWriting: boolean): Problem =>
+  new Problem('lms_timeout', `${unknown('The LMS did not answer in time', isWriting)}.`);
 
 /** What an answer to a change that is lost, or cannot be used, means. */
 const unknown = (what: string, isWriting: boolean): string =>
@@ -93,11 +97,16 @@ export function problemOfRefusal(refusal: Refusal, service: Service, asked: Aske
       `${sentence(answered)}: it does not take ${method} for ${service.name}. Do that in the LMS itself.`,
     );
   if (asked === 'link' && status === 404)
-    return new Problem('lms_refused', `${sentence(answered)}: the link that the request names is none of this tool in the course.`);
+    return new Problem(
+      'lms_refused',
+      `${sentence(answered)}: the link that the request names is none of this tool in the course.`,
+    );
   if (status === 404 || status === 410)
     return asked === 'item'
       ? new Problem('not_found', `${sentence(answered)}: the line item is no longer there.`)
-      : failed(`${answered}: the course or something that the request names is not there; a new launch of the course renews its addresses`);
+      : failed(
+          `${answered}: the course or something that the request names is not there; a new launch of the course renews its addresses`,
+        );
   if (isBusy(status)) return unavailable(answered, refusal.retryAfter, now);
   if (isLate(status)) return late(method !== 'GET');
   if (status >= 500) return failed(unknown(answered, method !== 'GET'));

@@ -5,8 +5,8 @@ interface Link {
 }
 
 /**
- * Where the next page is: the target of the first link with the relation `next` (RFC 8288), in whatever form; undefined: this page is the last. A relative
- * target is resolved by the page's address. Moodle puts relations between typographic quotes.
+ * Where the next page is: the target of the first link with the relation `next` (RFC 8288), in whatever form; undefined: this
+ * page is the last. A relative target is resolved by the page's address. Moodle puts relations between typographic quotes.
  */
 export function nextPage(header: string | readonly string[] | undefined, page: string): string | undefined {
   const next = linksOf(straightened([header ?? ''].flat().join(', '))).find(isNext);
@@ -50,18 +50,20 @@ function parametersAt(header: string, from: number): { parameters: Map<string, s
     if (!found) return { parameters, rest };
     rest = PARAMETER.lastIndex;
     const [, name = '', quoted, plain = ''] = found;
-    if (name !== '' && !parameters.has(name.toLowerCase())) parameters.set(name.toLowerCase(), quoted?.replaceAll(/\\(.)/g, '$1') ?? plain);
+    if (name !== '' && !parameters.has(name.toLowerCase()))
+      parameters.set(name.toLowerCase(), quoted?.replaceAll(/\\(.)/g, '$1') ?? plain);
   }
 }
 
 /**
- * An address that an answer of the LMS names, as it may be asked: at the host of the service's own address, which the LMS signed. Undefined: elsewhere, or
- * none. Behind a proxy some LMSs write http for what is https.
+ * An address that an answer of the LMS names, as it may be asked: at the host of the service's own address, which the LMS signed.
+ * Undefined: elsewhere, or none. Behind a proxy some LMSs write http for what is https.
  */
 export function addressAtHost(text: string, service: string): string | undefined {
   const [url, own] = [URL.parse(text), new URL(service)];
   if (!url || url.href.length > ADDRESS_MAX) return undefined;
-  if (url.protocol === 'http:' && own.protocol === 'https:' && url.hostname === own.hostname && url.port === '') url.protocol = 'https:';
+  if (url.protocol === 'http:' && own.protocol === 'https:' && url.hostname === own.hostname && url.port === '')
+    url.protocol = 'https:';
   url.hash = '';
   return url.origin === own.origin && url.username === '' && url.password === '' ? url.href : undefined;
 }

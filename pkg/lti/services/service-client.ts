@@ -20,7 +20,10 @@ export interface ServiceRegistration {
 /** Of a tool `t` and its platform `p`: its deployment, where there is exactly one. */
 const ONE_DEPLOYMENT = `(SELECT min(d.deployment_id) FROM lti_deployments d WHERE d.tool_id = t.id AND d.platform_id = p.id HAVING count(*) = 1)`;
 
-/** The columns of a ServiceRegistration, of a tool `t` and its platform `p`. `launched`: the deployment of a launch, where it is known. */
+/**
+ * The columns of a ServiceRegistration, of a tool `t` and its platform `p`. `launched`: the deployment of a launch, where it is
+ * known.
+ */
 export const serviceRegistration = (launched: string): string =>
   `t.is_active AND p.is_active AND t.platform_id = p.id AS "isActive", t.client_id AS "clientId",
   p.token_endpoint AS "tokenEndpoint", p.token_audience AS "tokenAudience", t.key_id AS "keyId", t.private_key AS "privateKey",
@@ -30,8 +33,8 @@ const REGISTRATION = `SELECT ${serviceRegistration('$2::text')} FROM lti_tools t
   WHERE t.id = $1 AND p.id = coalesce($3::int, p.id)`;
 
 /**
- * `deploymentId`: of a launch, where it is known. `platformId`: whose services are asked; undefined where the registration is of another platform by now,
- * whose token that one must not get. One statement.
+ * `deploymentId`: of a launch, where it is known. `platformId`: whose services are asked; undefined where the registration is of
+ * another platform by now, whose token that one must not get. One statement.
  */
 export async function findServiceRegistration(
   sql: Executor,

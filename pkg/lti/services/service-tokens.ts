@@ -48,7 +48,10 @@ export class ServiceTokenError extends Error {
 
 /** So far may the LMS's clock be behind ours; some take no `iat` that is ahead of theirs. */
 const ISSUED_EARLIER_SECONDS = 60;
-/** Platforms take an assertion that is valid for at most 5 minutes (1EdTech Security Framework §4.1.1): four are left for a clock that is ahead of ours. */
+/**
+ * Platforms take an assertion that is valid for at most 5 minutes (1EdTech Security Framework §4.1.1): four are left for a clock
+ * that is ahead of ours.
+ */
 const ASSERTION_SECONDS = 300;
 /** A `Date` is in whole seconds, and a reply takes time: a smaller difference says nothing of a clock. */
 const CLOCK_DIFFERENCE_SECONDS = 5;
@@ -181,7 +184,8 @@ function tokenOf(body: Buffer, scope: string): { token: string; seconds: number 
   if (!reply.success) throw new ServiceTokenError('the LMS gave no token: its answer holds no usable access_token');
   const { access_token: token, token_type: type = 'Bearer', expires_in: seconds = 0, scope: granted } = reply.data;
   if (type.toLowerCase() !== 'bearer') throw new ServiceTokenError('the LMS gave no token: its token_type is not Bearer');
-  const missing = granted === undefined || granted === '' ? [] : scope.split(' ').filter((one) => !granted.split(' ').includes(one));
+  const missing =
+    granted === undefined || granted === '' ? [] : scope.split(' ').filter((one) => !granted.split(' ').includes(one));
   if (missing.length > 0)
     throw new ServiceTokenError(`the LMS gave no token: it did not grant ${missing.join(' ')}`, { isScopeRefused: true });
   return { token, seconds: seconds > 0 ? Math.min(seconds, KEPT_SECONDS_MAX) : 0 };
@@ -193,12 +197,17 @@ const isScopeError = (body: Buffer): boolean => ErrorReply.safeParse(jsonOf(body
 /** RFC 6749 §5.2, and what else a person may make use of. */
 function errorOf({ body, ...line }: { status: number; statusText: string; body: Buffer }, assertion: string): string {
   const reply = ErrorReply.safeParse(jsonOf(body));
-  const text = reply.success ? [reply.data.error, reply.data.error_description].filter(Boolean).join(': ') : body.toString('utf8');
+  const text = reply.success
+    ? [reply.data.error, reply.data.error_description].filter(Boolean).join(': ')
+    : body.toString('utf8');
   const shown = shownAnswer({ ...line, text }, [assertion]);
   return shown === '' ? '' : ` (${shown})`;
 }
 
-/** What a person needs who does not know that an assertion has times: the clock of the LMS by the `Date` of its reply (RFC 9110 §6.6.1), and ours. */
+/**
+ * What a person needs who does not know that an assertion has times: the clock of the LMS by the `Date` of its reply (RFC 9110
+ * §6.6.1), and ours.
+ */
 function clocksOf(said: string, date: string | undefined, now: Date): string {
   const theirs = new Date(date ?? NaN);
   const aheadSeconds = Math.round((theirs.getTime() - now.getTime()) / 1000);

@@ -6,8 +6,8 @@ import { findCondition, type Condition, type WithConditions } from '../../kube/s
 const WITHOUT_TENANT = new Set(['TenantNotFound', 'TenantDeleting']);
 
 /**
- * Records an Event for each transition between two states that a person should see: the object became ready or lost readiness, is stalled,
- * adopted retained data, has reached a limit, or has fields that are ignored. Progress shows in the conditions alone.
+ * Records an Event for each transition between two states that a person should see: the object became ready or lost readiness, is
+ * stalled, adopted retained data, has reached a limit, or has fields that are ignored. Progress shows in the conditions alone.
  */
 export function recordTransitions(
   events: EventRecorder,

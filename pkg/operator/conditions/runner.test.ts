@@ -61,7 +61,11 @@ test('a reconcile whose signal is aborted ends at once: its step by its failure,
 
 test.each([
   [new StoreUnavailableError('postgres', new Error('port 5432')), 'PostgresUnavailable', 'Postgres does not answer; will retry'],
-  [new LockTimeout('canceling statement due to lock timeout'), 'Failed', 'a lock in Postgres was not obtained in time; will retry'],
+  [
+    new LockTimeout('canceling statement due to lock timeout'),
+    'Failed',
+    'a lock in Postgres was not obtained in time; will retry',
+  ],
   [new KubeError(0, 'Unreachable', 'x'), 'ApiServerUnavailable', 'the API server does not answer; will retry'],
   [new KubeError(409, 'Conflict', 'x'), 'Conflict', 'an object was changed at the same time; will retry'],
   [new KubeError(422, 'Invalid', 'spec.x is wrong'), 'Invalid', 'spec.x is wrong'],

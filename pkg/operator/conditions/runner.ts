@@ -8,7 +8,10 @@ import { StoreUnavailableError } from '../../store/unavailable.ts';
 
 export type Truth = 'True' | 'False' | 'Unknown';
 
-/** What a step found: its condition, and the value that later steps need, which may be there although the condition is not True yet. */
+/**
+ * What a step found: its condition, and the value that later steps need, which may be there although the condition is not True
+ * yet.
+ */
 export interface StepResult<T> {
   readonly value: T;
   readonly status?: Truth;
@@ -43,7 +46,10 @@ interface Failure extends StepCondition {
   readonly isTerminal?: boolean;
 }
 
-/** An expected failure of a step; reason and message go into its condition. The step is retried when something changes, or after `retryAfterMs`. */
+/**
+ * An expected failure of a step; reason and message go into its condition. The step is retried when something changes, or after
+ * `retryAfterMs`.
+ */
 export class ConditionError extends Error {
   override readonly name = 'ConditionError';
   readonly reason: string;
@@ -86,7 +92,8 @@ const MESSAGE_LENGTH = 1_000;
 /**
  * Runs the steps of a reconcile and collects their conditions.
  *
- * - A step whose input is missing does not run and is Unknown, `WaitingFor<the first step that is missing>`; independent steps run.
+ * - A step whose input is missing does not run and is Unknown, `WaitingFor<the first step that is missing>`; independent steps
+ *   run.
  * - A failed step does not end the reconcile. Once the signal is aborted no further step begins: another operator may lead.
  */
 export class ConditionRunner<Type extends string = string> {
@@ -141,10 +148,15 @@ export class ConditionRunner<Type extends string = string> {
 
   /** The first that is False, else the first that is Unknown: `Ready` shows it. */
   get worst(): StepCondition | undefined {
-    return this.#conditions.find(({ status }) => status === 'False') ?? this.#conditions.find(({ status }) => status === 'Unknown');
+    return (
+      this.#conditions.find(({ status }) => status === 'False') ?? this.#conditions.find(({ status }) => status === 'Unknown')
+    );
   }
 
-  /** When the controller reconciles again; throws the first failure that is retried with back-off. Call it after the status is written. */
+  /**
+   * When the controller reconciles again; throws the first failure that is retried with back-off. Call it after the status is
+   * written.
+   */
   result(): Result {
     const failed = this.#conditions.find(({ error }) => error !== undefined);
     if (failed) throw failed.error;
@@ -160,14 +172,22 @@ export class ConditionRunner<Type extends string = string> {
 const STORE_NAMES = { postgres: 'Postgres', redis: 'Redis', s3: 'the object store' } as const;
 const STORE_REASONS = { postgres: 'PostgresUnavailable', redis: 'RedisUnavailable', s3: 'ObjectStoreUnavailable' } as const;
 
-/** The condition of a failure. Its message holds nothing that differs from try to try, so that a lasting failure writes nothing. */
+/**
+ * The condition of a failure. Its message holds nothing that differs from try to try, so that a lasting failure writes nothing.
+ */
 export function failureOf(error: unknown): Omit<Failure, 'type'> {
   if (error instanceof ConditionError) {
     const { status, reason, message, isTerminal, retryAfterMs } = error;
     return { status, reason, message, isTerminal, ...(retryAfterMs === undefined ? {} : { retryAfterMs }) };
   }
   if (error instanceof NameConflictError) {
-    return { status: 'False', reason: 'NameConflict', message: error.message, isTerminal: true, retryAfterMs: NAME_CONFLICT_RETRY_MS };
+    return {
+      status: 'False',
+      reason: 'NameConflict',
+      message: error.message,
+      isTerminal: true,
+      retryAfterMs: NAME_CONFLICT_RETRY_MS,
+    };
   }
   if (error instanceof StoreUnavailableError) {
     return {

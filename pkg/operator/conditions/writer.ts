@@ -22,7 +22,10 @@ export class ConditionWriter<T extends WithConditions> {
     this.#status = new StatusWriter({ api: deps.informer.api, store: deps.informer.store });
   }
 
-  /** The object with the finalizer, which is written when it is missing. Until the first status its definition gives it a condition `Ready`. */
+  /**
+   * The object with the finalizer, which is written when it is missing. Until the first status its definition gives it a
+   * condition `Ready`.
+   */
   async begin(found: Observed<T>): Promise<Observed<T>> {
     const { api, store } = this.#informer;
     return hasFinalizer(found, FINALIZER) ? found : addFinalizer(api, found, FINALIZER, { store });
@@ -37,7 +40,9 @@ export class ConditionWriter<T extends WithConditions> {
   /** Writes the status of an object that is being deleted; `message` names what its deletion waits for. */
   async deleting(object: Observed<T>, message: string): Promise<void> {
     const ready = { type: 'Ready', status: 'False', reason: 'Deleting', message } as const;
-    await this.#status.write(object, { ...object.status, ...conditionsOf(object, [ready], this.#clock.now()) } as NonNullable<T['status']>);
+    await this.#status.write(object, { ...object.status, ...conditionsOf(object, [ready], this.#clock.now()) } as NonNullable<
+      T['status']
+    >);
   }
 }
 

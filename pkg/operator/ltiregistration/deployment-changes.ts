@@ -16,8 +16,9 @@ interface Deps {
 const MAX_ROWS = 100;
 
 /**
- * Enqueues the LtiRegistrations with `deploymentPolicy: Confirm` of tenants whose waiting or admitted deployments changed; their reconcile reads the rows.
- * Changes are deleted when they are read: one that is lost with a leader is not missed, since the next leader begins with a reconcile of each.
+ * Enqueues the LtiRegistrations with `deploymentPolicy: Confirm` of tenants whose waiting or admitted deployments changed; their
+ * reconcile reads the rows. Changes are deleted when they are read: one that is lost with a leader is not missed, since the next
+ * leader begins with a reconcile of each.
  */
 export const deploymentChanges = ({ tenants, registrations, enqueue }: Deps): ShardChanges<{ tenant: string }> => ({
   isWanted: () => registrations.size > 0,

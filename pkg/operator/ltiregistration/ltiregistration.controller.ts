@@ -49,7 +49,10 @@ interface Accepted {
   readonly relations: Relations<Observed<LtiRegistration>>;
 }
 
-/** An LtiRegistration becomes a tool, its platform and its deployments in the tenant's schema; its status is what an LMS administrator pastes. */
+/**
+ * An LtiRegistration becomes a tool, its platform and its deployments in the tenant's schema; its status is what an LMS
+ * administrator pastes.
+ */
 class LtiRegistrations implements TenantScopedKind<LtiRegistration> {
   readonly #deps: Deps;
 
@@ -57,7 +60,10 @@ class LtiRegistrations implements TenantScopedKind<LtiRegistration> {
     this.#deps = deps;
   }
 
-  async pass(registration: Observed<LtiRegistration>, steps: ConditionRunner): Promise<{ status: LtiRegistrationStatus; message: string }> {
+  async pass(
+    registration: Observed<LtiRegistration>,
+    steps: ConditionRunner,
+  ): Promise<{ status: LtiRegistrationStatus; message: string }> {
     const accepted = await steps.run('Accepted', {}, () => this.#accept(registration));
     const synced = await steps.run('Synced', { accepted }, ({ accepted }) => this.#sync(registration, accepted));
     // Also of one that is not accepted: an LMS makes the client id once these are pasted there.
@@ -86,19 +92,26 @@ class LtiRegistrations implements TenantScopedKind<LtiRegistration> {
     this.#requireAddresses(spec);
     const { clientId } = spec;
     if (clientId === undefined) throw new ConditionError('ClientIdMissing', CLIENT_ID_MISSING, { isTerminal: true });
-    const relations = relationsOf(registration, informer.store.byIndex(BY_TENANT, `${metadata.namespace}/${spec.tenantRef.name}`));
+    const relations = relationsOf(
+      registration,
+      informer.store.byIndex(BY_TENANT, `${metadata.namespace}/${spec.tenantRef.name}`),
+    );
     if (relations.conflict) throw new ConditionError('Conflict', relations.conflict, { isTerminal: true });
     return { value: { tenant, clientId, relations }, reason: 'Accepted', message: `belongs to Tenant ${tenant.metadata.name}` };
   }
 
-  /** The two that server and worker connect to must not be private addresses; the browser opens the third. A name that resolves to a private address is refused when it is connected to. */
+  /**
+   * The two that server and worker connect to must not be private addresses; the browser opens the third. A name that resolves to
+   * a private address is refused when it is connected to.
+   */
   #requireAddresses(spec: LtiRegistration['spec']): void {
     const { authEndpoint, tokenEndpoint, jwksEndpoint } = endpointsOf(spec);
     const refuse = (reason: string, message: string): never => {
       throw new ConditionError(reason, message, { isTerminal: true });
     };
     for (const [name, address] of Object.entries({ authEndpoint, tokenEndpoint, jwksEndpoint })) {
-      if (address.length > MAX_ADDRESS) refuse('AddressTooLong', `${name} of the preset is longer than ${MAX_ADDRESS} characters`);
+      if (address.length > MAX_ADDRESS)
+        refuse('AddressTooLong', `${name} of the preset is longer than ${MAX_ADDRESS} characters`);
       // The schema's isURL accepts URLs that no client can connect to: a port above 65535, an IPv4 address out of range.
       if (!URL.canParse(address)) refuse('AddressInvalid', `spec.platform.${name} is not an address that can be dialled`);
     }
@@ -106,11 +119,17 @@ class LtiRegistrations implements TenantScopedKind<LtiRegistration> {
       const privateAddress = literalPrivateAddress(address, this.#deps.egressAllow);
       if (privateAddress === undefined) continue;
       const advice = "the platform's operator opens such addresses in CARREL_EGRESS_ALLOW";
-      refuse('AddressRefused', `address_refused: spec.platform.${name} leads to a private address (${privateAddress}); ${advice}`);
+      refuse(
+        'AddressRefused',
+        `address_refused: spec.platform.${name} leads to a private address (${privateAddress}); ${advice}`,
+      );
     }
   }
 
-  async #sync(registration: Observed<LtiRegistration>, { tenant, clientId, relations }: Accepted): Promise<StepResult<Published>> {
+  async #sync(
+    registration: Observed<LtiRegistration>,
+    { tenant, clientId, relations }: Accepted,
+  ): Promise<StepResult<Published>> {
     const rows = await this.#deps.access.open(tenant);
     const given = await this.#givenKey(registration);
     const wanted = wantedOf(registration, { tenant, clientId, relations });
@@ -134,7 +153,9 @@ class LtiRegistrations implements TenantScopedKind<LtiRegistration> {
     const { keySecretRef } = registration.spec;
     if (!keySecretRef) return undefined;
     const { name, key } = keySecretRef;
-    const data = await this.#deps.secrets.named({ by: registration, kind: LTI_REGISTRATION, field: 'spec.keySecretRef', name }, [key]);
+    const data = await this.#deps.secrets.named({ by: registration, kind: LTI_REGISTRATION, field: 'spec.keySecretRef', name }, [
+      key,
+    ]);
     return givenToolKey(data[key] ?? '').catch((error: unknown) => {
       if (!(error instanceof InvalidToolKey)) throw error;
       throw new ConditionError('KeyInvalid', `spec.keySecretRef: ${error.message}`, { isTerminal: true, cause: error });
@@ -180,7 +201,11 @@ export function wantedOf({ spec }: LtiRegistration, { tenant, clientId, relation
 function shownOf({ keyIds, waiting, admitted }: Published, { deploymentPolicy }: LtiRegistration['spec']): LtiRegistrationStatus {
   const shown = (ids: readonly string[]) =>
     deploymentPolicy === 'Confirm' ? { count: ids.length, ids: ids.slice(0, DEPLOYMENTS_SHOWN) } : undefined;
-  return { publicKeyIds: [...keyIds], waitingDeployments: shown(waiting), admittedDeployments: shown(admitted) } as LtiRegistrationStatus;
+  return {
+    publicKeyIds: [...keyIds],
+    waitingDeployments: shown(waiting),
+    admittedDeployments: shown(admitted),
+  } as LtiRegistrationStatus;
 }
 
 /** docs/design/lti.md, A launch: the addresses of a tool registration. */

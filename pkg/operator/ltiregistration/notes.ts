@@ -49,7 +49,10 @@ export const reportNotes = <Row extends Note>(
 });
 
 /** A tenant writes its own notes: one that names the registration of another tenant counts for nothing. */
-function registrationOf({ registrations, access }: NotesDeps, { reference, tenant: role }: Note): Observed<LtiRegistration> | undefined {
+function registrationOf(
+  { registrations, access }: NotesDeps,
+  { reference, tenant: role }: Note,
+): Observed<LtiRegistration> | undefined {
   const registration = registrations.get(parseKey(reference));
   if (!registration) return undefined;
   const tenant = access.find(registration.metadata.namespace ?? '', registration.spec.tenantRef.name);

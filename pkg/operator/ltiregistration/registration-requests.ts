@@ -40,7 +40,8 @@ const MAX_REGISTRATIONS = 100;
  *
  * Invariants:
  * - A row gives one resource, however often it is read: its name follows from the row's id.
- * - A resource is of the tenant whose role wrote the row, and has the fields of WantedRegistration alone: no Secret, no other Tenant.
+ * - A resource is of the tenant whose role wrote the row, and has the fields of WantedRegistration alone: no Secret, no other
+ *   Tenant.
  * - What the API server does not take is a Warning at the Tenant, and is not tried again; what it cannot take now is.
  */
 export const createRequestedRegistrations = (deps: Deps): ShardChanges<Row> => ({

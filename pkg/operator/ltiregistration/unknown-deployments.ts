@@ -2,7 +2,10 @@ import { unknownDeployments, type DeploymentNote } from '../../lti/registrations
 import type { ShardChanges } from '../shard-changes.ts';
 import { quoted, reportNotes, type NotesDeps } from './notes.ts';
 
-/** Reports deployments that launched and that their LtiRegistration does not list (noted by pkg/lti/launch/unknown-deployments.sql.ts). */
+/**
+ * Reports deployments that launched and that their LtiRegistration does not list (noted by
+ * pkg/lti/launch/unknown-deployments.sql.ts).
+ */
 export const reportUnknownDeployments = (deps: NotesDeps): ShardChanges<DeploymentNote> =>
   reportNotes(deps, unknownDeployments, {
     isCurrent: ({ deploymentId }, { spec }) => !spec.deploymentIds?.includes(deploymentId),

@@ -18,7 +18,10 @@ const FIELDS = {
   },
 } as const;
 
-/** Reports deployments of logins that are of one of several LMSs with one issuer and client id (noted by pkg/lti/login/login.service.ts): none lists it, or two do. */
+/**
+ * Reports deployments of logins that are of one of several LMSs with one issuer and client id (noted by
+ * pkg/lti/login/login.service.ts): none lists it, or two do.
+ */
 const undecided = (value: string) => ({
   reason: 'UndecidedDeployment',
   message: `logins were refused: several registrations have this issuer and clientId, and not exactly one of them lists their deployment; leave it in spec.deploymentIds of the right one alone: ${quoted(value)}`,
@@ -27,7 +30,8 @@ const undecided = (value: string) => ({
 /** Reports issuers and client ids that an LMS sent instead of the registered ones (noted by pkg/lti/login/unknown-values.ts). */
 export const reportUnknownValues = (deps: NotesDeps): ShardChanges<ValueNote> =>
   reportNotes(deps, unknownValues, {
-    isCurrent: ({ field, value }, registration) => field === 'lti_deployment_id' || FIELDS[field].registered(registration) !== value,
+    isCurrent: ({ field, value }, registration) =>
+      field === 'lti_deployment_id' || FIELDS[field].registered(registration) !== value,
     event: ({ field, value }, registration) => {
       if (field === 'lti_deployment_id') return undecided(value);
       const { reason, what, path, registered } = FIELDS[field];

@@ -11,7 +11,10 @@ interface Options {
   readonly deployments: Pick<Store<Deployment>, 'get'>;
 }
 
-/** Slugs of the tenants that have a pod which may not have the present platform keys: it may seal with another one, and not open what these seal. */
+/**
+ * Slugs of the tenants that have a pod which may not have the present platform keys: it may seal with another one, and not open
+ * what these seal.
+ */
 export function outdatedServers({ settings, tenants, deployments }: Options): Set<string> {
   const outdated = tenants.list().filter((tenant) => {
     const { namespace, name } = tenant.metadata;

@@ -40,12 +40,15 @@ const MOST_VALUES = 10_000;
 const NAMED = 20;
 
 /**
- * While CARREL_PLATFORM_KEYS has older keys: seals with the first one what they sealed, in the registry and in every tenant's schema, retained data
- * included, until the older ones can be removed.
+ * While CARREL_PLATFORM_KEYS has older keys: seals with the first one what they sealed, in the registry and in every tenant's
+ * schema, retained data included, until the older ones can be removed.
  *
- * - It ends when two passes in a row found nothing under an older key and no server seals with one. An Event at the Lease says so.
- * - A tenant whose servers do not have the keys yet, or whose schema cannot be written, holds up the end and no other tenant; the log names it.
- * - A pass writes each value in a statement of its own and only over the value that it read: it may be stopped anywhere, and two operators may run it.
+ * - It ends when two passes in a row found nothing under an older key and no server seals with one. An Event at the Lease says
+ *   so.
+ * - A tenant whose servers do not have the keys yet, or whose schema cannot be written, holds up the end and no other tenant; the
+ *   log names it.
+ * - A pass writes each value in a statement of its own and only over the value that it read: it may be stopped anywhere, and two
+ *   operators may run it.
  * - A value that no key opens is logged and skipped.
  */
 export class Resealing {
@@ -57,9 +60,24 @@ export class Resealing {
   constructor(deps: Deps) {
     this.#deps = deps;
     const { metrics } = deps;
-    this.#needed = gauge(metrics, 'carrel_older_platform_keys_needed', 'Older platform keys that values may still be sealed with.', []);
-    this.#left = gauge(metrics, 'carrel_reseal_tenants_left', 'Tenants that the running pass of resealing has yet to look at.', []);
-    this.#resealed = counter(metrics, 'carrel_resealed_values_total', 'Values that were sealed anew with the first platform key.', []);
+    this.#needed = gauge(
+      metrics,
+      'carrel_older_platform_keys_needed',
+      'Older platform keys that values may still be sealed with.',
+      [],
+    );
+    this.#left = gauge(
+      metrics,
+      'carrel_reseal_tenants_left',
+      'Tenants that the running pass of resealing has yet to look at.',
+      [],
+    );
+    this.#resealed = counter(
+      metrics,
+      'carrel_resealed_values_total',
+      'Values that were sealed anew with the first platform key.',
+      [],
+    );
     // A standby knows no better; the leader says 0 once they are not.
     this.#needed.set(deps.platformKeys.length - 1);
     this.#resealed.inc(0);
@@ -123,8 +141,12 @@ export class Resealing {
     const { shards, platformKeys, random, log } = this.#deps;
     try {
       const { pool } = await shards.open(tenant.shard);
-      const { resealed, unopenable } = await resealTenant(pool, sealOf(tenant, platformKeys, random), { signal, most: MOST_VALUES });
-      if (unopenable > 0) log.warn({ tenant: tenant.slug, values: unopenable }, 'no platform key opens sealed values of a tenant');
+      const { resealed, unopenable } = await resealTenant(pool, sealOf(tenant, platformKeys, random), {
+        signal,
+        most: MOST_VALUES,
+      });
+      if (unopenable > 0)
+        log.warn({ tenant: tenant.slug, values: unopenable }, 'no platform key opens sealed values of a tenant');
       this.#resealed.inc(resealed);
       return resealed;
     } catch (error) {

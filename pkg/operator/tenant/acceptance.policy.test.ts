@@ -48,7 +48,10 @@ test.each<[Parameters<typeof tenantWith>[0], string]>([
     { pod: { priorityClassName: 'system-node-critical' } },
     'PodFieldNotAllowed: spec.pod.priorityClassName: this operator does not take system-node-critical',
   ],
-  [{ database: { poolSize: 5, shard: 'three' } }, 'ShardUnknown: spec.database.shard: there is no shard three; there are one, two'],
+  [
+    { database: { poolSize: 5, shard: 'three' } },
+    'ShardUnknown: spec.database.shard: there is no shard three; there are one, two',
+  ],
   [{ storage: { defaultUserQuota: '9Pi' } }, 'SizeTooLarge: spec.storage.defaultUserQuota is more than 9007199254740991 bytes'],
   [
     { replicas: 100, database: { poolSize: 50 } },
@@ -69,7 +72,14 @@ test.each<[Parameters<typeof tenantWith>[0], string]>([
   expect(refusal(spec)).toBe(message);
 });
 
-const nightly = { name: 'nightly', kind: 'empty_trash', cron: '0 3 * * *', timeZone: 'UTC', active: true, catchUp: true } as const;
+const nightly = {
+  name: 'nightly',
+  kind: 'empty_trash',
+  cron: '0 3 * * *',
+  timeZone: 'UTC',
+  active: true,
+  catchUp: true,
+} as const;
 test.each([
   [{ cron: '0 0 30 2 *' }, 'cron: never matches: the months named do not have such a day'],
   [{ cron: '0 24 * * *' }, 'cron: hour: "24" names something other than 0 to 23'],
@@ -92,7 +102,9 @@ test('nothing of a Tenant is ignored', () => {
 
 test('images of an allowed repository and annotations of an allowed prefix are taken', () => {
   expect(refusal({ image: 'mirror.example/carrel@sha256:abc' })).toBeUndefined();
-  expect(refusal({ exposure: { type: 'Ingress', annotations: { 'nginx.ingress.kubernetes.io/proxy-body-size': '0' } } })).toBeUndefined();
+  expect(
+    refusal({ exposure: { type: 'Ingress', annotations: { 'nginx.ingress.kubernetes.io/proxy-body-size': '0' } } }),
+  ).toBeUndefined();
 });
 
 test('labels, annotations, tolerations and priority classes of the lists are taken, and those by which the operator knows its pods never are', () => {
@@ -122,7 +134,9 @@ test('without a base domain both hosts must be named', () => {
   const settings = settingsWith({ baseDomain: undefined });
 
   expect(refusal({}, settings)).toBe('HostMissing: set spec.hosts.app and spec.hosts.lti: this operator has no base domain');
-  expect(refusal({ hosts: { app: 'a.example' } }, settings)).toBe('HostMissing: set spec.hosts.lti: this operator has no base domain');
+  expect(refusal({ hosts: { app: 'a.example' } }, settings)).toBe(
+    'HostMissing: set spec.hosts.lti: this operator has no base domain',
+  );
   expect(refusal({ hosts: { app: 'a.example.org', lti: 'a.example.org' } }, settings)).toBeUndefined();
 });
 

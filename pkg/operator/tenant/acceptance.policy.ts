@@ -31,7 +31,8 @@ export function accept(tenant: Tenant, settings: OperatorSettings, shards: reado
   const refusal = refusalOf(tenant, settings, shards);
   if (refusal) return refusal;
   const hosts = hostsOf(tenant, settings);
-  if ('missing' in hosts) return { reason: 'HostMissing', message: `set ${hosts.missing.join(' and ')}: this operator has no base domain` };
+  if ('missing' in hosts)
+    return { reason: 'HostMissing', message: `set ${hosts.missing.join(' and ')}: this operator has no base domain` };
   const slug = slugOf(tenant);
   const hostRefusal = hostRefusalOf({ slug, namespace: tenant.metadata.namespace, hosts }, settings);
   return hostRefusal ?? { slug, hosts, addresses: addressesOf(tenant, hosts, settings), connections: connectionsOf(tenant) };
@@ -67,7 +68,10 @@ export function repositoryOf(image: string): string {
 function annotationRefusal({ spec }: Tenant, settings: OperatorSettings): Refusal | undefined {
   const foreign = Object.keys(spec.exposure.annotations ?? {}).filter((key) => !allows(settings.ingressAnnotations, key));
   if (foreign.length === 0) return undefined;
-  return { reason: 'AnnotationNotAllowed', message: `spec.exposure.annotations: this operator does not take ${foreign.join(', ')}` };
+  return {
+    reason: 'AnnotationNotAllowed',
+    message: `spec.exposure.annotations: this operator does not take ${foreign.join(', ')}`,
+  };
 }
 
 function shardRefusal({ spec }: Tenant, shards: readonly string[]): Refusal | undefined {

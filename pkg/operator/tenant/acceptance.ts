@@ -63,7 +63,10 @@ export class Acceptance {
         () => true,
         () => false,
       );
-      throw new ConditionError(found.reason, found.message, { isTerminal: true, ...(isBounded ? {} : { retryAfterMs: TAKEN_RETRY_MS }) });
+      throw new ConditionError(found.reason, found.message, {
+        isTerminal: true,
+        ...(isBounded ? {} : { retryAfterMs: TAKEN_RETRY_MS }),
+      });
     }
     const claim = await this.#claim(tenant, found).catch(async (error: unknown) => {
       if (error instanceof ShardConflict) await this.#letWrite(found.slug);
@@ -138,9 +141,13 @@ export class Acceptance {
 }
 
 /** `Adopted` stays on later passes. */
-function acceptedCondition(tenant: ObservedTenant, { isAdopting, tenantId }: RegisteredTenant): { reason: string; message: string } {
+function acceptedCondition(
+  tenant: ObservedTenant,
+  { isAdopting, tenantId }: RegisteredTenant,
+): { reason: string; message: string } {
   const before = findCondition(tenant.status?.conditions ?? [], 'Accepted');
-  if (isAdopting || before?.reason === 'Adopted') return { reason: 'Adopted', message: `uses the retained data of tenant ${tenantId}` };
+  if (isAdopting || before?.reason === 'Adopted')
+    return { reason: 'Adopted', message: `uses the retained data of tenant ${tenantId}` };
   return { reason: 'Accepted', message: `is tenant ${tenantId}` };
 }
 
@@ -157,7 +164,11 @@ function refusalFor(error: unknown, now: Date): unknown {
   if (error instanceof AdoptionRefused) {
     const message = `annotation ${ADOPT_ANNOTATION}: the token is wrong, used or expired (wrong tokens so far: ${error.failures}); the next token is checked from ${error.retryAt.toISOString()}`;
     if (error.wasCompared) return refused('AdoptionRefused', message);
-    return refused('AdoptionRefused', message, Math.min(Math.max(error.retryAt.getTime() - now.getTime(), MIN_RETRY_MS), TAKEN_RETRY_MS));
+    return refused(
+      'AdoptionRefused',
+      message,
+      Math.min(Math.max(error.retryAt.getTime() - now.getTime(), MIN_RETRY_MS), TAKEN_RETRY_MS),
+    );
   }
   if (error instanceof HostsExceeded) return refused('HostsExceeded', error.message);
   if (error instanceof HostTaken) return refused('HostTaken', error.message);

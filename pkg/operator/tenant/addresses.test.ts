@@ -20,7 +20,9 @@ test.each([
 test('with a certificate of its own a tenant of an http platform is dialled by https at its standard port', () => {
   const tenant = tenantWith({ exposure: { type: 'Ingress', tls: { secretName: 's' } } });
 
-  expect(addressesOf(tenant, hosts, { baseDomain: undefined, publicScheme: 'http', publicPort: 8080 }).appUrl).toBe('https://a.example');
+  expect(addressesOf(tenant, hosts, { baseDomain: undefined, publicScheme: 'http', publicPort: 8080 }).appUrl).toBe(
+    'https://a.example',
+  );
 });
 
 test('hosts come from the slug and the base domain where none are given', () => {

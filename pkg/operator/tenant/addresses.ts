@@ -15,7 +15,10 @@ export interface Addresses {
 
 type Public = Pick<OperatorSettings, 'baseDomain' | 'publicScheme' | 'publicPort'>;
 
-/** The hosts of a tenant: those that it names, else those of its slug below the base domain. `missing`: the fields without which it has none. */
+/**
+ * The hosts of a tenant: those that it names, else those of its slug below the base domain. `missing`: the fields without which
+ * it has none.
+ */
 export function hostsOf(tenant: Tenant, { baseDomain }: Public): Hosts | { readonly missing: readonly string[] } {
   const own = baseDomain === undefined ? undefined : `${slugOf(tenant)}.${baseDomain}`;
   const app = tenant.spec.hosts?.app ?? own;
@@ -24,7 +27,10 @@ export function hostsOf(tenant: Tenant, { baseDomain }: Public): Hosts | { reado
   return { missing: Object.entries({ app, lti }).flatMap(([name, host]) => (host === undefined ? [`spec.hosts.${name}`] : [])) };
 }
 
-/** Addresses as a client dials them, without a slash at the end. With a certificate of the tenant's own it is https on its standard port. */
+/**
+ * Addresses as a client dials them, without a slash at the end. With a certificate of the tenant's own it is https on its
+ * standard port.
+ */
 export function addressesOf(tenant: Tenant, hosts: Hosts, settings: Public): Addresses {
   const scheme = tenant.spec.exposure.tls ? 'https' : settings.publicScheme;
   const port = scheme === settings.publicScheme ? settings.publicPort : 443;

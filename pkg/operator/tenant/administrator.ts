@@ -29,7 +29,8 @@ interface FirstAdministrator {
  *
  * Invariants:
  * - The password is written to the database only when it or the e-mail changed: setting it ends that person's sessions.
- * - Deleting Secret `<tenant>-admin` sets a new password, editing it sets that one. It is the one generated Secret that has no sealed copy.
+ * - Deleting Secret `<tenant>-admin` sets a new password, editing it sets that one. It is the one generated Secret that has no
+ *   sealed copy.
  * - An account that the operator did not make does not become administrator by its address: that is `EmailTaken`.
  * - It is set in the database first, then written to the Secret: what the Secret holds signs in.
  */
@@ -95,10 +96,14 @@ export class Administrators {
     { email, password }: { email: string; password: string },
   ): Promise<void> {
     if (email.length > MAX_EMAIL || !/^[^@\s]+@[^@\s]+$/.test(email)) {
-      throw new ConditionError('EmailInvalid', `the administrator's e-mail is not an address: ${email.slice(0, 80)}`, { isTerminal: true });
+      throw new ConditionError('EmailInvalid', `the administrator's e-mail is not an address: ${email.slice(0, 80)}`, {
+        isTerminal: true,
+      });
     }
     if (!NewPassword.safeParse(password).success) {
-      throw new ConditionError('PasswordInvalid', "the administrator's password must have 8 to 256 characters", { isTerminal: true });
+      throw new ConditionError('PasswordInvalid', "the administrator's password must have 8 to 256 characters", {
+        isTerminal: true,
+      });
     }
     if (await this.#passwords.isCommon(password)) {
       const message = "the administrator's password must not be one of the 10,000 most common passwords";
@@ -116,8 +121,8 @@ export class Administrators {
   }
 
   /**
-   * Keyed, so that a weak password cannot be guessed from it. One made under an older platform key counts too; `mark` is that of the first key,
-   * so that the password is not set again once the older key is gone.
+   * Keyed, so that a weak password cannot be guessed from it. One made under an older platform key counts too; `mark` is that of
+   * the first key, so that the password is not set again once the older key is gone.
    */
   #mark(
     { tenantId }: AcceptedTenant,

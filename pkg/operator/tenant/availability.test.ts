@@ -32,11 +32,18 @@ test('once it was available, a pod less does not take that away while the Deploy
   };
 
   expect(availabilityOf(deployment(status), true)).toEqual({ reason: 'Available', message: '1 of 2 pods are ready' });
-  expect(availabilityOf(deployment({ ...status, conditions: [] }), true)).toMatchObject({ status: 'False', reason: 'RollingOut' });
+  expect(availabilityOf(deployment({ ...status, conditions: [] }), true)).toMatchObject({
+    status: 'False',
+    reason: 'RollingOut',
+  });
 });
 
 test('a rollout past its deadline and pods that are refused are stuck', () => {
-  const late = { ...rolledOut, availableReplicas: 0, conditions: [condition('Progressing', 'False', 'ProgressDeadlineExceeded')] };
+  const late = {
+    ...rolledOut,
+    availableReplicas: 0,
+    conditions: [condition('Progressing', 'False', 'ProgressDeadlineExceeded')],
+  };
   const refused = { ...rolledOut, availableReplicas: 0, conditions: [condition('ReplicaFailure', 'True', 'FailedCreate')] };
 
   expect(availabilityOf(deployment(late), false)).toEqual({
@@ -45,9 +52,17 @@ test('a rollout past its deadline and pods that are refused are stuck', () => {
     message: 'pods do not become ready: why',
     isTerminal: true,
   });
-  expect(availabilityOf(deployment(refused), false)).toEqual({ status: 'False', reason: 'PodsRefused', message: 'why', isTerminal: true });
+  expect(availabilityOf(deployment(refused), false)).toEqual({
+    status: 'False',
+    reason: 'PodsRefused',
+    message: 'why',
+    isTerminal: true,
+  });
 });
 
 test('no pods are no availability', () => {
-  expect(availabilityOf(deployment({ observedGeneration: 3 }, 0), true)).toMatchObject({ status: 'False', reason: 'ScaledToZero' });
+  expect(availabilityOf(deployment({ observedGeneration: 3 }, 0), true)).toMatchObject({
+    status: 'False',
+    reason: 'ScaledToZero',
+  });
 });

@@ -6,7 +6,8 @@ type Availability = Omit<StepResult<unknown>, 'value'>;
 
 /**
  * Whether the pods of a Deployment serve.
- * A new generation needs its whole rollout. After that (`wasAvailable`, for the present generation of the Tenant) the Deployment's own condition
+ * A new generation needs its whole rollout. After that (`wasAvailable`, for the present generation of the Tenant) the
+ * Deployment's own condition
  * `Available` counts, so that the tenant stays ready while a pod is replaced and the others serve.
  */
 export function availabilityOf(deployment: Deployment, wasAvailable: boolean): Availability {

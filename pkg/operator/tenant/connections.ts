@@ -6,22 +6,28 @@ import { MAX_SURGE, mostReplicasOf } from './replicas.ts';
 /** For a person with psql, and for a pod that ends late. */
 const SPARE_CONNECTIONS = 2;
 
-/** How many connections the tenant's role may hold (docs/design/tenancy-and-isolation.md, Postgres); none while it is suspended. */
+/**
+ * How many connections the tenant's role may hold (docs/design/tenancy-and-isolation.md, Postgres); none while it is suspended.
+ */
 export const connectionsOf = (tenant: Tenant): number =>
   tenant.spec.suspended ? 0 : tenant.spec.database.poolSize * (mostReplicasOf(tenant) + MAX_SURGE) + SPARE_CONNECTIONS;
 
 /** ms; longer than the grace period of a pod (children/deployment.ts). */
 const ENDING_MS = 60_000;
 
-/** How long pods may last, in ms: those of a suspended tenant; those of a rollout, by its deadline (children/deployment.ts) and for its last pod. */
+/**
+ * How long pods may last, in ms: those of a suspended tenant; those of a rollout, by its deadline (children/deployment.ts) and
+ * for its last pod.
+ */
 const LIMITS_MS = { suspension: ENDING_MS, rollout: 300_000 + ENDING_MS };
 
 /** Why pods end. */
 export type EndingReason = keyof typeof LIMITS_MS;
 
 /**
- * Pods that are to hold fewer connections keep what they have while they end, for a bounded time: whoever may create pods in its namespace can create
- * one that never ends. Each reason has a time of its own, so one who suspends a tenant and resumes it again and again prolongs nothing.
+ * Pods that are to hold fewer connections keep what they have while they end, for a bounded time: whoever may create pods in its
+ * namespace can create one that never ends. Each reason has a time of its own, so one who suspends a tenant and resumes it again
+ * and again prolongs nothing.
  */
 export class EndingPods {
   readonly #clock: Clock;

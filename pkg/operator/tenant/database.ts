@@ -38,13 +38,17 @@ const PODS_RETRY_MS = 2_000;
 /** Rows that a kind of resource made in a tenant's schema. */
 export interface OrphanRows {
   /**
-   * Removes the rows whose resource is gone or going. Retained data hold rows of their former time, which a resource that was deleted meanwhile could
-   * not take along; they go when the data are adopted, so that no receiver gets events of a tenant that is not its own any more.
+   * Removes the rows whose resource is gone or going. Retained data hold rows of their former time, which a resource that was
+   * deleted meanwhile could not take along; they go when the data are adopted, so that no receiver gets events of a tenant that
+   * is not its own any more.
    */
   removeOrphans(tenant: ObservedTenant, schema: TenantSchema): Promise<void>;
 }
 
-/** The step `DatabaseReady`: the tenant's schema and login role on its shard, migrated, and their Secret. One statement when nothing changed. */
+/**
+ * The step `DatabaseReady`: the tenant's schema and login role on its shard, migrated, and their Secret. One statement when
+ * nothing changed.
+ */
 export class Databases {
   readonly #shards: Shards;
   readonly #secrets: Secrets;
@@ -75,7 +79,11 @@ export class Databases {
     this.#ending = new EndingPods(deps.clock);
   }
 
-  async ensure(tenant: ObservedTenant, accepted: AcceptedTenant, access: DatabaseAccessLevel): Promise<StepResult<DatabaseAccess>> {
+  async ensure(
+    tenant: ObservedTenant,
+    accepted: AcceptedTenant,
+    access: DatabaseAccessLevel,
+  ): Promise<StepResult<DatabaseAccess>> {
     const { tenantId, slug, shard: name, isAdopting } = accepted;
     const open = await this.#shards.open(name);
     if (accepted.move?.isAlive) return this.#whileMoving(tenant, accepted, open);
@@ -86,20 +94,32 @@ export class Databases {
     const isLowered = connections < accepted.connections;
     const lowered = isLowered ? { isInUse: () => this.#isInUse(tenant, tenantId) } : {};
     const limits = limitsOf(tenant);
-    const database = await ensureTenantDatabase(open, { slug, tenantId, password, connections, limits, access, ...lowered }).catch(
-      (error: unknown) => {
-        if (!(error instanceof OtherTenantsSchema)) throw error;
-        throw new ConditionError('ShardUnfit', `shard ${name}: ${error.message}`, { isTerminal: true, retryAfterMs: UNFIT_RETRY_MS });
-      },
-    );
+    const database = await ensureTenantDatabase(open, {
+      slug,
+      tenantId,
+      password,
+      connections,
+      limits,
+      access,
+      ...lowered,
+    }).catch((error: unknown) => {
+      if (!(error instanceof OtherTenantsSchema)) throw error;
+      throw new ConditionError('ShardUnfit', `shard ${name}: ${error.message}`, {
+        isTerminal: true,
+        retryAfterMs: UNFIT_RETRY_MS,
+      });
+    });
     if (!database.isPutOff) {
       this.#ending.end(tenantId);
-      if (isLowered) await (await this.#shards.registry()).lowerConnections(tenantId, { from: accepted.connections, to: connections });
+      if (isLowered)
+        await (await this.#shards.registry()).lowerConnections(tenantId, { from: accepted.connections, to: connections });
     }
     const schemaVersion =
       database.isMigrated && database.schemaVersion !== null
         ? database.schemaVersion
-        : await this.#migrations.run({ slug, isUpgrade: database.schemaVersion !== null }, () => migrateTenant(open, { slug, tenantId }));
+        : await this.#migrations.run({ slug, isUpgrade: database.schemaVersion !== null }, () =>
+            migrateTenant(open, { slug, tenantId }),
+          );
     if (isAdopting) {
       for (const kind of this.#orphans) await kind.removeOrphans(tenant, { slug, pool: open.pool });
       await (await this.#shards.registry()).endAdoption(tenantId);
@@ -118,7 +138,11 @@ export class Databases {
   }
 
   /** Everything stays as it is. */
-  async #whileMoving(tenant: ObservedTenant, { shard, move }: AcceptedTenant, open: OpenShard): Promise<StepResult<DatabaseAccess>> {
+  async #whileMoving(
+    tenant: ObservedTenant,
+    { shard, move }: AcceptedTenant,
+    open: OpenShard,
+  ): Promise<StepResult<DatabaseAccess>> {
     const [owner, secret] = [secretOwner(tenant), secretNames(tenant).database];
     const present = this.#secrets.intact(owner, secret);
     const message = `its rows are copied from shard ${shard} to ${move?.to ?? ''}; it can only be read meanwhile`;
@@ -129,8 +153,8 @@ export class Databases {
   }
 
   /**
-   * Whether there are pods that may hold more connections than the tenant is to have: sessions beyond a role's limit are ended (long-transactions.ts),
-   * so the pods are replaced first.
+   * Whether there are pods that may hold more connections than the tenant is to have: sessions beyond a role's limit are ended
+   * (long-transactions.ts), so the pods are replaced first.
    */
   async #isInUse(tenant: ObservedTenant, tenantId: string): Promise<boolean> {
     if (!this.#ending.mayLast(tenantId, tenant.spec.suspended ? 'suspension' : 'rollout')) return false;

@@ -55,9 +55,17 @@ describe('a tenant is exposed by a Gateway', () => {
     ],
     ['not before the Gateway is programmed', `${waits} it is not programmed yet`, [ACCEPTED, {}]],
     ['not before a controller has looked at the route', notAccepted, [[]]],
-    ['not by what was said of an earlier generation', notAccepted, [ACCEPTED.map((each) => ({ ...each, observedGeneration: 2 }))]],
+    [
+      'not by what was said of an earlier generation',
+      notAccepted,
+      [ACCEPTED.map((each) => ({ ...each, observedGeneration: 2 }))],
+    ],
     ['not by what was said of another listener', notAccepted, [ACCEPTED, programmed, { ...parent, sectionName: 'http' }]],
-    ['not by what was said of a Gateway in its own namespace', notAccepted, [ACCEPTED, programmed, { name: 'edge', sectionName: 'https' }]],
+    [
+      'not by what was said of a Gateway in its own namespace',
+      notAccepted,
+      [ACCEPTED, programmed, { name: 'edge', sectionName: 'https' }],
+    ],
   ])('%s', (_what, expected, given) => {
     expect(exposure(...given)).toBe(expected);
   });

@@ -17,17 +17,27 @@ export type SeenGateway = Pick<Gateway, 'status'> | 'missing' | 'unseen';
 const MESSAGE_LENGTH = 500;
 
 /**
- * Whether the Gateway's controller serves a route, as the controller says itself: True where the route is accepted and its Service found, and the
- * Gateway is programmed; False with the controller's reason; Unknown where it has said nothing of the route as it is now.
+ * Whether the Gateway's controller serves a route, as the controller says itself: True where the route is accepted and its
+ * Service found, and the Gateway is programmed; False with the controller's reason; Unknown where it has said nothing of the
+ * route as it is now.
  */
-export function exposureBy(route: Observed<HttpRoute>, parent: ParentReference & { namespace: string }, gateway: SeenGateway): Exposure {
+export function exposureBy(
+  route: Observed<HttpRoute>,
+  parent: ParentReference & { namespace: string },
+  gateway: SeenGateway,
+): Exposure {
   const name = `Gateway ${keyText(parent)}`;
   if (gateway === 'missing') return { status: 'False', reason: 'GatewayMissing', message: `there is no ${name}` };
-  const waiting = (what: string): Exposure => ({ status: 'Unknown', reason: 'WaitingForGateway', message: `Waiting for ${name}: ${what}` });
+  const waiting = (what: string): Exposure => ({
+    status: 'Unknown',
+    reason: 'WaitingForGateway',
+    message: `Waiting for ${name}: ${what}`,
+  });
 
   const present = conditionsOf(route, parent);
   const refused = [...present, programmed(gateway)].find((condition) => condition?.status === 'False');
-  if (refused) return { status: 'False', reason: refused.reason, message: `${name}: ${refused.type} is False: ${textOf(refused)}` };
+  if (refused)
+    return { status: 'False', reason: refused.reason, message: `${name}: ${refused.type} is False: ${textOf(refused)}` };
   if (!present.some(({ type, status }) => type === 'Accepted' && status === 'True'))
     return waiting(`its controller has not accepted HTTPRoute ${route.metadata.name} yet. Does one run for the Gateway's class?`);
   if (gateway !== 'unseen' && programmed(gateway)?.status !== 'True') return waiting('it is not programmed yet');
@@ -56,8 +66,8 @@ const programmed = (gateway: SeenGateway): Condition | undefined =>
 const textOf = ({ reason, message }: Condition): string => (message === '' ? reason : message).slice(0, MESSAGE_LENGTH);
 
 /**
- * As the operator keeps it: whether it is programmed, and nothing that changes when another route attaches to it. Otherwise each new Tenant
- * would be a change for all Tenants of its Gateway.
+ * As the operator keeps it: whether it is programmed, and nothing that changes when another route attaches to it. Otherwise each
+ * new Tenant would be a change for all Tenants of its Gateway.
  */
 export function programmedOnly(gateway: Observed<Gateway>): Observed<Gateway> {
   const found = programmed(gateway);

@@ -71,10 +71,11 @@ const STORE_FAULTS = [StoreUnavailableError, ReplyMalformed, ListingEndless, Del
  *
  * Invariants:
  * - Every step is idempotent, and a pass begins with what is left: an operator that was killed continues where it was.
- * - `Retain` removes workloads and access only, and ends the sessions. `Delete` removes the registry's row last, so that the slug is not given to another
- *   tenant while anything of this one is left.
+ * - `Retain` removes workloads and access only, and ends the sessions. `Delete` removes the registry's row last, so that the slug
+ *   is not given to another tenant while anything of this one is left.
  * - The status says what the deletion waits for.
- * - Once the signal is aborted no further step begins: another operator may lead, and what this one would remove may be a new tenant of that name.
+ * - Once the signal is aborted no further step begins: another operator may lead, and what this one would remove may be a new
+ *   tenant of that name.
  */
 export class TenantFinalizer {
   readonly #deps: Deps;
@@ -171,8 +172,15 @@ export class TenantFinalizer {
     return undefined;
   }
 
-  /** Removes the objects in storage that the tenant named. Where its key no longer opens that storage, setting the policy to Retain leaves them. */
-  async #removeNamed(tenant: ObservedTenant, { tenantId, slug }: RegisteredTenant, signal: AbortSignal): Promise<Waiting | undefined> {
+  /**
+   * Removes the objects in storage that the tenant named. Where its key no longer opens that storage, setting the policy to
+   * Retain leaves them.
+   */
+  async #removeNamed(
+    tenant: ObservedTenant,
+    { tenantId, slug }: RegisteredTenant,
+    signal: AbortSignal,
+  ): Promise<Waiting | undefined> {
     const { shards, connect, events } = this.#deps;
     const sealed = await (await shards.registry()).getSecret(tenantId, 'storage');
     if (sealed === null) return undefined;
@@ -207,7 +215,9 @@ export class TenantFinalizer {
     if (!(await registry.hasBucket(tenantId))) return undefined;
     const bucket = bucketName(slug);
     if (!storage) return { what: `CARREL_S3_ADMIN_ENDPOINT, by which bucket ${bucket} is removed`, retryMs: BUCKET_RETRY_MS };
-    const keys = JSON.parse((await registry.getSecret(tenantId, 'bucket')) ?? JSON.stringify({ accessKeyId: bucket })) as BucketKeys;
+    const keys = JSON.parse(
+      (await registry.getSecret(tenantId, 'bucket')) ?? JSON.stringify({ accessKeyId: bucket }),
+    ) as BucketKeys;
     const isGone = await storage.removeBucketWithUser({ ...keys, bucket }, { budgetMs: BUCKET_BUDGET_MS });
     return isGone ? undefined : { what: `the objects of bucket ${bucket} to be deleted`, retryMs: 0 };
   }

@@ -15,8 +15,8 @@ const TOKEN_KEY = 'token';
 const TOKEN = /^[\x21-\x7e]{1,4096}$/;
 
 /**
- * The step `HelpersReady`: the addresses of the tenant's helper services and their token, in the tenant's schema, where its servers and the worker read
- * them at each use. So a change of the resource or of the Secret restarts nothing.
+ * The step `HelpersReady`: the addresses of the tenant's helper services and their token, in the tenant's schema, where its
+ * servers and the worker read them at each use. So a change of the resource or of the Secret restarts nothing.
  */
 export class HelperServices {
   readonly #secrets: Secrets;
@@ -24,7 +24,12 @@ export class HelperServices {
   readonly #egressAllow: readonly AllowedRange[];
   readonly #random: Random;
 
-  constructor(deps: { secrets: Secrets; platformKeys: readonly SealingKey[]; egressAllow: readonly AllowedRange[]; random: Random }) {
+  constructor(deps: {
+    secrets: Secrets;
+    platformKeys: readonly SealingKey[];
+    egressAllow: readonly AllowedRange[];
+    random: Random;
+  }) {
     this.#secrets = deps.secrets;
     this.#platformKeys = deps.platformKeys;
     this.#egressAllow = deps.egressAllow;

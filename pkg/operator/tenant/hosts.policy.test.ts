@@ -35,7 +35,10 @@ test.each([
     'lti.south.files.example',
     'HostNotAllowed: spec.hosts: lti.south.files.example belongs to the slug south, and to no other tenant; take another',
   ],
-  ['lti.files.example', 'HostNotAllowed: spec.hosts: lti.files.example belongs to the slug lti, and to no other tenant; take another'],
+  [
+    'lti.files.example',
+    'HostNotAllowed: spec.hosts: lti.files.example belongs to the slug lti, and to no other tenant; take another',
+  ],
   ['api.files.example', 'HostReserved: api.files.example is the shared API host; take another'],
   ['rest.example.org', 'HostReserved: rest.example.org is the shared API host; take another'],
   ['files.example', 'HostReserved: files.example is the base domain itself; take another'],
@@ -47,12 +50,16 @@ test.each([
   expect(refusal('x.example.org', host, any)).toBe(message);
 });
 
-test.each(['argocd.corp.example', 'a.south.files.example', 'x.north.files.example', 'badexample.org', 'x.other.example', '10.0.0.1'])(
-  '%s is refused where its domain is not allowed the namespace',
-  (host) => {
-    expect(refusal(host)).toBe(`HostNotAllowed: spec.hosts: ${host} is not allowed ${ADVICE}`);
-  },
-);
+test.each([
+  'argocd.corp.example',
+  'a.south.files.example',
+  'x.north.files.example',
+  'badexample.org',
+  'x.other.example',
+  '10.0.0.1',
+])('%s is refused where its domain is not allowed the namespace', (host) => {
+  expect(refusal(host)).toBe(`HostNotAllowed: spec.hosts: ${host} is not allowed ${ADVICE}`);
+});
 
 test('a slug whose own host is reserved must name others', () => {
   expect(refusal('lms.files.example', 'lti.lms.files.example', {}, 'lms')).toBe(
@@ -64,10 +71,14 @@ test('without base domain and allowed domains no host is allowed', () => {
   const none = { baseDomain: undefined, apiHost: undefined, allowedHosts: [] };
 
   expect(
-    hostRefusalOf({ slug: 'north', namespace: 'schools', hosts: { app: 'a.example', lti: 'a.example' } }, { ...none, reservedHosts: [] }),
+    hostRefusalOf(
+      { slug: 'north', namespace: 'schools', hosts: { app: 'a.example', lti: 'a.example' } },
+      { ...none, reservedHosts: [] },
+    ),
   ).toEqual({
     reason: 'HostNotAllowed',
-    message: "spec.hosts: a.example is not allowed in namespace schools. The platform's operator allows domains in CARREL_ALLOWED_HOSTS",
+    message:
+      "spec.hosts: a.example is not allowed in namespace schools. The platform's operator allows domains in CARREL_ALLOWED_HOSTS",
   });
 });
 
@@ -97,9 +108,12 @@ test.each([
   expect(parseAllowedHosts(text)).toEqual(entries);
 });
 
-test.each(['*.example.org', '.example.org', 'https://example.org', 'a=b=c', '=example.org', 'team='])('the entry %s is refused', (text) => {
-  expect(() => parseAllowedHosts(text)).toThrow(`${text} is neither a domain, nor namespace=domain, nor *`);
-});
+test.each(['*.example.org', '.example.org', 'https://example.org', 'a=b=c', '=example.org', 'team='])(
+  'the entry %s is refused',
+  (text) => {
+    expect(() => parseAllowedHosts(text)).toThrow(`${text} is neither a domain, nor namespace=domain, nor *`);
+  },
+);
 
 test('reserved hosts are compared without case, and an invalid host name is refused', () => {
   expect(parseHosts(' LMS.Files.Example, a.example,')).toEqual(['lms.files.example', 'a.example']);

@@ -2,9 +2,12 @@ import { isSlug } from '../names.ts';
 import type { AllowedHosts, OperatorSettings } from '../settings.ts';
 import type { Hosts } from './addresses.ts';
 
-const ENTRY = /^(?:([a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?)=)?(\*|[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?(\.[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?)*)$/;
+const ENTRY =
+  /^(?:([a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?)=)?(\*|[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?(\.[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?)*)$/;
 
-/** `example.org`, `namespace=example.org` or `*`, with commas between. Throws an Error that names the entry that is none of these. */
+/**
+ * `example.org`, `namespace=example.org` or `*`, with commas between. Throws an Error that names the entry that is none of these.
+ */
 export function parseAllowedHosts(text: string): AllowedHosts[] {
   const entries = text.split(',').map((entry) => entry.trim().toLowerCase());
   return entries.flatMap((entry) => {
@@ -38,7 +41,8 @@ export interface HostRefusal {
  * Which hosts a Tenant may have.
  *
  * Invariants:
- * - `<slug>.<base>` and `lti.<slug>.<base>` belong to that slug alone, even if no such tenant exists and whatever else is allowed.
+ * - `<slug>.<base>` and `lti.<slug>.<base>` belong to that slug alone, even if no such tenant exists and whatever else is
+ *   allowed.
  * - A reserved host belongs to no tenant.
  * - Any other host lies in a domain that the operator allows the Tenant's namespace.
  */
@@ -53,10 +57,14 @@ function refusalOfHost(host: string, of: { slug: string; namespace: string }, ru
   if (host === rules.apiHost || (rules.baseDomain !== undefined && host === `api.${rules.baseDomain}`))
     return { reason: 'HostReserved', message: `${host} is the shared API host; ${advice}` };
   if (host === rules.baseDomain) return { reason: 'HostReserved', message: `${host} is the base domain itself; ${advice}` };
-  if (rules.reservedHosts.includes(host)) return { reason: 'HostReserved', message: `this operator reserves the host ${host}; ${advice}` };
+  if (rules.reservedHosts.includes(host))
+    return { reason: 'HostReserved', message: `this operator reserves the host ${host}; ${advice}` };
   if (owner === of.slug) return undefined;
   if (owner !== undefined)
-    return { reason: 'HostNotAllowed', message: `spec.hosts: ${host} belongs to the slug ${owner}, and to no other tenant; take another` };
+    return {
+      reason: 'HostNotAllowed',
+      message: `spec.hosts: ${host} belongs to the slug ${owner}, and to no other tenant; take another`,
+    };
   const domains = rules.allowedHosts.filter(({ namespace }) => namespace === undefined || namespace === of.namespace);
   if (domains.some(({ suffix }) => suffix === '*' || host === suffix || host.endsWith(`.${suffix}`))) return undefined;
   return { reason: 'HostNotAllowed', message: `spec.hosts: ${host} ${notAllowed(of, rules, domains)}` };

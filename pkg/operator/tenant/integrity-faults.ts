@@ -26,10 +26,16 @@ const WHAT: Readonly<Record<string, string>> = {
 };
 
 /**
- * Reports what the integrity check of a tenant found by Warnings at the Tenant: one for each kind of fault and check, and not again within an hour,
- * whatever the tenant's role writes.
+ * Reports what the integrity check of a tenant found by Warnings at the Tenant: one for each kind of fault and check, and not
+ * again within an hour, whatever the tenant's role writes.
  */
-export const reportIntegrityFaults = ({ tenants, events }: { tenants: Store<Tenant>; events: EventRecorder }): ShardChanges<Row> => ({
+export const reportIntegrityFaults = ({
+  tenants,
+  events,
+}: {
+  tenants: Store<Tenant>;
+  events: EventRecorder;
+}): ShardChanges<Row> => ({
   isWanted: () => tenants.size > 0,
   select: `
     SELECT tenant, kind, found, mended FROM carrel.integrity_faults

@@ -5,7 +5,10 @@ import { accessOf, usageStatus, withinLimits } from './limits.ts';
 const GIB = 1024 ** 3;
 type Limited = Pick<ObservedTenant, 'spec' | 'status'>;
 const tenant = (database: string, readOnlyFromBytes?: number): Limited =>
-  ({ spec: { limits: { database } }, status: { usage: readOnlyFromBytes === undefined ? {} : { readOnlyFromBytes } } }) as Limited;
+  ({
+    spec: { limits: { database } },
+    status: { usage: readOnlyFromBytes === undefined ? {} : { readOnlyFromBytes } },
+  }) as Limited;
 
 test.each([
   ['50Gi', undefined, 0, 'write'],
@@ -37,5 +40,8 @@ test('the status keeps the size at which a tenant could first only be read, unti
   const grown = usageStatus(tenant('1Gi', 2 * GIB), { ...counts, databaseBytes: 3 * GIB });
 
   expect([over?.readOnlyFromBytes, grown?.readOnlyFromBytes]).toEqual([2 * GIB, 2 * GIB]);
-  expect(usageStatus(tenant('4Gi', 2 * GIB), { ...counts, databaseBytes: 3 * GIB })).toEqual({ ...counts, databaseBytes: 3 * GIB });
+  expect(usageStatus(tenant('4Gi', 2 * GIB), { ...counts, databaseBytes: 3 * GIB })).toEqual({
+    ...counts,
+    databaseBytes: 3 * GIB,
+  });
 });

@@ -3,7 +3,10 @@ import type { DatabaseAccessLevel, TenantLimits, Usage } from '../../store/postg
 import type { StepCondition } from '../conditions/runner.ts';
 import type { ObservedTenant } from '../kinds.ts';
 
-/** A schema that can only be read grows by this much at most, or by a quarter of its limit where that is more, before its role may not log in any more. */
+/**
+ * A schema that can only be read grows by this much at most, or by a quarter of its limit where that is more, before its role may
+ * not log in any more.
+ */
 const SLACK_BYTES = 1024 ** 3;
 
 /** What `spec.limits` lets all people of a tenant have together. */
@@ -15,8 +18,9 @@ export const limitsOf = ({ spec }: Pick<ObservedTenant, 'spec'>): TenantLimits =
 type Limited = Pick<ObservedTenant, 'spec' | 'status'>;
 
 /**
- * What the tenant's role may do in its database, by the newest size of its tables. Beyond `spec.limits.database` it only reads. That is a setting which
- * whoever has the role's password can change for a session: where the tables go on growing from what they were then, it may not log in.
+ * What the tenant's role may do in its database, by the newest size of its tables. Beyond `spec.limits.database` it only reads.
+ * That is a setting which whoever has the role's password can change for a session: where the tables go on growing from what they
+ * were then, it may not log in.
  */
 export function accessOf({ spec, status }: Limited, usage: Partial<Usage> | undefined): DatabaseAccessLevel {
   const limit = wholeBytes(spec.limits.database);
@@ -27,7 +31,10 @@ export function accessOf({ spec, status }: Limited, usage: Partial<Usage> | unde
 }
 
 /** The newest count for the status. */
-export function usageStatus(tenant: Limited, usage: Usage | undefined): NonNullable<NonNullable<ObservedTenant['status']>['usage']> {
+export function usageStatus(
+  tenant: Limited,
+  usage: Usage | undefined,
+): NonNullable<NonNullable<ObservedTenant['status']>['usage']> {
   const { readOnlyFromBytes, ...known } = tenant.status?.usage ?? {};
   const newest = usage ? { ...usage } : known;
   if (accessOf(tenant, newest) === 'write') return newest;

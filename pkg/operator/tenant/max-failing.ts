@@ -1,2 +1,5 @@
-/** When an upgrade, of schemas or of pods, has failed for so many tenants, the fault is most likely the release's: no further one begins. */
+/**
+ * When an upgrade, of schemas or of pods, has failed for so many tenants, the fault is most likely the release's: no further one
+ * begins.
+ */
 export const MAX_FAILING = 5;

@@ -23,7 +23,8 @@ test('no more run at once than are allowed', async () => {
 
 test('upgrades halt when they failed for several tenants; new tenants and those that failed are still tried', async () => {
   const migrations = new Migrations({ concurrency: 2 });
-  for (const slug of ['a', 'b', 'c', 'd', 'e']) await expect(migrations.run(upgrade(slug), fails)).rejects.toThrow('syntax error');
+  for (const slug of ['a', 'b', 'c', 'd', 'e'])
+    await expect(migrations.run(upgrade(slug), fails)).rejects.toThrow('syntax error');
 
   await expect(migrations.run(upgrade('f'), async () => 'done')).rejects.toThrow(
     'Waiting for the upgrades of schemas to go on: they are halted',
@@ -46,7 +47,8 @@ test.each([
 
 test('upgrades go on when those that failed are deleted', async () => {
   const migrations = new Migrations({ concurrency: 2 });
-  for (const slug of ['a', 'b', 'c', 'd', 'e']) await expect(migrations.run(upgrade(slug), fails)).rejects.toThrow('syntax error');
+  for (const slug of ['a', 'b', 'c', 'd', 'e'])
+    await expect(migrations.run(upgrade(slug), fails)).rejects.toThrow('syntax error');
 
   migrations.remove('c');
 

@@ -12,8 +12,8 @@ const OF_ONE_TENANT = [ConditionError, StoreUnavailableError, LockTimeout, State
 /**
  * Runs the migrations of many tenants, a bounded number at a time.
  *
- * When an upgrade has failed for MAX_FAILING tenants, the others stay on their version (old and new servers run side by side) until one
- * of those that failed succeeds; they are retried with back-off. New tenants are not affected.
+ * When an upgrade has failed for MAX_FAILING tenants, the others stay on their version (old and new servers run side by side)
+ * until one of those that failed succeeds; they are retried with back-off. New tenants are not affected.
  */
 export class Migrations {
   readonly #running: Semaphore;

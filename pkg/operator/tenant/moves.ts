@@ -22,8 +22,8 @@ interface ReadOnlyRole {
 }
 
 /**
- * Tenants that can only be read, or have left a shard without being removed there: they are looked at, so that nothing stays so when a mover has died.
- * Their move may be alive: then nothing changes.
+ * Tenants that can only be read, or have left a shard without being removed there: they are looked at, so that nothing stays so
+ * when a mover has died. Their move may be alive: then nothing changes.
  */
 export const movingTenants = ({
   tenants,
@@ -46,8 +46,8 @@ export const movingTenants = ({
 export const MOVE_RETRY_MS = 5_000;
 
 /**
- * The operator's part of a move to another shard: it keeps its hands off while the mover is alive, and puts right what one has left that died.
- * No statement for a tenant that is not being moved.
+ * The operator's part of a move to another shard: it keeps its hands off while the mover is alive, and puts right what one has
+ * left that died. No statement for a tenant that is not being moved.
  */
 export class Moves {
   readonly #shards: Shards;
@@ -58,7 +58,10 @@ export class Moves {
     this.#access = deps.access;
   }
 
-  /** What is left on another shard, in words, where it could not be removed yet. Before the tenant's role is mended, which lets its jobs run. */
+  /**
+   * What is left on another shard, in words, where it could not be removed yet. Before the tenant's role is mended, which lets
+   * its jobs run.
+   */
   async settle(
     tenant: ObservedTenant,
     registered: Pick<RegisteredTenant, 'tenantId' | 'slug' | 'shard' | 'move' | 'formerShard' | 'credentials'>,

@@ -10,12 +10,14 @@ export const allows = (list: readonly string[], key: string): boolean =>
   list.some((entry) => (entry.endsWith('*') ? key.startsWith(entry.slice(0, -1)) : key === entry));
 
 /**
- * Why a Tenant may not have the pods that `spec.pod` describes; undefined: it may. What could take rights or room from others must be on a list of the
- * operator's: labels open NetworkPolicies, annotations are read by a cluster's other controllers, tolerations and priority classes take nodes.
+ * Why a Tenant may not have the pods that `spec.pod` describes; undefined: it may. What could take rights or room from others
+ * must be on a list of the operator's: labels open NetworkPolicies, annotations are read by a cluster's other controllers,
+ * tolerations and priority classes take nodes.
  */
 export function podRefusal({ spec }: Tenant, settings: OperatorSettings): { reason: string; message: string } | undefined {
   const { labels, annotations, tolerations = [], priorityClassName } = spec.pod ?? {};
-  const mayHave = (list: readonly string[]) => (key: string) => allows(list, key) && !OWN_PREFIXES.some((prefix) => key.startsWith(prefix));
+  const mayHave = (list: readonly string[]) => (key: string) =>
+    allows(list, key) && !OWN_PREFIXES.some((prefix) => key.startsWith(prefix));
   const foreign = (
     [
       ['spec.pod.labels', Object.keys(labels ?? {}).filter((key) => !mayHave(settings.podLabels)(key))],
@@ -25,5 +27,7 @@ export function podRefusal({ spec }: Tenant, settings: OperatorSettings): { reas
       ['spec.pod.priorityClassName', [priorityClassName ?? []].flat().filter((name) => !settings.priorityClasses.includes(name))],
     ] as const
   ).find(([, keys]) => keys.length > 0);
-  return foreign && { reason: 'PodFieldNotAllowed', message: `${foreign[0]}: this operator does not take ${foreign[1].join(', ')}` };
+  return (
+    foreign && { reason: 'PodFieldNotAllowed', message: `${foreign[0]}: this operator does not take ${foreign[1].join(', ')}` }
+  );
 }

@@ -14,13 +14,16 @@ interface Deps {
   readonly markingMs?: number;
 }
 
-/** However many endpoints do not answer, the first change of a storage location after a change of leader waits no longer for their markers. */
+/**
+ * However many endpoints do not answer, the first change of a storage location after a change of leader waits no longer for their
+ * markers.
+ */
 const MARKING_MS = 10_000;
 
 /**
- * Records the locations of all tenants that have one, also of those that are refused or retained and whose own reconcile records nothing,
- * and marks those that several tenants share. A marker that cannot be written in time is logged only: the registry knows the location as shared, so no
- * tenant writes its own marker there.
+ * Records the locations of all tenants that have one, also of those that are refused or retained and whose own reconcile records
+ * nothing, and marks those that several tenants share. A marker that cannot be written in time is logged only: the registry knows
+ * the location as shared, so no tenant writes its own marker there.
  */
 export async function recordStorage({ registry, options, log, markingMs = MARKING_MS }: Deps): Promise<void> {
   const { shared, unreadable } = await registry.recordStorage((sealed, slug) => {

@@ -6,8 +6,8 @@ import { RedisUsers } from '../../store/redis/acl.ts';
 const CONNECTIONS_EVERY_MS = 2_000;
 
 /**
- * The tenants' Redis users. Each is asserted once, again after each lost connection, since a restarted server may have lost its users, and
- * whenever this process acquires leadership; no call in between.
+ * The tenants' Redis users. Each is asserted once, again after each lost connection, since a restarted server may have lost its
+ * users, and whenever this process acquires leadership; no call in between.
  */
 export class TenantRedis {
   readonly #users: RedisUsers;

@@ -11,7 +11,9 @@ export type ReleaseSettings = PodSettings & Pick<OperatorSettings, 'image'>;
 /** What this operator gives to the pods of all tenants, hashed. A Tenant that names its own image gets the settings alone. */
 export const releaseOf = ({ spec }: { readonly spec: { readonly image?: string } }, settings: ReleaseSettings): string =>
   createHash('sha256')
-    .update(JSON.stringify([spec.image === undefined ? settings.image : null, ...POD_SETTINGS.map((name) => settings[name] ?? null)]))
+    .update(
+      JSON.stringify([spec.image === undefined ? settings.image : null, ...POD_SETTINGS.map((name) => settings[name] ?? null)]),
+    )
     .digest('hex')
     .slice(0, 16);
 

@@ -10,8 +10,8 @@ const leastReplicasOf = ({ spec }: Tenant): number => spec.replicas ?? spec.auto
 export const mostReplicasOf = ({ spec }: Tenant): number => (spec.suspended ? 0 : (spec.replicas ?? spec.autoscaling?.max ?? 1));
 
 /**
- * The `replicas` that the operator applies to a Deployment that has `live`. None while the tenant is suspended. Undefined: the HorizontalPodAutoscaler
- * decides. It does nothing at 0 pods, so the operator starts the fewest, and then leaves the field to it.
+ * The `replicas` that the operator applies to a Deployment that has `live`. None while the tenant is suspended. Undefined: the
+ * HorizontalPodAutoscaler decides. It does nothing at 0 pods, so the operator starts the fewest, and then leaves the field to it.
  */
 export function appliedReplicas(tenant: Tenant, live: number | undefined): number | undefined {
   if (tenant.spec.suspended) return 0;

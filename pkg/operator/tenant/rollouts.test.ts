@@ -55,7 +55,10 @@ function deployment(
     spec: {
       replicas,
       selector: {},
-      template: { metadata: { annotations: { [RELEASE_ANNOTATION]: release } }, spec: { containers: [{ name: 'server', image }] } },
+      template: {
+        metadata: { annotations: { [RELEASE_ANNOTATION]: release } },
+        spec: { containers: [{ name: 'server', image }] },
+      },
     },
     status: {
       observedGeneration: 2,

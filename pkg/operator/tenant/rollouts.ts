@@ -45,9 +45,12 @@ type Waiting = Pick<StepResult<unknown>, 'reason' | 'message' | 'retryAfterMs'>;
  * Brings a new release, that is image and settings of the operator's, to the pods of many tenants, a bounded number at a time.
  *
  * Invariants:
- * - No more tenants than `concurrency`, beside those that a person changed, have pods of two releases, also after a change of leader.
- * - When MAX_FAILING rollouts of tenants that served before have failed, no further one begins until one of these succeeds or its tenant is deleted; nor while rollouts are paused.
- * - What a person changes in a Tenant takes effect at once, and brings the new release with it. New and suspended tenants wait for nothing.
+ * - No more tenants than `concurrency`, beside those that a person changed, have pods of two releases, also after a change of
+ *   leader.
+ * - When MAX_FAILING rollouts of tenants that served before have failed, no further one begins until one of these succeeds or its
+ *   tenant is deleted; nor while rollouts are paused.
+ * - What a person changes in a Tenant takes effect at once, and brings the new release with it. New and suspended tenants wait
+ *   for nothing.
  */
 export class Rollouts {
   readonly #deps: Deps;
@@ -75,10 +78,13 @@ export class Rollouts {
     for (const set of [this.#rolling, this.#failing, this.#waiting]) set.clear();
     this.#enqueue = enqueue;
     for (const deployment of deployments.list())
-      if (this.#isOurs(deployment) && !isRolledOut(deployment)) this.#rolling.set(keyText(keyOf(deployment)), slotOf(deployment, clock));
+      if (this.#isOurs(deployment) && !isRolledOut(deployment))
+        this.#rolling.set(keyText(keyOf(deployment)), slotOf(deployment, clock));
   }
 
-  /** Why the Deployment must stay as it is for now; undefined: it may be changed, and if its release changes, its place is taken. */
+  /**
+   * Why the Deployment must stay as it is for now; undefined: it may be changed, and if its release changes, its place is taken.
+   */
   waitsFor(tenant: ObservedTenant, live: Deployment | undefined, isPaused: boolean): Waiting | undefined {
     const key = keyText(keyOf(tenant));
     if (!live || !isUpgrade(tenant, live, releaseOf(tenant, this.#deps.settings))) {
@@ -100,7 +106,10 @@ export class Rollouts {
     };
   }
 
-  /** Looks at what became of those that have a place, and passes on the places that are free. Called after each look at a Deployment. */
+  /**
+   * Looks at what became of those that have a place, and passes on the places that are free. Called after each look at a
+   * Deployment.
+   */
   settle(): void {
     const { deployments, clock } = this.#deps;
     for (const [key, { since, didServe }] of this.#rolling) {

@@ -20,7 +20,10 @@ interface Written {
   readonly until: number;
 }
 
-/** The rows of `spec.schedules`, and of all schedules of a tenant what a run needs of its settings. No statement where the same was written lately. */
+/**
+ * The rows of `spec.schedules`, and of all schedules of a tenant what a run needs of its settings. No statement where the same
+ * was written lately.
+ */
 export class SpecifiedSchedules {
   readonly #clock: Clock;
   /** By the uid of the Tenant. */
@@ -44,7 +47,8 @@ export class SpecifiedSchedules {
     const wanted = { schedules: schedules as SpecifiedSchedule[], administrator, settings };
     const { schemaVersion } = database;
     const last = this.#written.get(uid);
-    const isSame = last?.schemaVersion === schemaVersion && last.shard === accepted.shard && isDeepStrictEqual(last.wanted, wanted);
+    const isSame =
+      last?.schemaVersion === schemaVersion && last.shard === accepted.shard && isDeepStrictEqual(last.wanted, wanted);
     if (isSame && last.until > this.#clock.monotonic()) return;
     this.#written.delete(uid);
     await syncManagedSchedules(database.shard, accepted.slug, wanted);

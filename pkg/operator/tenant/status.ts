@@ -24,10 +24,15 @@ export interface StatusSteps {
 }
 
 /**
- * The whole status after a pass of the reconcile: one condition per step, `Ready` and `Stalled` drawn from them, `FieldsIgnored` from the spec.
- * What the pass did not find out stays as it was.
+ * The whole status after a pass of the reconcile: one condition per step, `Ready` and `Stalled` drawn from them, `FieldsIgnored`
+ * from the spec. What the pass did not find out stays as it was.
  */
-export function tenantStatus(tenant: ObservedTenant, steps: ConditionRunner, found: StatusSteps, now: Date): NonNullable<Tenant['status']> {
+export function tenantStatus(
+  tenant: ObservedTenant,
+  steps: ConditionRunner,
+  found: StatusSteps,
+  now: Date,
+): NonNullable<Tenant['status']> {
   const facts = factsOf(tenant, found);
   const limits = withinLimits(tenant, facts.usage ?? tenant.status?.usage);
   const ignored = fieldsIgnoredOfTenant(tenant.spec as TenantSpec);
@@ -60,7 +65,12 @@ const credentialStates = (tenant: ObservedTenant, accepted: AcceptedTenant): Non
 function readyOf({ spec }: ObservedTenant, steps: ConditionRunner, facts: Partial<TenantStatus>): StepCondition {
   const accepted = steps.conditions.find(({ type }) => type === 'Accepted');
   if (accepted?.status === 'True' && spec.suspended) {
-    return { type: 'Ready', status: 'False', reason: 'Suspended', message: 'spec.suspended is set: no pods run, the data are kept' };
+    return {
+      type: 'Ready',
+      status: 'False',
+      reason: 'Suspended',
+      message: 'spec.suspended is set: no pods run, the data are kept',
+    };
   }
   return readyFrom(steps, `answers at ${facts.appUrl ?? ''}`);
 }

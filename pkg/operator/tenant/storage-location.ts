@@ -71,8 +71,8 @@ interface Taking {
 }
 
 /**
- * Takes a storage location for a tenant: in the registry together with the sealed access, and by a marker object, which also another
- * installation at the same store reads. Throws ConditionError StorageTaken, which never names the other tenant.
+ * Takes a storage location for a tenant: in the registry together with the sealed access, and by a marker object, which also
+ * another installation at the same store reads. Throws ConditionError StorageTaken, which never names the other tenant.
  */
 export async function takeStorage({ registry, tenantId, isOwn, before, store, marker, sealed }: Taking): Promise<void> {
   const wanted = store.location;

@@ -23,10 +23,16 @@ interface WantedStore {
 }
 
 /**
- * Requires the tenant's objects at a new location before it is used: else all of its files would be unavailable at once. `before` is undefined where
- * another owner adopted the data. Reads nothing unless the location changes. Throws ConditionError FilesElsewhere.
+ * Requires the tenant's objects at a new location before it is used: else all of its files would be unavailable at once. `before`
+ * is undefined where another owner adopted the data. Reads nothing unless the location changes. Throws ConditionError
+ * FilesElsewhere.
  */
-export async function requireFiles(sql: Sql, slug: string, before: StorageLocation | undefined, store: WantedStore): Promise<void> {
+export async function requireFiles(
+  sql: Sql,
+  slug: string,
+  before: StorageLocation | undefined,
+  store: WantedStore,
+): Promise<void> {
   const wanted = store.location;
   if (before && isSameLocation(before, wanted)) return;
   const keys = await someKeys(sql, slug);
@@ -40,11 +46,16 @@ export async function requireFiles(sql: Sql, slug: string, before: StorageLocati
   );
 }
 
-/** Whether bucket or prefix changes. Where only the endpoint changes the store is the same, and pods may be replaced one by one. */
+/**
+ * Whether bucket or prefix changes. Where only the endpoint changes the store is the same, and pods may be replaced one by one.
+ */
 export const isMove = (before: StorageLocation | undefined, wanted: StorageLocation): before is StorageLocation =>
   before !== undefined && !isSameLocation({ ...before, endpoint: wanted.endpoint }, wanted);
 
-/** A pod writes to its own location until it ends, so the last one must end before the location changes. Throws ConditionError PodsRunning. */
+/**
+ * A pod writes to its own location until it ends, so the last one must end before the location changes. Throws ConditionError
+ * PodsRunning.
+ */
 export function requireNoPods(pods: number, before: StorageLocation, wanted: StorageLocation): void {
   if (pods === 0) return;
   throw new ConditionError(

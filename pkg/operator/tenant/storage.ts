@@ -54,7 +54,10 @@ export const newStorageKey = (accessKeyId: string, random: Random): BucketKeys =
   secretAccessKey: random.base64url(SECRET_KEY_BYTES),
 });
 
-/** The step `StorageReady`: a bucket and a key of the tenant's own, or those that it named, and their Secret. No call when nothing changed. */
+/**
+ * The step `StorageReady`: a bucket and a key of the tenant's own, or those that it named, and their Secret. No call when nothing
+ * changed.
+ */
 export class Storages {
   readonly #settings: OperatorSettings;
   readonly #shards: Shards;
@@ -96,7 +99,9 @@ export class Storages {
     const registry = await this.#shards.registry();
     const marker = markerText(accepted.tenantId, await registry.installation());
     const named = tenant.spec.storage.credentialsSecretRef;
-    const wanted = named ? await this.#namedStorage(tenant, named.name, marker) : await this.#ownStorage(accepted, present, marker);
+    const wanted = named
+      ? await this.#namedStorage(tenant, named.name, marker)
+      : await this.#ownStorage(accepted, present, marker);
     // The Secret is written last: where it exists, everything before it was done.
     if (!same(present, wanted)) await this.#take(tenant, accepted, wanted, { isOwn: !named, signal });
     const checksum = await this.#secrets.write(secretOwner(tenant), name, wanted);
@@ -149,7 +154,12 @@ export class Storages {
     const bucket = bucketName(slug);
     const location = { endpoint: s3Endpoint, region: s3Region, bucket, prefix: '', guarded: 'false', marker };
     const { accessKeyId, secretAccessKey } = present ?? {};
-    if (!credentials.storage?.step && accessKeyId && secretAccessKey && same(present, { ...location, accessKeyId, secretAccessKey }))
+    if (
+      !credentials.storage?.step &&
+      accessKeyId &&
+      secretAccessKey &&
+      same(present, { ...location, accessKeyId, secretAccessKey })
+    )
       return { ...location, accessKeyId, secretAccessKey };
     const keys = await this.#bucketKeys(tenantId, bucket);
     return { ...location, accessKeyId: keys.accessKeyId, secretAccessKey: keys.secretAccessKey };
@@ -250,9 +260,13 @@ function requireSendable(named: SecretData, secret: string): void {
   for (const [key, pattern, what] of SENDABLE) {
     const value = named[key];
     if (value !== undefined && !pattern.test(value))
-      throw new ConditionError('SecretInvalid', `spec.storage: ${key} in Secret ${secret} may hold ${what}`, { isTerminal: true });
+      throw new ConditionError('SecretInvalid', `spec.storage: ${key} in Secret ${secret} may hold ${what}`, {
+        isTerminal: true,
+      });
   }
 }
 
 const same = (a: SecretData | undefined, b: SecretData): boolean =>
-  a !== undefined && Object.keys(a).length === Object.keys(b).length && Object.entries(b).every(([key, value]) => a[key] === value);
+  a !== undefined &&
+  Object.keys(a).length === Object.keys(b).length &&
+  Object.entries(b).every(([key, value]) => a[key] === value);

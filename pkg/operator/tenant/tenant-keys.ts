@@ -16,7 +16,10 @@ export interface KeysAccess {
   readonly checksum: string;
 }
 
-/** The step `KeysReady`: the keys that sign and seal for the tenant, its first administrator, and the schedules that act as them. No statement when nothing changed. */
+/**
+ * The step `KeysReady`: the keys that sign and seal for the tenant, its first administrator, and the schedules that act as them.
+ * No statement when nothing changed.
+ */
 export class Keys {
   readonly #shards: Shards;
   readonly #secrets: Secrets;

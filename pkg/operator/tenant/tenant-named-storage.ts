@@ -9,9 +9,9 @@ const KEYS_AT_ONCE = 1_000;
 export type Removal = 'gone' | 'more' | 'left';
 
 /**
- * Deletes a tenant's contents and unfinished uploads in storage that it named, its marker last. The bucket and objects whose key Carrel did not
- * create stay. Call again while it returns `more`.
- * Every page and every request counts against the time of a call. Throws StoreUnavailableError, what the store refuses with, and the signal's reason.
+ * Deletes a tenant's contents and unfinished uploads in storage that it named, its marker last. The bucket and objects whose key
+ * Carrel did not create stay. Call again while it returns `more`. Every page and every request counts against the time of a call.
+ * Throws StoreUnavailableError, what the store refuses with, and the signal's reason.
  */
 export async function removeNamedObjects(
   options: ObjectsOptions & { readonly marker: string },

@@ -10,7 +10,9 @@ test('a Tenant in a terminating namespace is not touched, and reconciled again: 
   tenants.upsert(tenantWith());
   const namespaces = new Store({ kind: NAMESPACE });
   const { metadata } = tenantWith();
-  namespaces.upsert({ metadata: { ...metadata, name: metadata.namespace, namespace: '', deletionTimestamp: '2026-01-01T00:00:00Z' } });
+  namespaces.upsert({
+    metadata: { ...metadata, name: metadata.namespace, namespace: '', deletionTimestamp: '2026-01-01T00:00:00Z' },
+  });
   // Whatever else the reconciler asks for fails the test.
   const untouchable = new Proxy({}, { get: (_, name) => expect(name).toBe('untouched') });
   const others = ['conditions', 'finalizer', 'acceptance', 'databases', 'storages', 'redis', 'keys', 'workloads', 'clock'];

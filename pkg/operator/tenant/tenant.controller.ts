@@ -67,7 +67,8 @@ interface WorkloadNeeds {
  * Invariants:
  * - Nothing outside the cluster is created before the finalizer is set, so nothing is left behind.
  * - A Tenant that is not accepted keeps what it has, other slugs' hosts excepted: no other step runs.
- * - A pass that finds nothing to do is two SQL statements, one more of a tenant that has helper services, no call of another store, and no write.
+ * - A pass that finds nothing to do is two SQL statements, one more of a tenant that has helper services, no call of another
+ *   store, and no write.
  */
 export class TenantReconciler {
   readonly #deps: Deps;
@@ -112,7 +113,9 @@ export class TenantReconciler {
     const secrets = await steps.run('KeysReady', { accepted, database }, ({ accepted, database }) =>
       keys.ensure(tenant, accepted, database),
     );
-    await steps.run('HelpersReady', { accepted, database }, ({ accepted, database }) => helpers.ensure(tenant, accepted, database));
+    await steps.run('HelpersReady', { accepted, database }, ({ accepted, database }) =>
+      helpers.ensure(tenant, accepted, database),
+    );
     const workload = await this.#workload(tenant, steps, { accepted, database, storage, cache, secrets });
     const rotation = await steps.run('CredentialsReady', { accepted, workload }, ({ accepted, workload }) =>
       rotations.advance(tenant, accepted, workload),

@@ -44,8 +44,10 @@ interface Counted {
  * What each tenant uses, for `status.usage` and the metrics.
  *
  * Invariants:
- * - A tenant is counted by its first reconcile that ends with a schema, and then once an hour, spread over the hour; a reconcile writes what changed.
- * - With `spec.limits` of bytes or files it is counted with each change of its spec and every 5 minutes too, so that its condition is not an hour late.
+ * - A tenant is counted by its first reconcile that ends with a schema, and then once an hour, spread over the hour; a reconcile
+ *   writes what changed.
+ * - With `spec.limits` of bytes or files it is counted with each change of its spec and every 5 minutes too, so that its
+ *   condition is not an hour late.
  * - Its tables are measured every 5 minutes too, and a reconcile is due where that changes what its role may do.
  * - Where nothing changed, nothing is written.
  */
@@ -72,7 +74,10 @@ export class Usages {
     );
   }
 
-  /** The newest count; of a tenant that has none in its status, or whose limits may be others now, it is made now. Undefined: the status keeps what it has. */
+  /**
+   * The newest count; of a tenant that has none in its status, or whose limits may be others now, it is made now. Undefined: the
+   * status keeps what it has.
+   */
   async of(tenant: ObservedTenant): Promise<Usage | undefined> {
     const { metadata, status } = tenant;
     const isChanged = metadata.generation !== status?.observedGeneration;
@@ -166,5 +171,8 @@ const METRICS: Readonly<Record<keyof Usage, { readonly name: string; readonly he
     name: 'carrel_tenant_entries',
     help: 'Files and folders of a tenant with their versions after the first, share links and tags, counted once an hour.',
   },
-  databaseBytes: { name: 'carrel_tenant_database_bytes', help: "Bytes of a tenant's tables and indexes, measured every 5 minutes." },
+  databaseBytes: {
+    name: 'carrel_tenant_database_bytes',
+    help: "Bytes of a tenant's tables and indexes, measured every 5 minutes.",
+  },
 };

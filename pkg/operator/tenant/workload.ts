@@ -1,7 +1,15 @@
 import type { Applier } from '../../kube/apply.ts';
 import { isInvalid, isKindMissing } from '../../kube/errors.ts';
 import { HTTP_ROUTE, type Gateway, type HttpRoute } from '../../kube/gateway-api.ts';
-import { CONFIG_MAP, DEPLOYMENT, HORIZONTAL_POD_AUTOSCALER, INGRESS, SECRET, type Deployment, type Secret } from '../../kube/kinds.ts';
+import {
+  CONFIG_MAP,
+  DEPLOYMENT,
+  HORIZONTAL_POD_AUTOSCALER,
+  INGRESS,
+  SECRET,
+  type Deployment,
+  type Secret,
+} from '../../kube/kinds.ts';
 import { apiVersionOf, keyOf, type Kind, type KubeObject, type Observed, type OwnerReference } from '../../kube/object.ts';
 import { isControlledBy, ownerReference } from '../../kube/owner.ts';
 import type { Store } from '../../kube/store.ts';
@@ -90,7 +98,8 @@ export class Workloads {
   /** The step `WorkloadAvailable` of a suspended tenant whose other steps failed: it has no pods all the same. */
   async stop(tenant: ObservedTenant): Promise<StepResult<Workload>> {
     const live = this.#owned.of(DEPLOYMENT).store.get(keyOf(tenant));
-    if (!live || !isControlledBy(live, ownerReference(tenant, TENANT))) throw new ConditionError(SUSPENDED.reason, SUSPENDED.message);
+    if (!live || !isControlledBy(live, ownerReference(tenant, TENANT)))
+      throw new ConditionError(SUSPENDED.reason, SUSPENDED.message);
     return { value: { deployment: await this.#scaled(live, 0), image: imageIn(live), isHeld: true }, ...SUSPENDED };
   }
 
@@ -106,8 +115,10 @@ export class Workloads {
   async expose(tenant: ObservedTenant, accepted: AcceptedTenant): Promise<StepResult<object>> {
     const applied = await this.#apply(CHILDREN.Exposed, tenant, { accepted, settings: this.#settings });
     const route = applied.of(HTTP_ROUTE);
-    if (route) return { value: {}, ...this.#exposureByGateway(tenant, route, applied.of(HTTP_ROUTE, sharedApiRouteName(tenant))) };
-    if (!applied.of(INGRESS)) return { value: {}, reason: 'NotExposed', message: 'reached by its Service only, as spec.exposure says' };
+    if (route)
+      return { value: {}, ...this.#exposureByGateway(tenant, route, applied.of(HTTP_ROUTE, sharedApiRouteName(tenant))) };
+    if (!applied.of(INGRESS))
+      return { value: {}, reason: 'NotExposed', message: 'reached by its Service only, as spec.exposure says' };
     const { app, lti } = accepted.hosts;
     return { value: {}, reason: 'Exposed', message: `Ingress for ${[...new Set([app, lti])].join(', ')}` };
   }
@@ -130,7 +141,8 @@ export class Workloads {
 
   /** Removes hosts of other slugs from the Ingress and the HTTPRoute, accepted or not. Nothing else of them changes. */
   async withdrawForeignHosts(tenant: ObservedTenant): Promise<void> {
-    const isForeign = (host = ''): boolean => ![undefined, slugOf(tenant)].includes(slugOfDefaultHost(host, this.#settings.baseDomain));
+    const isForeign = (host = ''): boolean =>
+      ![undefined, slugOf(tenant)].includes(slugOfDefaultHost(host, this.#settings.baseDomain));
     await this.#withdraw(INGRESS, tenant, ({ spec }) => {
       const all = spec?.rules ?? [];
       const rules = all.filter(({ host }) => !isForeign(host));
@@ -143,7 +155,10 @@ export class Workloads {
     });
   }
 
-  /** `rest`: what stays of the Tenant's object; undefined: all of it. One that stays without hosts would be for every host: it is deleted. */
+  /**
+   * `rest`: what stays of the Tenant's object; undefined: all of it. One that stays without hosts would be for every host: it is
+   * deleted.
+   */
   async #withdraw<T extends KubeObject>(
     kind: Kind<T>,
     tenant: ObservedTenant,
@@ -178,7 +193,10 @@ export class Workloads {
     };
   }
 
-  /** A renamed or renumbered list entry may conflict with the applied one, and apply can only add to the list: then the list is replaced. */
+  /**
+   * A renamed or renumbered list entry may conflict with the applied one, and apply can only add to the list: then the list is
+   * replaced.
+   */
   async #applyOne<Input>(child: Child<Input>, desired: KubeObject, owner: OwnerReference): Promise<Observed> {
     const { api, store } = this.#owned.of(child.kind);
     try {
@@ -191,7 +209,11 @@ export class Workloads {
     }
   }
 
-  #availability(tenant: ObservedTenant, object: Observed<Deployment>, fault: string | undefined): Omit<StepResult<unknown>, 'value'> {
+  #availability(
+    tenant: ObservedTenant,
+    object: Observed<Deployment>,
+    fault: string | undefined,
+  ): Omit<StepResult<unknown>, 'value'> {
     if (tenant.spec.suspended) return SUSPENDED;
     const found = availabilityOf(object, isConditionTrue(tenant as Parameters<typeof isConditionTrue>[0], 'WorkloadAvailable'));
     return fault === undefined

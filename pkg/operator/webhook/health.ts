@@ -12,8 +12,8 @@ interface Deps {
 const NOBODYS_AFTER = '1 hour';
 
 /**
- * Enqueues the Webhooks whose receivers' health changed; their reconcile reads the row. Changes are deleted when they are read: one that is lost
- * with a leader is not missed, since the next leader begins with a reconcile of every Webhook.
+ * Enqueues the Webhooks whose receivers' health changed; their reconcile reads the row. Changes are deleted when they are read:
+ * one that is lost with a leader is not missed, since the next leader begins with a reconcile of every Webhook.
  */
 export const webhookHealth = ({ webhooks, enqueue }: Deps): ShardChanges<{ endpoint: string; reference: string }> => ({
   isWanted: () => webhooks.size > 0,
@@ -26,9 +26,10 @@ export const webhookHealth = ({ webhooks, enqueue }: Deps): ShardChanges<{ endpo
       if (webhook?.status?.endpointId === endpoint) known.set(endpoint, keyOf(webhook));
     }
     // Deleted first: a change during the reconcile is written again.
-    await pool.query(`DELETE FROM carrel.webhook_health WHERE endpoint = ANY ($1) OR noted_at < now() - interval '${NOBODYS_AFTER}'`, [
-      [...known.keys()],
-    ]);
+    await pool.query(
+      `DELETE FROM carrel.webhook_health WHERE endpoint = ANY ($1) OR noted_at < now() - interval '${NOBODYS_AFTER}'`,
+      [[...known.keys()]],
+    );
     for (const key of known.values()) enqueue(key);
   },
 });

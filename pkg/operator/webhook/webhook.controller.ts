@@ -25,7 +25,8 @@ interface Deps extends TenantScopedDeps<Webhook> {
   readonly random: Random;
 }
 
-export const webhookReconciler = (deps: Deps): TenantScopedReconciler<Webhook> => new TenantScopedReconciler(deps, new Webhooks(deps));
+export const webhookReconciler = (deps: Deps): TenantScopedReconciler<Webhook> =>
+  new TenantScopedReconciler(deps, new Webhooks(deps));
 
 const SECRET_KEY = 'secret';
 const MAX_SECRET_LENGTH = 1_024;

@@ -35,8 +35,9 @@ export class AdoptionRefused extends Error {
 }
 
 /**
- * A token that lets another resource adopt the retained data of this slug: 32 random bytes in base64url, valid for 24 hours and once.
- * It replaces a former one. Only its hash is stored. FOR UPDATE: the state may not change before the token is there. Throws NotRetained.
+ * A token that lets another resource adopt the retained data of this slug: 32 random bytes in base64url, valid for 24 hours and
+ * once. It replaces a former one. Only its hash is stored. FOR UPDATE: the state may not change before the token is there. Throws
+ * NotRetained.
  */
 export async function newAdoptionToken(sql: Sql, slug: string, random: Random): Promise<{ token: string; expiresAt: Date }> {
   const token = random.base64url(TOKEN_BYTES);
@@ -59,7 +60,10 @@ interface Failure {
   readonly isWaiting: boolean;
 }
 
-/** Why the token is refused without being compared: it was wrong before, or the resource has to wait. Undefined: it is to be compared. Takes no lock. */
+/**
+ * Why the token is refused without being compared: it was wrong before, or the resource has to wait. Undefined: it is to be
+ * compared. Takes no lock.
+ */
 export async function refusedBefore(
   sql: Sql,
   { tenantId, slug }: { readonly tenantId: string; readonly slug: string },

@@ -87,8 +87,8 @@ export function checkShard(tenant: RegisteredTenant, request: ClaimRequest): voi
 }
 
 /**
- * The claim itself, in one transaction; `isNew`: nobody had the slug a moment ago. `budgets` by shard, as far as they are known. Throws BudgetUnknown.
- * A wrong adoption token is returned, not thrown, so that the attempt is committed.
+ * The claim itself, in one transaction; `isNew`: nobody had the slug a moment ago. `budgets` by shard, as far as they are known.
+ * Throws BudgetUnknown. A wrong adoption token is returned, not thrown, so that the attempt is committed.
  */
 export async function claimIn(
   tx: Sql,
@@ -122,8 +122,18 @@ export async function claimIn(
   checkShard(tenant, request);
   await claimHosts(tx, tenant.tenantId, request.hosts, request.own);
   const isAdopting = tenant.isAdopting || outcome === 'adopted';
-  const connections = request.connections ? await claimConnections(tx, tenant, request.connections.wanted, budgets) : tenant.connections;
-  return { ...tenant, state: 'active', isAdopting, connections, owner: request.owner, hosts: [...new Set(request.hosts)].sort(), outcome };
+  const connections = request.connections
+    ? await claimConnections(tx, tenant, request.connections.wanted, budgets)
+    : tenant.connections;
+  return {
+    ...tenant,
+    state: 'active',
+    isAdopting,
+    connections,
+    owner: request.owner,
+    hosts: [...new Set(request.hosts)].sort(),
+    outcome,
+  };
 }
 
 async function lockTenant(tx: Sql, slug: string): Promise<RegisteredTenant | undefined> {
@@ -131,7 +141,10 @@ async function lockTenant(tx: Sql, slug: string): Promise<RegisteredTenant | und
   return tenant;
 }
 
-/** Another owner gets new passwords and signing keys: the former one may have kept copies of the old. The data key stays, since it opens what is there. */
+/**
+ * Another owner gets new passwords and signing keys: the former one may have kept copies of the old. The data key stays, since it
+ * opens what is there.
+ */
 async function adopt(tx: Sql, tenant: RegisteredTenant, owner: Owner): Promise<void> {
   await tx.query(
     `UPDATE registry.tenants SET state = 'active', state_changed_at = now(), adopting = true, namespace = $2, namespace_uid = $3, name = $4 WHERE id = $1`,
@@ -156,6 +169,8 @@ async function pickShard(tx: Sql, request: ClaimRequest): Promise<string> {
     [wanted === undefined ? [...shards] : [wanted], most],
   );
   if (!least)
-    throw new NoShard(wanted === undefined ? `every shard holds ${most} tenants; add one` : `shard ${wanted} holds ${most} tenants`);
+    throw new NoShard(
+      wanted === undefined ? `every shard holds ${most} tenants; add one` : `shard ${wanted} holds ${most} tenants`,
+    );
   return least.name;
 }

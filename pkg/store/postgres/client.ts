@@ -5,7 +5,10 @@ import { endSpan, isTracing } from '../../runtime/traces.ts';
 import { translateError } from './errors.ts';
 import { startStatement } from './statement-span.ts';
 
-/** A statement that went to Postgres; BEGIN, COMMIT, ROLLBACK and SET are round trips, not statements (docs/design/testing.md, Speed and size). */
+/**
+ * A statement that went to Postgres; BEGIN, COMMIT, ROLLBACK and SET are round trips, not statements (docs/design/testing.md,
+ * Speed and size).
+ */
 export interface ObservedStatement {
   readonly sql: string;
   readonly ms: number;
@@ -58,8 +61,8 @@ export const types: pg.CustomTypesConfig = {
 };
 
 /**
- * A node-postgres client that reports each statement, and that leaves its connection at once when it failed or an answer did not come
- * in time (`query_timeout`): the late answer would otherwise reach whoever uses the connection next.
+ * A node-postgres client that reports each statement, and that leaves its connection at once when it failed or an answer did not
+ * come in time (`query_timeout`): the late answer would otherwise reach whoever uses the connection next.
  */
 export function observedClient(observe: ObserveStatement | undefined): typeof pg.Client {
   return class ObservedClient extends pg.Client {
@@ -92,7 +95,8 @@ export function observedClient(observe: ObserveStatement | undefined): typeof pg
   };
 }
 
-const textOf = (query: unknown): string => (typeof query === 'string' ? query : ((query as { text?: string } | null)?.text ?? ''));
+const textOf = (query: unknown): string =>
+  typeof query === 'string' ? query : ((query as { text?: string } | null)?.text ?? '');
 
 /** Without what database.ts puts behind the name of a statement that it prepares again. */
 const nameOf = (query: unknown): string | undefined => (query as { name?: string } | null)?.name?.replace(/\.\d+$/, '');

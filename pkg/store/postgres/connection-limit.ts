@@ -7,11 +7,14 @@ const TOO_MANY_CONNECTIONS = '53300';
 const PAUSE_MS = 50;
 
 /**
- * Connects, and waits up to `limitMs` while Postgres has no connection free for the role. During a rollout the pods that end hold connections
- * beside those that start: a rollout counts one pod more than the wanted ones, and an ending pod is none of them.
+ * Connects, and waits up to `limitMs` while Postgres has no connection free for the role. During a rollout the pods that end hold
+ * connections beside those that start: a rollout counts one pod more than the wanted ones, and an ending pod is none of them.
  * Throws what `connect` throws; after `signal`, without waiting on.
  */
-export async function whenFree<T>(connect: () => Promise<T>, { limitMs, signal }: { limitMs: number; signal: AbortSignal }): Promise<T> {
+export async function whenFree<T>(
+  connect: () => Promise<T>,
+  { limitMs, signal }: { limitMs: number; signal: AbortSignal },
+): Promise<T> {
   const until = performance.now() + limitMs;
   for (;;) {
     try {

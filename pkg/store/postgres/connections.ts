@@ -1,14 +1,16 @@
 import type { Sql } from './pool.ts';
 
 /**
- * What a tenant of default size may hold: a pool of 5 in one pod and in the one that replaces it, and 2 to spare. Every tenant has these without
- * being counted: pools hold no connection while idle, so a thousand tenants share what a shard has, and each one's limit is small.
+ * What a tenant of default size may hold: a pool of 5 in one pod and in the one that replaces it, and 2 to spare. Every tenant
+ * has these without being counted: pools hold no connection while idle, so a thousand tenants share what a shard has, and each
+ * one's limit is small.
  */
 export const BASIC_CONNECTIONS = 12;
 
 /**
- * What operator and workers need where the server reserves less for them (`reserved_connections`): 24 for each of two workers and of the one more
- * that a rollout starts, 9 for the operator that leads and 9 for one that it follows, or for commands and backups. One that stands by holds none.
+ * What operator and workers need where the server reserves less for them (`reserved_connections`): 24 for each of two workers and
+ * of the one more that a rollout starts, 9 for the operator that leads and 9 for one that it follows, or for commands and
+ * backups. One that stands by holds none.
  */
 export const PLATFORM_CONNECTIONS = 90;
 
@@ -23,7 +25,10 @@ export class ConnectionsExceeded extends Error {
   }
 }
 
-/** Connections beyond the basic ones that a shard has for all its tenants together: half of what is not the platform's, so that all tenants share the other half. */
+/**
+ * Connections beyond the basic ones that a shard has for all its tenants together: half of what is not the platform's, so that
+ * all tenants share the other half.
+ */
 export async function connectionBudget(sql: Sql): Promise<number> {
   const [row] = await sql.query<{ most: number; superusers: number; reserved: number }>(
     `SELECT current_setting('max_connections')::int AS most, current_setting('superuser_reserved_connections')::int AS superusers,
@@ -59,8 +64,9 @@ export class BudgetUnknown extends Error {
 }
 
 /**
- * Inside the claim's transaction, under the lock on the tenant's row. Gives what is counted: a smaller number counts once the role has it
- * (Registry.lowerConnections). A claim that asks for no more than before is never refused. Throws ConnectionsExceeded, BudgetUnknown.
+ * Inside the claim's transaction, under the lock on the tenant's row. Gives what is counted: a smaller number counts once the
+ * role has it (Registry.lowerConnections). A claim that asks for no more than before is never refused. Throws
+ * ConnectionsExceeded, BudgetUnknown.
  */
 export async function claimConnections(
   tx: Sql,
@@ -87,7 +93,10 @@ export async function claimConnections(
   return wanted;
 }
 
-/** What the roles of a shard may hold is counted from now on, where it was not: their tenants are older than the count and have it without asking. */
+/**
+ * What the roles of a shard may hold is counted from now on, where it was not: their tenants are older than the count and have it
+ * without asking.
+ */
 export async function takeOverLimits(sql: Sql, shard: string, limitsOf: ShardConnections['limitsOf']): Promise<void> {
   const unknown = await sql.query('SELECT FROM registry.tenants WHERE shard = $1 AND connections IS NULL LIMIT 1', [shard]);
   if (unknown.length === 0) return;

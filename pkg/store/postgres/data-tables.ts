@@ -21,7 +21,10 @@ export const tablesOf = (sql: Sql, schema: string): Promise<DataTable[]> =>
     [schema],
   );
 
-/** The tables that tenants share: those of the schema `carrel` with a column `tenant`, which is none of `columns`. A table comes after those it refers to. */
+/**
+ * The tables that tenants share: those of the schema `carrel` with a column `tenant`, which is none of `columns`. A table comes
+ * after those it refers to.
+ */
 export async function sharedTables(sql: Sql): Promise<DataTable[]> {
   const tables = await sql.query<DataTable & { refersTo: string[] }>(
     `SELECT c.relname::text AS name, ARRAY(
@@ -61,7 +64,10 @@ export const sharedReferences = (sql: Sql): Promise<SharedReference[]> =>
      WHERE k.contype = 'f' AND c.relnamespace = 'carrel'::regnamespace AND r.relnamespace = c.relnamespace`,
   );
 
-/** In a transaction that copies: rows have one text whatever the database's settings are, and a table is read in the order in which it was filled. */
+/**
+ * In a transaction that copies: rows have one text whatever the database's settings are, and a table is read in the order in
+ * which it was filled.
+ */
 export const COPY_SETTINGS = [
   `TimeZone = 'UTC'`,
   `DateStyle = 'ISO'`,
@@ -78,7 +84,10 @@ export const COPY_SETTINGS = [
 
 export const columnList = (columns: readonly string[]): string => columns.map(quoteIdentifier).join(', ');
 
-/** Foreign keys and triggers of a schema are off while `load` runs, as pg_restore does it: rows come in any order, and as they were. */
+/**
+ * Foreign keys and triggers of a schema are off while `load` runs, as pg_restore does it: rows come in any order, and as they
+ * were.
+ */
 export async function withoutConstraints<T>(tx: Sql, schema: string, load: () => Promise<T>): Promise<T> {
   const of = quoteIdentifier(schema);
   const keys = await tx.query<{ table: string; name: string; definition: string }>(

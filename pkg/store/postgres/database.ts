@@ -1,5 +1,11 @@
 import pg from 'pg';
-import { type Model, type ModelStatic, Sequelize, type Transaction, type TransactionOptions as SequelizeOptions } from 'sequelize';
+import {
+  type Model,
+  type ModelStatic,
+  Sequelize,
+  type Transaction,
+  type TransactionOptions as SequelizeOptions,
+} from 'sequelize';
 import type { Logger } from '../../runtime/log.ts';
 import { StoreUnavailableError } from '../unavailable.ts';
 import { isAbandoned, observedClient, types } from './client.ts';
@@ -32,8 +38,8 @@ export interface Executor extends Tables, Sql {
 
 export interface Tx extends Executor {
   /**
-   * Runs once this is committed, never when it is rolled back; also where what asked for it was rolled back to a savepoint. Awaited; a failure is logged
-   * and not thrown.
+   * Runs once this is committed, never when it is rolled back; also where what asked for it was rolled back to a savepoint.
+   * Awaited; a failure is logged and not thrown.
    */
   afterCommit(fn: () => Promise<void> | void): void;
 }
@@ -69,16 +75,16 @@ export class Database implements Sql {
   }
 
   /**
-   * The same connections in a role: each transaction becomes that role (SET LOCAL ROLE), and each statement by itself is a transaction. `prepared`
-   * prepares nothing, since roles share connections. `close` closes all of them.
+   * The same connections in a role: each transaction becomes that role (SET LOCAL ROLE), and each statement by itself is a
+   * transaction. `prepared` prepares nothing, since roles share connections. `close` closes all of them.
    */
   as(role: string): Database {
     return new Database(this.#connections, { role });
   }
 
   /**
-   * This database as one of its transactions sees it, for services that open transactions of their own: their statements are of `tx`, and each of their
-   * transactions is a savepoint, of which nothing is left where it throws.
+   * This database as one of its transactions sees it, for services that open transactions of their own: their statements are of
+   * `tx`, and each of their transactions is a savepoint, of which nothing is left where it throws.
    */
   within(tx: Tx): Database {
     return new Database(this.#connections, { role: this.#role, within: tx });
@@ -157,7 +163,11 @@ class Connections {
     const named: Executor['prepared'] = (name, text, params = []) =>
       this.#run(transaction, { name: this.#nameOf(name), text, values: [...params] });
     const renewed: Executor['prepared'] = (name, text, params) => this.#renewing(name, () => named(name, text, params));
-    const prepared: Executor['prepared'] = prepares ? (transaction ? named : renewed) : (_name, text, params) => query(text, params);
+    const prepared: Executor['prepared'] = prepares
+      ? transaction
+        ? named
+        : renewed
+      : (_name, text, params) => query(text, params);
     const sql = { query, prepared };
     return statements(sql, (name) => new ModelTable(definitions[name], this.#modelOf(name), sql, transaction)) as Executor;
   }
@@ -279,7 +289,10 @@ function connect(options: ConnectionOptions, signal: AbortSignal): Sequelize {
   const logIn = manager._connect.bind(manager);
   const { nextPassword } = options;
   let settings: object;
-  const open = withEitherPassword((password) => logIn(password === undefined ? settings : { ...settings, password }), nextPassword);
+  const open = withEitherPassword(
+    (password) => logIn(password === undefined ? settings : { ...settings, password }),
+    nextPassword,
+  );
   manager._connect = (config) => {
     settings = config;
     return whenFree(open, { limitMs: CONNECT_TIMEOUT_MS, signal });

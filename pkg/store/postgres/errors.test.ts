@@ -65,5 +65,8 @@ test.each([
 });
 
 test('an error of the program says nothing of the commit, even if it has a code', () => {
-  expect([new TypeError('undefined is not an object'), pgError('EPERM')].map((error) => isNotCommitted(error))).toEqual([false, false]);
+  expect([new TypeError('undefined is not an object'), pgError('EPERM')].map((error) => isNotCommitted(error))).toEqual([
+    false,
+    false,
+  ]);
 });

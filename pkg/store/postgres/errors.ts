@@ -36,7 +36,10 @@ export class SerializationFailure extends Error {
   override readonly name = 'SerializationFailure';
 }
 
-/** A person or the tenant has as much as they may have (SQLSTATE CL001, CL002; carrel.hold_limits): nothing happened. The message is for people. */
+/**
+ * A person or the tenant has as much as they may have (SQLSTATE CL001, CL002; carrel.hold_limits): nothing happened. The message
+ * is for people.
+ */
 export class LimitReached extends Error {
   override readonly name = 'LimitReached';
 }
@@ -59,8 +62,8 @@ export interface PgError extends Error {
 }
 
 /**
- * PostgreSQL, Appendix A: classes 08 connection, 28 authorization (a login that was switched off), 53 resources, 57P shutdown; 25006: it takes no writes
- * now, since the tenant is being moved, or the server has become a standby.
+ * PostgreSQL, Appendix A: classes 08 connection, 28 authorization (a login that was switched off), 53 resources, 57P shutdown;
+ * 25006: it takes no writes now, since the tenant is being moved, or the server has become a standby.
  */
 const UNAVAILABLE_SQLSTATE = /^(08|28|53|57P0[1-5]|25P03|25006|3D000)/;
 const UNAVAILABLE_SYSTEM = new Set([
@@ -102,7 +105,9 @@ export function translateError(thrown: unknown): unknown {
 }
 
 const isUnavailable = (error: Error, code: string): boolean =>
-  UNAVAILABLE_SYSTEM.has(code) || (code.length === 5 && UNAVAILABLE_SQLSTATE.test(code)) || UNAVAILABLE_MESSAGE.test(error.message);
+  UNAVAILABLE_SYSTEM.has(code) ||
+  (code.length === 5 && UNAVAILABLE_SQLSTATE.test(code)) ||
+  UNAVAILABLE_MESSAGE.test(error.message);
 
 /** SQLSTATE of an error that stayed as it is, or of its cause. */
 export function sqlState(error: unknown): string | undefined {

@@ -31,7 +31,10 @@ export class HostsExceeded extends Error {
   override readonly name = 'HostsExceeded';
 }
 
-/** Browsers go on sending the cookies of sessions, which end 90 days after their sign-in; servers may answer there for some hours more. */
+/**
+ * Browsers go on sending the cookies of sessions, which end 90 days after their sign-in; servers may answer there for some hours
+ * more.
+ */
 const KEPT = '91 days';
 /** Of one tenant: frequent changes of hosts reserve no more than these. */
 export const MAX_LEFT_HOSTS = 20;
@@ -40,10 +43,10 @@ export const MAX_LEFT_HOSTS = 20;
 export async function claimHosts(tx: Sql, tenantId: string, hosts: readonly string[], own?: OwnHosts): Promise<void> {
   const wanted = [...new Set(hosts)].sort();
   if (own) await takeBack(tx, tenantId, own);
-  await tx.query(`DELETE FROM registry.hosts WHERE left_at < now() - interval '${KEPT}' AND (tenant_id = $1 OR host = ANY ($2))`, [
-    tenantId,
-    wanted,
-  ]);
+  await tx.query(
+    `DELETE FROM registry.hosts WHERE left_at < now() - interval '${KEPT}' AND (tenant_id = $1 OR host = ANY ($2))`,
+    [tenantId, wanted],
+  );
   const left = await tx.query(
     'UPDATE registry.hosts SET left_at = now() WHERE tenant_id = $1 AND NOT host = ANY ($2) AND left_at IS NULL RETURNING host',
     [tenantId, wanted],
@@ -52,7 +55,10 @@ export async function claimHosts(tx: Sql, tenantId: string, hosts: readonly stri
     tenantId,
     wanted,
   ]);
-  await tx.query('INSERT INTO registry.hosts (host, tenant_id) SELECT unnest($2::text[]), $1 ON CONFLICT DO NOTHING', [tenantId, wanted]);
+  await tx.query('INSERT INTO registry.hosts (host, tenant_id) SELECT unnest($2::text[]), $1 ON CONFLICT DO NOTHING', [
+    tenantId,
+    wanted,
+  ]);
   const [other] = await tx.query<{ host: string; holding: Holding }>(
     `SELECT h.host, CASE WHEN h.left_at IS NULL OR t.state <> 'active' THEN t.state ELSE 'left' END AS holding
      FROM registry.hosts h JOIN registry.tenants t ON t.id = h.tenant_id

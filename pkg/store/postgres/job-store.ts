@@ -20,7 +20,9 @@ export interface NewJob {
   readonly dueAt?: Date;
   /** Inserts none where the tenant has one of this kind with this payload, whatever became of it. */
   readonly unlessPresent?: boolean;
-  /** Inserts none where the tenant has one of this kind with this payload that is due later than now and no later than `dueAt`. */
+  /**
+   * Inserts none where the tenant has one of this kind with this payload that is due later than now and no later than `dueAt`.
+   */
   readonly unlessSooner?: boolean;
   /** The role of its tenant, for a program that acts for several; default: the role of the transaction. */
   readonly tenant?: string;
@@ -36,8 +38,8 @@ const INSERT = insert('', '', 'current_user');
 const INSERT_FOR = insert('tenant, ', '$7::text, ', '$7::text');
 
 /**
- * Inserts a job, which is done if, and only if, the transaction commits. A worker that is notified by WAKE_CHANNEL after the commit takes the job at
- * once; otherwise its sweep finds it. Features request jobs by JobRequests (pkg/events/job-requests.ts).
+ * Inserts a job, which is done if, and only if, the transaction commits. A worker that is notified by WAKE_CHANNEL after the
+ * commit takes the job at once; otherwise its sweep finds it. Features request jobs by JobRequests (pkg/events/job-requests.ts).
  */
 export async function insertJob(
   tx: Sql,
@@ -64,7 +66,10 @@ const COLUMNS = 'w.kind, w.payload, w.requested_at AS "requestedAt"';
 
 /** Begins the error of a job that a worker has put back, before the time (ISO 8601) when that was first done. */
 const NOT_UNDERSTOOD = 'not understood since ';
-/** For so long a worker of another release may be there that understands it: while releases run side by side, and for a roll-back that is taken back. */
+/**
+ * For so long a worker of another release may be there that understands it: while releases run side by side, and for a roll-back
+ * that is taken back.
+ */
 const PUT_BACK_FOR = '1 day';
 
 /** Far more than there are kinds of jobs. */
@@ -97,7 +102,11 @@ export interface KindStatistics {
 export class JobStore extends LeasedRows<JobRow> {
   constructor(pool: Sql, queue = DEFAULT_QUEUE) {
     if (!/^[a-z]{1,30}$/.test(queue)) throw new TypeError(`${queue} cannot be the name of a queue`);
-    super(pool, { name: 'carrel.work', columns: isTracing() ? `${COLUMNS}, w.traceparent` : COLUMNS, only: `w.line = '${queue}'` });
+    super(pool, {
+      name: 'carrel.work',
+      columns: isTracing() ? `${COLUMNS}, w.traceparent` : COLUMNS,
+      only: `w.line = '${queue}'`,
+    });
   }
 
   /** Deletes the job, which is done. False: the lease had passed to another worker. */
@@ -108,7 +117,8 @@ export class JobStore extends LeasedRows<JobRow> {
 
   /** The job is due again in `waitMs`, by Postgres' clock. False: the lease had passed to another worker. */
   async fail(job: JobRow, outcome: { error: string; waitMs: number }): Promise<boolean> {
-    const assignments = 'leased_until = NULL, fence = NULL, due_at = now() + make_interval(secs => $4), last_error = left($5, 1000)';
+    const assignments =
+      'leased_until = NULL, fence = NULL, due_at = now() + make_interval(secs => $4), last_error = left($5, 1000)';
     return this.change(job, assignments, [outcome.waitMs / 1000, outcome.error]);
   }
 
@@ -118,14 +128,17 @@ export class JobStore extends LeasedRows<JobRow> {
     return this.change(job, assignments, [waitMs / 1000]);
   }
 
-  /** Moves the job to another queue, where it is due now; this attempt does not count. False: the lease had passed to another worker. */
+  /**
+   * Moves the job to another queue, where it is due now; this attempt does not count. False: the lease had passed to another
+   * worker.
+   */
   async move(job: JobRow, queue: string): Promise<boolean> {
     return this.change(job, 'line = $4, leased_until = NULL, fence = NULL, due_at = now(), attempts = attempts - 1', [queue]);
   }
 
   /**
-   * Puts back a job that this worker cannot do and a worker of another release may be able to: it is due again in 10 s, later in 5 minutes at most. After
-   * PUT_BACK_FOR it becomes a dead letter.
+   * Puts back a job that this worker cannot do and a worker of another release may be able to: it is due again in 10 s, later in
+   * 5 minutes at most. After PUT_BACK_FOR it becomes a dead letter.
    */
   async putBack(job: JobRow, error: string): Promise<'put_back' | 'dead' | 'lost_lease'> {
     const [row] = await this.sql.query<{ isDead: boolean }>(

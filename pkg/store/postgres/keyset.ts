@@ -1,9 +1,10 @@
 /*
- * Keyset paging (docs/design/api-conventions.md, Lists): the order of a list, the condition for the rows after the last one of the page before, and
- * the values of that row which a cursor holds. One declaration per list.
+ * Keyset paging (docs/design/api-conventions.md, Lists): the order of a list, the condition for the rows after the last one of
+ * the page before, and the values of that row which a cursor holds. One declaration per list.
  *
  * Invariants:
- * - Paging shows every row that exists throughout exactly once, in order, whatever is inserted meanwhile: the tie-breaker makes the order total.
+ * - Paging shows every row that exists throughout exactly once, in order, whatever is inserted meanwhile: the tie-breaker makes
+ *   the order total.
  * - Nulls come last in ascending and first in descending order, as in Postgres. A key that may be null says so.
  */
 
@@ -22,17 +23,25 @@ export interface Key<R> {
   readonly nullable?: boolean;
 }
 
-export const textKey = <R>(sql: string, value: (row: R) => string | null): Key<R> => ({ sql, value, operand: (p) => `${p}::text` });
+export const textKey = <R>(sql: string, value: (row: R) => string | null): Key<R> => ({
+  sql,
+  value,
+  operand: (p) => `${p}::text`,
+});
 /**
- * A name, in the order that people expect (docs/design/lists.md, Names): the collation of the shard's migration 0025. What an index is to serve has the
- * same expression.
+ * A name, in the order that people expect (docs/design/lists.md, Names): the collation of the shard's migration 0025. What an
+ * index is to serve has the same expression.
  */
 export const nameKey = <R>(column: string, value: (row: R) => string | null): Key<R> => ({
   sql: `${column} COLLATE carrel.names`,
   value,
   operand: (p) => `${p}::text`,
 });
-export const integerKey = <R>(sql: string, value: (row: R) => number | null): Key<R> => ({ sql, value, operand: (p) => `${p}::bigint` });
+export const integerKey = <R>(sql: string, value: (row: R) => number | null): Key<R> => ({
+  sql,
+  value,
+  operand: (p) => `${p}::bigint`,
+});
 /** Of a column with whole milliseconds: a cursor holds no more. `value` may give a text as Postgres writes it. */
 export const timeKey = <R>(sql: string, value: (row: R) => Date | string | null): Key<R> => ({
   sql,
@@ -93,8 +102,15 @@ export interface Keyset<R, F extends string> {
   orderBy(request: KeysetRequest<F>): string;
   /** The condition for rows after the cursor; none on the first page. */
   after(request: KeysetRequest<F>, params: Parameters): string[];
-  /** Order and conditions of a page of the rows that have one value in a column, the first of an index whose others are the sort keys. */
-  within(column: Within, request: KeysetRequest<F>, params: Parameters): { readonly orderBy: string; readonly where: readonly string[] };
+  /**
+   * Order and conditions of a page of the rows that have one value in a column, the first of an index whose others are the sort
+   * keys.
+   */
+  within(
+    column: Within,
+    request: KeysetRequest<F>,
+    params: Parameters,
+  ): { readonly orderBy: string; readonly where: readonly string[] };
   /** The values of the cursor after a row. */
   valuesOf(request: KeysetRequest<F>, row: R): KeyValue[];
 }
@@ -126,9 +142,11 @@ export function keyset<R, F extends string>(
     within(column, request, params) {
       const descending = request.sort[0]?.descending ?? false;
       const isUniform = request.sort.every((key) => key.descending === descending && !keys[key.field].nullable);
-      if (!isUniform) return { orderBy: orderBy(request), where: [`${column.sql} = ${column.operand}`, ...after(request, params)] };
-      // Ranges in place of the equality: then the order names the column, so that the planner takes it from this index alone. By an equality it may
-      // read an index of all rows in that order and drop what has another value, which is most of a large table.
+      if (!isUniform)
+        return { orderBy: orderBy(request), where: [`${column.sql} = ${column.operand}`, ...after(request, params)] };
+      // Ranges in place of the equality: then the order names the column, so that the planner takes it from this index alone. By
+      // an equality it may read an index of all rows in that order and drop what has another value, which is most of a large
+      // table.
       const reached = bounds(request, params);
       const first = { ...column, descending, nullable: false, isNull: false };
       const where = reached

@@ -34,19 +34,21 @@ export interface LeaseRequest {
 const LANES_MAX = 100;
 
 /**
- * The worker's side of a table of later work: `tenant`, `id`, `due_at`, `attempts`, `leased_until` and `fence`, with an index on (tenant, due_at, id),
- * behind the columns of `only` where there are such.
- * Rows whose `due_at` is null or `infinity` are never due.
- * A table may have `lanes`: a column (uuid) of what a tenant's rows are for, with an index on (tenant, that column, due_at, id) where `due_at` is not null.
- * Then the first due row of each lane goes before the second of any.
- * The planner's statistics of due rows are always old, and to it both indexes cost the same then. So that no statement about lanes takes the other one and
- * reads a tenant's backlog for each lane, that has a predicate of its own, `ofTenants`, which holds for all due rows and which only `dueTenants` names.
+ * The worker's side of a table of later work: `tenant`, `id`, `due_at`, `attempts`, `leased_until` and `fence`, with an index on
+ * (tenant, due_at, id), behind the columns of `only` where there are such. Rows whose `due_at` is null or `infinity` are never
+ * due. A table may have `lanes`: a column (uuid) of what a tenant's rows are for, with an index on (tenant, that column, due_at,
+ * id) where `due_at` is not null. Then the first due row of each lane goes before the second of any. The planner's statistics of
+ * due rows are always old, and to it both indexes cost the same then. So that no statement about lanes takes the other one and
+ * reads a tenant's backlog for each lane, that has a predicate of its own, `ofTenants`, which holds for all due rows and which
+ * only `dueTenants` names.
  *
  * Invariants:
- * - A row is leased to one worker at a time; an expired lease goes to the next, and a lease that its worker renews goes to nobody, whatever Redis says.
+ * - A row is leased to one worker at a time; an expired lease goes to the next, and a lease that its worker renews goes to
+ *   nobody, whatever Redis says.
  * - Only the holder of the newest lease changes it (the fence decides).
- * - A tenant's backlog is one worker's: a worker leases rows of a tenant that others hold rows of only while all together hold fewer than `perTenant`.
- *   Two that lease in the same moment do not see each other: they may hold `perTenant` and what is leased ahead each, until they lease again.
+ * - A tenant's backlog is one worker's: a worker leases rows of a tenant that others hold rows of only while all together hold
+ *   fewer than `perTenant`. Two that lease in the same moment do not see each other: they may hold `perTenant` and what is leased
+ *   ahead each, until they lease again.
  */
 export class LeasedRows<Row extends Leased> {
   protected readonly sql: Sql;
@@ -57,8 +59,8 @@ export class LeasedRows<Row extends Leased> {
   readonly #ofTenants: string;
 
   /**
-   * `columns`: what a Row has beyond the lease, of the table as `w`; `only`: the condition on `w` of the rows that are meant, default all; `ofTenants`: the
-   * predicate, on `w`, of the index on (tenant, due_at, id).
+   * `columns`: what a Row has beyond the lease, of the table as `w`; `only`: the condition on `w` of the rows that are meant,
+   * default all; `ofTenants`: the predicate, on `w`, of the index on (tenant, due_at, id).
    */
   constructor(sql: Sql, table: { name: string; columns: string; only?: string; lanes?: string; ofTenants?: string }) {
     this.sql = sql;
@@ -70,8 +72,8 @@ export class LeasedRows<Row extends Leased> {
   }
 
   /**
-   * The tenants with rows to lease, those whose rows have waited longest first. Only tenants with something due are visited: 2,000 with work for
-   * tomorrow cost 0.3 ms.
+   * The tenants with rows to lease, those whose rows have waited longest first. Only tenants with something due are visited:
+   * 2,000 with work for tomorrow cost 0.3 ms.
    */
   async dueTenants({ limit, perTenant }: { limit: number; perTenant: number }): Promise<DueTenant[]> {
     const next = (after: string): string => `(
@@ -88,8 +90,8 @@ export class LeasedRows<Row extends Leased> {
   }
 
   /**
-   * Leases the oldest due rows of each tenant that nobody has leased, each with a fence of its own. A tenant may be in `requests` once. Rows that
-   * somebody else is writing are passed by.
+   * Leases the oldest due rows of each tenant that nobody has leased, each with a fence of its own. A tenant may be in `requests`
+   * once. Rows that somebody else is writing are passed by.
    */
   async lease(requests: readonly LeaseRequest[], { perTenant, seconds }: { perTenant: number; seconds: number }): Promise<Row[]> {
     return this.sql.query<Row>(
@@ -124,7 +126,9 @@ export class LeasedRows<Row extends Leased> {
     );
   }
 
-  /** The first free row. Of several lanes: `id` and `attempts` are sums of those of each, which change with the first row of any. */
+  /**
+   * The first free row. Of several lanes: `id` and `attempts` are sums of those of each, which change with the first row of any.
+   */
   #firstOf(tenant: string, limit: string): string {
     const free = `FROM (${this.#oldestOf(tenant, limit)}) oldest WHERE ${isFree('oldest')}`;
     if (this.#lanes === undefined) return `SELECT * ${free} ORDER BY due_at, id LIMIT 1`;
@@ -151,8 +155,8 @@ export class LeasedRows<Row extends Leased> {
   }
 
   /**
-   * Extends the leases; in the order of `rows`. False: the lease had passed to another worker. SKIP LOCKED: two multi-row statements could otherwise
-   * deadlock.
+   * Extends the leases; in the order of `rows`. False: the lease had passed to another worker. SKIP LOCKED: two multi-row
+   * statements could otherwise deadlock.
    */
   async extend(rows: readonly Leased[], leaseSeconds: number): Promise<boolean[]> {
     const held = await this.sql.query<{ fence: string }>(
@@ -180,7 +184,9 @@ export class LeasedRows<Row extends Leased> {
     );
   }
 
-  /** Sets columns of a row, parameters from $4 on, where its lease is still held. False: the lease had passed to another worker. */
+  /**
+   * Sets columns of a row, parameters from $4 on, where its lease is still held. False: the lease had passed to another worker.
+   */
   protected async change(row: Leased, assignments: string, params: readonly unknown[]): Promise<boolean> {
     const sql = `UPDATE ${this.#table} SET ${assignments} WHERE tenant = $1 AND id = $2 AND fence = $3 RETURNING id`;
     return (await this.sql.query(sql, [row.tenant, row.id, row.fence, ...params])).length > 0;
@@ -191,8 +197,8 @@ export class LeasedRows<Row extends Leased> {
 export const isDue = (row: string): string => `${row}.due_at <= now()::timestamptz(3)`;
 
 /**
- * The same of a row `w` that is known by its key, in words that no index of due rows serves: a planner that takes due rows for few would read those of all
- * tenants and compare each with each.
+ * The same of a row `w` that is known by its key, in words that no index of due rows serves: a planner that takes due rows for
+ * few would read those of all tenants and compare each with each.
  */
 const IS_STILL_DUE = `coalesce(w.due_at, 'infinity') <= now()::timestamptz(3)`;
 

@@ -21,7 +21,8 @@ export interface Move {
 }
 
 /**
- * Begins a move: the tenant is its mover's for 30 s, and for as long as it renews that. `target`: the other shard. Throws MoveRefused, ConnectionsExceeded.
+ * Begins a move: the tenant is its mover's for 30 s, and for as long as it renews that. `target`: the other shard. Throws
+ * MoveRefused, ConnectionsExceeded.
  */
 export async function beginMove(registry: SqlPool, move: Move, target: { pool: SqlPool; maxTenants: number }): Promise<void> {
   const budget = await connectionBudget(target.pool);
@@ -42,7 +43,8 @@ export async function beginMove(registry: SqlPool, move: Move, target: { pool: S
     );
     if (!tenant) throw new MoveRefused('there is no such tenant any more');
     const { slug, state, shard, former, movingTo, isMoving, connections } = tenant;
-    if (state !== 'active') throw new MoveRefused(`${slug} has no Tenant: its data are ${state}. Only the data of a Tenant are moved`);
+    if (state !== 'active')
+      throw new MoveRefused(`${slug} has no Tenant: its data are ${state}. Only the data of a Tenant are moved`);
     if (shard !== from) throw new MoveRefused(`${slug} is on shard ${shard}`);
     if (isMoving) throw new MoveRefused(`${slug} is being moved already`);
     if (former !== null)
@@ -83,7 +85,10 @@ export async function renewMove(registry: SqlPool, { tenantId, by }: Move): Prom
   return renewed.length > 0;
 }
 
-/** From now on the tenant is on the other shard. False: it is not the mover's any more, or its Tenant is gone, and nothing changed. */
+/**
+ * From now on the tenant is on the other shard. False: it is not the mover's any more, or its Tenant is gone, and nothing
+ * changed.
+ */
 export async function switchShard(registry: SqlPool, { tenantId, by, from, to }: Move): Promise<boolean> {
   const switched = await registry.query(
     `UPDATE registry.tenants SET shard = $4, former_shard = $3, moving_to = NULL, moving_by = NULL, moving_until = NULL
@@ -93,12 +98,15 @@ export async function switchShard(registry: SqlPool, { tenantId, by, from, to }:
   return switched.length > 0;
 }
 
-/** The move failed before the switch: the tenant stays on its shard. False: it has switched, or another move has begun. `forgetMove` follows. */
+/**
+ * The move failed before the switch: the tenant stays on its shard. False: it has switched, or another move has begun.
+ * `forgetMove` follows.
+ */
 export async function giveUpMove(registry: SqlPool, { tenantId, by }: Move): Promise<boolean> {
-  const ended = await registry.query('UPDATE registry.tenants SET moving_until = now() WHERE id = $1 AND moving_by = $2 RETURNING id', [
-    tenantId,
-    by,
-  ]);
+  const ended = await registry.query(
+    'UPDATE registry.tenants SET moving_until = now() WHERE id = $1 AND moving_by = $2 RETURNING id',
+    [tenantId, by],
+  );
   return ended.length > 0;
 }
 
@@ -111,7 +119,11 @@ export async function forgetMove(registry: SqlPool, { tenantId, by }: Move): Pro
 }
 
 /** A mover has died before the switch: `removeCopy` removes what it left on the other shard. No other move begins meanwhile. */
-export async function endDeadMove(registry: SqlPool, tenantId: string, removeCopy: (shard: string) => Promise<unknown>): Promise<void> {
+export async function endDeadMove(
+  registry: SqlPool,
+  tenantId: string,
+  removeCopy: (shard: string) => Promise<unknown>,
+): Promise<void> {
   await registry.transaction(async (tx) => {
     const [dead] = await tx.query<{ to: string }>(
       'SELECT moving_to AS "to" FROM registry.tenants WHERE id = $1 AND moving_until <= now() AND moving_to <> shard FOR UPDATE',

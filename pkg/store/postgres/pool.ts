@@ -5,7 +5,10 @@ import type { Logger } from '../../runtime/log.ts';
 import { abandon, isAbandoned, observedClient, type ObserveStatement, types } from './client.ts';
 import { translateError } from './errors.ts';
 
-/** Where statements run: a pool (each by itself) or a transaction. Parameters are $1, $2 …; rows are keyed as the statement names its columns. */
+/**
+ * Where statements run: a pool (each by itself) or a transaction. Parameters are $1, $2 …; rows are keyed as the statement names
+ * its columns.
+ */
 export interface Sql {
   query<T = Record<string, unknown>>(sql: string, params?: readonly unknown[]): Promise<T[]>;
 }
@@ -16,7 +19,10 @@ export interface ConnectionOptions {
   readonly poolSize: number;
   /** Of a Database: what the role's password is about to become, or has become, while it is rotated. */
   readonly nextPassword?: string | undefined;
-  /** After so many statements and transactions a connection ends; left out: USES_OF_A_CONNECTION in a SqlPool, and never in a Database. */
+  /**
+   * After so many statements and transactions a connection ends; left out: USES_OF_A_CONNECTION in a SqlPool, and never in a
+   * Database.
+   */
   readonly connectionUses?: number;
   readonly log: Logger;
   readonly observe?: ObserveStatement;
@@ -25,10 +31,16 @@ export interface ConnectionOptions {
 }
 
 export interface SqlPoolOptions extends ConnectionOptions {
-  /** Both are settings of the connection, for statements that set none of their own; left out: those of the role. A pooler in between would refuse them. */
+  /**
+   * Both are settings of the connection, for statements that set none of their own; left out: those of the role. A pooler in
+   * between would refuse them.
+   */
   readonly lockTimeoutMs?: number;
   readonly statementTimeoutMs?: number;
-  /** Somebody notified a channel that a connection of the pool listens to (LISTEN). It is closed neither while idle nor after many uses. */
+  /**
+   * Somebody notified a channel that a connection of the pool listens to (LISTEN). It is closed neither while idle nor after many
+   * uses.
+   */
   readonly onNotification?: () => void;
 }
 
@@ -36,8 +48,9 @@ export const CONNECT_TIMEOUT_MS = 4_000;
 export const IDLE_CONNECTION_MS = 10_000;
 export const DEFAULT_QUERY_TIMEOUT_MS = 9_000;
 /**
- * A connection that serves many tenants ends after so many statements and transactions. Postgres keeps the plans of each tenant's functions for as long as
- * the connection lasts, and looks at all of them whenever somebody changes a table (docs/decisions/stores.md).
+ * A connection that serves many tenants ends after so many statements and transactions. Postgres keeps the plans of each tenant's
+ * functions for as long as the connection lasts, and looks at all of them whenever somebody changes a table
+ * (docs/decisions/stores.md).
  */
 export const USES_OF_A_CONNECTION = 200;
 
@@ -62,9 +75,9 @@ export interface Transactions extends Sql {
 }
 
 /**
- * Plain node-postgres, for programs that work across tenants (operator, worker, carrel). Holds no connection while idle, nor for more than its
- * uses, unless it listens. So nothing may be set for a session.
- * Throws StoreUnavailableError and the errors of errors.ts.
+ * Plain node-postgres, for programs that work across tenants (operator, worker, carrel). Holds no connection while idle, nor for
+ * more than its uses, unless it listens. So nothing may be set for a session. Throws StoreUnavailableError and the errors of
+ * errors.ts.
  */
 export class SqlPool implements Transactions {
   readonly #pool: pg.Pool;

@@ -19,7 +19,10 @@ export interface LeftTenant {
 const LEFT = 't.slug, t.state, t.namespace, t.name';
 /** The present namespaces, of parameters 1 and 2. */
 const PRESENT = 'unnest($1::text[], $2::text[]) AS present (name, uid)';
-const parameters = (present: readonly NamespaceUid[]): string[][] => [present.map(({ name }) => name), present.map(({ uid }) => uid)];
+const parameters = (present: readonly NamespaceUid[]): string[][] => [
+  present.map(({ name }) => name),
+  present.map(({ uid }) => uid),
+];
 
 /** The tenants of none of these namespaces, which are all that the cluster has. */
 export async function leftTenants(sql: Sql, present: readonly NamespaceUid[]): Promise<LeftTenant[]> {

@@ -35,7 +35,10 @@ export interface RegisteredTenant {
   readonly isAdopting: boolean;
   /** How many connections are counted for its role: never fewer than the role may hold; null: not known yet. */
   readonly connections: number | null;
-  /** Its rows are being copied to a shard (moves.ts): while that is alive nobody else changes its role or its schema. Null: they are not. */
+  /**
+   * Its rows are being copied to a shard (moves.ts): while that is alive nobody else changes its role or its schema. Null: they
+   * are not.
+   */
   readonly move: { readonly to: string; readonly isAlive: boolean } | null;
   /** The shard from which it has moved, and where it is not removed yet. */
   readonly formerShard: string | null;

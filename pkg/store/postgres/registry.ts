@@ -76,8 +76,8 @@ export class Registry {
 
   /**
    * Claims slug and hosts for a resource, or confirms the claim. Data kept from a deleted resource are adopted by one of the same
-   * namespace (by uid) and name, or by one that has an adoption token. Throws SlugTaken, AdoptionRefused, HostTaken, HostsExceeded,
-   * NoShard, ShardConflict, ConnectionsExceeded.
+   * namespace (by uid) and name, or by one that has an adoption token. Throws SlugTaken, AdoptionRefused, HostTaken,
+   * HostsExceeded, NoShard, ShardConflict, ConnectionsExceeded.
    */
   async claim(request: ClaimRequest): Promise<Claim> {
     const { connections } = request;
@@ -110,13 +110,18 @@ export class Registry {
   /** Bounds the connections of a refused resource, which keeps what it has, to the most that one tenant may have. */
   async boundConnections(slug: string, owner: Owner, shards: ShardConnections): Promise<void> {
     const known = await this.#counted(await this.find(slug), owner, shards);
-    if (known?.state !== 'active' || !isOwner(known, owner) || known.connections === null || known.connections <= shards.most) return;
+    if (known?.state !== 'active' || !isOwner(known, owner) || known.connections === null || known.connections <= shards.most)
+      return;
     await shards.limitsOf(known.shard);
     await this.lowerConnections(known.tenantId, { from: known.connections, to: shards.most });
   }
 
   /** The tenant, with the number of connections that its role may hold. */
-  async #counted(known: RegisteredTenant | null, owner: Owner, shards: ShardConnections | undefined): Promise<RegisteredTenant | null> {
+  async #counted(
+    known: RegisteredTenant | null,
+    owner: Owner,
+    shards: ShardConnections | undefined,
+  ): Promise<RegisteredTenant | null> {
     if (!shards || known?.state !== 'active' || known.connections !== null || !isOwner(known, owner)) return known;
     await this.#takeOver(known.shard, shards);
     return this.find(known.slug);
@@ -163,7 +168,10 @@ export class Registry {
     await this.#pool.query('UPDATE registry.tenants SET adopting = false WHERE id = $1', [tenantId]);
   }
 
-  /** The resource is deleted; its data stay, with slug and hosts: a browser that returns to one of these hosts would else send its cookies to another tenant. */
+  /**
+   * The resource is deleted; its data stay, with slug and hosts: a browser that returns to one of these hosts would else send its
+   * cookies to another tenant.
+   */
   async retain(tenantId: string): Promise<void> {
     await this.#setState(tenantId, 'retained');
   }
@@ -178,12 +186,21 @@ export class Registry {
     await this.#pool.query('DELETE FROM registry.tenants WHERE id = $1', [tenantId]);
   }
 
-  /** The role may hold only `to` connections now, so the rest is free for others. Nothing happens when the count is no longer `from`. */
+  /**
+   * The role may hold only `to` connections now, so the rest is free for others. Nothing happens when the count is no longer
+   * `from`.
+   */
   async lowerConnections(tenantId: string, { from, to }: { from: number; to: number }): Promise<void> {
-    await this.#pool.query('UPDATE registry.tenants SET connections = $3 WHERE id = $1 AND connections = $2', [tenantId, from, to]);
+    await this.#pool.query('UPDATE registry.tenants SET connections = $3 WHERE id = $1 AND connections = $2', [
+      tenantId,
+      from,
+      to,
+    ]);
   }
 
-  /** Retained data have no login; while data are being removed it may still exist. Adoption tokens are valid for one retention. */
+  /**
+   * Retained data have no login; while data are being removed it may still exist. Adoption tokens are valid for one retention.
+   */
   async #setState(tenantId: string, state: TenantState): Promise<void> {
     await this.#pool.transaction(async (tx) => {
       const changed = await tx.query(
@@ -196,8 +213,8 @@ export class Registry {
   }
 
   /**
-   * The secret of this name; the first call stores the one that `generate` returns, in one statement. Concurrent callers get the same.
-   * Throws SealError.
+   * The secret of this name; the first call stores the one that `generate` returns, in one statement. Concurrent callers get the
+   * same. Throws SealError.
    */
   async ensureSecret(tenantId: string, name: string, generate: () => string | Promise<string>): Promise<string> {
     const value = await generate();
@@ -211,10 +228,10 @@ export class Registry {
 
   /** Opened; null when there is none. Throws SealError. */
   async getSecret(tenantId: string, name: string): Promise<string | null> {
-    const [row] = await this.#pool.query<{ sealed: string }>('SELECT sealed FROM registry.secrets WHERE tenant_id = $1 AND name = $2', [
-      tenantId,
-      name,
-    ]);
+    const [row] = await this.#pool.query<{ sealed: string }>(
+      'SELECT sealed FROM registry.secrets WHERE tenant_id = $1 AND name = $2',
+      [tenantId, name],
+    );
     return row ? this.#sealer.open(row.sealed, associatedDataOf(tenantId, name)) : null;
   }
 
@@ -231,9 +248,9 @@ export class Registry {
   }
 
   /**
-   * Takes a credential from one step of its rotation to the next: `change` makes its new value of the one under the name `secret`, where it has one.
-   * Both are written at once. `isNew`: the newest value was made by this step. False: it was at another step already, or lacks its value, and nothing
-   * changed.
+   * Takes a credential from one step of its rotation to the next: `change` makes its new value of the one under the name
+   * `secret`, where it has one. Both are written at once. `isNew`: the newest value was made by this step. False: it was at
+   * another step already, or lacks its value, and nothing changed.
    */
   async rotate(
     tenantId: string,
@@ -247,10 +264,10 @@ export class Registry {
   ): Promise<boolean> {
     return this.#pool.transaction(async (tx) => {
       await tx.query('SELECT FROM registry.tenants WHERE id = $1 FOR UPDATE', [tenantId]);
-      const [now] = await tx.query<{ step: string | null }>('SELECT step FROM registry.credentials WHERE tenant_id = $1 AND name = $2', [
-        tenantId,
-        name,
-      ]);
+      const [now] = await tx.query<{ step: string | null }>(
+        'SELECT step FROM registry.credentials WHERE tenant_id = $1 AND name = $2',
+        [tenantId, name],
+      );
       if ((now?.step ?? null) !== step.from) return false;
       if (step.value && !(await this.#changeSecret(tx, tenantId, step.value))) return false;
       await tx.query(
@@ -274,11 +291,18 @@ export class Registry {
       secret,
     ]);
     if (!row) return false;
-    await this.#writeSecret(tx, tenantId, secret, await change(this.#sealer.open(row.sealed, associatedDataOf(tenantId, secret))));
+    await this.#writeSecret(
+      tx,
+      tenantId,
+      secret,
+      await change(this.#sealer.open(row.sealed, associatedDataOf(tenantId, secret))),
+    );
     return true;
   }
 
-  /** The tenant's access to its storage, under the name `storage`, together with the location that it opens. Throws StorageTaken. */
+  /**
+   * The tenant's access to its storage, under the name `storage`, together with the location that it opens. Throws StorageTaken.
+   */
   async setStorage(tenantId: string, location: StorageLocation & { readonly isOwn: boolean }, value: string): Promise<void> {
     await this.#pool.transaction(async (tx) => {
       await takeLocation(tx, tenantId, location);
@@ -287,9 +311,9 @@ export class Registry {
   }
 
   /**
-   * Records the locations of all sealed accesses, whatever state their tenants are in: before there was such a record, several tenants could
-   * name one location. `read` gives the location of an access, null where it has none that can be used. Gives the accesses of the tenants whose location clashes with another's, and
-   * how many accesses no key opens.
+   * Records the locations of all sealed accesses, whatever state their tenants are in: before there was such a record, several
+   * tenants could name one location. `read` gives the location of an access, null where it has none that can be used. Gives the
+   * accesses of the tenants whose location clashes with another's, and how many accesses no key opens.
    */
   async recordStorage(
     read: (sealed: string, slug: string) => Omit<KnownLocation, 'tenantId'> | null,
@@ -345,7 +369,8 @@ export class Registry {
   }
 
   /**
-   * After a rotation of the platform key: seals values of an older key again. Safe to stop and to run twice. `unopenable`: no key opens them.
+   * After a rotation of the platform key: seals values of an older key again. Safe to stop and to run twice. `unopenable`: no key
+   * opens them.
    */
   async resealAll(): Promise<{ resealed: number; unopenable: number }> {
     const rows = await this.#pool.query<{ tenantId: string; name: string; sealed: string }>(

@@ -14,7 +14,10 @@ export async function inSavepoint<T>(tx: Pick<Sql, 'query'>, work: () => Promise
   }
 }
 
-/** A write that Postgres may refuse, without giving up the transaction: undefined when it was refused so, and nothing of it is left. */
+/**
+ * A write that Postgres may refuse, without giving up the transaction: undefined when it was refused so, and nothing of it is
+ * left.
+ */
 export async function unlessRefused<T>(
   tx: Pick<Sql, 'query'>,
   isRefusal: (error: unknown) => boolean,

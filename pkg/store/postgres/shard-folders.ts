@@ -21,10 +21,14 @@ const FILES: Readonly<Record<Field, string>> = { url: 'url', workerUrl: 'worker-
 type Described<F extends Field> = ShardFolder & { readonly [Name in F]: string };
 
 /**
- * Reads a directory with one subdirectory per shard (CARREL_SHARDS_DIR), sorted by name: the first shard holds the registry. Throws what `wrong`
- * returns where the directory has no shard, or the folder of one lacks a field that is needed.
+ * Reads a directory with one subdirectory per shard (CARREL_SHARDS_DIR), sorted by name: the first shard holds the registry.
+ * Throws what `wrong` returns where the directory has no shard, or the folder of one lacks a field that is needed.
  */
-export function readShardFolders<F extends Field>(dir: string, needed: readonly F[], wrong: (what: string) => Error): Described<F>[] {
+export function readShardFolders<F extends Field>(
+  dir: string,
+  needed: readonly F[],
+  wrong: (what: string) => Error,
+): Described<F>[] {
   const shards = namesIn(dir, wrong).map((name) => shardIn(dir, name));
   if (shards.length === 0) throw wrong(`${dir} holds no shard`);
   for (const shard of shards)

@@ -21,7 +21,8 @@ function summaryOf(sql: string): { operation: string; summary: string } {
 }
 
 /**
- * The span of a statement; undefined where traces are off. Neither its text, which Sequelize writes values into, nor its parameters are recorded.
+ * The span of a statement; undefined where traces are off. Neither its text, which Sequelize writes values into, nor its
+ * parameters are recorded.
  * `name`: of the prepared statement.
  */
 export function startStatement(sql: string, name: string | undefined): Span | undefined {

@@ -3,7 +3,9 @@ import { definitions } from './tables.ts';
 type Name = keyof typeof definitions;
 type Sql = { readonly query: unknown; readonly prepared: unknown };
 
-/** Statements and tables. A table is made when it is first used: there are thirty of them, and few transactions use more than two. */
+/**
+ * Statements and tables. A table is made when it is first used: there are thirty of them, and few transactions use more than two.
+ */
 class Statements {
   readonly query: Sql['query'];
   readonly prepared: Sql['prepared'];

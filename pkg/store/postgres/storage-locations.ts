@@ -18,8 +18,8 @@ export class StorageTaken extends Error {
 }
 
 /**
- * One spelling for all addresses of one store that can be recognized from the text: case, default ports, a trailing slash or dot and the scheme make
- * no difference. Names that only resolve to the same store are distinguished by the marker object.
+ * One spelling for all addresses of one store that can be recognized from the text: case, default ports, a trailing slash or dot
+ * and the scheme make no difference. Names that only resolve to the same store are distinguished by the marker object.
  */
 export function normalizedEndpoint(endpoint: string): string {
   const url = new URL(endpoint);
@@ -41,8 +41,8 @@ const CLASH = `b.endpoint = a.endpoint AND b.bucket = a.bucket AND b.tenant_id <
   AND (starts_with(b.prefix, a.prefix) OR starts_with(a.prefix, b.prefix))`;
 
 /**
- * Records where tenants have their objects, in the transaction of `tx`, whether or not others have theirs there too. Gives the tenants that
- * clash with another one.
+ * Records where tenants have their objects, in the transaction of `tx`, whether or not others have theirs there too. Gives the
+ * tenants that clash with another one.
  */
 export async function recordLocations(tx: Sql, read: () => Promise<readonly KnownLocation[]>): Promise<ReadonlySet<string>> {
   await tx.query(LOCK);
@@ -79,11 +79,15 @@ export async function isShared(sql: Sql, tenantId: string): Promise<boolean> {
 }
 
 /**
- * Makes the location the tenant's, in the transaction of `tx`; one that the tenant named before is free again. A bucket that was made for it
- * (`isOwn`) stays the tenant's until the tenant is deleted. Of several that have had it since before locations were recorded, the first keeps it.
- * Throws StorageTaken.
+ * Makes the location the tenant's, in the transaction of `tx`; one that the tenant named before is free again. A bucket that was
+ * made for it (`isOwn`) stays the tenant's until the tenant is deleted. Of several that have had it since before locations were
+ * recorded, the first keeps it. Throws StorageTaken.
  */
-export async function takeLocation(tx: Sql, tenantId: string, location: StorageLocation & { readonly isOwn: boolean }): Promise<void> {
+export async function takeLocation(
+  tx: Sql,
+  tenantId: string,
+  location: StorageLocation & { readonly isOwn: boolean },
+): Promise<void> {
   const { bucket, prefix, isOwn } = location;
   const key = [normalizedEndpoint(location.endpoint), bucket, prefix];
   await tx.query(LOCK);

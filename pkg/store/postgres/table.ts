@@ -13,7 +13,10 @@ export interface ListOptions<Row> {
   readonly lock?: 'update' | 'share';
 }
 
-/** One table's plain reads and writes. Writes throw UniqueViolation, ForeignKeyViolation, CheckViolation; all throw StoreUnavailableError. */
+/**
+ * One table's plain reads and writes. Writes throw UniqueViolation, ForeignKeyViolation, CheckViolation; all throw
+ * StoreUnavailableError.
+ */
 export interface Table<Row, New> {
   insert(row: New): Promise<Row>;
   /** Null: a unique key was there already. Does not abort the transaction. */
@@ -23,8 +26,8 @@ export interface Table<Row, New> {
   /** The rows as they are afterwards. Fields that are undefined are left alone. */
   update(where: Where<Row>, changes: Partial<New>): Promise<Row[]>;
   /**
-   * A row, which has an `id`, as it is afterwards; undefined: it has gone. Writes what differs alone, so that a change to what is there already makes no
-   * new revision. The caller has locked the row.
+   * A row, which has an `id`, as it is afterwards; undefined: it has gone. Writes what differs alone, so that a change to what is
+   * there already makes no new revision. The caller has locked the row.
    */
   change(row: Row, changes: Partial<New>): Promise<Row | undefined>;
   /** How many went. */

@@ -7,8 +7,8 @@ const ROLES = `
   ORDER BY 1`;
 
 /**
- * The tenants of a shard that `sql` may act for, as the names of their roles, which are those of their schemas too. `having`: only those whose schema
- * has been migrated so far that it has this table.
+ * The tenants of a shard that `sql` may act for, as the names of their roles, which are those of their schemas too. `having`:
+ * only those whose schema has been migrated so far that it has this table.
  */
 export const tenantRoles = async (sql: Sql, { having }: { having?: string } = {}): Promise<string[]> =>
   (await sql.query<{ role: string }>(ROLES, [having ?? null])).map(({ role }) => role);

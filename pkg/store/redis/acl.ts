@@ -31,7 +31,9 @@ const SHARE_OF_CONNECTIONS = 1 / 20;
 export class RedisUsers {
   readonly #client: Client;
 
-  /** `url` is an administrator's. `onConnect` is called at each connection: a server that was restarted may have lost its users. */
+  /**
+   * `url` is an administrator's. `onConnect` is called at each connection: a server that was restarted may have lost its users.
+   */
   constructor(options: { url: string; log: Logger; timeoutMs?: number; onConnect?: () => void }) {
     this.#client = new Client(options.url, {
       lazyConnect: true,
@@ -82,9 +84,9 @@ export class RedisUsers {
   }
 
   /**
-   * Once half of all connections are taken: ends those of tenants' users that have more than their share, and gives these users. Redis itself
-   * bounds only all of them, and whoever holds them keeps others out. Connections that have not signed in have a share together; Redis lists them as
-   * those of `default`, which is off. Throws StoreUnavailableError.
+   * Once half of all connections are taken: ends those of tenants' users that have more than their share, and gives these users.
+   * Redis itself bounds only all of them, and whoever holds them keeps others out. Connections that have not signed in have a
+   * share together; Redis lists them as those of `default`, which is off. Throws StoreUnavailableError.
    */
   async endCrowds(): Promise<string[]> {
     return this.#guarded(async () => {
@@ -93,7 +95,9 @@ export class RedisUsers {
       if (figure('connected_clients') < figure('maxclients') / 2) return [];
       const list = String(await this.#client.call('CLIENT', ['LIST']));
       const byUser = Map.groupBy(list.matchAll(/ user=(tenant_\S+|default)/g), ([, user = '']) => user);
-      const crowds = [...byUser].filter(([, { length }]) => length > figure('maxclients') * SHARE_OF_CONNECTIONS).map(([user]) => user);
+      const crowds = [...byUser]
+        .filter(([, { length }]) => length > figure('maxclients') * SHARE_OF_CONNECTIONS)
+        .map(([user]) => user);
       for (const user of crowds) await this.#client.call('CLIENT', ['KILL', 'USER', user]);
       return crowds;
     });

@@ -5,8 +5,8 @@ const VALUES_MAX = 1_000;
 const CHARACTERS_MAX = 2 * 1024 * 1024;
 
 /**
- * What cached texts say. As long as Redis gives the same text under a key, it is not decoded again: that costs more than the comparison.
- * Whether a text may be served is decided before, by the cache; so nothing here is out of date.
+ * What cached texts say. As long as Redis gives the same text under a key, it is not decoded again: that costs more than the
+ * comparison. Whether a text may be served is decided before, by the cache; so nothing here is out of date.
  *
  * The values are shared: nobody may change one. `decode` gives undefined for a text of another shape.
  */

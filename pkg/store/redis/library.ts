@@ -3,18 +3,24 @@ import { TAKE, UNDO } from './rate-limiter.ts';
 import { COUNT } from './request-limiter.ts';
 import { LOOKUP, MARK, RENEW } from './tagged-cache.ts';
 
-/** The library of functions that tenants' users may call. The operator loads it; what each function may do stands in functions.ts. */
+/**
+ * The library of functions that tenants' users may call. The operator loads it; what each function may do stands in functions.ts.
+ */
 export const LIBRARY = 'carrel';
 
 const ARGS_MAX = 2_000;
 /** A version, a time, a name of a call. */
 const ARG_BYTES_MAX = 128;
-/** Keys that one MGET reads. Values have 1 MiB at most (`proto-max-bulk-len`), so this bounds what a call holds beyond VALUES_BYTES_MAX. */
+/**
+ * Keys that one MGET reads. Values have 1 MiB at most (`proto-max-bulk-len`), so this bounds what a call holds beyond
+ * VALUES_BYTES_MAX.
+ */
 const READ_AT_ONCE = 16;
 /** Of all values that a call reads. */
 const VALUES_BYTES_MAX = 16 * 1024 * 1024;
 
-// `get` gives the values of keys; false: there is none, or a longer one than `longest` bytes, which no function of ours has stored.
+// `get` gives the values of keys; false: there is none, or a longer one than `longest` bytes, which no function of ours has
+// stored.
 const HELPERS = `
 local function get(keys, longest)
   local found, bytes = {}, 0

@@ -4,19 +4,22 @@ import { defineFunction } from './functions.ts';
 import type { Redis } from './redis.ts';
 
 /**
- * Rate limits over a sliding window: in any span of `windowSeconds` at most `max` calls are taken. Those of guesses, which are taken back or counted by
- * member, are exact logs; requests are counted by request-limiter.ts.
+ * Rate limits over a sliding window: in any span of `windowSeconds` at most `max` calls are taken. Those of guesses, which are
+ * taken back or counted by member, are exact logs; requests are counted by request-limiter.ts.
  *
  * Invariants:
  * - Several limits are decided at once: a call counts against all of them or, when one refuses it, against none.
- * - This process counts too what it takes, so that a Redis that does not answer, was killed or dropped a log gives no caller a second start here.
+ * - This process counts too what it takes, so that a Redis that does not answer, was killed or dropped a log gives no caller a
+ *   second start here.
  */
 export interface Limit {
   readonly key: string;
   /** Above LOG_MAX: none. The count still says how many there were, up to LOG_MAX. */
   readonly max: number;
   readonly windowSeconds: number;
-  /** Calls of one member count once, from the first of them on, and are taken while that one counts. Left out: every call counts. */
+  /**
+   * Calls of one member count once, from the first of them on, and are taken while that one counts. Left out: every call counts.
+   */
   readonly member?: string;
 }
 
@@ -52,8 +55,9 @@ const LOG_BYTES_MAX = 32 * 1024;
 const KEYS_MAX = 8;
 
 // A log is a list of the calls, {time in ms, name, time, name, …}, kept for two windows from its last change.
-// KEYS: the logs. ARGV: now in ms, the call's name, then of each limit its max, its window in ms and its member ('': the call itself).
-// Replies with {count, wait, newest, whether the member was counted already} of each; the newest of a call that is taken is that call.
+// KEYS: the logs. ARGV: now in ms, the call's name, then of each limit its max, its window in ms and its member ('': the call
+// itself). Replies with {count, wait, newest, whether the member was counted already} of each; the newest of a call that is taken
+// is that call.
 export const TAKE = defineFunction(
   'take',
   KEYS_MAX,
@@ -188,7 +192,9 @@ const limitState = (
 
 function decide(states: readonly LimitState[], undo: () => Promise<void>): RateLimitDecision {
   const allowed = states.every(({ waitMs }) => waitMs === 0);
-  const [tightest] = allowed ? states.toSorted((a, b) => a.remaining - b.remaining) : states.toSorted((a, b) => b.waitMs - a.waitMs);
+  const [tightest] = allowed
+    ? states.toSorted((a, b) => a.remaining - b.remaining)
+    : states.toSorted((a, b) => b.waitMs - a.waitMs);
   return { allowed, tightest: tightest as LimitState, states, undo };
 }
 

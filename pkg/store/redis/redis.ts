@@ -21,14 +21,20 @@ export interface RoundTrip {
   readonly ms: number;
 }
 
-/** Redis, as narrow as we need it. Everything throws StoreUnavailableError: at once while disconnected, else within the command time-out. */
+/**
+ * Redis, as narrow as we need it. Everything throws StoreUnavailableError: at once while disconnected, else within the command
+ * time-out.
+ */
 export interface Redis {
   /** Connected and answering, as far as is known. */
   readonly isReady: boolean;
   /** In the order of the keys, of which there is at least one. */
   mget(keys: readonly string[]): Promise<(string | null)[]>;
   set(key: string, value: string, options: { ttlSeconds: number }): Promise<void>;
-  /** A function is called once, when the command leaves with its batch or fails before: until then the call can gather what it is for. */
+  /**
+   * A function is called once, when the command leaves with its batch or fails before: until then the call can gather what it is
+   * for.
+   */
   call(call: FunctionCall | (() => FunctionCall)): Promise<Reply>;
   /** Channels have no prefix. */
   publish(channel: string, message: string): Promise<void>;
@@ -44,8 +50,8 @@ export interface RedisOptions {
   /** In front of every key, `t:<slug>:`; empty for the worker and the operator. */
   readonly prefix: string;
   /**
-   * The code of functions, which only an administrator may give: loaded at each connection to a Redis that has no library of that name, as one
-   * that was killed. What the operator has loaded is left as it is.
+   * The code of functions, which only an administrator may give: loaded at each connection to a Redis that has no library of that
+   * name, as one that was killed. What the operator has loaded is left as it is.
    */
   readonly library?: string;
   readonly log: Logger;
@@ -180,7 +186,9 @@ class IoRedis implements Redis {
     for (const event of ['ready', 'close', 'end']) client.on(event, () => cancel());
   }
 
-  /** A time-out of the client's own also counts the time in which this process stood still: only where a lost reply costs nothing. */
+  /**
+   * A time-out of the client's own also counts the time in which this process stood still: only where a lost reply costs nothing.
+   */
   #open(keyPrefix: string, timeoutMs?: number): Client {
     const { url, library, log, random = systemRandom } = this.#options;
     const client = new Client(url, {
@@ -220,9 +228,9 @@ interface Exchanged {
 }
 
 /**
- * The commands of all requests that came while two batches were on their way, or else in one turn of the event loop: one write and one read, here
- * and in Redis. Of two batches Redis works on one while this process works on the replies of the other. A command waits one round trip longer at
- * most: Redis answers a connection in order anyway.
+ * The commands of all requests that came while two batches were on their way, or else in one turn of the event loop: one write
+ * and one read, here and in Redis. Of two batches Redis works on one while this process works on the replies of the other. A
+ * command waits one round trip longer at most: Redis answers a connection in order anyway.
  */
 interface Batch {
   readonly commands: Sendable[];

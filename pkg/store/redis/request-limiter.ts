@@ -7,8 +7,8 @@ import type { Reply } from './redis.ts';
  * Rate limits of requests over a sliding window, made to cost little: Redis counts calls that come closely as one group.
  *
  * Invariants:
- * - In any span of `windowSeconds` at most `max` calls are taken. A call counts until the last call of its group leaves the window: at most a
- *   twentieth of the window longer than by itself, and not at all longer where calls are further apart.
+ * - In any span of `windowSeconds` at most `max` calls are taken. A call counts until the last call of its group leaves the
+ *   window: at most a twentieth of the window longer than by itself, and not at all longer where calls are further apart.
  * - Several limits are decided at once: a call counts against all of them or, when one refuses it, against none.
  * - When Redis does not answer, this process counts by itself; it never stops counting.
  */
@@ -35,9 +35,10 @@ const GROUPS_OF_WINDOW = 20;
 const STORED_BYTES_MAX = 512;
 const KEYS_MAX = 400;
 
-// KEYS: the limits. ARGV: now in ms, then of each limit its max and its window in ms, then of each request how many limits it has and which.
-// Stored of each: {all calls, when the last group began, then of each group the time of its last call and how many calls it has}.
-// Replies with the time of the last call of each limit, then of each request, in their order, with {calls, wait} of each of its limits.
+// KEYS: the limits. ARGV: now in ms, then of each limit its max and its window in ms, then of each request how many limits it has
+// and which. Stored of each: {all calls, when the last group began, then of each group the time of its last call and how many
+// calls it has}. Replies with the time of the last call of each limit, then of each request, in their order, with {calls, wait}
+// of each of its limits.
 export const COUNT = defineFunction(
   'count',
   KEYS_MAX,
@@ -106,7 +107,9 @@ export class RequestLimiter {
     this.#clock = deps.clock;
   }
 
-  /** Counts requests, each against its limits, one after the other, by one call. `read` gives their decisions in the same order. */
+  /**
+   * Counts requests, each against its limits, one after the other, by one call. `read` gives their decisions in the same order.
+   */
   command(requests: readonly (readonly RequestLimit[])[]): { call: FunctionCall; read: (reply: Reply) => Decision[] } {
     const positions = new Map<string, number>();
     const limits: RequestLimit[] = [];

@@ -10,11 +10,12 @@ import type { Redis, Reply } from './redis.ts';
 /**
  * The cache of everything that a tenant's server caches (docs/design/api-conventions.md, Caches).
  *
- * A cached value has tags, and each tag has a version in Redis, a random text. A feature declares its tags beside it (`<feature>.tags.ts`). Invariants:
+ * A cached value has tags, and each tag has a version in Redis, a random text. A feature declares its tags beside it
+ * (`<feature>.tags.ts`). Invariants:
  * - A value is served only while every tag has the version that it had before the value was loaded.
- * - From just before a write's commit until just after it, the versions of the tags that it invalidates are `pending`: readers bypass the cache and
- *   put nothing into it. Each writer has its own mark, so that one that ends does not lift another's; the mark of a writer that died expires after
- *   PENDING_SECONDS.
+ * - From just before a write's commit until just after it, the versions of the tags that it invalidates are `pending`: readers
+ *   bypass the cache and put nothing into it. Each writer has its own mark, so that one that ends does not lift another's; the
+ *   mark of a writer that died expires after PENDING_SECONDS.
  * - After the commit the tags have new versions. A tag without a version gets a new one.
  * - When Redis does not answer the mark, the commit proceeds, and clearing the cache is work of the same transaction.
  * - When the outcome of a commit is unknown, the mark stays until it expires.
@@ -32,7 +33,10 @@ export interface CacheLookup {
   put(value: string, ttlSeconds: number): Promise<void>;
 }
 
-/** The kind of work that invalidates tags when Redis could not; its payload is `{ subjects: string[] }`, the tags under the name that stored rows have. */
+/**
+ * The kind of work that invalidates tags when Redis could not; its payload is `{ subjects: string[] }`, the tags under the name
+ * that stored rows have.
+ */
 export const CLEAR_CACHES = 'cache.clear';
 /** Tags of one such job. */
 export const CLEARED_MAX = 1_000;
@@ -50,9 +54,10 @@ const LOOKUP_KEYS_MAX = 1_000;
 const VALUE_BYTES_MAX = 512 * 1024;
 
 // A stored value is `<time of its last activity> <versions of its tags>\n<value>`; the time is an ISO string, 24 characters.
-// Several look-ups at once. KEYS: the values, then of each the versions of its tags. ARGV: a fresh version, its lifetime, the time now,
-// then of each how many tags it has and the seconds to slide (0: none). Replies of each with what is stored (a hit), {versions} (a miss),
-// or nil while a tag is pending. Values are never stored under a pending version, so what is served needs no such check.
+// Several look-ups at once. KEYS: the values, then of each the versions of its tags. ARGV: a fresh version, its lifetime, the
+// time now, then of each how many tags it has and the seconds to slide (0: none). Replies of each with what is stored (a hit),
+// {versions} (a miss), or nil while a tag is pending. Values are never stored under a pending version, so what is served needs no
+// such check.
 export const LOOKUP = defineFunction(
   'lookup',
   LOOKUP_KEYS_MAX,
@@ -170,8 +175,8 @@ export class TaggedCache {
   }
 
   /**
-   * A transaction that may `invalidate`. Costs one Redis round trip before the commit and one after it when it invalidated anything. One within another
-   * (`Database.within`) invalidates at the commit of that.
+   * A transaction that may `invalidate`. Costs one Redis round trip before the commit and one after it when it invalidated
+   * anything. One within another (`Database.within`) invalidates at the commit of that.
    */
   async transaction<T>(db: Database, fn: (tx: Tx) => Promise<T>): Promise<T> {
     let marked: { mark: string; keys: string[] } | undefined;
@@ -190,8 +195,9 @@ export class TaggedCache {
   }
 
   /**
-   * Runs a statement that is a transaction of its own, not one within another, and changes values that have these tags. One Redis round trip before it and one after it.
-   * Undefined: Redis does not answer, so the statement was not run; `transaction` has the caches cleared later.
+   * Runs a statement that is a transaction of its own, not one within another, and changes values that have these tags. One Redis
+   * round trip before it and one after it. Undefined: Redis does not answer, so the statement was not run; `transaction` has the
+   * caches cleared later.
    */
   async statement<T>(tags: readonly string[], run: () => Promise<T>): Promise<T | undefined> {
     const marked = await this.#markOf(tags);
@@ -237,7 +243,10 @@ export class TaggedCache {
     }
   }
 
-  /** When each of these values was put or, where hits extend it, hit last; undefined: it is not cached. One round trip. Never throws. */
+  /**
+   * When each of these values was put or, where hits extend it, hit last; undefined: it is not cached. One round trip. Never
+   * throws.
+   */
   async lastActivities(entries: readonly Pick<CacheEntry, 'key'>[]): Promise<(Date | undefined)[]> {
     try {
       const stored = await this.#redis.mget(entries.map(({ key }) => this.#valueKey(key)));
@@ -263,7 +272,8 @@ export class TaggedCache {
 
   #found({ key }: CacheEntry, found: Found): CacheLookup {
     if (found === null) return NO_CACHE;
-    if (typeof found !== 'string') return { value: undefined, put: (loaded, ttlSeconds) => this.#put(key, found[0], loaded, ttlSeconds) };
+    if (typeof found !== 'string')
+      return { value: undefined, put: (loaded, ttlSeconds) => this.#put(key, found[0], loaded, ttlSeconds) };
     const end = found.indexOf('\n');
     const versions = (): string => found.slice(TIME_CHARACTERS + 1, end);
     return { value: found.slice(end + 1), put: (loaded, ttlSeconds) => this.#put(key, versions(), loaded, ttlSeconds) };
@@ -295,7 +305,8 @@ export class TaggedCache {
 
   async #mark(tx: Tx, tags: readonly string[]): Promise<{ mark: string; keys: string[] } | undefined> {
     const marked = await this.#markOf(tags);
-    if (!marked) for (const subjects of inPieces(tags, CLEARED_MAX)) await insertJob(tx, { kind: CLEAR_CACHES, payload: { subjects } });
+    if (!marked)
+      for (const subjects of inPieces(tags, CLEARED_MAX)) await insertJob(tx, { kind: CLEAR_CACHES, payload: { subjects } });
     return marked;
   }
 
@@ -316,7 +327,10 @@ export class TaggedCache {
       for (const some of inPieces(marked.keys))
         await this.#redis.call(RENEW.call(some, [marked.mark, this.#fresh(), VERSION_TTL_SECONDS, seconds(this.#clock)]));
     } catch (error) {
-      this.#log.warn({ err: error }, 'Redis does not answer after a commit; what it changed is not cached until its mark expires');
+      this.#log.warn(
+        { err: error },
+        'Redis does not answer after a commit; what it changed is not cached until its mark expires',
+      );
     }
   }
 }

@@ -57,8 +57,12 @@ class AdminRefusal extends Error {
 
 export const bucketName = (slug: string): string => `carrel-${slug}`;
 
-/** Whether it is a key of a tenant's own bucket: the first is named as the bucket, one after a rotation `<bucket>.<random>`. No slug has a dot. */
-export const isBucketKey = (accessKeyId: string, bucket: string): boolean => accessKeyId === bucket || accessKeyId.startsWith(`${bucket}.`);
+/**
+ * Whether it is a key of a tenant's own bucket: the first is named as the bucket, one after a rotation `<bucket>.<random>`. No
+ * slug has a dot.
+ */
+export const isBucketKey = (accessKeyId: string, bucket: string): boolean =>
+  accessKeyId === bucket || accessKeyId.startsWith(`${bucket}.`);
 
 const TIMEOUT_MS = 5_000;
 
@@ -137,7 +141,8 @@ export class StorageAdmin {
     const deadline = this.#clock.monotonic() + (options.budgetMs ?? 20_000);
     const owner = await this.#ownerOf(gone.bucket);
     const isOurs = owner !== undefined && (owner === gone.accessKeyId || isBucketKey(owner, gone.bucket));
-    for (const access of new Set([gone.accessKeyId, gone.former, isOurs ? owner : undefined])) if (access) await this.#deleteUser(access);
+    for (const access of new Set([gone.accessKeyId, gone.former, isOurs ? owner : undefined]))
+      if (access) await this.#deleteUser(access);
     return !isOurs || this.#removeBucket(gone.bucket, deadline);
   }
 
@@ -175,7 +180,8 @@ export class StorageAdmin {
     if (made !== null) return;
     const owner = await this.#ownerOf(bucket);
     if (owner === accessKeyId) return;
-    // A bucket without an owner is Carrel's, after a crash between creating it and setting the owner; one of a former key of this bucket's is too.
+    // A bucket without an owner is Carrel's, after a crash between creating it and setting the owner; one of a former key of this
+    // bucket's is too.
     const isFormerKeys = owner !== undefined && isBucketKey(owner, bucket);
     if (owner !== '' && !isFormerKeys) throw new BucketTaken(bucket);
     await this.#order('/change-bucket-owner', { query: { bucket, owner: accessKeyId } });
@@ -220,7 +226,8 @@ export class StorageAdmin {
         await this.#client.send(new DeleteObjectsCommand({ Bucket: bucket, Delete: { Objects, Quiet: true } }));
       }
       const { Uploads = [] } = await this.#client.send(new ListMultipartUploadsCommand({ Bucket: bucket }));
-      for (const { Key, UploadId } of Uploads) await this.#client.send(new AbortMultipartUploadCommand({ Bucket: bucket, Key, UploadId }));
+      for (const { Key, UploadId } of Uploads)
+        await this.#client.send(new AbortMultipartUploadCommand({ Bucket: bucket, Key, UploadId }));
       await this.#client.send(new DeleteBucketCommand({ Bucket: bucket }));
     } catch (error) {
       if (statusOf(error) === 409) return false; // an upload ended in between

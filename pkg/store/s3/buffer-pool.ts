@@ -12,7 +12,8 @@ interface Waiting {
  * Buffers of one size that uploads share, so that their memory is bounded however many there are.
  *
  * Invariants:
- * - Never more than `most` are in use, and no owner has more than a third of them: one user's stalled uploads do not block others'.
+ * - Never more than `most` are in use, and no owner has more than a third of them: one user's stalled uploads do not block
+ *   others'.
  * - Waiting owners are served in order, each as soon as its share allows.
  */
 export class BufferPool {
@@ -56,7 +57,10 @@ export class BufferPool {
     };
     const onAbort = (): void => leave(signal.reason);
     signal.addEventListener('abort', onAbort, { once: true });
-    const timer = setTimeout(() => leave(new StoreUnavailableError('s3', new Error('too many uploads at once'))), this.#waitLimitMs);
+    const timer = setTimeout(
+      () => leave(new StoreUnavailableError('s3', new Error('too many uploads at once'))),
+      this.#waitLimitMs,
+    );
     try {
       return await promise;
     } finally {

@@ -8,7 +8,13 @@ import { isTracing } from '../../runtime/traces.ts';
 import { ReplyTooLarge } from './errors.ts';
 import { FREE_BYTES, NAMED_STORE_REPLIES } from './reply-budget.ts';
 import { traceCommands } from './request-span.ts';
-import { ANSWER_TIMEOUT_MS, CONNECT_TIMEOUT_MS, KEPT_CONNECTION_MS, replyTimeoutMs, WHOLE_OBJECT_TIMEOUT_MS } from './timeouts.ts';
+import {
+  ANSWER_TIMEOUT_MS,
+  CONNECT_TIMEOUT_MS,
+  KEPT_CONNECTION_MS,
+  replyTimeoutMs,
+  WHOLE_OBJECT_TIMEOUT_MS,
+} from './timeouts.ts';
 
 /** Opens a connection that may be spoken over at once, TLS included (pkg/net: guardedSockets). */
 export type Connect = (target: { protocol: string; hostname: string; port: string }) => Promise<Socket>;
@@ -22,7 +28,10 @@ export interface ClientOptions {
   readonly connect?: Connect | undefined;
 }
 
-/** Each download holds a connection until its reader is through, so there are as many as a server can have downloads at once; one more waits. */
+/**
+ * Each download holds a connection until its reader is through, so there are as many as a server can have downloads at once; one
+ * more waits.
+ */
 export const CONNECTIONS_MAX = 2_000;
 /** Unused connections are closed also where nobody has the client any more. */
 const KEPT = { keepAlive: true, maxSockets: CONNECTIONS_MAX, timeout: KEPT_CONNECTION_MS };
@@ -37,8 +46,8 @@ const LOOK_MS = 500;
 
 /**
  * Path style, since a host per bucket wants DNS; checksums only where the protocol demands them, since we keep our own SHA-256.
- * `onread`: how plain connections read (read-buffer.ts). Those with TLS and those of `connect` read as Node does. `highWaterMark`: bytes that a
- * connection gathers while nobody reads the reply.
+ * `onread`: how plain connections read (read-buffer.ts). Those with TLS and those of `connect` read as Node does.
+ * `highWaterMark`: bytes that a connection gathers while nobody reads the reply.
  */
 export function newClient(options: ClientOptions, reading: { onread?: OnReadOpts; highWaterMark?: number } = {}): S3Client {
   const { onread, ...streams } = reading;
@@ -82,8 +91,8 @@ function dialledBy<A extends HttpAgent>(agent: A, protocol: string, connect: Con
 }
 
 /**
- * Bytes go without a SHA-256 in the signature (`UNSIGNED-PAYLOAD`), a quarter of an upload's CPU: TLS guards them on the way, where there is any,
- * and the row of a file has its SHA-256.
+ * Bytes go without a SHA-256 in the signature (`UNSIGNED-PAYLOAD`), a quarter of an upload's CPU: TLS guards them on the way,
+ * where there is any, and the row of a file has its SHA-256.
  */
 export const leaveBytesUnsigned = (client: S3Client): void =>
   client.middlewareStack.add(

@@ -7,8 +7,9 @@ import { beginReading, endReading, READ_AHEAD_BYTES } from './read-buffer.ts';
 const STALL_TIMEOUT_MS = 10_000;
 
 /**
- * The bytes of an object, as the store's reply gives them. It ends with StoreUnavailableError when the store fails, or sends nothing for 10 s.
- * A reader that is slow is no stall: time counts only while the reader waits for the store. Each chunk passes through as it came.
+ * The bytes of an object, as the store's reply gives them. It ends with StoreUnavailableError when the store fails, or sends
+ * nothing for 10 s. A reader that is slow is no stall: time counts only while the reader waits for the store. Each chunk passes
+ * through as it came.
  */
 export class Download extends Readable {
   readonly #reply: Readable;
@@ -32,7 +33,8 @@ export class Download extends Readable {
     reply.on('end', () => this.push(null));
     reply.on('error', (error) => this.destroy(translateError(error) as Error));
     reply.on('close', () => {
-      if (!reply.readableEnded) this.destroy(new StoreUnavailableError('s3', new Error('the store ended the connection within an object')));
+      if (!reply.readableEnded)
+        this.destroy(new StoreUnavailableError('s3', new Error('the store ended the connection within an object')));
     });
     reply.pause();
   }

@@ -46,7 +46,11 @@ test.each<[string, string, string]>([
   ['text alone', 'nothing here', 'there is text outside of its root'],
   ['nothing', '', 'it is no whole document'],
   ['bytes that are no text', '\u0000<r', 'there is text outside of its root'],
-  ['more entries than a page has', `<r>${'<Contents><Key>k</Key></Contents>'.repeat(1_001)}</r>`, 'a page has more than 1000 entries'],
+  [
+    'more entries than a page has',
+    `<r>${'<Contents><Key>k</Key></Contents>'.repeat(1_001)}</r>`,
+    'a page has more than 1000 entries',
+  ],
 ])('%s is refused with a clear error', (_what, text, why) => {
   expect(() => read(objectPage(), text, 4_096)).toThrow(
     `the store's reply cannot be read: ${why}`.replace('read: a declaration', 'read: it has a declaration'),

@@ -64,7 +64,8 @@ class Records<Entry> implements XmlHandler {
     const fields = this.#current;
     this.#current = {};
     if (name !== this.#record) return;
-    if (this.entries.push(this.#entryOf(fields)) > MOST_ENTRIES) throw new ReplyMalformed(`a page has more than ${MOST_ENTRIES} entries`);
+    if (this.entries.push(this.#entryOf(fields)) > MOST_ENTRIES)
+      throw new ReplyMalformed(`a page has more than ${MOST_ENTRIES} entries`);
   }
 }
 

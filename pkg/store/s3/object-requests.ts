@@ -56,8 +56,9 @@ export interface ListRequest<T> {
 }
 
 /**
- * Requests without the SDK. Listings: the SDK holds a whole reply and ten times as much once it is parsed. The request that each upload makes: PutObject of bytes in memory costs a fifth of the SDK's CPU time. Connections are opened as
- * the SDK's are (`connect`), replies are bounded, and the bytes are not part of the signature (`leaveBytesUnsigned`).
+ * Requests without the SDK. Listings: the SDK holds a whole reply and ten times as much once it is parsed. The request that each
+ * upload makes: PutObject of bytes in memory costs a fifth of the SDK's CPU time. Connections are opened as the SDK's are
+ * (`connect`), replies are bounded, and the bytes are not part of the signature (`leaveBytesUnsigned`).
  */
 export class ObjectRequests {
   readonly #options: ClientOptions & { readonly bucket: string };
@@ -92,8 +93,8 @@ export class ObjectRequests {
   }
 
   /**
-   * Streams one part of a multipart upload, which is sent once, and gives its entity tag; null: the store answered with another status than a success.
-   * Throws what the body threw, the signal's reason, or what the connection broke with.
+   * Streams one part of a multipart upload, which is sent once, and gives its entity tag; null: the store answered with another
+   * status than a success. Throws what the body threw, the signal's reason, or what the connection broke with.
    */
   putPart({ key, uploadId, number, body, size, signal }: PutPartRequest): Promise<string | null> {
     const searchParams = new URLSearchParams({ partNumber: String(number), uploadId });
@@ -126,8 +127,8 @@ export class ObjectRequests {
   }
 
   /**
-   * Reads a listing as it comes; null: the store answered with another status than a success, and the SDK is to ask again and read why.
-   * Throws StoreUnavailableError after two attempts, ReplyMalformed, or the signal's reason.
+   * Reads a listing as it comes; null: the store answered with another status than a success, and the SDK is to ask again and
+   * read why. Throws StoreUnavailableError after two attempts, ReplyMalformed, or the signal's reason.
    */
   list<T>(request: ListRequest<T>): Promise<T | null> {
     return asOperation(request.operation, this.#options.bucket, () => this.#twice(request.signal, () => this.#list(request)));

@@ -68,12 +68,13 @@ const MOST_REPEATS = 5;
  * A tenant's objects.
  *
  * Invariants:
- * - Bytes stream: an upload holds at most three parts of 8 MiB in memory, regardless of its size, and all of a process together 192 MiB; a download holds none.
+ * - Bytes stream: an upload holds at most three parts of 8 MiB in memory, regardless of its size, and all of a process together
+ *   192 MiB; a download holds none.
  * - An upload that fails or is aborted leaves nothing that can be read.
- * - A reply that is no object's bytes is read no slower than 64 KiB a second, a listing as it comes, to 2 MiB a page and ten million keys. Replies
- *   of stores that tenants named share 32 MiB in the process.
- * - Everything throws StoreUnavailableError within ~10 s when the store does not answer; where a new connection is slow too, within ~13 s
- *   (timeouts.ts, twice); an operation that is sending a part of 8 MiB, within ~40 s.
+ * - A reply that is no object's bytes is read no slower than 64 KiB a second, a listing as it comes, to 2 MiB a page and ten
+ *   million keys. Replies of stores that tenants named share 32 MiB in the process.
+ * - Everything throws StoreUnavailableError within ~10 s when the store does not answer; where a new connection is slow too,
+ *   within ~13 s (timeouts.ts, twice); an operation that is sending a part of 8 MiB, within ~40 s.
  */
 export class Objects {
   readonly bucket: string;
@@ -93,8 +94,8 @@ export class Objects {
   }
 
   /**
-   * The same storage until the signal is aborted: then each request and each download ends, with StoreUnavailableError where time ran out
-   * (AbortSignal.timeout), else with the signal's reason. It has the connections of this one, which is the one to close.
+   * The same storage until the signal is aborted: then each request and each download ends, with StoreUnavailableError where time
+   * ran out (AbortSignal.timeout), else with the signal's reason. It has the connections of this one, which is the one to close.
    */
   until(signal: AbortSignal): Objects {
     return new Objects(this.#options, { clients: this.#clients, until: anyOf(this.#until, signal) ?? signal });
@@ -115,10 +116,15 @@ export class Objects {
     const source = Buffer.isBuffer(body) ? Readable.from([body], { objectMode: false }) : body;
     let stored: Stored;
     try {
-      stored = await uploadStream(clients, target, Readable.from(counted(source, counter, options.contentLength), { objectMode: false }), {
-        owner: options.owner ?? key,
-        signal,
-      });
+      stored = await uploadStream(
+        clients,
+        target,
+        Readable.from(counted(source, counter, options.contentLength), { objectMode: false }),
+        {
+          owner: options.owner ?? key,
+          signal,
+        },
+      );
     } catch (error) {
       source.destroy();
       throw failureOf(error, signal);
@@ -136,7 +142,10 @@ export class Objects {
     return new UploadInParts(this.#clients, { Bucket: this.bucket, Key: this.#prefix + key, UploadId: uploadId }, this.#until);
   }
 
-  /** Stores a small body unless there is an object of that key, and gives whether it did. A store without conditional writes replaces the object. */
+  /**
+   * Stores a small body unless there is an object of that key, and gives whether it did. A store without conditional writes
+   * replaces the object.
+   */
   async putIfAbsent(key: string, body: Buffer, options: { contentType: string }): Promise<boolean> {
     const target = { Bucket: this.bucket, Key: this.#prefix + key, Body: body, ContentType: options.contentType };
     const { client } = this.#clients;
@@ -199,7 +208,9 @@ export class Objects {
     return { isEncrypted: ServerSideEncryption !== undefined };
   }
 
-  /** All but the marker, in the keys' order, pages fetched as they are asked for. `after` is the last key of an earlier listing. */
+  /**
+   * All but the marker, in the keys' order, pages fetched as they are asked for. `after` is the last key of an earlier listing.
+   */
   async *list(options: { prefix?: string; after?: string } = {}): AsyncGenerator<StoredObject> {
     const { mostPages = MOST_PAGES } = this.#options;
     let token: string | undefined;
@@ -228,9 +239,13 @@ export class Objects {
   }
 
   /**
-   * Aborts the multipart uploads below `prefix` that a dead program left; their parts are deleted. `inUse`: of a page's keys those whose uploads go on.
+   * Aborts the multipart uploads below `prefix` that a dead program left; their parts are deleted. `inUse`: of a page's keys
+   * those whose uploads go on.
    */
-  async abandonUploads(prefix: string, inUse: (keys: readonly string[]) => Promise<ReadonlySet<string>> = noneInUse): Promise<void> {
+  async abandonUploads(
+    prefix: string,
+    inUse: (keys: readonly string[]) => Promise<ReadonlySet<string>> = noneInUse,
+  ): Promise<void> {
     const { mostPages = MOST_PAGES } = this.#options;
     let first = '';
     let after: string | undefined;
@@ -323,7 +338,8 @@ interface HttpOptions {
 const abortableBy = (signal: AbortSignal | undefined): HttpOptions => (signal ? { abortSignal: signal } : {});
 
 /** What ended a request: where its signal is aborted, the signal's reason. */
-const failureOf = (error: unknown, signal: AbortSignal | undefined): unknown => translateError(signal?.aborted ? signal.reason : error);
+const failureOf = (error: unknown, signal: AbortSignal | undefined): unknown =>
+  translateError(signal?.aborted ? signal.reason : error);
 
 /** versitygw lists unfinished multipart uploads among the objects. */
 export const isTemporary = (key: string): boolean => key.includes('.sgwtmp');
@@ -346,7 +362,8 @@ async function putBytes(
 async function* counted(body: Readable, counter: { bytes: number }, expected: number | undefined): AsyncGenerator<Buffer> {
   for await (const chunk of body as AsyncIterable<Buffer>) {
     counter.bytes += chunk.length;
-    if (expected !== undefined && counter.bytes > expected) throw new LengthMismatch(`more than the announced ${expected} bytes came`);
+    if (expected !== undefined && counter.bytes > expected)
+      throw new LengthMismatch(`more than the announced ${expected} bytes came`);
     yield chunk;
   }
   if (expected !== undefined && counter.bytes < expected)

@@ -36,7 +36,10 @@ export class ReplyBudget {
     return this.#sum;
   }
 
-  /** Takes bytes for a reply of the store `owner`; gives what releases them, once. Throws StoreUnavailableError when none are free for too long. */
+  /**
+   * Takes bytes for a reply of the store `owner`; gives what releases them, once. Throws StoreUnavailableError when none are free
+   * for too long.
+   */
   async take(owner: string, bytes: number): Promise<() => void> {
     if (!this.#fits(owner, bytes)) await this.#wait(owner, bytes);
     else this.#add(owner, bytes);

@@ -36,7 +36,10 @@ export function sign(request: UnsignedRequest, key: SigningKey, now: Date): Reco
     names.join(';'),
     payload,
   ].join('\n');
-  const signature = hmac(derivedKey(key, scope), ['AWS4-HMAC-SHA256', time, scope.join('/'), sha256(canonical)].join('\n')).toString('hex');
+  const signature = hmac(
+    derivedKey(key, scope),
+    ['AWS4-HMAC-SHA256', time, scope.join('/'), sha256(canonical)].join('\n'),
+  ).toString('hex');
   headers['authorization'] =
     `AWS4-HMAC-SHA256 Credential=${key.accessKeyId}/${scope.join('/')},SignedHeaders=${names.join(';')},Signature=${signature}`;
   return headers;

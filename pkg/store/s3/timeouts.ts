@@ -17,4 +17,5 @@ export const sendTimeoutMs = (bytes: number): number => ANSWER_TIMEOUT_MS + Math
 const LEAST_REPLY_BYTES_PER_SECOND = 64 * 1024;
 
 /** How long so many bytes of such a reply may take in all: 4.5 s before the first, 36.5 s for 2 MiB. */
-export const replyTimeoutMs = (bytes: number): number => ANSWER_TIMEOUT_MS + Math.ceil((bytes * 1000) / LEAST_REPLY_BYTES_PER_SECOND);
+export const replyTimeoutMs = (bytes: number): number =>
+  ANSWER_TIMEOUT_MS + Math.ceil((bytes * 1000) / LEAST_REPLY_BYTES_PER_SECOND);

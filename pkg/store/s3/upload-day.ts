@@ -1,7 +1,10 @@
 const DAY_MS = 24 * 60 * 60 * 1000;
 const HOUR_MS = 60 * 60 * 1000;
 
-/** The longest upload: after the end of a day plus this plus the time of a commit, the day's objects can be compared with the rows. */
+/**
+ * The longest upload: after the end of a day plus this plus the time of a commit, the day's objects can be compared with the
+ * rows.
+ */
 export const LONGEST_UPLOAD_MS = DAY_MS;
 /** The time after an upload's last byte: the store joins its parts, the row is committed. */
 const COMMIT_MS = HOUR_MS;

@@ -29,8 +29,8 @@ export class UploadGone extends Error {
 }
 
 /**
- * An object that is stored part by part, by one process after the other: whoever knows its id goes on. Nothing is readable before `complete`.
- * Parts stream: none is in memory. All throw StoreUnavailableError, and all but `abort` UploadGone.
+ * An object that is stored part by part, by one process after the other: whoever knows its id goes on. Nothing is readable before
+ * `complete`. Parts stream: none is in memory. All throw StoreUnavailableError, and all but `abort` UploadGone.
  */
 export class UploadInParts {
   readonly #clients: UploadClients;
@@ -62,10 +62,11 @@ export class UploadInParts {
   }
 
   /**
-   * Sends the part of this number, from 1 on, in place of one that is there, and returns its entity tag. Throws what the body threw, or the signal's reason.
+   * Sends the part of this number, from 1 on, in place of one that is there, and returns its entity tag. Throws what the body
+   * threw, or the signal's reason.
    *
-   * The signal cuts a request off only while bytes of it are missing. A store may finish one that it has received, also after `abort`, and keep the part
-   * (S3 API, AbortMultipartUpload): so this waits for its reply.
+   * The signal cuts a request off only while bytes of it are missing. A store may finish one that it has received, also after
+   * `abort`, and keep the part (S3 API, AbortMultipartUpload): so this waits for its reply.
    */
   async put(number: number, body: AsyncIterable<Buffer>, size: number, signal: AbortSignal): Promise<string> {
     const { Key, UploadId } = this.#target;
@@ -101,7 +102,9 @@ export class UploadInParts {
       signal.removeEventListener('abort', onAbort);
     }
     // A store that refuses a part may close the connection before its reply has come.
-    await this.#send(() => this.#clients.client.send(new ListPartsCommand({ ...this.#target, MaxParts: 1 }), abortableBy(this.#until)));
+    await this.#send(() =>
+      this.#clients.client.send(new ListPartsCommand({ ...this.#target, MaxParts: 1 }), abortableBy(this.#until)),
+    );
     throw new StoreUnavailableError('s3', new Error(`the store did not take part ${number} of an upload`, { cause }));
   }
 
@@ -133,4 +136,5 @@ export class UploadInParts {
   }
 }
 
-const abortableBy = (signal: AbortSignal | undefined): { readonly abortSignal?: AbortSignal } => (signal ? { abortSignal: signal } : {});
+const abortableBy = (signal: AbortSignal | undefined): { readonly abortSignal?: AbortSignal } =>
+  signal ? { abortSignal: signal } : {};

@@ -33,7 +33,10 @@ const SURE_AFTER = 1;
 const MIB = 1 << 20;
 /** Of an upload in parts; what is not longer is sent by one request. */
 export const PART_BYTES = 8 * MIB;
-/** Of all uploads of this process: 48 MiB for what is not large yet, and 144 MiB for parts, the latter as large as every part but the last. */
+/**
+ * Of all uploads of this process: 48 MiB for what is not large yet, and 144 MiB for parts, the latter as large as every part but
+ * the last.
+ */
 export const UPLOAD_BUFFERS = {
   small: new BufferPool({ size: MIB, most: 48, maxIdle: 8 }),
   part: new BufferPool({ size: PART_BYTES, most: 18, maxIdle: 3 }),
@@ -55,13 +58,18 @@ export interface UploadOptions {
  * Streams a body of any length into one object: by one request when it fits into one part, else as a multipart upload.
  *
  * lib-storage would do it too, but keeps every chunk and joins them for every part: twice the garbage, and none of it dies young.
- * Here chunks are copied as they come into the buffers that all uploads share. One that finds none free does not read on until it has one; it
- * gives each back as soon as its part is sent, so that many uploads take turns and do not deadlock.
+ * Here chunks are copied as they come into the buffers that all uploads share. One that finds none free does not read on until it
+ * has one; it gives each back as soon as its part is sent, so that many uploads take turns and do not deadlock.
  *
  * Throws what the store or the body threw, or the signal's reason, at once; then nothing is readable, and the body is destroyed.
  * StoreUnavailableError also when no buffer becomes free in time.
  */
-export async function uploadStream(clients: UploadClients, target: UploadTarget, body: Readable, options: UploadOptions): Promise<Stored> {
+export async function uploadStream(
+  clients: UploadClients,
+  target: UploadTarget,
+  body: Readable,
+  options: UploadOptions,
+): Promise<Stored> {
   const upload = new MultipartUpload(clients, target);
   const buffers = new Holding(options.owner, upload.ending);
   const onAbort = (): void => upload.fail(options.signal?.reason);

@@ -19,8 +19,9 @@ interface Element {
 }
 
 /**
- * Reads the XML of an S3 reply as it comes: elements, text, and the entities of XML itself. Attributes are passed over. It holds one tag or one text.
- * Anything else (DOCTYPE, entities of its own, CDATA, comments, deep nesting, a long tag or text) is ReplyMalformed, as is XML that is not well formed.
+ * Reads the XML of an S3 reply as it comes: elements, text, and the entities of XML itself. Attributes are passed over. It holds
+ * one tag or one text. Anything else (DOCTYPE, entities of its own, CDATA, comments, deep nesting, a long tag or text) is
+ * ReplyMalformed, as is XML that is not well formed.
  */
 export class XmlReader {
   readonly #handler: XmlHandler;

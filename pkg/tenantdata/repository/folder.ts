@@ -21,7 +21,10 @@ export class FolderRepository implements Repository {
     await mkdir(dirname(path), { recursive: true, mode: 0o700 }).catch(unwritable);
     const temporary = `${path}${TEMPORARY}`;
     try {
-      await pipeline(Buffer.isBuffer(body) ? Readable.from([body]) : body, createWriteStream(temporary, { mode: 0o600, flush: true }));
+      await pipeline(
+        Buffer.isBuffer(body) ? Readable.from([body]) : body,
+        createWriteStream(temporary, { mode: 0o600, flush: true }),
+      );
       await rename(temporary, path);
       await syncFolder(dirname(path));
     } catch (error) {

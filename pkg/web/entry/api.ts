@@ -113,7 +113,10 @@ export class Api {
 
   handIn = (): Promise<HandIn> => this.json<HandIn>('GET', `/lti/launches/${this.session.launchId}/hand-in`);
 
-  /** Whether the folder has a file of this name that the person may see: asked before a large file sets off, since an upload learns it at its end. */
+  /**
+   * Whether the folder has a file of this name that the person may see: asked before a large file sets off, since an upload
+   * learns it at its end.
+   */
   async hasFile(folderId: string, name: string): Promise<boolean> {
     const query = new URLSearchParams({ folder_id: folderId, q: name, limit: '200' });
     const { data } = await this.json<Page<FileItem>>('GET', `/files?${query}`);

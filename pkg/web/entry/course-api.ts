@@ -99,14 +99,22 @@ export class CourseApi extends Api {
 
   /** What was given by this launch, or for a column; the newest first. */
   given = (courseId: string, lineItemId?: string): Promise<readonly Grade[]> =>
-    this.#all<Grade>('/lti/grades', lineItemId ? { context_id: courseId, line_item_id: lineItemId } : { launch_id: this.session.launchId });
+    this.#all<Grade>(
+      '/lti/grades',
+      lineItemId ? { context_id: courseId, line_item_id: lineItemId } : { launch_id: this.session.launchId },
+    );
 
   giveIn = (courseId: string, lineItemId: string, grade: NewGrade): Promise<Grade> =>
     this.json<Grade>('POST', `/lti/contexts/${courseId}/line-items/${lineItemId}/scores`, { body: grade });
 
   /** The person's own, wherever they are. */
   ownFiles(userId: string, cursor?: string): Promise<Page<FileItem>> {
-    const query = new URLSearchParams({ owner: userId, sort: '-updated_at', limit: OWN_PAGE_SIZE, ...(cursor ? { cursor } : {}) });
+    const query = new URLSearchParams({
+      owner: userId,
+      sort: '-updated_at',
+      limit: OWN_PAGE_SIZE,
+      ...(cursor ? { cursor } : {}),
+    });
     return this.json<Page<FileItem>>('GET', `/files?${query}`);
   }
 

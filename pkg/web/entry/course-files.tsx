@@ -28,7 +28,9 @@ export function CourseFiles({ api, folder, failed }: Props) {
 
   return (
     <>
-      {folder.may_write && <Uploads api={api} folderId={here.id} failed={failed} onUploaded={() => setUploaded((count) => count + 1)} />}
+      {folder.may_write && (
+        <Uploads api={api} folderId={here.id} failed={failed} onUploaded={() => setUploaded((count) => count + 1)} />
+      )}
       <section aria-labelledby="files-heading">
         <h2 id="files-heading" ref={heading} tabIndex={-1}>
           {path.length === 0 ? t('files') : here.name}

@@ -23,7 +23,8 @@ export function Course({ api }: { api: CourseApi }) {
   }, [launch, title]);
 
   if (isOver) return <Ended returnUrl={launch?.return_url} />;
-  if (!launch) return <main>{refusal ? <RefusalNote refusal={refusal} onRetry={retry} /> : <p role="status">{t('loading')}</p>}</main>;
+  if (!launch)
+    return <main>{refusal ? <RefusalNote refusal={refusal} onRetry={retry} /> : <p role="status">{t('loading')}</p>}</main>;
   const { folder } = launch;
   const problem = launch.resource_link?.problem;
   if (launch.reviews)

@@ -22,7 +22,10 @@ interface Props {
   readonly failed: Failed;
 }
 
-/** The learners of the course, or of a placed link, as the LMS lists them, with a field for the score and one for a comment each, beside what the LMS has. What is sent goes to the chosen column there. */
+/**
+ * The learners of the course, or of a placed link, as the LMS lists them, with a field for the score and one for a comment each,
+ * beside what the LMS has. What is sent goes to the chosen column there.
+ */
 export function Grades({ api, courseId, linkId, isPlaced, failed }: Props) {
   /** Grows with every list that was read from the LMS, so that ours is fetched again. */
   const [synced, setSynced] = useState(0);

@@ -15,7 +15,9 @@ interface Props {
   readonly failed: Failed;
 }
 
-/** What a learner has handed in at the link, and the way to hand in: one of their own files, or a new one. The last one counts. */
+/**
+ * What a learner has handed in at the link, and the way to hand in: one of their own files, or a new one. The last one counts.
+ */
 export function HandIn({ api, userId, failed }: Props) {
   const { loaded: last, refusal, retry } = useLoaded(api.lastHandIn, failed);
   const [fresh, setFresh] = useState<HandedIn>();

@@ -14,8 +14,8 @@ interface Asked {
 }
 
 /**
- * The learners to grade: those whom the LMS lets open the link, or those of the course. An LMS that does not say whom a link is for, or does not answer,
- * leaves those of the course: `isOfAll` says so.
+ * The learners to grade: those whom the LMS lets open the link, or those of the course. An LMS that does not say whom a link is
+ * for, or does not answer, leaves those of the course: `isOfAll` says so.
  */
 export function useLearners({ api, courseId, linkId, failed, changes }: Asked): { list: Listed<Member>; isOfAll: boolean } {
   const [isOfAll, setOfAll] = useState(false);

@@ -40,7 +40,10 @@ export interface Listed<Item> {
   readonly next: () => void;
 }
 
-/** A list, page by page. `ask` is the same function for as long as it asks for the same; a change of `changes` fetches the list again. */
+/**
+ * A list, page by page. `ask` is the same function for as long as it asks for the same; a change of `changes` fetches the list
+ * again.
+ */
 export function usePages<Item>(ask: (cursor?: string) => Promise<Page<Item>>, failed: Failed, changes: number): Listed<Item> {
   const [items, setItems] = useState<readonly Item[]>();
   const [cursor, setCursor] = useState<string | null>(null);

@@ -22,7 +22,9 @@ test('counts read as a sentence', () => {
 
 test('a known code has words of its own, another the sentence of the server', () => {
   expect(refusalInWords({ code: 'quota_exceeded', message: 'x' })).toMatch(/^Your storage is full/);
-  expect(refusalInWords({ code: 'rate_limit_exceeded', message: '', retryAfter: 7 })).toBe('Too many requests. Try again in 7 s.');
+  expect(refusalInWords({ code: 'rate_limit_exceeded', message: '', retryAfter: 7 })).toBe(
+    'Too many requests. Try again in 7 s.',
+  );
   expect(refusalInWords({ code: 'suspended', message: 'This tenant is suspended.' })).toBe('This tenant is suspended.');
   expect(refusalInWords({ code: 'teapot', message: '' })).toBe(
     'The request failed. Try again; if it fails again, open the page from your course again.',

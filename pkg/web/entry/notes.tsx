@@ -30,7 +30,9 @@ export const WayBack = ({ url }: { url: string }) => (
   </footer>
 );
 
-/** The whole page, once nothing more can be asked; or from the start, where the browser did not keep the session over a reload. */
+/**
+ * The whole page, once nothing more can be asked; or from the start, where the browser did not keep the session over a reload.
+ */
 export function Ended({ returnUrl }: { returnUrl?: string | null | undefined }) {
   return (
     <main>

@@ -32,7 +32,13 @@ export function PagedList<Item>({ list, label, class: kind, empty, shown = () =>
 }
 
 /** The button for the next page, or why the last one was refused. */
-export const More = <Item,>({ list: { isMore, isBusy, refusal, next }, text = t('showMore') }: { list: Listed<Item>; text?: string }) => (
+export const More = <Item,>({
+  list: { isMore, isBusy, refusal, next },
+  text = t('showMore'),
+}: {
+  list: Listed<Item>;
+  text?: string;
+}) => (
   <>
     {refusal && <RefusalNote refusal={refusal} onRetry={next} />}
     {isMore && !refusal && (

@@ -15,7 +15,10 @@ interface Props {
   readonly onClose: () => void;
 }
 
-/** A file in a dialog: pictures, recordings and texts; of others what is known. Nothing of a file runs: a text is shown as such, whatever it is. */
+/**
+ * A file in a dialog: pictures, recordings and texts; of others what is known. Nothing of a file runs: a text is shown as such,
+ * whatever it is.
+ */
 export function Preview({ api, file, failed, onClose }: Props) {
   const dialog = useRef<HTMLDialogElement>(null);
   const [url, setUrl] = useState<string>();
@@ -53,8 +56,8 @@ function Content({ api, file, url }: { api: Api; file: FileItem; url: string }) 
 }
 
 /**
- * A recording that plays for longer than its address is good: where the browser needs a further part and no longer gets it, the recording goes on at that
- * place by a new address. One that fails twice at a place, or before it has begun, cannot be played.
+ * A recording that plays for longer than its address is good: where the browser needs a further part and no longer gets it, the
+ * recording goes on at that place by a new address. One that fails twice at a place, or before it has begun, cannot be played.
  */
 function Recording({ kind: Media, api, file, url: first }: { kind: 'audio' | 'video'; api: Api; file: FileItem; url: string }) {
   const [url, setUrl] = useState(first);

@@ -12,7 +12,8 @@ export function scoreOf(typed: string): number | undefined {
 export const COMMENT_MAX = 10_000;
 
 /** Counts code points, not UTF-16 units, as the API does. */
-export const isCommentTooLong = (comment: string): boolean => comment.length > COMMENT_MAX && Array.from(comment).length > COMMENT_MAX;
+export const isCommentTooLong = (comment: string): boolean =>
+  comment.length > COMMENT_MAX && Array.from(comment).length > COMMENT_MAX;
 
 const KEYS = { pending: 'grades.pending', submitted: 'grades.submitted', failed: 'grades.failed' } as const;
 
@@ -20,7 +21,9 @@ export const gradeInWords = ({ score, score_maximum: maximum, status, reason }: 
   t(KEYS[status], { points: pointsInWords(score, maximum), reason: reason === null ? '' : reasonInWords(reason) }).trim();
 
 export const resultInWords = (result: Result | undefined): string =>
-  result === undefined || result.result_score === null ? t('grades.noScore') : pointsInWords(result.result_score, result.result_maximum);
+  result === undefined || result.result_score === null
+    ? t('grades.noScore')
+    : pointsInWords(result.result_score, result.result_maximum);
 
 const pointsInWords = (score: number, maximum: number): string =>
   t('grades.points', { score: inDigits(score), maximum: inDigits(maximum) });

@@ -59,5 +59,8 @@ test('where storage is refused the tab’s history keeps the session for a reloa
   expect(history.state).toBeNull();
   enter(at(`?token=${token}`), firstKeeper(refusing, historyKeeper(history)));
 
-  expect(enter(at(`?launch=${LAUNCH}`), firstKeeper(refusing, historyKeeper(history))).session).toEqual({ token, launchId: LAUNCH });
+  expect(enter(at(`?launch=${LAUNCH}`), firstKeeper(refusing, historyKeeper(history))).session).toEqual({
+    token,
+    launchId: LAUNCH,
+  });
 });

@@ -12,8 +12,8 @@ export interface Keeper {
 }
 
 /**
- * The session that `address` opens, and the address that may be seen: without the token, which the tab alone keeps, under the launch's id,
- * so that a reload finds it again. No session: the page must be opened from the course.
+ * The session that `address` opens, and the address that may be seen: without the token, which the tab alone keeps, under the
+ * launch's id, so that a reload finds it again. No session: the page must be opened from the course.
  */
 export function enter(address: URL, keeper: Keeper): { session: Session | undefined; shown: string } {
   const token = address.searchParams.get('token');

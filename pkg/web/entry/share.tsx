@@ -14,7 +14,10 @@ interface Props {
   readonly failed: Failed;
 }
 
-/** An instructor's own files and folders, to let everybody in the course read them, and to take that back. Nothing is asked until it is opened. */
+/**
+ * An instructor's own files and folders, to let everybody in the course read them, and to take that back. Nothing is asked until
+ * it is opened.
+ */
 export function Share(props: Props) {
   const [isOpen, setOpen] = useState(false);
   return (
@@ -62,7 +65,9 @@ function OwnFolders({ api, groupId, failed }: FoldersProps) {
       <h3 ref={heading} tabIndex={-1}>
         {here?.name ?? t('myFiles')}
       </h3>
-      {path.length > 0 && <FolderPath names={[t('myFiles'), ...path.map(({ name }) => name)]} onGo={(depth) => go(path.slice(0, depth))} />}
+      {path.length > 0 && (
+        <FolderPath names={[t('myFiles'), ...path.map(({ name }) => name)]} onGo={(depth) => go(path.slice(0, depth))} />
+      )}
       <OwnFolder
         key={here?.id}
         api={api}

@@ -14,7 +14,10 @@ interface Props {
   readonly failed: Failed;
 }
 
-/** What others have granted to the person or to a course of theirs, beside the folder of this one. Not there while that is nothing. */
+/**
+ * What others have granted to the person or to a course of theirs, beside the folder of this one. Not there while that is
+ * nothing.
+ */
 export function SharedWithMe({ api, exceptId, failed }: Props) {
   const [path, setPath] = useState<readonly Pick<FolderEntry, 'id' | 'name'>[]>([]);
   const ask = useCallback((cursor?: string) => api.sharedWithMe(cursor), [api]);
@@ -28,7 +31,10 @@ export function SharedWithMe({ api, exceptId, failed }: Props) {
       <h2 id="shared-heading">{t('share.withYou')}</h2>
       {here ? (
         <>
-          <FolderPath names={[t('share.withYou'), ...path.map(({ name }) => name)]} onGo={(depth) => setPath(path.slice(0, depth))} />
+          <FolderPath
+            names={[t('share.withYou'), ...path.map(({ name }) => name)]}
+            onGo={(depth) => setPath(path.slice(0, depth))}
+          />
           <FileList
             key={here.id}
             api={api}

@@ -38,8 +38,9 @@ interface Request {
 }
 
 /**
- * A file on its way by tus 1.0 (https://tus.io/protocols/resumable-upload), in requests that may be cut: what the server has stays there for a day.
- * The tab remembers where, so the same file chosen again after a reload, or in the session of a new launch, goes on there.
+ * A file on its way by tus 1.0 (https://tus.io/protocols/resumable-upload), in requests that may be cut: what the server has
+ * stays there for a day. The tab remembers where, so the same file chosen again after a reload, or in the session of a new
+ * launch, goes on there.
  */
 export class TusUpload {
   readonly #file: File;
@@ -55,7 +56,8 @@ export class TusUpload {
   }
 
   /**
-   * Sends what is missing, and gives the id of the file that came of it. Where the connection is lost it asks again, less and less often. Throws ApiError; when
+   * Sends what is missing, and gives the id of the file that came of it. Where the connection is lost it asks again, less and
+   * less often. Throws ApiError; when
    * `signal` aborts, its reason.
    */
   async send(signal: AbortSignal): Promise<string> {
@@ -102,7 +104,8 @@ export class TusUpload {
     try {
       return positionOf(url, await this.#ask({ method: 'HEAD', url, headers: {}, signal }));
     } catch (error) {
-      if (error instanceof ApiError && ['not_found', 'upload_expired', 'status_404', 'status_410'].includes(error.code)) return undefined;
+      if (error instanceof ApiError && ['not_found', 'upload_expired', 'status_404', 'status_410'].includes(error.code))
+        return undefined;
       throw error;
     }
   }
@@ -190,7 +193,10 @@ const positionOf = (url: string, { header }: Answer): Position => ({
   fileId: header('X-Carrel-File'),
 });
 
-/** What may be over at the next attempt: no connection, a server that is replaced, a request of this upload that still runs, too many at once. */
+/**
+ * What may be over at the next attempt: no connection, a server that is replaced, a request of this upload that still runs, too
+ * many at once.
+ */
 const isPassing = ({ code }: ApiError): boolean =>
   ['unreachable', 'unavailable', 'internal', 'conflict', 'too_many_transfers', 'rate_limit_exceeded'].includes(code) ||
   /^status_(409|423|429|5..)$/.test(code);
@@ -218,4 +224,5 @@ function passed(ms: number, signal: AbortSignal): Promise<void> {
 }
 
 /** The text in UTF-8, in Base64. */
-const base64 = (text: string): string => btoa(Array.from(new TextEncoder().encode(text), (byte) => String.fromCharCode(byte)).join(''));
+const base64 = (text: string): string =>
+  btoa(Array.from(new TextEncoder().encode(text), (byte) => String.fromCharCode(byte)).join(''));

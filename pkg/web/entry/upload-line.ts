@@ -28,7 +28,10 @@ interface Deps {
   readonly onUploaded: (files: readonly Uploaded[]) => void;
 }
 
-/** Uploads of several files, one after the other. What was paused or has failed steps out of the line, and to its end when it goes on. */
+/**
+ * Uploads of several files, one after the other. What was paused or has failed steps out of the line, and to its end when it goes
+ * on.
+ */
 export class UploadLine {
   readonly #deps: Deps;
   #uploads: readonly Upload[] = [];
@@ -42,7 +45,14 @@ export class UploadLine {
 
   /** Takes those off the list that are done. */
   add(files: readonly File[], folderId: string | null): void {
-    const added = files.map((file): Upload => ({ id: this.#nextId++, file, folderId, state: 'waiting', percent: 0, onConflict: 'fail' }));
+    const added = files.map((file): Upload => ({
+      id: this.#nextId++,
+      file,
+      folderId,
+      state: 'waiting',
+      percent: 0,
+      onConflict: 'fail',
+    }));
     this.#show([...this.#uploads.filter(({ state }) => state !== 'done'), ...added]);
     void this.#run();
   }
@@ -118,7 +128,8 @@ export class UploadLine {
         session: this.#deps.api.session,
         keeper: keeperOfTab(),
         onProgress: (part) => this.#change(id, { percent: Math.floor(part * 100) }),
-        onWaiting: (isWaiting) => this.#change(id, { state: isWaiting ? 'reconnecting' : 'sending' }, ['sending', 'reconnecting']),
+        onWaiting: (isWaiting) =>
+          this.#change(id, { state: isWaiting ? 'reconnecting' : 'sending' }, ['sending', 'reconnecting']),
       },
     );
   }

@@ -26,7 +26,9 @@ export function Uploads({ api, folderId, heading = t('upload.heading'), failed, 
   const id = useId();
   const reported = useRef(onUploaded);
   reported.current = onUploaded;
-  const [line] = useState(() => new UploadLine({ api, failed, onChange: setUploads, onUploaded: (files) => reported.current(files) }));
+  const [line] = useState(
+    () => new UploadLine({ api, failed, onChange: setUploads, onUploaded: (files) => reported.current(files) }),
+  );
   useWarning(uploads.some(({ state }) => UNDER_WAY.includes(state)));
 
   const submit = (event: Event): void => {

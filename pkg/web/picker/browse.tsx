@@ -51,7 +51,11 @@ export function Browse({ api, view, choices, onToggle, onUploaded, failed }: Pro
   const rootName = position.root === 'course' ? (folder?.name ?? '') : t('myFiles');
   const names = [rootName, ...position.path.map(({ name }) => name)];
   const rootButton = (root: Position['root'], name: string) => (
-    <button type="button" aria-current={query === '' && position.root === root ? 'true' : undefined} onClick={() => go({ root, path: [] })}>
+    <button
+      type="button"
+      aria-current={query === '' && position.root === root ? 'true' : undefined}
+      onClick={() => go({ root, path: [] })}
+    >
       {name}
     </button>
   );

@@ -24,7 +24,9 @@ export function Picker({ api }: { api: PickerApi }) {
 
   if (isOver) return <Ended />;
   if (!view)
-    return <main>{unavailable ? <RefusalNote refusal={unavailable} onRetry={retry} /> : <p role="status">{t('loading')}</p>}</main>;
+    return (
+      <main>{unavailable ? <RefusalNote refusal={unavailable} onRetry={retry} /> : <p role="status">{t('loading')}</p>}</main>
+    );
 
   const toggle = (file: Choosable): void => {
     const [type] = typesOf(file, view);

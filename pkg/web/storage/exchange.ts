@@ -20,8 +20,9 @@ export interface Reply {
 }
 
 /**
- * Asks the platform's frame and waits for its reply: the value under the key, null when it says that there is none, undefined when it
- * refuses or does not answer within `timeoutMs`. Only a reply of `origin` that carries the request's own `message_id` counts.
+ * Asks the platform's frame and waits for its reply: the value under the key, null when it says that there is none, undefined
+ * when it refuses or does not answer within `timeoutMs`. Only a reply of `origin` that carries the request's own `message_id`
+ * counts.
  */
 export function exchange(
   request: Request,
@@ -64,6 +65,7 @@ export function storageWindow<W extends { readonly frames: unknown }>(page: W & 
     const found = (platform.frames as Record<string, (W & Partial<Target>) | undefined>)[frame];
     return typeof found?.postMessage === 'function' ? found : undefined;
   } catch {
-    return undefined; // a window of another origin says by an exception that it has no such frame, or that it is none but, say, its location
+    // a window of another origin says by an exception that it has no such frame, or that it is none but, say, its location
+    return undefined;
   }
 }

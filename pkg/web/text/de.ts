@@ -127,7 +127,8 @@ export const de: Catalogue = {
   'reason.later': 'Ihr LMS hat eine ebenso neue Bewertung. Diese wird mit einer späteren Zeit erneut gesendet.',
   'reason.clocks':
     'Die Uhren Ihres LMS ({theirs}) und dieses Dienstes weichen um {seconds} s voneinander ab. Fragen Sie die Administration beider.',
-  'reason.clocksMay': 'Die Uhren Ihres LMS und dieses Dienstes weichen vielleicht voneinander ab. Fragen Sie die Administration beider.',
+  'reason.clocksMay':
+    'Die Uhren Ihres LMS und dieses Dienstes weichen vielleicht voneinander ab. Fragen Sie die Administration beider.',
   'reason.answered': 'Ihr LMS hat mit Status {status} geantwortet.',
   'reason.answeredThat': 'Ihr LMS hat mit Status {status} geantwortet: „{words}“.',
   'reason.inactive': 'Die Registrierung Ihres LMS ist nicht aktiv. Fragen Sie die Administration dieses Dienstes.',
@@ -183,7 +184,8 @@ export const de: Catalogue = {
   'type.file': 'Kopie der Datei',
   'type.image': 'Bild',
 
-  'refused.unknown': 'Die Anfrage ist fehlgeschlagen. Versuchen Sie es erneut; hilft das nicht, öffnen Sie die Seite in Ihrem Kurs erneut.',
+  'refused.unknown':
+    'Die Anfrage ist fehlgeschlagen. Versuchen Sie es erneut; hilft das nicht, öffnen Sie die Seite in Ihrem Kurs erneut.',
   'refused.page_failed': 'Die Seite ist durch einen internen Fehler ausgefallen. Öffnen Sie sie in Ihrem Kurs erneut.',
   'refused.unreachable': 'Der Dienst ist nicht erreichbar. Prüfen Sie Ihre Verbindung, und versuchen Sie es erneut.',
   'refused.unauthenticated': 'Diese Sitzung ist beendet. Öffnen Sie die Seite in Ihrem Kurs erneut.',
@@ -218,11 +220,14 @@ export const de: Catalogue = {
   'refused.lms_timeout': 'Ihr LMS hat nicht rechtzeitig geantwortet. Versuchen Sie es später erneut.',
   'refused.picker_not_requested': 'Dieser Aufruf hat keine Inhalte angefordert. Öffnen Sie den Link in Ihrem Kurs erneut.',
   'refused.picker_answered': 'Diese Anforderung von Inhalten wurde schon beantwortet. Beginnen Sie in Ihrem LMS neu.',
-  'refused.target_malformed': 'Das Ziel dieses Links (Parameter carrel_target) wurde im LMS geändert. Fügen Sie den Link neu hinzu.',
-  'refused.target_altered': 'Das Ziel dieses Links (Parameter carrel_target) wurde im LMS geändert. Fügen Sie den Link neu hinzu.',
+  'refused.target_malformed':
+    'Das Ziel dieses Links (Parameter carrel_target) wurde im LMS geändert. Fügen Sie den Link neu hinzu.',
+  'refused.target_altered':
+    'Das Ziel dieses Links (Parameter carrel_target) wurde im LMS geändert. Fügen Sie den Link neu hinzu.',
   'refused.target_key_unknown':
     'Dieser Link stammt von einem anderen Dienst, oder sein Schlüssel wurde zurückgezogen. Fügen Sie den Link neu hinzu.',
-  'refused.target_foreign': 'Dieser Link stammt von einer anderen Registrierung des LMS. Fügen Sie den Link in diesem Kurs neu hinzu.',
+  'refused.target_foreign':
+    'Dieser Link stammt von einer anderen Registrierung des LMS. Fügen Sie den Link in diesem Kurs neu hinzu.',
   'refused.link_of_other_course':
     'Dieser Link stammt aus einem anderen Kurs. Hier funktioniert er, sobald eine Lehrperson beider Kurse hier einen Link geöffnet hat oder nachdem er neu hinzugefügt wurde.',
   'refused.link_not_member': 'Sie sind nicht mehr Mitglied dieses Kurses. Öffnen Sie den Link in Ihrem Kurs erneut.',

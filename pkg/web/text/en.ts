@@ -123,7 +123,8 @@ export const en = {
   'reason.newer': 'A newer score was sent meanwhile.',
   'reason.waits': 'A newer score of this person is about to be sent.',
   'reason.later': 'Your LMS has a score that is as new. This one is sent again with a later time.',
-  'reason.clocks': 'The clock of your LMS ({theirs}) and that of this service differ by {seconds} s. Ask the administrators of both.',
+  'reason.clocks':
+    'The clock of your LMS ({theirs}) and that of this service differ by {seconds} s. Ask the administrators of both.',
   'reason.clocksMay': 'The clocks of your LMS and of this service may differ. Ask the administrators of both.',
   'reason.answered': 'Your LMS answered with status {status}.',
   'reason.answeredThat': 'Your LMS answered with status {status}: “{words}”.',
@@ -202,7 +203,8 @@ export const en = {
   'refused.item_refused': 'Your LMS does not accept one of these files here. Choose others.',
   'refused.answer_too_long': 'Your LMS does not accept so many files at once. Choose fewer.',
   'refused.idempotency_key_reused': 'Something else has changed this meanwhile. Open the page from your course again.',
-  'refused.registration_inactive': 'The registration of your LMS was removed or is not active. Ask the administrators of this service.',
+  'refused.registration_inactive':
+    'The registration of your LMS was removed or is not active. Ask the administrators of this service.',
   'refused.line_item_missing': 'Your LMS has no column of the grade book for this link.',
   'refused.score_scope_missing': 'Your LMS does not let this service send scores.',
   'refused.lms_service_missing': 'Your LMS does not offer this service in the course.',
@@ -212,8 +214,10 @@ export const en = {
   'refused.lms_timeout': 'Your LMS did not answer in time. Try again in a while.',
   'refused.picker_not_requested': 'This launch did not ask for content. Open the link in your course again.',
   'refused.picker_answered': 'This request for content was answered already. Begin again in your LMS.',
-  'refused.target_malformed': 'The target of this link (custom parameter carrel_target) was changed in the LMS. Add the link again.',
-  'refused.target_altered': 'The target of this link (custom parameter carrel_target) was changed in the LMS. Add the link again.',
+  'refused.target_malformed':
+    'The target of this link (custom parameter carrel_target) was changed in the LMS. Add the link again.',
+  'refused.target_altered':
+    'The target of this link (custom parameter carrel_target) was changed in the LMS. Add the link again.',
   'refused.target_key_unknown': 'This link was placed by another service, or its key was withdrawn. Add the link again.',
   'refused.target_foreign': 'This link was placed by another registration of the LMS. Add the link again in this course.',
   'refused.link_of_other_course':

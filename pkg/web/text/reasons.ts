@@ -1,8 +1,8 @@
 import { type Key, t } from './text.ts';
 
 /**
- * What the server says of a grade that is not in the grade book yet, and the text for it. The first that fits is taken; what its expression names is
- * put in, and `rest` is itself such a sentence.
+ * What the server says of a grade that is not in the grade book yet, and the text for it. The first that fits is taken; what its
+ * expression names is put in, and `rest` is itself such a sentence.
  */
 const REASONS: readonly (readonly [RegExp, Key])[] = [
   [/^given up after (?<attempts>\d+) attempts: (?<rest>.+)$/s, 'reason.givenUp'],
@@ -13,7 +13,10 @@ const REASONS: readonly (readonly [RegExp, Key])[] = [
   [/; clocks differ: that of the LMS \((?<theirs>\S+)\) is (?<seconds>\d+) s /, 'reason.clocks'],
   [/; clocks may differ/, 'reason.clocksMay'],
   [/^(?:the LMS|it) answered (?<status>\d{3})(?:; redirects are not followed)?$/, 'reason.answered'],
-  [/^(?:the LMS|it) answered (?<status>\d{3})(?:: | \()(?<words>.*?)\)?(?:; redirects are not followed)?$/s, 'reason.answeredThat'],
+  [
+    /^(?:the LMS|it) answered (?<status>\d{3})(?:: | \()(?<words>.*?)\)?(?:; redirects are not followed)?$/s,
+    'reason.answeredThat',
+  ],
   [/^the registration of the LMS is not active$/, 'reason.inactive'],
   [/^the private key of the registration cannot be opened$|^the registration has no key yet$/, 'reason.key'],
   [/^it did not grant /, 'reason.scope'],
@@ -22,7 +25,10 @@ const REASONS: readonly (readonly [RegExp, Key])[] = [
   [/^(?<host>\S+) has no valid TLS certificate or does not speak TLS /, 'reason.tls'],
   [/ (?:sent a reply of more than \d+ bytes|sent more headers than are accepted|does not speak HTTP\/1\.1)$/, 'reason.odd'],
   [/ (?:leads to a private address|is only spoken to by https)$|^the address (?:at .+ carries|is no http) /, 'reason.address'],
-  [/^(?<host>\S+) (?:does not resolve to an address$|takes no connection on port |ended |stopped |went |was not )/, 'reason.unreachable'],
+  [
+    /^(?<host>\S+) (?:does not resolve to an address$|takes no connection on port |ended |stopped |went |was not )/,
+    'reason.unreachable',
+  ],
 ];
 
 /** The sentence in the language of the page; where no text says it, as the server wrote it. */

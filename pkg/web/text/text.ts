@@ -5,7 +5,10 @@ export type { Key } from './catalogue.ts';
 
 type Values = Readonly<Record<string, string | number>>;
 
-/** The language of the document, which the server chose, and its texts. English is part of the pages; another comes when it is wanted. */
+/**
+ * The language of the document, which the server chose, and its texts. English is part of the pages; another comes when it is
+ * wanted.
+ */
 let language = 'en';
 let texts: Catalogue = en;
 

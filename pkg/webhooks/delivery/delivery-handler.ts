@@ -45,7 +45,8 @@ interface Sent {
  *
  * Invariants:
  * - A delivery is sent only under its lease, and a worker that lost the lease writes nothing about it.
- * - Each attempt carries the same id and bytes. The receiver may get it twice only after a crash, or when its reply came too late.
+ * - Each attempt carries the same id and bytes. The receiver may get it twice only after a crash, or when its reply came too
+ *   late.
  * - It ends as delivered (2xx), failed (410, or no attempt is left) or canceled (the webhook is deleted or not active).
  * - What the receiver answered is written as it was; no failure to write it makes another outcome of it.
  * - An internal error says nothing about the receiver and is retried as a failed attempt is, so that it delays no other delivery.

@@ -23,7 +23,8 @@ export interface Delivery extends Leased {
   readonly traceparent?: string | null;
 }
 
-const TRACEPARENT = ', (SELECT e.traceparent FROM carrel.events e WHERE e.tenant = w.tenant AND e.id = w.event_id) AS traceparent';
+const TRACEPARENT =
+  ', (SELECT e.traceparent FROM carrel.events e WHERE e.tenant = w.tenant AND e.id = w.event_id) AS traceparent';
 
 type State = 'pending' | 'delivered' | 'failed' | 'canceled';
 
@@ -54,7 +55,10 @@ export interface DeliveryStatistics {
   readonly oldestSeconds: number;
 }
 
-/** A row brings no more of its payload along, so that rows which wait for a slot stay small. A larger payload (256 KiB at most) is read when its attempt begins. */
+/**
+ * A row brings no more of its payload along, so that rows which wait for a slot stay small. A larger payload (256 KiB at most) is
+ * read when its attempt begins.
+ */
 const MAX_LEASED_BYTES = 8 * 1024;
 
 /** An outcome that Postgres did not take is written again after this, for this long while Postgres does not answer. */
@@ -69,8 +73,9 @@ const MOST_WAITING = 2;
 /**
  * The deliveries of one shard. An ended delivery stays with its attempts as long as its event.
  *
- * Invariant: the outcome of an attempt is written as it was, however often that fails: a receiver that acknowledged a delivery does not get it again
- * because somebody has locked its row for less than its lease, or another row, or because a connection was lost. Where Postgres does not answer for RETRIED_FOR_MS, `end` and
+ * Invariant: the outcome of an attempt is written as it was, however often that fails: a receiver that acknowledged a delivery
+ * does not get it again because somebody has locked its row for less than its lease, or another row, or because a connection was
+ * lost. Where Postgres does not answer for RETRIED_FOR_MS, `end` and
  * `retry` throw.
  */
 export class DeliveryStore extends LeasedRows<Delivery> {
@@ -96,11 +101,19 @@ export class DeliveryStore extends LeasedRows<Delivery> {
   }
 
   /** False: the lease had passed to another worker. */
-  async end(delivery: Delivery, state: 'delivered' | 'failed' | 'canceled', attempt: Attempt | null, tookMs?: number): Promise<boolean> {
+  async end(
+    delivery: Delivery,
+    state: 'delivered' | 'failed' | 'canceled',
+    attempt: Attempt | null,
+    tookMs?: number,
+  ): Promise<boolean> {
     return this.#record({ delivery, state, attempt, waitMs: null, tookMs });
   }
 
-  /** The delivery is due again in `waitMs`, by Postgres' clock. An attempt of null leaves the log as it is. False: the lease had passed to another worker. */
+  /**
+   * The delivery is due again in `waitMs`, by Postgres' clock. An attempt of null leaves the log as it is. False: the lease had
+   * passed to another worker.
+   */
   async retry(delivery: Delivery, attempt: Attempt | null, waitMs: number, tookMs?: number): Promise<boolean> {
     return this.#record({ delivery, state: 'pending', attempt, waitMs, tookMs });
   }
@@ -140,8 +153,8 @@ export class DeliveryStore extends LeasedRows<Delivery> {
   }
 
   /**
-   * What has become of rows that an outcome was not written to. An outcome whose reply was lost is known by its attempt, which nobody else can have
-   * made, or, without one, by its state and the number of the lease.
+   * What has become of rows that an outcome was not written to. An outcome whose reply was lost is known by its attempt, which
+   * nobody else can have made, or, without one, by its state and the number of the lease.
    */
   async #find(outcomes: readonly Outcome[]): Promise<Found[]> {
     const rows = await this.sql.query<{ fence: string; found: Found }>(
@@ -169,7 +182,9 @@ export class DeliveryStore extends LeasedRows<Delivery> {
   async #countsAttempts(): Promise<boolean> {
     const now = this.#clock.monotonic();
     if (this.#counts || now < this.#looksAgainAt) return this.#counts;
-    const [row] = await this.sql.query<{ isThere: boolean }>(`SELECT to_regclass('carrel.delivery_statistics') IS NOT NULL AS "isThere"`);
+    const [row] = await this.sql.query<{ isThere: boolean }>(
+      `SELECT to_regclass('carrel.delivery_statistics') IS NOT NULL AS "isThere"`,
+    );
     this.#looksAgainAt = now + LOOK_FOR_STATISTICS_MS;
     return (this.#counts = row?.isThere === true);
   }

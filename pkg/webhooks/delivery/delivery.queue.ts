@@ -13,7 +13,10 @@ interface DeliverySettings {
   readonly retrySeconds: readonly number[];
 }
 
-/** The deliveries of all tenants' webhooks. Stalled receivers hold slots, so one tenant gets few of them, and one of its webhooks not all of those. */
+/**
+ * The deliveries of all tenants' webhooks. Stalled receivers hold slots, so one tenant gets few of them, and one of its webhooks
+ * not all of those.
+ */
 export const deliveryQueue = (settings: DeliverySettings): RowQueue<Delivery> => ({
   name: 'deliveries',
   perTenant: 10,

@@ -25,7 +25,9 @@ export class EndpointCache {
     this.#cache = new LRUCache({ max: MAX_ENTRIES, ttl: TTL_MS, ttlResolution: 0, perf: { now: () => deps.clock.monotonic() } });
   }
 
-  /** As it was after the event, so an event that follows a change is delivered by the changed row. Null: the webhook is deleted. */
+  /**
+   * As it was after the event, so an event that follows a change is delivered by the changed row. Null: the webhook is deleted.
+   */
   async of(delivery: Delivery): Promise<OpenEndpoint | null> {
     const key = keyOf(delivery);
     let tooOld: Promise<OpenEndpoint | null> | undefined;

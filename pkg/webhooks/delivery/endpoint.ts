@@ -19,7 +19,10 @@ export type Endpoint = { readonly readAt: Date } & Pick<
   | 'lastStatusCode'
 >;
 
-/** No column that a delivery does not need: the worker may be newer than the tenant's schema (docs/design/resources-and-reconciliation.md). */
+/**
+ * No column that a delivery does not need: the worker may be newer than the tenant's schema
+ * (docs/design/resources-and-reconciliation.md).
+ */
 const COLUMNS = `uuid, url, active, secret, previous_secret AS "previousSecret", previous_secret_until AS "previousSecretUntil", headers,
   failing_since AS "failingSince", last_delivery_at AS "lastDeliveryAt", last_status_code AS "lastStatusCode"`;
 
@@ -35,7 +38,10 @@ export async function loadEndpoint(tx: Sql, endpoint: string): Promise<Endpoint 
 }
 
 /** The keys that sign, of the previous secret only while it overlaps, and the headers in clear. Throws SealError. */
-export function openEndpoint(seal: WebhookSeal, { uuid, readAt, secret, previousSecret, previousSecretUntil, headers }: Endpoint) {
+export function openEndpoint(
+  seal: WebhookSeal,
+  { uuid, readAt, secret, previousSecret, previousSecretUntil, headers }: Endpoint,
+) {
   const overlaps = previousSecret !== null && previousSecretUntil !== null && previousSecretUntil > readAt;
   return {
     keys: signingKeys(seal.open(uuid, 'secret', secret), overlaps ? seal.open(uuid, 'previous_secret', previousSecret) : null),
@@ -65,9 +71,9 @@ const LATER_SUCCESS = `(${SUCCEEDED} AND last_delivery_at > $2) IS TRUE OR EXIST
 const LATER_FAILURE = `(NOT (${SUCCEEDED}) IS TRUE AND last_delivery_at > $2) IS TRUE`;
 
 /**
- * The row decides: of deliveries that end at once only one records, and a delivery that ends after the webhook was changed or enabled again
- * records nothing about what it has not tried. An attempt counts by the time when it began: of two that overlap, the later one wins, whichever
- * ends first.
+ * The row decides: of deliveries that end at once only one records, and a delivery that ends after the webhook was changed or
+ * enabled again records nothing about what it has not tried. An attempt counts by the time when it began: of two that overlap,
+ * the later one wins, whichever ends first.
  */
 const RECORD = `
   UPDATE webhooks SET last_delivery_at = greatest(last_delivery_at, $2),
@@ -107,7 +113,11 @@ export async function recordHealth(
 }
 
 /** Decided by the row as it was before the attempt; false saves the transaction. */
-export function isWorthRecording({ failingSince, lastDeliveryAt, lastStatusCode }: Endpoint, health: Health, attempt: Attempt): boolean {
+export function isWorthRecording(
+  { failingSince, lastDeliveryAt, lastStatusCode }: Endpoint,
+  health: Health,
+  attempt: Attempt,
+): boolean {
   const at = new Date(attempt.at).getTime();
   if (health === 'gone' || lastDeliveryAt === null || at - lastDeliveryAt.getTime() >= RECORDED_EVERY_MS) return true;
   if (health === 'well') return failingSince !== null || lastStatusCode === null || !isSuccess(lastStatusCode);

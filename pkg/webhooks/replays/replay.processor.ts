@@ -20,9 +20,12 @@ type Task = HeldTask<ReplayArguments>;
  * Delivers again what lies in a range, the oldest first, at the receiver's own pace.
  *
  * Invariants:
- * - The new deliveries of a step, how far it has come and how many they are, are one transaction: a worker that is killed makes none twice.
- * - No more is made due than the webhook works off: at most DUE_MAX of its deliveries are due after a step, those of new events included.
- * - An event counts by its newest delivery to the webhook, so what is under way, or was replayed by another request, is not sent by this one.
+ * - The new deliveries of a step, how far it has come and how many they are, are one transaction: a worker that is killed makes
+ *   none twice.
+ * - No more is made due than the webhook works off: at most DUE_MAX of its deliveries are due after a step, those of new events
+ *   included.
+ * - An event counts by its newest delivery to the webhook, so what is under way, or was replayed by another request, is not sent
+ *   by this one.
  * - Nothing is sent to a webhook that is gone or not active, or for somebody who may not do that any more: then the job fails.
  */
 export const replay = taskProcessor({

@@ -3,8 +3,8 @@ import { LATENCY_BUCKETS } from './latency.ts';
 const BUCKETS = Array.from({ length: LATENCY_BUCKETS }, (_, bucket) => `count(*) FILTER (WHERE o.bucket = ${bucket})`).join(', ');
 
 /**
- * A common table expression that adds attempts to their hours: rows of `source` with tenant, endpoint, is_sent, is_failed and bucket (null: no answer came). In
- * one order, so that statements of two workers do not wait for each other in a circle.
+ * A common table expression that adds attempts to their hours: rows of `source` with tenant, endpoint, is_sent, is_failed and
+ * bucket (null: no answer came). In one order, so that statements of two workers do not wait for each other in a circle.
  */
 export const countAttempts = (source: string): string => `
   counted AS (

@@ -1,6 +1,6 @@
 /**
- * How long receivers take, as counts by bucket. Bucket 0 ends at 1 ms, and each ends at √2 times the end of the one before, the last at 65 s: a quantile is
- * known to within 20 %.
+ * How long receivers take, as counts by bucket. Bucket 0 ends at 1 ms, and each ends at √2 times the end of the one before, the
+ * last at 65 s: a quantile is known to within 20 %.
  */
 export const LATENCY_BUCKETS = 33;
 

@@ -64,7 +64,9 @@ export async function bareClient({ cluster, namespace }: Run, url: string): Prom
       const bucket = bucketName(name);
       await storage.ensureBucketWithUser({ bucket, accessKeyId: bucket, secretAccessKey: random.hex(16) });
       for (const { kind, object } of objects)
-        await cluster.of(kind).create({ ...object, metadata: { ...metadata, name: object.metadata.name.replace(key.name, name) } });
+        await cluster
+          .of(kind)
+          .create({ ...object, metadata: { ...metadata, name: object.metadata.name.replace(key.name, name) } });
       await change({ status: JSON.stringify(model.status) });
       await cluster.of(children.EVENT).create({
         metadata: { namespace: own, name },
@@ -108,10 +110,14 @@ async function migrate(pool: SqlPool, { slug, tenantId }: { slug: string; tenant
 
 /** The children of a tenant as they would be created. */
 async function objectsOf(cluster: Cluster, key: ObjectKey): Promise<{ kind: Kind<KubeObject>; object: Observed<KubeObject> }[]> {
-  const kinds = Object.values(children).filter((kind) => kind !== children.EVENT && kind !== children.NAMESPACE) as Kind<KubeObject>[];
+  const kinds = Object.values(children).filter(
+    (kind) => kind !== children.EVENT && kind !== children.NAMESPACE,
+  ) as Kind<KubeObject>[];
   const lists = await Promise.all(
     kinds.map(async (kind) => {
-      const owned = (await cluster.of(kind).list({ namespace: key.namespace })).filter((object) => controllerOf(object)?.name === key.name);
+      const owned = (await cluster.of(kind).list({ namespace: key.namespace })).filter(
+        (object) => controllerOf(object)?.name === key.name,
+      );
       return owned.map((object) => ({ kind, object: plain(kind, object) }));
     }),
   );

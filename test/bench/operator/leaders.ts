@@ -17,8 +17,15 @@ export interface RestartTime {
   readonly ms: number;
 }
 
-/** Stops the operator and starts another. `first`: of fewer Tenants, whose time for each is the measure; left out: half a minute is. */
-export async function restart(run: Run, running: OperatorProcess, first?: RestartTime): Promise<Next & { readonly time: RestartTime }> {
+/**
+ * Stops the operator and starts another. `first`: of fewer Tenants, whose time for each is the measure; left out: half a minute
+ * is.
+ */
+export async function restart(
+  run: Run,
+  running: OperatorProcess,
+  first?: RestartTime,
+): Promise<Next & { readonly time: RestartTime }> {
   const { cluster } = run;
   const tenants = (await cluster.tenants.list()).length;
   await running.end('SIGTERM');

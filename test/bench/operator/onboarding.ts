@@ -15,7 +15,10 @@ export interface Onboarded {
   readonly writes: Readonly<Record<Who, number>>;
 }
 
-/** Makes Tenants and waits until they are Ready, beside a client (if there is one) that writes the same; by turns, so that both meet a catalog that grows. */
+/**
+ * Makes Tenants and waits until they are Ready, beside a client (if there is one) that writes the same; by turns, so that both
+ * meet a catalog that grows.
+ */
 export async function onboarding(
   { cluster, namespace }: Run,
   { pid }: OperatorProcess,

@@ -17,7 +17,9 @@ import { type BenchShards, benchShards } from './shards.ts';
 /** `make bench LINES=operator TENANTS=5000 REST_MS=600000`; with FIRST=50 TENANTS=200 a quick look at all of it. */
 const TENANTS = Number(process.env['TENANTS'] ?? 1_000);
 const REST_MS = Number(process.env['REST_MS'] ?? 600_000);
-/** The rows are those of so many, on one shard; more of them come later, on a shard for each so many, and are compared with these. */
+/**
+ * The rows are those of so many, on one shard; more of them come later, on a shard for each so many, and are compared with these.
+ */
 const FIRST = Math.min(TENANTS, Number(process.env['FIRST'] ?? MAX_TENANTS_PER_SHARD));
 const ROUNDS = 4;
 /** Beside its tenants a shard has had the model of the control, and those that came while a leader stopped. */
@@ -63,8 +65,8 @@ export async function operator(): Promise<Line[]> {
 }
 
 /**
- * The rest of TENANTS, FIRST at a time, each time with another shard, which an operator finds when it starts. The last of them beside the first, and
- * a restart with all. Those between have no control: they are there to be many.
+ * The rest of TENANTS, FIRST at a time, each time with another shard, which an operator finds when it starts. The last of them
+ * beside the first, and a restart with all. Those between have no control: they are there to be many.
  */
 async function more(
   run: Run,

@@ -15,7 +15,10 @@ interface RolledOut {
   readonly line: Line;
 }
 
-/** An operator of another image comes, as by an upgrade of the chart: every tenant gets it. The pods are played, so this is what it costs beside their start. */
+/**
+ * An operator of another image comes, as by an upgrade of the chart: every tenant gets it. The pods are played, so this is what
+ * it costs beside their start.
+ */
 export async function rollout(run: Run, running: OperatorProcess, control: BareClient): Promise<RolledOut> {
   const { store, stop } = follow(run.cluster, children.DEPLOYMENT, run.namespace);
   await store.waitForSync(AbortSignal.timeout(SYNC_LIMIT_MS));

@@ -29,7 +29,7 @@ export function memoryOf(pid: number): number {
 }
 
 /**
- * How much more a tenant may cost beside many others (5,000 keep the shape of 1,000). Time counts beside the control's: API server, etcd and a Postgres
- * server for each 1,000 tenants share the machine, and whoever writes there takes longer.
+ * How much more a tenant may cost beside many others (5,000 keep the shape of 1,000). Time counts beside the control's: API
+ * server, etcd and a Postgres server for each 1,000 tenants share the machine, and whoever writes there takes longer.
  */
 export const SHAPE = 1.3;

@@ -45,7 +45,9 @@ async function openedInGerman(person: 'Ada Okafor' | 'Ben Lindqvist'): Promise<S
 async function course(name: string): Promise<Shown> {
   const shown = await opened('Ada Okafor', 'a frame');
   await courseShown(shown.tool, 'History');
-  await shown.tool.getByLabel('Choose files').setInputFiles({ name, mimeType: 'text/plain', buffer: Buffer.from(`This is ${name}.`) });
+  await shown.tool
+    .getByLabel('Choose files')
+    .setInputFiles({ name, mimeType: 'text/plain', buffer: Buffer.from(`This is ${name}.`) });
   await shown.tool.getByRole('button', { name: 'Upload', exact: true }).click();
   await shown.tool.getByRole('button', { name: `Download ${name}` }).waitFor();
   return shown;
@@ -131,7 +133,10 @@ const PAGES: readonly [string, () => Promise<[Page, Page | Frame]>][] = [
       return inFrame(shown);
     },
   ],
-  ['an upload that has lost its connection', async () => inFrame(await reconnecting('reconnecting-with-a-long-name-of-one-word.txt'))],
+  [
+    'an upload that has lost its connection',
+    async () => inFrame(await reconnecting('reconnecting-with-a-long-name-of-one-word.txt')),
+  ],
   [
     'a paused upload',
     async () => {

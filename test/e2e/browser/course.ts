@@ -59,7 +59,9 @@ export async function openInFrame(page: Page, where: Platform, link: string): Pr
 
 /** The API as the page in the frame calls it: with the session of its launch, the first of this tab. */
 export async function apiOf(page: Page, tenant: DemoTenant): Promise<Api> {
-  const token = await page.frame({ name: 'tool' })?.evaluate(`Object.values(sessionStorage)[0] ?? Object.values(history.state)[0]`);
+  const token = await page
+    .frame({ name: 'tool' })
+    ?.evaluate(`Object.values(sessionStorage)[0] ?? Object.values(history.state)[0]`);
   return tenant.anonymous.as(String(token));
 }
 

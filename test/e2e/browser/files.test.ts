@@ -20,7 +20,10 @@ beforeAll(async () => {
 afterAll(() => browser?.close());
 
 /** The course's page in a frame of the LMS. */
-async function course(person: 'Ada Okafor' | 'Ben Lindqvist', title: 'History' | 'Physics'): Promise<{ page: Page; tool: FrameLocator }> {
+async function course(
+  person: 'Ada Okafor' | 'Ben Lindqvist',
+  title: 'History' | 'Physics',
+): Promise<{ page: Page; tool: FrameLocator }> {
   const page = await browser.page();
   const tool = await openInFrame(page, where, linkName(tenant, person, title, 'a frame'));
   await courseShown(tool, title);
@@ -106,14 +109,17 @@ test('a recording whose address is over before its end goes on at the same place
   await tool.getByText('1 of 1 uploaded').waitFor();
   await tool.getByRole('button', { name: `Preview ${name}` }).click();
   const player = tool.locator('audio');
-  const state = () => player.evaluate(({ src, currentTime: at, readyState: ready, duration: end }: Media) => ({ src, at, ready, end }));
+  const state = () =>
+    player.evaluate(({ src, currentTime: at, readyState: ready, duration: end }: Media) => ({ src, at, ready, end }));
   const { src, end } = await waitFor('the recording to be ready', async () => {
     const now = await state();
     return now.ready >= 2 && now;
   });
 
   // As the server answers after a minute.
-  await page.route(src, (route) => route.fulfill({ status: 404, contentType: 'application/json', body: '{"error":"not_found"}' }));
+  await page.route(src, (route) =>
+    route.fulfill({ status: 404, contentType: 'application/json', body: '{"error":"not_found"}' }),
+  );
   await player.evaluate((media: Media) => void (media.currentTime = media.duration - 5));
 
   const later = await waitFor('the recording to be ready at the other place', async () => {
@@ -131,7 +137,10 @@ interface UploadRequests {
   reconnect(): void;
 }
 
-/** What a page's uploads send. A test loses or holds the next request; after a lost one the page is not connected again until the test says so. */
+/**
+ * What a page's uploads send. A test loses or holds the next request; after a lost one the page is not connected again until the
+ * test says so.
+ */
 async function uploadRequests(page: Page): Promise<UploadRequests> {
   const offsets: string[] = [];
   let then: 'pass' | 'lose' | 'hold' = 'pass';
@@ -256,8 +265,10 @@ test('an instructor shares a file and a folder of their own with the course, who
   await ada.upload('/files', { name: 'map.txt', file: Buffer.from('a map'), fields: { folder_id: folder.id } });
   await ada.upload('/files', { name: 'sources.txt', file: Buffer.from('sources') });
   await instructor.getByRole('button', { name: 'Choose from my files' }).click();
-  for (const name of ['Maps', 'sources.txt']) await instructor.getByRole('button', { name: `Share ${name} with the course` }).click();
-  for (const name of ['Maps', 'sources.txt']) await instructor.getByRole('button', { name: `Take ${name} back from the course` }).waitFor();
+  for (const name of ['Maps', 'sources.txt'])
+    await instructor.getByRole('button', { name: `Share ${name} with the course` }).click();
+  for (const name of ['Maps', 'sources.txt'])
+    await instructor.getByRole('button', { name: `Take ${name} back from the course` }).waitFor();
 
   const { page: learnerPage, tool: learner } = await course('Ben Lindqvist', 'History');
   await learner.getByRole('button', { name: 'Download sources.txt' }).waitFor();
@@ -292,7 +303,9 @@ test('everything on the page can be done with the keyboard', async () => {
     await page.keyboard.press('Tab');
     const focused = tool.locator(':focus');
     if ((await focused.count()) === 0) continue;
-    reached.push((await focused.getAttribute('aria-label')) ?? (await focused.getAttribute('id')) ?? (await focused.textContent()) ?? '');
+    reached.push(
+      (await focused.getAttribute('aria-label')) ?? (await focused.getAttribute('id')) ?? (await focused.textContent()) ?? '',
+    );
     if (reached.at(-1) === 'Download keys.txt') break;
   }
   const saving = page.waitForEvent('download');
@@ -305,7 +318,10 @@ test('everything on the page can be done with the keyboard', async () => {
 test('whoever gets a share link downloads its file by keyboard, after a wrong password too; a link that is used up says so', async () => {
   const [name, bytes] = ['Übung 2 – 演習.pdf', randomBytes(1024 * 1024)];
   const { body: file } = await tenant.admin.upload('/files', { name, file: bytes });
-  const { body: share } = await tenant.admin.post(`/files/${file.id}/share`, { password: 'correct horse battery', max_downloads: 1 });
+  const { body: share } = await tenant.admin.post(`/files/${file.id}/share`, {
+    password: 'correct horse battery',
+    max_downloads: 1,
+  });
   const page = await browser.page();
   await page.goto(share.url);
   // The browser focuses the field some time after it shows the page; what is typed before goes nowhere.

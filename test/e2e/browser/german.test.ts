@@ -44,7 +44,9 @@ const LINK = { course: { id: 'latein', title: 'Latein' }, linkTitle: 'Aufgabe 1'
 const ADA = { ...LINK, user: { id: 'ada', name: 'Ada Okafor' }, roles: [INSTRUCTOR] };
 const BEN = { ...LINK, user: { id: 'ben', name: 'Ben Lindqvist' }, roles: [LEARNER] };
 
-/** Expressions for the English texts, but for those that German has too. A text of one word counts where nothing stands beside it. */
+/**
+ * Expressions for the English texts, but for those that German has too. A text of one word counts where nothing stands beside it.
+ */
 const ENGLISH: readonly RegExp[] = [
   [en, de],
   [REGISTRATION_TEXT.en, REGISTRATION_TEXT.de],
@@ -158,7 +160,9 @@ test('registration, course, grades, picker and the question to the storage of th
   await picker.tool.getByText('Hier ist nichts.').waitFor();
   expect(await englishOn(picker.frame())).toEqual(NOTHING_ENGLISH);
   const buffer = Buffer.from('Gallia est omnis divisa');
-  await picker.tool.getByLabel('Dateien auswählen', { exact: true }).setInputFiles([{ name: 'Text.txt', mimeType: 'text/plain', buffer }]);
+  await picker.tool
+    .getByLabel('Dateien auswählen', { exact: true })
+    .setInputFiles([{ name: 'Text.txt', mimeType: 'text/plain', buffer }]);
   await picker.tool.getByRole('button', { name: 'Hochladen', exact: true }).click();
   await picker.tool.getByRole('button', { name: '1 Datei hinzufügen' }).waitFor();
   await picker.picture('german-picker');

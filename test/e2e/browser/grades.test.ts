@@ -21,7 +21,8 @@ beforeAll(async () => {
 
 afterAll(() => browser?.close());
 
-const picture = (page: Page, name: string): Promise<unknown> => page.screenshot({ path: join(pictures, `${name}.png`), fullPage: true });
+const picture = (page: Page, name: string): Promise<unknown> =>
+  page.screenshot({ path: join(pictures, `${name}.png`), fullPage: true });
 
 /** What is read out beside the name of a field. */
 const describedBy = async (tool: FrameLocator, field: Locator): Promise<string | null> =>
@@ -58,7 +59,10 @@ test('a grade given in a course that was opened in a browser appears in the grad
 });
 
 test('the page of grades shows what the LMS has beside what was sent, for the column that is chosen', async () => {
-  await courseShown(await openInFrame(await browser.page(), where, linkName(tenant, 'Ben Lindqvist', 'Physics', 'a frame')), 'Physics');
+  await courseShown(
+    await openInFrame(await browser.page(), where, linkName(tenant, 'Ben Lindqvist', 'Physics', 'a frame')),
+    'Physics',
+  );
   const page = await browser.page();
   const tool = await openInFrame(page, where, linkName(tenant, 'Ada Okafor', 'Physics', 'a frame'));
   await courseShown(tool, 'Physics');
@@ -87,7 +91,10 @@ test('the page of grades shows what the LMS has beside what was sent, for the co
 });
 
 test('a comment goes with a score, by the keyboard alone; one that is too long is refused at its field; the LMS shows it beside its result', async () => {
-  await courseShown(await openInFrame(await browser.page(), where, linkName(tenant, 'Ben Lindqvist', 'Physics', 'a frame')), 'Physics');
+  await courseShown(
+    await openInFrame(await browser.page(), where, linkName(tenant, 'Ben Lindqvist', 'Physics', 'a frame')),
+    'Physics',
+  );
   const page = await browser.page();
   const tool = await openInFrame(page, where, linkName(tenant, 'Ada Okafor', 'Physics', 'a frame'));
   const score = tool.getByRole('textbox', { name: 'Score of Ben Lindqvist' });

@@ -22,7 +22,10 @@ beforeAll(async () => {
 
 afterAll(() => browser?.close());
 
-const PNG = Buffer.from('iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR4nGNgYPj/HwADAgH/eL9GtQAAAABJRU5ErkJggg==', 'base64');
+const PNG = Buffer.from(
+  'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR4nGNgYPj/HwADAgH/eL9GtQAAAABJRU5ErkJggg==',
+  'base64',
+);
 
 /** The picker in a frame of the LMS, and what the browser refused there by CSP. */
 async function asked(person: 'Ada Okafor' | 'Ben Lindqvist', way: 'picker' | 'hand-in', size = { width: 1000, height: 900 }) {
@@ -87,7 +90,9 @@ test('where the preset says FormPost, the answer is posted, from a phone, with t
   const { page, tool, violations } = await asked('Ada Okafor', 'picker', { width: 360, height: 740 });
   await tool.getByText('shown').first().waitFor();
 
-  const width = await page.frame({ name: 'tool' })?.evaluate('document.documentElement.scrollWidth - document.documentElement.clientWidth');
+  const width = await page
+    .frame({ name: 'tool' })
+    ?.evaluate('document.documentElement.scrollWidth - document.documentElement.clientWidth');
   await picture(page, 'picker-phone');
   await tool.getByLabel('Search files and folders by name').focus();
   await page.keyboard.type('reading');

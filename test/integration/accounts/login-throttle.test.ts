@@ -53,7 +53,11 @@ test('spellings of an address that find the same person share its ten guesses', 
 });
 
 test('a browser that a person signed in with before has ten guesses of its own, which no other person or tenant has by its cookie', async () => {
-  const [{ user, password }, other, foreign] = [await tenant.user(), await tenant.user(), await startTenant({ trustedProxies: 1 })];
+  const [{ user, password }, other, foreign] = [
+    await tenant.user(),
+    await tenant.user(),
+    await startTenant({ trustedProxies: 1 }),
+  ];
   const network = '198.51.100.3';
   const cookie = knownBy(await login(user.email, password, { network }));
   const others = knownBy(await login(other.user.email, other.password, { network }));
@@ -84,7 +88,8 @@ test('a browser knows the last eight people who signed in with it, each for 90 d
     return login(user.email, password, { of: own, network: '198.51.100.4', ...(cookie === undefined ? {} : { cookie }) });
   };
   const shutOut = async (at: number) => {
-    for (const guess of range(10)) await login(people[at]?.user.email ?? '', `guess ${guess}`, { of: own, network: '198.51.100.4' });
+    for (const guess of range(10))
+      await login(people[at]?.user.email ?? '', `guess ${guess}`, { of: own, network: '198.51.100.4' });
   };
   const first = await signIn(0);
   let cookie = knownBy(first);
@@ -100,7 +105,9 @@ test('a browser knows the last eight people who signed in with it, each for 90 d
   await own.stop();
 
   expect([evicted, known, lapsed].map(({ status }) => status)).toEqual([429, 200, 429]);
-  expect(first.headers['set-cookie']).toMatch(/^carrel_known=[^;]+; Path=\/api\/v1\/auth; Max-Age=7776000; HttpOnly; SameSite=Strict$/);
+  expect(first.headers['set-cookie']).toMatch(
+    /^carrel_known=[^;]+; Path=\/api\/v1\/auth; Max-Age=7776000; HttpOnly; SameSite=Strict$/,
+  );
 });
 
 test('guesses at one person from many networks wait behind each other, two of a network, eight in all; a known browser signs in meanwhile', async () => {
@@ -273,7 +280,8 @@ test('a sign-in with the right password does not count among the accounts that f
 test("only the signed-in user's own requests use up the ten attempts at the current password", async () => {
   const { api, user, password } = await tenant.user();
   await Promise.all(range(20).map((guess) => login(user.email, `guess ${guess}`, { network: '127.0.0.1' })));
-  const change = (present: string) => api.post('/users/me/password', { current_password: present, new_password: 'something longer' });
+  const change = (present: string) =>
+    api.post('/users/me/password', { current_password: present, new_password: 'something longer' });
 
   const wrong = await Promise.all(range(20).map((at) => change(`guess ${at}`)));
   const right = await change(password);

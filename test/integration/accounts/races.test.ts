@@ -28,7 +28,8 @@ async function during(
     });
   };
   await tenant.db.transaction(async (tx) => {
-    // The change ends the sessions last. It waits for this transaction, not for another lock on its way: only then is it before the others.
+    // The change ends the sessions last. It waits for this transaction, not for another lock on its way: only then is it before
+    // the others.
     await tx.query('SELECT FROM sessions WHERE user_id = (SELECT id FROM users WHERE uuid = $1) FOR UPDATE', [userId]);
     const [self] = await tx.query<{ pid: number }>('SELECT pg_backend_pid() AS pid');
     await begin(change, (waiting) => waiting.some((blockers) => self !== undefined && blockers.includes(self.pid)));

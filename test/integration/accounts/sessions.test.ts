@@ -15,7 +15,11 @@ const list = async (api: Api, query: Record<string, string | number> = {}): Prom
   (await api.get('/users/me/sessions', { query })).body.data;
 const status = async (api: Api): Promise<number> => (await api.get('/users/me')).status;
 async function again({ user, password }: Person, userAgent = 'curl/8'): Promise<Api> {
-  const { body } = await tenant.anonymous.post('/auth/login', { email: user.email, password }, { headers: { 'user-agent': userAgent } });
+  const { body } = await tenant.anonymous.post(
+    '/auth/login',
+    { email: user.email, password },
+    { headers: { 'user-agent': userAgent } },
+  );
   return new Api(tenant.apiUrl, { token: body.access_token, refreshToken: body.refresh_token });
 }
 const idOf = async (api: Api): Promise<string> => (await list(api)).find(({ current }) => current)?.id ?? '';
@@ -25,7 +29,13 @@ describe('the list of sessions', () => {
     const ada = await tenant.user();
     const phone = await again(ada, `Phone/1 ${'x'.repeat(600)}`);
 
-    const shown = { id: expect.stringMatching(/^[0-9a-f-]{36}$/), created_at: TIME, last_activity: TIME, ip: '127.0.0.1', launch_id: null };
+    const shown = {
+      id: expect.stringMatching(/^[0-9a-f-]{36}$/),
+      created_at: TIME,
+      last_activity: TIME,
+      ip: '127.0.0.1',
+      launch_id: null,
+    };
     expect(await list(ada.api)).toEqual([
       { ...shown, user_agent: `Phone/1 ${'x'.repeat(492)}`, current: false },
       { ...shown, user_agent: null, current: true },
@@ -91,7 +101,9 @@ describe('ending a session', () => {
 
     const ended = await tenant.counting(() => ada.api.delete(`/users/me/sessions/${id}`));
 
-    expect([ended.reply.status, ended.sql.filter((sql) => /UPDATE sessions/.test(sql)).length, ended.redisTrips]).toEqual([204, 1, 3]);
+    expect([ended.reply.status, ended.sql.filter((sql) => /UPDATE sessions/.test(sql)).length, ended.redisTrips]).toEqual([
+      204, 1, 3,
+    ]);
     expect([await status(other), await status(ada.api)]).toEqual([401, 200]);
     expect((await tenant.anonymous.post('/auth/refresh', { refresh_token: other.refreshToken })).status).toBe(401);
     expect((await ada.api.delete(`/users/me/sessions/${id}`)).status).toBe(404);
@@ -108,7 +120,9 @@ describe('ending a session', () => {
     const ada = await tenant.user();
     const others = [await again(ada), await again(ada)];
 
-    expect([(await ada.api.delete('/users/me/sessions')).status, (await ada.api.delete('/users/me/sessions')).status]).toEqual([204, 204]);
+    expect([(await ada.api.delete('/users/me/sessions')).status, (await ada.api.delete('/users/me/sessions')).status]).toEqual([
+      204, 204,
+    ]);
     expect(await Promise.all([ada.api, ...others].map(status))).toEqual([200, 401, 401]);
     expect(await list(ada.api)).toHaveLength(1);
   });

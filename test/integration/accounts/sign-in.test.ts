@@ -44,7 +44,9 @@ test('a refused sign-in asks and computes the same, whether there is such a pers
   await tenant.db.query('UPDATE users SET password_hash = NULL WHERE uuid = $1', [without.id]);
   const refused = async (email: string) => {
     const before = process.cpuUsage();
-    const { reply, sql, redisTrips } = await tenant.counting(() => tenant.anonymous.post('/auth/login', { email, password: 'wrong' }));
+    const { reply, sql, redisTrips } = await tenant.counting(() =>
+      tenant.anonymous.post('/auth/login', { email, password: 'wrong' }),
+    );
     const { user, system } = process.cpuUsage(before);
     return { seen: [reply.status, redisTrips, ...sql], cpu: user + system };
   };
@@ -59,7 +61,12 @@ test('a refused sign-in asks and computes the same, whether there is such a pers
     for (const email of emails) rounds.push({ email, ...(await refused(email)) });
 
   expect(new Set(rounds.map(({ seen }) => JSON.stringify(seen))).size).toBe(1);
-  expect(rounds[0]?.seen).toEqual([401, 2, expect.stringContaining('lower(email)'), expect.stringContaining('audit_refused_sign_in')]);
+  expect(rounds[0]?.seen).toEqual([
+    401,
+    2,
+    expect.stringContaining('lower(email)'),
+    expect.stringContaining('audit_refused_sign_in'),
+  ]);
   expect({ least: least(), isAlike: isAlike() }).toMatchObject({ isAlike: true });
 });
 
@@ -105,7 +112,12 @@ test('however often it is refreshed, a session is over for good 90 days after it
   const ask = async (path: string, body: object) => {
     const reply = await own.anonymous.post(path, body, { headers: { cookie } });
     cookie = /carrel_refresh=[^;]+/.exec(String(reply.headers['set-cookie']))?.[0] ?? cookie;
-    return { status: reply.status, error: reply.body.error, token: reply.body.access_token, set: String(reply.headers['set-cookie']) };
+    return {
+      status: reply.status,
+      error: reply.body.error,
+      token: reply.body.access_token,
+      set: String(reply.headers['set-cookie']),
+    };
   };
   const refresh = () => ask('/auth/refresh', {});
   await ask('/auth/login', { ...own.administrator, cookie: true });
@@ -139,7 +151,10 @@ test('a session of before that was renewed past its 90 days is over', async () =
     [user.id],
   );
 
-  const [access, fresh] = [await api.get('/users/me'), await tenant.anonymous.post('/auth/refresh', { refresh_token: api.refreshToken })];
+  const [access, fresh] = [
+    await api.get('/users/me'),
+    await tenant.anonymous.post('/auth/refresh', { refresh_token: api.refreshToken }),
+  ];
 
   expect([access.status, fresh.status, fresh.body.error]).toEqual([401, 401, 'session_expired']);
 });
@@ -159,7 +174,10 @@ test('signing out ends the session at once, though its copy was warm', async () 
 
   const out = await api.post('/auth/logout');
 
-  const after = await Promise.all([api.get('/users/me'), tenant.anonymous.post('/auth/refresh', { refresh_token: api.refreshToken })]);
+  const after = await Promise.all([
+    api.get('/users/me'),
+    tenant.anonymous.post('/auth/refresh', { refresh_token: api.refreshToken }),
+  ]);
   expect([out.status, out.bytes.length, ...after.map(({ status }) => status)]).toEqual([204, 0, 401, 401]);
 });
 
@@ -229,7 +247,8 @@ test('over https the names of the cookies begin with __Secure-, as the document 
 });
 
 test('50 people who know their password sign in at once, also as the same person, in the memory of a few', async () => {
-  // Time stands still: each waits for those before it as long as they take, which is more than 10 s on a machine with much else to do.
+  // Time stands still: each waits for those before it as long as they take, which is more than 10 s on a machine with much else
+  // to do.
   const own = await startTenant({ clock: new ManualClock(), realPasswords: true });
   const before = process.memoryUsage().rss;
 

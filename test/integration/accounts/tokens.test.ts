@@ -10,7 +10,8 @@ const other = serverSuite();
 
 const me = (token: string): Promise<ApiReply> => tenant.anonymous.as(token).get('/users/me');
 const signingKey = (of: TestTenant): JWK & { kid: string } => JSON.parse(of.config.CARREL_SIGNING_KEYS).keys[0];
-const claimsOf = (token: string): Record<string, unknown> => JSON.parse(Buffer.from(token.split('.')[1] as string, 'base64url').toString());
+const claimsOf = (token: string): Record<string, unknown> =>
+  JSON.parse(Buffer.from(token.split('.')[1] as string, 'base64url').toString());
 const encode = (value: unknown): string => Buffer.from(JSON.stringify(value)).toString('base64url');
 
 async function signed(changes: Record<string, unknown>, header: Record<string, unknown> = {}, by = tenant): Promise<string> {

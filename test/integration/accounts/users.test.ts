@@ -37,7 +37,10 @@ describe('creating', () => {
     const replies = await Promise.all(
       range(50).map((at) =>
         untilServed(() =>
-          tenant.admin.post('/users', { ...person(`racer-${at}`), email: at % 2 === 0 ? 'race@people.example' : 'RACE@people.example' }),
+          tenant.admin.post('/users', {
+            ...person(`racer-${at}`),
+            email: at % 2 === 0 ? 'race@people.example' : 'RACE@people.example',
+          }),
         ),
       ),
     );
@@ -267,7 +270,8 @@ describe('the list', () => {
     'by %s comes to its end also with letters that others fold otherwise than Postgres',
     async (sort) => {
       const names = ['ΟΔΟΣ', 'ΟΔΟΣ2', 'İzmir', 'İzmir2', 'ǅ', 'ẞ', 'K'].map((name) => `${name}-of${sort}`);
-      for (const [at, username] of names.entries()) await tenant.admin.post('/users', { ...person(`folded${at}of${sort}`), username });
+      for (const [at, username] of names.entries())
+        await tenant.admin.post('/users', { ...person(`folded${at}of${sort}`), username });
 
       const seen: string[] = [];
       let cursor: string | null = '';
@@ -340,7 +344,10 @@ describe('names of people', () => {
     const composed = await api.patch(path, { display_name: 'Ame\u0301lie' });
 
     expect(
-      (answers as { status: number; body: { details: { field: string }[] } }[]).map(({ status, body }) => [status, body.details.length]),
+      (answers as { status: number; body: { details: { field: string }[] } }[]).map(({ status, body }) => [
+        status,
+        body.details.length,
+      ]),
     ).toEqual(answers.map(() => [400, 1]));
     expect(blank.map(({ status }) => status)).toEqual([400, 400, 400]);
     expect([persian.body.display_name, composed.body.display_name]).toEqual(['می\u200cخواهم 👩\u200d🔬', 'Am\u00e9lie']);
@@ -349,13 +356,19 @@ describe('names of people', () => {
   test('that others have cannot be listed by trying them: of a person who may not list users, ten user names a day are answered', async () => {
     await tenant.admin.post('/users', person('occupied'));
     const { api, user } = await tenant.user();
-    const tried = (username: string): Promise<{ status: number; body: { error: string; retry_after: number; username: string } }> =>
+    const tried = (
+      username: string,
+    ): Promise<{ status: number; body: { error: string; retry_after: number; username: string } }> =>
       api.patch(`/users/${user.id}`, { username });
     const own = (await api.get('/users/me')).body.username as string;
 
     for (let again = 0; again < 12; again += 1) expect((await tried(own)).status).toBe(200);
     const answers = await Promise.all(range(10).map((number) => tried(number % 2 === 0 ? 'occupied' : `free-${number}`)));
-    const refused = await Promise.all([tried('occupied'), tried('free-as-well'), api.put(`/users/${user.id}`, { username: 'occupied' })]);
+    const refused = await Promise.all([
+      tried('occupied'),
+      tried('free-as-well'),
+      api.put(`/users/${user.id}`, { username: 'occupied' }),
+    ]);
 
     expect(countBy(answers, ({ status }) => status)).toEqual({ 200: 5, 409: 5 });
     expect(refused.map(({ status, body }) => [status, body.error])).toEqual(refused.map(() => [429, 'rate_limit_exceeded']));

@@ -12,10 +12,13 @@ const tenant = serverSuite({ trustedProxies: 1 });
 const AUDIT = (): string => `"${tenantRole(tenant.slug)}".audit_entries`;
 const ADDRESS = '203.0.113.9';
 /** The same client, behind a proxy that names its address, with an id of the request. */
-const traced = (id: string): { headers: Record<string, string> } => ({ headers: { 'x-request-id': id, 'x-forwarded-for': ADDRESS } });
+const traced = (id: string): { headers: Record<string, string> } => ({
+  headers: { 'x-request-id': id, 'x-forwarded-for': ADDRESS },
+});
 const entries = async (query: Record<string, string | number>): Promise<AuditEntry[]> =>
   (await tenant.admin.get('/audit', { query })).body.data;
-const actionsOf = async (id: string): Promise<string[]> => (await entries({ target_id: id, sort: 'at' })).map(({ action }) => action);
+const actionsOf = async (id: string): Promise<string[]> =>
+  (await entries({ target_id: id, sort: 'at' })).map(({ action }) => action);
 const upload = async (api: Api, name: string): Promise<string> =>
   (await untilServed(() => api.upload('/files', { name, file: Buffer.from(name) }))).body.id;
 
@@ -48,15 +51,26 @@ describe('written down is', () => {
     await api.post(`/files/${id}/restore`);
     await api.delete(`/files/${id}`, { query: { permanent: true } });
 
-    expect(await actionsOf(id)).toEqual(['file.upload', 'file.upload', 'version.delete', 'file.delete', 'file.restore', 'file.purge']);
+    expect(await actionsOf(id)).toEqual([
+      'file.upload',
+      'file.upload',
+      'version.delete',
+      'file.delete',
+      'file.restore',
+      'file.purge',
+    ]);
   });
 
   test('what happens to a folder and to each file below it; a path that changes with a folder above is no entry', async () => {
     const { api } = await tenant.user();
-    const [outer, inner] = [(await api.post('/folders', { name: 'Outer' })).body.id, (await api.post('/folders', { name: 'In' })).body.id];
+    const [outer, inner] = [
+      (await api.post('/folders', { name: 'Outer' })).body.id,
+      (await api.post('/folders', { name: 'In' })).body.id,
+    ];
     await api.patch(`/folders/${inner}`, { parent_id: outer });
-    const id = (await untilServed(() => api.upload('/files', { name: 'b.txt', file: Buffer.from('b'), fields: { folder_id: inner } }))).body
-      .id;
+    const id = (
+      await untilServed(() => api.upload('/files', { name: 'b.txt', file: Buffer.from('b'), fields: { folder_id: inner } }))
+    ).body.id;
     await api.patch(`/folders/${outer}`, { name: 'Other' });
     await api.delete(`/folders/${outer}`);
     await api.post(`/folders/${outer}/restore`);
@@ -83,7 +97,10 @@ describe('written down is', () => {
     expect([created?.action, updated?.action, deleted?.action]).toEqual(['grant.create', 'grant.update', 'grant.delete']);
     expect(created?.changes).toMatchObject({ resource_id: { from: null, to: file }, user_id: { from: null, to: bob.user.id } });
     expect(updated?.changes).toEqual({ permission_level: { from: 'read', to: 'write' } });
-    expect(deleted?.changes).toMatchObject({ user_id: { from: bob.user.id, to: null }, permission_level: { from: 'write', to: null } });
+    expect(deleted?.changes).toMatchObject({
+      user_id: { from: bob.user.id, to: null },
+      permission_level: { from: 'write', to: null },
+    });
     expect(await actionsOf(share.id)).toEqual(['share.create', 'share.download', 'share.delete']);
     const [download] = await entries({ action: 'share.download', target_id: share.id });
     expect(download).toMatchObject({ actor: null, ip: ADDRESS, request_id: 'a-download', target: { name: 'shared.txt' } });
@@ -99,21 +116,34 @@ describe('written down is', () => {
     await tenant.admin.delete(`/groups/${group}/members/${user.id}`);
     await tenant.admin.patch(`/groups/${group}`, { description: 'new' });
     await tenant.admin.delete(`/groups/${group}`);
-    const hook = (await tenant.admin.post('/webhooks', { url: 'https://receiver.example.org/', events: ['file.created'] })).body.id;
+    const hook = (await tenant.admin.post('/webhooks', { url: 'https://receiver.example.org/', events: ['file.created'] })).body
+      .id;
     await tenant.admin.patch(`/webhooks/${hook}`, { active: false });
     await tenant.admin.delete(`/webhooks/${hook}`);
     expect((await tenant.admin.delete(`/users/${user.id}`)).status).toBe(204);
 
     expect(await actionsOf(user.id)).toEqual(['user.create', 'user.update', 'user.password_reset', 'user.delete']);
-    expect(await actionsOf(group)).toEqual(['group.create', 'group.add_member', 'group.remove_member', 'group.update', 'group.delete']);
+    expect(await actionsOf(group)).toEqual([
+      'group.create',
+      'group.add_member',
+      'group.remove_member',
+      'group.update',
+      'group.delete',
+    ]);
     expect(await actionsOf(hook)).toEqual(['webhook.create', 'webhook.update', 'webhook.delete']);
-    expect((await entries({ target_id: group, action: 'group.add_member' }))[0]?.changes).toEqual({ user_id: { from: null, to: user.id } });
+    expect((await entries({ target_id: group, action: 'group.add_member' }))[0]?.changes).toEqual({
+      user_id: { from: null, to: user.id },
+    });
   });
 
   test('a sign-in, a refused one and a sign-out; of an account that does not exist nothing that was typed', async () => {
     const { api, user } = await tenant.user();
     await api.post('/auth/logout');
-    const wrong = await tenant.anonymous.post('/auth/login', { email: user.email, password: 'wrong-password' }, traced('a-wrong-one'));
+    const wrong = await tenant.anonymous.post(
+      '/auth/login',
+      { email: user.email, password: 'wrong-password' },
+      traced('a-wrong-one'),
+    );
     await tenant.anonymous.post('/auth/login', { email: 'typed-a-secret@example.org', password: 'x' }, traced('of-nobody'));
 
     expect(wrong.status).toBe(401);
@@ -121,7 +151,12 @@ describe('written down is', () => {
     expect([created?.action, ended?.action, ended?.target.id]).toEqual(['session.create', 'session.end', created?.target.id]);
     const [nobody, refused] = await entries({ action: 'session.fail' });
     expect(refused).toMatchObject({ actor: null, target: { type: 'user', id: user.id }, ip: ADDRESS, request_id: 'a-wrong-one' });
-    expect(nobody).toMatchObject({ actor: null, target: { type: 'user', id: null, name: null }, ip: ADDRESS, request_id: 'of-nobody' });
+    expect(nobody).toMatchObject({
+      actor: null,
+      target: { type: 'user', id: null, name: null },
+      ip: ADDRESS,
+      request_id: 'of-nobody',
+    });
   });
 
   test('a job, with its requester', async () => {
@@ -147,7 +182,10 @@ describe('written down is', () => {
     const written = await Promise.all(uploads.map(async ({ body }) => (await entries({ target_id: body.id }))[0]));
 
     expect(written.map((entry) => [entry?.actor, entry?.request_id])).toEqual(
-      range(50).map((at) => [{ id: people[at % 2]!.user.id, name: people[at % 2]!.user.username }, `upload-${at}-${people[0]!.user.id}`]),
+      range(50).map((at) => [
+        { id: people[at % 2]!.user.id, name: people[at % 2]!.user.username },
+        `upload-${at}-${people[0]!.user.id}`,
+      ]),
     );
   });
 
@@ -197,7 +235,9 @@ test('no entry holds a password, a token, a secret, or a hash of one', async () 
   const digests = secrets.map((secret) => createHash('sha256').update(secret).digest('hex'));
   expect([...secrets, ...digests, ...hashes].filter((text) => all.includes(text))).toEqual([]);
   expect(hashes.length).toBeGreaterThan(3);
-  expect((await entries({ target_id: made.id, action: 'webhook.update' }))[0]?.changes).toEqual({ headers: { from: null, to: null } });
+  expect((await entries({ target_id: made.id, action: 'webhook.update' }))[0]?.changes).toEqual({
+    headers: { from: null, to: null },
+  });
 });
 
 describe("the tenant's own role", () => {
@@ -210,7 +250,10 @@ describe("the tenant's own role", () => {
     ['forge', `SELECT write_audit('file.upload', 'file', NULL, NULL, '{}')`],
     ['forge by the shared function', `SELECT carrel.write_audit('file.upload', 'file', NULL, NULL, '{}')`],
     ['switch off', 'ALTER TABLE files DISABLE TRIGGER audit_update'],
-    ['replace', 'CREATE OR REPLACE FUNCTION carrel.audit_files() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN RETURN NULL; END $$'],
+    [
+      'replace',
+      'CREATE OR REPLACE FUNCTION carrel.audit_files() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN RETURN NULL; END $$',
+    ],
     ['skip', `SET session_replication_role = 'replica'`],
   ])('cannot %s entries or their triggers', async (_what, sql) => {
     await expect(tenant.db.query(sql)).rejects.toThrow(/permission denied|must be owner/);

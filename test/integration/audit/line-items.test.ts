@@ -69,7 +69,10 @@ async function withoutPostgres(work: () => Promise<unknown>): Promise<void> {
 }
 
 /** The LMS has done what it is asked, and answers when `answer` is called. */
-async function heldAtLms(method: string, change: () => Promise<ApiReply>): Promise<{ changing: Promise<ApiReply>; answer(): void }> {
+async function heldAtLms(
+  method: string,
+  change: () => Promise<ApiReply>,
+): Promise<{ changing: Promise<ApiReply>; answer(): void }> {
   const { promise, resolve } = Promise.withResolvers<void>();
   const { lineItems } = at.lms;
   const before = lineItems.received.length;
@@ -148,7 +151,10 @@ test.each(CHANGES)(
 
     expect([reply?.status, reply?.body.error]).toEqual([502, 'lms_failed']);
     const found = (await entries({ action: `line_item.${what}`, actor: me.id })).slice(before.length);
-    const unknown = { outcome: { from: null, to: 'unknown' }, asked_at: { from: null, to: expect.stringMatching(/^2026-01-01T00:00:00/) } };
+    const unknown = {
+      outcome: { from: null, to: 'unknown' },
+      asked_at: { from: null, to: expect.stringMatching(/^2026-01-01T00:00:00/) },
+    };
     expect(found.map(said)).toEqual([
       {
         action: `line_item.${what}`,

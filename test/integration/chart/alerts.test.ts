@@ -9,8 +9,9 @@ import { ROOT } from '../../support/backends.ts';
 import { type ChartObject, LEAST, render } from '../../support/chart.ts';
 
 /*
- * Each alert of the chart, evaluated by Prometheus' own engine (hack/binaries/promrules) over the series of its cases (test/support/alert-cases.ts). The
- * names of metrics and labels are compared with the programs elsewhere (hack/docs/monitoring.test.ts).
+ * Each alert of the chart, evaluated by Prometheus' own engine (hack/binaries/promrules) over the series of its cases
+ * (test/support/alert-cases.ts). The names of metrics and labels are compared with the programs elsewhere
+ * (hack/docs/monitoring.test.ts).
  */
 interface Alert {
   readonly alert: string;
@@ -47,19 +48,24 @@ beforeAll(async () => {
 const holdsFor = (minutes: number, at: readonly number[]): boolean =>
   at.some((minute) => Array.from({ length: minutes + 1 }, (_, i) => minute + i).every((each) => at.includes(each)));
 
-test.each(ALERT_CASES.map((each): [string, string, AlertCase] => [each.alert, each.when, each]))('%s, when %s', (_alert, _when, each) => {
-  const minutes = Number.parseInt(alerts.get(each.alert)?.for ?? '', 10);
-  const firing = (results.get(each) ?? []).filter((result) => holdsFor(minutes, result.minutes)).map(({ labels }) => labels);
+test.each(ALERT_CASES.map((each): [string, string, AlertCase] => [each.alert, each.when, each]))(
+  '%s, when %s',
+  (_alert, _when, each) => {
+    const minutes = Number.parseInt(alerts.get(each.alert)?.for ?? '', 10);
+    const firing = (results.get(each) ?? []).filter((result) => holdsFor(minutes, result.minutes)).map(({ labels }) => labels);
 
-  expect(firing).toEqual(each.fires ? [each.fires] : []);
-});
+    expect(firing).toEqual(each.fires ? [each.fires] : []);
+  },
+);
 
 test('each alert fires in one case and does not in another, and its summary names no label that it does not have', () => {
   const withCases = (fires: boolean): string[] => [
     ...new Set(ALERT_CASES.filter((each) => (each.fires !== undefined) === fires).map(({ alert }) => alert)),
   ];
   const named = ALERT_CASES.flatMap(({ alert, fires }) =>
-    fires ? [...(alerts.get(alert)?.summary ?? '').matchAll(/\$labels\.(\w+)/g)].filter(([, label = '']) => !(label in fires)) : [],
+    fires
+      ? [...(alerts.get(alert)?.summary ?? '').matchAll(/\$labels\.(\w+)/g)].filter(([, label = '']) => !(label in fires))
+      : [],
   );
 
   expect(withCases(true)).toEqual([...alerts.keys()]);

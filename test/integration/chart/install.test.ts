@@ -23,20 +23,29 @@ afterAll(() => api.close());
 
 /** Helm on the release `carrel` of a namespace; its output, which must not be an error. */
 async function onRelease(args: readonly string[], values?: object, version: HelmVersion = 'helm'): Promise<string> {
-  const { code, output } = await runHelm([...args, '--namespace', 'carrel-system'], { kubeconfig, version, ...(values ? { values } : {}) });
+  const { code, output } = await runHelm([...args, '--namespace', 'carrel-system'], {
+    kubeconfig,
+    version,
+    ...(values ? { values } : {}),
+  });
   if (code !== 0) throw new Error(output);
   return output;
 }
 
 async function kubectl(...args: string[]): Promise<string> {
-  const { code, stdout, output } = await run(await resolveBinary('kubectl', thisMachine(ROOT)), ['--kubeconfig', kubeconfig, ...args]);
+  const { code, stdout, output } = await run(await resolveBinary('kubectl', thisMachine(ROOT)), [
+    '--kubeconfig',
+    kubeconfig,
+    ...args,
+  ]);
   if (code !== 0) throw new Error(output);
   return stdout;
 }
 
 /** `<kind>/<name>` of what the release has in the cluster. */
 async function installed(): Promise<string[]> {
-  const kinds = 'deployments,poddisruptionbudgets,networkpolicies,serviceaccounts,roles,rolebindings,clusterroles,clusterrolebindings,crds';
+  const kinds =
+    'deployments,poddisruptionbudgets,networkpolicies,serviceaccounts,roles,rolebindings,clusterroles,clusterrolebindings,crds';
   const names = await kubectl('get', kinds, '--all-namespaces', '--selector', 'app.kubernetes.io/instance=carrel', '-o', 'name');
   return names
     .split('\n')
@@ -81,7 +90,8 @@ test('the lines of docs/operate.md install the chart for a try', async () => {
   const [, lines = ''] = /<!-- try -->\s*```sh\n([\s\S]*?)```\s*<!-- \/try -->/.exec(page) ?? [];
   const programs = join(api.dir, 'bin');
   mkdirSync(programs);
-  for (const name of ['helm', 'kubectl'] as const) symlinkSync(await resolveBinary(name, thisMachine(ROOT)), join(programs, name));
+  for (const name of ['helm', 'kubectl'] as const)
+    symlinkSync(await resolveBinary(name, thisMachine(ROOT)), join(programs, name));
 
   const { code, output } = await run('bash', ['-eu', '-c', lines], {
     cwd: ROOT,
@@ -112,9 +122,13 @@ async function expectSecretsOf(namespace: string): Promise<void> {
   const rendered = new Rendered((await read('deployments,statefulsets')).items);
   const named = rendered.workloads.flatMap(({ spec: { template } }) => [
     ...(template.spec?.containers ?? []).flatMap(({ env = [] }) =>
-      env.flatMap(({ valueFrom }) => (valueFrom?.secretKeyRef ? [`${valueFrom.secretKeyRef.name}/${valueFrom.secretKeyRef.key}`] : [])),
+      env.flatMap(({ valueFrom }) =>
+        valueFrom?.secretKeyRef ? [`${valueFrom.secretKeyRef.name}/${valueFrom.secretKeyRef.key}`] : [],
+      ),
     ),
-    ...(template.spec?.volumes ?? []).flatMap(({ secret }) => (secret?.items ?? []).map(({ key }) => `${secret?.secretName}/${key}`)),
+    ...(template.spec?.volumes ?? []).flatMap(({ secret }) =>
+      (secret?.items ?? []).map(({ key }) => `${secret?.secretName}/${key}`),
+    ),
   ]);
   expect(named.length).toBeGreaterThan(10);
   expect(named.filter((name) => !present.includes(name))).toEqual([]);
@@ -169,7 +183,8 @@ test.each<HelmVersion>(['helm', 'helm3'])(
     await onRelease(['upgrade', 'carrel', CHART], LEAST, version);
     // The schema of values leaves quantities to the API server.
     const refused = { ...LEAST, worker: { replicas: 4, resources: { requests: { cpu: 'much' } } } };
-    const replicas = () => kubectl('get', 'deployment', 'carrel-worker', '--namespace', 'carrel-system', '-o', 'jsonpath={.spec.replicas}');
+    const replicas = () =>
+      kubectl('get', 'deployment', 'carrel-worker', '--namespace', 'carrel-system', '-o', 'jsonpath={.spec.replicas}');
 
     await expect(onRelease(['upgrade', 'carrel', CHART], refused, version)).rejects.toThrow(/quantit/);
     await onRelease(['rollback', 'carrel'], undefined, version);

@@ -4,7 +4,15 @@ import type { Kind, KubeObject } from '../../../pkg/kube/object.ts';
 import { LTI_REGISTRATION, TENANT, WEBHOOK } from '../../../pkg/operator/kinds.ts';
 import { resolveBinary, thisMachine } from '../../../pkg/local/binaries/resolve.ts';
 import { ROOT } from '../../support/backends.ts';
-import { type Cluster, newNamespace, registrationOf, sharedCluster, tenantOf, unique, webhookOf } from '../../support/operator.ts';
+import {
+  type Cluster,
+  newNamespace,
+  registrationOf,
+  sharedCluster,
+  tenantOf,
+  unique,
+  webhookOf,
+} from '../../support/operator.ts';
 import { failing, good, scopedAfter, tenantAfter } from '../../support/resource-states.ts';
 
 /** What Flux, kpt and others wait for, said by their library itself (hack/binaries/kstatus). */
@@ -29,7 +37,11 @@ test('what the operator has not seen yet is in progress, in all three kinds', as
   await made(WEBHOOK, webhookOf(namespace, unique(), { tenantRef, url: 'https://example.com/', events: ['file.created'] }));
   await made(
     LTI_REGISTRATION,
-    registrationOf(namespace, unique(), { tenantRef, platform: { preset: 'moodle', issuer: 'https://moodle.example' }, clientId: 'c' }),
+    registrationOf(namespace, unique(), {
+      tenantRef,
+      platform: { preset: 'moodle', issuer: 'https://moodle.example' },
+      clientId: 'c',
+    }),
   );
   const seen = (
     await Promise.all([TENANT, WEBHOOK, LTI_REGISTRATION].map((kind) => cluster.of(kind as Kind<KubeObject>).list({ namespace })))

@@ -22,7 +22,10 @@ test.each([
   ['objectStore.endpoint is missing. Set it to the address of the S3 store', { ...LEAST, objectStore: {} }],
   ['backup.repository is missing. Set it to s3://bucket/prefix', { ...LEAST, backup: { enabled: true } }],
   ['worker.autoscaling counts nothing', { ...LEAST, worker: { autoscaling: { enabled: true, targetCPUPercent: 0 } } }],
-  ['worker.autoscaling.min is above worker.autoscaling.max', { ...LEAST, worker: { autoscaling: { enabled: true, min: 5, max: 4 } } }],
+  [
+    'worker.autoscaling.min is above worker.autoscaling.max',
+    { ...LEAST, worker: { autoscaling: { enabled: true, min: 5, max: 4 } } },
+  ],
   [
     'worker.autoscaling.targetCPUPercent is a share of worker.resources.requests.cpu, which is missing',
     { ...LEAST, worker: { autoscaling: { enabled: true }, resources: { requests: { cpu: null } } } },
@@ -47,7 +50,10 @@ test.each([
   ["'/logLevel': value must be one of", { logLevel: 'verbose' }],
   ["'/shards/0/secretName'", { shards: [{ name: 'main', secretName: 'Not A Name' }] }],
   ["'/shards/0': missing property 'secretName'", { shards: [{ name: 'main' }] }],
-  ["'/shards/0': additional properties 'url'", { shards: [{ name: 'main', secretName: 'a', url: 'postgres://user:password@host/db' }] }],
+  [
+    "'/shards/0': additional properties 'url'",
+    { shards: [{ name: 'main', secretName: 'a', url: 'postgres://user:password@host/db' }] },
+  ],
   ["'/redis/address'", { redis: { address: 'redis://user:password@host:6379' } }],
   ["'/objectStore/endpoint'", { objectStore: { endpoint: 's3.example.org' } }],
   ["'/objectStore': additional properties 'secretAccessKey'", { objectStore: { secretAccessKey: 'text' } }],
@@ -66,7 +72,10 @@ test.each([
   ...['metricsFrom', 'ingressControllers', 'stores', 'collectors'].flatMap((name): [string, object][] => [
     [`'/networkPolicy/${name}/0': additional properties 'namespaces'`, { networkPolicy: { [name]: [{ namespaces: {} }] } }],
     [`'/networkPolicy/${name}/0/ipBlock': missing property 'cidr'`, { networkPolicy: { [name]: [{ ipBlock: {} }] } }],
-    [`'/networkPolicy/${name}': maxItems`, { networkPolicy: { [name]: Array.from({ length: 51 }, () => ({ podSelector: {} })) } }],
+    [
+      `'/networkPolicy/${name}': maxItems`,
+      { networkPolicy: { [name]: Array.from({ length: 51 }, () => ({ podSelector: {} })) } },
+    ],
   ]),
   ["'/tenants/allowedHosts/0'", { tenants: { allowedHosts: ['https://example.org'] } }],
   ["'/tenants/publicPort': maximum", { tenants: { publicPort: 70_000 } }],

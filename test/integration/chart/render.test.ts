@@ -100,7 +100,9 @@ test('the worker mounts only its own address of a shard, the operator all three'
   const filesOf = async (name: string) =>
     (await least)
       .deployment(name)
-      .spec.template.spec?.volumes?.flatMap(({ name: volume, secret }) => (secret?.items ?? []).map(({ path }) => `${volume}/${path}`));
+      .spec.template.spec?.volumes?.flatMap(({ name: volume, secret }) =>
+        (secret?.items ?? []).map(({ path }) => `${volume}/${path}`),
+      );
 
   expect(await filesOf('carrel-worker')).toEqual(['shard-main/worker-url']);
   expect(await filesOf('carrel-operator')).toEqual(['shard-main/url', 'shard-main/tenant-address', 'shard-main/worker-url']);
@@ -125,7 +127,10 @@ test('operator, worker and backups mount the trusted certificates where their se
     expect(mountOf(await most, `files-${program}`)).toEqual({
       file: '/etc/carrel/trusted-certificates/bundle.pem',
       mountPath: '/etc/carrel/trusted-certificates',
-      volume: { name: 'trusted-certificates', configMap: { name: 'internal-ca', items: [{ key: 'bundle.pem', path: 'bundle.pem' }] } },
+      volume: {
+        name: 'trusted-certificates',
+        configMap: { name: 'internal-ca', items: [{ key: 'bundle.pem', path: 'bundle.pem' }] },
+      },
     });
     expect(mountOf(inSecret, `carrel-${program}`)).toMatchObject({
       file: '/etc/carrel/trusted-certificates/ca.crt',
@@ -178,7 +183,9 @@ test('each Valkey for a try is asked by its liveness probe and has a memory limi
 });
 
 test('the backups are made by a CronJob that reads shards as their owner and writes where the values say, once a night and never twice at once', async () => {
-  const { spec } = (await most).one('CronJob', 'files-backup') as { spec?: { jobTemplate: { spec: { template: { spec: PodSpec } } } } };
+  const { spec } = (await most).one('CronJob', 'files-backup') as {
+    spec?: { jobTemplate: { spec: { template: { spec: PodSpec } } } };
+  };
   const pod = spec?.jobTemplate.spec.template.spec;
 
   expect(spec).toMatchObject({ concurrencyPolicy: 'Forbid', schedule: '17 2 * * *' });
@@ -305,7 +312,9 @@ test('with named namespaces the operator has its rights in these, and of the clu
 
 test('custom resources stay when the release is uninstalled, unless the values say otherwise', async () => {
   const annotations = async (values: object) =>
-    (await render(values)).all('CustomResourceDefinition').map(({ metadata }) => metadata.annotations?.['helm.sh/resource-policy']);
+    (await render(values))
+      .all('CustomResourceDefinition')
+      .map(({ metadata }) => metadata.annotations?.['helm.sh/resource-policy']);
 
   expect(await annotations(LEAST)).toEqual(['keep', 'keep', 'keep']);
   expect(await annotations({ ...LEAST, crds: { keep: false } })).toEqual([undefined, undefined, undefined]);
@@ -335,7 +344,9 @@ test('the labels of a metric of the operator win over those of its pod, so that 
   const honored = (rendered: Rendered, kind: string) =>
     rendered
       .all<Monitor>(kind)
-      .filter(({ spec }) => [...(spec.endpoints ?? []), ...(spec.podMetricsEndpoints ?? [])].every(({ honorLabels }) => honorLabels))
+      .filter(({ spec }) =>
+        [...(spec.endpoints ?? []), ...(spec.podMetricsEndpoints ?? [])].every(({ honorLabels }) => honorLabels),
+      )
       .map(({ metadata }) => metadata.name);
   const byPods = await render({ ...LEAST, monitoring: { podMonitor: { enabled: true } } });
 
@@ -361,7 +372,12 @@ test('the Postgres for a try reserves what the operator and all workers of a rol
 });
 
 test('the helpers are off by default; switched on they have a Service, a policy, and no rights or secrets but their own', async () => {
-  const helpers = { enabled: true, tokenSecretName: 'helpers-token', keysSecretName: 'translators', providers: ['deepl', 'dictionary'] };
+  const helpers = {
+    enabled: true,
+    tokenSecretName: 'helpers-token',
+    keysSecretName: 'translators',
+    providers: ['deepl', 'dictionary'],
+  };
   const rendered = await render({ ...LEAST, helpers });
   const spec = rendered.deployment('carrel-helpers').spec.template.spec;
   const [container] = spec?.containers ?? [];

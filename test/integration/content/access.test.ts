@@ -12,7 +12,8 @@ const tenant = serverSuite({ clock });
 async function adaAndBob() {
   const [ada, bob] = [await tenant.user(), await tenant.user()];
   const folder = (await ada.api.post('/folders', { name: 'shared' })).body;
-  const file = (await ada.api.upload('/files', { file: Buffer.from('ada'), name: 'a.txt', fields: { folder_id: folder.id } })).body;
+  const file = (await ada.api.upload('/files', { file: Buffer.from('ada'), name: 'a.txt', fields: { folder_id: folder.id } }))
+    .body;
   return { ada, bob, folder, file };
 }
 
@@ -51,7 +52,10 @@ describe('a grant', () => {
 
     const granted = await ada.api.post(`/folders/${folder.id}/permissions`, { permission_level: 'read', user_id: bob.user.id });
 
-    expect(granted).toMatchObject({ status: 201, body: { permission_level: 'read', user_id: bob.user.id, granted_by: ada.user.id } });
+    expect(granted).toMatchObject({
+      status: 201,
+      body: { permission_level: 'read', user_id: bob.user.id, granted_by: ada.user.id },
+    });
     expect((await bob.api.get(`/files/${file.id}`)).status).toBe(200);
     expect((await bob.api.get(`/files/${file.id}/download`)).bytes.toString()).toBe('ada');
     expect((await bob.api.get('/files')).body.data).toMatchObject([{ id: file.id }]);
@@ -59,7 +63,9 @@ describe('a grant', () => {
     expect((await bob.api.patch(`/files/${file.id}`, { name: 'b' })).status).toBe(403);
     expect((await bob.api.delete(`/files/${file.id}`)).status).toBe(403);
     expect((await bob.api.get(`/files/${file.id}/permissions`)).status).toBe(403);
-    expect((await bob.api.upload('/files', { file: Buffer.from('x'), name: 'x', fields: { folder_id: folder.id } })).status).toBe(403);
+    expect((await bob.api.upload('/files', { file: Buffer.from('x'), name: 'x', fields: { folder_id: folder.id } })).status).toBe(
+      403,
+    );
   });
 
   test('of write allows to upload, edit and delete, counted to the owner of the file', async () => {
@@ -73,7 +79,9 @@ describe('a grant', () => {
     expect(await quotaOf(tenant, bob.user.id)).toBe(4);
     expect(await quotaOf(tenant, ada.user.id)).toBe(9);
     expect((await ada.api.get('/files')).body.data).toHaveLength(2);
-    expect((await bob.api.post(`/files/${file.id}/permissions`, { permission_level: 'read', user_id: bob.user.id })).status).toBe(403);
+    expect((await bob.api.post(`/files/${file.id}/permissions`, { permission_level: 'read', user_id: bob.user.id })).status).toBe(
+      403,
+    );
     expect((await bob.api.delete(`/files/${file.id}`)).status).toBe(204);
     expect((await bob.api.get('/files', { query: { trashed: 'true' } })).body.data).toMatchObject([{ id: file.id }]);
   });
@@ -126,7 +134,9 @@ describe('a user who is deleted', () => {
   test('takes their files along; what others keep in their folders stays', async () => {
     const { ada, bob, folder, file } = await adaAndBob();
     await ada.api.post(`/folders/${folder.id}/permissions`, { permission_level: 'write', user_id: bob.user.id });
-    const bobs = (await bob.api.upload('/files', { file: Buffer.from('bobs'), name: 'bob.txt', fields: { folder_id: folder.id } })).body;
+    const bobs = (
+      await bob.api.upload('/files', { file: Buffer.from('bobs'), name: 'bob.txt', fields: { folder_id: folder.id } })
+    ).body;
 
     expect((await tenant.admin.delete(`/users/${ada.user.id}`)).status).toBe(204);
 
@@ -169,7 +179,9 @@ describe('a user who is deleted', () => {
         parent_id = (await ada.api.post('/folders', { name, parent_id })).body.id;
       await ada.api.post('/folders', { name: 'n'.repeat(230), parent_id });
       expect((await tenant.admin.delete(`/users/${ada.user.id}`)).status).toBe(204);
-      const [{ name } = { name: '' }] = await tenant.db.query<{ name: string }>('SELECT name FROM folders WHERE uuid = $1', [folder.id]);
+      const [{ name } = { name: '' }] = await tenant.db.query<{ name: string }>('SELECT name FROM folders WHERE uuid = $1', [
+        folder.id,
+      ]);
       return { name, user: ada.user.id };
     };
 

@@ -33,7 +33,8 @@ async function course(api: Api): Promise<string> {
   return top;
 }
 
-const zip = (api: Api, id: string, headers: Record<string, string> = {}): Promise<ApiReply> => api.get(`/folders/${id}/zip`, { headers });
+const zip = (api: Api, id: string, headers: Record<string, string> = {}): Promise<ApiReply> =>
+  api.get(`/folders/${id}/zip`, { headers });
 
 describe('the archive of a folder of which each CRC-32 is known', () => {
   test('has its length, a strong entity tag and ranges; HEAD says the same, and who has it gets 304', async () => {

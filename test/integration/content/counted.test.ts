@@ -83,7 +83,8 @@ describe('metadata', () => {
   test('count no more when their file goes for ever, alone or with its folder, and count for whom it is given to', async () => {
     const [ada, bob] = [await tenant.user(), await tenant.user()];
     const folder = (await ada.api.post('/folders', { name: 'with' })).body.id;
-    const inside = (await ada.api.upload('/files', { name: 'in', file: Buffer.from('1'), fields: { folder_id: folder } })).body.id;
+    const inside = (await ada.api.upload('/files', { name: 'in', file: Buffer.from('1'), fields: { folder_id: folder } })).body
+      .id;
     const [alone, given] = [await upload(ada.api, 'alone'), await upload(ada.api, 'given', 7)];
     for (const id of [inside, alone, given]) await put(ada.api, id, 'k', 'v');
 

@@ -69,7 +69,8 @@ describe('downloads by share links', () => {
     const links = await Promise.all(range(5).map(() => ada.link()));
 
     const statuses = [];
-    for (const [at, link] of links.slice(0, TO_NETWORK + 1).entries()) statuses.push([at, await unread(link, { from: '192.0.2.1' })]);
+    for (const [at, link] of links.slice(0, TO_NETWORK + 1).entries())
+      statuses.push([at, await unread(link, { from: '192.0.2.1' })]);
     const others = [await unread(links[3] ?? '', { from: '192.0.2.2' }), await unread(links[4] ?? '', { from: '192.0.2.3' })];
     const refused = await tenant.anonymous.raw('GET', links[0] ?? '', { headers: { 'x-forwarded-for': '192.0.2.1' } });
 
@@ -79,7 +80,11 @@ describe('downloads by share links', () => {
       [2, 429],
     ]);
     expect(others).toEqual([200, 429]);
-    expect(refused).toMatchObject({ status: 429, body: { error: 'too_many_transfers', retry_after: 5 }, headers: { 'retry-after': '5' } });
+    expect(refused).toMatchObject({
+      status: 429,
+      body: { error: 'too_many_transfers', retry_after: 5 },
+      headers: { 'retry-after': '5' },
+    });
   });
 
   test('have a part of the server in all; whoever signs in gets a download meanwhile, and the owner of the links too', async () => {
@@ -95,7 +100,9 @@ describe('downloads by share links', () => {
 
     expect(statuses).toEqual([200, 200, 200, 200]);
     expect(refused).toMatchObject({ status: 503, body: { error: 'unavailable' }, headers: { 'retry-after': '5' } });
-    expect(await Promise.all([ada, bob].map(({ api, file }) => unread(file, { from: '192.0.2.1', token: api.token })))).toEqual([200, 200]);
+    expect(await Promise.all([ada, bob].map(({ api, file }) => unread(file, { from: '192.0.2.1', token: api.token })))).toEqual([
+      200, 200,
+    ]);
     expect([await inProgress(), (await metric('transfers_refused_total{limit="links"')) - before]).toEqual([6, 1]);
   });
 });

@@ -29,7 +29,10 @@ test('a download link downloads its file without a token, whole or in part, as o
   const part = await fetched(url, { range: 'bytes=0-6' });
   const unchanged = await fetched(url, { 'if-none-match': String(whole.headers['etag']) });
 
-  expect([issued.status, issued.body]).toEqual([201, { url: expect.stringMatching(`^${tenant.apiUrl}/tickets/v1\\.`), expires_in: 60 }]);
+  expect([issued.status, issued.body]).toEqual([
+    201,
+    { url: expect.stringMatching(`^${tenant.apiUrl}/tickets/v1\\.`), expires_in: 60 },
+  ]);
   expect([whole.status, whole.bytes]).toEqual([200, CONTENT]);
   expect(whole.headers).toMatchObject({
     'content-disposition': expect.stringMatching(/^attachment; .*filename\*=UTF-8''%C3%9Cben\.txt/),
@@ -56,7 +59,9 @@ test('a download link of another release’s format is not found', async () => {
   const sealer = new Sealer(tenant.config.CARREL_DATA_KEYS, systemRandom);
   const shapes = ['{"file":1,"until":"soon"}', '[]', 'null', 'v2:file'];
   const replies = await Promise.all(
-    shapes.map((shape) => fetched(`${tenant.apiUrl}/tickets/${sealer.seal(shape, [tenant.tenantId, 'files', 'download', 'ticket'])}`)),
+    shapes.map((shape) =>
+      fetched(`${tenant.apiUrl}/tickets/${sealer.seal(shape, [tenant.tenantId, 'files', 'download', 'ticket'])}`),
+    ),
   );
   expect(replies.map(({ status, body }) => [status, body.error])).toEqual(shapes.map(() => [404, 'not_found']));
 });

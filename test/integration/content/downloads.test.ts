@@ -86,13 +86,21 @@ describe('a range', () => {
 
   test('outside the file is a 416 with the size', async () => {
     const reply = await api.get(path, { headers: { range: `bytes=${SIZE}-` } });
-    expect(reply).toMatchObject({ status: 416, headers: { 'content-range': `bytes */${SIZE}` }, body: { error: 'range_not_satisfiable' } });
+    expect(reply).toMatchObject({
+      status: 416,
+      headers: { 'content-range': `bytes */${SIZE}` },
+      body: { error: 'range_not_satisfiable' },
+    });
   });
 
   test.each(['bytes=0-', 'bytes=0-0', 'bytes=0-1023', 'bytes=-5'])(
     '%s of an empty file is the whole of it, wherever it is downloaded',
     async (range) => {
-      const { body } = await api.upload('/files', { file: Buffer.alloc(0), name: 'empty.mp4', fields: { on_conflict: 'rename' } });
+      const { body } = await api.upload('/files', {
+        file: Buffer.alloc(0),
+        name: 'empty.mp4',
+        fields: { on_conflict: 'rename' },
+      });
       const [share, ticket] = [await api.post(`/files/${body.id}/share`, {}), await api.post(`/files/${body.id}/ticket`)];
 
       const replies = [
@@ -103,7 +111,12 @@ describe('a range', () => {
       ];
 
       expect(
-        replies.map(({ status, bytes: { length }, headers }) => [status, length, headers['content-length'], headers['content-range']]),
+        replies.map(({ status, bytes: { length }, headers }) => [
+          status,
+          length,
+          headers['content-length'],
+          headers['content-range'],
+        ]),
       ).toEqual(replies.map(() => [200, 0, '0', undefined]));
     },
   );
@@ -135,7 +148,9 @@ describe('256 MiB', () => {
 
     const up = await api.upload('/files', { file: Readable.from(watched(content(256 * MIB))), name: 'big.bin' });
     const sum = createHash('sha256');
-    const got = request(`${tenant.apiUrl}/files/${up.body.id}/download`, { headers: { authorization: `Bearer ${api.token}` } }).end();
+    const got = request(`${tenant.apiUrl}/files/${up.body.id}/download`, {
+      headers: { authorization: `Bearer ${api.token}` },
+    }).end();
     const [response] = (await once(got, 'response')) as [AsyncIterable<Buffer>];
     for await (const chunk of watched(response)) sum.update(chunk);
 
@@ -148,7 +163,9 @@ describe('256 MiB', () => {
 
   test('whose client goes away are not read to the end', async () => {
     const up = await api.upload('/files', { file: content(64 * MIB), name: 'gone.bin' });
-    const sent = request(`${tenant.apiUrl}/files/${up.body.id}/download`, { headers: { authorization: `Bearer ${api.token}` } }).end();
+    const sent = request(`${tenant.apiUrl}/files/${up.body.id}/download`, {
+      headers: { authorization: `Bearer ${api.token}` },
+    }).end();
     const [response] = (await once(sent, 'response')) as [NodeJS.ReadableStream & { destroy(): void }];
     await once(response, 'readable');
     response.destroy();

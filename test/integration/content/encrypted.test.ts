@@ -10,8 +10,8 @@ const tenant = serverSuite();
 const MIB = 1 << 20;
 
 /**
- * In front of the real store: it passes everything on as it is, and says of each object that is written how a store that encrypts at rest would have
- * (S3 API, x-amz-server-side-encryption); the store of the tests does not encrypt.
+ * In front of the real store: it passes everything on as it is, and says of each object that is written how a store that encrypts
+ * at rest would have (S3 API, x-amz-server-side-encryption); the store of the tests does not encrypt.
  */
 let front: Server;
 let encrypts = true;
@@ -39,7 +39,8 @@ afterAll(() => {
   front.close();
 });
 
-const upload = async (api: Api, name: string, file: Buffer): Promise<string> => (await api.upload('/files', { name, file })).body.id;
+const upload = async (api: Api, name: string, file: Buffer): Promise<string> =>
+  (await api.upload('/files', { name, file })).body.id;
 const isEncrypted = async (api: Api, id: string): Promise<boolean> => (await api.get(`/files/${id}`)).body.is_encrypted;
 
 test('is_encrypted says what the store says of the object: of small, large and copied ones, and of the version that is current', async () => {
@@ -48,7 +49,10 @@ test('is_encrypted says what the store says of the object: of small, large and c
   const [small, large] = [await upload(api, 'small', Buffer.from('x')), await upload(api, 'large', Buffer.alloc(9 * MIB))];
   const copy = (await api.post(`/files/${small}/copy`, { name: 'copy' })).body.id;
   encrypts = false;
-  const [plain, plainLarge] = [await upload(api, 'plain', Buffer.from('x')), await upload(api, 'plain large', Buffer.alloc(9 * MIB))];
+  const [plain, plainLarge] = [
+    await upload(api, 'plain', Buffer.from('x')),
+    await upload(api, 'plain large', Buffer.alloc(9 * MIB)),
+  ];
   const plainCopy = (await api.post(`/files/${small}/copy`, { name: 'plain copy' })).body.id;
 
   expect(await Promise.all([small, large, copy].map((id) => isEncrypted(api, id)))).toEqual([true, true, true]);

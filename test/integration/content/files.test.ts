@@ -83,7 +83,14 @@ describe('metadata', () => {
     await api.get(`/files/${id}`);
     const { body } = await tenant.admin.get(`/users/${user.id}`);
     const { email, username, roles, storage_quota, is_active } = body;
-    const changed = await tenant.admin.put(`/users/${user.id}`, { email, username, roles, storage_quota, is_active, display_name: 'Ada' });
+    const changed = await tenant.admin.put(`/users/${user.id}`, {
+      email,
+      username,
+      roles,
+      storage_quota,
+      is_active,
+      display_name: 'Ada',
+    });
     expect(changed.status).toBe(200);
     expect((await api.get(`/files/${id}`)).body.owner).toEqual({ id: user.id, name: 'Ada' });
   });
@@ -196,12 +203,17 @@ describe('a list', () => {
     expect(await names(api, { folder_id: 'root' })).toEqual(['photo.png']);
   });
 
-  test.each([{ limit: 0 }, { limit: 201 }, { cursor: 'x' }, { sort: 'colour' }, { colour: 'red' }, { folder_id: 'x' }, { mime_type: 'x' }])(
-    'with %j is a 400',
-    async (query) => {
-      expect((await tenant.admin.get('/files', { query: query as Record<string, string> })).status).toBe(400);
-    },
-  );
+  test.each([
+    { limit: 0 },
+    { limit: 201 },
+    { cursor: 'x' },
+    { sort: 'colour' },
+    { colour: 'red' },
+    { folder_id: 'x' },
+    { mime_type: 'x' },
+  ])('with %j is a 400', async (query) => {
+    expect((await tenant.admin.get('/files', { query: query as Record<string, string> })).status).toBe(400);
+  });
 });
 
 describe('folders', () => {

@@ -21,7 +21,10 @@ const folder = async (api: Api, name: string, parent_id: string | null = null): 
 const file = async (api: Api, folder_id: string, name: string, content: string | Buffer): Promise<string> =>
   (await api.upload('/files', { name, file: Buffer.from(content), fields: { folder_id } })).body.id;
 
-/** What a ZIP archive holds, by path: a file's content, null for a folder. Throws where the archive is damaged or has an entry twice. */
+/**
+ * What a ZIP archive holds, by path: a file's content, null for a folder. Throws where the archive is damaged or has an entry
+ * twice.
+ */
 async function entriesOf(archive: Buffer): Promise<Record<string, string | null>> {
   const zip = await fromBufferPromise(archive, { lazyEntries: true });
   const entries: Record<string, string | null> = {};

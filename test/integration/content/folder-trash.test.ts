@@ -51,7 +51,11 @@ describe('a folder that is deleted', () => {
   test('takes all below it along, and gives it back; what was deleted before stays deleted', async () => {
     const { top, files, old, sub, statuses, path } = await tree(bob);
     const inherited = await upload(ada.api, (await folder(ada.api)).id);
-    const before = [await statuses(), (await bob.api.get(`/files/${files.b.id}`)).body, (await writtenEvents(tenant)).length] as const;
+    const before = [
+      await statuses(),
+      (await bob.api.get(`/files/${files.b.id}`)).body,
+      (await writtenEvents(tenant)).length,
+    ] as const;
 
     const trashed = await cost(() => bob.api.delete(path));
     const deleted = [await statuses(), await eventsSince(before[2])] as const;
@@ -75,7 +79,10 @@ describe('a folder that is deleted', () => {
       ({ event, payload }) => payloadSchema(event as 'file.deleted').safeParse(JSON.parse(payload)).error?.issues ?? [],
     );
     expect(faults).toEqual([]);
-    expect((await bob.api.get(`/files/${files.b.id}`)).body).toMatchObject({ updated_at: before[1].updated_at, path: before[1].path });
+    expect((await bob.api.get(`/files/${files.b.id}`)).body).toMatchObject({
+      updated_at: before[1].updated_at,
+      path: before[1].path,
+    });
     expect((await bob.api.post(`/folders/${old.id}/restore`)).body).toMatchObject({ path: `/${top.name}/old`, deleted_at: null });
     expect((await bob.api.post(`/folders/${sub.id}/restore`)).status).toBe(200);
     expect((await ada.api.get(`/files/${inherited.id}`)).status).toBe(200);
@@ -132,7 +139,10 @@ describe('a folder that is deleted', () => {
     await upload(bob.api, other.id, 'again.txt');
     expect((await restore(`/files/${again.id}`, { on_conflict: 'rename' })).body.name).toBe('again (1).txt');
     await bob.api.delete(`/files/${again.id}`);
-    expect(await restore(`/files/${again.id}`, { folder_id: other.id })).toMatchObject({ status: 200, body: { folder: { id: other.id } } });
+    expect(await restore(`/files/${again.id}`, { folder_id: other.id })).toMatchObject({
+      status: 200,
+      body: { folder: { id: other.id } },
+    });
     expect((await restore(`/folders/${sub.id}`, {})).body).toEqual(part.body);
     expect(await faultsOf(tenant)).toEqual([]);
   });
@@ -161,12 +171,15 @@ describe('a folder that is deleted', () => {
       ['file.deleted', 'b.txt', true],
       ['file.deleted', 'by Dora.txt', true],
     ]);
-    expect(written.flatMap(({ payload }) => payloadSchema('file.deleted').safeParse(JSON.parse(payload)).error?.issues ?? [])).toEqual([]);
+    expect(
+      written.flatMap(({ payload }) => payloadSchema('file.deleted').safeParse(JSON.parse(payload)).error?.issues ?? []),
+    ).toEqual([]);
     expect((await carl.api.post(`${path}/restore`)).status).toBe(404);
     expect(
-      await tenant.db.query("SELECT FROM permissions WHERE resource_type = 'folder' AND user_id = (SELECT id FROM users WHERE uuid = $1)", [
-        dora.user.id,
-      ]),
+      await tenant.db.query(
+        "SELECT FROM permissions WHERE resource_type = 'folder' AND user_id = (SELECT id FROM users WHERE uuid = $1)",
+        [dora.user.id],
+      ),
     ).toEqual([]);
     expect(await faultsOf(tenant)).toEqual([]);
   });
@@ -175,7 +188,11 @@ describe('a folder that is deleted', () => {
     const made = await Promise.all(range(10).map(() => tree(bob)));
     await Promise.all(made.map(({ path }) => untilServed(() => bob.api.delete(path))));
 
-    const late = (path: string) => ({ name: 'late.txt', file: Buffer.from('late'), fields: { folder_id: path.slice('/folders/'.length) } });
+    const late = (path: string) => ({
+      name: 'late.txt',
+      file: Buffer.from('late'),
+      fields: { folder_id: path.slice('/folders/'.length) },
+    });
     const replies = await Promise.all(
       made.flatMap(({ path, files }) => [
         untilServed(() => bob.api.post(`${path}/restore`)),
@@ -199,7 +216,10 @@ test('the trash lists what was deleted by itself, of what one may write, page by
   const top = await folder(carl.api, null, 'top');
   const sub = await folder(carl.api, top.id, 'sub');
   await upload(carl.api, sub.id, 'with sub.txt');
-  const [first, last] = [await upload(carl.api, top.id, 'first.txt'), await upload(dora.api, (await folder(dora.api)).id, 'Dora’s.txt')];
+  const [first, last] = [
+    await upload(carl.api, top.id, 'first.txt'),
+    await upload(dora.api, (await folder(dora.api)).id, 'Dora’s.txt'),
+  ];
   for (const path of [`/files/${first.id}`, `/folders/${sub.id}`]) await carl.api.delete(path);
   await dora.api.delete(`/files/${last.id}`);
   await grant(carl, `/folders/${top.id}`, dora, 'read');
@@ -233,18 +253,19 @@ test('the trash lists what was deleted by itself, of what one may write, page by
     ['sub', 1],
     ['first.txt', 1],
   ]);
-  expect([(await tenant.anonymous.get('/trash')).status, (await carl.api.get('/trash', { query: { sort: 'size' } })).status]).toEqual([
-    401, 400,
-  ]);
+  expect([
+    (await tenant.anonymous.get('/trash')).status,
+    (await carl.api.get('/trash', { query: { sort: 'size' } })).status,
+  ]).toEqual([401, 400]);
 });
 
 describe('a job', () => {
   const empty = ({ api }: Person) => api.delete('/trash');
   const ended = (id: string, failed: number) =>
-    tenant.db.query("UPDATE tasks SET state = 'succeeded', total = $2, done = $2, failed = $2, ended_at = now() WHERE uuid = $1", [
-      id,
-      failed,
-    ]);
+    tenant.db.query(
+      "UPDATE tasks SET state = 'succeeded', total = $2, done = $2, failed = $2, ended_at = now() WHERE uuid = $1",
+      [id, failed],
+    );
 
   test('is one, however many requests to empty the trash race, and later ones join it until it has ended', async () => {
     const carl = await tenant.user();
@@ -395,6 +416,9 @@ describe('a job', () => {
       ['item 2', 'not_found'],
     ]);
     const again = (await carl.api.get(`/jobs/${retry?.body.id}/items`, { query: { sort: '-position', limit: 1 } })).body;
-    expect(again).toMatchObject({ data: [{ target: { name: 'item 2' }, state: 'queued', error: null }], pagination: { has_more: true } });
+    expect(again).toMatchObject({
+      data: [{ target: { name: 'item 2' }, state: 'queued', error: null }],
+      pagination: { has_more: true },
+    });
   });
 });

@@ -45,7 +45,10 @@ describe('a folder that is renamed or moved', () => {
     const moved = await ada.api.patch(`/folders/${sub.id}`, { parent_id: other.id, name: 'sub' });
 
     expect(renamed).toMatchObject({ status: 200, body: { name: 'renamed 𝒴', path: '/renamed 𝒴', depth: 0, parent_id: null } });
-    expect(moved).toMatchObject({ status: 200, body: { path: `/${other.name}/sub`, depth: 1, parent_id: other.id, deleted_at: null } });
+    expect(moved).toMatchObject({
+      status: 200,
+      body: { path: `/${other.name}/sub`, depth: 1, parent_id: other.id, deleted_at: null },
+    });
     expect(moved.headers.etag).toBe(`"${moved.body.etag}"`);
     expect((await ada.api.get(`/folders/${sub.id}`)).body).toEqual(moved.body);
     expect((await ada.api.get(`/folders/${deep.id}`)).body).toMatchObject({ path: `/${other.name}/sub/deep`, depth: 2 });
@@ -139,7 +142,9 @@ describe('a folder that is renamed or moved', () => {
         [files[1].id, `${path}/sub/a.txt`, sub.id, ['path']],
       ]),
     );
-    const faults = events.flatMap(({ payload }) => payloadSchema('file.updated').safeParse(JSON.parse(payload)).error?.issues ?? []);
+    const faults = events.flatMap(
+      ({ payload }) => payloadSchema('file.updated').safeParse(JSON.parse(payload)).error?.issues ?? [],
+    );
     expect(faults).toEqual([]);
     expect(events[0]?.payload).toMatch(/^\{"event":"file.updated","timestamp":"[^"]+Z","data":\{"id":"/);
     await tenant.db.query('UPDATE webhooks SET active = false');
@@ -218,7 +223,9 @@ describe('of moves at the same time', () => {
   test('two that would make a cycle together, one succeeds', async () => {
     const pairs = await Promise.all(range(25).map(async () => [await folder(ada.api), await folder(ada.api)] as const));
 
-    const replies = await Promise.all(pairs.flatMap(([a, b]) => [untilServed(() => move(ada, a, b)), untilServed(() => move(ada, b, a))]));
+    const replies = await Promise.all(
+      pairs.flatMap(([a, b]) => [untilServed(() => move(ada, a, b)), untilServed(() => move(ada, b, a))]),
+    );
 
     expect(countBy(replies, ({ status }) => status)).toEqual({ 200: 25, 409: 25 });
     expect(await faultsOf(tenant)).toEqual([]);
@@ -315,7 +322,10 @@ describe('lists of folders', () => {
       ['folder', top.id],
       ['file', root.id],
     ]);
-    expect([await cost(() => api.get(`/folders/${top.id}/children`)), await cost(() => api.get('/folders/root/children'))]).toEqual([
+    expect([
+      await cost(() => api.get(`/folders/${top.id}/children`)),
+      await cost(() => api.get('/folders/root/children')),
+    ]).toEqual([
       [200, 2],
       [200, 2],
     ]);
@@ -337,12 +347,14 @@ describe('lists of folders', () => {
       ['/sub/deep', sub.id],
       ['/own', null],
     ]);
-    expect((await pages(dora.api, '/folders', { limit: 1, sort: '-created_at' })).map(({ name }) => name)).toEqual(['own', 'deep', 'sub']);
-    expect([await of({ parent_id: 'root' }), await of({ parent_id: sub.id }), await of({ owner: carl.user.id, q: 'E' })]).toEqual([
-      ['own'],
-      ['deep'],
-      ['deep'],
+    expect((await pages(dora.api, '/folders', { limit: 1, sort: '-created_at' })).map(({ name }) => name)).toEqual([
+      'own',
+      'deep',
+      'sub',
     ]);
+    expect([await of({ parent_id: 'root' }), await of({ parent_id: sub.id }), await of({ owner: carl.user.id, q: 'E' })]).toEqual(
+      [['own'], ['deep'], ['deep']],
+    );
     expect([await of({ q: 'grosse' }, carl.api), await of({ q: '％' }, carl.api), await of({ q: '_' }, carl.api)]).toEqual([
       ['Größe 100%'],
       ['Größe 100%'],

@@ -114,7 +114,11 @@ describe('who has access', () => {
     });
     expect(JSON.stringify(seen.body)).not.toContain(outer.id);
     expect(
-      codes([await carl.api.get(`${onFile}/access`), await stranger.api.get(`${onFile}/access`), await bob.api.get(`${onOuter}/access`)]),
+      codes([
+        await carl.api.get(`${onFile}/access`),
+        await stranger.api.get(`${onFile}/access`),
+        await bob.api.get(`${onOuter}/access`),
+      ]),
     ).toEqual([
       [403, 'forbidden'],
       [404, 'not_found'],
@@ -161,7 +165,11 @@ describe('what is shared with somebody', () => {
     expect([reply.body.data[0].path, reply.body.data[0].id, reply.body.data[1].id]).toEqual(['/inner', inner.id, file.id]);
     const first = await bob.api.get('/shared-with-me?limit=1&sort=name');
     const second = await bob.api.get(`/shared-with-me?limit=1&sort=name&cursor=${first.body.pagination.next_cursor}`);
-    expect([first.body.data[0].name, second.body.data[0].name, second.body.pagination.has_more]).toEqual(['a.txt', 'inner', false]);
+    expect([first.body.data[0].name, second.body.data[0].name, second.body.pagination.has_more]).toEqual([
+      'a.txt',
+      'inner',
+      false,
+    ]);
     expect((await ada.api.get('/shared-with-me')).body.data).toEqual([]);
 
     aheadMs = 601_000;
@@ -178,12 +186,17 @@ describe('a grant', () => {
     const made = await grant(ada, onFile, { permission_level: 'read', user_id: bob.user.id });
     const path = `${onFile}/permissions/${made.id}`;
     const match = { headers: { 'if-match': `"${made.etag}"` } };
-    const racing = await Promise.all(range(10).map((at) => ada.api.patch(path, { permission_level: at % 2 ? 'write' : 'admin' }, match)));
+    const racing = await Promise.all(
+      range(10).map((at) => ada.api.patch(path, { permission_level: at % 2 ? 'write' : 'admin' }, match)),
+    );
     const end = inSeconds(60);
     const { reply, sql } = await tenant.counting(() => ada.api.patch(path, { expires_at: end }));
 
     expect(countBy(racing, ({ status }) => status)).toEqual({ 200: 1, 412: 9 });
-    expect([reply.status, reply.body.permission_level]).toEqual([200, racing.find(({ status }) => status === 200)?.body.permission_level]);
+    expect([reply.status, reply.body.permission_level]).toEqual([
+      200,
+      racing.find(({ status }) => status === 200)?.body.permission_level,
+    ]);
     expect(sql.length).toBeLessThanOrEqual(6);
     expect(reply.headers.etag).toBe(`"${reply.body.etag}"`);
     expect((await ada.api.get(`${onFile}/permissions`)).body.data).toEqual([reply.body]);
@@ -193,7 +206,9 @@ describe('a grant', () => {
       permission_level: 'read',
       expires_at: null,
     });
-    expect(codes([await bob.api.upload(onFile, { method: 'PUT', name: 'a', file: Buffer.from('b') })])).toEqual([[403, 'forbidden']]);
+    expect(codes([await bob.api.upload(onFile, { method: 'PUT', name: 'a', file: Buffer.from('b') })])).toEqual([
+      [403, 'forbidden'],
+    ]);
     for (const body of [{}, { permission_level: 'owner' }, { expires_at: '2001-01-01T00:00:00Z' }, { user_id: ada.user.id }])
       expect((await ada.api.patch(path, body)).status).toBe(400);
     expect(codes([await ada.api.patch(`${onFile}/permissions/${randomUUID()}`, { permission_level: 'read' })])).toEqual([

@@ -17,7 +17,8 @@ async function upload(by: Person, name: string, fields: Record<string, string> =
   expect([name, status]).toEqual([name, 201]);
   return body;
 }
-const show = (by: Person, file: File, include = ALL): Promise<ApiReply> => by.api.get(`/files/${file.id}`, { query: { include } });
+const show = (by: Person, file: File, include = ALL): Promise<ApiReply> =>
+  by.api.get(`/files/${file.id}`, { query: { include } });
 const list = async (by: Person, query: Record<string, string | number> = {}): Promise<File[]> =>
   (await by.api.get('/files', { query: { include: ALL, ...query } })).body.data;
 const grant = async (by: Person, path: string, to: Person, permission_level: string): Promise<{ id: string }> =>
@@ -60,7 +61,11 @@ describe('include', () => {
     expect(Object.keys(plain).filter((name) => name in fields)).toEqual([]);
     for (const name of INCLUDES) expect((await show(ada, file, name)).body).toEqual({ ...plain, [name]: fields[name] });
     for (const name of INCLUDES) expect(await list(ada, { include: name })).toEqual([{ ...plain, [name]: fields[name] }]);
-    expect((await show(ada, file, 'permissions,tags')).body).toEqual({ ...plain, tags: fields.tags, permissions: fields.permissions });
+    expect((await show(ada, file, 'permissions,tags')).body).toEqual({
+      ...plain,
+      tags: fields.tags,
+      permissions: fields.permissions,
+    });
     expect((await show(ada, file)).body).toEqual({ ...plain, ...fields });
     expect(await list(ada)).toEqual([{ ...plain, ...fields }]);
   });
@@ -123,7 +128,8 @@ describe('the cost of include', () => {
     await tag(ada, 'Half', ...files.slice(0, 50));
     for (const each of files.slice(1)) await describeBy(each, 'id', each.id);
     await grant(ada, `/files/${files[99]?.id}`, bob, 'write');
-    const page = (query: Record<string, string>) => tenant.counting(() => ada.api.get('/files', { query: { limit: 100, ...query } }));
+    const page = (query: Record<string, string>) =>
+      tenant.counting(() => ada.api.get('/files', { query: { limit: 100, ...query } }));
     const one = (query: Record<string, string>) => tenant.counting(() => ada.api.get(`/files/${file.id}`, { query }));
     for (const warm of [page, one]) await warm({});
 
@@ -139,7 +145,10 @@ describe('the cost of include', () => {
     for (const [at, { id }] of files.entries())
       expect(shown.get(id)).toMatchObject({
         metadata: at === 0 ? [{ key: 'course' }] : [{ key: 'id', value: id }],
-        tags: [...(at < 50 ? [{ name: 'Half', files_count: 50 }] : []), ...(at === 0 ? [{ name: 'To read', files_count: 1 }] : [])],
+        tags: [
+          ...(at < 50 ? [{ name: 'Half', files_count: 50 }] : []),
+          ...(at === 0 ? [{ name: 'To read', files_count: 1 }] : []),
+        ],
         versions_count: at === 0 ? 2 : 1,
         permissions: at === 0 ? [{ permission_level: 'read' }] : at === 99 ? [{ permission_level: 'write' }] : [],
       });
@@ -288,7 +297,15 @@ describe('what a caller sees of included fields', () => {
       outcomes.push([name, own.status === 200]);
     }
     expect(outcomes).toEqual(
-      Object.entries({ owner: true, read: false, write: false, admin: true, folderRead: false, folderAdmin: true, viewer: false }),
+      Object.entries({
+        owner: true,
+        read: false,
+        write: false,
+        admin: true,
+        folderRead: false,
+        folderAdmin: true,
+        viewer: false,
+      }),
     );
   });
 

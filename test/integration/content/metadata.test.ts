@@ -186,7 +186,9 @@ describe('metadata of a file', () => {
     const absent = await put(ada, file, 'k', { value: 'v' }, { 'if-match': '*' });
     const { etag } = (await put(ada, file, 'k', { value: 'v' })).body;
 
-    const racing = await Promise.all(range(10).map((at) => put(ada, file, 'k', { value: `v${at}` }, { 'if-match': `"${etag}"` })));
+    const racing = await Promise.all(
+      range(10).map((at) => put(ada, file, 'k', { value: `v${at}` }, { 'if-match': `"${etag}"` })),
+    );
 
     expect(countBy(racing, ({ status }) => status)).toEqual({ 200: 1, 412: 9 });
     expect([absent.status, (await remove(ada, file, 'k', { 'if-match': `"${etag}"` })).status]).toEqual([412, 412]);
@@ -323,7 +325,11 @@ describe('GET /files by tag and metadata', () => {
     const second = await tenant.counting(() => ada.api.get(next));
 
     expect([first.sql.length, second.sql.length]).toEqual([1, 1]);
-    expect([...first.reply.body.data, ...second.reply.body.data].map(({ name }: { name: string }) => name)).toEqual(['a', 'b', 'd']);
+    expect([...first.reply.body.data, ...second.reply.body.data].map(({ name }: { name: string }) => name)).toEqual([
+      'a',
+      'b',
+      'd',
+    ]);
     expect(await found(`folder_id=${folder}&metadata[course]=History+1`)).toBe('d');
     expect(await found(`folder_id=${folder}&tag=To+read`)).toBe('');
     expect(await found(`folder_id=root&tag=To+read`)).toBe('ab');

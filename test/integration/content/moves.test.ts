@@ -22,7 +22,8 @@ const move = (person: Person, file: { id: string }, folder: { id: string | null 
 async function writerBob() {
   const [ada, bob] = [await tenant.user(), await tenant.user()];
   const folder = await folderOf(ada, 'shared');
-  const file = (await ada.api.upload('/files', { file: Buffer.from('ada'), name: 'a.txt', fields: { folder_id: folder.id } })).body;
+  const file = (await ada.api.upload('/files', { file: Buffer.from('ada'), name: 'a.txt', fields: { folder_id: folder.id } }))
+    .body;
   const granted = await grant(ada, `/folders/${folder.id}`, bob, 'write');
   return { ada, bob, folder, file, granted };
 }
@@ -86,7 +87,8 @@ describe('an admin of a file by a grant without an end', () => {
     const own = await folderOf(bob, 'mine');
     const below = await folderOf(bob, 'mine too', folder.id);
 
-    for (const into of [own, below]) expect(await move(bob, file, into)).toMatchObject({ status: 403, body: { error: 'forbidden' } });
+    for (const into of [own, below])
+      expect(await move(bob, file, into)).toMatchObject({ status: 403, body: { error: 'forbidden' } });
     await ada.api.delete(`/folders/${folder.id}/permissions/${granted}`);
 
     expect((await bob.api.get(`/files/${file.id}`)).status).toBe(404);
@@ -131,7 +133,8 @@ describe("a grant by a folder's owner on another user's file", () => {
   async function grantedByAda() {
     const { ada, bob, folder } = await writerBob();
     const carl = await tenant.user();
-    const file = (await bob.api.upload('/files', { file: Buffer.from('bob'), name: 'b.txt', fields: { folder_id: folder.id } })).body;
+    const file = (await bob.api.upload('/files', { file: Buffer.from('bob'), name: 'b.txt', fields: { folder_id: folder.id } }))
+      .body;
     const onFile = `/files/${file.id}`;
     await grant(ada, onFile, ada, 'admin');
     await grant(ada, onFile, carl, 'admin');
@@ -241,7 +244,9 @@ describe('a copy of a folder', () => {
     const ada = await tenant.user();
     const folder = await folderOf(ada, 'raced');
 
-    const replies = await Promise.all(Array.from({ length: 50 }, () => untilServed(() => copy(ada, folder.id, { on_conflict: 'rename' }))));
+    const replies = await Promise.all(
+      Array.from({ length: 50 }, () => untilServed(() => copy(ada, folder.id, { on_conflict: 'rename' }))),
+    );
 
     expect(replies.map(({ status }) => status).filter((status) => status === 202)).toHaveLength(10);
     expect(replies.map(({ status }) => status).filter((status) => status === 409)).toHaveLength(40);

@@ -11,7 +11,10 @@ const tenant = serverSuite();
 
 type Person = Awaited<ReturnType<TestTenant['user']>>;
 
-/** In the order that people expect: signs, digits by their value, letters whatever their accents and case, which decide between what is else alike. */
+/**
+ * In the order that people expect: signs, digits by their value, letters whatever their accents and case, which decide between
+ * what is else alike.
+ */
 const IN_ORDER = [
   '_x',
   '(1)',
@@ -56,7 +59,11 @@ const nameOf = ({ name }: { name: string }): string => name;
 
 const ofUser = (item: Record<string, never>): string => (item as { user?: { name: string } }).user?.name ?? '';
 
-async function expectOrder(api: Api, path: string, of = nameOf as never as (item: Record<string, never>) => string): Promise<void> {
+async function expectOrder(
+  api: Api,
+  path: string,
+  of = nameOf as never as (item: Record<string, never>) => string,
+): Promise<void> {
   const query = path.includes('?') ? '&' : '?';
   for (const limit of [200, 3]) {
     expect([path, limit, await names(api, `${path}${query}sort=name`, limit, of)]).toEqual([path, limit, IN_ORDER]);
@@ -78,7 +85,8 @@ test('files, folders and children are by name in the order that people expect, w
   await expectOrder(ada.api, `/folders?parent_id=${folder.id}`);
   await expectOrder(ada.api, `/folders/${folder.id}/children`);
   await expectOrder(bob.api, '/shared-with-me', (item) => ((item as { file?: { name: string } }).file ?? item)['name'] as string);
-  for (const { id } of (await ada.api.get('/files?limit=200')).body.data as { id: string }[]) await ada.api.delete(`/files/${id}`);
+  for (const { id } of (await ada.api.get('/files?limit=200')).body.data as { id: string }[])
+    await ada.api.delete(`/files/${id}`);
   await expectOrder(ada.api, '/trash');
 });
 

@@ -32,7 +32,9 @@ test('uploads that end together share statements, and each has its own event', a
   );
   expect(events.map(({ deliveries }) => deliveries)).toEqual(range(40).map(() => 1));
   const ids = new Map(people.map(({ user }) => [user.id, user]));
-  const data = events.map(({ payload }) => JSON.parse(payload) as { event: string; timestamp: string; data: Record<string, unknown> });
+  const data = events.map(
+    ({ payload }) => JSON.parse(payload) as { event: string; timestamp: string; data: Record<string, unknown> },
+  );
   expect(data.map(({ data }) => ({ ...data, owner_id: ids.has(data['owner_id'] as string) })).toSorted(byId)).toEqual(
     reply.map(({ body: { id, name, size, created_at } }) => ({ id, name, size, owner_id: true, created_at })).toSorted(byId),
   );
@@ -86,7 +88,9 @@ test('a file is where its folder is at the end of the upload', async () => {
   const file = Readable.from(
     (async function* () {
       yield Buffer.alloc(100_000);
-      await waitFor('the folder to be read', () => tenant.observed.sql.slice(statements).some((sql) => sql.includes('storage_quota')));
+      await waitFor('the folder to be read', () =>
+        tenant.observed.sql.slice(statements).some((sql) => sql.includes('storage_quota')),
+      );
       await tenant.db.query(
         `UPDATE folders SET name = CASE uuid WHEN $1 THEN 'renamed' ELSE name END, path = CASE uuid WHEN $1 THEN '/renamed' ELSE '/renamed/child' END
          WHERE uuid IN ($1, $2)`,

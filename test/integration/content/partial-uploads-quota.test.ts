@@ -75,7 +75,9 @@ describe('while connections are open, a quota of 10 MB has no more than that in 
   test('of requests that stand still just below it', async () => {
     const { api, user } = await tenant.user({ storage_quota: QUOTA });
     const before = await bytesInBucket();
-    const [first, second] = await Promise.all(range(2).map(async (at) => (await begin(api, named(`still-${at}`))).body.id as string));
+    const [first, second] = await Promise.all(
+      range(2).map(async (at) => (await begin(api, named(`still-${at}`))).body.id as string),
+    );
     void send(api, first ?? '', 0, held(9_000_000).body, WRONG).catch(() => undefined);
     await waitFor('a segment', async () => (await bytesInBucket()) - before >= 8 * MIB);
 

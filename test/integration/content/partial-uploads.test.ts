@@ -48,10 +48,17 @@ describe('an upload in several requests', () => {
     for (const size of [1000, 500_000, 9 * MIB, 3, 5 * MIB]) {
       const reply = await send(api, id, offset, content.subarray(offset, offset + size));
       offset += size;
-      expect([reply.status, reply.headers['upload-offset'], reply.headers['x-carrel-file']]).toEqual([204, String(offset), undefined]);
+      expect([reply.status, reply.headers['upload-offset'], reply.headers['x-carrel-file']]).toEqual([
+        204,
+        String(offset),
+        undefined,
+      ]);
     }
     await tenant.restart();
-    expect((await look(api, id)).headers).toMatchObject({ 'upload-offset': String(offset), 'upload-length': String(content.length) });
+    expect((await look(api, id)).headers).toMatchObject({
+      'upload-offset': String(offset),
+      'upload-length': String(content.length),
+    });
     const last = await send(api, id, offset, content.subarray(offset));
 
     const file = last.headers['x-carrel-file'];
@@ -100,7 +107,9 @@ describe('an upload in several requests', () => {
       headers: { ...TUS, ...CHUNK, 'upload-offset': '0', 'content-length': '100000' },
       body: Readable.from(body(), { objectMode: false }),
     });
-    await waitFor('the first byte', () => tenant.observed.sql.slice(before).some((sql) => sql.includes('FROM partial_upload_segments')));
+    await waitFor('the first byte', () =>
+      tenant.observed.sql.slice(before).some((sql) => sql.includes('FROM partial_upload_segments')),
+    );
     gate.reject(new Error('the client breaks off'));
     await broken.catch(() => undefined);
 
@@ -290,15 +299,21 @@ test('an upload in parallel parts is refused at its creation with the reason, wh
     await begin(api, { ...named('whole.bin', 3), 'upload-concat': '' }),
   ];
 
-  expect(new Set(replies.map(({ status, body }) => `${status} ${body.details?.[0]?.field}: ${body.details?.[0]?.message}`))).toEqual(
-    new Set(['400 Upload-Concat: is not supported: parts are not joined here. Send the file as one upload, one request after the other']),
+  expect(
+    new Set(replies.map(({ status, body }) => `${status} ${body.details?.[0]?.field}: ${body.details?.[0]?.message}`)),
+  ).toEqual(
+    new Set([
+      '400 Upload-Concat: is not supported: parts are not joined here. Send the file as one upload, one request after the other',
+    ]),
   );
   expect((await api.get('/files')).body.data).toEqual([]);
 });
 
 test('an upload that has expired is 410, one that was deleted 404, and nothing of it stays', async () => {
   const { api } = await tenant.user();
-  const [expired, deleted] = await Promise.all(range(2).map(async (at) => (await begin(api, named(`ends-${at}`, 10))).body.id as string));
+  const [expired, deleted] = await Promise.all(
+    range(2).map(async (at) => (await begin(api, named(`ends-${at}`, 10))).body.id as string),
+  );
   await send(api, deleted as string, 0, Buffer.from('x'));
   await tenant.db.query(`UPDATE partial_uploads SET expires_at = now() - interval '1 s' WHERE uuid = $1`, [expired]);
   const gone = [await look(api, expired as string), await send(api, expired as string, 0, Buffer.from('x'))];
@@ -332,5 +347,7 @@ test('a creation that is sent again with its Idempotency-Key begins no second up
   ]);
   expect(again.headers['idempotency-replayed']).toBe('true');
   expect(refused.map(({ status, body }) => [status, body.error])).toEqual(others.map(() => [422, 'idempotency_key_reused']));
-  expect(files.map(({ name, checksum: sum }: { name: string; checksum: string }) => [name, sum])).toEqual([['again.bin', sha256(whole)]]);
+  expect(files.map(({ name, checksum: sum }: { name: string; checksum: string }) => [name, sum])).toEqual([
+    ['again.bin', sha256(whole)],
+  ]);
 });

@@ -84,7 +84,9 @@ describe('a user who is deleted', () => {
   test('while they upload leaves no file, and every upload gets its answer', async () => {
     for (const _ of range(5)) {
       const { api, user } = await tenant.user();
-      const uploads = range(12).map((at) => untilServed(() => api.upload('/files', { file: Buffer.alloc(100, at), name: `f${at}` })));
+      const uploads = range(12).map((at) =>
+        untilServed(() => api.upload('/files', { file: Buffer.alloc(100, at), name: `f${at}` })),
+      );
       await waitFor('the first uploads', async () => (await api.get('/files')).body.data.length > 0);
       const deletion = await untilServed(() => tenant.admin.delete(`/users/${user.id}`));
 
@@ -100,7 +102,11 @@ describe('a user who is deleted', () => {
       const [ada, bob] = [await tenant.user(), await tenant.user()];
       const { body: folder } = await ada.api.post('/folders', { name: 'shared' });
       await ada.api.post(`/folders/${folder.id}/permissions`, { permission_level: 'write', user_id: bob.user.id });
-      const { body: file } = await ada.api.upload('/files', { file: Buffer.from('a'), name: 'f0', fields: { folder_id: folder.id } });
+      const { body: file } = await ada.api.upload('/files', {
+        file: Buffer.from('a'),
+        name: 'f0',
+        fields: { folder_id: folder.id },
+      });
       const put = (at: number) => {
         const body = { file: Buffer.alloc(10, at), name: `f${at % 4}`, fields: { folder_id: folder.id, on_conflict: 'replace' } };
         return at % 3 === 0

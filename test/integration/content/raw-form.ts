@@ -24,4 +24,7 @@ export const filePart = (content: string | Buffer, name: string | Buffer, type =
 
 /** Sends these parts, whatever they are, as one form. */
 export const sendForm = (api: Api, parts: readonly Buffer[], method = 'POST', path = '/files'): Promise<ApiReply> =>
-  api.raw(method, path, { headers: { 'content-type': FORM }, body: Buffer.concat([...parts, Buffer.from(`--${BOUNDARY}--\r\n`)]) });
+  api.raw(method, path, {
+    headers: { 'content-type': FORM },
+    body: Buffer.concat([...parts, Buffer.from(`--${BOUNDARY}--\r\n`)]),
+  });

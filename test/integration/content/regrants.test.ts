@@ -22,7 +22,8 @@ const reads = async (who: Person, file: { id: string }): Promise<number> => (awa
 async function adminBob(terms: object = {}) {
   const [ada, bob, carl] = [await tenant.user(), await tenant.user(), await tenant.user()];
   const folder = (await ada.api.post('/folders', { name: 'shared' })).body;
-  const file = (await ada.api.upload('/files', { file: Buffer.from('ada'), name: 'a.txt', fields: { folder_id: folder.id } })).body;
+  const file = (await ada.api.upload('/files', { file: Buffer.from('ada'), name: 'a.txt', fields: { folder_id: folder.id } }))
+    .body;
   const [onFolder, onFile] = [`/folders/${folder.id}`, `/files/${file.id}`];
   const bobs = (await grant(ada, onFolder, bob, 'admin', terms)).body;
   return { ada, bob, carl, folder, file, onFolder, onFile, bobs };
@@ -187,7 +188,8 @@ describe('what makes one admin', () => {
   test('does not bind the owner of the resource or of a folder above it', async () => {
     const { ada, bob, carl, folder, onFolder } = await adminBob({ expires_at: inSeconds(3600) });
     await grant(ada, onFolder, carl, 'admin', { expires_at: inSeconds(60) });
-    const carls = (await carl.api.upload('/files', { file: Buffer.from('c'), name: 'c.txt', fields: { folder_id: folder.id } })).body;
+    const carls = (await carl.api.upload('/files', { file: Buffer.from('c'), name: 'c.txt', fields: { folder_id: folder.id } }))
+      .body;
 
     expect((await grant(carl, `/files/${carls.id}`, bob, 'admin')).body.expires_at).toBeNull();
     expect((await grant(ada, `/files/${carls.id}`, bob, 'write')).body.expires_at).toBeNull();

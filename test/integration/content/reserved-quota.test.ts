@@ -20,11 +20,16 @@ const STEP = 8 << 20;
 
 /** Bytes that uploads under way hold of the tenant's quotas. */
 const reserved = async (): Promise<number> => {
-  const [row] = await tenant.db.query<{ bytes: number }>('SELECT coalesce(sum(bytes), 0)::bigint AS bytes FROM storage_reservations');
+  const [row] = await tenant.db.query<{ bytes: number }>(
+    'SELECT coalesce(sum(bytes), 0)::bigint AS bytes FROM storage_reservations',
+  );
   return row?.bytes ?? -1;
 };
 
-/** Uploads that send `bytes` and then nothing until `goOn` or `breakOff` is called; `outcomes` has the status or error code of each. */
+/**
+ * Uploads that send `bytes` and then nothing until `goOn` or `breakOff` is called; `outcomes` has the status or error code of
+ * each.
+ */
 function heldOpen(api: Api, count: number, bytes: number, more: Partial<Upload> = {}) {
   const gate = Promise.withResolvers<void>();
   gate.promise.catch(() => undefined);
@@ -136,11 +141,10 @@ test('an upload that waits at its end while another reserves is refused, and the
   });
 
   expect(await late.reply).toMatchObject({ status: 507, body: { error: 'quota_exceeded' } });
-  const [counted] = await tenant.db.query<{ ok: boolean }>('SELECT carrel.count_storage($1, id, 90, $2) AS ok FROM users WHERE uuid = $3', [
-    reservation,
-    clock.now(),
-    user.id,
-  ]);
+  const [counted] = await tenant.db.query<{ ok: boolean }>(
+    'SELECT carrel.count_storage($1, id, 90, $2) AS ok FROM users WHERE uuid = $3',
+    [reservation, clock.now(), user.id],
+  );
   expect(counted?.ok).toBe(true);
   await tenant.db.query('UPDATE users SET storage_used = 0 WHERE uuid = $1', [user.id]);
 });
@@ -152,10 +156,13 @@ describe('what a server held that died', () => {
       `INSERT INTO storage_reservations (id, user_id, bytes, expires_at) SELECT $1, id, 15000000, $2 FROM users WHERE uuid = $3`,
       [systemRandom.uuid(), new Date(clock.now().getTime() + RESERVATION_MS), user.id],
     );
-    const upload = (name: string): Promise<ApiReply> => untilServed(() => api.upload('/files', { file: Buffer.alloc(9_000_000), name }));
+    const upload = (name: string): Promise<ApiReply> =>
+      untilServed(() => api.upload('/files', { file: Buffer.alloc(9_000_000), name }));
 
     expect((await upload('early')).body).toMatchObject({ error: 'quota_exceeded' });
-    expect((await api.upload('/files', { file: Buffer.alloc(6_000_000), name: 'small' })).body).toMatchObject({ error: 'quota_exceeded' });
+    expect((await api.upload('/files', { file: Buffer.alloc(6_000_000), name: 'small' })).body).toMatchObject({
+      error: 'quota_exceeded',
+    });
 
     aheadMs += RESERVATION_MS + 1000;
     expect((await upload('late')).status).toBe(201);

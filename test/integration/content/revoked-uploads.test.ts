@@ -11,8 +11,10 @@ const tenant = serverSuite();
 async function writerBob() {
   const [ada, bob] = [await tenant.user(), await tenant.user()];
   const folder = (await ada.api.post('/folders', { name: 'shared' })).body;
-  const file = (await ada.api.upload('/files', { file: Buffer.from('ada'), name: 'a.txt', fields: { folder_id: folder.id } })).body;
-  const granted = (await ada.api.post(`/folders/${folder.id}/permissions`, { permission_level: 'write', user_id: bob.user.id })).body;
+  const file = (await ada.api.upload('/files', { file: Buffer.from('ada'), name: 'a.txt', fields: { folder_id: folder.id } }))
+    .body;
+  const granted = (await ada.api.post(`/folders/${folder.id}/permissions`, { permission_level: 'write', user_id: bob.user.id }))
+    .body;
   return { ada, bob, folder, file, granted };
 }
 type Scene = Awaited<ReturnType<typeof writerBob>>;
@@ -36,7 +38,8 @@ async function uploadAround(scene: Scene, path: string, form: Form, change: () =
 }
 
 const intoFolder = (scene: Scene) => ['/files', { fields: { folder_id: scene.folder.id } }] as const;
-const replacing = (scene: Scene) => ['/files', { name: 'a.txt', fields: { folder_id: scene.folder.id, on_conflict: 'replace' } }] as const;
+const replacing = (scene: Scene) =>
+  ['/files', { name: 'a.txt', fields: { folder_id: scene.folder.id, on_conflict: 'replace' } }] as const;
 const asVersion = (scene: Scene) => [`/files/${scene.file.id}`, { method: 'PUT' }] as const;
 const intoOwnRoot = () => ['/files', {}] as const;
 
@@ -54,7 +57,13 @@ describe('an upload in whose middle', () => {
     ['the grant becomes one of reading, for a version', 403, 'forbidden', asVersion, lower],
     ['the person may only read from now on', 403, 'forbidden', intoOwnRoot, patchBob({ roles: ['viewer'] })],
     ['the person is deactivated', 401, 'unauthenticated', intoOwnRoot, patchBob({ is_active: false })],
-    ['the password is reset, which ends the session', 401, 'unauthenticated', intoFolder, patchBob({ password: 'quite another one 1' })],
+    [
+      'the password is reset, which ends the session',
+      401,
+      'unauthenticated',
+      intoFolder,
+      patchBob({ password: 'quite another one 1' }),
+    ],
     ['the session ends', 401, 'unauthenticated', asVersion, ({ bob }) => bob.api.post('/auth/logout')],
   ])('%s is a %d and leaves nothing', async (_, status, code, upload, change) => {
     const scene = await writerBob();
@@ -65,7 +74,9 @@ describe('an upload in whose middle', () => {
     expect(answer).toMatchObject({ status, body: { error: code } });
     expect(await objectCount(tenant)).toBe(objects);
     expect(await quotaOf(tenant, scene.bob.user.id)).toBe(0);
-    expect((await scene.ada.api.get('/files', { query: { folder_id: scene.folder.id } })).body.data).toMatchObject([{ version: 1 }]);
+    expect((await scene.ada.api.get('/files', { query: { folder_id: scene.folder.id } })).body.data).toMatchObject([
+      { version: 1 },
+    ]);
   });
 
   test('something else of the person changes is stored', async () => {

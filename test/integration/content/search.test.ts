@@ -26,9 +26,21 @@ const found = async (api: Api, q: string, query: Query = {}): Promise<Found[]> =
   expect([q, status]).toEqual([q, 200]);
   return body.data;
 };
-const names = async (api: Api, q: string, query: Query = {}): Promise<string[]> => (await found(api, q, query)).map(({ name }) => name);
-const upload = async (api: Api, name: string, fields: Record<string, string> = {}, text = 'x', type?: string): Promise<{ id: string }> => {
-  const { status, body } = await api.upload('/files', { file: Buffer.from(text), name, fields, ...(type === undefined ? {} : { type }) });
+const names = async (api: Api, q: string, query: Query = {}): Promise<string[]> =>
+  (await found(api, q, query)).map(({ name }) => name);
+const upload = async (
+  api: Api,
+  name: string,
+  fields: Record<string, string> = {},
+  text = 'x',
+  type?: string,
+): Promise<{ id: string }> => {
+  const { status, body } = await api.upload('/files', {
+    file: Buffer.from(text),
+    name,
+    fields,
+    ...(type === undefined ? {} : { type }),
+  });
   expect([name, status]).toEqual([name, 201]);
   return body;
 };
@@ -103,7 +115,12 @@ test('nobody finds what they may not see: not by an item, a path, nor by how man
   await ada.api.delete(`/files/${two.id}`);
 
   expect(before).toEqual([]);
-  expect(all.map(({ path }) => path).toSorted()).toEqual(['/my plan.txt', '/open plans', '/open plans/plan two.txt', '/plan three.txt']);
+  expect(all.map(({ path }) => path).toSorted()).toEqual([
+    '/my plan.txt',
+    '/open plans',
+    '/open plans/plan two.txt',
+    '/plan three.txt',
+  ]);
   expect([shared.length, pages.has_more]).toEqual([2, true]);
   expect((await names(bob.api, 'plan')).toSorted()).toEqual(['my plan.txt', 'open plans']);
   expect((await search(bob.api, 'plan', { folder_id: secret.id })).status).toBe(404);
@@ -195,7 +212,8 @@ interface PlanNode {
 
 /** Rows of files that a plan's nodes read. */
 function rowsRead(node: PlanNode): number {
-  const own = node['Relation Name'] === 'files' ? (node['Actual Rows'] + (node['Rows Removed by Filter'] ?? 0)) * node['Actual Loops'] : 0;
+  const own =
+    node['Relation Name'] === 'files' ? (node['Actual Rows'] + (node['Rows Removed by Filter'] ?? 0)) * node['Actual Loops'] : 0;
   return (node.Plans ?? []).reduce((sum, plan) => sum + rowsRead(plan), own);
 }
 

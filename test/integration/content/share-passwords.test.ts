@@ -33,14 +33,22 @@ const download = (token: string, headers: Record<string, string> = {}): Promise<
   anyone().get(`/s/${token}/download`, { headers });
 
 async function shared(person: Person, terms: object = {}): Promise<{ file: string; share: Share }> {
-  const { body } = await person.api.upload('/files', { name: `${randomUUID()}.txt`, file: Buffer.from(CONTENT), type: 'text/plain' });
+  const { body } = await person.api.upload('/files', {
+    name: `${randomUUID()}.txt`,
+    file: Buffer.from(CONTENT),
+    type: 'text/plain',
+  });
   return { file: body.id, share: (await person.api.post(`/files/${body.id}/share`, terms)).body };
 }
-const count = async (person: Person, { id }: Share): Promise<number> => (await person.api.get(`/shares/${id}`)).body.download_count;
+const count = async (person: Person, { id }: Share): Promise<number> =>
+  (await person.api.get(`/shares/${id}`)).body.download_count;
 
 describe('a link with a password', () => {
   const form = (token: string, body: string, headers: Record<string, string> = {}): Promise<ApiReply> =>
-    anyone().raw('POST', `/s/${token}/download`, { headers: { 'content-type': 'application/x-www-form-urlencoded', ...headers }, body });
+    anyone().raw('POST', `/s/${token}/download`, {
+      headers: { 'content-type': 'application/x-www-form-urlencoded', ...headers },
+      body,
+    });
 
   test('asks for it, and takes it from a header, a form or JSON', async () => {
     const ada = await tenant.user();
@@ -117,7 +125,10 @@ describe('a link with a password', () => {
 describe('the page of a link', () => {
   const page = (token: string, body?: string, network = '10.4.0.1'): Promise<ApiReply> =>
     anyone().raw(body === undefined ? 'GET' : 'POST', `${tenant.url}/s/${token}`, {
-      headers: { 'x-forwarded-for': network, ...(body === undefined ? {} : { 'content-type': 'application/x-www-form-urlencoded' }) },
+      headers: {
+        'x-forwarded-for': network,
+        ...(body === undefined ? {} : { 'content-type': 'application/x-www-form-urlencoded' }),
+      },
       ...(body === undefined ? {} : { body }),
     });
 
@@ -135,7 +146,10 @@ describe('the page of a link', () => {
     expect(shown.bytes.toString()).toContain('<label for="password">Password</label>');
     expect(shown.bytes.toString()).toContain('19 bytes · text/plain');
     expect(shown.bytes.toString()).toContain('It can be used 2 more times.');
-    expect([wrong.status, wrong.bytes.toString()]).toEqual([401, expect.stringContaining('role="alert">This password is wrong.<')]);
+    expect([wrong.status, wrong.bytes.toString()]).toEqual([
+      401,
+      expect.stringContaining('role="alert">This password is wrong.<'),
+    ]);
     expect(wrong.bytes.toString()).not.toContain('<b>');
     expect([right.status, right.headers.location]).toEqual([
       303,

@@ -22,12 +22,17 @@ const download = (token: string, headers: Record<string, string> = {}, query = '
   anyone().get(`/s/${token}/download${query}`, { headers });
 
 async function shared(person: Person, terms: object = {}, content = CONTENT): Promise<{ file: string; share: Share }> {
-  const { body } = await person.api.upload('/files', { name: `${randomUUID()}.txt`, file: Buffer.from(content), type: 'text/plain' });
+  const { body } = await person.api.upload('/files', {
+    name: `${randomUUID()}.txt`,
+    file: Buffer.from(content),
+    type: 'text/plain',
+  });
   const made = await person.api.post(`/files/${body.id}/share`, terms);
   expect(made.status).toBe(201);
   return { file: body.id, share: made.body };
 }
-const count = async (person: Person, { id }: Share): Promise<number> => (await person.api.get(`/shares/${id}`)).body.download_count;
+const count = async (person: Person, { id }: Share): Promise<number> =>
+  (await person.api.get(`/shares/${id}`)).body.download_count;
 
 describe('share links', () => {
   test('are made by an admin of the file, listed, changed and deleted', async () => {
@@ -55,8 +60,9 @@ describe('share links', () => {
     });
     expect((await ada.api.get(path)).body).toEqual(made.body);
     expect((await ada.api.get(path, { headers: { 'if-none-match': `"${made.body.etag}"` } })).status).toBe(304);
-    const second = (await ada.api.post(`/files/${file.id}/share`, { password: PASSWORD, expires_at: inSeconds(60), max_downloads: 2 }))
-      .body;
+    const second = (
+      await ada.api.post(`/files/${file.id}/share`, { password: PASSWORD, expires_at: inSeconds(60), max_downloads: 2 })
+    ).body;
     expect(second).toMatchObject({ has_password: true, max_downloads: 2 });
     expect(JSON.stringify(second)).not.toMatch(/argon|ssword of/);
     const lists = [
@@ -72,7 +78,8 @@ describe('share links', () => {
     const racing = await Promise.all(range(10).map((at) => ada.api.patch(path, { max_downloads: at + 1 }, match)));
     expect(countBy(racing, ({ status }) => status)).toEqual({ 200: 1, 412: 9 });
     expect(
-      (await ada.api.put(`/shares/${second.id}`, { password: null, expires_at: null, max_downloads: null, is_active: false })).body,
+      (await ada.api.put(`/shares/${second.id}`, { password: null, expires_at: null, max_downloads: null, is_active: false }))
+        .body,
     ).toMatchObject({
       has_password: false,
       expires_at: null,
@@ -127,9 +134,10 @@ describe('share links', () => {
     const all = (await tenant.admin.get('/shares?limit=200')).body.data as Share[];
     expect(all.find(({ id }) => id === share.id)).toMatchObject({ token: null, url: null, file_id: file });
     expect((await reader.api.get('/shares')).body.data).toEqual([]);
-    expect([(await stranger.api.delete(`/shares/${share.id}`)).status, (await tenant.admin.delete(`/shares/${share.id}`)).status]).toEqual([
-      404, 204,
-    ]);
+    expect([
+      (await stranger.api.delete(`/shares/${share.id}`)).status,
+      (await tenant.admin.delete(`/shares/${share.id}`)).status,
+    ]).toEqual([404, 204]);
   });
 });
 
@@ -141,17 +149,26 @@ test('a link whose maker may no longer share files is a 404; they see it, switch
   const become = (roles: string[]): Promise<ApiReply> => tenant.admin.patch(`/users/${ada.user.id}`, { roles });
   const opened = async (): Promise<number[]> =>
     Promise.all(
-      [own.share, granted].flatMap(({ token }) => [anyone().get(`/s/${token}`), download(token)].map(async (sent) => (await sent).status)),
+      [own.share, granted].flatMap(({ token }) =>
+        [anyone().get(`/s/${token}`), download(token)].map(async (sent) => (await sent).status),
+      ),
     );
 
   expect(await opened()).toEqual([200, 200, 200, 200]);
   await become(['viewer']);
   expect(await opened()).toEqual([404, 404, 404, 404]);
-  expect(((await ada.api.get('/shares')).body.data as Share[]).map(({ id }) => id).sort()).toEqual([own.share.id, granted.id].sort());
+  expect(((await ada.api.get('/shares')).body.data as Share[]).map(({ id }) => id).sort()).toEqual(
+    [own.share.id, granted.id].sort(),
+  );
   expect((await ada.api.get(`/shares/${granted.id}`)).status).toBe(200);
   expect((await ada.api.get(`/shares/${other.share.id}`)).status).toBe(404);
   expect((await ada.api.delete(`/shares/${other.share.id}`)).status).toBe(404);
-  for (const change of [{ is_active: true }, { max_downloads: 3 }, { is_active: false, expires_at: null }, { password: PASSWORD }])
+  for (const change of [
+    { is_active: true },
+    { max_downloads: 3 },
+    { is_active: false, expires_at: null },
+    { password: PASSWORD },
+  ])
     expect(codes([await ada.api.patch(`/shares/${granted.id}`, change)])).toEqual([[403, 'forbidden']]);
   expect(codes([await ada.api.post(`/files/${own.file}/share`), await ada.api.get(`/files/${own.file}/shares`)])).toEqual([
     [403, 'forbidden'],
@@ -225,7 +242,12 @@ describe('a download by share link', () => {
     const byParameter = await download(share.token, { range: 'bytes=8-9' }, query);
 
     expect([first.status, first.bytes.toString()]).toEqual([206, 'content']);
-    expect([byCookie.status, byCookie.bytes.toString(), sql.length, byParameter.bytes.toString()]).toEqual([206, ' of the file', 1, 'of']);
+    expect([byCookie.status, byCookie.bytes.toString(), sql.length, byParameter.bytes.toString()]).toEqual([
+      206,
+      ' of the file',
+      1,
+      'of',
+    ]);
     expect(await count(ada, share)).toBe(1);
     const other = await shared(ada, { max_downloads: 1 });
     const etag = first.headers.etag ?? '';
@@ -311,7 +333,10 @@ describe('a download by share link', () => {
       new Set(['404 not_found The resource does not exist, or the caller may not see it.']),
     );
     expect(new Set(pages.map(({ status, bytes }) => `${status} ${bytes.toString()}`)).size).toBe(1);
-    expect([pages[0]?.status, pages[0]?.bytes.toString()]).toEqual([404, expect.stringContaining('<h1>This link does not work</h1>')]);
+    expect([pages[0]?.status, pages[0]?.bytes.toString()]).toEqual([
+      404,
+      expect.stringContaining('<h1>This link does not work</h1>'),
+    ]);
     // It works again with what it needs.
     await ada.api.post(`/files/${trashed.file}/restore`);
     expect((await download(trashed.share.token)).status).toBe(200);

@@ -22,7 +22,8 @@ async function scene() {
 
 const grant = (by: Person, path: string, to: Person, permission_level: string): Promise<ApiReply> =>
   by.api.post(`${path}/permissions`, { permission_level, user_id: to.user.id });
-const listed = async (who: Person, id: string) => (await who.api.get('/files')).body.data.find((file: { id: string }) => file.id === id);
+const listed = async (who: Person, id: string) =>
+  (await who.api.get('/files')).body.data.find((file: { id: string }) => file.id === id);
 
 describe('a user with a grant on a file alone', () => {
   test('sees no folder, and a path that begins at the file, wherever it is shown', async () => {
@@ -41,7 +42,10 @@ describe('a user with a grant on a file alone', () => {
 
     for (const one of shown) expect(one).toMatchObject({ id: file.id, folder: null, path: '/a.txt' });
     expect(JSON.stringify(shown)).not.toMatch(new RegExp(`Private|Grades|Week|${week.id}`));
-    expect((await ada.api.get(`/files/${file.id}`)).body).toMatchObject({ folder: { id: week.id }, path: '/Private/Grades/Week 1/a.txt' });
+    expect((await ada.api.get(`/files/${file.id}`)).body).toMatchObject({
+      folder: { id: week.id },
+      path: '/Private/Grades/Week 1/a.txt',
+    });
   });
 
   test('cannot probe for the folder, neither by its id nor by an entity tag that depends on its name', async () => {
@@ -52,7 +56,9 @@ describe('a user with a grant on a file alone', () => {
     expect((await bob.api.patch(`/files/${file.id}`, { folder_id: week.id })).status).toBe(404);
     const before = (await bob.api.get(`/files/${file.id}`)).body.etag;
     expect(before).not.toBe((await ada.api.get(`/files/${file.id}`)).body.etag);
-    expect((await bob.api.patch(`/files/${file.id}`, { name: 'b.txt' }, { headers: { 'if-match': `"${before}"` } })).status).toBe(200);
+    expect((await bob.api.patch(`/files/${file.id}`, { name: 'b.txt' }, { headers: { 'if-match': `"${before}"` } })).status).toBe(
+      200,
+    );
     expect((await bob.api.delete(`/files/${file.id}`, { headers: { 'if-match': `"${before}"` } })).status).toBe(412);
   });
 
@@ -84,7 +90,8 @@ describe('a user with a grant on a folder', () => {
     const { ada, bob, top, middle, week, file } = await scene();
     await grant(ada, `/folders/${middle.id}`, bob, 'write');
 
-    const added = (await bob.api.upload('/files', { file: Buffer.from('bob'), name: 'b.txt', fields: { folder_id: week.id } })).body;
+    const added = (await bob.api.upload('/files', { file: Buffer.from('bob'), name: 'b.txt', fields: { folder_id: week.id } }))
+      .body;
     const below = (await bob.api.post('/folders', { name: 'Day 1', parent_id: week.id })).body;
 
     expect(added).toMatchObject({ folder_id: week.id, etag: (await bob.api.get(`/files/${added.id}`)).body.etag });
@@ -93,7 +100,11 @@ describe('a user with a grant on a folder', () => {
     const inFolder = (await bob.api.get('/files', { query: { folder_id: week.id, sort: 'name' } })).body.data;
     expect(inFolder.map(({ path }: { path: string }) => path)).toEqual(['/Grades/Week 1/a.txt', '/Grades/Week 1/b.txt']);
     expect((await bob.api.get(`/folders/${middle.id}`)).body).toMatchObject({ path: '/Grades', parent_id: null, depth: 0 });
-    expect((await bob.api.get(`/folders/${week.id}`)).body).toMatchObject({ path: '/Grades/Week 1', parent_id: middle.id, depth: 1 });
+    expect((await bob.api.get(`/folders/${week.id}`)).body).toMatchObject({
+      path: '/Grades/Week 1',
+      parent_id: middle.id,
+      depth: 1,
+    });
     expect(below).toMatchObject({ path: '/Grades/Week 1/Day 1', parent_id: week.id, depth: 2 });
     expect((await ada.api.get(`/folders/${week.id}`)).body).toMatchObject({
       path: '/Private/Grades/Week 1',
@@ -106,7 +117,8 @@ describe('a user with a grant on a folder', () => {
   test('sees no more of it once that is taken back, though a file of theirs lies there', async () => {
     const { ada, bob, week } = await scene();
     const granted = (await grant(ada, `/folders/${week.id}`, bob, 'write')).body;
-    const own = (await bob.api.upload('/files', { file: Buffer.from('bob'), name: 'b.txt', fields: { folder_id: week.id } })).body;
+    const own = (await bob.api.upload('/files', { file: Buffer.from('bob'), name: 'b.txt', fields: { folder_id: week.id } }))
+      .body;
     await ada.api.delete(`/folders/${week.id}/permissions/${granted.id}`);
 
     expect((await bob.api.get(`/files/${own.id}`)).body).toMatchObject({ folder: null, path: '/b.txt' });
@@ -158,7 +170,9 @@ describe('a permanent deletion', () => {
     expect((await purge(bob)).status).toBe(403);
     expect((await bob.api.delete(`/files/${file.id}`)).status).toBe(204);
     expect((await purge(bob)).status).toBe(403);
-    expect((await bob.api.get('/files', { query: { trashed: 'true', folder_id: week.id } })).body.data).toMatchObject([{ id: file.id }]);
+    expect((await bob.api.get('/files', { query: { trashed: 'true', folder_id: week.id } })).body.data).toMatchObject([
+      { id: file.id },
+    ]);
 
     await grant(ada, `/folders/${week.id}`, bob, 'admin');
     expect((await purge(bob)).status).toBe(204);

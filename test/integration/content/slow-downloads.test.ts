@@ -40,7 +40,11 @@ test('100 links and as many slow readers as like neither end a server nor keep a
     const links: string[] = [];
     for (const api of [member, others]) {
       const { body } = await api.upload('/files', { file: Buffer.alloc(16 * MIB), name: 'large' });
-      await inParallel(range(LINKS / 2), 8, async () => void links.push((await api.post(`/files/${body.id}/share`, {})).body.token));
+      await inParallel(
+        range(LINKS / 2),
+        8,
+        async () => void links.push((await api.post(`/files/${body.id}/share`, {})).body.token),
+      );
     }
     const { body: small } = await member.upload('/files', { file: Buffer.from('small'), name: 'small' });
     const before = memoryOf(server.pid);

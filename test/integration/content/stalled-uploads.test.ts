@@ -52,7 +52,9 @@ function stalledUploads(apis: readonly Api[]) {
   const stand = (wanted: { parts: number; waiting: number }): Promise<boolean> =>
     waitFor('uploads that wait for a buffer', () => {
       if (part.inUse === wanted.parts && waiting() === wanted.waiting) return true;
-      throw new Error(`${small.inUse} + ${part.inUse} in use, ${small.waiting} + ${part.waiting} wait; refused: ${refusals.join(', ')}`);
+      throw new Error(
+        `${small.inUse} + ${part.inUse} in use, ${small.waiting} + ${part.waiting} wait; refused: ${refusals.join(', ')}`,
+      );
     });
   breakOff = () => gate.reject(new Error('the client breaks off'));
   return { settled, stand, goOn: () => gate.resolve(), breakOff };

@@ -41,7 +41,10 @@ describe('tags', () => {
       updated_at: TIME,
       etag: expect.any(String),
     });
-    expect([reply.headers.etag, reply.headers.location]).toEqual([`"${reply.body.etag}"`, `${tenant.apiUrl}/tags/${reply.body.id}`]);
+    expect([reply.headers.etag, reply.headers.location]).toEqual([
+      `"${reply.body.etag}"`,
+      `${tenant.apiUrl}/tags/${reply.body.id}`,
+    ]);
     expect((await ada.api.get(`/tags/${reply.body.id}`)).body).toEqual(reply.body);
   });
 
@@ -123,7 +126,8 @@ describe('tags on a file', () => {
     const path = `/files/${file}/tags/${id}`;
 
     const replies = [];
-    for (const method of ['PUT', 'PUT', 'DELETE', 'DELETE', 'PUT']) replies.push(await tenant.counting(() => ada.api.raw(method, path)));
+    for (const method of ['PUT', 'PUT', 'DELETE', 'DELETE', 'PUT'])
+      replies.push(await tenant.counting(() => ada.api.raw(method, path)));
 
     expect(replies.map(({ reply, sql }) => [reply.status, sql.length])).toEqual(range(5).map(() => [204, 1]));
     expect(await names(ada, `/files/${file}/tags`)).toEqual(['One']);
@@ -139,7 +143,11 @@ describe('tags on a file', () => {
     await tag(bob, 'His', file);
     await tag(viewer, 'Theirs', file);
 
-    expect(await Promise.all([ada, bob, viewer].map((who) => names(who, `/files/${file}/tags`)))).toEqual([['Hers'], ['His'], ['Theirs']]);
+    expect(await Promise.all([ada, bob, viewer].map((who) => names(who, `/files/${file}/tags`)))).toEqual([
+      ['Hers'],
+      ['His'],
+      ['Theirs'],
+    ]);
     const others = [
       await bob.api.get(`/tags/${hers.id}`),
       await bob.api.patch(`/tags/${hers.id}`, { name: 'x' }),
@@ -169,7 +177,9 @@ describe('tags on a file', () => {
     for (const file of [taken, trashed, gone])
       for (const method of ['PUT', 'DELETE']) expect((await bob.api.raw(method, `/files/${file}/tags/${id}`)).status).toBe(404);
     for (const file of [taken, trashed, gone]) expect((await bob.api.get(`/files/${file}/tags`)).status).toBe(404);
-    expect((await ada.api.put(`/files/${await upload(ada, 'own')}/tags/${randomUUID()}`)).body.message).toBe('There is no such tag.');
+    expect((await ada.api.put(`/files/${await upload(ada, 'own')}/tags/${randomUUID()}`)).body.message).toBe(
+      'There is no such tag.',
+    );
   });
 
   test('go with the tag and with the file, also where they race', async () => {

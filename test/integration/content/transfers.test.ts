@@ -140,7 +140,9 @@ describe('a client that is slower than the least rate', () => {
       }
     }
     begun.push(() => replied.abort());
-    return api.raw('POST', '/files', { headers: { 'content-type': FORM }, body: Readable.from(body()) }).finally(() => replied.abort());
+    return api
+      .raw('POST', '/files', { headers: { 'content-type': FORM }, body: Readable.from(body()) })
+      .finally(() => replied.abort());
   }
 
   test.each([
@@ -223,12 +225,16 @@ test('a download that lasts longer than the longest may is cut off, however fast
   const tenant = await startTenant({ clock, transfers: { measuredMs: 500, leastBytesPerSecond: 0, longestMs: 3_600_000 } });
   try {
     const { api } = await tenant.user();
-    // An upload may not last longer either, however busy the machine is: so it is the clock that goes on once the download has begun.
+    // An upload may not last longer either, however busy the machine is: so it is the clock that goes on once the download has
+    // begun.
     const big = await untilServed(() => api.upload('/files', { file: Buffer.alloc(24 * MIB), name: 'big' }));
     const response = await unread(api, `/files/${big.body.id}/download`);
     aheadMs = 3_601_000;
 
-    await waitFor('its end', async () => (await metricOf(tenant, 'transfers_stopped_total{kind="download",reason="too_long"')) === 1);
+    await waitFor(
+      'its end',
+      async () => (await metricOf(tenant, 'transfers_stopped_total{kind="download",reason="too_long"')) === 1,
+    );
 
     await expect(
       (async () => {

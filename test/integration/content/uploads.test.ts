@@ -39,7 +39,14 @@ describe('an upload', () => {
     const down = await api.get(`/files/${up.body.id}/download`);
 
     expect(up.status).toBe(201);
-    expect(up.body).toMatchObject({ name, size: file.length, mime_type: type, version: 1, checksum: sha256(file), folder_id: null });
+    expect(up.body).toMatchObject({
+      name,
+      size: file.length,
+      mime_type: type,
+      version: 1,
+      checksum: sha256(file),
+      folder_id: null,
+    });
     expect(up.body.url).toBe(`${tenant.apiUrl}/files/${up.body.id}/download`);
     expect(up.headers['etag']).toBe(`"${up.body.etag}"`);
     expect(sha256(down.bytes)).toBe(sha256(file));
@@ -63,16 +70,31 @@ describe('an upload', () => {
     expect([up.body.mime_type, version.body.mime_type]).toEqual([expected, expected]);
   });
 
-  test.each([1, 9 * 1024 * 1024])('with the first bytes of a PNG image is one, whatever its name says (%i bytes more)', async (more) => {
-    const { api } = await tenant.user();
-    const png = Buffer.concat([Buffer.from('89504e470d0a1a0a0000000d4948445200000001000000010802000000', 'hex'), Buffer.alloc(more)]);
-    const up = await api.upload('/files', { file: png, name: 'report.pdf', type: 'application/pdf' });
-    const text = await api.upload('/files', { file: Buffer.from('x'), name: 'notes.txt', type: 'text/plain' });
-    const version = await api.upload(`/files/${text.body.id}`, { method: 'PUT', file: png, name: 'notes.txt', type: 'text/plain' });
+  test.each([1, 9 * 1024 * 1024])(
+    'with the first bytes of a PNG image is one, whatever its name says (%i bytes more)',
+    async (more) => {
+      const { api } = await tenant.user();
+      const png = Buffer.concat([
+        Buffer.from('89504e470d0a1a0a0000000d4948445200000001000000010802000000', 'hex'),
+        Buffer.alloc(more),
+      ]);
+      const up = await api.upload('/files', { file: png, name: 'report.pdf', type: 'application/pdf' });
+      const text = await api.upload('/files', { file: Buffer.from('x'), name: 'notes.txt', type: 'text/plain' });
+      const version = await api.upload(`/files/${text.body.id}`, {
+        method: 'PUT',
+        file: png,
+        name: 'notes.txt',
+        type: 'text/plain',
+      });
 
-    const down = await api.get(`/files/${up.body.id}/download`);
-    expect([up.body.mime_type, down.headers['content-type'], version.body.mime_type]).toEqual(['image/png', 'image/png', 'image/png']);
-  });
+      const down = await api.get(`/files/${up.body.id}/download`);
+      expect([up.body.mime_type, down.headers['content-type'], version.body.mime_type]).toEqual([
+        'image/png',
+        'image/png',
+        'image/png',
+      ]);
+    },
+  );
 
   test('costs two statements: what there is room for, and the file with its version, quota and event', async () => {
     const { api } = await tenant.user();
@@ -97,7 +119,8 @@ describe('an upload', () => {
   test('of a name that is taken fails, gets another name, or becomes the next version', async () => {
     const { api } = await tenant.user();
     const first = await api.upload('/files', { file: Buffer.from('one'), name: 'a.txt' });
-    const put = (on_conflict: string) => api.upload('/files', { file: Buffer.from('two'), name: 'a.txt', fields: { on_conflict } });
+    const put = (on_conflict: string) =>
+      api.upload('/files', { file: Buffer.from('two'), name: 'a.txt', fields: { on_conflict } });
 
     expect((await put('fail')).body.error).toBe('name_conflict');
     expect((await put('rename')).body).toMatchObject({ name: 'a (1).txt', version: 1 });
@@ -140,7 +163,12 @@ describe('a hostile upload', () => {
     ['with two files', 400, 'validation_failed', [filePart('a', 'a'), filePart('b', 'b')]],
     ['with folder_id twice', 400, 'validation_failed', [field('folder_id', 'a'), field('folder_id', 'b'), filePart('a', 'a')]],
     ['with a folder_id that is no UUID', 400, 'validation_failed', [field('folder_id', '../x'), filePart('a', 'a')]],
-    ['into a folder that is not there', 404, 'not_found', [field('folder_id', '00000000-0000-4000-8000-000000000000'), filePart('a', 'a')]],
+    [
+      'into a folder that is not there',
+      404,
+      'not_found',
+      [field('folder_id', '00000000-0000-4000-8000-000000000000'), filePart('a', 'a')],
+    ],
     [
       'into such a folder, named after the file',
       404,
@@ -154,7 +182,12 @@ describe('a hostile upload', () => {
     ['named in bytes that are no UTF-8', 400, 'validation_failed', [filePart('a', Buffer.from([0x61, 0xff, 0x62]))]],
     ['without a name', 400, 'validation_failed', [filePart('a', '')]],
     ['with a name of 256 characters', 400, 'validation_failed', [filePart('a', 'x'.repeat(256))]],
-    ['with 200 fields', 400, 'validation_failed', [...Array.from({ length: 200 }, () => field('folder_id', 'a')), filePart('a', 'a')]],
+    [
+      'with 200 fields',
+      400,
+      'validation_failed',
+      [...Array.from({ length: 200 }, () => field('folder_id', 'a')), filePart('a', 'a')],
+    ],
     ['that is larger than allowed', 413, 'payload_too_large', [filePart(big, 'big')]],
   ])('%s is a %d and leaves nothing', async (_, status, code, parts) => {
     const { api, user } = await tenant.user();

@@ -13,7 +13,8 @@ test('usage counts files, trash, and the bytes of versions that are no longer th
   const { api, user } = await tenant.user({ storage_quota: 1_000 });
   const upload = async (name: string, bytes: number): Promise<string> =>
     (await api.upload('/files', { name, file: Buffer.alloc(bytes) })).body.id;
-  const again = (id: string, bytes: number) => api.upload(`/files/${id}`, { method: 'PUT', name: 'x', file: Buffer.alloc(bytes) });
+  const again = (id: string, bytes: number) =>
+    api.upload(`/files/${id}`, { method: 'PUT', name: 'x', file: Buffer.alloc(bytes) });
   const empty = (await api.get('/users/me/usage')).body;
 
   await upload('one', 10);
@@ -38,7 +39,15 @@ test('usage counts files, trash, and the bytes of versions that are no longer th
   });
   expect([own.reply.status, own.reply.body, own.sql.length]).toEqual([
     200,
-    { storage_quota: 1_000, storage_used: 274, files: 2, trashed_files: 1, versions_bytes: 41, trash_bytes: 201, metadata_bytes: 0 },
+    {
+      storage_quota: 1_000,
+      storage_used: 274,
+      files: 2,
+      trashed_files: 1,
+      versions_bytes: 41,
+      trash_bytes: 201,
+      metadata_bytes: 0,
+    },
     1,
   ]);
   expect((await tenant.admin.get(`/users/${user.id}/usage`)).body).toEqual(own.reply.body);
@@ -100,7 +109,8 @@ describe('a copy of a file', () => {
       permissions: [],
     });
     expect((await bob.api.get(`/files/${copied.body.id}/download`)).bytes.toString()).toBe('second');
-    expect([await quotaOf(tenant, ada.user.id), await quotaOf(tenant, bob.user.id)]).toEqual([11 + 1024, 6 + 1024]); // an entry of metadata each
+    // an entry of metadata each
+    expect([await quotaOf(tenant, ada.user.id), await quotaOf(tenant, bob.user.id)]).toEqual([11 + 1024, 6 + 1024]);
     expect((await ada.api.get(`/files/${copied.body.id}`)).status).toBe(404);
     const events = (await writtenEvents(tenant)).filter(({ endpoints }) => endpoints.includes(webhook));
     expect(events.map(({ data }) => [data.id, data.owner_id])).toEqual([[copied.body.id, bob.user.id]]);
@@ -152,7 +162,9 @@ describe('a copy of a file', () => {
     const { api, user } = await tenant.user({ storage_quota: 60 });
     const { id } = (await api.upload('/files', { name: 'a.txt', file: Buffer.alloc(10) })).body;
 
-    const replies = await Promise.all(range(50).map((at) => untilServed(() => api.post(`/files/${id}/copy`, { name: `copy ${at}` }))));
+    const replies = await Promise.all(
+      range(50).map((at) => untilServed(() => api.post(`/files/${id}/copy`, { name: `copy ${at}` }))),
+    );
     const copies = replies.filter(({ status }) => status === 201);
     const other = copies[0]?.body.id;
     await api.delete(`/files/${copies[1]?.body.id}`, { query: { permanent: true } });

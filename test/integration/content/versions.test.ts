@@ -24,7 +24,9 @@ async function fileOf(person: Person, ...contents: string[]): Promise<string> {
   return body.id;
 }
 const numbers = async ({ api }: Person, id: string): Promise<number[]> =>
-  (await api.get(`/files/${id}/versions?limit=200`)).body.data.map(({ version_number: number }: { version_number: number }) => number);
+  (await api.get(`/files/${id}/versions?limit=200`)).body.data.map(
+    ({ version_number: number }: { version_number: number }) => number,
+  );
 const content = async ({ api }: Person, id: string, number: number): Promise<string> =>
   (await api.get(`/files/${id}/versions/${number}/download`)).bytes.toString();
 const used = async ({ api }: Person): Promise<number> => (await api.get('/users/me/usage')).body.storage_used;
@@ -35,7 +37,11 @@ const lost = (): Promise<unknown[]> =>
      WHERE w.kind = 'objects.purge'`,
   );
 const purges = async (): Promise<number> =>
-  (await tenant.db.query(`SELECT FROM carrel.work w, jsonb_array_elements_text(w.payload->'keys') WHERE w.kind = 'objects.purge'`)).length;
+  (
+    await tenant.db.query(
+      `SELECT FROM carrel.work w, jsonb_array_elements_text(w.payload->'keys') WHERE w.kind = 'objects.purge'`,
+    )
+  ).length;
 
 describe('versions', () => {
   test('are listed from the newest on, with who made them, for one statement a page', async () => {
@@ -78,7 +84,12 @@ describe('versions', () => {
     const link = await ada.api.post(`/files/${id}/versions/1/ticket`);
     const byLink = await tenant.anonymous.get(link.body.url, { headers: { range: 'bytes=0-4' } });
 
-    expect([whole.status, whole.bytes.toString(), part.status, part.bytes.toString()]).toEqual([200, 'first content', 206, 'content']);
+    expect([whole.status, whole.bytes.toString(), part.status, part.bytes.toString()]).toEqual([
+      200,
+      'first content',
+      206,
+      'content',
+    ]);
     expect(part.headers['content-range']).toBe('bytes 6-12/13');
     expect((await ada.api.get(path, { headers: { 'if-none-match': whole.headers.etag ?? '' } })).status).toBe(304);
     expect(codes([await ada.api.get(path, { headers: { range: 'bytes=13-' } })])).toEqual([[416, 'range_not_satisfiable']]);

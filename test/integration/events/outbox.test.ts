@@ -50,7 +50,11 @@ test('rename, move, new content and restoration give file.updated; a change of n
     await api.patch(`/files/${file.id}`, { name: 'b' });
     await api.patch(`/files/${file.id}`, { name: 'c', folder_id: folder.id });
     await api.upload(`/files/${file.id}`, { method: 'PUT', file: Buffer.from('longer'), name: 'c' });
-    await api.upload('/files', { file: Buffer.from('once more'), name: 'c', fields: { folder_id: folder.id, on_conflict: 'replace' } });
+    await api.upload('/files', {
+      file: Buffer.from('once more'),
+      name: 'c',
+      fields: { folder_id: folder.id, on_conflict: 'replace' },
+    });
     await api.delete(`/files/${file.id}`);
     await api.post(`/files/${file.id}/restore`, {});
   });
@@ -100,7 +104,13 @@ test('creating and changing a user gives user.created and user.updated, which ne
     ['user.updated', 'event@example.org', ['display_name', 'roles']],
     ['user.updated', 'event@example.org', ['password']],
   ]);
-  expect(events[1]?.data).toMatchObject({ display_name: 'New', roles: ['viewer'], is_active: true, created_at: TIME, updated_at: TIME });
+  expect(events[1]?.data).toMatchObject({
+    display_name: 'New',
+    roles: ['viewer'],
+    is_active: true,
+    created_at: TIME,
+    updated_at: TIME,
+  });
   expect(events.map(({ payload }) => payload).join()).not.toMatch(/horse|argon2/);
 });
 

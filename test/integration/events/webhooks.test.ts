@@ -26,10 +26,18 @@ const create = async (input: object = {}): Promise<ApiReply['body']> => {
   return reply.body;
 };
 
-const refusal = ({ status, body }: ApiReply): unknown[] => [status, body.error, body.details?.map(({ field }: { field: string }) => field)];
+const refusal = ({ status, body }: ApiReply): unknown[] => [
+  status,
+  body.error,
+  body.details?.map(({ field }: { field: string }) => field),
+];
 
 test('creation shows a generated secret once; afterwards nothing shows it or the values of headers', async () => {
-  const reply = await admin.post('/webhooks', { ...hook, description: 'Grades', headers: { Authorization: 'Bearer hidden-value' } });
+  const reply = await admin.post('/webhooks', {
+    ...hook,
+    description: 'Grades',
+    headers: { Authorization: 'Bearer hidden-value' },
+  });
 
   expect(reply.status).toBe(201);
   expect(reply.headers.etag).toBe(`"${reply.body.etag}"`);
@@ -92,7 +100,11 @@ test.each([
   ['a header twice', { headers: { 'X-A': '1', 'x-a': '2' } }, [400, 'validation_failed', ['headers']]],
   ['a header with a line break', { headers: { 'X-A': 'a\r\nb' } }, [400, 'validation_failed', ['headers.X-A']]],
   ['a long header', { headers: { 'X-A': 'a'.repeat(1025) } }, [400, 'validation_failed', ['headers.X-A']]],
-  ['many headers', { headers: Object.fromEntries(range(21).map((at) => [`X-${at}`, ''])) }, [400, 'validation_failed', ['headers']]],
+  [
+    'many headers',
+    { headers: Object.fromEntries(range(21).map((at) => [`X-${at}`, ''])) },
+    [400, 'validation_failed', ['headers']],
+  ],
   ['a secret that is none', { secret: 'whsec_%%%' }, [400, 'validation_failed', ['secret']]],
   ['an empty secret', { secret: '' }, [400, 'validation_failed', ['secret']]],
   ['an unknown field', { colour: 'red' }, [400, 'validation_failed', ['colour']]],
@@ -104,7 +116,9 @@ test('of 60 creations at once exactly 50 are made, and the others say what to do
   const replies = await Promise.all(range(60).map(() => untilServed(() => admin.post('/webhooks', hook))));
 
   expect(countBy(replies, ({ status }) => status)).toEqual({ 201: 50, 409: 10 });
-  expect(replies.find(({ status }) => status === 409)?.body.message).toBe('The tenant has 50 webhooks, the maximum; delete one first.');
+  expect(replies.find(({ status }) => status === 409)?.body.message).toBe(
+    'The tenant has 50 webhooks, the maximum; delete one first.',
+  );
 });
 
 test('the list goes by creation, page by page, and by event and state', async () => {
@@ -142,7 +156,11 @@ test('PUT and PATCH change what is given and leave the rest; of 10 racing PATCHe
   expect(countBy(racing, ({ status }) => status)).toEqual({ 200: 1, 412: 9 });
   const winner = racing.find(({ status }) => status === 200)?.body;
   expect((await admin.get(`/webhooks/${id}`)).body).toEqual(winner);
-  expect(refusal(await admin.patch(`/webhooks/${id}`, { active: true, secret: 'x' }))).toEqual([400, 'validation_failed', ['secret']]);
+  expect(refusal(await admin.patch(`/webhooks/${id}`, { active: true, secret: 'x' }))).toEqual([
+    400,
+    'validation_failed',
+    ['secret'],
+  ]);
   expect(refusal(await admin.patch(`/webhooks/${id}`, { url: 'https://127.1.2.3.4.5/' }))[0]).toBe(400);
   expect(refusal(await admin.patch(`/webhooks/${id}`, { url: 'https://192.168.0.1/' }))[0]).toBe(422);
 });
@@ -150,7 +168,11 @@ test('PUT and PATCH change what is given and leave the rest; of 10 racing PATCHe
 test('headers do not follow a webhook to another origin: they are given again with it, or the change is refused', async () => {
   const headers = { Authorization: 'Bearer hidden' };
   const whole = { events: ['user.created'], active: true, description: null };
-  const elsewhere = ['https://evil.example.org/hook', 'https://receiver.example.org:8443/hook', 'https://sub.receiver.example.org/hook'];
+  const elsewhere = [
+    'https://evil.example.org/hook',
+    'https://receiver.example.org:8443/hook',
+    'https://sub.receiver.example.org/hook',
+  ];
   const [{ id }, bare] = [await create({ headers }), await create()];
 
   for (const url of elsewhere) {
@@ -175,7 +197,10 @@ test('what a delivery notes changes neither ETag nor updated_at; a disabled webh
   const noted = `failing_since = now(), last_delivery_at = now(), last_status_code = 503, active = active, disabled_reason = disabled_reason`;
   await tenant.db.query(`UPDATE webhooks SET ${noted} WHERE uuid = $1`, [id]);
   const failing = (await admin.get(`/webhooks/${id}`)).body;
-  await tenant.db.query(`UPDATE webhooks SET active = false, disabled_reason = 'the receiver answered 410 Gone' WHERE uuid = $1`, [id]);
+  await tenant.db.query(
+    `UPDATE webhooks SET active = false, disabled_reason = 'the receiver answered 410 Gone' WHERE uuid = $1`,
+    [id],
+  );
 
   const disabled = (await admin.get(`/webhooks/${id}`)).body;
   const renamed = (await admin.patch(`/webhooks/${id}`, { description: 'still off' })).body;
@@ -209,7 +234,11 @@ test('a rotation shows the new secret once, and says until when the one before h
   expect(new Date(rotated.body.previous_secret_until).getTime() - Date.now()).toBeGreaterThan(23.9 * 3_600_000);
   expect(given.body).toMatchObject({ secret: `whsec_${Buffer.from('given').toString('base64')}`, previous_secret_until: null });
   expect(await tenant.db.tables.webhooks.find({ uuid: id })).toMatchObject({ previousSecret: null });
-  expect(refusal(await admin.post(`/webhooks/${id}/secret`, { overlap_hours: 25 }))).toEqual([400, 'validation_failed', ['overlap_hours']]);
+  expect(refusal(await admin.post(`/webhooks/${id}/secret`, { overlap_hours: 25 }))).toEqual([
+    400,
+    'validation_failed',
+    ['overlap_hours'],
+  ]);
 });
 
 test('what Kubernetes manages is shown and may be tested and replayed; every change is refused with the name of the resource', async () => {
@@ -229,7 +258,11 @@ test('what Kubernetes manages is shown and may be tested and replayed; every cha
 
   expect(changes.map(({ status, body }) => [status, body.error])).toEqual(changes.map(() => [403, 'managed']));
   expect(changes[0]?.body.message).toBe('The Kubernetes resource Webhook demo/hook manages this webhook; change it there.');
-  expect((await admin.get(`/webhooks/${id}`)).body).toMatchObject({ managed_by: 'kubernetes', managed_ref: 'demo/hook', active: true });
+  expect((await admin.get(`/webhooks/${id}`)).body).toMatchObject({
+    managed_by: 'kubernetes',
+    managed_ref: 'demo/hook',
+    active: true,
+  });
   expect([tested.status, replayed.status, range.status]).toEqual([202, 202, 202]);
 });
 
@@ -325,7 +358,9 @@ test('where everything may be left out, no body at all is enough, also by way of
   const send = (body?: string): Promise<ApiReply> =>
     sendRaw(`${tenant.apiUrl}/webhooks/${id}/test`, { method: 'POST', headers, ...(body === undefined ? {} : { body }) });
 
-  expect([(await send()).status, (await admin.post(`/webhooks/${id}/test`)).status, (await send('{}')).status]).toEqual([202, 202, 415]);
+  expect([(await send()).status, (await admin.post(`/webhooks/${id}/test`)).status, (await send('{}')).status]).toEqual([
+    202, 202, 415,
+  ]);
 });
 
 test('the OpenAPI document has every operation', async () => {

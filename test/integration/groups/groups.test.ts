@@ -47,7 +47,10 @@ describe('creating', () => {
       updated_at: TIME,
       etag: expect.any(String),
     });
-    expect([reply.headers.etag, reply.headers.location]).toEqual([`"${reply.body.etag}"`, `${tenant.apiUrl}/groups/${reply.body.id}`]);
+    expect([reply.headers.etag, reply.headers.location]).toEqual([
+      `"${reply.body.etag}"`,
+      `${tenant.apiUrl}/groups/${reply.body.id}`,
+    ]);
     expect((await tenant.admin.get(`/groups/${reply.body.id}`)).body).toEqual(reply.body);
   });
 
@@ -112,7 +115,9 @@ describe('changing', () => {
     const { id, etag } = await group('Tagged');
     const match = (tag: string) => ({ headers: { 'if-match': `"${tag}"` } });
 
-    const racing = await Promise.all(range(10).map((each) => tenant.admin.patch(`/groups/${id}`, { name: `Tagged ${each}` }, match(etag))));
+    const racing = await Promise.all(
+      range(10).map((each) => tenant.admin.patch(`/groups/${id}`, { name: `Tagged ${each}` }, match(etag))),
+    );
     const before = await tenant.admin.get(`/groups/${id}`);
     const same = await tenant.admin.get(`/groups/${id}`, { headers: { 'if-none-match': before.headers.etag ?? '' } });
     await tenant.admin.put(`/groups/${id}/members/${ada.user.id}`);
@@ -181,7 +186,9 @@ describe('who may', () => {
     ]);
     expect((await ada.api.get(`/groups/${id}`)).body.member_count).toBe(2);
     const seen = (await ada.api.get(`/groups/${id}/members`, { query: { sort: 'added_at' } })).body.data;
-    expect(seen).toEqual([ada, bob].map(({ user }) => ({ user: { id: user.id, name: user.username, email: null }, added_at: TIME })));
+    expect(seen).toEqual(
+      [ada, bob].map(({ user }) => ({ user: { id: user.id, name: user.username, email: null }, added_at: TIME })),
+    );
     expect(codes([await stranger.api.get(`/groups/${id}`), await stranger.api.get(`/groups/${id}/members`)])).toEqual([
       [404, 'not_found'],
       [404, 'not_found'],

@@ -17,8 +17,12 @@ async function group(...members: Person[]): Promise<string> {
   return body.id;
 }
 const people = (count: number): Promise<Person[]> => Promise.all(range(count).map(() => tenant.user()));
-const grant = (by: Person, path: string, to: { group_id: string } | { user_id: string }, permission_level = 'read'): Promise<ApiReply> =>
-  untilServed(() => by.api.post(`${path}/permissions`, { permission_level, ...to }));
+const grant = (
+  by: Person,
+  path: string,
+  to: { group_id: string } | { user_id: string },
+  permission_level = 'read',
+): Promise<ApiReply> => untilServed(() => by.api.post(`${path}/permissions`, { permission_level, ...to }));
 const status = async (who: Person, file: { id: string }): Promise<number> => (await who.api.get(`/files/${file.id}`)).status;
 
 /** Ada's file, granted to a group of these people. */
@@ -133,7 +137,9 @@ test('a group that is deleted takes its grants along, with what its members gran
 
   expect([await status(bob, file), await status(carl, file)]).toEqual([404, 404]);
   expect((await ada.api.get(`${path}/permissions`)).body.data).toEqual([]);
-  expect((await grant(ada, path, { group_id: id })).body.details).toEqual([{ field: 'group_id', message: 'there is no such group' }]);
+  expect((await grant(ada, path, { group_id: id })).body.details).toEqual([
+    { field: 'group_id', message: 'there is no such group' },
+  ]);
 });
 
 describe('in a race', () => {
@@ -183,7 +189,9 @@ describe('in a race', () => {
     const bob = await tenant.user();
     const id = await group();
 
-    const replies = await Promise.all(range(50).map(() => untilServed(() => tenant.admin.put(`/groups/${id}/members/${bob.user.id}`))));
+    const replies = await Promise.all(
+      range(50).map(() => untilServed(() => tenant.admin.put(`/groups/${id}/members/${bob.user.id}`))),
+    );
 
     expect(countBy(replies, ({ status }) => status)).toEqual({ 204: 50 });
     expect((await tenant.admin.get(`/groups/${id}`)).body.member_count).toBe(1);

@@ -47,7 +47,8 @@ async function run(
     for (const [name, bytes] of Object.entries(files)) writeFileSync(join(folder, name), bytes);
     const all = { PATH: process.env['PATH'], API: tenant.apiUrl, TOKEN: api.token, ...env };
     const script = `${PRELUDE}\n${commands}`;
-    return (await promisify(execFile)('bash', ['-euo', 'pipefail', '-c', script], { cwd: folder, env: all, timeout: LIMIT_MS })).stdout;
+    return (await promisify(execFile)('bash', ['-euo', 'pipefail', '-c', script], { cwd: folder, env: all, timeout: LIMIT_MS }))
+      .stdout;
   } finally {
     rmSync(folder, { recursive: true });
   }

@@ -45,9 +45,12 @@ const helpers = fixture(
   async (started) => started[Symbol.asyncDispose](),
 );
 
-const translate = ({ admin }: TestTenant, text: string) => admin.post('/translate', { text, target_language: 'es', source_language: 'en' });
+const translate = ({ admin }: TestTenant, text: string) =>
+  admin.post('/translate', { text, target_language: 'es', source_language: 'en' });
 const slots = async (state: string): Promise<number> =>
-  Number(new RegExp(`^carrel_helper_slots\\{kind="texts",state="${state}"[^}]*\\} (\\d+)$`, 'm').exec(await helpers.metrics())?.[1]);
+  Number(
+    new RegExp(`^carrel_helper_slots\\{kind="texts",state="${state}"[^}]*\\} (\\d+)$`, 'm').exec(await helpers.metrics())?.[1],
+  );
 
 test('of two hundred translations at once those beyond what may be are refused, and who asks for one is answered before those who asked for many', async () => {
   const [many, more, one] = tenants;

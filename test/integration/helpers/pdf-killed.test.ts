@@ -26,7 +26,11 @@ test.each([
   expect(await stateOf(tenant, user.id)).toEqual(before);
   await worker.start();
 
-  expect(await endOf(api, job.id)).toMatchObject({ state: 'succeeded', progress: { done: 1, total: 1 }, result: { version_number: 2 } });
+  expect(await endOf(api, job.id)).toMatchObject({
+    state: 'succeeded',
+    progress: { done: 1, total: 1 },
+    result: { version_number: 2 },
+  });
   expect(helper.received.length).toBe(2);
   const { data } = (await api.get(`/files/${id}/versions`)).body;
   expect(data.map((version: Record<string, unknown>) => version['version_number'])).toEqual([2, 1]);

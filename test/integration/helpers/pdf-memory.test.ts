@@ -10,7 +10,10 @@ const MIB = 1 << 20;
 /** Of the PDF. */
 const BYTES = Number(process.env['CARREL_TEST_PDF_MIB'] ?? 256) * MIB;
 const SMALLER = Math.floor(0.9 * BYTES);
-/** Of a transfer each way: parts of an upload to the store, and what sockets hold. 44 MiB at 64 MiB, 62 MiB at 256 MiB. A PDF that is held costs its size more. */
+/**
+ * Of a transfer each way: parts of an upload to the store, and what sockets hold. 44 MiB at 64 MiB, 62 MiB at 256 MiB. A PDF that
+ * is held costs its size more.
+ */
 const GROWTH_MAX = 140 * MIB;
 
 const { platform, worker } = workerSuite();

@@ -27,7 +27,10 @@ export function pdfSuite(limits: PdfLimits): PdfSuite {
     async () =>
       workerInProcess(
         platform,
-        { queues: [{ name: HELPER_QUEUE, perTenant: 4, concurrency: 8, timeLimitMs: 60_000 }], processors: pdfProcessors(limits) },
+        {
+          queues: [{ name: HELPER_QUEUE, perTenant: 4, concurrency: 8, timeLimitMs: 60_000 }],
+          processors: pdfProcessors(limits),
+        },
         { egressAllow: parseAllowedRanges('127.0.0.0/8') },
       ),
     (worker) => worker.close(),
@@ -37,13 +40,22 @@ export function pdfSuite(limits: PdfLimits): PdfSuite {
 }
 
 /** Has the tenant use one helper for all, as the operator does. */
-export const configure = ({ rows }: TestTenant, { url }: Pick<TestHelper, 'url'>, token: string | null = 'the-token'): Promise<void> =>
+export const configure = (
+  { rows }: TestTenant,
+  { url }: Pick<TestHelper, 'url'>,
+  token: string | null = 'the-token',
+): Promise<void> =>
   syncHelpers(
     rows,
     (['translate', 'pdf_optimize', 'pdf_translate'] as const).map((kind) => ({ kind, url, token })),
   );
 
-export const upload = async (api: Api, file: Buffer, fields: Record<string, string> = {}, name = 'thesis.pdf'): Promise<string> => {
+export const upload = async (
+  api: Api,
+  file: Buffer,
+  fields: Record<string, string> = {},
+  name = 'thesis.pdf',
+): Promise<string> => {
   const { status, body } = await api.upload('/files', { file, name, fields, type: 'application/pdf' });
   if (status !== 201) throw new Error(`the upload answered ${status} ${JSON.stringify(body)}`);
   return body.id;

@@ -41,8 +41,13 @@ describe('a PDF that is optimized', () => {
     ]);
     expect(await quotaOf(tenant, user.id)).toBe(BIG.length + smaller.length);
     expect((await api.get(`/files/${id}`)).body).toMatchObject({ mime_type: 'application/pdf', size: smaller.length });
-    expect((await api.get('/search', { query: { q: 'thesis' } })).body.data.map((found: { id: string }) => found.id)).toContain(id);
-    expect((await writtenEvents(tenant)).at(-1)).toMatchObject({ event: 'file.updated', data: { id, version: 2, changes: ['content'] } });
+    expect((await api.get('/search', { query: { q: 'thesis' } })).body.data.map((found: { id: string }) => found.id)).toContain(
+      id,
+    );
+    expect((await writtenEvents(tenant)).at(-1)).toMatchObject({
+      event: 'file.updated',
+      data: { id, version: 2, changes: ['content'] },
+    });
     expect(helper.received).toEqual([
       expect.objectContaining({
         path: '/optimize',
@@ -101,7 +106,9 @@ describe('a PDF that is translated', () => {
       metadata: [{ key: 'course', value: 'history' }],
     });
     expect((await api.get(`/files/${id}`)).body.version).toBe(1);
-    expect(helper.received.map(({ path, fields }) => [path, fields])).toEqual([['/translate', { target_lang: 'es', source_lang: 'en' }]]);
+    expect(helper.received.map(({ path, fields }) => [path, fields])).toEqual([
+      ['/translate', { target_lang: 'es', source_lang: 'en' }],
+    ]);
   });
 
   test('by one who may only read it becomes a file of their own root, which they pay for', async () => {
@@ -181,7 +188,10 @@ describe('the request', () => {
     const id = await upload(api, BIG);
     await syncHelpers(tenant.rows, [{ kind: 'translate', url: helper.url, token: null }]);
 
-    const answers = [await api.post(`/files/${id}/optimize`, {}), await api.post(`/files/${id}/translate`, { target_language: 'es' })];
+    const answers = [
+      await api.post(`/files/${id}/optimize`, {}),
+      await api.post(`/files/${id}/translate`, { target_language: 'es' }),
+    ];
 
     expect(answers.map(({ status, body }) => [status, body.error])).toEqual([
       [501, 'helper_not_configured'],
@@ -260,7 +270,11 @@ describe('a job', () => {
 
     await tenant.admin.patch(`/users/${user.id}`, { storage_quota: 10 * BIG.length });
     const { body: retry } = await api.post(`/jobs/${job.id}/retry`, {});
-    expect(await endOf(api, retry.id)).toMatchObject({ state: 'succeeded', retry_of: job.id, result: { version_number: 2, kept: true } });
+    expect(await endOf(api, retry.id)).toMatchObject({
+      state: 'succeeded',
+      retry_of: job.id,
+      result: { version_number: 2, kept: true },
+    });
   });
 
   test('is tried four times where the helper is not there, once where it refuses, and done by whichever attempt meets it well', async () => {

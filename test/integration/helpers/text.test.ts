@@ -29,7 +29,10 @@ describe('a text', () => {
   test('is translated by the tenant’s helper, which gets its token', async () => {
     const { status, body } = await translate(tenant.admin, { text: 'good day', source_language: 'EN' });
 
-    expect([status, body]).toEqual([200, { text: 'GOOD DAY', source_language: 'en', target_language: 'es', provider: 'capitals' }]);
+    expect([status, body]).toEqual([
+      200,
+      { text: 'GOOD DAY', source_language: 'en', target_language: 'es', provider: 'capitals' },
+    ]);
     expect(helper.received).toEqual([
       expect.objectContaining({
         path: '/translate',
@@ -73,9 +76,17 @@ describe('a text', () => {
   });
 
   test('is of the nearest language that the helper knows, whatever the case, and else of the one that was named', async () => {
-    for (const target_language of ['ES-mx', 'pt-BR', 'PT-br', 'zh-TW', 'spa', 'fr-CA']) await translate(tenant.admin, { target_language });
+    for (const target_language of ['ES-mx', 'pt-BR', 'PT-br', 'zh-TW', 'spa', 'fr-CA'])
+      await translate(tenant.admin, { target_language });
 
-    expect(helper.received.map(({ json }) => json?.['target_language'])).toEqual(['es', 'pt-BR', 'pt-BR', 'zh-Hant', 'es', 'fr-CA']);
+    expect(helper.received.map(({ json }) => json?.['target_language'])).toEqual([
+      'es',
+      'pt-BR',
+      'pt-BR',
+      'zh-Hant',
+      'es',
+      'fr-CA',
+    ]);
   });
 
   test.each([
@@ -163,7 +174,11 @@ describe('a reply', () => {
     ['of an older LibreTranslate', { translatedText: 'hola' }, ['hola', null, null]],
     ['with more than that', { text: 'hola', alternatives: ['x'], __proto__: 1 }, ['hola', null, null]],
     ['whose language and provider are none', { text: 'hola', source_language: { a: 1 }, provider: ['x'] }, ['hola', null, null]],
-    ['whose language is no tag', { text: 'hola', source_language: '<script>', provider: '<b>me</b>\u202e' }, ['hola', null, 'me']],
+    [
+      'whose language is no tag',
+      { text: 'hola', source_language: '<script>', provider: '<b>me</b>\u202e' },
+      ['hola', null, 'me'],
+    ],
     ['with a NUL and half a character', { text: 'ho\u0000la\ud800' }, ['hola\ufffd', null, null]],
     ['that is empty text', { text: '' }, ['', null, null]],
   ])('%s is taken', async (_what, body, [text, source, provider]: (string | null)[]) => {

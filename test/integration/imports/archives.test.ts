@@ -35,7 +35,11 @@ interface Outcome {
 async function outcomeOf(archive: Buffer, options: Record<string, string> = {}): Promise<Outcome> {
   const { api } = person;
   const { body: folder } = await api.post('/folders', { name: `f${Math.random()}` });
-  const { status, body } = await api.upload('/imports', { name: 'a.zip', file: archive, fields: { folder_id: folder.id, ...options } });
+  const { status, body } = await api.upload('/imports', {
+    name: 'a.zip',
+    file: archive,
+    fields: { folder_id: folder.id, ...options },
+  });
   if (status !== 202) {
     expect(status).toBe(422);
     return { state: 'refused', code: body.error, message: body.message, items: [] };
@@ -60,7 +64,8 @@ async function requireNothing(folder: string, result: { files: number; folders: 
 }
 
 const zip = (entries: readonly ZipEntry[], options?: ZipOptions): Buffer => zipBytes(entries, options);
-const one = (entry: Partial<ZipEntry>, options?: ZipOptions): Buffer => zip([{ name: 'a.txt', content: 'abc', ...entry }], options);
+const one = (entry: Partial<ZipEntry>, options?: ZipOptions): Buffer =>
+  zip([{ name: 'a.txt', content: 'abc', ...entry }], options);
 const bytes = (...values: number[]): Buffer => Buffer.from(values);
 const became = (...items: string[]) => ({ state: 'succeeded', code: null, items });
 const A = 'a.txt → a.txt';
@@ -88,7 +93,10 @@ function quoted(): Buffer {
 
 /** One content that the central directory lists many times, by other names. */
 const shared = (count: number): Buffer =>
-  zip([{ name: '0', content: 'shared' }, ...range(count).map((n) => ({ name: `${n + 1}`, content: '', central: { offset: 0 } }))]);
+  zip([
+    { name: '0', content: 'shared' },
+    ...range(count).map((n) => ({ name: `${n + 1}`, content: '', central: { offset: 0 } })),
+  ]);
 
 const deflated = (content: Buffer | string, more = Buffer.alloc(0)): Buffer => Buffer.concat([deflateRawSync(content), more]);
 
@@ -150,7 +158,10 @@ const TABLE: Readonly<Record<string, readonly [archive: () => Buffer, outcome: o
   ],
   'stored contents': [() => one({ method: 0 }), became(A)],
   'a content without bytes, deflated': [() => one({ content: '', method: 8 }), became(A)],
-  'an archive in an archive, which stays one': [() => zip([{ name: 'inner.zip', content: one({}) }]), became('inner.zip → inner.zip')],
+  'an archive in an archive, which stays one': [
+    () => zip([{ name: 'inner.zip', content: one({}) }]),
+    became('inner.zip → inner.zip'),
+  ],
 
   // Names.
   'names in UTF-8 without the flag': [() => one({ name: '東京.txt' }), became('東京.txt → 東京.txt')],
@@ -159,8 +170,14 @@ const TABLE: Readonly<Record<string, readonly [archive: () => Buffer, outcome: o
   'a name in CP932': [() => one({ name: SHIFT_JIS }), became('テストソ.txt → テストソ.txt'), { encoding: 'shift_jis' }],
   'a name in GBK': [() => one({ name: bytes(0xd6, 0xd0, 0xce, 0xc4) }), became('中文 → 中文'), { encoding: 'gbk' }],
   'the Unicode path field': [() => one({ name: bytes(0x81), extra: unicodePath(bytes(0x81), 'ü.txt') }), became('ü.txt → ü.txt')],
-  'a Unicode path field of another name': [() => one({ name: bytes(0x81), extra: unicodePath(bytes(0x81), 'x.txt', 1) }), became('ü → ü')],
-  'a Unicode path field beside the flag': [() => one({ flags: UTF8, extra: unicodePath(Buffer.from('a.txt'), 'x.txt') }), became(A)],
+  'a Unicode path field of another name': [
+    () => one({ name: bytes(0x81), extra: unicodePath(bytes(0x81), 'x.txt', 1) }),
+    became('ü → ü'),
+  ],
+  'a Unicode path field beside the flag': [
+    () => one({ flags: UTF8, extra: unicodePath(Buffer.from('a.txt'), 'x.txt') }),
+    became(A),
+  ],
   'a Unicode path field that leads outside': [
     () => one({ extra: unicodePath(Buffer.from('a.txt'), '../x.txt') }),
     refused('outside of the folder'),
@@ -266,7 +283,10 @@ const TABLE: Readonly<Record<string, readonly [archive: () => Buffer, outcome: o
     () => one({ method: 0, central: { packed: 300, size: 300 } }),
     refused('overlap its central directory'),
   ],
-  'a quine, which is an archive in itself': [() => zip([{ name: 'r/r.zip', content: one({}), method: 0 }]), became('r/r.zip → r/r.zip')],
+  'a quine, which is an archive in itself': [
+    () => zip([{ name: 'r/r.zip', content: one({}), method: 0 }]),
+    became('r/r.zip → r/r.zip'),
+  ],
   'an entry with more bytes than it declares': [() => one({ local: { size: 2 }, central: { size: 2 } }), refused('')],
   'a large entry with more bytes than it declares': [
     () => one({ content: Buffer.alloc(300_000, 'ab'), local: { size: 200_000 }, central: { size: 200_000 } }),
@@ -311,7 +331,10 @@ const TABLE: Readonly<Record<string, readonly [archive: () => Buffer, outcome: o
   // Ends.
   'no archive': [() => Buffer.from('hello, this is no archive at all'), { state: 'refused', code: 'archive_refused' }],
   'no bytes': [() => Buffer.alloc(0), { state: 'refused', code: 'archive_refused' }],
-  'an archive that is cut short': [() => one({ content: 'a'.repeat(100) }).subarray(0, -30), { state: 'refused', code: 'archive_refused' }],
+  'an archive that is cut short': [
+    () => one({ content: 'a'.repeat(100) }).subarray(0, -30),
+    { state: 'refused', code: 'archive_refused' },
+  ],
   'an archive whose beginning is missing': [
     () => one({ content: Buffer.from('a'.repeat(100)) }).subarray(30),
     { state: 'refused', code: 'archive_refused' },
@@ -334,7 +357,10 @@ const TABLE: Readonly<Record<string, readonly [archive: () => Buffer, outcome: o
   'fewer entries than it says': [() => one({}, { count: 2 }), refused('points outside of itself')],
   'more than 50,000 entries': [() => one({}, { count: 50_001 }), { state: 'refused', code: 'archive_refused' }],
   'more than 50,000 entries, in zip64': [() => one({}, { count: 50_001, zip64: true }), refused('more than 50000 entries')],
-  'a central directory beyond the archive': [() => one({}, { directoryOffset: 1_000_000 }), { state: 'refused', code: 'archive_refused' }],
+  'a central directory beyond the archive': [
+    () => one({}, { directoryOffset: 1_000_000 }),
+    { state: 'refused', code: 'archive_refused' },
+  ],
   'a central directory beyond the archive, in zip64': [() => one({}, { directoryOffset: 2 ** 40, zip64: true }), refused('')],
 };
 

@@ -15,7 +15,8 @@ const COUNT = 400;
 const entries = (count: number): ZipEntry[] =>
   range(count).map((n) => ({ name: `d${n % 7}/${n}.txt`, content: `content ${n}`, method: 0 }));
 /** As many as no reader has read when the first are stored. */
-const large = (letter = 'a'): Buffer => zipBytes(range(COUNT).map((n) => ({ name: `${n}`, content: letter.repeat(32 << 10), method: 0 })));
+const large = (letter = 'a'): Buffer =>
+  zipBytes(range(COUNT).map((n) => ({ name: `${n}`, content: letter.repeat(32 << 10), method: 0 })));
 const one = (entry: Partial<ZipEntry>): Buffer => zipBytes([{ name: 'a.txt', content: 'abc', ...entry }]);
 
 /** What costs a reader something before it is refused. */
@@ -34,7 +35,9 @@ const HOSTILE: readonly (() => Buffer)[] = [
 
 test(`${ARCHIVES} hostile archives of three tenants at once are refused and leave nothing, and an import of a fourth does not wait for them`, async () => {
   const [honest, ...hostile] = await Promise.all(range(4).map(() => platform.tenant()));
-  const people = await Promise.all(hostile.flatMap((tenant) => range(2).map(async () => ({ tenant, person: await tenant.user() }))));
+  const people = await Promise.all(
+    hostile.flatMap((tenant) => range(2).map(async () => ({ tenant, person: await tenant.user() }))),
+  );
   const archives = HOSTILE.map((make) => make());
   const before = await Promise.all(hostile.map(objectCount));
   const me = await honest!.user();
@@ -55,7 +58,8 @@ test(`${ARCHIVES} hostile archives of three tenants at once are refused and leav
   const ends = await Promise.all(jobs.map(({ person, id }) => jobEnd(person.api, id)));
 
   expect([done.state, done.result.files, uploaded.status]).toEqual(['succeeded', 20, 201]);
-  // Of four tenants in turn. By the order of the requests it would be the last, or, of two that are read at once, the last but one.
+  // Of four tenants in turn. By the order of the requests it would be the last, or, of two that are read at once, the last but
+  // one.
   expect(ends.filter(({ ended_at }) => ended_at > done.ended_at).length).toBeGreaterThan(2);
   expect(new Set(requested.map(({ status }) => status))).toEqual(new Set([202]));
   expect(ends.filter(({ state, error }) => state !== 'failed' || error.code !== 'archive_refused')).toEqual([]);
@@ -102,17 +106,20 @@ test('an archive that is replaced while it is imported is imported as it was', a
 test.each([
   ['another archive of that size', () => large('b')],
   ['a shorter one', () => zipBytes(entries(3))],
-])('an archive in whose object its tenant writes %s while it is imported is refused, and leaves nothing', async (_what, other) => {
-  const tenant = await platform.tenant();
-  const person = await tenant.user();
-  const archive = large();
-  const file = (await person.api.upload('/files', { name: 'a.zip', file: archive })).body.id;
+])(
+  'an archive in whose object its tenant writes %s while it is imported is refused, and leaves nothing',
+  async (_what, other) => {
+    const tenant = await platform.tenant();
+    const person = await tenant.user();
+    const archive = large();
+    const file = (await person.api.upload('/files', { name: 'a.zip', file: archive })).body.id;
 
-  const before = await objectCount(tenant);
+    const before = await objectCount(tenant);
 
-  const end = await interrupted(tenant, person, file, (key) => tenant.objects.put(key, other()));
+    const end = await interrupted(tenant, person, file, (key) => tenant.objects.put(key, other()));
 
-  expect([end.state, end.error?.code]).toEqual(['failed', 'archive_refused']);
-  expect(await quotaOf(tenant, person.user.id)).toBe(archive.length);
-  await waitFor('what was stored to go', async () => (await objectCount(tenant)) === before);
-});
+    expect([end.state, end.error?.code]).toEqual(['failed', 'archive_refused']);
+    expect(await quotaOf(tenant, person.user.id)).toBe(archive.length);
+    await waitFor('what was stored to go', async () => (await objectCount(tenant)) === before);
+  },
+);

@@ -36,7 +36,9 @@ const folderOf = async ({ api }: Person, name: string, parent_id: string | null 
 /** The paths of somebody's live files, with their contents. */
 async function filesOf({ api }: Person): Promise<Record<string, string>> {
   const { data } = (await api.get('/files', { query: { limit: 200, sort: 'name' } })).body;
-  const texts = await Promise.all(data.map(async ({ id }: { id: string }) => (await api.get(`/files/${id}/download`)).bytes.toString()));
+  const texts = await Promise.all(
+    data.map(async ({ id }: { id: string }) => (await api.get(`/files/${id}/download`)).bytes.toString()),
+  );
   return Object.fromEntries(data.map(({ path }: { path: string }, at: number) => [path, texts[at]]));
 }
 
@@ -61,7 +63,11 @@ test('an archive that comes with the request becomes files and folders as if eac
     ['entry', 'notes/empty.txt', 'file', 'notes/empty.txt', false],
     ['entry', 'stored.html', 'file', 'stored.html', false],
   ]);
-  expect(await filesOf(person)).toEqual({ '/notes/week 1/plan.txt': 'Plan.', '/notes/empty.txt': '', '/stored.html': '<html></html>' });
+  expect(await filesOf(person)).toEqual({
+    '/notes/week 1/plan.txt': 'Plan.',
+    '/notes/empty.txt': '',
+    '/stored.html': '<html></html>',
+  });
   const { body: file } = await person.api.get(`/files/${items[1].result.id}`);
   expect(file).toMatchObject({ size: 5, mime_type: 'text/plain', owner: { id: person.user.id }, checksum: sha256('Plan.') });
   expect((await person.api.get('/search', { query: { q: 'plan' } })).body.data).toHaveLength(1);
@@ -75,12 +81,19 @@ const sha256 = (text: string): string => createHash('sha256').update(text).diges
 
 test('a stored archive is imported into a folder; lines and tables of its entries name them by path', async () => {
   const person = await tenant.user();
-  const [folder, archive] = [await folderOf(person, 'course'), zipBytes(range(250).map((n) => ({ name: `f/${n}.txt`, content: `${n}` })))];
+  const [folder, archive] = [
+    await folderOf(person, 'course'),
+    zipBytes(range(250).map((n) => ({ name: `f/${n}.txt`, content: `${n}` }))),
+  ];
   const { body: file } = await person.api.upload('/files', { name: 'a.zip', file: archive });
   const { body } = await person.api.post('/imports', { file_id: file.id, folder_id: folder });
   const job = await ended(person.api, body.id);
 
-  expect(job).toMatchObject({ state: 'succeeded', result: { folder_id: folder, files: 250, folders: 1 }, progress: { done: 250 } });
+  expect(job).toMatchObject({
+    state: 'succeeded',
+    result: { folder_id: folder, files: 250, folders: 1 },
+    progress: { done: 250 },
+  });
   const lines = (await person.api.get(`/jobs/${job.id}/items`, { headers: { accept: 'application/x-ndjson' } })).bytes.toString();
   expect(
     lines
@@ -88,7 +101,9 @@ test('a stored archive is imported into a folder; lines and tables of its entrie
       .split('\n')
       .map((line) => JSON.parse(line).target.name),
   ).toEqual(range(250).map((n) => `f/${n}.txt`));
-  const [head, first] = (await person.api.get(`/jobs/${job.id}/items`, { headers: { accept: 'text/csv' } })).bytes.toString().split('\r\n');
+  const [head, first] = (await person.api.get(`/jobs/${job.id}/items`, { headers: { accept: 'text/csv' } })).bytes
+    .toString()
+    .split('\r\n');
   expect(head).toBe('id,type,target_id,name,state,reason,code,message,url,copy_id,made_id,made_path');
   expect(first).toMatch(/,entry,[-0-9a-f]{36},f\/0\.txt,succeeded,,,,,,[-0-9a-f]{36},f\/0\.txt$/);
   expect((await person.api.get(`/files/${file.id}`)).status).toBe(200);
@@ -105,7 +120,11 @@ test('where names are taken, entries fail, get other names, become versions or a
   for (const [on_conflict, [state, why, path, count]] of Object.entries(expected)) {
     const person = await tenant.user();
     const d = await folderOf(person, 'd');
-    const { body: present } = await person.api.upload('/files', { name: 'a.txt', file: Buffer.from('old'), fields: { folder_id: d } });
+    const { body: present } = await person.api.upload('/files', {
+      name: 'a.txt',
+      file: Buffer.from('old'),
+      fields: { folder_id: d },
+    });
     const { job, items } = await imported(
       person,
       [

@@ -119,7 +119,8 @@ async function readersOf(): Promise<number[]> {
     const parent = /\) \S (\d+)/.exec(stat)?.[1];
     if (parent !== undefined) parents.set(Number(name), Number(parent));
   }
-  const isReader = async (pid: number) => (await readFile(`/proc/${pid}/cmdline`, 'utf8').catch(() => '')).includes('reader.main');
+  const isReader = async (pid: number) =>
+    (await readFile(`/proc/${pid}/cmdline`, 'utf8').catch(() => '')).includes('reader.main');
   const grandchildren = [...parents].filter(([, parent]) => parents.get(parent) === process.pid).map(([pid]) => pid);
   const found = await Promise.all(grandchildren.map(async (pid) => ((await isReader(pid)) ? [pid] : [])));
   return found.flat();
@@ -163,10 +164,15 @@ test('where the folder of an import is deleted while its files appear, those tha
   });
 
   const { state, progress, result } = await jobOf(person, job);
-  const lines = (await person.api.get(`/jobs/${job}/items`, { headers: { accept: 'application/x-ndjson' } })).bytes.toString().trim();
+  const lines = (await person.api.get(`/jobs/${job}/items`, { headers: { accept: 'application/x-ndjson' } })).bytes
+    .toString()
+    .trim();
   const items = lines.split('\n').map((line) => JSON.parse(line));
   expect([state, progress.done, progress.failed]).toEqual(['succeeded', COUNT, COUNT - result.files]);
-  expect(countBy(items, (item) => item.error?.code ?? item.state)).toEqual({ succeeded: result.files, not_found: progress.failed });
+  expect(countBy(items, (item) => item.error?.code ?? item.state)).toEqual({
+    succeeded: result.files,
+    not_found: progress.failed,
+  });
   expect(await filesOf(person)).toBe(result.files);
   expect(await leftOf(job)).toEqual([0, 0]);
 });

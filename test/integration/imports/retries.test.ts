@@ -21,7 +21,8 @@ async function taken(quota?: number) {
   const person = await tenant.user(quota === undefined ? {} : { storage_quota: quota });
   const { api } = person;
   const { body: folder } = await api.post('/folders', { name: 'd' });
-  const upload = async (name: string, file: Buffer, fields = {}) => (await api.upload('/files', { name, file, fields })).body.id as string;
+  const upload = async (name: string, file: Buffer, fields = {}) =>
+    (await api.upload('/files', { name, file, fields })).body.id as string;
   const [a, b] = [
     await upload('a.txt', Buffer.from('old a'), { folder_id: folder.id }),
     await upload('b.txt', Buffer.from('old b'), { folder_id: folder.id }),
@@ -46,7 +47,11 @@ test('what failed of a stored archive is imported alone when it is tried again, 
   await api.patch(`/files/${b}`, { name: 'old b.txt' });
   const third = await retried(api, second.id);
 
-  expect(second).toMatchObject({ state: 'succeeded', retry_of: first.id, progress: { total: 2, done: 2, failed: 1, skipped: 0 } });
+  expect(second).toMatchObject({
+    state: 'succeeded',
+    retry_of: first.id,
+    progress: { total: 2, done: 2, failed: 1, skipped: 0 },
+  });
   expect(second.result).toMatchObject({
     files: 1,
     folders: 0,

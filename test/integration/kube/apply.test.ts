@@ -123,7 +123,10 @@ describe('the applier', () => {
     const objects: [Kind, KubeObject][] = [
       [
         SERVICE,
-        { metadata: meta, spec: { selector: { app: 'web' }, ports: [{ name: 'http', port: 80, targetPort: 'http' }] } } as KubeObject,
+        {
+          metadata: meta,
+          spec: { selector: { app: 'web' }, ports: [{ name: 'http', port: 80, targetPort: 'http' }] },
+        } as KubeObject,
       ],
       [SERVICE_ACCOUNT, { metadata: meta, automountServiceAccountToken: false } as KubeObject],
       [CONFIG_MAP, { metadata: meta, data: { a: '1', empty: '' } } as KubeObject],
@@ -214,7 +217,9 @@ describe('the applier', () => {
     const { object } = await applier.apply(CONFIG_MAP, { metadata: { namespace, name: 'c' }, data: { b: '2' } }, { owner });
 
     expect(object.data).toEqual({ b: '2' });
-    expect(object.metadata.managedFields?.map(({ manager, operation }) => [manager, operation])).toEqual([['test-operator', 'Apply']]);
+    expect(object.metadata.managedFields?.map(({ manager, operation }) => [manager, operation])).toEqual([
+      ['test-operator', 'Apply'],
+    ]);
   });
 
   test('releases a field that it no longer sets and leaves its live value', async () => {
@@ -238,7 +243,8 @@ describe('the applier', () => {
   test('never touches an object of the name that is not its own, seen or unseen', async () => {
     const api = new ResourceApi(client, CONFIG_MAP);
     const foreign = await api.create({ metadata: { namespace, name: 'c' }, data: { a: 'theirs' } });
-    const apply = (): Promise<unknown> => applier.apply(CONFIG_MAP, { metadata: { namespace, name: 'c' }, data: { b: 'ours' } }, { owner });
+    const apply = (): Promise<unknown> =>
+      applier.apply(CONFIG_MAP, { metadata: { namespace, name: 'c' }, data: { b: 'ours' } }, { owner });
 
     await expect(apply()).rejects.toThrow(NameConflictError);
     await expect(apply()).rejects.toThrow(`ConfigMap ${namespace}/c exists and was not made by this owner; delete or rename it`);

@@ -5,7 +5,14 @@ import { Applier } from '../../../pkg/kube/apply.ts';
 import { Controller } from '../../../pkg/kube/controller.ts';
 import { addFinalizer, hasFinalizer, removeFinalizer } from '../../../pkg/kube/finalizers.ts';
 import { informer, type Informer } from '../../../pkg/kube/informer.ts';
-import { type ConfigMap, CONFIG_MAP, CUSTOM_RESOURCE_DEFINITION, NAMESPACE, SECRET, type Secret } from '../../../pkg/kube/kinds.ts';
+import {
+  type ConfigMap,
+  CONFIG_MAP,
+  CUSTOM_RESOURCE_DEFINITION,
+  NAMESPACE,
+  SECRET,
+  type Secret,
+} from '../../../pkg/kube/kinds.ts';
 import { defineKind, isDeleting, type KubeObject, type Observed } from '../../../pkg/kube/object.ts';
 import { ownerReference } from '../../../pkg/kube/owner.ts';
 import { ResourceApi } from '../../../pkg/kube/resource.ts';
@@ -41,7 +48,9 @@ beforeAll(async () => {
     },
   };
   const { group, kind, plural, version } = THING;
-  const versions = [{ name: version, served: true, storage: true, subresources: { status: {} }, schema: { openAPIV3Schema: schema } }];
+  const versions = [
+    { name: version, served: true, storage: true, subresources: { status: {} }, schema: { openAPIV3Schema: schema } },
+  ];
   const spec = { group, scope: 'Namespaced', names: { kind, plural, singular: 'thing', listKind: 'ThingList' }, versions };
   await new ResourceApi(client, CUSTOM_RESOURCE_DEFINITION).create({ metadata: { name: `${plural}.${group}` }, spec });
   await waitFor('the kind is served', () => new ResourceApi(client, THING).list().then(() => true));
@@ -126,7 +135,9 @@ class Operator {
     return values.reduce((sum, { value }) => sum + value, 0);
   }
 
-  /** Resolves when the copies hold what the server has and no key waits or is worked on: nothing is left that could cause a write. */
+  /**
+   * Resolves when the copies hold what the server has and no key waits or is worked on: nothing is left that could cause a write.
+   */
   async atRest(): Promise<void> {
     await waitFor('rest', async () => (await this.#isIdle()) && (await this.#isCurrent()) && this.#isIdle());
   }
@@ -144,7 +155,9 @@ class Operator {
         .toSorted()
         .join();
     const both = [this.#things, this.#configMaps] as unknown as Informer<KubeObject>[];
-    const same = await Promise.all(both.map(async ({ api, store }) => versions(await api.list({ namespace })) === versions(store.list())));
+    const same = await Promise.all(
+      both.map(async ({ api, store }) => versions(await api.list({ namespace })) === versions(store.list())),
+    );
     return same.every(Boolean);
   }
 
@@ -163,7 +176,9 @@ const isReady = (thing: Observed<Thing>): boolean =>
 test('200 things become Ready with three writes each, then nothing is written, not after a restart of the operator either', async () => {
   const operator = new Operator();
   const things = new ResourceApi(operator.client, THING);
-  await Promise.all(range(200).map((index) => things.create({ metadata: { namespace, name: `t-${index}` }, spec: { text: 'a' } })));
+  await Promise.all(
+    range(200).map((index) => things.create({ metadata: { namespace, name: `t-${index}` }, spec: { text: 'a' } })),
+  );
 
   await waitFor('all are Ready', async () => (await things.list({ namespace })).every(isReady));
   await operator.atRest();

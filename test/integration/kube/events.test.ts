@@ -46,7 +46,9 @@ test('repeated Events are one Event with a count, and all are written when the r
   stop.abort();
   await running;
 
-  const [first, second] = (await events.list({ namespace: 'a' })).toSorted((a, b) => (a.note?.length ?? 0) - (b.note?.length ?? 0));
+  const [first, second] = (await events.list({ namespace: 'a' })).toSorted(
+    (a, b) => (a.note?.length ?? 0) - (b.note?.length ?? 0),
+  );
   expect(first).toMatchObject({
     type: 'Warning',
     reason: 'Failed',
@@ -69,7 +71,9 @@ test('an Event that the server refuses is dropped and counted, and the next is w
 
   recorder.record(elsewhere, CONFIG_MAP, { type: 'Normal', reason: 'Lost', message: '' });
   recorder.record(object, CONFIG_MAP, { type: 'Normal', reason: 'Found', message: 'well' });
-  await waitFor('the second is written', async () => (await events.list({ namespace: 'a' })).some(({ reason }) => reason === 'Found'));
+  await waitFor('the second is written', async () =>
+    (await events.list({ namespace: 'a' })).some(({ reason }) => reason === 'Found'),
+  );
 
   expect((await metrics.getSingleMetric('events_dropped_total')!.get()).values).toMatchObject([
     { labels: { reason: 'refused' }, value: 1 },

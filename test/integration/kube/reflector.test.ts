@@ -50,7 +50,11 @@ function watching(namespace: string): Informer<ConfigMap> {
 }
 
 /** Follows the changes that a store reports, and throws at once when a change does not fit those before it. */
-function modelOf(store: Store<ConfigMap>): { objects: Map<string, Observed<ConfigMap>>; reported: Set<string>; faults: string[] } {
+function modelOf(store: Store<ConfigMap>): {
+  objects: Map<string, Observed<ConfigMap>>;
+  reported: Set<string>;
+  faults: string[];
+} {
   const objects = new Map<string, Observed<ConfigMap>>();
   const seen = new Set<string>();
   const faults: string[] = [];
@@ -71,7 +75,9 @@ function modelOf(store: Store<ConfigMap>): { objects: Map<string, Observed<Confi
 }
 
 let many: Promise<string> | undefined;
-/** The namespace of OBJECTS objects, which are created once: what the API server does for them is most of what this file costs. */
+/**
+ * The namespace of OBJECTS objects, which are created once: what the API server does for them is most of what this file costs.
+ */
 const manyObjects = (): Promise<string> =>
   (many ??= (async () => {
     await new ResourceApi(client, NAMESPACE).create({ metadata: { name: 'many' } });
@@ -82,7 +88,8 @@ const manyObjects = (): Promise<string> =>
 const states = (objects: Iterable<Observed<ConfigMap>>): string[] =>
   [...objects].map((o) => `${keyText(keyOf(o))} ${o.metadata.uid} ${o.metadata.resourceVersion} ${o.data?.['value']}`).toSorted();
 
-const listsRead = async (): Promise<number> => (await metrics.getSingleMetric('reflector_lists_total')!.get()).values[0]?.value ?? 0;
+const listsRead = async (): Promise<number> =>
+  (await metrics.getSingleMetric('reflector_lists_total')!.get()).values[0]?.value ?? 0;
 
 test(`${OBJECTS} objects are listed in pages and watched; every change is reported once, and memory does not grow`, async () => {
   const namespace = await manyObjects();
@@ -215,7 +222,10 @@ test('a metadata-only reflector sees that a Secret changed, and never its conten
   const before = store.get(metadata)!;
 
   await secrets.update({ metadata, data: { password: 'b3RoZXI=' } });
-  await waitFor('the change to be reported', () => store.get(metadata)?.metadata.resourceVersion !== before.metadata.resourceVersion);
+  await waitFor(
+    'the change to be reported',
+    () => store.get(metadata)?.metadata.resourceVersion !== before.metadata.resourceVersion,
+  );
 
   const [after] = [store.get(metadata)!];
   expect(Object.keys(before).toSorted()).toEqual(['apiVersion', 'kind', 'metadata']);

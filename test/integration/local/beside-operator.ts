@@ -23,7 +23,10 @@ export const operatorSettings = (platform: TestPlatform): Record<string, string>
     async ({ CARREL_SHARDS_DIR: folder }) => rmSync(folder, { recursive: true }),
   );
 
-/** Runs `carrel jobs`, `carrel webhooks` and `carrel keys links` in this process, as beside the operator of a platform: the program takes longer to load than they run. */
+/**
+ * Runs `carrel jobs`, `carrel webhooks` and `carrel keys links` in this process, as beside the operator of a platform: the
+ * program takes longer to load than they run.
+ */
 export const besideOperator =
   (settings: Readonly<Record<string, string>>) =>
   async (...args: string[]): Promise<Outcome> => {

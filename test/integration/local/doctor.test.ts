@@ -39,7 +39,8 @@ const definitionOf = (plural: string): CustomResourceDefinition =>
 /** As a release before this one had it. */
 function withoutSuspended(): CustomResourceDefinition {
   const definition = definitionOf('tenants');
-  for (const { schema } of definition.spec.versions) delete schema?.openAPIV3Schema?.properties?.['spec']?.properties?.['suspended'];
+  for (const { schema } of definition.spec.versions)
+    delete schema?.openAPIV3Schema?.properties?.['spec']?.properties?.['suspended'];
   return definition;
 }
 
@@ -83,7 +84,9 @@ test('doctor says whether the custom resources are of this release, and reports 
     return /^custom resources +ok /m.test(output) && output;
   });
 
-  expect(before).toMatch(/^custom resources +WRONG +Tenant is of an earlier release: it lacks spec\.suspended\. Upgrade the chart/m);
+  expect(before).toMatch(
+    /^custom resources +WRONG +Tenant is of an earlier release: it lacks spec\.suspended\. Upgrade the chart/m,
+  );
   expect(after).toMatch(/^custom resources +ok +Tenant, LtiRegistration, Webhook are served and of this release$/m);
   expect(after).toMatch(/^tenants +WRONG +default\/long: WaitingForGateway: Waiting for gateways\/edge$/m);
   expect(after).not.toContain('default/short');
@@ -91,7 +94,9 @@ test('doctor says whether the custom resources are of this release, and reports 
 
 test('doctor says that the indexes of names were built with another ICU than the server has, and what to do', async () => {
   const { postgres } = testBackends().stores;
-  const [operator, superuser] = [postgres.operator, postgres.superuser].map((url) => new SqlPool({ url, poolSize: 1, log: silentLogger }));
+  const [operator, superuser] = [postgres.operator, postgres.superuser].map(
+    (url) => new SqlPool({ url, poolSize: 1, log: silentLogger }),
+  );
   const sealer = new Sealer([{ id: 'x', key: systemRandom.bytes(32) }], systemRandom);
   await new Registry({ pool: operator as SqlPool, sealer, clock: systemClock, random: systemRandom }).ensureSchema();
   const version = (text: string): Promise<unknown> =>

@@ -20,11 +20,15 @@ interface Run {
 }
 
 async function runWithStores(): Promise<Run> {
-  const runner = spawn(process.execPath, ['hack/test.ts', '--selectProjects', 'integration', '--testPathPatterns', 'store/outage'], {
-    cwd: ROOT,
-    stdio: ['ignore', 'pipe', 'pipe'],
-    env: { ...process.env, CARREL_TEST_BACKENDS: '', CARREL_TEST_RUN: '', JEST_WORKER_ID: '9' },
-  });
+  const runner = spawn(
+    process.execPath,
+    ['hack/test.ts', '--selectProjects', 'integration', '--testPathPatterns', 'store/outage'],
+    {
+      cwd: ROOT,
+      stdio: ['ignore', 'pipe', 'pipe'],
+      env: { ...process.env, CARREL_TEST_BACKENDS: '', CARREL_TEST_RUN: '', JEST_WORKER_ID: '9' },
+    },
+  );
   runners.push(runner);
   let text = '';
   for (const stream of [runner.stdout, runner.stderr]) stream.on('data', (chunk: Buffer) => (text += chunk.toString('utf8')));

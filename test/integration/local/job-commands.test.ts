@@ -24,8 +24,8 @@ async function addJob(more: { due?: string; error?: string | null; leased?: stri
 
 /** The commands of the runbook, for this tenant's job. */
 const runbook = (id: string): string[][] =>
-  [...readFileSync(join(ROOT, 'docs/runbooks/CarrelDeadLetters.md'), 'utf8').matchAll(/cmd\/carrel\/main\.js (.+)/g)].map(([, args = '']) =>
-    args.replace('4711', id).replace('biology', tenant.slug).split(' '),
+  [...readFileSync(join(ROOT, 'docs/runbooks/CarrelDeadLetters.md'), 'utf8').matchAll(/cmd\/carrel\/main\.js (.+)/g)].map(
+    ([, args = '']) => args.replace('4711', id).replace('biology', tenant.slug).split(' '),
   );
 
 test('dead letters are listed, shown, and due again or deleted by the lines of the runbook', async () => {
@@ -55,7 +55,10 @@ test('dead letters are listed, shown, and due again or deleted by the lines of t
     code: 0,
     stdout: `${tenant.slug}: job ${again} (test.kind) is due now; a worker takes it within seconds.\n`,
   });
-  expect(canceled).toMatchObject({ code: 0, stdout: `${tenant.slug}: job ${gone} (test.kind) is deleted and will not be done.\n` });
+  expect(canceled).toMatchObject({
+    code: 0,
+    stdout: `${tenant.slug}: job ${gone} (test.kind) is deleted and will not be done.\n`,
+  });
   expect(missing).toMatchObject({ code: 1, stderr: expect.stringContaining(`carrel: ${tenant.slug} has no job ${gone}.`) });
   const left = await platform.pool.query(
     'SELECT id::text, last_error AS error, due_at <= now() AS due FROM carrel.work WHERE kind = $1 ORDER BY id',
@@ -102,7 +105,10 @@ async function traceOf(task: string): Promise<{ due: boolean; actions: unknown[]
     [roleOf(), task],
   );
   const { body } = await tenant.admin.get(`/audit?target_id=${task}`);
-  const actions = body.data.map(({ action, actor }: { action: string; actor: { system?: true } }) => [action, actor.system ?? false]);
+  const actions = body.data.map(({ action, actor }: { action: string; actor: { system?: true } }) => [
+    action,
+    actor.system ?? false,
+  ]);
   return { due: row?.due ?? false, actions };
 }
 
@@ -180,10 +186,17 @@ test('of a person’s job that has ended, the failed items become one job of tha
   const again = await run('jobs', 'retry', id, '--tenant', tenant.slug);
   const nothing = await run('jobs', 'retry', none.id, '--tenant', tenant.slug);
 
-  expect(JSON.parse(shown.stdout)).toMatchObject({ failed_items: [{ code: 'conflict', message: 'Somebody was at it.', count: 1 }] });
+  expect(JSON.parse(shown.stdout)).toMatchObject({
+    failed_items: [{ code: 'conflict', message: 'Somebody was at it.', count: 1 }],
+  });
   const { retried_as: anew, ...rest } = JSON.parse(retried.stdout) as { retried_as: string };
   expect(rest).toEqual({ tenant: tenant.slug, id, kind: 'batch', state: 'succeeded' });
-  expect((await api.get(`/jobs/${anew}`)).body).toMatchObject({ kind: 'batch', state: 'queued', retry_of: id, progress: { total: 1 } });
+  expect((await api.get(`/jobs/${anew}`)).body).toMatchObject({
+    kind: 'batch',
+    state: 'queued',
+    retry_of: id,
+    progress: { total: 1 },
+  });
   expect(await traceOf(anew)).toEqual({ due: true, actions: [['job.run', true]] });
   expect(again).toMatchObject({ code: 1, stderr: expect.stringContaining('another job tries its failed items already') });
   expect(nothing.stderr).toBe(`carrel: job ${none.id} (empty_trash) has ended: it is canceled, and nothing of it failed\n`);
@@ -191,9 +204,12 @@ test('of a person’s job that has ended, the failed items become one job of tha
 
 test('what is named wrongly is said, with what there is', async () => {
   for (const namespace of ['physics', 'chemistry'])
-    await platform
-      .registryOn(platform.pool)
-      .claim({ slug: `${namespace}-lab`, owner: { namespace, namespaceUid: namespace, name: 'lab' }, hosts: [], shards: ['one'] });
+    await platform.registryOn(platform.pool).claim({
+      slug: `${namespace}-lab`,
+      owner: { namespace, namespaceUid: namespace, name: 'lab' },
+      hosts: [],
+      shards: ['one'],
+    });
 
   const name = await run('jobs', 'list', '--tenant', 'lab');
   const withoutSchema = await run('jobs', 'list', '--tenant', 'physics-lab');
@@ -236,6 +252,7 @@ test('the help of each command says what it takes, where it runs, and when it fa
 
     expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
     expect(stdout).toMatch(new RegExp(`^Usage: carrel ${command} \\[options\\]`));
-    for (const part of [/--tenant <slug> /, /--json /, /Run it where the operator runs/, /Exit code 1:/]) expect(stdout).toMatch(part);
+    for (const part of [/--tenant <slug> /, /--json /, /Run it where the operator runs/, /Exit code 1:/])
+      expect(stdout).toMatch(part);
   });
 });

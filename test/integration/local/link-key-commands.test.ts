@@ -50,7 +50,10 @@ test('a rotation has a new key sign, and the links of the former one work until 
   const withdrawn = await links('withdraw', first);
   const after = [await opens(early), await opens(late)];
 
-  expect(refused).toMatchObject({ code: 1, stderr: expect.stringContaining(`key ${first} signs: first carrel keys links rotate`) });
+  expect(refused).toMatchObject({
+    code: 1,
+    stderr: expect.stringContaining(`key ${first} signs: first carrel keys links rotate`),
+  });
   expect([rotated.code, keyIdOf(late)]).toEqual([0, second]);
   expect(both.map(({ link }) => link.file?.id)).toEqual([file, file]);
   expect(before).toMatchObject([

@@ -30,7 +30,12 @@ beforeAll(async () => {
   await mkdir(parent, { recursive: true });
   folder = await mkdtemp(join(parent, 'local-'));
   stateDirectory = await openStateDirectory(join(folder, 'state'), { routerPort: 0 });
-  platform = await startPlatform({ stateDirectory, machine: thisMachine(ROOT), groups: ['controlplane', 'node'], durable: false });
+  platform = await startPlatform({
+    stateDirectory,
+    machine: thisMachine(ROOT),
+    groups: ['controlplane', 'node'],
+    durable: false,
+  });
   client = clientOf(stateDirectory.path);
 }, 120_000);
 
@@ -72,7 +77,10 @@ function deployment(name: string, more: { image?: string; replicas?: number } = 
     },
   };
 }
-const secret = (name: string): Secret => ({ metadata: { name, namespace: 'default' }, stringData: { greeting: `hello ${name}` } });
+const secret = (name: string): Secret => ({
+  metadata: { name, namespace: 'default' },
+  stringData: { greeting: `hello ${name}` },
+});
 const service = (name: string): Service => ({
   metadata: { name, namespace: 'default' },
   spec: { selector: { app: name }, ports: [{ name: 'http', port: 80, targetPort: 'http' }] },
@@ -89,7 +97,8 @@ const ingress = (name: string): Ingress => ({
   },
 });
 
-const create = <T extends KubeObject>(kind: Kind<T>, object: T): Promise<Observed<T>> => new ResourceApi(client, kind).create(object);
+const create = <T extends KubeObject>(kind: Kind<T>, object: T): Promise<Observed<T>> =>
+  new ResourceApi(client, kind).create(object);
 const podsOf = (name: string): Promise<Observed<Pod>[]> =>
   new ResourceApi(client, POD).list({ namespace: 'default', labelSelector: `app=${name}` });
 const containers = () => processesOf(stateDirectory.path).filter(({ program }) => program === 'container');
@@ -107,7 +116,10 @@ function get(name: string, path = '/'): Promise<{ status: number; body: string }
       headers: { host: `${name}.localhost` },
       agent: false as const,
     };
-    request(options, (response) => void text(response).then((body) => resolve({ status: response.statusCode ?? 0, body }), reject))
+    request(
+      options,
+      (response) => void text(response).then((body) => resolve({ status: response.statusCode ?? 0, body }), reject),
+    )
       .once('error', reject)
       .end();
   });
@@ -140,7 +152,13 @@ test('kubectl logs shows what the container printed', async () => {
   await serve('logged');
   const { kubeconfig, bin } = paths(stateDirectory.path);
 
-  const { stdout, output } = await run(join(bin, 'kubectl'), ['--kubeconfig', kubeconfig, 'logs', 'deployment/logged', '--tail=1']);
+  const { stdout, output } = await run(join(bin, 'kubectl'), [
+    '--kubeconfig',
+    kubeconfig,
+    'logs',
+    'deployment/logged',
+    '--tail=1',
+  ]);
 
   expect(stdout === '' ? output : stdout).toBe('serving as hello logged\n');
 });
@@ -204,7 +222,10 @@ test('a killed node restarts, and no container runs twice', async () => {
   });
   expect(before.filter(isAlive)).toEqual([]);
   // The status is written after the container answers.
-  await waitFor('one restart in its status', async () => (await podsOf('steady'))[0]?.status?.containerStatuses?.[0]?.restartCount === 1);
+  await waitFor(
+    'one restart in its status',
+    async () => (await podsOf('steady'))[0]?.status?.containerStatuses?.[0]?.restartCount === 1,
+  );
 });
 
 test("etcd's port for peers speaks only TLS, and only to who has a certificate of the platform's authority", async () => {

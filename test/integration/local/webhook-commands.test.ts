@@ -40,9 +40,16 @@ test('what did not arrive in a time is delivered again by a job that the command
 
   const job = jobIn(replayed.stdout);
   expect(replayed).toMatchObject({ code: 0, stderr: '' });
-  expect(replayed.stdout).toMatch(/: job [0-9a-f-]{36} delivers again what was created from .* It goes on when this command ends\.\n/);
+  expect(replayed.stdout).toMatch(
+    /: job [0-9a-f-]{36} delivers again what was created from .* It goes on when this command ends\.\n/,
+  );
   expect(replayed.stdout).toMatch(/: 12 of 12 deliveries of .* were made due again\.\n$/);
-  expect(await jobOf(job)).toMatchObject({ kind: 'replay', state: 'succeeded', progress: { done: 12 }, result: { webhook_id: webhook } });
+  expect(await jobOf(job)).toMatchObject({
+    kind: 'replay',
+    state: 'succeeded',
+    progress: { done: 12 },
+    result: { webhook_id: webhook },
+  });
   const { body: entries } = await tenant.admin.get(`/audit?target_id=${job}`);
   expect(entries.data).toMatchObject([{ action: 'job.run', actor: { system: true }, target: { type: 'job', name: 'replay' } }]);
   expect(JSON.parse(again.stdout)).toMatchObject({ tenant: tenant.slug, state: 'succeeded', done: 0, total: 0, error: null });
@@ -92,7 +99,15 @@ test('Ctrl-C ends the following alone: the job goes on when a worker comes, and 
   await worker.end('SIGTERM');
   const program = spawn(
     process.execPath,
-    ['--disable-warning=ExperimentalWarning', join(ROOT, 'cmd/carrel/main.ts'), 'webhooks', 'replay', webhook, ...ofTenant(), ...since()],
+    [
+      '--disable-warning=ExperimentalWarning',
+      join(ROOT, 'cmd/carrel/main.ts'),
+      'webhooks',
+      'replay',
+      webhook,
+      ...ofTenant(),
+      ...since(),
+    ],
     { env: { ...programEnvironment(), ...settings }, stdio: ['ignore', 'pipe', 'inherit'] },
   );
   let stdout = '';

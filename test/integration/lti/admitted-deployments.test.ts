@@ -13,7 +13,11 @@ const confirming = (): Promise<Registration> => registeredLms(tenant, at, { depl
 const launch = (by: Registration, deploymentId: string): Promise<PageShown> =>
   follow(
     new Browser(),
-    by.lms.open(by.clientId, { user: { id: 'regular' } }, { claims: (claims) => void (claims[`${LTI}/deployment_id`] = deploymentId) }),
+    by.lms.open(
+      by.clientId,
+      { user: { id: 'regular' } },
+      { claims: (claims) => void (claims[`${LTI}/deployment_id`] = deploymentId) },
+    ),
   );
 const requestsOf = (by: Registration) =>
   tenant.db.query<{ id: string; status: string; launches: number }>(
@@ -58,7 +62,15 @@ test('a deployment that an administrator admits by REST launches at once, at no 
   expect([first.status, warm.status]).toEqual([303, 303]);
   expect(sql).toHaveLength(2);
   expect(shown).toEqual([
-    { deployment_id: '1', status: 'listed', may_launch: true, launches: 0, first_seen_at: null, last_seen_at: null, decided_at: null },
+    {
+      deployment_id: '1',
+      status: 'listed',
+      may_launch: true,
+      launches: 0,
+      first_seen_at: null,
+      last_seen_at: null,
+      decided_at: null,
+    },
     admitted.body,
   ]);
   expect(registration).toMatchObject({ deployment_policy: 'Confirm', waiting_deployments: 0, deployment_ids: ['1', 'campus 7'] });
@@ -166,7 +178,9 @@ test('racing decisions about racing launches leave one row, which says what may 
   const rest = await atRest(by);
 
   await Promise.all(
-    range(12).map((at) => untilServed(() => launch(by, 'one')).then(() => rest.decide('one', at % 2 === 0 ? 'admitted' : 'refused'))),
+    range(12).map((at) =>
+      untilServed(() => launch(by, 'one')).then(() => rest.decide('one', at % 2 === 0 ? 'admitted' : 'refused')),
+    ),
   );
   const [row, ...others] = await rest
     .list({ status: 'admitted' })
@@ -216,7 +230,9 @@ test('only administrators see and decide, and neither another tenant’s nor ano
     expect((await launch(own, 'campus 7')).status).toBe(303);
     expect(await other.db.query('SELECT FROM carrel.deployment_changes')).toEqual([]);
     await expect(other.db.query('DELETE FROM carrel.deployment_changes')).rejects.toThrow(/permission denied/);
-    await expect(other.db.query(`INSERT INTO carrel.deployment_changes (tenant) VALUES ('tenant_x')`)).rejects.toThrow(/permission denied/);
+    await expect(other.db.query(`INSERT INTO carrel.deployment_changes (tenant) VALUES ('tenant_x')`)).rejects.toThrow(
+      /permission denied/,
+    );
   } finally {
     await other.stop();
   }

@@ -26,7 +26,8 @@ const opens = (at: Registration, custom: Record<string, string>) =>
 async function withRecordedLink() {
   const at = await registeredLms(tenant, shared);
   const teacher = await launched(tenant, at, { user: { id: 'prof' }, roles: [INSTRUCTOR], course: COURSE });
-  const file = (await teacher.api.upload('/files', { name: `${systemRandom.hex(5)}.txt`, file: Buffer.from('x') })).body.id as string;
+  const file = (await teacher.api.upload('/files', { name: `${systemRandom.hex(5)}.txt`, file: Buffer.from('x') })).body
+    .id as string;
   const custom = await placedFor(tenant, at, teacher, file);
   const learner = await opens(at, custom);
   if (learner.link.file?.id !== file) throw new Error(`the link does not open: ${JSON.stringify(learner.link)}`);
@@ -93,7 +94,10 @@ test('notices and addresses for them count for the LMS alone that they were veri
   const at = await registeredLms(tenant, shared);
   const notices = [
     {
-      jwt: shared.lms.notice(at.clientId, CONTEXT_COPY, { [`${LTI}/context`]: { id: 'copy' }, [`${LTI}/origin_contexts`]: [COURSE.id] }),
+      jwt: shared.lms.notice(at.clientId, CONTEXT_COPY, {
+        [`${LTI}/context`]: { id: 'copy' },
+        [`${LTI}/origin_contexts`]: [COURSE.id],
+      }),
     },
   ];
   const { status } = await tenant.anonymous.post(`${tenant.url}/notices`, { notices });
@@ -107,7 +111,15 @@ test('notices and addresses for them count for the LMS alone that they were veri
   await changedTo(tenant, at, { lms: otherLms });
   const after = [await count('lti_notices', at), await count('lti_notice_handlers', at)];
   // Verified a moment before the change, stored after it.
-  const late: VerifiedNotice = { id: 'late', type: HELLO, deploymentId: '1', contextId: null, origins: [], noticedAt: null, by: at };
+  const late: VerifiedNotice = {
+    id: 'late',
+    type: HELLO,
+    deploymentId: '1',
+    contextId: null,
+    origins: [],
+    noticedAt: null,
+    by: at,
+  };
   await storeNotices(tenant.db.tables, [late]);
 
   expect([status, before, after]).toEqual([200, [1, 1], [0, 0]]);

@@ -6,8 +6,8 @@ import type { TokenAnswer, TokenManner } from '../../../pkg/local/demo/lms/token
 import { coursesOf, ITEM } from './line-items.ts';
 
 /**
- * Services of an LMS that are broken, beside those of line-items-refusals.test.ts: of each the rule that it breaks, where that stands or who was seen to
- * break it, and our answer.
+ * Services of an LMS that are broken, beside those of line-items-refusals.test.ts: of each the rule that it breaks, where that
+ * stands or who was seen to break it, and our answer.
  */
 const { tenant, at } = lmsSuite();
 const course = coursesOf(tenant, () => at);
@@ -79,7 +79,14 @@ const LISTS: readonly Row<() => ServiceManner>[] = [
   ['a status that nobody knows', 'RFC 9110 §15', () => ({ status: 299, text: '[]' }), 502, 'lms_failed', /status 299/],
   ['that it is too early', 'RFC 8470 §5.2', () => ({ status: 425 }), 503, 'lms_unavailable', /425/],
   ['that nothing has changed', 'RFC 9110 §15.4.5', () => ({ status: 304 }), 502, 'lms_failed', /304/],
-  ['a redirect to its login page', 'Canvas', () => ({ status: 303, headers: { location: '/login' } }), 502, 'lms_failed', /redirects/],
+  [
+    'a redirect to its login page',
+    'Canvas',
+    () => ({ status: 303, headers: { location: '/login' } }),
+    502,
+    'lms_failed',
+    /redirects/,
+  ],
   [
     'a permanent redirect to a host inside',
     'RFC 9110 §15.4.9',
@@ -91,7 +98,14 @@ const LISTS: readonly Row<() => ServiceManner>[] = [
   ['that it is gone', 'RFC 9110 §15.5.11', () => ({ status: 410 }), 502, 'lms_failed', /new launch/],
   ['that it waited for us', 'RFC 9110 §15.5.9', () => ({ status: 408 }), 504, 'lms_timeout', /in time/],
   ['that it cannot do that', 'RFC 9110 §15.6.2', () => ({ status: 501 }), 409, 'lms_service_missing', /GET/],
-  ['that its server is a teapot', 'RFC 2324', () => ({ status: 418, text: 'short and stout' }), 422, 'lms_refused', /418.*short and stout/],
+  [
+    'that its server is a teapot',
+    'RFC 2324',
+    () => ({ status: 418, text: 'short and stout' }),
+    422,
+    'lms_refused',
+    /418.*short and stout/,
+  ],
   ['a media type that it does not have', 'AGS 2.0 §3.2.3', () => ({ status: 406 }), 422, 'lms_refused', /406/],
   [
     'a gateway without a server behind it',
@@ -131,20 +145,27 @@ test.each<[string, string, () => string | undefined, number | 'a day' | 'at most
   ['a fraction', 'RFC 9110 §10.2.3', () => '0.5', 30],
   ['less than nothing', 'RFC 9110 §10.2.3', () => '-5', 30],
   ['words', 'RFC 9110 §10.2.3', () => 'soon', 30],
-])('an LMS that is busy and says %s (%s) is unavailable for that long, its token end point too', async (_what, _source, says, seconds) => {
-  const [own, header] = [await registeredLms(tenant, at), says()];
-  const { api, items } = await course({ of: own });
-  const busy = { status: 429, ...(header === undefined ? {} : { headers: { 'retry-after': header } }) };
-  at.lms.tokens.manner.set(busy, 1);
-  const token = await api.get(items);
-  at.lms.lineItems.manner.set(busy, 1);
-  const list = await api.get(items);
+])(
+  'an LMS that is busy and says %s (%s) is unavailable for that long, its token end point too',
+  async (_what, _source, says, seconds) => {
+    const [own, header] = [await registeredLms(tenant, at), says()];
+    const { api, items } = await course({ of: own });
+    const busy = { status: 429, ...(header === undefined ? {} : { headers: { 'retry-after': header } }) };
+    at.lms.tokens.manner.set(busy, 1);
+    const token = await api.get(items);
+    at.lms.lineItems.manner.set(busy, 1);
+    const list = await api.get(items);
 
-  for (const { status, body, headers } of [token, list])
-    expect([status, body.error, Number(headers['retry-after'])]).toEqual([503, 'lms_unavailable', seconds]);
+    for (const { status, body, headers } of [token, list])
+      expect([status, body.error, Number(headers['retry-after'])]).toEqual([503, 'lms_unavailable', seconds]);
+  },
+);
+
+const json = (body: unknown): TokenAnswer => ({
+  status: 200,
+  text: JSON.stringify(body),
+  headers: { 'content-type': 'application/json' },
 });
-
-const json = (body: unknown): TokenAnswer => ({ status: 200, text: JSON.stringify(body), headers: { 'content-type': 'application/json' } });
 const TOKEN = { access_token: 'x', token_type: 'Bearer', expires_in: 3600 };
 
 /** Source: Security Framework 1.1 §4.1, RFC 6749 §5. */
@@ -155,11 +176,25 @@ const TOKENS: readonly Row<TokenManner | TokenAnswer>[] = [
   ['a list', 'RFC 6749 §5.1', json([TOKEN]), 502, 'lms_failed', /access_token/],
   ['a token that is a number', 'RFC 6749 §5.1', json({ ...TOKEN, access_token: 7 }), 502, 'lms_failed', /access_token/],
   ['an empty token', 'RFC 6749 §5.1', json({ ...TOKEN, access_token: '' }), 502, 'lms_failed', /access_token/],
-  ['a token of 8,193 characters', 'RFC 6750 §2.1', json({ ...TOKEN, access_token: 'x'.repeat(8_193) }), 502, 'lms_failed', /access_token/],
+  [
+    'a token of 8,193 characters',
+    'RFC 6750 §2.1',
+    json({ ...TOKEN, access_token: 'x'.repeat(8_193) }),
+    502,
+    'lms_failed',
+    /access_token/,
+  ],
   ['a token that would end the header', 'RFC 6750 §2.1', 'line break', 502, 'lms_failed', /access_token/],
   ['a token of another type', 'RFC 6749 §7.1', 'mac', 502, 'lms_failed', /token_type/],
   ['more than 64 KiB', 'RFC 6749 §5.1', 'huge', 502, 'lms_failed', /65536/],
-  ['an unknown client', 'RFC 6749 §5.2', { status: 401, text: '{"error":"invalid_client"}' }, 502, 'lms_failed', /401 \(invalid_client\)/],
+  [
+    'an unknown client',
+    'RFC 6749 §5.2',
+    { status: 401, text: '{"error":"invalid_client"}' },
+    502,
+    'lms_failed',
+    /401 \(invalid_client\)/,
+  ],
   ['a forbidden client', 'Blackboard', { status: 403, text: '{"error":"access_denied"}' }, 502, 'lms_failed', /403/],
   [
     'a scope that it does not have',
@@ -243,7 +278,11 @@ test('a line item is deleted whatever the LMS says beside its 200', async () => 
 test.each<[string, string, () => ServiceManner]>([
   ['a person whose id has a NUL in it', 'RFC 8259 §7', () => ok('[{"userId":"a\\u0000b","resultScore":1}]')],
   ['a person whose id is half a character', 'RFC 8259 §8.2', () => ok('[{"userId":"\\ud800","resultScore":1}]')],
-  ['people that nobody here knows', 'AGS 2.0 §3.3', () => ok('[{"userId":"nobody","resultScore":1},{"userId":"none","resultScore":2}]')],
+  [
+    'people that nobody here knows',
+    'AGS 2.0 §3.3',
+    () => ok('[{"userId":"nobody","resultScore":1},{"userId":"none","resultScore":2}]'),
+  ],
 ])('results of %s (%s) are shown as far as they can be', async (_what, _source, manner) => {
   const { api, items, make } = await course();
   const { id } = await make();
@@ -252,5 +291,7 @@ test.each<[string, string, () => ServiceManner]>([
   const { status, body } = await api.get(`${items}/${id}/results`);
 
   expect(status).toBe(200);
-  expect(body.data.every(({ user, user_id }: { user: unknown; user_id: string }) => user === null && user_id.isWellFormed())).toBe(true);
+  expect(
+    body.data.every(({ user, user_id }: { user: unknown; user_id: string }) => user === null && user_id.isWellFormed()),
+  ).toBe(true);
 });

@@ -8,9 +8,9 @@ import { SCOPE } from '../../../pkg/local/demo/lms/scopes.ts';
 import { LAUNCH_ERRORS, type LaunchErrorCode } from '../../../pkg/lti/launch-error.ts';
 
 /**
- * What 1EdTech's suite sends to a tool that is to be certified (LTI Advantage Conformance Certification Guide 1.3, §6.1.1–6.1.3), as far as libraries
- * publish it: the list of the guide in ltix and hypothesis/lms, what the suite sends for each in hypothesis/lms and Packback/lti-1-3-php-library, the
- * tests that came later in atomic_lti. Words and values are ours.
+ * What 1EdTech's suite sends to a tool that is to be certified (LTI Advantage Conformance Certification Guide 1.3, §6.1.1–6.1.3),
+ * as far as libraries publish it: the list of the guide in ltix and hypothesis/lms, what the suite sends for each in
+ * hypothesis/lms and Packback/lti-1-3-php-library, the tests that came later in atomic_lti. Words and values are ours.
  */
 const { tenant, at } = lmsSuite();
 
@@ -31,8 +31,18 @@ const BAD: readonly Bad[] = [
   ['another version', 'guide §6.1.1', changed((claims) => (claims[lti('version')] = '11.3')), 'version_unsupported'],
   ['no version', 'guide §6.1.1', without(lti('version')), 'version_unsupported'],
   ['JSON that is no message', 'guide §6.1.1', changed(onlyAName), 'issuer_mismatch'],
-  ['claims of everybody missing', 'guide §6.1.1', without('aud', 'iss', 'sub', lti('deployment_id'), lti('roles')), 'issuer_mismatch'],
-  ['times of 1970', 'guide §6.1.1', changed((claims) => void Object.assign(claims, { iat: 11111, exp: 22222 })), 'id_token_expired'],
+  [
+    'claims of everybody missing',
+    'guide §6.1.1',
+    without('aud', 'iss', 'sub', lti('deployment_id'), lti('roles')),
+    'issuer_mismatch',
+  ],
+  [
+    'times of 1970',
+    'guide §6.1.1',
+    changed((claims) => void Object.assign(claims, { iat: 11111, exp: 22222 })),
+    'id_token_expired',
+  ],
   ['no message type', 'guide §6.1.1', without(lti('message_type')), 'message_type_missing'],
   ['no roles', 'guide §6.1.1', without(lti('roles')), 'roles_missing'],
   ['no deployment id', 'guide §6.1.1', without(lti('deployment_id')), 'deployment_id_missing'],
@@ -120,7 +130,9 @@ const GOOD: readonly Good[] = [
   ],
 ];
 
-test.each(GOOD.map((row, index) => [row[2].map((role) => role.split('#')[1] ?? role).join(), row[0], row[1], index, row] as const))(
+test.each(
+  GOOD.map((row, index) => [row[2].map((role) => role.split('#')[1] ?? role).join(), row[0], row[1], index, row] as const),
+)(
   'a good launch as %s with %s (%s) opens the tool, and what it says of the person is kept',
   async (_roles, _what, _source, index, [, , roles, fault, seen]) => {
     const course = { id: `certified-${index}`, title: COURSE };

@@ -147,7 +147,10 @@ test('another title of the course renames its group and folder, and the paths of
   const files = [await upload(folder.uuid, 'a.txt'), await upload(below.id, 'b.txt')];
   const paths = async () => {
     const shown = await Promise.all(files.map(async ({ id }) => (await prof.api.get(`/files/${id}`)).body));
-    return [(await prof.api.get(`/folders/${below.id}`)).body.path, ...shown.map(({ path, folder: { name } }) => `${path} in ${name}`)];
+    return [
+      (await prof.api.get(`/folders/${below.id}`)).body.path,
+      ...shown.map(({ path, folder: { name } }) => `${path} in ${name}`),
+    ];
   };
   const before = await paths();
 
@@ -155,7 +158,11 @@ test('another title of the course renames its group and folder, and the paths of
   const { reply, sql } = await tenant.counting(() => follow(new Browser(), at.lms.open(at.clientId, titled('c-1', 'Alchemy'))));
   const course = await courseOf('c-1');
 
-  expect(before).toEqual(['/Chemistry 🧪 1/Week 1', '/Chemistry 🧪 1/a.txt in Chemistry 🧪 1', '/Chemistry 🧪 1/Week 1/b.txt in Week 1']);
+  expect(before).toEqual([
+    '/Chemistry 🧪 1/Week 1',
+    '/Chemistry 🧪 1/a.txt in Chemistry 🧪 1',
+    '/Chemistry 🧪 1/Week 1/b.txt in Week 1',
+  ]);
   expect([course.group.name, course.folder.name, course.folder.path]).toEqual(['Alchemy', 'Alchemy', '/Alchemy']);
   expect(await paths()).toEqual(['/Alchemy/Week 1', '/Alchemy/a.txt in Alchemy', '/Alchemy/Week 1/b.txt in Week 1']);
   expect([reply.status, sql.length]).toEqual([303, 2]);
@@ -189,7 +196,8 @@ test('a course with a path that another title would make too long keeps the name
   const prof = await launched(tenant, at, titled('p-1', 'Deep'));
   const { folder } = await courseOf('p-1');
   let parent_id = folder.uuid;
-  for (const name of range(7).map(() => 'n'.repeat(255))) parent_id = (await prof.api.post('/folders', { name, parent_id })).body.id;
+  for (const name of range(7).map(() => 'n'.repeat(255)))
+    parent_id = (await prof.api.post('/folders', { name, parent_id })).body.id;
   await prof.api.post('/folders', { name: 'n'.repeat(200), parent_id });
 
   await launched(tenant, at, titled('p-1', 'T'.repeat(200)));
@@ -242,7 +250,9 @@ test('ten racing launches with another title rename once, and an upload under wa
     Promise.all(range(10).map(() => untilServed(() => follow(new Browser(), at.lms.open(at.clientId, titled('r-1', 'Raced')))))),
     Promise.all(
       range(10).map((index) =>
-        untilServed(() => prof.api.upload('/files', { file: Buffer.from('x'), name: `${index}.txt`, fields: { folder_id: folder.uuid } })),
+        untilServed(() =>
+          prof.api.upload('/files', { file: Buffer.from('x'), name: `${index}.txt`, fields: { folder_id: folder.uuid } }),
+        ),
       ),
     ),
   ]);

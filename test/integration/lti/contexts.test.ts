@@ -15,7 +15,8 @@ type ContextPage = Page<ContextView>;
 let courses = 0;
 const course = (title = `Course ${courses}`) => ({ id: `course-${(courses += 1)}`, title });
 const claims = (change: (all: Claims) => void): Fault => ({ claims: change });
-const ags = (change: (claim: Record<string, unknown>) => void): Fault => claims((all) => change(all[AGS] as Record<string, unknown>));
+const ags = (change: (claim: Record<string, unknown>) => void): Fault =>
+  claims((all) => change(all[AGS] as Record<string, unknown>));
 
 /** The course of this id, as the administrator sees it. */
 async function contextOf(lmsId: string, by = tenant.admin) {
@@ -57,15 +58,27 @@ test('a course is shown with its folder, its people and the services of its last
 });
 
 test.each<[string, Fault, object]>([
-  ['no services', claims((all) => (delete all[AGS], delete all[NRPS])), { line_items: null, scores: false, results: false, roster: false }],
-  ['null for services', claims((all) => (all[AGS] = all[NRPS] = null)), { line_items: null, scores: false, results: false, roster: false }],
+  [
+    'no services',
+    claims((all) => (delete all[AGS], delete all[NRPS])),
+    { line_items: null, scores: false, results: false, roster: false },
+  ],
+  [
+    'null for services',
+    claims((all) => (all[AGS] = all[NRPS] = null)),
+    { line_items: null, scores: false, results: false, roster: false },
+  ],
   ['no scope', ags((claim) => delete claim['scope']), { line_items: null, scores: false, results: false }],
   [
     'the read-only scope',
     ags((claim) => (claim['scope'] = [`${AGS.replace('claim/endpoint', 'scope')}/lineitem.readonly`])),
     { line_items: 'read' },
   ],
-  ['an empty lineitems', ags((claim) => ((claim['lineitems'] = ''), delete claim['lineitem'])), { line_items: null, scores: false }],
+  [
+    'an empty lineitems',
+    ags((claim) => ((claim['lineitems'] = ''), delete claim['lineitem'])),
+    { line_items: null, scores: false },
+  ],
   [
     'no lineitems, but a line item',
     ags((claim) => ((claim['lineitem'] = 'https://lms.example.org/i'), delete claim['lineitems'])),
@@ -105,14 +118,18 @@ test('an instructor sees the courses that they teach and no others, a learner no
   await launched(tenant, at, { course: attended, user: ada, roles: [LEARNER] });
   const teacher = await launched(tenant, at, { course: taught, user: ada });
   const learner = await launched(tenant, at, { course: taught, roles: [LEARNER] });
-  const [id, attendedId, foreignId] = await Promise.all([taught, attended, foreign].map(async (one) => (await contextOf(one.id)).id));
+  const [id, attendedId, foreignId] = await Promise.all(
+    [taught, attended, foreign].map(async (one) => (await contextOf(one.id)).id),
+  );
 
   const { data } = (await teacher.api.get('/lti/contexts')).body;
 
   expect(data.map((context: { id: string }) => context.id)).toEqual([id]);
   const statuses = [id, attendedId, foreignId].map(async (one) => (await teacher.api.get(`/lti/contexts/${one}`)).status);
   expect(await Promise.all(statuses)).toEqual([200, 403, 404]);
-  expect([(await learner.api.get('/lti/contexts')).status, (await learner.api.get(`/lti/contexts/${id}`)).status]).toEqual([403, 403]);
+  expect([(await learner.api.get('/lti/contexts')).status, (await learner.api.get(`/lti/contexts/${id}`)).status]).toEqual([
+    403, 403,
+  ]);
 });
 
 test('whoever no longer teaches a course no longer sees it', async () => {
@@ -120,7 +137,9 @@ test('whoever no longer teaches a course no longer sees it', async () => {
   const user = { id: 'ada-who-left' };
   const { api } = await launched(tenant, at, { course: one, user });
   const { id } = await contextOf(one.id);
-  await tenant.db.query(`UPDATE group_members SET role = 'learner' WHERE group_id = (SELECT id FROM groups WHERE uuid = $1)`, [id]);
+  await tenant.db.query(`UPDATE group_members SET role = 'learner' WHERE group_id = (SELECT id FROM groups WHERE uuid = $1)`, [
+    id,
+  ]);
 
   expect((await api.get(`/lti/contexts/${id}`)).status).toBe(403);
   expect((await api.get('/lti/contexts')).body.data).toEqual([]);

@@ -105,13 +105,19 @@ test.each<[string, string | undefined, string, Record<string, string>]>([
   ['an instructor of the new course alone', undefined, INSTRUCTOR, {}],
   ['an instructor of the new course who learns in the old one', LEARNER, INSTRUCTOR, {}],
   ['an instructor of the old course who learns in the new one', INSTRUCTOR, LEARNER, {}],
-  ['an instructor of the new course who writes the history into the link themselves', undefined, INSTRUCTOR, { forged: 'history' }],
+  [
+    'an instructor of the new course who writes the history into the link themselves',
+    undefined,
+    INSTRUCTOR,
+    { forged: 'history' },
+  ],
 ])('%s does not make the new course a copy', async (_who, inOld, inNew, forged) => {
   const origin = guarded;
   const copy = newCourse();
   const id = `person-${copy.id}`;
   if (inOld !== undefined) await launched(tenant, at, { user: { id }, roles: [inOld], course: origin.course });
-  const history = forged['forged'] === undefined ? {} : { carrel_course_history: origin.course.id, carrel_link_history: 'link-1' };
+  const history =
+    forged['forged'] === undefined ? {} : { carrel_course_history: origin.course.id, carrel_link_history: 'link-1' };
 
   const opened = await opens(copy, { ...origin.shared, ...history }, id, inNew);
   const pupil = await opens(copy, { ...origin.shared, ...history }, 'pupil');

@@ -10,7 +10,9 @@ const { tenant, at } = lmsSuite();
 async function inCourse(id: string, role: string): Promise<{ api: Api; folderId: string }> {
   const page = await follow(new Browser(), at.lms.open(at.clientId, { user: { id }, roles: [role] }));
   const token = new URL(String(page.headers.location)).searchParams.get('token') ?? '';
-  const { launch_id: launchId } = JSON.parse(Buffer.from(token.split('.')[1] ?? '', 'base64url').toString()) as { launch_id: string };
+  const { launch_id: launchId } = JSON.parse(Buffer.from(token.split('.')[1] ?? '', 'base64url').toString()) as {
+    launch_id: string;
+  };
   const api = tenant.anonymous.as(token);
   const launch = await api.get(`/lti/launches/${launchId}`);
   return { api, folderId: launch.body.folder.id };
@@ -20,7 +22,11 @@ test('who made a folder in a course has no power over it once the LMS says that 
   const { api: teacher, folderId } = await inCourse('was-teacher', INSTRUCTOR);
   const { api: colleague } = await inCourse('colleague', INSTRUCTOR);
   const made = await teacher.post('/folders', { name: 'Week 1', parent_id: folderId });
-  const file = await colleague.upload('/files', { file: Buffer.from('theirs'), name: 'theirs.txt', fields: { folder_id: made.body.id } });
+  const file = await colleague.upload('/files', {
+    file: Buffer.from('theirs'),
+    name: 'theirs.txt',
+    fields: { folder_id: made.body.id },
+  });
 
   const { api: learner } = await inCourse('was-teacher', LEARNER);
   const upload = await learner.upload('/files', { file: Buffer.from('no'), name: 'no.txt', fields: { folder_id: made.body.id } });

@@ -67,7 +67,10 @@ test.each([undefined, null, 'iframe', ['link']])('settings that are %j are deep_
   expect((await asked(at, {}, {}, claims)).code).toBe('deep_linking_settings_missing');
 });
 
-/** Of a rule that a deep linking request lacks, being of no link; or keys that join the set after it was fetched, which are unknown for a minute. */
+/**
+ * Of a rule that a deep linking request lacks, being of no link; or keys that join the set after it was fetched, which are
+ * unknown for a minute.
+ */
 const OTHERWISE = ['no target', 'a key of 1024 bits', 'a key for encryption', 'a key that is not published'];
 
 test.each(Object.entries(REFUSED).filter(([name, code]) => code !== 'resource_link_missing' && !OTHERWISE.includes(name)))(
@@ -81,7 +84,11 @@ test.each(Object.entries(REFUSED).filter(([name, code]) => code !== 'resource_li
 
 test.each<[string, Record<string, unknown>, Fault]>([
   ['a target that is ours', {}, { claims: (all) => void (all[`${LTI}/target_link_uri`] = `${tenant.url}/lti/launch`) }],
-  ['no target and null for what it does not say', { accept_multiple: null, accept_media_types: null, data: null, accept_lineitem: '' }, {}],
+  [
+    'no target and null for what it does not say',
+    { accept_multiple: null, accept_media_types: null, data: null, accept_lineitem: '' },
+    {},
+  ],
   ['text for true and false', { accept_multiple: 'False', auto_create: 'true', accept_lineitem: 'TRUE' }, {}],
   ['types that nobody knows', { accept_types: ['x-future', 'ltiAssetProcessor'] }, {}],
   ['settings that nobody knows', { extension: { deep: [1] }, title: 7 }, {}],
@@ -233,7 +240,8 @@ test('what was given to an LMS ends: with its time, the file, its giver’s righ
     return { id: body.id, url: items[0]?.url ?? '', grant };
   };
   const [kept, trashed, lent] = [await given('kept.txt'), await given('trashed.txt'), await given('lent.txt', instructor.api)];
-  const fetched = async (...urls: string[]) => Promise.all(urls.map(async (url) => (await timed.anonymous.raw('GET', url)).status));
+  const fetched = async (...urls: string[]) =>
+    Promise.all(urls.map(async (url) => (await timed.anonymous.raw('GET', url)).status));
 
   const before = await fetched(kept.url, trashed.url, lent.url);
   await picker.api.delete(`/files/${trashed.id}`);

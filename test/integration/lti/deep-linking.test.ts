@@ -9,7 +9,10 @@ import { opensLink } from '../../support/lms/placed.ts';
 
 const { tenant, at } = lmsSuite();
 
-const PNG = Buffer.from('iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR4nGNgYPj/HwADAgH/eL9GtQAAAABJRU5ErkJggg==', 'base64');
+const PNG = Buffer.from(
+  'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR4nGNgYPj/HwADAgH/eL9GtQAAAABJRU5ErkJggg==',
+  'base64',
+);
 
 async function uploaded(
   { api }: Pick<Picking, 'api'>,
@@ -65,7 +68,13 @@ test('an answer has links of this tool with url, title, text and a signed target
     at,
     await picker.answer([
       { type: 'ltiResourceLink', file_id: first },
-      { type: 'ltiResourceLink', file_id: second, title: 'Essay', text: 'By Friday', line_item: { score_maximum: 20, tag: 'final' } },
+      {
+        type: 'ltiResourceLink',
+        file_id: second,
+        title: 'Essay',
+        text: 'By Friday',
+        line_item: { score_maximum: 20, tag: 'final' },
+      },
     ]),
   );
 
@@ -96,7 +105,12 @@ test('a link that was given opens its file for a learner of the course, also a f
   const file = await uploaded(picker, 'of my own.txt');
   const { items } = await delivered(at, await picker.answer([{ type: 'ltiResourceLink', file_id: file }]));
 
-  const { link, api } = await opensLink(tenant, at, { course, roles: [LEARNER], resourceLinkId: 'given', custom: items[0]?.custom ?? {} });
+  const { link, api } = await opensLink(tenant, at, {
+    course,
+    roles: [LEARNER],
+    resourceLinkId: 'given',
+    custom: items[0]?.custom ?? {},
+  });
   const { status, bytes } = await api.get(`/files/${file}/download`);
 
   expect([link.file, link.problem]).toEqual([{ id: file, name: 'of my own.txt' }, null]);

@@ -24,11 +24,10 @@ const requestsOf = (by: Registration) =>
 const waiting = (id: string, launches: number) => ({ id, status: 'waiting', launches });
 /** As a decision leaves it; the endpoint has tests of its own. */
 const decide = (by: Registration, id: string, status: string) =>
-  tenant.db.query(`UPDATE lti_deployment_requests SET status = $3, decided_at = now() WHERE tool_id = $1 AND deployment_id = $2`, [
-    by.toolId,
-    id,
-    status,
-  ]);
+  tenant.db.query(
+    `UPDATE lti_deployment_requests SET status = $3, decided_at = now() WHERE tool_id = $1 AND deployment_id = $2`,
+    [by.toolId, id, status],
+  );
 
 test('an unknown deployment waits: the page says who has to do what and shows its id, and of its launches nothing else is left', async () => {
   const by = await confirming();

@@ -141,7 +141,10 @@ test('an expired link is deleted a day later, by the next one; one that is used 
 test('a link ends with the rights of its maker, before the page and before the button', async () => {
   const desk = newDesk();
   const { api, user } = await tenant.user({ roles: ['admin'] });
-  const links = [(await api.post('/lti/registration-links', {})).body.url, (await api.post('/lti/registration-links', {})).body.url];
+  const links = [
+    (await api.post('/lti/registration-links', {})).body.url,
+    (await api.post('/lti/registration-links', {})).body.url,
+  ];
   const page = await shownPage(desk, links[0]);
   await tenant.admin.patch(`/users/${user.id}`, { roles: ['member'] });
 
@@ -264,7 +267,8 @@ test('an attempt of a server that died holds the link for a minute at most', asy
 test('what was shown is what is sent: a configuration that changes meanwhile changes nothing', async () => {
   const desk = newDesk();
   const page = await shownPage(desk, await newLink(tenant));
-  desk.configuration = (configuration) => void (configuration['registration_endpoint'] = 'https://evil.example.org/registrations');
+  desk.configuration = (configuration) =>
+    void (configuration['registration_endpoint'] = 'https://evil.example.org/registrations');
 
   const done = await pressed(tenant, page);
 

@@ -14,10 +14,15 @@ import { registeredLms } from '../../support/lms/registration.ts';
 const { tenant, at } = lmsSuite();
 
 async function launched(opened: Partial<Launch> = {}, claims: Record<string, unknown> = {}) {
-  const page = await follow(new Browser(), at.lms.open(at.clientId, opened, { claims: (all) => void Object.assign(all, claims) }));
+  const page = await follow(
+    new Browser(),
+    at.lms.open(at.clientId, opened, { claims: (all) => void Object.assign(all, claims) }),
+  );
   const entry = new URL(String(page.headers.location));
   const token = entry.searchParams.get('token') ?? '';
-  const { launch_id: launchId } = JSON.parse(Buffer.from(token.split('.')[1] ?? '', 'base64url').toString()) as { launch_id: string };
+  const { launch_id: launchId } = JSON.parse(Buffer.from(token.split('.')[1] ?? '', 'base64url').toString()) as {
+    launch_id: string;
+  };
   return { entry, token, launchId, api: tenant.anonymous.as(token) };
 }
 
@@ -94,13 +99,17 @@ test('the page is in the language that the LMS shows, else the person’s, else 
 test('a refusal is in the language that the browser wants, with the same code', async () => {
   const german = await new Browser().get(`${tenant.url}/lti/entry`, { 'accept-language': 'de' });
   const other = await new Browser().get(`${tenant.url}/lti/entry`, { 'accept-language': 'fr' });
-  const unknownHost = await new Browser().get(`${tenant.url}/lti/entry`, { 'accept-language': 'de', host: 'elsewhere.example.org' });
+  const unknownHost = await new Browser().get(`${tenant.url}/lti/entry`, {
+    'accept-language': 'de',
+    host: 'elsewhere.example.org',
+  });
 
   expect(german.text).toContain('<html lang="de">');
   expect(german.text).toContain('Diese Seite öffnet sich aus Ihrem Kurs: Öffnen Sie dort den Link.');
   expect(other.text).toContain('This page opens from your course: open the link there.');
   expect(unknownHost.text).toContain('Dieser Dienst antwortet nicht unter diesem Hostnamen.');
-  for (const { status, text } of [german, other]) expect([status, text.includes('<code>entry_token_missing</code>')]).toEqual([400, true]);
+  for (const { status, text } of [german, other])
+    expect([status, text.includes('<code>entry_token_missing</code>')]).toEqual([400, true]);
 });
 
 test('the page also has an address with the launch’s id, so that a reload without the token works', async () => {

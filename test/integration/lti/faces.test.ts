@@ -154,7 +154,13 @@ describe.each(Object.entries(FACES) as [FaceName, Face][])('%s', (name, face) =>
       ],
     };
     expect(agreed?.placements).toEqual(placements[name]);
-    const words = { moodle: 'Activate', canvas: 'deployment_waiting', blackboard: '', brightspace: 'LTI Advantage', sakai: 'Approve it' };
+    const words = {
+      moodle: 'Activate',
+      canvas: 'deployment_waiting',
+      blackboard: '',
+      brightspace: 'LTI Advantage',
+      sakai: 'Approve it',
+    };
     expect(connected.page).toContain(words[name]);
   });
 
@@ -206,7 +212,13 @@ describe.each(Object.entries(FACES) as [FaceName, Face][])('%s', (name, face) =>
     const course = { id: `linked-at-${name}`, title: `Linked at ${name}` };
     const copy = { id: `copied-at-${name}`, title: `Copied at ${name}` };
     const opens = (where: typeof course, id: string, role = LEARNER) =>
-      opensLink(tenant, connected.at, { user: { id }, roles: [role], course: where, custom, resourceLinkId: `link-of-${where.id}` });
+      opensLink(tenant, connected.at, {
+        user: { id },
+        roles: [role],
+        course: where,
+        custom,
+        resourceLinkId: `link-of-${where.id}`,
+      });
     let file: string;
     let custom: Record<string, string> = {};
 

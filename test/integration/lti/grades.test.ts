@@ -124,7 +124,11 @@ test('a registration that is not active, or has moved to another LMS, takes no g
   const own = await registeredLms(tenant, at);
   const { api, grades } = await launched(tenant, own, { user: { id: 'ada' } });
   const post = async () => (await api.post(grades, GRADE)).body.error;
-  const elsewhere = { authEndpoint: 'https://x.example/a', tokenEndpoint: 'https://x.example/t', jwksEndpoint: 'https://x.example/k' };
+  const elsewhere = {
+    authEndpoint: 'https://x.example/a',
+    tokenEndpoint: 'https://x.example/t',
+    jwksEndpoint: 'https://x.example/k',
+  };
   const other = await tenant.db.tables.ltiPlatforms.insert({ issuer: 'https://x.example', ...elsewhere });
 
   await tenant.db.tables.ltiTools.update({ id: own.toolId }, { isActive: false });
@@ -193,7 +197,10 @@ test('the list goes page by page, the newest first, by person and status', async
     [1, 0],
     [1, 2, 3, 4],
   ]);
-  expect([first.body.pagination.has_more, second.body.pagination]).toEqual([true, { limit: 3, next_cursor: null, has_more: false }]);
+  expect([first.body.pagination.has_more, second.body.pagination]).toEqual([
+    true,
+    { limit: 3, next_cursor: null, has_more: false },
+  ]);
   expect(first.headers.link).toContain('rel="next"');
   expect((await api.get(grades, { query: { status: 'submitted' } })).body.data).toEqual([]);
   expect((await api.get(grades, { query: { sort: 'score' } })).status).toBe(400);

@@ -29,7 +29,12 @@ const review = (id: string | undefined, change: (claims: Record<string, unknown>
 });
 
 const opens = (course: Course, id: string, role: string, fault: Fault = {}): Promise<Launched> =>
-  launched(tenant, at, { user: { id, name: `Name of ${id}` }, roles: [role], course, resourceLinkId: `essay-of-${course.id}` }, fault);
+  launched(
+    tenant,
+    at,
+    { user: { id, name: `Name of ${id}` }, roles: [role], course, resourceLinkId: `essay-of-${course.id}` },
+    fault,
+  );
 
 const handIn = ({ api, launchId }: Launched, fileId: string, headers: Record<string, string> = {}) =>
   api.post(`/lti/launches/${launchId}/hand-in`, { file_id: fileId }, { headers });
@@ -142,7 +147,11 @@ test('people hand in files of their own, by launches of their own', async () => 
   const other = await opens(course, 'other', LEARNER);
   const teacher = await opens(course, 'teacher', INSTRUCTOR);
   const { body: launch } = await teacher.api.get(`/lti/launches/${teacher.launchId}`);
-  const shared = await teacher.api.upload('/files', { name: 'task.txt', file: Buffer.from('x'), fields: { folder_id: launch.folder.id } });
+  const shared = await teacher.api.upload('/files', {
+    name: 'task.txt',
+    file: Buffer.from('x'),
+    fields: { folder_id: launch.folder.id },
+  });
 
   const refused = [
     await handIn(other, file),

@@ -53,7 +53,9 @@ test('login initiation by POST works as by GET, and binds the launch by a partit
 
   expect(begun.status).toBe(302);
   const [cookie] = begun.headers['set-cookie'] ?? [];
-  expect(cookie).toMatch(/^carrel_lti_[0-9a-f]{16}=v1\.\S+; Path=\/launch; Max-Age=600; HttpOnly; Secure; SameSite=None; Partitioned$/);
+  expect(cookie).toMatch(
+    /^carrel_lti_[0-9a-f]{16}=v1\.\S+; Path=\/launch; Max-Age=600; HttpOnly; Secure; SameSite=None; Partitioned$/,
+  );
   expect((await browser.get(String(begun.headers.location))).text).toContain('id_token');
 });
 
@@ -77,7 +79,11 @@ test('of 50 racing posts of one valid response exactly one launches', async () =
 });
 
 test('ten first launches of one person into one new course make one user, one group and one folder', async () => {
-  const opened = { user: { id: 'twin', email: 'twin@example.org' }, course: { id: 'new-course', title: 'New' }, roles: [INSTRUCTOR] };
+  const opened = {
+    user: { id: 'twin', email: 'twin@example.org' },
+    course: { id: 'new-course', title: 'New' },
+    roles: [INSTRUCTOR],
+  };
 
   const pages = await Promise.all(range(10).map(() => follow(new Browser(), at.lms.open(at.clientId, opened))));
 
@@ -163,7 +169,15 @@ test('the key set has the keys of active registrations and of tokens, and no pri
   expect(reply.body).toEqual({
     keys: [
       { kty: 'RSA', kid: at.keyId, alg: 'RS256', use: 'sig', n: expect.any(String), e: 'AQAB' },
-      { kty: 'EC', crv: 'P-256', kid: expect.any(String), alg: 'ES256', use: 'sig', x: expect.any(String), y: expect.any(String) },
+      {
+        kty: 'EC',
+        crv: 'P-256',
+        kid: expect.any(String),
+        alg: 'ES256',
+        use: 'sig',
+        x: expect.any(String),
+        y: expect.any(String),
+      },
     ],
   });
 });
@@ -176,7 +190,12 @@ test.each(['/lti/launch', '/launch'])('%s opened directly says to start from the
   expect(page.headers['content-security-policy']).toBe(REFUSAL_CSP);
 });
 
-const LTI_1_1 = { lti_message_type: 'basic-lti-launch-request', lti_version: 'LTI-1p0', oauth_consumer_key: 'k', resource_link_id: '1' };
+const LTI_1_1 = {
+  lti_message_type: 'basic-lti-launch-request',
+  lti_version: 'LTI-1p0',
+  oauth_consumer_key: 'k',
+  resource_link_id: '1',
+};
 const LOGIN = { iss: 'https://lms.example.org', login_hint: '2', target_link_uri: 'https://files.example.org/lti/launch' };
 const RESPONSE = { state: 'A'.repeat(43), id_token: 'e30.e30.' };
 
@@ -191,28 +210,38 @@ test.each<[string, 'get' | 'post', string, Record<string, string>, string]>([
   ['a login for an address elsewhere', 'post', '/login_initiation', LOGIN, 'target_link_uri_foreign'],
   ['a launch at the launch URL', 'post', '/lti/launch', RESPONSE, 'launch_misdirected'],
   ['a launch at the login URL', 'post', '/login_initiation', RESPONSE, 'launch_misdirected'],
-])('%s gets a page, which any LMS may frame, that says which field takes which address', async (_what, method, path, fields, code) => {
-  const browser = new Browser();
-  const sent = new URLSearchParams(fields);
+])(
+  '%s gets a page, which any LMS may frame, that says which field takes which address',
+  async (_what, method, path, fields, code) => {
+    const browser = new Browser();
+    const sent = new URLSearchParams(fields);
 
-  const page =
-    method === 'get' ? await browser.get(`${tenant.url}${path}?${sent.toString()}`) : await browser.post(`${tenant.url}${path}`, sent);
+    const page =
+      method === 'get'
+        ? await browser.get(`${tenant.url}${path}?${sent.toString()}`)
+        : await browser.post(`${tenant.url}${path}`, sent);
 
-  expect([page.status, page.code]).toEqual([400, code]);
-  const listed = [...page.text.matchAll(/<dt>([^<]*)<\/dt>\n<dd><code>([^<]*)<\/code>/g)].map(([, field, address]) => [field, address]);
-  expect(listed).toEqual([
-    ['Tool URL (launch URL, target link URI)', `${tenant.url}/lti/launch`],
-    ['Initiate login URL (OpenID Connect login URL)', `${tenant.url}/login_initiation`],
-    ['Redirection URI', `${tenant.url}/launch`],
-    ['Public keyset (JWKS URL)', `${tenant.url}/.well-known/jwks.json`],
-  ]);
-  expect(page.headers['content-security-policy']).toBe(REFUSAL_CSP);
-  expect(page.text).not.toMatch(/<script|<style|\son\w+=/);
-});
+    expect([page.status, page.code]).toEqual([400, code]);
+    const listed = [...page.text.matchAll(/<dt>([^<]*)<\/dt>\n<dd><code>([^<]*)<\/code>/g)].map(([, field, address]) => [
+      field,
+      address,
+    ]);
+    expect(listed).toEqual([
+      ['Tool URL (launch URL, target link URI)', `${tenant.url}/lti/launch`],
+      ['Initiate login URL (OpenID Connect login URL)', `${tenant.url}/login_initiation`],
+      ['Redirection URI', `${tenant.url}/launch`],
+      ['Public keyset (JWKS URL)', `${tenant.url}/.well-known/jwks.json`],
+    ]);
+    expect(page.headers['content-security-policy']).toBe(REFUSAL_CSP);
+    expect(page.text).not.toMatch(/<script|<style|\son\w+=/);
+  },
+);
 
 test('a refusal wears the styles of the page of the course', async () => {
   const launched = await follow(new Browser(), at.lms.open(at.clientId));
-  const pages = await Promise.all([`${tenant.url}/lti/launch`, String(launched.headers.location)].map((url) => new Browser().get(url)));
+  const pages = await Promise.all(
+    [`${tenant.url}/lti/launch`, String(launched.headers.location)].map((url) => new Browser().get(url)),
+  );
   const [refusal, course] = pages.map(({ text }) => /<link rel="stylesheet" href="(\/assets\/[^"]+\.css)">/.exec(text)?.[1]);
 
   const { status, headers } = await tenant.anonymous.raw('GET', `${tenant.url}${refusal}`);

@@ -49,7 +49,8 @@ test('a launch names its course to who teaches that and to administrators, to it
   // Who teaches another course is a learner in this one all the same.
   const colleague = await launch({ user: { id: elsewhere.teacher }, roles: [LEARNER] });
   const alone = await launched(tenant, at, { course: null });
-  const shown = async (by: Api, launchId: string): Promise<string | null> => (await by.get(`/lti/launches/${launchId}`)).body.course_id;
+  const shown = async (by: Api, launchId: string): Promise<string | null> =>
+    (await by.get(`/lti/launches/${launchId}`)).body.course_id;
 
   expect([await shown(api, learner.launchId), await shown(tenant.admin, learner.launchId)]).toEqual([id, id]);
   expect([await shown(learner.api, learner.launchId), await shown(colleague.api, colleague.launchId)]).toEqual([null, null]);

@@ -26,7 +26,13 @@ test.each<[string, ServiceManner, number, string, RegExp]>([
   ['no list', { status: 200, text: '{"lineItems":[]}' }, 502, 'lms_failed', /no list/],
   ['nothing', { status: 200 }, 502, 'lms_failed', /no list/],
   ['a line item without an address', { status: 200, text: '[{"label":"a"}]' }, 502, 'lms_failed', /no address/],
-  ['a line item elsewhere', { status: 200, text: '[{"id":"https://elsewhere.example.org/1"}]' }, 502, 'lms_failed', /another host/],
+  [
+    'a line item elsewhere',
+    { status: 200, text: '[{"id":"https://elsewhere.example.org/1"}]' },
+    502,
+    'lms_failed',
+    /another host/,
+  ],
   ['64 MiB', 'huge', 502, 'lms_failed', /more than/],
   ['a dropped connection', 'down', 503, 'lms_unavailable', /reached/],
 ])('an LMS that answers a list with %s is a clear error', async (_, manner, status, code, message) => {
@@ -37,7 +43,8 @@ test.each<[string, ServiceManner, number, string, RegExp]>([
 
   expect([got, body.error, body.message]).toEqual([status, code, expect.stringMatching(message)]);
   expect(body.message).not.toMatch(/[<\p{Cc}]/u);
-  if (code === 'lms_unavailable') expect(Number(headers['retry-after'])).toBe(typeof manner === 'object' && 'headers' in manner ? 7 : 30);
+  if (code === 'lms_unavailable')
+    expect(Number(headers['retry-after'])).toBe(typeof manner === 'object' && 'headers' in manner ? 7 : 30);
   expect((await api.get(items)).status).toBe(200);
 });
 
@@ -75,7 +82,12 @@ test.each<[string, Fault, 'GET' | 'POST', RegExp]>([
   ['without line items', ags((claim) => delete claim['lineitems']), 'GET', /no address/],
   ['with an empty address', ags((claim) => (claim['lineitems'] = '')), 'POST', /no address/],
   ['with other scopes', ags((claim) => (claim['scope'] = [SCOPE.score])), 'GET', /did not allow.*scope\/lineitem\)/],
-  ['with the read-only scope', ags((claim) => (claim['scope'] = [SCOPE.lineItemReadOnly])), 'POST', /did not allow.*scope\/lineitem\)/],
+  [
+    'with the read-only scope',
+    ags((claim) => (claim['scope'] = [SCOPE.lineItemReadOnly])),
+    'POST',
+    /did not allow.*scope\/lineitem\)/,
+  ],
 ])('a course that was launched %s says which service is missing', async (_, fault, method, message) => {
   const { api, items } = await course({ fault });
   const asked = at.lms.lineItems.received.length;

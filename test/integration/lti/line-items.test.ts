@@ -90,7 +90,9 @@ test('If-Match compares with what the LMS has now, and a link cannot be changed'
 
   const first = await put('Report', etag);
 
-  expect([first.status, (await put('Paper', etag)).status, (await put('Paper', first.body.etag)).status]).toEqual([200, 412, 200]);
+  expect([first.status, (await put('Paper', etag)).status, (await put('Paper', first.body.etag)).status]).toEqual([
+    200, 412, 200,
+  ]);
   expect((await api.delete(path, { headers: { 'if-match': `"${etag}"` } })).status).toBe(412);
   expect((await api.put(path, { ...ITEM, resource_link_id: 'another' })).body).toMatchObject({
     error: 'validation_failed',
@@ -98,24 +100,28 @@ test('If-Match compares with what the LMS has now, and a link cannot be changed'
   });
 });
 
-test.each<[LinkManner | 'well']>([['well'], ['odd quotes'], ['no quotes'], ['relative link'], ['several links'], ['link drops filters']])(
-  'pages whose link is of the form %j are all read, whatever their size and ours',
-  async (manner) => {
-    const { make, labels } = await course();
-    const made = range(7).map((number) => `Essay ${number}`);
-    for (const label of made) await make({ label, resource_id: 'essays' });
-    at.lms.lineItems.manner.set(manner);
-    at.lms.lineItems.pageSize = 3;
-    try {
-      for (const limit of ['1', '2', '5', '7', '200']) expect(await labels({ limit })).toEqual(['Files', ...made]);
-      expect(await labels({ limit: '2', resource_id: 'essays' })).toEqual(made);
-      expect(await labels({ limit: '2', resource_id: 'other' })).toEqual([]);
-    } finally {
-      at.lms.lineItems.manner.set('well');
-      at.lms.lineItems.pageSize = 50;
-    }
-  },
-);
+test.each<[LinkManner | 'well']>([
+  ['well'],
+  ['odd quotes'],
+  ['no quotes'],
+  ['relative link'],
+  ['several links'],
+  ['link drops filters'],
+])('pages whose link is of the form %j are all read, whatever their size and ours', async (manner) => {
+  const { make, labels } = await course();
+  const made = range(7).map((number) => `Essay ${number}`);
+  for (const label of made) await make({ label, resource_id: 'essays' });
+  at.lms.lineItems.manner.set(manner);
+  at.lms.lineItems.pageSize = 3;
+  try {
+    for (const limit of ['1', '2', '5', '7', '200']) expect(await labels({ limit })).toEqual(['Files', ...made]);
+    expect(await labels({ limit: '2', resource_id: 'essays' })).toEqual(made);
+    expect(await labels({ limit: '2', resource_id: 'other' })).toEqual([]);
+  } finally {
+    at.lms.lineItems.manner.set('well');
+    at.lms.lineItems.pageSize = 50;
+  }
+});
 
 test('filters are heeded, also where the LMS passes over them', async () => {
   const { make, labels } = await course();
@@ -290,7 +296,11 @@ test.each([
 
   const { status, body } = await api.post(items, { ...ITEM, [field]: value });
 
-  expect([status, body.error, body.details.map((detail: { field: string }) => detail.field)]).toEqual([400, 'validation_failed', [field]]);
+  expect([status, body.error, body.details.map((detail: { field: string }) => detail.field)]).toEqual([
+    400,
+    'validation_failed',
+    [field],
+  ]);
   expect(at.lms.lineItems.received).toHaveLength(asked);
 });
 

@@ -22,7 +22,9 @@ async function restricted() {
 async function all(api: Api, path: string, query: Record<string, string> = {}): Promise<LinkMemberView[]> {
   const found: LinkMemberView[] = [];
   for (let cursor: string | null = ''; cursor !== null;) {
-    const { status, body } = await api.get(path, { query: { resource_link_id: LINK, ...query, ...(cursor === '' ? {} : { cursor }) } });
+    const { status, body } = await api.get(path, {
+      query: { resource_link_id: LINK, ...query, ...(cursor === '' ? {} : { cursor }) },
+    });
     if (status !== 200) throw new Error(`no list: ${status} ${JSON.stringify(body)}`);
     const page = body as Page<LinkMemberView>;
     found.push(...page.data);

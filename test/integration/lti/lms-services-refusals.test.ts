@@ -38,7 +38,14 @@ test.each<[string, string, string, Asked, number, string]>([
   ['a token of somebody’s', 'GET', 'items', { accept: LINE_ITEMS, token: 'made-up' }, 401, 'token'],
   ['no token for members', 'GET', 'members', { accept: MEMBERS }, 401, 'token'],
   ['the scope of scores for line items', 'GET', 'items', { ...LIST, scope: SCOPE.score }, 403, 'lineitem'],
-  ['the scope to read for a new line item', 'POST', 'items', { ...POST, scope: SCOPE.lineItemReadOnly, body: QUIZ }, 403, 'lineitem'],
+  [
+    'the scope to read for a new line item',
+    'POST',
+    'items',
+    { ...POST, scope: SCOPE.lineItemReadOnly, body: QUIZ },
+    403,
+    'lineitem',
+  ],
   ['the scope to read for a change', 'PUT', 'item', { ...POST, scope: SCOPE.lineItemReadOnly, body: QUIZ }, 403, 'lineitem'],
   ['the scope to read for a deletion', 'DELETE', 'item', { scope: SCOPE.lineItemReadOnly }, 403, 'lineitem'],
   ['the scope of line items for results', 'GET', 'item/results', { accept: RESULTS, scope: SCOPE.lineItem }, 403, 'result'],
@@ -57,7 +64,14 @@ test.each<[string, string, string, Asked, number, string]>([
   ['to read scores', 'GET', 'item/scores', { scope: SCOPE.score }, 405, '405'],
   ['to post members', 'POST', 'members', { scope: SCOPE.members, body: {} }, 405, 'POST'],
   ['line items as plain JSON', 'GET', 'items', { ...LIST, accept: 'application/json' }, 406, 'lineitemcontainer'],
-  ['the roster of NRPS 1', 'GET', 'members', { ...ROSTER, accept: 'application/vnd.ims.lis.v2.membershipcontainer+json' }, 406, 'nrps'],
+  [
+    'the roster of NRPS 1',
+    'GET',
+    'members',
+    { ...ROSTER, accept: 'application/vnd.ims.lis.v2.membershipcontainer+json' },
+    406,
+    'nrps',
+  ],
   ['a line item of another type', 'POST', 'items', { ...POST, type: 'application/json', body: QUIZ }, 415, 'lineitem+json'],
   ['a change of another type', 'PUT', 'item', { ...POST, type: LINE_ITEMS, body: QUIZ }, 415, 'lineitem+json'],
   ['a score of another type', 'POST', 'item/scores', { ...SENT, type: 'application/json', body: {} }, 415, '415'],
@@ -68,7 +82,14 @@ test.each<[string, string, string, Asked, number, string]>([
   ['no maximum', 'POST', 'items', { ...POST, body: { label: 'Quiz' } }, 400, 'scoreMaximum is missing'],
   ['a maximum of 0', 'POST', 'items', { ...POST, body: { ...QUIZ, scoreMaximum: 0 } }, 400, 'scoreMaximum'],
   ['a maximum that is text', 'POST', 'items', { ...POST, body: { ...QUIZ, scoreMaximum: '1' } }, 400, 'scoreMaximum'],
-  ['a time without zone', 'POST', 'items', { ...POST, body: { ...QUIZ, endDateTime: '2026-01-01T00:00:00' } }, 400, 'endDateTime'],
+  [
+    'a time without zone',
+    'POST',
+    'items',
+    { ...POST, body: { ...QUIZ, endDateTime: '2026-01-01T00:00:00' } },
+    400,
+    'endDateTime',
+  ],
   ['a tag that is a number', 'POST', 'items', { ...POST, body: { ...QUIZ, tag: 7 } }, 400, 'tag'],
   ['an extension that has no address', 'POST', 'items', { ...POST, body: { ...QUIZ, colour: 'red' } }, 400, 'colour'],
   ['a link that is not there', 'POST', 'items', { ...POST, body: { ...QUIZ, resourceLinkId: 'nobody' } }, 404, 'resourceLinkId'],
@@ -98,7 +119,9 @@ test.each<[string, string, string, Asked, number, string]>([
 
   expect([reply.status, reply.body.reason]).toEqual([status, expect.stringContaining(reason)]);
   if (status === 405 && !path.endsWith('scores')) expect(reply.headers.get('allow')).toMatch(/GET/);
-  expect((await at.items(lineitems)).body).toEqual([expect.objectContaining({ id: lineitem, label: 'Files', scoreMaximum: 100 })]);
+  expect((await at.items(lineitems)).body).toEqual([
+    expect.objectContaining({ id: lineitem, label: 'Files', scoreMaximum: 100 }),
+  ]);
 });
 
 /** A course of seven, of whom every second one teaches. */
@@ -167,7 +190,10 @@ test('a service that is set to be busy, to reply with a page or with far too muc
   expect([busy.status, busy.headers.get('retry-after')]).toEqual([429, '1']);
   expect([page.status, page.type, page.body]).toEqual([200, 'text/html', '<h1>Log in</h1>']);
   expect(huge.body.padding.length).toBe(64 * 1024 * 1024);
-  expect([(await at.members(url)).status, received.at(-1)]).toEqual([200, expect.objectContaining({ method: 'GET', url, status: 200 })]);
+  expect([(await at.members(url)).status, received.at(-1)]).toEqual([
+    200,
+    expect.objectContaining({ method: 'GET', url, status: 200 }),
+  ]);
 });
 
 test('a service that is down ends the connection; one that is slow does not answer', async () => {

@@ -32,7 +32,14 @@ test('a launch names the services of its course and the scopes that the token en
   await expect(at.tool.token([`${SCOPE.score}.all`])).rejects.toThrow('invalid_scope');
   const container = await at.items(lineitems);
   expect([container.status, container.type]).toEqual([200, LINE_ITEMS]);
-  const own = { id: lineitem, label: 'Files', scoreMaximum: 100, resourceLinkId: 'link-1', startDateTime: null, endDateTime: null };
+  const own = {
+    id: lineitem,
+    label: 'Files',
+    scoreMaximum: 100,
+    resourceLinkId: 'link-1',
+    startDateTime: null,
+    endDateTime: null,
+  };
   expect(container.body).toEqual([own]);
   const roster = await at.members(membersUrlOf(claims));
   expect([roster.status, roster.type]).toEqual([200, MEMBERS]);
@@ -41,7 +48,14 @@ test('a launch names the services of its course and the scopes that the token en
 test('a line item is created, shown, replaced and deleted; the tool’s fields are stored', async () => {
   const { lineitems } = agsOf(await at.launch());
   const extension = { 'https://at.tool.example.org/x': { y: 1 } };
-  const said = { label: 'Quiz', scoreMaximum: 60, resourceId: 'quiz-231', tag: 'grade', endDateTime: '2026-04-06T22:05:03Z', ...extension };
+  const said = {
+    label: 'Quiz',
+    scoreMaximum: 60,
+    resourceId: 'quiz-231',
+    tag: 'grade',
+    endDateTime: '2026-04-06T22:05:03Z',
+    ...extension,
+  };
 
   const made = await at.write('POST', lineitems, said);
   const { id } = made.body;
@@ -113,7 +127,14 @@ test('results follow from the scores that came, scaled to the maximum of the lin
   await at.score(lineitem, { userId: 'chi', scoreGiven: 1.5, scoreMaximum: 1 });
   const all = await at.results(lineitem);
 
-  const ben = { id: `${lineitem}/results/ben`, scoreOf: lineitem, userId: 'ben', resultScore: 80, resultMaximum: 100, comment: 'Good' };
+  const ben = {
+    id: `${lineitem}/results/ben`,
+    scoreOf: lineitem,
+    userId: 'ben',
+    resultScore: 80,
+    resultMaximum: 100,
+    comment: 'Good',
+  };
   expect(entered.body).toEqual({ resultUrl: ben.id });
   expect([all.status, all.type]).toEqual([200, RESULTS]);
   expect(all.body).toEqual([ben, expect.objectContaining({ userId: 'chi', resultScore: 150 })]);
@@ -178,7 +199,8 @@ test('the members of a course are who launched there and who was enrolled, until
   const chi = { user_id: 'chi', roles: [LEARNER, INSTRUCTOR], status: 'Active' };
   const { id, title } = where;
   expect((await at.members(url)).body).toEqual({ id: url, context: { id, label: id, title }, members: [ada, ben, chi] });
-  for (const role of ['Learner', encodeURIComponent(LEARNER)]) expect(ids(await at.members(`${url}?role=${role}`))).toEqual(['ben', 'chi']);
+  for (const role of ['Learner', encodeURIComponent(LEARNER)])
+    expect(ids(await at.members(`${url}?role=${role}`))).toEqual(['ben', 'chi']);
   expect(ids(await at.members(`${url}?role=Mentor`))).toEqual([]);
   at.lms.courses.unenrol(id, 'ben');
   expect(ids(await at.members(url))).toEqual(['ada', 'chi']);

@@ -79,7 +79,8 @@ export const bearer = (token = ''): { authorization: string } => ({ authorizatio
 export const agsOf = (claims: Claims): { lineitems: string; lineitem?: string; scope: readonly string[] } =>
   claims[AGS] as { lineitems: string; lineitem?: string; scope: readonly string[] };
 
-export const membersUrlOf = (claims: Claims): string => (claims[NRPS] as { context_memberships_url: string }).context_memberships_url;
+export const membersUrlOf = (claims: Claims): string =>
+  (claims[NRPS] as { context_memberships_url: string }).context_memberships_url;
 
 /** The address that follows. Headers are bytes: some platforms write UTF-8 there. A title may hold what looks like a link. */
 export function next({ headers }: Reply): string | undefined {

@@ -106,7 +106,9 @@ test('a browser that is not bound to its launch gets a link to its LMS, and to n
   const claims = JSON.parse(Buffer.from(body, 'base64url').toString()) as Record<string, unknown>;
   const naming = (more: object): string =>
     [head, Buffer.from(JSON.stringify({ ...claims, ...more })).toString('base64url'), signature].join('.');
-  const presentation = { 'https://purl.imsglobal.org/spec/lti/claim/launch_presentation': { return_url: 'https://evil.example.org/' } };
+  const presentation = {
+    'https://purl.imsglobal.org/spec/lti/claim/launch_presentation': { return_url: 'https://evil.example.org/' },
+  };
   const link = `<a href="${new URL(at.lms.authEndpoint).origin}/" target="_top">Start again from your LMS</a>`;
 
   expect(await post(own)).toContain(link);
@@ -122,7 +124,8 @@ test.each(['cookie', 'storage'])('a login of more than ten minutes ago is state_
   const own = await registeredLms(timed);
   const browser = new Browser();
   const begun = await browser.get(own.lms.open(own.clientId, { storageTarget: '_parent' }));
-  const dataOf = (name: string): string => new RegExp(` data-${name}="([^"]*)"`).exec(begun.text)?.[1]?.replaceAll('&amp;', '&') ?? '';
+  const dataOf = (name: string): string =>
+    new RegExp(` data-${name}="([^"]*)"`).exec(begun.text)?.[1]?.replaceAll('&amp;', '&') ?? '';
   const form = formOf(await browser.get(dataOf('next')));
   form.fields.set('stored', dataOf('value'));
   const post = () =>

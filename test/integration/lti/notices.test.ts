@@ -17,7 +17,12 @@ const copied = (id: string, origins?: unknown) => ({
   ...(origins === undefined ? {} : { [`${LTI}/origin_contexts`]: origins }),
 });
 const post = (body: unknown) => tenant.anonymous.post(`${tenant.url}/notices`, body);
-const jwt = (type = COPY, claims: Record<string, unknown> = copied('new', ['old']), fault: Fault = {}, clientId = at.clientId) => ({
+const jwt = (
+  type = COPY,
+  claims: Record<string, unknown> = copied('new', ['old']),
+  fault: Fault = {},
+  clientId = at.clientId,
+) => ({
   jwt: at.lms.notice(clientId, type, claims, fault),
 });
 const stored = () => tenant.db.query<{ id: string }>('SELECT notice_id AS id FROM lti_notices');
@@ -47,7 +52,11 @@ test.each<[string, Fault, LaunchErrorCode, Record<string, unknown>?]>([
   ['of an unknown deployment', claims((all) => (all[`${LTI}/deployment_id`] = '2')), 'unknown_deployment'],
   ['without notice', claims((all) => delete all[`${LTI}/notice`]), 'notice_id_missing'],
   ['without id', claims((all) => (all[`${LTI}/notice`] = { type: COPY })), 'notice_id_missing'],
-  ['with an id of 256 characters', claims((all) => (all[`${LTI}/notice`] = { id: 'x'.repeat(256), type: COPY })), 'notice_id_missing'],
+  [
+    'with an id of 256 characters',
+    claims((all) => (all[`${LTI}/notice`] = { id: 'x'.repeat(256), type: COPY })),
+    'notice_id_missing',
+  ],
   ['without type', claims((all) => (all[`${LTI}/notice`] = { id: 'untyped' })), 'notice_type_missing'],
   [
     'of a type that was not asked for',
@@ -56,8 +65,16 @@ test.each<[string, Fault, LaunchErrorCode, Record<string, unknown>?]>([
   ],
   ['of a copy that names no course', claims((all) => delete all[`${LTI}/context`]), 'notice_context_missing'],
   ['of a copy whose origins are no list', claims((all) => (all[`${LTI}/origin_contexts`] = 'old')), 'notice_origins_invalid'],
-  ['of a copy with an origin that is no id', claims((all) => (all[`${LTI}/origin_contexts`] = ['old', 7])), 'notice_origins_invalid'],
-  ['of a copy with 101 origins', claims((all) => (all[`${LTI}/origin_contexts`] = range(101).map(String))), 'notice_origins_invalid'],
+  [
+    'of a copy with an origin that is no id',
+    claims((all) => (all[`${LTI}/origin_contexts`] = ['old', 7])),
+    'notice_origins_invalid',
+  ],
+  [
+    'of a copy with 101 origins',
+    claims((all) => (all[`${LTI}/origin_contexts`] = range(101).map(String))),
+    'notice_origins_invalid',
+  ],
 ])('a notice %s is refused with its own code, in JSON, and leaves nothing', async (_what, fault, code) => {
   const before = (await stored()).length;
 
@@ -105,9 +122,9 @@ test('a notice is answered once it is stored with its job, by two statements, an
 
   expect([reply.status, reply.body, sql.length]).toEqual([200, { accepted: 1, refused: [] }, 2]);
   expect(new Set(again.map(({ status }) => status))).toEqual(new Set([200]));
-  expect(await tenant.db.query('SELECT notice_id, context_id, origin_ids, noticed_at FROM lti_notices WHERE notice_id = $1', [id])).toEqual(
-    [{ notice_id: id, context_id: 'new', origin_ids: ['old'], noticed_at: null }],
-  );
+  expect(
+    await tenant.db.query('SELECT notice_id, context_id, origin_ids, noticed_at FROM lti_notices WHERE notice_id = $1', [id]),
+  ).toEqual([{ notice_id: id, context_id: 'new', origin_ids: ['old'], noticed_at: null }]);
   const jobs = await tenant.db.query(
     `SELECT FROM carrel.work WHERE tenant = current_user AND kind = 'lti.notice' AND payload ->> 'notice' = $1`,
     [id],

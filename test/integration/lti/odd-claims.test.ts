@@ -6,12 +6,28 @@ import type { Fault } from '../../../pkg/local/demo/lms/faults.ts';
 import { lmsSuite } from '../../support/lms/lms-suite.ts';
 import { inParallel, range } from '../../support/wait.ts';
 
-/** Messages that an LMS has signed and that have in each place each value that is odd: all are judged, and none is an internal error. */
+/**
+ * Messages that an LMS has signed and that have in each place each value that is odd: all are judged, and none is an internal
+ * error.
+ */
 const { tenant, at } = lmsSuite();
 
 const nested = (levels: number): unknown => (levels === 0 ? [] : [nested(levels - 1)]);
 const NUMBERS = [0, -1, 1.5, 1e308];
-const TEXTS = ['', ' ', ',', '%', '\0', 'a\0b', '\ud800', '\u202e', 'x'.repeat(5_000), 'https://[', 'javascript:1', '$Context.id'];
+const TEXTS = [
+  '',
+  ' ',
+  ',',
+  '%',
+  '\0',
+  'a\0b',
+  '\ud800',
+  '\u202e',
+  'x'.repeat(5_000),
+  'https://[',
+  'javascript:1',
+  '$Context.id',
+];
 const LISTS = [[], [null], [[]], ['\0'], ['\ud800'], [{}], nested(80)];
 const OBJECTS = [{}, { id: null }, { id: '\0' }, { '\0': '\0' }];
 const VALUES: readonly unknown[] = [null, true, false, ...NUMBERS, ...TEXTS, ...LISTS, ...OBJECTS];
@@ -97,7 +113,13 @@ test('a launch one of whose claims is odd opens the tool or is refused with a co
 });
 
 test('a deep linking request whose settings are odd is answered or refused with a code', async () => {
-  const members = ['deep_link_return_url', 'accept_types', 'accept_media_types', 'accept_presentation_document_targets', 'accept_multiple'];
+  const members = [
+    'deep_link_return_url',
+    'accept_types',
+    'accept_media_types',
+    'accept_presentation_document_targets',
+    'accept_multiple',
+  ];
   const more = ['accept_lineitem', 'auto_create', 'title', 'text', 'data'];
   const paths = [...members, ...more].map((member): Path => [SETTINGS, member]);
   const faults = singles([[SETTINGS], ...paths]);

@@ -57,7 +57,10 @@ async function untilBlocked(tx: Tx): Promise<void> {
   });
 }
 
-/** What `change` does while a launch has looked up what it needs and waits, holding nothing: for its user, or for its registration. */
+/**
+ * What `change` does while a launch has looked up what it needs and waits, holding nothing: for its user, or for its
+ * registration.
+ */
 async function meanwhile(change: (tx: Tx) => Promise<unknown>, opened: Partial<Launch>, by = at): Promise<PageShown> {
   const post = await aboutToLaunch(opened, by);
   const page = await tenant.db.transaction(async (tx) => {

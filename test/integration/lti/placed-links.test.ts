@@ -61,7 +61,12 @@ async function courseWithLink() {
 const guarded = fixture(
   async () => {
     const made = await courseWithLink();
-    const { [TARGET_PARAMETER]: foreign = '' } = await placedFor(tenant, { ...at, clientId: sibling.clientId }, made.teacher, made.file.id);
+    const { [TARGET_PARAMETER]: foreign = '' } = await placedFor(
+      tenant,
+      { ...at, clientId: sibling.clientId },
+      made.teacher,
+      made.file.id,
+    );
     return { ...made, foreign };
   },
   async () => {},
@@ -118,7 +123,11 @@ test('a link to a file in the trash, or deleted for good, says so and what to do
 });
 
 test.each<[string, (target: string, foreign: string) => string, string]>([
-  ['that names another file', (target) => `${target.slice(0, 20)}${target[20] === 'A' ? 'B' : 'A'}${target.slice(21)}`, 'target_altered'],
+  [
+    'that names another file',
+    (target) => `${target.slice(0, 20)}${target[20] === 'A' ? 'B' : 'A'}${target.slice(21)}`,
+    'target_altered',
+  ],
   ['with another signature', (target) => `${target.slice(0, -5)}AAAAA`, 'target_altered'],
   ['that is a file’s id alone', () => '0b9dcb6a-7c0a-4a57-8f53-6e4d2f0c8a11', 'target_malformed'],
   ['with something behind it', (target) => `${target} and more`, 'target_malformed'],
@@ -251,14 +260,25 @@ test('the record of a link has its title, course and file as the last launch had
   const { course, file, custom } = await courseWithLink();
 
   const first = await Promise.all(range(10).map(() => learns(course, custom)));
-  await opensLink(tenant, at, { user: { id: 'later' }, course, custom, resourceLinkId: `link-of-${course.id}`, linkTitle: 'Week 1' });
+  await opensLink(tenant, at, {
+    user: { id: 'later' },
+    course,
+    custom,
+    resourceLinkId: `link-of-${course.id}`,
+    linkTitle: 'Week 1',
+  });
 
   expect(first.every(({ link }) => link.file?.id === file.id)).toBe(true);
   const records = await tenant.db.query(
     'SELECT title, context_id, resource_link_id, file_uuid FROM lti_resource_links WHERE context_id = $1',
     [course.id],
   );
-  expect(records).toContainEqual({ title: 'Week 1', context_id: course.id, resource_link_id: `link-of-${course.id}`, file_uuid: file.id });
+  expect(records).toContainEqual({
+    title: 'Week 1',
+    context_id: course.id,
+    resource_link_id: `link-of-${course.id}`,
+    file_uuid: file.id,
+  });
   expect(records).toHaveLength(2); // the other one is the teacher's first launch
 });
 

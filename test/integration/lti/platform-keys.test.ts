@@ -28,10 +28,15 @@ test('a rotated key works at once, the former one while it is published', async 
 
 test.each(FAMILIES)('an id_token that is signed by %s launches, and with its signature changed does not', async (alg) => {
   const { lms, clientId } = await registeredLms(tenant);
-  const changed = { signer: alg, token: (token: string) => token.slice(0, -6) + (token.endsWith('AAAAAA') ? 'BBBBBB' : 'AAAAAA') };
+  const changed = {
+    signer: alg,
+    token: (token: string) => token.slice(0, -6) + (token.endsWith('AAAAAA') ? 'BBBBBB' : 'AAAAAA'),
+  };
 
   const page = await follow(new Browser(), lms.open(clientId, {}, { signer: alg }));
-  const refused = await registeredLms(tenant, { lms }).then(({ clientId: other }) => follow(new Browser(), lms.open(other, {}, changed)));
+  const refused = await registeredLms(tenant, { lms }).then(({ clientId: other }) =>
+    follow(new Browser(), lms.open(other, {}, changed)),
+  );
   await lms.stop();
 
   expect([page.status, page.code, refused.code]).toEqual([303, undefined, 'signature_invalid']);

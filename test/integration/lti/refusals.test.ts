@@ -62,7 +62,9 @@ test('a response that launched already is launch_used: in the same browser, with
 
 test('a user who returns to a used launch is offered the way to the course; a bearer of its state alone is not', async () => {
   const back = 'https://lms.example.org/mod/lti/return.php?course=2&sesskey=k3yOfAda';
-  const presented = { claims: (claims: Record<string, unknown>) => void (claims[`${LTI}/launch_presentation`] = { return_url: back }) };
+  const presented = {
+    claims: (claims: Record<string, unknown>) => void (claims[`${LTI}/launch_presentation`] = { return_url: back }),
+  };
   const browser = new Browser();
   const form = await toTheForm(browser, at.lms.open(at.clientId, {}, presented));
   if ('ended' in form) throw new Error(form.ended.text);
@@ -106,7 +108,10 @@ test('two active registrations of one issuer need a client_id, and each takes on
 
   const ambiguous = await follow(new Browser(), at.lms.open(at.clientId, {}, nameless));
   const named = await follow(new Browser(), at.lms.open(second.clientId));
-  const crossed = await follow(new Browser(), at.lms.open(at.clientId, {}, { claims: (claims) => void (claims.aud = second.clientId) }));
+  const crossed = await follow(
+    new Browser(),
+    at.lms.open(at.clientId, {}, { claims: (claims) => void (claims.aud = second.clientId) }),
+  );
   await tenant.db.tables.ltiTools.delete({ id: second.toolId });
 
   expect([ambiguous.status, ambiguous.code, named.status]).toEqual([400, 'client_id_needed', 303]);
@@ -134,7 +139,8 @@ async function aboutToLaunch(by: Registration): Promise<() => Promise<PageShown>
   return () => browser.post(form.action, form.fields);
 }
 
-const setTool = ({ toolId }: Registration, changes: string) => tenant.db.query(`UPDATE lti_tools SET ${changes} WHERE id = $1`, [toolId]);
+const setTool = ({ toolId }: Registration, changes: string) =>
+  tenant.db.query(`UPDATE lti_tools SET ${changes} WHERE id = $1`, [toolId]);
 const setPlatform = ({ platformId }: Registration, changes: string) =>
   tenant.db.query(`UPDATE lti_platforms SET ${changes} WHERE id = $1`, [platformId]);
 
@@ -143,23 +149,30 @@ test.each<[string, (own: Registration) => Promise<unknown>, string]>([
   ['has another issuer', (own) => setPlatform(own, `issuer = 'https://moved.example'`), 'issuer_mismatch'],
   ['has another client id', (own) => setTool(own, `client_id = 'now ' || id`), 'audience_mismatch'],
   ['is of another platform', (own) => setTool(own, `platform_id = ${at.platformId}`), 'key_unknown'],
-  ['lists no deployment', (own) => tenant.db.query('DELETE FROM lti_deployments WHERE tool_id = $1', [own.toolId]), 'unknown_deployment'],
+  [
+    'lists no deployment',
+    (own) => tenant.db.query('DELETE FROM lti_deployments WHERE tool_id = $1', [own.toolId]),
+    'unknown_deployment',
+  ],
   ['is deactivated', (own) => setTool(own, 'is_active = false'), 'registration_inactive'],
   ['is of a deactivated platform', (own) => setPlatform(own, 'is_active = false'), 'registration_inactive'],
   ['is deleted', (own) => tenant.db.query('DELETE FROM lti_tools WHERE id = $1', [own.toolId]), 'registration_inactive'],
-])('a registration that somebody has launched by, and that then %s, refuses the next launch at once', async (_name, change, code) => {
-  const own = await registeredLms(tenant);
-  await follow(new Browser(), own.lms.open(own.clientId));
-  const post = await aboutToLaunch(own);
-  await change(own);
-  const before = await traces();
+])(
+  'a registration that somebody has launched by, and that then %s, refuses the next launch at once',
+  async (_name, change, code) => {
+    const own = await registeredLms(tenant);
+    await follow(new Browser(), own.lms.open(own.clientId));
+    const post = await aboutToLaunch(own);
+    await change(own);
+    const before = await traces();
 
-  const page = await post();
-  await own.lms.stop();
+    const page = await post();
+    await own.lms.stop();
 
-  expect(page.code).toBe(code);
-  expect(await traces()).toEqual(before);
-});
+    expect(page.code).toBe(code);
+    expect(await traces()).toEqual(before);
+  },
+);
 
 test('a registration that is put right accepts the next launch at once, and the refusal that it had made till then is not noted', async () => {
   const own = await registeredLms(tenant);

@@ -4,7 +4,10 @@ import type { TestTenant } from '../../support/server.ts';
 
 /** A one-time address for an LMS, as an administrator of the tenant makes it. */
 export async function newLink(tenant: TestTenant, platform_name?: string): Promise<string> {
-  const { status, body } = await tenant.admin.post('/lti/registration-links', platform_name === undefined ? {} : { platform_name });
+  const { status, body } = await tenant.admin.post(
+    '/lti/registration-links',
+    platform_name === undefined ? {} : { platform_name },
+  );
   if (status !== 201) throw new Error(`no link: ${status} ${JSON.stringify(body)}`);
   return body.url;
 }

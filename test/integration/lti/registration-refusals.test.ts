@@ -60,7 +60,10 @@ afterEach(async () => {
   await tenant.rows.pool.query('DELETE FROM carrel.registration_requests WHERE tenant = $1', [`tenant_${tenant.slug}`]);
 });
 
-/** Broken configurations: the rule, the change that breaks it, the code. Sources: LTI Dynamic Registration 1.0 §3.5, OpenID Connect Discovery 1.0 §3. */
+/**
+ * Broken configurations: the rule, the change that breaks it, the code. Sources: LTI Dynamic Registration 1.0 §3.5, OpenID
+ * Connect Discovery 1.0 §3.
+ */
 const CONFIGURATIONS: readonly (readonly [string, Change, RegistrationErrorCode])[] = [
   ['no JSON', instead({ type: 'text/html', body: '<h1>Log in</h1>' }), 'configuration_invalid'],
   ['a list', instead({ body: [] }), 'configuration_invalid'],
@@ -80,10 +83,15 @@ const CONFIGURATIONS: readonly (readonly [string, Change, RegistrationErrorCode]
   ['no issuer', without('issuer'), 'configuration_invalid'],
   ['an issuer that is a number', set('issuer', 7), 'configuration_invalid'],
   ['an issuer at another host', set('issuer', 'https://lms.example.org'), 'issuer_foreign'],
-  ['an issuer at another port', (json) => void (json['issuer'] = new URL(String(json['issuer'])).origin.slice(0, -1)), 'issuer_foreign'],
+  [
+    'an issuer at another port',
+    (json) => void (json['issuer'] = new URL(String(json['issuer'])).origin.slice(0, -1)),
+    'issuer_foreign',
+  ],
   [
     'Canvas’ issuer with endpoints elsewhere',
-    (json) => void Object.assign(json, { issuer: 'https://canvas.instructure.com', token_endpoint: 'https://evil.example.org/token' }),
+    (json) =>
+      void Object.assign(json, { issuer: 'https://canvas.instructure.com', token_endpoint: 'https://evil.example.org/token' }),
     'issuer_foreign',
   ],
   ['Blackboard’s issuer from elsewhere', set('issuer', 'https://blackboard.com'), 'issuer_foreign'],
@@ -137,15 +145,30 @@ const ANSWERS: readonly (readonly [string, Change, RegistrationErrorCode, string
   ['a client_id with a line break', set('client_id', 'a\nb'), 'registration_answer_invalid', 'client_id'],
   ['a client_id that is an object', set('client_id', { id: 'x' }), 'registration_answer_invalid', 'client_id'],
   ['another issuer', set('issuer', 'https://evil.example.org'), 'registration_answer_invalid', 'issuer'],
-  ['redirect_uris without ours', set('redirect_uris', ['https://evil.example.org/launch']), 'registration_answer_invalid', 'redirect_uris'],
-  ['another way to sign in', set('token_endpoint_auth_method', 'client_secret_post'), 'registration_answer_invalid', 'private_key_jwt'],
+  [
+    'redirect_uris without ours',
+    set('redirect_uris', ['https://evil.example.org/launch']),
+    'registration_answer_invalid',
+    'redirect_uris',
+  ],
+  [
+    'another way to sign in',
+    set('token_endpoint_auth_method', 'client_secret_post'),
+    'registration_answer_invalid',
+    'private_key_jwt',
+  ],
   [
     'a deployment id of 256 characters',
     inTool((tool) => (tool['deployment_id'] = 'd'.repeat(256))),
     'registration_answer_invalid',
     'deployment_id',
   ],
-  ['a deployment id that is a list', inTool((tool) => (tool['deployment_id'] = ['1'])), 'registration_answer_invalid', 'deployment_id'],
+  [
+    'a deployment id that is a list',
+    inTool((tool) => (tool['deployment_id'] = ['1'])),
+    'registration_answer_invalid',
+    'deployment_id',
+  ],
   ['a tool configuration that is text', set(TOOL, 'x'), 'registration_answer_invalid', 'lti-tool-configuration'],
   ['a redirect', instead({ status: 303, headers: { location: 'http://127.0.0.1:1/' } }), 'registration_refused', '303'],
   ['202', instead({ status: 202 }), 'registration_refused', '202'],
@@ -155,14 +178,24 @@ const ANSWERS: readonly (readonly [string, Change, RegistrationErrorCode, string
     'registration_refused',
     'invalid_redirect_uris',
   ],
-  ['422 by a list of errors', instead({ status: 422, body: { errors: ['scope is unknown'] } }), 'registration_refused', 'scope is unknown'],
+  [
+    '422 by a list of errors',
+    instead({ status: 422, body: { errors: ['scope is unknown'] } }),
+    'registration_refused',
+    'scope is unknown',
+  ],
   [
     '500 with markup',
     instead({ status: 500, type: 'text/html', body: '<script>alert(1)</script><p>Fatal <b>error</b></p>' }),
     'registration_refused',
     'Fatal error',
   ],
-  ['401', instead({ status: 401, type: 'text/plain', body: 'token_already_used' }), 'registration_token_refused', 'token_already_used'],
+  [
+    '401',
+    instead({ status: 401, type: 'text/plain', body: 'token_already_used' }),
+    'registration_token_refused',
+    'token_already_used',
+  ],
   ['403', instead({ status: 403, body: { error: 'insufficient_scope' } }), 'registration_token_refused', 'insufficient_scope'],
 ];
 
@@ -199,15 +232,25 @@ test('the words of an LMS that repeats the registration token are shown without 
 const ODD: readonly (readonly [string, { configuration?: Change; answer?: Change }])[] = [
   [
     'messages as texts',
-    { configuration: inPlatform((platform) => (platform['messages_supported'] = ['LtiResourceLinkRequest', 'LtiDeepLinkingRequest'])) },
+    {
+      configuration: inPlatform(
+        (platform) => (platform['messages_supported'] = ['LtiResourceLinkRequest', 'LtiDeepLinkingRequest']),
+      ),
+    },
   ],
   [
     'messages with placements null',
-    { configuration: inPlatform((platform) => (platform['messages_supported'] = [{ type: 'LtiDeepLinkingRequest', placements: null }])) },
+    {
+      configuration: inPlatform(
+        (platform) => (platform['messages_supported'] = [{ type: 'LtiDeepLinkingRequest', placements: null }]),
+      ),
+    },
   ],
   [
     'messages that are no messages',
-    { configuration: inPlatform((platform) => (platform['messages_supported'] = [null, 7, { type: 7 }, 'LtiDeepLinkingRequest'])) },
+    {
+      configuration: inPlatform((platform) => (platform['messages_supported'] = [null, 7, { type: 7 }, 'LtiDeepLinkingRequest'])),
+    },
   ],
   ['no platform configuration', { configuration: without(PLATFORM) }],
   ['a product that nobody knows', { configuration: inPlatform((platform) => (platform['product_family_code'] = 'ilias')) }],
@@ -276,14 +319,19 @@ test.each(ODD)('a registration with %s is odd but valid', async (_name, changes)
 });
 
 test('only what was asked counts as granted, and the page names what was not', async () => {
-  const desk = newDesk({ answer: set('scope', 'https://purl.imsglobal.org/spec/lti-ags/scope/score https://lms.example.org/admin') });
+  const desk = newDesk({
+    answer: set('scope', 'https://purl.imsglobal.org/spec/lti-ags/scope/score https://lms.example.org/admin'),
+  });
 
   const page = await registered(tenant, desk);
   await asTheOperator(tenant);
 
   const { data } = (await tenant.admin.get('/lti/registrations', { query: { limit: '200' } })).body;
   const shown = data.find(({ client_id }: { client_id: string }) => client_id === desk.tools[0]?.clientId);
-  expect(shown.registered).toMatchObject({ scopes_granted: ['https://purl.imsglobal.org/spec/lti-ags/scope/score'], pending: true });
+  expect(shown.registered).toMatchObject({
+    scopes_granted: ['https://purl.imsglobal.org/spec/lti-ags/scope/score'],
+    pending: true,
+  });
   expect(shown.registered.scopes_asked).toHaveLength(5);
   expect(page.text).toMatch(/did not allow the tool to<\/h2>\n<ul>\n(<li>.*<\/li>\n)*<li>read who is in a course<\/li>/);
 });
@@ -299,9 +347,17 @@ test.each([
     '?openid_configuration=http://169.254.169.254/latest',
     'configuration_address_refused',
   ],
-  ['an openid_configuration with a password', '?openid_configuration=https://a:b@lms.example.org/', 'configuration_address_refused'],
+  [
+    'an openid_configuration with a password',
+    '?openid_configuration=https://a:b@lms.example.org/',
+    'configuration_address_refused',
+  ],
   ['an openid_configuration that nobody serves', '?openid_configuration=http://127.0.0.1:1/', 'configuration_unreachable'],
-  ['two openid_configurations', '?openid_configuration=https://a.example&openid_configuration=https://b.example', 'parameter_repeated'],
+  [
+    'two openid_configurations',
+    '?openid_configuration=https://a.example&openid_configuration=https://b.example',
+    'parameter_repeated',
+  ],
   [
     'a registration_token with a line break',
     '?openid_configuration=https://a.example&registration_token=a%0Ab',
@@ -325,7 +381,10 @@ test.each(['x', 'a'.repeat(43), `${'a'.repeat(42)}%20`, '%00', '..%2F..'])(
       new Browser().get(`${tenant.url}/register/${token}?openid_configuration=https://a.example`),
     );
 
-    expect([reply.status, reply.code]).toEqual([404, token.includes('%2F') || token === '%00' ? expect.anything() : 'link_unknown']);
+    expect([reply.status, reply.code]).toEqual([
+      404,
+      token.includes('%2F') || token === '%00' ? expect.anything() : 'link_unknown',
+    ]);
     expect(sql.length).toBeLessThanOrEqual(1);
   },
 );

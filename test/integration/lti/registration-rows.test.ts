@@ -59,7 +59,8 @@ const registration = (clientId: string, issuer = ISSUER): Registration => ({
 const sync = (reference: string, wanted: Registration): Promise<unknown> =>
   syncRegistration(rows, reference, wanted, { given: key, generate: newToolKey, period: undefined, now: new Date() });
 const isActive = async (issuer: string): Promise<boolean | undefined> =>
-  (await server.query<{ isActive: boolean }>('SELECT is_active AS "isActive" FROM lti_platforms WHERE issuer = $1', [issuer]))[0]?.isActive;
+  (await server.query<{ isActive: boolean }>('SELECT is_active AS "isActive" FROM lti_platforms WHERE issuer = $1', [issuer]))[0]
+    ?.isActive;
 
 /** A platform with one registration `ns/first` and somebody who has launched from it, so that it outlives its registrations. */
 async function launchedFrom(issuer: string): Promise<void> {
@@ -188,7 +189,9 @@ test('the list of a registration of the release before is what may launch and wa
   await rollbackTenant(shard, rows, '0261-listed-deployments');
   await migrateTenant(shard, rows);
 
-  const [tool] = await server.query<{ listed: string[] }>(`SELECT listed_deployments AS listed FROM lti_tools WHERE client_id = 'older'`);
+  const [tool] = await server.query<{ listed: string[] }>(
+    `SELECT listed_deployments AS listed FROM lti_tools WHERE client_id = 'older'`,
+  );
   expect(tool?.listed).toEqual(['1', '2']);
   expect(await entriesOf('older')).toEqual(before);
 });
@@ -239,7 +242,9 @@ test('a first launch beside the removal of its registration waits for it without
     await tx.query('SELECT FROM lti_platforms WHERE issuer = $1 FOR NO KEY UPDATE', [issuer]);
     removal = removeRegistration(rows, 'ns/launched');
     await waitFor('the removal, which has deleted the tool, to wait for the platform', () => waiting(1));
-    launch = server.transaction((own) => requireUnused(own as Tx, { registration: by, state: 'state' })).catch((error: unknown) => error);
+    launch = server
+      .transaction((own) => requireUnused(own as Tx, { registration: by, state: 'state' }))
+      .catch((error: unknown) => error);
     await waitFor('the launch to wait for the tool', () => waiting(2));
   });
 
@@ -290,7 +295,9 @@ test('an LMS that comes to publish its keys elsewhere is the same one, for all o
   await sync('ns/moving-1', at(KEY_SETS.b, one, { peers }));
   await sync('ns/moving-2', at(KEY_SETS.b, two, { peers }));
 
-  expect(await platformsOf(issuer)).toEqual([{ id: before[0]?.id, jwks: KEY_SETS.b, token: 'https://b.example/token', isActive: true }]);
+  expect(await platformsOf(issuer)).toEqual([
+    { id: before[0]?.id, jwks: KEY_SETS.b, token: 'https://b.example/token', isActive: true },
+  ]);
   expect(await server.query(`SELECT jwks_endpoint AS jwks FROM lti_registration_links WHERE token_hash = 'moving'`)).toEqual([
     { jwks: KEY_SETS.b },
   ]);

@@ -50,9 +50,10 @@ test('public_key_ids names the keys of jwks.json, the one that signs first, and 
   const by = await registeredLms(tenant, at);
   const id = await idOf(by.clientId);
   const before = (await tenant.admin.get(`/lti/registrations/${id}`)).body;
-  const [tool] = await tenant.rows.pool.query<{ id: number }>(`SELECT id FROM "tenant_${tenant.slug}".lti_tools WHERE client_id = $1`, [
-    by.clientId,
-  ]);
+  const [tool] = await tenant.rows.pool.query<{ id: number }>(
+    `SELECT id FROM "tenant_${tenant.slug}".lti_tools WHERE client_id = $1`,
+    [by.clientId],
+  );
   await tenant.rows.pool.query(
     `INSERT INTO "tenant_${tenant.slug}".lti_tool_keys (tool_id, key_id, public_key, private_key, published_at, published_until)
      SELECT $1, k.id, t.public_key, CASE WHEN k.until IS NULL THEN t.private_key END, now() - interval '2 days', k.until
@@ -78,8 +79,9 @@ test('the list has every registration once, in order and by pages, and a switche
   const whole = (await tenant.admin.get('/lti/registrations', { query: { sort: 'created_at', limit: '200' } })).body;
   const names: string[] = [];
   for (let cursor: string | undefined, more = true; more;) {
-    const page = (await tenant.admin.get('/lti/registrations', { query: { limit: '1', ...(cursor === undefined ? {} : { cursor }) } }))
-      .body;
+    const page = (
+      await tenant.admin.get('/lti/registrations', { query: { limit: '1', ...(cursor === undefined ? {} : { cursor }) } })
+    ).body;
     names.push(...page.data.map(({ name }: { name: string }) => name));
     [cursor, more] = [page.pagination.next_cursor, page.pagination.has_more];
   }
@@ -89,7 +91,9 @@ test('the list has every registration once, in order and by pages, and a switche
   const byName = (await tenant.admin.get('/lti/registrations', { query: { limit: '200' } })).body;
   expect(names).toEqual(byName.data.map(({ name }: { name: string }) => name));
   expect(new Set(names)).toEqual(new Set(all));
-  expect(whole.data.find(({ client_id }: { client_id: string }) => client_id === others[0]?.clientId)).toMatchObject({ is_active: false });
+  expect(whole.data.find(({ client_id }: { client_id: string }) => client_id === others[0]?.clientId)).toMatchObject({
+    is_active: false,
+  });
 });
 
 test('what an LMS agreed by Dynamic Registration is shown, as pending until somebody launches', async () => {

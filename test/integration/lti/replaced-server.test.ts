@@ -36,7 +36,11 @@ test('launches that a server process began are finished by the one in its place 
   const port = await freePort();
   const url = `http://127.0.0.1:${port}`;
   const { lms, clientId } = await registeredLms(tenant, at);
-  const addresses = { redirectUris: [`${url}/launch`], loginInitiationUrl: `${url}/login_initiation`, targetLinkUri: `${url}/lti/launch` };
+  const addresses = {
+    redirectUris: [`${url}/launch`],
+    loginInitiationUrl: `${url}/login_initiation`,
+    targetLinkUri: `${url}/lti/launch`,
+  };
   lms.register({ clientId, deploymentId: '1', ...addresses });
   const begun = await whileServed(port, 'SIGKILL', () => Promise.all(range(5).map(() => aboutToLaunch(lms, clientId))));
   const keySets = lms.keySetRequests;

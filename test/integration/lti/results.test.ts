@@ -58,7 +58,9 @@ test('results are asked for below the path of the line item, before its query, w
 
   const { url, authorization } = at.lms.results.received.at(-1) ?? { url: '', authorization: '' };
   expect(url).toBe(`${at.lms.issuer}/ags/somewhere/lineitems/8/results?type_id=3&user_id=a%26b&limit=7`);
-  expect(Object.values(SCOPE).filter((scope) => typeof at.lms.tokens.caller(authorization, [scope]) === 'object')).toEqual([SCOPE.result]);
+  expect(Object.values(SCOPE).filter((scope) => typeof at.lms.tokens.caller(authorization, [scope]) === 'object')).toEqual([
+    SCOPE.result,
+  ]);
 });
 
 test('pages of results are all read, and of one person also where the LMS gives those of all', async () => {
@@ -135,8 +137,15 @@ test('a score for a line item is a grade of no launch, with the request to send 
   ]);
   const work = `SELECT kind, line FROM carrel.work WHERE payload = jsonb_build_object('grade', $1::text)`;
   expect(await tenant.db.query(work, [body.id])).toEqual([{ kind: 'grades.submit', line: 'grades' }]);
-  expect(await tenant.db.query('SELECT line_item AS address FROM lti_grades WHERE uuid = $1', [body.id])).toEqual([{ address: url }]);
-  for (const query of [{}, { line_item_id: id }, { context_id: context }, { context_id: context, user_id: 'ben', status: 'pending' }])
+  expect(await tenant.db.query('SELECT line_item AS address FROM lti_grades WHERE uuid = $1', [body.id])).toEqual([
+    { address: url },
+  ]);
+  for (const query of [
+    {},
+    { line_item_id: id },
+    { context_id: context },
+    { context_id: context, user_id: 'ben', status: 'pending' },
+  ])
     expect((await api.get('/lti/grades', { query })).body.data).toEqual([body]);
   for (const query of [{ user_id: 'cyd' }, { status: 'failed' }, { context_id: id }, { line_item_id: context }])
     expect((await api.get('/lti/grades', { query })).body.data).toEqual([]);

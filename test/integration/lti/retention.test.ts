@@ -10,7 +10,10 @@ test('a launch of more than 90 days ago goes with the launches that come; one wi
   const [old, graded, young] = [await launched(tenant, at), await launched(tenant, at), await launched(tenant, at)];
   await graded.api.post(graded.grades, { user_id: 'ben', score: 8.5, score_maximum: 10 });
   const age = (launchId: string, days: number) =>
-    tenant.db.query(`UPDATE lti_launches SET launched_at = now() - make_interval(days => $2) WHERE launch_id = $1`, [launchId, days]);
+    tenant.db.query(`UPDATE lti_launches SET launched_at = now() - make_interval(days => $2) WHERE launch_id = $1`, [
+      launchId,
+      days,
+    ]);
   await age(old.launchId, 91);
   await age(graded.launchId, 91);
   await age(young.launchId, 89);
@@ -81,7 +84,9 @@ test('what has expired is found by an index: nobody who comes pays for all who a
     // Counts what this connection has done since it last reported, which it does between transactions only.
     const readsOf = async (table: string): Promise<number> => {
       const of = 'schemaname = current_schema() AND relname = $1';
-      const [row] = await tx.query<{ reads: number }>(`SELECT seq_scan AS reads FROM pg_stat_xact_user_tables WHERE ${of}`, [table]);
+      const [row] = await tx.query<{ reads: number }>(`SELECT seq_scan AS reads FROM pg_stat_xact_user_tables WHERE ${of}`, [
+        table,
+      ]);
       return row?.reads ?? Number.NaN;
     };
     for (const [table, insert, values] of inserts) {

@@ -85,7 +85,11 @@ test('an administrator who launches has what the launch gives, in token, session
 
 test('an instructor of one course who launches as a learner of another gives no grades in that session', async () => {
   const teaching = await launched(tenant, at, { user: { id: 'both' }, course: { id: 'own', title: 'Own' }, roles: [INSTRUCTOR] });
-  const learning = await launched(tenant, at, { user: { id: 'both' }, course: { id: 'other', title: 'Other' }, roles: [LEARNER] });
+  const learning = await launched(tenant, at, {
+    user: { id: 'both' },
+    course: { id: 'other', title: 'Other' },
+    roles: [LEARNER],
+  });
   const grade = { user_id: 'both', score: 10, score_maximum: 10 };
 
   expect([rolesIn(teaching.api), rolesIn(learning.api)]).toEqual([['instructor'], ['member']]);

@@ -29,7 +29,9 @@ async function startCanvas(): Promise<Lms> {
   return lms;
 }
 
-/** Two LMSs that a tenant cannot tell apart by issuer and client id. People, courses, links and keys have the same ids at both. */
+/**
+ * Two LMSs that a tenant cannot tell apart by issuer and client id. People, courses, links and keys have the same ids at both.
+ */
 const twins = fixture(
   async () => {
     const [a, b] = [await startCanvas(), await startCanvas()];
@@ -150,7 +152,8 @@ describe('what has the same ids at both', () => {
     const [ofA, ofB] = [await whoLaunches(a, INSTRUCTOR), await whoLaunches(b, INSTRUCTOR)];
     const folders = await Promise.all([ofA, ofB].map(({ api, launchId }) => api.get(`/lti/launches/${launchId}`)));
     const [folderOfA, folderOfB] = folders.map(({ body }) => body.folder.id);
-    const { id } = (await ofA.api.upload('/files', { name: 'A.txt', file: Buffer.from('a'), fields: { folder_id: folderOfA } })).body;
+    const { id } = (await ofA.api.upload('/files', { name: 'A.txt', file: Buffer.from('a'), fields: { folder_id: folderOfA } }))
+      .body;
 
     expect(folderOfA).not.toBe(folderOfB);
     expect([(await ofA.api.get(`/files/${id}`)).status, (await ofB.api.get(`/files/${id}`)).status]).toEqual([200, 404]);
@@ -208,7 +211,11 @@ describe('what has the same ids at both', () => {
     const unknown = await post(b.lms.notice(CLIENT_ID, type, { ...copied, [`${LTI}/deployment_id`]: 'stranger' }));
     const stored = await tenant.db.query<{ toolId: number }>('SELECT tool_id AS "toolId" FROM lti_notices');
 
-    expect([taken.body.accepted, forged.body.error, unknown.body.error]).toEqual([1, 'signature_invalid', 'deployment_undecided']);
+    expect([taken.body.accepted, forged.body.error, unknown.body.error]).toEqual([
+      1,
+      'signature_invalid',
+      'deployment_undecided',
+    ]);
     expect(stored).toEqual([{ toolId: b.toolId }]);
     expect(a.toolId).not.toBe(b.toolId);
   });
@@ -304,7 +311,10 @@ test('two that register themselves stand side by side, once a person has said wh
     [undefined, undefined],
     [303, 303],
   ]);
-  expect(shown.map(({ registered: agreed }: { registered: { product: string } }) => agreed.product)).toEqual(['canvas', 'canvas']);
+  expect(shown.map(({ registered: agreed }: { registered: { product: string } }) => agreed.product)).toEqual([
+    'canvas',
+    'canvas',
+  ]);
   expect(await requestsOf(tenant)).toHaveLength(2);
 });
 

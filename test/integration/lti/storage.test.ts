@@ -14,7 +14,12 @@ const { tenant, at } = lmsSuite();
 function exchangeOf({ text }: PageShown): Record<string, string> {
   const [, attributes = ''] = /<main id="exchange"([^>]*)>/.exec(text) ?? [];
   const unescaped = (value: string): string =>
-    value.replaceAll('&#39;', "'").replaceAll('&quot;', '"').replaceAll('&lt;', '<').replaceAll('&gt;', '>').replaceAll('&amp;', '&');
+    value
+      .replaceAll('&#39;', "'")
+      .replaceAll('&quot;', '"')
+      .replaceAll('&lt;', '<')
+      .replaceAll('&gt;', '>')
+      .replaceAll('&amp;', '&');
   return Object.fromEntries(
     [...attributes.matchAll(/ data-(\w+)="([^"]*)"/g)].map(([, name = '', value = '']) => [name, unescaped(value)]),
   );
@@ -100,7 +105,10 @@ test('an LMS whose issuer has the 500 characters that a registration may have la
   const own = await registeredLms(tenant);
   const issuer = `https://lms.example.org/${'i'.repeat(476)}`;
   await tenant.db.tables.ltiPlatforms.update({ id: own.platformId }, { issuer });
-  const named: Fault = { login: (parameters) => parameters.set('iss', issuer), claims: (claims) => void (claims['iss'] = issuer) };
+  const named: Fault = {
+    login: (parameters) => parameters.set('iss', issuer),
+    claims: (claims) => void (claims['iss'] = issuer),
+  };
 
   const { asked, kept } = await toTheQuestion({}, named, own);
   const launched = await answer(asked, kept);
@@ -194,15 +202,17 @@ test('of 40 racing posts of one response, half by cookie and half by storage, ex
     return tab.post(response.action, response.fields);
   };
 
-  const pages = await Promise.all(range(40).map((index) => untilServed(() => (index % 2 === 0 ? byCookie() : answer(asked, value)))));
+  const pages = await Promise.all(
+    range(40).map((index) => untilServed(() => (index % 2 === 0 ? byCookie() : answer(asked, value)))),
+  );
 
   expect(countBy(pages, ({ status }) => status)).toEqual({ 303: 1, 409: 39 });
   expect(await tenant.db.tables.ltiLaunches.count({ userId: 'two-ways' })).toBe(1);
 });
 
 /**
- * What already the question to the platform's storage refuses, since it needs the registration that the id_token names. The login is not known yet, so an
- * issuer is judged by itself.
+ * What already the question to the platform's storage refuses, since it needs the registration that the id_token names. The login
+ * is not known yet, so an issuer is judged by itself.
  */
 const BEFORE_THE_QUESTION: Readonly<Partial<Record<keyof typeof FAULTS, LaunchErrorCode>>> = {
   'an error of the LMS': 'platform_error',
@@ -234,11 +244,14 @@ test.each(AFTER_THE_QUESTION)('by storage too, %s is refused as %s', async (name
   expect(refused.code).toBe(code);
 });
 
-test.each(Object.entries(BEFORE_THE_QUESTION))('%s is reported before the platform’s storage is read, as %s', async (name, code) => {
-  const { asked } = await noSession(() => toTheQuestion({}, FAULTS[name as keyof typeof FAULTS]));
+test.each(Object.entries(BEFORE_THE_QUESTION))(
+  '%s is reported before the platform’s storage is read, as %s',
+  async (name, code) => {
+    const { asked } = await noSession(() => toTheQuestion({}, FAULTS[name as keyof typeof FAULTS]));
 
-  expect(asked.code).toBe(code);
-});
+    expect(asked.code).toBe(code);
+  },
+);
 
 test('a state whose frame was changed is another state', async () => {
   const { asked, kept } = await toTheQuestion();

@@ -46,7 +46,10 @@ test('a login by an issuer that is nearly a registered one is noted once an hour
 test('the log shows what came and of which registration, once for each note', () =>
   withLms(async (by) => {
     const lines: Record<string, unknown>[] = [];
-    const log = pino({ level: 'warn' }, { write: (line: string) => void lines.push(JSON.parse(line) as Record<string, unknown>) });
+    const log = pino(
+      { level: 'warn' },
+      { write: (line: string) => void lines.push(JSON.parse(line) as Record<string, unknown>) },
+    );
     const unknown = new UnknownValues({ sql: tenant.db.tables, log });
 
     for (const _ of range(3)) await unknown.noteIssuer(`${by.lms.issuer}/`);

@@ -26,7 +26,11 @@ test('a request is sent with method, path, query, headers and body, and the comp
     request.on('end', () => {
       response.writeHead(202, { 'content-type': 'application/json', 'x-twice': ['a', 'b'] });
       response.end(
-        JSON.stringify({ line: `${request.method} ${request.url}`, headers: request.headers, body: Buffer.concat(chunks).toString() }),
+        JSON.stringify({
+          line: `${request.method} ${request.url}`,
+          headers: request.headers,
+          body: Buffer.concat(chunks).toString(),
+        }),
       );
     });
   });
@@ -38,7 +42,11 @@ test('a request is sent with method, path, query, headers and body, and the comp
     body: '{"event":"file.created"}',
   });
 
-  expect(reply).toMatchObject({ status: 202, isCut: false, headers: { 'content-type': 'application/json', 'x-twice': ['a', 'b'] } });
+  expect(reply).toMatchObject({
+    status: 202,
+    isCut: false,
+    headers: { 'content-type': 'application/json', 'x-twice': ['a', 'b'] },
+  });
   expect(JSON.parse(reply.body.toString())).toEqual({
     line: 'POST /hook?x=%20y',
     headers: {
@@ -75,7 +83,11 @@ test.each([301, 302, 303, 307, 308])('a redirect (%i) is an answer and not follo
 
   const reply = await net.client().request({ url: `http://localhost:${port}/start` });
 
-  expect({ status: reply.status, location: reply.headers.location, asked }).toEqual({ status, location: '/inside', asked: ['/start'] });
+  expect({ status: reply.status, location: reply.headers.location, asked }).toEqual({
+    status,
+    location: '/inside',
+    asked: ['/start'],
+  });
 });
 
 test('connections are reused, and at most the limit of an origin is open', async () => {
@@ -168,11 +180,17 @@ test.each([
   ['another protocol', 'SSH-2.0-OpenSSH_9.7\r\n', 'bad_reply'],
   ['+PONG', '+PONG\r\n', 'bad_reply'],
   ['a switch of protocols that nobody asked for', 'HTTP/1.1 101 Switching Protocols\r\n\r\n', 'bad_reply'],
-  ['two contradicting lengths', 'HTTP/1.1 200 OK\r\ncontent-length: 1\r\ntransfer-encoding: chunked\r\n\r\n0\r\n\r\n', 'connection_lost'],
+  [
+    'two contradicting lengths',
+    'HTTP/1.1 200 OK\r\ncontent-length: 1\r\ntransfer-encoding: chunked\r\n\r\n0\r\n\r\n',
+    'connection_lost',
+  ],
 ])('a reply of %s is refused', async (_, bytes, code) => {
   const port = await net.raw((socket) => socket.write(bytes));
 
-  expect(await refusal(net.client().request({ url: `http://localhost:${port}/`, method: 'POST', body: 'x' }))).toMatchObject({ code });
+  expect(await refusal(net.client().request({ url: `http://localhost:${port}/`, method: 'POST', body: 'x' }))).toMatchObject({
+    code,
+  });
 });
 
 test.each([
@@ -208,9 +226,13 @@ test('a caller that gives up ends the request and its connection; one that alrea
     stop.abort();
   });
 
-  expect(await refusal(net.client().request({ url: `http://localhost:${port}/`, signal: stop.signal }))).toMatchObject({ code: 'aborted' });
+  expect(await refusal(net.client().request({ url: `http://localhost:${port}/`, signal: stop.signal }))).toMatchObject({
+    code: 'aborted',
+  });
   await waitFor('the connection to end', () => ended);
-  expect(await refusal(net.client().request({ url: `http://localhost:${port}/`, signal: stop.signal }))).toMatchObject({ code: 'aborted' });
+  expect(await refusal(net.client().request({ url: `http://localhost:${port}/`, signal: stop.signal }))).toMatchObject({
+    code: 'aborted',
+  });
 });
 
 test.each(['Host', 'connection', 'Content-Length', 'transfer-encoding', 'Upgrade', 'proxy-authorization', 'Expect'])(

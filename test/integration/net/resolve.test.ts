@@ -41,7 +41,9 @@ function replyTo(query: Buffer, end: number, addresses: string[], isUnknown: boo
   head.writeUInt16BE(0x8180 | (isUnknown ? NXDOMAIN : 0), 2);
   head.writeUInt16BE(addresses.length, 6);
   head.writeUInt32BE(0, 8); // no authority, no additional records
-  const answers = addresses.map((address) => Buffer.from([0xc0, 12, 0, TYPE_A, 0, 1, 0, 0, 0, 0, 0, 4, ...address.split('.').map(Number)]));
+  const answers = addresses.map((address) =>
+    Buffer.from([0xc0, 12, 0, TYPE_A, 0, 1, 0, 0, 0, 0, 0, 4, ...address.split('.').map(Number)]),
+  );
   return Buffer.concat([head, ...answers]);
 }
 
@@ -61,7 +63,9 @@ test('a name that name servers do not know is looked up as the system does', asy
 test('twenty names of a silent name server do not hold up others', async () => {
   const server = await nameServer((name) => (name.startsWith('silent') ? undefined : ['192.0.2.1']));
   const resolve = systemResolver([server]);
-  const silent = Array.from({ length: 20 }, (_, index) => resolve(`silent-${index}.example.com`).catch((error: unknown) => error));
+  const silent = Array.from({ length: 20 }, (_, index) =>
+    resolve(`silent-${index}.example.com`).catch((error: unknown) => error),
+  );
 
   expect(await Promise.race([resolve('good.example.com'), ...silent])).toEqual(['192.0.2.1']);
   for (const error of await Promise.all(silent)) expect(error).toMatchObject({ code: 'ETIMEOUT' });

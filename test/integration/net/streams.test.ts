@@ -44,7 +44,9 @@ const codeOf = async (streaming: Promise<StreamedReply>): Promise<string> => {
 };
 
 test('256 MiB go there and come back without staying in memory', async () => {
-  const port = await net.http((incoming, response) => void incoming.pipe(response.writeHead(200, { 'content-type': 'application/pdf' })));
+  const port = await net.http(
+    (incoming, response) => void incoming.pipe(response.writeHead(200, { 'content-type': 'application/pdf' })),
+  );
   const [sent, came] = [createHash('sha256'), createHash('sha256')];
   const source = async function* (): AsyncGenerator<Buffer> {
     for await (const chunk of chunks(256 * MIB)) {
@@ -103,7 +105,8 @@ test('a source that takes its time is no silence of the peer’s, and what it th
   });
   const slow = async function* (): AsyncGenerator<Buffer> {
     yield Buffer.from('a');
-    await new Promise((resolve) => setTimeout(resolve, 1_500)); // longer than the silence that is allowed: the length of the pause is what is tested
+    // longer than the silence that is allowed: the length of the pause is what is tested
+    await new Promise((resolve) => setTimeout(resolve, 1_500));
     yield Buffer.from('b');
   };
   const { body } = await net.client().stream(request(port, { body: slow(), contentLength: 2, silenceMs: 1_000 }));

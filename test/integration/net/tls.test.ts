@@ -66,7 +66,10 @@ test.each([
 });
 
 test('the authorities of the installation are trusted beside the public ones, and no other is', async () => {
-  const [ours, theirs] = [await secureServer(certificateFor(['127.0.0.1'])), await secureServer(certificateFor(['127.0.0.1'], stranger))];
+  const [ours, theirs] = [
+    await secureServer(certificateFor(['127.0.0.1'])),
+    await secureServer(certificateFor(['127.0.0.1'], stranger)),
+  ];
   // Node drops duplicates, which an environment's own bundle may bring.
   const authorities = () => new Set(getCACertificates('default').map((pem) => new X509Certificate(pem).fingerprint256));
   const [before, known] = [getCACertificates('default'), authorities()];
@@ -91,8 +94,12 @@ test('a server that speaks no TLS, ends the greeting or never answers it is refu
   const [patient, quick] = [within(60_000), within(200)];
 
   expect(await refusal(patient.request({ url: `https://hooks.example.com:${plain}/` }))).toMatchObject({ code: 'tls_failed' });
-  expect(await refusal(patient.request({ url: `https://hooks.example.com:${ending}/` }))).toMatchObject({ code: 'connect_failed' });
-  expect(await refusal(quick.request({ url: `https://hooks.example.com:${silent}/` }))).toMatchObject({ code: 'connect_timeout' });
+  expect(await refusal(patient.request({ url: `https://hooks.example.com:${ending}/` }))).toMatchObject({
+    code: 'connect_failed',
+  });
+  expect(await refusal(quick.request({ url: `https://hooks.example.com:${silent}/` }))).toMatchObject({
+    code: 'connect_timeout',
+  });
 });
 
 test('a keep-alive connection of one origin is never used for another name at the same address', async () => {

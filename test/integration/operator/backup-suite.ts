@@ -70,7 +70,8 @@ export function backupSuite(): BackupSuite {
     pool,
     readyOne,
     carrel: (args) => anyCarrel(args, settings),
-    backup: (slugs, to, env, keep) => inProcess((options) => backUpTenants(slugs, { ...options, to, keep, mostMs: undefined }), env),
+    backup: (slugs, to, env, keep) =>
+      inProcess((options) => backUpTenants(slugs, { ...options, to, keep, mostMs: undefined }), env),
     backups: (slug, at, verify = false) => inProcess((options) => listBackups(slug, { ...options, at, verify })),
     restored: (slug, from, { of, backup, replace = false, unsigned = false, former = false } = {}, env = {}) =>
       inProcess((options) => restoreTenant(slug, { ...options, from, backup, of, replace, unsigned, former }), env),

@@ -145,7 +145,10 @@ test.each([
   const isThere = await tenant.objects.head(key());
   await restored(tenant.slug, repository, { replace: true });
 
-  expect([verified.code, verified.stdout]).toEqual([1, expect.stringContaining(`WRONG  ${tenant.slug}/objects/${key()} is damaged`)]);
+  expect([verified.code, verified.stdout]).toEqual([
+    1,
+    expect.stringContaining(`WRONG  ${tenant.slug}/objects/${key()} is damaged`),
+  ]);
   expect([refused.code, refused.stderr]).toEqual([1, expect.stringContaining(`${key()} is damaged`)]);
   expect(isThere).toBeNull();
   expect(await tenant.objects.head(key())).not.toBeNull();
@@ -217,7 +220,10 @@ test('an unsigned backup that names another tenant’s id does not have that one
   await restored(tenant.slug, repository, { replace: true });
 
   expect([unasked.code, unasked.stderr]).toEqual([1, expect.stringContaining('Say --former')]);
-  expect([asked.code, asked.stderr]).toEqual([0, expect.stringContaining('1 secret of webhooks or registrations cannot be opened')]);
+  expect([asked.code, asked.stderr]).toEqual([
+    0,
+    expect.stringContaining('1 secret of webhooks or registrations cannot be opened'),
+  ]);
   expect(stored).toEqual({ secret: hook?.secret });
   expect(await openedSecret(pool, tenant.slug, tenant.tenantId, stores.platformKeys)).toBe(tenant.secret);
 });

@@ -70,18 +70,25 @@ async function storedAt(tenantId: string, endpoint: string, named: object = {}):
 test.each(['sends a byte and no more', 'sends nothing'])(
   'storage that %s is given up after its time, the others have their backups, and it comes after those that wait longer',
   async (what) => {
-    const [slow, next, ...longer] = [await filled(), await readyTenant(), ...(await Promise.all(range(5).map(() => readyTenant())))];
+    const [slow, next, ...longer] = [
+      await filled(),
+      await readyTenant(),
+      ...(await Promise.all(range(5).map(() => readyTenant()))),
+    ];
     const folder = await newFolder();
     const store = await tricklingStore(what === 'sends nothing' ? undefined : slow.size);
     await storedAt(slow.tenantId, store.endpoint);
 
-    // An empty tenant takes a fraction of a second, and some on a busy machine. After 9 s the store would be given up for its silence.
+    // An empty tenant takes a fraction of a second, and some on a busy machine. After 9 s the store would be given up for its
+    // silence.
     const first = await backup([slow.key.name, next.name], folder, 8_000);
     const all = await backup([], folder, 8_000);
     store.close();
 
     expect(first.code).toBe(1);
-    expect(first.stderr).toMatch(new RegExp(`^${slow.key.name}: not done within 0.13\\d* minutes: its storage answers slowly`, 'm'));
+    expect(first.stderr).toMatch(
+      new RegExp(`^${slow.key.name}: not done within 0.13\\d* minutes: its storage answers slowly`, 'm'),
+    );
     expect(first.stdout).toContain(`${next.name}: backed up to ${folder}`);
     expect(first.stdout).toContain('1 of 2 tenants are backed up whole.');
     const [after = -1, ...lines] = [next, ...longer].map(({ name }) => all.stdout.indexOf(`${name}: backed up`));
@@ -125,4 +132,5 @@ test('stores that Tenants name and that answer nothing come last, four at once, 
   expect(atOnce).toBeGreaterThanOrEqual(4);
 });
 
-const hasManifest = (folder: string): boolean => readdirSync(folder).some((stamp) => existsSync(join(folder, stamp, 'manifest.json')));
+const hasManifest = (folder: string): boolean =>
+  readdirSync(folder).some((stamp) => existsSync(join(folder, stamp, 'manifest.json')));

@@ -53,7 +53,10 @@ test('a tenant that lost rows and objects has all of them again as of its backup
   const before = await rowsOfTenant(pool, tenant.slug);
 
   const backedUp = await carrel(['tenants', 'backup', tenant.slug, '--to', folder]);
-  await inSchema(tenant, `DELETE FROM files; DELETE FROM folders; UPDATE users SET display_name = 'changed' WHERE username = 'ada'`);
+  await inSchema(
+    tenant,
+    `DELETE FROM files; DELETE FROM folders; UPDATE users SET display_name = 'changed' WHERE username = 'ada'`,
+  );
   await pool.query('DELETE FROM carrel.events WHERE tenant = $1', [tenantRole(tenant.slug)]);
   await tenant.objects.delete(tenant.keys.slice(0, 2));
   const early = await restored(tenant.slug, folder);
@@ -87,7 +90,9 @@ test('a tenant that lost rows and objects has all of them again as of its backup
     tenant,
     `INSERT INTO folders (uuid, name, path, owner_id) SELECT gen_random_uuid(), 'z', '/z', id FROM users WHERE username = 'ada'`,
   );
-  expect(await inSchema(tenant, `SELECT ancestry::text = id::text AS placed FROM folders WHERE name = 'z'`)).toEqual([{ placed: true }]);
+  expect(await inSchema(tenant, `SELECT ancestry::text = id::text AS placed FROM folders WHERE name = 'z'`)).toEqual([
+    { placed: true },
+  ]);
 });
 
 test('every column of every table comes back as it was, ids go on, what was made of migrations is the same, and Postgres can plan for them at once', async () => {
@@ -127,8 +132,9 @@ test('a second backup copies only what is new, older ones go with the objects th
   const tenant = await filled();
   const folder = await newFolder();
   const list = async () =>
-    (await readdir(join(folder, tenant.slug, 'objects'), { recursive: true, withFileTypes: true })).filter((entry) => entry.isFile())
-      .length;
+    (await readdir(join(folder, tenant.slug, 'objects'), { recursive: true, withFileTypes: true })).filter((entry) =>
+      entry.isFile(),
+    ).length;
 
   await backup([tenant.slug], folder);
   await inSchema(tenant, `DELETE FROM files WHERE name = 'file 3.txt'`);
@@ -158,7 +164,11 @@ test('a backup in a bucket becomes a copy of the tenant: its secrets open, it ca
   const [tenant, copy] = await Promise.all([filled(), readyOne()]);
   const own = { bucket: unique('backups'), accessKeyId: unique('key'), secretAccessKey: unique('secret') };
   await new StorageAdmin(stores.s3).ensureBucketWithUser(own);
-  const env = { AWS_ACCESS_KEY_ID: own.accessKeyId, AWS_SECRET_ACCESS_KEY: own.secretAccessKey, AWS_ENDPOINT_URL: stores.s3.endpoint };
+  const env = {
+    AWS_ACCESS_KEY_ID: own.accessKeyId,
+    AWS_SECRET_ACCESS_KEY: own.secretAccessKey,
+    AWS_ENDPOINT_URL: stores.s3.endpoint,
+  };
   const repository = `s3://${own.bucket}/daily`;
   await suspend(copy);
   // The copy's data key was replaced three times.
@@ -191,7 +201,10 @@ test('a backup in a bucket becomes a copy of the tenant: its secrets open, it ca
   expect([unset.code, unset.stderr]).toEqual([1, expect.stringContaining('AWS_ACCESS_KEY_ID')]);
   expect([within.code, within.stderr]).toEqual([1, expect.stringContaining('name another one')]);
   expect([backedUp.code, backedUp.stdout]).toEqual([0, expect.stringContaining('2 of 2 tenants are backed up whole.')]);
-  expect([wrongKey.code, wrongKey.stderr]).toEqual([1, expect.stringMatching(/^carrel: s3:\/\/\S+: SignatureDoesNotMatch: [^\n]+\n$/)]);
+  expect([wrongKey.code, wrongKey.stderr]).toEqual([
+    1,
+    expect.stringMatching(/^carrel: s3:\/\/\S+: SignatureDoesNotMatch: [^\n]+\n$/),
+  ]);
   expect([away.code, away.stderr]).toEqual([1, expect.stringMatching(/^carrel: s3:\/\/\S+ does not answer: [^\n]+\n$/)]);
   expect([foreign.code, foreign.stderr]).toEqual([1, expect.stringMatching(/^carrel: CARREL_PLATFORM_KEYS [^\n]+\n$/)]);
   expect([copied.code, copied.stdout, copied.stderr]).toEqual([
@@ -228,7 +241,10 @@ test('a damaged backup, and one of a later release, change nothing; an object th
   const cut = await restore();
   await writeFile(users, rows);
   const written = withoutSignature(JSON.parse(text) as AlteredManifest);
-  await writeFile(manifest, JSON.stringify(signed({ ...written, migrations: [...written.migrations, '9999-later'] }, platformKey)));
+  await writeFile(
+    manifest,
+    JSON.stringify(signed({ ...written, migrations: [...written.migrations, '9999-later'] }, platformKey)),
+  );
   const later = await restore();
   await rm(manifest);
   const none = await restore();
@@ -290,7 +306,9 @@ test('backups that nobody signed do not crowd out those that are signed, nor are
     await cp(join(own, first), join(own, forged), { recursive: true });
 
   const manifests = async (): Promise<string[]> =>
-    (await readdir(own, { recursive: true })).filter((name) => name.endsWith('/manifest.json')).map((name) => name.split('/')[0] ?? '');
+    (await readdir(own, { recursive: true }))
+      .filter((name) => name.endsWith('/manifest.json'))
+      .map((name) => name.split('/')[0] ?? '');
 
   const second = await backup([tenant.slug], folder, undefined, 1);
   const verified = await backups(tenant.slug, folder, true);
@@ -329,7 +347,10 @@ test('a restore begins once no job of the tenant runs', async () => {
   const backedUp = await openBackup(repository, { slug: tenant.slug, stamp }, platformKeys);
   await suspend(tenant);
   const role = tenantRole(tenant.slug);
-  await pool.query(`UPDATE carrel.work SET leased_until = now() + interval '1 hour', fence = gen_random_uuid() WHERE tenant = $1`, [role]);
+  await pool.query(
+    `UPDATE carrel.work SET leased_until = now() + interval '1 hour', fence = gen_random_uuid() WHERE tenant = $1`,
+    [role],
+  );
   let waits = 0;
   const clock: Clock = {
     ...systemClock,

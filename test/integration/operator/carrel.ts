@@ -13,7 +13,11 @@ export interface Outcome {
 
 /** Runs `carrel` as a person does beside an operator: with the operator's own settings. */
 export function carrel(args: readonly string[], env: NodeJS.ProcessEnv = {}): Promise<Outcome> {
-  const settings = { CARREL_SHARDS_DIR: testBackends().stores.shardsDir, CARREL_HOME: join(testBackends().scratch, 'no-state'), ...env };
+  const settings = {
+    CARREL_SHARDS_DIR: testBackends().stores.shardsDir,
+    CARREL_HOME: join(testBackends().scratch, 'no-state'),
+    ...env,
+  };
   return new Promise((resolve) => {
     execFile(
       process.execPath,

@@ -70,7 +70,11 @@ test.each<[string, Kind<KubeObject>, object]>([
     DEPLOYMENT as Kind<KubeObject>,
     { spec: { template: { spec: { hostNetwork: null, initContainers: [{ name: 'x', image: 'x' }] } } } },
   ],
-  ['a label that was taken away', SERVICE_ACCOUNT as Kind<KubeObject>, { metadata: { labels: { 'app.kubernetes.io/managed-by': null } } }],
+  [
+    'a label that was taken away',
+    SERVICE_ACCOUNT as Kind<KubeObject>,
+    { metadata: { labels: { 'app.kubernetes.io/managed-by': null } } },
+  ],
   ['a way out of the NetworkPolicy', NETWORK_POLICY as Kind<KubeObject>, { spec: { egress: [{}] } }],
   ['a host of the Ingress', INGRESS as Kind<KubeObject>, { spec: { rules: [{ host: 'elsewhere.localhost' }] } }],
 ])('%s is restored', async (_what, kind, change) => {
@@ -89,7 +93,8 @@ test('generated Secrets come back with the same values, deleted or edited', asyn
   for (const suffix of ['database', 'redis', 'storage', 'keys']) {
     const name = `${key.name}-${suffix}`;
     const before = await secretValues(cluster, namespace, name);
-    const isBack = async (): Promise<boolean> => JSON.stringify(await secretValues(cluster, namespace, name)) === JSON.stringify(before);
+    const isBack = async (): Promise<boolean> =>
+      JSON.stringify(await secretValues(cluster, namespace, name)) === JSON.stringify(before);
 
     await cluster.of(SECRET).delete({ namespace, name });
     await waitFor(`${name} after its deletion`, isBack);
@@ -131,7 +136,11 @@ test("the administrator's password: deleting the Secret sets a new one, editing 
     await cluster.of(SECRET).patch({ namespace, name }, { stringData: { password: 'Password1' } });
     const common = async () => conditionOf(await cluster.tenants.get(key), 'KeysReady')?.message.includes('most common');
     await waitFor('the common password to be refused', common);
-    expect([await signsIn('tooshor'), await signsIn('Password1'), await signsIn('of my own choice')]).toEqual([false, false, true]);
+    expect([await signsIn('tooshor'), await signsIn('Password1'), await signsIn('of my own choice')]).toEqual([
+      false,
+      false,
+      true,
+    ]);
   } finally {
     await sql.close();
   }
@@ -169,12 +178,16 @@ test('a password that the spec names replaces the generated one, and follows its
   const { url = '' } = (await secretValues(cluster, namespace, `${key.name}-database`)) ?? {};
   const sql = new SqlPool({ url, poolSize: 1, log: silentLogger });
   const signsIn = async (password: string): Promise<boolean> => {
-    const [user] = await sql.query<{ hash: string }>('SELECT password_hash AS hash FROM users WHERE email = $1', ['me@example.com']);
+    const [user] = await sql.query<{ hash: string }>('SELECT password_hash AS hash FROM users WHERE email = $1', [
+      'me@example.com',
+    ]);
     return new Passwords().verify(user?.hash ?? null, password);
   };
 
   try {
-    await cluster.tenants.patch(key, { spec: { admin: { email: 'me@example.com', passwordSecretRef: { name: own.name, key: 'pw' } } } });
+    await cluster.tenants.patch(key, {
+      spec: { admin: { email: 'me@example.com', passwordSecretRef: { name: own.name, key: 'pw' } } },
+    });
     await condition(cluster.tenants, key, 'KeysReady', 'False', 'SecretMissing');
     await cluster.of(SECRET).create({ metadata: own, stringData: { pw: 'first choice' } });
     await ready(cluster.tenants, key);
@@ -186,7 +199,9 @@ test('a password that the spec names replaces the generated one, and follows its
     await cluster.tenants.patch(key, { spec: { admin: { email: 'me@example.com', passwordSecretRef: null } } });
     const generated = await waitFor('a generated password', () => secretValues(cluster, namespace, `${key.name}-admin`));
     expect(await signsIn(generated['password'] ?? '')).toBe(true);
-    await cluster.tenants.patch(key, { spec: { admin: { email: 'me@example.com', passwordSecretRef: { name: own.name, key: 'pw' } } } });
+    await cluster.tenants.patch(key, {
+      spec: { admin: { email: 'me@example.com', passwordSecretRef: { name: own.name, key: 'pw' } } },
+    });
     await waitFor('the named password to sign in again', () => signsIn('second choice'));
   } finally {
     await sql.close();
@@ -275,7 +290,11 @@ test('the pods get what spec.pod says, once: what the API server adds to it is n
   expect(spec?.affinity?.podAntiAffinity?.requiredDuringSchedulingIgnoredDuringExecution).toEqual([
     { topologyKey: 'zone', labelSelector: { matchLabels: expect.objectContaining({ 'app.kubernetes.io/instance': key.name }) } },
   ]);
-  expect(spec).toMatchObject({ nodeSelector: pod.nodeSelector, tolerations: pod.tolerations, imagePullSecrets: pod.imagePullSecrets });
+  expect(spec).toMatchObject({
+    nodeSelector: pod.nodeSelector,
+    tolerations: pod.tolerations,
+    imagePullSecrets: pod.imagePullSecrets,
+  });
   expect((await cluster.of(DEPLOYMENT).get(key)).metadata.generation).toBe(generation);
   await cluster.tenants.patch(key, { spec: { pod: null } });
   await waitFor('them to go', async () => {
@@ -327,12 +346,18 @@ test('the condition says what the operator does not allow', async () => {
     return `${found?.reason}: ${found?.message}`;
   };
 
-  expect(await refused({ image: 'evil/carrel:1' })).toBe('ImageNotAllowed: spec.image: this operator takes images of carrel only');
+  expect(await refused({ image: 'evil/carrel:1' })).toBe(
+    'ImageNotAllowed: spec.image: this operator takes images of carrel only',
+  );
   expect(await refused({ exposure: { annotations: { 'x/y': '1' } } })).toBe(
     'AnnotationNotAllowed: spec.exposure.annotations: this operator does not take x/y',
   );
-  expect(await refused({ database: { shard: 'moon' } })).toMatch(/^ShardUnknown: spec.database.shard: there is no shard moon; there are /);
-  expect(await refused({ hosts: { app: 'api.localhost' } })).toBe('HostReserved: api.localhost is the shared API host; take another');
+  expect(await refused({ database: { shard: 'moon' } })).toMatch(
+    /^ShardUnknown: spec.database.shard: there is no shard moon; there are /,
+  );
+  expect(await refused({ hosts: { app: 'api.localhost' } })).toBe(
+    'HostReserved: api.localhost is the shared API host; take another',
+  );
 });
 
 test("a Gateway's controller decides whether its Tenant is exposed, and every switch of the exposure removes what the former one made", async () => {
@@ -355,7 +380,10 @@ test("a Gateway's controller decides whether its Tenant is exposed, and every sw
     const route = await routes.get({ namespace, name });
     const conditions = [saying(route, 'Accepted', status, reason, reason && 'not here'), saying(route, 'ResolvedRefs', 'True')];
     const parentRef = route.spec?.parentRefs?.[0];
-    await routes.patchStatus({ namespace, name }, { parents: [{ parentRef, controllerName: 'example.com/gateway', conditions }] });
+    await routes.patchStatus(
+      { namespace, name },
+      { parents: [{ parentRef, controllerName: 'example.com/gateway', conditions }] },
+    );
   };
   await says(key.name, 'False', 'NotAllowedByListeners');
   const refused = await exposed('False', 'NotAllowedByListeners');

@@ -59,7 +59,12 @@ describe('a Tenant is refused with a message that says what to do', () => {
       { autoscaling: { max: 3 }, resources: { requests: { memory: '128Mi' } } },
       'spec.resources: Invalid value: autoscaling counts the CPU that the pods use of what they request; set resources.requests.cpu',
     ],
-    ['a pod label with a space', 'ok', { pod: { labels: { 'my team': 'x' } } }, 'spec.pod.labels: Invalid value: each key must be a name'],
+    [
+      'a pod label with a space',
+      'ok',
+      { pod: { labels: { 'my team': 'x' } } },
+      'spec.pod.labels: Invalid value: each key must be a name',
+    ],
     [
       'a toleration of everything by mistake',
       'ok',
@@ -103,7 +108,12 @@ describe('a Tenant is refused with a message that says what to do', () => {
     ['a host with capitals', 'ok', { hosts: { lti: 'LTI.example.com' } }, 'spec.hosts.lti in body should match'],
     ['a bucket without credentials', 'ok', { storage: { bucket: 'theirs' } }, 'bucket and prefix need credentialsSecretRef'],
     ['a prefix without credentials', 'ok', { storage: { prefix: 'theirs/' } }, 'bucket and prefix need credentialsSecretRef'],
-    ['credentials without a bucket', 'ok', { storage: { credentialsSecretRef: { name: 's3' } } }, 'credentialsSecretRef needs bucket'],
+    [
+      'credentials without a bucket',
+      'ok',
+      { storage: { credentialsSecretRef: { name: 's3' } } },
+      'credentialsSecretRef needs bucket',
+    ],
     ['a quota in words', 'ok', { storage: { defaultUserQuota: 'ten' } }, 'spec.storage.defaultUserQuota in body should match'],
     [
       'a quota in thousandths',
@@ -115,7 +125,12 @@ describe('a Tenant is refused with a message that says what to do', () => {
     ['a limit of a tenant in thousandths', 'ok', { limits: { storage: '500m' } }, 'm is a thousandth of a byte'],
     ['a quota that no JSON number carries', 'ok', { storage: { defaultUserQuota: '9E' } }, 'must be less than 8Pi (2^53 bytes)'],
     ['an upload of just too much', 'ok', { storage: { maxUploadSize: '8Pi' } }, 'must be less than 8Pi (2^53 bytes)'],
-    ['a quota of too many bytes as a number', 'ok', { storage: { defaultUserQuota: 9e18 } }, 'must be less than 8Pi (2^53 bytes)'],
+    [
+      'a quota of too many bytes as a number',
+      'ok',
+      { storage: { defaultUserQuota: 9e18 } },
+      'must be less than 8Pi (2^53 bytes)',
+    ],
     ['a pool of none', 'ok', { database: { poolSize: 0 } }, 'should be greater than or equal to 1'],
     [
       'a helper with a query',
@@ -128,7 +143,12 @@ describe('a Tenant is refused with a message that says what to do', () => {
     ['a retention in weeks', 'ok', { trashRetention: '4w' }, 'spec.trashRetention in body should match'],
     ['no version at all', 'ok', { versions: { keep: 0 } }, 'spec.versions.keep in body should be greater than or equal to 1'],
     ['a schedule without cron', 'ok', { schedules: [{ name: 'a', kind: 'empty_trash' }] }, 'cron: Required value'],
-    ['a schedule of an unknown kind', 'ok', { schedules: [{ name: 'a', kind: 'trash', cron: '0 0 * * *' }] }, 'Unsupported value: "trash"'],
+    [
+      'a schedule of an unknown kind',
+      'ok',
+      { schedules: [{ name: 'a', kind: 'trash', cron: '0 0 * * *' }] },
+      'Unsupported value: "trash"',
+    ],
     [
       'two schedules of one name',
       'ok',
@@ -179,7 +199,11 @@ describe('a Webhook is refused with a message that says what to do', () => {
     ],
     ['a user in the address', { url: 'https://me:pw@example.com/' }, 'must be an https address'],
     ['no address at all', { url: 'example.com' }, 'must be an https address'],
-    ['a header of the delivery itself', { headers: { 'Content-Type': 'text/plain' } }, 'this header is set by the delivery itself'],
+    [
+      'a header of the delivery itself',
+      { headers: { 'Content-Type': 'text/plain' } },
+      'this header is set by the delivery itself',
+    ],
     ['a header of Standard Webhooks', { headers: { 'webhook-id': '1' } }, 'this header is set by the delivery itself'],
     ['a header with a space', { headers: { 'X Y': '1' } }, 'header names are letters, digits and -'],
     ['a header with a line break', { headers: { 'X-Y': 'a\r\nb' } }, 'should match'],
@@ -196,8 +220,16 @@ describe('a Webhook is refused with a message that says what to do', () => {
   );
 });
 
-const endpoints = { authEndpoint: 'https://lms.example/a', tokenEndpoint: 'https://lms.example/t', jwksEndpoint: 'https://lms.example/k' };
-const registration = { tenantRef: { name: 'general' }, clientId: 'abc', platform: { issuer: 'https://lms.example', ...endpoints } };
+const endpoints = {
+  authEndpoint: 'https://lms.example/a',
+  tokenEndpoint: 'https://lms.example/t',
+  jwksEndpoint: 'https://lms.example/k',
+};
+const registration = {
+  tenantRef: { name: 'general' },
+  clientId: 'abc',
+  platform: { issuer: 'https://lms.example', ...endpoints },
+};
 
 describe('an LtiRegistration is refused with a message that says what to do', () => {
   test.each<[string, object, string]>([
@@ -215,7 +247,11 @@ describe('an LtiRegistration is refused with a message that says what to do', ()
     ['an issuer over http', { platform: { ...registration.platform, issuer: 'http://lms.example' } }, 'must be an https address'],
     ['no client id', { clientId: '' }, 'should be at least 1 chars long'],
     ['a deployment twice', { deploymentIds: ['1', '1'] }, 'Duplicate value'],
-    ['an origin with a path', { platform: { ...registration.platform, frameAncestors: ['https://a.example/x'] } }, 'should match'],
+    [
+      'an origin with a path',
+      { platform: { ...registration.platform, frameAncestors: ['https://a.example/x'] } },
+      'should match',
+    ],
     ['a way to respond that does not exist', { deepLinkingResponseMode: 'Post' }, 'Unsupported value: "Post"'],
     ['a tool address with a query', { toolUrl: 'https://tool.example/?a=b' }, 'toolUrl must have no query'],
     ['a rotation in months', { keyRotationPeriod: '3M' }, 'should match'],
@@ -225,9 +261,9 @@ describe('an LtiRegistration is refused with a message that says what to do', ()
       'keyRotationPeriod is for generated keys',
     ],
   ])('%s', async (_what, change, message) => {
-    expect(await refusal(cluster.registrations.create(registrationOf(namespace, unique(), { ...registration, ...change })))).toContain(
-      message,
-    );
+    expect(
+      await refusal(cluster.registrations.create(registrationOf(namespace, unique(), { ...registration, ...change }))),
+    ).toContain(message);
   });
 
   test('not one by the preset of Moodle, which knows its endpoints', async () => {
@@ -253,5 +289,6 @@ test('a resource of one line gets its defaults', async () => {
 
 test('the samples are accepted', async () => {
   const kinds = Object.fromEntries([children.NAMESPACE, TENANT, LTI_REGISTRATION, WEBHOOK].map((kind) => [kind.kind, kind]));
-  for (const object of documentsOf('config/samples')) await cluster.of<KubeObject>(kinds[object.kind ?? ''] as never).create(object);
+  for (const object of documentsOf('config/samples'))
+    await cluster.of<KubeObject>(kinds[object.kind ?? ''] as never).create(object);
 });

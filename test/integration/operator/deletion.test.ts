@@ -41,7 +41,9 @@ async function usersAt(url: string): Promise<string> {
 }
 
 async function objectsOf({ namespace, name }: ObjectKey): Promise<Objects> {
-  const values = (await secretValues(cluster, namespace, `${name}-storage`)) as unknown as ConstructorParameters<typeof Objects>[0];
+  const values = (await secretValues(cluster, namespace, `${name}-storage`)) as unknown as ConstructorParameters<
+    typeof Objects
+  >[0];
   return new Objects(values);
 }
 
@@ -55,7 +57,9 @@ test('Retain: the workloads are deleted, the role cannot log in, the data stay, 
   await cluster.tenants.delete(key);
   await gone(key);
   const children_ = await Promise.all(
-    [children.DEPLOYMENT, children.SERVICE, children.INGRESS].map((kind) => cluster.of(kind as typeof children.SERVICE).find(key)),
+    [children.DEPLOYMENT, children.SERVICE, children.INGRESS].map((kind) =>
+      cluster.of(kind as typeof children.SERVICE).find(key),
+    ),
   );
   const whileGone = await usersAt(url);
   await cluster.tenants.create(tenantOf(namespace, key.name));
@@ -87,7 +91,8 @@ test('Retain: another namespace adopts the data only with a token of the platfor
 
   await cluster.tenants.create(tenantOf(elsewhere.namespace, elsewhere.name));
   const refused = await condition(cluster.tenants, elsewhere, 'Accepted', 'False', 'SlugTaken');
-  const annotate = (token: string) => cluster.tenants.patch(elsewhere, { metadata: { annotations: { 'carrel.dev/adopt': token } } });
+  const annotate = (token: string) =>
+    cluster.tenants.patch(elsewhere, { metadata: { annotations: { 'carrel.dev/adopt': token } } });
   await annotate(tenantId);
   const guessed = await condition(cluster.tenants, elsewhere, 'Accepted', 'False', 'AdoptionRefused');
   const event = await eventOf(elsewhere, 'AdoptionRefused');
@@ -115,7 +120,9 @@ test('Retain: another namespace adopts the data only with a token of the platfor
 
 const eventOf = ({ namespace, name }: ObjectKey, reason: string) =>
   waitFor(`Event ${reason} of ${name}`, async () =>
-    (await cluster.of(children.EVENT).list({ namespace })).find((event) => event.reason === reason && event.regarding?.name === name),
+    (await cluster.of(children.EVENT).list({ namespace })).find(
+      (event) => event.reason === reason && event.regarding?.name === name,
+    ),
   );
 
 test('carrel tenants adoption-token says what is in its way, and ends with 1', async () => {
@@ -126,7 +133,10 @@ test('carrel tenants adoption-token says what is in its way, and ends with 1', a
   };
   const empty = await mkdtemp(join(testBackends().scratch, 'no-shards-'));
   const misnamed = await mkdtemp(join(testBackends().scratch, 'misnamed-'));
-  const [url] = await Promise.all([readFile(join(testBackends().stores.shardsDir, 'main', 'url'), 'utf8'), mkdir(join(misnamed, 'annex'))]);
+  const [url] = await Promise.all([
+    readFile(join(testBackends().stores.shardsDir, 'main', 'url'), 'utf8'),
+    mkdir(join(misnamed, 'annex')),
+  ]);
   await writeFile(join(misnamed, 'annex', 'url'), url.replace(/\/\w+$/, '/postgres'));
 
   const unknown = await adoptionToken(['nobody-has-it']);
@@ -237,7 +247,9 @@ test('children that lost their owner, as by kubectl delete --cascade=orphan, go 
   const ours = async () =>
     (
       await Promise.all(
-        kinds.map((kind) => cluster.of<KubeObject>(kind).list({ namespace, labelSelector: `app.kubernetes.io/instance=${key.name}` })),
+        kinds.map((kind) =>
+          cluster.of<KubeObject>(kind).list({ namespace, labelSelector: `app.kubernetes.io/instance=${key.name}` }),
+        ),
       )
     ).flat();
   const other = { namespace, name: `${key.name}-mine` };
@@ -248,7 +260,9 @@ test('children that lost their owner, as by kubectl delete --cascade=orphan, go 
     for (const { metadata } of await cluster
       .of<KubeObject>(kind)
       .list({ namespace, labelSelector: `app.kubernetes.io/managed-by=carrel-operator,app.kubernetes.io/instance=${key.name}` }))
-      await cluster.of<KubeObject>(kind).patch({ namespace, name: metadata.name }, { metadata: { ownerReferences: null } } as object);
+      await cluster
+        .of<KubeObject>(kind)
+        .patch({ namespace, name: metadata.name }, { metadata: { ownerReferences: null } } as object);
 
   await cluster.tenants.delete(key);
   await gone(key);
@@ -296,7 +310,9 @@ test('a Tenant that was never accepted goes without a word on data, which were n
 
   const notes = await waitFor('the Event of the other', async () => {
     const events = await cluster.of(children.EVENT).list({ namespace });
-    const ends = events.filter(({ reason }) => reason === 'DataDeleted').map(({ regarding, note }) => `${regarding?.name}: ${note}`);
+    const ends = events
+      .filter(({ reason }) => reason === 'DataDeleted')
+      .map(({ regarding, note }) => `${regarding?.name}: ${note}`);
     return ends.some((end) => end.startsWith(accepted.name)) ? ends : undefined;
   });
   expect(notes).toContain(`${accepted.name}: the data of tenant ${tenantId} are deleted`);

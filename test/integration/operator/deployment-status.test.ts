@@ -25,7 +25,9 @@ async function newRegistration(spec: Partial<LtiRegistration['spec']> = {}) {
     decide: (id: string, status: 'admitted' | 'refused') => deployments.decide(tool?.uuid ?? '', { deployment_id: id, status }),
     deployed: async () =>
       (
-        await tenant.db.query<{ id: string }>('SELECT deployment_id AS id FROM lti_deployments WHERE tool_id = $1 ORDER BY 1', [at.toolId])
+        await tenant.db.query<{ id: string }>('SELECT deployment_id AS id FROM lti_deployments WHERE tool_id = $1 ORDER BY 1', [
+          at.toolId,
+        ])
       ).map(({ id }) => id),
     /** Once the status says so. */
     shown: (waiting: object | undefined, admitted: object | undefined) =>
@@ -40,7 +42,9 @@ const NONE = { count: 0, ids: [] };
 const some = (...ids: string[]) => ({ count: ids.length, ids });
 const eventsOf = async (name: string): Promise<string[]> =>
   (await cluster.of(children.EVENT).list({ namespace }))
-    .filter(({ reason, regarding }) => ['DeploymentWaiting', 'UnknownDeployment'].includes(reason ?? '') && regarding?.name === name)
+    .filter(
+      ({ reason, regarding }) => ['DeploymentWaiting', 'UnknownDeployment'].includes(reason ?? '') && regarding?.name === name,
+    )
     .map(({ reason, note }) => `${reason} ${note}`);
 
 test('the status shows what waits and what was admitted by REST, an Event names what waits, and at rest the spec stays as it is', async () => {

@@ -146,7 +146,9 @@ test(
       LIMIT_MS,
     );
     await stop();
-    await Promise.all(goes.map((key) => waitFor(`${key.name} to be gone`, async () => (await cluster.tenants.find(key)) === undefined)));
+    await Promise.all(
+      goes.map((key) => waitFor(`${key.name} to be gone`, async () => (await cluster.tenants.find(key)) === undefined)),
+    );
 
     for (const { name } of stay.slice(0, 9)) {
       const { url = '' } = (await secretValues(cluster, namespace, `${name}-database`)) ?? {};
@@ -154,7 +156,12 @@ test(
       expect(await pool.query('SELECT email FROM users WHERE NOT is_system')).toEqual([{ email: `admin@${name}.localhost` }]);
       await pool.close();
     }
-    expect(await outsideOf(names)).toEqual({ registered: names.size, schemas: names.size, roles: names.size, buckets: names.size });
+    expect(await outsideOf(names)).toEqual({
+      registered: names.size,
+      schemas: names.size,
+      roles: names.size,
+      buckets: names.size,
+    });
     for (const [kind, each] of [
       [children.DEPLOYMENT, 1],
       [children.SERVICE, 1],

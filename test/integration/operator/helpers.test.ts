@@ -48,7 +48,11 @@ test('spec.helpers of a Tenant reaches its server with the token of the Secret, 
   await cluster.of(children.SECRET).patch(secret, { stringData: { token: 'second' } });
   await waitFor('the new token', async () => (await helpers(key))[0]?.token === 'second');
 
-  const pdf = { pdfOptimizeUrl: 'https://pdf.example.com', pdfTranslateUrl: 'https://pdf.example.com', credentialsSecretRef: null };
+  const pdf = {
+    pdfOptimizeUrl: 'https://pdf.example.com',
+    pdfTranslateUrl: 'https://pdf.example.com',
+    credentialsSecretRef: null,
+  };
   await cluster.tenants.patch(key, { spec: { helpers: { translateUrl: null, ...pdf } } });
   await ready(cluster.tenants, key);
   expect(await helpers(key)).toEqual([
@@ -58,7 +62,10 @@ test('spec.helpers of a Tenant reaches its server with the token of the Secret, 
 
   await cluster.tenants.patch(key, { spec: { helpers: null } });
   await waitFor('the helpers to be gone', async () => (await helpers(key)).length === 0);
-  expect(conditionOf(await ready(cluster.tenants, key), 'HelpersReady')).toMatchObject({ status: 'True', reason: 'NotConfigured' });
+  expect(conditionOf(await ready(cluster.tenants, key), 'HelpersReady')).toMatchObject({
+    status: 'True',
+    reason: 'NotConfigured',
+  });
   expect(await generation()).toBe(before);
 });
 

@@ -19,7 +19,10 @@ import { range, waitFor } from '../../support/wait.ts';
 
 /** As many as the operator has workers for Tenants. */
 const HOSTILE = 8;
-/** An ordinary Tenant takes 1 to 3 s, and several times that on a busy machine. Where the slow ones hold all workers it waits without end. */
+/**
+ * An ordinary Tenant takes 1 to 3 s, and several times that on a busy machine. Where the slow ones hold all workers it waits
+ * without end.
+ */
 const SOON_MS = 45_000;
 
 /**
@@ -64,9 +67,14 @@ async function timeUntilReady(): Promise<number> {
 }
 
 const asked = (tenants: readonly HostileTenant[], before: ReadonlyMap<string, number> = new Map()): Promise<boolean> =>
-  waitFor('each hostile bucket to be asked', () => tenants.every(({ bucket }) => store.asked(bucket) > (before.get(bucket) ?? 1)));
+  waitFor('each hostile bucket to be asked', () =>
+    tenants.every(({ bucket }) => store.asked(bucket) > (before.get(bucket) ?? 1)),
+  );
 
-/** A Tenant is deleted while its store drips its marker; once its status says so it gets the policy Retain, and goes. Gives what the status said. */
+/**
+ * A Tenant is deleted while its store drips its marker; once its status says so it gets the policy Retain, and goes. Gives what
+ * the status said.
+ */
 async function deletedWhileDripping(): Promise<{ bucket: string; message: string }> {
   const [tenant] = (await hostileTenants(() => undefined, 1)) as [HostileTenant];
   const { key, bucket } = tenant;
@@ -103,7 +111,10 @@ test('while the stores of eight Tenants drip their markers, an ordinary one is R
   expect(conditionOf(slow, 'StorageReady')?.message).toBe(
     `spec.storage: the store at ${new URL(store.url).host} did not answer within 10 s`,
   );
-  await waitFor('the slow Tenants to be gone', async () => (await cluster.tenants.list({ namespace: first.key.namespace })).length === 0);
+  await waitFor(
+    'the slow Tenants to be gone',
+    async () => (await cluster.tenants.list({ namespace: first.key.namespace })).length === 0,
+  );
 });
 
 test('a Tenant that is deleted while its store drips its marker says so, and goes once the deletion policy is Retain', async () => {
@@ -133,7 +144,10 @@ test('while eight deletions meet lists without end, an ordinary Tenant is Ready 
 
   expect(tookMs).toBeLessThan(SOON_MS);
   expect(message).toBe(`Waiting for the objects in ${first.bucket}/ at ${store.url} to be deleted`);
-  await waitFor('the Tenants to be gone', async () => (await cluster.tenants.list({ namespace: first.key.namespace })).length === 0);
+  await waitFor(
+    'the Tenants to be gone',
+    async () => (await cluster.tenants.list({ namespace: first.key.namespace })).length === 0,
+  );
 });
 
 /** Of the operator's resident memory, since it was last asked for. */
@@ -167,5 +181,8 @@ test('while eight deletions meet pages of 7.9 MiB, the operator takes little mem
     `Waiting for the objects in ${first.bucket}/ at ${store.url} to be deleted: the store at ${new URL(store.url).host} answered with a listing that cannot be read; with deletionPolicy Retain they are left`,
   );
   expect(grownBytes).toBeLessThan(GROWTH_BYTES);
-  await waitFor('the Tenants to be gone', async () => (await cluster.tenants.list({ namespace: first.key.namespace })).length === 0);
+  await waitFor(
+    'the Tenants to be gone',
+    async () => (await cluster.tenants.list({ namespace: first.key.namespace })).length === 0,
+  );
 });

@@ -90,7 +90,10 @@ async function filledTenant(): Promise<{ key: ObjectKey; slug: string; tenantId:
   return { key, slug: key.name, tenantId, objects, secret };
 }
 
-/** As the tenant's server does it: writes one row after the other with the address in its Secret, and counts what was acknowledged. */
+/**
+ * As the tenant's server does it: writes one row after the other with the address in its Secret, and counts what was
+ * acknowledged.
+ */
 function writer(slug: string): { acknowledged: number; failed: number; end(): Promise<void> } {
   const state = { acknowledged: 0, failed: 0, isOver: false };
   const running = (async () => {
@@ -131,9 +134,10 @@ async function writes(slug: string): Promise<boolean> {
 
 /** As if 30 s were over since its mover was killed. */
 const expire = (tenantId: string) =>
-  pools.main.query(`UPDATE registry.tenants SET moving_until = now() - interval '1 second' WHERE id = $1 AND moving_until IS NOT NULL`, [
-    tenantId,
-  ]);
+  pools.main.query(
+    `UPDATE registry.tenants SET moving_until = now() - interval '1 second' WHERE id = $1 AND moving_until IS NOT NULL`,
+    [tenantId],
+  );
 
 const leftOn = async (pool: SqlPool, slug: string) =>
   (
@@ -175,7 +179,9 @@ test('a tenant that writes all the time moves to another shard with every row th
   await waitFor('the first rows', () => writing.acknowledged > 5);
   await waitFor('the operator to have prepared the other shard', async () => {
     const [shard] = await pools.other
-      .query<{ isReady: boolean }>('SELECT count(*)::int = $1 AS "isReady" FROM carrel.schema_migrations', [shardMigrations.length])
+      .query<{ isReady: boolean }>('SELECT count(*)::int = $1 AS "isReady" FROM carrel.schema_migrations', [
+        shardMigrations.length,
+      ])
       .catch(() => []);
     return shard?.isReady;
   });
@@ -194,9 +200,9 @@ test('a tenant that writes all the time moves to another shard with every row th
   });
   const after = await rowsOfTenant(pools.other, slug);
   const names = new Set((after['tenant.folders'] as { name: string }[]).map(({ name }) => name));
-  expect(Array.from({ length: writing.acknowledged }, (_, index) => `acknowledged ${index}`).filter((name) => !names.has(name))).toEqual(
-    [],
-  );
+  expect(
+    Array.from({ length: writing.acknowledged }, (_, index) => `acknowledged ${index}`).filter((name) => !names.has(name)),
+  ).toEqual([]);
   expect(after['tenant.files']).toEqual(before['tenant.files']);
   expect([after['carrel.events'], after['carrel.deliveries'], after['carrel.work']]).toEqual([
     before['carrel.events'],
@@ -212,9 +218,9 @@ test('a tenant that writes all the time moves to another shard with every row th
     webhookOf(namespace, hook.name, { tenantRef: { name: key.name }, url: 'https://example.com/', events: ['file.created'] }),
   );
   await ready(cluster.webhooks, hook);
-  expect(await pools.other.query(`SELECT FROM ${quoteIdentifier(tenantRole(slug))}.webhooks WHERE managed_ref IS NOT NULL`)).toHaveLength(
-    1,
-  );
+  expect(
+    await pools.other.query(`SELECT FROM ${quoteIdentifier(tenantRole(slug))}.webhooks WHERE managed_ref IS NOT NULL`),
+  ).toHaveLength(1);
 }, 360_000);
 
 test('a Tenant that names the new shard already can be written to again when its mover was killed, and is moved by the next one', async () => {
@@ -301,10 +307,13 @@ test('a slug gets no rows that a tenant of before has left on a shard', async ()
   await ensureTenantDatabase(shard, { ...another, password: 'p'.repeat(32), connections: 4 });
   const moved = await move(moving.slug, 'other');
   await ready(cluster.tenants, moving.key);
-  const stays = await pools.other.query('SELECT tenant_id::text AS id FROM carrel.tenants WHERE role = $1', [tenantRole(moving.slug)]);
+  const stays = await pools.other.query('SELECT tenant_id::text AS id FROM carrel.tenants WHERE role = $1', [
+    tenantRole(moving.slug),
+  ]);
   const [, lines = ''] =
-    /### Remove what another tenant has left on a shard[^]*?```sql\n([^]*?)```/.exec(readFileSync(join(ROOT, 'docs/operate.md'), 'utf8')) ??
-    [];
+    /### Remove what another tenant has left on a shard[^]*?```sql\n([^]*?)```/.exec(
+      readFileSync(join(ROOT, 'docs/operate.md'), 'utf8'),
+    ) ?? [];
   await pools.other.query(lines.replaceAll('biology', key.name));
   await cluster.tenants.patch(key, { spec: { displayName: 'again' } });
   await ready(cluster.tenants, key);
@@ -312,9 +321,9 @@ test('a slug gets no rows that a tenant of before has left on a shard', async ()
   expect(refused?.message).toContain('is that of another tenant, of id 900000001');
   expect([moved.code, moved.stderr]).toEqual([1, expect.stringContaining('is that of another tenant, of id 900000002')]);
   expect(stays).toEqual([{ id: '900000002' }]);
-  expect(await pools.other.query('SELECT tenant_id::text AS id FROM carrel.tenants WHERE role = $1', [tenantRole(key.name)])).toEqual([
-    { id: (await cluster.tenants.get(key)).status?.tenantId },
-  ]);
+  expect(
+    await pools.other.query('SELECT tenant_id::text AS id FROM carrel.tenants WHERE role = $1', [tenantRole(key.name)]),
+  ).toEqual([{ id: (await cluster.tenants.get(key)).status?.tenantId }]);
 }, 360_000);
 
 test('a copy that a dead mover has left is not forgotten by the next move', async () => {

@@ -10,7 +10,17 @@ import { createMetrics, type Metrics } from '../../../pkg/runtime/metrics.ts';
 import { SqlPool } from '../../../pkg/store/postgres/pool.ts';
 import { testBackends } from '../../support/backends.ts';
 import { runOperator } from '../../support/operator-in-process.ts';
-import { children, conditionOf, follow, playPods, ready, secretValues, tenantOf, unique, webhookOf } from '../../support/operator.ts';
+import {
+  children,
+  conditionOf,
+  follow,
+  playPods,
+  ready,
+  secretValues,
+  tenantOf,
+  unique,
+  webhookOf,
+} from '../../support/operator.ts';
 import { operatorSuite } from '../../support/operator-suite.ts';
 import { stores, type TestStores } from '../../support/stores.ts';
 import { range, waitFor } from '../../support/wait.ts';
@@ -138,7 +148,8 @@ test('a tenant that locks its own tables again and again keeps no neighbour wait
   const [hostile, neighbour] = (await tenantsOn('main', 2)) as [ObjectKey, ObjectKey];
   const pool = new SqlPool({ url: main.postgres.operator, poolSize: 1, log: silentLogger });
   const waiting = async (): Promise<number> =>
-    (await pool.query(`SELECT FROM pg_locks WHERE NOT granted AND relation = '"tenant_${hostile.name}".webhooks'::regclass`)).length;
+    (await pool.query(`SELECT FROM pg_locks WHERE NOT granted AND relation = '"tenant_${hostile.name}".webhooks'::regclass`))
+      .length;
   const lock = await lockAgainAndAgain(hostile, 'webhooks');
   try {
     await Promise.all([addHook(hostile), addHook(hostile)]);

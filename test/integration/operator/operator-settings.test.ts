@@ -44,7 +44,8 @@ test("hosts of other slugs that Tenants have from before they were refused lead 
   const victim = { namespace, name: unique() };
   const [app, lti, own] = [`${victim.name}.localhost`, `lti.${victim.name}.localhost`, `${unique()}.example.org`];
   const [half, whole] = [1, 2].map(() => ({ namespace: stranger, name: unique() })) as [typeof victim, typeof victim];
-  const hostsOf = async (key: typeof victim) => (await cluster.of(children.INGRESS).find(key))?.spec?.rules?.map(({ host }) => host);
+  const hostsOf = async (key: typeof victim) =>
+    (await cluster.of(children.INGRESS).find(key))?.spec?.rules?.map(({ host }) => host);
   const routed = { namespace: stranger, name: unique() };
   const routesOf = async () => (await cluster.of(HTTP_ROUTE).find(routed))?.spec?.hostnames;
   await installGatewayApi(cluster);
@@ -82,7 +83,11 @@ test("hosts of other slugs that Tenants have from before they were refused lead 
 });
 
 test('a platform without a store runs tenants that name theirs, until their deletion; the condition of others says what to name', async () => {
-  const unset = { CARREL_S3_ADMIN_ENDPOINT: undefined, CARREL_S3_ACCESS_KEY_ID: undefined, CARREL_S3_SECRET_ACCESS_KEY: undefined };
+  const unset = {
+    CARREL_S3_ADMIN_ENDPOINT: undefined,
+    CARREL_S3_ACCESS_KEY_ID: undefined,
+    CARREL_S3_SECRET_ACCESS_KEY: undefined,
+  };
   await operatorWith(unset);
   const admin = new StorageAdmin(testBackends().stores.s3);
   const own = { bucket: unique('own'), accessKeyId: unique('key'), secretAccessKey: unique('secret') };
@@ -111,7 +116,8 @@ test('a platform without a store runs tenants that name theirs, until their dele
 });
 
 /** The API server takes no address of loopback here; the port answers on loopback all the same. */
-const operatorAt = (address: string): Promise<OperatorProcess> => operatorWith({ CARREL_POD_IP: address, CARREL_SUSPENDED_PORT: '0' });
+const operatorAt = (address: string): Promise<OperatorProcess> =>
+  operatorWith({ CARREL_POD_IP: address, CARREL_SUSPENDED_PORT: '0' });
 
 test('the Service of a suspended tenant leads to the operator, which answers for it until it runs again; one that is suspended from the first leads to it too, and to the one that leads next', async () => {
   const operator = await operatorAt('10.1.2.3');
@@ -160,7 +166,9 @@ test('a new image of the operator, and new settings, reach a bounded number of t
   const pause = (at: string) => registry.query(`UPDATE registry.installation SET rollouts_paused_at = ${at}`);
   const images = async () => (await Promise.all(keys.map((key) => cluster.tenants.get(key)))).map(({ status }) => status?.image);
   const levels = async () =>
-    (await Promise.all(keys.map((key) => cluster.of(children.CONFIG_MAP).get(key)))).map(({ data }) => data?.['CARREL_LOG_LEVEL']);
+    (await Promise.all(keys.map((key) => cluster.of(children.CONFIG_MAP).get(key)))).map(
+      ({ data }) => data?.['CARREL_LOG_LEVEL'],
+    );
   const before = await operatorWith({});
   const [changed, waiting, ofOwnImage] = keys as [ObjectKey, ObjectKey, ObjectKey];
   const specOf = (key: ObjectKey) => (key === ofOwnImage ? { image: 'carrel:own' } : {});

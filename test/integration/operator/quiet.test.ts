@@ -19,7 +19,10 @@ const looks: string[] = [];
 const polls: number[] = [];
 const { cluster, stores: running, namespace, readyTenant, databaseUrl } = operatorSuite({ ownStores: true, operator: false });
 
-/** The operator in this process, so that its statements can be counted; stores of the test's own, since it handles what all tenants of a shard left it. */
+/**
+ * The operator in this process, so that its statements can be counted; stores of the test's own, since it handles what all
+ * tenants of a shard left it.
+ */
 beforeAll(() => {
   const observe = ({ sql }: { sql: string }): void => {
     if (sql.includes('AS change')) polls.push(performance.now());
@@ -87,7 +90,9 @@ const TOUCHES = { 'PATCH webhooks': 1, 'PATCH ltiregistrations': 1, 'PATCH tenan
 test('a reconcile that finds nothing to do is two statements for a Tenant, one for a Webhook or an LtiRegistration, and no write', async () => {
   const key = await readyTenant();
   const tenantRef = { name: key.name };
-  await cluster.webhooks.create(webhookOf(namespace, key.name, { tenantRef, url: 'https://example.com/', events: ['file.created'] }));
+  await cluster.webhooks.create(
+    webhookOf(namespace, key.name, { tenantRef, url: 'https://example.com/', events: ['file.created'] }),
+  );
   const platform = { preset: 'moodle', issuer: 'https://moodle.example' };
   await cluster.registrations.create(registrationOf(namespace, key.name, { tenantRef, platform, clientId: 'x' }));
   await Promise.all([ready(cluster.webhooks, key), ready(cluster.registrations, key)]);

@@ -54,7 +54,10 @@ async function tenant(): Promise<ObjectKey> {
   return key;
 }
 
-/** What a loss of etcd leaves: the registry knows the tenant's namespace by a uid that no namespace has, and in the one of that name nothing is there. */
+/**
+ * What a loss of etcd leaves: the registry knows the tenant's namespace by a uid that no namespace has, and in the one of that
+ * name nothing is there.
+ */
 async function lost({ name }: ObjectKey): Promise<ObjectKey> {
   const namespace = await newNamespace(cluster);
   await registry.query('UPDATE registry.tenants SET namespace = $2, namespace_uid = $3 WHERE slug = $1', [
@@ -97,7 +100,9 @@ test('after etcd was lost, tenants come back in the namespaces of their names wi
   expect(before.map((values) => Object.keys(values ?? {}).length > 0)).toEqual([true, true, true, true]);
   expect(await generated(key)).toEqual(before);
   expect(again).toEqual({ code: 0, stdout: 'No tenant is of a former namespace. Nothing has changed.\n', stderr: '' });
-  const [kept] = await registry.query<{ uid: string }>('SELECT namespace_uid AS uid FROM registry.tenants WHERE slug = $1', [other.name]);
+  const [kept] = await registry.query<{ uid: string }>('SELECT namespace_uid AS uid FROM registry.tenants WHERE slug = $1', [
+    other.name,
+  ]);
   expect(kept?.uid).toBe(`lost-${other.namespace}`);
 });
 
@@ -119,9 +124,15 @@ test('a namespace that is not there is refused by name, before anything is writt
   const refused = await reclaim([key.namespace, 'nowhere'], true);
   const scoped = await reclaim([key.namespace], true, { CARREL_TENANT_NAMESPACES: 'elsewhere' });
 
-  expect(refused).toEqual({ code: 1, stdout: '', stderr: 'carrel: there is no namespace nowhere. Apply it first; nothing has changed\n' });
+  expect(refused).toEqual({
+    code: 1,
+    stdout: '',
+    stderr: 'carrel: there is no namespace nowhere. Apply it first; nothing has changed\n',
+  });
   expect(scoped.stderr).toBe(`carrel: there is no namespace ${key.namespace}. Apply it first; nothing has changed\n`);
-  const [after] = await registry.query<{ uid: string }>('SELECT namespace_uid AS uid FROM registry.tenants WHERE slug = $1', [key.name]);
+  const [after] = await registry.query<{ uid: string }>('SELECT namespace_uid AS uid FROM registry.tenants WHERE slug = $1', [
+    key.name,
+  ]);
   expect(after?.uid).toBe(`lost-${key.namespace}`);
   expect((await cluster.of(NAMESPACE).get({ namespace: '', name: key.namespace })).metadata.uid).not.toBe(after?.uid);
 });

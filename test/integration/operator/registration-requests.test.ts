@@ -134,7 +134,10 @@ test('a request that is read twice makes one resource, and a change of that reso
   await handled(id);
   await ready(cluster.registrations, keyOf(id));
   await cluster.registrations.patch(keyOf(id), { spec: { deploymentIds: ['7', '8'] } }, { fieldManager: 'kubectl' });
-  await tenant.db.query('INSERT INTO carrel.registration_requests (slot, id, wanted) VALUES (0, $1, $2)', [id, JSON.stringify(body)]);
+  await tenant.db.query('INSERT INTO carrel.registration_requests (slot, id, wanted) VALUES (0, $1, $2)', [
+    id,
+    JSON.stringify(body),
+  ]);
 
   await handled(id);
 
@@ -155,7 +158,15 @@ test('fields that a tenant’s server may not set are passed over: no Secret of 
   await handled(id);
   const { metadata, spec } = await cluster.registrations.get(keyOf(id));
 
-  expect(Object.keys(spec).sort()).toEqual(['active', 'clientId', 'deploymentIds', 'deploymentPolicy', 'platform', 'scope', 'tenantRef']);
+  expect(Object.keys(spec).sort()).toEqual([
+    'active',
+    'clientId',
+    'deploymentIds',
+    'deploymentPolicy',
+    'platform',
+    'scope',
+    'tenantRef',
+  ]);
   expect([spec.tenantRef.name, spec.scope, spec.platform.frameAncestors, metadata.namespace]).toEqual([
     tenant.name,
     'openid',
@@ -227,9 +238,14 @@ test('a tenant has at most 100 registrations: what its server asks for beyond is
       .every(({ status, metadata }) => status?.observedGeneration === metadata.generation),
   );
   const id = randomUUID();
-  await own.query('INSERT INTO carrel.registration_requests (slot, id, wanted) VALUES (0, $1, $2)', [id, JSON.stringify(wanted())]);
+  await own.query('INSERT INTO carrel.registration_requests (slot, id, wanted) VALUES (0, $1, $2)', [
+    id,
+    JSON.stringify(wanted()),
+  ]);
 
-  await waitFor('the request to be refused', async () => (await refusals()).some((note) => note.includes('has 100 registrations')));
+  await waitFor('the request to be refused', async () =>
+    (await refusals()).some((note) => note.includes('has 100 registrations')),
+  );
 
   expect(await cluster.registrations.find(keyOf(id))).toBeUndefined();
 }, 180_000);

@@ -15,7 +15,9 @@ async function toolOf(registration: string): Promise<Record<string, unknown> | u
   const { url = '' } = (await secretValues(cluster, namespace, `${tenant}-database`)) ?? {};
   const sql = new SqlPool({ url, poolSize: 1, log: silentLogger });
   try {
-    return (await sql.query('SELECT client_id, consumer_key FROM lti_tools WHERE managed_ref = $1', [`${namespace}/${registration}`]))[0];
+    return (
+      await sql.query('SELECT client_id, consumer_key FROM lti_tools WHERE managed_ref = $1', [`${namespace}/${registration}`])
+    )[0];
   } finally {
     await sql.close();
   }
@@ -90,7 +92,12 @@ test.each([
 test('an LMS by plain http on loopback, which this operator opens, is accepted', async () => {
   const key = { namespace, name: unique() };
   const issuer = `http://${key.name}.localhost:8080`;
-  const local = { issuer, authEndpoint: `${issuer}/auth`, tokenEndpoint: `${issuer}/token`, jwksEndpoint: 'http://127.0.0.1:8080/jwks' };
+  const local = {
+    issuer,
+    authEndpoint: `${issuer}/auth`,
+    tokenEndpoint: `${issuer}/token`,
+    jwksEndpoint: 'http://127.0.0.1:8080/jwks',
+  };
   await cluster.registrations.create(
     registrationOf(namespace, key.name, { tenantRef: { name: tenant }, platform: local, clientId: key.name }),
   );

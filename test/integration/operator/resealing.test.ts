@@ -105,7 +105,10 @@ test('an older platform key is replaced everywhere, an Event at the Lease says w
     note: 'everything is sealed with platform key young; old can be removed from CARREL_PLATFORM_KEYS',
   });
   expect(inUse).toEqual(['young', 'young~1']);
-  for (const line of ['carrel_older_platform_keys_needed{program="operator"} 0', 'carrel_reseal_tenants_left{program="operator"} 0'])
+  for (const line of [
+    'carrel_older_platform_keys_needed{program="operator"} 0',
+    'carrel_reseal_tenants_left{program="operator"} 0',
+  ])
     expect(metrics).toContain(line);
   expect(Number(/carrel_resealed_values_total\S* (\d+)/.exec(metrics)?.[1])).toBeGreaterThanOrEqual(10);
   expect({ people: await people(), admin: await secretValues(cluster, namespace, `${key.name}-admin`) }).toEqual(before);
@@ -193,7 +196,10 @@ test('two operators that reseal at once lose no value, and a newer one is not ov
   const webhooks = range(120).map((n) => ({ uuid: random.uuid(), plain: `whsec_${n}` }));
   for (const { uuid, plain } of webhooks) {
     const values = [uuid, formerly.seal(uuid, 'secret', plain)];
-    await sql.query(`INSERT INTO webhooks (uuid, url, events, secret) VALUES ($1, 'https://a.example', '{file.created}', $2)`, values);
+    await sql.query(
+      `INSERT INTO webhooks (uuid, url, events, secret) VALUES ($1, 'https://a.example', '{file.created}', $2)`,
+      values,
+    );
   }
   const of = { tenantId: '77', slug: login.slug, keyId: 'young', sealer: new Sealer(dataKeys, random) };
 
@@ -207,11 +213,14 @@ test('two operators that reseal at once lose no value, and a newer one is not ov
   expect(new Map(rows.map(({ uuid, secret }) => [uuid, now.open(uuid, 'secret', secret)]))).toEqual(
     new Map(webhooks.map(({ uuid, plain }) => [uuid, plain])),
   );
-  const changes = async (): Promise<number> => (await sql.query(`SELECT FROM audit_entries WHERE action = 'webhook.update'`)).length;
+  const changes = async (): Promise<number> =>
+    (await sql.query(`SELECT FROM audit_entries WHERE action = 'webhook.update'`)).length;
   expect(await changes()).toBe(0);
   // The tenant's own role cannot pass a change off as resealing.
   const [{ uuid } = { uuid: '' }] = webhooks;
-  await sql.query(`UPDATE webhooks SET secret = 'mine' WHERE uuid = $1 AND set_config('carrel.resealing', 'on', true) = 'on'`, [uuid]);
+  await sql.query(`UPDATE webhooks SET secret = 'mine' WHERE uuid = $1 AND set_config('carrel.resealing', 'on', true) = 'on'`, [
+    uuid,
+  ]);
   expect(await changes()).toBe(1);
   await sql.close();
 });

@@ -12,7 +12,16 @@ import { Objects, type ObjectsOptions } from '../../../pkg/store/s3/objects.ts';
 import { WebhookSeal } from '../../../pkg/webhooks/sealing.ts';
 import { testBackends } from '../../support/backends.ts';
 import { operatorSuite } from '../../support/operator-suite.ts';
-import { children, condition, conditionOf, follow, ready, registrationOf, secretValues, webhookOf } from '../../support/operator.ts';
+import {
+  children,
+  condition,
+  conditionOf,
+  follow,
+  ready,
+  registrationOf,
+  secretValues,
+  webhookOf,
+} from '../../support/operator.ts';
 import { WAIT_LIMIT_MS, waitFor } from '../../support/wait.ts';
 
 const { cluster, namespace, readyTenant } = operatorSuite();
@@ -72,7 +81,8 @@ async function opens({ databaseUrl, redisUrl, storage }: Secrets): Promise<Recor
   }
 }
 
-const annotate = (key: ObjectKey, annotations: Record<string, string | null>) => cluster.tenants.patch(key, { metadata: { annotations } });
+const annotate = (key: ObjectKey, annotations: Record<string, string | null>) =>
+  cluster.tenants.patch(key, { metadata: { annotations } });
 /** As a tool does that applies what stands in a repository. */
 const applyAnnotations = (key: ObjectKey, annotations: Record<string, string>) =>
   cluster.tenants.apply({ apiVersion: 'carrel.dev/v1alpha1', kind: 'Tenant', metadata: { ...key, annotations } } as Tenant, {
@@ -96,7 +106,9 @@ test('all credentials are replaced step by step, each valid until no pod uses it
   const labels = Object.fromEntries(selector.split(',').map((pair) => pair.split('=') as [string, string]));
   const pods = ['one', 'two'].map((name) => ({ namespace, name: `${key.name}-${name}` }));
   for (const pod of pods)
-    await cluster.of(POD).create({ metadata: { ...pod, labels }, spec: { containers: [{ name: 'server', image: 'carrel:dev' }] } });
+    await cluster
+      .of(POD)
+      .create({ metadata: { ...pod, labels }, spec: { containers: [{ name: 'server', image: 'carrel:dev' }] } });
 
   await annotate(key, { 'carrel.dev/rotate': 'all' });
   const holding = await condition(cluster.tenants, key, 'CredentialsReady', 'True', 'Rotating');
@@ -160,7 +172,9 @@ test('a rotation with a mark is followed once, however often another manager app
     waitFor(`the end of ${value}`, async () => {
       const tenant = await cluster.tenants.get(key);
       const isOver = tenant.status?.credentials?.every(({ step }) => step === undefined);
-      return tenant.status?.rotation?.request === value && isOver && conditionOf(tenant, 'CredentialsReady')?.reason === 'Current';
+      return (
+        tenant.status?.rotation?.request === value && isOver && conditionOf(tenant, 'CredentialsReady')?.reason === 'Current'
+      );
     });
   await apply('redis/2026-09-01', 0);
   await followed('redis/2026-09-01');
@@ -214,7 +228,9 @@ test('pods that have failed, as evicted ones do, hold no rotation back', async (
   const labels = Object.fromEntries(selector.split(',').map((pair) => pair.split('=') as [string, string]));
   const pods = ['one', 'two'].map((name) => ({ namespace, name: `${key.name}-${name}` }));
   for (const pod of pods) {
-    await cluster.of(POD).create({ metadata: { ...pod, labels }, spec: { containers: [{ name: 'server', image: 'carrel:dev' }] } });
+    await cluster
+      .of(POD)
+      .create({ metadata: { ...pod, labels }, spec: { containers: [{ name: 'server', image: 'carrel:dev' }] } });
     await cluster.of(POD).patchStatus(pod, { phase: 'Failed', reason: 'Evicted' });
   }
   const before = await secretsOf(key);
@@ -244,7 +260,9 @@ test('a rotation that is asked for while the tenant is moved begins when the mov
   await setMove(null);
   await condition(cluster.tenants, key, 'CredentialsReady', 'True', 'Current');
 
-  expect(conditionOf(waiting, 'CredentialsReady')?.message).toBe("rotates database (begins); waiting for the tenant's move to end");
+  expect(conditionOf(waiting, 'CredentialsReady')?.message).toBe(
+    "rotates database (begins); waiting for the tenant's move to end",
+  );
   expect(waiting.metadata.annotations?.['carrel.dev/rotate']).toBe('database'); // removed by its first step
   expect(await opens(before)).toMatchObject({ database: false });
   expect(await opens(await secretsOf(key))).toMatchObject({ database: true });
@@ -253,7 +271,9 @@ test('a rotation that is asked for while the tenant is moved begins when the mov
 test('a rotation that is asked for while a suspended tenant has a failed step begins when that is put right', async () => {
   const key = await readyTenant();
   const before = await secretsOf(key);
-  await cluster.tenants.patch(key, { spec: { suspended: true, admin: { passwordSecretRef: { name: `${key.name}-missing`, key: 'p' } } } });
+  await cluster.tenants.patch(key, {
+    spec: { suspended: true, admin: { passwordSecretRef: { name: `${key.name}-missing`, key: 'p' } } },
+  });
   await condition(cluster.tenants, key, 'KeysReady', 'False', 'SecretMissing');
 
   await annotate(key, { 'carrel.dev/rotate': 'redis' });
@@ -276,7 +296,9 @@ async function sealedIn({ name }: ObjectKey): Promise<{ ids: string[]; values: M
   const seal = new WebhookSeal({ sealer: new Sealer(keys, systemRandom), tenantId });
   return {
     ids: [
-      ...new Set(rows.flatMap(({ secret, keys: privateKeys }) => [secret, ...privateKeys].map((text) => text.split('.')[1] ?? ''))),
+      ...new Set(
+        rows.flatMap(({ secret, keys: privateKeys }) => [secret, ...privateKeys].map((text) => text.split('.')[1] ?? '')),
+      ),
     ].toSorted(),
     values: new Map(rows.map(({ uuid, secret }) => [uuid, seal.open(uuid, 'secret', secret)])),
   };
@@ -286,7 +308,9 @@ test('a data key is known to all pods before it seals, and goes when all that it
   const key = await readyTenant();
   const tenantRef = { name: key.name };
   const addHook = async (name: string): Promise<void> => {
-    await cluster.webhooks.create(webhookOf(namespace, name, { tenantRef, url: 'https://example.com/', events: ['file.created'] }));
+    await cluster.webhooks.create(
+      webhookOf(namespace, name, { tenantRef, url: 'https://example.com/', events: ['file.created'] }),
+    );
     await ready(cluster.webhooks, { namespace, name });
   };
   await addHook(key.name);
@@ -344,7 +368,9 @@ test('a word that names no credential changes nothing and is named; a credential
   const same = await secretsOf(key);
   await annotate(key, { 'carrel.dev/rotate': null });
   await condition(cluster.tenants, key, 'CredentialsReady', 'True', 'Current');
-  await registry.query(`UPDATE registry.tenants SET state_changed_at = state_changed_at - interval '2 hours' WHERE slug = $1`, [key.name]);
+  await registry.query(`UPDATE registry.tenants SET state_changed_at = state_changed_at - interval '2 hours' WHERE slug = $1`, [
+    key.name,
+  ]);
   await annotate(key, { touched: '1' });
   await waitFor('another password', async () => (await secretsOf(key)).redisUrl !== before.redisUrl);
 

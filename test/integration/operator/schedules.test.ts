@@ -48,8 +48,26 @@ test('spec.schedules become managed rows that act as the administrator of the re
     const [first, second] = await rows();
     const of = { id: expect.any(String), email, revision: 1 };
     expect([first, second]).toEqual([
-      { ...of, name: 'drafts', kind: 'batch', cron: '0 0 1 1 *', zone: 'Europe/Berlin', active: false, catchUp: false, armed: false },
-      { ...of, name: 'nightly', kind: 'recount_usage', cron: nightly.cron, zone: 'UTC', active: true, catchUp: true, armed: true },
+      {
+        ...of,
+        name: 'drafts',
+        kind: 'batch',
+        cron: '0 0 1 1 *',
+        zone: 'Europe/Berlin',
+        active: false,
+        catchUp: false,
+        armed: false,
+      },
+      {
+        ...of,
+        name: 'nightly',
+        kind: 'recount_usage',
+        cron: nightly.cron,
+        zone: 'UTC',
+        active: true,
+        catchUp: true,
+        armed: true,
+      },
     ]);
     const [settings] = await sql.query<{ settings: object }>("SELECT settings FROM schedules WHERE name = 'nightly'");
     expect(settings?.settings).toMatchObject({ trashRetentionMs: 30 * 86_400_000, versions: { keep: 50, days: null } });

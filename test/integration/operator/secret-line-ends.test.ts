@@ -100,14 +100,16 @@ const READ: Record<string, (end: string) => Promise<void>> = {
   },
   'tenants spec.helpers.credentialsSecretRef': async (end) => {
     const secret = await createSecret(written({ token: 'open-sesame' }, end));
-    const { name } = await readyTenant({ helpers: { translateUrl: 'https://example.com', credentialsSecretRef: { name: secret } } });
+    const { name } = await readyTenant({
+      helpers: { translateUrl: 'https://example.com', credentialsSecretRef: { name: secret } },
+    });
     const [row] = await rows<{ token: string }>(name, 'SELECT token FROM helpers');
     const tenantId = (await cluster.tenants.get({ namespace, name })).status?.tenantId ?? '';
     const { 'data.json': dataKeys = '' } = (await secretValues(cluster, namespace, `${name}-keys`)) ?? {};
 
-    expect(openToken({ tenantId, sealer: new Sealer(parseDataKeys(dataKeys), systemRandom) }, 'translate', row?.token ?? '')).toBe(
-      'open-sesame',
-    );
+    expect(
+      openToken({ tenantId, sealer: new Sealer(parseDataKeys(dataKeys), systemRandom) }, 'translate', row?.token ?? ''),
+    ).toBe('open-sesame');
     await waitFor('the Event', async () => (await lineEndEvents(secret)).length > 0);
     expect(await lineEndEvents(secret)).toEqual([eventOf('spec.helpers.credentialsSecretRef', secret, 'token')]);
   },
@@ -168,9 +170,12 @@ test('every field of a resource that names a Secret is among those tried here', 
 
 const CASES = Object.keys(READ).flatMap((field) => Object.keys(LINE_ENDS).map((end) => [field, end] as const));
 
-test.each(CASES)('a value of the Secret of %s that ends with %s is the value without it, and an Event says so once', async (field, end) => {
-  await READ[field]?.(LINE_ENDS[end as keyof typeof LINE_ENDS]);
-});
+test.each(CASES)(
+  'a value of the Secret of %s that ends with %s is the value without it, and an Event says so once',
+  async (field, end) => {
+    await READ[field]?.(LINE_ENDS[end as keyof typeof LINE_ENDS]);
+  },
+);
 
 test('the generated password that a person edits with a line end signs in without it', async () => {
   const { name } = await readyTenant();

@@ -31,7 +31,12 @@ test('a line end that is left out is said once for each version of the Secret, h
   const events = { record: (_: unknown, __: unknown, { message }: { message: string }) => void notes.push(message) };
   const secrets = new Secrets({ api, store: new Store<Secret>({ kind: SECRET }), events });
   const key = { namespace, name: unique() };
-  const reference = { by: { ...by, metadata: { ...by.metadata, namespace } }, kind: SECRET, field: 'spec.secretRef', name: key.name };
+  const reference = {
+    by: { ...by, metadata: { ...by.metadata, namespace } },
+    kind: SECRET,
+    field: 'spec.secretRef',
+    name: key.name,
+  };
   const said = `spec.secretRef: Secret ${key.name} has a line end at the end of token; it is not part of the value`;
 
   await api.create({ metadata: key, stringData: { token: 'a\n', pem: 'two\nlines\n', other: 'b' } });

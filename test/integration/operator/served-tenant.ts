@@ -9,7 +9,10 @@ interface ServedTenant {
   readonly db: Database;
 }
 
-/** An operator with stores of its own, which polls its shard every `shardPollMs`, and a Ready tenant: there from the first hook of the file's own on. */
+/**
+ * An operator with stores of its own, which polls its shard every `shardPollMs`, and a Ready tenant: there from the first hook of
+ * the file's own on.
+ */
 export function servedTenant(shardPollMs: number): OperatorSuite & { readonly tenant: ServedTenant } {
   const suite = operatorSuite({ ownStores: true, shardPollMs });
   const tenant = {} as ServedTenant;

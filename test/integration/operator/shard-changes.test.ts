@@ -64,7 +64,10 @@ test('an unknown deployment gives one Event that names it and the field, and at 
 
   await launchFrom('campus 7');
   const first = await eventNotes(key.name, 1);
-  const before = { writes: await writes(cluster), rows: await pool.query('SELECT xmin::text, * FROM carrel.unknown_deployments') };
+  const before = {
+    writes: await writes(cluster),
+    rows: await pool.query('SELECT xmin::text, * FROM carrel.unknown_deployments'),
+  };
   for (const _ of range(3)) await launchFrom('campus 7');
   // Whatever is reported after it was reported after everything that came before it.
   const other = await newRegistration();
@@ -73,7 +76,9 @@ test('an unknown deployment gives one Event that names it and the field, and at 
 
   expect(first).toEqual([message('"campus 7"')]);
   expect(await toldOf(key.name)).toEqual(first);
-  expect((await pool.query('SELECT xmin::text, * FROM carrel.unknown_deployments WHERE managed_ref = $1', [reference])).length).toBe(1);
+  expect(
+    (await pool.query('SELECT xmin::text, * FROM carrel.unknown_deployments WHERE managed_ref = $1', [reference])).length,
+  ).toBe(1);
   expect(await pool.query('SELECT xmin::text, * FROM carrel.unknown_deployments WHERE managed_ref = $1', [reference])).toEqual(
     before.rows.filter((row) => row['managed_ref'] === reference),
   );
@@ -94,7 +99,9 @@ test('launches that continue after an hour give another Event', async () => {
   );
   await launchFrom('a');
   await waitFor('another Event', async () => {
-    const rows = await pool.query('SELECT FROM carrel.unknown_deployments WHERE managed_ref = $1 AND told_at >= noted_at', [reference]);
+    const rows = await pool.query('SELECT FROM carrel.unknown_deployments WHERE managed_ref = $1 AND told_at >= noted_at', [
+      reference,
+    ]);
     return rows.length === 1;
   });
 
@@ -139,12 +146,17 @@ test('a note that is 30 days old, listed, without a registration, or for another
   const insert = 'INSERT INTO carrel.unknown_deployments (tenant, managed_ref, slot, deployment_id) VALUES ($1, $2, $3, $4)';
 
   const longAgo = `now() - interval '31 days'`;
-  await pool.query(`UPDATE carrel.unknown_deployments SET noted_at = ${longAgo}, told_at = ${longAgo} WHERE managed_ref = $1`, [reference]);
+  await pool.query(`UPDATE carrel.unknown_deployments SET noted_at = ${longAgo}, told_at = ${longAgo} WHERE managed_ref = $1`, [
+    reference,
+  ]);
   await pool.query(insert, [role, reference, 5, 'listed']);
   await pool.query(insert, [role, `${namespace}/nothing`, 0, 'x']);
   await pool.query(insert, ['tenant_other', reference, 0, 'foreign']);
 
-  await waitFor('them to be dropped', async () => (await rowsOf(reference)).length + (await rowsOf(`${namespace}/nothing`)).length === 0);
+  await waitFor(
+    'them to be dropped',
+    async () => (await rowsOf(reference)).length + (await rowsOf(`${namespace}/nothing`)).length === 0,
+  );
   expect(await toldOf(key.name)).toEqual([message('"old"')]);
 });
 
@@ -175,7 +187,9 @@ test('a tenant that tampers with its notes gives one Event an hour, and one that
   const last = await newRegistration();
   await last.launchFrom('9');
   await eventNotes(last.key.name, 1);
-  const [flood] = await pool.query<{ left: number }>(`SELECT count(*) AS left FROM carrel.unknown_deployments WHERE tenant = 'tenant_a'`);
+  const [flood] = await pool.query<{ left: number }>(
+    `SELECT count(*) AS left FROM carrel.unknown_deployments WHERE tenant = 'tenant_a'`,
+  );
   await pool.query(`DELETE FROM carrel.unknown_deployments WHERE tenant = 'tenant_a'`);
 
   expect(await reportedOf(reference)).toEqual(reported);
@@ -237,7 +251,9 @@ test('what an integrity check found gives one Event of the Tenant for each kind,
     return written.length === 2 ? written : undefined;
   });
   await note('missing_object', 4, 0);
-  await pool.query(`UPDATE carrel.integrity_faults SET reported_at = reported_at - interval '2 hours' WHERE kind = 'unowned_object'`);
+  await pool.query(
+    `UPDATE carrel.integrity_faults SET reported_at = reported_at - interval '2 hours' WHERE kind = 'unowned_object'`,
+  );
   await note('unowned_object', 1, 1);
   const three = await waitFor('a third Event', async () => {
     const written = await notes();

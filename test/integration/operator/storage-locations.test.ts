@@ -37,7 +37,8 @@ async function ownBucket(namespaces: readonly string[], more: Record<string, str
   await admin.ensureBucketWithUser(own);
   const { accessKeyId, secretAccessKey } = own;
   const stringData = { accessKeyId, secretAccessKey, ...more };
-  for (const namespace of namespaces) await cluster.of(children.SECRET).create({ metadata: { namespace, name: 'my-storage' }, stringData });
+  for (const namespace of namespaces)
+    await cluster.of(children.SECRET).create({ metadata: { namespace, name: 'my-storage' }, stringData });
   return own;
 }
 
@@ -62,13 +63,17 @@ test('no two tenants have the same or nested storage locations, and no message s
   };
   await cluster.of(children.SECRET).create({ metadata: { namespace: second, name: 'my-storage' }, stringData: spelled });
   const first = { namespace, name: unique() };
-  await cluster.tenants.create(tenantOf(namespace, first.name, { storage: storageIn(own.bucket, 'files/'), deletionPolicy: 'Retain' }));
+  await cluster.tenants.create(
+    tenantOf(namespace, first.name, { storage: storageIn(own.bucket, 'files/'), deletionPolicy: 'Retain' }),
+  );
   await ready(cluster.tenants, first);
 
   const refusals: string[] = [];
   for (const prefix of ['files/', undefined, 'files/ours/']) {
     const key = { namespace: second, name: unique() };
-    await cluster.tenants.create(tenantOf(second, key.name, { storage: storageIn(own.bucket, prefix), deletionPolicy: 'Delete' }));
+    await cluster.tenants.create(
+      tenantOf(second, key.name, { storage: storageIn(own.bucket, prefix), deletionPolicy: 'Delete' }),
+    );
     const refused = await condition(cluster.tenants, key, 'StorageReady', 'False', 'StorageTaken');
     expect(conditionOf(refused, 'Stalled')).toMatchObject({ status: 'True' });
     refusals.push(conditionOf(refused, 'StorageReady')?.message ?? '');
@@ -77,7 +82,9 @@ test('no two tenants have the same or nested storage locations, and no message s
     await gone(key);
   }
   const beside = { namespace: second, name: unique() };
-  await cluster.tenants.create(tenantOf(second, beside.name, { storage: storageIn(own.bucket, 'other/'), deletionPolicy: 'Delete' }));
+  await cluster.tenants.create(
+    tenantOf(second, beside.name, { storage: storageIn(own.bucket, 'other/'), deletionPolicy: 'Delete' }),
+  );
   await ready(cluster.tenants, beside);
 
   expect(refusals.join()).toMatch(/is another tenant's/);
@@ -87,7 +94,9 @@ test('no two tenants have the same or nested storage locations, and no message s
   await cluster.tenants.delete(first);
   await gone(first);
   const late = { namespace: second, name: unique() };
-  await cluster.tenants.create(tenantOf(second, late.name, { storage: storageIn(own.bucket, 'files/'), deletionPolicy: 'Delete' }));
+  await cluster.tenants.create(
+    tenantOf(second, late.name, { storage: storageIn(own.bucket, 'files/'), deletionPolicy: 'Delete' }),
+  );
   await condition(cluster.tenants, late, 'StorageReady', 'False', 'StorageTaken');
   await cluster.tenants.delete(late);
   await gone(late);
@@ -100,7 +109,9 @@ test('deleting a tenant with storage of its own deletes the contents that Carrel
   const spec = { storage: storageIn(own.bucket, 'files/'), deletionPolicy: 'Delete' };
   await cluster.tenants.create(tenantOf(namespace, key.name, spec));
   await ready(cluster.tenants, key);
-  const theirs = (await secretValues(cluster, namespace, `${key.name}-storage`)) as unknown as ObjectsOptions & { marker: string };
+  const theirs = (await secretValues(cluster, namespace, `${key.name}-storage`)) as unknown as ObjectsOptions & {
+    marker: string;
+  };
   const inside = new Objects({ ...theirs });
   const whole = new Objects({ ...access(), ...own });
   for (const _ of range(3)) await inside.put(newContentKey('20260102', systemRandom), Buffer.from('a file'));
@@ -159,7 +170,9 @@ test('an endpoint that leads to a private address, or a prefix that has two spel
   const refused = await condition(cluster.tenants, key, 'StorageReady', 'False', 'EndpointRefused');
   await cluster.of(children.SECRET).patch({ namespace, name: 'my-storage' }, { stringData: { endpoint: 'ftp://example.org' } });
   await condition(cluster.tenants, key, 'StorageReady', 'False', 'EndpointInvalid');
-  await cluster.of(children.SECRET).patch({ namespace, name: 'my-storage' }, { stringData: { endpoint: 'https://s3.example.org' } });
+  await cluster
+    .of(children.SECRET)
+    .patch({ namespace, name: 'my-storage' }, { stringData: { endpoint: 'https://s3.example.org' } });
   await cluster.tenants.patch(key, { spec: { storage: { prefix: './files/' } } });
   await condition(cluster.tenants, key, 'StorageReady', 'False', 'PrefixInvalid');
   await cluster.tenants.delete(key);
@@ -224,7 +237,12 @@ test('who adopts a bucket gets it without the policy and the access list that it
   const everybody = {
     Version: '2012-10-17',
     Statement: [
-      { Effect: 'Allow', Principal: '*', Action: 's3:*', Resource: [`arn:aws:s3:::${bucket.bucket}`, `arn:aws:s3:::${bucket.bucket}/*`] },
+      {
+        Effect: 'Allow',
+        Principal: '*',
+        Action: 's3:*',
+        Resource: [`arn:aws:s3:::${bucket.bucket}`, `arn:aws:s3:::${bucket.bucket}/*`],
+      },
     ],
   };
   const anonymous = async (): Promise<number> => (await fetch(`${access().endpoint}/${bucket.bucket}?list-type=2`)).status;

@@ -30,7 +30,9 @@ test('storage of a person’s own is used once its key opens the bucket, and is 
   await cluster.of(children.SECRET).patch(secret, { stringData: { secretAccessKey: own.secretAccessKey } });
   await ready(cluster.tenants, key);
 
-  expect(conditionOf(refused, 'StorageReady')?.message).toMatch(`spec.storage: bucket ${own.bucket} cannot be reached with the key given`);
+  expect(conditionOf(refused, 'StorageReady')?.message).toMatch(
+    `spec.storage: bucket ${own.bucket} cannot be reached with the key given`,
+  );
   expect(await secretValues(cluster, namespace, `${key.name}-storage`)).toEqual({
     ...own,
     endpoint: s3.endpoint,
@@ -140,12 +142,17 @@ async function ownStorage(...namespaces: string[]): Promise<{ bucket: string; ac
   await new StorageAdmin(testBackends().stores.s3).ensureBucketWithUser(named);
   const { accessKeyId, secretAccessKey } = named;
   for (const namespace of namespaces)
-    await cluster.of(children.SECRET).create({ metadata: { namespace, name: 'my-storage' }, stringData: { accessKeyId, secretAccessKey } });
+    await cluster
+      .of(children.SECRET)
+      .create({ metadata: { namespace, name: 'my-storage' }, stringData: { accessKeyId, secretAccessKey } });
   return named;
 }
 
 /** As a server leaves it. */
-async function addFile(tenant: { namespace: string; name: string }, location: ObjectsOptions): Promise<{ key: string; content: Buffer }> {
+async function addFile(
+  tenant: { namespace: string; name: string },
+  location: ObjectsOptions,
+): Promise<{ key: string; content: Buffer }> {
   const { url = '' } = (await secretValues(cluster, tenant.namespace, `${tenant.name}-database`)) ?? {};
   const db = new Database({ url, poolSize: 1, log: silentLogger });
   const [key, content] = ['00/object', Buffer.from('content')];
@@ -176,6 +183,7 @@ test('a tenant may be called like anybody who administers a store', async () => 
     await cluster.tenants.create(tenantOf(namespace, name, { deletionPolicy: 'Delete' }));
     await ready(cluster.tenants, { namespace, name });
   }
-  for (const { metadata } of await cluster.tenants.list({ namespace })) await cluster.tenants.delete({ namespace, name: metadata.name });
+  for (const { metadata } of await cluster.tenants.list({ namespace }))
+    await cluster.tenants.delete({ namespace, name: metadata.name });
   await waitFor('the tenants to be gone', async () => (await cluster.tenants.list({ namespace })).length === 0);
 });

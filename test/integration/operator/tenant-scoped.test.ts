@@ -49,7 +49,9 @@ const hook = { url: 'https://example.com/hook', events: ['file.created', 'user.u
 
 test('a Webhook becomes an endpoint of its tenant, with a generated secret that is sealed there', async () => {
   const key = { namespace, name: unique() };
-  await cluster.webhooks.create(webhookOf(namespace, key.name, { ...hook, tenantRef: { name: tenant }, headers: { 'X-Team': 'a' } }));
+  await cluster.webhooks.create(
+    webhookOf(namespace, key.name, { ...hook, tenantRef: { name: tenant }, headers: { 'X-Team': 'a' } }),
+  );
 
   const webhook = await ready(cluster.webhooks, key);
   const row = await rowOf('webhooks', `${namespace}/${key.name}`);
@@ -75,9 +77,15 @@ test("a Webhook's generated Secret comes back as it was when it is deleted or ed
   const before = await secretValues(cluster, namespace, secretKey.name);
 
   await cluster.of(children.SECRET).delete(secretKey);
-  await waitFor('the Secret', async () => (await secretValues(cluster, namespace, secretKey.name))?.['secret'] === before?.['secret']);
+  await waitFor(
+    'the Secret',
+    async () => (await secretValues(cluster, namespace, secretKey.name))?.['secret'] === before?.['secret'],
+  );
   await cluster.of(children.SECRET).patch(secretKey, { data: { secret: Buffer.from('mine').toString('base64') } });
-  await waitFor('the Secret', async () => (await secretValues(cluster, namespace, secretKey.name))?.['secret'] === before?.['secret']);
+  await waitFor(
+    'the Secret',
+    async () => (await secretValues(cluster, namespace, secretKey.name))?.['secret'] === before?.['secret'],
+  );
 });
 
 test('a Webhook with a secret of its own waits for it, follows it, and signs with both for a while', async () => {
@@ -95,8 +103,11 @@ test('a Webhook with a secret of its own waits for it, follows it, and signs wit
     return found?.['previous_secret'] ? found : undefined;
   });
 
-  expect(conditionOf(waiting, 'Synced')?.message).toBe(`spec.secretRef: there is no Secret ${secretKey.name} in namespace ${namespace}`);
-  const opened = (column: string): string => sealer().open(String(row[column]), [tenantId, 'webhooks', String(row['uuid']), column]);
+  expect(conditionOf(waiting, 'Synced')?.message).toBe(
+    `spec.secretRef: there is no Secret ${secretKey.name} in namespace ${namespace}`,
+  );
+  const opened = (column: string): string =>
+    sealer().open(String(row[column]), [tenantId, 'webhooks', String(row['uuid']), column]);
   expect([opened('secret'), opened('previous_secret')]).toEqual(['second', 'first']);
 });
 
@@ -110,7 +121,9 @@ test('a Webhook to a literal private address is refused', async () => {
 
   expect(conditionOf(webhook, 'Ready')).toMatchObject({ status: 'False', reason: 'AddressRefused' });
   expect(conditionOf(webhook, 'Stalled')).toMatchObject({ status: 'True', reason: 'AddressRefused' });
-  expect(conditionOf(webhook, 'Accepted')?.message).toBe('address_refused: spec.url leads to a private address (169.254.169.254)');
+  expect(conditionOf(webhook, 'Accepted')?.message).toBe(
+    'address_refused: spec.url leads to a private address (169.254.169.254)',
+  );
 });
 
 test('a Webhook whose address nobody can dial is refused', async () => {
@@ -134,7 +147,9 @@ test('of Webhooks beyond the 50 of a tenant, those of REST included, each says s
     `INSERT INTO webhooks (uuid, url, events, secret) SELECT gen_random_uuid(), 'https://example.com', '{file.created}', 's' FROM generate_series(1, 49)`,
   );
   const names = range(5).map(() => unique());
-  await Promise.all(names.map((name) => cluster.webhooks.create(webhookOf(namespace, name, { ...hook, tenantRef: { name: crowded } }))));
+  await Promise.all(
+    names.map((name) => cluster.webhooks.create(webhookOf(namespace, name, { ...hook, tenantRef: { name: crowded } }))),
+  );
   const reasons = async (): Promise<(string | undefined)[]> =>
     Promise.all(names.map(async (name) => conditionOf(await cluster.webhooks.get({ namespace, name }), 'Synced')?.reason));
 
@@ -182,7 +197,11 @@ const platform = {
 
 test('an LtiRegistration becomes tool, platform and deployments, and its status is what an LMS asks for', async () => {
   const key = { namespace, name: unique() };
-  const spec = { tenantRef: { name: tenant }, platform: { ...platform, issuer: `https://${key.name}.example` }, clientId: key.name };
+  const spec = {
+    tenantRef: { name: tenant },
+    platform: { ...platform, issuer: `https://${key.name}.example` },
+    clientId: key.name,
+  };
   await cluster.registrations.create(registrationOf(namespace, key.name, { ...spec, deploymentIds: ['2', '1'] }));
 
   const registration = await ready(cluster.registrations, key);
@@ -205,9 +224,9 @@ test('an LtiRegistration becomes tool, platform and deployments, and its status 
     is_active: true,
     managed_by: 'kubernetes',
   });
-  expect(sealer().open(String(tool?.['private_key']), [tenantId, 'lti_tools', `${namespace}/${key.name}`, 'private_key'])).toContain(
-    'BEGIN PRIVATE KEY',
-  );
+  expect(
+    sealer().open(String(tool?.['private_key']), [tenantId, 'lti_tools', `${namespace}/${key.name}`, 'private_key']),
+  ).toContain('BEGIN PRIVATE KEY');
   expect(deployments).toEqual([{ deployment_id: '1' }, { deployment_id: '2' }]);
 });
 
@@ -235,7 +254,11 @@ test('fields of a registration that this release ignores are named, and the name
 test('a change of a registration keeps its key; its own key replaces it; deleting it removes its rows', async () => {
   const key = { namespace, name: unique() };
   const reference = `${namespace}/${key.name}`;
-  const spec = { tenantRef: { name: tenant }, platform: { preset: 'moodle', issuer: `https://${key.name}.example/` }, clientId: key.name };
+  const spec = {
+    tenantRef: { name: tenant },
+    platform: { preset: 'moodle', issuer: `https://${key.name}.example/` },
+    clientId: key.name,
+  };
   await cluster.registrations.create(registrationOf(namespace, key.name, { ...spec, deploymentIds: ['1'] }));
   const made = await ready(cluster.registrations, key);
 
@@ -263,7 +286,11 @@ test('a change of a registration keeps its key; its own key replaces it; deletin
 test('a key is followed by the next, which was published before it signs, and stays published after it', async () => {
   const key = { namespace, name: unique() };
   const reference = `${namespace}/${key.name}`;
-  const spec = { tenantRef: { name: tenant }, platform: { preset: 'moodle', issuer: `https://${key.name}.example/` }, clientId: key.name };
+  const spec = {
+    tenantRef: { name: tenant },
+    platform: { preset: 'moodle', issuer: `https://${key.name}.example/` },
+    clientId: key.name,
+  };
   await cluster.registrations.create(registrationOf(namespace, key.name, { ...spec, keyRotationPeriod: '1h' }));
   const [first] = (await ready(cluster.registrations, key)).status?.publicKeyIds ?? [];
   /** Puts the clock of the keys on, and has the operator look, until the ids that the status tells are as wanted. */
@@ -290,7 +317,9 @@ test('a key is followed by the next, which was published before it signs, and st
 
   const next = published[1];
   expect([published[0], signing, alone, tool?.['key_id']]).toEqual([first, [next, first], [next], next]);
-  expect(sealer().open(String(tool?.['private_key']), [tenantId, 'lti_tools', reference, 'private_key'])).toContain('BEGIN PRIVATE KEY');
+  expect(sealer().open(String(tool?.['private_key']), [tenantId, 'lti_tools', reference, 'private_key'])).toContain(
+    'BEGIN PRIVATE KEY',
+  );
 });
 
 test('a key of one’s own that is exchanged signs at once, and the one before stays published', async () => {
@@ -298,9 +327,15 @@ test('a key of one’s own that is exchanged signs at once, and the one before s
   const secretKey = { namespace, name: unique() };
   const pem = (): string =>
     generateKeyPairSync('rsa', { modulusLength: 2048 }).privateKey.export({ type: 'pkcs8', format: 'pem' }).toString();
-  const spec = { tenantRef: { name: tenant }, platform: { preset: 'moodle', issuer: `https://${key.name}.example/` }, clientId: key.name };
+  const spec = {
+    tenantRef: { name: tenant },
+    platform: { preset: 'moodle', issuer: `https://${key.name}.example/` },
+    clientId: key.name,
+  };
   await cluster.of(children.SECRET).create({ metadata: secretKey, stringData: { pem: pem() } });
-  await cluster.registrations.create(registrationOf(namespace, key.name, { ...spec, keySecretRef: { name: secretKey.name, key: 'pem' } }));
+  await cluster.registrations.create(
+    registrationOf(namespace, key.name, { ...spec, keySecretRef: { name: secretKey.name, key: 'pem' } }),
+  );
   const [first] = (await ready(cluster.registrations, key)).status?.publicKeyIds ?? [];
 
   await cluster.of(children.SECRET).patch(secretKey, { stringData: { pem: pem() } });
@@ -322,7 +357,11 @@ test('of two registrations that contradict each other the later is refused, unti
   const spec = { tenantRef: { name: tenant }, platform: { ...platform, issuer } };
   await cluster.registrations.create(registrationOf(namespace, first.name, { ...spec, clientId: first.name }));
   await ready(cluster.registrations, first);
-  const other = { ...spec, clientId: second.name, platform: { ...spec.platform, tokenEndpoint: 'https://elsewhere.example/token' } };
+  const other = {
+    ...spec,
+    clientId: second.name,
+    platform: { ...spec.platform, tokenEndpoint: 'https://elsewhere.example/token' },
+  };
   await cluster.registrations.create(registrationOf(namespace, second.name, other));
 
   const refused = await condition(cluster.registrations, second, 'Accepted', 'False', 'Conflict');

@@ -6,7 +6,17 @@ import { WAIT_LIMIT_MS, waitFor } from '../../support/wait.ts';
 import { testBackends } from '../../support/backends.ts';
 import { SqlPool } from '../../../pkg/store/postgres/pool.ts';
 import { silentLogger } from '../../../pkg/runtime/log.ts';
-import { condition, children, conditionOf, follow, ready, secretValues, tenantOf, unique, webhookOf } from '../../support/operator.ts';
+import {
+  condition,
+  children,
+  conditionOf,
+  follow,
+  ready,
+  secretValues,
+  tenantOf,
+  unique,
+  webhookOf,
+} from '../../support/operator.ts';
 import { operatorSuite } from '../../support/operator-suite.ts';
 
 const { cluster, namespace, readyTenant } = operatorSuite();
@@ -64,7 +74,9 @@ test('its Secrets open its own schema and nothing is doubled', async () => {
   expect(people).toEqual([{ email: `admin@${key.name}.localhost`, roles: expect.arrayContaining(['admin']) }]);
   expect(admin).toEqual({ email: `admin@${key.name}.localhost`, password: expect.stringMatching(/^\S{24}$/) });
   const keys = await secretValues(cluster, namespace, `${key.name}-keys`);
-  expect(JSON.parse(keys?.['signing.json'] ?? '')).toMatchObject({ keys: [{ kty: 'EC', crv: 'P-256', alg: 'ES256', use: 'sig' }] });
+  expect(JSON.parse(keys?.['signing.json'] ?? '')).toMatchObject({
+    keys: [{ kty: 'EC', crv: 'P-256', alg: 'ES256', use: 'sig' }],
+  });
 });
 
 test('suspending takes the pods away and says so; the data stay', async () => {
@@ -208,7 +220,8 @@ test('a change of a Tenant leaves its Webhook Ready all along', async () => {
   const webhooks = follow(cluster, WEBHOOK, namespace);
   const seen = new Set<string>();
   webhooks.store.onChange(({ object }) => {
-    if (object.metadata.name === key.name) seen.add(`${conditionOf(object, 'Ready')?.status} ${conditionOf(object, 'Ready')?.reason}`);
+    if (object.metadata.name === key.name)
+      seen.add(`${conditionOf(object, 'Ready')?.status} ${conditionOf(object, 'Ready')?.reason}`);
   });
   await webhooks.store.waitForSync(AbortSignal.timeout(WAIT_LIMIT_MS));
 
@@ -239,5 +252,7 @@ test.each([
   { resources: { limits: { memory: -5 } } },
   { resources: { requests: { cpu: -1 } } },
 ])('an amount below nothing is refused: %j', async (spec) => {
-  await expect(cluster.tenants.create(tenantOf(namespace, unique(), spec))).rejects.toThrow('should be greater than or equal to 0');
+  await expect(cluster.tenants.create(tenantOf(namespace, unique(), spec))).rejects.toThrow(
+    'should be greater than or equal to 0',
+  );
 });

@@ -50,12 +50,18 @@ async function newHook(): Promise<{ key: { namespace: string; name: string }; st
   // It is written after the status, and counted with the writes.
   await waitFor('its Event', async () => {
     const events = await cluster.of(children.EVENT).list({ namespace });
-    return events.some(({ reason, regarding }) => reason === 'Ready' && regarding?.kind === 'Webhook' && regarding.name === key.name);
+    return events.some(
+      ({ reason, regarding }) => reason === 'Ready' && regarding?.kind === 'Webhook' && regarding.name === key.name,
+    );
   });
   return { key, status: async () => (await cluster.webhooks.get(key)).status };
 }
 
-const until = (what: string, hook: { status(): Promise<Webhook['status']> }, is: (status: NonNullable<Webhook['status']>) => boolean) =>
+const until = (
+  what: string,
+  hook: { status(): Promise<Webhook['status']> },
+  is: (status: NonNullable<Webhook['status']>) => boolean,
+) =>
   waitFor(what, async () => {
     const status = await hook.status();
     return status && is(status) ? status : undefined;
@@ -79,7 +85,10 @@ test('the status shows the first delivery, failing and recovery; between changes
   const arrived = receiver.received.length;
   await emitGrades(outbox, 50);
   await waitFor('50 more deliveries', () => receiver.received.length >= arrived + 50);
-  await waitFor('them to end', async () => (await outbox.db.query(`SELECT FROM carrel.deliveries WHERE state = 'pending'`)).length === 0);
+  await waitFor(
+    'them to end',
+    async () => (await outbox.db.query(`SELECT FROM carrel.deliveries WHERE state = 'pending'`)).length === 0,
+  );
 
   expect(well).toMatchObject({ endpointId: expect.any(String), lastStatusCode: 204 });
   expect(failing).toMatchObject({ endpointId: well.endpointId, lastStatusCode: 503 });

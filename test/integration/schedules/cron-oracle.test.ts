@@ -53,8 +53,8 @@ const HOUR_MS = 60 * 60_000;
 const DAY_MS = 24 * HOUR_MS;
 const [FROM, TO] = [Date.UTC(2024, 0, 1), Date.UTC(2031, 0, 1)];
 /**
- * `make faults` compares all days of 2024 to 2030, those that run often in two zones and elsewhere around each change; `make test` the days around each change
- * of a clock in a year, and those at the ends of months.
+ * `make faults` compares all days of 2024 to 2030, those that run often in two zones and elsewhere around each change; `make
+ * test` the days around each change of a clock in a year, and those at the ends of months.
  */
 const IS_WHOLE = process.env['CRON_DAYS'] === 'all';
 const SAMPLED_YEAR = 2026;
@@ -76,7 +76,8 @@ function* spans(
 ): Generator<{ readonly from: number; readonly to: number; readonly often: boolean }> {
   if (IS_WHOLE) yield { from: FROM, to: TO, often: OFTEN_IN.some((zone) => zones.includes(zone)) };
   for (const { at } of changes.slice(1))
-    if (IS_WHOLE || new Date(at).getUTCFullYear() === SAMPLED_YEAR) yield { from: at - 30 * HOUR_MS, to: at + 30 * HOUR_MS, often: true };
+    if (IS_WHOLE || new Date(at).getUTCFullYear() === SAMPLED_YEAR)
+      yield { from: at - 30 * HOUR_MS, to: at + 30 * HOUR_MS, often: true };
   for (const day of [Date.UTC(2026, 11, 31), Date.UTC(2028, 1, 28)]) yield { from: day, to: day + 3 * DAY_MS, often: false };
 }
 

@@ -67,7 +67,10 @@ test('of 60 racing creations as many succeed as an institution may have', async 
   const present = (await tenant.admin.get('/schedules', { query: { limit: 100 } })).body.data.length;
   const replies = await Promise.all(range(60).map(() => untilServed(() => tenant.admin.post('/schedules', NIGHTLY))));
 
-  expect(countBy(replies, ({ status }) => String(status))).toEqual({ 201: SCHEDULES_MAX - present, 409: 60 - SCHEDULES_MAX + present });
+  expect(countBy(replies, ({ status }) => String(status))).toEqual({
+    201: SCHEDULES_MAX - present,
+    409: 60 - SCHEDULES_MAX + present,
+  });
   await tenant.db.query('DELETE FROM schedules');
 });
 
@@ -167,7 +170,10 @@ test('administrators alone see and change schedules', async () => {
 test('what spec.schedules has is shown and run here, and changed there', async () => {
   const { id } = await create();
   await tenant.db.query(`UPDATE schedules SET managed_by = 'kubernetes', managed_ref = 'nightly' WHERE uuid = $1`, [id]);
-  const refused = [await tenant.admin.patch(`/schedules/${id}`, { active: false }), await tenant.admin.delete(`/schedules/${id}`)];
+  const refused = [
+    await tenant.admin.patch(`/schedules/${id}`, { active: false }),
+    await tenant.admin.delete(`/schedules/${id}`),
+  ];
 
   expect(refused.map(({ status, body }) => [status, body.error])).toEqual([
     [403, 'managed'],

@@ -49,5 +49,7 @@ test('a new password from the Secret ends the sessions of before, their access t
 
   const after = await tenant.anonymous.login(email, 'a new password');
   const refresh = await tenant.anonymous.post('/auth/refresh', { refresh_token: before.refreshToken });
-  expect([(await before.get('/users/me')).status, refresh.status, (await after.get('/users/me')).status]).toEqual([401, 401, 200]);
+  expect([(await before.get('/users/me')).status, refresh.status, (await after.get('/users/me')).status]).toEqual([
+    401, 401, 200,
+  ]);
 });

@@ -15,7 +15,12 @@ describe('a JSON body', () => {
   const refusedField = (field: string, message: string): unknown[] => [400, 'validation_failed', { field, message }];
 
   test.each<[string, string | Buffer, string, string]>([
-    ['of bytes that are not UTF-8', Buffer.concat([Buffer.from('{"name":"'), BROKEN_UTF8, Buffer.from('"}')]), 'body', 'is not UTF-8'],
+    [
+      'of bytes that are not UTF-8',
+      Buffer.concat([Buffer.from('{"name":"'), BROKEN_UTF8, Buffer.from('"}')]),
+      'body',
+      'is not UTF-8',
+    ],
     ['of 33 nested lists', `{"name":${'['.repeat(32)}${']'.repeat(32)}}`, 'body', 'is nested deeper than 32 levels'],
     ['that is cut off', '{"name":', 'body', 'is not JSON'],
     ['of nothing', '', 'body', 'is not JSON'],
@@ -109,12 +114,15 @@ describe('a form', () => {
     expect(await post('/launch', 'state=%c3%28&%zz=1')).toEqual([400, 'state_malformed']);
   });
 
-  test.each(['application/json', 'text/plain', 'multipart/form-data; boundary=x', 'application/x-www-form-urlencoded; charset=latin1', ''])(
-    'of the type %j is a 415',
-    async (type) => {
-      expect(await post('/launch', `state=${STATE}`, { 'content-type': type })).toEqual([415, 'unsupported_media_type']);
-    },
-  );
+  test.each([
+    'application/json',
+    'text/plain',
+    'multipart/form-data; boundary=x',
+    'application/x-www-form-urlencoded; charset=latin1',
+    '',
+  ])('of the type %j is a 415', async (type) => {
+    expect(await post('/launch', `state=${STATE}`, { 'content-type': type })).toEqual([415, 'unsupported_media_type']);
+  });
 
   test('is not decompressed', async () => {
     expect(await post('/launch', `state=${STATE}`, { 'content-encoding': 'gzip' })).toEqual([400, 'state_not_bound']);

@@ -21,7 +21,8 @@ beforeAll(() => {
 const entry = { key: 'thing', tags: ['one', 'two'] };
 const value = async (): Promise<string | undefined> => (await cache.lookup(entry)).value;
 const fill = async (text = 'kept'): Promise<void> => (await cache.lookup(entry)).put(text, 60);
-const write = (...subjects: string[]): Promise<void> => cache.transaction(tenant.db, async (tx) => cache.invalidate(tx, ...subjects));
+const write = (...subjects: string[]): Promise<void> =>
+  cache.transaction(tenant.db, async (tx) => cache.invalidate(tx, ...subjects));
 
 test('what Redis did not answer with the session is loaded from its rows, and Redis is not asked again', async () => {
   const { sub, sid } = JSON.parse(Buffer.from(tenant.admin.token?.split('.')[1] ?? '', 'base64url').toString());

@@ -35,7 +35,10 @@ test('without a token that holds it is a 401, whatever else is wrong with the re
   for (const { name, method, path } of closed) {
     for (const caller of [tenant.anonymous, other, tenant.anonymous.as('no token at all')]) {
       const body = method === 'GET' ? {} : { body: `{"half": ${'['.repeat(100)}` };
-      const reply = await caller.raw(method, `${within(path, 'no-uuid')}?unknown=1&limit=many&limit=2&q=%ff`, { headers: wrong, ...body });
+      const reply = await caller.raw(method, `${within(path, 'no-uuid')}?unknown=1&limit=many&limit=2&q=%ff`, {
+        headers: wrong,
+        ...body,
+      });
       answers.push([name, reply.status, reply.body?.error]);
     }
   }
@@ -91,7 +94,9 @@ test('a time in a query is taken with any offset, its + as it stands too; one ou
       }
     }
 
-  expect(times.map(([{ path }, name]) => `${path} ${name}`)).toEqual(expect.arrayContaining(['/audit after', '/search created_after']));
+  expect(times.map(([{ path }, name]) => `${path} ${name}`)).toEqual(
+    expect.arrayContaining(['/audit after', '/search created_after']),
+  );
   expect(wrong).toEqual([]);
 });
 

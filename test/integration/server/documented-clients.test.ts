@@ -41,7 +41,9 @@ test.each(Object.entries(COMMANDS))('%s of the documentation goes from sign-in t
     const link = `/s/${url.split('/').at(-1)}`;
     expect((await tenant.anonymous.get(link)).body).toMatchObject({ name: 'Übung 1.pdf', has_password: true });
     expect((await tenant.anonymous.get(`${link}/download`)).status).toBe(401);
-    expect((await tenant.anonymous.get(`${link}/download`, { headers: { 'x-share-password': secret } })).bytes.equals(content)).toBe(true);
+    expect(
+      (await tenant.anonymous.get(`${link}/download`, { headers: { 'x-share-password': secret } })).bytes.equals(content),
+    ).toBe(true);
   }
 });
 

@@ -53,7 +53,9 @@ test('a session can be ended while Redis is frozen: nobody gets in by it then, n
   }
   await waitFor('Redis is back', () => tenant.redis.ping().then(() => true));
 
-  const work = await tenant.db.query<{ payload: { subjects: string[] } }>(`SELECT payload FROM carrel.work WHERE kind = 'cache.clear'`);
+  const work = await tenant.db.query<{ payload: { subjects: string[] } }>(
+    `SELECT payload FROM carrel.work WHERE kind = 'cache.clear'`,
+  );
   const cache = new TaggedCache({ redis: tenant.redis, random: systemRandom, log: silentLogger });
   for (const { payload } of work) await cache.clear(payload.subjects);
 

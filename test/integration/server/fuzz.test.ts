@@ -10,7 +10,9 @@ const SEED = Number(process.env['SEED'] ?? 20_260_131);
 /** Requests of each operation and role. */
 const EACH = 5;
 
-/** A 400 to a request of the right form rests on what is stored or on the time (test/fuzz/hooks.py has the same, with reasons). */
+/**
+ * A 400 to a request of the right form rests on what is stored or on the time (test/fuzz/hooks.py has the same, with reasons).
+ */
 const OF_STATE =
   /^(does not belong to|must be in the future|must be before until|there is no such|must be a user of|must not be the user who|is not a cursor returned by replay|is too deep|needs an e-mail|must be re-sent|must be one of this webhook's|must not be later|makes a path of|must be a string, or value_type|is required, or Upload-Defer-Length|must have (a filename|each key once|values in UTF-8)|must be a media type|must be an IANA time zone|must be cp437 or|is no language tag|is an integer beyond|cannot be changed|never matches: |(minute|hour|day of month|month|day of week): the range )/;
 /** What no pattern says of an address and a secret. */
@@ -28,7 +30,8 @@ beforeAll(async () => {
   const { tenant, people } = fuzzed;
   document = (await tenant.anonymous.get('/openapi.json')).body as Document;
   check = schemaChecker(document);
-  const signIn = (role: (typeof FUZZED_ROLES)[number]): Promise<Api> => tenant.anonymous.login(people[role].email, people[role].password);
+  const signIn = (role: (typeof FUZZED_ROLES)[number]): Promise<Api> =>
+    tenant.anonymous.login(people[role].email, people[role].password);
   callers = { admin: await signIn('admin'), instructor: await signIn('instructor'), viewer: await signIn('viewer') };
   const made = await Promise.all([
     callers.admin.upload('/files', { name: 'fuzzed.txt', file: Buffer.from('fuzzed') }),

@@ -54,9 +54,9 @@ test('of 50 racing requests with one key one is done; the others get 409 while i
   expect(made.length).toBeGreaterThan(0);
   expect(new Set(made.map(({ body }) => body.id)).size).toBe(1);
   expect(made.filter(({ headers }) => headers['idempotency-replayed'] === undefined)).toHaveLength(1);
-  expect(replies.filter(({ status }) => status !== 201).every(({ status, body }) => status === 409 && body.error === 'conflict')).toBe(
-    true,
-  );
+  expect(
+    replies.filter(({ status }) => status !== 201).every(({ status, body }) => status === 409 && body.error === 'conflict'),
+  ).toBe(true);
 });
 
 test('a request that failed leaves its key free', async () => {
@@ -87,7 +87,8 @@ test('kept replies go once they are 24 hours old, with whatever key comes next',
     `INSERT INTO idempotency_keys (user_id, key, fingerprint, locked_until, status_code, body, expires_at)
      SELECT u.id, 'old-' || n, 'x', now(), 200, '{}', now() - interval '1 minute' FROM (SELECT min(id) AS id FROM users) u, generate_series(1, 150) n`,
   );
-  const old = async (): Promise<number> => (await tenant.db.query(`SELECT FROM idempotency_keys WHERE expires_at <= now()`)).length;
+  const old = async (): Promise<number> =>
+    (await tenant.db.query(`SELECT FROM idempotency_keys WHERE expires_at <= now()`)).length;
   const before = await old();
 
   await create('key-9', 'sweeper');
@@ -116,7 +117,9 @@ test('an upload that is sent again makes no second file', async () => {
   const [first, again] = [await tenant.admin.upload('/files', upload), await tenant.admin.upload('/files', upload)];
 
   expect([first.status, again.status, again.body.id]).toEqual([201, 201, first.body.id]);
-  expect(countBy((await tenant.admin.get('/files')).body.data as { name: string }[], ({ name }) => name)).toEqual({ 'once.txt': 1 });
+  expect(countBy((await tenant.admin.get('/files')).body.data as { name: string }[], ({ name }) => name)).toEqual({
+    'once.txt': 1,
+  });
 });
 
 /** What a client gets that reads only once it has written everything; or the error of its connection. */
@@ -132,7 +135,11 @@ async function writtenFirst(head: readonly string[], body: Buffer): Promise<stri
 }
 
 test('a client that reads no answer before it has sent its 20 MB gets the first reply too', async () => {
-  const headers = [`Host: ${new URL(tenant.url).host}`, `Authorization: Bearer ${tenant.admin.token}`, 'Idempotency-Key: upload-2'];
+  const headers = [
+    `Host: ${new URL(tenant.url).host}`,
+    `Authorization: Bearer ${tenant.admin.token}`,
+    'Idempotency-Key: upload-2',
+  ];
   const head = ['POST /api/v1/files HTTP/1.1', ...headers, `Content-Type: ${FORM}`];
   const body = Buffer.concat([filePart(Buffer.alloc(20_000_000), 'big.bin'), Buffer.from('--hostile-boundary--\r\n')]);
 
@@ -190,7 +197,8 @@ const SUCCEEDS: Readonly<Record<string, () => Promise<(key: string) => Promise<A
   },
   createFolderPermission: async () => {
     const [{ body }, { user }] = [await tenant.admin.post('/folders', { name: 'granted' }), await tenant.user()];
-    return (key) => tenant.admin.post(`/folders/${body.id}/permissions`, { user_id: user.id, permission_level: 'read' }, keyed(key));
+    return (key) =>
+      tenant.admin.post(`/folders/${body.id}/permissions`, { user_id: user.id, permission_level: 'read' }, keyed(key));
   },
   copyFolder: async () => {
     const { body } = await tenant.admin.post('/folders', { name: 'copied' });
@@ -290,7 +298,8 @@ const SECRETS: typeof SUCCEEDS = {
 };
 const NIGHTLY = { name: 'Nightly', kind: 'recount_usage', cron: '0 3 * * *' };
 const keyed = (key: string): { headers: Record<string, string> } => ({ headers: { 'idempotency-key': key } });
-const file = async (name: string): Promise<{ id: string }> => (await tenant.admin.upload('/files', { name, file: Buffer.from('x') })).body;
+const file = async (name: string): Promise<{ id: string }> =>
+  (await tenant.admin.upload('/files', { name, file: Buffer.from('x') })).body;
 /** A PDF, where the tenant has helpers; nobody asks them. */
 const pdfFile = async (): Promise<string> => {
   const kinds = ['pdf_optimize', 'pdf_translate'] as const;
@@ -303,7 +312,10 @@ const pdfFile = async (): Promise<string> => {
 const webhook = async (): Promise<string> =>
   (await tenant.admin.post('/webhooks', { url: 'https://receiver.example.org/hook', events: ['file.created'] })).body.id;
 
-/** Need a launch: grades.test.ts, line-items.test.ts, members.test.ts, results.test.ts and deep-linking-refusals.test.ts of test/integration/lti send them twice. */
+/**
+ * Need a launch: grades.test.ts, line-items.test.ts, members.test.ts, results.test.ts and deep-linking-refusals.test.ts of
+ * test/integration/lti send them twice.
+ */
 const ELSEWHERE = ['answerPicker', 'createGrade', 'createLineItem', 'createScore', 'handIn', 'retryGrade', 'syncCourseMembers'];
 
 test('every POST whose description has the header gives the first reply again, and no other POST has it', async () => {
@@ -328,25 +340,37 @@ test('every POST whose description has the header gives the first reply again, a
   }
 
   expect(answers).toEqual(answers.map((answer) => [(answer as string[])[0], true, true, true, undefined, 'true']));
-  // Without a token a key is nobody's; a change of one's password makes nothing, and its body would leave a hash of it (docs/use-the-api.md).
+  // Without a token a key is nobody's; a change of one's password makes nothing, and its body would leave a hash of it
+  // (docs/use-the-api.md).
   expect(
     posts
       .filter((operation) => !heeding.includes(operation))
       .map(({ operationId }) => operationId)
       .sort(),
-  ).toEqual(['changePassword', 'downloadSharedFileWithPassword', 'login', 'logout', 'refreshSession', 'resetPassword', 'translateText']);
+  ).toEqual([
+    'changePassword',
+    'downloadSharedFileWithPassword',
+    'login',
+    'logout',
+    'refreshSession',
+    'resetPassword',
+    'translateText',
+  ]);
 });
 
 test('docs/use-the-api.md names the POSTs that do not heed the header', async () => {
   const document = (await tenant.anonymous.get('/openapi.json')).body as Document;
   const heedless = operationsOf(document).filter(
-    (operation) => operation.method === 'post' && !parametersOf(document, operation).some(({ name }) => name === 'Idempotency-Key'),
+    (operation) =>
+      operation.method === 'post' && !parametersOf(document, operation).some(({ name }) => name === 'Idempotency-Key'),
   );
   const page = readFileSync(join(ROOT, 'docs/use-the-api.md'), 'utf8');
   const [, section = ''] = /^## Send a request again safely\n([\s\S]*?)^## /m.exec(page) ?? [];
   const [named = ''] = section.split('\n').filter((line) => line.includes('no effect'));
 
-  expect(new Set([...named.matchAll(/`(?:POST )?(\/[^`]+)`/g)].map(([, path]) => path))).toEqual(new Set(heedless.map(({ path }) => path)));
+  expect(new Set([...named.matchAll(/`(?:POST )?(\/[^`]+)`/g)].map(([, path]) => path))).toEqual(
+    new Set(heedless.map(({ path }) => path)),
+  );
 });
 
 test('a reply with a secret in it is stored sealed: neither the secret nor the address of a download is in the database', async () => {

@@ -38,7 +38,12 @@ test("items are filtered by their errors' code, and one that is skipped has its 
   expect((await page({ code: 'forbidden', limit: 200 })).data).toHaveLength(25);
   expect((await page({ code: 'forbidden', state: 'succeeded' })).data).toEqual([]);
   expect((await page({ state: 'skipped' })).data).toEqual([
-    expect.objectContaining({ state: 'skipped', reason: 'with_folder', error: null, target: expect.objectContaining({ name: 'n4' }) }),
+    expect.objectContaining({
+      state: 'skipped',
+      reason: 'with_folder',
+      error: null,
+      target: expect.objectContaining({ name: 'n4' }),
+    }),
   ]);
   expect((await api.get(`/jobs/${job}`)).body.progress).toEqual({ done: COUNT, total: COUNT, failed: 250, skipped: 1 });
 });

@@ -18,8 +18,9 @@ afterEach(async () => {
 });
 
 /*
- * Most requests here are for `/nothing`. The OpenAPI document costs a second of CPU when it is first asked for; on a busy machine the replies of
- * Redis to the requests beside it lie unread for longer than a request waits for Redis, and the server counts by itself what Redis has counted.
+ * Most requests here are for `/nothing`. The OpenAPI document costs a second of CPU when it is first asked for; on a busy machine
+ * the replies of Redis to the requests beside it lie unread for longer than a request waits for Redis, and the server counts by
+ * itself what Redis has counted.
  */
 
 const limitHeaders = ({ headers }: ApiReply): string[] =>
@@ -52,7 +53,10 @@ test('every reply of the API has the headers of the tightest limit', async () =>
 test('replies of every status have the limit headers', async () => {
   const tenant = await start();
   const { admin, anonymous } = tenant;
-  const file = (await admin.upload('/files', { name: 'a.txt', file: Buffer.from('text') })).body as { id: string; checksum: string };
+  const file = (await admin.upload('/files', { name: 'a.txt', file: Buffer.from('text') })).body as {
+    id: string;
+    checksum: string;
+  };
   const key = { headers: { 'idempotency-key': 'key' } };
   await admin.post('/folders', { name: 'a' }, key);
   const tagged = (name: string, tag: string) => ({ headers: { [name]: `"${tag}"` } });
@@ -135,7 +139,10 @@ test('the window slides: what is asked again at its edge is not doubled, and ret
   const third = [await ask(), await ask(), await ask()];
 
   expect([first, second, early, third]).toEqual([[200, 200], [200, 200, 429], 429, [200, 200, 429]]);
-  expect([refused.body.retry_after, limitHeaders(refused)]).toEqual([10, ['4', '0', String(Date.parse('2026-01-01T00:01:50Z') / 1000)]]);
+  expect([refused.body.retry_after, limitHeaders(refused)]).toEqual([
+    10,
+    ['4', '0', String(Date.parse('2026-01-01T00:01:50Z') / 1000)],
+  ]);
 });
 
 test('the limit of the tenant counts all its users together', async () => {
@@ -224,7 +231,8 @@ test('a download by link counts against the person and the tenant, and one by an
 
 test('the limit of an address counts by the hour, behind the proxies that are trusted', async () => {
   const tenant = await start({ limits: { ip: 10 }, trustedProxies: 1 });
-  const from = (forwarded: string): Promise<ApiReply> => tenant.anonymous.get('/nothing', { headers: { 'x-forwarded-for': forwarded } });
+  const from = (forwarded: string): Promise<ApiReply> =>
+    tenant.anonymous.get('/nothing', { headers: { 'x-forwarded-for': forwarded } });
 
   const one = await Promise.all(range(12).map(() => from('198.51.100.7')));
   const two = await from('198.51.100.8');
@@ -264,7 +272,11 @@ test('a token that does not hold still counts against its address', async () => 
 });
 
 /** Counts requests by one call. */
-async function counted(redis: Redis, limiter: RequestLimiter, requests: readonly (readonly RequestLimit[])[]): Promise<Decision[]> {
+async function counted(
+  redis: Redis,
+  limiter: RequestLimiter,
+  requests: readonly (readonly RequestLimit[])[],
+): Promise<Decision[]> {
   const { call, read } = limiter.command(requests);
   return read(await redis.call(call));
 }

@@ -72,9 +72,14 @@ test('every reference in it leads somewhere, and operation ids are unique', () =
 test('every operation documents its limits, its errors by status with their codes, and the parameters of its path', () => {
   for (const [name, operation] of operations()) {
     const codes = (status: string): string[] =>
-      (operation.responses[status]?.content?.['application/json']?.schema.properties as { error?: { enum?: string[] } } | undefined)?.error
-        ?.enum ?? [];
-    const inPath = operation.parameters.flatMap((parameter) => ('in' in parameter && parameter.in === 'path' ? [parameter.name] : []));
+      (
+        operation.responses[status]?.content?.['application/json']?.schema.properties as
+          | { error?: { enum?: string[] } }
+          | undefined
+      )?.error?.enum ?? [];
+    const inPath = operation.parameters.flatMap((parameter) =>
+      'in' in parameter && parameter.in === 'path' ? [parameter.name] : [],
+    );
 
     expect([name, codes('429').includes('rate_limit_exceeded'), codes('503').includes('unavailable'), codes('400')]).toEqual([
       name,
@@ -119,7 +124,9 @@ test('a generator finds what it names methods and types by', () => {
 });
 
 test('patterns say the same in every language: no look-around, no classes that differ, no flags', () => {
-  const patterns = [...schemas()].flatMap(([path, { pattern }]) => (typeof pattern === 'string' ? [[path, pattern] as const] : []));
+  const patterns = [...schemas()].flatMap(([path, { pattern }]) =>
+    typeof pattern === 'string' ? [[path, pattern] as const] : [],
+  );
 
   expect(patterns.length).toBeGreaterThan(20);
   for (const [path, pattern] of patterns) {
@@ -131,8 +138,12 @@ test('patterns say the same in every language: no look-around, no classes that d
 
 test('text that a client sends has a greatest length or a form', () => {
   const sent = operationsOf(document).flatMap((operation) => [
-    ...parametersOf(document, operation).flatMap((parameter) => [...schemas(parameter.schema, `${operation.name} ${parameter.name}`)]),
-    ...Object.values(operation.requestBody?.content ?? {}).flatMap(({ schema }) => [...schemas(resolve(schema), `${operation.name} body`)]),
+    ...parametersOf(document, operation).flatMap((parameter) => [
+      ...schemas(parameter.schema, `${operation.name} ${parameter.name}`),
+    ]),
+    ...Object.values(operation.requestBody?.content ?? {}).flatMap(({ schema }) => [
+      ...schemas(resolve(schema), `${operation.name} body`),
+    ]),
   ]);
   const loose = sent.filter(
     ([, { type, maxLength, pattern, enum: values, const: only, format }]) =>
@@ -161,7 +172,8 @@ test('each schema, parameter, body and reply has an example that is valid by its
   ]) {
     for (const parameter of parametersOf(document, operation))
       if (parameter.name !== 'cursor') judge(`${operation.name} ${parameter.name}`, parameter.schema, parameter);
-    for (const content of Object.values(operation.requestBody?.content ?? {})) judge(`${operation.name} body`, content.schema, content);
+    for (const content of Object.values(operation.requestBody?.content ?? {}))
+      judge(`${operation.name} body`, content.schema, content);
     for (const [status, { content = {} }] of Object.entries(operation.responses))
       for (const [type, reply] of Object.entries(content))
         if (type === 'application/json') judge(`${operation.name} ${status}`, reply.schema, reply);
@@ -182,16 +194,24 @@ test('what parameters may be is said as exactly as it is enforced', () => {
   expect(parameter('get /files', 'cursor')).toEqual({ type: 'string', maxLength: 2000, pattern: '^[A-Za-z0-9_-]+$' });
   expect(['name', '-size,name', 'name,-size,created_at'].map((text) => sort.test(text))).toEqual([true, true, true]);
   expect(
-    ['', 'name,name', 'name,-name', 'owner', 'name,', '--name', 'name,size,created_at,updated_at'].filter((text) => sort.test(text)),
+    ['', 'name,name', 'name,-name', 'owner', 'name,', '--name', 'name,size,created_at,updated_at'].filter((text) =>
+      sort.test(text),
+    ),
   ).toEqual([]);
   for (const name of ['get /files', 'get /files/{id}']) {
     const include = new RegExp(parameter(name, 'include')?.pattern as string);
-    expect(['tags', 'metadata,tags', 'permissions,versions_count,metadata,tags'].filter((text) => !include.test(text))).toEqual([]);
+    expect(['tags', 'metadata,tags', 'permissions,versions_count,metadata,tags'].filter((text) => !include.test(text))).toEqual(
+      [],
+    );
     expect(
       ['', 'tags,', 'tags,tags', 'tags,metadata,tags', 'tags, metadata', 'Tags', 'owner'].filter((text) => include.test(text)),
     ).toEqual([]);
   }
-  expect(parameter('get /files', 'tag')).toMatchObject({ type: 'array', maxItems: 10, items: { type: 'string', maxLength: 100 } });
+  expect(parameter('get /files', 'tag')).toMatchObject({
+    type: 'array',
+    maxItems: 10,
+    items: { type: 'string', maxLength: 100 },
+  });
   expect(parameter('get /files', 'metadata')).toMatchObject({
     type: 'object',
     maxProperties: 10,

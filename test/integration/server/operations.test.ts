@@ -67,7 +67,8 @@ function operations(): Operation[] {
   });
 }
 
-const has = (operation: Operation, parameter: string): boolean => parametersOf(document, operation).some(({ name }) => name === parameter);
+const has = (operation: Operation, parameter: string): boolean =>
+  parametersOf(document, operation).some(({ name }) => name === parameter);
 
 function send({ method, path }: Described, { by, params = {}, query, headers, body, bytes, form }: Request): Promise<ApiReply> {
   const api = by ?? world.ada.api;
@@ -104,7 +105,9 @@ async function unless(code: ProblemCode, sent: Promise<ApiReply>, when: string):
 test('every operation succeeds, with a status and a body that the document has', async () => {
   const wrong = await wrongAnswers(async (operation) => {
     const request = await operation.cases.success(world);
-    const [{ last } = { last: 0 }] = await tenant.db.query<{ last: number }>('SELECT coalesce(max(id), 0) AS last FROM audit_entries');
+    const [{ last } = { last: 0 }] = await tenant.db.query<{ last: number }>(
+      'SELECT coalesce(max(id), 0) AS last FROM audit_entries',
+    );
     const { status, body } = await send(operation, request);
     const ofNobody = `SELECT action FROM audit_entries WHERE id > $1 AND (is_system OR ip IS NULL OR request_id IS NULL)`;
     const [entry] = await tenant.db.query<{ action: string }>(ofNobody, [last]);
@@ -236,7 +239,9 @@ test('a name in another Unicode form, and headers that are stored sealed, are wh
     [200, hook['etag']],
   ]);
   expect(renamed[0]?.body.updated_at).toBe(before.body.updated_at);
-  expect((await tenant.admin.patch(`/webhooks/${hook.id}`, { headers: { authorization: 'Bearer b' } })).body.etag).not.toBe(hook['etag']);
+  expect((await tenant.admin.patch(`/webhooks/${hook.id}`, { headers: { authorization: 'Bearer b' } })).body.etag).not.toBe(
+    hook['etag'],
+  );
 });
 
 test('a person with as many transfers as one may have at once gets 429 wherever that is declared', async () => {

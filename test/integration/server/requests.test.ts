@@ -82,7 +82,11 @@ describe('X-Tenant-ID', () => {
   });
 
   test.each(['another', '0', ''])('%j is another tenant: 403', async (name) => {
-    expect(refused(await tenant.admin.get('/users/me', { headers: { 'x-tenant-id': name } }))).toEqual([403, 'tenant_mismatch', undefined]);
+    expect(refused(await tenant.admin.get('/users/me', { headers: { 'x-tenant-id': name } }))).toEqual([
+      403,
+      'tenant_mismatch',
+      undefined,
+    ]);
   });
 });
 
@@ -100,7 +104,8 @@ describe('parameters', () => {
     expect(refused(await tenant.admin.get(`/users${query}`))).toEqual([400, 'validation_failed', field]);
   });
 
-  const cursor = (...values: unknown[]): string => Buffer.from(JSON.stringify({ s: '-created_at,-id', v: values })).toString('base64url');
+  const cursor = (...values: unknown[]): string =>
+    Buffer.from(JSON.stringify({ s: '-created_at,-id', v: values })).toString('base64url');
 
   test.each([
     ['text for a time', cursor("' OR 1=1", 1)],
@@ -120,11 +125,9 @@ describe('parameters', () => {
   test.each(['a', '"a', '"a" "b"', ','])('the malformed If-Match %j is a 400', async (value) => {
     const me = await tenant.admin.get('/users/me');
 
-    expect(refused(await tenant.admin.patch(`/users/${me.body.id}`, { display_name: 'A' }, { headers: { 'if-match': value } }))).toEqual([
-      400,
-      'validation_failed',
-      'If-Match',
-    ]);
+    expect(
+      refused(await tenant.admin.patch(`/users/${me.body.id}`, { display_name: 'A' }, { headers: { 'if-match': value } })),
+    ).toEqual([400, 'validation_failed', 'If-Match']);
   });
 });
 
@@ -146,12 +149,14 @@ describe('JSON bodies', () => {
     expect(refused(await send(body))).toEqual([400, 'validation_failed', field]);
   });
 
-  test.each(['text/plain', 'application/x-www-form-urlencoded', 'application/json; charset=utf-16', 'multipart/form-data; boundary=x'])(
-    'as %s they are a 415',
-    async (type) => {
-      expect(refused(await send(JSON.stringify(user), type))).toEqual([415, 'unsupported_media_type', undefined]);
-    },
-  );
+  test.each([
+    'text/plain',
+    'application/x-www-form-urlencoded',
+    'application/json; charset=utf-16',
+    'multipart/form-data; boundary=x',
+  ])('as %s they are a 415', async (type) => {
+    expect(refused(await send(JSON.stringify(user), type))).toEqual([415, 'unsupported_media_type', undefined]);
+  });
 
   test('of more than 1 MiB they are a 413, with or without Content-Length', async () => {
     const big = JSON.stringify({ ...user, display_name: 'x'.repeat(1024 * 1024) });
@@ -167,19 +172,23 @@ describe('JSON bodies', () => {
   test.each([
     ['/api/v1/files', 401],
     ['/launch', 421],
-  ])('a client that reads no answer before it has sent its 12 MB to %s gets the refusal, not a broken connection', async (path, status) => {
-    const socket = connect({ port: Number(new URL(tenant.url).port), host: '127.0.0.1' }).pause();
-    let answer = '';
-    const closed = new Promise((resolve) => socket.on('error', (error) => (answer = error.message)).on('close', resolve));
-    socket.write(`POST ${path} HTTP/1.1\r\nHost: x\r\nContent-Length: 12000000\r\n\r\n`);
-    await waitFor('the refusal to lie unread', () => unreadBytes(socket) > 0);
-    // More than lies in the buffers of two sockets, and at once: a refused body is taken for two seconds.
-    for (const chunk of range(12).map(() => Buffer.alloc(1_000_000))) await new Promise((resolve) => socket.write(chunk, resolve));
-    socket.on('data', (chunk) => (answer += String(chunk))).resume();
-    await closed;
+  ])(
+    'a client that reads no answer before it has sent its 12 MB to %s gets the refusal, not a broken connection',
+    async (path, status) => {
+      const socket = connect({ port: Number(new URL(tenant.url).port), host: '127.0.0.1' }).pause();
+      let answer = '';
+      const closed = new Promise((resolve) => socket.on('error', (error) => (answer = error.message)).on('close', resolve));
+      socket.write(`POST ${path} HTTP/1.1\r\nHost: x\r\nContent-Length: 12000000\r\n\r\n`);
+      await waitFor('the refusal to lie unread', () => unreadBytes(socket) > 0);
+      // More than lies in the buffers of two sockets, and at once: a refused body is taken for two seconds.
+      for (const chunk of range(12).map(() => Buffer.alloc(1_000_000)))
+        await new Promise((resolve) => socket.write(chunk, resolve));
+      socket.on('data', (chunk) => (answer += String(chunk))).resume();
+      await closed;
 
-    expect(answer.slice(0, 13)).toBe(`HTTP/1.1 ${status} `);
-  });
+      expect(answer.slice(0, 13)).toBe(`HTTP/1.1 ${status} `);
+    },
+  );
 
   test('where none is taken one is a 400, save the empty object that some clients always send', async () => {
     const { api } = await tenant.user();
@@ -231,7 +240,10 @@ describe('what Node refuses before the application', () => {
     ['no Host', ''],
     ['two Hosts', 'Host: a\r\nHost: b\r\n'],
   ])('%s is a 400 in the one shape', async (_what, host) => {
-    expect(await refusedRaw(`GET /api/v1/openapi.json HTTP/1.1\r\nConnection: close\r\n${host}\r\n`)).toEqual(['400', 'validation_failed']);
+    expect(await refusedRaw(`GET /api/v1/openapi.json HTTP/1.1\r\nConnection: close\r\n${host}\r\n`)).toEqual([
+      '400',
+      'validation_failed',
+    ]);
   });
 
   test('a header that is sent twice where one counts is not taken for its first', async () => {
@@ -270,7 +282,9 @@ test('a GET of a resource that the client has already is answered 304, whichever
   const paths = ['/users/me', `/folders/${folder.body.id}`];
   const shown = await Promise.all(paths.map((path) => tenant.admin.get(path)));
   const again = (etag: (reply: ApiReply) => string) =>
-    Promise.all(shown.map((reply, index) => tenant.admin.get(paths[index] as string, { headers: { 'if-none-match': etag(reply) } })));
+    Promise.all(
+      shown.map((reply, index) => tenant.admin.get(paths[index] as string, { headers: { 'if-none-match': etag(reply) } })),
+    );
   const known = await again(({ headers }) => `"x", W/${headers['etag']}`);
   const other = await again(() => '"x"');
   const malformed = await again(() => 'x');
@@ -283,7 +297,9 @@ test('a GET of a resource that the client has already is answered 304, whichever
 
 test('probes and metrics answer on their own port, by route and not by path', async () => {
   await tenant.admin.get('/users/7b0c6d6e-0000-4000-8000-000000000000');
-  const [health, ready, metrics] = await Promise.all(['healthz', 'readyz', 'metrics'].map((name) => fetch(`${tenant.opsUrl}/${name}`)));
+  const [health, ready, metrics] = await Promise.all(
+    ['healthz', 'readyz', 'metrics'].map((name) => fetch(`${tenant.opsUrl}/${name}`)),
+  );
 
   expect([health?.status, ready?.status]).toEqual([200, 200]);
   const text = (await metrics?.text()) ?? '';

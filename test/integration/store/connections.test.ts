@@ -58,8 +58,12 @@ test('tenants that are older than the count keep what their roles may hold witho
 
   const newcomer = registry.claim(asking(newSlug(), 20, limits));
 
-  await expect(newcomer).rejects.toMatchObject({ name: 'ConnectionsExceeded', message: expect.stringMatching(/and 0 are left$/) });
-  for (const slug of slugs) expect(await registry.claim(asking(slug, 42))).toMatchObject({ outcome: 'existing', connections: 50 });
+  await expect(newcomer).rejects.toMatchObject({
+    name: 'ConnectionsExceeded',
+    message: expect.stringMatching(/and 0 are left$/),
+  });
+  for (const slug of slugs)
+    expect(await registry.claim(asking(slug, 42))).toMatchObject({ outcome: 'existing', connections: 50 });
 });
 
 test('what a role may hold is brought down to the bound, is counted from then on, and its session limit is mended when somebody else changed it', async () => {
@@ -92,7 +96,9 @@ test('a server whose role has no connection left goes on with those it has, and 
   try {
     await Promise.all([1, 2].map(() => ending.query('SELECT pg_sleep(0.1)')));
 
-    const beside = await Promise.all(Array.from({ length: 20 }, () => starting.query<{ n: number }>('SELECT 1 AS n, pg_sleep(0.01)')));
+    const beside = await Promise.all(
+      Array.from({ length: 20 }, () => starting.query<{ n: number }>('SELECT 1 AS n, pg_sleep(0.01)')),
+    );
     await starting.query('SELECT 1');
     const held = starting.transaction((tx) => tx.query('SELECT pg_sleep(0.3)'));
     const waiting = starting.ping();

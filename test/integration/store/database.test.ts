@@ -37,7 +37,9 @@ test('a row comes back with its defaults, ids and sizes as numbers, times to the
   expect(file.createdAt).toBeInstanceOf(Date);
   expect(await db.tables.files.find({ uuid: file.uuid })).toEqual(file);
   expect(user).toMatchObject({ roles: ['member'], tenantId: 7, storageQuota: 10737418240, storageUsed: 0, isActive: true });
-  const [found] = await db.query<{ id: number }>(`SELECT id FROM files WHERE name_search LIKE '%' || carrel.fold($1) || '%'`, ['cafe']);
+  const [found] = await db.query<{ id: number }>(`SELECT id FROM files WHERE name_search LIKE '%' || carrel.fold($1) || '%'`, [
+    'cafe',
+  ]);
   expect(found).toEqual({ id: file.id });
 });
 
@@ -109,7 +111,9 @@ test('a folder stores its path; children follow their parent', async () => {
     ownerId: user.id,
   });
 
-  const tree = await db.query<{ name: string }>('SELECT name FROM folders WHERE ancestry <@ $1::ltree ORDER BY depth', [root.ancestry]);
+  const tree = await db.query<{ name: string }>('SELECT name FROM folders WHERE ancestry <@ $1::ltree ORDER BY depth', [
+    root.ancestry,
+  ]);
 
   expect(root).toMatchObject({ depth: 0, ancestry: `${root.id}` });
   expect(below).toMatchObject({ depth: 1, ancestry: `${root.id}.${below.id}` });
@@ -155,11 +159,20 @@ test('versions are immutable for the tenant, whose makers alone may pass to anot
   });
 
   await expect(db.query('UPDATE file_versions SET size = 4 WHERE id = $1', [version.id])).rejects.toThrow('permission denied');
-  expect(await db.query('UPDATE file_versions SET created_by = $2 WHERE id = $1 RETURNING id', [version.id, user.id])).toHaveLength(1);
+  expect(
+    await db.query('UPDATE file_versions SET created_by = $2 WHERE id = $1 RETURNING id', [version.id, user.id]),
+  ).toHaveLength(1);
 });
 
 test('jsonb, lists and score numbers go in and come out as they are', async () => {
-  const key = { userId: user.id, key: 'k', fingerprint: 'f', lockedUntil: new Date(0), expiresAt: new Date(0), headers: { etag: '"x"' } };
+  const key = {
+    userId: user.id,
+    key: 'k',
+    fingerprint: 'f',
+    lockedUntil: new Date(0),
+    expiresAt: new Date(0),
+    headers: { etag: '"x"' },
+  };
   const inserted = await db.tables.idempotencyKeys.insertIfAbsent(key);
   const hook = await db.tables.webhooks.insert({
     uuid: randomUUID(),

@@ -50,7 +50,13 @@ beforeAll(async () => {
   server.listen(0, '127.0.0.1');
   await once(server, 'listening');
   const { port } = server.address() as AddressInfo;
-  hostile = { port, url: `http://127.0.0.1:${port}`, requests: [], taken: 0, answer: (_request, response) => void response.end() };
+  hostile = {
+    port,
+    url: `http://127.0.0.1:${port}`,
+    requests: [],
+    taken: 0,
+    answer: (_request, response) => void response.end(),
+  };
   ends.push(
     () => server.closeAllConnections(),
     () => server.close(),
@@ -104,7 +110,8 @@ test.each<[string, number, (objects: Objects) => Promise<unknown>]>([
   hostile.taken = 0;
   const answer = endless('<?xml version="1.0"?><Result>', '<Error><Code>x</Code><Key>yyyyyyyyyyyyyyyyyyyyy</Key></Error>', most);
   hostile.answer = (request, response) => {
-    if (request.method === 'GET' && !request.url?.includes('list-type') && !request.url?.includes('uploads')) response.statusCode = 500;
+    if (request.method === 'GET' && !request.url?.includes('list-type') && !request.url?.includes('uploads'))
+      response.statusCode = 500;
     const { statusCode } = response;
     const { writeHead } = response;
     response.writeHead = ((_status: number, headers: object) => writeHead.call(response, statusCode, headers as never)) as never;
@@ -172,7 +179,9 @@ test('a listing that hands out the same page for ever, or uploads that never go,
 
 test('a listing whose pages never end, each of them another one, ends at its bound', async () => {
   const objects = open({ mostPages: 50 });
-  answerLists((isUploads, page) => (isUploads ? oneUpload(`somebody-elses-${page}`, `u${page}`) : onePage(`k${page}`, `t${page}`)));
+  answerLists((isUploads, page) =>
+    isUploads ? oneUpload(`somebody-elses-${page}`, `u${page}`) : onePage(`k${page}`, `t${page}`),
+  );
 
   await expect(pages(objects)).rejects.toThrow('the listing of bucket bucket does not end');
   await expect(objects.abandonUploads('')).rejects.toThrow('the listing of bucket bucket does not end');

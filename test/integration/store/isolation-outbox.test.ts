@@ -45,7 +45,8 @@ test('a tenant’s role fills the shared outbox and notes up to a bound, and wri
     `INSERT INTO carrel.events (uuid, event, payload) SELECT gen_random_uuid(), 'file.created', '{}' FROM generate_series(1, ${rows})`;
   const count = async (table: string) =>
     (await pool.query<{ n: number }>(`SELECT count(*) AS n FROM carrel.${table} WHERE tenant = $1`, [tenant.role]))[0]?.n;
-  const trim = async (): Promise<unknown> => worker.query('SELECT deleted FROM carrel.trim_outbox() WHERE tenant = $1', [tenant.role]);
+  const trim = async (): Promise<unknown> =>
+    worker.query('SELECT deleted FROM carrel.trim_outbox() WHERE tenant = $1', [tenant.role]);
 
   const outcomes: string[] = [];
   for (const _ of [1, 2, 3, 4]) outcomes.push(await outcomeOf(own.query(fill(1_500))));

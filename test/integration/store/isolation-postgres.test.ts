@@ -19,7 +19,8 @@ import { storeSuite } from '../../support/store-suite.ts';
 import { newTenant, type TenantLogin } from '../../support/tenant.ts';
 
 /*
- * What a tenant's role may do beside its rows, tried with the tenant's own login: whoever reads Secret `<tenant>-database` may try it too.
+ * What a tenant's role may do beside its rows, tried with the tenant's own login: whoever reads Secret `<tenant>-database` may
+ * try it too.
  */
 const { running, pool, shard } = storeSuite();
 let superuser: SqlPool;
@@ -102,9 +103,10 @@ test('a tenant’s role fills the shared table of jobs with 10,000 at most, and 
   const sql = as(flooder);
   const insert = (count: number) =>
     outcomeOf(
-      sql.query(`INSERT INTO carrel.work (kind, payload, due_at) SELECT 'objects.purge', '{}', 'infinity' FROM generate_series(1, $1)`, [
-        count,
-      ]),
+      sql.query(
+        `INSERT INTO carrel.work (kind, payload, due_at) SELECT 'objects.purge', '{}', 'infinity' FROM generate_series(1, $1)`,
+        [count],
+      ),
     );
   await pool.query('UPDATE carrel.tenants SET storage_limit = 10, files_limit = 10 WHERE role = $1', [flooder.role]);
 
@@ -211,7 +213,9 @@ test("an operator's role that no policy names sees the shared rows again from it
       `SELECT polname, current_user::regrole = ANY (polroles) AS "isNamed" FROM pg_policy WHERE polname LIKE '%\\_of\\_operator' ORDER BY 1`,
     );
   const all = await policies();
-  await pool.query('ALTER POLICY events_of_operator ON carrel.events TO pg_read_server_files; DROP POLICY work_of_operator ON carrel.work');
+  await pool.query(
+    'ALTER POLICY events_of_operator ON carrel.events TO pg_read_server_files; DROP POLICY work_of_operator ON carrel.work',
+  );
   const without = await policies();
 
   await ensureShard(shard);
@@ -227,7 +231,9 @@ test('tenants that hold every connection they can get keep neither operator nor 
   // Not by a pool, whose log-ins end after some seconds.
   const limited = await Promise.allSettled(Array.from({ length: 40 }, () => connected(tenant.url)));
   await Promise.all(limited.flatMap((each) => (each.status === 'fulfilled' ? [each.value.end()] : [])));
-  const [server] = await pool.query<{ reserves: boolean }>(`SELECT current_setting('server_version_num')::int >= 160000 AS reserves`);
+  const [server] = await pool.query<{ reserves: boolean }>(
+    `SELECT current_setting('server_version_num')::int >= 160000 AS reserves`,
+  );
   await pool.query(`ALTER ROLE "${tenant.role}" CONNECTION LIMIT -1`);
 
   const held: Client[] = [];
@@ -240,7 +246,9 @@ test('tenants that hold every connection they can get keep neither operator nor 
     }
   }
   const urls = [running.postgres.operator, running.postgres.worker].flatMap((url) => Array.from({ length: 15 }, () => url));
-  const platform = (await Promise.allSettled(urls.map(connected))).flatMap((each) => (each.status === 'fulfilled' ? [each.value] : []));
+  const platform = (await Promise.allSettled(urls.map(connected))).flatMap((each) =>
+    each.status === 'fulfilled' ? [each.value] : [],
+  );
   await Promise.all([...held, ...platform].map(async (client) => client.end()));
 
   expect(limited.filter(({ status }) => status === 'rejected')).toHaveLength(10);
@@ -285,7 +293,8 @@ test('a tenant that owns large objects, default privileges and things in another
   });
 
   const passes: boolean[] = [];
-  while (passes.at(-1) !== true) passes.push(await dropTenant(shard, tenant.slug, { budgetMs: passes.length === 0 ? 0 : 60_000 }));
+  while (passes.at(-1) !== true)
+    passes.push(await dropTenant(shard, tenant.slug, { budgetMs: passes.length === 0 ? 0 : 60_000 }));
 
   const elsewhere = open(running.postgres.superuser.replace(/\/carrel$/, '/postgres'));
   expect(passes).toEqual([false, true]);
@@ -336,6 +345,8 @@ test('a deletion that cannot reach what a role owns in another database names ro
   const refused = await outcomeOf(dropTenant(shard, tenant.slug));
   await superuser.query('GRANT CONNECT ON DATABASE postgres TO carrel_operator');
 
-  expect(refused).toContain(`the role ${tenant.role} owns something in database postgres, which the operator cannot delete there: `);
+  expect(refused).toContain(
+    `the role ${tenant.role} owns something in database postgres, which the operator cannot delete there: `,
+  );
   expect(await dropTenant(shard, tenant.slug)).toBe(true);
 });

@@ -121,7 +121,9 @@ test('an upload id that the store did not make is no upload, in every call that 
       new s3.CompleteMultipartUploadCommand({ ...hostile, MultipartUpload }),
       new s3.AbortMultipartUploadCommand(hostile),
     ])
-      outcomes.push(await outcomeOf(`${command.constructor.name} ${UploadId}`, () => client.send(command as s3.ListPartsCommand)));
+      outcomes.push(
+        await outcomeOf(`${command.constructor.name} ${UploadId}`, () => client.send(command as s3.ListPartsCommand)),
+      );
   }
 
   expect(outcomes.filter(([, status, code]) => status !== 404 || code !== 'NoSuchUpload')).toEqual([]);
@@ -158,7 +160,13 @@ test("another's upload is no upload of one's own, and part numbers are those of 
 test('a version id, a marker, a key or a source that leads elsewhere is refused in every call', async () => {
   const before = elsewhere();
   // 26 characters long, as the store's own are, which is all that upstream looks at.
-  const versions = [`../../${b.bucket}/victim/one`.padEnd(26, '/').slice(0, 26), '../../../outside/././inner', '..', '/etc/passwd', 'x'];
+  const versions = [
+    `../../${b.bucket}/victim/one`.padEnd(26, '/').slice(0, 26),
+    '../../../outside/././inner',
+    '..',
+    '/etc/passwd',
+    'x',
+  ];
   const keys = [
     `../${b.bucket}/victim/one`,
     `x/../../${b.bucket}/victim/one`,
@@ -192,7 +200,11 @@ test('a version id, a marker, a key or a source that leads elsewhere is refused 
       new s3.PutObjectLegalHoldCommand({ ...one, LegalHold: { Status: 'ON' } }),
       new s3.RestoreObjectCommand({ ...one, RestoreRequest: { Days: 1 } }),
       new s3.CopyObjectCommand({ Bucket, Key: 'copy', CopySource: `${Bucket}/mine?versionId=${VersionId}` }),
-      new s3.UploadPartCopyCommand({ ...own, PartNumber: 1, CopySource: `${Bucket}/mine?versionId=${encodeURIComponent(VersionId)}` }),
+      new s3.UploadPartCopyCommand({
+        ...own,
+        PartNumber: 1,
+        CopySource: `${Bucket}/mine?versionId=${encodeURIComponent(VersionId)}`,
+      }),
       new s3.ListObjectVersionsCommand({ Bucket, KeyMarker: 'mine', VersionIdMarker: VersionId }),
     );
   }
@@ -208,7 +220,11 @@ test('a version id, a marker, a key or a source that leads elsewhere is refused 
       new s3.CopyObjectCommand({ Bucket, Key: 'copy', CopySource: encodeURIComponent(`${Bucket}/${Key}`) }),
       new s3.CopyObjectCommand({ Bucket, Key, CopySource: `${Bucket}/mine` }),
       new s3.UploadPartCopyCommand({ ...own, PartNumber: 1, CopySource: `${Bucket}/${Key}` }),
-      new s3.UploadPartCopyCommand({ ...own, PartNumber: 1, CopySource: `${Bucket}/${Key}`.replaceAll('.', '%2e').replaceAll('/', '%2f') }),
+      new s3.UploadPartCopyCommand({
+        ...own,
+        PartNumber: 1,
+        CopySource: `${Bucket}/${Key}`.replaceAll('.', '%2e').replaceAll('/', '%2f'),
+      }),
     );
   }
   for (const UploadIdMarker of uploadIds().slice(0, 8))
@@ -267,7 +283,9 @@ test('what is set on a bucket itself is the administrator’s alone; nobody open
   const Bucket = a.bucket;
   const everybody = JSON.stringify({
     Version: '2012-10-17',
-    Statement: [{ Effect: 'Allow', Principal: '*', Action: 's3:*', Resource: [`arn:aws:s3:::${Bucket}`, `arn:aws:s3:::${Bucket}/*`] }],
+    Statement: [
+      { Effect: 'Allow', Principal: '*', Action: 's3:*', Resource: [`arn:aws:s3:::${Bucket}`, `arn:aws:s3:::${Bucket}/*`] },
+    ],
   });
   const CORSRules = [{ AllowedMethods: ['GET'], AllowedOrigins: ['*'] }];
   const OwnershipControls = { Rules: [{ ObjectOwnership: 'ObjectWriter' as const }] };
@@ -307,7 +325,9 @@ test('what is set on a bucket itself is the administrator’s alone; nobody open
   await root.send(new s3.PutBucketOwnershipControlsCommand({ Bucket, OwnershipControls }));
   const withAcls = await outcomeOf('acl', () => client.send(new s3.PutBucketAclCommand({ Bucket, ACL: 'public-read-write' })));
   await root.send(new s3.DeleteBucketOwnershipControlsCommand({ Bucket }));
-  const anonymous = await Promise.all(['', 'mine'].map(async (path) => (await fetch(`${running.s3.endpoint}/${Bucket}/${path}`)).status));
+  const anonymous = await Promise.all(
+    ['', 'mine'].map(async (path) => (await fetch(`${running.s3.endpoint}/${Bucket}/${path}`)).status),
+  );
   const policy = await outcomeOf('policy', () => root.send(new s3.GetBucketPolicyCommand({ Bucket })));
   const acl = await root.send(new s3.GetBucketAclCommand({ Bucket }));
 
@@ -339,7 +359,8 @@ test('the object store is not root to the machine, where root can become another
 test('objects that root’s object store wrote before are there after the next start, with their attributes', async () => {
   const key = { Bucket: a.bucket, Key: 'from before' };
   await client.send(new s3.PutObjectCommand({ ...key, Body: 'kept', ContentType: 'text/x-kept' }));
-  if (await serviceUser()) for (const folder of ['s3', 's3-users']) execFileSync('chown', ['-hR', '0:0', join(running.folder, folder)]);
+  if (await serviceUser())
+    for (const folder of ['s3', 's3-users']) execFileSync('chown', ['-hR', '0:0', join(running.folder, folder)]);
 
   await running.kill('versitygw');
   const found = await waitFor('the object store', () => client.send(new s3.GetObjectCommand(key)).catch(() => undefined));

@@ -142,10 +142,15 @@ test('work is asked for in the tenant’s name and commits with what it follows'
     throw new Error('no');
   });
   await expect(rollback).rejects.toThrow('no');
-  await dbA.transaction((tx) => insertJob(tx, { kind: 'purge', payload: { keys: ['x'] }, dueAt: new Date(Date.now() + 3_600_000) }));
+  await dbA.transaction((tx) =>
+    insertJob(tx, { kind: 'purge', payload: { keys: ['x'] }, dueAt: new Date(Date.now() + 3_600_000) }),
+  );
   await dbA.transaction((tx) => insertJob(tx, { kind: 'purge', payload: { keys: ['kept'] } }));
 
-  const [item, ...more] = await new JobStore(workerPool).lease([{ tenant: a.role, most: 10, held: 0 }], { perTenant: 10, seconds: 60 });
+  const [item, ...more] = await new JobStore(workerPool).lease([{ tenant: a.role, most: 10, held: 0 }], {
+    perTenant: 10,
+    seconds: 60,
+  });
 
   expect(more).toEqual([]);
   expect(item).toMatchObject({
@@ -163,7 +168,8 @@ test('an item has one holder at a time; who lost the lease changes nothing; a fa
     for (let n = 0; n < 40; n += 1) await insertJob(tx, { kind: 'n', payload: n });
   });
   const queue = new JobStore(workerPool);
-  const lease = (most: number): Promise<JobRow[]> => queue.lease([{ tenant: a.role, most, held: 0 }], { perTenant: 10, seconds: 60 });
+  const lease = (most: number): Promise<JobRow[]> =>
+    queue.lease([{ tenant: a.role, most, held: 0 }], { perTenant: 10, seconds: 60 });
   const taken = (await Promise.all(range(8).map(() => lease(10)))).flat().toSorted((one, another) => one.id - another.id);
   expect(taken).toHaveLength(10); // the oldest ten, whoever leases them
   expect(new Set(taken.map(({ id }) => id)).size).toBe(10);
@@ -178,9 +184,9 @@ test('an item has one holder at a time; who lost the lease changes nothing; a fa
   expect(await queue.fail(item, { error: 'late', waitMs: 0 })).toBe(false);
   expect(again && (await queue.finish(again))).toBe(true);
   expect(await queue.fail(other, { error: 'x'.repeat(5000), waitMs: 0 })).toBe(true);
-  expect((await queue.lease([{ tenant: a.role, most: 100, held: 0 }], { perTenant: 100, seconds: 60 })).map(({ id }) => id)).toContain(
-    other.id,
-  );
+  expect(
+    (await queue.lease([{ tenant: a.role, most: 100, held: 0 }], { perTenant: 100, seconds: 60 })).map(({ id }) => id),
+  ).toContain(other.id);
   expect(await queue.statistics()).toEqual([expect.objectContaining({ kind: 'n', due: 39 })]);
 });
 
@@ -232,7 +238,9 @@ test('leases are kept many at a time; a row that somebody writes is passed by, n
 
 test('a backlog of one tenant takes its window only, and another’s work comes along', async () => {
   await pool.query('DELETE FROM carrel.work');
-  await pool.query(`INSERT INTO carrel.work (tenant, kind, payload) SELECT $1, 'many', '{}' FROM generate_series(1, 5000)`, [a.role]);
+  await pool.query(`INSERT INTO carrel.work (tenant, kind, payload) SELECT $1, 'many', '{}' FROM generate_series(1, 5000)`, [
+    a.role,
+  ]);
   await dbB.transaction((tx) => insertJob(tx, { kind: 'one', payload: {} }));
 
   const store = new JobStore(workerPool);

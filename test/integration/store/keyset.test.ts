@@ -45,7 +45,9 @@ const pool = fixture(
 
 /** Few values of each, so that most rows tie with others. */
 const text = fc.constantFrom('', 'a', 'A', 'b', 'Zoë', '%', '\u{1f4c1}', '\uffee');
-const time = fc.constantFrom('2026-01-01T00:00:00.000Z', '2026-01-01T00:00:00.001Z', '1999-12-31T23:59:59.999Z').map((at) => new Date(at));
+const time = fc
+  .constantFrom('2026-01-01T00:00:00.000Z', '2026-01-01T00:00:00.001Z', '1999-12-31T23:59:59.999Z')
+  .map((at) => new Date(at));
 const row = fc.record({
   name: text,
   size: fc.constantFrom(0, -1, 7, Number.MAX_SAFE_INTEGER),

@@ -46,7 +46,8 @@ test('a new tenant’s migrations are one text for the server', async () => {
   await migrateTenant({ pool: watched, ...time }, tenant);
   await watched.close();
 
-  // Settings, the lock and the look at what is applied come before, as one text that begins with SET LOCAL and so is not observed.
+  // Settings, the lock and the look at what is applied come before, as one text that begins with SET LOCAL and so is not
+  // observed.
   expect(seen.map((sql) => /^\s*(\w+ \w+)/.exec(sql)?.[1])).toEqual(['CREATE TABLE', 'UPDATE carrel']);
 });
 
@@ -68,39 +69,47 @@ test.each(EARLIER)('operators that race bring $which to this release, without an
   expect(await ensureTenantDatabase(shard, tenant)).toEqual({ changed: false, schemaVersion: LATEST_VERSION, isMigrated: true });
 });
 
-test.each(EARLIER)('an operator whose connection is cut at any step leaves of $which what the next one finishes', async ({ missing }) => {
-  const tenant = await outdated(missing);
-  const clean = newDatabase();
-  await ensureTenantDatabase(shard, clean);
-  await migrateTenant(shard, clean);
+test.each(EARLIER)(
+  'an operator whose connection is cut at any step leaves of $which what the next one finishes',
+  async ({ missing }) => {
+    const tenant = await outdated(missing);
+    const clean = newDatabase();
+    await ensureTenantDatabase(shard, clean);
+    await migrateTenant(shard, clean);
 
-  for (let cut = 1; ; cut += 1) {
-    let statements = 0;
-    const own = new SqlPool({
-      url: `${running.postgres.operator}?application_name=cut-me`,
-      poolSize: 1,
-      log: silentLogger,
-      observe: () => {
-        statements += 1;
-        if (statements === cut) void pool.query(`SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE application_name = 'cut-me'`);
-      },
+    for (let cut = 1; ; cut += 1) {
+      let statements = 0;
+      const own = new SqlPool({
+        url: `${running.postgres.operator}?application_name=cut-me`,
+        poolSize: 1,
+        log: silentLogger,
+        observe: () => {
+          statements += 1;
+          if (statements === cut)
+            void pool.query(`SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE application_name = 'cut-me'`);
+        },
+      });
+      const killed = { pool: own, ...time };
+      const outcome = await (async () => {
+        await ensureTenantDatabase(killed, tenant);
+        await migrateTenant(killed, tenant);
+      })().then(
+        () => 'done',
+        (error: unknown) => error,
+      );
+      await own.close();
+      if (outcome === 'done' && statements < cut) break;
+      if (outcome !== 'done') expect(outcome).toBeInstanceOf(StoreUnavailableError);
+    }
+
+    expect(await ensureTenantDatabase(shard, tenant)).toEqual({
+      changed: false,
+      schemaVersion: LATEST_VERSION,
+      isMigrated: true,
     });
-    const killed = { pool: own, ...time };
-    const outcome = await (async () => {
-      await ensureTenantDatabase(killed, tenant);
-      await migrateTenant(killed, tenant);
-    })().then(
-      () => 'done',
-      (error: unknown) => error,
+    const rename = (catalog: string[], from: string): string[] => catalog.map((line) => line.replaceAll(from, 'tenant'));
+    expect(rename(await catalogOf(pool, tenantRole(tenant.slug)), tenantRole(tenant.slug))).toEqual(
+      rename(await catalogOf(pool, tenantRole(clean.slug)), tenantRole(clean.slug)),
     );
-    await own.close();
-    if (outcome === 'done' && statements < cut) break;
-    if (outcome !== 'done') expect(outcome).toBeInstanceOf(StoreUnavailableError);
-  }
-
-  expect(await ensureTenantDatabase(shard, tenant)).toEqual({ changed: false, schemaVersion: LATEST_VERSION, isMigrated: true });
-  const rename = (catalog: string[], from: string): string[] => catalog.map((line) => line.replaceAll(from, 'tenant'));
-  expect(rename(await catalogOf(pool, tenantRole(tenant.slug)), tenantRole(tenant.slug))).toEqual(
-    rename(await catalogOf(pool, tenantRole(clean.slug)), tenantRole(clean.slug)),
-  );
-});
+  },
+);

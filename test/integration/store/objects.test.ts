@@ -29,7 +29,8 @@ const newBucket = (): TenantBucket => ({
   accessKeyId: systemRandom.hex(10),
   secretAccessKey: systemRandom.base64url(30),
 });
-const open = (bucket: TenantBucket): Objects => new Objects({ endpoint: running.s3.endpoint, region: running.s3.region, ...bucket });
+const open = (bucket: TenantBucket): Objects =>
+  new Objects({ endpoint: running.s3.endpoint, region: running.s3.region, ...bucket });
 
 beforeAll(async () => {
   admin = new StorageAdmin(running.s3);
@@ -155,29 +156,32 @@ test('an upload holds a few parts in memory, whatever its size', async () => {
   expect(most).toBeLessThan(MOST_HELD);
 });
 
-test.each(['aborted', 'broken', 'short', 'long'])('an upload that is %s leaves nothing that can be read, nor parts', async (how) => {
-  const key = newKey(systemRandom);
-  const abort = new AbortController();
-  async function* chunks(): AsyncGenerator<Buffer> {
-    for (let sent = 0; sent < 20; sent += 1) {
-      if (sent === 18 && how === 'aborted') abort.abort(new Error('the client went'));
-      if (sent === 18 && how === 'broken') throw new Error('the client went');
-      yield randomBytes(MiB);
+test.each(['aborted', 'broken', 'short', 'long'])(
+  'an upload that is %s leaves nothing that can be read, nor parts',
+  async (how) => {
+    const key = newKey(systemRandom);
+    const abort = new AbortController();
+    async function* chunks(): AsyncGenerator<Buffer> {
+      for (let sent = 0; sent < 20; sent += 1) {
+        if (sent === 18 && how === 'aborted') abort.abort(new Error('the client went'));
+        if (sent === 18 && how === 'broken') throw new Error('the client went');
+        yield randomBytes(MiB);
+      }
     }
-  }
-  const contentLength = how === 'short' ? 21 * MiB : how === 'long' ? 19 * MiB : 20 * MiB;
+    const contentLength = how === 'short' ? 21 * MiB : how === 'long' ? 19 * MiB : 20 * MiB;
 
-  const put = objects.put(key, Readable.from(chunks(), { objectMode: false }), { contentLength, signal: abort.signal });
+    const put = objects.put(key, Readable.from(chunks(), { objectMode: false }), { contentLength, signal: abort.signal });
 
-  await expect(put).rejects.toThrow(how === 'short' || how === 'long' ? 'announced' : 'the client went');
-  expect(await objects.head(key)).toBeNull();
-  const client = newClient({ ...running.s3 });
-  const uploads = async (): Promise<number> =>
-    (await client.send(new ListMultipartUploadsCommand({ Bucket: ours.bucket }))).Uploads?.length ?? 0;
-  // A part that the store was taking when it was asked to abort keeps the upload until it is asked again, a second later.
-  await waitFor('the parts to go', async () => (await uploads()) === 0);
-  client.destroy();
-});
+    await expect(put).rejects.toThrow(how === 'short' || how === 'long' ? 'announced' : 'the client went');
+    expect(await objects.head(key)).toBeNull();
+    const client = newClient({ ...running.s3 });
+    const uploads = async (): Promise<number> =>
+      (await client.send(new ListMultipartUploadsCommand({ Bucket: ours.bucket }))).Uploads?.length ?? 0;
+    // A part that the store was taking when it was asked to abort keeps the upload until it is asked again, a second later.
+    await waitFor('the parts to go', async () => (await uploads()) === 0);
+    client.destroy();
+  },
+);
 
 test('objects are listed, copied and deleted; a missing one is reported', async () => {
   // No name that newKey could give: the other tests of this bucket leave theirs.
@@ -208,7 +212,8 @@ test("a tenant's key opens nothing of another's bucket", async () => {
     keysOf(intruder.list()),
     intruder.ping(),
   ]);
-  for (const attempt of attempts) expect(attempt).toMatchObject({ status: 'rejected', reason: { $metadata: { httpStatusCode: 403 } } });
+  for (const attempt of attempts)
+    expect(attempt).toMatchObject({ status: 'rejected', reason: { $metadata: { httpStatusCode: 403 } } });
   await expect(intruder.delete(['aa/secret'])).rejects.toMatchObject({ name: 'DeleteRefused', code: 'AccessDenied' });
   const forged = new StorageAdmin({ ...running.s3, accessKeyId: ours.accessKeyId, secretAccessKey: ours.secretAccessKey });
   await expect(forged.ensureBucketWithUser(newBucket())).rejects.toThrow('403');
@@ -282,7 +287,11 @@ test('a store that is down or hangs is reported within ten seconds and used agai
   let attempts = 0;
   const silent = createServer(() => void (attempts += 1)).listen(0, '127.0.0.1');
   await once(silent, 'listening');
-  const unanswered = new Objects({ ...running.s3, ...ours, endpoint: `http://127.0.0.1:${(silent.address() as AddressInfo).port}` });
+  const unanswered = new Objects({
+    ...running.s3,
+    ...ours,
+    endpoint: `http://127.0.0.1:${(silent.address() as AddressInfo).port}`,
+  });
 
   running.signal('versitygw', 'SIGSTOP');
   const began = performance.now();
@@ -300,7 +309,8 @@ test('a store that is down or hangs is reported within ten seconds and used agai
   const nobody = new Objects({ ...running.s3, ...ours, endpoint: 'http://127.0.0.1:1' });
   const down = await Promise.allSettled([nobody.head(key), nobody.put('aa/x', stream(20 * MiB).body), nobody.delete([key])]);
 
-  for (const result of [...hung, ...down]) expect(result).toMatchObject({ status: 'rejected', reason: expect.any(StoreUnavailableError) });
+  for (const result of [...hung, ...down])
+    expect(result).toMatchObject({ status: 'rejected', reason: expect.any(StoreUnavailableError) });
   expect(attempts).toBe(2);
   expect(took).toBeLessThan(30_000); // two attempts take 9 s; the rest is a busy machine's
   await waitFor('the store to answer again', async () => (await objects.head(key)) ?? undefined);

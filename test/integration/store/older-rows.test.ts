@@ -11,7 +11,9 @@ test('of courses that were launched before 0010-lti-said the titles count as sai
   const tenant = await newTenant(running, shard);
   await rollbackTenant(shard, tenant, '0010-lti-said');
   const sql = new SqlPool({ url: tenant.url, poolSize: 1, log: silentLogger });
-  await sql.query(`INSERT INTO lti_platforms (issuer, auth_endpoint, token_endpoint, jwks_endpoint) VALUES ('https://lms', 'a', 't', 'j')`);
+  await sql.query(
+    `INSERT INTO lti_platforms (issuer, auth_endpoint, token_endpoint, jwks_endpoint) VALUES ('https://lms', 'a', 't', 'j')`,
+  );
   for (const [subject, email] of [
     ['a', 'ada@example.org'],
     ['b', 'b@lti.invalid'],
@@ -41,7 +43,9 @@ test('0013 moves addresses that came from an LMS to the contact, and marks whom 
   const tenant = await newTenant(running, shard);
   await rollbackTenant(shard, tenant, '0012-retention');
   const sql = new SqlPool({ url: tenant.url, poolSize: 1, log: silentLogger });
-  await sql.query(`INSERT INTO lti_platforms (issuer, auth_endpoint, token_endpoint, jwks_endpoint) VALUES ('https://lms', 'a', 't', 'j')`);
+  await sql.query(
+    `INSERT INTO lti_platforms (issuer, auth_endpoint, token_endpoint, jwks_endpoint) VALUES ('https://lms', 'a', 't', 'j')`,
+  );
   const people: readonly {
     name: string;
     email?: string;
@@ -60,7 +64,14 @@ test('0013 moves addresses that came from an LMS to the contact, and marks whom 
     { name: 'none', email: 'n@lti.invalid', said: 'taken@x', given: 'n@lti.invalid' },
     { name: 'own', said: 'said@x', given: 'said@x' },
     { name: 'signs-in', hash: 'h', said: 'signs-in@x', given: 'signs-in@x' },
-    { name: 'reinstated', hash: 'h', roles: '{member,admin}', display: 'Administrator', said: 'reinstated@x', given: 'reinstated@x' },
+    {
+      name: 'reinstated',
+      hash: 'h',
+      roles: '{member,admin}',
+      display: 'Administrator',
+      said: 'reinstated@x',
+      given: 'reinstated@x',
+    },
   ];
   for (const { name, email = `${name}@x`, hash = null, roles = '{member}', display = null, said = null, given } of people) {
     await sql.query(

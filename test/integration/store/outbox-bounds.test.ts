@@ -78,7 +78,9 @@ test('of many events a sample by pages finds a tenant that is in no sample of id
   const [pages] = await pool.query<{ of: number }>(`SELECT pg_relation_size('carrel.events') / 8192 AS of`);
   const byIds = await pool.query<{ exceeds: boolean }>('SELECT carrel.outbox_exceeds(0.7, $1) AS exceeds', [evader.role]);
   await worker.query('SELECT carrel.trim_outbox()');
-  const marked = await pool.query('SELECT role, outbox_full AS full FROM carrel.tenants WHERE role = ANY ($1) ORDER BY role', [roles]);
+  const marked = await pool.query('SELECT role, outbox_full AS full FROM carrel.tenants WHERE role = ANY ($1) ORDER BY role', [
+    roles,
+  ]);
   for (let turn = 0; turn < 8; turn += 1) await worker.query('SELECT carrel.trim_outbox()');
 
   const { 'Shared Hit Blocks': hit = Infinity, 'Shared Read Blocks': read = Infinity } = row?.['QUERY PLAN'][0].Plan ?? {};
@@ -86,6 +88,8 @@ test('of many events a sample by pages finds a tenant that is in no sample of id
   expect(hit + read).toBeLessThan(2_500);
   expect(pages?.of).toBeGreaterThan(4_000);
   expect(byIds).toEqual([{ exceeds: false }]);
-  expect(marked).toEqual(roles.map((role) => ({ role, full: role === evader.role })).toSorted((a, b) => (a.role < b.role ? -1 : 1)));
+  expect(marked).toEqual(
+    roles.map((role) => ({ role, full: role === evader.role })).toSorted((a, b) => (a.role < b.role ? -1 : 1)),
+  );
   expect([await count(evader.role), await count(neighbour.role)]).toEqual([9_920, 24_975]);
 });

@@ -25,7 +25,9 @@ test('a statement with which the server ends the connection, or that is not answ
   const pool = new SqlPool({ url: running.postgres.operator, poolSize: 1, log: silentLogger, queryTimeoutMs: 2_000 });
   const first = await backendOf(pool);
 
-  await expect(pool.query('SELECT pg_terminate_backend(pg_backend_pid())')).rejects.toMatchObject({ name: 'StoreUnavailableError' });
+  await expect(pool.query('SELECT pg_terminate_backend(pg_backend_pid())')).rejects.toMatchObject({
+    name: 'StoreUnavailableError',
+  });
   const second = await backendOf(pool);
   await expect(pool.query('SELECT pg_sleep(30)')).rejects.toMatchObject({ name: 'StoreUnavailableError' });
   const third = await backendOf(pool);
@@ -87,7 +89,12 @@ test('connections end after so many statements and transactions while work goes 
 
 test('a connection that listens stays, however much it is used, and hears what is notified', async () => {
   let heard = 0;
-  const pool = new SqlPool({ url: running.postgres.operator, poolSize: 1, log: silentLogger, onNotification: () => (heard += 1) });
+  const pool = new SqlPool({
+    url: running.postgres.operator,
+    poolSize: 1,
+    log: silentLogger,
+    onNotification: () => (heard += 1),
+  });
   await pool.query('LISTEN uses');
   const before = await backendOf(pool);
   for (const _ of range(USES_OF_A_CONNECTION + 1)) await pool.query('SELECT 1');

@@ -68,7 +68,9 @@ test('a tenant lacks a migration of any number, whatever the newest one that it 
   const full = await isMigrated();
   await pool.query(`DELETE FROM "${own}".schema_migrations WHERE name = '0008-webhook-descriptions'`);
   const withoutOne = await isMigrated();
-  await pool.query(`INSERT INTO "${own}".schema_migrations (name) VALUES ('0008-webhook-descriptions'), ('9999-of-a-later-release')`);
+  await pool.query(
+    `INSERT INTO "${own}".schema_migrations (name) VALUES ('0008-webhook-descriptions'), ('9999-of-a-later-release')`,
+  );
   const withAnother = await isMigrated();
 
   expect({ empty, full, withoutOne, withAnother }).toEqual({ empty: false, full: true, withoutOne: false, withAnother: true });
@@ -130,7 +132,9 @@ test('the operator may end what a tenant does', async () => {
   const session = new Client({ connectionString: tenantUrl(running, role, tenant.password) });
   session.on('error', () => undefined);
   await session.connect();
-  const ended = await pool.query(`SELECT pg_terminate_backend(pid, 5000) AS ended FROM pg_stat_activity WHERE usename = $1`, [role]);
+  const ended = await pool.query(`SELECT pg_terminate_backend(pid, 5000) AS ended FROM pg_stat_activity WHERE usename = $1`, [
+    role,
+  ]);
 
   expect(ended).toEqual([{ ended: true }]);
 });
@@ -169,7 +173,10 @@ const CHANGED: Readonly<Record<string, readonly string[]>> = {
   '0006-left-hosts': ['hosts'],
 };
 
-/** What each step must come to: the catalog of before, the rows of tables that both versions have, and no loss that the migration does not name. */
+/**
+ * What each step must come to: the catalog of before, the rows of tables that both versions have, and no loss that the migration
+ * does not name.
+ */
 const expected = (migrations: readonly Migration<never>[]): Step[] =>
   migrations
     .toReversed()
@@ -204,7 +211,9 @@ test('each migration of a tenant goes down, up and down again with rows in every
   await migrateTenant(shard, tenant);
   const db = openDatabase(tenant);
   const names = Object.keys(definitions) as (keyof typeof definitions)[];
-  const read = await Promise.all(names.map(async (name) => [definitions[name].name, (await db.tables[name].list({})).length] as const));
+  const read = await Promise.all(
+    names.map(async (name) => [definitions[name].name, (await db.tables[name].list({})).length] as const),
+  );
   await db.close();
 
   expect(empty).toEqual([]);
@@ -216,7 +225,11 @@ test('each migration of a tenant goes down, up and down again with rows in every
   // The rows of the tables that 0005 has came through both ways, the system's user with them; others begin empty.
   const survived = ([table, rows]: readonly [string, number]): boolean =>
     rows === (table === 'users' ? 1 : 0) + (ROWS_OF_TENANT[table]?.length ?? 0);
-  expect(read.filter((each) => !survived(each)).map(([table]) => table)).toEqual(['password_resets', 'lti_platforms', 'schedules']);
+  expect(read.filter((each) => !survived(each)).map(([table]) => table)).toEqual([
+    'password_resets',
+    'lti_platforms',
+    'schedules',
+  ]);
 });
 
 test('rows that violate bounds added later are deleted or corrected, and block no upgrade', async () => {
@@ -250,7 +263,10 @@ test('what a tenant writes into the shard and its webhooks has bounds in the dat
   const refused: [statement: string, constraint: string][] = [
     [`INSERT INTO carrel.work (kind, payload) VALUES ('n', to_jsonb(repeat('x', 1048576)))`, 'work_payload_bound'],
     [`INSERT INTO carrel.work (kind, payload, due_at) VALUES ('n', '1', '-infinity')`, 'work_due_at_bound'],
-    [`INSERT INTO carrel.events (uuid, event, payload) VALUES (gen_random_uuid(), 'e', repeat('x', 262145))`, 'events_payload_bound'],
+    [
+      `INSERT INTO carrel.events (uuid, event, payload) VALUES (gen_random_uuid(), 'e', repeat('x', 262145))`,
+      'events_payload_bound',
+    ],
     [webhook('', `repeat('x', 65537)`), 'webhooks_sealed_bound'],
     [webhook(', headers', `'s', repeat('x', 65537)`), 'webhooks_sealed_bound'],
     [webhook(', previous_secret', `'s', repeat('x', 65537)`), 'webhooks_sealed_bound'],
@@ -275,7 +291,11 @@ test.each([
     await pool.query(`CREATE DATABASE ${name} ENCODING 'UTF8' LOCALE 'C.UTF-8' TEMPLATE template0`);
     const own = new SqlPool({ url: running.postgres.operator.replace(/\/carrel$/, `/${name}`), poolSize: 1, log: silentLogger });
     await ensureShard({ pool: own, ...time });
-    await new Registry({ pool: own, sealer: new Sealer([{ id: 'x', key: systemRandom.bytes(32) }], systemRandom), ...time }).ensureSchema();
+    await new Registry({
+      pool: own,
+      sealer: new Sealer([{ id: 'x', key: systemRandom.bytes(32) }], systemRandom),
+      ...time,
+    }).ensureSchema();
     const full = await catalogOf(own, schema);
     await own.transaction(async (tx) => {
       await tx.query(`SET LOCAL search_path = ${schema}`);
@@ -368,7 +388,11 @@ test('a server without ICU, which cannot sort names, is refused with a word on h
     log: silentLogger,
   });
   await superuser.query(`DELETE FROM pg_collation WHERE collprovider = 'i'`);
-  const own = new SqlPool({ url: running.postgres.operator.replace(/\/carrel$/, '/without_icu'), poolSize: 1, log: silentLogger });
+  const own = new SqlPool({
+    url: running.postgres.operator.replace(/\/carrel$/, '/without_icu'),
+    poolSize: 1,
+    log: silentLogger,
+  });
 
   const refusal = await ensureShard({ pool: own, ...time }).then(
     () => null,

@@ -15,7 +15,10 @@ let client: RawClient;
 
 beforeAll(async () => {
   await waitFor('the user', async () => Boolean(await users.ensure({ slug, passwords: ['secret'] })));
-  client = new RawClient(`redis://${redisUser(slug)}:secret@${redis.address}`, { enableReadyCheck: false, commandTimeout: 30_000 });
+  client = new RawClient(`redis://${redisUser(slug)}:secret@${redis.address}`, {
+    enableReadyCheck: false,
+    commandTimeout: 30_000,
+  });
 });
 afterAll(async () => {
   client.disconnect();

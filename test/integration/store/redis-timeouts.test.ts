@@ -103,7 +103,10 @@ test('a Redis that takes a connection and says nothing is connected to again aft
   await waitFor('a second connection', () => connections >= 2, 30_000);
 });
 
-/** As a process does on a machine that has no time for it: its timers are due when it goes on, and what came meanwhile has not been read. */
+/**
+ * As a process does on a machine that has no time for it: its timers are due when it goes on, and what came meanwhile has not
+ * been read.
+ */
 const standStill = (ms: number): unknown => Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, ms);
 
 /** A connection to Redis on which replies can be held back, each as the chunk that it came in. */
@@ -117,7 +120,8 @@ async function startRelay(redisAddress: string) {
     clients.push(client);
     client.pipe(upstream);
     upstream.on('data', (chunk) => (isHolding ? held.push(chunk) : client.write(chunk)));
-    for (const socket of [client, upstream]) socket.on('error', () => {}).on('close', () => (client.destroy(), upstream.destroy()));
+    for (const socket of [client, upstream])
+      socket.on('error', () => {}).on('close', () => (client.destroy(), upstream.destroy()));
   });
   await once(server.listen(0, '127.0.0.1'), 'listening');
   return {

@@ -53,7 +53,8 @@ test('keys have the tenant’s prefix; values live as long as their TTL', async 
 });
 
 test('a connection that brings the functions loads them where there are none, and replaces none that the operator has loaded', async () => {
-  const listed = async (): Promise<string> => JSON.stringify(await admin.call('FUNCTION', ['LIST', 'LIBRARYNAME', LIBRARY, 'WITHCODE']));
+  const listed = async (): Promise<string> =>
+    JSON.stringify(await admin.call('FUNCTION', ['LIST', 'LIBRARYNAME', LIBRARY, 'WITHCODE']));
   const bring = async (): Promise<void> => {
     const redis = connectRedis({ url: running.redis.adminUrl, prefix: '', library: LIBRARY_CODE, log: silentLogger });
     opened.push(redis);
@@ -107,7 +108,11 @@ test('functions that Redis has lost are loaded again with the next user, and at 
   expect(await users.ensure({ slug: 'lost', passwords: ['secret'] })).toEqual({ changed: false });
   await count();
 
-  await admin.call('FUNCTION', ['LOAD', 'REPLACE', "#!lua name=carrel\nredis.register_function('carrel_count', function() return 1 end)"]);
+  await admin.call('FUNCTION', [
+    'LOAD',
+    'REPLACE',
+    "#!lua name=carrel\nredis.register_function('carrel_count', function() return 1 end)",
+  ]);
   await users.ensure({ slug: 'lost', passwords: ['secret'] });
   expect(await count()).toHaveLength(2);
 
@@ -309,7 +314,10 @@ test.each([
   const { hostname, port } = new URL(urlOf('greedy'));
   const greedy = range(45).map(() => connect(Number(port), hostname).on('error', () => {}));
   greedy.forEach((socket) => socket.resume().write(greeting));
-  await waitFor('them to hold their connections', async () => String(await admin.client('LIST')).split(` user=${user} `).length > 41);
+  await waitFor(
+    'them to hold their connections',
+    async () => String(await admin.client('LIST')).split(` user=${user} `).length > 41,
+  );
 
   const ended = await users.endCrowds();
   await waitFor('their end', () => greedy.every(({ closed }) => closed));

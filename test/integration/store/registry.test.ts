@@ -44,7 +44,9 @@ test('of 50 tenants that claim one host at once, one wins, and the others keep n
   const host = `${newSlug()}.example.org`;
   const slugs = Array.from({ length: 50 }, newSlug);
 
-  const results = await Promise.allSettled(slugs.map((slug) => registry.claim(request(slug, { hosts: [host, `${slug}.localhost`] }))));
+  const results = await Promise.allSettled(
+    slugs.map((slug) => registry.claim(request(slug, { hosts: [host, `${slug}.localhost`] }))),
+  );
 
   expect(tally(results)).toEqual({ won: 1, HostTaken: 49 });
   expect(await pool.query('SELECT count(*) AS n FROM registry.hosts WHERE host = $1', [host])).toEqual([{ n: 1 }]);
@@ -81,7 +83,10 @@ test("a host that a tenant left is nobody else's while sessions that began there
   const { tenantId } = await registry.claim(request(slug, { hosts: [first] }));
   const claim = () => registry.claim(request(newSlug(), { hosts: [first] }));
   const leftAt = (ago: string) =>
-    pool.query(`UPDATE registry.hosts SET left_at = now() - interval '${ago}' WHERE tenant_id = $1 AND host = $2`, [tenantId, first]);
+    pool.query(`UPDATE registry.hosts SET left_at = now() - interval '${ago}' WHERE tenant_id = $1 AND host = $2`, [
+      tenantId,
+      first,
+    ]);
 
   const moved = await registry.claim(request(slug, { hosts: [second] }));
   await expect(claim()).rejects.toThrow(
@@ -174,7 +179,10 @@ test('retained data are adopted by the same namespace and name, or with a token,
   const { slug, tenantId } = await retained();
 
   await expect(registry.claim(stranger(slug))).rejects.toMatchObject({ name: 'SlugTaken', retained: true });
-  await expect(registry.claim(stranger(slug, { adopt: tenantId }))).rejects.toMatchObject({ name: 'AdoptionRefused', failures: 1 });
+  await expect(registry.claim(stranger(slug, { adopt: tenantId }))).rejects.toMatchObject({
+    name: 'AdoptionRefused',
+    failures: 1,
+  });
   expect(await registry.claim(request(slug))).toMatchObject({ tenantId, outcome: 'adopted', state: 'active' });
   await expect(newAdoptionToken(pool, slug, systemRandom)).rejects.toMatchObject({ name: 'NotRetained', state: 'active' });
   await registry.retain(tenantId);
@@ -243,7 +251,9 @@ test('wrong adoption tokens make the next wait, each resource for itself, at mos
   const { slug, tenantId } = await retained();
   const { token } = await newAdoptionToken(pool, slug, systemRandom);
   const give = async (adopt: string, name = 'guesser'): Promise<unknown> => {
-    const claimed = await registry.claim(stranger(slug, { owner: ownerOf(name, 'elsewhere'), adopt })).catch((error: Error) => error.name);
+    const claimed = await registry
+      .claim(stranger(slug, { owner: ownerOf(name, 'elsewhere'), adopt }))
+      .catch((error: Error) => error.name);
     if (claimed !== 'AdoptionRefused') return claimed;
     const [row] = await pool.query(
       'SELECT failures, extract(epoch FROM retry_at - failed_at)::int AS wait FROM registry.adoption_failures WHERE tenant_id = $1 AND name = $2',
@@ -279,8 +289,13 @@ test('a wrong adoption token that is given again takes no lock and writes nothin
   const { slug, tenantId } = await retained();
   const wrong = stranger(slug, { adopt: 'wrong' });
   await expect(registry.claim(wrong)).rejects.toMatchObject({ name: 'AdoptionRefused', wasCompared: true });
-  await expect(registry.claim({ ...wrong, adopt: 'other' })).rejects.toMatchObject({ name: 'AdoptionRefused', wasCompared: false });
-  await pool.query(`UPDATE registry.adoption_failures SET retry_at = now() - interval '1 minute' WHERE tenant_id = $1`, [tenantId]);
+  await expect(registry.claim({ ...wrong, adopt: 'other' })).rejects.toMatchObject({
+    name: 'AdoptionRefused',
+    wasCompared: false,
+  });
+  await pool.query(`UPDATE registry.adoption_failures SET retry_at = now() - interval '1 minute' WHERE tenant_id = $1`, [
+    tenantId,
+  ]);
   const seen: string[] = [];
   const observe = ({ sql }: { sql: string }): void => void seen.push(sql);
   const watched = new SqlPool({ url: running.postgres.operator, poolSize: 1, log: silentLogger, observe });
@@ -342,7 +357,8 @@ test('connections beyond those of a tenant of default size are bounded for a sha
   const ordinary = await Promise.allSettled(Array.from({ length: 30 }, () => registry.claim(asking(BASIC_CONNECTIONS))));
 
   const large = Array.from({ length: 8 }, () => asking(BASIC_CONNECTIONS + 30));
-  await Promise.all(large.slice(4).map(({ slug }) => registry.claim(asking(BASIC_CONNECTIONS, slug)))); // these grow, the others are new
+  // these grow, the others are new
+  await Promise.all(large.slice(4).map(({ slug }) => registry.claim(asking(BASIC_CONNECTIONS, slug))));
   const results = await Promise.allSettled(large.map((each) => registry.claim(each)));
 
   expect(tally(ordinary)).toEqual({ won: 30 });
@@ -389,7 +405,8 @@ test('after a rotation of the platform key the older key may go', async () => {
   const { tenantId } = await registry.claim(request(newSlug()));
   const [old, young] = ['old', 'young'].map((id) => ({ id, key: systemRandom.bytes(32) }));
   const time = { clock: systemClock, random: systemRandom };
-  const under = (...keys: { id: string; key: Buffer }[]) => new Registry({ pool, sealer: new Sealer(keys, systemRandom), ...time });
+  const under = (...keys: { id: string; key: Buffer }[]) =>
+    new Registry({ pool, sealer: new Sealer(keys, systemRandom), ...time });
   await under(old!).setSecret(tenantId, 'redis', 'kept');
 
   expect(await under(young!, old!).resealAll()).toEqual({ resealed: 1, unopenable: 0 });

@@ -30,7 +30,12 @@ atEnd(() => objects?.close());
 
 async function newTenant(): Promise<string> {
   const slug = `t-${systemRandom.hex(5)}`;
-  const { tenantId } = await registry.claim({ slug, owner: { namespace: 'n', namespaceUid: 'u', name: slug }, hosts: [], shards: ['one'] });
+  const { tenantId } = await registry.claim({
+    slug,
+    owner: { namespace: 'n', namespaceUid: 'u', name: slug },
+    hosts: [],
+    shards: ['one'],
+  });
   return tenantId;
 }
 
@@ -70,19 +75,22 @@ test('one address of a store in other letters, with its port, a slash or another
     'http://s3.example.org:80',
     'https://s3.example.org./',
   ];
-  const outcomes = await Promise.all(same.map((endpoint) => outcomeOf(registry.setStorage(second, at(endpoint, name), 'sealed'))));
+  const outcomes = await Promise.all(
+    same.map((endpoint) => outcomeOf(registry.setStorage(second, at(endpoint, name), 'sealed'))),
+  );
 
   expect(outcomes).toEqual(same.map(() => 'StorageTaken'));
-  expect(['https://s3.example.org:9000', 'https://eu.s3.example.org', 'https://s3.example.org/eu'].map(normalizedEndpoint)).toEqual([
-    's3.example.org:9000',
-    'eu.s3.example.org',
-    's3.example.org/eu',
-  ]);
+  expect(
+    ['https://s3.example.org:9000', 'https://eu.s3.example.org', 'https://s3.example.org/eu'].map(normalizedEndpoint),
+  ).toEqual(['s3.example.org:9000', 'eu.s3.example.org', 's3.example.org/eu']);
 });
 
 test('a location is free again when its tenant names another one or is deleted, and taken while its data are retained', async () => {
   const [first, second] = [await newTenant(), await newTenant()];
-  const [one, two] = [at('https://s3.example.org', `b-${systemRandom.hex(4)}`), at('https://s3.example.org', `b-${systemRandom.hex(4)}`)];
+  const [one, two] = [
+    at('https://s3.example.org', `b-${systemRandom.hex(4)}`),
+    at('https://s3.example.org', `b-${systemRandom.hex(4)}`),
+  ];
   await registry.setStorage(first, one, 'sealed');
   await registry.setStorage(first, two, 'sealed');
   await registry.retain(first);

@@ -42,7 +42,8 @@ test('a worker puts back what only the next release knows, and does what has fie
   const { done, startNewer, close } = releases();
   const request = (kind: string, number: number) =>
     tenant.db.transaction((tx) => insertJob(tx, { kind, queue: QUEUE.name, payload: { number, later: { a: [1] } } }));
-  const put = (what: string) => platform.pool.query(`${what} WHERE kind = $1 AND last_error LIKE 'not understood since%'`, [NEWER.kind]);
+  const put = (what: string) =>
+    platform.pool.query(`${what} WHERE kind = $1 AND last_error LIKE 'not understood since%'`, [NEWER.kind]);
 
   try {
     await request(NEWER.kind, 20);

@@ -57,7 +57,8 @@ test('rows that are leased ahead bring payloads of a few KiB along, however larg
 const SENT = { at: '2026-01-01T00:00:00.000Z', status_code: 204, error: null };
 
 test('an outcome whose row is free again is written while other outcomes wait for rows that are still locked', async () => {
-  // Statements wait far longer for a lock than a busy machine takes for the outcome: one that waited with them would come too late.
+  // Statements wait far longer for a lock than a busy machine takes for the outcome: one that waited with them would come too
+  // late.
   let isPatient = false;
   const patient: Sql = {
     query: (sql, params) => {
@@ -94,7 +95,8 @@ test('an outcome that was committed while its connection was lost is known as wr
   const losing: Sql = {
     query: async (sql, params) => {
       const rows = await asWorker.query(sql, params);
-      if (sql.includes('SET state') && lost++ === 0) throw new StoreUnavailableError('postgres', new Error('the connection was lost'));
+      if (sql.includes('SET state') && lost++ === 0)
+        throw new StoreUnavailableError('postgres', new Error('the connection was lost'));
       return rows as never;
     },
   };

@@ -29,7 +29,11 @@ const jobOf = async ({ api }: Person, id: string) => (await api.get(`/jobs/${id}
 test('no item begins after a batch is cancelled, wherever it was, and the counts are exact; those left are tried by no retry', async () => {
   for (const after of [0, 1, 100, 250]) {
     const person = await tenant.user();
-    const request = { operation: 'set_metadata', items: await filesOf(person, CANCELED_COUNT), arguments: { key: 'k', value: 'v' } };
+    const request = {
+      operation: 'set_metadata',
+      items: await filesOf(person, CANCELED_COUNT),
+      arguments: { key: 'k', value: 'v' },
+    };
     const { body: job } = await person.api.post('/batch', request);
     await waitFor('so many items', async () => (await jobOf(person, job.id)).progress.done >= after);
     const canceled = await person.api.post(`/jobs/${job.id}/cancel`);

@@ -13,7 +13,8 @@ type Person = Awaited<ReturnType<typeof tenant.user>>;
 beforeAll(() => addWebhook(tenant, { events: ['file.created'] }));
 
 const fileOf = async ({ api }: Person, name: string, folder_id?: string, content = 'x'): Promise<string> =>
-  (await api.upload('/files', { name, file: Buffer.from(content), fields: folder_id === undefined ? {} : { folder_id } })).body.id;
+  (await api.upload('/files', { name, file: Buffer.from(content), fields: folder_id === undefined ? {} : { folder_id } })).body
+    .id;
 const folderOf = async ({ api }: Person, name: string, parent_id: string | null = null): Promise<string> =>
   (await api.post('/folders', { name, parent_id })).body.id;
 /** Of all that is live and somebody's. */
@@ -28,7 +29,11 @@ const pathsOf = async ({ user }: Person): Promise<string[]> => {
 
 test('files are copied with content, metadata and own tags to whoever asked, and each is one event and names its copy', async () => {
   const [ada, bob] = [await tenant.user(), await tenant.user()];
-  const [shared, hidden, own] = [await fileOf(ada, 'a.txt', undefined, 'four'), await fileOf(ada, 'h'), await fileOf(bob, 'b.txt')];
+  const [shared, hidden, own] = [
+    await fileOf(ada, 'a.txt', undefined, 'four'),
+    await fileOf(ada, 'h'),
+    await fileOf(bob, 'b.txt'),
+  ];
   await ada.api.post(`/files/${shared}/permissions`, { permission_level: 'read', user_id: bob.user.id });
   await ada.api.put(`/files/${shared}/metadata/course`, { value: 'History' });
   const { id: tag_id } = (await bob.api.post('/tags', { name: 'Mine' })).body;
@@ -36,14 +41,20 @@ test('files are copied with content, metadata and own tags to whoever asked, and
   const there = await folderOf(bob, 'there');
   const before = (await writtenEvents(tenant)).length;
 
-  const end = await batchEnd(bob.api, { operation: 'copy', items: filesOf([shared, hidden, own]), arguments: { folder_id: there } });
+  const end = await batchEnd(bob.api, {
+    operation: 'copy',
+    items: filesOf([shared, hidden, own]),
+    arguments: { folder_id: there },
+  });
 
   expect(end.progress).toEqual({ done: 3, total: 3, failed: 1, skipped: 0 });
   expect([shared, hidden, own].map((id) => end.items.get(id))).toEqual(['succeeded', 'not_found', 'succeeded']);
   const copy = end.results.get(shared)?.['copy_id'];
   expect((await bob.api.get(`/files/${copy}`)).body).toMatchObject({ path: '/there/a.txt', size: 4, owner: { id: bob.user.id } });
   expect((await bob.api.get(`/files/${copy}/download`)).bytes.toString()).toBe('four');
-  expect((await bob.api.get(`/files/${copy}/metadata`)).body.data).toEqual([expect.objectContaining({ key: 'course', value: 'History' })]);
+  expect((await bob.api.get(`/files/${copy}/metadata`)).body.data).toEqual([
+    expect.objectContaining({ key: 'course', value: 'History' }),
+  ]);
   expect((await bob.api.get(`/tags/${tag_id}`)).body.files_count).toBe(2);
   const events = (await writtenEvents(tenant)).slice(before);
   expect(events.map(({ event, data }) => `${event} ${String(data['name'])} ${String(data['owner_id'])}`)).toEqual([
@@ -85,7 +96,11 @@ test('a folder is copied with all below it, item by item, and what is named and 
   });
 
   const again = await batchEnd(ada.api, { operation: 'copy', items: foldersOf([top]), arguments: { folder_id: there } });
-  expect([again.items.get(top), again.items.get(sub), again.items.get(inTop)]).toEqual(['name_conflict', 'not_found', 'not_found']);
+  expect([again.items.get(top), again.items.get(sub), again.items.get(inTop)]).toEqual([
+    'name_conflict',
+    'not_found',
+    'not_found',
+  ]);
   const renamed = await batchEnd(ada.api, { operation: 'copy', items, arguments: { folder_id: there, on_conflict: 'rename' } });
   expect(renamed.progress).toEqual({ done: 7, total: 7, failed: 0, skipped: 0 });
   expect((await pathsOf(ada)).filter((path) => path.startsWith('/there/'))).toEqual(

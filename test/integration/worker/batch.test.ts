@@ -12,7 +12,8 @@ type Person = Awaited<ReturnType<typeof tenant.user>>;
 beforeAll(() => addWebhook(tenant, { events: ['file.updated', 'file.deleted'] }));
 
 const fileOf = async ({ api }: Person, name: string, folder_id?: string, content = 'x'): Promise<string> =>
-  (await api.upload('/files', { name, file: Buffer.from(content), fields: folder_id === undefined ? {} : { folder_id } })).body.id;
+  (await api.upload('/files', { name, file: Buffer.from(content), fields: folder_id === undefined ? {} : { folder_id } })).body
+    .id;
 const folderOf = async ({ api }: Person, name: string, parent_id: string | null = null): Promise<string> =>
   (await api.post('/folders', { name, parent_id })).body.id;
 
@@ -89,7 +90,11 @@ test('what is below a folder that the same job deletes, restores or moves is ski
     expect(ended).toEqual(new Map(expected as [string, string][]));
     expect(progress).toEqual({ done: 5, total: 5, failed: 0, skipped: 3 });
     expect([names.get(top), names.get(inTop)]).toEqual(['top', 'b']);
-    expect(result).toEqual({ operation: request.operation, dry_run: 'dry_run' in request, bytes: request.operation === 'delete' ? 6 : 0 });
+    expect(result).toEqual({
+      operation: request.operation,
+      dry_run: 'dry_run' in request,
+      bytes: request.operation === 'delete' ? 6 : 0,
+    });
   }
   expect((await ada.api.get(`/files/${inSub}`)).body.path).toBe('/there/top/sub/a');
   const purged = await done(ada.api, { operation: 'purge', items });
@@ -107,7 +112,12 @@ test('an item that its requester may read and no more is forbidden, one that the
   for (const operation of ['delete', 'restore', 'purge']) {
     const { items, names, state } = await done(bob.api, { operation, items: files([readable, hidden, nobody, bobs]) });
     expect(state).toBe('succeeded');
-    expect([readable, hidden, nobody, bobs].map((id) => items.get(id))).toEqual(['forbidden', 'not_found', 'not_found', 'succeeded']);
+    expect([readable, hidden, nobody, bobs].map((id) => items.get(id))).toEqual([
+      'forbidden',
+      'not_found',
+      'not_found',
+      'succeeded',
+    ]);
     expect([readable, hidden, nobody, bobs].map((id) => names.get(id))).toEqual(['readable', null, null, 'own']);
   }
   expect((await ada.api.get(`/files/${readable}`)).status).toBe(200);
@@ -131,7 +141,9 @@ test('tags and metadata are set on and taken from each file, for the quota of it
     expect(await run('set_metadata', { key: 'course', value: 7, value_type: 'number' })).toEqual(['conflict', ...ok.slice(1)]),
   );
   expect(events.map(({ data }) => [data['id'], data['changes']])).toEqual(ids.slice(1).map((id) => [id, ['metadata']]));
-  expect((await ada.api.get(`/files/${ids[1]}/metadata`)).body.data).toEqual([expect.objectContaining({ key: 'course', value: 7 })]);
+  expect((await ada.api.get(`/files/${ids[1]}/metadata`)).body.data).toEqual([
+    expect.objectContaining({ key: 'course', value: 7 }),
+  ]);
   expect(await run('remove_metadata', { key: 'course' })).toEqual(['not_found', ...ok.slice(1)]);
   expect(await run('tag', { tag_id: ada.user.id })).toEqual(ids.map(() => 'not_found'));
   expect(await faultsOf(tenant)).toEqual([]);
@@ -226,7 +238,11 @@ test('grants are given and revoked on each file and folder, as far as the reques
   expect([...(await run(carl, { operation: 'revoke', arguments: to(bob) })).values()]).toEqual(['forbidden', 'forbidden']);
   expect([...(await run(bob, { operation: 'revoke', arguments: to(ada) })).values()]).toEqual(['not_found', 'not_found']);
   // Of what Bob gives up first, the rest depends: he has no right to it any more when its turn comes.
-  const given = await done(bob.api, { operation: 'revoke', arguments: to(bob), items: [...folders([folder]), ...files([inside])] });
+  const given = await done(bob.api, {
+    operation: 'revoke',
+    arguments: to(bob),
+    items: [...folders([folder]), ...files([inside])],
+  });
   expect([given.items.get(folder), given.items.get(inside)]).toEqual(['succeeded', 'not_found']);
   const rest = await run(ada, { operation: 'revoke', arguments: to(bob) });
   expect([rest.get(folder), rest.get(file)]).toEqual(['not_found', 'succeeded']);
@@ -265,7 +281,8 @@ test('a request that could never succeed is refused at once', async () => {
     [{ operation: 'set_metadata', items, arguments: { key: 'k', value: 'x', value_type: 'number' } }, 422, 'value_type_mismatch'],
     [{ operation: 'delete', filter: { folder_id: ada.user.id } }, 404, 'not_found'],
   ];
-  for (const [body, status, error] of refusals) expect(await ada.api.post('/batch', body)).toMatchObject({ status, body: { error } });
+  for (const [body, status, error] of refusals)
+    expect(await ada.api.post('/batch', body)).toMatchObject({ status, body: { error } });
   expect((await viewer.api.post('/batch', { operation: 'delete', items })).status).toBe(403);
   expect((await ada.api.get('/jobs')).body.data).toEqual([]);
 });

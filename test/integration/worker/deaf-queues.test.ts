@@ -42,7 +42,8 @@ test('jobs that are asked for some seconds after a script of 7 s in the Redis of
   await since(performance.now(), 7_000);
   await admin.script('KILL');
   const ended = performance.now();
-  // An earlier job would end a silence. Each queue has a connection of its own, so each tries one time. The watchdog would take 20 s.
+  // An earlier job would end a silence. Each queue has a connection of its own, so each tries one time. The watchdog would take
+  // 20 s.
   for (const [queue, afterMs] of [
     [NAMED_STORES_QUEUE, 8_000],
     [DEFAULT_QUEUE, 9_500],

@@ -49,7 +49,10 @@ async function costOf(run: (sql: Sql) => Promise<unknown>): Promise<{ pages: num
   const cost = { pages: 0, scansTable: false };
   await run({
     query: async (sql, params) => {
-      const [row] = await worker.query<{ 'QUERY PLAN': [{ Plan: PlanNode }] }>(`EXPLAIN (ANALYZE, BUFFERS, FORMAT JSON) ${sql}`, params);
+      const [row] = await worker.query<{ 'QUERY PLAN': [{ Plan: PlanNode }] }>(
+        `EXPLAIN (ANALYZE, BUFFERS, FORMAT JSON) ${sql}`,
+        params,
+      );
       const plan = row?.['QUERY PLAN'][0].Plan;
       if (!plan) throw new Error('no plan');
       cost.pages += plan['Shared Hit Blocks'] + plan['Shared Read Blocks'];
@@ -62,7 +65,10 @@ async function costOf(run: (sql: Sql) => Promise<unknown>): Promise<{ pages: num
 
 const STATEMENTS: readonly [what: string, run: (sql: Sql) => Promise<unknown>][] = [
   ['a look for tenants', (sql) => new DeliveryStore(sql, systemClock).dueTenants({ limit: 512, perTenant: 8 })],
-  ['a lease', (sql) => new DeliveryStore(sql, systemClock).lease([{ tenant: TENANT, most: 72, held: 0 }], { perTenant: 8, seconds: 0 })],
+  [
+    'a lease',
+    (sql) => new DeliveryStore(sql, systemClock).lease([{ tenant: TENANT, most: 72, held: 0 }], { perTenant: 8, seconds: 0 }),
+  ],
   ['how many of the stalled one are due', (sql) => dueOf(sql, STALLED, 16, TENANT)],
 ];
 
@@ -81,7 +87,8 @@ const cheap = Object.fromEntries(STATEMENTS.map(([what]) => [what, { pages: expe
 async function expectFewPages(when: string): Promise<void> {
   const found = await costs();
   expect([when, found]).toEqual([when, cheap]);
-  for (const [what, { pages }] of Object.entries(found)) expect([when, what, pages < FEW_PAGES || pages]).toEqual([when, what, true]);
+  for (const [what, { pages }] of Object.entries(found))
+    expect([when, what, pages < FEW_PAGES || pages]).toEqual([when, what, true]);
 }
 
 test('a look for tenants and a lease read few rows of each of 50 webhooks beside one with a long backlog, whatever the planner has seen before', async () => {

@@ -35,8 +35,8 @@ async function largeFolder(api: Api, name: string): Promise<string> {
 }
 
 /**
- * Holds exports between a part that is in the store and its row, each once its row counts `parts`, while `work` runs. By the operator's role, whose
- * transactions may be idle for longer than half a minute.
+ * Holds exports between a part that is in the store and its row, each once its row counts `parts`, while `work` runs. By the
+ * operator's role, whose transactions may be idle for longer than half a minute.
  */
 const holdingAll = <T>(ids: readonly string[], parts: number, work: (rows: readonly UploadRow[]) => Promise<T>): Promise<T> =>
   platform.pool.transaction(async (tx) => {
@@ -68,7 +68,9 @@ const download = async (url: string): Promise<Buffer> => (await tenant.anonymous
 
 /** Makes the sweep of the day due, which is an upload's. */
 const sweep = () =>
-  platform.pool.query(`UPDATE carrel.work SET due_at = now() WHERE tenant = $1 AND kind = 'objects.sweep'`, [`tenant_${tenant.slug}`]);
+  platform.pool.query(`UPDATE carrel.work SET due_at = now() WHERE tenant = $1 AND kind = 'objects.sweep'`, [
+    `tenant_${tenant.slug}`,
+  ]);
 
 test('an export whose worker is killed twice goes on where it stood, spared by the sweep, and gives the bytes of one that was not', async () => {
   const { api } = await tenant.user();
@@ -111,7 +113,10 @@ test('an export whose archive was whole when its worker was killed is not made a
 
   const job = await endOf(api, id);
 
-  expect([job.state, unzipped(await download(job.result.url))]).toEqual(['succeeded', { 'whole/': null, 'whole/a.txt': 'a.txt' }]);
+  expect([job.state, unzipped(await download(job.result.url))]).toEqual([
+    'succeeded',
+    { 'whole/': null, 'whole/a.txt': 'a.txt' },
+  ]);
   expect(await tenant.db.query('SELECT key FROM exports WHERE uuid = $1', [id])).toEqual([{ key }]);
 });
 

@@ -6,7 +6,18 @@ import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { expect, test } from '@jest/globals';
 import { ROOT } from '../../support/backends.ts';
-import { endOf, exported, itemsOf, MIB, multiply, newFile, newFolder, requestExport, unzipped, uploadOf } from '../../support/exports.ts';
+import {
+  endOf,
+  exported,
+  itemsOf,
+  MIB,
+  multiply,
+  newFile,
+  newFolder,
+  requestExport,
+  unzipped,
+  uploadOf,
+} from '../../support/exports.ts';
 import { waitFor } from '../../support/wait.ts';
 import { platformTenant, workerSuite } from '../../support/worker-suite.ts';
 
@@ -19,7 +30,8 @@ test('an exported folder is the top folder of an archive, which its link gives f
   const { api } = await tenant.user();
   const top = await newFolder(api, 'Übung');
   await newFile(api, await newFolder(api, 'Week 1', top), 'a.txt');
-  for (const name of ['Plan', 'plan', 'large.bin']) await newFile(api, top, name, name === 'large.bin' ? Buffer.alloc(9 * MIB, 'x') : name);
+  for (const name of ['Plan', 'plan', 'large.bin'])
+    await newFile(api, top, name, name === 'large.bin' ? Buffer.alloc(9 * MIB, 'x') : name);
 
   const job = await exported(api, { folder_id: top });
   const { url, expires_at, size, sha256 } = job.result;
@@ -47,12 +59,12 @@ test('an exported folder is the top folder of an archive, which its link gives f
     'Übung/Week 1/': null,
     'Übung/Week 1/a.txt': 'a.txt',
   });
-  expect([part.status, Buffer.compare(part.bytes, whole.bytes.subarray(10, 20)), head.headers['content-length'], beyond.status]).toEqual([
-    206,
-    0,
-    String(size),
-    416,
-  ]);
+  expect([
+    part.status,
+    Buffer.compare(part.bytes, whole.bytes.subarray(10, 20)),
+    head.headers['content-length'],
+    beyond.status,
+  ]).toEqual([206, 0, String(size), 416]);
   expect(Date.parse(expires_at) - Date.parse(job.ended_at)).toBeGreaterThan(86_000_000);
   expect((await download(url.replace(/.$/, (last: string) => (last === '0' ? '1' : '0')))).status).toBe(404);
 });
@@ -79,7 +91,11 @@ test('exported files and folders are on top of the archive; what is not to be re
     [null, 'failed', 'not_found'],
     ['a.txt', 'succeeded', null],
   ]);
-  expect(unzipped((await download(job.result.url)).bytes)).toEqual({ 'a.txt': 'Ada’s', 'shared/': null, 'shared/a.txt': 'Ada’s' });
+  expect(unzipped((await download(job.result.url)).bytes)).toEqual({
+    'a.txt': 'Ada’s',
+    'shared/': null,
+    'shared/a.txt': 'Ada’s',
+  });
   expect(none).toMatchObject({ state: 'failed', error: { code: 'not_found' }, result: null, progress: { failed: 1 } });
   expect((await bob.api.post('/exports', { folder_id: secret })).status).toBe(404);
   expect((await bob.api.post('/exports', { folder_id: shared, items })).status).toBe(400);
@@ -135,7 +151,8 @@ test('rights count when the export runs, its link ends with its user, and admini
   const [ada, bob] = [await tenant.user(), await tenant.user()];
   const shared = await newFolder(ada.api, 'shared');
   await newFile(ada.api, shared, 'a.txt');
-  const grant = (await ada.api.post(`/folders/${shared}/permissions`, { user_id: bob.user.id, permission_level: 'read' })).body.id;
+  const grant = (await ada.api.post(`/folders/${shared}/permissions`, { user_id: bob.user.id, permission_level: 'read' })).body
+    .id;
   const before = await exported(bob.api, { folder_id: shared });
   await worker.end('SIGKILL');
   const { id } = await requestExport(bob.api, { folder_id: shared });
@@ -193,9 +210,10 @@ test('a person has ten exports at once', async () => {
     [user.id],
   );
   const refused = await api.post('/exports', { folder_id: top });
-  await tenant.db.query("UPDATE exports SET expires_at = now() WHERE user_id = (SELECT id FROM users WHERE uuid = $1) AND key = 'k1'", [
-    user.id,
-  ]);
+  await tenant.db.query(
+    "UPDATE exports SET expires_at = now() WHERE user_id = (SELECT id FROM users WHERE uuid = $1) AND key = 'k1'",
+    [user.id],
+  );
 
   expect([refused.status, refused.body.error]).toEqual([409, 'conflict']);
   expect((await exported(api, { folder_id: top })).state).toBe('succeeded');

@@ -24,7 +24,9 @@ async function killed(): Promise<void> {
 const requestsOf = (userId: string) => lms.scores.received.filter(({ body }) => body.includes(`"userId":"${userId}"`));
 const isEnded = ({ status }: GradeView): boolean => status !== 'pending';
 
-/** Each is in the grade book, entered once, sent with the same bytes at each try; and for each there is one event, which arrives. */
+/**
+ * Each is in the grade book, entered once, sent with the same bytes at each try; and for each there is one event, which arrives.
+ */
 async function allCountedOnce(grades: readonly GradeView[]): Promise<void> {
   await Promise.all(grades.map((grade) => course.submitted(grade)));
   const events = await writtenEvents(grading.tenant);
@@ -102,19 +104,22 @@ test.each(ROTATIONS)(
   },
 );
 
-test.each(ROTATIONS)('a key of ours that is replaced %s between two attempts signs for the next one: the LMS reads it', async (how) => {
-  lms.tokens.keepsKeys = true;
-  lms.scores.manner.set({ status: 503 });
-  const grade = await course.grade(`tried, ${how}`);
-  await course.becomes(grade, ({ attempts }) => attempts > 1, 'a second attempt');
+test.each(ROTATIONS)(
+  'a key of ours that is replaced %s between two attempts signs for the next one: the LMS reads it',
+  async (how) => {
+    lms.tokens.keepsKeys = true;
+    lms.scores.manner.set({ status: 503 });
+    const grade = await course.grade(`tried, ${how}`);
+    await course.becomes(grade, ({ attempts }) => attempts > 1, 'a second attempt');
 
-  const { keyId } = await rotated(grading.tenant, course.at, how);
-  lms.tokens.revokeAll();
-  lms.scores.manner.set('well');
+    const { keyId } = await rotated(grading.tenant, course.at, how);
+    lms.tokens.revokeAll();
+    lms.scores.manner.set('well');
 
-  await allCountedOnce([grade]);
-  expect([lms.tokens.signers.slice(-1), lms.tokens.refusals]).toEqual([[keyId], []]);
-});
+    await allCountedOnce([grade]);
+    expect([lms.tokens.signers.slice(-1), lms.tokens.refusals]).toEqual([[keyId], []]);
+  },
+);
 
 test('a Redis that loses everything loses no grade', async () => {
   const grades = await Promise.all(range(30).map((at) => course.grade(`forgotten-${at}`, at)));
@@ -131,10 +136,16 @@ test('of 50 racing grades of one person the newest stands in the book at the end
 
   const newest = ended.toSorted((a, b) => a.timestamp.localeCompare(b.timestamp)).at(-1);
   const submitted = ended.filter(({ status }) => status === 'submitted');
-  expect(lms.scores.cell('raced')).toMatchObject({ scoreGiven: newest?.score, timestamp: newest?.timestamp, times: submitted.length });
+  expect(lms.scores.cell('raced')).toMatchObject({
+    scoreGiven: newest?.score,
+    timestamp: newest?.timestamp,
+    times: submitted.length,
+  });
   expect(newest?.status).toBe('submitted');
   for (const { status, reason } of ended) if (status === 'failed') expect(reason).toMatch(/a newer score/);
-  const events = (await writtenEvents(grading.tenant)).filter(({ data }) => data.user_id === 'raced').map(({ data }) => String(data.id));
+  const events = (await writtenEvents(grading.tenant))
+    .filter(({ data }) => data.user_id === 'raced')
+    .map(({ data }) => String(data.id));
   expect(events.toSorted()).toEqual(submitted.map(({ id }) => id).toSorted());
 });
 

@@ -34,8 +34,9 @@ test('a grade that the LMS refused is sent again by hand, as a newer one', async
   expect(Date.parse(body.timestamp)).toBeGreaterThan(Date.parse(refused.timestamp));
   expect(sent.timestamp).toBe(body.timestamp);
   expect(lms.scores.cell('refused')).toMatchObject({ scoreGiven: 8.5, times: 1 });
-  const { data } = (await grading.tenant.admin.get('/audit', { query: { target_id: refused.id, action: 'grade.update', sort: 'at' } }))
-    .body;
+  const { data } = (
+    await grading.tenant.admin.get('/audit', { query: { target_id: refused.id, action: 'grade.update', sort: 'at' } })
+  ).body;
   expect(data.map(({ changes }: { changes: { status: object } }) => changes.status)).toEqual([
     { from: 'pending', to: 'failed' },
     { from: 'failed', to: 'pending' },
@@ -55,7 +56,8 @@ test('of many requests to send one grade again one is heeded, and the LMS counts
   const heeded = replies.filter(({ status }) => status === 202);
   expect(new Set(heeded.map(({ body }) => body.timestamp)).size).toBe(1);
   // For whoever comes after the LMS has it, it is a conflict.
-  for (const { status, body } of replies) expect([status, body.error]).toEqual(status === 202 ? [202, undefined] : [409, 'conflict']);
+  for (const { status, body } of replies)
+    expect([status, body.error]).toEqual(status === 202 ? [202, undefined] : [409, 'conflict']);
   expect(scoresOf('often').filter(({ counted }) => counted)).toHaveLength(1);
 });
 

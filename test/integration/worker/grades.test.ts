@@ -14,7 +14,8 @@ const { platform, worker, grading, lms } = gradingSuite(SETTINGS);
 const received = (grade: GradeView) => grading.receiver.received.filter(({ data }) => data.id === grade.id);
 const requestsOf = (userId: string) => lms.scores.received.filter(({ body }) => body.includes(`"userId":"${userId}"`));
 /** The secrets that a reason must never show. */
-const tokens = (): string[] => lms.scores.received.map(({ authorization }) => authorization.replace('Bearer ', '')).filter(Boolean);
+const tokens = (): string[] =>
+  lms.scores.received.map(({ authorization }) => authorization.replace('Bearer ', '')).filter(Boolean);
 
 test('a grade goes the whole way: into the grade book of a strict LMS, and as grade.submitted to a receiver that verifies it', async () => {
   const course = await grading.launch();
@@ -82,7 +83,9 @@ test('twenty grades at once share one token', async () => {
 
 test('/scores goes before the query of a line item', async () => {
   const course = await grading.launch({
-    fault: { claims: (all) => void ((all[AGS] as { lineitem: string }).lineitem = `${lms.issuer}/ags/7/lineitems/9/lineitem?type_id=2`) },
+    fault: {
+      claims: (all) => void ((all[AGS] as { lineitem: string }).lineitem = `${lms.issuer}/ags/7/lineitems/9/lineitem?type_id=2`),
+    },
   });
 
   await course.submitted(await course.grade('moodle'));
@@ -150,7 +153,11 @@ test.each<[string, ScoreManner, RegExp]>([
   ['answers 500', { status: 500, text: '<h1>Oops</h1><script>x</script>' }, /^the LMS answered 500: Oops$/],
   ['answers 503', { status: 503, headers: { 'retry-after': '1' } }, /^the LMS answered 503$/],
   ['is busy', { status: 429, headers: { 'retry-after': '1' } }, /^the LMS answered 429$/],
-  ['sends us to its login page', { status: 302, headers: { location: '/login' } }, /^the LMS answered 302; redirects are not followed$/],
+  [
+    'sends us to its login page',
+    { status: 302, headers: { location: '/login' } },
+    /^the LMS answered 302; redirects are not followed$/,
+  ],
   ['refuses the token again and again', { status: 403 }, /^the LMS answered 403$/],
 ])('an LMS that %s gets the score later, once, with the same bytes', async (name, manner, reason) => {
   const course = await grading.launch();
@@ -326,7 +333,9 @@ test.each([
   ['http://169.254.169.254/latest/lineitem', 'leads to a private address'],
   ['http://10.0.0.1/lineitem', 'leads to a private address'],
 ])('a line item at %s is never dialled: the grade failed', async (lineitem, reason) => {
-  const course = await grading.launch({ fault: { claims: (all) => void ((all[AGS] as { lineitem: string }).lineitem = lineitem) } });
+  const course = await grading.launch({
+    fault: { claims: (all) => void ((all[AGS] as { lineitem: string }).lineitem = lineitem) },
+  });
 
   expect((await course.failed(await course.grade('private'))).reason).toContain(reason);
 });

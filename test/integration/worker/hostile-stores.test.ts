@@ -115,6 +115,8 @@ test('an attempt that does not end in time is abandoned: its signal is aborted, 
   await limited.close();
 
   expect(done).toEqual(['aborted', 'quick']);
-  expect(left).toEqual([{ kind: stuck.kind, isLater: true, leased_until: null, last_error: 'the attempt did not end within 2 s' }]);
+  expect(left).toEqual([
+    { kind: stuck.kind, isLater: true, leased_until: null, last_error: 'the attempt did not end within 2 s' },
+  ]);
   expect(await metrics.metrics()).toMatch(/carrel_work_results_total\{kind="test.stuck",result="abandoned".*\} 1/);
 });

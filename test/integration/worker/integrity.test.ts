@@ -151,7 +151,9 @@ test('usage is counted again also where it is more than the limits allow', async
   const { api, user } = await tenant.user();
   for (const name of ['one', 'two']) await upload(api, name);
   await tenant.db.query('UPDATE users SET storage_used = 0, entries = 0 WHERE uuid = $1', [user.id]);
-  await platform.pool.query('UPDATE carrel.tenants SET storage_limit = 1, files_limit = 1 WHERE role = $1', [tenantRole(tenant.slug)]);
+  await platform.pool.query('UPDATE carrel.tenants SET storage_limit = 1, files_limit = 1 WHERE role = $1', [
+    tenantRole(tenant.slug),
+  ]);
 
   const found = await check(tenant, { mend: true });
 

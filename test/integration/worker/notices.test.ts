@@ -62,7 +62,8 @@ test('a notice of a copied course has its links work at once, without an instruc
   const teacher = await launched(grading.tenant, at, { user: { id: `prof-${origin.id}` }, roles: [INSTRUCTOR], course: origin });
   const file = (await teacher.api.upload('/files', { name: `${origin.id}.txt`, file: Buffer.from('x') })).body;
   const custom = await placedFor(grading.tenant, at, teacher, file.id);
-  const opens = (course: typeof copy) => opensLink(grading.tenant, at, { user: { id: 'pupil' }, roles: [LEARNER], course, custom });
+  const opens = (course: typeof copy) =>
+    opensLink(grading.tenant, at, { user: { id: 'pupil' }, roles: [LEARNER], course, custom });
 
   const before = (await opens(copy)).link.problem?.code;
   // The notices may arrive in any order.
@@ -113,9 +114,10 @@ test.each<[number, string, string, boolean]>([
   lms.notices.service.manner.set('well');
   const ofTool = `tenant = current_user AND kind = 'lti.notice-handler' AND payload ->> 'tool' = $1`;
   await waitFor('the end of the attempt', async () => {
-    const [job] = await grading.tenant.db.query<{ waits: boolean }>(`SELECT fence IS NULL AS waits FROM carrel.work WHERE ${ofTool}`, [
-      String(at.toolId),
-    ]);
+    const [job] = await grading.tenant.db.query<{ waits: boolean }>(
+      `SELECT fence IS NULL AS waits FROM carrel.work WHERE ${ofTool}`,
+      [String(at.toolId)],
+    );
     return isAgain ? job?.waits : job === undefined;
   });
 

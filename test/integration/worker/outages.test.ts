@@ -127,7 +127,9 @@ test('a delivery whose row somebody has locked for longer than its lease is sent
     await waitFor('the outcome of the locked one', async () => (await endedOf(locked)) === 1);
 
     const own = (await deliveries()).filter(({ tenant }) => tenants.includes(tenant));
-    expect(own.map(({ state, statuses }) => ({ state, statuses }))).toEqual(range(5).map(() => ({ state: 'delivered', statuses: [204] })));
+    expect(own.map(({ state, statuses }) => ({ state, statuses }))).toEqual(
+      range(5).map(() => ({ state: 'delivered', statuses: [204] })),
+    );
     expect(asked).toHaveLength(5);
   } finally {
     await worker.end('SIGKILL');

@@ -21,7 +21,9 @@ async function past(tenant: TestTenant, count: number, age: string): Promise<voi
     age,
     roleOf(tenant),
   ]);
-  await platform.pool.query(`UPDATE carrel.deliveries SET state = 'delivered', due_at = NULL WHERE tenant = $1`, [roleOf(tenant)]);
+  await platform.pool.query(`UPDATE carrel.deliveries SET state = 'delivered', due_at = NULL WHERE tenant = $1`, [
+    roleOf(tenant),
+  ]);
 }
 
 const remainingRows = ({ db }: TestTenant) =>
@@ -55,7 +57,10 @@ test('events are kept 30 days with their deliveries, entries of the audit log 36
   const worker = await startWorkerProcess(platform);
 
   await waitFor('the old events to go', async () => (await left()) === 0);
-  await waitFor('the old audit entries to go', async () => (await agesOf(other)).length === 0 && (await agesOf(one)).length === 1);
+  await waitFor(
+    'the old audit entries to go',
+    async () => (await agesOf(other)).length === 0 && (await agesOf(one)).length === 1,
+  );
   expect(await agesOf(one)).toEqual([{ age: '364 days 23 hours', entries: 2 }]);
   expect(await remainingRows(one)).toEqual([{ age: '29 days 23 hours', events: 3, deliveries: 6 }]);
   expect(await remainingRows(other)).toEqual([]);

@@ -7,7 +7,10 @@ import type { TestTenant } from '../../support/server.ts';
 import { workerInProcess } from '../../support/worker-in-process.ts';
 import { platformSuite, platformTenant } from '../../support/worker-suite.ts';
 
-/** A tenant with an LMS, and a worker that takes rosters over. It tries each once: what fails here fails at once. Registers its own hooks. */
+/**
+ * A tenant with an LMS, and a worker that takes rosters over. It tries each once: what fails here fails at once. Registers its
+ * own hooks.
+ */
 export function rosterSuite(): { readonly tenant: TestTenant; readonly at: Registration } {
   const platform = platformSuite();
   const tenant = platformTenant(platform);

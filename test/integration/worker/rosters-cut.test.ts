@@ -103,7 +103,8 @@ test('a roster whose next page is at another host changes nothing, and that host
 });
 
 test('a roster that names nobody changes nothing', async () => {
-  for (const members of [[], [{}], [{ user_id: null }, 3]]) await expectNothing(0, { status: 200, text: JSON.stringify({ members }) });
+  for (const members of [[], [{}], [{ user_id: null }, 3]])
+    await expectNothing(0, { status: 200, text: JSON.stringify({ members }) });
 });
 
 test('and the same roster, read whole, changes all of it', async () => {

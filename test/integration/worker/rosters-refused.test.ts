@@ -7,7 +7,10 @@ import { rosterCourse, stateOf } from '../../support/rosters.ts';
 import { range } from '../../support/wait.ts';
 import { rosterSuite } from './roster-suite.ts';
 
-/** Rosters that are refused: of each the rule that it breaks, where that stands or who was seen to break it, and the code of the job. */
+/**
+ * Rosters that are refused: of each the rule that it breaks, where that stands or who was seen to break it, and the code of the
+ * job.
+ */
 const { tenant, at } = rosterSuite();
 
 type Row<Manner> = readonly [what: string, source: string, manner: Manner, code: string, message: RegExp];
@@ -26,8 +29,20 @@ const ROSTERS: readonly Row<ServiceManner>[] = [
   ['members that are an object', 'NRPS 2.0 §2.2', people({ 0: { user_id: 'a' } }), 'lms_failed', /no list of members/],
   ['nobody', 'NRPS 2.0 §2.2', people([]), 'lms_failed', /names nobody/],
   ['people without ids', 'NRPS 2.0 §2.3', people([{ name: 'Ada' }, { user_id: null }]), 'lms_failed', /names nobody/],
-  ['ids that cannot be stored', 'NRPS 2.0 §2.3', people([{ user_id: 'a\0' }, { user_id: 'x'.repeat(300) }]), 'lms_failed', /names nobody/],
-  ['people of another course', 'NRPS 2.0 §2.2', ok('{"context":{"id":"x"},"members":[{"user_id":"a"}]}'), 'lms_failed', /another course/],
+  [
+    'ids that cannot be stored',
+    'NRPS 2.0 §2.3',
+    people([{ user_id: 'a\0' }, { user_id: 'x'.repeat(300) }]),
+    'lms_failed',
+    /names nobody/,
+  ],
+  [
+    'people of another course',
+    'NRPS 2.0 §2.2',
+    ok('{"context":{"id":"x"},"members":[{"user_id":"a"}]}'),
+    'lms_failed',
+    /another course/,
+  ],
   ['64 MiB', 'a bound of ours', 'huge', 'lms_failed', /more than/],
   ['a part of a page', 'RFC 9110 §15.3.7', { status: 206, text: '{"members":[{"user_id":"a"}]}' }, 'lms_failed', /status 206/],
   ['that it works on it', 'RFC 9110 §15.3.3', { status: 202, text: '{"members":[{"user_id":"a"}]}' }, 'lms_failed', /status 202/],
@@ -35,7 +50,13 @@ const ROSTERS: readonly Row<ServiceManner>[] = [
   ['pages without end', 'NRPS 2.0 §2.4.2', 'endless links', 'lms_failed', /nobody new/],
   ['a next page at a host inside', 'NRPS 2.0 §2.4.2', { next: 'http://169.254.169.254/members' }, 'lms_failed', /another host/],
   ['a next page that is a file', 'NRPS 2.0 §2.4.2', { next: 'file:///etc/passwd' }, 'lms_failed', /another host/],
-  ['a next page with a password', 'NRPS 2.0 §2.4.2', { next: 'http://ada:secret@127.0.0.1/members' }, 'lms_failed', /another host/],
+  [
+    'a next page with a password',
+    'NRPS 2.0 §2.4.2',
+    { next: 'http://ada:secret@127.0.0.1/members' },
+    'lms_failed',
+    /another host/,
+  ],
   ['a redirect', 'Security Framework 1.1', { status: 301, headers: { location: '/elsewhere' } }, 'lms_failed', /redirects/],
   ['that its token is none', 'Learn-LTI', { status: 401 }, 'lms_failed', /Authorization/],
   ['that its scope is not granted', 'Canvas', { status: 403 }, 'lms_service_missing', /contextmembership\.readonly/],
@@ -70,7 +91,13 @@ const TOKENS: readonly Row<TokenManner | TokenAnswer>[] = [
   ['no token', 'RFC 6749 §5.1', 'no token', 'lms_failed', /access_token/],
   ['a token that would end the header', 'RFC 6750 §2.1', 'line break', 'lms_failed', /access_token/],
   ['another scope', 'RFC 6749 §5.1', 'another scope', 'lms_service_missing', /contextmembership\.readonly/],
-  ['an unknown client', 'RFC 6749 §5.2', { status: 401, text: '{"error":"invalid_client"}' }, 'lms_failed', /401 \(invalid_client\)/],
+  [
+    'an unknown client',
+    'RFC 6749 §5.2',
+    { status: 401, text: '{"error":"invalid_client"}' },
+    'lms_failed',
+    /401 \(invalid_client\)/,
+  ],
   ['words of Moodle', 'Moodle', 'as Moodle', 'lms_failed', /Invalid client assertion/],
   ['that it is busy', 'RFC 6585 §4', 'busy', 'lms_unavailable', /429/],
   ['the end of the connection', 'RFC 9112 §9.6', 'down', 'lms_unavailable', /no token/],
@@ -102,7 +129,11 @@ test.each<[string, unknown]>([
 
   const { status, body } = await api.post(`${members}/sync`);
 
-  expect([status, body.error, body.message]).toEqual([409, 'lms_service_missing', expect.stringContaining('context_memberships_url')]);
+  expect([status, body.error, body.message]).toEqual([
+    409,
+    'lms_service_missing',
+    expect.stringContaining('context_memberships_url'),
+  ]);
 });
 
 test('a roster whose pages name more and more people in the wrong place skips them, with the count of each reason', async () => {

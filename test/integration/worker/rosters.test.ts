@@ -32,7 +32,9 @@ test('a roster is read page by page, with the scope of members alone, and its pe
   const asked = at.lms.members.received.slice(before);
   expect(asked).toHaveLength(3);
   const { authorization } = asked[0] ?? { authorization: '' };
-  expect(Object.values(SCOPE).filter((scope) => typeof at.lms.tokens.caller(authorization, [scope]) === 'object')).toEqual([SCOPE.members]);
+  expect(Object.values(SCOPE).filter((scope) => typeof at.lms.tokens.caller(authorization, [scope]) === 'object')).toEqual([
+    SCOPE.members,
+  ]);
   expect((await byId(people())).get('p3')).toEqual({
     lms_user_id: 'p3',
     user: null,
@@ -132,7 +134,10 @@ test('nobody becomes an administrator by a roster, whatever roles it names', asy
 
 test('an LMS’s administrator who launches stays while their session lasts, though no roster has them', async () => {
   const { launch, unenrol, sync } = await course();
-  const admin = await launch({ user: { id: 'root' }, roles: ['http://purl.imsglobal.org/vocab/lis/v2/institution/person#Administrator'] });
+  const admin = await launch({
+    user: { id: 'root' },
+    roles: ['http://purl.imsglobal.org/vocab/lis/v2/institution/person#Administrator'],
+  });
   unenrol('root');
   await sync();
   const during = await mayRead(admin);
@@ -180,7 +185,13 @@ test('odd members are taken as far as they can be, and who is nobody is skipped 
       { reason: 'no_object', count: 2 },
     ],
   });
-  expect(now.get('7')).toMatchObject({ name: 'AB', email: null, role: 'instructor', roles: [INSTRUCTOR, LEARNER], status: 'active' });
+  expect(now.get('7')).toMatchObject({
+    name: 'AB',
+    email: null,
+    role: 'instructor',
+    roles: [INSTRUCTOR, LEARNER],
+    status: 'active',
+  });
   expect(now.get('b')).toMatchObject({ name: 'Bo Li', roles: [], role: 'learner', status: 'active' });
   expect(now.get('c')).toMatchObject({ roles: [LEARNER], status: 'inactive' });
   expect(now.get('d')).toMatchObject({ role: 'instructor' });
@@ -238,13 +249,17 @@ test('who teaches the course no more when the job begins has no roster taken ove
   enrolMany(3);
   await worker.end('SIGTERM');
   const job = await request();
-  await tenant.db.query(`UPDATE group_members SET role = 'learner' WHERE group_id = (SELECT id FROM groups WHERE uuid = $1)`, [id]);
+  await tenant.db.query(`UPDATE group_members SET role = 'learner' WHERE group_id = (SELECT id FROM groups WHERE uuid = $1)`, [
+    id,
+  ]);
   await worker.start();
   const { state, error } = await ended(api, job.id);
 
   expect([state, error.code]).toEqual(['failed', 'forbidden']);
   expect(
-    await tenant.db.query(`SELECT FROM lti_members WHERE subject = 'p0' AND group_id = (SELECT id FROM groups WHERE uuid = $1)`, [id]),
+    await tenant.db.query(`SELECT FROM lti_members WHERE subject = 'p0' AND group_id = (SELECT id FROM groups WHERE uuid = $1)`, [
+      id,
+    ]),
   ).toEqual([]);
 });
 
@@ -287,7 +302,11 @@ describe('a schedule of rosters', () => {
     ]);
     const job = await run();
 
-    expect(job).toMatchObject({ kind: 'sync_rosters', state: 'succeeded', result: { failed: 1, added: 10, changed: 0, removed: 0 } });
+    expect(job).toMatchObject({
+      kind: 'sync_rosters',
+      state: 'succeeded',
+      result: { failed: 1, added: 10, changed: 0, removed: 0 },
+    });
     expect(job.progress.done).toBe(job.result.courses + 1);
     expect([await one.people(), await broken.people(), await other.people()].map(({ length }) => length)).toEqual([6, 1, 6]);
     await tenant.db.query(`DELETE FROM lti_launches WHERE context_id = $1`, [broken.course.id]);

@@ -5,8 +5,8 @@ import { platformTenant, workerSuite } from '../../support/worker-suite.ts';
 import { faultsOf } from '../content/tenant-state.ts';
 
 /*
- * A member without quota multiplies rows that have no bytes, by copies of folders. So that few are enough, all but 150 of the rows that a person may have
- * are counted to them from the beginning.
+ * A member without quota multiplies rows that have no bytes, by copies of folders. So that few are enough, all but 150 of the
+ * rows that a person may have are counted to them from the beginning.
  */
 const { platform } = workerSuite();
 const tenant = platformTenant(platform);

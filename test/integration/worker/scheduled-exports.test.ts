@@ -40,9 +40,12 @@ const ended = (api: Api, id: string) =>
 const run = async ({ api, schedule }: Backup) => ended(api, (await api.post(`/schedules/${schedule}/run`)).body.id);
 const runsOf = async ({ api, schedule }: Backup) =>
   (await api.get(`/schedules/${schedule}/runs`, { query: { sort: 'created_at' } })).body.data;
-const statusOf = async (job: { result: { url: string } }): Promise<number> => (await tenant.anonymous.raw('GET', job.result.url)).status;
+const statusOf = async (job: { result: { url: string } }): Promise<number> =>
+  (await tenant.anonymous.raw('GET', job.result.url)).status;
 const keysOf = async (schedule: string): Promise<string[]> =>
-  (await tenant.db.query<{ key: string }>('SELECT key FROM exports WHERE schedule = $1 ORDER BY id', [schedule])).map(({ key }) => key);
+  (await tenant.db.query<{ key: string }>('SELECT key FROM exports WHERE schedule = $1 ORDER BY id', [schedule])).map(
+    ({ key }) => key,
+  );
 const objectGone = (key: string) => waitFor('the object to go', async () => (await tenant.objects.head(key)) === null);
 
 /** Its time has come: Postgres' clock stays, so its times move back. */
@@ -62,12 +65,21 @@ test('a folder is exported when it is due; the newest archives stay however old,
   const [firstKey = ''] = await keysOf(of.schedule);
   const [second, third] = [await run(of), await run(of)];
 
-  expect(first).toMatchObject({ kind: 'export', state: 'succeeded', progress: { total: 1, done: 1 }, result: { expires_at: null } });
+  expect(first).toMatchObject({
+    kind: 'export',
+    state: 'succeeded',
+    progress: { total: 1, done: 1 },
+    result: { expires_at: null },
+  });
   await objectGone(firstKey);
   expect([await statusOf(first), await statusOf(second), await statusOf(third)]).toEqual([404, 200, 200]);
   expect((await keysOf(of.schedule)).length).toBe(2);
   const shown = await runsOf(of);
-  expect(shown.map(({ result }: { result: { expires_at: string | null } }) => result.expires_at === null)).toEqual([false, true, true]);
+  expect(shown.map(({ result }: { result: { expires_at: string | null } }) => result.expires_at === null)).toEqual([
+    false,
+    true,
+    true,
+  ]);
   // Neither the job that deletes expired archives nor that for old jobs takes one that is kept.
   await platform.pool.query(
     `INSERT INTO carrel.work (tenant, kind, payload) VALUES ($1, 'exports.expire', '{}'), ($1, 'tasks.expire', jsonb_build_object('task', $2::text)),
@@ -226,7 +238,9 @@ test('a worker that is killed while it ends a run leaves as many archives as the
   await locked.promise;
   const { body } = await of.api.post(`/schedules/${of.schedule}/run`);
   await waitFor('the worker to wait for the older archive', async () => {
-    const waiting = await platform.pool.query(`SELECT FROM pg_stat_activity WHERE wait_event_type = 'Lock' AND query LIKE '%expired AS%'`);
+    const waiting = await platform.pool.query(
+      `SELECT FROM pg_stat_activity WHERE wait_event_type = 'Lock' AND query LIKE '%expired AS%'`,
+    );
     return waiting.length > 0;
   });
   await worker.end('SIGKILL');
@@ -250,7 +264,9 @@ test('a tick that finds the export before still running is skipped and counted, 
   await due(of);
   await waitFor('the tick', async () => (await of.api.get(`/schedules/${of.schedule}`)).body.skipped_runs === 1);
   expect((await runsOf(of)).length).toBe(1);
-  await platform.pool.query(`UPDATE carrel.work SET due_at = now() WHERE payload ->> 'task' = $1 AND kind = 'tasks.export'`, [body.id]);
+  await platform.pool.query(`UPDATE carrel.work SET due_at = now() WHERE payload ->> 'task' = $1 AND kind = 'tasks.export'`, [
+    body.id,
+  ]);
   await ended(of.api, body.id);
   await due(of);
   await waitFor('the next run', async () => (await runsOf(of)).length === 2);

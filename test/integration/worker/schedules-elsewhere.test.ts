@@ -33,8 +33,8 @@ const time = { clock, random };
 const silent = { signal: new AbortController().signal, onProgress: () => undefined };
 
 /**
- * A tenant with a schedule that exports a folder every hour and has done it once. The hourly minute is half an hour from now, so the
- * schedule is never due by itself while a test runs.
+ * A tenant with a schedule that exports a folder every hour and has done it once. The hourly minute is half an hour from now, so
+ * the schedule is never due by itself while a test runs.
  */
 async function scheduledTenant(): Promise<{ tenant: TestTenant; schedule: string }> {
   const tenant = await platform.tenant();
@@ -55,20 +55,20 @@ async function scheduledTenant(): Promise<{ tenant: TestTenant; schedule: string
 const schemaOf = ({ slug }: TestTenant): string => quoteIdentifier(tenantRole(slug));
 /** The states of the runs, the oldest first. */
 const runsOn = async (pool: SqlPool, tenant: TestTenant): Promise<string[]> =>
-  (await pool.query<{ state: string }>(`SELECT state FROM ${schemaOf(tenant)}.tasks WHERE schedule_id IS NOT NULL ORDER BY id`)).map(
-    ({ state }) => state,
-  );
+  (
+    await pool.query<{ state: string }>(`SELECT state FROM ${schemaOf(tenant)}.tasks WHERE schedule_id IS NOT NULL ORDER BY id`)
+  ).map(({ state }) => state);
 const archivesOn = async (pool: SqlPool, tenant: TestTenant): Promise<string[]> =>
-  (await pool.query<{ key: string }>(`SELECT key FROM ${schemaOf(tenant)}.exports WHERE expires_at = 'infinity' ORDER BY id`)).map(
-    ({ key }) => key,
-  );
+  (
+    await pool.query<{ key: string }>(`SELECT key FROM ${schemaOf(tenant)}.exports WHERE expires_at = 'infinity' ORDER BY id`)
+  ).map(({ key }) => key);
 /** As if so long had passed: Postgres' clock stays, so the times move back. */
 const passOn = async (pool: SqlPool, tenant: TestTenant, ms: number): Promise<void> => {
   await pool.query(`UPDATE ${schemaOf(tenant)}.schedules SET next_tick = next_tick - make_interval(secs => $1)`, [ms / 1000]);
-  await pool.query(`UPDATE carrel.work SET due_at = due_at - make_interval(secs => $2) WHERE kind = 'schedules.tick' AND tenant = $1`, [
-    tenantRole(tenant.slug),
-    ms / 1000,
-  ]);
+  await pool.query(
+    `UPDATE carrel.work SET due_at = due_at - make_interval(secs => $2) WHERE kind = 'schedules.tick' AND tenant = $1`,
+    [tenantRole(tenant.slug), ms / 1000],
+  );
 };
 const nextIsAhead = (pool: SqlPool, tenant: TestTenant) =>
   waitFor('the next time to be ahead', async () => {
@@ -76,7 +76,9 @@ const nextIsAhead = (pool: SqlPool, tenant: TestTenant) =>
     return schedule !== undefined;
   });
 const ended = (pool: SqlPool, tenant: TestTenant) =>
-  waitFor('the runs to end', async () => (await runsOn(pool, tenant)).every((state) => state !== 'queued' && state !== 'running'));
+  waitFor('the runs to end', async () =>
+    (await runsOn(pool, tenant)).every((state) => state !== 'queued' && state !== 'running'),
+  );
 
 /** What the operator does: the role may not log in. */
 async function suspend(tenant: TestTenant): Promise<void> {

@@ -34,8 +34,9 @@ interface Run {
 }
 
 /**
- * By a connection of their own: Postgres keeps the plans of a tenant's functions for as long as the connection that ran them lasts, and looks at all of
- * them whenever a table is made. The 400th tenant of one connection takes five times as long as the first.
+ * By a connection of their own: Postgres keeps the plans of a tenant's functions for as long as the connection that ran them
+ * lasts, and looks at all of them whenever a table is made. The 400th tenant of one connection takes five times as long as the
+ * first.
  */
 async function tenantsWithSchedules(count: number): Promise<string[]> {
   const pool = new SqlPool({ url: platform.stores.postgres.operator, poolSize: 1, log: silentLogger });

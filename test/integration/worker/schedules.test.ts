@@ -20,7 +20,8 @@ const create = async (fields: object = {}): Promise<string> => {
   return (await tenant.admin.post('/schedules', { ...yearly, ...fields })).body.id;
 };
 const shown = async (id: string) => (await tenant.admin.get(`/schedules/${id}`)).body;
-const runsOf = async (id: string) => (await tenant.admin.get(`/schedules/${id}/runs`, { query: { sort: 'created_at' } })).body.data;
+const runsOf = async (id: string) =>
+  (await tenant.admin.get(`/schedules/${id}/runs`, { query: { sort: 'created_at' } })).body.data;
 const ticksOf = (id: string) =>
   tenant.db.query<{ tick: Date; task: string | null }>(
     'SELECT k.tick, k.task FROM schedule_ticks k JOIN schedules s ON s.id = k.schedule_id WHERE s.uuid = $1 ORDER BY k.tick',
@@ -92,7 +93,9 @@ test('two workers make one run of a tick, and so does one that takes the job twi
   });
   await other.end('SIGTERM');
 
-  expect(await Promise.all(ids.map(async (id) => [(await runsOf(id)).length, (await ticksOf(id)).length]))).toEqual(ids.map(() => [1, 1]));
+  expect(await Promise.all(ids.map(async (id) => [(await runsOf(id)).length, (await ticksOf(id)).length]))).toEqual(
+    ids.map(() => [1, 1]),
+  );
   const waiting = await platform.pool.query<{ count: number }>(
     `SELECT count(*)::int AS count FROM carrel.work WHERE kind = 'schedules.tick' AND payload ->> 'schedule' = ANY ($1) GROUP BY payload`,
     [ids],
@@ -110,9 +113,14 @@ test('a worker that is killed at a tick leaves one run, whichever worker goes on
     await over.promise;
   });
   await locked.promise;
-  await platform.pool.query(`UPDATE carrel.work SET due_at = now() WHERE kind = 'schedules.tick' AND payload ->> 'schedule' = $1`, [id]);
+  await platform.pool.query(
+    `UPDATE carrel.work SET due_at = now() WHERE kind = 'schedules.tick' AND payload ->> 'schedule' = $1`,
+    [id],
+  );
   await waitFor('the worker to wait for the schedule', async () => {
-    const [work] = await platform.pool.query(`SELECT FROM carrel.work WHERE payload ->> 'schedule' = $1 AND fence IS NOT NULL`, [id]);
+    const [work] = await platform.pool.query(`SELECT FROM carrel.work WHERE payload ->> 'schedule' = $1 AND fence IS NOT NULL`, [
+      id,
+    ]);
     return work !== undefined;
   });
   await worker.end('SIGKILL');
@@ -185,11 +193,9 @@ describe('a schedule whose job is lost is due again when a worker starts', () =>
       await waitFor('the next time to be ahead', async () => Date.parse((await shown(id)).next_run_at) > Date.now());
 
     expect([(await runsOf(caughtUp)).length, (await shown(caughtUp)).missed_runs]).toEqual([1, 0]);
-    expect([await runsOf(leftOut), (await shown(leftOut)).missed_runs, (await ticksOf(leftOut)).map(({ task }) => task)]).toEqual([
-      [],
-      1,
-      [null],
-    ]);
+    expect([await runsOf(leftOut), (await shown(leftOut)).missed_runs, (await ticksOf(leftOut)).map(({ task }) => task)]).toEqual(
+      [[], 1, [null]],
+    );
     expect(await worker.metrics()).toMatch(/carrel_schedule_ticks_total\{outcome="missed",program="worker"\} 1/);
     for (const id of [caughtUp, leftOut]) expect(await jobsOf(id)).toEqual([{ isDead: false }, { isDead: true }]);
     expect(await jobsOf(gone)).toEqual([{ isDead: true }]);
@@ -228,9 +234,14 @@ test('a clock that is set back by two hours runs nothing twice', async () => {
   const id = await create({ cron: everyHour() });
   const run = await nextRun(id);
   await pass(id, -120 * MINUTE_MS);
-  await platform.pool.query(`UPDATE carrel.work SET due_at = now() WHERE kind = 'schedules.tick' AND payload ->> 'schedule' = $1`, [id]);
+  await platform.pool.query(
+    `UPDATE carrel.work SET due_at = now() WHERE kind = 'schedules.tick' AND payload ->> 'schedule' = $1`,
+    [id],
+  );
   await waitFor('the job to be due later', async () => {
-    const [work] = await platform.pool.query(`SELECT FROM carrel.work WHERE payload ->> 'schedule' = $1 AND due_at > now()`, [id]);
+    const [work] = await platform.pool.query(`SELECT FROM carrel.work WHERE payload ->> 'schedule' = $1 AND due_at > now()`, [
+      id,
+    ]);
     return work !== undefined;
   });
 
@@ -244,13 +255,15 @@ test('one that is not active, or is deleted, runs no more', async () => {
   await passUntilDue(off, -10_000);
   await tenant.admin.patch(`/schedules/${off}`, { active: false });
   await tenant.admin.delete(`/schedules/${gone}`);
-  await platform.pool.query(`UPDATE carrel.work SET due_at = now() WHERE kind = 'schedules.tick' AND payload ->> 'schedule' = ANY ($1)`, [
-    [off, gone],
-  ]);
+  await platform.pool.query(
+    `UPDATE carrel.work SET due_at = now() WHERE kind = 'schedules.tick' AND payload ->> 'schedule' = ANY ($1)`,
+    [[off, gone]],
+  );
   await waitFor('the jobs to be done', async () => {
-    const left = await platform.pool.query(`SELECT FROM carrel.work WHERE kind = 'schedules.tick' AND payload ->> 'schedule' = ANY ($1)`, [
-      [off, gone],
-    ]);
+    const left = await platform.pool.query(
+      `SELECT FROM carrel.work WHERE kind = 'schedules.tick' AND payload ->> 'schedule' = ANY ($1)`,
+      [[off, gone]],
+    );
     return left.length === 0;
   });
 
@@ -278,7 +291,9 @@ describe('a run has the rights that whoever saved the schedule last has then', (
     const former = await tenant.user({ roles: ['admin'] });
     const folder = (await former.api.post('/folders', { name: 'drafts' })).body.id;
     const file = (
-      await untilServed(() => former.api.upload('/files', { name: 'draft', file: Buffer.from('x'), fields: { folder_id: folder } }))
+      await untilServed(() =>
+        former.api.upload('/files', { name: 'draft', file: Buffer.from('x'), fields: { folder_id: folder } }),
+      )
     ).body.id;
     const wanted = kind === 'export_folder' ? { ...given, folder_id: folder } : given;
     const { body } = await former.api.post('/schedules', { name: 'x', kind, cron: everyYear(), arguments: wanted });
@@ -326,7 +341,11 @@ describe('each kind does what it says', () => {
     for (const id of [old, fresh]) await api.delete(`/files/${id}`);
     await tenant.db.query(`UPDATE files SET expires_at = now() - interval '1 second' WHERE uuid = $1`, [old]);
 
-    expect(await nextRun(await create({ kind: 'empty_trash' }))).toMatchObject({ kind: 'empty_trash', state: 'succeeded', result: null });
+    expect(await nextRun(await create({ kind: 'empty_trash' }))).toMatchObject({
+      kind: 'empty_trash',
+      state: 'succeeded',
+      result: null,
+    });
     expect((await api.get('/trash')).body.data.map(({ id }: { id: string }) => id)).toEqual([fresh]);
   });
 
@@ -337,7 +356,10 @@ describe('each kind does what it says', () => {
     await tenant.objects.put(today, Buffer.from('about to be named'));
 
     expect((await nextRun(await create({ kind: 'sweep_objects' }))).result).toEqual({ deleted: 0 });
-    expect([await tenant.objects.head(today), (await api.get(`/files/${stored}/download`)).status]).toEqual([expect.anything(), 200]);
+    expect([await tenant.objects.head(today), (await api.get(`/files/${stored}/download`)).status]).toEqual([
+      expect.anything(),
+      200,
+    ]);
     await tenant.objects.delete([today]);
   });
 

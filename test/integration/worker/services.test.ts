@@ -170,16 +170,29 @@ test('a job that is scheduled unless it is present is there once, for each paylo
 
 test('services of endpoints run in a step, with the rights of whoever requested it; of what they refuse nothing is left', async () => {
   const [{ api: mine, user: me }, { api: theirs }] = [await tenant.user(), await tenant.user()];
-  const [own, other] = [(await mine.post('/folders', { name: 'own' })).body.id, (await theirs.post('/folders', { name: 'other' })).body.id];
+  const [own, other] = [
+    (await mine.post('/folders', { name: 'own' })).body.id,
+    (await theirs.post('/folders', { name: 'other' })).body.id,
+  ];
   const [row] = await tenant.db.query<{ id: number }>('SELECT id FROM users WHERE uuid = $1', [me.id]);
   const before = await mine.get('/folders');
   const ended: unknown[] = [];
 
   const thrown = await runStep(async (services, { transaction, cache, db }) =>
     transaction(async (tx) => {
-      const { actor } = await requesterOf(tx, { userId: row?.id ?? null, scheduleId: null }, 'write:folders', services.clock.now());
+      const { actor } = await requesterOf(
+        tx,
+        { userId: row?.id ?? null, scheduleId: null },
+        'write:folders',
+        services.clock.now(),
+      );
       const folders = new Folders({ ...services, cache, db: db.within(tx) });
-      for (const input of [{ name: 'new' }, { name: 'own' }, { name: 'new', parent_id: other }, { name: 'below', parent_id: own }]) {
+      for (const input of [
+        { name: 'new' },
+        { name: 'own' },
+        { name: 'new', parent_id: other },
+        { name: 'below', parent_id: own },
+      ]) {
         const item = folders.create(actor, { on_conflict: 'fail', ...input });
         ended.push(await item.then(({ folder }) => folder.name).catch((error: unknown) => (error as Problem).code));
       }
@@ -199,7 +212,12 @@ test('nothing of a step is left that throws after services have changed somethin
 
   const thrown = await runStep(async (services, { transaction, cache, db }) =>
     transaction(async (tx) => {
-      const { actor } = await requesterOf(tx, { userId: row?.id ?? null, scheduleId: null }, 'write:folders', services.clock.now());
+      const { actor } = await requesterOf(
+        tx,
+        { userId: row?.id ?? null, scheduleId: null },
+        'write:folders',
+        services.clock.now(),
+      );
       await new Folders({ ...services, cache, db: db.within(tx) }).create(actor, { name: 'new', on_conflict: 'fail' });
       throw new Error('refused');
     }),

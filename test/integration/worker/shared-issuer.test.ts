@@ -38,7 +38,8 @@ test('grades of both at once go each to its own LMS, with a token of that LMS', 
       return { api, path: `${grades}/${reply.body.id}` };
     }),
   );
-  for (const { api, path } of given) await waitFor('the grade at the LMS', async () => (await api.get(path)).body.status === 'submitted');
+  for (const { api, path } of given)
+    await waitFor('the grade at the LMS', async () => (await api.get(path)).body.status === 'submitted');
 
   expect(twins.map(({ lms }) => [lms.scores.cell('2')?.scoreGiven, lms.scores.received.length, lms.tokens.refusals])).toEqual([
     [1, 1, []],

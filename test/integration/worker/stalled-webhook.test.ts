@@ -58,7 +58,10 @@ test('a webhook whose attempts took long and failed has one at a time, and all t
   await addDue(id, 40);
   await waitFor('the first attempts', () => receiver.received.length >= 8);
   const sent = () =>
-    tenant.db.query<{ n: number }>(`SELECT count(*)::int AS n FROM carrel.deliveries WHERE endpoint = $1 AND state = 'delivered'`, [id]);
+    tenant.db.query<{ n: number }>(
+      `SELECT count(*)::int AS n FROM carrel.deliveries WHERE endpoint = $1 AND state = 'delivered'`,
+      [id],
+    );
 
   await waitFor('what has not been tried yet', async () => ((await sent())[0]?.n ?? 0) >= 31);
 

@@ -54,9 +54,13 @@ test('an own trash that is emptied loses what its owner deleted by then, with ob
   expect((await writtenEvents(tenant)).length).toBe(events);
   await waitFor('the purge of the objects', async () => (await objectCount(tenant)) === 2);
   expect(await faultsOf(tenant)).toEqual([]);
-  await platform.pool.query("UPDATE carrel.work SET due_at = now() WHERE tenant = $1 AND kind = 'tasks.expire'", [`tenant_${tenant.slug}`]);
+  await platform.pool.query("UPDATE carrel.work SET due_at = now() WHERE tenant = $1 AND kind = 'tasks.expire'", [
+    `tenant_${tenant.slug}`,
+  ]);
   await waitFor('the job to expire', async () => (await ada.api.get(`/jobs/${job.id}`)).status === 404);
-  expect(await tenant.db.query('SELECT FROM task_items i WHERE NOT EXISTS (SELECT FROM tasks t WHERE t.id = i.task_id)')).toEqual([]);
+  expect(await tenant.db.query('SELECT FROM task_items i WHERE NOT EXISTS (SELECT FROM tasks t WHERE t.id = i.task_id)')).toEqual(
+    [],
+  );
 });
 
 test('an own trash that is emptied while the worker is killed is empty in the end, and each item counts once', async () => {
@@ -87,7 +91,9 @@ test('an own trash that is emptied while the worker is killed is empty in the en
 
   expect(joined.id).toBe(id);
   expect((await endOf(api, id)).progress).toEqual({ done: 31, total: 31, failed: 0, skipped: 0 });
-  expect(await tenant.db.query('SELECT FROM folders WHERE owner_id = (SELECT id FROM users WHERE uuid = $1)', [user.id])).toEqual([]);
+  expect(await tenant.db.query('SELECT FROM folders WHERE owner_id = (SELECT id FROM users WHERE uuid = $1)', [user.id])).toEqual(
+    [],
+  );
 });
 
 test('50 files and folders that are restored while their trash is emptied are each there or gone, as reply, job and quota say', async () => {
@@ -178,7 +184,8 @@ describe('a folder that is copied', () => {
       { path: '/copy/a', size: 1, version: 1 },
       { path: '/copy/sub/deep/b', size: 6, version: 1 },
     ]);
-    const { data } = (await bob.api.get('/files', { query: { owner: bob.user.id, include: 'tags,metadata', sort: 'name' } })).body;
+    const { data } = (await bob.api.get('/files', { query: { owner: bob.user.id, include: 'tags,metadata', sort: 'name' } }))
+      .body;
     expect((await bob.api.get(`/files/${data[1].id}/download`)).bytes.toString()).toBe('second');
     expect(data.map((file: { tags: { name: string }[] }) => file.tags.map(({ name }) => name))).toEqual([['bobs'], ['bobs']]);
     expect(data.map((file: { metadata: { value: string }[] }) => file.metadata.map(({ value }) => value))).toEqual([
@@ -192,7 +199,9 @@ describe('a folder that is copied', () => {
       ['file.created', 'a', bob.user.id],
       ['file.created', 'b', bob.user.id],
     ]);
-    expect(events.flatMap(({ payload }) => payloadSchema('file.created').safeParse(JSON.parse(payload)).error?.issues ?? [])).toEqual([]);
+    expect(
+      events.flatMap(({ payload }) => payloadSchema('file.created').safeParse(JSON.parse(payload)).error?.issues ?? []),
+    ).toEqual([]);
     expect(await tenant.db.query('SELECT FROM storage_reservations')).toEqual([]);
     expect(await faultsOf(tenant)).toEqual([]);
   });
@@ -263,7 +272,11 @@ describe('a folder that is copied', () => {
     await ada.api.delete(`/folders/${gone}`, { query: { permanent: true } });
     await worker.start();
 
-    expect(await endOf(ada.api, unable.id)).toMatchObject({ state: 'failed', error: { code: 'not_found' }, progress: { total: 0 } });
+    expect(await endOf(ada.api, unable.id)).toMatchObject({
+      state: 'failed',
+      error: { code: 'not_found' },
+      progress: { total: 0 },
+    });
     expect(await endOf(ada.api, job.id)).toMatchObject({ state: 'succeeded', progress: { done: 120, total: 120, failed: 0 } });
     expect((await filesOf(ada)).filter(({ path }) => path.startsWith('/copy/'))).toHaveLength(120);
     expect(await quotaOf(tenant, ada.user.id)).toBe(240);
@@ -275,12 +288,15 @@ describe('a folder that is copied', () => {
     await upload(ada, src, 'a', 'x');
     await worker.end('SIGTERM');
     const job = await copy(ada, src);
-    const [task] = await tenant.db.query<{ could: string[] }>(`SELECT arguments -> 'permissions' AS could FROM tasks WHERE uuid = $1`, [
-      job.id,
-    ]);
+    const [task] = await tenant.db.query<{ could: string[] }>(
+      `SELECT arguments -> 'permissions' AS could FROM tasks WHERE uuid = $1`,
+      [job.id],
+    );
     // As a launch's session would have requested it that may write folders, and no files.
     const could = `'["read:files", "read:folders", "write:folders"]'`;
-    await tenant.db.query(`UPDATE tasks SET arguments = jsonb_set(arguments, '{permissions}', ${could}) WHERE uuid = $1`, [job.id]);
+    await tenant.db.query(`UPDATE tasks SET arguments = jsonb_set(arguments, '{permissions}', ${could}) WHERE uuid = $1`, [
+      job.id,
+    ]);
     await worker.start();
 
     expect(task?.could).toContain('write:files');
@@ -329,8 +345,12 @@ test('the worker counts how jobs of people end, how long they wait and take, and
     );
   };
 
-  await waitFor('the end to be counted', async () => (await series('carrel_jobs_ended_total', 'kind="batch"', 'state="succeeded"')) > 0);
-  for (const time of ['wait', 'duration']) expect(await series(`carrel_jobs_${time}_seconds_count`, 'kind="batch"')).toBeGreaterThan(0);
+  await waitFor(
+    'the end to be counted',
+    async () => (await series('carrel_jobs_ended_total', 'kind="batch"', 'state="succeeded"')) > 0,
+  );
+  for (const time of ['wait', 'duration'])
+    expect(await series(`carrel_jobs_${time}_seconds_count`, 'kind="batch"')).toBeGreaterThan(0);
   expect(await series('carrel_work_tenant_results_total', `tenant="${tenant.slug}"`, 'result="done"')).toBeGreaterThan(0);
   expect(await series('carrel_work_tenant_seconds_total', `tenant="${tenant.slug}"`)).toBeGreaterThan(0);
 });
@@ -347,7 +367,9 @@ test('a tenant whose work is due is named with how much it is, and for how long'
   const text = await metrics.metrics();
 
   expect(text).toMatch(new RegExp(`^carrel_work_tenant_due\\{shard="one",tenant="${tenant.slug}"[^}]*\\} [3-9]`, 'm'));
-  expect(text).toMatch(new RegExp(`^carrel_work_tenant_oldest_seconds\\{shard="one",tenant="${tenant.slug}"[^}]*\\} 36\\d\\d`, 'm'));
+  expect(text).toMatch(
+    new RegExp(`^carrel_work_tenant_oldest_seconds\\{shard="one",tenant="${tenant.slug}"[^}]*\\} 36\\d\\d`, 'm'),
+  );
   await platform.pool.query(`DELETE FROM carrel.work WHERE kind = 'nobody.does'`);
   await worker.start();
 });

@@ -5,7 +5,10 @@ import { emitGrades } from '../../support/webhooks.ts';
 import { webhookSuite } from '../../support/worker-suite.ts';
 
 // A receiver that stalls does so for longer than a busy machine takes to look at what that leads to.
-const { platform, tenant, receiver, worker } = webhookSuite({ CARREL_WEBHOOK_RETRY_SECONDS: '0.05', CARREL_WEBHOOK_TIMEOUT_SECONDS: '60' });
+const { platform, tenant, receiver, worker } = webhookSuite({
+  CARREL_WEBHOOK_RETRY_SECONDS: '0.05',
+  CARREL_WEBHOOK_TIMEOUT_SECONDS: '60',
+});
 const MINUTE_MS = 60_000;
 const ago = (ms: number): string => new Date(Date.now() - ms).toISOString();
 
@@ -45,7 +48,10 @@ test('a replay sends what did not arrive in its time, each event once, with the 
   receiver.answer({ status: 500 });
   const before = await emitGrades(tenant, 40);
   await waitFor('both attempts of each', () => receiver.received.length === 80 && receiver.received);
-  await waitFor('failures', async () => (await tenant.db.query("SELECT FROM carrel.deliveries WHERE state = 'failed'")).length === 40);
+  await waitFor(
+    'failures',
+    async () => (await tenant.db.query("SELECT FROM carrel.deliveries WHERE state = 'failed'")).length === 40,
+  );
   const bodies = new Map(receiver.received.map((delivery) => [delivery.id, delivery.body]));
   receiver.answer({ status: 204 });
   const until = new Date().toISOString();
@@ -83,7 +89,8 @@ test('an event of now overtakes a replay of thousands; what a cancelled replay h
       return at >= 0 && at - earlier;
     });
 
-    // At most 16 are due at once; 160 in a second go on while this process is slow to emit. Behind all of them it would be thousands.
+    // At most 16 are due at once; 160 in a second go on while this process is slow to emit. Behind all of them it would be
+    // thousands.
     expect(others).toBeLessThan(2_000);
   }
   const canceled = await tenant.admin.post(`/jobs/${job.id}/cancel`);
@@ -117,7 +124,10 @@ test('a receiver that takes nothing gets no more of a replay than a few at a tim
   await addEnded(id, 500);
   const { body: job } = await tenant.admin.post(`/webhooks/${id}/replays`, { since: ago(10 * MINUTE_MS) });
   await waitFor('the first of them', async () => (await jobOf(job.id)).progress.done === 16);
-  await waitFor('the replay to pause', async () => (await tenant.db.query(`${WAITING} AND due_at > now() + interval '1 s'`)).length > 0);
+  await waitFor(
+    'the replay to pause',
+    async () => (await tenant.db.query(`${WAITING} AND due_at > now() + interval '1 s'`)).length > 0,
+  );
 
   await tenant.admin.patch(`/webhooks/${id}`, { active: false });
 
@@ -128,7 +138,9 @@ test('however many replays are requested at once, each event is sent again by on
   const { id } = await register();
   await addEnded(id, 100);
 
-  const replies = await Promise.all(range(200).map(() => tenant.admin.post(`/webhooks/${id}/replays`, { since: ago(10 * MINUTE_MS) })));
+  const replies = await Promise.all(
+    range(200).map(() => tenant.admin.post(`/webhooks/${id}/replays`, { since: ago(10 * MINUTE_MS) })),
+  );
   const requested = replies.filter(({ status }) => status === 202);
   const ended = await Promise.all(requested.map(({ body }) => endOf(body.id)));
 

@@ -3,7 +3,10 @@ import { range, waitFor } from '../../support/wait.ts';
 import { emitGrades } from '../../support/webhooks.ts';
 import { webhookSuite } from '../../support/worker-suite.ts';
 
-/** As many attempts as the receiver refuses, and one more: on a busy machine it may refuse one delivery again before it sees another. */
+/**
+ * As many attempts as the receiver refuses, and one more: on a busy machine it may refuse one delivery again before it sees
+ * another.
+ */
 const { platform, tenant, receiver, worker } = webhookSuite({ CARREL_WEBHOOK_RETRY_SECONDS: range(5).fill(0.05).join(',') });
 const HOUR_MS = 3_600_000;
 
@@ -69,7 +72,9 @@ test('a day is the hour that runs and 23 before it, a week 167; what is older th
     return { id: made, shown: await statistics(made) };
   });
 
-  expect([shown.last_24_hours.sent, shown.last_7_days.sent, shown.last_7_days.failed, shown.hours.length]).toEqual([20, 40, 4, 4]);
+  expect([shown.last_24_hours.sent, shown.last_7_days.sent, shown.last_7_days.failed, shown.hours.length]).toEqual([
+    20, 40, 4, 4,
+  ]);
   // The bucket ends at 1,024 ms.
   expect([shown.last_7_days.p50_ms, shown.last_7_days.p95_ms]).toEqual([874, 1_009]);
   await worker.end('SIGTERM');

@@ -62,7 +62,11 @@ test('an attempt that nobody foresaw is written and put off, says nothing of the
     });
     expect(wait).toBeGreaterThan(400);
   }
-  expect(await tenant.db.tables.webhooks.find({ uuid: broken })).toMatchObject({ failingSince: null, lastDeliveryAt: null, active: true });
+  expect(await tenant.db.tables.webhooks.find({ uuid: broken })).toMatchObject({
+    failingSince: null,
+    lastDeliveryAt: null,
+    active: true,
+  });
 });
 
 test('a worker without the right key puts deliveries off, without an end and without a word on the receiver; the right one then delivers', async () => {
@@ -168,12 +172,18 @@ test('an upload is one trace from the client by request, object, statement, even
         30_000,
       );
 
-    const { body: file } = await api.upload('/files', { file: Buffer.from('secret text'), name: 'named.txt', headers: { traceparent } });
+    const { body: file } = await api.upload('/files', {
+      file: Buffer.from('secret text'),
+      name: 'named.txt',
+      headers: { traceparent },
+    });
     const names = ['POST /files', 'S3.PutObject', 'content-store', 'send file.created', 'process delivery', 'POST'];
     const [request, object, statement, event, delivery, post] = await whole(traceId, names);
 
     expect([request?.parentSpanId, request?.kind]).toEqual([traceparent.split('-')[2], 2]);
-    expect([object, statement, event].map((span) => span?.parentSpanId)).toEqual([request, request, request].map((span) => span?.spanId));
+    expect([object, statement, event].map((span) => span?.parentSpanId)).toEqual(
+      [request, request, request].map((span) => span?.spanId),
+    );
     expect([delivery?.parentSpanId, post?.parentSpanId]).toEqual([event?.spanId, delivery?.spanId]);
     expect([request, delivery].map((span) => span?.service)).toEqual(['carrel-server', 'carrel-worker']);
     expect(receiver.received[0]?.headers.traceparent).toBe(`00-${traceId}-${post?.spanId}-01`);
@@ -185,7 +195,9 @@ test('an upload is one trace from the client by request, object, statement, even
     await whole(renamed, ['PATCH /files/{id}', /^UPDATE files$/, 'send file.updated', 'process delivery']);
     // What is no traceparent begins a trace of its own.
     const before = new Set(traces.spans.map((span) => span.traceId));
-    await api.get('/users/me?a=typed', { headers: { traceparent: `00-${traceId}-${'0'.repeat(16)}-01`, tracestate: 'a=b'.repeat(1_000) } });
+    await api.get('/users/me?a=typed', {
+      headers: { traceparent: `00-${traceId}-${'0'.repeat(16)}-01`, tracestate: 'a=b'.repeat(1_000) },
+    });
     const own = await waitFor('the trace of its own', () => traces.spans.find((span) => span.name === 'GET /users/me'));
 
     expect([before.has(own.traceId), own.parentSpanId]).toEqual([false, '']);
@@ -195,10 +207,15 @@ test('an upload is one trace from the client by request, object, statement, even
     );
     // What the worker logs of a delivery that our own fault spoils.
     const broken = await addWebhook(tenant, { url: receiver.url, events: ['file.deleted'] });
-    await tenant.db.query('UPDATE webhooks SET headers = $2 WHERE uuid = $1', [broken, sealOf(tenant).seal(broken, 'headers', 'null')]);
+    await tenant.db.query('UPDATE webhooks SET headers = $2 WHERE uuid = $1', [
+      broken,
+      sealOf(tenant).seal(broken, 'headers', 'null'),
+    ]);
     const deleted = systemRandom.hex(16);
     await api.delete(`/files/${file.id}`, { headers: { traceparent: `00-${deleted}-${systemRandom.hex(8)}-01` } });
-    await waitFor('a line of the worker', () => lines().some(({ program, trace_id: id }) => program === 'worker' && id === deleted));
+    await waitFor('a line of the worker', () =>
+      lines().some(({ program, trace_id: id }) => program === 'worker' && id === deleted),
+    );
 
     traces.behave('silent');
     const replies = await Promise.all(range(20).map(() => api.get('/users/me')));

@@ -8,7 +8,9 @@ import { addWebhook, ALL_EVENTS, emitGrades } from '../../support/webhooks.ts';
 import { Net } from '../net/harness.ts';
 import { webhookSuite } from '../../support/worker-suite.ts';
 
-/** One attempt each: the next would be in ten minutes. A receiver here has the time that a busy machine takes for what it does. */
+/**
+ * One attempt each: the next would be in ten minutes. A receiver here has the time that a busy machine takes for what it does.
+ */
 const SETTINGS = { CARREL_WEBHOOK_TIMEOUT_SECONDS: '5', CARREL_WEBHOOK_RETRY_SECONDS: '600' };
 
 const { platform, worker, tenant } = webhookSuite(SETTINGS);
@@ -156,7 +158,11 @@ test('a tenant whose receiver stalls under 80 deliveries does not hold up anothe
 
 describe('what an earlier attempt finds does not speak for the present when it', () => {
   const CASES = [
-    ['fails after a later one has succeeded', { before: [], first: 'stall', later: 204 }, { failing: false, last_status_code: 204 }],
+    [
+      'fails after a later one has succeeded',
+      { before: [], first: 'stall', later: 204 },
+      { failing: false, last_status_code: 204 },
+    ],
     [
       'fails after a later one has succeeded unnoted',
       { before: [204], first: 'stall', later: 200 },
@@ -177,7 +183,9 @@ describe('what an earlier attempt finds does not speak for the present when it',
       return waitFor('the request', () => asked[already]);
     };
     const attempts = async (): Promise<number> =>
-      (await tenant.admin.get(`/webhooks/${id}/deliveries`)).body.data.flatMap(({ attempts }: { attempts: unknown[] }) => attempts).length;
+      (await tenant.admin.get(`/webhooks/${id}/deliveries`)).body.data.flatMap(
+        ({ attempts }: { attempts: unknown[] }) => attempts,
+      ).length;
     for (const status of before) {
       (await begin()).writeHead(status).end();
       await waitFor('what was before', async () => (await tenant.admin.get(`/webhooks/${id}`)).body.last_status_code === status);
@@ -236,7 +244,11 @@ test('a 410 of the address before the present one disables nothing', async () =>
   await worker.end('SIGTERM'); // what was to be noted has been
   await worker.start();
 
-  expect((await tenant.admin.get(`/webhooks/${id}`)).body).toMatchObject({ active: true, disabled_reason: null, last_status_code: null });
+  expect((await tenant.admin.get(`/webhooks/${id}`)).body).toMatchObject({
+    active: true,
+    disabled_reason: null,
+    last_status_code: null,
+  });
 });
 
 test('of eight deliveries that go to a worker together one that stalls holds up no other', async () => {
@@ -253,7 +265,9 @@ test('of eight deliveries that go to a worker together one that stalls holds up 
 
   await emitGrades(tenant, 8, 8);
   const deliveries = await waitFor('an attempt at each', async () => {
-    const { data } = (await tenant.admin.get(`/webhooks/${id}/deliveries`)).body as { data: { status: string; attempts: unknown[] }[] };
+    const { data } = (await tenant.admin.get(`/webhooks/${id}/deliveries`)).body as {
+      data: { status: string; attempts: unknown[] }[];
+    };
     return data.length === 8 && data.every(({ attempts }) => attempts.length === 1) && data;
   });
 

@@ -28,7 +28,10 @@ const arrived = (count: number): Promise<readonly Received[]> =>
 
 /** What `openssl dgst -sha256 -hmac <secret>` makes of the bytes that came. */
 function openssl(bytes: string, secret: string): string {
-  const { status, stdout, stderr } = spawnSync('openssl', ['dgst', '-sha256', '-hmac', secret], { input: bytes, encoding: 'utf8' });
+  const { status, stdout, stderr } = spawnSync('openssl', ['dgst', '-sha256', '-hmac', secret], {
+    input: bytes,
+    encoding: 'utf8',
+  });
   if (status !== 0) throw new Error(`openssl failed: ${stderr}`);
   return stdout.trim().replace(/^.*= /, '');
 }
@@ -57,7 +60,10 @@ print(json.dumps([verifies(delivery) for delivery in given['deliveries']]))`;
 /** The same of Python's library. */
 function standardInPython(deliveries: readonly Pick<Received, 'body' | 'headers'>[], secret: string): boolean[] {
   const input = JSON.stringify({ secret, deliveries: deliveries.map(({ body, headers }) => ({ body, headers })) });
-  const { status, stdout, stderr } = spawnSync(join(pythonEnvironment('webhooks'), 'python'), ['-c', VERIFY], { input, encoding: 'utf8' });
+  const { status, stdout, stderr } = spawnSync(join(pythonEnvironment('webhooks'), 'python'), ['-c', VERIFY], {
+    input,
+    encoding: 'utf8',
+  });
   if (status !== 0) throw new Error(`Python failed: ${stderr}`);
   return JSON.parse(stdout) as boolean[];
 }
@@ -76,20 +82,23 @@ test.each([
   ['a generated secret', {}, undefined],
   ['a given secret', { secret: 'a given secret' }, 'a given secret'],
   ['a given whsec_ secret', { secret: 'whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw' }, 'whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw'],
-])('each of the six events verifies with openssl and with standardwebhooks of two languages, by %s', async (_what, input, given) => {
-  const { secret } = await register(input);
-  await changeEverything();
+])(
+  'each of the six events verifies with openssl and with standardwebhooks of two languages, by %s',
+  async (_what, input, given) => {
+    const { secret } = await register(input);
+    await changeEverything();
 
-  const deliveries = await arrived(6);
+    const deliveries = await arrived(6);
 
-  expect(deliveries.map(({ event }) => event).toSorted()).toEqual(ALL_EVENTS.toSorted());
-  for (const delivery of deliveries) {
-    expect(EVENTS[delivery.event as keyof typeof EVENTS].safeParse(delivery.data).error).toBeUndefined();
-    expect(openssl(delivery.body, given ?? secret)).toBe(delivery.headers['x-carrel-signature']);
-    expect(standard(delivery, secret)).toBe(true);
-  }
-  expect(standardInPython(deliveries, secret)).toEqual(deliveries.map(() => true));
-});
+    expect(deliveries.map(({ event }) => event).toSorted()).toEqual(ALL_EVENTS.toSorted());
+    for (const delivery of deliveries) {
+      expect(EVENTS[delivery.event as keyof typeof EVENTS].safeParse(delivery.data).error).toBeUndefined();
+      expect(openssl(delivery.body, given ?? secret)).toBe(delivery.headers['x-carrel-signature']);
+      expect(standard(delivery, secret)).toBe(true);
+    }
+    expect(standardInPython(deliveries, secret)).toEqual(deliveries.map(() => true));
+  },
+);
 
 test('a tampered body, another id, an old time and another secret do not verify', async () => {
   const { secret } = await register();
@@ -156,7 +165,11 @@ test('a test goes to its webhook alone, in the exact shape of one of its events,
 
   const [user, grade] = [...(await arrived(2))].toSorted((a, b) => (a.event < b.event ? 1 : -1));
   expect([first.status, second.status, refused.status]).toEqual([202, 202, 400]);
-  expect(user).toMatchObject({ event: 'user.created', id: first.body.message_id, data: { id: '00000000-0000-0000-0000-000000000000' } });
+  expect(user).toMatchObject({
+    event: 'user.created',
+    id: first.body.message_id,
+    data: { id: '00000000-0000-0000-0000-000000000000' },
+  });
   expect(grade).toMatchObject({ event: 'grade.submitted', id: second.body.message_id });
   for (const each of [user, grade]) {
     expect(each && EVENTS[each.event as keyof typeof EVENTS].safeParse(each.data).success).toBe(true);

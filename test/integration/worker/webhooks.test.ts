@@ -29,7 +29,9 @@ const endpointRow = async (uuid: string) => tenant.db.tables.webhooks.find({ uui
 async function allArrive(ids: readonly string[]): Promise<void> {
   const taken = (): Set<string> => new Set(receiver.received.filter((each) => each.taken).map(({ id }) => id));
   await waitFor(`all of ${ids.length} deliveries`, () => ids.every((id) => taken().has(id)));
-  expect(new Set(receiver.received.map(({ id, body }) => `${id} ${body}`)).size).toBe(new Set(receiver.received.map(({ id }) => id)).size);
+  expect(new Set(receiver.received.map(({ id, body }) => `${id} ${body}`)).size).toBe(
+    new Set(receiver.received.map(({ id }) => id)).size,
+  );
 }
 
 test('each of the six events arrives and verifies, with the endpoint’s own headers', async () => {
@@ -59,7 +61,11 @@ test('each of the six events arrives and verifies, with the endpoint’s own hea
 
 test('an event of 200 KiB arrives with its exact bytes', async () => {
   const endpoint = await hook({ secret: 'a secret' });
-  const payload = JSON.stringify({ event: 'grade.submitted', timestamp: new Date().toISOString(), data: { id: 'é'.repeat(100_000) } });
+  const payload = JSON.stringify({
+    event: 'grade.submitted',
+    timestamp: new Date().toISOString(),
+    data: { id: 'é'.repeat(100_000) },
+  });
   await tenant.db.query(
     `WITH event AS (INSERT INTO carrel.events (uuid, event, payload) VALUES (gen_random_uuid(), 'grade.submitted', $1) RETURNING id)
      INSERT INTO carrel.deliveries (event_id, endpoint) SELECT id, $2 FROM event`,
@@ -105,7 +111,9 @@ test('with the receiver down, then failing, then up no delivery is missing, and 
 
   await allArrive(ids);
   await waitFor('the recovery to be noted', async () => (await endpointRow(endpoint))?.failingSince === null);
-  await waitFor('the outcomes to be written', async () => (await deliveries(endpoint)).every(({ state }) => state === 'delivered'));
+  await waitFor('the outcomes to be written', async () =>
+    (await deliveries(endpoint)).every(({ state }) => state === 'delivered'),
+  );
   const refused = (await deliveries(endpoint)).find(({ log }) => log[0]?.status_code === null);
   expect(refused?.log[0]).toEqual({ at: expect.stringMatching(/Z$/), status_code: null, error: expect.any(String) });
   expect(refused?.log.at(-1)).toMatchObject({ status_code: 204, error: null });

@@ -85,7 +85,8 @@ test('a Redis that is frozen delays the work until shortly after it thaws', asyn
     for (const key of keys) await insertJob(tx, { kind: 'objects.purge', payload: { keys: [key] } });
   });
   await waitFor('the first ones to go', async () => (await workLeft()) < 35);
-  const signal = (name: NodeJS.Signals): void => (['valkey', 'valkey-queue'] as const).forEach((of) => platform.stores.signal(of, name));
+  const signal = (name: NodeJS.Signals): void =>
+    (['valkey', 'valkey-queue'] as const).forEach((of) => platform.stores.signal(of, name));
   signal('SIGSTOP');
   // Longer than most commands' time-outs: nearly every connection of the worker has given up by then.
   await new Promise((resolve) => setTimeout(resolve, 6_000));
@@ -177,7 +178,8 @@ test('of a file’s versions those beyond the number to keep go for ever, and th
   const { api, user } = await tenant.user();
   const file = async (name: string, versions: number): Promise<string> => {
     const { id } = (await api.upload('/files', { name, file: Buffer.from('1') })).body;
-    for (let n = 2; n <= versions; n += 1) await api.upload(`/files/${id}`, { method: 'PUT', name, file: Buffer.from('x'.repeat(n)) });
+    for (let n = 2; n <= versions; n += 1)
+      await api.upload(`/files/${id}`, { method: 'PUT', name, file: Buffer.from('x'.repeat(n)) });
     return id;
   };
   const [many, few, trashed] = [await file('many', 6), await file('few', 2), await file('trashed', 4)];
@@ -222,7 +224,9 @@ test('what was replaced on a day is looked at in the night after, and again when
   const schedule = new VersionSchedule({ db: tenant.db, jobs, clock, settings: { versions: { keep: 3, days: 10 } } });
   await Promise.all([schedule.ensure(), schedule.ensure()]);
 
-  expect(await tenant.db.query(`SELECT payload, due_at AS due FROM carrel.work WHERE kind = 'versions.expire' ORDER BY due_at`)).toEqual([
+  expect(
+    await tenant.db.query(`SELECT payload, due_at AS due FROM carrel.work WHERE kind = 'versions.expire' ORDER BY due_at`),
+  ).toEqual([
     { payload: { keep: 3, days: 10 }, due: new Date('2031-05-07T00:00:00Z') },
     { payload: { keep: null, days: 10 }, due: new Date('2031-05-17T00:00:00Z') },
   ]);
@@ -252,7 +256,12 @@ test('a sweep deletes nothing where the marker says that the objects are another
 async function halfUpload({ config }: TestTenant, key: string): Promise<{ isThere(): Promise<boolean> }> {
   const Bucket = config.CARREL_S3_BUCKET;
   const credentials = { accessKeyId: config.CARREL_S3_ACCESS_KEY_ID, secretAccessKey: config.CARREL_S3_SECRET_ACCESS_KEY };
-  const client = new S3Client({ endpoint: config.CARREL_S3_ENDPOINT, region: config.CARREL_S3_REGION, forcePathStyle: true, credentials });
+  const client = new S3Client({
+    endpoint: config.CARREL_S3_ENDPOINT,
+    region: config.CARREL_S3_REGION,
+    forcePathStyle: true,
+    credentials,
+  });
   await client.send(new CreateMultipartUploadCommand({ Bucket, Key: key }));
   const isThere = async (): Promise<boolean> => {
     const { Uploads = [] } = await client.send(new ListMultipartUploadsCommand({ Bucket }));
@@ -287,7 +296,9 @@ async function pagesOf(pool: SqlPool, work: (explained: Sql) => Promise<unknown>
     },
   });
   // The outermost node's count holds those below it.
-  const counts = lines.filter((line) => line.includes('Buffers: shared')).map((line) => [...line.matchAll(/(?:hit|read)=(\d+)/g)]);
+  const counts = lines
+    .filter((line) => line.includes('Buffers: shared'))
+    .map((line) => [...line.matchAll(/(?:hit|read)=(\d+)/g)]);
   return Math.max(...counts.map((found) => found.reduce((sum, [, count]) => sum + Number(count), 0)));
 }
 

@@ -20,7 +20,12 @@ export interface EndedBatch {
 }
 
 /** Requests a batch, and waits for its end. `people`: their ids. */
-export async function sendBatch(api: Api, people: readonly string[], items: readonly Item[], change: BatchChange): Promise<ApiReply> {
+export async function sendBatch(
+  api: Api,
+  people: readonly string[],
+  items: readonly Item[],
+  change: BatchChange,
+): Promise<ApiReply> {
   const given = argumentsOf(people, change);
   const request = {
     operation: change.operation,

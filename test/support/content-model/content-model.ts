@@ -11,11 +11,13 @@ import {
   sizes,
 } from './records.ts';
 
-const atLeast = (level: Level | null, wanted: Level): boolean => level !== null && LEVELS.indexOf(level) >= LEVELS.indexOf(wanted);
+const atLeast = (level: Level | null, wanted: Level): boolean =>
+  level !== null && LEVELS.indexOf(level) >= LEVELS.indexOf(wanted);
 
 /**
- * What the file service holds and answers, in memory and without a hurry: the rules of docs/design/api-conventions.md (Files, Folders, Trash, Versions, Permissions).
- * Every method is one request by the user `actor`: it throws Refused, or returns what it changed. People are numbers.
+ * What the file service holds and answers, in memory and without a hurry: the rules of docs/design/api-conventions.md (Files,
+ * Folders, Trash, Versions, Permissions). Every method is one request by the user `actor`: it throws Refused, or returns what it
+ * changed. People are numbers.
  */
 export class ContentModel {
   readonly items = new Map<string, Item>();
@@ -85,7 +87,12 @@ export class ContentModel {
 
   // Files and folders
 
-  createFolder(actor: number, name: string, parentId: string | null, onConflict: OnConflict): { folder: Folder; created: boolean } {
+  createFolder(
+    actor: number,
+    name: string,
+    parentId: string | null,
+    onConflict: OnConflict,
+  ): { folder: Folder; created: boolean } {
     const parent = parentId === null ? null : this.#open(actor, parentId);
     const present = this.#sibling('folder', { owner: actor, parent }, name);
     if (present && onConflict === 'reuse') return { folder: present as Folder, created: false };
@@ -94,7 +101,13 @@ export class ContentModel {
   }
 
   /** With `replace` the new content of the file that has the name. */
-  upload(actor: number, name: string, text: string, parentId: string | null, onConflict: OnConflict): { file: File; created: boolean } {
+  upload(
+    actor: number,
+    name: string,
+    text: string,
+    parentId: string | null,
+    onConflict: OnConflict,
+  ): { file: File; created: boolean } {
     const parent = parentId === null ? null : this.#open(actor, parentId);
     const present = this.#sibling('file', { owner: actor, parent }, name) as File | undefined;
     if (present && onConflict === 'replace') {
@@ -102,18 +115,29 @@ export class ContentModel {
       return { file: present, created: false };
     }
     this.#requireSpace(actor, text);
-    return { file: this.#newFile(actor, this.#freeName('file', { owner: actor, parent }, name, onConflict), parent, text), created: true };
+    return {
+      file: this.#newFile(actor, this.#freeName('file', { owner: actor, parent }, name, onConflict), parent, text),
+      created: true,
+    };
   }
 
   /** `parentId` undefined: beside the original, where the actor sees that. */
-  copy(actor: number, id: string, name: string | undefined, parentId: string | null | undefined, onConflict: OnConflict): { file: File } {
+  copy(
+    actor: number,
+    id: string,
+    name: string | undefined,
+    parentId: string | null | undefined,
+    onConflict: OnConflict,
+  ): { file: File } {
     const source = this.#live(actor, id, 'read') as File;
     const parent = parentId === undefined ? this.seenParent(actor, source) : parentId === null ? null : this.#find(parentId);
     if (parent) this.#require(actor, parent.trashed === null ? parent : undefined, 'write');
     const text = source.versions.get(source.current) ?? '';
     this.#requireSpace(actor, text);
     const location = { owner: actor, parent: parent as Folder | null };
-    return { file: this.#newFile(actor, this.#freeName('file', location, name ?? source.name, onConflict), location.parent, text) };
+    return {
+      file: this.#newFile(actor, this.#freeName('file', location, name ?? source.name, onConflict), location.parent, text),
+    };
   }
 
   newVersion(actor: number, id: string, text: string): void {
@@ -248,7 +272,9 @@ export class ContentModel {
   }
 
   #below(item: Item): Item[] {
-    return [...this.items.values()].filter((each) => each === item || (item.kind === 'folder' && this.above(each).includes(item)));
+    return [...this.items.values()].filter(
+      (each) => each === item || (item.kind === 'folder' && this.above(each).includes(item)),
+    );
   }
 
   /** A live one of this name. The roots of people are apart. */
@@ -337,7 +363,8 @@ export class ContentModel {
     if (this.owns(actor, item)) return null;
     const excluded = without ? this.#restingOn([without]) : [];
     const source = this.grants.find(
-      (grant) => this.grantsOf(actor, [item, ...this.above(item)]).includes(grant) && grant.level === 'admin' && !excluded.includes(grant),
+      (grant) =>
+        this.grantsOf(actor, [item, ...this.above(item)]).includes(grant) && grant.level === 'admin' && !excluded.includes(grant),
     );
     if (!source) throw new Refused('forbidden');
     return source;

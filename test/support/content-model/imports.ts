@@ -49,7 +49,15 @@ const TEXT_MOST = 60;
 const archives = new Map<string, Archive>();
 
 /** An archive of a few entries that three numbers choose. */
-export function chosenArchive({ name, item, option }: { readonly name: number; readonly item: number; readonly option: number }): Archive {
+export function chosenArchive({
+  name,
+  item,
+  option,
+}: {
+  readonly name: number;
+  readonly item: number;
+  readonly option: number;
+}): Archive {
   const entries = range(1 + (name % ENTRIES_MOST)).map((n) => {
     const path = ENTRY_NAMES[(name * (n + 1) + item * n + n) % ENTRY_NAMES.length] ?? '';
     return { name: path, text: /[/.]$/.test(path) ? '' : `${n}`.repeat((option * (n + 1)) % TEXT_MOST) };
@@ -105,7 +113,10 @@ export interface EndedImport {
 }
 
 /** Requests an import, and waits for its end. */
-export async function sendImport(api: Api, { file, archive, location, onConflict, isCanceled }: ImportRequest): Promise<ApiReply> {
+export async function sendImport(
+  api: Api,
+  { file, archive, location, onConflict, isCanceled }: ImportRequest,
+): Promise<ApiReply> {
   const fields = { on_conflict: onConflict, ...(location ? { folder_id: location.id } : {}) };
   const reply =
     file === null
@@ -131,7 +142,12 @@ interface ServedItem {
   readonly state: string;
   readonly error: { readonly code: string } | null;
   readonly reason: string | null;
-  readonly result: { readonly type: 'file' | 'folder'; readonly id: string; readonly path: string; readonly adapted: boolean } | null;
+  readonly result: {
+    readonly type: 'file' | 'folder';
+    readonly id: string;
+    readonly path: string;
+    readonly adapted: boolean;
+  } | null;
 }
 
 const outcomeOf = ({ target, state, error, reason, result }: ServedItem): Outcome => [
@@ -163,7 +179,9 @@ async function idsOf(api: Api, location: Folder | null, items: readonly ServedIt
 
 type Prediction = Omit<EndedImport, 'ids'>;
 
-/** Does it to the model; throws Refused where the request is. Gives what differs from what was served, in words; null: nothing. */
+/**
+ * Does it to the model; throws Refused where the request is. Gives what differs from what was served, in words; null: nothing.
+ */
 export function applyImport(model: ContentModel, actor: number, request: ImportRequest, ended: EndedImport): string | null {
   const archive = admitted(model, actor, request);
   const { ids: _, ...served } = ended;

@@ -54,4 +54,5 @@ export const alternative = (name: string, attempt: number): string => {
   return attempt === 0 ? name : `${stem} (${attempt})${extension}`;
 };
 
-export const sizes = (versions: ReadonlyMap<number, string>): number => [...versions.values()].reduce((sum, text) => sum + text.length, 0);
+export const sizes = (versions: ReadonlyMap<number, string>): number =>
+  [...versions.values()].reduce((sum, text) => sum + text.length, 0);

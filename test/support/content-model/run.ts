@@ -8,9 +8,12 @@ import { contentsOf, viewsOf } from './views.ts';
 const STEPS_BETWEEN_LOOKS = 25;
 const QUOTA = 2_500;
 
-const isReserved = async ({ db }: TestTenant): Promise<boolean> => (await db.query('SELECT FROM storage_reservations')).length > 0;
+const isReserved = async ({ db }: TestTenant): Promise<boolean> =>
+  (await db.query('SELECT FROM storage_reservations')).length > 0;
 
-/** Three people of a tenant do what the choices say; each answer, and now and then each list and sum, must be as the model says. */
+/**
+ * Three people of a tenant do what the choices say; each answer, and now and then each list and sum, must be as the model says.
+ */
 export async function runBesideModel(tenant: TestTenant, sequence: readonly Choice[]): Promise<void> {
   const model = new ContentModel(QUOTA);
   const people: Person[] = await Promise.all(

@@ -206,7 +206,11 @@ function stepBy(
     }
     case 'trash':
       return item
-        ? { says: `deletes ${item.kind} ${item.id}`, send: (api) => api.delete(pathOf(item)), apply: () => model.trash(actor, item.id) }
+        ? {
+            says: `deletes ${item.kind} ${item.id}`,
+            send: (api) => api.delete(pathOf(item)),
+            apply: () => model.trash(actor, item.id),
+          }
         : null;
     case 'purge':
       return item

@@ -51,7 +51,9 @@ function modelled(model: ContentModel, people: readonly Person[], actor: number)
     ),
     trashedFiles: words(trashed.filter(isFile).map(brief)),
     folders: words(
-      live.filter((item) => !isFile(item)).map((folder) => [...brief(folder), owner(folder), model.seenParent(actor, folder)?.id]),
+      live
+        .filter((item) => !isFile(item))
+        .map((folder) => [...brief(folder), owner(folder), model.seenParent(actor, folder)?.id]),
     ),
     trashedFolders: words(trashed.filter((item) => !isFile(item)).map(brief)),
     usage: {
@@ -67,7 +69,10 @@ function modelled(model: ContentModel, people: readonly Person[], actor: number)
 }
 
 /** What is kept of every live item, as its owner gets it: contents and versions of files, and all grants. */
-export async function contentsOf(model: ContentModel, people: readonly Person[]): Promise<{ served: unknown; modelled: unknown }> {
+export async function contentsOf(
+  model: ContentModel,
+  people: readonly Person[],
+): Promise<{ served: unknown; modelled: unknown }> {
   const [served, modelled]: [string[], string[]] = [[], []];
   for (const item of model.items.values()) {
     if (item.trashed !== null) continue;

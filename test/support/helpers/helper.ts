@@ -176,7 +176,8 @@ function answerText(
   { json = {} }: Received,
   set: { body: unknown; headers: Readonly<Record<string, string>> } | undefined,
 ): void {
-  if (set) return void response.writeHead(200, set.headers).end(typeof set.body === 'string' ? set.body : JSON.stringify(set.body));
+  if (set)
+    return void response.writeHead(200, set.headers).end(typeof set.body === 'string' ? set.body : JSON.stringify(set.body));
   const reply = { text: String(json['text']).toUpperCase(), source_language: 'en', provider: 'capitals' };
   response.writeHead(200, { 'content-type': 'application/json' }).end(JSON.stringify(reply));
 }

@@ -6,7 +6,9 @@ export interface PdfOptions {
   readonly isEncrypted?: boolean;
 }
 
-/** A PDF of one page with its cross-reference table. Signed or encrypted ones have what says so, and no true signature or cipher. */
+/**
+ * A PDF of one page with its cross-reference table. Signed or encrypted ones have what says so, and no true signature or cipher.
+ */
 export function pdf({ text = 'hello', padding = 0, isSigned = false, isEncrypted = false }: PdfOptions = {}): Buffer {
   const content = `BT /F1 24 Tf 72 720 Td (${text}) Tj ET`;
   const objects = [

@@ -22,10 +22,16 @@ export class Browser {
     this.#agent = agent;
   }
 
-  get = (url: string | URL, headers: Record<string, string> = {}): Promise<PageShown> => this.#request('GET', String(url), headers);
+  get = (url: string | URL, headers: Record<string, string> = {}): Promise<PageShown> =>
+    this.#request('GET', String(url), headers);
 
   post(url: string | URL, fields: URLSearchParams, headers: Record<string, string> = {}): Promise<PageShown> {
-    return this.#request('POST', String(url), { 'content-type': 'application/x-www-form-urlencoded', ...headers }, fields.toString());
+    return this.#request(
+      'POST',
+      String(url),
+      { 'content-type': 'application/x-www-form-urlencoded', ...headers },
+      fields.toString(),
+    );
   }
 
   async #request(method: 'GET' | 'POST', url: string, headers: Record<string, string>, body?: string): Promise<PageShown> {
@@ -41,13 +47,20 @@ export class Browser {
     });
     for (const cookie of [response.headers['set-cookie'] ?? []].flat()) this.#keep(host, cookie);
     const text = await response.body.text();
-    return { status: response.statusCode, url, headers: response.headers, text, code: /Code: <code>([^<]*)<\/code>/.exec(text)?.[1] };
+    return {
+      status: response.statusCode,
+      url,
+      headers: response.headers,
+      text,
+      code: /Code: <code>([^<]*)<\/code>/.exec(text)?.[1],
+    };
   }
 
   #keep(host: string, header: string): void {
     const [pair = '', ...attributes] = header.split(';').map((part) => part.trim());
     const [name, value] = [pair.slice(0, pair.indexOf('=')), pair.slice(pair.indexOf('=') + 1)];
-    const attribute = (wanted: string): string | undefined => attributes.find((one) => one.startsWith(`${wanted}=`))?.split('=')[1];
+    const attribute = (wanted: string): string | undefined =>
+      attributes.find((one) => one.startsWith(`${wanted}=`))?.split('=')[1];
     if (attribute('Max-Age') === '0') this.cookies.delete(`${host} ${name}`);
     else this.cookies.set(`${host} ${name}`, { value, path: attribute('Path') ?? '/' });
   }
@@ -62,7 +75,10 @@ export function formOf(page: PageShown): { action: string; fields: URLSearchPara
 }
 
 /** Login initiation and authorization, up to the form that is about to be posted; or the page where it ended earlier. */
-export async function toTheForm(browser: Browser, login: URL): Promise<{ ended: PageShown } | { action: string; fields: URLSearchParams }> {
+export async function toTheForm(
+  browser: Browser,
+  login: URL,
+): Promise<{ ended: PageShown } | { action: string; fields: URLSearchParams }> {
   const begun = await browser.get(login);
   if (begun.status !== 302) return { ended: begun };
   return formOf(await browser.get(String(begun.headers.location)));

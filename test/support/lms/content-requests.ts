@@ -15,8 +15,8 @@ const LINK_MEDIA = 'application/vnd.ims.lti.v1.ltilink';
 const TARGETS = ['iframe', 'window'];
 
 /**
- * Sources: Moodle's mod/lti (links of tools alone, true and false as text), Canvas' documentation of its placements, Sakai's SakaiBLTIUtil (its flows),
- * ltijs 237 (Blackboard's `data`). What Brightspace sends is assumed.
+ * Sources: Moodle's mod/lti (links of tools alone, true and false as text), Canvas' documentation of its placements, Sakai's
+ * SakaiBLTIUtil (its flows), ltijs 237 (Blackboard's `data`). What Brightspace sends is assumed.
  */
 const REQUESTS: readonly ContentRequest[] = [
   {

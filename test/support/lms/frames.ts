@@ -11,7 +11,9 @@ const CLOSES = `addEventListener('message', ({ data }) => {
   document.body.append('The tool has closed its frame.');
 });`;
 
-/** The LMS's own pages: a tool in a frame named `tool`, and below it what the LMS knows: the members of a course and the scores. */
+/**
+ * The LMS's own pages: a tool in a frame named `tool`, and below it what the LMS knows: the members of a course and the scores.
+ */
 export class LmsFrames {
   readonly #lms: Lms;
 

@@ -15,7 +15,12 @@ export interface Launched {
 }
 
 /** Launches, by an instructor unless `opened` says otherwise. Throws when the launch is refused. */
-export async function launched(tenant: TestTenant, at: Registration, opened: Partial<Launch> = {}, fault: Fault = {}): Promise<Launched> {
+export async function launched(
+  tenant: TestTenant,
+  at: Registration,
+  opened: Partial<Launch> = {},
+  fault: Fault = {},
+): Promise<Launched> {
   const page = await follow(new Browser(), at.lms.open(at.clientId, { roles: [INSTRUCTOR], ...opened }, fault));
   if (page.status !== 303) throw new Error(`the launch was refused: ${page.status} ${page.code}`);
   const token = new URL(String(page.headers.location)).searchParams.get('token') ?? '';

@@ -43,7 +43,10 @@ export async function applied(
   return undefined;
 }
 
-/** Does what the operator does with the registrations that wait, without an API server: the same functions, from the row to the rows. */
+/**
+ * Does what the operator does with the registrations that wait, without an API server: the same functions, from the row to the
+ * rows.
+ */
 export async function asTheOperator(tenant: TestTenant): Promise<void> {
   for (const resource of await resourcesOf(tenant)) {
     await applied(tenant, resource, [resource]);

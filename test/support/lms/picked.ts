@@ -54,7 +54,8 @@ export async function delivered({ lms }: Registration, { status, body }: ApiRepl
   if (status !== 201) throw new Error(`there is no answer: ${status} ${JSON.stringify(body)}`);
   const before = lms.deepLinks.answers.length;
   const browser = new Browser();
-  const page = body.method === 'get' ? await browser.get(body.url) : await browser.post(body.url, new URLSearchParams({ JWT: body.jwt }));
+  const page =
+    body.method === 'get' ? await browser.get(body.url) : await browser.post(body.url, new URLSearchParams({ JWT: body.jwt }));
   const [returned] = lms.deepLinks.answers.slice(before);
   if (!returned) throw new Error(`the LMS refused the answer: ${page.text}`);
   return returned;

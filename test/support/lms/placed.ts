@@ -16,8 +16,16 @@ export interface OpenedLink extends Launched {
   };
 }
 
-/** The custom parameters of a link that `maker` has placed for a file, in the course of their launch, as deep linking gives them to the LMS. */
-export async function placedFor(tenant: TestTenant, at: Registration, maker: Launched, fileId: string): Promise<Record<string, string>> {
+/**
+ * The custom parameters of a link that `maker` has placed for a file, in the course of their launch, as deep linking gives them
+ * to the LMS.
+ */
+export async function placedFor(
+  tenant: TestTenant,
+  at: Registration,
+  maker: Launched,
+  fileId: string,
+): Promise<Record<string, string>> {
   const { sealer } = tenant.rows;
   const key = await new TargetKeys({ sealer, random: systemRandom, tenantId: tenant.tenantId }).current(tenant.db);
   const [me, launch] = await Promise.all([maker.api.get('/users/me'), maker.api.get(`/lti/launches/${maker.launchId}`)]);

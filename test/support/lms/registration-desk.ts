@@ -17,7 +17,10 @@ type Json = Record<string, unknown>;
 export interface ToolBody extends Json {
   readonly scope: string;
   readonly redirect_uris: readonly string[];
-  readonly [TOOL]: { readonly messages: readonly AskedMessage[]; readonly custom_parameters: Readonly<Record<string, string>> } & Json;
+  readonly [TOOL]: {
+    readonly messages: readonly AskedMessage[];
+    readonly custom_parameters: Readonly<Record<string, string>>;
+  } & Json;
 }
 
 /** A tool that registered itself. */
@@ -38,8 +41,9 @@ export interface OtherAnswer {
 }
 
 /**
- * The LMS's side of LTI Dynamic Registration 1.0, with the manners of a product: `/openid-configuration` and `/registrations`. Strict about what a tool
- * sends. A test may change what is answered (`configuration`, `answer`), and hold an answer back (`pause`).
+ * The LMS's side of LTI Dynamic Registration 1.0, with the manners of a product: `/openid-configuration` and `/registrations`.
+ * Strict about what a tool sends. A test may change what is answered (`configuration`, `answer`), and hold an answer back
+ * (`pause`).
  */
 export class RegistrationDesk {
   readonly face: Face;
@@ -93,7 +97,9 @@ export class RegistrationDesk {
     const now = Math.floor(Date.now() / 1000);
     const claims = { sub: `client-${systemRandom.hex(6)}`, iat: now, exp: now + TOKEN_SECONDS };
     const token =
-      this.face.token === 'once' ? signed({ alg: 'RS256', typ: 'JWT', kid: this.#key.kid }, claims, this.#key) : systemRandom.hex(24);
+      this.face.token === 'once'
+        ? signed({ alg: 'RS256', typ: 'JWT', kid: this.#key.kid }, claims, this.#key)
+        : systemRandom.hex(24);
     this.#tokens.add(token);
     return token;
   }
@@ -167,7 +173,8 @@ export class RegistrationDesk {
   #refusalOf(request: IncomingMessage, token: string | undefined, body: ToolBody): OtherAnswer | undefined {
     const refused = (what: string): OtherAnswer => this.face.refuse(what);
     if (this.face.token === 'none' && token !== undefined) return refused('no Authorization is expected');
-    if (this.face.token !== 'none' && !this.#tokens.has(token ?? '')) return { ...this.face.refuse('token already used'), status: 401 };
+    if (this.face.token !== 'none' && !this.#tokens.has(token ?? ''))
+      return { ...this.face.refuse('token already used'), status: 401 };
     if (request.headers['content-type'] !== 'application/json') return refused('the body is JSON');
     const unknown = body.scope.split(' ').filter((scope) => !this.face.scopes.includes(scope));
     if (unknown.length > 0) return refused(`unknown scope ${unknown.join(' ')}`);
@@ -192,5 +199,7 @@ export class RegistrationDesk {
 }
 
 function send(response: ServerResponse, { status = 200, type = 'application/json', headers = {}, body }: OtherAnswer): void {
-  response.writeHead(status, { 'content-type': type, ...headers }).end(typeof body === 'string' ? body : JSON.stringify(body ?? {}));
+  response
+    .writeHead(status, { 'content-type': type, ...headers })
+    .end(typeof body === 'string' ? body : JSON.stringify(body ?? {}));
 }

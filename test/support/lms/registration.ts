@@ -29,8 +29,8 @@ export const cheapToolKey = (): Promise<ToolKey> =>
   givenToolKey(newRsaKeys().privateKey.export({ type: 'pkcs8', format: 'pem' }).toString());
 
 /**
- * A tenant that is registered at an LMS, and the LMS at the tenant as the operator registers it for the resource `test/<client id>`. `existing`: a
- * registration whose LMS this one is of too; without it the LMS is new and the caller stops it.
+ * A tenant that is registered at an LMS, and the LMS at the tenant as the operator registers it for the resource `test/<client
+ * id>`. `existing`: a registration whose LMS this one is of too; without it the LMS is new and the caller stops it.
  */
 export async function registeredLms(
   tenant: TestTenant,
@@ -50,7 +50,10 @@ export const registeredBy = (
   { clientId, ...deployments }: { readonly clientId: string; readonly deploymentId: string } & Deployments,
 ): Promise<Registration> => registeredAs(tenant, `test/${name}`, lms, clientId, deployments);
 
-/** The registration after its resource was changed: at another LMS, or by another client id. What is left out stays as `registeredLms` made it. */
+/**
+ * The registration after its resource was changed: at another LMS, or by another client id. What is left out stays as
+ * `registeredLms` made it.
+ */
 export function changedTo(
   tenant: TestTenant,
   at: Registration,
@@ -117,7 +120,8 @@ async function registeredAs(
   const keys = { given: undefined, generate: cheapToolKey, period: undefined, now: systemClock.now(), ...source };
   await syncRegistration(tenant.rows, reference, wanted, keys);
   const tool = await tenant.db.tables.ltiTools.find({ managedRef: reference });
-  if (!tool?.platformId || !tool.keyId) throw new Error(`the registration of ${clientId} was not written: ${JSON.stringify(tool)}`);
+  if (!tool?.platformId || !tool.keyId)
+    throw new Error(`the registration of ${clientId} was not written: ${JSON.stringify(tool)}`);
   lms.register({
     clientId,
     deploymentId,

@@ -34,7 +34,14 @@ export async function startServiceTool(lms: Lms, clientId: string): Promise<Serv
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   const home = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
   const launchUrl = `${home}/launch`;
-  lms.register({ clientId, deploymentId: '1', loginInitiationUrl: home, targetLinkUri: home, redirectUris: [launchUrl], jwksUrl: home });
+  lms.register({
+    clientId,
+    deploymentId: '1',
+    loginInitiationUrl: home,
+    targetLinkUri: home,
+    redirectUris: [launchUrl],
+    jwksUrl: home,
+  });
 
   return {
     clientId,
@@ -79,7 +86,12 @@ export async function startServiceTool(lms: Lms, clientId: string): Promise<Serv
 }
 
 /** A request of a service. */
-export async function call(method: string, url: string | URL, headers: Record<string, string> = {}, body?: unknown): Promise<Reply> {
+export async function call(
+  method: string,
+  url: string | URL,
+  headers: Record<string, string> = {},
+  body?: unknown,
+): Promise<Reply> {
   const text = body === undefined || typeof body === 'string' ? body : JSON.stringify(body);
   const reply = await fetch(url, { method, headers, ...(text === undefined ? {} : { body: text }) });
   const said = await reply.text();

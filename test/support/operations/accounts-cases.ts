@@ -52,7 +52,10 @@ export const ACCOUNT_CASES: Readonly<Record<string, Cases>> = {
         return { by: w.tenant.anonymous, body: { refresh_token: api.refreshToken } };
       },
       // A cookie that a page of another site has the browser send.
-      forbidden: (w) => ({ by: w.tenant.anonymous, headers: { cookie: 'carrel_refresh=x', origin: 'https://elsewhere.example' } }),
+      forbidden: (w) => ({
+        by: w.tenant.anonymous,
+        headers: { cookie: 'carrel_refresh=x', origin: 'https://elsewhere.example' },
+      }),
     },
   },
   logout: { success: async (w) => ({ by: (await w.person()).api }), stranger: 'same' },
@@ -70,7 +73,9 @@ export const ACCOUNT_CASES: Readonly<Record<string, Cases>> = {
       return { by: w.tenant.anonymous, body: { token: body.token, new_password: 'a new long password' } };
     },
     stranger: 'same',
-    errors: { invalid_reset_token: (w) => ({ by: w.tenant.anonymous, body: { token: 'unknown', new_password: 'a new long password' } }) },
+    errors: {
+      invalid_reset_token: (w) => ({ by: w.tenant.anonymous, body: { token: 'unknown', new_password: 'a new long password' } }),
+    },
   },
   listSessions: { success: () => ({}), stranger: 'same' },
   endOtherSessions: { success: () => ({}), stranger: 'same' },

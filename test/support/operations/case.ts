@@ -22,7 +22,9 @@ export type Make = (world: World) => Promise<Request> | Request;
 /** What an operation is asked: once so that it succeeds, and for each error of its own once so that it answers that. */
 export interface Cases {
   readonly success: Make;
-  /** A stranger's request, and one for an id that does not exist, are made from the success. What more can be wrong stands here. */
+  /**
+   * A stranger's request, and one for an id that does not exist, are made from the success. What more can be wrong stands here.
+   */
   readonly errors?: Readonly<Partial<Record<ProblemCode, Make>>>;
   /** Who has no access to what the success is about: left out, they do not find it. `same`: everybody may. */
   readonly stranger?: 'forbidden' | 'same';

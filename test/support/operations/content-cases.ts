@@ -1,5 +1,18 @@
 import { randomUUID } from 'node:crypto';
-import { byBob, file, folder, NOBODY, of, plus, readFile, readFolder, versions, type Cases, type Make, type Request } from './case.ts';
+import {
+  byBob,
+  file,
+  folder,
+  NOBODY,
+  of,
+  plus,
+  readFile,
+  readFolder,
+  versions,
+  type Cases,
+  type Make,
+  type Request,
+} from './case.ts';
 import { UNFINISHED_TASKS_MAX } from '../../../pkg/tasks/task-requests.ts';
 import { range } from '../wait.ts';
 import { zipBytes } from '../zip-bytes.ts';
@@ -81,7 +94,11 @@ const ticket: Make = async (w) => {
 };
 
 /** A file of five bytes, by tus; `more`: of its metadata. */
-const tus = (name: string, more: Readonly<Record<string, string>> = {}, headers: Readonly<Record<string, string>> = {}): Request => ({
+const tus = (
+  name: string,
+  more: Readonly<Record<string, string>> = {},
+  headers: Readonly<Record<string, string>> = {},
+): Request => ({
   headers: { ...TUS, 'upload-length': '5', 'upload-metadata': metadata({ filename: name, ...more }), ...headers },
   bytes: { type: CHUNK, text: 'Hello' },
 });
@@ -212,7 +229,8 @@ export const CONTENT_CASES: Readonly<Record<string, Cases>> = {
     success: (w) => ({ form: { name: w.name(), text: 'Hello.' } }),
     stranger: 'same',
     errors: {
-      forbidden: async (w) => byBob(w, { form: { name: w.name(), text: 'x', fields: { folder_id: (await w.shared('folder')).id } } }),
+      forbidden: async (w) =>
+        byBob(w, { form: { name: w.name(), text: 'x', fields: { folder_id: (await w.shared('folder')).id } } }),
       not_found: (w) => ({ form: { name: w.name(), text: 'x', fields: { folder_id: NOBODY } } }),
       name_conflict: async (w) => ({ form: { name: (await w.file()).name, text: 'x' } }),
       quota_exceeded: full(true),
@@ -261,7 +279,11 @@ export const CONTENT_CASES: Readonly<Record<string, Cases>> = {
     ...changes('file'),
     errors: {
       ...changes('file').errors,
-      quota_exceeded: async (w) => ({ ...(await full(false)(w)), body: undefined, form: { name: 'x', text: 'more than 8 bytes' } }),
+      quota_exceeded: async (w) => ({
+        ...(await full(false)(w)),
+        body: undefined,
+        form: { name: 'x', text: 'more than 8 bytes' },
+      }),
     },
   },
   deleteFile: deletes('file'),

@@ -11,7 +11,12 @@ const GRADE = { user_id: 'ben', score: 8.5, score_maximum: 10 };
 const launch =
   (more: Request = {}, change: (ags: Record<string, unknown>) => void = () => {}): Make =>
   async (w) => {
-    const { api, launchId } = await launched(w.tenant, w.at, {}, { claims: (all) => change(all[AGS] as Record<string, unknown>) });
+    const { api, launchId } = await launched(
+      w.tenant,
+      w.at,
+      {},
+      { claims: (all) => change(all[AGS] as Record<string, unknown>) },
+    );
     return { by: api, params: { launch_id: launchId }, ...more };
   };
 const grade: Make = async (w) => {
@@ -175,7 +180,10 @@ export const LTI_CASES: Readonly<Record<string, Cases>> = {
     // The usual one lists its deployments; those of other cases may not.
     conflict: async (w) => {
       const { data } = (await w.tenant.admin.get('/lti/registrations', { query: { limit: '200' } })).body;
-      return byAdmin(w, { ...of(data.find(({ client_id }: { client_id: string }) => client_id === w.at.clientId)), body: decision });
+      return byAdmin(w, {
+        ...of(data.find(({ client_id }: { client_id: string }) => client_id === w.at.clientId)),
+        body: decision,
+      });
     },
     managed: async (w) => byAdmin(w, await confirming({ deployment_id: '1', status: 'refused' })(w)),
   }),

@@ -45,7 +45,8 @@ const sharedDownloads = (send: (password: string | undefined) => Request): Cases
     too_many_attempts: async (w) => {
       const request = await link(guarded, send(PASSWORD))(w);
       const path = `/s/${request.params?.['token']}/download`;
-      for (let attempt = 0; attempt < 10; attempt += 1) await w.tenant.anonymous.get(path, { headers: { 'x-share-password': 'wrong' } });
+      for (let attempt = 0; attempt < 10; attempt += 1)
+        await w.tenant.anonymous.get(path, { headers: { 'x-share-password': 'wrong' } });
       return request;
     },
   },
@@ -84,6 +85,8 @@ export const SHARING_CASES: Readonly<Record<string, Cases>> = {
   updateShare: shareChanges,
   deleteShare: { success: share },
   getSharedFile: { success: link({}), stranger: 'same' },
-  downloadSharedFile: sharedDownloads((password) => (password === undefined ? {} : { headers: { 'x-share-password': password } })),
+  downloadSharedFile: sharedDownloads((password) =>
+    password === undefined ? {} : { headers: { 'x-share-password': password } },
+  ),
   downloadSharedFileWithPassword: sharedDownloads((password) => ({ body: password === undefined ? {} : { password } })),
 };

@@ -8,7 +8,10 @@ import type { TestTenant } from '../server.ts';
 import { range } from '../wait.ts';
 import { addWebhook } from '../webhooks.ts';
 
-/** What the tenant lets one person have in progress at once: more than the downloads that have not quite ended when the next request comes. */
+/**
+ * What the tenant lets one person have in progress at once: more than the downloads that have not quite ended when the next
+ * request comes.
+ */
 export const TRANSFERS = 6;
 
 export interface Person {
@@ -81,7 +84,9 @@ export class World {
   /** Of ada's to bob, at this level. */
   shared = async (kind: 'file' | 'folder', permission_level = 'read'): Promise<Body> => {
     const item = await this[kind]();
-    const grant = await made(this.ada.api.post(`/${kind}s/${item.id}/permissions`, { permission_level, user_id: this.bob.user.id }));
+    const grant = await made(
+      this.ada.api.post(`/${kind}s/${item.id}/permissions`, { permission_level, user_id: this.bob.user.id }),
+    );
     return { id: item.id, permission_id: grant.id };
   };
   share = async (fields: object = {}): Promise<Body> => {
@@ -103,7 +108,10 @@ export class World {
     made(this.tenant.admin.post('/schedules', { name: this.name(), kind: 'recount_usage', cron: '0 3 * * *' }));
   managedSchedule = async (): Promise<Body> => {
     const { id } = await this.schedule();
-    await this.tenant.db.query(`UPDATE schedules SET managed_by = 'kubernetes', managed_ref = $2 WHERE uuid = $1`, [id, this.name()]);
+    await this.tenant.db.query(`UPDATE schedules SET managed_by = 'kubernetes', managed_ref = $2 WHERE uuid = $1`, [
+      id,
+      this.name(),
+    ]);
     return { id };
   };
   delivery = async (): Promise<Body> => {
@@ -131,7 +139,8 @@ export class World {
     );
     return job;
   };
-  pdf = (content: Buffer, by = this.ada.api): Promise<Body> => made(by.upload('/files', { file: content, name: `${this.name()}.pdf` }));
+  pdf = (content: Buffer, by = this.ada.api): Promise<Body> =>
+    made(by.upload('/files', { file: content, name: `${this.name()}.pdf` }));
   /** Has the tenant use a helper service for everything, that behaves so until `release`; `none`: it has none. */
   helpers = async (how?: Fault | 'none'): Promise<void> => {
     if (how === 'none') return syncHelpers(this.tenant.rows, []);

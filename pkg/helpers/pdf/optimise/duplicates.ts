@@ -1,5 +1,15 @@
 import { createHash } from 'node:crypto';
-import { PDFArray, type PDFContext, PDFDict, PDFName, PDFNumber, type PDFObject, PDFRawStream, PDFRef, PDFStream } from '@cantoo/pdf-lib';
+import {
+  PDFArray,
+  type PDFContext,
+  PDFDict,
+  PDFName,
+  PDFNumber,
+  type PDFObject,
+  PDFRawStream,
+  PDFRef,
+  PDFStream,
+} from '@cantoo/pdf-lib';
 import { name, reachable } from '../document.ts';
 
 /** Kinds of dictionaries that are what they say. Pages, annotations and fields are themselves: two equal ones are two. */

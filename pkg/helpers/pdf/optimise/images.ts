@@ -19,12 +19,20 @@ const TOLERANCE = 1.25;
 const WORTH = { jpeg: 0.85, lossless: 0.6 };
 
 /** A smaller picture in place of this one, or undefined: it is of another kind, or would hardly be smaller. */
-export async function smallerImage(image: PDFRawStream, size: Size | undefined, rules: ImageRules): Promise<PDFRawStream | undefined> {
+export async function smallerImage(
+  image: PDFRawStream,
+  size: Size | undefined,
+  rules: ImageRules,
+): Promise<PDFRawStream | undefined> {
   const { dict } = image;
   if (!isPlainImage(dict) || image.contents.length < MIN_BYTES) return undefined;
   const filters = filtersOf(dict).map((filter) => filter.name);
   const source =
-    filters.at(-1) === 'DCTDecode' ? await readJpeg(image, filters) : filters.includes('FlateDecode') ? readLossless(image) : undefined;
+    filters.at(-1) === 'DCTDecode'
+      ? await readJpeg(image, filters)
+      : filters.includes('FlateDecode')
+        ? readLossless(image)
+        : undefined;
   if (!source) return undefined;
   const pixels = atResolution(source.pixels, size, rules.dpi);
   const bytes = await jpegOf(pixels, { quality: rules.jpegQuality, isGray: source.isGray });
@@ -50,7 +58,10 @@ function isPlainImage(dict: PDFDict): boolean {
   const isMatted = mask instanceof PDFRawStream && mask.dict.has(name('Matte'));
   const isInverted = dict.has(name('Decode'));
   return (
-    !isMatted && !isInverted && !(dict.lookup(name('Mask')) instanceof PDFArray) && dict.lookup(name('ImageMask'))?.toString() !== 'true'
+    !isMatted &&
+    !isInverted &&
+    !(dict.lookup(name('Mask')) instanceof PDFArray) &&
+    dict.lookup(name('ImageMask'))?.toString() !== 'true'
   );
 }
 
@@ -60,7 +71,11 @@ async function readJpeg(image: PDFRawStream, filters: readonly string[]): Promis
   // Another filter around the JPEG, or parameters of its colours, is something that hardly anybody writes.
   if (filters.length !== 1 || image.dict.has(name('DecodeParms'))) return undefined;
   const header = jpegHeader(image.contents);
-  if (!header || header.width * header.height > MAX_PIXELS || header.components !== componentsOf(image.dict.lookup(name('ColorSpace'))))
+  if (
+    !header ||
+    header.width * header.height > MAX_PIXELS ||
+    header.components !== componentsOf(image.dict.lookup(name('ColorSpace')))
+  )
     return undefined;
   return { pixels: await pixelsOfJpeg(image.contents), isGray: header.components === 1, worth: WORTH.jpeg };
 }
@@ -82,13 +97,15 @@ function readLossless(image: PDFRawStream): Source | undefined {
   const { dict } = image;
   const components = componentsOf(dict.lookup(name('ColorSpace')));
   const [width, height] = [numberOf(dict.lookup(name('Width'))), numberOf(dict.lookup(name('Height')))];
-  const isReadable = Number.isInteger(width) && Number.isInteger(height) && width > 0 && height > 0 && width * height <= MAX_PIXELS;
+  const isReadable =
+    Number.isInteger(width) && Number.isInteger(height) && width > 0 && height > 0 && width * height <= MAX_PIXELS;
   if (components === 0 || !isReadable || numberOf(dict.lookup(name('BitsPerComponent'))) !== 8) return undefined;
   const samples = decoded(image, width * height * components + height + 1_024);
   if (!samples || samples.length < width * height * components || isGraphic(samples, components)) return undefined;
   const data = new Uint8ClampedArray(width * height * 4).fill(255);
   for (let pixel = 0; pixel < width * height; pixel += 1)
-    for (let band = 0; band < 3; band += 1) data[pixel * 4 + band] = samples[pixel * components + Math.min(band, components - 1)] as number;
+    for (let band = 0; band < 3; band += 1)
+      data[pixel * 4 + band] = samples[pixel * components + Math.min(band, components - 1)] as number;
   return { pixels: { data, width, height }, isGray: components === 1, worth: WORTH.lossless };
 }
 
@@ -97,7 +114,8 @@ function isGraphic(samples: Uint8Array, components: number): boolean {
   const pixels = Math.floor(samples.length / components);
   const step = Math.max(1, Math.floor(pixels / 5_000));
   const colours = new Set<string>();
-  for (let pixel = 0; pixel < pixels; pixel += step) colours.add(samples.subarray(pixel * components, (pixel + 1) * components).join());
+  for (let pixel = 0; pixel < pixels; pixel += step)
+    colours.add(samples.subarray(pixel * components, (pixel + 1) * components).join());
   return colours.size < 96;
 }
 

@@ -24,8 +24,8 @@ export interface Optimised {
 }
 
 /**
- * Makes a PDF smaller, with all that it shows and holds. Images come last when time runs out: from `imagesUntil` (ms since the epoch) on they stay as they are.
- * Throws as openPdf does.
+ * Makes a PDF smaller, with all that it shows and holds. Images come last when time runs out: from `imagesUntil` (ms since the
+ * epoch) on they stay as they are. Throws as openPdf does.
  */
 export async function optimise(
   bytes: Uint8Array,
@@ -77,6 +77,8 @@ const isPdfA1 = (catalog: PDFDict): boolean => /pdfaid:part\s*(?:=\s*["']|>)\s*1
 function isPlain({ catalog }: Pdf): boolean {
   const names = catalog.lookup(name('Names'));
   const holdsFiles = names instanceof PDFDict && ['EmbeddedFiles', 'JavaScript'].some((key) => names.has(name(key)));
-  const holdsMore = ['AcroForm', 'StructTreeRoot', 'OCProperties', 'OutputIntents', 'Collection'].some((key) => catalog.has(name(key)));
+  const holdsMore = ['AcroForm', 'StructTreeRoot', 'OCProperties', 'OutputIntents', 'Collection'].some((key) =>
+    catalog.has(name(key)),
+  );
   return !holdsFiles && !holdsMore && !/pdf(?:a|ua|x)id/.test(metadataOf(catalog));
 }

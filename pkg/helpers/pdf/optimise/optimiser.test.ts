@@ -10,9 +10,18 @@ import { listen } from '../../../runtime/ops-server.ts';
 import { jpegHeader } from './jpeg.ts';
 import { type Helpers, startHelpers } from '../../../../test/support/helper-program.ts';
 import { waitFor } from '../../../../test/support/wait.ts';
-import { encryptedPdf, HOSTILE, imageHeavyPdf, imagesOf, objectHeavyPdf, signedPdf, textPdf } from '../../../../test/support/pdfs.ts';
+import {
+  encryptedPdf,
+  HOSTILE,
+  imageHeavyPdf,
+  imagesOf,
+  objectHeavyPdf,
+  signedPdf,
+  textPdf,
+} from '../../../../test/support/pdfs.ts';
 
-const optimise = (helpers: Helpers, pdf: Uint8Array, fields: Record<string, string> = {}) => helpers.convert('/optimize', pdf, fields);
+const optimise = (helpers: Helpers, pdf: Uint8Array, fields: Record<string, string> = {}) =>
+  helpers.convert('/optimize', pdf, fields);
 
 async function textOf(pdf: Uint8Array): Promise<string[]> {
   const document = await getDocumentProxy(Uint8Array.from(pdf));
@@ -56,11 +65,15 @@ test('a better quality has more pixels and more bytes', async () => {
   await using helpers = await startHelpers({ CARREL_HELPERS_PDF_PROGRAMS: '' });
   const pdf = await imageHeavyPdf();
 
-  const results = await Promise.all(['low', 'medium', 'high'].map(async (quality) => (await optimise(helpers, pdf, { quality })).bytes));
+  const results = await Promise.all(
+    ['low', 'medium', 'high'].map(async (quality) => (await optimise(helpers, pdf, { quality })).bytes),
+  );
   const documents = await Promise.all(results.map((bytes) => PDFDocument.load(bytes)));
 
   // 172.8 points are 2.4 inches.
-  expect(documents.map((document) => jpegHeader(imagesOf(document)[0]?.contents ?? new Uint8Array())?.width)).toEqual([230, 360, 528]);
+  expect(documents.map((document) => jpegHeader(imagesOf(document)[0]?.contents ?? new Uint8Array())?.width)).toEqual([
+    230, 360, 528,
+  ]);
   expect(results.map(({ length }) => length)).toEqual(results.map(({ length }) => length).toSorted((one, other) => one - other));
 });
 
@@ -139,7 +152,10 @@ test.each([
     CARREL_LIBRETRANSLATE_URL: `http://127.0.0.1:${(silent.address() as AddressInfo).port}`,
   });
   const pdf = await (await textPdf()).save();
-  const slow = request(`${helpers.url}/optimize`, { method: 'POST', headers: { 'content-type': 'multipart/form-data; boundary=b' } });
+  const slow = request(`${helpers.url}/optimize`, {
+    method: 'POST',
+    headers: { 'content-type': 'multipart/form-data; boundary=b' },
+  });
   slow.on('error', () => undefined); // it is broken off below
   slow.write('--b\r\n');
   await waitFor('the slot to be taken', async () => slotsOf('running').test(await helpers.metrics()));

@@ -25,7 +25,8 @@ const SHARE = { step: 0.6, images: 0.4 };
  *
  * Invariants:
  * - The library always reads the PDF first: it knows what must be refused.
- * - Ghostscript, which writes pages and nothing else, gets only PDFs that have nothing else; and its result counts only with as many pages.
+ * - Ghostscript, which writes pages and nothing else, gets only PDFs that have nothing else; and its result counts only with as
+ *   many pages.
  * - A program that fails costs time, never the result.
  */
 export class PdfOptimiser {

@@ -14,7 +14,10 @@ const MAX_DEPTH = 8;
 /** Forms may name each other so that a few of them draw millions: what lies behind is not looked at. */
 const MAX_OPERATIONS = 5_000_000;
 
-/** Where the pages draw images, by reference. One that only patterns or annotations draw is not there. Undefined when there is too much to look at. */
+/**
+ * Where the pages draw images, by reference. One that only patterns or annotations draw is not there. Undefined when there is too
+ * much to look at.
+ */
 export function placementsOf({ pages }: Pdf): Map<PDFRef, Size> | undefined {
   const placements = new Map<PDFRef, Size>();
   let operations = 0;

@@ -20,7 +20,10 @@ export function recompressed(stream: PDFRawStream): PDFRawStream | undefined {
   return PDFRawStream.of(replaced, smaller.bytes);
 }
 
-function smallerBytes(stream: PDFRawStream, filters: readonly Filter[]): { bytes: Uint8Array; params: PDFObject | undefined } | undefined {
+function smallerBytes(
+  stream: PDFRawStream,
+  filters: readonly Filter[],
+): { bytes: Uint8Array; params: PDFObject | undefined } | undefined {
   if (filters.length === 0) return { bytes: deflated(stream.contents), params: undefined };
   try {
     const [only] = filters;

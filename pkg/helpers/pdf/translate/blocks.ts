@@ -35,7 +35,13 @@ export function blocksOf(frame: Frame): Block[] {
   };
   return open.map((lines) => {
     const limits = limitsOf(lines, frame, area);
-    return { lines, text: joined(lines), limits, alignment: alignmentOf(lines, limits, area), mayGrow: hasRoomBelow(lines, frame, limits) };
+    return {
+      lines,
+      text: joined(lines),
+      limits,
+      alignment: alignmentOf(lines, limits, area),
+      mayGrow: hasRoomBelow(lines, frame, limits),
+    };
   });
 }
 
@@ -65,14 +71,16 @@ function isUnder(lines: readonly Line[], last: Line, next: Line): boolean {
 /** A line close under the letters underlines them. */
 const hasRuleBetween = (frame: Frame, last: Line, next: Line): boolean =>
   frame.levels.some(
-    (rule) => rule.top < last.bottom && rule.bottom > next.baseline + 0.3 * next.size && rule.left < next.right && rule.right > next.left,
+    (rule) =>
+      rule.top < last.bottom && rule.bottom > next.baseline + 0.3 * next.size && rule.left < next.right && rule.right > next.left,
   );
 
 /** A line goes on below only if the next word would not have fitted on it. */
 function isFull(lines: readonly Line[], last: Line, next: Line): boolean {
   const [word = ''] = next.text.split(' ');
   const isCentered =
-    Math.abs(last.left + last.right - next.left - next.right) < 2 * ALIGNED * next.size && Math.abs(last.left - next.left) > next.size;
+    Math.abs(last.left + last.right - next.left - next.right) < 2 * ALIGNED * next.size &&
+    Math.abs(last.left - next.left) > next.size;
   if (isCentered) return true;
   const letters = Math.max(1, next.text.length);
   const wordWidth = (word.length * (next.right - next.left)) / letters;
@@ -101,7 +109,9 @@ function limitsOf(lines: readonly Line[], frame: Frame, area: { left: number; ri
   const own = span(lines);
   const size = lines[0]?.size ?? 0;
   const beside = (box: Box): boolean => box.bottom < own.top && box.top > own.bottom;
-  const texts = frame.lines.filter((line) => !lines.includes(line) && beside(line)).map((line) => ({ ...line, margin: 0.6 * size }));
+  const texts = frame.lines
+    .filter((line) => !lines.includes(line) && beside(line))
+    .map((line) => ({ ...line, margin: 0.6 * size }));
   const rules = frame.uprights.filter(beside).map((rule) => ({ ...rule, margin: 0.2 * size }));
   const all = [...texts, ...rules];
   const right = Math.min(area.right, ...all.filter((box) => box.left >= own.right - 1).map((box) => box.left - box.margin));
@@ -114,7 +124,8 @@ function hasRoomBelow(lines: readonly Line[], frame: Frame, limits: { left: numb
   const own = span(lines);
   const size = lines[0]?.size ?? 0;
   const space = { left: limits.left, right: limits.right, top: own.bottom, bottom: own.bottom - 1.8 * size };
-  const isIn = (box: Box): boolean => box.left < space.right && box.right > space.left && box.top > space.bottom && box.bottom < space.top;
+  const isIn = (box: Box): boolean =>
+    box.left < space.right && box.right > space.left && box.top > space.bottom && box.bottom < space.top;
   const isLowest = frame.lines.every(({ bottom }) => bottom >= own.bottom);
   return (
     !lines.some(({ isCell }) => isCell) &&
@@ -123,7 +134,11 @@ function hasRoomBelow(lines: readonly Line[], frame: Frame, limits: { left: numb
   );
 }
 
-function alignmentOf(lines: readonly Line[], limits: { left: number; right: number }, area: { left: number; right: number }): Alignment {
+function alignmentOf(
+  lines: readonly Line[],
+  limits: { left: number; right: number },
+  area: { left: number; right: number },
+): Alignment {
   const size = lines[0]?.size ?? 0;
   const isSame = (values: readonly number[]): boolean => Math.max(...values) - Math.min(...values) < ALIGNED * size;
   if (lines.length > 1) {

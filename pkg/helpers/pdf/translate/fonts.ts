@@ -19,7 +19,9 @@ export class Fonts {
     document.registerFontkit(fontkit as never);
     const { resolve } = createRequire(import.meta.url);
     const embed = async (weight: string): Promise<PDFFont> =>
-      document.embedFont(await readFile(resolve(`@expo-google-fonts/noto-sans/${weight}/NotoSans_${weight}.ttf`)), { subset: true });
+      document.embedFont(await readFile(resolve(`@expo-google-fonts/noto-sans/${weight}/NotoSans_${weight}.ttf`)), {
+        subset: true,
+      });
     return new Fonts(await embed('400Regular'), await embed('700Bold'));
   }
 

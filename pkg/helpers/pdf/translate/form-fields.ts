@@ -50,7 +50,9 @@ const asText = (value: unknown): string | undefined =>
 
 function tooltip(dict: PDFDict): Field[] {
   const text = asText(dict.lookup(PDFName.of('TU')));
-  return text === undefined ? [] : [{ text, replace: (translated) => dict.set(PDFName.of('TU'), PDFHexString.fromText(translated)) }];
+  return text === undefined
+    ? []
+    : [{ text, replace: (translated) => dict.set(PDFName.of('TU'), PDFHexString.fromText(translated)) }];
 }
 
 function textValue(field: PDFTextField): Field[] {

@@ -15,7 +15,10 @@ export interface Layout {
   readonly lines: readonly DrawnLine[];
 }
 
-/** Steps in which a text is made smaller until it fits, and the smallest that anybody can read; what does not fit then reaches out. */
+/**
+ * Steps in which a text is made smaller until it fits, and the smallest that anybody can read; what does not fit then reaches
+ * out.
+ */
 const STEP = 0.97;
 /** Before a text is made smaller than this, it takes one line more where there is space. */
 const NEARLY = 0.92;
@@ -28,7 +31,8 @@ export function layOut(text: string, block: Block, font: PDFFont, angle: number)
   const [first] = lines;
   const own = { left: Math.min(...lines.map(({ left }) => left)), right: Math.max(...lines.map(({ right }) => right)) };
   const original = Math.max(...lines.map(({ size }) => size));
-  const step = lines.length > 1 ? ((first?.baseline ?? 0) - (lines.at(-1)?.baseline ?? 0)) / (lines.length - 1) : LEADING * original;
+  const step =
+    lines.length > 1 ? ((first?.baseline ?? 0) - (lines.at(-1)?.baseline ?? 0)) / (lines.length - 1) : LEADING * original;
   // A paragraph keeps its width, with a little more where there is room; a single line may use all room that it has.
   const space = { left: Math.min(own.left, limits.left), right: Math.max(own.right, limits.right) };
   const right = lines.length > 1 ? Math.min(space.right, own.right + original) : space.right;
@@ -54,7 +58,9 @@ export function layOut(text: string, block: Block, font: PDFFont, angle: number)
 
   function drawnLine(line: string, index: number, down: number, size: number): DrawnLine {
     const length = font.widthOfTextAtSize(line, size);
-    const left = { left: own.left + (index === 0 ? indent : 0), center: middle - length / 2, right: own.right - length }[alignment];
+    const left = { left: own.left + (index === 0 ? indent : 0), center: middle - length / 2, right: own.right - length }[
+      alignment
+    ];
     const [x, y] = turned([left, (first?.baseline ?? 0) - down], -angle);
     return { text: line, x, y };
   }
@@ -100,7 +106,10 @@ function wrap(
 }
 
 /** The operations that draw a layout; `key` is the font's name in the resources. */
-export function drawn(layout: Layout, { block, font, key, angle }: { block: Block; font: PDFFont; key: string; angle: number }): string {
+export function drawn(
+  layout: Layout,
+  { block, font, key, angle }: { block: Block; font: PDFFont; key: string; angle: number },
+): string {
   const radians = (angle * Math.PI) / 180;
   const [cosine, sine] = [decimal(Math.cos(radians)), decimal(Math.sin(radians))];
   const minus = decimal(-Math.sin(radians));
@@ -108,13 +117,17 @@ export function drawn(layout: Layout, { block, font, key, angle }: { block: Bloc
   const cover = main?.isInvisible ? block.lines.map((line) => covered(line, angle)).join('') : '';
   const color = main?.isInvisible ? '0 g' : `${(main?.color ?? [0, 0, 0]).map(decimal).join(' ')} rg`;
   const texts = layout.lines.map(
-    ({ text, x, y }) => `${cosine} ${sine} ${minus} ${cosine} ${decimal(x)} ${decimal(y)} Tm ${font.encodeText(text).toString()} Tj`,
+    ({ text, x, y }) =>
+      `${cosine} ${sine} ${minus} ${cosine} ${decimal(x)} ${decimal(y)} Tm ${font.encodeText(text).toString()} Tj`,
   );
   return `q ${cover}${color} BT /${key} ${decimal(layout.size)} Tf\n${texts.join('\n')}\nET Q\n`;
 }
 
 /** Behind a text layer stands the picture of the text. */
-function covered({ left, right, bottom, top }: { left: number; right: number; bottom: number; top: number }, angle: number): string {
+function covered(
+  { left, right, bottom, top }: { left: number; right: number; bottom: number; top: number },
+  angle: number,
+): string {
   const corners = [
     [left, bottom],
     [right, bottom],

@@ -80,7 +80,14 @@ const boxOf = ([x, y]: [number, number], [otherX, otherY]: [number, number]): Bo
 
 function pieceOf(run: Run, angle: number): Piece {
   const [left, baseline] = turned([run.x, run.y], angle);
-  return { run, baseline, left, right: left + run.width, bottom: baseline - DESCENT * run.size, top: baseline + ASCENT * run.size };
+  return {
+    run,
+    baseline,
+    left,
+    right: left + run.width,
+    bottom: baseline - DESCENT * run.size,
+    top: baseline + ASCENT * run.size,
+  };
 }
 
 /** From the top; each from the left. */

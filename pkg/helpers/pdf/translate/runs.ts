@@ -93,7 +93,8 @@ export async function textOfPage(page: PdfjsPage): Promise<PageText> {
   const names = new Map(Object.entries(OPS).map(([key, code]) => [code, key]));
   const { fnArray, argsArray } = await page.getOperatorList({ annotationMode: 0 });
   const reader = new PageReader((id) => (page.commonObjs.has(id) ? (page.commonObjs.get(id) as Font) : undefined));
-  for (const [index, code] of fnArray.entries()) reader.read(names.get(code) ?? '', (argsArray[index] ?? []) as readonly unknown[]);
+  for (const [index, code] of fnArray.entries())
+    reader.read(names.get(code) ?? '', (argsArray[index] ?? []) as readonly unknown[]);
   return reader;
 }
 
@@ -142,7 +143,8 @@ class PageReader implements PageText {
     else if (operator === 'setFont') this.#setFont(args);
     else if (operator === 'setGState') {
       for (const [key, value] of (args[0] as [string, unknown][]) ?? []) if (key === 'Font') this.#setFont(value as unknown[]);
-    } else if (operator === 'beginText' || operator === 'setTextMatrix') this.#setTextMatrix(operator === 'beginText' ? [] : args);
+    } else if (operator === 'beginText' || operator === 'setTextMatrix')
+      this.#setTextMatrix(operator === 'beginText' ? [] : args);
     else if (operator === 'moveText') this.#moveText(first, second);
     else if (operator === 'setLeadingMoveText') {
       state.leading = second;

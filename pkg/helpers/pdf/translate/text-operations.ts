@@ -16,7 +16,10 @@ const MAX_DEPTH = 12;
 /** Forms may name each other so that a few of them draw millions. */
 const MAX_OPERATIONS = 2_000_000;
 
-/** The text-showing operations of a page in the order of drawing, with those of the forms that it draws; undefined when they are too many. */
+/**
+ * The text-showing operations of a page in the order of drawing, with those of the forms that it draws; undefined when they are
+ * too many.
+ */
 export function textOperationsOf(page: Page): TextOperation[] | undefined {
   const found: TextOperation[] = [];
   let operations = 0;

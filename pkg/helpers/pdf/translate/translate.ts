@@ -27,8 +27,8 @@ const BOLD = 'CarrelSansBold';
 const isTranslatable = (text: string): boolean => /\p{L}{2}/u.test(text) && !/^\S+(?:@|:\/\/)\S+$/.test(text);
 
 /**
- * The PDF with the translations of its texts in the places of the texts, in their size or what fits, and color. Text that stays the same is not touched.
- * Throws as openPdf does, and `pdf_without_text`.
+ * The PDF with the translations of its texts in the places of the texts, in their size or what fits, and color. Text that stays
+ * the same is not touched. Throws as openPdf does, and `pdf_without_text`.
  */
 export async function translatePdf(
   bytes: Uint8Array,
@@ -79,9 +79,15 @@ async function blocksOfPages(bytes: Uint8Array, pdf: Pdf): Promise<PageBlocks[]>
   return pages;
 }
 
-const keyOf = ({ form, index }: TextOperation, page: Page): string => `${form?.toString() ?? `page ${page.ref.toString()}`} ${index}`;
+const keyOf = ({ form, index }: TextOperation, page: Page): string =>
+  `${form?.toString() ?? `page ${page.ref.toString()}`} ${index}`;
 
-function replaceOnPages(pdf: Pdf, pages: readonly PageBlocks[], fonts: Fonts, written: (text: string) => string | undefined): void {
+function replaceOnPages(
+  pdf: Pdf,
+  pages: readonly PageBlocks[],
+  fonts: Fonts,
+  written: (text: string) => string | undefined,
+): void {
   const removed = removedOperations(pages, written);
   const forms = new Set<PDFRef>();
   for (const { page, text, blocks, operations } of pages) {
@@ -112,7 +118,10 @@ function replaceOnPages(pdf: Pdf, pages: readonly PageBlocks[], fonts: Fonts, wr
   }
 }
 
-/** An operation goes when a block of it is translated; then all blocks of it are drawn anew, and what else belongs to them goes too. */
+/**
+ * An operation goes when a block of it is translated; then all blocks of it are drawn anew, and what else belongs to them goes
+ * too.
+ */
 function removedOperations(pages: readonly PageBlocks[], written: (text: string) => string | undefined): Set<string> {
   const removed = new Set<string>();
   const all = pages.flatMap(({ page, operations, blocks }) =>
@@ -129,7 +138,9 @@ function removedOperations(pages: readonly PageBlocks[], written: (text: string)
 }
 
 const keysOf = (block: Block, operations: readonly TextOperation[], page: Page): string[] =>
-  block.lines.flatMap((line) => [...line.operations].flatMap((order) => (operations[order] ? [keyOf(operations[order], page)] : [])));
+  block.lines.flatMap((line) =>
+    [...line.operations].flatMap((order) => (operations[order] ? [keyOf(operations[order], page)] : [])),
+  );
 
 const isRemoved = (block: Block, operations: readonly TextOperation[], page: Page, removed: ReadonlySet<string>): boolean =>
   keysOf(block, operations, page).some((key) => removed.has(key));
@@ -162,7 +173,10 @@ function replaceFields(fields: readonly Field[], fonts: Fonts, written: (text: s
   }
 }
 
-/** Its language, and nothing that holds the text as it was: what readers speak aloud or copy, forms of another kind, signatures of what it was. */
+/**
+ * Its language, and nothing that holds the text as it was: what readers speak aloud or copy, forms of another kind, signatures of
+ * what it was.
+ */
 function finish({ context, catalog }: Pdf, target: string): void {
   catalog.set(name('Lang'), PDFString.of(target));
   catalog.delete(name('Perms'));

@@ -35,7 +35,8 @@ async function itemsOf(pdf: Uint8Array): Promise<Item[][]> {
   return Promise.all(pages);
 }
 
-const textOf = async (pdf: Uint8Array): Promise<string> => (await itemsOf(pdf)).flatMap((items) => items.map(({ text }) => text)).join(' ');
+const textOf = async (pdf: Uint8Array): Promise<string> =>
+  (await itemsOf(pdf)).flatMap((items) => items.map(({ text }) => text)).join(' ');
 
 /** The dictionary's words for those of the table. */
 const SPANISH: Readonly<Record<string, string>> = {
@@ -116,7 +117,9 @@ test('values and choices of a form, captions, tooltips, bookmarks and the title 
   expect(translated.getTitle()).toBe('El historia de ciencia');
   const outlines = translated.catalog.lookup(PDFName.of('Outlines'));
   const chapter =
-    outlines instanceof PDFDict ? outlines.lookup(PDFName.of('First'), PDFDict).lookup(PDFName.of('Title'), PDFHexString) : undefined;
+    outlines instanceof PDFDict
+      ? outlines.lookup(PDFName.of('First'), PDFDict).lookup(PDFName.of('Title'), PDFHexString)
+      : undefined;
   expect(chapter?.decodeText()).toBe('Capítulo uno');
   expect(String(translated.catalog.lookup(PDFName.of('Lang')))).toBe('(es)');
 });
@@ -218,7 +221,11 @@ test('a signed PDF is translated, and its signature is gone: it was of another t
 test('while no translator answers, the reply is 503 with the reason', async () => {
   await using deepl = await startTranslationService('deepl');
   deepl.fault = 'refuses';
-  await using helpers = await startHelpers({ CARREL_HELPERS_PROVIDERS: 'deepl', CARREL_DEEPL_KEY: 'key', CARREL_DEEPL_URL: deepl.url });
+  await using helpers = await startHelpers({
+    CARREL_HELPERS_PROVIDERS: 'deepl',
+    CARREL_DEEPL_KEY: 'key',
+    CARREL_DEEPL_URL: deepl.url,
+  });
 
   expect(await toSpanish(helpers, await (await textPdf()).save())).toMatchObject({ status: 503, error: 'unavailable' });
 });
@@ -241,7 +248,17 @@ async function rendered(pdf: Uint8Array): Promise<Picture | undefined> {
   const folder = await mkdtemp(join(tmpdir(), 'rendered-'));
   try {
     await writeFile(join(folder, 'a.pdf'), pdf);
-    const { status } = spawnSync('pdftoppm', ['-r', '72', '-f', '1', '-l', '1', '-singlefile', join(folder, 'a.pdf'), join(folder, 'a')]);
+    const { status } = spawnSync('pdftoppm', [
+      '-r',
+      '72',
+      '-f',
+      '1',
+      '-l',
+      '1',
+      '-singlefile',
+      join(folder, 'a.pdf'),
+      join(folder, 'a'),
+    ]);
     if (status !== 0) return undefined;
     const file = await readFile(join(folder, 'a.ppm'));
     const [header = '', width = '0'] = /^P6\s(\d+)\s(\d+)\s255\s/.exec(file.subarray(0, 40).toString('latin1')) ?? [];

@@ -11,7 +11,10 @@ const SCRIPTS: ReadonlySet<string | undefined> = new Set(['Latn', 'Cyrl', 'Grek'
 const MAX_CHARACTERS = 2_000_000;
 const Texts = z.object({ texts: z.array(z.string().max(50_000)) });
 
-/** Translates PDFs: a process of its own reads and writes them, and gets the translations from the translator here, which has the keys. */
+/**
+ * Translates PDFs: a process of its own reads and writes them, and gets the translations from the translator here, which has the
+ * keys.
+ */
 export class PdfTranslator {
   readonly #conversions: PdfConversions;
   readonly #translator: Translator;

@@ -11,8 +11,8 @@ const GRADING = ['FullyGraded', 'Pending', 'PendingManual', 'Failed', 'NotReady'
 const TIMESTAMP = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d+(Z|[+-]\d\d:\d\d)$/;
 
 /**
- * How a score is answered. `slow` never answers and does not count it; `held` counts it and never answers; `answer lost` counts it and
- * ends the connection; `revoked` takes every token back first; `no content` counts it and answers 204.
+ * How a score is answered. `slow` never answers and does not count it; `held` counts it and never answers; `answer lost` counts
+ * it and ends the connection; `revoked` takes every token back first; `no content` counts it and answers 204.
  */
 export type ScoreManner =
   | 'well'
@@ -22,7 +22,12 @@ export type ScoreManner =
   | 'answer lost'
   | 'revoked'
   | 'no content'
-  | { readonly status: number; readonly reason?: string; readonly headers?: Readonly<Record<string, string>>; readonly text?: string };
+  | {
+      readonly status: number;
+      readonly reason?: string;
+      readonly headers?: Readonly<Record<string, string>>;
+      readonly text?: string;
+    };
 
 /** A request as it came; `counted`: it changed the grade book. */
 export interface ScoreRequest {

@@ -27,7 +27,8 @@ export interface Launch {
 }
 
 /** Where a launch says that the services of its course are. */
-export const lineItemsUrl = (issuer: string, courseId: string): string => `${issuer}/ags/${encodeURIComponent(courseId)}/lineitems`;
+export const lineItemsUrl = (issuer: string, courseId: string): string =>
+  `${issuer}/ags/${encodeURIComponent(courseId)}/lineitems`;
 export const membersUrl = (issuer: string, courseId: string): string => `${issuer}/nrps/${encodeURIComponent(courseId)}/members`;
 
 /** Whom a launch goes to, and what of it is not the person's. */

@@ -2,14 +2,17 @@ import type { Claims } from './claims.ts';
 import { SCOPES as ALL } from './scopes.ts';
 
 /**
- * How one LMS product behaves where the documents leave it open, or where it departs from them. Sources: Moodle's mod/lti, Canvas' registration.md,
- * what WeBWorK, oli-torus and hypothesis report of D2L, Sakai and Blackboard.
+ * How one LMS product behaves where the documents leave it open, or where it departs from them. Sources: Moodle's mod/lti,
+ * Canvas' registration.md, what WeBWorK, oli-torus and hypothesis report of D2L, Sakai and Blackboard.
  */
 export interface Face {
   /** `product_family_code`. */
   readonly product: string;
   readonly version: string;
-  /** `once`: a JWT whose subject becomes the client id (Moodle); `both`: also for the configuration (Canvas); `none`: it sends none (D2L). */
+  /**
+   * `once`: a JWT whose subject becomes the client id (Moodle); `both`: also for the configuration (Canvas); `none`: it sends
+   * none (D2L).
+   */
   readonly token: 'once' | 'both' | 'post' | 'none';
   readonly messages: readonly unknown[];
   readonly scopes: readonly string[];
@@ -64,14 +67,20 @@ export const FACES = {
     status: 200,
     refuse: words(400),
   },
-  /** Refuses everything for one scope that it does not know, drops placements in silence, and says its deployment id at the first launch. */
+  /**
+   * Refuses everything for one scope that it does not know, drops placements in silence, and says its deployment id at the first
+   * launch.
+   */
   canvas: {
     product: 'canvas',
     version: 'vCloud',
     token: 'both',
     messages: [
       { type: 'LtiResourceLinkRequest', placements: ['account_navigation', 'course_navigation', 'wiki_page_menu'] },
-      { type: 'LtiDeepLinkingRequest', placements: ['assignment_selection', 'editor_button', 'homework_submission', 'link_selection'] },
+      {
+        type: 'LtiDeepLinkingRequest',
+        placements: ['assignment_selection', 'editor_button', 'homework_submission', 'link_selection'],
+      },
     ],
     scopes: [...SCOPES, NOTICES],
     claims: CLAIMS,

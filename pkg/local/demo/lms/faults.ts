@@ -10,7 +10,10 @@ export interface Fault {
   readonly login?: (parameters: URLSearchParams) => void;
   readonly claims?: (claims: Claims) => void;
   readonly header?: (header: Claims) => void;
-  /** `own` unless said: the key is published. A name of an algorithm: a new key for it, published; `bare`: without `alg` and `use`. `impostor` signs with another key under the published key's id. */
+  /**
+   * `own` unless said: the key is published. A name of an algorithm: a new key for it, published; `bare`: without `alg` and
+   * `use`. `impostor` signs with another key under the published key's id.
+   */
   readonly signer?: Signer;
   /** The finished text of the token. */
   readonly token?: (token: string) => string;
@@ -91,7 +94,9 @@ export const FAULTS = {
   'several audiences without azp': { claims: (claims) => void (claims.aud = [claims.aud, 'stranger']) },
   'another azp': claim('azp', 'stranger'),
   'an azp that is no text': claim('azp', { id: 'stranger' }),
-  'several audiences and azp null': { claims: (claims) => void Object.assign(claims, { aud: [claims.aud, 'stranger'], azp: null }) },
+  'several audiences and azp null': {
+    claims: (claims) => void Object.assign(claims, { aud: [claims.aud, 'stranger'], azp: null }),
+  },
   'no exp': noClaim('exp'),
   'an exp that is text': { claims: (claims) => void (claims.exp = String(claims.exp)) },
   'an expired id_token': { claims: (claims) => void Object.assign(claims, { iat: ahead(-120), exp: ahead(-60) }) },
@@ -202,7 +207,8 @@ export const ODDITIES = {
   },
   'optional claims null': {
     claims: (claims) => {
-      for (const name of ['launch_presentation', 'tool_platform', 'custom', 'lis', 'role_scope_mentor']) claims[`${LTI}/${name}`] = null;
+      for (const name of ['launch_presentation', 'tool_platform', 'custom', 'lis', 'role_scope_mentor'])
+        claims[`${LTI}/${name}`] = null;
     },
   },
   'the same role twice': claim(`${LTI}/roles`, [LEARNER, LEARNER]),

@@ -56,7 +56,10 @@ export interface Result {
 
 const DEFAULT_MAXIMUM = 100;
 
-/** Line items and scores of all courses. A score whose timestamp is not newer than its cell's, in whole seconds, is not entered, as in Moodle. */
+/**
+ * Line items and scores of all courses. A score whose timestamp is not newer than its cell's, in whole seconds, is not entered,
+ * as in Moodle.
+ */
 export class GradeBook {
   readonly #issuer: string;
   readonly #items = new Map<string, LineItem>();
@@ -71,7 +74,10 @@ export class GradeBook {
     return [...this.#cells.values()].filter(hasScore);
   }
 
-  /** What a launch names: the only line item of its link, which is made at its first launch; undefined where there are several or none. */
+  /**
+   * What a launch names: the only line item of its link, which is made at its first launch; undefined where there are several or
+   * none.
+   */
   lineItemOf({ course, resourceLinkId }: Launch, clientId: string): string | undefined {
     if (course === null) return undefined;
     const attached = this.itemsOf(course.id, clientId).filter(({ definition }) => definition.resourceLinkId === resourceLinkId);
@@ -83,7 +89,13 @@ export class GradeBook {
   /** A launch names this address: from now on a line item of its link is there. Addresses elsewhere are nobody's. */
   offer(address: unknown, { course, resourceLinkId, linkTitle = 'Files' }: Launch, clientId: string): void {
     if (course === null || typeof address !== 'string' || !address.startsWith(`${this.#issuer}/`)) return;
-    const definition = { label: linkTitle, scoreMaximum: DEFAULT_MAXIMUM, resourceLinkId, startDateTime: null, endDateTime: null };
+    const definition = {
+      label: linkTitle,
+      scoreMaximum: DEFAULT_MAXIMUM,
+      resourceLinkId,
+      startDateTime: null,
+      endDateTime: null,
+    };
     const item = this.#items.get(address) ?? { id: address, courseId: course.id, tools: new Set(), definition };
     item.tools.add(clientId);
     this.#items.set(address, item);
@@ -123,7 +135,8 @@ export class GradeBook {
 
   /** Somebody at the LMS touches the person's scores there: from then on they are of this time. */
   touch(userId: string, at: Date): void {
-    for (const [key, cell] of this.#cells) if (cell.userId === userId) this.#cells.set(key, { ...cell, timestamp: at.toISOString() });
+    for (const [key, cell] of this.#cells)
+      if (cell.userId === userId) this.#cells.set(key, { ...cell, timestamp: at.toISOString() });
   }
 
   resultsOf(item: LineItem): Result[] {
@@ -150,6 +163,7 @@ export function below(lineItem: string, part: string): URL {
   return url;
 }
 
-export const resultAddress = ({ id }: LineItem, userId: string): string => below(id, `/results/${encodeURIComponent(userId)}`).href;
+export const resultAddress = ({ id }: LineItem, userId: string): string =>
+  below(id, `/results/${encodeURIComponent(userId)}`).href;
 
 const hasScore = (cell: Cell): cell is Graded => cell.scoreGiven !== undefined && cell.scoreMaximum !== undefined;

@@ -53,6 +53,10 @@ function signatureOf(alg: string, text: string, key: LmsKey): Buffer {
   }
   const { privateKey } = key;
   const pss = { key: privateKey, padding: constants.RSA_PKCS1_PSS_PADDING, saltLength: constants.RSA_PSS_SALTLEN_DIGEST };
-  const by = alg.startsWith('PS') ? pss : alg.startsWith('ES') ? ({ key: privateKey, dsaEncoding: 'ieee-p1363' } as const) : privateKey;
+  const by = alg.startsWith('PS')
+    ? pss
+    : alg.startsWith('ES')
+      ? ({ key: privateKey, dsaEncoding: 'ieee-p1363' } as const)
+      : privateKey;
   return sign(`sha${alg.slice(2)}`, Buffer.from(text), by);
 }

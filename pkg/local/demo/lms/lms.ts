@@ -39,8 +39,9 @@ const ID_TOKEN_SECONDS = 60;
 const MAX_LAUNCHES = 20_000;
 
 /**
- * The platform side of LTI 1.3 by the 1EdTech documents, over real HTTP: `/jwks`, `/authorize`, `/token`, `/ags/…` with line items, scores and
- * results, `/nrps/…` with the members of a course. It is strict about what a tool sends, and breaks one rule of its own where a Fault says so.
+ * The platform side of LTI 1.3 by the 1EdTech documents, over real HTTP: `/jwks`, `/authorize`, `/token`, `/ags/…` with line
+ * items, scores and results, `/nrps/…` with the members of a course. It is strict about what a tool sends, and breaks one rule of
+ * its own where a Fault says so.
  */
 export class Lms {
   /** Where its end points are reached. */
@@ -72,7 +73,10 @@ export class Lms {
   #key = newKey(systemRandom.hex(4));
   #published: Claims[] = [jwkOf(this.#key)];
 
-  /** An LMS behind somebody's server, which passes requests on to `answer`. `issuer`: another than its address, which other LMSs may have too. */
+  /**
+   * An LMS behind somebody's server, which passes requests on to `answer`. `issuer`: another than its address, which other LMSs
+   * may have too.
+   */
   constructor(base: string, issuer = base) {
     this.base = base;
     this.issuer = issuer;
@@ -152,7 +156,12 @@ export class Lms {
     this.#launches.set(hint, { launch, fault, clientId });
     this.#launches.set(launch.user.id, { launch, fault, clientId });
     const url = new URL(tool.loginInitiationUrl);
-    const parameters = { iss: this.issuer, login_hint: launch.user.id, target_link_uri: launch.targetLinkUri, lti_message_hint: hint };
+    const parameters = {
+      iss: this.issuer,
+      login_hint: launch.user.id,
+      target_link_uri: launch.targetLinkUri,
+      lti_message_hint: hint,
+    };
     for (const [name, value] of Object.entries({ ...parameters, client_id: clientId })) url.searchParams.set(name, value);
     if (this.sendsDeployment) url.searchParams.set('lti_deployment_id', tool.deploymentId);
     if (launch.storageTarget !== undefined) url.searchParams.set('lti_storage_target', launch.storageTarget);
@@ -206,7 +215,9 @@ export class Lms {
   /** The authorization end point (1EdTech Security Framework §5.1.1.2–3): an error is a text with status 400. */
   #authorize(parameters: URLSearchParams, response: ServerResponse): void {
     const begun = this.#launches.get(parameters.get('lti_message_hint') ?? parameters.get('login_hint') ?? '');
-    const wrong = begun ? this.#wrongWith(parameters, begun.launch, begun.clientId) : 'lti_message_hint or login_hint is not mine';
+    const wrong = begun
+      ? this.#wrongWith(parameters, begun.launch, begun.clientId)
+      : 'lti_message_hint or login_hint is not mine';
     if (!begun || wrong !== undefined) {
       response.writeHead(400, { 'content-type': 'text/plain' }).end(wrong);
       return;
@@ -216,7 +227,9 @@ export class Lms {
     const inputs = [...fields].map(([name, value]) => `<input type="hidden" name="${name}" value="${value}">`).join('');
     response
       .writeHead(200, { 'content-type': 'text/html' })
-      .end(`<form method="post" action="${parameters.get('redirect_uri')}">${inputs}</form><script>document.forms[0].submit()</script>`);
+      .end(
+        `<form method="post" action="${parameters.get('redirect_uri')}">${inputs}</form><script>document.forms[0].submit()</script>`,
+      );
   }
 
   #wrongWith(parameters: URLSearchParams, launch: Launch, clientId: string): string | undefined {

@@ -7,7 +7,10 @@ import type { TokenEndpoint } from './token.ts';
 
 const TYPES = ['LtiHelloWorldNotice', 'LtiAssetProcessorSubmissionNotice', 'LtiContextCopyNotice'];
 
-/** Where tools leave their addresses for notices (Platform Notification Service 1.0): `PUT /pns/{deployment}`; one for each tool, deployment and type. */
+/**
+ * Where tools leave their addresses for notices (Platform Notification Service 1.0): `PUT /pns/{deployment}`; one for each tool,
+ * deployment and type.
+ */
 export class NoticeHandlers {
   readonly service: Service;
   /** By `<client id> <deployment> <type>`. */

@@ -21,18 +21,24 @@ export function membershipService(issuer: string, { tokens, courses }: { tokens:
     );
     const page = pageOf(all, url, pageSize);
     const { id, title } = course;
-    return { body: { id: address(issuer, id, link), context: { id, label: id, title }, members: page.items.map(memberView(link)) }, page };
+    return {
+      body: { id: address(issuer, id, link), context: { id, label: id, title }, members: page.items.map(memberView(link)) },
+      page,
+    };
   };
   return new Service(issuer, tokens, ({ pathname }) => {
     const part = /^\/nrps\/([^/]+)\/members$/.exec(pathname)?.[1];
-    return part === undefined ? undefined : { GET: { scopes: [SCOPE.members], gives: CONTAINER, run: (call) => list(part, call) } };
+    return part === undefined
+      ? undefined
+      : { GET: { scopes: [SCOPE.members], gives: CONTAINER, run: (call) => list(part, call) } };
   });
 }
 
 /** NRPS 2.0 §3.1: a link that is not the tool's, or not of this course, is refused. */
 function linkOf(url: URL, course: Course, clientId: string): string | undefined {
   const link = parameter(url, 'rlid');
-  if (link !== undefined && !course.links.get(link)?.has(clientId)) throw new Refusal(403, 'rlid is no link of this tool in this course');
+  if (link !== undefined && !course.links.get(link)?.has(clientId))
+    throw new Refusal(403, 'rlid is no link of this tool in this course');
   return link;
 }
 

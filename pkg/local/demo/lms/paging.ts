@@ -1,9 +1,10 @@
 import { Refusal } from './refusal.ts';
 
 /**
- * How a reply gives the address of the next page. `odd quotes`: as Moodle does for line items, typographic ones and all relations; `no quotes`,
- * `relative link` and `several links` are as good by RFC 8288; `link drops filters` is Moodle's roster; with `link loops` every page is
- * followed by itself, with `endless links` by another one for ever; `next`: that address follows, whosever it is.
+ * How a reply gives the address of the next page. `odd quotes`: as Moodle does for line items, typographic ones and all
+ * relations; `no quotes`,
+ * `relative link` and `several links` are as good by RFC 8288; `link drops filters` is Moodle's roster; with `link loops` every
+ * page is followed by itself, with `endless links` by another one for ever; `next`: that address follows, whosever it is.
  */
 export type LinkManner =
   | 'odd quotes'
@@ -59,7 +60,8 @@ export function linkOf(page: Page<unknown>, manner: unknown): string | undefined
   const next = page.beyond.href;
   if (manner === 'no quotes') return `<${next}>;rel=next`;
   if (manner === 'relative link') return `<${page.beyond.pathname}${page.beyond.search}>; rel="next"`;
-  if (manner === 'several links') return `<${page.first.href}>; title="first, <x>; rel=next"; rel="first", <${next}>; rel="prefetch next"`;
+  if (manner === 'several links')
+    return `<${page.first.href}>; title="first, <x>; rel=next"; rel="first", <${next}>; rel="prefetch next"`;
   if (manner === 'link drops filters') return `<${withoutFilters(page.beyond).href}>; rel="next"`;
   if (manner === 'odd quotes') {
     const all = `<${page.first.href}>; rel=“first”, <${page.here.href}>; rel=“canonical”, <${next}>; rel=“next”`;

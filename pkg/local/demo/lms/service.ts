@@ -11,8 +11,8 @@ const PAGE_SIZE = 50;
 
 /**
  * How a service answers. `slow` never does; `revoked` takes every token back first, so that it is a 401 until there is a new one;
- * `huge` is 64 MiB of JSON; `html` a login page with status 200. `cut`: so many bytes of the answer, then the connection is lost, or the answer
- * ends as if it were whole.
+ * `huge` is 64 MiB of JSON; `html` a login page with status 200. `cut`: so many bytes of the answer, then the connection is lost,
+ * or the answer ends as if it were whole.
  */
 export type ServiceManner =
   | 'well'
@@ -66,8 +66,8 @@ export interface Operation {
 export type Operations = Readonly<Record<string, Operation>>;
 
 /**
- * A service of the platform: it wants a token for one of the scopes (401, 403), the method (405) and the media types (406, 415) of the
- * documents, tells what is wrong as `reason`, and misbehaves by its manner.
+ * A service of the platform: it wants a token for one of the scopes (401, 403), the method (405) and the media types (406, 415)
+ * of the documents, tells what is wrong as `reason`, and misbehaves by its manner.
  */
 export class Service {
   readonly manner = new Manner<ServiceManner>('well');

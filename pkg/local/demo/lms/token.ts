@@ -62,8 +62,8 @@ export async function keysOfTool(jwksUrl: string): Promise<ReturnType<typeof cre
 }
 
 /**
- * The token end point by the 1EdTech Security Framework §4.1 and RFC 7523 §3: the assertion is checked against the keys that the tool publishes,
- * and used once.
+ * The token end point by the 1EdTech Security Framework §4.1 and RFC 7523 §3: the assertion is checked against the keys that the
+ * tool publishes, and used once.
  */
 export class TokenEndpoint {
   readonly manner = new Manner<TokenManner | TokenAnswer>('well');
@@ -132,8 +132,10 @@ export class TokenEndpoint {
 
   async #proved(request: IncomingMessage, form: URLSearchParams): Promise<{ clientId: string; scopes: string[] }> {
     if (request.method !== 'POST') throw new Refused('invalid_request', 'the method is POST');
-    if (request.headers['content-type'] !== 'application/x-www-form-urlencoded') throw new Refused('invalid_request', 'it is a form');
-    for (const name of new Set(form.keys())) if (form.getAll(name).length > 1) throw new Refused('invalid_request', `${name} stands twice`);
+    if (request.headers['content-type'] !== 'application/x-www-form-urlencoded')
+      throw new Refused('invalid_request', 'it is a form');
+    for (const name of new Set(form.keys()))
+      if (form.getAll(name).length > 1) throw new Refused('invalid_request', `${name} stands twice`);
     if (form.get('grant_type') !== 'client_credentials') throw new Refused('unsupported_grant_type', 'grant_type');
     if (form.get('client_assertion_type') !== ASSERTION_TYPE) throw new Refused('invalid_request', 'client_assertion_type');
     const assertion = form.get('client_assertion') ?? '';

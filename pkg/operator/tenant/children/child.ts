@@ -21,7 +21,9 @@ export interface Child<Input> {
   readonly kind: Kind;
   /** The object as it should be; undefined: there should be none. Pure. */
   desired(tenant: Tenant, input: Input): KubeObject | undefined;
-  /** A merge patch for an object that the API server would not accept by apply: it replaces lists to which applying can only add. */
+  /**
+   * A merge patch for an object that the API server would not accept by apply: it replaces lists to which applying can only add.
+   */
   replacement?(desired: KubeObject): object;
   /** Fields that keep their live value when `desired` leaves them to another manager. */
   readonly leave?: readonly (readonly string[])[];

@@ -17,12 +17,19 @@ const hosts = { app: 'north.files.example', lti: 'lti.north.files.example' };
 const addresses = { appUrl: 'https://a', ltiUrl: 'https://l', apiUrl: 'https://a/api/v1' };
 const accepted = { tenantId: '7', hosts, addresses };
 const settings = settingsWith();
-const of = (tenant = tenantWith(), checksums: readonly string[] = []) => deployment(tenant, { accepted, settings, checksums, replicas: 1 });
+const of = (tenant = tenantWith(), checksums: readonly string[] = []) =>
+  deployment(tenant, { accepted, settings, checksums, replicas: 1 });
 const pod = (tenant = tenantWith()) => of(tenant).spec?.template.spec;
 
 test('every child bears the name of its tenant and the labels that its watches select', () => {
   const tenant = tenantWith();
-  const all = [serviceAccount(tenant), configMap(tenant, { accepted, settings }), of(), service(tenant), ingress(tenant, { accepted })];
+  const all = [
+    serviceAccount(tenant),
+    configMap(tenant, { accepted, settings }),
+    of(),
+    service(tenant),
+    ingress(tenant, { accepted }),
+  ];
 
   for (const child of all) {
     expect(child?.metadata).toMatchObject({
@@ -81,7 +88,9 @@ describe('the Deployment', () => {
 
     expect([undefined, 0, 2, 7].map((live) => appliedReplicas(tenantWith(scaled), live))).toEqual([3, 3, undefined, undefined]);
     expect(appliedReplicas(tenantWith({ ...scaled, suspended: true }), 7)).toBe(0);
-    expect(deployment(tenantWith(scaled), { accepted, settings, checksums: [], replicas: undefined }).spec).not.toHaveProperty('replicas');
+    expect(deployment(tenantWith(scaled), { accepted, settings, checksums: [], replicas: undefined }).spec).not.toHaveProperty(
+      'replicas',
+    );
   });
 
   test('takes labels, annotations and scheduling of a Tenant, whose selectors count its own pods where they are left out', () => {
@@ -123,7 +132,9 @@ describe('the Deployment', () => {
       priorityClassName: 'tenants',
       securityContext: { runAsNonRoot: true },
     });
-    expect(pod()).toMatchObject({ topologySpreadConstraints: [{ maxSkew: 1, topologyKey: 'kubernetes.io/hostname', ...ownPods }] });
+    expect(pod()).toMatchObject({
+      topologySpreadConstraints: [{ maxSkew: 1, topologyKey: 'kubernetes.io/hostname', ...ownPods }],
+    });
     expect(pod()).not.toHaveProperty('tolerations');
   });
 
@@ -222,7 +233,11 @@ describe('the HorizontalPodAutoscaler', () => {
         { type: 'AbleToScale', status: 'True' },
         { type: 'ScalingActive', status, reason: 'FailedGetResourceMetric', message: 'at 12:00:01' },
       ];
-      return withoutMeasurements({ metadata: { name: 'north' }, spec, status: { desiredReplicas: 4, currentMetrics: [], conditions } });
+      return withoutMeasurements({
+        metadata: { name: 'north' },
+        spec,
+        status: { desiredReplicas: 4, currentMetrics: [], conditions },
+      });
     };
 
     expect(seen('False')).toEqual({
@@ -244,7 +259,12 @@ describe('the NetworkPolicy', () => {
     networkPolicy(tenantWith(), { settings: settingsWith({ networkPolicy: { ...rules, ...given }, ...more }) })?.spec;
 
   test('lets clients and Prometheus in, and the pods out to DNS, the ports of the stores, public addresses and opened ranges', () => {
-    const { podSelector, policyTypes, ingress: incoming, egress = [] } = policy({}, { egressAllow: '10.20.0.0/16, fd00::/8,' }) ?? {};
+    const {
+      podSelector,
+      policyTypes,
+      ingress: incoming,
+      egress = [],
+    } = policy({}, { egressAllow: '10.20.0.0/16, fd00::/8,' }) ?? {};
 
     expect([podSelector, policyTypes]).toEqual([{ matchLabels: of().spec?.selector.matchLabels }, ['Ingress', 'Egress']]);
     expect(incoming).toEqual([
@@ -310,14 +330,20 @@ describe('the NetworkPolicy', () => {
 
 describe('the Ingress', () => {
   test('leads both hosts to the Service, one rule where they are equal', () => {
-    const rules = (given: typeof hosts) => ingress(tenantWith(), { accepted: { hosts: given } })?.spec?.rules?.map(({ host }) => host);
+    const rules = (given: typeof hosts) =>
+      ingress(tenantWith(), { accepted: { hosts: given } })?.spec?.rules?.map(({ host }) => host);
 
     expect(rules(hosts)).toEqual(['north.files.example', 'lti.north.files.example']);
     expect(rules({ app: 'x.example', lti: 'x.example' })).toEqual(['x.example']);
   });
 
   test('carries class, annotations and certificate', () => {
-    const exposure = { type: 'Ingress', ingressClassName: 'nginx', annotations: { team: 'x' }, tls: { secretName: 'cert' } } as const;
+    const exposure = {
+      type: 'Ingress',
+      ingressClassName: 'nginx',
+      annotations: { team: 'x' },
+      tls: { secretName: 'cert' },
+    } as const;
     const made = ingress(tenantWith({ exposure }), { accepted });
 
     expect(made?.metadata?.annotations).toEqual({ team: 'x' });

@@ -9,7 +9,10 @@ import type { ChildInput } from './child.ts';
 /** The server's settings that are no secret: its environment, as cmd/server/config.ts reads it. */
 export const configMap = (
   tenant: Tenant,
-  { accepted, settings }: { readonly accepted: Pick<ChildInput['accepted'], 'tenantId' | 'addresses'>; readonly settings: PodSettings },
+  {
+    accepted,
+    settings,
+  }: { readonly accepted: Pick<ChildInput['accepted'], 'tenantId' | 'addresses'>; readonly settings: PodSettings },
 ): ConfigMap => ({
   ...identity(tenant, CONFIG_MAP, tenant.metadata.name),
   data: {
@@ -23,7 +26,9 @@ export const configMap = (
     CARREL_LIMIT_TENANT_PER_MINUTE: String(tenant.spec.limits.requestsPerTenantPerMinute),
     CARREL_LIMIT_IP_PER_HOUR: String(tenant.spec.limits.requestsPerIpPerHour),
     CARREL_DEFAULT_USER_QUOTA_BYTES: bytes(tenant.spec.storage.defaultUserQuota),
-    ...(tenant.spec.storage.maxUploadSize === undefined ? {} : { CARREL_MAX_UPLOAD_BYTES: bytes(tenant.spec.storage.maxUploadSize) }),
+    ...(tenant.spec.storage.maxUploadSize === undefined
+      ? {}
+      : { CARREL_MAX_UPLOAD_BYTES: bytes(tenant.spec.storage.maxUploadSize) }),
     CARREL_TRASH_RETENTION_SECONDS: String(periodMs(tenant.spec.trashRetention) / 1000),
     CARREL_VERSIONS_KEEP: String(tenant.spec.versions.keep),
     ...(tenant.spec.versions.days === undefined ? {} : { CARREL_VERSIONS_DAYS: String(tenant.spec.versions.days) }),

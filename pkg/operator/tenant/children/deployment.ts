@@ -23,7 +23,10 @@ const PROGRESS_DEADLINE_SECONDS = 300;
 /** Parts of an upload lie here, not whole files. */
 const TMP_SIZE = '1Gi';
 
-/** A small nursery: buffers of a stream die young, so a large one only holds garbage (idle −22 MiB, half the growth while 2 GiB pass). */
+/**
+ * A small nursery: buffers of a stream die young, so a large one only holds garbage (idle −22 MiB, half the growth while 2 GiB
+ * pass).
+ */
 export const NODE_OPTIONS = '--max-semi-space-size=2';
 
 const DEFAULT_RESOURCES = { requests: { cpu: '50m', memory: '128Mi' }, limits: { memory: '512Mi' } };
@@ -142,5 +145,8 @@ function resources(tenant: Tenant): { requests?: Record<string, string>; limits?
   if (!given) return DEFAULT_RESOURCES;
   const texts = (values: Record<string, number | string>): Record<string, string> =>
     Object.fromEntries(Object.entries(values).map(([key, value]) => [key, String(value)]));
-  return { ...(given.requests ? { requests: texts(given.requests) } : {}), ...(given.limits ? { limits: texts(given.limits) } : {}) };
+  return {
+    ...(given.requests ? { requests: texts(given.requests) } : {}),
+    ...(given.limits ? { limits: texts(given.limits) } : {}),
+  };
 }

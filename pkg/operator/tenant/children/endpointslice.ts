@@ -5,8 +5,8 @@ import { FIELD_MANAGER, identity } from '../../names.ts';
 import type { OperatorSettings } from '../../settings.ts';
 
 /**
- * Leads the Service of a suspended tenant, which has no pods, to the server that answers instead. The controller of EndpointSlices leaves
- * slices of others unchanged. Undefined: the tenant has pods, or no server answers.
+ * Leads the Service of a suspended tenant, which has no pods, to the server that answers instead. The controller of
+ * EndpointSlices leaves slices of others unchanged. Undefined: the tenant has pods, or no server answers.
  */
 export function suspendedEndpoints(
   tenant: Tenant,

@@ -3,7 +3,10 @@ import { apiVersionOf } from '../../../kube/object.ts';
 import type { Tenant } from '../../kinds.ts';
 import { identity } from '../../names.ts';
 
-/** Scales the server's pods by the CPU that they use of what they request. Undefined while nothing scales, and while the tenant is suspended. */
+/**
+ * Scales the server's pods by the CPU that they use of what they request. Undefined while nothing scales, and while the tenant is
+ * suspended.
+ */
 export function horizontalPodAutoscaler(tenant: Tenant): HorizontalPodAutoscaler | undefined {
   const { autoscaling, suspended } = tenant.spec;
   if (!autoscaling || suspended) return undefined;
@@ -15,7 +18,10 @@ export function horizontalPodAutoscaler(tenant: Tenant): HorizontalPodAutoscaler
       minReplicas: autoscaling.min,
       maxReplicas: autoscaling.max,
       metrics: [
-        { type: 'Resource', resource: { name: 'cpu', target: { type: 'Utilization', averageUtilization: autoscaling.targetCPUPercent } } },
+        {
+          type: 'Resource',
+          resource: { name: 'cpu', target: { type: 'Utilization', averageUtilization: autoscaling.targetCPUPercent } },
+        },
       ],
     },
   };

@@ -19,7 +19,9 @@ describe('the HTTPRoutes', () => {
       spec: {
         parentRefs: [{ group: 'gateway.networking.k8s.io', kind: 'Gateway', ...gateway }],
         hostnames: ['north.files.example', 'lti.north.files.example'],
-        rules: [{ matches: [{ path: { type: 'PathPrefix', value: '/' } }], backendRefs: [toService], timeouts: { request: '0s' } }],
+        rules: [
+          { matches: [{ path: { type: 'PathPrefix', value: '/' } }], backendRefs: [toService], timeouts: { request: '0s' } },
+        ],
       },
     });
     const same = { ...accepted, hosts: { app: 'x.example', lti: 'x.example' } };
@@ -65,6 +67,9 @@ describe('the HTTPRoutes', () => {
   });
 
   test('are not there for another exposure', () => {
-    expect([httpRoute, sharedApiRoute].map((route) => route(tenantWith(), { accepted, settings }))).toEqual([undefined, undefined]);
+    expect([httpRoute, sharedApiRoute].map((route) => route(tenantWith(), { accepted, settings }))).toEqual([
+      undefined,
+      undefined,
+    ]);
   });
 });

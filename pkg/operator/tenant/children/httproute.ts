@@ -26,8 +26,10 @@ export function httpRoute(tenant: Tenant, { accepted: { hosts }, settings }: Inp
 }
 
 /**
- * The API at the host that tenants share: requests whose X-Tenant-ID names the tenant, by slug or number. At any listener of the Gateway:
- * `sectionName` is the one for the tenant's own hosts. Cookies do not pass: a browser sends those of one tenant with requests for another.
+ * The API at the host that tenants share: requests whose X-Tenant-ID names the tenant, by slug or number. At any listener of the
+ * Gateway:
+ * `sectionName` is the one for the tenant's own hosts. Cookies do not pass: a browser sends those of one tenant with requests for
+ * another.
  */
 export function sharedApiRoute(tenant: Tenant, { accepted: { tenantId }, settings }: Input): HttpRoute | undefined {
   const parent = gatewayOf(tenant);
@@ -35,7 +37,10 @@ export function sharedApiRoute(tenant: Tenant, { accepted: { tenantId }, setting
   if (!parent || apiHost === undefined) return undefined;
   const { sectionName: _ofOwnHosts, ...gateway } = parent;
   const names = [slugOf(tenant), tenantId];
-  const matches = names.map((value) => ({ ...underPath('/api/v1'), headers: [{ type: 'Exact' as const, name: 'X-Tenant-ID', value }] }));
+  const matches = names.map((value) => ({
+    ...underPath('/api/v1'),
+    headers: [{ type: 'Exact' as const, name: 'X-Tenant-ID', value }],
+  }));
   return routeOf(
     tenant,
     { name: sharedApiRouteName(tenant), parent: gateway, hostnames: [apiHost], matches, filters: [WITHOUT_COOKIES] },
@@ -49,7 +54,10 @@ const WITHOUT_COOKIES: HttpRouteFilter = { type: 'RequestHeaderModifier', reques
 export const sharedApiRouteName = ({ metadata }: Tenant): string => `${metadata.name}.api`;
 
 /** The Gateway that the spec names; undefined where the tenant is not exposed by one. */
-export function gatewayOf({ metadata, spec }: Tenant): (Required<Pick<ParentReference, 'namespace'>> & ParentReference) | undefined {
+export function gatewayOf({
+  metadata,
+  spec,
+}: Tenant): (Required<Pick<ParentReference, 'namespace'>> & ParentReference) | undefined {
   const { type, gateway } = spec.exposure;
   if (type !== 'Gateway' || !gateway) return undefined;
   const { name, namespace = metadata.namespace, sectionName } = gateway;

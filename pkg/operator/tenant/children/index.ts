@@ -27,9 +27,13 @@ import { serviceAccount } from './serviceaccount.ts';
 
 /**
  * The objects that a tenant gets, by the condition whose step applies them, in the order in which they are applied.
- * To add one: a file beside this one, a line here, and the right in charts/carrel/templates/operator/role.yaml, which a test compares with this table (pkg/operator/rights.ts).
+ * To add one: a file beside this one, a line here, and the right in charts/carrel/templates/operator/role.yaml, which a test
+ * compares with this table (pkg/operator/rights.ts).
  */
-export const CHILDREN: { readonly WorkloadAvailable: readonly Child<WorkloadInput>[]; readonly Exposed: readonly Child<ChildInput>[] } = {
+export const CHILDREN: {
+  readonly WorkloadAvailable: readonly Child<WorkloadInput>[];
+  readonly Exposed: readonly Child<ChildInput>[];
+} = {
   WorkloadAvailable: [
     child(SERVICE_ACCOUNT, serviceAccount),
     child(CONFIG_MAP, configMap),

@@ -25,7 +25,11 @@ export function ingress(
       ...(tls ? { tls: [{ hosts: names, secretName: tls.secretName }] } : {}),
       rules: names.map((host) => ({
         host,
-        http: { paths: [{ path: '/', pathType: 'Prefix', backend: { service: { name: tenant.metadata.name, port: { name: 'http' } } } }] },
+        http: {
+          paths: [
+            { path: '/', pathType: 'Prefix', backend: { service: { name: tenant.metadata.name, port: { name: 'http' } } } },
+          ],
+        },
       })),
     },
   };

@@ -12,9 +12,10 @@ type Egress = NonNullable<Spec['egress']>[number];
 const tcp = (port: number) => ({ port, protocol: 'TCP' });
 
 /**
- * The least that a tenant's pods need: the Ingress controllers and Prometheus reach them; they reach DNS, the stores, the collector of traces where
- * there is one, public addresses (LMSs and storage that the tenant named) and the private ranges that the operator opens. So no other tenant's pod, no API server, no cloud's metadata service.
- * Undefined where the operator makes none.
+ * The least that a tenant's pods need: the Ingress controllers and Prometheus reach them; they reach DNS, the stores, the
+ * collector of traces where there is one, public addresses (LMSs and storage that the tenant named) and the private ranges that
+ * the operator opens. So no other tenant's pod, no API server, no cloud's metadata service. Undefined where the operator makes
+ * none.
  */
 export function networkPolicy(tenant: Tenant, { settings }: Pick<ChildInput, 'settings'>): NetworkPolicy | undefined {
   const rules = settings.networkPolicy;

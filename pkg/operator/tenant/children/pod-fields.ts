@@ -35,9 +35,12 @@ function affinityOf(tenant: Tenant, { nodeAffinity, podAffinity, podAntiAffinity
 }
 
 function withSelectors(tenant: Tenant, affinity: PodAffinity): PodAffinity {
-  const { requiredDuringSchedulingIgnoredDuringExecution: required, preferredDuringSchedulingIgnoredDuringExecution: preferred } = affinity;
+  const { requiredDuringSchedulingIgnoredDuringExecution: required, preferredDuringSchedulingIgnoredDuringExecution: preferred } =
+    affinity;
   return {
-    ...(required && { requiredDuringSchedulingIgnoredDuringExecution: required.map((term) => ({ ...ownPods(tenant), ...term })) }),
+    ...(required && {
+      requiredDuringSchedulingIgnoredDuringExecution: required.map((term) => ({ ...ownPods(tenant), ...term })),
+    }),
     ...(preferred && {
       preferredDuringSchedulingIgnoredDuringExecution: preferred.map(({ weight, podAffinityTerm }) => ({
         weight,

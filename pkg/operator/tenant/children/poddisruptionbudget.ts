@@ -4,7 +4,8 @@ import { identity, podLabels } from '../../names.ts';
 import { mostReplicasOf } from '../replicas.ts';
 
 /**
- * Has a drained node give up one pod of a tenant at a time. Undefined where there is never more than one: there is nothing to keep.
+ * Has a drained node give up one pod of a tenant at a time. Undefined where there is never more than one: there is nothing to
+ * keep.
  */
 export function podDisruptionBudget(tenant: Tenant): PodDisruptionBudget | undefined {
   if (mostReplicasOf(tenant) < 2) return undefined;

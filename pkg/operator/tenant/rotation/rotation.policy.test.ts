@@ -63,9 +63,15 @@ test('a credential is too old within the last tenth of rotateAfter, counted from
   const tenant = tenantWith({ credentials: { rotateAfter: '10d' } });
   const since = '2026-01-01T00:00:00Z';
   const state = { changedAt: '2026-02-01T00:00:00Z', step: null, stepAt: since };
-  const old = (day: string, credentials = {}) => isOld(tenant, { since, credentials }, 'redis', new Date(`2026-${day}T00:00:00Z`));
+  const old = (day: string, credentials = {}) =>
+    isOld(tenant, { since, credentials }, 'redis', new Date(`2026-${day}T00:00:00Z`));
 
-  expect([old('01-09'), old('01-11'), old('02-09', { redis: state }), old('02-11', { redis: state })]).toEqual([false, true, false, true]);
+  expect([old('01-09'), old('01-11'), old('02-09', { redis: state }), old('02-11', { redis: state })]).toEqual([
+    false,
+    true,
+    false,
+    true,
+  ]);
   expect(isOld(tenantWith(), { since, credentials: {} }, 'redis', new Date('2099-01-01'))).toBe(false);
 });
 

@@ -44,8 +44,9 @@ const namesIn = (text: string): string => text.split('/', 1)[0] ?? '';
 export const hasMark = (text: string): boolean => text.includes('/');
 
 /**
- * From when on a request is followed; undefined: it was followed, and is no new wish. One without a mark, which is removed when it is followed, may be
- * a new wish each time, or come from a tool that applies it again and again: it is followed every 10 minutes at most.
+ * From when on a request is followed; undefined: it was followed, and is no new wish. One without a mark, which is removed when
+ * it is followed, may be a new wish each time, or come from a tool that applies it again and again: it is followed every 10
+ * minutes at most.
  */
 export function wishedFrom(text: string, followed: NonNullable<Tenant['status']>['rotation']): Date | undefined {
   if (followed?.request !== text) return new Date(0);
@@ -57,7 +58,12 @@ export const changedAt = ({ credentials, since }: Pick<AcceptedTenant, 'credenti
   new Date(credentials[name]?.changedAt ?? since);
 
 /** Whether a credential is as old as `spec.credentials.rotateAfter` allows. */
-export function isOld(tenant: Tenant, accepted: Pick<AcceptedTenant, 'credentials' | 'since'>, name: CredentialName, now: Date): boolean {
+export function isOld(
+  tenant: Tenant,
+  accepted: Pick<AcceptedTenant, 'credentials' | 'since'>,
+  name: CredentialName,
+  now: Date,
+): boolean {
   const [, count, unit] = /^(\d+)([dh])$/.exec(tenant.spec.credentials?.rotateAfter ?? '') ?? [];
   if (count === undefined) return false;
   const wholeMs = Number(count) * UNIT_MS[unit as keyof typeof UNIT_MS];

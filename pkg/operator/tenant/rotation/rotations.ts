@@ -42,12 +42,12 @@ interface Deps {
 }
 
 /**
- * The step `CredentialsReady`: begins the rotations that are asked for or due, and takes those that run a step further. Each step's value is in the
- * registry; the steps of the stores write it where it is used, and their Secrets replace the pods.
+ * The step `CredentialsReady`: begins the rotations that are asked for or due, and takes those that run a step further. Each
+ * step's value is in the registry; the steps of the stores write it where it is used, and their Secrets replace the pods.
  *
  * Invariants:
- * - A step is taken only when every pod has what the step before gave it and no pod from before is left, so none is without a valid credential.
- *   While the tenant is being moved, or its Deployment is not applied since a store's step failed, none is.
+ * - A step is taken only when every pod has what the step before gave it and no pod from before is left, so none is without a
+ *   valid credential. While the tenant is being moved, or its Deployment is not applied since a store's step failed, none is.
  * - A crash at any point leaves a step that is whole: the next pass goes on.
  * - A request with a mark is one wish, however often it is applied: the status names the one that was followed last.
  * - While no rotation is asked for, due or running: no statement and no call.
@@ -59,7 +59,11 @@ export class Rotations {
     this.#deps = deps;
   }
 
-  async advance(tenant: ObservedTenant, accepted: AcceptedTenant, { deployment, isHeld }: Workload): Promise<StepResult<FollowedRequest>> {
+  async advance(
+    tenant: ObservedTenant,
+    accepted: AcceptedTenant,
+    { deployment, isHeld }: Workload,
+  ): Promise<StepResult<FollowedRequest>> {
     const now = this.#deps.clock.now();
     const { text, names, unknown } = requestedRotations(tenant);
     const wished = names.length > 0 && unknown.length === 0 ? wishedFrom(text, tenant.status?.rotation) : undefined;
@@ -102,7 +106,8 @@ export class Rotations {
     if (name === 'data' && transition.to === null && !(await this.#isSealedAnew(accepted))) return RETRY_MS;
     const { secret } = ROTATIONS[name];
     const { change, ...step } = transition;
-    const value = secret === undefined || !change ? {} : { value: { secret, change: (former: string) => change(former, random) } };
+    const value =
+      secret === undefined || !change ? {} : { value: { secret, change: (former: string) => change(former, random) } };
     const registry = await shards.registry();
     const isTaken = await registry.rotate(accepted.tenantId, name, { ...step, ...value });
     const record = (reason: string, message: string): void => events.record(tenant, TENANT, { type: 'Normal', reason, message });
@@ -120,7 +125,9 @@ export class Rotations {
     return resealed === 0;
   }
 
-  /** Pods that the Deployment does not count any more: they end. All of the tenant's, where none says so and there are too many. */
+  /**
+   * Pods that the Deployment does not count any more: they end. All of the tenant's, where none says so and there are too many.
+   */
   async #formerPods(tenant: ObservedTenant, deployment: Deployment): Promise<Observed<Pod>[]> {
     const { namespace } = tenant.metadata;
     const pods = await this.#deps.pods.list({ namespace, labelSelector: selectorText(tenant), fieldSelector: NOT_ENDED });
@@ -151,7 +158,11 @@ function waitsForPods(message: string, pods: readonly Observed<Pod>[], now: Date
 /** The value of the annotation that a pass has followed, and when (RFC 3339); empty where it followed none. */
 export type FollowedRequest = Pick<NonNullable<Tenant['status']>, 'rotation'>;
 
-const repeatedRotation = (text: string, from: Date, retryAfterMs: number): { reason: string; message: string; retryAfterMs: number } => ({
+const repeatedRotation = (
+  text: string,
+  from: Date,
+  retryAfterMs: number,
+): { reason: string; message: string; retryAfterMs: number } => ({
   reason: 'RotationRepeated',
   message: `annotation ${ROTATE_ANNOTATION}: ${text} was followed less than 10 minutes ago, and is followed again from ${seconds(from)}; a value that stays, as in a repository, has a mark of yours: ${text}/2026-09-01`,
   retryAfterMs,

@@ -25,12 +25,18 @@ export interface RotationRules {
   readonly transitions: readonly [Transition, ...Transition[]];
 }
 
-/** More than a worker uses a tenant's key before it reads it again (pkg/store/tenant-resources.ts), and than most of its jobs last. */
+/**
+ * More than a worker uses a tenant's key before it reads it again (pkg/store/tenant-resources.ts), and than most of its jobs
+ * last.
+ */
 const WORKERS_KEEP_MS = 15 * 60_000;
 /** The longest that what a key has signed is valid, and a minute for clocks that differ. */
 const SIGNED_MS = (LAUNCH_SECONDS + 60) * 1_000;
 
-/** The longest that what a data key has sealed is used, but for rows (a proof that a download of a share was counted), and a minute for clocks that differ. */
+/**
+ * The longest that what a data key has sealed is used, but for rows (a proof that a download of a share was counted), and a
+ * minute for clocks that differ.
+ */
 const SEALED_MS = (SHARE_DOWNLOAD_SECONDS + 60) * 1_000;
 
 const step = <T>(
@@ -53,11 +59,13 @@ interface SigningKeys {
 /**
  * How each credential is replaced without a request that fails.
  *
- * - A role of Postgres has one password: all pods know the next one before it becomes the password, and log in with whichever is right.
+ * - A role of Postgres has one password: all pods know the next one before it becomes the password, and log in with whichever is
+ *   right.
  * - A Redis user has both passwords, and a bucket two keys, until no pod uses the former.
  * - A signing key is published before it signs, and stays published until nothing that it signed is valid.
- * - A data key is known to all pods before it seals. The former one opens until what it sealed for good is sealed anew (rotations.ts), and what it
- *   sealed for a time is over. It derives from the platform key, so the registry has its generation alone.
+ * - A data key is known to all pods before it seals. The former one opens until what it sealed for good is sealed anew
+ *   (rotations.ts), and what it sealed for a time is over. It derives from the platform key, so the registry has its generation
+ *   alone.
  */
 export const ROTATIONS: Readonly<Record<CredentialName, RotationRules>> = {
   database: {
@@ -70,23 +78,32 @@ export const ROTATIONS: Readonly<Record<CredentialName, RotationRules>> = {
   redis: {
     secret: 'redis',
     transitions: [
-      step<Passwords>(null, 'both', ({ password }, random) => ({ password: newPassword(random), former: password }), { isNew: true }),
+      step<Passwords>(null, 'both', ({ password }, random) => ({ password: newPassword(random), former: password }), {
+        isNew: true,
+      }),
       step<Passwords>('both', null, ({ password }) => ({ password })),
     ],
   },
   storage: {
     secret: 'bucket',
     transitions: [
-      step<BucketKeys>(null, 'both', ({ accessKeyId }, random) => ({ ...newStorageKey(accessKeyId, random), former: accessKeyId }), {
-        isNew: true,
-      }),
+      step<BucketKeys>(
+        null,
+        'both',
+        ({ accessKeyId }, random) => ({ ...newStorageKey(accessKeyId, random), former: accessKeyId }),
+        {
+          isNew: true,
+        },
+      ),
       step<BucketKeys>('both', null, ({ former: _former, ...key }) => key, { afterMs: WORKERS_KEEP_MS }),
     ],
   },
   signing: {
     secret: 'keys',
     transitions: [
-      step<SigningKeys>(null, 'published', async ({ keys: [signs] }) => ({ keys: [...(signs ? [signs] : []), await newSigningKey()] })),
+      step<SigningKeys>(null, 'published', async ({ keys: [signs] }) => ({
+        keys: [...(signs ? [signs] : []), await newSigningKey()],
+      })),
       step<SigningKeys>('published', 'signs', ({ keys }) => ({ keys: keys.toReversed() }), { isNew: true }),
       step<SigningKeys>('signs', null, ({ keys }) => ({ keys: keys.slice(0, 1) }), { afterMs: SIGNED_MS }),
     ],

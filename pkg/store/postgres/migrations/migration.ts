@@ -5,12 +5,15 @@ import type { Random } from '../../../runtime/random.ts';
 import { LockTimeout, SerializationFailure, sqlState } from '../errors.ts';
 import { quoteIdentifier, type Sql, type Transactions } from '../pool.ts';
 
-/** One ordered change of a schema, with its way back: the statements of each, separated by semicolons. Names sort in the order they run. */
+/**
+ * One ordered change of a schema, with its way back: the statements of each, separated by semicolons. Names sort in the order
+ * they run.
+ */
 export interface Migration<Context> {
   readonly name: string;
   /**
-   * What `down` deletes for good, in words; docs/operate.md lists it. Left out: after `down` and `up` every row is as it was. The tests of the migrations
-   * take both with rows in every table and fail where this is wrong.
+   * What `down` deletes for good, in words; docs/operate.md lists it. Left out: after `down` and `up` every row is as it was. The
+   * tests of the migrations take both with rows in every table and fail where this is wrong.
    */
   readonly loses?: string;
   up(context: Context): string;
@@ -23,7 +26,9 @@ export interface MigrationRun<Context> {
   readonly context: Context;
   /** The schema that holds what has been applied, in its table schema_migrations. */
   readonly schema: string;
-  /** Runs first in each migration's transaction: sets the search path and takes the row lock that makes a second operator wait. */
+  /**
+   * Runs first in each migration's transaction: sets the search path and takes the row lock that makes a second operator wait.
+   */
   prepare(tx: Sql): Promise<unknown>;
   /** Runs last in it; `version` is the newest that is applied then, null for none. */
   record?(tx: Sql, version: string | null): Promise<unknown>;
@@ -39,8 +44,14 @@ const LOCK_BACK_OFF = { baseMs: 200, maxMs: 5_000, jitter: 0.5 };
 /** "duplicate object", "duplicate table", "tuple concurrently updated": two operators did the same thing at once. */
 const RACED = new Set(['42710', '42P06', '42P07', 'XX000']);
 
-/** Tries a transaction of DDL again when it did not get a lock, was given up for another, or another operator was doing the same. */
-export async function retryDdl<T>(time: { clock: Clock; random: Random }, attempt: () => Promise<T>, attempts = LOCK_ATTEMPTS): Promise<T> {
+/**
+ * Tries a transaction of DDL again when it did not get a lock, was given up for another, or another operator was doing the same.
+ */
+export async function retryDdl<T>(
+  time: { clock: Clock; random: Random },
+  attempt: () => Promise<T>,
+  attempts = LOCK_ATTEMPTS,
+): Promise<T> {
   for (let tries = 1; ; tries += 1) {
     try {
       return await attempt();
@@ -59,7 +70,8 @@ const isRace = (error: unknown): boolean => {
 };
 
 /**
- * Applies (or takes back) migrations with umzug, each with its record in one transaction: killed at any point, it goes on where it was.
+ * Applies (or takes back) migrations with umzug, each with its record in one transaction: killed at any point, it goes on where
+ * it was.
  * `to` up: the last to apply, all when left out. `to` down: the first to take back, 0 for all.
  */
 export async function migrateUp<Context>(run: MigrationRun<Context>): Promise<void> {
@@ -87,7 +99,11 @@ async function umzug<Context>(run: MigrationRun<Context>): Promise<Umzug<object>
   const applied = async (sql: Sql): Promise<string[]> =>
     (await sql.query<{ name: string }>(`SELECT name FROM ${table} ORDER BY name`)).map(({ name }) => name);
 
-  const inTransaction = (name: string, isWanted: (applied: string[]) => boolean, change: (tx: Sql) => Promise<unknown>): Promise<void> =>
+  const inTransaction = (
+    name: string,
+    isWanted: (applied: string[]) => boolean,
+    change: (tx: Sql) => Promise<unknown>,
+  ): Promise<void> =>
     retryDdl(run, () =>
       run.pool.transaction(async (tx) => {
         await tx.query(`SET LOCAL lock_timeout = '${LOCK_TIMEOUT}'`);

@@ -51,7 +51,10 @@ export const files = table('files', ['id'], {
   expiresAt: nullable(timestamp),
 });
 
-/** docs/design/records.md, Version. Immutable: the tenant's role may change `createdBy` (a deleted user's versions pass to the system user) and `crc32` alone. */
+/**
+ * docs/design/records.md, Version. Immutable: the tenant's role may change `createdBy` (a deleted user's versions pass to the
+ * system user) and `crc32` alone.
+ */
 export const fileVersions = table('file_versions', ['id'], {
   id: filled(bigint),
   fileId: bigint,
@@ -66,7 +69,8 @@ export const fileVersions = table('file_versions', ['id'], {
 
 /**
  * docs/design/records.md, Grant. Exactly one of `userId` and `groupId` is set.
- * `grantedThrough`: the grant that made the granter admin, with which this one ends; null where the granter owns the thing or a folder above it.
+ * `grantedThrough`: the grant that made the granter admin, with which this one ends; null where the granter owns the thing or a
+ * folder above it.
  */
 export const permissions = table('permissions', ['id'], {
   id: filled(bigint),

@@ -1,6 +1,8 @@
 import { bigint, boolean, filled, integer, json, nullable, table, text, texts, timestamp, uuid } from '../columns.ts';
 
-/** A webhook endpoint. Secrets and headers are sealed; `managedBy` names who alone may change it, `managedRef` its resource there. */
+/**
+ * A webhook endpoint. Secrets and headers are sealed; `managedBy` names who alone may change it, `managedRef` its resource there.
+ */
 export const webhooks = table('webhooks', ['id'], {
   id: filled(bigint),
   uuid,
@@ -25,7 +27,10 @@ export const webhooks = table('webhooks', ['id'], {
   updatedAt: filled(timestamp),
 });
 
-/** docs/design/api-conventions.md, Requests and replies: `Idempotency-Key` (24 h). `statusCode` is null while the first request runs, which holds the key until `lockedUntil`. */
+/**
+ * docs/design/api-conventions.md, Requests and replies: `Idempotency-Key` (24 h). `statusCode` is null while the first request
+ * runs, which holds the key until `lockedUntil`.
+ */
 export const idempotencyKeys = table('idempotency_keys', ['userId', 'key'], {
   userId: bigint,
   key: text,
@@ -39,7 +44,10 @@ export const idempotencyKeys = table('idempotency_keys', ['userId', 'key'], {
   expiresAt: timestamp,
 });
 
-/** What a tenant runs at times of its own. `savedBy`: whom a run acts as; `settings`: of the tenant's server, for a run. `nextTick` null: not active. */
+/**
+ * What a tenant runs at times of its own. `savedBy`: whom a run acts as; `settings`: of the tenant's server, for a run.
+ * `nextTick` null: not active.
+ */
 export const schedules = table('schedules', ['id'], {
   id: filled(bigint),
   uuid,

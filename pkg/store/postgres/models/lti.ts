@@ -16,7 +16,10 @@ export const ltiPlatforms = table('lti_platforms', ['id'], {
   updatedAt: filled(timestamp),
 });
 
-/** docs/design/records.md, LTI: registration. `privateKey` is sealed. `managedBy` names who alone may change it, `managedRef` its resource there. */
+/**
+ * docs/design/records.md, LTI: registration. `privateKey` is sealed. `managedBy` names who alone may change it, `managedRef` its
+ * resource there.
+ */
 export const ltiTools = table('lti_tools', ['id'], {
   id: filled(integer),
   clientId: text,
@@ -48,7 +51,10 @@ export const ltiDeployments = table('lti_deployments', ['toolId', 'platformId', 
   createdAt: filled(timestamp),
 });
 
-/** Which user a platform's `sub` is, and what it said of them last. `emailGiven`: the account's address, where a server of an older release made it of that. */
+/**
+ * Which user a platform's `sub` is, and what it said of them last. `emailGiven`: the account's address, where a server of an
+ * older release made it of that.
+ */
 export const ltiIdentities = table('lti_identities', ['platformId', 'subject'], {
   platformId: integer,
   subject: text,

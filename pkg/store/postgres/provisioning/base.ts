@@ -17,8 +17,8 @@ export const WORKER_ROLE = 'carrel_worker';
 export const EXTENSIONS = ['pg_trgm', 'unaccent', 'pgcrypto', 'btree_gin', 'ltree'] as const;
 const OLDEST_POSTGRES = 150_000;
 /**
- * Backlogs come and go within seconds, so the planner's statistics of them are always old, and it would read a whole backlog to take eight rows of it.
- * Whatever the worker asks, it asks by a key that has an index.
+ * Backlogs come and go within seconds, so the planner's statistics of them are always old, and it would read a whole backlog to
+ * take eight rows of it. Whatever the worker asks, it asks by a key that has an index.
  */
 const BY_KEY_ONLY = ['enable_seqscan', 'enable_bitmapscan', 'enable_hashjoin', 'enable_mergejoin'];
 
@@ -30,9 +30,10 @@ export interface ShardAccess {
 }
 
 /**
- * Makes a database ready to hold tenants: extensions in `ext`, nothing left to PUBLIC, the schema `carrel`, the group role and the worker's role.
- * Idempotent, safe when two operators race. `workerPassword` lets the worker's role log in; without it the role is created and its login is not changed.
- * Throws ShardUnfit: wrong encoding, a locale without letters, an old Postgres, one without ICU, shared tables of a foreign role.
+ * Makes a database ready to hold tenants: extensions in `ext`, nothing left to PUBLIC, the schema `carrel`, the group role and
+ * the worker's role. Idempotent, safe when two operators race. `workerPassword` lets the worker's role log in; without it the
+ * role is created and its login is not changed. Throws ShardUnfit: wrong encoding, a locale without letters, an old Postgres, one
+ * without ICU, shared tables of a foreign role.
  */
 export async function ensureShard(shard: ShardAccess, options: { workerPassword?: string } = {}): Promise<void> {
   await checkServer(shard.pool);
@@ -49,12 +50,19 @@ export async function ensureShard(shard: ShardAccess, options: { workerPassword?
 }
 
 /**
- * Row-level security is forced on the tables that tenants share, and their policies name the operator's role. One that came later, by a restore or a
- * rotation, would see no row, and delete none where it means to: each start lets it in. One statement where nothing is missing. Throws ShardUnfit.
+ * Row-level security is forced on the tables that tenants share, and their policies name the operator's role. One that came
+ * later, by a restore or a rotation, would see no row, and delete none where it means to: each start lets it in. One statement
+ * where nothing is missing. Throws ShardUnfit.
  */
 async function ensureOperatorPolicies(shard: ShardAccess): Promise<void> {
   await retryDdl(shard, async () => {
-    const missing = await shard.pool.query<{ table: string; policy: string; roles: string | null; isThere: boolean; isOurs: boolean }>(`
+    const missing = await shard.pool.query<{
+      table: string;
+      policy: string;
+      roles: string | null;
+      isThere: boolean;
+      isOurs: boolean;
+    }>(`
       SELECT format('%I.%I', n.nspname, c.relname) AS table, quote_ident(c.relname || '_of_operator') AS policy, p.oid IS NOT NULL AS "isThere",
         pg_has_role(c.relowner, 'USAGE') AS "isOurs",
         (SELECT string_agg(quote_ident(r.rolname), ', ') FROM pg_roles r WHERE r.oid = ANY (p.polroles)) AS roles
@@ -64,7 +72,9 @@ async function ensureOperatorPolicies(shard: ShardAccess): Promise<void> {
         AND NOT EXISTS (SELECT FROM pg_roles r WHERE r.oid = ANY (p.polroles) AND pg_has_role(r.oid, 'USAGE'))`);
     const foreign = missing.find(({ isOurs }) => !isOurs);
     if (foreign)
-      throw new ShardUnfit(`the operator's role does not own ${foreign.table} and would see none of its rows; grant it the role that does`);
+      throw new ShardUnfit(
+        `the operator's role does not own ${foreign.table} and would see none of its rows; grant it the role that does`,
+      );
     if (missing.length === 0) return;
     await shard.pool.transaction(async (tx) => {
       await tx.query(`SET LOCAL lock_timeout = '5s'`);
@@ -83,13 +93,16 @@ async function checkServer(sql: Sql): Promise<void> {
     `SELECT current_setting('server_version_num')::int AS version, current_setting('server_encoding') AS encoding,
        EXISTS (SELECT FROM pg_collation WHERE collprovider = 'i') AS "hasIcu"`,
   );
-  if (!row || row.version < OLDEST_POSTGRES) throw new ShardUnfit('the database server is older than PostgreSQL 15; use 15 or newer');
+  if (!row || row.version < OLDEST_POSTGRES)
+    throw new ShardUnfit('the database server is older than PostgreSQL 15; use 15 or newer');
   if (row.encoding !== 'UTF8')
     throw new ShardUnfit(
       `the database is encoded in ${row.encoding}; create it anew with ENCODING 'UTF8' (initdb --encoding=UTF8 --locale=C.UTF-8)`,
     );
   if (!row.hasIcu)
-    throw new ShardUnfit('the database server knows no collations of ICU, so names cannot be sorted; use a build of PostgreSQL with ICU');
+    throw new ShardUnfit(
+      'the database server knows no collations of ICU, so names cannot be sorted; use a build of PostgreSQL with ICU',
+    );
 }
 
 async function checkLocale(sql: Sql): Promise<void> {

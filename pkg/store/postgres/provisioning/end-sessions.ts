@@ -3,8 +3,8 @@ import type { ShardAccess } from './base.ts';
 import { tenantRole } from './tenant.ts';
 
 /**
- * Ends every session of a tenant, so that no cookie or token opens its data when they are adopted. The role's login must be off already,
- * or a new session may follow. A tenant without a schema has none.
+ * Ends every session of a tenant, so that no cookie or token opens its data when they are adopted. The role's login must be off
+ * already, or a new session may follow. A tenant without a schema has none.
  */
 export async function endSessions({ pool }: ShardAccess, slug: string): Promise<void> {
   const table = `${quoteIdentifier(tenantRole(slug))}.sessions`;

@@ -4,8 +4,9 @@ import type { Sql } from '../pool.ts';
 const LEASED = ['work', 'deliveries'];
 
 /**
- * Keeps the worker from a tenant's jobs and deliveries, until `releaseJobs`: their leases never end. Those that run are left until they have ended;
- * false: there are such ones, and a later call holds what they leave. However many wait, none of them begins from the first call on.
+ * Keeps the worker from a tenant's jobs and deliveries, until `releaseJobs`: their leases never end. Those that run are left
+ * until they have ended; false: there are such ones, and a later call holds what they leave. However many wait, none of them
+ * begins from the first call on.
  */
 export async function holdJobs(tx: Sql, role: string): Promise<boolean> {
   for (const table of LEASED)
@@ -21,7 +22,10 @@ export async function holdJobs(tx: Sql, role: string): Promise<boolean> {
   return left?.isRunning === false;
 }
 
-/** The worker may take them again. What has ended is not looked at: the operator does this each time it looks after a tenant, and there may be a million. */
+/**
+ * The worker may take them again. What has ended is not looked at: the operator does this each time it looks after a tenant, and
+ * there may be a million.
+ */
 export async function releaseJobs(sql: Sql, role: string): Promise<void> {
   for (const table of LEASED)
     await sql.query(

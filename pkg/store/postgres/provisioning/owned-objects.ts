@@ -3,14 +3,15 @@ import { quoteIdentifier, quoteLiteral, type Sql, type SqlPool } from '../pool.t
 import type { ShardAccess } from './base.ts';
 
 /**
- * Deleting one takes a lock of its own, of which a transaction may hold some ten thousand, so that "all at once" could fail for ever.
- * Of a batch that is cut off nothing is lost but its time.
+ * Deleting one takes a lock of its own, of which a transaction may hold some ten thousand, so that "all at once" could fail for
+ * ever. Of a batch that is cut off nothing is lost but its time.
  */
 const LARGE_OBJECTS_A_STATEMENT = 1_000;
 
 /**
- * An expression: the current user is a member of the role `r`, as becomeMember makes it. Not pg_has_role, which after any change of any membership
- * collects all roles anew of which the operator is a member: all tenants. Up to PostgreSQL 15 a membership has no option.
+ * An expression: the current user is a member of the role `r`, as becomeMember makes it. Not pg_has_role, which after any change
+ * of any membership collects all roles anew of which the operator is a member: all tenants. Up to PostgreSQL 15 a membership has
+ * no option.
  */
 export const IS_MEMBER = `(current_setting('is_superuser')::boolean OR EXISTS (
   SELECT FROM pg_auth_members m WHERE m.roleid = r.oid AND m.member = (SELECT oid FROM pg_roles WHERE rolname = current_user)
@@ -32,8 +33,9 @@ export const becomeMember = (tx: Sql, role: string): Promise<unknown> =>
   `);
 
 /**
- * Deletes what a role came to own although it should own nothing: large objects, default privileges, whatever a database offers to PUBLIC,
- * in the shard and in every other database of its server. The role's login must be off. False when `budgetMs` was over first: call it again.
+ * Deletes what a role came to own although it should own nothing: large objects, default privileges, whatever a database offers
+ * to PUBLIC, in the shard and in every other database of its server. The role's login must be off. False when `budgetMs` was over
+ * first: call it again.
  */
 export async function dropOwned(shard: ShardAccess, role: string, { budgetMs }: { budgetMs: number }): Promise<boolean> {
   const deadline = shard.clock.monotonic() + budgetMs;

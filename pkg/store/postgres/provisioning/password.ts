@@ -6,8 +6,8 @@ const ITERATIONS = 4096;
 const SALT_BYTES = 16;
 
 /**
- * What Postgres keeps of a password (RFC 5803, SCRAM-SHA-256). It is sent in the password's place, so that no statement holds one: a statement
- * that fails lies in the server's log.
+ * What Postgres keeps of a password (RFC 5803, SCRAM-SHA-256). It is sent in the password's place, so that no statement holds
+ * one: a statement that fails lies in the server's log.
  */
 export function passwordVerifier(password: string, random: Random): string {
   const salt = random.bytes(SALT_BYTES);

@@ -4,14 +4,20 @@ import type { ShardAccess } from './base.ts';
 import { releaseJobs } from './held-jobs.ts';
 import { endConnections, READ_ONLY_SETTING, tenantRole } from './tenant.ts';
 
-/** From now on what the tenant's server writes fails (SQLSTATE 25006); it reads as before. Until makeWritable, or ensureTenantDatabase. */
+/**
+ * From now on what the tenant's server writes fails (SQLSTATE 25006); it reads as before. Until makeWritable, or
+ * ensureTenantDatabase.
+ */
 export async function makeReadOnly({ pool }: ShardAccess, slug: string): Promise<void> {
   const role = tenantRole(slug);
   await pool.query(`ALTER ROLE ${quoteIdentifier(role)} SET ${READ_ONLY_SETTING} = on`);
   await endConnections(pool, role);
 }
 
-/** The tenant's server may write again, and its jobs run. One statement where it may. For a tenant that is active: its login is turned on too. */
+/**
+ * The tenant's server may write again, and its jobs run. One statement where it may. For a tenant that is active: its login is
+ * turned on too.
+ */
 export async function makeWritable(shard: ShardAccess, slug: string): Promise<void> {
   const role = tenantRole(slug);
   const frozen = await shard.pool.query(

@@ -17,7 +17,8 @@ import { passwordVerifier } from './password.ts';
  *
  * Invariants:
  * - The role owns nothing: the schema and all in it are the operator's, the role has rights to rows.
- * - Every step is one transaction under a lock on the tenant's row in carrel.tenants: two operators take turns, and a killed one leaves no partial state.
+ * - Every step is one transaction under a lock on the tenant's row in carrel.tenants: two operators take turns, and a killed one
+ *   leaves no partial state.
  * - When nothing changed, ensureTenantDatabase is one statement that writes nothing.
  */
 export interface TenantDatabase {
@@ -57,7 +58,10 @@ export interface EnsuredDatabase {
   readonly isPutOff?: boolean;
   /** The migration of the highest name that is applied; null: none. */
   readonly schemaVersion: string | null;
-  /** Every migration of this release is applied. Compared by name one by one, so that the order in which releases got their migrations does not matter. */
+  /**
+   * Every migration of this release is applied. Compared by name one by one, so that the order in which releases got their
+   * migrations does not matter.
+   */
   readonly isMigrated: boolean;
 }
 
@@ -77,7 +81,10 @@ async function isAnothers(sql: Sql, role: string, tenantId: string): Promise<boo
   return rows.length > 0;
 }
 
-/** Creates or repairs schema and role, and gives the role its access. Does not migrate. Throws OtherTenantsSchema: nobody gets the data of a former tenant. */
+/**
+ * Creates or repairs schema and role, and gives the role its access. Does not migrate. Throws OtherTenantsSchema: nobody gets the
+ * data of a former tenant.
+ */
 export async function ensureTenantDatabase(shard: ShardAccess, tenant: TenantDatabase): Promise<EnsuredDatabase> {
   const role = tenantRole(tenant.slug);
   const fingerprint = fingerprintOf(tenant);
@@ -86,13 +93,18 @@ export async function ensureTenantDatabase(shard: ShardAccess, tenant: TenantDat
   if (present && tenant.limits && !areSame(present, tenant.limits)) await writeLimits(shard.pool, role, tenant.limits);
   const state = { schemaVersion: present?.schemaVersion ?? null, isMigrated: isMigrated(present?.applied ?? null) };
   const { access = 'write' } = tenant;
-  const isSame = present?.fingerprint === fingerprint && present.limit === Math.trunc(tenant.connections) && present.access === access;
+  const isSame =
+    present?.fingerprint === fingerprint && present.limit === Math.trunc(tenant.connections) && present.access === access;
   if (isSame && present.intact) return { changed: false, ...state };
-  if (present?.intact && present.access === access && (await tenant.isInUse?.())) return { changed: false, isPutOff: true, ...state };
+  if (present?.intact && present.access === access && (await tenant.isInUse?.()))
+    return { changed: false, isPutOff: true, ...state };
   await retryDdl(shard, () =>
     shard.pool.transaction(async (tx) => {
       await tx.query(DDL_SETTINGS);
-      await tx.query(`INSERT INTO carrel.tenants (role, tenant_id) VALUES ($1, $2) ON CONFLICT DO NOTHING`, [role, tenant.tenantId]);
+      await tx.query(`INSERT INTO carrel.tenants (role, tenant_id) VALUES ($1, $2) ON CONFLICT DO NOTHING`, [
+        role,
+        tenant.tenantId,
+      ]);
       const [locked] = await tx.query<{ tenantId: string }>(
         `SELECT tenant_id::text AS "tenantId" FROM carrel.tenants WHERE role = $1 FOR UPDATE`,
         [role],
@@ -114,13 +126,19 @@ function requireSameTenant(role: string, { tenantId }: TenantDatabase, found: st
 
 const isMigrated = (applied: readonly string[] | null): boolean => tenantMigrations.every(({ name }) => applied?.includes(name));
 
-/** The setting of a role that may only read: while its rows are copied to another shard (read-only.ts), or beyond `spec.limits.database`. */
+/**
+ * The setting of a role that may only read: while its rows are copied to another shard (read-only.ts), or beyond
+ * `spec.limits.database`.
+ */
 export const READ_ONLY_SETTING = 'default_transaction_read_only';
 
 /** A change of this file's own rules must reach every tenant: count up. */
 const RULES = 3;
 
-/** The password is generated, 32 random bytes: its hash discloses nothing. The table is readable by the operator only all the same. */
+/**
+ * The password is generated, 32 random bytes: its hash discloses nothing. The table is readable by the operator only all the
+ * same.
+ */
 const fingerprintOf = (tenant: TenantDatabase): string =>
   createHash('sha256')
     .update(JSON.stringify([RULES, tenant.tenantId, tenant.password, tenant.connections, ROLE_SETTINGS, TEMP_FILE_LIMIT]))
@@ -235,8 +253,8 @@ export async function migrateTenant(shard: ShardAccess, tenant: Pick<TenantDatab
 }
 
 /**
- * In one transaction and one text: nobody uses the schema yet, and a commit and half a dozen statements for each migration would take more time than
- * what they make. False: some are applied, and nothing was done.
+ * In one transaction and one text: nobody uses the schema yet, and a commit and half a dozen statements for each migration would
+ * take more time than what they make. False: some are applied, and nothing was done.
  */
 async function migrateNew(shard: ShardAccess, { slug, tenantId }: Pick<TenantDatabase, 'slug' | 'tenantId'>): Promise<boolean> {
   const role = tenantRole(slug);
@@ -267,8 +285,8 @@ const recordVersion = (tx: Sql, role: string, version: string | null): Promise<u
   tx.query('UPDATE carrel.tenants SET schema_version = $2 WHERE role = $1', [role, version]);
 
 /**
- * Replaces a tenant's schema by a new one, all in the caller's transaction: with the migrations of these names, then `fill`, then all others. The search
- * path is the schema's from then on. Throws UnknownMigrations.
+ * Replaces a tenant's schema by a new one, all in the caller's transaction: with the migrations of these names, then `fill`, then
+ * all others. The search path is the schema's from then on. Throws UnknownMigrations.
  */
 export async function replaceSchema(
   tx: Sql,
@@ -301,7 +319,9 @@ export class UnknownMigrations extends Error {
   override readonly name = 'UnknownMigrations';
 
   constructor(names: readonly string[]) {
-    super(`the data have migrations that this release does not know: ${names.join(', ')}. Use the release that made them, or a later one`);
+    super(
+      `the data have migrations that this release does not know: ${names.join(', ')}. Use the release that made them, or a later one`,
+    );
   }
 }
 
@@ -315,7 +335,10 @@ export async function rollbackTenant(
   return schemaVersion(shard, tenant.slug);
 }
 
-function migrationRun(shard: ShardAccess, { slug, tenantId }: Pick<TenantDatabase, 'slug' | 'tenantId'>): MigrationRun<TenantContext> {
+function migrationRun(
+  shard: ShardAccess,
+  { slug, tenantId }: Pick<TenantDatabase, 'slug' | 'tenantId'>,
+): MigrationRun<TenantContext> {
   const role = tenantRole(slug);
   return {
     ...shard,
@@ -332,9 +355,10 @@ function migrationRun(shard: ShardAccess, { slug, tenantId }: Pick<TenantDatabas
 
 /** Name of the newest migration that is applied; null: none, or no such tenant here. */
 export async function schemaVersion(shard: ShardAccess, slug: string): Promise<string | null> {
-  const [row] = await shard.pool.query<{ version: string | null }>('SELECT schema_version AS version FROM carrel.tenants WHERE role = $1', [
-    tenantRole(slug),
-  ]);
+  const [row] = await shard.pool.query<{ version: string | null }>(
+    'SELECT schema_version AS version FROM carrel.tenants WHERE role = $1',
+    [tenantRole(slug)],
+  );
   return row?.version ?? null;
 }
 
@@ -366,9 +390,9 @@ export async function disableLogin(shard: ShardAccess, slug: string): Promise<vo
 }
 
 /**
- * Drops schema, role and work of a tenant, and whatever the role came to own. Idempotent; after a crash it continues where it was.
- * False when `budgetMs` was over first: call it again. `attempts` at locks that others hold; left out: as often as for a migration.
- * With `tenantId`, what another tenant has left under this slug stays.
+ * Drops schema, role and work of a tenant, and whatever the role came to own. Idempotent; after a crash it continues where it
+ * was. False when `budgetMs` was over first: call it again. `attempts` at locks that others hold; left out: as often as for a
+ * migration. With `tenantId`, what another tenant has left under this slug stays.
  */
 export async function dropTenant(
   shard: ShardAccess,

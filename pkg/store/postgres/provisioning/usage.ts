@@ -16,8 +16,8 @@ export interface Usage {
 }
 
 /**
- * People, live files, the bytes that count against quotas (versions, trash and metadata too), the entries that count, and the bytes of the tables with
- * their indexes in whole MiB, whoever wrote the rows.
+ * People, live files, the bytes that count against quotas (versions, trash and metadata too), the entries that count, and the
+ * bytes of the tables with their indexes in whole MiB, whoever wrote the rows.
  */
 export async function usageOf({ pool, slug }: { readonly pool: Sql; readonly slug: string }): Promise<Usage> {
   const role = tenantRole(slug);

@@ -1,9 +1,13 @@
 import type { Migration } from '../migration.ts';
 
-/** The storage location of each tenant, so that no two tenants share one, and the name of this registry, which markers in the storage carry. */
+/**
+ * The storage location of each tenant, so that no two tenants share one, and the name of this registry, which markers in the
+ * storage carry.
+ */
 export const storageLocations: Migration<object> = {
   name: '0003-storage-locations',
-  loses: 'Which storage location is whose, and the installation’s name: the markers in the storage are another installation’s afterwards.',
+  loses:
+    'Which storage location is whose, and the installation’s name: the markers in the storage are another installation’s afterwards.',
   up: () => `
       CREATE TABLE registry.storage_locations (
         endpoint varchar(512) NOT NULL,

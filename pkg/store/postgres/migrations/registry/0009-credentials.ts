@@ -1,6 +1,9 @@
 import type { Migration } from '../migration.ts';
 
-/** When a credential of a tenant changed, and the step of a rotation that runs; null: none runs. A tenant without a row has its first ones. */
+/**
+ * When a credential of a tenant changed, and the step of a rotation that runs; null: none runs. A tenant without a row has its
+ * first ones.
+ */
 export const credentials: Migration<object> = {
   name: '0009-credentials',
   loses: 'When credentials changed, and the step of a rotation that runs.',

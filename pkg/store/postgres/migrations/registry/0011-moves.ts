@@ -1,8 +1,8 @@
 import type { Migration } from '../migration.ts';
 
 /**
- * A tenant's move to another shard (pkg/tenantdata/move.ts). While `moving_until` is ahead, `moving_by` copies its rows to `moving_to`, and nobody else
- * changes its role. `former_shard`: it has moved, and what it left there is not removed yet.
+ * A tenant's move to another shard (pkg/tenantdata/move.ts). While `moving_until` is ahead, `moving_by` copies its rows to
+ * `moving_to`, and nobody else changes its role. `former_shard`: it has moved, and what it left there is not removed yet.
  */
 export const moves: Migration<object> = {
   name: '0011-moves',

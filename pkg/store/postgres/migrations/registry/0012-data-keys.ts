@@ -3,7 +3,8 @@ import type { Migration } from '../migration.ts';
 /** The data key of a tenant is replaced too, and how often each credential has been. */
 export const dataKeys: Migration<object> = {
   name: '0012-data-keys',
-  loses: 'Which data keys were replaced: the servers of these tenants cannot open webhook secrets and registration keys any more.',
+  loses:
+    'Which data keys were replaced: the servers of these tenants cannot open webhook secrets and registration keys any more.',
   up: () => `
       ALTER TABLE registry.credentials
         ADD COLUMN generation integer NOT NULL DEFAULT 0,

@@ -1,8 +1,10 @@
 import type { Migration } from '../migration.ts';
 
 /**
- * The outbox of events and their deliveries (docs/design/events-and-jobs.md). A tenant inserts and reads its own rows; only the worker changes deliveries.
- * `due_at` of a delivery is null once it has ended. `attempts` counts leases; `log` has the requests that were sent: `[{ at, status_code, error }]`.
+ * The outbox of events and their deliveries (docs/design/events-and-jobs.md). A tenant inserts and reads its own rows; only the
+ * worker changes deliveries.
+ * `due_at` of a delivery is null once it has ended. `attempts` counts leases; `log` has the requests that were sent: `[{ at,
+ * status_code, error }]`.
  */
 export const events: Migration<object> = {
   name: '0002-events',

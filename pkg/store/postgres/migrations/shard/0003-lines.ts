@@ -1,8 +1,8 @@
 import type { Migration } from '../migration.ts';
 
 /**
- * Jobs that wait for other parties' servers have a queue of their own (the column `line`), so that they never delay jobs that need only our own stores.
- * The index begins with the queue, because each dispatcher reads one queue.
+ * Jobs that wait for other parties' servers have a queue of their own (the column `line`), so that they never delay jobs that
+ * need only our own stores. The index begins with the queue, because each dispatcher reads one queue.
  */
 export const lines: Migration<object> = {
   name: '0003-lines',

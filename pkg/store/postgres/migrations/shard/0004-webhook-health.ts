@@ -2,8 +2,8 @@ import type { Migration } from '../migration.ts';
 
 /**
  * `webhook_health`: webhooks of Kubernetes resources whose health changed; the operator deletes the rows that it has read.
- * The worker inserts them in the transaction that changes the webhook, so the operator queries each shard once and no tenant's schema.
- * Deliveries are listed by time; failed deliveries are few among very many and have an index of their own.
+ * The worker inserts them in the transaction that changes the webhook, so the operator queries each shard once and no tenant's
+ * schema. Deliveries are listed by time; failed deliveries are few among very many and have an index of their own.
  */
 export const webhookHealth: Migration<object> = {
   name: '0004-webhook-health',

@@ -1,8 +1,9 @@
 import type { Migration } from '../migration.ts';
 
 /**
- * `unknown_deployments`: deployments of an LMS that launched and are missing from their registration, a Kubernetes resource (`managed_ref`).
- * A tenant inserts its own rows, the operator reports them. A registration has a fixed number of slots, so the rows are bounded however many launches race.
+ * `unknown_deployments`: deployments of an LMS that launched and are missing from their registration, a Kubernetes resource
+ * (`managed_ref`). A tenant inserts its own rows, the operator reports them. A registration has a fixed number of slots, so the
+ * rows are bounded however many launches race.
  */
 export const unknownDeployments: Migration<object> = {
   name: '0005-unknown-deployments',

@@ -2,8 +2,9 @@ import type { Migration } from '../migration.ts';
 
 /**
  * Bounds on what a tenant's own role can write here, so that no tenant's rows fill a worker's memory or break its statistics.
- * They are far above what Carrel writes. They are added NOT VALID, so they hold for new rows at once without a long lock; the next migration validates the old rows.
- * Jobs are updated when they are leased, and one old row beyond the bounds would make that fail for all tenants: such rows are deleted first.
+ * They are far above what Carrel writes. They are added NOT VALID, so they hold for new rows at once without a long lock; the
+ * next migration validates the old rows. Jobs are updated when they are leased, and one old row beyond the bounds would make that
+ * fail for all tenants: such rows are deleted first.
  */
 export const bounds: Migration<object> = {
   name: '0006-bounds',

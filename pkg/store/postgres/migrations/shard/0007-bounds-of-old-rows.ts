@@ -1,6 +1,9 @@
 import type { Migration } from '../migration.ts';
 
-/** Validates the bounds of 0006 for all rows, in a transaction of its own: validating a large table blocks neither reads nor writes. */
+/**
+ * Validates the bounds of 0006 for all rows, in a transaction of its own: validating a large table blocks neither reads nor
+ * writes.
+ */
 export const boundsOfOldRows: Migration<object> = {
   name: '0007-bounds-of-old-rows',
   up: () => `

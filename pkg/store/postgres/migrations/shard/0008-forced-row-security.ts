@@ -3,8 +3,8 @@ import type { Migration } from '../migration.ts';
 const TABLES = ['work', 'events', 'deliveries', 'webhook_health', 'unknown_deployments'] as const;
 
 /**
- * Row-level security holds for the owner of the tables, the operator, too: a policy says what it may read, as for every other role.
- * Postgres checks foreign keys without row-level security.
+ * Row-level security holds for the owner of the tables, the operator, too: a policy says what it may read, as for every other
+ * role. Postgres checks foreign keys without row-level security.
  */
 export const forcedRowSecurity: Migration<object> = {
   name: '0008-forced-row-security',

@@ -1,8 +1,9 @@
 import type { Migration } from '../migration.ts';
 
 /**
- * `unknown_values`: issuers and client ids that an LMS sent and that differ from those of the registration, a Kubernetes resource (`managed_ref`).
- * A tenant inserts its own rows, the operator makes Events of them. Each field has five slots, so the rows are bounded although anybody can begin a login.
+ * `unknown_values`: issuers and client ids that an LMS sent and that differ from those of the registration, a Kubernetes resource
+ * (`managed_ref`). A tenant inserts its own rows, the operator makes Events of them. Each field has five slots, so the rows are
+ * bounded although anybody can begin a login.
  */
 export const unknownValues: Migration<object> = {
   name: '0010-unknown-values',

@@ -1,8 +1,8 @@
 import type { Migration } from '../migration.ts';
 
 /**
- * `integrity_faults`: what the last integrity check of a tenant found, a row for each kind of fault. The worker writes them with the tenant's role, the
- * operator reports them as Events of the Tenant.
+ * `integrity_faults`: what the last integrity check of a tenant found, a row for each kind of fault. The worker writes them with
+ * the tenant's role, the operator reports them as Events of the Tenant.
  */
 export const integrityFaults: Migration<object> = {
   name: '0012-integrity-faults',

@@ -1,9 +1,9 @@
 import type { Migration } from '../migration.ts';
 
 /**
- * The span that made an event or a job (W3C traceparent), so that the worker goes on with its trace. Null where traces are off or that one is not
- * sampled. A statement that does not give it gets that of the transaction's origin (pkg/store/postgres/origin.ts); the default is set by itself, so that
- * the rows that are there are not rewritten.
+ * The span that made an event or a job (W3C traceparent), so that the worker goes on with its trace. Null where traces are off or
+ * that one is not sampled. A statement that does not give it gets that of the transaction's origin
+ * (pkg/store/postgres/origin.ts); the default is set by itself, so that the rows that are there are not rewritten.
  */
 export const traceparents: Migration<object> = {
   name: '0013-traceparents',

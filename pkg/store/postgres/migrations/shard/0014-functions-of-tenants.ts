@@ -9,10 +9,17 @@ import { AUDIT_FUNCTIONS, AUDIT_CHANGES, type AuditFunction, EXPIRE_AUDIT, REFUS
 import { LTI_FUNCTIONS, UNLESS_RESEALED, WRITE_AUDIT, writeAuditBody } from '../tenant/0048-audit-of-lti.ts';
 import { SESSIONS_BODY } from '../tenant/0049-requests-of-launches.ts';
 
-/** Tables are those of `schema`, an expression, until the function ends; pg_temp is last, as migration 0048 of the tenants explains. */
-const inSchema = (schema: string): string => `PERFORM set_config('search_path', format('%I, carrel, ext, pg_temp', ${schema}), true);`;
+/**
+ * Tables are those of `schema`, an expression, until the function ends; pg_temp is last, as migration 0048 of the tenants
+ * explains.
+ */
+const inSchema = (schema: string): string =>
+  `PERFORM set_config('search_path', format('%I, carrel, ext, pg_temp', ${schema}), true);`;
 
-/** A trigger function of the tables of all tenants. A function with a setting of its own gives up at its end what it sets meanwhile. */
+/**
+ * A trigger function of the tables of all tenants. A function with a setting of its own gives up at its end what it sets
+ * meanwhile.
+ */
 const triggerFunction = (name: string, { declared = '', body }: AuditFunction, attributes = ''): string => `
   CREATE FUNCTION carrel.${name}() RETURNS trigger LANGUAGE plpgsql ${attributes} SET search_path = '' AS $$
   ${declared === '' ? '' : `DECLARE ${declared}`}
@@ -22,7 +29,11 @@ const triggerFunction = (name: string, { declared = '', body }: AuditFunction, a
     RETURN NULL;
   END $$;`;
 
-const AUDITED: Readonly<Record<string, AuditFunction>> = { ...AUDIT_FUNCTIONS, ...LTI_FUNCTIONS, sessions: { body: SESSIONS_BODY } };
+const AUDITED: Readonly<Record<string, AuditFunction>> = {
+  ...AUDIT_FUNCTIONS,
+  ...LTI_FUNCTIONS,
+  sessions: { body: SESSIONS_BODY },
+};
 
 /** The trigger functions that a tenant's schema had by itself. */
 export const TRIGGER_FUNCTIONS: readonly string[] = [
@@ -40,12 +51,12 @@ const INTERNAL = ['write_audit', 'audit_changes', 'role_of_caller'];
 const OFFERED = ['reserve_storage', 'count_storage', 'store_files', 'expire_audit', 'audit_refused_sign_in'];
 
 /**
- * The functions of tenants' tables, once for all tenants: PostgreSQL reads, for a lookup by name, the functions of that name in all schemas, so that each
- * tenant with its own made every connection and every new tenant dearer (docs/decisions/stores.md). A change that servers of the former release cannot
- * do with is a function of another name.
+ * The functions of tenants' tables, once for all tenants: PostgreSQL reads, for a lookup by name, the functions of that name in
+ * all schemas, so that each tenant with its own made every connection and every new tenant dearer (docs/decisions/stores.md). A
+ * change that servers of the former release cannot do with is a function of another name.
  *
- * A trigger function takes the schema from its table. What a tenant calls is in the caller's own search path, or, where it runs as its owner, in the
- * schema of the caller's role, which no setting of the caller's changes.
+ * A trigger function takes the schema from its table. What a tenant calls is in the caller's own search path, or, where it runs
+ * as its owner, in the schema of the caller's role, which no setting of the caller's changes.
  */
 export const functionsOfTenants: Migration<object> = {
   name: '0014-functions-of-tenants',

@@ -12,13 +12,14 @@ const RESERVED = '(SELECT coalesce(sum(r.bytes), 0) FROM storage_reservations r 
 /**
  * What bounds the rows and bytes of a person and of a tenant.
  *
- * count_entries keeps users.entries: the files and folders that somebody owns. It is a trigger of statements, so that a statement that makes or deletes
- * thousands changes that row once. hold_limits refuses what would grow a person beyond PERSON_ENTRIES_MAX, or a tenant beyond the limits in carrel.tenants,
- * which the operator writes: the sum of its people, with what uploads in progress have reserved. What shrinks is never refused. Without limits it costs a
- * look-up by key. The two that read limits run as their owner, since carrel.tenants is the operator's.
+ * count_entries keeps users.entries: the files and folders that somebody owns. It is a trigger of statements, so that a statement
+ * that makes or deletes thousands changes that row once. hold_limits refuses what would grow a person beyond PERSON_ENTRIES_MAX,
+ * or a tenant beyond the limits in carrel.tenants, which the operator writes: the sum of its people, with what uploads in
+ * progress have reserved. What shrinks is never refused. Without limits it costs a look-up by key. The two that read limits run
+ * as their owner, since carrel.tenants is the operator's.
  *
- * Changes of one person are exact. Changes of different people that are committed at the same moment do not see each other, so a tenant may exceed its
- * limits by the uploads of that moment: a row that all of them lock would make them wait for each other.
+ * Changes of one person are exact. Changes of different people that are committed at the same moment do not see each other, so a
+ * tenant may exceed its limits by the uploads of that moment: a row that all of them lock would make them wait for each other.
  *
  * SQLSTATE CL001: of the person, CL002: of the tenant, CL003: jobs. The messages are for people.
  */

@@ -13,7 +13,9 @@ const writeAudit = (isSystem: string): string => `
     FROM (VALUES ((whose ->> 'user')::bigint)) AS b (id) LEFT JOIN users u ON u.id = b.id;
   END $$`;
 
-/** What Carrel does by itself for a request, such as making a course of a launch, is the system's, and the entry has the request. */
+/**
+ * What Carrel does by itself for a request, such as making a course of a launch, is the system's, and the entry has the request.
+ */
 export const auditOfSystem: Migration<object> = {
   name: '0023-audit-of-system',
   up: () => writeAudit(`whose IS NULL OR whose ->> 'system' IS NOT NULL`),

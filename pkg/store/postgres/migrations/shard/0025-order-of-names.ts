@@ -1,8 +1,8 @@
 import type { Migration } from '../migration.ts';
 
 /**
- * The order of names in lists: ICU's root collation with digits by their value, and of names that are equal in it the order of code points
- * (docs/design/lists.md, Names). A text compares equal to itself alone, so it orders and never merges.
+ * The order of names in lists: ICU's root collation with digits by their value, and of names that are equal in it the order of
+ * code points (docs/design/lists.md, Names). A text compares equal to itself alone, so it orders and never merges.
  */
 export const orderOfNames: Migration<object> = {
   name: '0025-order-of-names',

@@ -28,11 +28,12 @@ const FILES_AND_FOLDERS = ['% files and folders', '500000 files and folders'] as
 /**
  * What else counts in users.entries (tenant migration 0082), and bounds of rows that no counter has.
  *
- * count_shares and count_tag_links are triggers of statements, as count_entries: a link counts to whoever made it, a tag of a file to the tag's owner.
- * They lock the people in the order of their ids. count_version counts a version after the first to the file's owner; what deletes versions counts them
- * itself, since the file is gone by then.
+ * count_shares and count_tag_links are triggers of statements, as count_entries: a link counts to whoever made it, a tag of a
+ * file to the tag's owner. They lock the people in the order of their ids. count_version counts a version after the first to the
+ * file's owner; what deletes versions counts them itself, since the file is gone by then.
  *
- * bound_grants counts what is there, up to the bound: grants end in too many ways, and change their giver. SQLSTATE CL001: of the person.
+ * bound_grants counts what is there, up to the bound: grants end in too many ways, and change their giver. SQLSTATE CL001: of the
+ * person.
  */
 export const countRows: Migration<object> = {
   name: '0026-count-rows',

@@ -16,10 +16,12 @@ const NOTES = ['unknown_deployments', 'unknown_values'] as const;
 /**
  * Bounds of the rows that a tenant's role writes here beside jobs (0020).
  *
- * Outbox: where a tenant has more than carrel.tenants.events_limit events, more than so many bytes of payloads or more than so many deliveries,
- * `outbox_full` is set by the statement that finds it, and from then on whatever would write an event is refused. trim_outbox, which the worker calls,
- * deletes the oldest events that have no delivery under way until half of them are left, and lifts it. A tenant may exceed the limit by what it writes
- * between two samples. Notes are counted each time. The functions run as their owner, since carrel.tenants is the operator's.
+ * Outbox: where a tenant has more than carrel.tenants.events_limit events, more than so many bytes of payloads or more than so
+ * many deliveries,
+ * `outbox_full` is set by the statement that finds it, and from then on whatever would write an event is refused. trim_outbox,
+ * which the worker calls, deletes the oldest events that have no delivery under way until half of them are left, and lifts it. A
+ * tenant may exceed the limit by what it writes between two samples. Notes are counted each time. The functions run as their
+ * owner, since carrel.tenants is the operator's.
  *
  * SQLSTATE CL003: it may be tried again.
  */

@@ -5,8 +5,9 @@ const PERSON_ENTRIES_MAX = 500_000;
 const RESERVED = '(SELECT coalesce(sum(r.bytes), 0) FROM storage_reservations r WHERE r.expires_at > now())';
 
 /**
- * For a statement that looks before bytes are stored: how many more the tenant may have, null for any number. It throws as hold_limits does where the person
- * or the tenant may have no more files. What is decided is decided by hold_limits, when the bytes are counted.
+ * For a statement that looks before bytes are stored: how many more the tenant may have, null for any number. It throws as
+ * hold_limits does where the person or the tenant may have no more files. What is decided is decided by hold_limits, when the
+ * bytes are counted.
  */
 export const remainingOfTenant: Migration<object> = {
   name: '0028-remaining-of-tenant',

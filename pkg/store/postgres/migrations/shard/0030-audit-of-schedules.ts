@@ -1,7 +1,8 @@
 import type { Migration } from '../migration.ts';
 
 const SHOWN = ['name', 'kind', 'arguments', 'cron', 'time_zone', 'active', 'catch_up', 'managed_by'];
-const shown = (row: 'OLD' | 'NEW'): string => `jsonb_build_object(${SHOWN.map((column) => `'${column}', ${row}.${column}`).join(', ')})`;
+const shown = (row: 'OLD' | 'NEW'): string =>
+  `jsonb_build_object(${SHOWN.map((column) => `'${column}', ${row}.${column}`).join(', ')})`;
 
 /** The entries of the audit log for the table `schedules` of the tenants (their migration 0130). */
 export const auditOfSchedules: Migration<object> = {

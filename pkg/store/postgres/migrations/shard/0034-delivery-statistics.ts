@@ -1,8 +1,8 @@
 import type { Migration } from '../migration.ts';
 
 /**
- * What each webhook was sent in each hour (UTC): attempts, those that failed, and how long the receiver took, as counts by bucket (pkg/webhooks/statistics).
- * The worker adds to the row in the statement that writes outcomes, so nobody counts deliveries.
+ * What each webhook was sent in each hour (UTC): attempts, those that failed, and how long the receiver took, as counts by bucket
+ * (pkg/webhooks/statistics). The worker adds to the row in the statement that writes outcomes, so nobody counts deliveries.
  */
 export const deliveryStatistics: Migration<object> = {
   name: '0034-delivery-statistics',

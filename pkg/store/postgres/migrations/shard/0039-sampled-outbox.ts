@@ -26,9 +26,10 @@ const define = (body: string): string => `
       END $$;`;
 
 /**
- * Whether an outbox is full is decided by its events and deliveries whose id is a multiple of 1,000, by an index of these alone. Counting a million rows,
- * one in each page of a large table, took longer than a statement may: the request that wrote the 1,000th event failed, and the outbox was never
- * marked as full. A tenant cannot choose ids. Of 1,000,000 events the sample knows to within a tenth.
+ * Whether an outbox is full is decided by its events and deliveries whose id is a multiple of 1,000, by an index of these alone.
+ * Counting a million rows, one in each page of a large table, took longer than a statement may: the request that wrote the
+ * 1,000th event failed, and the outbox was never marked as full. A tenant cannot choose ids. Of 1,000,000 events the sample knows
+ * to within a tenth.
  */
 export const sampledOutbox: Migration<object> = {
   name: '0039-sampled-outbox',

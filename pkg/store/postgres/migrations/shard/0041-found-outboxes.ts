@@ -28,9 +28,9 @@ const beyond = (most: string): string =>
   `(s.events > ${most} OR s.bytes > ${most} * ${BYTES_EACH} OR s.deliveries > ${most} * ${DELIVERIES_EACH})`;
 
 /**
- * The worker finds full outboxes by itself, whenever it trims. What a statement of a tenant finds (0027) depends on ids, which the tenant sees before it
- * commits: it may take back each statement that would look, and its rows are in no sample of ids. Pages are chosen by chance, in the worker's connection,
- * and no tenant can undo what another connection has written.
+ * The worker finds full outboxes by itself, whenever it trims. What a statement of a tenant finds (0027) depends on ids, which
+ * the tenant sees before it commits: it may take back each statement that would look, and its rows are in no sample of ids. Pages
+ * are chosen by chance, in the worker's connection, and no tenant can undo what another connection has written.
  *
  * A suspect by the sample is counted, to the row, for as long as there is time. trim_outbox lifts `outbox_full` by the same two.
  */

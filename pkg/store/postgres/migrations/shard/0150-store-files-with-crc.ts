@@ -1,8 +1,8 @@
 import type { Migration } from '../migration.ts';
 
 /**
- * As store_files (migration 0021 of the tenants), which servers of the former release call, with the CRC-32 of the contents. It has a name of its own since
- * a tenant may have the column of its migration 0150 later than the shard has this.
+ * As store_files (migration 0021 of the tenants), which servers of the former release call, with the CRC-32 of the contents. It
+ * has a name of its own since a tenant may have the column of its migration 0150 later than the shard has this.
  */
 export const storeFilesWithCrc: Migration<object> = {
   name: '0150-store-files-with-crc',

@@ -1,8 +1,8 @@
 import type { Migration } from '../migration.ts';
 
 /**
- * `registration_requests`: registrations that LMSs made by Dynamic Registration, of which the operator is to make resources. A tenant inserts its own
- * rows, the operator deletes them. A tenant has a fixed number of slots, so the rows are bounded.
+ * `registration_requests`: registrations that LMSs made by Dynamic Registration, of which the operator is to make resources. A
+ * tenant inserts its own rows, the operator deletes them. A tenant has a fixed number of slots, so the rows are bounded.
  */
 export const registrationRequests: Migration<object> = {
   name: '0200-registration-requests',

@@ -1,12 +1,14 @@
 import type { Migration } from '../migration.ts';
 
-const IN_SCHEMA = (schema: string): string => `PERFORM set_config('search_path', format('%I, carrel, ext, pg_temp', ${schema}), true);`;
+const IN_SCHEMA = (schema: string): string =>
+  `PERFORM set_config('search_path', format('%I, carrel, ext, pg_temp', ${schema}), true);`;
 
 /**
- * The entries of the audit log for copies of courses and for links of Dynamic Registration, by triggers (migration 0220 of the tenants), and for line
- * items, by a function that servers call: those are the LMS's, so that no row of ours changes with them.
+ * The entries of the audit log for copies of courses and for links of Dynamic Registration, by triggers (migration 0220 of the
+ * tenants), and for line items, by a function that servers call: those are the LMS's, so that no row of ours changes with them.
  *
- * A copy that an instructor opened is that instructor's doing, though a launch is the system's. No entry has anything of a link's token.
+ * A copy that an instructor opened is that instructor's doing, though a launch is the system's. No entry has anything of a link's
+ * token.
  */
 export const auditOfCourses: Migration<object> = {
   name: '0210-audit-of-courses',

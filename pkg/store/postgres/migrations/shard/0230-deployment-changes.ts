@@ -1,13 +1,14 @@
 import type { Migration } from '../migration.ts';
 
 /**
- * `deployment_changes`: tenants whose waiting or admitted deployments have changed, for the operator, which shows them in the status of the
- * LtiRegistrations. One row a tenant, so the rows are bounded; the operator deletes it and reads the tenant's tables. And the entries of the audit log
- * for what administrators decide, by a trigger (migration 0230 of the tenants).
+ * `deployment_changes`: tenants whose waiting or admitted deployments have changed, for the operator, which shows them in the
+ * status of the LtiRegistrations. One row a tenant, so the rows are bounded; the operator deletes it and reads the tenant's
+ * tables. And the entries of the audit log for what administrators decide, by a trigger (migration 0230 of the tenants).
  */
 export const deploymentChanges: Migration<object> = {
   name: '0230-deployment-changes',
-  loses: 'That deployments of a tenant began to wait, or were admitted, in the last seconds: the status shows them after the next change.',
+  loses:
+    'That deployments of a tenant began to wait, or were admitted, in the last seconds: the status shows them after the next change.',
   up: () => `
       CREATE TABLE carrel.deployment_changes (
         tenant name PRIMARY KEY DEFAULT current_user,

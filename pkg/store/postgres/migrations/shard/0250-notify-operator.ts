@@ -1,6 +1,9 @@
 import type { Migration } from '../migration.ts';
 
-/** A registration that an LMS made is notified to the operator (channel `carrel_operator`), which otherwise sees it at its next poll. */
+/**
+ * A registration that an LMS made is notified to the operator (channel `carrel_operator`), which otherwise sees it at its next
+ * poll.
+ */
 export const notifyOperator: Migration<object> = {
   name: '0250-notify-operator',
   up: () => `

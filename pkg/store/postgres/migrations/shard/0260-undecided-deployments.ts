@@ -1,6 +1,9 @@
 import type { Migration } from '../migration.ts';
 
-/** Servers also note deployments of logins that are of one of several LMSs with one issuer and client id, and of which it cannot be said. */
+/**
+ * Servers also note deployments of logins that are of one of several LMSs with one issuer and client id, and of which it cannot
+ * be said.
+ */
 export const undecidedDeployments: Migration<object> = {
   name: '0260-undecided-deployments',
   loses: 'Which deployments began logins that were refused because two LMSs share an issuer and a client id.',

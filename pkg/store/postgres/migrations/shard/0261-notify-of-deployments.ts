@@ -1,6 +1,9 @@
 import type { Migration } from '../migration.ts';
 
-/** Deployments of a tenant that begin to wait, or that somebody decided on, are notified to the operator (as registrations are, 0250). */
+/**
+ * Deployments of a tenant that begin to wait, or that somebody decided on, are notified to the operator (as registrations are,
+ * 0250).
+ */
 export const notifyOfDeployments: Migration<object> = {
   name: '0261-notify-of-deployments',
   up: () => `

@@ -25,7 +25,9 @@ const auditOfTools = (later: Readonly<Record<string, string>>): string => `
       END $$;
     `;
 
-/** The entries of registrations have the deployments that they list, and what becomes of others (migration 0261 of the tenants). */
+/**
+ * The entries of registrations have the deployments that they list, and what becomes of others (migration 0261 of the tenants).
+ */
 export const auditOfDeployments: Migration<object> = {
   name: '0262-audit-of-deployments',
   up: () => auditOfTools(LATER),

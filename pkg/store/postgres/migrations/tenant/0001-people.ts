@@ -2,7 +2,10 @@ import type { TenantMigration } from './migration.ts';
 
 export const SYSTEM_USERNAME = 'system';
 
-/** docs/design/records.md, User; docs/design/api-conventions.md, Sign-in and sessions. E-mail and user name are unique without regard to case. */
+/**
+ * docs/design/records.md, User; docs/design/api-conventions.md, Sign-in and sessions. E-mail and user name are unique without
+ * regard to case.
+ */
 export const people: TenantMigration = {
   name: '0001-people',
   loses: 'All users, sessions and groups.',

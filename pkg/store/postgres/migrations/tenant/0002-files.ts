@@ -2,8 +2,9 @@ import { quoteIdentifier } from '../../pool.ts';
 import type { TenantMigration } from './migration.ts';
 
 /**
- * Deeper folders are refused. An entry of the GiST index's inner pages holds two whole ancestries: at 100 levels inserting a folder takes half
- * a millisecond; from 150 levels on each entry needs a page of its own, and an insert takes half a second of CPU (measured).
+ * Deeper folders are refused. An entry of the GiST index's inner pages holds two whole ancestries: at 100 levels inserting a
+ * folder takes half a millisecond; from 150 levels on each entry needs a page of its own, and an insert takes half a second of
+ * CPU (measured).
  */
 export const MAX_FOLDER_DEPTH = 99;
 

@@ -3,7 +3,8 @@ import type { TenantMigration } from './migration.ts';
 /** docs/design/records.md, LTI. */
 export const lti: TenantMigration = {
   name: '0004-lti',
-  loses: 'All registrations, deployments, launches and grades, and who is whom at an LMS; groups of courses no longer know their LMS.',
+  loses:
+    'All registrations, deployments, launches and grades, and who is whom at an LMS; groups of courses no longer know their LMS.',
   up: () => `
       CREATE TABLE lti_platforms (
         id integer GENERATED ALWAYS AS IDENTITY PRIMARY KEY,

@@ -1,6 +1,9 @@
 import type { TenantMigration } from './migration.ts';
 
-/** Where the LMS showed the launch: the origins that may frame our pages, and the address that the user returns to (docs/design/lti.md, Frames). */
+/**
+ * Where the LMS showed the launch: the origins that may frame our pages, and the address that the user returns to
+ * (docs/design/lti.md, Frames).
+ */
 export const launchPresentation: TenantMigration = {
   name: '0006-launch-presentation',
   loses: 'Where a launch returns to.',

@@ -2,7 +2,8 @@ import type { TenantMigration } from './migration.ts';
 
 /**
  * Grade passback (docs/design/lti.md, Grades). A grade belongs to a cell of the LMS's grade book: a line item and a user.
- * Timestamps differ within a cell, since an LMS accepts only a newer one. `sent_at` is null as long as the LMS cannot have the grade.
+ * Timestamps differ within a cell, since an LMS accepts only a newer one. `sent_at` is null as long as the LMS cannot have the
+ * grade.
  */
 export const grades: TenantMigration = {
   name: '0007-grades',

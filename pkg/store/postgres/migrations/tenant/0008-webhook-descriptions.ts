@@ -1,6 +1,8 @@
 import type { TenantMigration } from './migration.ts';
 
-/** A webhook has a description. Only a change of its settings makes a new revision; the worker's notes about deliveries do not. */
+/**
+ * A webhook has a description. Only a change of its settings makes a new revision; the worker's notes about deliveries do not.
+ */
 export const webhookDescriptions: TenantMigration = {
   name: '0008-webhook-descriptions',
   loses: 'The descriptions of webhooks.',

@@ -1,8 +1,8 @@
 import type { TenantMigration } from './migration.ts';
 
 /**
- * Keys of a tool beside the one that signs its messages (in lti_tools): the next one, with its private key sealed as lti_tools will hold it,
- * and former ones, which stay published until `published_until`.
+ * Keys of a tool beside the one that signs its messages (in lti_tools): the next one, with its private key sealed as lti_tools
+ * will hold it, and former ones, which stay published until `published_until`.
  */
 export const toolKeys: TenantMigration = {
   name: '0009-tool-keys',

@@ -1,9 +1,10 @@
 import type { TenantMigration } from './migration.ts';
 
 /**
- * `name_said`, `email_said`, `title_said`: what the LMS sent last for a user or a course, so that a change at the LMS is distinguished from a change here.
- * `email_given`: the address that the launch gave to the account, which may differ from the one that was sent. For users who launched before this migration
- * only addresses of lti.invalid are known to be ours; courses could not be renamed here until now.
+ * `name_said`, `email_said`, `title_said`: what the LMS sent last for a user or a course, so that a change at the LMS is
+ * distinguished from a change here.
+ * `email_given`: the address that the launch gave to the account, which may differ from the one that was sent. For users who
+ * launched before this migration only addresses of lti.invalid are known to be ours; courses could not be renamed here until now.
  */
 export const ltiSaid: TenantMigration = {
   name: '0010-lti-said',

@@ -1,8 +1,9 @@
 import type { TenantMigration } from './migration.ts';
 
 /**
- * Bounds of a webhook's sealed values, since workers open them beside other tenants' secrets: 20 headers of 1,024 characters seal to 58 KB.
- * Carrel never wrote a row beyond the bounds; such rows are deleted, so that no tenant's rows block an upgrade. A tenant has few webhooks, so all are validated here.
+ * Bounds of a webhook's sealed values, since workers open them beside other tenants' secrets: 20 headers of 1,024 characters seal
+ * to 58 KB. Carrel never wrote a row beyond the bounds; such rows are deleted, so that no tenant's rows block an upgrade. A
+ * tenant has few webhooks, so all are validated here.
  */
 export const webhookBounds: TenantMigration = {
   name: '0011-webhook-bounds',

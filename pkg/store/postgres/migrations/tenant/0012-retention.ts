@@ -7,11 +7,11 @@ export const PURGE_TRIGGERS = `
       CREATE TRIGGER purge AFTER INSERT ON refresh_tokens FOR EACH ROW WHEN (NEW.token_hash LIKE '0%') EXECUTE FUNCTION purge_refresh_tokens();`;
 
 /**
- * Inserts delete expired rows, so that no table grows for ever (docs/design/events-and-jobs.md, Retention: launches after 90 days, sessions and refresh
- * tokens a day after their end, since clocks differ). One insert in sixteen deletes, at most 320 rows; the others cost nothing more.
- * The present time is that of the inserted row, which the server's clock wrote.
- * A launch with grades stays; its first grade clears its token, so the index does not contain such launches.
- * These are triggers, because a statement would cost each login and each launch a round trip.
+ * Inserts delete expired rows, so that no table grows for ever (docs/design/events-and-jobs.md, Retention: launches after 90
+ * days, sessions and refresh tokens a day after their end, since clocks differ). One insert in sixteen deletes, at most 320 rows;
+ * the others cost nothing more. The present time is that of the inserted row, which the server's clock wrote. A launch with
+ * grades stays; its first grade clears its token, so the index does not contain such launches. These are triggers, because a
+ * statement would cost each login and each launch a round trip.
  */
 export const retention: TenantMigration = {
   name: '0012-retention',

@@ -3,12 +3,15 @@ import type { TenantMigration } from './migration.ts';
 /**
  * Addresses that an LMS sent, administrators that the operator made, and the roles that a launch's session may have.
  *
- * - `contact_email` is the address that an LMS sent last. `email` is the account's own, and only administrators set it. An account without a password
- *   whose address came from a launch gets an address of lti.invalid, and its old one as `contact_email`. An account with a password keeps its
- *   address: an administrator set that password, and its owner signs in with the address.
- * - `provisioned_as`: the address for which the operator made this account. Of older accounts it is set only where no other origin is possible: an
- *   administrator, active or not, with a password and without a launch, who is the tenant's first account or still has the operator's name for it.
- * - `email_given` is no longer written; where it is not null, a server of the previous release wrote it (the next launch moves that address too).
+ * - `contact_email` is the address that an LMS sent last. `email` is the account's own, and only administrators set it. An
+ *   account without a password whose address came from a launch gets an address of lti.invalid, and its old one as
+ *   `contact_email`. An account with a password keeps its address: an administrator set that password, and its owner signs in
+ *   with the address.
+ * - `provisioned_as`: the address for which the operator made this account. Of older accounts it is set only where no other
+ *   origin is possible: an administrator, active or not, with a password and without a launch, who is the tenant's first account
+ *   or still has the operator's name for it.
+ * - `email_given` is no longer written; where it is not null, a server of the previous release wrote it (the next launch moves
+ *   that address too).
  * - `capped_to`: the only roles that a session may have; null: all of its account's.
  */
 export const whoSomebodyIs: TenantMigration = {

@@ -22,9 +22,10 @@ export const GRANT_TRIGGERS = `
       CREATE TRIGGER end_grants_of_member AFTER DELETE ON group_members FOR EACH ROW EXECUTE FUNCTION end_grants_of_member();`;
 
 /**
- * A grant that a grantee gives depends on the grant that makes them admin (`granted_through`), and neither exceeds nor outlives it. It is deleted when
- * that grant is revoked or is no longer admin, and when the grantee leaves the group that has it; it is shortened when that grant is shortened.
- * These are triggers, so that every writer keeps the rule. Grants from before this migration depend on none, as grants of owners do.
+ * A grant that a grantee gives depends on the grant that makes them admin (`granted_through`), and neither exceeds nor outlives
+ * it. It is deleted when that grant is revoked or is no longer admin, and when the grantee leaves the group that has it; it is
+ * shortened when that grant is shortened. These are triggers, so that every writer keeps the rule. Grants from before this
+ * migration depend on none, as grants of owners do.
  */
 export const grantsThrough: TenantMigration = {
   name: '0014-grants-through',

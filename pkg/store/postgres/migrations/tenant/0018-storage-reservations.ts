@@ -22,9 +22,10 @@ export const RESERVE_STORAGE = {
 };
 
 /**
- * The part of a user's quota that uploads in progress have reserved. A row counts until it expires, so a server that dies blocks nothing for long.
- * reserve_storage makes or enlarges a reservation under the lock of the owner's row, so that racing uploads count each other. It reserves at most `wanted`
- * bytes, as many as are free; it returns null and changes nothing where fewer than `needed` are free. It deletes expired rows of all users.
+ * The part of a user's quota that uploads in progress have reserved. A row counts until it expires, so a server that dies blocks
+ * nothing for long. reserve_storage makes or enlarges a reservation under the lock of the owner's row, so that racing uploads
+ * count each other. It reserves at most `wanted` bytes, as many as are free; it returns null and changes nothing where fewer than
+ * `needed` are free. It deletes expired rows of all users.
  */
 export const storageReservations: TenantMigration = {
   name: '0018-storage-reservations',

@@ -15,9 +15,9 @@ export const COUNT_STORAGE = {
 };
 
 /**
- * count_storage adds bytes to their owner's usage in place of what was reserved for them. It returns false where the quota cannot hold them beside the
- * reservations of other uploads. It locks the owner's row before it adds those up, as reserve_storage does: a sum in the statement that waits for the
- * lock would miss what was reserved meanwhile.
+ * count_storage adds bytes to their owner's usage in place of what was reserved for them. It returns false where the quota cannot
+ * hold them beside the reservations of other uploads. It locks the owner's row before it adds those up, as reserve_storage does:
+ * a sum in the statement that waits for the lock would miss what was reserved meanwhile.
  */
 export const countStorage: TenantMigration = {
   name: '0020-count-storage',

@@ -55,15 +55,16 @@ export const storeFilesBody = ({ withEncryption, result }: { withEncryption: boo
 };
 
 /**
- * store_files makes new files of uploads, each with its version 1, and counts their bytes to their owners. `uploads` is an array of objects with the
- * columns that are named below; it gives the files that it made. An upload is left out, and nothing is changed for it, where its name is taken, its
- * owner's quota has no room for it beside what uploads in progress have reserved, its folder is in the trash or no longer what the upload saw
- * (path, folders above and their owners), or another transaction holds the row of its owner or folder.
+ * store_files makes new files of uploads, each with its version 1, and counts their bytes to their owners. `uploads` is an array
+ * of objects with the columns that are named below; it gives the files that it made. An upload is left out, and nothing is
+ * changed for it, where its name is taken, its owner's quota has no room for it beside what uploads in progress have reserved,
+ * its folder is in the trash or no longer what the upload saw (path, folders above and their owners), or another transaction
+ * holds the row of its owner or folder.
  *
- * It never waits for the row of an owner or a folder, since uploads of other people are in the same call, and 100 ms at most for a name that another
- * transaction is about to take: a transaction that has the name and waits for the owner would otherwise be a deadlock. Names are inserted in the order
- * of their unique indexes, so two calls do not wait for each other. Owners and folders are locked before anything is added up, as in count_storage:
- * each statement of the function sees what was committed before it.
+ * It never waits for the row of an owner or a folder, since uploads of other people are in the same call, and 100 ms at most for
+ * a name that another transaction is about to take: a transaction that has the name and waits for the owner would otherwise be a
+ * deadlock. Names are inserted in the order of their unique indexes, so two calls do not wait for each other. Owners and folders
+ * are locked before anything is added up, as in count_storage: each statement of the function sees what was committed before it.
  */
 export const storeFiles: TenantMigration = {
   name: '0021-store-files',

@@ -1,8 +1,8 @@
 import type { TenantMigration } from './migration.ts';
 
 /**
- * Groups that administrators manage: a description, and names that are unique among them whatever the case of their letters. Two courses may have
- * one title. A group that was written past the API and has a name that is taken gets its uuid added.
+ * Groups that administrators manage: a description, and names that are unique among them whatever the case of their letters. Two
+ * courses may have one title. A group that was written past the API and has a name that is taken gets its uuid added.
  */
 export const managedGroups: TenantMigration = {
   name: '0031-groups',

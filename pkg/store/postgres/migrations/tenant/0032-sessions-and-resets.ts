@@ -11,8 +11,8 @@ export const RESET_TRIGGER = `
         FOR EACH ROW WHEN (OLD.password_hash IS DISTINCT FROM NEW.password_hash) EXECUTE FUNCTION end_password_reset();`;
 
 /**
- * From where a session was opened, so that its owner recognizes it; unknown of those before. And one outstanding reset of a person's password:
- * another replaces it, and any change of the password ends it, whoever makes it, so it is a trigger.
+ * From where a session was opened, so that its owner recognizes it; unknown of those before. And one outstanding reset of a
+ * person's password: another replaces it, and any change of the password ends it, whoever makes it, so it is a trigger.
  */
 export const sessionsAndResets: TenantMigration = {
   name: '0032-sessions-and-resets',

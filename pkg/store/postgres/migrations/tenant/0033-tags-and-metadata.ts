@@ -1,8 +1,9 @@
 import type { TenantMigration } from './migration.ts';
 
 /**
- * Tags change, so they have a revision; their names are unique per owner in any case of letters. Of two that are alike, written past the API, the
- * later gets its uuid added. Metadata is found by key and value: values are too long for a B-tree, so it is by their hash.
+ * Tags change, so they have a revision; their names are unique per owner in any case of letters. Of two that are alike, written
+ * past the API, the later gets its uuid added. Metadata is found by key and value: values are too long for a B-tree, so it is by
+ * their hash.
  */
 export const tagsAndMetadata: TenantMigration = {
   name: '0033-tags-and-metadata',

@@ -1,8 +1,8 @@
 import type { TenantMigration } from './migration.ts';
 
 /**
- * A statement that sets the revision itself leaves updated_at: what a folder's move or deletion changes below it is not an update of each file, which
- * would put all of them first in the lists. Their entity tags change with the revision.
+ * A statement that sets the revision itself leaves updated_at: what a folder's move or deletion changes below it is not an update
+ * of each file, which would put all of them first in the lists. Their entity tags change with the revision.
  */
 export const folderMoves: TenantMigration = {
   name: '0034-folder-moves',

@@ -1,8 +1,9 @@
 import type { TenantMigration } from './migration.ts';
 
 /**
- * Others' files of a folder are read owner by owner in the order of the list, a page at most of each, however many a folder holds. The pair is one
- * expression, so that no other index gives that order: one that begins with the folder or the owner looks cheaper to the planner and is read whole.
+ * Others' files of a folder are read owner by owner in the order of the list, a page at most of each, however many a folder
+ * holds. The pair is one expression, so that no other index gives that order: one that begins with the folder or the owner looks
+ * cheaper to the planner and is read whole.
  */
 export const guestsInOrder: TenantMigration = {
   name: '0035-guests-in-order',

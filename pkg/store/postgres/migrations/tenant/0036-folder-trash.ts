@@ -1,8 +1,9 @@
 import type { TenantMigration } from './migration.ts';
 
 /**
- * What was in a folder when that went to the trash went with it: `trashed_with` is that folder's id, null for what was deleted by itself. Restoring the
- * folder restores those alone. No foreign key: such a file or folder is below that folder, and is deleted with it.
+ * What was in a folder when that went to the trash went with it: `trashed_with` is that folder's id, null for what was deleted by
+ * itself. Restoring the folder restores those alone. No foreign key: such a file or folder is below that folder, and is deleted
+ * with it.
  */
 export const folderTrash: TenantMigration = {
   name: '0036-folder-trash',

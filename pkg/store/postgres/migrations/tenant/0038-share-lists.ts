@@ -1,6 +1,9 @@
 import type { TenantMigration } from './migration.ts';
 
-/** Share links are listed by the time of their creation: of a person, of a file, and all of them. A deep page costs like the first. */
+/**
+ * Share links are listed by the time of their creation: of a person, of a file, and all of them. A deep page costs like the
+ * first.
+ */
 export const shareLists: TenantMigration = {
   name: '0038-share-lists',
   up: () => `

@@ -1,9 +1,12 @@
 import type { TenantMigration } from './migration.ts';
 
 /**
- * Jobs that somebody requested and follows at /jobs (docs/design/events-and-jobs.md, Jobs of people), and what each of them does one by one.
- * `user_id` null: the system's. `is_planned`: its items are all there; until then `cursor` says how far they have been looked for. `is_single`: a further request joins it while it has not ended.
- * `copy` of an item is the uuid that its copy gets, `copy_in` the one of the folder which that copy is in. Items of a lower `rank` go first.
+ * Jobs that somebody requested and follows at /jobs (docs/design/events-and-jobs.md, Jobs of people), and what each of them does
+ * one by one.
+ * `user_id` null: the system's. `is_planned`: its items are all there; until then `cursor` says how far they have been looked
+ * for. `is_single`: a further request joins it while it has not ended.
+ * `copy` of an item is the uuid that its copy gets, `copy_in` the one of the folder which that copy is in. Items of a lower
+ * `rank` go first.
  */
 export const tasks: TenantMigration = {
   name: '0039-tasks',

@@ -46,8 +46,9 @@ export const PURGE_BODIES: readonly (readonly [name: string, body: string])[] = 
 export const purgeFunctions = functions(BY_INDEX, isOneByKey);
 
 /**
- * The functions of 0012 find expired rows by their index, and delete each by its key. A connection plans them once, and a plan that was made while the
- * tables were small reads whole tables: of 4,000 sessions that took 0.9 ms of each sixteenth sign-in or launch, and more with each row.
+ * The functions of 0012 find expired rows by their index, and delete each by its key. A connection plans them once, and a plan
+ * that was made while the tables were small reads whole tables: of 4,000 sessions that took 0.9 ms of each sixteenth sign-in or
+ * launch, and more with each row.
  */
 export const purgeByIndex: TenantMigration = {
   name: '0042-purge-by-index',

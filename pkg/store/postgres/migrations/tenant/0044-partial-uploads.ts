@@ -1,8 +1,9 @@
 import type { TenantMigration } from './migration.ts';
 
 /**
- * Uploads that come in several requests (tus 1.0), and what of them is in the store. `length` null: the client has not said yet. `received` is the sum of
- * the segments, until `file` is what became of it. An upload outlives its user until it expires, so that its objects are deleted with it.
+ * Uploads that come in several requests (tus 1.0), and what of them is in the store. `length` null: the client has not said yet.
+ * `received` is the sum of the segments, until `file` is what became of it. An upload outlives its user until it expires, so that
+ * its objects are deleted with it.
  */
 export const partialUploads: TenantMigration = {
   name: '0044-partial-uploads',

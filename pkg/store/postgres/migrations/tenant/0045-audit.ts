@@ -243,7 +243,9 @@ export const AUDIT_TRIGGERS = [
   triggers('file_versions', { onInsert: false }),
   triggers('permissions', { when: changed('permission_level', 'expires_at') }),
   triggers('shares', { when: changed('password_hash', 'expires_at', 'max_downloads', 'is_active', 'download_count') }),
-  triggers('users', { when: changed('email', 'username', 'display_name', 'roles', 'storage_quota', 'is_active', 'password_hash') }),
+  triggers('users', {
+    when: changed('email', 'username', 'display_name', 'roles', 'storage_quota', 'is_active', 'password_hash'),
+  }),
   triggers('password_resets', { when: changed('token_hash'), onDelete: false }),
   triggers('sessions', { when: 'OLD.ended_at IS NULL AND NEW.ended_at IS NOT NULL', onDelete: false }),
   triggers('groups', { when: changed('name', 'description') }),
@@ -258,9 +260,10 @@ export const auditFunctions = (): string =>
     .join('');
 
 /**
- * The audit log. Each entry is written by a trigger, in the transaction of the change, whoever makes it; `carrel.origin` says whose request it is
- * (pkg/store/postgres/origin.ts), `carrel.origins` of which file, where a statement makes files of several people; without one it is the system's.
- * The tenant's role reads entries and can neither write, change nor delete one: the functions run as their owner.
+ * The audit log. Each entry is written by a trigger, in the transaction of the change, whoever makes it; `carrel.origin` says
+ * whose request it is (pkg/store/postgres/origin.ts), `carrel.origins` of which file, where a statement makes files of several
+ * people; without one it is the system's. The tenant's role reads entries and can neither write, change nor delete one: the
+ * functions run as their owner.
  */
 export const audit: TenantMigration = {
   name: '0045-audit',

@@ -3,8 +3,8 @@ import { storeFilesText } from './0021-store-files.ts';
 import type { TenantMigration } from './migration.ts';
 
 /**
- * Whether the store encrypts an object at rest, by its own account when it took the bytes. Of versions from before it is unknown, which is false, as of
- * the files. A version that is restored has its object's.
+ * Whether the store encrypts an object at rest, by its own account when it took the bytes. Of versions from before it is unknown,
+ * which is false, as of the files. A version that is restored has its object's.
  */
 export const encryptedObjects: TenantMigration = {
   name: '0047-encrypted-objects',

@@ -2,8 +2,12 @@ import { quoteIdentifier } from '../../pool.ts';
 import type { AuditFunction } from './0045-audit.ts';
 import type { TenantMigration } from './migration.ts';
 
-/** Functions run as their owner. pg_temp stands last: without it Postgres looks there first, and a table of the caller's would take the log's name. */
-const asOwner = (role: string): string => `LANGUAGE plpgsql SECURITY DEFINER SET search_path = ${quoteIdentifier(role)}, ext, pg_temp`;
+/**
+ * Functions run as their owner. pg_temp stands last: without it Postgres looks there first, and a table of the caller's would
+ * take the log's name.
+ */
+const asOwner = (role: string): string =>
+  `LANGUAGE plpgsql SECURITY DEFINER SET search_path = ${quoteIdentifier(role)}, ext, pg_temp`;
 
 /** Sets the search path of all functions of the schema that run as their owner. */
 export const withSearchPath = (setting: string): string => `
@@ -34,7 +38,10 @@ export const writeAuditBody = (unless: string): string => `$$
     FROM (VALUES ((whose ->> 'user')::bigint)) AS b (id) LEFT JOIN users u ON u.id = b.id;
   END $$`;
 
-/** A secret under another key is the same secret. Nobody but the operator, who owns this function, can keep an entry from being written so. */
+/**
+ * A secret under another key is the same secret. Nobody but the operator, who owns this function, can keep an entry from being
+ * written so.
+ */
 export const UNLESS_RESEALED = `IF current_setting('carrel.resealing', true) = 'on' AND pg_has_role(session_user, current_user, 'USAGE') THEN RETURN; END IF;`;
 
 const TOOL = (

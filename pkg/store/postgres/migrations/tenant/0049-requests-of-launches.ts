@@ -24,7 +24,10 @@ export const SESSIONS_BODY = sessionsBody(`coalesce(${OF_SESSION}, ${OF_TRANSACT
 export const sessionsFunction = (role: string): string =>
   auditSessions(`${quoteIdentifier(role)}, ext, pg_temp`, `coalesce(${OF_SESSION}, ${OF_TRANSACTION})`);
 
-/** A statement that opens sessions of several launches says with `carrel.origins` which request each is of, as one that stores several uploads does. */
+/**
+ * A statement that opens sessions of several launches says with `carrel.origins` which request each is of, as one that stores
+ * several uploads does.
+ */
 export const requestsOfLaunches: TenantMigration = {
   name: '0049-requests-of-launches',
   up: ({ role }) => sessionsFunction(role),

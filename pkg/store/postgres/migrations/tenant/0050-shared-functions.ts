@@ -15,12 +15,13 @@ const TRIGGERS = [PURGE_TRIGGERS, GRANT_TRIGGERS, RESET_TRIGGER, AUDIT_TRIGGERS,
   .replaceAll('CREATE TRIGGER', 'CREATE OR REPLACE TRIGGER');
 
 /**
- * Triggers call the functions that all tenants of the shard share (shard migration 0014). What servers of the former release call by name, and what
- * that calls, is still here; it goes in a later release.
+ * Triggers call the functions that all tenants of the shard share (shard migration 0014). What servers of the former release call
+ * by name, and what that calls, is still here; it goes in a later release.
  */
 export const sharedFunctions: TenantMigration = {
   name: '0050-shared-functions',
-  up: () => `${TRIGGERS.replaceAll('EXECUTE FUNCTION ', 'EXECUTE FUNCTION carrel.')} DROP FUNCTION ${TRIGGER_FUNCTIONS.join(', ')};`,
+  up: () =>
+    `${TRIGGERS.replaceAll('EXECUTE FUNCTION ', 'EXECUTE FUNCTION carrel.')} DROP FUNCTION ${TRIGGER_FUNCTIONS.join(', ')};`,
   down: ({ role }) => `
       ${purgeFunctions}
       ${inSchema('bound_grants_through', BOUND_GRANTS_THROUGH)}

@@ -4,8 +4,9 @@ import type { TenantMigration } from './migration.ts';
 const ENTRY_BYTES = '((octet_length(m.key) + coalesce(octet_length(m.value), 0) + 1023) / 1024 * 1024)';
 
 /**
- * users.entries: files and folders that somebody owns, kept by triggers; and metadata count in users.storage_used. Both are counted here once, while nobody
- * writes files, folders and metadata: an index scan. What servers of the former release write meanwhile without counting it, the integrity check counts.
+ * users.entries: files and folders that somebody owns, kept by triggers; and metadata count in users.storage_used. Both are
+ * counted here once, while nobody writes files, folders and metadata: an index scan. What servers of the former release write
+ * meanwhile without counting it, the integrity check counts.
  */
 export const entries: TenantMigration = {
   name: '0060-entries',

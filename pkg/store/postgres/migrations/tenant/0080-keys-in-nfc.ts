@@ -1,8 +1,8 @@
 import type { TenantMigration } from './migration.ts';
 
 /**
- * Keys of metadata are in NFC, and servers look for them so. Where a file has a key in both forms, the other one gets a number, so that no value is
- * lost and both can be changed and deleted.
+ * Keys of metadata are in NFC, and servers look for them so. Where a file has a key in both forms, the other one gets a number,
+ * so that no value is lost and both can be changed and deleted.
  */
 export const keysInNfc: TenantMigration = {
   name: '0080-keys-in-nfc',

@@ -1,8 +1,9 @@
 import type { TenantMigration } from './migration.ts';
 
 /**
- * Indexes that give live files and folders of one place, and groups, in the order of names that people expect (the shard's migration 0025). The unique
- * indexes of live names stay: they decide which names are taken, and servers of the release before read lists by them.
+ * Indexes that give live files and folders of one place, and groups, in the order of names that people expect (the shard's
+ * migration 0025). The unique indexes of live names stay: they decide which names are taken, and servers of the release before
+ * read lists by them.
  */
 export const namesInOrder: TenantMigration = {
   name: '0081-names-in-order',

@@ -18,8 +18,9 @@ const ofStatements = (table: string, does: string): string => `
       CREATE TRIGGER count_gone AFTER DELETE ON ${table} REFERENCING OLD TABLE AS changed FOR EACH STATEMENT EXECUTE FUNCTION carrel.${does}();`;
 
 /**
- * users.entries counts versions after the first, share links, tags and tagged files too, so that a person without quota fills no table. Whoever has more
- * than they may have keeps it. What servers of the former release delete of versions meanwhile, the integrity check counts.
+ * users.entries counts versions after the first, share links, tags and tagged files too, so that a person without quota fills no
+ * table. Whoever has more than they may have keeps it. What servers of the former release delete of versions meanwhile, the
+ * integrity check counts.
  */
 export const countRows: TenantMigration = {
   name: '0082-count-rows',

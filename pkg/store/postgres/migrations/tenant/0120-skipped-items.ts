@@ -1,8 +1,8 @@
 import type { TenantMigration } from './migration.ts';
 
 /**
- * Items of jobs that there was nothing to do for (`skipped`, with a `reason`), and what came of each item by itself (`result`). `skipped` of a job counts
- * them; they are among `done`. `target_name` is empty where its requester may not know the name.
+ * Items of jobs that there was nothing to do for (`skipped`, with a `reason`), and what came of each item by itself (`result`).
+ * `skipped` of a job counts them; they are among `done`. `target_name` is empty where its requester may not know the name.
  */
 export const skippedItems: TenantMigration = {
   name: '0120-skipped-items',

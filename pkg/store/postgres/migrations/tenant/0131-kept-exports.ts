@@ -1,8 +1,8 @@
 import type { TenantMigration } from './migration.ts';
 
 /**
- * Archives that a schedule has made (the kind `export_folder`): `schedule` is its uuid, also once the schedule is deleted. Those that stay until newer
- * ones replace them expire at `infinity`.
+ * Archives that a schedule has made (the kind `export_folder`): `schedule` is its uuid, also once the schedule is deleted. Those
+ * that stay until newer ones replace them expire at `infinity`.
  */
 export const keptExports: TenantMigration = {
   name: '0131-kept-exports',

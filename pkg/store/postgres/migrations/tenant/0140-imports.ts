@@ -1,8 +1,9 @@
 import type { TenantMigration } from './migration.ts';
 
 /**
- * Items of imports: entries of an archive, whose name is a path. `entry` says where in the archive it is and what it is to become (pkg/content/imports); it is
- * there until the item has ended. `content` is its content in the store, while no version names that: partial_upload_segments have its key.
+ * Items of imports: entries of an archive, whose name is a path. `entry` says where in the archive it is and what it is to become
+ * (pkg/content/imports); it is there until the item has ended. `content` is its content in the store, while no version names
+ * that: partial_upload_segments have its key.
  */
 export const imports: TenantMigration = {
   name: '0140-imports',

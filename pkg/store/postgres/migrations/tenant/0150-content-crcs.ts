@@ -2,8 +2,8 @@ import { quoteIdentifier } from '../../pool.ts';
 import type { TenantMigration } from './migration.ts';
 
 /**
- * CRC-32 of contents, which ZIP archives hold (docs/decisions/files.md). Null: not known, as of all versions from before; the integrity check
- * fills in those that it reads. NOT VALID: the rows that are there have none, so that nothing need be read.
+ * CRC-32 of contents, which ZIP archives hold (docs/decisions/files.md). Null: not known, as of all versions from before; the
+ * integrity check fills in those that it reads. NOT VALID: the rows that are there have none, so that nothing need be read.
  */
 export const contentCrcs: TenantMigration = {
   name: '0150-content-crcs',

@@ -1,8 +1,8 @@
 import type { TenantMigration } from './migration.ts';
 
 /**
- * Archives that jobs have written into the object store, until they expire; `token` is the last part of their link. An export outlives its user until
- * then, so that its object is deleted with it.
+ * Archives that jobs have written into the object store, until they expire; `token` is the last part of their link. An export
+ * outlives its user until then, so that its object is deleted with it.
  */
 export const exportedArchives: TenantMigration = {
   name: '0151-exports',

@@ -1,8 +1,9 @@
 import type { TenantMigration } from './migration.ts';
 
 /**
- * Archives that are being written into the object store, part by part; a row goes when its archive is whole or given up. It outlives its task, so that
- * the parts of one whose requester is deleted are deleted too. `plan` and `renamed` are packed already.
+ * Archives that are being written into the object store, part by part; a row goes when its archive is whole or given up. It
+ * outlives its task, so that the parts of one whose requester is deleted are deleted too. `plan` and `renamed` are packed
+ * already.
  */
 export const exportUploads: TenantMigration = {
   name: '0152-export-uploads',

@@ -1,10 +1,14 @@
 import { quoteIdentifier } from '../../pool.ts';
 import type { TenantMigration } from './migration.ts';
 
-/** The tenant's helper services as `spec.helpers` of its resource has them; `token` is sealed. The operator writes them, the tenant's role reads them. */
+/**
+ * The tenant's helper services as `spec.helpers` of its resource has them; `token` is sealed. The operator writes them, the
+ * tenant's role reads them.
+ */
 export const helpers: TenantMigration = {
   name: '0160-helpers',
-  loses: 'The addresses and tokens of helper services, until the operator writes them again; jobs of the kinds optimize and translate.',
+  loses:
+    'The addresses and tokens of helper services, until the operator writes them again; jobs of the kinds optimize and translate.',
   up: ({ role }) => `
       CREATE TABLE helpers (
         kind varchar(20) PRIMARY KEY CHECK (kind IN ('translate', 'pdf_optimize', 'pdf_translate')),

@@ -1,8 +1,8 @@
 import type { TenantMigration } from './migration.ts';
 
 /**
- * What clients see of courses: an id of registrations, the label of a course as each launch had it, and an index that gives the last launch of a course.
- * Its first column serves those who look for a platform's launches.
+ * What clients see of courses: an id of registrations, the label of a course as each launch had it, and an index that gives the
+ * last launch of a course. Its first column serves those who look for a platform's launches.
  */
 export const ltiContexts: TenantMigration = {
   name: '0200-lti-contexts',

@@ -1,6 +1,9 @@
 import type { TenantMigration } from './migration.ts';
 
-/** Ids of ours for the line items that LMSs named, each of a course and of the registration that reaches it. An address is ASCII of at most 2,048. */
+/**
+ * Ids of ours for the line items that LMSs named, each of a course and of the registration that reaches it. An address is ASCII
+ * of at most 2,048.
+ */
 export const lineItems: TenantMigration = {
   name: '0201-line-items',
   loses: 'The ids of line items that clients know; the LMSs keep the line items.',

@@ -1,8 +1,8 @@
 import type { TenantMigration } from './migration.ts';
 
 /**
- * A grade that was given for a line item, not for a launch, names it. It also names a launch of the course, by whose registration workers send it, those of
- * an older release too.
+ * A grade that was given for a line item, not for a launch, names it. It also names a launch of the course, by whose registration
+ * workers send it, those of an older release too.
  */
 export const scoresOfLineItems: TenantMigration = {
   name: '0202-scores-of-line-items',

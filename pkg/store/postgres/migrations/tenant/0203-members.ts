@@ -1,9 +1,10 @@
 import type { TenantMigration } from './migration.ts';
 
 /**
- * The people of a course as the LMS says, by its roster or by their launches; an account here is another thing (lti_identities). `is_active` false: has left.
- * `source`: what says that they are in the course. `lti_roster_entries` is what a job has read of a roster that is not taken over yet: of one person perhaps
- * several entries. `roster_synced_at`: when the reading of the roster began that was taken over last;
+ * The people of a course as the LMS says, by its roster or by their launches; an account here is another thing (lti_identities).
+ * `is_active` false: has left.
+ * `source`: what says that they are in the course. `lti_roster_entries` is what a job has read of a roster that is not taken over
+ * yet: of one person perhaps several entries. `roster_synced_at`: when the reading of the roster began that was taken over last;
  * `roster_asked_at`: when a launch asked for the next one.
  */
 export const members: TenantMigration = {

@@ -1,6 +1,9 @@
 import type { TenantMigration } from './migration.ts';
 
-/** The keys that sign the targets of placed links; `secret` is sealed. The newest signs, all verify. A row that is deleted withdraws what its key signed. */
+/**
+ * The keys that sign the targets of placed links; `secret` is sealed. The newest signs, all verify. A row that is deleted
+ * withdraws what its key signed.
+ */
 export const linkKeys: TenantMigration = {
   name: '0210-link-keys',
   loses: 'The keys that signed the links which teachers placed: none of them opens its file any more.',

@@ -3,8 +3,10 @@ import type { TenantMigration } from './migration.ts';
 /**
  * Resource links as the last launch of each had them, and which course is a copy of which.
  *
- * A link is one of a registration's deployment, in a context ('' where it has none). `target` is the custom parameter as the LMS sent it; `file_uuid`,
- * `maker_uuid` and `course_uuid` are what it names, where key `key_id` signed it. They are no foreign keys: the page says what became of a file that is gone.
+ * A link is one of a registration's deployment, in a context ('' where it has none). `target` is the custom parameter as the LMS
+ * sent it; `file_uuid`,
+ * `maker_uuid` and `course_uuid` are what it names, where key `key_id` signed it. They are no foreign keys: the page says what
+ * became of a file that is gone.
  * `adopted_by` of a copy is the instructor of both courses who opened it; null: the platform said so, or that person is gone.
  */
 export const resourceLinks: TenantMigration = {

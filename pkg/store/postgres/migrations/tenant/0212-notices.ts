@@ -1,11 +1,13 @@
 import type { TenantMigration } from './migration.ts';
 
 /**
- * Notices of platforms, each once, until 90 days after it came; and where each deployment of a platform takes our address for them. `reason`: why it did not.
+ * Notices of platforms, each once, until 90 days after it came; and where each deployment of a platform takes our address for
+ * them. `reason`: why it did not.
  */
 export const notices: TenantMigration = {
   name: '0212-notices',
-  loses: 'Notices of platforms that were not processed; that the platforms have our address for them: the next launch registers it again.',
+  loses:
+    'Notices of platforms that were not processed; that the platforms have our address for them: the next launch registers it again.',
   up: () => `
       CREATE TABLE lti_notices (
         tool_id integer NOT NULL REFERENCES lti_tools (id) ON DELETE CASCADE,

@@ -1,6 +1,9 @@
 import type { TenantMigration } from './migration.ts';
 
-/** What people have handed in: a version of a file, by the link that they handed it in at. `for_user` of a launch: whose hand-in it reviews, as the LMS names them. */
+/**
+ * What people have handed in: a version of a file, by the link that they handed it in at. `for_user` of a launch: whose hand-in
+ * it reviews, as the LMS names them.
+ */
 export const handIns: TenantMigration = {
   name: '0213-hand-ins',
   loses: 'Which versions of files people have handed in; the files stay.',

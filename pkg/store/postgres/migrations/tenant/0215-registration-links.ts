@@ -1,12 +1,14 @@
 import type { TenantMigration } from './migration.ts';
 
 /**
- * Links by which one LMS each registers itself. `token_hash` is the SHA-256 of what stands in the address. An attempt holds the link until
+ * Links by which one LMS each registers itself. `token_hash` is the SHA-256 of what stands in the address. An attempt holds the
+ * link until
  * `attempt_until`; with `used_at` it has succeeded, and `issuer` and `client_id` name the registration that came of it.
  */
 export const registrationLinks: TenantMigration = {
   name: '0215-registration-links',
-  loses: 'Links for Dynamic Registration that are not used yet, and what LMSs agreed when they registered; the registrations stay.',
+  loses:
+    'Links for Dynamic Registration that are not used yet, and what LMSs agreed when they registered; the registrations stay.',
   up: () => `
       CREATE TABLE lti_registration_links (
         id integer GENERATED ALWAYS AS IDENTITY PRIMARY KEY,

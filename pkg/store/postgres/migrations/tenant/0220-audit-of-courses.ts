@@ -1,6 +1,9 @@
 import type { TenantMigration } from './migration.ts';
 
-/** Copies of courses, and links of Dynamic Registration when they are made and used, have entries in the audit log (shard migration 0210). */
+/**
+ * Copies of courses, and links of Dynamic Registration when they are made and used, have entries in the audit log (shard
+ * migration 0210).
+ */
 export const auditOfCourses: TenantMigration = {
   name: '0220-audit-of-courses',
   up: () => `

@@ -1,6 +1,9 @@
 import type { TenantMigration } from './migration.ts';
 
-/** A registration may come to name another LMS, whose courses and links have ids of their own: a hand-in is one at the LMS that it was handed in at. */
+/**
+ * A registration may come to name another LMS, whose courses and links have ids of their own: a hand-in is one at the LMS that it
+ * was handed in at.
+ */
 export const platformOfHandIns: TenantMigration = {
   name: '0221-platform-of-hand-ins',
   loses: 'At which LMS people have handed in, where a registration has come to name another one since.',

@@ -1,8 +1,9 @@
 import type { TenantMigration } from './migration.ts';
 
 /**
- * Addresses of images that pages of an LMS show: a version of a file, in the name of whoever gave it. `token_hash` is the SHA-256 of what stands in the
- * address. A row, since pages last longer than a data key, by which other links without a session are sealed.
+ * Addresses of images that pages of an LMS show: a version of a file, in the name of whoever gave it. `token_hash` is the SHA-256
+ * of what stands in the address. A row, since pages last longer than a data key, by which other links without a session are
+ * sealed.
  */
 export const imageLinks: TenantMigration = {
   name: '0222-image-links',

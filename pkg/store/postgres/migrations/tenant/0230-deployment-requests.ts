@@ -1,8 +1,8 @@
 import type { TenantMigration } from './migration.ts';
 
 /**
- * What becomes of deployments that a registration does not list (`deploymentPolicy` of its LtiRegistration): with `Confirm` they wait here until an
- * administrator admits them, which inserts them into `lti_deployments`, or refuses them.
+ * What becomes of deployments that a registration does not list (`deploymentPolicy` of its LtiRegistration): with `Confirm` they
+ * wait here until an administrator admits them, which inserts them into `lti_deployments`, or refuses them.
  */
 export const deploymentRequests: TenantMigration = {
   name: '0230-deployment-requests',

@@ -1,8 +1,9 @@
 import type { TenantMigration } from './migration.ts';
 
 /**
- * An LMS is an issuer and a key set: several may share an issuer, and a client id. A client id is one registration's within its LMS. A registration link
- * keeps the key set of the LMS that used it; of links that were used before this migration the issuer has one LMS.
+ * An LMS is an issuer and a key set: several may share an issuer, and a client id. A client id is one registration's within its
+ * LMS. A registration link keeps the key set of the LMS that used it; of links that were used before this migration the issuer
+ * has one LMS.
  *
  * By md5: both addresses as they are would exceed what an index takes.
  */

@@ -11,8 +11,10 @@ const auditOn = (columns: readonly string[]): string => {
 };
 
 /**
- * Which deployments the resource of a registration lists, beside `lti_deployments`, which has all that may launch: a change of the list, as one of
- * `deployment_policy`, is an entry of the audit log (shard migration 0262). To fill the column changes no registration: its revision stays.
+ * Which deployments the resource of a registration lists, beside `lti_deployments`, which has all that may launch: a change of
+ * the list, as one of
+ * `deployment_policy`, is an entry of the audit log (shard migration 0262). To fill the column changes no registration: its
+ * revision stays.
  */
 export const listedDeployments: TenantMigration = {
   name: '0261-listed-deployments',

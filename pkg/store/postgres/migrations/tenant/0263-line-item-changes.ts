@@ -1,8 +1,8 @@
 import type { TenantMigration } from './migration.ts';
 
 /**
- * Changes of line items that an LMS is being asked for. Each goes with its entry in the audit log when the LMS has answered; what is left has an entry
- * that says that the outcome is unknown (pkg/lti/line-items).
+ * Changes of line items that an LMS is being asked for. Each goes with its entry in the audit log when the LMS has answered; what
+ * is left has an entry that says that the outcome is unknown (pkg/lti/line-items).
  */
 export const lineItemChanges: TenantMigration = {
   name: '0263-line-item-changes',
