@@ -1,36 +1,54 @@
 import { LRUCache } from 'lru-cache';
 import type { JobHandler } from '../events/processor.ts';
 import type { Leased, LeaseRequest } from '../store/postgres/leases.ts';
+import type { RenewedLease } from './lease-renewer.ts';
 
-/** A lane whose attempt has failed after so long is stalled until one of its attempts succeeds, or fails sooner. */
+/** A lane whose attempt fails after this long is stalled until one of its attempts succeeds, or fails sooner. */
 const STALLED_MS = 1_000;
-/** Stalled lanes that are remembered. */
+/** Number of stalled lanes to remember. */
 const STALLED_MAX = 10_000;
+/** The only lane of a queue whose handler knows no lanes; it has no limit of its own. */
+const ONLY = '';
+
+/** A leased row that no attempt has been made at yet. */
+export interface Waiting<Row> {
+  readonly row: Row;
+  readonly lease: RenewedLease;
+}
+
+/** The rows of a tenant that are for one receiver (`JobHandler.laneOf`). */
+export interface Lane<Row> {
+  readonly name: string;
+  /** First in, first out. `order` compares rows of different lanes. */
+  readonly waiting: { readonly order: number; readonly waiting: Waiting<Row> }[];
+  attempts: number;
+  isStalled: boolean;
+}
 
 /**
- * What the rows of a tenant are for, where they are for several (`JobHandler.laneOf`), and how many attempts each of these may
- * have at once.
+ * The lanes of all tenants of a queue, and which of them are stalled.
  *
- * Invariant: no lane takes all slots of its tenant, and a stalled one takes one of them. So what one lane waits for delays no
- * other.
+ * Invariant: no lane takes all slots of its tenant, and a stalled lane takes one of them. A slow receiver delays no other.
  */
 export class Lanes<Row extends Leased> {
-  readonly #laneOf: ((row: Row) => string) | undefined;
+  readonly #laneOf: (row: Row) => string;
   readonly #limit: () => number;
+  readonly #hasLanes: boolean;
   readonly #stalled = new LRUCache<string, true>({ max: STALLED_MAX });
 
-  /** `limit`: how many attempts a lane may have at once at present. */
+  /** `limit` returns the number of attempts that a lane may have at once at present. */
   constructor(handler: Pick<JobHandler<Row>, 'laneOf'>, limit: () => number) {
-    this.#laneOf = handler.laneOf && ((row) => handler.laneOf?.(row) ?? '');
-    this.#limit = limit;
+    this.#hasLanes = handler.laneOf !== undefined;
+    this.#laneOf = (row) => handler.laneOf?.(row) ?? ONLY;
+    this.#limit = this.#hasLanes ? limit : () => Infinity;
   }
 
-  /** One tenant's. */
   ofTenant(tenant: string): TenantLanes<Row> {
     const keyOf = (lane: string): string => `${tenant} ${lane}`;
     return new TenantLanes({
+      hasLanes: this.#hasLanes,
       laneOf: this.#laneOf,
-      limitOf: (lane) => (this.#stalled.has(keyOf(lane)) ? 1 : this.#limit()),
+      limit: this.#limit,
       isStalled: (lane) => this.#stalled.has(keyOf(lane)),
       note: (lane, isStalled) => void (isStalled ? this.#stalled.set(keyOf(lane), true) : this.#stalled.delete(keyOf(lane))),
     });
@@ -38,62 +56,99 @@ export class Lanes<Row extends Leased> {
 }
 
 interface TenantLanesDeps<Row> {
-  readonly laneOf: ((row: Row) => string) | undefined;
-  limitOf(lane: string): number;
+  readonly hasLanes: boolean;
+  laneOf(row: Row): string;
+  limit(): number;
   isStalled(lane: string): boolean;
   note(lane: string, isStalled: boolean): void;
 }
 
+/** The lanes of one tenant that have rows waiting or attempts running. Each step costs as much as there are lanes, not rows. */
 export class TenantLanes<Row extends Leased> {
   readonly #deps: TenantLanesDeps<Row>;
-  readonly #attempts = new Map<string, number>();
+  readonly #lanes = new Map<string, Lane<Row>>();
+  #added = 0;
+  #waiting = 0;
 
   constructor(deps: TenantLanesDeps<Row>) {
     this.#deps = deps;
   }
 
-  /** Whether an attempt of its lane may begin. */
-  mayBegin(row: Row): boolean {
-    const lane = this.#deps.laneOf?.(row);
-    return lane === undefined || (this.#attempts.get(lane) ?? 0) < this.#deps.limitOf(lane);
+  /** Number of rows that wait. */
+  get waiting(): number {
+    return this.#waiting;
   }
 
-  begin(row: Row): void {
-    this.#count(row, 1);
+  add(waiting: Waiting<Row>): void {
+    this.#laneOf(waiting.row).waiting.push({ order: (this.#added += 1), waiting });
+    this.#waiting += 1;
   }
 
-  /** The attempt is over after `ms`. True: its lane is stalled from now on. */
-  end(row: Row, { isSuccess, ms }: { isSuccess: boolean; ms: number }): boolean {
-    this.#count(row, -1);
-    const lane = this.#deps.laneOf?.(row);
-    if (lane === undefined) return false;
-    const wasStalled = this.#deps.isStalled(lane);
-    const isStalled = !isSuccess && ms >= STALLED_MS;
-    if (isStalled !== wasStalled) this.#deps.note(lane, isStalled);
-    return isStalled && !wasStalled;
+  /** Returns the lane whose first row has waited longest, of the lanes that may begin an attempt. */
+  next(): Lane<Row> | undefined {
+    let next: Lane<Row> | undefined;
+    for (const lane of this.#lanes.values()) {
+      const [first] = lane.waiting;
+      if (first === undefined || this.#isFull(lane)) continue;
+      const [best] = next?.waiting ?? [];
+      if (best === undefined || first.order < best.order) next = lane;
+    }
+    return next;
   }
 
-  isSame(row: Row, other: Row): boolean {
-    return this.#deps.laneOf?.(row) === this.#deps.laneOf?.(other);
+  /** Returns the first row of the lane, whose attempt begins. */
+  begin(lane: Lane<Row>): Waiting<Row> {
+    const first = lane.waiting.shift();
+    if (!first) throw new Error(`no row of lane ${lane.name} waits`);
+    this.#waiting -= 1;
+    lane.attempts += 1;
+    return first.waiting;
   }
 
-  /** Which lanes are leased last, and which not at all, while these rows wait, `ahead` of one lane at most. */
-  request(waiting: readonly Row[], ahead: number): Pick<LeaseRequest, 'last' | 'none'> {
-    const { laneOf, limitOf, isStalled } = this.#deps;
-    if (!laneOf) return {};
-    const waits = Map.groupBy(waiting, laneOf);
-    const lanes = new Set([...waits.keys(), ...this.#attempts.keys()]);
-    const isFull = (lane: string): boolean => (this.#attempts.get(lane) ?? 0) >= limitOf(lane);
-    const mayWait = (lane: string): boolean => !isStalled(lane) && (waits.get(lane)?.length ?? 0) < ahead;
-    const full = [...lanes].filter(isFull);
-    return { last: full.filter(mayWait), none: full.filter((lane) => !mayWait(lane)) };
+  /** Ends an attempt of the lane that took `ms`. Returns true when this stalls the lane. */
+  end(lane: Lane<Row>, { isSuccess, ms }: { isSuccess: boolean; ms: number }): boolean {
+    const wasStalled = lane.isStalled;
+    lane.attempts -= 1;
+    lane.isStalled = this.#deps.hasLanes && !isSuccess && ms >= STALLED_MS;
+    if (lane.isStalled !== wasStalled) this.#deps.note(lane.name, lane.isStalled);
+    this.#drop(lane);
+    return lane.isStalled && !wasStalled;
   }
 
-  #count(row: Row, by: 1 | -1): void {
-    const lane = this.#deps.laneOf?.(row);
-    if (lane === undefined) return;
-    const attempts = (this.#attempts.get(lane) ?? 0) + by;
-    if (attempts > 0) this.#attempts.set(lane, attempts);
-    else this.#attempts.delete(lane);
+  /** Removes the rows that wait, of one lane or of all, and returns them. */
+  release(only?: Lane<Row>): Waiting<Row>[] {
+    return (only ? [only] : [...this.#lanes.values()]).flatMap((lane) => {
+      const rows = lane.waiting.splice(0).map(({ waiting }) => waiting);
+      this.#waiting -= rows.length;
+      this.#drop(lane);
+      return rows;
+    });
+  }
+
+  /** Names the lanes to lease last and those to lease nothing of, when at most `ahead` rows of a lane may wait. */
+  request(ahead: number): Pick<LeaseRequest, 'last' | 'none'> {
+    if (!this.#deps.hasLanes) return {};
+    const full = [...this.#lanes.values()].filter((lane) => this.#isFull(lane));
+    const mayWait = (lane: Lane<Row>): boolean => !lane.isStalled && lane.waiting.length < ahead;
+    const names = (lanes: readonly Lane<Row>[]): string[] => lanes.map(({ name }) => name);
+    return { last: names(full.filter(mayWait)), none: names(full.filter((lane) => !mayWait(lane))) };
+  }
+
+  #isFull(lane: Lane<Row>): boolean {
+    return lane.attempts > 0 && lane.attempts >= (lane.isStalled ? 1 : this.#deps.limit());
+  }
+
+  #laneOf(row: Row): Lane<Row> {
+    const name = this.#deps.laneOf(row);
+    const known = this.#lanes.get(name);
+    if (known) return known;
+    const lane: Lane<Row> = { name, waiting: [], attempts: 0, isStalled: this.#deps.isStalled(name) };
+    this.#lanes.set(name, lane);
+    return lane;
+  }
+
+  /** Forgets a lane without rows. A stalled one is remembered in `Lanes`. */
+  #drop(lane: Lane<Row>): void {
+    if (lane.attempts === 0 && lane.waiting.length === 0 && this.#lanes.get(lane.name) === lane) this.#lanes.delete(lane.name);
   }
 }

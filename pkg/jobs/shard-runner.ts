@@ -4,23 +4,16 @@ import type { Clock } from '../runtime/clock.ts';
 import type { Logger } from '../runtime/log.ts';
 import type { Leased, LeaseRequest } from '../store/postgres/leases.ts';
 import type { ConcurrencyLimiter } from './concurrency-limiter.ts';
-import { Lanes, type TenantLanes } from './lanes.ts';
-import { LeaseRenewer, type RenewedLease } from './lease-renewer.ts';
+import { type Lane, Lanes, type TenantLanes, type Waiting } from './lanes.ts';
+import { LeaseRenewer } from './lease-renewer.ts';
 
 /** The rows of a worker that died are free after this; a living worker renews its leases four times as often. */
 const LEASE_SECONDS = 4;
 const RENEW_MS = (LEASE_SECONDS * 1000) / 4;
 
-/** A leased row that no attempt has been made at yet. */
-interface Waiting<Row> {
-  readonly row: Row;
-  readonly lease: RenewedLease;
-}
-
 /** What this worker holds of one tenant. */
 interface Held<Row extends Leased> {
   readonly tenant: string;
-  readonly waiting: Waiting<Row>[];
   readonly lanes: TenantLanes<Row>;
   attempts: number;
   /** Attempts that are over, and whose outcomes are being written. */
@@ -123,18 +116,14 @@ export class ShardRunner<Row extends Leased> {
       const most = slots + this.#roomAhead(held, slots);
       held.mayHaveMore = true;
       if (most === 0) return;
-      const lanes = held.lanes.request(
-        held.waiting.map(({ row }) => row),
-        this.#ahead,
-      );
       const rows = await this.#leases.submit({
         tenant,
         most,
-        held: held.attempts + held.unwritten + held.waiting.length,
-        ...lanes,
+        held: held.attempts + held.unwritten + held.lanes.waiting,
+        ...held.lanes.request(this.#ahead),
       });
       held.mayHaveMore = rows.length >= most;
-      for (const row of rows) held.waiting.push({ row, lease: this.#renewer.renew(row) });
+      for (const row of rows) held.lanes.add({ row, lease: this.#renewer.renew(row) });
       while (!this.#isStopped && begun < slots && this.#begin(held)) begun += 1;
     } finally {
       this.#limiter.release(tenant, slots - begun);
@@ -145,9 +134,9 @@ export class ShardRunner<Row extends Leased> {
   }
 
   /** Rows to lease without a slot: only for a tenant that has all the slots that it may have, while slots are plenty. */
-  #roomAhead({ attempts, waiting }: Held<Row>, slots: number): number {
+  #roomAhead({ attempts, lanes }: Held<Row>, slots: number): number {
     const isFull = attempts + slots >= this.#limiter.tenantLimit;
-    return isFull && !this.#limiter.isScarce ? Math.max(0, this.#ahead - waiting.length) : 0;
+    return isFull && !this.#limiter.isScarce ? Math.max(0, this.#ahead - lanes.waiting) : 0;
   }
 
   async #lease(requests: readonly LeaseRequest[]): Promise<Row[][]> {
@@ -157,21 +146,19 @@ export class ShardRunner<Row extends Leased> {
   }
 
   /**
-   * Attempts the row that has waited longest of those whose lane has a slot, in one that the caller has reserved. False: there is
-   * none.
+   * Attempts the row that has waited longest, of the lanes that have a slot. The caller has reserved a slot of the tenant.
+   * Returns false when no such row waits.
    */
   #begin(held: Held<Row>): boolean {
-    const at = held.waiting.findIndex(({ row }) => held.lanes.mayBegin(row));
-    const [next] = at === -1 ? [] : held.waiting.splice(at, 1);
-    if (!next) return false;
+    const lane = held.lanes.next();
+    if (!lane) return false;
     held.attempts += 1;
-    held.lanes.begin(next.row);
-    this.#run(this.#attempt(held, next));
+    this.#run(this.#attempt(held, lane, held.lanes.begin(lane)));
     return true;
   }
 
   /** Never throws: the outcome of a row is written in Postgres, or the row is leased again once its lease has expired. */
-  async #attempt(held: Held<Row>, { row, lease }: Waiting<Row>): Promise<void> {
+  async #attempt(held: Held<Row>, lane: Lane<Row>, { row, lease }: Waiting<Row>): Promise<void> {
     let writing: Promise<void> | undefined;
     let isSuccess = false;
     const began = this.#clock.monotonic();
@@ -187,9 +174,8 @@ export class ShardRunner<Row extends Leased> {
       else lease.release();
       held.attempts -= 1;
       this.#limiter.release(held.tenant);
-      // Others are leased again once an attempt of the lane has ended.
-      if (held.lanes.end(row, { isSuccess, ms: this.#clock.monotonic() - began }))
-        this.#run(this.#releaseWaiting(held, (waiting) => held.lanes.isSame(waiting, row)));
+      // The lane's other rows are leased again one by one.
+      if (held.lanes.end(lane, { isSuccess, ms: this.#clock.monotonic() - began })) this.#run(this.#releaseWaiting(held, lane));
       this.#goOn(held);
     }
   }
@@ -213,20 +199,19 @@ export class ShardRunner<Row extends Leased> {
 
   /** A slot of the tenant is free. */
   #goOn(held: Held<Row>): void {
-    const { tenant, waiting } = held;
+    const { tenant, lanes } = held;
     if (this.#isStopped || this.#limiter.isScarce) {
       this.#run(this.#releaseWaiting(held).then(this.#onRelease));
       return;
     }
     this.#beginWaiting(held);
-    if (held.mayHaveMore && waiting.length <= this.#ahead / 2) this.#run(this.take(tenant, Infinity));
-    else if (!held.mayHaveMore && waiting.length === 0) this.#onRelease();
+    if (held.mayHaveMore && lanes.waiting <= this.#ahead / 2) this.#run(this.take(tenant, Infinity));
+    else if (!held.mayHaveMore && lanes.waiting === 0) this.#onRelease();
     this.#drop(held);
   }
 
   #beginWaiting(held: Held<Row>): void {
-    while (held.waiting.some(({ row }) => held.lanes.mayBegin(row)) && this.#limiter.reserve(held.tenant, 1) === 1)
-      this.#begin(held);
+    while (held.lanes.next() && this.#limiter.reserve(held.tenant, 1) === 1) this.#begin(held);
   }
 
   /**
@@ -234,15 +219,14 @@ export class ShardRunner<Row extends Leased> {
    * of a slot.
    */
   #leaveNoneWaiting(held: Held<Row>): void {
-    if (held.attempts > 0 || held.waiting.length === 0) return;
+    if (held.attempts > 0 || held.lanes.waiting === 0) return;
     if (!this.#isStopped) this.#beginWaiting(held);
     if (held.attempts === 0) this.#run(this.#releaseWaiting(held).then(this.#onRelease));
   }
 
-  async #releaseWaiting(held: Held<Row>, isMeant: (row: Row) => boolean = () => true): Promise<void> {
-    const all = held.waiting.splice(0);
-    held.waiting.push(...all.filter(({ row }) => !isMeant(row)));
-    const waiting = all.filter(({ row }) => isMeant(row));
+  /** Releases the rows that wait, of one lane or of all. */
+  async #releaseWaiting(held: Held<Row>, lane?: Lane<Row>): Promise<void> {
+    const waiting = held.lanes.release(lane);
     for (const { lease } of waiting) lease.release();
     const rows = waiting.map(({ row }) => row);
     try {
@@ -263,7 +247,6 @@ export class ShardRunner<Row extends Leased> {
     if (known) return known;
     const held: Held<Row> = {
       tenant,
-      waiting: [],
       lanes: this.#lanes.ofTenant(tenant),
       attempts: 0,
       unwritten: 0,
@@ -277,8 +260,8 @@ export class ShardRunner<Row extends Leased> {
 
   /** Nothing is left to know about the tenant. */
   #drop(held: Held<Row>): void {
-    const { tenant, attempts, unwritten, waiting, isLeasing } = held;
-    if (attempts > 0 || unwritten > 0 || waiting.length > 0 || isLeasing) return;
+    const { tenant, attempts, unwritten, lanes, isLeasing } = held;
+    if (attempts > 0 || unwritten > 0 || lanes.waiting > 0 || isLeasing) return;
     // While leases were being released the tenant may have begun anew.
     if (this.#held.get(tenant) === held) this.#held.delete(tenant);
   }
