@@ -24,7 +24,8 @@ export class Values {
   }
 
   of(schema: Schema): fc.Arbitrary<unknown> {
-    if (typeof schema.$ref === 'string') return this.of(this.#document.components.schemas[schema.$ref.split('/').at(-1) ?? ''] as Schema);
+    if (typeof schema.$ref === 'string')
+      return this.of(this.#document.components.schemas[schema.$ref.split('/').at(-1) ?? ''] as Schema);
     if (Object.keys(schema).length === 0) return fc.jsonValue({ maxDepth: 2 });
     if ('const' in schema) return fc.constant(schema.const);
     if (Array.isArray(schema.enum)) return fc.constantFrom(...(schema.enum as unknown[]));
@@ -83,7 +84,10 @@ function text(schema: Schema): fc.Arbitrary<string> {
   );
 }
 
-/** By their patterns. fast-check takes milliseconds to make one, and an object asks for those of its fields whenever it is generated. */
+/**
+ * By their patterns. fast-check takes milliseconds to make one, and an object asks for those of its fields whenever it is
+ * generated.
+ */
 const made = new Map<string, fc.Arbitrary<string>>();
 
 function matching(pattern: string): fc.Arbitrary<string> {
@@ -124,10 +128,15 @@ export function requestsOf(
       .map((found) => Object.fromEntries(Object.entries(found).flatMap(([name, value]) => sentAs(name, value))));
   const path = fc
     .tuple(
-      ...within('path').map(({ name, schema }) => fc.oneof(values.of(schema), ...known(name, operation.path).map((id) => fc.constant(id)))),
+      ...within('path').map(({ name, schema }) =>
+        fc.oneof(values.of(schema), ...known(name, operation.path).map((id) => fc.constant(id))),
+      ),
     )
     .map((found) =>
-      within('path').reduce((text, { name }, at) => text.replace(`{${name}}`, encodeURIComponent(String(found[at]))), operation.path),
+      within('path').reduce(
+        (text, { name }, at) => text.replace(`{${name}}`, encodeURIComponent(String(found[at]))),
+        operation.path,
+      ),
     );
   const schema = operation.requestBody?.content['application/json']?.schema;
   const valid: fc.Arbitrary<GeneratedRequest> = fc.record({
@@ -140,7 +149,10 @@ export function requestsOf(
   });
   return fc.oneof(
     { weight: 1, arbitrary: valid },
-    { weight: 1, arbitrary: fc.tuple(valid, fc.nat()).map(([request, at]) => broken(request, at, parameters, schema !== undefined)) },
+    {
+      weight: 1,
+      arbitrary: fc.tuple(valid, fc.nat()).map(([request, at]) => broken(request, at, parameters, schema !== undefined)),
+    },
   );
 }
 
