@@ -3,7 +3,7 @@ import { z } from 'zod';
 import { SERVICE_ACCOUNT_DIR } from '../../pkg/kube/in-cluster.ts';
 import { parseAllowedRanges } from '../../pkg/net/private-address.ts';
 import { HTTP_PORT, OPS_PORT } from '../../pkg/operator/tenant/children/deployment.ts';
-import { parseAllowedHosts, parseHosts } from '../../pkg/operator/tenant/hosts.policy.ts';
+import { parseAllowedHosts, parseHosts } from '../../pkg/operator/tenant/acceptance/hosts.policy.ts';
 import type { OperatorSettings, TenantNetwork } from '../../pkg/operator/settings.ts';
 import type { SuspendedAnswer } from '../../pkg/operator/suspended-server.ts';
 import { ConfigError, isReadable, readBy, wholeNumber } from '../../pkg/runtime/config.ts';

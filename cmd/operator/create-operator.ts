@@ -5,7 +5,7 @@ import { KubeClient } from '../../pkg/kube/transport.ts';
 import { Operator, type OperatorDeps } from '../../pkg/operator/operator.ts';
 import { readShards, Shards } from '../../pkg/operator/shards.ts';
 import type { SuspendedServer } from '../../pkg/operator/suspended-server.ts';
-import { TenantRedis } from '../../pkg/operator/tenant/redis-users.ts';
+import { TenantRedis } from '../../pkg/operator/tenant/redis/redis-users.ts';
 import { systemClock as clock } from '../../pkg/runtime/clock.ts';
 import type { Logger } from '../../pkg/runtime/log.ts';
 import type { Metrics } from '../../pkg/runtime/metrics.ts';

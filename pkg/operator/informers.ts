@@ -7,7 +7,7 @@ import type { Clock } from '../runtime/clock.ts';
 import type { Logger } from '../runtime/log.ts';
 import type { Metrics } from '../runtime/metrics.ts';
 import type { Random } from '../runtime/random.ts';
-import { programmedOnly } from './tenant/exposure.policy.ts';
+import { programmedOnly } from './tenant/workload/exposure.policy.ts';
 import { LTI_REGISTRATION, TENANT, WEBHOOK, type LtiRegistration, type Tenant, type Webhook } from './kinds.ts';
 import { MANAGED_BY_SELECTOR, NOT_MANAGED_BY_SELECTOR } from './names.ts';
 import { withoutMeasurements } from './tenant/children/horizontalpodautoscaler.ts';

@@ -16,7 +16,7 @@ import { isTerminating } from './namespaces.ts';
 import { ConditionRunner, type ObserveStep, type StepCondition } from './conditions/runner.ts';
 import type { TenantRows, TenantSchema } from '../store/postgres/tenant-schema.ts';
 import type { TenantAccess } from './tenant-rows.ts';
-import type { OrphanRows } from './tenant/database.ts';
+import type { OrphanRows } from './tenant/database/database-step.ts';
 
 /** A resource that belongs to a Tenant of its namespace and becomes rows in that tenant's schema. */
 type TenantScoped = WithConditions & {

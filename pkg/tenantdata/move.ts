@@ -92,7 +92,7 @@ export async function moveTenant(options: MoveOptions): Promise<Moved> {
     onStep('it can only be read from now on');
     const began = clock.monotonic();
     // Before anything is made on the other shard: by this the operator finds what a mover has left that died
-    // (pkg/operator/tenant/moves.ts).
+    // (pkg/operator/tenant/moves/moves.ts).
     await makeReadOnly(from, slug);
     // The operator gives it the tenant's own password once it is there; until then it opens nothing.
     await ensureTenantDatabase(to, { slug, tenantId, password: options.random.base64url(PASSWORD_BYTES), connections: 0 });

@@ -1,8 +1,8 @@
 import { ConditionError, ConditionRunner, type StepResult } from '../../pkg/operator/conditions/runner.ts';
 import { readyFrom, stalledFrom } from '../../pkg/operator/conditions/ready.ts';
 import { conditionsOf } from '../../pkg/operator/conditions/writer.ts';
-import type { AcceptedTenant } from '../../pkg/operator/tenant/acceptance.ts';
-import { tenantStatus } from '../../pkg/operator/tenant/status.ts';
+import type { AcceptedTenant } from '../../pkg/operator/tenant/acceptance/acceptance-step.ts';
+import { tenantStatus } from '../../pkg/operator/tenant/status/status.ts';
 import { tenantWith } from './tenant-resources.ts';
 
 /* Resources of the three kinds as the operator's own code leaves them: for what GitOps tools say of them. */

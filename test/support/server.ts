@@ -13,7 +13,7 @@ import { type PasswordCost, Passwords } from '../../pkg/accounts/passwords.ts';
 import type { UserView } from '../../pkg/accounts/users/users.schema.ts';
 import { type Clock, systemClock } from '../../pkg/runtime/clock.ts';
 import { createLogger, silentLogger } from '../../pkg/runtime/log.ts';
-import { dataKeys } from '../../pkg/operator/tenant/tenant-keys.ts';
+import { dataKeys } from '../../pkg/operator/tenant/keys/keys-step.ts';
 import { freePort } from './ports.ts';
 import { type Random, systemRandom } from '../../pkg/runtime/random.ts';
 import { Sealer, type SealingKey } from '../../pkg/runtime/sealing.ts';

@@ -3,7 +3,7 @@ import type { Deployment } from '../../kube/kinds.ts';
 import type { Store } from '../../kube/store.ts';
 import type { Tenant } from '../kinds.ts';
 import { slugOf } from '../names.ts';
-import { releaseIn, releaseOf, type ReleaseSettings } from '../tenant/release.ts';
+import { releaseIn, releaseOf, type ReleaseSettings } from '../tenant/workload/release.ts';
 
 interface Options {
   readonly settings: ReleaseSettings;

@@ -8,18 +8,18 @@ import { ConditionRunner, type ObserveStep, type Step } from '../conditions/runn
 import type { ConditionWriter } from '../conditions/writer.ts';
 import type { ObservedTenant, Tenant } from '../kinds.ts';
 import { isTerminating } from '../namespaces.ts';
-import type { Acceptance, AcceptedTenant } from './acceptance.ts';
-import type { DatabaseAccess, Databases } from './database.ts';
-import type { TenantFinalizer } from './finalizer.ts';
-import type { HelperServices } from './helper-services.ts';
-import { accessOf } from './limits.ts';
-import type { Keys, KeysAccess } from './tenant-keys.ts';
-import type { RedisAccess, RedisAccesses } from './redis-access.ts';
-import type { Rotations } from './rotation/rotations.ts';
-import { tenantStatus } from './status.ts';
-import type { StorageAccess, Storages } from './storage.ts';
-import type { Usages } from './usages.ts';
-import type { Workload, Workloads } from './workload.ts';
+import type { Acceptance, AcceptedTenant } from './acceptance/acceptance-step.ts';
+import type { DatabaseAccess, Databases } from './database/database-step.ts';
+import type { TenantFinalizer } from './deletion/finalizer.ts';
+import type { HelperServices } from './helpers/helpers-step.ts';
+import { accessOf } from './limits/limits.ts';
+import type { Keys, KeysAccess } from './keys/keys-step.ts';
+import type { RedisAccess, RedisAccesses } from './redis/redis-step.ts';
+import type { Rotations } from './rotation/rotation-step.ts';
+import { tenantStatus } from './status/status.ts';
+import type { StorageAccess, Storages } from './storage/storage-step.ts';
+import type { Usages } from './limits/usages.ts';
+import type { Workload, Workloads } from './workload/workload-step.ts';
 
 type TenantStep =
   | 'Accepted'

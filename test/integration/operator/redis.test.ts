@@ -1,5 +1,5 @@
 import { afterAll, expect, test } from '@jest/globals';
-import { TenantRedis } from '../../../pkg/operator/tenant/redis-users.ts';
+import { TenantRedis } from '../../../pkg/operator/tenant/redis/redis-users.ts';
 import { silentLogger } from '../../../pkg/runtime/log.ts';
 import { RedisUsers } from '../../../pkg/store/redis/acl.ts';
 import { testBackends } from '../../support/backends.ts';

@@ -1,7 +1,7 @@
 import { beforeAll, expect, test } from '@jest/globals';
 import { type AddressInfo, createServer } from 'node:net';
-import { recordStorage } from '../../../pkg/operator/tenant/record-storage.ts';
-import { AskedStore, takeStorage } from '../../../pkg/operator/tenant/storage-location.ts';
+import { recordStorage } from '../../../pkg/operator/tenant/storage/record-storage.ts';
+import { AskedStore, takeStorage } from '../../../pkg/operator/tenant/storage/storage-location.ts';
 import { ConditionError } from '../../../pkg/operator/conditions/runner.ts';
 import { systemRandom } from '../../../pkg/runtime/random.ts';
 import { normalizedEndpoint, StorageTaken } from '../../../pkg/store/postgres/storage-locations.ts';

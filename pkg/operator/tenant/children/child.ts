@@ -1,7 +1,7 @@
 import type { Kind, KubeObject } from '../../../kube/object.ts';
 import type { Tenant } from '../../kinds.ts';
 import type { OperatorSettings } from '../../settings.ts';
-import type { AcceptedTenant } from '../acceptance.ts';
+import type { AcceptedTenant } from '../acceptance/acceptance-step.ts';
 
 /** What children are made of, beside the Tenant itself. */
 export interface ChildInput {

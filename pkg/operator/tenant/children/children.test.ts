@@ -3,7 +3,7 @@ import { isOpened, isPrivateAddress, parseAllowedRanges } from '../../../net/pri
 import type { TenantNetwork } from '../../settings.ts';
 import { settingsWith, tenantWith } from '../../../../test/support/tenant-resources.ts';
 import { configMap } from './configmap.ts';
-import { appliedReplicas } from '../replicas.ts';
+import { appliedReplicas } from '../workload/replicas.ts';
 import { deployment } from './deployment.ts';
 import { suspendedEndpoints } from './endpointslice.ts';
 import { horizontalPodAutoscaler, scalingFault, withoutMeasurements } from './horizontalpodautoscaler.ts';

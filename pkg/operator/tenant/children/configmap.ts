@@ -3,7 +3,7 @@ import { wholeBytes } from '../../../kube/quantity.ts';
 import { periodMs } from '../../../lti/registrations/rotation.policy.ts';
 import type { Tenant } from '../../kinds.ts';
 import { identity, slugOf } from '../../names.ts';
-import type { PodSettings } from '../release.ts';
+import type { PodSettings } from '../workload/release.ts';
 import type { ChildInput } from './child.ts';
 
 /** The server's settings that are no secret: its environment, as cmd/server/config.ts reads it. */

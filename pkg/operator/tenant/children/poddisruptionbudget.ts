@@ -1,7 +1,7 @@
 import { POD_DISRUPTION_BUDGET, type PodDisruptionBudget } from '../../../kube/kinds.ts';
 import type { Tenant } from '../../kinds.ts';
 import { identity, podLabels } from '../../names.ts';
-import { mostReplicasOf } from '../replicas.ts';
+import { mostReplicasOf } from '../workload/replicas.ts';
 
 /**
  * Has a drained node give up one pod of a tenant at a time. Undefined where there is never more than one: there is nothing to

@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { type CredentialName, CREDENTIALS } from '../../../store/postgres/registry.ts';
 import type { Tenant } from '../../kinds.ts';
 import { ROTATE_ANNOTATION } from '../../names.ts';
-import type { AcceptedTenant } from '../acceptance.ts';
+import type { AcceptedTenant } from '../acceptance/acceptance-step.ts';
 
 const ALL = 'all';
 /** As the definition of `status.rotation.request`. */

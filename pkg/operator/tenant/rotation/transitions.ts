@@ -1,10 +1,10 @@
 import { LAUNCH_SECONDS, SHARE_DOWNLOAD_SECONDS } from '../../../api/lifetimes.ts';
 import type { Random } from '../../../runtime/random.ts';
 import type { CredentialName } from '../../../store/postgres/registry.ts';
-import { newStorageKey } from '../storage.ts';
-import { newPassword, type Passwords } from '../generated-password.ts';
-import { keysIn, newSigningKey } from '../tenant-keys.ts';
-import type { BucketKeys } from '../storage.ts';
+import { newStorageKey } from '../storage/storage-step.ts';
+import { newPassword, type Passwords } from '../secrets/generated-password.ts';
+import { keysIn, newSigningKey } from '../keys/keys-step.ts';
+import type { BucketKeys } from '../storage/storage-step.ts';
 
 /** A step of a rotation. It is taken once all pods have what the step before gave them, and no pod from before it is left. */
 export interface Transition {

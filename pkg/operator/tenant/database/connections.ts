@@ -1,0 +1,67 @@
+import type { Clock } from '../../../runtime/clock.ts';
+import type { Tenant } from '../../kinds.ts';
+import type { OperatorSettings } from '../../settings.ts';
+import { MAX_SURGE, mostReplicasOf } from '../workload/replicas.ts';
+
+/** For a person with psql, and for a pod that ends late. */
+const SPARE_CONNECTIONS = 2;
+
+/**
+ * How many connections the tenant's role may hold (docs/design/tenancy-and-isolation.md, Postgres); none while it is suspended.
+ */
+export const connectionsOf = (tenant: Tenant): number =>
+  tenant.spec.suspended ? 0 : tenant.spec.database.poolSize * (mostReplicasOf(tenant) + MAX_SURGE) + SPARE_CONNECTIONS;
+
+/** ms; longer than the grace period of a pod (children/deployment.ts). */
+const ENDING_MS = 60_000;
+
+/**
+ * How long pods may last, in ms: those of a suspended tenant; those of a rollout, by its deadline (children/deployment.ts) and
+ * for its last pod.
+ */
+const LIMITS_MS = { suspension: ENDING_MS, rollout: 300_000 + ENDING_MS };
+
+/** Why pods end. */
+export type EndingReason = keyof typeof LIMITS_MS;
+
+/**
+ * Pods that are to hold fewer connections keep what they have while they end, for a bounded time: whoever may create pods in its
+ * namespace can create one that never ends. Each reason has a time of its own, so one who suspends a tenant and resumes it again
+ * and again prolongs nothing.
+ */
+export class EndingPods {
+  readonly #clock: Clock;
+  /** Monotonic, by tenant id. */
+  readonly #until = new Map<string, Partial<Record<EndingReason, number>>>();
+
+  constructor(clock: Clock) {
+    this.#clock = clock;
+  }
+
+  /** The time begins with the first call for the reason. */
+  mayLast(tenantId: string, reason: EndingReason): boolean {
+    const now = this.#clock.monotonic();
+    const until = { [reason]: now + LIMITS_MS[reason], ...this.#until.get(tenantId) };
+    this.#until.set(tenantId, until);
+    return now < (until[reason] ?? 0);
+  }
+
+  /** The role has its new limit. */
+  end(tenantId: string): void {
+    this.#until.delete(tenantId);
+  }
+}
+
+/** Why a Tenant asks for more than any may have; undefined: it does not. */
+export function connectionsRefusal(tenant: Tenant, settings: OperatorSettings): { reason: string; message: string } | undefined {
+  const wanted = connectionsOf(tenant);
+  const most = settings.maxConnectionsPerTenant;
+  if (wanted <= most) return undefined;
+  const { poolSize } = tenant.spec.database;
+  const replicas = mostReplicasOf(tenant);
+  const field = tenant.spec.autoscaling ? 'spec.autoscaling.max' : 'spec.replicas';
+  return {
+    reason: 'ConnectionsExceeded',
+    message: `spec.database.poolSize ${poolSize} × (${field} ${replicas} + ${MAX_SURGE} during a rollout) + ${SPARE_CONNECTIONS} are ${wanted} connections to Postgres; this operator allows a tenant ${most} (CARREL_MAX_CONNECTIONS_PER_TENANT)`,
+  };
+}

@@ -1,0 +1,91 @@
+import { calculateJwkThumbprint, exportJWK, generateKeyPair, type JWK } from 'jose';
+import { tenantDataKey, type SealingKey } from '../../../runtime/sealing.ts';
+import type { CredentialState } from '../../../store/postgres/registry.ts';
+import type { ObservedTenant } from '../../kinds.ts';
+import { secretNames } from '../../names.ts';
+import type { Secrets } from '../../secrets.ts';
+import type { Shards } from '../../shards.ts';
+import type { StepResult } from '../../conditions/runner.ts';
+import type { Administrators } from './administrator.ts';
+import type { AcceptedTenant } from '../acceptance/acceptance-step.ts';
+import type { DatabaseAccess } from '../database/database-step.ts';
+import { secretOwner } from '../secrets/secret-owner.ts';
+import type { SpecifiedSchedules } from '../schedules/specified-schedules.ts';
+
+export interface KeysAccess {
+  readonly checksum: string;
+}
+
+/**
+ * The step `KeysReady`: the keys that sign and seal for the tenant, its first administrator, and the schedules that act as them.
+ * No statement when nothing changed.
+ */
+export class Keys {
+  readonly #shards: Shards;
+  readonly #secrets: Secrets;
+  readonly #administrators: Administrators;
+  readonly #schedules: SpecifiedSchedules;
+  readonly #platformKeys: readonly SealingKey[];
+
+  constructor(deps: {
+    shards: Shards;
+    secrets: Secrets;
+    administrators: Administrators;
+    schedules: SpecifiedSchedules;
+    platformKeys: readonly SealingKey[];
+  }) {
+    this.#shards = deps.shards;
+    this.#secrets = deps.secrets;
+    this.#administrators = deps.administrators;
+    this.#schedules = deps.schedules;
+    this.#platformKeys = deps.platformKeys;
+  }
+
+  async ensure(tenant: ObservedTenant, accepted: AcceptedTenant, database: DatabaseAccess): Promise<StepResult<KeysAccess>> {
+    const name = secretNames(tenant).keys;
+    const present = this.#secrets.intact(secretOwner(tenant), name)?.['signing.json'];
+    const isSettled = !accepted.credentials.signing?.step && present !== undefined && keysIn(present).length === 1;
+    const signing = isSettled ? present : await this.#sealedKeys(accepted.tenantId);
+    const data = { 'signing.json': signing, 'data.json': dataKeys(this.#platformKeys, accepted) };
+    const checksum = await this.#secrets.write(secretOwner(tenant), name, data);
+    const { email, message } = await this.#administrators.ensure(tenant, accepted, database);
+    await this.#schedules.sync(tenant, accepted, database, email);
+    return { value: { checksum }, reason: 'KeysReady', message };
+  }
+
+  async #sealedKeys(tenantId: string): Promise<string> {
+    const registry = await this.#shards.registry();
+    return registry.ensureSecret(tenantId, 'keys', async () => JSON.stringify({ keys: [await newSigningKey()] }));
+  }
+}
+
+/** The private JWKs: the first signs, all verify. */
+export const keysIn = (signing: string): JWK[] => (JSON.parse(signing) as { keys: JWK[] }).keys;
+
+/** A private JWK for ES256, its kid the RFC 7638 thumbprint. */
+export async function newSigningKey(): Promise<JWK> {
+  const { privateKey } = await generateKeyPair('ES256', { extractable: true });
+  const jwk = await exportJWK(privateKey);
+  return { ...jwk, kid: await calculateJwkThumbprint(jwk), alg: 'ES256', use: 'sig' };
+}
+
+/** The tenant's data keys as its server reads them: one per platform key and generation, the first seals. */
+export const dataKeys = (
+  platformKeys: readonly SealingKey[],
+  { tenantId, credentials }: Pick<AcceptedTenant, 'tenantId' | 'credentials'>,
+): string =>
+  JSON.stringify({
+    keys: generationsOf(credentials.data).flatMap((generation) =>
+      platformKeys.map((platform) => {
+        const { id, key } = tenantDataKey(platform, tenantId, generation);
+        return { id, key: key.toString('base64') };
+      }),
+    ),
+  });
+
+/** Of the data keys that a server needs at this step of their rotation (rotation/transitions.ts): the first seals. */
+function generationsOf(data: CredentialState | undefined): number[] {
+  const { step, generation } = data ?? { step: null, generation: 0 };
+  if (step === 'published') return [generation, generation + 1];
+  return step === 'seals' ? [generation, generation - 1] : [generation];
+}

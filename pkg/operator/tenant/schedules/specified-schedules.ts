@@ -1,0 +1,57 @@
+import { isDeepStrictEqual } from 'node:util';
+import { LRUCache } from 'lru-cache';
+import { periodMs } from '../../../lti/registrations/rotation.policy.ts';
+import type { Clock } from '../../../runtime/clock.ts';
+import { type SpecifiedSchedule, syncManagedSchedules, type WantedSchedules } from '../../../schedules/managed-schedules.ts';
+import type { ObservedTenant } from '../../kinds.ts';
+import type { AcceptedTenant } from '../acceptance/acceptance-step.ts';
+import type { DatabaseAccess } from '../database/database-step.ts';
+
+/** What somebody else has changed in the rows is put right after so long at the latest. */
+const WRITE_AGAIN_MS = 10 * 60_000;
+/** Of more tenants some are written again sooner. */
+const TENANTS_MAX = 10_000;
+
+interface Written {
+  readonly wanted: WantedSchedules;
+  readonly schemaVersion: string;
+  readonly shard: string;
+  /** Monotonic. */
+  readonly until: number;
+}
+
+/**
+ * The rows of `spec.schedules`, and of all schedules of a tenant what a run needs of its settings. No statement where the same
+ * was written lately.
+ */
+export class SpecifiedSchedules {
+  readonly #clock: Clock;
+  /** By the uid of the Tenant. */
+  readonly #written = new LRUCache<string, Written>({ max: TENANTS_MAX });
+
+  constructor(deps: { clock: Clock }) {
+    this.#clock = deps.clock;
+  }
+
+  /** `administrator`: the address that the operator made the account for. */
+  async sync(tenant: ObservedTenant, accepted: AcceptedTenant, database: DatabaseAccess, administrator: string): Promise<void> {
+    // Its rows are being copied; on the other shard they are written anew.
+    if (accepted.move?.isAlive) return;
+    const { uid } = tenant.metadata;
+    const { trashRetention, versions, schedules = [] } = tenant.spec;
+    const settings = {
+      trashRetentionMs: periodMs(trashRetention),
+      appUrl: accepted.addresses.appUrl,
+      versions: { keep: versions.keep, days: versions.days ?? null },
+    };
+    const wanted = { schedules: schedules as SpecifiedSchedule[], administrator, settings };
+    const { schemaVersion } = database;
+    const last = this.#written.get(uid);
+    const isSame =
+      last?.schemaVersion === schemaVersion && last.shard === accepted.shard && isDeepStrictEqual(last.wanted, wanted);
+    if (isSame && last.until > this.#clock.monotonic()) return;
+    this.#written.delete(uid);
+    await syncManagedSchedules(database.shard, accepted.slug, wanted);
+    this.#written.set(uid, { wanted, schemaVersion, shard: accepted.shard, until: this.#clock.monotonic() + WRITE_AGAIN_MS });
+  }
+}
