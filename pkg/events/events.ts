@@ -82,9 +82,8 @@ export const jsonOf = {
 const UNKNOWN_TIME = '0001-01-01T00:00:00.000Z';
 
 /**
- * The outbox: an event and its deliveries are rows of the transaction that makes the change (docs/design/events-and-jobs.md, The
- * outbox), so they are there if, and only if, that commits. The payload is written once, as the exact bytes that are signed and
- * sent.
+ * The outbox (docs/design/events-and-jobs.md, The outbox): an event and its deliveries are rows of the transaction that makes the
+ * change, so they exist if, and only if, that commits. The payload is written once, as the exact bytes to sign and send.
  */
 export class Events {
   readonly #notifier: WorkerNotifier;

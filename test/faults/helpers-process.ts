@@ -7,13 +7,16 @@ import type { Program } from './kept.ts';
 
 /**
  * The helpers of the product, cmd/helpers/main.ts, at a port that stays the same, with their own libraries only. Resolves when
- * they are ready.
+ * they are ready. `log` gets what they write to their log.
  */
-export async function startHelpersProcess(port: number): Promise<Program & { signal(signal: 'SIGSTOP' | 'SIGCONT'): void }> {
+export async function startHelpersProcess(
+  port: number,
+  log: (text: string) => void,
+): Promise<Program & { signal(signal: 'SIGSTOP' | 'SIGCONT'): void }> {
   const opsPort = await freePort();
   const child = spawn(process.execPath, ['cmd/helpers/main.ts'], {
     cwd: ROOT,
-    stdio: ['ignore', process.env.CARREL_TEST_LOG ? 'inherit' : 'ignore', 'inherit'],
+    stdio: ['ignore', 'pipe', 'inherit'],
     env: {
       ...programEnvironment(),
       CARREL_HELPERS_PROVIDERS: 'dictionary',
@@ -24,6 +27,7 @@ export async function startHelpersProcess(port: number): Promise<Program & { sig
       CARREL_LOG_LEVEL: process.env.CARREL_TEST_LOG ?? 'warn',
     },
   });
+  child.stdout.setEncoding('utf8').on('data', log);
   const ended = once(child, 'exit').then(([code]: unknown[]) => code as number | null);
   await waitFor('the helpers', async () => (await fetch(`http://127.0.0.1:${opsPort}/readyz`)).ok);
   return {

@@ -82,13 +82,15 @@ export async function soak({
   try {
     const helpersPort = await freePort();
     let signal: Awaited<ReturnType<typeof startHelpersProcess>>['signal'] = () => undefined;
-    const ours = await Kept.start('helpers', async () => {
-      const helpers = await startHelpersProcess(helpersPort);
+    const ours = await Kept.start('helpers', async (log) => {
+      const helpers = await startHelpersProcess(helpersPort, log);
       ({ signal } = helpers);
       return helpers;
     });
     programs.push(ours);
-    const worker = await Kept.start('worker', () => startWorkerProcess(platform, { CARREL_WEBHOOK_RETRY_SECONDS: RETRIES }));
+    const worker = await Kept.start('worker', (log) =>
+      startWorkerProcess(platform, { CARREL_WEBHOOK_RETRY_SECONDS: RETRIES }, log),
+    );
     programs.push(worker);
     const sides: Side[] = [];
     for (const at of range(tenants)) {
@@ -161,7 +163,7 @@ async function sideOf(platform: TestPlatform, name: string, wanted: number, jobs
   const receiver = await startReceiver();
   const webhook = await addWebhook(tenant, { url: receiver.url, secret: SECRET });
   const port = await freePort();
-  const server = await Kept.start(`server of ${name}`, () => startServerProcess(tenant, port));
+  const server = await Kept.start(`server of ${name}`, (log) => startServerProcess(tenant, port, {}, log));
   const url = `http://127.0.0.1:${port}/api/v1`;
   const changes = new ChangeLog(wanted);
   const friend = (await tenant.user()).user.id;

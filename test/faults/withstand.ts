@@ -52,9 +52,11 @@ export async function withstand(options: {
     const port = await freePort();
     const accounts = await Promise.all(range(CLIENTS).map(() => accountOf(tenant)));
     await addWebhook(tenant, { url: receiver.url, secret: SECRET });
-    const worker = await Kept.start('worker', () => startWorkerProcess(platform, { CARREL_WEBHOOK_RETRY_SECONDS: RETRIES }));
+    const worker = await Kept.start('worker', (log) =>
+      startWorkerProcess(platform, { CARREL_WEBHOOK_RETRY_SECONDS: RETRIES }, log),
+    );
     records.push(worker);
-    const server = await Kept.start('server', () => startServerProcess(tenant, port));
+    const server = await Kept.start('server', (log) => startServerProcess(tenant, port, {}, log));
     records.push(server);
 
     const log = new ChangeLog(options.changes);
