@@ -7,7 +7,7 @@ export const auditEndpoints = (log: AuditLog): Endpoint[] => [
     method: 'get',
     path: '/audit',
     operationId: 'listAuditEntries',
-    summary: 'List who did what in the last 365 days, the newest first; as NDJSON all that match',
+    summary: 'List who did what in the last 365 days, newest first; NDJSON returns every match',
     tag: 'audit',
     caller: { permission: 'read:audit' },
     query: AuditQuery,

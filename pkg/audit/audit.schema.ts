@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { pageOf, pageQueryOf } from '../api/paging.ts';
 import { QueryTime, Timestamp, Uuid } from '../api/schemas.ts';
 
-/** What is written down. Migrations 0045, 0048, 0130 and 0220 and LineItems have the changes that each is an entry of. */
+/** The actions of audit entries. Migrations 0045, 0048, 0130 and 0220 and LineItems show which change writes which entry. */
 export const AUDIT_ACTIONS = [
   'file.upload',
   'file.update',
@@ -89,16 +89,16 @@ export const AuditEntry = z
         z.object({
           system: z
             .literal(true)
-            .describe('Carrel itself: a schedule, an expiry, a resource of the cluster, what a launch makes or changes'),
+            .describe('Carrel itself made the change: a schedule, an expiry, a cluster resource or a launch'),
         }),
       ])
       .nullable()
-      .describe('null: somebody who was not signed in, or a user who is gone'),
+      .describe('null: the caller was not signed in, or the user was deleted'),
     action: Action,
     target: z.object({
       type: TargetType,
       id: Uuid.nullable().describe(
-        'null: a registration of an LMS, which has no id of this form, an account that does not exist, or a course without a launch yet',
+        'null: an LMS registration, which has no id of this form; an account that does not exist; or a course without a launch',
       ),
       name: z.string().nullable().meta({ description: 'its name at that time', example: 'thesis.pdf' }),
     }),
@@ -108,7 +108,7 @@ export const AuditEntry = z
       .nullable()
       .meta({ description: 'X-Request-Id of the request', example: '7b0c6d6e-5c1f-4d0a-9a53-0d6f0e3b2a11' }),
     changes: z.record(z.string(), z.object({ from: Value, to: Value })).meta({
-      description: 'fields with what they were and are; of a secret both are null',
+      description: 'fields with their old and new values; both are null for a secret',
       example: { name: { from: 'a.pdf', to: 'thesis.pdf' } },
     }),
   })

@@ -11,9 +11,9 @@ type SortField = (typeof AUDIT_SORT_FIELDS)[number] | 'id';
  * The audit log, which triggers write (migration 0045).
  *
  * Invariants:
- * - An entry is there if, and only if, its change was committed; of a line item, which is the LMS's, once the LMS has made the
- *   change.
- * - A tenant's server reads entries; it can neither write, change nor delete one.
+ * - An entry exists if, and only if, its change was committed. An entry for a line item, which the LMS owns, exists once the LMS
+ *   has made the change.
+ * - A tenant's server reads entries. It can neither write, change nor delete one.
  */
 export class AuditLog {
   readonly #db: Database;
@@ -22,14 +22,14 @@ export class AuditLog {
     this.#db = deps.db;
   }
 
-  /** One statement. */
+  /** Runs one statement. */
   list(query: AuditQuery): Promise<Page<AuditEntry>> {
     return listPage(this.#db, query, entriesOf(query));
   }
 
   /**
-   * All entries that match, each as one line of JSON: a statement for each 1,000, when the reader has taken those before. Throws
-   * `validation_failed` for a sort that is not of this list.
+   * Streams all entries that match, each as one line of JSON. Runs one statement for each 1,000 entries, once the reader has
+   * taken those before. Throws `validation_failed` for an unknown sort field.
    */
   export(query: AuditQuery, signal: AbortSignal): Readable {
     return ndjson(allOf(this.#db, query, entriesOf(query)), signal);

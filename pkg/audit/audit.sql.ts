@@ -17,10 +17,11 @@ export interface AuditRow {
   readonly changes: AuditEntry['changes'];
 }
 
-export const AUDIT_COLUMNS = `a.id, a.uuid, a.at, a.actor_id AS "actorId", a.actor_name AS "actorName", a.is_system AS "isSystem", a.action,
-  a.target_type AS "targetType", a.target_id AS "targetId", a.target_name AS "targetName", a.ip, a.request_id AS "requestId", a.changes`;
+export const AUDIT_COLUMNS = `a.id, a.uuid, a.at, a.actor_id AS "actorId", a.actor_name AS "actorName", a.is_system AS "isSystem",
+  a.action, a.target_type AS "targetType", a.target_id AS "targetId", a.target_name AS "targetName", a.ip,
+  a.request_id AS "requestId", a.changes`;
 
-/** The newest first. Indexes give this order to all entries, and to those of an actor, a target or an action. */
+/** Orders entries newest first. Indexes serve this order for all entries, and for those of an actor, a target or an action. */
 export const ENTRIES = keyset<AuditRow, (typeof AUDIT_SORT_FIELDS)[number] | 'id'>({
   keys: { at: timeKey('a.at', ({ at }) => at), id: integerKey('a.id', ({ id }) => id) },
   fields: ['at'],

@@ -2,7 +2,7 @@ import type { Schedule } from '../events/processor.ts';
 import type { Database } from '../store/postgres/database.ts';
 import { tenantRoles } from '../store/postgres/tenant-roles.ts';
 
-/** Deletes entries of the audit log past their retention, a tenant after the other. */
+/** Deletes audit entries past their retention, one tenant after another. */
 export const deleteExpiredAudit: Schedule = {
   name: 'delete expired audit entries',
   everyMs: 24 * 3_600_000,

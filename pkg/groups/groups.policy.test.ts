@@ -3,10 +3,10 @@ import { permissionsOf, type Role } from '../api/actor.ts';
 import { kindOf, managerOf, requireManual, seesAddresses, seesAllGroups } from './groups.policy.ts';
 
 test.each([
-  ['one that people made', { contextId: null, isRegistered: false }, 'manual', null],
-  ['one of a course', { contextId: 'history-1', isRegistered: true }, 'course', 'lti'],
-  ['one of a course whose LMS is gone', { contextId: 'history-1', isRegistered: false }, 'course', null],
-] as const)('of groups, %s is of its kind and has its manager', (_which, origin, kind, manager) => {
+  ['a group that people made', { contextId: null, isRegistered: false }, 'manual', null],
+  ["a course's group", { contextId: 'history-1', isRegistered: true }, 'course', 'lti'],
+  ['the group of a course whose LMS was removed', { contextId: 'history-1', isRegistered: false }, 'course', null],
+] as const)('%s has its kind and its manager', (_which, origin, kind, manager) => {
   expect([kindOf(origin), managerOf(origin)]).toEqual([kind, manager]);
   if (manager === null) expect(() => requireManual(origin)).not.toThrow();
   else expect(() => requireManual(origin)).toThrow('The LMS manages this group');

@@ -9,7 +9,7 @@ export const GroupView = z
     id: Uuid,
     name: z.string().meta({ example: 'History, first year' }),
     description: z.string().nullable().meta({ example: 'Seminar of the winter term' }),
-    kind: z.enum(['manual', 'course']).describe('course: a launch made it, for a course of an LMS'),
+    kind: z.enum(['manual', 'course']).describe('course: a launch made it for a course of an LMS'),
     member_count: z.int().min(0).meta({ example: 24 }),
     managed_by: z
       .enum(['lti'])
@@ -27,14 +27,14 @@ export const GROUP_SORT_FIELDS = ['name', 'created_at', 'updated_at'] as const;
 
 export const GroupQuery = z.object({
   ...pageQueryOf(GROUP_SORT_FIELDS),
-  q: text(1, 255).optional().meta({ description: 'part of the name; case does not matter', example: 'history' }),
+  q: text(1, 255).optional().meta({ description: 'part of the name, in any case', example: 'history' }),
   kind: z.enum(['manual', 'course']).optional(),
-  member: Uuid.optional().describe('those that this user is in'),
+  member: Uuid.optional().describe('only groups with this member'),
 });
 export type GroupQuery = z.output<typeof GroupQuery>;
 
 const Name = label(GROUP_NAME_MAX).meta({
-  description: 'unique in any case of letters, among the groups that are no courses',
+  description: 'unique, ignoring case, among manual groups',
   example: 'History, first year',
 });
 const Description = text(0, GROUP_DESCRIPTION_MAX).nullable().meta({ example: 'Seminar of the winter term' });
@@ -42,6 +42,6 @@ const Description = text(0, GROUP_DESCRIPTION_MAX).nullable().meta({ example: 'S
 export const NewGroup = z.object({ name: Name, description: Description.optional() }).meta({ id: 'NewGroup' });
 export type NewGroup = z.output<typeof NewGroup>;
 
-/** For PATCH and PUT: given fields are changed, absent fields stay. */
+/** The body of PATCH and PUT. Absent fields keep their values. */
 export const GroupChanges = changesOf(z.object({ name: Name, description: Description })).meta({ id: 'GroupChanges' });
 export type GroupChanges = z.output<typeof GroupChanges>;

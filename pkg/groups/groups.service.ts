@@ -20,11 +20,11 @@ type IfMatch = readonly string[] | '*' | undefined;
  * Groups of people.
  *
  * Invariants:
- * - Administrators see all groups and change those that people made; others see the groups that they are in, and change none.
- * - Names of groups that people made are unique in any case of letters, however many creations and changes race.
- * - The group of a course is the LMS's: nobody changes or deletes it here (`managed`), until its registration was removed.
- * - A group that is deleted takes its grants along, and what its members granted by virtue of them; from the commit on nobody
- *   reads by them.
+ * - Administrators see all groups and change those that people made. Others see their own groups and change none.
+ * - Names of groups that people made are unique, ignoring case, however many creations and changes race.
+ * - The LMS owns the group of a course: nobody changes or deletes it here (`managed`) until the registration is removed.
+ * - Deleting a group deletes its grants, and the grants that its members gave by virtue of those. After the commit nobody reads
+ *   through them.
  */
 export class Groups {
   readonly #db: Database;
@@ -37,19 +37,19 @@ export class Groups {
     this.#random = deps.random;
   }
 
-  /** One statement. */
+  /** Runs one statement. */
   list(actor: Actor, query: GroupQuery): Promise<Page<GroupView>> {
     return listGroups(this.#db, actor, query);
   }
 
-  /** One statement. Throws `not_found`. */
+  /** Runs one statement. Throws `not_found`. */
   async get(actor: Actor, id: Uuid): Promise<GroupView> {
     const group = await findGroup(this.#db, actor, id);
     if (!group) throw new Problem('not_found');
     return presentGroup(group);
   }
 
-  /** One statement. Throws `name_conflict`. */
+  /** Runs one statement. Throws `name_conflict`. */
   async create(actor: Actor, input: NewGroup): Promise<GroupView> {
     const { name, description = null } = input;
     const row = await orNameConflict(() =>
@@ -59,8 +59,8 @@ export class Groups {
   }
 
   /**
-   * PUT and PATCH: an undefined field keeps its value. Two statements. Throws `not_found`, `managed`, `precondition_failed`,
-   * `name_conflict`.
+   * Serves PUT and PATCH: an undefined field keeps its value. Runs two statements. Throws `not_found`, `managed`,
+   * `precondition_failed`, `name_conflict`.
    */
   async change(id: Uuid, changes: GroupChanges, ifMatch: IfMatch): Promise<GroupView> {
     return this.#db.transaction(async (tx) => {
@@ -74,8 +74,8 @@ export class Groups {
   }
 
   /**
-   * Its grants end with it. Three statements, and three more where it has grants. Throws `not_found`, `managed`,
-   * `precondition_failed`.
+   * Deletes the group with its grants. Runs three statements, and three more if the group has grants. Throws `not_found`,
+   * `managed`, `precondition_failed`.
    */
   async remove(id: Uuid, ifMatch: IfMatch): Promise<void> {
     await this.#cache.transaction(this.#db, async (tx) => {
@@ -91,7 +91,7 @@ export class Groups {
   }
 }
 
-/** The row, locked. */
+/** Returns the row, locked. */
 async function requireChangeable(tx: Tx, id: Uuid, ifMatch: IfMatch, to: 'change' | 'delete'): Promise<GroupRow> {
   const group = await lockGroup(tx, id, to);
   if (!group) throw new Problem('not_found');

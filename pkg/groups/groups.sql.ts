@@ -7,14 +7,15 @@ import { GROUP_SORT_FIELDS, type GroupQuery, type GroupView } from './groups.sch
 import { type GroupRow, presentGroup } from './groups.view.ts';
 
 /**
- * Columns of a GroupOrigin, of a group `g`. The platform of a registration that was removed stays, inactive, where people came
- * from it: it would have them again.
+ * The columns of a GroupOrigin for a group `g`. Removing a registration keeps its platform, inactive, if people came from it:
+ * registering it again brings them back.
  */
 export const GROUP_ORIGIN = `g.context_id AS "contextId",
   EXISTS (SELECT FROM lti_platforms p WHERE p.id = g.platform_id AND p.is_active) AS "isRegistered"`;
 
-/** Of a group `g`. A page's members are counted once the page is chosen. */
-const GROUP_COLUMNS = `g.id, g.uuid, g.name, g.description, ${GROUP_ORIGIN}, g.revision, g.created_at AS "createdAt", g.updated_at AS "updatedAt",
+/** The columns of a group `g`. The query counts members only for the groups of the page. */
+const GROUP_COLUMNS = `g.id, g.uuid, g.name, g.description, ${GROUP_ORIGIN}, g.revision, g.created_at AS "createdAt",
+  g.updated_at AS "updatedAt",
   (SELECT count(*)::int FROM group_members m WHERE m.group_id = g.id) AS "memberCount"`;
 
 const GROUPS = keyset<GroupRow, (typeof GROUP_SORT_FIELDS)[number] | 'id'>({
@@ -29,11 +30,11 @@ const GROUPS = keyset<GroupRow, (typeof GROUP_SORT_FIELDS)[number] | 'id'>({
   tieBreaker: 'id',
 });
 
-/** The condition that the actor may know of group `g`. */
+/** Returns the condition that the actor may see group `g`. */
 export const seenBy = (actor: Actor, params: Parameters): string[] =>
   seesAllGroups(actor) ? [] : [`g.id IN (SELECT m.group_id FROM group_members m WHERE m.user_id = ${params.add(actor.userId)})`];
 
-/** The groups that the actor may know of. One statement. */
+/** Returns a page of the groups that the actor may see. Runs one statement. */
 export const listGroups = (sql: Sql, actor: Actor, query: GroupQuery): Promise<Page<GroupView>> =>
   listPage(sql, query, {
     keyset: GROUPS,
@@ -49,12 +50,13 @@ function filters(query: GroupQuery, params: Parameters): string[] {
   if (query.kind !== undefined) conditions.push(`g.context_id IS ${query.kind === 'manual' ? '' : 'NOT '}NULL`);
   if (query.member !== undefined)
     conditions.push(
-      `g.id IN (SELECT m.group_id FROM group_members m JOIN users u ON u.id = m.user_id WHERE u.uuid = ${params.add(query.member)})`,
+      `g.id IN (SELECT m.group_id FROM group_members m JOIN users u ON u.id = m.user_id
+          WHERE u.uuid = ${params.add(query.member)})`,
     );
   return conditions;
 }
 
-/** A group that the actor may know of. One statement. */
+/** Returns the group if the actor may see it. Runs one statement. */
 export async function findGroup(sql: Sql, actor: Actor, uuid: string): Promise<GroupRow | undefined> {
   const params = new Parameters();
   const conditions = [`g.uuid = ${params.add(uuid)}`, ...seenBy(actor, params)];
@@ -66,8 +68,8 @@ export async function findGroup(sql: Sql, actor: Actor, uuid: string): Promise<G
 }
 
 /**
- * `change`: nobody else changes or deletes it until the end of the transaction. `delete`: nor does it get a member or a grant.
- * One statement.
+ * Locks a group until the end of the transaction. `change`: nobody else can change or delete it. `delete`: it cannot get a member
+ * or a grant either. Runs one statement.
  */
 export async function lockGroup(sql: Sql, uuid: string, to: 'change' | 'delete'): Promise<GroupRow | undefined> {
   const lock = to === 'change' ? 'FOR NO KEY UPDATE' : 'FOR UPDATE';

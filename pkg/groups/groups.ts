@@ -4,7 +4,10 @@ import { Groups } from './groups.service.ts';
 import { memberEndpoints } from './members.endpoints.ts';
 import { Members } from './members.service.ts';
 
-/** Groups of people, to whom files and folders can be granted. Launches make those of courses (pkg/lti/launch/course-sync.ts). */
+/**
+ * Groups of people, to whom files and folders can be granted. Launches make the groups of courses
+ * (pkg/lti/launch/course-sync.ts).
+ */
 export const groups: Feature = {
   name: 'groups',
   create: (services) => ({ endpoints: [...groupEndpoints(new Groups(services)), ...memberEndpoints(new Members(services))] }),

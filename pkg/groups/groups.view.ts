@@ -13,7 +13,7 @@ export interface GroupRow extends GroupOrigin {
   readonly updatedAt: Date;
 }
 
-/** Covers all that is shown: a 304 must not hide that somebody joined. */
+/** Covers everything that is shown: a 304 must not hide a new member. */
 export const groupEtag = (group: GroupRow): string =>
   etagOf('group', group.uuid, JSON.stringify([group.revision, group.memberCount, managerOf(group)]));
 

@@ -28,7 +28,7 @@ export const memberEndpoints = (members: Members): Endpoint[] => [
     method: 'put',
     path: '/groups/{id}/members/{user_id}',
     operationId: 'addGroupMember',
-    summary: 'Add somebody to a group; whoever is in it stays in it',
+    summary: 'Add a user to a group; an existing member stays',
     errors: ERRORS,
     handle: async ({ params }) => {
       await members.add(params.id, params.user_id);
@@ -40,7 +40,7 @@ export const memberEndpoints = (members: Members): Endpoint[] => [
     method: 'delete',
     path: '/groups/{id}/members/{user_id}',
     operationId: 'removeGroupMember',
-    summary: 'Take somebody out of a group; what they had by it ends at once',
+    summary: 'Remove a user from a group; the access that it gave ends at once',
     errors: ERRORS,
     handle: async ({ params }) => {
       await members.remove(params.id, params.user_id);

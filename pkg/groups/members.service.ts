@@ -13,13 +13,13 @@ import type { GroupMember, MemberQuery } from './members.schema.ts';
 import { findMembership, GIVEN_THROUGH_GROUP, listMembers } from './members.sql.ts';
 
 /**
- * Who is in a group.
+ * The members of groups.
  *
  * Invariants:
- * - Members see each other's names; e-mail addresses are shown to whoever may list users.
- * - A membership holds from the commit on, and ends with the commit: what is granted to the group, and what the member granted by
- *   virtue of that, also where it is cached.
- * - A grant that the member gives while the membership ends is either given before, and ends with it, or refused.
+ * - Members see each other's names. Only callers who may list users see e-mail addresses.
+ * - A membership begins and ends with its commit, in caches too. The group's grants, and what the member granted by virtue of
+ *   them, begin and end with it.
+ * - A grant that races with the end of the granter's membership either comes first, and ends with it, or is refused.
  */
 export class Members {
   readonly #db: Database;
@@ -30,14 +30,14 @@ export class Members {
     this.#cache = deps.cache;
   }
 
-  /** One statement, two where the page is empty. Throws `not_found`. */
+  /** Runs one statement, or two if the page is empty. Throws `not_found`. */
   async list(actor: Actor, group: Uuid, query: MemberQuery): Promise<Page<GroupMember>> {
     const found = await listMembers(this.#db, actor, group, query);
     if (found.data.length === 0 && !(await findGroup(this.#db, actor, group))) throw new Problem('not_found');
     return found;
   }
 
-  /** Somebody who is in it stays in it. Two statements. Throws `not_found`, `managed`. */
+  /** Keeps an existing member. Runs two statements. Throws `not_found`, `managed`. */
   async add(group: Uuid, user: Uuid): Promise<void> {
     try {
       await this.#cache.transaction(this.#db, async (tx) => {
@@ -46,13 +46,13 @@ export class Members {
         if (added) this.#cache.invalidate(tx, grantsTag(user));
       });
     } catch (error) {
-      throw error instanceof ForeignKeyViolation ? new Problem('not_found', 'There is no such user.', { cause: error }) : error;
+      throw error instanceof ForeignKeyViolation ? new Problem('not_found', 'The user does not exist.', { cause: error }) : error;
     }
   }
 
   /**
-   * Somebody who is not in it stays out of it. Four statements, three more where they gave grants, two where they are no member.
-   * Throws `not_found`, `managed`.
+   * Does nothing if the user is not a member. Runs four statements, three more if the member gave grants, two if the user is not
+   * a member. Throws `not_found`, `managed`.
    */
   async remove(group: Uuid, user: Uuid): Promise<void> {
     await this.#cache.transaction(this.#db, async (tx) => {
@@ -76,6 +76,6 @@ async function requireMembership(tx: Tx, group: Uuid, user: Uuid): Promise<{ gro
   const found = await findMembership(tx, group, user);
   if (!found) throw new Problem('not_found');
   requireManual(found);
-  if (found.userId === null) throw new Problem('not_found', 'There is no such user.');
+  if (found.userId === null) throw new Problem('not_found', 'The user does not exist.');
   return { groupId: found.groupId, userId: found.userId };
 }

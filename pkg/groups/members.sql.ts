@@ -16,7 +16,7 @@ interface MemberRow {
 
 const NAME = 'coalesce(u.display_name, u.username)';
 
-/** The internal id of the user, the tie-breaker, is no field that a query can name. */
+/** The user's internal id breaks ties; a query cannot name it as a field. */
 const MEMBERS = keyset<MemberRow, (typeof MEMBER_SORT_FIELDS)[number] | 'id'>({
   keys: {
     name: nameKey(NAME, ({ name }) => name),
@@ -28,7 +28,7 @@ const MEMBERS = keyset<MemberRow, (typeof MEMBER_SORT_FIELDS)[number] | 'id'>({
   tieBreaker: 'id',
 });
 
-/** The members of a group; none where the actor may not know of it. One statement. */
+/** Returns a page of members, empty if the actor may not see the group. Runs one statement. */
 export const listMembers = (sql: Sql, actor: Actor, group: string, query: MemberQuery): Promise<Page<GroupMember>> =>
   listPage(sql, query, {
     keyset: MEMBERS,
@@ -41,13 +41,13 @@ export const listMembers = (sql: Sql, actor: Actor, group: string, query: Member
     }),
   });
 
-/** A group and a user who may be or become its member; `userId` is null where there is no such user. */
+/** A group, and a user who is or may become its member; `userId` is null if the user does not exist. */
 export interface Membership extends GroupOrigin {
   readonly groupId: number;
   readonly userId: number | null;
 }
 
-/** The group is not deleted until the end of the transaction. One statement. */
+/** Finds a membership, and locks the group against deletion until the end of the transaction. Runs one statement. */
 export async function findMembership(sql: Sql, group: string, user: string): Promise<Membership | undefined> {
   const [row] = await sql.query<Membership>(
     `SELECT g.id AS "groupId", ${GROUP_ORIGIN}, u.id AS "userId"
@@ -57,6 +57,6 @@ export async function findMembership(sql: Sql, group: string, user: string): Pro
   return row;
 }
 
-/** Grants that the member gave by virtue of the group's. */
+/** Selects the grants that the member gave by virtue of the group's grants. */
 export const GIVEN_THROUGH_GROUP = `
   SELECT p.id FROM permissions p JOIN permissions s ON s.id = p.granted_through WHERE s.group_id = $1 AND p.granted_by = $2`;

@@ -6,8 +6,8 @@ import { armWithoutJob } from './schedules.sql.ts';
 const EVERY_MS = 10 * 60_000;
 
 /**
- * Schedules that are active and have no job that is due by their next run get one: theirs was deleted (`carrel jobs cancel`), or
- * is a dead letter that workers of another release did not understand. The tick then decides what became of the time that has
+ * Inserts a job for each active schedule that has no job due by its next run: somebody deleted the job (`carrel jobs cancel`), or
+ * workers of another release did not understand it and dead-lettered it. The tick then decides what to do about the time that has
  * passed.
  */
 export const armSchedules: Schedule = {
@@ -19,7 +19,7 @@ export const armSchedules: Schedule = {
         try {
           const armed = await armWithoutJob(db.as(role), TICK_SCHEDULE);
           if (armed === 0) continue;
-          log.warn({ tenant: role, armed }, 'schedules had no job for their next run; they have one now');
+          log.warn({ tenant: role, armed }, 'inserted missing jobs for the next runs of schedules');
           jobs.notify();
         } catch (error) {
           onFailure(error, { shard, role });

@@ -6,7 +6,7 @@ interface Field {
   readonly name: string;
   readonly least: number;
   readonly most: number;
-  /** The numbers and the steps as the inside of a pattern. */
+  /** `number` and `step` are the insides of patterns for the numbers and the steps. */
   readonly number: string;
   readonly step: string;
   readonly names?: readonly string[];
@@ -24,30 +24,30 @@ const FIELDS: readonly Field[] = [
 ];
 
 export const CRON_LENGTH_MAX = 100;
-/** Of `*`, `3`, `mon`, `1-5`, `mon-fri`; then perhaps a step. */
+/** Matches `*`, `3`, `mon`, `1-5` or `mon-fri`, each with an optional step. */
 const PART = /^(?:\*|([a-z]+|\d{1,2})(?:-([a-z]+|\d{1,2}))?)(?:\/(\d{1,2}))?$/i;
-/** What says most of the same to those who read patterns: not that a range goes up, nor that there is such a day. */
+/** Expresses most of the rules to readers of patterns. It cannot say that a range goes up, or that a month has such a day. */
 export const CRON_PATTERN = `^${FIELDS.map(({ number, step, names = [] }) => {
   const one = `(${[number, ...names.map(anyCase)].join('|')})`;
   const part = `((\\*|${one}-${one})(/(${step}))?|${one})`;
   return `${part}(,${part})*`;
 }).join('[ \\t]+')}$`;
 
-/** A leap year: what has no day in the eight years from here never has one. */
+/** A leap year: a day that does not occur in the eight years from here never occurs. */
 const REFERENCE = new Date('2096-01-01T00:00:00Z');
 
 /**
- * Five fields: minute, hour, day of month, month, day of week (0 and 7 are Sunday), each with names, lists, ranges and steps, at
- * times of a zone.
+ * A cron expression of five fields: minute, hour, day of month, month, day of week (0 and 7 are Sunday). Each field takes names,
+ * lists, ranges and steps. Times are local to a time zone.
  *
- * - Where both day fields are other than `*`, a day matches if either does (POSIX, crontab).
- * - A local time that a change of the clock skips does not run that day; one that occurs twice runs the first time.
+ * - If neither day field is `*`, a day matches if either field does (POSIX, crontab).
+ * - A local time that a change of the clock skips does not run that day. A local time that occurs twice runs the first time.
  */
 export class Cron {
   readonly #pattern: Croner;
   readonly #timeZone: string;
 
-  /** Throws RangeError where `cronFault` or `timeZoneFault` names a fault. */
+  /** Throws RangeError if `cronFault` or `timeZoneFault` finds a fault. */
   constructor(expression: string, timeZone: string) {
     const fault = cronFault(expression) ?? timeZoneFault(timeZone);
     if (fault !== null) throw new RangeError(fault);
@@ -55,7 +55,7 @@ export class Cron {
     this.#timeZone = timeZone;
   }
 
-  /** The first time after `time`. */
+  /** Returns the first time after `time`. */
   nextAfter(time: Date): Date {
     for (let local = localTimeOf(time, this.#timeZone); ;) {
       const next = this.#pattern.nextRun(local);
@@ -67,23 +67,26 @@ export class Cron {
   }
 }
 
-/** What is wrong with an expression and what helps; null: nothing. */
+/** Returns what is wrong with an expression and what helps, or null if it is valid. */
 export function cronFault(expression: string): string | null {
   const texts = expression.trim().split(/[ \t]+/);
   if (expression.length > CRON_LENGTH_MAX) return `must have at most ${CRON_LENGTH_MAX} characters`;
   if (texts.length !== FIELDS.length)
-    return `must have five fields (minute, hour, day of month, month, day of week), such as "0 3 * * mon-fri", and has ${texts.length}`;
+    return (
+      'must have five fields (minute, hour, day of month, month, day of week), such as "0 3 * * mon-fri", ' +
+      `and has ${texts.length}`
+    );
   for (const [at, field] of FIELDS.entries()) {
     const fault = fieldFault(field, texts[at] ?? '');
     if (fault !== null) return `${field.name}: ${fault}`;
   }
-  return patternOf(expression).nextRun(REFERENCE) === null ? 'never matches: the months named do not have such a day' : null;
+  return patternOf(expression).nextRun(REFERENCE) === null ? 'never matches: the given months do not have such a day' : null;
 }
 
-/** What is wrong with the name of a time zone; null: nothing. */
+/** Returns what is wrong with the name of a time zone, or null if it is valid. */
 export function timeZoneFault(timeZone: string): string | null {
   const fault = 'must be an IANA time zone, such as Europe/Berlin or UTC';
-  if (!/^[a-z]/i.test(timeZone)) return fault; // an offset such as +02:00 is none, though Intl takes it
+  if (!/^[a-z]/i.test(timeZone)) return fault; // Intl takes an offset such as +02:00, which is not a time zone.
   try {
     Intl.DateTimeFormat('en', { timeZone });
     return null;
@@ -92,7 +95,7 @@ export function timeZoneFault(timeZone: string): string | null {
   }
 }
 
-/** In local times that are written as times of UTC. */
+/** The pattern works in local times, written as times of UTC. */
 const patternOf = (expression: string): Croner => new Croner(expression.trim(), { utcOffset: 0, mode: '5-part', paused: true });
 
 function fieldFault(field: Field, text: string): string | null {
@@ -101,23 +104,23 @@ function fieldFault(field: Field, text: string): string | null {
     if (whole === undefined)
       return `"${part}" is not *, a number, a range such as ${field.least}-${field.most}, or one of these with a step`;
     if (step !== undefined && from !== undefined && to === undefined)
-      return `a step needs a range: write ${from}-${field.most}/${step} in place of ${part}`;
+      return `a step needs a range: write ${from}-${field.most}/${step} instead of ${part}`;
     if (step !== undefined && (Number(step) < 1 || Number(step) > field.most)) return `a step is 1 to ${field.most}`;
     const [first, last] = [from, to ?? from].map((named) => (named === undefined ? undefined : numberOf(field, named)));
     if (first === null || last === null)
-      return `"${part}" names something other than ${field.least} to ${field.most}${field.names ? ` or ${field.names.join(', ')}` : ''}`;
+      return `"${part}" is not one of ${field.least} to ${field.most}${field.names ? ` or ${field.names.join(', ')}` : ''}`;
     if (first !== undefined && last !== undefined && first > last)
       return `the range ${part} ends before it begins: write it as two, separated by a comma`;
   }
   return null;
 }
 
-/** mon: [mM][oO][nN] */
+/** Returns a pattern for the name in any case, such as [mM][oO][nN]. */
 function anyCase(name: string): string {
   return name.replaceAll(/[a-z]/g, (letter) => `[${letter}${letter.toUpperCase()}]`);
 }
 
-/** Null: it is none of the field's. */
+/** Returns null if the field has no such name or number. */
 function numberOf({ least, most, names = [] }: Field, named: string): number | null {
   const number = /^\d/.test(named) ? Number(named) : names.indexOf(named.toLowerCase()) + least;
   const isKnown = /^\d/.test(named) || names.includes(named.toLowerCase());

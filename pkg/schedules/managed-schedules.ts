@@ -1,5 +1,5 @@
 /**
- * Schedules that a Tenant resource has (`spec.schedules`): the operator's side of the table `schedules`, by a role that writes
+ * Schedules of a Tenant resource (`spec.schedules`): the operator's side of the table `schedules`. It uses a role that writes
  * every tenant's schema.
  */
 import { isDeepStrictEqual } from 'node:util';
@@ -28,7 +28,7 @@ export interface SpecifiedSchedule {
   readonly catchUp: boolean;
 }
 
-/** What is wrong with an entry: the field and why; null: nothing. */
+/** Returns what is wrong with an entry, as the field and the reason, or null if it is valid. */
 export function faultOfSpecified({ kind, cron, timeZone, arguments: given = {} }: SpecifiedSchedule): string | null {
   const ofCron = cronFault(cron);
   if (ofCron !== null) return `cron: ${ofCron}`;
@@ -55,24 +55,25 @@ interface ManagedRow {
 }
 
 const MANAGED = `
-  SELECT id, uuid, managed_ref AS name, kind, arguments, cron, time_zone AS "timeZone", active, catch_up AS "catchUp", saved_by AS "savedBy"
+  SELECT id, uuid, managed_ref AS name, kind, arguments, cron, time_zone AS "timeZone", active, catch_up AS "catchUp",
+    saved_by AS "savedBy"
   FROM schedules WHERE managed_by = $1`;
 
-/** The account that the operator made for this address; it may have another one by now. */
+/** Finds the account that the operator made for this address. The account may have another address by now. */
 const ADMINISTRATOR = 'SELECT id FROM users WHERE lower(provisioned_as) = lower($1) AND NOT is_system';
 
-/** What the rows of a tenant are to be. */
+/** The desired rows of a tenant. */
 export interface WantedSchedules {
   readonly schedules: readonly SpecifiedSchedule[];
-  /** The administrator whom they act as: the address that the operator made the account for. */
+  /** The administrator whom the schedules act as: the address for which the operator made the account. */
   readonly administrator: string;
-  /** Of the tenant's server, for the runs of all schedules of the tenant. */
+  /** The settings of the tenant's server, for the runs of all its schedules. */
   readonly settings: ScheduleSettings;
 }
 
 /**
- * Writes what differs, and deletes those that are not specified any more. Four statements where nothing does. The entries have no
- * fault.
+ * Writes the rows that differ, and deletes those that are no longer specified. Runs four statements if nothing differs. The
+ * entries must be free of faults.
  */
 export async function syncManagedSchedules(shard: ShardAccess, slug: string, wanted: WantedSchedules): Promise<void> {
   await inTenantSchema(shard, slug, async (tx) => {
@@ -112,19 +113,21 @@ async function write(tx: Sql, random: Random, slug: string, { row, specified, sa
   const values = [uuid, name, kind, JSON.stringify(given), cron, timeZone, active, catchUp, savedBy];
   if (row)
     await tx.query(
-      `UPDATE schedules SET name = $2, kind = $3, arguments = $4::jsonb, cron = $5, time_zone = $6, active = $7, catch_up = $8, saved_by = $9,
+      `UPDATE schedules SET name = $2, kind = $3, arguments = $4::jsonb, cron = $5, time_zone = $6, active = $7, catch_up = $8,
+        saved_by = $9,
          next_tick = CASE WHEN $10 THEN next_tick ELSE $11::timestamptz END WHERE uuid = $1`,
       [...values, isSame, nextTick],
     );
   else
     await tx.query(
-      `INSERT INTO schedules (uuid, name, kind, arguments, cron, time_zone, active, catch_up, saved_by, managed_by, managed_ref, settings, next_tick)
+      `INSERT INTO schedules (uuid, name, kind, arguments, cron, time_zone, active, catch_up, saved_by, managed_by, managed_ref,
+          settings, next_tick)
        VALUES ($1, $2, $3, $4::jsonb, $5, $6, $7, $8, $9, $10, $2, $11::jsonb, $12)`,
       [...values, MANAGED_BY, JSON.stringify(settings), nextTick],
     );
 }
 
-/** Sees to it that a worker looks at the schedule when its next run is due; gives its next tick. */
+/** Inserts a job for the next run of the schedule. Returns its next tick, or null if it is not active. */
 async function arm(tx: Sql, slug: string, schedule: string, specified: SpecifiedSchedule): Promise<Date | null> {
   if (!specified.active) return null;
   const tick = firstTick(specified, await nowOf(tx), slug);
@@ -140,7 +143,7 @@ async function arm(tx: Sql, slug: string, schedule: string, specified: Specified
   return tick;
 }
 
-/** The archives of a schedule that it keeps no longer. `keep` null: it makes none any more. */
+/** Expires the archives that a schedule no longer keeps; all of them if `keep` is null, when it makes no more archives. */
 async function pruneArchives(tx: Sql, slug: string, schedule: string, keep: number | null): Promise<void> {
   const dueAt = await expireKept(tx, schedule, keep, await nowOf(tx));
   const { kind, queue } = EXPIRE_EXPORTS;

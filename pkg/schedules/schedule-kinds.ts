@@ -18,7 +18,7 @@ import { SYNC_ROSTERS } from '../tasks/roster-tasks.ts';
 import type { TaskRequests } from '../tasks/task-requests.ts';
 import type { TaskView } from '../tasks/tasks.schema.ts';
 
-/** What of the settings of a tenant's server a run needs: the worker does not know them. */
+/** The settings of a tenant's server that a run needs. The worker has no access to the server's settings. */
 export const ScheduleSettings = z.object({
   trashRetentionMs: z.number(),
   appUrl: z.string(),
@@ -42,14 +42,14 @@ export type ScheduleKind = (typeof SCHEDULE_KINDS)[number];
 const NONE = z.strictObject({}).default({});
 
 const ExportFolder = z.strictObject({
-  folder_id: Uuid.describe('it is the top folder of the archive'),
-  keep: z.int().min(1).max(KEEP_MAX).meta({ description: 'how many archives stay, the newest', example: 7 }),
+  folder_id: Uuid.describe('the top folder of the archive'),
+  keep: z.int().min(1).max(KEEP_MAX).meta({ description: 'how many of the newest archives stay', example: 7 }),
 });
 
 const work = <const Kind extends ScheduleKind, Arguments extends z.ZodType>(kind: Kind, given: Arguments) =>
   z.object({ kind: z.literal(kind), arguments: given });
 
-/** What a schedule does, by its kind. */
+/** The work of a schedule, by its kind. */
 export const WORKS = [
   work('recount_usage', NONE),
   work('empty_trash', NONE),
@@ -64,15 +64,15 @@ export const WORKS = [
 export const ScheduleWork = z.discriminatedUnion('kind', WORKS);
 export type ScheduleWork = z.output<typeof ScheduleWork>;
 
-/** Throws `value_type_mismatch`, `validation_failed` for what a schema does not say. */
+/** Checks what a schema cannot express. Throws `value_type_mismatch`, `validation_failed`. */
 export function requireDoable({ kind, arguments: given }: ScheduleWork): void {
   if (kind === 'batch' && given.operation === 'set_metadata') storedValue(given.arguments);
 }
 
-/** How many archives a schedule keeps; null: it makes none. */
+/** Returns how many archives a schedule keeps, or null if it makes none. */
 export const keepOf = (work: ScheduleWork): number | null => (work.kind === 'export_folder' ? work.arguments.keep : null);
 
-/** The schedule that a task is a run of, and whom it acts as. */
+/** The schedule that requests a run, and the user whom it acts as. */
 export interface RunOf {
   readonly scheduleId: number;
   /** uuid */
@@ -80,7 +80,7 @@ export interface RunOf {
   readonly userId: number | null;
 }
 
-/** Requests a run. Four statements at most. */
+/** Requests a run. Runs at most four statements. */
 export function requestRun(
   tx: Tx,
   tasks: TaskRequests,
@@ -108,7 +108,7 @@ export function requestRun(
     case 'batch': {
       const { operation, arguments: given = {} } = work.arguments;
       const { trashRetentionMs, appUrl } = settings;
-      // An administrator's rights as they are when an item runs bound them.
+      // When an item runs, the administrator's rights at that time apply.
       const rights = { permissions: [...permissionsOf(['admin'])], trashRetentionMs, appUrl };
       return tasks.requestRun(
         tx,

@@ -1,5 +1,5 @@
 import { z } from 'zod';
 import { job } from '../api/job.ts';
 
-/** Looks what a schedule is due for, and is due itself when its next tick is: a tenant costs nothing in between. */
+/** Runs a schedule that is due, and is due again at the next tick. So a tenant costs nothing in between. */
 export const TICK_SCHEDULE = job({ kind: 'schedules.tick', payload: z.object({ schedule: z.uuid() }) });

@@ -3,33 +3,39 @@ import { Problem } from '../api/problem.ts';
 import { MANAGED_BY } from '../store/postgres/tenant-schema.ts';
 import { Cron } from './cron.ts';
 
-/** Schedules of a tenant, those of its resource included. */
+/** Schedules of a tenant at most, including those of its Tenant resource. */
 export const SCHEDULES_MAX = 50;
-/** What all tenants have at one minute is spread over so long. */
+/** Spreads the runs that all tenants have in the same minute over this time. */
 export const SPREAD_MS = 60_000;
-/** A tick that is found later than this is a missed one: nothing was running. */
+/** A tick that is found later than this was missed: no worker was running. */
 export const MISSED_AFTER_MS = 5 * 60_000;
-/** Ticks are kept so long, as their runs are. */
+/** Ticks are kept as long as their runs. */
 export const TICK_RETENTION_MS = 30 * 24 * 60 * 60_000;
 
-/** How long after a tick the tenant's runs begin: fixed, so that `next_run_at` says it. In whole milliseconds below SPREAD_MS. */
+/**
+ * Returns how long after a tick the tenant's runs begin, in whole milliseconds below SPREAD_MS. It is fixed, so that
+ * `next_run_at` can show it.
+ */
 export const offsetOf = (slug: string): number =>
   Number.parseInt(hash('sha256', `schedules:${slug}`, 'hex').slice(0, 8), 16) % SPREAD_MS;
 
-/** When the run of a tick begins. */
+/** Returns when the run of a tick begins. */
 export const runAt = (tick: Date, slug: string): Date => new Date(tick.getTime() + offsetOf(slug));
 
-/** When a schedule matches next, and what that is. */
+/** The cron expression and time zone of a schedule. */
 export interface Times {
   readonly cron: string;
   readonly timeZone: string;
 }
 
-/** The first tick whose run is after `now`. */
+/** Returns the first tick whose run is after `now`. */
 export const firstTick = ({ cron, timeZone }: Times, now: Date, slug: string): Date =>
   new Cron(cron, timeZone).nextAfter(new Date(now.getTime() - offsetOf(slug)));
 
-/** `early`: it is not due. `skipped`: the run before is still active. `missed`: too late, and not to be caught up. */
+/**
+ * `early`: it is not due. `skipped`: the previous run is still active. `missed`: it is too late, and the schedule does not catch
+ * up.
+ */
 export type TickOutcome = 'run' | 'skipped' | 'missed' | 'early';
 
 export interface TickState extends Times {
@@ -38,11 +44,11 @@ export interface TickState extends Times {
   readonly catchUp: boolean;
   /** A run of the schedule has not ended. */
   readonly isRunning: boolean;
-  /** By Postgres' clock, which decides when a job is due too. */
+  /** The time by Postgres' clock, which also decides when a job is due. */
   readonly now: Date;
 }
 
-/** What becomes of a tick, and which is the next: ticks in between have been missed, and are no further runs. */
+/** Returns the outcome of a tick and the next tick. Ticks in between were missed, and do not run. */
 export function decideTick(
   state: TickState,
   slug: string,
@@ -55,7 +61,7 @@ export function decideTick(
   return { outcome: isRunning ? 'skipped' : 'run', next, lateMs };
 }
 
-/** A schedule of `spec.schedules` is changed there. Throws `managed`. */
+/** A schedule of `spec.schedules` must be changed there. Throws `managed`. */
 export function requireOwn({
   managedBy,
   managedRef,

@@ -20,10 +20,10 @@ const CronExpression = text(9, CRON_LENGTH_MAX).check(faultless(cronFault)).meta
 });
 const TimeZone = text(1, 64)
   .check(faultless(timeZoneFault))
-  .meta({ description: 'a name of the IANA database', pattern: '^[A-Za-z][A-Za-z0-9_+/-]*$', example: 'Europe/Berlin' });
-const CatchUp = z.boolean().describe('whether runs that were missed, since nothing was running, are caught up with a single one');
+  .meta({ description: 'a name from the IANA database', pattern: '^[A-Za-z][A-Za-z0-9_+/-]*$', example: 'Europe/Berlin' });
+const CatchUp = z.boolean().describe('true: one run makes up for all runs that were missed because no worker was running');
 const Arguments = z.record(text(1, 50), z.unknown()).meta({
-  description: 'of batch: the body of POST /batch with a filter; of export_folder: folder_id and keep; of the others: nothing',
+  description: 'for batch: the body of POST /batch with a filter; for export_folder: folder_id and keep; for the others: nothing',
   example: {},
 });
 
@@ -45,12 +45,12 @@ export const ScheduleView = z
     last_run: z
       .object({ job_id: Uuid, state: z.enum(TASK_STATES), at: Timestamp })
       .nullable()
-      .describe('the newest run that is still there'),
+      .describe('the newest run that has not been deleted'),
     next_run_at: Timestamp.nullable().describe('null: it is not active'),
-    skipped_runs: z.int().min(0).meta({ description: 'times at which the run before had not ended', example: 0 }),
+    skipped_runs: z.int().min(0).meta({ description: 'times at which the previous run had not ended', example: 0 }),
     missed_runs: z.int().min(0).meta({
       description:
-        'times at which nothing ran, since no worker came to it for 5 minutes or more, and that were not caught up; those of one pause are one',
+        'times that passed without a run or a catch-up, since no worker was running for 5 minutes or more; one pause counts once',
       example: 0,
     }),
     created_at: Timestamp,
@@ -82,7 +82,7 @@ const DEFINITION = {
 
 const [recountUsage, emptyTrash, sweepObjects, sweepUploads, applyRetention, verifyChecksums, syncRosters, exportFolder, batch] =
   WORKS;
-/** The example of each is a whole one. */
+/** Returns a complete example of a kind. */
 const example = (kind: string, more: object = {}): object => ({ name: 'Old drafts', kind, cron: '0 3 * * mon-fri', ...more });
 const FOLDER = '7b0c6d6e-5c1f-4d0a-9a53-0d6f0e3b2a11';
 const DRAFTS = { operation: 'delete', filter: { folder_id: FOLDER } };
@@ -99,7 +99,8 @@ export const NewSchedule = z
     exportFolder.extend(DEFINITION).meta({
       id: 'NewExportFolderSchedule',
       description:
-        'each run is a job `export`, whose result has the link of its archive for whom the schedule acts as; the newest `keep` archives stay, however old',
+        'each run is a job `export`; its result links to the archive, for the user whom the schedule acts as; ' +
+        'the newest `keep` archives stay, however old',
       example: example('export_folder', { arguments: { folder_id: FOLDER, keep: 7 } }),
     }),
     batch.extend(DEFINITION).meta({ id: 'NewBatchSchedule', example: example('batch', { arguments: DRAFTS }) }),
@@ -107,11 +108,11 @@ export const NewSchedule = z
   .meta({ id: 'NewSchedule' });
 export type NewSchedule = z.output<typeof NewSchedule>;
 
-/** For PATCH and PUT: given fields are changed, absent fields stay. Arguments are those of the kind that it then has. */
+/** The body of PATCH and PUT. Absent fields keep their values. The arguments must fit the resulting kind. */
 export const ScheduleChanges = changesOf(
   z.object({
     name: Name,
-    kind: z.enum(SCHEDULE_KINDS).describe('with the arguments that it takes'),
+    kind: z.enum(SCHEDULE_KINDS).describe('together with the arguments of this kind'),
     arguments: Arguments,
     cron: CronExpression,
     time_zone: TimeZone,

@@ -23,14 +23,14 @@ import { presentSchedule, scheduleEtag } from './schedules.view.ts';
 type IfMatch = readonly string[] | '*' | undefined;
 
 /**
- * What a tenant runs at times of its own (docs/design/events-and-jobs.md, Schedules).
+ * Runs a tenant's work at times that its administrators choose (docs/design/events-and-jobs.md, Schedules).
  *
  * Invariants:
- * - A tenant has at most SCHEDULES_MAX, however many creations race.
- * - A run acts as whoever saved the schedule last, with the rights that they have then.
+ * - A tenant has at most SCHEDULES_MAX schedules, however many creations race.
+ * - A run acts as the user who saved the schedule last, with the rights that the user has at the time of the run.
  * - An active schedule has a job that is due no later than its next run.
  * - Two runs of one schedule never overlap.
- * - What `spec.schedules` has is shown here, may be run here, and is changed there.
+ * - Schedules of `spec.schedules` are shown here and may be run here, but must be changed there.
  */
 export class Schedules {
   readonly #db: Database;
@@ -58,17 +58,17 @@ export class Schedules {
     this.#random = deps.random;
   }
 
-  /** One statement. */
+  /** Runs one statement. */
   list(query: ScheduleQuery): Promise<Page<ScheduleView>> {
     return listSchedules(this.#db, query, (row) => presentSchedule(row, this.#slug));
   }
 
-  /** One statement. Throws `not_found`. */
+  /** Runs one statement. Throws `not_found`. */
   async get(id: Uuid): Promise<ScheduleView> {
     return presentSchedule(required(await findSchedule(this.#db, id)), this.#slug);
   }
 
-  /** Throws `conflict` where there are too many, `value_type_mismatch`. */
+  /** Throws `conflict` if the tenant has too many, `value_type_mismatch`. */
   async create(
     actor: Actor,
     { name, cron, time_zone: timeZone, active, catch_up: catchUp, ...work }: NewSchedule,
@@ -77,7 +77,7 @@ export class Schedules {
     return this.#db.transaction(async (tx) => {
       const uuid = this.#random.uuid();
       const nextTick = await this.#arm(tx, uuid, { cron, timeZone, active });
-      // As late as can be, since others wait meanwhile.
+      // Locks as late as possible, since other creations wait meanwhile.
       await requireRoom(tx);
       const definition = { name, kind: work.kind, arguments: work.arguments, cron, timeZone, active, catchUp };
       await tx.schedules.insert({ uuid, ...definition, savedBy: actor.userId, settings: this.#settings, nextTick });
@@ -86,8 +86,8 @@ export class Schedules {
   }
 
   /**
-   * PUT and PATCH: an undefined field keeps its value. Throws `not_found`, `managed`, `precondition_failed`, `validation_failed`,
-   * `value_type_mismatch`.
+   * Serves PUT and PATCH: an undefined field keeps its value. Throws `not_found`, `managed`, `precondition_failed`,
+   * `validation_failed`, `value_type_mismatch`.
    */
   async change(actor: Actor, id: Uuid, changes: ScheduleChanges, ifMatch: IfMatch): Promise<ScheduleView> {
     return this.#db.transaction(async (tx) => {
@@ -104,7 +104,10 @@ export class Schedules {
     });
   }
 
-  /** Its runs stay jobs, and its archives for a while. Throws `not_found`, `managed`, `precondition_failed`. */
+  /**
+   * Deletes the schedule. Its runs remain as jobs, and its archives stay for a while. Throws `not_found`, `managed`,
+   * `precondition_failed`.
+   */
   async remove(id: Uuid, ifMatch: IfMatch): Promise<void> {
     await this.#db.transaction(async (tx) => {
       const schedule = await requireChangeable(tx, id, ifMatch);
@@ -128,7 +131,7 @@ export class Schedules {
     });
   }
 
-  /** Two statements. Throws `not_found`. */
+  /** Runs two statements. Throws `not_found`. */
   async runs(actor: Actor, id: Uuid, { state, ...query }: RunQuery): Promise<Page<TaskView>> {
     const schedule = required(await findSchedule(this.#db, id));
     return listPage(this.#db, query, {
@@ -143,7 +146,7 @@ export class Schedules {
     });
   }
 
-  /** Sees to it that a worker looks at the schedule when its next run is due; gives its next tick. */
+  /** Schedules a job for the next run. Returns the next tick, or null if the schedule is not active. */
   async #arm(tx: Tx, schedule: Uuid, times: { cron: string; timeZone: string; active: boolean }): Promise<Date | null> {
     if (!times.active) return null;
     const tick = firstTick(times, await nowOf(tx), this.#slug);
@@ -156,7 +159,7 @@ export class Schedules {
   }
 }
 
-/** What it then does. Throws `validation_failed`, `value_type_mismatch`. */
+/** Returns the work of the schedule after the changes. Throws `validation_failed`, `value_type_mismatch`. */
 function workOf(schedule: ScheduleRow, changes: ScheduleChanges): ScheduleWork {
   const kind = changes.kind ?? schedule.kind;
   const given = changes.arguments ?? (kind === schedule.kind ? schedule.arguments : {});
@@ -165,14 +168,14 @@ function workOf(schedule: ScheduleRow, changes: ScheduleChanges): ScheduleWork {
   return work;
 }
 
-/** Throws `conflict`. */
+/** Throws `conflict` if the tenant has too many schedules. */
 async function requireRoom(tx: Tx): Promise<void> {
   await lockForCreation(tx);
   const [row] = await tx.query<{ hasRoom: boolean }>(`SELECT ${hasRoom()} AS "hasRoom"`);
   if (!row?.hasRoom) throw new Problem('conflict', TOO_MANY_SCHEDULES);
 }
 
-/** The row, locked. */
+/** Returns the row, locked. */
 async function requireChangeable(tx: Tx, id: Uuid, ifMatch: IfMatch): Promise<ScheduleRow> {
   const schedule = required(await findSchedule(tx, id, { lock: true }));
   requireOwn(schedule);

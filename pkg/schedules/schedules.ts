@@ -3,7 +3,9 @@ import { TaskRequests } from '../tasks/task-requests.ts';
 import { scheduleEndpoints } from './schedules.endpoints.ts';
 import { Schedules } from './schedules.service.ts';
 
-/** What a tenant runs at times of its own, at /schedules. The worker begins the runs (tick.processor.ts). */
+/**
+ * Runs a tenant's work at times that its administrators choose, at /schedules. The worker begins the runs (tick.processor.ts).
+ */
 export const schedules: Feature = {
   name: 'schedules',
   create: (services) => {

@@ -8,7 +8,7 @@ import type { ScheduleRow } from './schedules.sql.ts';
 export const scheduleEtag = ({ uuid, revision }: Pick<Schedule, 'uuid' | 'revision'>): string =>
   etagOf('schedule', uuid, revision);
 
-/** `slug`: of the tenant, whose offset the times have. */
+/** `slug` is the tenant's; the tenant's offset shifts the times. */
 export const presentSchedule = (schedule: ScheduleRow, slug: string): ScheduleView => ({
   id: schedule.uuid,
   name: schedule.name,

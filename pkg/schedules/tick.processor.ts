@@ -15,13 +15,13 @@ interface Tick {
 }
 
 /**
- * Begins the run of a schedule that is due, and is due again with its next tick.
+ * Begins the run of a schedule that is due, and schedules the next tick.
  *
  * Invariants:
- * - The row of a tick, its run, the next tick and the job for that are one transaction that holds the schedule: a tick is one
- *   run, or none, however many workers are at it and whichever of them dies.
- * - A schedule that is active has a job no later than its next run. One that finds nothing due sees to it, and does no more.
- *   Where the job is lost, arm-schedules.ts gives it another one.
+ * - The row of a tick, its run, the next tick and the job for that are one transaction that locks the schedule. So a tick results
+ *   in one run or none, however many workers process it and whichever of them dies.
+ * - An active schedule has a job no later than its next run. A job that finds nothing due inserts the next one, and does no more.
+ *   If the job is lost, arm-schedules.ts inserts another.
  */
 export const tickSchedule = processor({
   job: TICK_SCHEDULE,
@@ -29,13 +29,13 @@ export const tickSchedule = processor({
     const tasks = new TaskRequests(services);
     const ticks = new Counter({
       name: 'carrel_schedule_ticks_total',
-      help: 'Times of tenants’ schedules that were due, by what came of them',
+      help: 'Ticks of tenants’ schedules that were due, by outcome',
       labelNames: ['outcome'],
       registers: [services.metrics],
     });
     const lateness = new Histogram({
       name: 'carrel_schedule_lateness_seconds',
-      help: 'How long after they were due runs of schedules were requested',
+      help: 'Delay between the due time of a scheduled run and its request',
       buckets: [0.5, 1, 2, 5, 10, 30, 60, 300, 3600],
       registers: [services.metrics],
     });
@@ -49,7 +49,7 @@ export const tickSchedule = processor({
   },
 });
 
-/** Null: there is no such schedule, or it is not active. */
+/** Returns null if the schedule does not exist or is not active. */
 async function tickOf({ jobs }: WorkerServices, tasks: TaskRequests, tx: Tx, slug: string, uuid: string): Promise<Tick | null> {
   const schedule = await findSchedule(tx, uuid, { lock: true });
   if (!schedule?.nextTick) return null;
@@ -66,7 +66,7 @@ async function tickOf({ jobs }: WorkerServices, tasks: TaskRequests, tx: Tx, slu
   return { outcome, lateMs };
 }
 
-/** The uuid of the run. */
+/** Returns the uuid of the run. */
 async function requestRunOf(
   tasks: TaskRequests,
   tx: Tx,

@@ -4,7 +4,7 @@ import { deleteTask } from './task-steps.sql.ts';
 
 const DAY_MS = 24 * 60 * 60 * 1000;
 
-/** Deletes a task with its items, once it has ended and no archive of it is left. */
+/** Deletes a task with its items, once it has ended and its archive has been deleted. */
 export const expireTask = processor({
   job: EXPIRE_TASK,
   create:
@@ -12,6 +12,6 @@ export const expireTask = processor({
     async ({ transaction }, { task }) => {
       const became = await deleteTask(transaction, task);
       if (became === 'unfinished') throw new TryLater('the task has not ended', DAY_MS);
-      if (became === 'kept') throw new NextTurn('its archive is still there', DAY_MS);
+      if (became === 'kept') throw new NextTurn('its archive still exists', DAY_MS);
     },
 });

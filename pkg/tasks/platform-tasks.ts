@@ -1,6 +1,6 @@
 /**
- * What whoever runs the platform does with jobs of people: by the operator's role, in a transaction whose search path is the
- * tenant's schema (`tenant`: the tenant's role). The audit log shows each as Carrel's own, since no user is known.
+ * What operators of the platform do with jobs of people. The operator's role does it, in a transaction whose search path is the
+ * tenant's schema (`tenant`: the tenant's role). The audit log attributes each act to Carrel, since no user is known.
  */
 import type { z } from 'zod';
 import { insertJob, type Json } from '../store/postgres/job-store.ts';
@@ -10,7 +10,7 @@ import { TASK_RETENTION_MS } from './task-requests.ts';
 import type { TaskView } from './tasks.schema.ts';
 import { cancelTask, findTask, insertRetry, insertTask, lockRequestsOf, type TaskRow, unfinishedOf } from './tasks.sql.ts';
 
-/** Requests a job that nobody's rights bound. Four statements. */
+/** Requests a job that no user's rights limit. Runs four statements. */
 export async function requestForPlatform<Arguments extends z.ZodType>(
   tx: Sql,
   tenant: string,
@@ -22,8 +22,8 @@ export async function requestForPlatform<Arguments extends z.ZodType>(
 }
 
 /**
- * A job of the same person for all failed items of one that has ended, beyond that person's limits. Null: none failed, or one
- * tries them already.
+ * Requests a job of the same person for all failed items of a job that has ended, beyond that person's limits. Returns null if no
+ * item failed, or a job is already retrying them.
  */
 export async function retryForPlatform(
   tx: Sql,
@@ -53,14 +53,15 @@ async function requested(tx: Sql, tenant: string, { job }: TaskKind, row: TaskRo
   return row;
 }
 
-/** The rows of carrel.work that do a job of a person; `$1` the tenant's role, `$2` its uuid. */
-export const WORK_OF_TASK = `w.tenant = $1 AND w.kind LIKE 'tasks.%' AND w.kind <> '${EXPIRE_TASK.kind}' AND w.payload ->> 'task' = $2`;
+/** Condition for the rows of carrel.work that do a job of a person; `$1` is the tenant's role, `$2` the job's uuid. */
+export const WORK_OF_TASK = `w.tenant = $1 AND w.kind LIKE 'tasks.%' AND w.kind <> '${EXPIRE_TASK.kind}'
+  AND w.payload ->> 'task' = $2`;
 const IS_IDLE = 'coalesce(w.leased_until < now(), true)';
 const DUE_NOW = 'UPDATE carrel.work w SET due_at = now(), attempts = 0, last_error = NULL';
 
 /**
- * Has a worker come to a job that has not ended, a dead letter too. False: one is at it, or there is nothing left that would do
- * it.
+ * Makes a job that has not ended due now, even a dead letter. Returns false if a worker is processing it, or no row is left that
+ * would do it.
  */
 export async function wakeTask(tx: Sql, tenant: string, { uuid }: Pick<TaskRow, 'uuid'>): Promise<boolean> {
   const woken = await tx.query(`${DUE_NOW} WHERE ${WORK_OF_TASK} AND ${IS_IDLE} RETURNING w.id`, [tenant, uuid]);
@@ -68,7 +69,7 @@ export async function wakeTask(tx: Sql, tenant: string, { uuid }: Pick<TaskRow, 
   return woken.length > 0;
 }
 
-/** The same of a row of carrel.work, whatever it does. Undefined: there is none that is idle. */
+/** Makes a row of carrel.work due now, whatever its kind. Returns undefined if no idle row has this id. */
 export async function wakeWork(tx: Sql, tenant: string, id: string): Promise<{ readonly kind: string } | undefined> {
   const [row] = await tx.query<{ kind: string; task: string | null }>(
     `${DUE_NOW} WHERE w.tenant = $1 AND w.id = $2 AND ${IS_IDLE} RETURNING w.kind, w.payload ->> 'task' AS task`,
@@ -82,8 +83,8 @@ const auditRetry = (tx: Sql, uuid: string): Promise<unknown> =>
   tx.query(`SELECT carrel.write_audit('job.retry', 'job', t.uuid, t.kind, '{}') FROM tasks t WHERE t.uuid::text = $1`, [uuid]);
 
 /**
- * Ends a job; what it has done stays done, and a worker undoes what only the job knows, of a dead letter too. Null: it had ended,
- * or there is none.
+ * Ends a job. What it has done stays done. A worker then undoes what only the job knows, even for a dead letter. Returns null if
+ * the job had ended or does not exist.
  */
 export async function cancelForPlatform(tx: Sql, tenant: string, uuid: string): Promise<TaskRow | null> {
   const task = await findTask(tx, uuid);
@@ -92,7 +93,7 @@ export async function cancelForPlatform(tx: Sql, tenant: string, uuid: string): 
   return canceled;
 }
 
-/** The person's job, not ended, that a row of carrel.work does. */
+/** Returns the uuid of the unfinished job that a row of carrel.work does for a person. */
 export async function taskOfWork(tx: Sql, tenant: string, id: string): Promise<string | undefined> {
   const [row] = await tx.query<{ uuid: string }>(
     `SELECT t.uuid::text FROM carrel.work w JOIN tasks t ON t.uuid::text = w.payload ->> 'task' AND t.ended_at IS NULL

@@ -6,15 +6,15 @@ import type { Clock } from '../runtime/clock.ts';
 import { StoreUnavailableError } from '../store/unavailable.ts';
 import type { TaskView } from './tasks.schema.ts';
 
-/** Of one person on a server: each is a statement a second. */
+/** Streams of one person on one server at most: each costs a statement a second. */
 export const FOLLOWED_AT_ONCE = 5;
 const LOOK_EVERY_MS = 1_000;
-/** A comment in between keeps proxies, and the limit of silence, from ending the connection. */
+/** A comment at this interval keeps proxies, and the limit of silence, from ending the connection. */
 const COMMENT_EVERY_MS = 15_000;
-/** Then the client, which is to expect that of a stream of events, comes again. */
+/** A stream ends after this time. The client reconnects, as clients of event streams must. */
 const LONGEST_MS = 10 * 60_000;
 
-/** Streams of server-sent events of tasks: the task as it is, again whenever it has changed, until it has ended. */
+/** Streams tasks as server-sent events: the task as it is, and again whenever it has changed, until it has ended. */
 export class TaskFollowers {
   readonly #sessions: Sessions;
   readonly #clock: Clock;
@@ -26,14 +26,14 @@ export class TaskFollowers {
   }
 
   /**
-   * `read`: the task as the actor sees it; what it throws ends the stream, and so does the end of the session. Throws
-   * `rate_limit_exceeded`.
+   * Streams a task. `read` returns the task as the actor sees it; its errors end the stream, and so does the end of the session.
+   * Throws `rate_limit_exceeded`.
    */
   follow(actor: Actor, first: TaskView, read: (actor: Actor) => Promise<TaskView>, signal: AbortSignal): Readable {
     const { userUuid } = actor;
     const others = this.#following.get(userUuid) ?? 0;
     if (others >= FOLLOWED_AT_ONCE)
-      throw new Problem('rate_limit_exceeded', `You follow ${FOLLOWED_AT_ONCE} jobs already; end one of these requests.`, {
+      throw new Problem('rate_limit_exceeded', `You already follow ${FOLLOWED_AT_ONCE} jobs; end one of these requests.`, {
         retryAfter: 5,
       });
     this.#following.set(userUuid, others + 1);
@@ -69,8 +69,8 @@ export class TaskFollowers {
   }
 
   /**
-   * The task a little later; undefined: the client or the session has gone, or a store is unavailable, which a client that comes
-   * again is answered.
+   * Returns the task a little later. Returns undefined if the client or the session has gone, or a store is unavailable: a client
+   * that reconnects gets that error.
    */
   async #next(actor: Actor, read: (actor: Actor) => Promise<TaskView>, signal: AbortSignal): Promise<TaskView | undefined> {
     try {

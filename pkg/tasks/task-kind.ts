@@ -7,31 +7,28 @@ import type { Tx } from '../store/postgres/database.ts';
 import type { TaskKindName, TaskView } from './tasks.schema.ts';
 import type { TaskRow } from './tasks.sql.ts';
 
-/** The queue of jobs that people request: they may take minutes, and purges and caches never wait behind them. */
+/** The queue of jobs that people request. They may take minutes; purges and caches never wait behind them. */
 export const TASK_QUEUE = 'tasks';
 
-/** Each turn counts as an attempt, so the wait after an error does not tell how often it came. */
+/** Each turn counts as an attempt, so the wait after an error does not depend on the number of errors. */
 const RETRY: BackOff = { baseMs: 1_000, maxMs: 60_000, jitter: 0.5 };
 
 const TaskPayload = z.object({ task: z.uuid() });
 
-/** A kind of task, declared beside its feature: what the server requests and the worker processes (`taskProcessor`). */
+/** A kind of task, declared beside its feature. The server requests it and the worker processes it (`taskProcessor`). */
 export interface TaskKind<Arguments extends z.ZodType = z.ZodType> {
   readonly name: TaskKindName;
   readonly arguments: Arguments;
-  /** A person has one at a time that has not ended: a further request joins it. */
+  /** A person has at most one unfinished task of this kind; a further request joins it. */
   readonly isSingle: boolean;
-  /** The result that a retry begins with, by that of the task which it retries. */
+  /** Returns the result that a retry begins with, from the result of the task that it retries. */
   resultOfRetry(result: TaskView['result']): TaskView['result'];
-  /**
-   * Gives a retry what its items lack, in the transaction that requests it. Throws `conflict` where the task cannot be tried
-   * again.
-   */
+  /** Completes the items of a retry, in the transaction that requests it. Throws `conflict` if the task cannot be retried. */
   prepareRetry(tx: Tx, retry: Retry, by: { readonly jobs: JobRequests; readonly clock: Clock }): Promise<void>;
   readonly job: Job<typeof TaskPayload>;
 }
 
-/** A task that has ended, and the one that tries items of it again. */
+/** A task that has ended, and the task that retries items of it. */
 export interface Retry {
   readonly from: Pick<TaskRow, 'id' | 'state'>;
   readonly to: Pick<TaskRow, 'id' | 'uuid' | 'total'>;
@@ -40,7 +37,7 @@ export interface Retry {
 export const taskKind = <Arguments extends z.ZodType>(
   declaration: Pick<TaskKind<Arguments>, 'name' | 'arguments'> &
     Partial<Pick<TaskKind<Arguments>, 'isSingle' | 'resultOfRetry' | 'prepareRetry'>> & {
-      /** Default: the one of tasks. */
+      /** Default: TASK_QUEUE. */
       readonly queue?: string;
     },
 ): TaskKind<Arguments> => ({

@@ -2,9 +2,9 @@ import { Counter, Histogram } from 'prom-client';
 import type { Metrics } from '../runtime/metrics.ts';
 import type { TaskKindName, TaskState } from './tasks.schema.ts';
 
-/** The worker's metrics of what people requested, by kind. Times are in seconds. */
+/** The worker's metrics of tasks, by kind. Times are in seconds. */
 export interface TaskMetrics {
-  /** It has begun for the first time, so long after its request. */
+  /** Counts the first start of a task, `seconds` after its request. */
   began(kind: TaskKindName, seconds: number): void;
   ended(kind: TaskKindName, state: Extract<TaskState, 'succeeded' | 'failed' | 'canceled'>, seconds: number): void;
 }
@@ -12,7 +12,7 @@ export interface TaskMetrics {
 const SECONDS = [0.1, 0.5, 2, 10, 60, 300, 1_800, 7_200];
 const made = new WeakMap<Metrics, TaskMetrics>();
 
-/** One of a registry, for all kinds. */
+/** Returns the metrics of a registry, one instance for all kinds. */
 export function taskMetrics(metrics: Metrics): TaskMetrics {
   const present = made.get(metrics) ?? register(metrics);
   made.set(metrics, present);

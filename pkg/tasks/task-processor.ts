@@ -20,45 +20,44 @@ import {
   type TaskItem,
 } from './task-steps.sql.ts';
 
-/** After so long a task lets others of the tenant go first. */
+/** After this time a task lets other tasks of the tenant go first. */
 const TURN_MS = 10_000;
 
-/** Another person or program has ended the task, or its owner is gone. */
+/** Another person or program ended the task, or its owner was deleted. */
 export class TaskOver extends Error {
   override readonly name = 'TaskOver';
 }
 
-/** What a processor of a task does its steps with. */
+/** A processor of a task does its steps with these. */
 export interface TaskSteps<Arguments> {
   readonly context: JobContext;
-  /** Call it between two steps that do not need each other: it ends the run where others are to go first. */
+  /** Ends the run if others should go first. Call it between two steps that do not depend on each other. */
   yieldTurn(): void;
   /**
-   * One transaction of the tenant's role that holds the task: steps of a task, also of two workers that both take its lease for
-   * theirs, go one after the other, and what one has done the next one sees. After the task has ended there is none: the run
-   * ends.
+   * Runs one transaction of the tenant's role that locks the task. Steps of a task run one after another, even in two workers
+   * that both believe to hold its lease, and each step sees what the one before did. Throws TaskOver after the task has ended.
    */
   step<T>(fn: (tx: Tx, task: HeldTask<Arguments>) => Promise<T>): Promise<T>;
 }
 
-/** A task that a step holds. */
+/** A task that a step has locked. */
 export interface HeldTask<Arguments> extends Omit<RunningTask, 'arguments'> {
   readonly arguments: Arguments;
-  /** The next queued items, all of the lowest rank that there is and of one type. */
+  /** Returns the next queued items, all of the lowest remaining rank and of one type. */
   next(most: StepSize): Promise<TaskItem[]>;
-  /** What became of items. */
+  /** Records the outcome of items. */
   end(items: readonly ItemEnd[]): Promise<void>;
-  /** The same of all that are queued. */
+  /** Fails all items that are queued. */
   endRest(error: { readonly code: ProblemCode; readonly message: string }): Promise<void>;
-  /** Each item has ended. */
+  /** Ends the task as succeeded, once each item has ended. */
   succeed(): Promise<void>;
-  /** It could not be done. */
+  /** Ends the task as failed. */
   fail(error: { readonly code: ProblemCode; readonly message: string }): Promise<void>;
 }
 
 /**
- * The processor of a kind of task. `run` goes on until it has called `succeed`; it may be run again after a crash at any place. A
- * Problem that it throws ends the task as failed; another error has it run again later, as any job's.
+ * Returns the processor of a kind of task. `run` continues until it has called `succeed`; it may run again after a crash at any
+ * point. A Problem that it throws ends the task as failed; any other error makes it run again later, as for any job.
  */
 export const taskProcessor = <Arguments extends z.ZodType>({
   kind,
@@ -67,7 +66,7 @@ export const taskProcessor = <Arguments extends z.ZodType>({
 }: {
   readonly kind: TaskKind<Arguments>;
   create(services: WorkerServices): (steps: TaskSteps<z.output<Arguments>>) => Promise<void>;
-  /** Called, perhaps again, once the task has ended in another way than by `succeed`: deletes what only the task knows. */
+  /** Deletes what only the task knows. Called, perhaps more than once, after the task ended without `succeed`. */
   undo?(services: WorkerServices, context: JobContext, uuid: string): Promise<void>;
 }): Processor =>
   processor({
@@ -126,11 +125,12 @@ async function stepOf<Arguments extends z.ZodType, T>(
   });
 }
 
-/** Whoever requested a task, as they are now: with all that their account may do, and without a session. */
+/** The user who requested a task, with all current permissions of the account, and without a session. */
 export type Requester = Omit<Actor, 'permissionSet'>;
 
 /**
- * One statement. Throws `forbidden` where they may no longer do any such thing, nor a run of a schedule where they may have none.
+ * Runs one statement. Throws `forbidden` if the requester no longer has the permission, or a schedule runs it and the requester
+ * may no longer have schedules.
  */
 export async function requireRequester(
   tx: Sql,
@@ -138,7 +138,8 @@ export async function requireRequester(
   permission: Permission,
 ): Promise<Requester> {
   const [user] = await tx.query<Omit<Requester, 'permissions' | 'sessionId'>>(
-    `SELECT id AS "userId", uuid AS "userUuid", email, roles, tenant_id::text AS "tenantId" FROM users WHERE id = $1 AND is_active`,
+    `SELECT id AS "userId", uuid AS "userUuid", email, roles, tenant_id::text AS "tenantId" FROM users
+    WHERE id = $1 AND is_active`,
     [userId],
   );
   const permissions = permissionsOf(user?.roles ?? []);

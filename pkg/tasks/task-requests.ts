@@ -10,16 +10,16 @@ import type { TaskView } from './tasks.schema.ts';
 import { insertRetry, insertTask, joinTask, lockRequestsOf, type TaskRow, unfinishedOf } from './tasks.sql.ts';
 import { presentTask } from './tasks.view.ts';
 
-/** Tasks of one person that have not ended. */
+/** Unfinished tasks of one person at most. */
 export const UNFINISHED_TASKS_MAX = 10;
-/** Items of one person's tasks that are still there: a copy of a folder finds them before it can be refused. */
+/** Items that one person's tasks may have at once: a copy of a folder finds its items before it can be refused. */
 export const TASK_ITEMS_MAX = 1_000_000;
-/** After its request a task is deleted; one that has not ended by then a day later. */
+/** A task is deleted this long after its request, or a day after it ends if it has not ended by then. */
 export const TASK_RETENTION_MS = 30 * 24 * 60 * 60 * 1000;
 
 /**
- * Requests tasks in the transaction that makes them necessary, at most UNFINISHED_TASKS_MAX of a person at once however many
- * race.
+ * Requests tasks in the transaction that makes them necessary. A person has at most UNFINISHED_TASKS_MAX at once, however many
+ * requests race.
  */
 export class TaskRequests {
   readonly #jobs: JobRequests;
@@ -33,8 +33,8 @@ export class TaskRequests {
   }
 
   /**
-   * Five statements, three where it joins one that has not ended. Throws `conflict` where the person has too many, or too many
-   * items.
+   * Requests a task. Runs five statements, or three if it joins an unfinished one. Throws `conflict` if the person has too many
+   * tasks or items.
    */
   async request<Arguments extends z.ZodType>(
     tx: Tx,
@@ -54,7 +54,9 @@ export class TaskRequests {
     return this.#requested(tx, kind, row);
   }
 
-  /** A run of a schedule, which counts for no limit of the person that it acts as. Three statements. */
+  /**
+   * Requests a run of a schedule, which does not count towards the limits of the person whom it acts as. Runs three statements.
+   */
   async requestRun<Arguments extends z.ZodType>(
     tx: Tx,
     kind: TaskKind<Arguments>,
@@ -66,7 +68,7 @@ export class TaskRequests {
     return this.#requested(tx, kind, await insertTask(tx, task));
   }
 
-  /** What Carrel asks for by itself. Three statements. */
+  /** Requests a task on Carrel's own behalf. Runs three statements. */
   async requestOwn<Arguments extends z.ZodType>(
     tx: Tx,
     kind: TaskKind<Arguments>,
@@ -77,18 +79,21 @@ export class TaskRequests {
     await this.#requested(tx, kind, await insertTask(tx, task));
   }
 
-  /** A task of the same person for the failed items, those with these codes, of one that has ended. Throws `conflict`. */
+  /**
+   * Requests a task of the same person for the failed items of a task that has ended, or for those with the given codes. Throws
+   * `conflict`.
+   */
   async retry(tx: Tx, kind: TaskKind, from: TaskRow, codes?: readonly string[]): Promise<TaskView> {
     const { id, userId, result } = from;
     if (userId === null) throw new Problem('not_found');
     const items = await lockRequestsOf(tx, userId);
     const unfinished = await unfinishedOf(tx, userId);
     if (unfinished.some(({ retryOf }) => retryOf === id))
-      throw new Problem('conflict', 'The failed items of this job are being tried again already.');
+      throw new Problem('conflict', 'Another job is already retrying the failed items of this job.');
     requireFewer(unfinished, kind.isSingle ? 0 : items);
     const anew = { uuid: this.#random.uuid(), result: kind.resultOfRetry(result), codes, createdAt: this.#clock.now() };
     const row = await insertRetry(tx, id, anew);
-    if (row === null) throw new Problem('conflict', 'Nothing of this job failed in that way.');
+    if (row === null) throw new Problem('conflict', 'No item of this job failed with these codes.');
     await kind.prepareRetry(tx, { from, to: row }, { jobs: this.#jobs, clock: this.#clock });
     return this.#requested(tx, kind, row);
   }
@@ -105,8 +110,8 @@ function requireFewer(unfinished: readonly unknown[], items: number): void {
   if (items >= TASK_ITEMS_MAX)
     throw new Problem(
       'conflict',
-      `Your jobs of the last 30 days had ${TASK_ITEMS_MAX} items; wait until older ones are deleted.`,
+      `Your jobs of the last 30 days have ${TASK_ITEMS_MAX} items; wait until older jobs are deleted.`,
     );
   if (unfinished.length >= UNFINISHED_TASKS_MAX)
-    throw new Problem('conflict', `You have ${UNFINISHED_TASKS_MAX} jobs that have not ended; wait for one, or cancel one.`);
+    throw new Problem('conflict', `You have ${UNFINISHED_TASKS_MAX} unfinished jobs; wait until one ends, or cancel one.`);
 }

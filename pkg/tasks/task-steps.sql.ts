@@ -7,14 +7,14 @@ import type { SkipReason } from './tasks.schema.ts';
 export interface RunningTask {
   readonly id: number;
   readonly uuid: string;
-  /** Null: the system's. */
+  /** Null for a task of the system. */
   readonly userId: number | null;
-  /** The schedule that it is a run of. */
+  /** The schedule that requested the run. */
   readonly scheduleId: number | null;
   readonly arguments: Json;
-  /** Its items are all there. */
+  /** All of its items have been found. */
   readonly isPlanned: boolean;
-  /** How far they have been looked for, as `planTo` wrote it; null: not yet. */
+  /** How far the search for items has come, as `planTo` wrote it; null before it begins. */
   readonly cursor: Json;
 }
 
@@ -27,17 +27,17 @@ export interface TaskItem {
   readonly copyIn: string | null;
 }
 
-/** What became of an item; `code` null: it succeeded, or it is skipped. */
+/** The outcome of an item; if `code` is null, it succeeded or was skipped. */
 export interface ItemEnd {
   readonly id: number;
   readonly code: ProblemCode | null;
   readonly message?: string;
   readonly skipped?: SkipReason;
-  /** What came of it, for its requester. */
+  /** The result for the requester. */
   readonly result?: Json;
 }
 
-/** Whether it runs for the first time; null: it has ended, or is gone. */
+/** Returns whether the task starts for the first time, or null if it has ended or was deleted. */
 export async function startTask(tx: Sql, uuid: string, now: Date): Promise<'first' | 'again' | null> {
   const [started] = await tx.query<{ isFirst: boolean }>(
     `UPDATE tasks t SET state = 'running', started_at = coalesce(t.started_at, $2) FROM tasks b
@@ -48,9 +48,9 @@ export async function startTask(tx: Sql, uuid: string, now: Date): Promise<'firs
   return started.isFirst ? 'first' : 'again';
 }
 
-/** Null: it has ended, or is gone. */
+/** Locks the task. Returns null if it has ended or was deleted. */
 export async function lockTask(tx: Sql, uuid: string): Promise<RunningTask | null> {
-  // What the step changes is written into the audit log as the requester's.
+  // The audit log attributes the changes of the step to the requester.
   const [task] = await tx.query<RunningTask>(
     `SELECT id, uuid, user_id AS "userId", schedule_id AS "scheduleId", arguments, is_planned AS "isPlanned", cursor,
        set_config('carrel.origin', CASE WHEN user_id IS NULL THEN '' ELSE json_build_object('user', user_id)::text END, true)
@@ -68,16 +68,17 @@ export async function endTask(
   error: { readonly code: ProblemCode; readonly message: string } | null,
 ): Promise<void> {
   await tx.query(
-    `UPDATE tasks SET state = $2, ended_at = $3, error_code = $4, error_message = left($5, 1000) WHERE uuid = $1 AND state = 'running'`,
+    `UPDATE tasks SET state = $2, ended_at = $3, error_code = $4, error_message = left($5, 1000)
+    WHERE uuid = $1 AND state = 'running'`,
     [uuid, state, now, error?.code ?? null, error?.message ?? null],
   );
 }
 
-/** What came of a task as a whole. */
+/** Writes the result of the whole task. */
 export const setResult = (tx: Sql, id: number, result: Json): Promise<unknown> =>
   tx.query('UPDATE tasks SET result = $2::jsonb WHERE id = $1', [id, JSON.stringify(result)]);
 
-/** How far the items have been looked for; null: they are all there. */
+/** Writes how far the search for items has come; null means that all have been found. */
 export const planTo = (tx: Sql, id: number, cursor: Json): Promise<unknown> =>
   tx.query('UPDATE tasks SET is_planned = $2::jsonb IS NULL, cursor = $2::jsonb WHERE id = $1', [
     id,
@@ -85,8 +86,8 @@ export const planTo = (tx: Sql, id: number, cursor: Json): Promise<unknown> =>
   ]);
 
 /**
- * Of a task without items, which counts by itself what it does: adds to `total` and `done`, and writes how far it has come.
- * `total` is `done` at least.
+ * Adds to `total` and `done`, and writes the progress, for a task without items that counts its own work. `total` is at least
+ * `done`.
  */
 export const advanceTask = (
   tx: Sql,
@@ -100,7 +101,7 @@ export const advanceTask = (
     JSON.stringify(cursor),
   ]);
 
-/** Counts an attempt that may be repeated, in the place of how far it has come; gives how many there were. */
+/** Counts an attempt that may be repeated, in the column `cursor`. Returns the number of attempts. */
 export async function countAttempt(tx: Sql, id: number): Promise<number> {
   const [row] = await tx.query<{ attempts: number }>(
     `UPDATE tasks SET cursor = jsonb_build_object('attempts', coalesce((cursor ->> 'attempts')::int, 0) + 1) WHERE id = $1
@@ -113,7 +114,7 @@ export async function countAttempt(tx: Sql, id: number): Promise<number> {
 /** The columns of an item that a statement of `plan` inserts. */
 export const PLANNED_COLUMNS = 'task_id, rank, target_type, target, target_name';
 
-/** The most items of a step, by what they are about. */
+/** The largest number of items in a step, by target type. */
 export interface StepSize {
   readonly files: number;
   readonly folders: number;
@@ -124,15 +125,17 @@ export const nextItems = (tx: Sql, id: number, { files, folders }: StepSize): Pr
     `WITH first AS (
        SELECT rank, target_type FROM task_items WHERE task_id = $1 AND state = 'queued' ORDER BY rank, id LIMIT 1
      )
-     SELECT i.id, i.rank, i.target_type AS "targetType", i.target, i.copy, i.copy_in AS "copyIn" FROM first JOIN task_items i USING (rank, target_type)
+     SELECT i.id, i.rank, i.target_type AS "targetType", i.target, i.copy, i.copy_in AS "copyIn"
+     FROM first JOIN task_items i USING (rank, target_type)
      WHERE i.task_id = $1 AND i.state = 'queued' ORDER BY i.id
      LIMIT (SELECT CASE target_type WHEN 'file' THEN $2::int ELSE $3::int END FROM first)`,
     [id, files, folders],
   );
 
 /**
- * One statement for each way in which they ended. An item that has ended already stays as it is, and counts once. By ids alone:
- * the planner takes few for the items of a task that it has not seen lately, and would compare each of them with each outcome.
+ * Runs one statement for each distinct outcome. An item that has already ended stays as it is, and counts once. The statement
+ * finds items by ids alone. The planner expects few items for a task that it has not analyzed lately, and would compare each item
+ * with each outcome.
  */
 export async function endItems(tx: Sql, taskId: number, items: readonly ItemEnd[]): Promise<void> {
   for (const alike of Map.groupBy(items, ({ code, message, skipped }) => JSON.stringify([code, message, skipped])).values()) {
@@ -157,7 +160,7 @@ export async function endItems(tx: Sql, taskId: number, items: readonly ItemEnd[
   }
 }
 
-/** All that are queued fail. One statement. */
+/** Fails all queued items. Runs one statement. */
 export async function endQueued(
   tx: Sql,
   taskId: number,
@@ -165,19 +168,21 @@ export async function endQueued(
 ): Promise<void> {
   await tx.query(
     `WITH ended AS (
-       UPDATE task_items SET state = 'failed', error_code = $2, error_message = left($3, 1000) WHERE task_id = $1 AND state = 'queued' RETURNING id
+       UPDATE task_items SET state = 'failed', error_code = $2, error_message = left($3, 1000)
+       WHERE task_id = $1 AND state = 'queued' RETURNING id
      )
-     UPDATE tasks t SET done = t.done + c.count, failed = t.failed + c.count FROM (SELECT count(*)::int AS count FROM ended) c WHERE t.id = $1`,
+     UPDATE tasks t SET done = t.done + c.count, failed = t.failed + c.count
+     FROM (SELECT count(*)::int AS count FROM ended) c WHERE t.id = $1`,
     [taskId, code, message],
   );
 }
 
 const ITEMS_PER_STATEMENT = 10_000;
 
-/** An archive that a schedule keeps (the table `exports`) is found by its task, and so keeps that as well. */
+/** A task also leads to the archive that a schedule keeps (table `exports`), so the archive keeps the task. */
 const KEEPS_ARCHIVE = `EXISTS (SELECT FROM exports e WHERE e.uuid = t.uuid AND e.schedule IS NOT NULL)`;
 
-/** Deletes a task that has ended, its items in several transactions where they are many. `kept`: its archive is still there. */
+/** Deletes a task that has ended, in several transactions if it has many items. Returns `kept` if its archive still exists. */
 export async function deleteTask(
   transaction: <T>(fn: (tx: Sql) => Promise<T>) => Promise<T>,
   uuid: string,
@@ -192,7 +197,8 @@ export async function deleteTask(
       if (!task.isOver) return 'unfinished';
       if (task.isKept) return 'kept';
       const items = await tx.query(
-        'DELETE FROM task_items WHERE task_id = $1 AND id IN (SELECT id FROM task_items WHERE task_id = $1 ORDER BY id LIMIT $2) RETURNING id',
+        `DELETE FROM task_items WHERE task_id = $1
+           AND id IN (SELECT id FROM task_items WHERE task_id = $1 ORDER BY id LIMIT $2) RETURNING id`,
         [task.id, ITEMS_PER_STATEMENT],
       );
       if (items.length === ITEMS_PER_STATEMENT) return 'more';

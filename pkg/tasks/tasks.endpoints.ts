@@ -19,7 +19,7 @@ import type { Tasks } from './tasks.service.ts';
 const ById = z.object({ id: Uuid });
 const OWN = { tag: 'jobs', caller: 'user' } as const;
 
-/** The columns of an item in a table. */
+/** The columns of an item in a CSV table. */
 const ITEM_FIELDS: Readonly<Record<string, (item: TaskItemView) => string | null>> = {
   id: ({ id }) => id,
   type: ({ target }) => target.type,
@@ -41,7 +41,7 @@ export const taskEndpoints = (tasks: Tasks, followers: TaskFollowers): Endpoint[
     method: 'get',
     path: '/jobs',
     operationId: 'listJobs',
-    summary: "List one's own jobs of the last 30 days, the newest first; with all=true everybody's, for administrators",
+    summary: "List your jobs of the last 30 days, newest first; all=true lists everybody's, for administrators",
     query: TaskQuery,
     replies: { 200: TaskPage },
     errors: ['forbidden'],
@@ -52,7 +52,7 @@ export const taskEndpoints = (tasks: Tasks, followers: TaskFollowers): Endpoint[
     method: 'get',
     path: '/jobs/{id}',
     operationId: 'getJob',
-    summary: 'Show how far a job is; as server-sent events until it ends',
+    summary: 'Show the progress of a job, or stream it as server-sent events until the job ends',
     params: ById,
     replies: { 200: TaskView },
     followed: true,
@@ -69,7 +69,7 @@ export const taskEndpoints = (tasks: Tasks, followers: TaskFollowers): Endpoint[
     method: 'get',
     path: '/jobs/{id}/items',
     operationId: 'listJobItems',
-    summary: 'List what a job does one by one, with what became of each; all of it as lines of JSON or a table',
+    summary: 'List the items of a job with their outcomes; lines of JSON and tables contain all items',
     params: ById,
     query: TaskItemQuery,
     replies: { 200: TaskItemPage },
@@ -88,7 +88,7 @@ export const taskEndpoints = (tasks: Tasks, followers: TaskFollowers): Endpoint[
     method: 'post',
     path: '/jobs/{id}/cancel',
     operationId: 'cancelJob',
-    summary: 'End a job where it is; what it has done stays done',
+    summary: 'Cancel a job; what it has done stays done',
     params: ById,
     replies: { 202: TaskView },
     errors: ['not_found', 'conflict'],
@@ -100,7 +100,7 @@ export const taskEndpoints = (tasks: Tasks, followers: TaskFollowers): Endpoint[
     method: 'post',
     path: '/jobs/{id}/retry',
     operationId: 'retryJob',
-    summary: 'Try the failed items of a job again, or those with given codes, as another job',
+    summary: 'Retry the failed items of a job, or those with given codes, as another job',
     params: ById,
     body: TaskRetry,
     replies: { 202: TaskView },

@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { pageOf, pageQueryOf } from '../api/paging.ts';
 import { Bytes, queryBoolean, Timestamp, Uuid } from '../api/schemas.ts';
 
-/** What people may request; the feature that does it declares it (`taskKind`). */
+/** The kinds of tasks that people may request. The feature that does the work declares the kind (`taskKind`). */
 export const TASK_KINDS = [
   'empty_trash',
   'copy_folder',
@@ -22,7 +22,7 @@ export const TASK_KINDS = [
 ] as const;
 export type TaskKindName = (typeof TASK_KINDS)[number];
 
-/** What POST /batch does with each item. */
+/** The operations of POST /batch, one for all items. */
 export const BATCH_OPERATIONS = [
   'delete',
   'purge',
@@ -42,30 +42,30 @@ export type BatchOperation = (typeof BATCH_OPERATIONS)[number];
 export const TASK_STATES = ['queued', 'running', 'succeeded', 'failed', 'canceled'] as const;
 export type TaskState = (typeof TASK_STATES)[number];
 
-/** What an item is about. */
+/** The types of an item's target. */
 export const TARGET_TYPES = ['file', 'folder', 'entry'] as const;
 export type TargetType = (typeof TARGET_TYPES)[number];
 
 const ITEM_STATES = ['queued', 'succeeded', 'failed', 'skipped'] as const;
 export type ItemState = (typeof ITEM_STATES)[number];
 
-/** Why there was nothing to do for an item. */
+/** Reasons why an item needed no work. */
 export const SKIP_REASONS = ['with_folder', 'system_file', 'exists'] as const;
 export type SkipReason = (typeof SKIP_REASONS)[number];
 
-/** Why an entry of a roster is nobody's. */
+/** Reasons why an entry of a roster names nobody. */
 export const ROSTER_SKIP_REASONS = ['no_object', 'no_user_id', 'user_id_invalid'] as const;
 export type RosterSkipReason = (typeof ROSTER_SKIP_REASONS)[number];
 
 const ErrorCode = z
   .string()
-  .regex(/^[a-z_]{1,50}$/, 'is a code of the catalogue of errors')
+  .regex(/^[a-z_]{1,50}$/, 'must be an error code of the catalogue')
   .meta({ example: 'name_conflict' });
 
 const TaskError = z
   .object({
-    code: z.string().meta({ description: 'of the catalogue of errors', example: 'not_found' }),
-    message: z.string().meta({ example: 'It is not there any more.' }),
+    code: z.string().meta({ description: 'an error code of the catalogue', example: 'not_found' }),
+    message: z.string().meta({ example: 'It no longer exists.' }),
   })
   .meta({ id: 'JobError' });
 
@@ -73,33 +73,33 @@ const TaskOfAnyKind = z.object({
   id: Uuid,
   state: z
     .enum(TASK_STATES)
-    .describe('succeeded: each item has ended, some of them perhaps in failure; failed: it could not begin'),
+    .describe('succeeded: each item has ended, although some may have failed; failed: the job could not begin'),
   progress: z.object({
     done: z.int().min(0).meta({ description: 'items that have ended, failed and skipped ones included', example: 3 }),
-    total: z.int().min(0).meta({ description: 'items so far: it grows until all are found', example: 4 }),
+    total: z.int().min(0).meta({ description: 'items so far; it grows until all are found', example: 4 }),
     failed: z.int().min(0).meta({ example: 0 }),
-    skipped: z.int().min(0).meta({ description: 'for which there was nothing to do', example: 0 }),
+    skipped: z.int().min(0).meta({ description: 'items that needed no work', example: 0 }),
   }),
   created_at: Timestamp,
   started_at: Timestamp.nullable(),
   ended_at: Timestamp.nullable(),
   error: TaskError.nullable().describe('why it failed'),
   cancelable: z.boolean(),
-  retry_of: Uuid.nullable().describe('the job whose failed items this one tries again'),
+  retry_of: Uuid.nullable().describe('the job whose failed items this job retries'),
 });
 
 const EmptyTrashTask = TaskOfAnyKind.extend({ kind: z.literal('empty_trash'), result: z.null() }).meta({ id: 'EmptyTrashJob' });
 const CopyFolderTask = TaskOfAnyKind.extend({
   kind: z.literal('copy_folder'),
-  result: z.object({ folder_id: Uuid }).describe('the copy, which is there from the beginning'),
+  result: z.object({ folder_id: Uuid }).describe('the copy, which exists from the beginning'),
 }).meta({ id: 'CopyFolderJob' });
 const BatchTask = TaskOfAnyKind.extend({
   kind: z.literal('batch'),
   result: z.object({
     operation: z.enum(BATCH_OPERATIONS),
-    dry_run: z.boolean().describe('true: it changes nothing, and its items end as they would'),
+    dry_run: z.boolean().describe('true: the job changes nothing, and its items end as they would'),
     bytes: Bytes.meta({
-      description: 'of all versions of what delete and purge took; those of delete become free when they leave the trash',
+      description: 'bytes of all versions that delete and purge removed; delete frees them when they leave the trash',
     }),
   }),
 }).meta({ id: 'BatchJob' });
@@ -108,23 +108,21 @@ const Count = (description: string, example: number) => z.int().min(0).meta({ de
 const ImportTask = TaskOfAnyKind.extend({
   kind: z.literal('import'),
   result: z.object({
-    folder_id: Uuid.nullable().describe('into which it imports; null: the root of whoever requested it'),
-    files: Count('that were made, or got a version', 12),
+    folder_id: Uuid.nullable().describe("the destination of the import; null: the requester's root folder"),
+    files: Count('files that the import created, or gave a new version', 12),
     folders: Count('that were made', 3),
     bytes: Bytes.meta({ description: 'of the files' }),
     skipped: z.array(z.object({ reason: z.enum(SKIP_REASONS), count: Count('of entries', 2) })),
     contents: z
       .object({
-        entries: Count('whose contents are stored', 12),
-        total_entries: Count('that have contents to store', 40),
+        entries: Count('entries whose contents are stored', 12),
+        total_entries: Count('entries that have contents to store', 40),
         bytes: Bytes.meta({ description: 'that are read' }),
-        total_bytes: Bytes.meta({ description: 'that the archive declares' }),
+        total_bytes: Bytes.meta({ description: 'bytes that the archive declares' }),
       })
       .nullable()
       .optional()
-      .describe(
-        'how far the archive is read: files appear when all of its contents are stored; null or missing: it is not begun',
-      ),
+      .describe('progress through the archive: files appear when all of its contents are stored; null or missing: not begun'),
   }),
 }).meta({ id: 'ImportJob' });
 
@@ -132,7 +130,7 @@ const ReplayTask = TaskOfAnyKind.extend({
   kind: z.literal('replay'),
   result: z
     .object({ webhook_id: Uuid, since: Timestamp, until: Timestamp })
-    .describe('what is delivered again; it has no items, but deliveries'),
+    .describe('the deliveries to repeat; the job has no items'),
 }).meta({ id: 'ReplayJob' });
 
 const ExportTask = TaskOfAnyKind.extend({
@@ -140,11 +138,11 @@ const ExportTask = TaskOfAnyKind.extend({
   result: z
     .object({
       url: z.url().meta({
-        description: 'downloads the archive without a token, whole or ranges of it; whoever has it can read the archive',
+        description: 'downloads the archive or ranges of it without a token; anyone who has the link can read the archive',
         example: 'https://files.example.org/api/v1/tickets/9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08',
       }),
       expires_at: Timestamp.nullable().describe(
-        'of the link; then the archive is deleted; null: of a schedule (export_folder), until as many newer ones are there as it keeps',
+        'when the link expires and the archive is deleted; null: a schedule (export_folder) keeps it until newer ones replace it',
       ),
       size: Bytes.meta({ description: 'of the archive' }),
       sha256: z
@@ -152,10 +150,13 @@ const ExportTask = TaskOfAnyKind.extend({
         .meta({ description: 'of the archive', example: 'b94d27b9934d3e08a52e52d7da7dabfac484efe37a5380ee9088f7ace2efcde9' }),
     })
     .nullable()
-    .describe('null until it has succeeded, and to others than whoever requested it'),
+    .describe('null until the job has succeeded, and for everyone but its requester'),
 }).meta({ id: 'ExportJob' });
 
-/** What a schedule requests, and has no items: its result says what it found and did, once it has ended. */
+/**
+ * Returns the schema of a task that a schedule requests. It has no items: its result says what it found and did, once it has
+ * ended.
+ */
 const maintenance = <const Name extends TaskKindName, Counts extends Readonly<Record<string, string>>>(
   name: Name,
   counts: Counts,
@@ -169,28 +170,28 @@ const maintenance = <const Name extends TaskKindName, Counts extends Readonly<Re
         ) as Record<keyof Counts, z.ZodInt>,
       )
       .nullable()
-      .describe('null: it has not ended'),
+      .describe('null: the job has not ended'),
   }).meta({ id: `${name.replaceAll(/(?:^|_)([a-z])/g, (_match, letter: string) => letter.toUpperCase())}Job` });
 
-const RecountUsageTask = maintenance('recount_usage', { corrected: 'people whose used storage was counted wrong' });
-const SweepObjectsTask = maintenance('sweep_objects', { deleted: 'objects that no file had' });
+const RecountUsageTask = maintenance('recount_usage', { corrected: 'users whose storage usage was wrong' });
+const SweepObjectsTask = maintenance('sweep_objects', { deleted: 'objects that belonged to no file' });
 const SweepUploadsTask = maintenance('sweep_uploads', { deleted: 'uploads that had expired' });
-const ApplyRetentionTask = maintenance('apply_retention', { files: 'whose old versions were deleted' });
+const ApplyRetentionTask = maintenance('apply_retention', { files: 'files whose old versions were deleted' });
 const VerifyChecksumsTask = maintenance('verify_checksums', {
-  versions: 'whose bytes were read',
-  faults: 'of which the object is missing, or has another size or checksum',
+  versions: 'versions whose bytes were read',
+  faults: 'versions whose object is missing, or has another size or checksum',
 });
 
 const Made = z.object({
-  file_id: Uuid.meta({ description: 'the file that has a next version, or the copy' }),
+  file_id: Uuid.meta({ description: 'the file that got a new version, or the copy' }),
   version_number: z.int().min(1).meta({ example: 2 }),
 });
 const OptimizeTask = TaskOfAnyKind.extend({
   kind: z.literal('optimize'),
   result: Made.extend({
     size_before: Bytes,
-    size_after: Bytes.meta({ description: 'of what the helper made, whether it is kept or not' }),
-    kept: z.boolean().describe('false: it was not at least 5 % and 4 KiB smaller; the file is as it was, and so is its number'),
+    size_after: Bytes.meta({ description: "size of the helper's output, whether it is kept or not" }),
+    kept: z.boolean().describe('false: it was not at least 5 % and 4 KiB smaller; the file and its version number are unchanged'),
   })
     .nullable()
     .describe('null until it has succeeded'),
@@ -201,8 +202,8 @@ const TranslateTask = TaskOfAnyKind.extend({
 }).meta({ id: 'TranslateJob' });
 
 const ROSTER_COUNTS = {
-  added: 'people who were not in the course, or had left it',
-  changed: 'whose name, e-mail address or roles are others',
+  added: 'people who joined the course, or joined it again',
+  changed: 'people whose name, e-mail address or roles changed',
   removed: 'who have left',
 };
 const SyncRosterTask = TaskOfAnyKind.extend({
@@ -216,14 +217,14 @@ const SyncRosterTask = TaskOfAnyKind.extend({
       skipped: z
         .array(z.object({ reason: z.enum(ROSTER_SKIP_REASONS), count: Count('of entries', 1) }))
         .optional()
-        .describe('entries of the roster that name nobody who could launch; left out where there are none'),
+        .describe('roster entries that name nobody who could launch; missing if there are none'),
     })
     .nullable()
-    .describe('null until it has succeeded: until then nothing has changed'),
+    .describe('null until the job has succeeded; until then nothing has changed'),
 }).meta({ id: 'SyncRosterJob' });
 const SyncRostersTask = maintenance('sync_rosters', {
-  courses: 'whose rosters were taken over',
-  failed: 'courses whose rosters could not be read, and are as they were',
+  courses: 'courses whose rosters were copied',
+  failed: 'courses whose rosters could not be read; they are unchanged',
   ...ROSTER_COUNTS,
 });
 
@@ -259,12 +260,12 @@ export const TaskQuery = z.object({
 });
 export type TaskQuery = z.output<typeof TaskQuery>;
 
-const CopyResult = z.object({ copy_id: Uuid.describe('of the file or folder that was made') }).meta({ id: 'JobItemCopy' });
+const CopyResult = z.object({ copy_id: Uuid.describe('the new file or folder') }).meta({ id: 'JobItemCopy' });
 const ShareResult = z
   .object({
     share_id: Uuid,
     url: z.url().meta({
-      description: 'the page for people',
+      description: 'the page of the link',
       example: 'https://files.example.org/s/9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08',
     }),
   })
@@ -276,7 +277,7 @@ const EntryResult = z
     path: z.string().meta({ description: 'below the folder of the import', example: 'week 1/plan.txt' }),
     adapted: z
       .boolean()
-      .describe('true: its path is not that of the archive, since that has names that are taken or not allowed'),
+      .describe('true: the path in the archive has names that are taken or not allowed, so the file has another path'),
   })
   .meta({ id: 'JobItemEntry' });
 const ItemResult = z.union([ShareResult, CopyResult, EntryResult]).meta({ id: 'JobItemResult' });
@@ -286,9 +287,9 @@ export const TaskItemView = z
     id: Uuid,
     target: z.object({
       type: z.enum(TARGET_TYPES).describe('entry: of an archive'),
-      id: Uuid.describe('of an entry: its own in this job'),
+      id: Uuid.describe("for an entry: the entry's id in this job"),
       name: z.string().nullable().meta({
-        description: 'as it was when the item was found; null: of what one may not know; of an entry its path in the archive',
+        description: 'the name when the job found the item; null: you may not see it; for an entry its path in the archive',
         example: 'thesis.pdf',
       }),
     }),
@@ -298,11 +299,10 @@ export const TaskItemView = z
       .enum(SKIP_REASONS)
       .nullable()
       .describe(
-        'of one that is skipped; with_folder: it went with a folder of the same job; system_file: of a system, nobody made it; exists: on_conflict is skip',
+        'why the item was skipped; with_folder: a folder of the same job included it; ' +
+          'system_file: an operating system added it; exists: on_conflict is skip',
       ),
-    result: ItemResult.nullable().describe(
-      'of share: the link that was made; of copy: the copy; of an entry: what was made of it',
-    ),
+    result: ItemResult.nullable().describe('for share: the new link; for copy: the copy; for an entry: the file that it became'),
   })
   .meta({ id: 'JobItem' });
 export type TaskItemView = z.output<typeof TaskItemView>;
@@ -312,7 +312,7 @@ export const TASK_ITEM_SORT_FIELDS = ['position'] as const;
 export const TaskItemQuery = z.object({
   ...pageQueryOf(TASK_ITEM_SORT_FIELDS),
   state: z.enum(ITEM_STATES).optional(),
-  code: ErrorCode.optional().describe('of the error of a failed item'),
+  code: ErrorCode.optional().describe('the error code of failed items'),
 });
 export type TaskItemQuery = z.output<typeof TaskItemQuery>;
 

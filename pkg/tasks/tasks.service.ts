@@ -20,12 +20,12 @@ import {
 import { presentTaskItem, presentTaskTo } from './tasks.view.ts';
 
 /**
- * What people requested that takes longer than a request: it is called a job at /jobs, and a task here, where jobs are the
- * worker's.
+ * Work that people requested and that takes longer than a request. The API calls it a job, at /jobs. Here it is a task, since
+ * jobs are the worker's.
  *
  * Invariants:
- * - To others a task does not exist (404), but for administrators, who see each and may cancel it. Its items, which name people's
- *   files, are shown to its owner alone, and so is the link to an export.
+ * - For others a task does not exist (404). Administrators see every task and may cancel it. Only the owner sees its items, which
+ *   name people's files, and the link to an export.
  * - A task that has ended stays as it is.
  */
 export class Tasks {
@@ -41,7 +41,7 @@ export class Tasks {
     this.#clock = deps.clock;
   }
 
-  /** One statement. Throws `forbidden` for those of all. */
+  /** Runs one statement. Throws `forbidden` if `all` is set and the actor is not an administrator. */
   async list(actor: Actor, { all = false, kind, state, ...query }: TaskQuery): Promise<Page<TaskView>> {
     if (all && !isAdministrator(actor)) throw new Problem('forbidden', "Only administrators see everybody's jobs.");
     return listPage(this.#db, query, {
@@ -57,25 +57,29 @@ export class Tasks {
     });
   }
 
-  /** One statement. Throws `not_found`. */
+  /** Runs one statement. Throws `not_found`. */
   async get(actor: Actor, id: Uuid): Promise<TaskView> {
     return presentTaskTo(actor, await this.#find(actor, id, { byAdministrators: true }));
   }
 
-  /** Two statements. Throws `not_found`. */
+  /** Runs two statements. Throws `not_found`. */
   async items(actor: Actor, id: Uuid, query: TaskItemQuery): Promise<Page<TaskItemView>> {
     const task = await this.#find(actor, id);
     return listPage(this.#db, query, itemsOf(task, query));
   }
 
-  /** All of them, in pieces: one statement, and one for each piece when the reader has taken those before. Throws `not_found`. */
+  /**
+   * Returns all items, in pieces. Runs one statement, and one for each piece once the reader has taken those before. Throws
+   * `not_found`.
+   */
   async allItems(actor: Actor, id: Uuid, query: TaskItemQuery): Promise<AsyncGenerator<readonly TaskItemView[]>> {
     const task = await this.#find(actor, id);
     return allOf(this.#db, query, itemsOf(task, query));
   }
 
   /**
-   * What it has done stays done; it does no further item once this is committed. Two statements. Throws `not_found`, `conflict`.
+   * Cancels a task. What it has done stays done; it does no further item after the commit. Runs two statements. Throws
+   * `not_found`, `conflict`.
    */
   async cancel(actor: Actor, id: Uuid): Promise<TaskView> {
     const task = await this.#find(actor, id, { byAdministrators: true });
@@ -85,16 +89,16 @@ export class Tasks {
   }
 
   /**
-   * The failed items, or those with these codes, as another task. Throws `not_found`, `conflict` (it has not ended, nothing
-   * failed, is tried already, too many tasks).
+   * Requests another task for the failed items, or those with the given codes. Throws `not_found`, and `conflict` if the task has
+   * not ended, nothing failed, a retry exists, or the person has too many tasks.
    */
   async retry(actor: Actor, id: Uuid, { codes }: TaskRetry): Promise<TaskView> {
     return this.#db.transaction(async (tx) => {
       const task = required(actor, await findTask(tx, id), {});
       if (task.endedAt === null) throw new Problem('conflict', 'The job has not ended.');
       const kind = this.#kinds.find(({ name }) => name === task.kind);
-      if (!kind) throw new Problem('conflict', 'Jobs of this kind are not tried again: request a new one.');
-      if (task.failed === 0) throw new Problem('conflict', 'Nothing of this job failed that could be tried again.');
+      if (!kind) throw new Problem('conflict', 'Jobs of this kind cannot be retried: request a new one.');
+      if (task.failed === 0) throw new Problem('conflict', 'No item of this job failed, so there is nothing to retry.');
       return this.#requests.retry(tx, kind, task, codes);
     });
   }
@@ -113,14 +117,14 @@ const itemsOf = (
   from: 'task_items i',
   where: (params) => [
     `i.task_id = ${params.add(id)}`,
-    // Literals: the index of the failed ones has it as its condition.
+    // Literals, not parameters, so that Postgres can use the partial index of failed items.
     ...(state === undefined ? [] : [`i.state = '${state}'`]),
     ...(code === undefined ? [] : [`i.state = 'failed' AND i.error_code = ${params.add(code)}`]),
   ],
   present: presentTaskItem,
 });
 
-/** Administrators are those who manage users. */
+/** Administrators are those who may manage users. */
 const isAdministrator = (actor: Actor): boolean => actor.permissions.has('write:users');
 
 function required(actor: Actor, task: TaskRow | null, { byAdministrators = false }: { byAdministrators?: boolean }): TaskRow {

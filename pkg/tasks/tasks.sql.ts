@@ -33,9 +33,10 @@ export interface TaskRow {
   readonly endedAt: Date | null;
 }
 
-/** The columns of a TaskRow; wants `t` of tasks. */
-export const TASK_COLUMNS = `t.id, t.uuid, t.kind, t.user_id AS "userId", t.state, t.total, t.done, t.failed, t.skipped, t.result, t.error_code AS "errorCode",
-  t.error_message AS "errorMessage", (SELECT r.uuid FROM tasks r WHERE r.id = t.retry_of) AS "retryOf", t.created_at AS "createdAt",
+/** The columns of a TaskRow; the query must call tasks `t`. */
+export const TASK_COLUMNS = `t.id, t.uuid, t.kind, t.user_id AS "userId", t.state, t.total, t.done, t.failed, t.skipped, t.result,
+  t.error_code AS "errorCode", t.error_message AS "errorMessage",
+  (SELECT r.uuid FROM tasks r WHERE r.id = t.retry_of) AS "retryOf", t.created_at AS "createdAt",
   t.started_at AS "startedAt", t.ended_at AS "endedAt"`;
 
 export const UNFINISHED = `t.state IN ('queued', 'running')`;
@@ -62,7 +63,7 @@ export interface TaskItemRow {
   readonly result: TaskItemView['result'];
 }
 
-/** The columns of a TaskItemRow; wants `i` of task_items. */
+/** The columns of a TaskItemRow; the query must call task_items `i`. */
 export const TASK_ITEM_COLUMNS = `i.id, i.uuid, i.target_type AS "targetType", i.target, i.target_name AS "targetName", i.state,
   i.error_code AS "errorCode", i.error_message AS "errorMessage", i.reason, i.result`;
 
@@ -73,13 +74,13 @@ export const TASK_ITEMS = keyset<TaskItemRow, (typeof TASK_ITEM_SORT_FIELDS)[num
   tieBreaker: 'position',
 });
 
-/** One statement. */
+/** Runs one statement. */
 export async function findTask(sql: Sql, uuid: string): Promise<TaskRow | null> {
   const [row] = await sql.query<TaskRow>(`SELECT ${TASK_COLUMNS} FROM tasks t WHERE t.uuid = $1`, [uuid]);
   return row ?? null;
 }
 
-/** What they do are no rows of task_items. */
+/** Kinds whose work has no rows in task_items. */
 const WITHOUT_ITEMS: readonly TaskKindName[] = ['replay'];
 
 const LOCK_REQUESTS = `
@@ -88,15 +89,15 @@ const LOCK_REQUESTS = `
   WHERE t.user_id = $1 AND NOT t.is_single AND t.schedule_id IS NULL AND t.kind <> ALL ($2::text[])`;
 
 /**
- * Requests of one person wait for each other from here to the end of their transactions. Gives how many items their tasks have
- * that are still there, but for those of which there is one at a time, those without items, and runs of schedules. One statement.
+ * Makes requests of one person wait for each other until their transactions end. Returns the number of items that the person's
+ * tasks have. Tasks that a person has one at a time, tasks without items and runs of schedules do not count. Runs one statement.
  */
 export async function lockRequestsOf(tx: Sql, userId: number): Promise<number> {
   const [row] = await tx.query<{ items: number }>(LOCK_REQUESTS, [userId, WITHOUT_ITEMS]);
   return row?.items ?? 0;
 }
 
-/** What somebody requested that has not ended, runs of schedules aside. */
+/** Returns the unfinished tasks that a person requested, without runs of schedules. */
 export const unfinishedOf = (
   tx: Sql,
   userId: number,
@@ -107,10 +108,14 @@ export const unfinishedOf = (
     [userId],
   );
 
-/** Has a task go by these arguments, and look for its items again. Null: it has ended. Waits for the step that it is at. */
+/**
+ * Gives a task new arguments and makes it search for its items again. Returns null if it has ended. Waits for the current step of
+ * the task.
+ */
 export async function joinTask(tx: Sql, id: number, taskArguments: Json): Promise<TaskRow | null> {
   const [row] = await tx.query<TaskRow>(
-    `UPDATE tasks t SET arguments = $2::jsonb, is_planned = false, cursor = NULL WHERE t.id = $1 AND ${UNFINISHED} RETURNING ${TASK_COLUMNS}`,
+    `UPDATE tasks t SET arguments = $2::jsonb, is_planned = false, cursor = NULL
+    WHERE t.id = $1 AND ${UNFINISHED} RETURNING ${TASK_COLUMNS}`,
     [id, JSON.stringify(taskArguments)],
   );
   return row ?? null;
@@ -119,13 +124,13 @@ export async function joinTask(tx: Sql, id: number, taskArguments: Json): Promis
 export interface NewTask {
   readonly uuid: string;
   readonly kind: TaskKindName;
-  /** Null: nobody is there any more whom it could act as. */
+  /** Null if the user whom it would act as was deleted. */
   readonly userId: number | null;
   readonly arguments: Json;
   readonly isSingle: boolean;
   readonly result: TaskView['result'];
   readonly createdAt: Date;
-  /** The schedule that it is a run of. */
+  /** The schedule that requests the run. */
   readonly scheduleId?: number;
 }
 
@@ -153,7 +158,8 @@ const RETRY = `
   WITH retried AS (
     INSERT INTO tasks AS t (uuid, kind, user_id, arguments, is_planned, total, result, retry_of, created_at)
     SELECT $2, r.kind, r.user_id, r.arguments, true, c.count, $4::jsonb, r.id, $3
-    FROM tasks r, (SELECT count(*)::int AS count FROM task_items i WHERE ${RETRIED}) c WHERE r.id = $1 AND c.count > 0 RETURNING t.*
+    FROM tasks r, (SELECT count(*)::int AS count FROM task_items i WHERE ${RETRIED}) c
+    WHERE r.id = $1 AND c.count > 0 RETURNING t.*
   ), item AS (
     INSERT INTO task_items (task_id, rank, target_type, target, target_name, copy, copy_in)
     SELECT t.id, i.rank, i.target_type, i.target, i.target_name, i.copy, i.copy_in
@@ -164,12 +170,15 @@ const RETRY = `
 export interface NewRetry {
   readonly uuid: string;
   readonly result: TaskView['result'];
-  /** Undefined: whatever they failed by. */
+  /** Undefined selects all failed items. */
   readonly codes: readonly string[] | undefined;
   readonly createdAt: Date;
 }
 
-/** A task that tries failed items of another, which has ended, again; null: there are none. One statement. */
+/**
+ * Inserts a task that retries failed items of another task that has ended. Returns null if no such item exists. Runs one
+ * statement.
+ */
 export async function insertRetry(tx: Sql, id: number, { uuid, result, codes, createdAt }: NewRetry): Promise<TaskRow | null> {
   const [row] = await tx.query<TaskRow>(RETRY, [
     id,
@@ -181,7 +190,7 @@ export async function insertRetry(tx: Sql, id: number, { uuid, result, codes, cr
   return row ?? null;
 }
 
-/** Null: it had ended. Waits for the step that it is at. */
+/** Returns null if the task had ended. Waits for the current step of the task. */
 export async function cancelTask(sql: Sql, id: number, now: Date): Promise<TaskRow | null> {
   const [row] = await sql.query<TaskRow>(
     `UPDATE tasks t SET state = 'canceled', ended_at = $2 WHERE t.id = $1 AND ${UNFINISHED} AND ${withOrigin('$3')}

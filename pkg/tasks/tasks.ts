@@ -5,7 +5,7 @@ import { TaskFollowers } from './task-followers.ts';
 import { TaskRequests } from './task-requests.ts';
 import { Tasks } from './tasks.service.ts';
 
-/** What people request that takes longer than a request, at /jobs. `kinds`: those that can be tried again. */
+/** Work that people request and that takes longer than a request, at /jobs. `kinds` are those that can be retried. */
 export const tasksFeature = (kinds: readonly TaskKind[]): Feature => ({
   name: 'tasks',
   create: (services) => ({
@@ -13,7 +13,7 @@ export const tasksFeature = (kinds: readonly TaskKind[]): Feature => ({
       new Tasks({ ...services, kinds, requests: new TaskRequests(services) }),
       new TaskFollowers(services),
     ),
-    // Before others delete content: a step of a task that is at it holds the task first, then content and quota.
+    // Deletes tasks before other features delete content: a step of a running task locks the task first, then content and quota.
     onUserRemoved: async (tx, { id }) => void (await tx.query('DELETE FROM tasks WHERE user_id = $1', [id])),
   }),
 });

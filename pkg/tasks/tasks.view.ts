@@ -2,7 +2,7 @@ import type { Actor } from '../api/actor.ts';
 import type { TaskItemView, TaskView } from './tasks.schema.ts';
 import type { TaskItemRow, TaskRow } from './tasks.sql.ts';
 
-/** `kind` and `result` belong together as their writers have them. */
+/** `kind` and `result` fit together as their writers stored them. */
 export const presentTask = (task: TaskRow): TaskView =>
   ({
     id: task.uuid,
@@ -18,7 +18,7 @@ export const presentTask = (task: TaskRow): TaskView =>
     retry_of: task.retryOf,
   }) as TaskView;
 
-/** The link of an export is for whoever requested it alone. */
+/** Shows the link of an export only to its requester. */
 export const presentTaskTo = ({ userId }: Pick<Actor, 'userId'>, task: TaskRow): TaskView =>
   presentTask(task.kind === 'export' && task.userId !== userId ? { ...task, result: null } : task);
 

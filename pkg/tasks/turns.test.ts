@@ -3,7 +3,7 @@ import { Turns } from './turns.ts';
 
 const OPTIONS = { atOnce: 2, reason: 'others run', askAgainMs: 1_000 };
 
-/** Runs until `end`; undefined: it has to come again. */
+/** Runs until `end`; returns undefined if it has to ask again. */
 function asks(turns: Turns, tenant: string): { end(): Promise<void> } | undefined {
   const { promise, resolve } = Promise.withResolvers<void>();
   let isRunning = false;
@@ -21,7 +21,7 @@ function asks(turns: Turns, tenant: string): { end(): Promise<void> } | undefine
   };
 }
 
-test('a tenant that waits comes before one whose turn has just ended, and not before others that wait as long', async () => {
+test('a waiting tenant comes before one whose turn has just ended, but not before others that wait as long', async () => {
   let now = 0;
   const turns = new Turns(OPTIONS, { monotonic: () => now });
   const [one, two] = [asks(turns, 'busy'), asks(turns, 'busy')];
@@ -39,7 +39,7 @@ test('a tenant that waits comes before one whose turn has just ended, and not be
   await two?.end();
 });
 
-test('a tenant that does not come again holds up nobody', async () => {
+test('a tenant that does not ask again delays nobody', async () => {
   let now = 0;
   const turns = new Turns(OPTIONS, { monotonic: () => now });
   const [one, two] = [asks(turns, 'busy'), asks(turns, 'busy')];

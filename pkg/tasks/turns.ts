@@ -1,27 +1,27 @@
 import { TryLater } from '../events/processor.ts';
 import type { Clock } from '../runtime/clock.ts';
 
-/** Tenants of which it is known when they were served. */
+/** Bounds the tenants whose last turn is remembered. */
 const KNOWN_MAX = 1_000;
 
 interface TurnOptions {
   /** Tasks that run at once in this worker. */
   readonly atOnce: number;
-  /** Why another one waits. */
+  /** The reason why another task waits. */
   readonly reason: string;
   readonly askAgainMs: number;
 }
 
 /**
- * Bounds the tasks of a kind that a worker does at once. More wait for their turn, and ask again. Of tenants that wait, the one
- * that was served least lately comes first: so one that has many, whose turns end and begin again at once, does not keep others
- * waiting.
+ * Bounds the tasks of a kind that a worker does at once. More tasks wait for their turn, and ask again. Of the waiting tenants,
+ * the one served longest ago comes first. So a tenant with many tasks, whose turns end and begin again at once, does not keep
+ * others waiting.
  */
 export class Turns {
   readonly #options: TurnOptions;
   readonly #clock: Pick<Clock, 'monotonic'>;
   readonly #askedAt = new Map<string, number>();
-  /** The one that was served last is the last. */
+  /** Ordered by the time of service; the tenant served most recently is the last. */
   readonly #servedAt = new Map<string, number>();
   #running = 0;
 
@@ -30,7 +30,7 @@ export class Turns {
     this.#clock = clock;
   }
 
-  /** Throws TryLater where it is not this tenant's turn. */
+  /** Throws TryLater if it is not this tenant's turn. */
   async run(tenant: string, work: () => Promise<void>): Promise<void> {
     if (this.#running >= this.#options.atOnce || !this.#isNext(tenant)) {
       this.#askedAt.set(tenant, this.#clock.monotonic());
@@ -48,7 +48,7 @@ export class Turns {
 
   #isNext(tenant: string): boolean {
     const now = this.#clock.monotonic();
-    // Whoever has not asked again by then waits no more.
+    // A tenant that has not asked again by then no longer waits.
     for (const [other, at] of this.#askedAt) if (now - at > 3 * this.#options.askAgainMs) this.#askedAt.delete(other);
     const own = this.#servedAt.get(tenant) ?? -Infinity;
     return [...this.#askedAt.keys()].every((other) => other === tenant || (this.#servedAt.get(other) ?? -Infinity) >= own);
