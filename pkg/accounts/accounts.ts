@@ -13,7 +13,7 @@ import { OwnSessions } from './sessions/sessions.service.ts';
 import { userEndpoints } from './users/users.endpoints.ts';
 import { Users } from './users/users.service.ts';
 
-/** Users, their passwords, and signing in. `passwordCost`: where another than the usual is wanted (tests). */
+/** Users, their passwords, and signing in. Tests pass a `passwordCost` other than the default. */
 export const accountsFeature = (passwordCost?: PasswordCost): Feature => ({
   name: 'accounts',
   create(services) {

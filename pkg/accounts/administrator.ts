@@ -11,7 +11,7 @@ export interface Administrator {
   readonly email: string;
   /** argon2id */
   readonly passwordHash: string;
-  /** Bytes, for an account that is made; left out: 10 GiB (docs/design/records.md, User). */
+  /** Bytes, for a new account; default: 10 GiB (docs/design/records.md, User). */
   readonly storageQuota?: number | undefined;
 }
 
@@ -21,10 +21,10 @@ export class EmailTakenError extends Error {
 }
 
 /**
- * Makes an active administrator with this address and password, or gives the one that the operator made for this address its
- * address, password and rights again and ends its sessions: refresh tokens at the commit, access tokens once the worker has
- * cleared the copies of the sessions (it looks every 2 s). For when the administrator's Secret is new or was changed, not for
- * each reconcile.
+ * Creates an active administrator with this address and password. If the operator made an account for this address before, resets
+ * that account's address, password and rights, and ends its sessions. Refresh tokens end at the commit. Access tokens end once
+ * the worker has cleared the cached sessions (it looks every 2 s). Call it when the administrator's Secret is new or was changed,
+ * not at each reconcile.
  *
  * Invariant: a user whom the operator did not create never becomes an administrator, whatever their address
  * (`users.provisioned_as` decides, which no API writes). Throws EmailTakenError.
@@ -41,7 +41,7 @@ export async function ensureAdministrator(shard: ShardAccess, slug: string, admi
 }
 
 interface Present {
-  /** The address is that of an account which the operator did not make for it. */
+  /** Another account, which the operator did not make for the address, has it. */
   readonly isOthers: boolean;
   /** The operator has made an account for the address. */
   readonly isOurs: boolean;
@@ -51,7 +51,8 @@ interface Present {
 
 async function lookFor(tx: Sql, email: string): Promise<Present> {
   const [present] = (await tx.query<Present>(
-    `SELECT EXISTS (SELECT FROM users WHERE lower(email) = lower($1) AND lower(provisioned_as) IS DISTINCT FROM lower($1)) AS "isOthers",
+    `SELECT EXISTS (SELECT FROM users WHERE lower(email) = lower($1) AND lower(provisioned_as) IS DISTINCT FROM lower($1))
+         AS "isOthers",
        EXISTS (SELECT FROM users WHERE lower(provisioned_as) = lower($1) AND NOT is_system) AS "isOurs",
        EXISTS (SELECT FROM users WHERE NOT is_system) AS "hasUsers",
        EXISTS (SELECT FROM users WHERE lower(username) = lower($2)) AS "isNameTaken"`,
@@ -60,10 +61,10 @@ async function lookFor(tx: Sql, email: string): Promise<Present> {
   return present;
 }
 
-/** The local part of the address. */
+/** Returns the local part of the address. */
 const usernameOf = (email: string): string => email.split('@')[0]?.slice(0, 90) || 'admin';
 
-/** The cache tags to invalidate; undefined: the account was deleted meanwhile. */
+/** Returns the cache tags to invalidate, or undefined if the account was deleted meanwhile. */
 async function reinstate(tx: Sql, { email, passwordHash }: Administrator): Promise<string[] | undefined> {
   const [user] = await tx.query<{ id: number; uuid: string }>(
     `UPDATE users SET password_hash = $2, is_active = true,
@@ -80,7 +81,7 @@ async function reinstate(tx: Sql, { email, passwordHash }: Administrator): Promi
   return [USERS_TAG, userTag(user.uuid), ...ended.map(({ id }) => sessionTag(id))];
 }
 
-/** The same. In a tenant without users nothing is cached. */
+/** Returns the cache tags to invalidate. A tenant without users has nothing cached. */
 async function create(
   tx: Sql,
   { email, passwordHash, storageQuota }: Administrator,

@@ -5,7 +5,7 @@ import { ConcurrencyLimiter } from './concurrency-limiter.ts';
 const SLOTS = 512;
 const PER_TENANT = 8;
 
-test('a tenant alone holds its limit, and gets as many slots as it released', () => {
+test('a single tenant holds its limit, and gets as many slots as it released', () => {
   const limiter = new ConcurrencyLimiter(SLOTS, PER_TENANT);
 
   const reserved = [limiter.reserve('a', 3), limiter.reserve('a', Infinity), limiter.reserve('a', Infinity)];
@@ -25,7 +25,7 @@ test('once half of the slots are held, a tenant that holds its share gets none u
   expect([limiter.reserve('a', Infinity), limiter.reserve('b', Infinity)]).toEqual([2, 3]);
 });
 
-test('no more slots are held than there are', () => {
+test('tenants hold no more slots than exist', () => {
   const limiter = new ConcurrencyLimiter(2, PER_TENANT);
   const reserved = ['a', 'b', 'c'].map((tenant) => limiter.reserve(tenant, 1));
   limiter.release('a');
@@ -36,7 +36,7 @@ test('no more slots are held than there are', () => {
 test.each([20, 64, 200, 400])('%i tenants that never release their slots leave a tenth of all to others', (tenants) => {
   const limiter = new ConcurrencyLimiter(SLOTS, PER_TENANT);
   for (let round = 0; round < PER_TENANT; round += 1) {
-    // as a dispatcher does
+    // As a dispatcher does.
     const share = limiter.shareOf(tenants);
     for (let at = 0; at < tenants; at += 1) limiter.reserve(`t${at}`, share);
   }
@@ -45,7 +45,7 @@ test.each([20, 64, 200, 400])('%i tenants that never release their slots leave a
   expect(limiter.reserve('another', Infinity)).toBeGreaterThan(0);
 });
 
-test('who waits for a free slot goes on after what released it, not within it', async () => {
+test('a waiter for a free slot resumes after the call that released it, not within it', async () => {
   const limiter = new ConcurrencyLimiter(1, PER_TENANT);
   limiter.reserve('a', 1);
   const order: string[] = [];
@@ -62,7 +62,7 @@ test('who waits for a free slot goes on after what released it, not within it', 
   expect(order).toEqual(['released', 'resumed']);
 });
 
-test('all who wait for a free slot go on, each once', async () => {
+test('all waiters for a free slot resume, each once', async () => {
   const limiter = new ConcurrencyLimiter(2, PER_TENANT);
   limiter.reserve('a', 1);
   limiter.reserve('b', 1);

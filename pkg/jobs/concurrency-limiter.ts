@@ -1,9 +1,9 @@
 /**
- * The slots for attempts that one worker runs at once in one queue, and which tenant holds how many.
+ * The slots for attempts that one worker runs at once in one queue, and the number that each tenant holds.
  *
  * Invariant: a tenant may hold `perTenant` slots while at least half of all slots are free, then fewer the fuller the queue gets,
- * and one as long as any slot is free. So tenants whose receivers stall leave slots to others, however many they are: of 512
- * slots, 64 stalled tenants hold five or six each, 400 hold one.
+ * and one while any slot is free. So tenants whose receivers stall leave slots to others, however many they are: of 512 slots, 64
+ * stalled tenants hold five or six each, 400 hold one.
  */
 export class ConcurrencyLimiter {
   readonly #slots: number;
@@ -12,7 +12,7 @@ export class ConcurrencyLimiter {
   #busy = 0;
   readonly #onFree = new Set<() => void>();
 
-  /** `slots`: of all tenants together; `perTenant`: the most of one tenant. */
+  /** `slots` is the number for all tenants together, `perTenant` the most of one tenant. */
   constructor(slots: number, perTenant: number) {
     this.#slots = slots;
     this.#perTenant = perTenant;
@@ -26,7 +26,7 @@ export class ConcurrencyLimiter {
     return this.#slots - this.#busy;
   }
 
-  /** How many slots one tenant may hold at present. */
+  /** The number of slots that one tenant may hold at present. */
   get tenantLimit(): number {
     return Math.max(1, Math.min(this.#perTenant, Math.floor((2 * this.#perTenant * this.free) / this.#slots)));
   }
@@ -36,12 +36,15 @@ export class ConcurrencyLimiter {
     return this.tenantLimit < this.#perTenant;
   }
 
-  /** How many slots each of `tenants` that have due rows at once may take, so that the first of each goes before many of any. */
+  /**
+   * Returns the number of slots that each of `tenants` with due rows may take, so that each tenant's first row goes before many
+   * rows of any.
+   */
   shareOf(tenants: number): number {
     return Math.max(1, Math.min(this.tenantLimit, Math.floor(this.free / (2 * tenants))));
   }
 
-  /** Takes up to `most` slots, as long as the tenant may have another; gives their number. */
+  /** Takes up to `most` slots, while the tenant may have another. Returns the number taken. */
   reserve(tenant: string, most: number): number {
     const held = this.#held.get(tenant) ?? 0;
     let slots = 0;
@@ -53,7 +56,10 @@ export class ConcurrencyLimiter {
     return slots;
   }
 
-  /** Calls `resume` once, however often it is given, after slots are released next: not within the call that releases them. */
+  /**
+   * Calls `resume` once after the next release of slots, however often the caller passes it. Never calls it within the releasing
+   * call.
+   */
   onceFree(resume: () => void): void {
     this.#onFree.add(resume);
   }

@@ -11,7 +11,7 @@ import type { TenantQueue } from './tenant-queue.ts';
 /** Far below the time between two sweeps. */
 const SOON_MS = 100;
 
-test.each([63, 64])('a dispatcher that finds %i tenants waiting goes on as soon as workers have taken them', async (found) => {
+test.each([63, 64])('a dispatcher that finds %i tenants waiting continues as soon as workers have taken them', async (found) => {
   const due: readonly DueTenant[] = range(3).map((id) => ({ tenant: `t${id}`, id, attempts: 0 }));
   const added = new Set<string>();
   let waiting = found;
@@ -72,7 +72,7 @@ function idleDispatcher() {
   return { clock, dispatcher, limiter, rounds: () => rounds, stop };
 }
 
-test('wake-ups that find nothing begin fewer and fewer rounds, 100 ms apart in the end', async () => {
+test('wake-ups that find nothing begin fewer and fewer rounds, finally 100 ms apart', async () => {
   const { clock, dispatcher, rounds, stop } = idleDispatcher();
   await clock.advance(10);
   const before = rounds();
@@ -88,7 +88,7 @@ test('wake-ups that find nothing begin fewer and fewer rounds, 100 ms apart in t
   expect(during).toBeGreaterThan(8);
 });
 
-test('the first wake-up after idle rounds begins one at once, whenever it comes', async () => {
+test('the first wake-up after idle rounds begins a round at once, whenever it comes', async () => {
   const { clock, dispatcher, rounds, stop } = idleDispatcher();
   const late: number[] = [];
   for (const at of range(20)) {

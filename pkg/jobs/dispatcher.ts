@@ -6,26 +6,26 @@ import type { ConcurrencyLimiter } from './concurrency-limiter.ts';
 import type { TenantQueue } from './tenant-queue.ts';
 import type { Watchdog } from './watchdog.ts';
 
-/** Due rows are looked for at least this often, however many wake-ups get lost. */
+/** The dispatcher looks for due rows at least this often, however many wake-ups are lost. */
 export const SWEEP_MS = 1_000;
 /** Rounds begin at least this far apart, so wake-ups that come close together share one. */
 const APART_MS = 5;
 /**
- * Twice as far after each round in a row that a wake-up began and that found nothing, up to this: a tenant may publish as many
- * wake-ups as it likes.
+ * The distance doubles up to this after each consecutive round that a wake-up began and that found nothing. A tenant may publish
+ * as many wake-ups as it likes.
  */
 const IDLE_APART_MS = 100;
 /** Tenants that may wait in Redis: enough to keep workers busy, few enough that the first to wait is served first. */
 const MAX_WAITING = 64;
-/** A full queue is looked at again after this: workers take its jobs within milliseconds. */
+/** Time until a full queue is checked again: workers take its jobs within milliseconds. */
 const FULL_MS = 20;
 
-/** What a round has found that this worker could take. `full`: no more tenants may wait in Redis. */
+/** The rows that a round found and this worker could take. `full`: no more tenants may wait in Redis. */
 type Found = 'nothing' | 'some' | 'full';
 
 /**
  * Finds the tenants of one shard that have due rows, and has workers take them (docs/design/events-and-jobs.md). It changes
- * nothing in Postgres: when a job is lost, however that happens, the next round finds its tenant again.
+ * nothing in Postgres: if a job is lost for any reason, the next round finds its tenant again.
  */
 export class Dispatcher {
   readonly #shard: string;
@@ -86,7 +86,7 @@ export class Dispatcher {
   }
 
   async #round(): Promise<Found> {
-    // Another worker may have free slots: what is due beyond this one's stays for its rounds. Slots that are held for rows that
+    // Other workers may have free slots: rows that this worker has no slot for are left to their rounds. Slots held for rows that
     // are not due are released at once, so what this round leaves does not wait for a sweep.
     if (this.#limiter.free === 0) {
       this.#limiter.onceFree(this.#onFree);
@@ -96,7 +96,7 @@ export class Dispatcher {
     if (most <= 0) return 'full';
     const due = await this.#store.dueTenants({ limit: this.#limiter.slots, perTenant: this.#limiter.tenantLimit });
     await this.#queue.add(this.#shard, due.slice(0, most), this.#limiter.shareOf(due.length));
-    // The others follow as soon as workers have taken these.
+    // The other tenants follow as soon as workers have taken these.
     if (most < due.length) this.#woken = true;
     return due.length > 0 ? 'some' : 'nothing';
   }

@@ -8,7 +8,7 @@ import type { QueueMetrics } from './metrics.ts';
 import { TenantQueue } from './tenant-queue.ts';
 import { Watchdog } from './watchdog.ts';
 
-/** A queue of jobs: rows in Postgres, which dispatchers look for, and which workers lease that take their tenants from BullMQ. */
+/** A queue of jobs: rows in Postgres. Dispatchers look for them, and workers that take their tenants from BullMQ lease them. */
 export interface JobQueue {
   /** Looks for due rows at once. */
   wake(): void;
@@ -16,12 +16,15 @@ export interface JobQueue {
   close(): Promise<void>;
 }
 
-/** How long `close` waits for a running dispatch round. */
+/** Longest time that `close` waits for a running dispatch round. */
 const LAST_ROUND_MS = 2_000;
 
 type JobQueueDeps = Pick<WorkerServices, 'clock' | 'log'> & { readonly redisUrl: string; readonly queueMetrics: QueueMetrics };
 
-/** Starts its dispatchers and its runner; they work until it is closed. `handlers`: one for each shard, by the shard's name. */
+/**
+ * Starts the dispatchers and the runner of a queue; they work until it is closed. `handlers` has one handler per shard, by the
+ * shard's name.
+ */
 export function startJobQueue<Row extends Leased>(
   { name, perTenant, perLane = perTenant, ahead = 0, concurrency }: QueueSettings,
   handlers: ReadonlyMap<string, JobHandler<Row>>,

@@ -110,7 +110,7 @@ test('a row is asked for its lane once, however many rows wait', () => {
   expect(asked).toHaveLength(500);
 });
 
-test('a queue without lanes has no limit but that of its tenants', () => {
+test('a queue without lanes has only the limit of its tenants', () => {
   const tenant = new Lanes<Row>({}, () => 1).ofTenant('t');
   range(5).forEach((id) => tenant.add(waiting('a', id)));
 

@@ -7,10 +7,10 @@ import type { RenewedLease } from './lease-renewer.ts';
 const STALLED_MS = 1_000;
 /** Number of stalled lanes to remember. */
 const STALLED_MAX = 10_000;
-/** The only lane of a queue whose handler knows no lanes; it has no limit of its own. */
+/** The only lane of a queue whose handler does not use lanes; it has no limit of its own. */
 const ONLY = '';
 
-/** A leased row that no attempt has been made at yet. */
+/** A leased row without an attempt so far. */
 export interface Waiting<Row> {
   readonly row: Row;
   readonly lease: RenewedLease;
@@ -63,7 +63,10 @@ interface TenantLanesDeps<Row> {
   note(lane: string, isStalled: boolean): void;
 }
 
-/** The lanes of one tenant that have rows waiting or attempts running. Each step costs as much as there are lanes, not rows. */
+/**
+ * The lanes of one tenant that have rows waiting or attempts running. The cost of each step grows with the number of lanes, not
+ * of rows.
+ */
 export class TenantLanes<Row extends Leased> {
   readonly #deps: TenantLanesDeps<Row>;
   readonly #lanes = new Map<string, Lane<Row>>();
@@ -74,7 +77,7 @@ export class TenantLanes<Row extends Leased> {
     this.#deps = deps;
   }
 
-  /** Number of rows that wait. */
+  /** The number of rows that wait. */
   get waiting(): number {
     return this.#waiting;
   }
@@ -125,7 +128,7 @@ export class TenantLanes<Row extends Leased> {
     });
   }
 
-  /** Names the lanes to lease last and those to lease nothing of, when at most `ahead` rows of a lane may wait. */
+  /** Returns the lanes to lease last and those to lease nothing from, if at most `ahead` rows of a lane may wait. */
   request(ahead: number): Pick<LeaseRequest, 'last' | 'none'> {
     if (!this.#deps.hasLanes) return {};
     const full = [...this.#lanes.values()].filter((lane) => this.#isFull(lane));
@@ -147,7 +150,7 @@ export class TenantLanes<Row extends Leased> {
     return lane;
   }
 
-  /** Forgets a lane without rows. A stalled one is remembered in `Lanes`. */
+  /** Removes a lane without rows. `Lanes` remembers a stalled one. */
   #drop(lane: Lane<Row>): void {
     if (lane.attempts === 0 && lane.waiting.length === 0 && this.#lanes.get(lane.name) === lane) this.#lanes.delete(lane.name);
   }

@@ -4,11 +4,11 @@ import type { Leased, LeasedRows } from '../store/postgres/leases.ts';
 export interface RenewedLease {
   /** Aborted when the lease has passed to another worker. */
   readonly lost: AbortSignal;
-  /** Ends the renewal; the row itself is not changed. */
+  /** Ends the renewal; the row itself does not change. */
   release(): void;
 }
 
-/** Renews the leases that this process holds in one shard, all of them by one statement. */
+/** Renews all leases that this process holds in one shard with one statement. */
 export class LeaseRenewer {
   readonly #store: LeasedRows<Leased>;
   readonly #seconds: number;

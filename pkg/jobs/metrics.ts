@@ -5,21 +5,21 @@ import { slugOf } from '../store/tenant-resources.ts';
 
 export type Result = 'done' | 'continued' | 'moved' | 'retried' | 'abandoned' | 'put_back' | 'dead' | 'lost_lease';
 
-/** The worker's metrics of jobs. Depth, age and dead letters are read from Postgres at each scrape. */
+/** The worker's metrics of jobs. Each scrape reads depth, age and dead letters from Postgres. */
 export interface JobMetrics {
   result(of: { readonly kind: string; readonly tenant: string }, result: Result, seconds: number): void;
 }
 
 /** The worker's metrics of its queues. */
 export interface QueueMetrics {
-  /** The watchdog began the queue anew. */
+  /** The watchdog restarted the queue. */
   restarted(queue: string): void;
 }
 
 export function queueMetrics(metrics: Metrics, queues: readonly string[]): QueueMetrics {
   const restarts = new Counter({
     name: 'carrel_queue_restarts_total',
-    help: 'Restarts of a queue that took no job although some were due',
+    help: 'Restarts of a queue that took no job although jobs were due',
     labelNames: ['queue'],
     registers: [metrics],
   });
@@ -49,7 +49,7 @@ export function jobMetrics(metrics: Metrics, stores: ReadonlyMap<string, JobStor
   });
   const secondsOfTenant = new Counter({
     name: 'carrel_work_tenant_seconds_total',
-    help: 'Time that job attempts took, by tenant',
+    help: 'Total duration of job attempts, by tenant',
     labelNames: ['tenant'],
     registers: [metrics],
   });
@@ -61,7 +61,7 @@ export function jobMetrics(metrics: Metrics, stores: ReadonlyMap<string, JobStor
   ];
   gaugesOf(metrics, stores, gauges, { label: 'kind', of: ({ kind }) => kind });
   const gaugesOfTenants: [name: string, help: string, value: (row: TenantStatistics) => number][] = [
-    ['carrel_work_tenant_due', 'Due jobs of a tenant, of those that have most', ({ due }) => due],
+    ['carrel_work_tenant_due', 'Due jobs of the tenants that have the most', ({ due }) => due],
     [
       'carrel_work_tenant_oldest_seconds',
       'How long the oldest due job of the same tenants has been due',
@@ -82,7 +82,7 @@ export function jobMetrics(metrics: Metrics, stores: ReadonlyMap<string, JobStor
   };
 }
 
-/** Gauges of what shards say at each scrape, with a series for each of their rows. */
+/** Registers gauges of the shards' statistics. Each scrape reads them, with a series for each of their rows. */
 function gaugesOf<Row>(
   metrics: Metrics,
   stores: ReadonlyMap<string, { statistics(): Promise<Row[]> }>,

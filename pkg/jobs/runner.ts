@@ -21,19 +21,19 @@ interface BullWorker {
 }
 
 /**
- * Jobs that are taken at once; each lasts for the lease of its tenant's rows, and leases that are asked for at once are one
+ * BullMQ jobs that are taken at once. Each lasts for the lease of its tenant's rows; leases requested at the same time share one
  * statement.
  */
 const JOBS_AT_ONCE = 64;
-/** A job whose worker died before it leased anything goes to another worker after this and a check or two. */
+/** If a worker dies before it leases anything, another worker gets the job after this time and a check or two. */
 const JOB_LOCK_MS = 2_000;
 const STALLED_CHECK_MS = 1_000;
-/** BullMQ would fail a job after some stalls; here Postgres alone decides. */
+/** BullMQ would fail a job after some stalls; here only Postgres decides. */
 const NEVER_STALLED_OUT = 1_000_000;
 const CLOSE_LIMIT_MS = 15_000;
 
 /**
- * Takes tenants with due rows from BullMQ and has their shard's runner lease and attempt the rows.
+ * Takes tenants with due rows from BullMQ, and makes their shard's runner lease and attempt the rows.
  *
  * Invariant: a worker without a free slot takes no tenant from workers that have some.
  */
@@ -46,10 +46,10 @@ export class Runner<Row extends Leased> {
   #bull: BullWorker;
 
   constructor(deps: {
-    /** Of the queue of jobs. */
+    /** The name of the queue of jobs. */
     name: string;
     limiter: ConcurrencyLimiter;
-    /** As QueueSettings has it. */
+    /** As in QueueSettings. */
     ahead: number;
     /** Slots of a tenant that none of its lanes takes. */
     spared: number;
@@ -102,13 +102,13 @@ export class Runner<Row extends Leased> {
   }
 
   /**
-   * Begins the BullMQ worker anew; what runs goes on. Tenants that the old one has taken and not leased go to another after
-   * JOB_LOCK_MS.
+   * Replaces the BullMQ worker; running attempts continue. Tenants that the old worker has taken and not leased go to another
+   * after JOB_LOCK_MS.
    */
   restart(): void {
     const old = this.#bull;
     this.#bull = this.#open();
-    // Closed by force it waits for no job; without a connection that answers it might wait for ever.
+    // A forced close waits for no job. Without a connection that answers, an ordinary one could wait forever.
     void old.worker
       .close(true)
       .catch(() => undefined)
@@ -122,7 +122,7 @@ export class Runner<Row extends Leased> {
       await job.moveToWait(token);
       throw new WaitingError();
     }
-    // Jobs are fetched together: no more than can have a slot.
+    // BullMQ fetches jobs in batches: fetch no more than can have a slot.
     worker.concurrency = Math.min(JOBS_AT_ONCE, this.#limiter.free);
     await this.#shards.get(job.data.shard)?.take(job.data.tenant, job.data.most ?? 1);
   }
@@ -133,12 +133,12 @@ export class Runner<Row extends Leased> {
     worker.concurrency = 1;
     void worker.pause(true);
     this.#limiter.onceFree(() => {
-      // Not one that another has replaced.
+      // Do not resume a worker that another has replaced.
       if (worker === this.#bull.worker) void worker.resume();
     });
   }
 
-  /** Leases nothing more and waits for running attempts, within a bound; another worker takes what is unfinished then. */
+  /** Leases nothing more and waits for running attempts, within a bound. Another worker takes what is unfinished then. */
   async close(): Promise<void> {
     const stopped = [...this.#shards.values()].map((shard) => shard.stop());
     const { worker, disconnect } = this.#bull;

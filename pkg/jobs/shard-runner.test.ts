@@ -11,7 +11,7 @@ const row = (id: number): Leased =>
   ({ id, tenant: 't', attempts: 1, fence: `f${id}`, createdAt: new Date(0) }) as unknown as Leased;
 const settled = (): Promise<void> => new Promise((resolve) => setImmediate(() => setImmediate(resolve)));
 
-/** Eight slots, two a tenant, four rows ahead; leases and attempts end when the test says so. */
+/** Returns a runner with eight slots, two per tenant, and four rows ahead. Leases and attempts end when the test says so. */
 function runner() {
   const leases: PromiseWithResolvers<Leased[]>[] = [];
   const attempts = new Map<number, PromiseWithResolvers<Unwritten | undefined>>();
@@ -45,7 +45,7 @@ function runner() {
   return { shard, limiter, leases, attempts, released };
 }
 
-/** Both slots of the tenant are held, and a lease of rows ahead of them is under way. */
+/** Both slots of the tenant are held, and a lease of rows ahead of them is running. */
 async function leasingAhead() {
   const parts = runner();
   const { shard, leases, attempts } = parts;
@@ -97,7 +97,7 @@ test('rows that are leased while the worker stops are released, not attempted', 
   expect(released).toEqual([1, 2]);
 });
 
-test('an attempt that is over releases its slot before its outcome is written, for as many outcomes of a tenant as rows are leased ahead', async () => {
+test('an ended attempt releases its slot before its outcome is written, for at most `ahead` outcomes of a tenant', async () => {
   const { shard, limiter, leases, attempts } = runner();
   const writing: PromiseWithResolvers<void>[] = [];
   const first = shard.take('t', 2);

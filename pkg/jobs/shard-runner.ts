@@ -7,19 +7,19 @@ import type { ConcurrencyLimiter } from './concurrency-limiter.ts';
 import { type Lane, Lanes, type TenantLanes, type Waiting } from './lanes.ts';
 import { LeaseRenewer } from './lease-renewer.ts';
 
-/** The rows of a worker that died are free after this; a living worker renews its leases four times as often. */
+/** The rows of a dead worker are free after this time; a living worker renews its leases four times as often. */
 const LEASE_SECONDS = 4;
 const RENEW_MS = (LEASE_SECONDS * 1000) / 4;
 
-/** What this worker holds of one tenant. */
+/** The rows and attempts of one tenant in this worker. */
 interface Held<Row extends Leased> {
   readonly tenant: string;
   readonly lanes: TenantLanes<Row>;
   attempts: number;
-  /** Attempts that are over, and whose outcomes are being written. */
+  /** Attempts that have ended and whose outcomes are being written. */
   unwritten: number;
   isLeasing: boolean;
-  /** Slots that were asked for while rows were being leased. */
+  /** Slots that were requested while rows were being leased. */
   wanted: number;
   /** The last lease got all that it asked for, so more may be due. */
   mayHaveMore: boolean;
@@ -29,10 +29,10 @@ interface Held<Row extends Leased> {
  * Leases due rows of one shard's tenants and attempts them.
  *
  * Invariants:
- * - Nothing is done without the lease of that very attempt, and a worker that lost the lease can neither finish nor fail the row.
- * - An attempt that is over releases its slot while its outcome is being written, for at most `ahead` outcomes of a tenant.
- * - A tenant with more due rows goes on by itself only while slots are plenty. When they are scarce, its rows that wait for a
- *   slot are released, and it waits for its turn as every tenant does.
+ * - An attempt runs only under its own lease. A worker that lost the lease can neither finish nor fail the row.
+ * - An attempt that ended releases its slot while its outcome is being written, for at most `ahead` outcomes of a tenant.
+ * - A tenant with more due rows continues on its own only while slots are plenty. When slots are scarce, its waiting rows are
+ *   released, and it waits for its turn like every tenant.
  */
 export class ShardRunner<Row extends Leased> {
   readonly #handler: JobHandler<Row>;
@@ -50,9 +50,9 @@ export class ShardRunner<Row extends Leased> {
 
   constructor(deps: {
     handler: JobHandler<Row>;
-    /** Its limit per tenant bounds the attempts of one tenant at once: a backlog delays its own tenant only. */
+    /** Its limit per tenant bounds the attempts of one tenant at once: a backlog delays only its own tenant. */
     limiter: ConcurrencyLimiter;
-    /** As QueueSettings has it. */
+    /** As in QueueSettings. */
     ahead: number;
     /** Slots of a tenant that none of its lanes takes. */
     spared: number;
@@ -74,7 +74,7 @@ export class ShardRunner<Row extends Leased> {
 
   /**
    * Leases due rows of the tenant and begins their attempts, at most `slots` at once and as many as the tenant may have. Never
-   * throws: what fails is found by the next sweep.
+   * throws: the next sweep finds rows whose lease failed.
    */
   async take(tenant: string, slots: number): Promise<void> {
     const held = this.#heldOf(tenant);
@@ -96,13 +96,13 @@ export class ShardRunner<Row extends Leased> {
     }
   }
 
-  /** Leases nothing more, and releases what no attempt has been made at. */
+  /** Leases nothing more, and releases rows without an attempt. */
   async stop(): Promise<void> {
     this.#isStopped = true;
     await Promise.all([...this.#held.values()].map((held) => this.#releaseWaiting(held)));
   }
 
-  /** Resolves when no attempt runs. */
+  /** Resolves when no attempt is running. */
   async ended(): Promise<void> {
     while (this.#running.size > 0) await Promise.all(this.#running);
   }
@@ -133,7 +133,9 @@ export class ShardRunner<Row extends Leased> {
     else if (held.mayHaveMore && begun === wanted) this.#onRelease();
   }
 
-  /** Rows to lease without a slot: only for a tenant that has all the slots that it may have, while slots are plenty. */
+  /**
+   * Returns the number of rows to lease without a slot. It is positive only for a tenant at its limit, while slots are plenty.
+   */
   #roomAhead({ attempts, lanes }: Held<Row>, slots: number): number {
     const isFull = attempts + slots >= this.#limiter.tenantLimit;
     return isFull && !this.#limiter.isScarce ? Math.max(0, this.#ahead - lanes.waiting) : 0;
@@ -146,8 +148,8 @@ export class ShardRunner<Row extends Leased> {
   }
 
   /**
-   * Attempts the row that has waited longest, of the lanes that have a slot. The caller has reserved a slot of the tenant.
-   * Returns false when no such row waits.
+   * Begins an attempt of the row that has waited longest, of the lanes that have a slot. The caller has reserved a slot of the
+   * tenant. Returns false if no such row waits.
    */
   #begin(held: Held<Row>): boolean {
     const lane = held.lanes.next();
@@ -197,7 +199,7 @@ export class ShardRunner<Row extends Leased> {
     this.#log.warn({ err: error, tenant, id, attempts }, 'attempt failed; the job is retried when its lease expires');
   }
 
-  /** A slot of the tenant is free. */
+  /** Continues with the tenant after an attempt released its slot. */
   #goOn(held: Held<Row>): void {
     const { tenant, lanes } = held;
     if (this.#isStopped || this.#limiter.isScarce) {
@@ -215,7 +217,7 @@ export class ShardRunner<Row extends Leased> {
   }
 
   /**
-   * Rows that wait go on when an attempt of their tenant ends. If none runs any more, they are begun here, or released for lack
+   * Waiting rows continue when an attempt of their tenant ends. If none is running, begins them here, or releases them for lack
    * of a slot.
    */
   #leaveNoneWaiting(held: Held<Row>): void {
@@ -224,7 +226,7 @@ export class ShardRunner<Row extends Leased> {
     if (held.attempts === 0) this.#run(this.#releaseWaiting(held).then(this.#onRelease));
   }
 
-  /** Releases the rows that wait, of one lane or of all. */
+  /** Releases the waiting rows, of one lane or of all. */
   async #releaseWaiting(held: Held<Row>, lane?: Lane<Row>): Promise<void> {
     const waiting = held.lanes.release(lane);
     for (const { lease } of waiting) lease.release();
@@ -258,11 +260,11 @@ export class ShardRunner<Row extends Leased> {
     return held;
   }
 
-  /** Nothing is left to know about the tenant. */
+  /** Removes a tenant that has nothing left here. */
   #drop(held: Held<Row>): void {
     const { tenant, attempts, unwritten, lanes, isLeasing } = held;
     if (attempts > 0 || unwritten > 0 || lanes.waiting > 0 || isLeasing) return;
-    // While leases were being released the tenant may have begun anew.
+    // The tenant may have been added again while leases were being released.
     if (this.#held.get(tenant) === held) this.#held.delete(tenant);
   }
 }

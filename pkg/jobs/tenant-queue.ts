@@ -4,32 +4,33 @@ import type { Logger } from '../runtime/log.ts';
 import type { DueTenant } from '../store/postgres/leases.ts';
 
 /**
- * The data of a BullMQ job: a tenant of a shard has due rows. It grants nothing; a worker that takes it leases what is due then.
+ * The data of a BullMQ job: a tenant of a shard has due rows. It grants nothing; a worker that takes it leases the rows that are
+ * due by then.
  */
 export interface TenantJob {
   readonly shard: string;
   readonly tenant: string;
-  /** The most rows to lease for this job. A job of another release may be without it. */
+  /** The most rows to lease for this job. Jobs of other releases may lack it. */
   readonly most?: number;
 }
 
 export const QUEUE_PREFIX = 'bull';
 /** A worker without a job blocks in Redis for this long at most. */
 export const DRAIN_DELAY_SECONDS = 2;
-/** With a frozen Redis every command ends after this. */
+/** If Redis is frozen, every command ends after this time. */
 const COMMAND_TIMEOUT_MS = 5_000;
 /**
- * For connections of a BullMQ worker. Usually it blocks for DRAIN_DELAY_SECONDS, but after an error for 10 s, and gives up a
- * second later. A call that ends before would leave its command in Redis, which then takes the next wake-up for nobody.
+ * For connections of a BullMQ worker. Usually the worker blocks for DRAIN_DELAY_SECONDS, but for 10 s after an error, and gives
+ * up a second later. If a call ended sooner, its command would stay in Redis, take the next wake-up and lose it.
  */
 export const BLOCKING_TIMEOUT_MS = 13_000;
 const RECONNECT_MAX_MS = 1_000;
 
-/** A connection for BullMQ, which requires unlimited retries; the time-out of a command bounds them instead. */
+/** Opens a connection for BullMQ, which requires unlimited retries; the time-out of a command bounds them instead. */
 export function bullConnection(url: string, log: Logger, timeoutMs = COMMAND_TIMEOUT_MS): Client {
   const client = new Client(url, {
     commandTimeout: timeoutMs,
-    // A connection on which an answer is overdue is closed: behind a broken network nothing else would end it.
+    // Closes a connection on which an answer is overdue: behind a broken network nothing else would end it.
     socketTimeout: timeoutMs,
     connectTimeout: COMMAND_TIMEOUT_MS,
     maxRetriesPerRequest: null,
@@ -39,7 +40,7 @@ export function bullConnection(url: string, log: Logger, timeoutMs = COMMAND_TIM
   return client;
 }
 
-/** The BullMQ queue of a queue of jobs. Workers of earlier releases used the bare name for jobs of another form. */
+/** Returns the BullMQ name of a queue of jobs. Workers of earlier releases used the bare name for jobs of another form. */
 export const bullName = (queue: string): string => `due-${queue}`;
 
 /** Spreads tenants with due rows over workers, by BullMQ. Postgres is the truth: Redis may lose all of them. */
@@ -47,7 +48,7 @@ export class TenantQueue {
   readonly #queue: Queue<TenantJob>;
   readonly #client: Client;
 
-  /** `name`: of the queue of jobs. */
+  /** `name` is the name of the queue of jobs. */
   constructor(deps: { name: string; url: string; log: Logger }) {
     this.#client = bullConnection(deps.url, deps.log);
     this.#queue = new Queue<TenantJob>(bullName(deps.name), {
@@ -58,7 +59,7 @@ export class TenantQueue {
     this.#queue.on('error', (error) => deps.log.warn({ err: error }, 'tenant queue: Redis does not answer'));
   }
 
-  /** In this order. A tenant that is in the queue already, for the same first row, is not added again. */
+  /** Adds tenants in this order. Omits a tenant that is already queued for the same first row. */
   async add(shard: string, tenants: readonly DueTenant[], most: number): Promise<void> {
     if (tenants.length === 0) return;
     await this.#queue.addBulk(
@@ -70,7 +71,7 @@ export class TenantQueue {
     );
   }
 
-  /** How many jobs no worker has taken yet. */
+  /** Returns the number of jobs that no worker has taken yet. */
   async waiting(): Promise<number> {
     return this.#queue.getWaitingCount();
   }

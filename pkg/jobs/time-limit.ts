@@ -1,14 +1,14 @@
 import { TryLater } from '../events/processor.ts';
 import type { Clock } from '../runtime/clock.ts';
 
-/** What was abandoned took all of its time; others go first. */
+/** An overdue attempt used all of its time, so other jobs go first. */
 const RETRY_MS = 15 * 60_000;
-/** For an attempt whose signal was aborted to end by itself. */
+/** Time for an attempt to end after its signal was aborted. */
 const GRACE_MS = 5_000;
 
 /** An attempt took longer than its queue allows. */
 export class Overdue extends TryLater {
-  /** It has not ended although its signal was aborted. */
+  /** The attempt is still running, although its signal was aborted. */
   readonly goesOn: boolean;
 
   constructor(limitMs: number, goesOn: boolean) {
@@ -18,8 +18,8 @@ export class Overdue extends TryLater {
 }
 
 /**
- * Gives what `work` gives. After `limitMs` its signal is aborted; 5 s later it is given up, however long it still goes on.
- * Throws Overdue then, or what `work` throws.
+ * Returns the result of `work`. Aborts its signal after `limitMs`, and gives up 5 s later even if it is still running. Then
+ * throws Overdue, or the error of `work`.
  */
 export async function within<T>(
   work: (signal: AbortSignal) => Promise<T>,

@@ -7,8 +7,8 @@ import { type Redis, WAKE_CHANNEL } from '../store/redis/redis.ts';
 const RESUBSCRIBE_MS = 1_000;
 
 /**
- * Calls `wake` with each notification that there are new jobs, until `signal`. While Redis is unavailable it tries to subscribe
- * again, and the dispatchers' own sweep goes on.
+ * Calls `wake` with each notification of new jobs, until `signal`. While Redis is unavailable it tries to subscribe again, and
+ * the dispatchers' own sweep continues.
  */
 export async function onNotification(
   redis: Redis,
@@ -31,7 +31,7 @@ export async function onNotification(
 /** A worker that starts while Postgres is unavailable does not wait for the next day. */
 const FAILED_RUN: BackOff = { baseMs: 10_000, maxMs: 600_000, jitter: 0.5 };
 
-/** Runs the schedule now and at its interval, and after a failure soon, until `signal`. */
+/** Runs the schedule now and at its interval, and soon after a failure, until `signal`. */
 export async function runSchedule(
   { name, everyMs, run }: Schedule,
   services: WorkerServices,
@@ -43,7 +43,7 @@ export async function runSchedule(
     let isWhole = true;
     const onFailure = (error: unknown, of: object = {}): void => {
       isWhole = false;
-      log.warn({ err: error, schedule: name, ...of }, 'scheduled run failed; it is repeated soon');
+      log.warn({ err: error, schedule: name, ...of }, 'scheduled run failed; it is retried soon');
     };
     await run(services, onFailure).catch(onFailure);
     failures = isWhole ? 0 : failures + 1;

@@ -8,7 +8,7 @@ function start() {
   const clock = new ManualClock();
   let restarts = 0;
   const watchdog = new Watchdog({ clock, log: silentLogger, restart: () => void (restarts += 1) });
-  /** A round each second. */
+  /** Runs a round each second. */
   const rounds = async (ms: number, found: (at: number) => boolean = () => true): Promise<void> => {
     for (const at of range(ms / 1_000)) {
       await clock.advance(1_000);
@@ -18,7 +18,7 @@ function start() {
   return { watchdog, rounds, restarts: () => restarts };
 }
 
-test('a queue of which nothing is taken while jobs are there begins anew, and again if that does not help', async () => {
+test('a queue whose due jobs the worker does not take is restarted, and again if that does not help', async () => {
   const { rounds, restarts } = start();
 
   await rounds(DEAF_AFTER_MS);
@@ -30,7 +30,7 @@ test('a queue of which nothing is taken while jobs are there begins anew, and ag
   expect([early, once, restarts()]).toEqual([0, 1, 2]);
 });
 
-test('a queue that takes jobs, or has none for a moment, goes on', async () => {
+test('a queue whose jobs are taken, or that has none for a moment, is not restarted', async () => {
   const { watchdog, rounds, restarts } = start();
 
   await rounds(4 * DEAF_AFTER_MS, (at) => at % 10 !== 0);

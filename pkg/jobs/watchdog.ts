@@ -1,21 +1,20 @@
 import type { Clock } from '../runtime/clock.ts';
 import type { Logger } from '../runtime/log.ts';
 
-/** Longer than BullMQ needs to recover by itself: a delay of 5 s after an error, and one blocking command. */
+/** Longer than BullMQ needs to recover on its own: a delay of 5 s after an error, and one blocking command. */
 export const DEAF_AFTER_MS = 20_000;
 
 /**
- * Notices that this worker takes nothing of a queue although jobs are there and slots are free, and begins its BullMQ worker
- * anew.
+ * Notices that this worker takes nothing from a queue although jobs are due and slots are free, and restarts its BullMQ worker.
  *
- * Such a worker looks healthy: it answers its probes, and its dispatchers go on finding the due rows. A restart costs nothing,
- * for Postgres has the leases of what runs.
+ * Such a worker looks healthy: it answers its probes, and its dispatchers still find the due rows. A restart costs nothing, since
+ * Postgres has the leases of running attempts.
  */
 export class Watchdog {
   readonly #clock: Clock;
   readonly #log: Logger;
   readonly #restart: () => void;
-  /** Since when every round of a shard has found jobs. */
+  /** The time since which every round of a shard has found jobs. */
   readonly #since = new Map<string, number>();
 
   constructor(deps: { clock: Clock; log: Logger; restart: () => void }) {
@@ -24,7 +23,7 @@ export class Watchdog {
     this.#restart = deps.restart;
   }
 
-  /** A round of the shard's dispatcher has found jobs that this worker could take, or none. */
+  /** Records that a round of the shard's dispatcher has found jobs that this worker could take, or none. */
   found(shard: string, any: boolean): void {
     if (!any) return void this.#since.delete(shard);
     const now = this.#clock.monotonic();
@@ -33,13 +32,13 @@ export class Watchdog {
     if (now - since < DEAF_AFTER_MS) return;
     this.#log.warn(
       { shard, seconds: Math.round((now - since) / 1000) },
-      'jobs are due, slots are free and none is taken: the queue begins anew',
+      'jobs are due and slots are free, but the worker takes none; restarting the queue',
     );
     this.#since.clear();
     this.#restart();
   }
 
-  /** This worker has taken a job, of whatever shard. */
+  /** Records that this worker has taken a job, of any shard. */
   taken(): void {
     this.#since.clear();
   }

@@ -22,7 +22,7 @@ import { slugOf, type TenantStorage } from '../store/tenant-resources.ts';
 import { type JobMetrics, jobMetrics, type Result } from './metrics.ts';
 import { Overdue, within } from './time-limit.ts';
 
-/** In metrics. */
+/** The label of unknown kinds in metrics. */
 const UNKNOWN_KIND = 'unknown';
 
 interface RunnableJob {
@@ -31,7 +31,7 @@ interface RunnableJob {
 }
 
 /**
- * The queues of carrel.work, each with its handlers by shard. Throws where a processor's job is of a queue that is not among
+ * Returns the queues of carrel.work, each with its handlers by shard. Throws if the queue of a processor's job is not among
  * `queues`.
  */
 export function workHandlers(
@@ -40,7 +40,7 @@ export function workHandlers(
   processors: readonly Processor[],
 ): (readonly [QueueSettings, ReadonlyMap<string, JobHandler<JobRow>>])[] {
   const stray = processors.find(({ job }) => !queues.some(({ name }) => name === job.queue));
-  if (stray) throw new Error(`the job ${stray.job.kind} is of the queue ${stray.job.queue}, which the worker does not have`);
+  if (stray) throw new Error(`the job ${stray.job.kind} belongs to the queue ${stray.job.queue}, which the worker does not have`);
   const metrics = jobMetrics(
     services.metrics,
     perShard(services, ({ db }) => new JobStore(db)),
@@ -56,7 +56,7 @@ export function workHandlers(
 
 const FAILURES: ReadonlySet<Result> = new Set(['retried', 'abandoned', 'put_back', 'dead', 'lost_lease']);
 
-/** Below the request that requested the job; one that nobody requested is a trace of its own. */
+/** The span belongs to the request that requested the job. A job that nobody requested is a trace of its own. */
 const processing = ({ tenant, traceparent }: JobRow, kind: string): SpanFacts => ({
   kind: 'consumer',
   parent: parseTraceparent(traceparent) ?? null,
@@ -71,7 +71,7 @@ const processing = ({ tenant, traceparent }: JobRow, kind: string): SpanFacts =>
 interface WorkHandlerDeps {
   readonly queue: QueueSettings;
   readonly store: JobStore;
-  /** Of the same shard. */
+  /** The database of the same shard. */
   readonly db: Database;
   readonly services: WorkerServices;
   /** By kind. */
@@ -80,8 +80,8 @@ interface WorkHandlerDeps {
 }
 
 /**
- * Attempts jobs of carrel.work: a failed job is retried later, by a schedule in Postgres; a job that it does not understand is
- * put back for a worker of another release, and becomes a dead letter in the end.
+ * Attempts jobs of carrel.work. A failed job is retried later, by a schedule in Postgres. An unknown job is put back for a worker
+ * of another release, and finally becomes a dead letter.
  */
 class WorkHandler implements JobHandler<JobRow> {
   readonly store: JobStore;
@@ -95,7 +95,7 @@ class WorkHandler implements JobHandler<JobRow> {
   async attempt(row: JobRow, signal: AbortSignal): Promise<undefined> {
     const { metrics, jobs, services } = this.#deps;
     const started = services.clock.monotonic();
-    // A tenant's role writes any kind, and a label stays for the life of the process.
+    // A tenant's role can write any kind, and a label lives as long as the process.
     const kind = jobs.has(row.kind) ? row.kind : UNKNOWN_KIND;
     const result = await inSpan(`process ${kind}`, processing(row, kind), async (span) => {
       const ended = await this.#process(row, signal);
@@ -109,7 +109,7 @@ class WorkHandler implements JobHandler<JobRow> {
     const { jobs, queue, services } = this.#deps;
     const runnable = jobs.get(row.kind);
     try {
-      if (!runnable) throw new UnprocessableJob(`there is no processor for the kind ${row.kind}`);
+      if (!runnable) throw new UnprocessableJob(`no processor for the kind ${row.kind}`);
       const process = (signal: AbortSignal): Promise<void> => runnable.process(this.#context(row, signal), row.payload);
       const { timeLimitMs: limitMs } = queue;
       await (limitMs === undefined ? process(lost) : within(process, { limitMs, signal: lost, clock: services.clock }));
@@ -133,11 +133,7 @@ class WorkHandler implements JobHandler<JobRow> {
     if (!job || error instanceof UnprocessableJob) {
       const became = await this.store.putBack(row, message);
       if (became === 'dead') log.error({ err: error, tenant, id, kind }, 'job became a dead letter');
-      else
-        log.warn(
-          { reason: message, tenant, id, kind, attempts },
-          'job is not understood; it is put back for a worker of another release',
-        );
+      else log.warn({ reason: message, tenant, id, kind, attempts }, 'unknown job; put back for a worker of another release');
       return became;
     }
     const isExpected = error instanceof TryLater;
@@ -147,7 +143,7 @@ class WorkHandler implements JobHandler<JobRow> {
       'job failed; it is retried',
     );
     if (error instanceof Overdue && error.goesOn)
-      log.error({ tenant, id, kind }, 'an abandoned attempt goes on although its signal was aborted');
+      log.error({ tenant, id, kind }, 'an abandoned attempt is still running although its signal was aborted');
     if (!(await this.store.fail(row, { error: message, waitMs }))) return 'lost_lease';
     return error instanceof Overdue ? 'abandoned' : 'retried';
   }

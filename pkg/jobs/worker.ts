@@ -20,14 +20,14 @@ import { onNotification, runSchedule } from './triggers.ts';
 import { workHandlers } from './work-handler.ts';
 
 export interface WorkerDeps {
-  /** By name; the first holds the registry. */
+  /** By name; the first one holds the registry. */
   readonly shards: ReadonlyMap<string, WorkerShard>;
   readonly registry: Registry;
-  /** The platform's own user in the tenants' Redis: caches and wake-ups. */
+  /** The platform's own user in the tenants' Redis, for caches and wake-ups. */
   readonly redisUrl: string;
   /** The Redis of the queues. */
   readonly queueRedisUrl: string;
-  /** The first seals. */
+  /** The first key seals. */
   readonly platformKeys: readonly SealingKey[];
   /** Private address ranges that webhooks, LMSs and storage of tenants may lead to. */
   readonly egressAllow: readonly AllowedRange[];
@@ -42,12 +42,12 @@ export interface WorkerJobs {
   /** The queues of carrel.work. */
   readonly queues: readonly QueueSettings[];
   readonly processors: readonly Processor[];
-  /** Queues that have tables of their own. */
+  /** Queues with tables of their own. */
   readonly rowQueues: readonly RowQueue[];
   readonly schedules: readonly Schedule[];
 }
 
-/** Dispatches and does the later work of all tenants until it is closed. */
+/** Dispatches and does the deferred work of all tenants until it is closed. */
 export function startWorker(deps: WorkerDeps, jobs: WorkerJobs): { close(): Promise<void> } {
   const { clock } = deps;
   const services = createServices(deps, jobs);
@@ -93,10 +93,10 @@ function createServices(deps: WorkerDeps, { queues, rowQueues }: WorkerJobs): Wo
   const [registryShard] = shards.values();
   if (!registryShard) throw new Error('the worker has no shard');
   const access = { registry, pool: registryShard.db, clock };
-  // Tenants share hosts: one stalled address there must not delay the others, so one host may have as many connections as a queue
+  // Tenants share hosts: one stalled address there must not delay the others. So one host may have as many connections as a queue
   // has slots.
   const limits = { connectionsPerOrigin: Math.max(...[...queues, ...rowQueues].map(({ concurrency }) => concurrency)) };
-  // The operator keeps the functions; a Redis that was killed has them again before it.
+  // The operator maintains the functions; a Redis that was killed gets them again before the operator notices.
   const redis = connectRedis({ url: redisUrl, prefix: '', library: LIBRARY_CODE, log });
   const notifier = new WorkerNotifier({ redis, log });
   return {

@@ -17,20 +17,20 @@ import type { PasswordReset } from './password-reset.schema.ts';
 
 const REPLACE = `
   INSERT INTO password_resets (user_id, token_hash, created_at, expires_at) VALUES ($1, $2, $3, $4)
-  ON CONFLICT (user_id) DO UPDATE SET token_hash = excluded.token_hash, created_at = excluded.created_at, expires_at = excluded.expires_at`;
+  ON CONFLICT (user_id) DO UPDATE SET token_hash = excluded.token_hash, created_at = excluded.created_at,
+    expires_at = excluded.expires_at`;
 
 const OWNER = `
   SELECT u.id, u.email FROM password_resets r JOIN users u ON u.id = r.user_id
   WHERE r.token_hash = $1 AND r.expires_at > $2 AND u.is_active`;
 
 /**
- * Setting a password that its owner no longer knows: an administrator gets a token, and whoever brings it sets the password.
+ * Resets passwords. An administrator gets a token, and whoever presents it sets the user's password.
  *
  * Invariants:
- * - A token works once and for 24 hours, however many uses race; the next one of the person, and any change of their password,
- *   end it.
- * - The password that is set ends all sessions of the person.
- * - Only the token's hash is stored. A password is hashed only for a token that holds, so no stranger spends the server's CPU.
+ * - A token works once and for 24 hours, however many uses race. The user's next token, and any change of their password, end it.
+ * - Setting the password ends all sessions of the user.
+ * - Only the token's hash is stored. A password is hashed only for a valid token, so no stranger spends the server's CPU.
  */
 export class PasswordResets {
   readonly #db: Database;
@@ -59,11 +59,11 @@ export class PasswordResets {
     this.#random = deps.random;
   }
 
-  /** Two statements. Throws `not_found`, and `conflict` for whoever could not sign in with a password. */
+  /** Runs two statements. Throws `not_found`, and `conflict` for a user who could not sign in with a password. */
   async create(id: Uuid): Promise<PasswordReset> {
     const user = await this.#db.tables.users.find({ uuid: id, isSystem: false });
     if (!user) throw new Problem('not_found');
-    if (!user.isActive) throw new Problem('conflict', 'This user is not active and could not sign in; set is_active first.');
+    if (!user.isActive) throw new Problem('conflict', 'This user is not active and cannot sign in; set is_active first.');
     if (isNoAddress(user.email))
       throw new Problem('conflict', 'This user has no e-mail address to sign in with; set email first.');
     const token = this.#random.base64url(32);
@@ -74,7 +74,8 @@ export class PasswordResets {
   }
 
   /**
-   * Six statements, one for a token that does not hold. Throws `invalid_reset_token`, `validation_failed` for a common password.
+   * Runs six statements, or one for an invalid token. Throws `invalid_reset_token`, and `validation_failed` for a common
+   * password.
    */
   async use(token: string, password: string): Promise<void> {
     await this.#passwords.requireUncommon('new_password', password);
@@ -83,7 +84,7 @@ export class PasswordResets {
     if (owner === undefined) throw new Problem('invalid_reset_token');
     const passwordHash = await this.#passwords.hash(password);
     await this.#cache.transaction(this.#db, async (tx) => {
-      // The user first, as whoever else changes a password does: its trigger deletes the token.
+      // Locks the user first, as every change of a password does: its trigger deletes the token.
       const user = await tx.users.find({ id: owner, isActive: true }, { lock: 'update' });
       const isUsed = (await this.#ownerOf(tx, tokenHash)) === undefined;
       const [changed] = user && !isUsed ? await tx.users.update({ id: user.id }, { passwordHash }) : [];

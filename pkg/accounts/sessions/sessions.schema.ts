@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { pageOf, pageQueryOf } from '../../api/paging.ts';
 import { Timestamp, Uuid } from '../../api/schemas.ts';
 
-/** A session of the caller's own that lives. */
+/** An active session of the caller. */
 export const SessionView = z
   .object({
     id: Uuid,
@@ -11,13 +11,19 @@ export const SessionView = z
     ip: z
       .string()
       .nullable()
-      .meta({ description: 'where it was opened; of IPv6 the network of 64 bits; null: unknown', example: '192.0.2.7' }),
+      .meta({
+        description: 'the address that opened the session; for IPv6 its /64 network; null: unknown',
+        example: '192.0.2.7',
+      }),
     user_agent: z.string().nullable().meta({
-      description: 'what opened it, by its own account; null: it did not say',
+      description: 'the User-Agent that opened the session; null: it sent none',
       example: 'Mozilla/5.0 (X11; Linux x86_64)',
     }),
-    current: z.boolean().describe('the session of this request'),
-    launch_id: z.string().nullable().meta({ description: 'the launch that opened it; null: somebody signed in', example: null }),
+    current: z.boolean().describe('true: the session of this request'),
+    launch_id: z
+      .string()
+      .nullable()
+      .meta({ description: 'the launch that opened the session; null: the user signed in', example: null }),
   })
   .meta({ id: 'Session' });
 export type SessionView = z.output<typeof SessionView>;

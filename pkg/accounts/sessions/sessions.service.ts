@@ -12,14 +12,13 @@ import type { SessionQuery, SessionView } from './sessions.schema.ts';
 import { endOwn, ownLive, SESSION_COLUMNS, type SessionRow, SESSIONS } from './sessions.sql.ts';
 
 /**
- * One's own sessions.
+ * The caller's own sessions.
  *
  * Invariants:
- * - Nobody sees or ends a session of somebody else's (404).
- * - A session that is ended authenticates no request from the commit on, its copy in Redis included, and its refresh token renews
- *   nothing.
- * - A launch's session sees and ends the sessions of launches alone: who controls the LMS neither learns where the person signed
- *   in nor signs them out.
+ * - Nobody sees or ends another user's session (404).
+ * - An ended session authenticates no request after the commit, its copy in Redis included, and its refresh token renews nothing.
+ * - A launch's session sees and ends only sessions of launches. So whoever controls the LMS neither learns where the person
+ *   signed in nor signs them out.
  */
 export class OwnSessions {
   readonly #db: Database;
@@ -35,8 +34,8 @@ export class OwnSessions {
   }
 
   /**
-   * Those that live. One statement, and a round trip to Redis for their last activity, which a row has from the last refresh
-   * only.
+   * Lists active sessions. Runs one statement, and makes a round trip to Redis for the last activity, since a row only has that
+   * of the last refresh.
    */
   async list(actor: Actor, query: SessionQuery): Promise<Page<SessionView>> {
     const request = pageRequest(query, SESSIONS.order);
@@ -53,13 +52,13 @@ export class OwnSessions {
     );
   }
 
-  /** One statement. Throws `not_found`, also for one that has ended. */
+  /** Runs one statement. Throws `not_found`, even for a session that has ended. */
   async end(actor: Actor, id: Uuid): Promise<void> {
     const ended = await this.#end(actor, { id });
     if (ended === 0) throw new Problem('not_found');
   }
 
-  /** All but that of the request. One statement. */
+  /** Ends all sessions except that of the request. Runs one statement. */
   async endOthers(actor: Actor): Promise<void> {
     await this.#end(actor, 'others');
   }

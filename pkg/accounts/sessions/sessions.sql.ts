@@ -12,7 +12,8 @@ export interface SessionRow {
   readonly launchId: string | null;
 }
 
-export const SESSION_COLUMNS = `s.id, s.created_at AS "createdAt", s.last_activity AS "lastActivity", s.ip, s.user_agent AS "userAgent",
+export const SESSION_COLUMNS = `s.id, s.created_at AS "createdAt", s.last_activity AS "lastActivity", s.ip,
+  s.user_agent AS "userAgent",
   s.launch_id AS "launchId"`;
 
 export const SESSIONS = keyset<SessionRow, (typeof SESSION_SORT_FIELDS)[number] | 'id'>({
@@ -22,7 +23,10 @@ export const SESSIONS = keyset<SessionRow, (typeof SESSION_SORT_FIELDS)[number] 
   tieBreaker: 'id',
 });
 
-/** The live sessions `s` that the actor may know of and end: all of their own, to a launch's session those of launches. */
+/**
+ * Selects the active sessions `s` that the actor may see and end: all of their own, but only sessions of launches for a launch's
+ * session.
+ */
 export const ownLive = (actor: Actor, now: Date, params: Parameters): string[] => [
   `s.user_id = ${params.add(actor.userId)}`,
   's.ended_at IS NULL',
@@ -31,7 +35,7 @@ export const ownLive = (actor: Actor, now: Date, params: Parameters): string[] =
   ...(actor.launchId === undefined ? [] : ['s.launch_id IS NOT NULL']),
 ];
 
-/** Ends the one with this id, or all but that of the request; gives their ids. */
+/** Ends the session with this id, or all except that of the request. Returns their ids. */
 export function endOwn(
   actor: Actor,
   which: { readonly id: string } | 'others',

@@ -1,6 +1,7 @@
 /**
- * The cookies of signing in: for `/auth` alone, out of the reach of scripts, and not sent with what another site begins.
- * Over https their names begin with `__Secure-` (RFC 6265bis §4.1.3.1): no page that came by plain http can put one in its place.
+ * The cookies of signing in. Browsers send them to `/auth` only, hide them from scripts, and do not send them with requests that
+ * another site begins. Over https their names begin with `__Secure-` (RFC 6265bis §4.1.3.1): a page that came by plain http
+ * cannot replace them.
  */
 export class SignInCookies {
   readonly #path: string;
@@ -12,9 +13,10 @@ export class SignInCookies {
     this.#isSecure = options.secure;
   }
 
-  /** A `Set-Cookie`; 0 seconds deletes the cookie. */
+  /** Returns a `Set-Cookie` header; 0 seconds deletes the cookie. */
   set(name: string, value: string, seconds: number): string {
-    return `${this.#nameOf(name)}=${value}; Path=${this.#path}; Max-Age=${seconds}; HttpOnly; SameSite=Strict${this.#isSecure ? '; Secure' : ''}`;
+    const secure = this.#isSecure ? '; Secure' : '';
+    return `${this.#nameOf(name)}=${value}; Path=${this.#path}; Max-Age=${seconds}; HttpOnly; SameSite=Strict${secure}`;
   }
 
   read(header: string | undefined, name: string): string | undefined {

@@ -6,18 +6,18 @@ import type { Random } from '../../runtime/random.ts';
 import { SealError, type Sealer } from '../../runtime/sealing.ts';
 import { personOf } from './login-throttle.ts';
 
-/** For shared computers: one more user replaces the one who signed in longest ago. */
+/** Allows for shared computers. A further user replaces the one who signed in longest ago. */
 const PEOPLE_PER_BROWSER = 8;
 
 /**
- * What the cookie holds: a random id, and of each person (`personOf`) when they signed in last, in seconds, and with which
- * password (`generationOf`). The last one stands last.
+ * The content of the cookie: a random id and the people who signed in. Each entry has the person (`personOf`), the time of the
+ * last sign-in in seconds, and the password's generation (`generationOf`). The latest sign-in is last.
  */
 const Cookie = z.object({ id: z.string(), people: z.array(z.tuple([z.string(), z.int(), z.string()])) });
 type Cookie = z.output<typeof Cookie>;
 
 /**
- * Browsers in which a user signed in before: they have login limits of their own for that user (LoginThrottle).
+ * Browsers in which a user signed in before. They have login limits of their own for that user (LoginThrottle).
  *
  * Invariants:
  * - A cookie that this tenant did not seal, or of another user, is ignored.
@@ -37,7 +37,10 @@ export class KnownBrowsers {
     this.#associatedData = [deps.tenantId, 'sign-in', 'known', 'browser'];
   }
 
-  /** What the cookie says of this person: the browser's id, and whether a password is still the one of then. */
+  /**
+   * Returns the browser's id, and a test of whether a password is the one of the last sign-in. Returns undefined if the cookie
+   * does not name this person.
+   */
   find(cookie: string | undefined, email: string): { id: string; isOf: (passwordHash: string | null) => boolean } | undefined {
     const known = this.#open(cookie);
     const person = personOf(email);
@@ -46,7 +49,7 @@ export class KnownBrowsers {
     return { id: known.id, isOf: (passwordHash) => generationOf(passwordHash) === generation };
   }
 
-  /** The cookie's next value, once this person has signed in with the password of this hash. */
+  /** Returns the cookie's next value, once this person has signed in with the password of this hash. */
   remember(cookie: string | undefined, email: string, passwordHash: string | null): string {
     const { id, people } = this.#open(cookie) ?? { id: this.#random.base64url(12), people: [] };
     const person = personOf(email);
@@ -59,7 +62,7 @@ export class KnownBrowsers {
     if (cookie === undefined) return undefined;
     try {
       const known = Cookie.safeParse(JSON.parse(this.#sealer.open(cookie, this.#associatedData)));
-      if (!known.success) return undefined; // sealed by a server that kept other things in it
+      if (!known.success) return undefined; // The cookie has the form of another release.
       const oldest = this.#seconds() - KNOWN_BROWSER_SECONDS;
       return { id: known.data.id, people: known.data.people.filter(([, at]) => at > oldest) };
     } catch (error) {
@@ -73,7 +76,7 @@ export class KnownBrowsers {
   }
 }
 
-/** Identifies a password by its salted hash: the same password set again has another identifier. */
+/** Identifies a password by its salted hash: setting the same password again changes the identifier. */
 const generationOf = (passwordHash: string | null): string =>
   createHash('sha256')
     .update(passwordHash ?? '')

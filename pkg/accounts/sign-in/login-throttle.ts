@@ -5,10 +5,10 @@ import type { Limit, RateLimiter, RateLimitDecision } from '../../store/redis/ra
 
 const WINDOW_SECONDS = 900;
 /**
- * Failures at one person from one network, or from one browser that this person signed in with before; further attempts get 429.
+ * Failures for one person from one network, or from one browser in which this person signed in before. Further attempts get 429.
  */
 const FAILURES_PER_PERSON = 10;
-/** People at whom one network may fail. A classroom behind one address signs in without failing. */
+/** People for whom one network may fail. A classroom behind one address signs in without failing. */
 const PEOPLE_PER_NETWORK = 100;
 
 /** Failures for one account from all networks after which each further attempt is delayed: others cannot lock a user out. */
@@ -18,23 +18,23 @@ const FIRST_DELAY_MS = 250;
 const DOUBLES_EVERY = 5;
 const LONGEST_DELAY_MS = 4_000;
 /**
- * Attempts at one person that wait behind each other in this process: 32 s for the last, less than a client or a proxy waits for
- * a reply.
+ * Attempts for one person that wait in line in this process. The last waits 32 s, less than a client or a proxy waits for a
+ * reply.
  */
 const WAITING_PER_PERSON = 8;
-/** Of them, those from one network: no network takes all the slots. */
+/** Waiting attempts from one network, so that no network takes all the slots. */
 const WAITING_PER_NETWORK = 2;
 
-/** How long an attempt waits for a slot that another running attempt holds. */
+/** Longest time that an attempt waits for a slot that another running attempt holds. */
 const LONGEST_WAIT_FOR_SLOT_MS = 10_000;
 
-/** Which limits an attempt counts against, and when it is given up. */
+/** The limits that an attempt counts against, and the signal that ends it. */
 export interface LoginAttempt {
   /** The first is the limit of the network, browser or account that the attempt comes from. */
   readonly limits: readonly [Limit, ...Limit[]];
-  /** Of the limits: the one whose count makes attempts wait, behind each other. */
+  /** The key of the limit whose count delays attempts, one after another. */
   readonly delayedBy?: string;
-  /** Failures after which they wait; left out: those of a person. */
+  /** Failures after which attempts are delayed; default: UNDELAYED_FAILURES. */
   readonly undelayed?: number;
   /** Aborted when the client disconnects. */
   readonly signal: AbortSignal;
@@ -44,23 +44,23 @@ export interface LoginAttempt {
  * Limits how often a password is guessed.
  *
  * Invariants:
- * - Never more than 10 guesses at a person from one network in 15 minutes, however many race: an attempt takes a slot before it
- *   is made, and releases the slot when it succeeds.
- * - Guesses at a person from many networks slow each other, however many race: after 20 failures a process makes one at a time, 4
- *   s apart in the end. At most eight wait at once, two of them from one network; a further attempt is refused for as long as
- *   these take.
- * - A browser that a person signed in with before has 10 guesses at this person of its own, whatever strangers do. Guesses from
- *   all browsers of a person slow each other in the same way.
- * - People who know their password do not refuse each other: an attempt that finds all slots taken waits for the running attempts
- *   of this process that hold one, at most 10 s and no longer than its client.
- * - While Redis is unavailable, this process counts by itself.
+ * - A network makes at most 10 guesses for a person in 15 minutes, however many race. An attempt takes a slot before it begins,
+ *   and releases the slot when it succeeds.
+ * - Guesses for a person from many networks slow each other down, however many race. After 20 failures a process makes one at a
+ *   time, finally 4 s apart. At most eight wait at once, two of them from one network; a further attempt is refused for as long
+ *   as these take.
+ * - A browser in which a person signed in before has 10 guesses of its own for this person, whatever strangers do. Guesses from
+ *   all browsers of a person slow each other down in the same way.
+ * - People who know their password do not cause refusals for each other. An attempt that finds all slots taken waits for the
+ *   running attempts of this process that hold one, at most 10 s and no longer than its client.
+ * - While Redis is unavailable, this process counts on its own.
  */
 export class LoginThrottle {
   readonly #rateLimiter: RateLimiter;
   readonly #clock: Clock;
   /** Running attempts of this process, by the key of each limit that they count against. */
   readonly #running = new Map<string, Set<Promise<unknown>>>();
-  /** Attempts that wait behind each other, by the key of the limit that makes them wait. */
+  /** Attempts that wait in line, by the key of the limit that delays them. */
   readonly #waiting = new Map<string, Waiting[]>();
 
   constructor(deps: { rateLimiter: RateLimiter; clock: Clock }) {
@@ -68,7 +68,7 @@ export class LoginThrottle {
     this.#clock = deps.clock;
   }
 
-  /** Runs `attempt`; one that answers undefined has failed. Throws Problem `too_many_attempts`, or the signal's reason. */
+  /** Runs `attempt`; undefined from it is a failure. Throws Problem `too_many_attempts`, or the signal's reason. */
   async guard<T>(login: LoginAttempt, attempt: () => Promise<T | undefined>): Promise<T | undefined> {
     const until = this.#clock.monotonic() + LONGEST_WAIT_FOR_SLOT_MS;
     for (;;) {
@@ -98,7 +98,7 @@ export class LoginThrottle {
         await this.#delay(login, decision);
         result = await attempt();
       } catch (error) {
-        await decision.undo(); // an unavailable store or a client that has left is not a wrong guess
+        await decision.undo(); // An unavailable store or a disconnected client is not a wrong guess.
         throw error;
       }
       if (result !== undefined) await decision.undo();
@@ -127,7 +127,7 @@ export class LoginThrottle {
       throw tooMany(ms * line.length);
     const before = line.at(-1)?.over ?? Promise.resolve();
     const left = Promise.withResolvers<void>();
-    // Who leaves before its turn does not let the next one go before those ahead.
+    // An attempt that leaves before its turn must not let the next one overtake those ahead.
     const own: Waiting = { from, over: before.then(() => left.promise) };
     line.push(own);
     this.#waiting.set(delayedBy, line);
@@ -150,7 +150,7 @@ export class LoginThrottle {
 
 interface Waiting {
   readonly from: string;
-  /** Resolves when this one and all before it wait no more. */
+  /** Resolves when this attempt and all before it have stopped waiting. */
   readonly over: Promise<void>;
 }
 
@@ -167,19 +167,19 @@ const unlessAborted = (work: Promise<void>, signal: AbortSignal): Promise<void> 
     void work.then(resolve).finally(() => signal.removeEventListener('abort', onAbort));
   });
 
-/** The delay of an attempt after this many failures for its account, in ms. */
+/** Returns the delay of an attempt after this many failures for its account, in ms. */
 export function delayMs(failures: number): number {
   if (failures < UNDELAYED_FAILURES) return 0;
   return Math.min(LONGEST_DELAY_MS, FIRST_DELAY_MS * 2 ** Math.floor((failures - UNDELAYED_FAILURES) / DOUBLES_EVERY));
 }
 
 /**
- * One text for all spellings of an address by which Postgres finds the same person: its lower() makes an i of the Turkish İ
- * (U+0130), ours an i with a dot above (U+0307), which would give a guesser limits of its own.
+ * Returns one text for all spellings of an address with which Postgres finds the same person. Its lower() makes an i of the
+ * Turkish İ (U+0130); ours makes an i with a dot above (U+0307), which would give a guesser separate limits.
  */
 export const foldedEmail = (email: string): string => email.toLowerCase().replaceAll('i\u0307', 'i');
 
-/** A person's key where the address itself must not be readable. */
+/** Returns a key for a person where the address itself must not be readable. */
 export const personOf = (email: string): string =>
   createHash('sha256').update(foldedEmail(email)).digest('base64url').slice(0, 22);
 
@@ -190,7 +190,10 @@ const limit = (key: string, max: number, member?: string): Limit => ({
   ...(member === undefined ? {} : { member }),
 });
 
-/** Signing in. `network`: `RequestInfo.network`. `browser`: the id of one that this person signed in with before. */
+/**
+ * The attempt to sign in. `network` is `RequestInfo.network`; `browser` is the id of a browser in which this person signed in
+ * before.
+ */
 export function signInAttempt(by: {
   readonly email: string;
   readonly network: string;
@@ -215,7 +218,7 @@ export function signInAttempt(by: {
   };
 }
 
-/** For the current password, which a signed-in user must give: no other caller can use up this limit. */
+/** The attempt of a signed-in user to give the current password. No other caller can use up this limit. */
 export const ownPasswordAttempt = (userUuid: string, signal: AbortSignal): LoginAttempt => ({
   limits: [limit(`own:${userUuid}`, FAILURES_PER_PERSON)],
   signal,

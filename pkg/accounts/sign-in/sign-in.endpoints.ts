@@ -9,7 +9,7 @@ import type { FreshSignIn, SignIn } from './sign-in.service.ts';
 
 /** Holds the refresh token, for browsers that ask for it. */
 const REFRESH = 'carrel_refresh';
-/** Holds whom this browser signed in before. */
+/** Holds the people who signed in with this browser before. */
 const KNOWN = 'carrel_known';
 
 /** `secure`: the tenant's address is https. */
@@ -30,7 +30,8 @@ export const signInEndpoints = (
   };
 
   /**
-   * A page of a neighbour under the same domain can have the browser send the cookie, but neither as JSON nor as if it were ours.
+   * Refuses requests from other sites. A page of a neighbour under the same domain can make the browser send the cookie. It can
+   * send neither JSON nor our origin with it.
    */
   const requireOurs = ({ headers }: RequestInfo): void => {
     const isJson = /^application\/json\b/i.test(headers['content-type'] ?? '');
@@ -65,7 +66,7 @@ export const signInEndpoints = (
       method: 'post',
       path: '/auth/refresh',
       operationId: 'refreshSession',
-      summary: 'Exchange a refresh token for new tokens; each is good once',
+      summary: 'Exchange a refresh token for new tokens; each refresh token works once',
       tag: 'sign-in',
       caller: 'anyone',
       counts: 'refresh',

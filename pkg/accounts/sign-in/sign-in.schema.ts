@@ -11,7 +11,7 @@ export const Credentials = z
   .meta({ id: 'Credentials' });
 
 export const Refresh = z
-  .object({ refresh_token: text(1, 200).meta({ description: 'left out: the cookie is used', example: 'vM3…' }).optional() })
+  .object({ refresh_token: text(1, 200).meta({ description: 'missing: the cookie is used', example: 'vM3…' }).optional() })
   .meta({ id: 'Refresh' });
 
 export const SignedIn = z

@@ -18,32 +18,33 @@ import { type LoginThrottle, signInAttempt } from './login-throttle.ts';
 import type { KnownBrowsers } from './known-browsers.ts';
 import type { SignedIn } from './sign-in.schema.ts';
 
-/** `refreshUntil`: the end of the refresh token. */
+/** `refreshUntil` is the expiry of the refresh token. */
 export interface FreshSignIn {
   readonly signedIn: SignedIn;
   readonly refreshToken: string;
   readonly refreshUntil: Date;
 }
 
-/** Writes into the audit log: one statement, whether there is such a person or not. How often, the throttle bounds. */
+/** Writes to the audit log with one statement, whether the person exists or not. The throttle bounds how often. */
 const noteRefused = (sql: Executor, email: string): Promise<unknown> =>
   sql.query('SELECT carrel.audit_refused_sign_in($1, $2)', [email, originParameter()]);
 
 type SessionOfToken = Pick<Session, 'id' | 'userId' | 'launchId' | 'createdAt' | 'expiresAt' | 'endedAt'>;
 
-/** The session before its tokens, in the order in which the deletion of a user locks them. */
+/** Locks the session before its tokens, in the order in which the deletion of a user locks them. */
 const LOCK_SESSION_OF_TOKEN = `
-  SELECT s.id, s.user_id AS "userId", s.launch_id AS "launchId", s.created_at AS "createdAt", s.expires_at AS "expiresAt", s.ended_at AS "endedAt"
+  SELECT s.id, s.user_id AS "userId", s.launch_id AS "launchId", s.created_at AS "createdAt", s.expires_at AS "expiresAt",
+    s.ended_at AS "endedAt"
     FROM refresh_tokens t JOIN sessions s ON s.id = t.session_id WHERE t.token_hash = $1 FOR UPDATE OF s`;
 
 /**
  * Signing in, staying signed in, signing out (docs/design/api-conventions.md, Sign-in and sessions).
  *
  * Invariants:
- * - A wrong password, an unknown person and a deactivated one look and last the same.
- * - A refresh token is used once; of racing uses one wins. A second use ends its session whole, access tokens included.
- * - Refreshing carries no session past 90 days after its sign-in.
- * - Only hashes of refresh tokens are kept.
+ * - A wrong password, an unknown person and a deactivated one get the same reply, after the same time.
+ * - A refresh token works once; of racing uses one wins. A second use ends the whole session, access tokens included.
+ * - Refreshing extends no session past 90 days after its sign-in.
+ * - Only hashes of refresh tokens are stored.
  */
 export class SignIn {
   readonly #db: Database;
@@ -82,7 +83,7 @@ export class SignIn {
   }
 
   /**
-   * `known`: what the browser keeps of those who signed in with it. Throws Problem `invalid_credentials` or `too_many_attempts`.
+   * `known` is the browser's cookie of people who signed in with it. Throws Problem `invalid_credentials` or `too_many_attempts`.
    */
   async login(
     email: string,
@@ -96,7 +97,7 @@ export class SignIn {
   ): Promise<FreshSignIn & { readonly known: string }> {
     const { network, known, signal } = from;
     const claim = this.#browsers.find(known, email);
-    // Of the person whom a cookie names alone: for everybody else the statement would come before the limits.
+    // Only for a person whom the cookie names: for everybody else the statement would run before the limits apply.
     const named = claim && (await this.#findByEmail(email));
     const browser = named && claim.isOf(named.passwordHash) ? claim.id : undefined;
     const user = await this.#loginThrottle.guard(signInAttempt({ email, network, browser, signal }), async () => {
@@ -122,11 +123,13 @@ export class SignIn {
       const now = this.#clock.now();
       const [session] = await tx.query<SessionOfToken>(LOCK_SESSION_OF_TOKEN, [sha256Hex(refreshToken)]);
       const [used] = await tx.query(
-        'UPDATE refresh_tokens SET used_at = $2 WHERE token_hash = $1 AND used_at IS NULL AND expires_at > $2 RETURNING session_id',
+        `UPDATE refresh_tokens SET used_at = $2
+         WHERE token_hash = $1 AND used_at IS NULL AND expires_at > $2 RETURNING session_id`,
         [sha256Hex(refreshToken), now],
       );
-      if (!used) return this.#whyNot(tx, refreshToken, now); // not thrown in here: the end of a session must be committed
-      // A launch's session has no refresh token; were there one, it would renew what the launch does not give.
+      if (!used) return this.#whyNot(tx, refreshToken, now); // Not thrown here: the end of a session must be committed.
+      // A launch's session has no refresh token. If it had one, refreshing would extend the session beyond what the launch
+      // grants.
       if (!session || session.launchId !== null || session.endedAt !== null) return 'invalid_refresh_token';
       if (longestEnd(session) <= now) return 'session_expired';
       if (session.expiresAt <= now) return 'invalid_refresh_token';
@@ -145,7 +148,9 @@ export class SignIn {
     await this.#cache.transaction(this.#db, (tx) => this.#sessions.end(tx, actor.sessionId));
   }
 
-  /** One statement, whether there is such a person or not: a second one for those who are there would show in the time. */
+  /**
+   * Runs one statement, whether the person exists or not. A second statement for existing people would show in the response time.
+   */
   async #findByEmail(email: string): Promise<User | undefined> {
     const [user] = await this.#db.prepared<User>(
       'user-by-email',
@@ -172,7 +177,7 @@ export class SignIn {
     return { signedIn, refreshToken, refreshUntil };
   }
 
-  /** A token that is shown again ends its session; one that ended with its session's 90 days says so. */
+  /** Reusing a token ends its session. A token that expired with the 90 days of its session returns `session_expired`. */
   async #whyNot(tx: Tx, refreshToken: string, now: Date): Promise<'invalid_refresh_token' | 'session_expired'> {
     const token = await tx.refreshTokens.find({ tokenHash: sha256Hex(refreshToken) });
     if (!token) return 'invalid_refresh_token';

@@ -2,7 +2,7 @@ import { isDeepStrictEqual } from 'node:util';
 import type { EventData } from '../../events/catalogue.ts';
 import type { User } from '../../store/postgres/tables.ts';
 
-/** `data` of user.created, which user.updated extends. */
+/** Returns the `data` of user.created, which user.updated extends. */
 export const userCreated = (user: User): EventData<'user.created'> => ({
   id: user.uuid,
   email: user.email,
@@ -14,14 +14,14 @@ export const userCreated = (user: User): EventData<'user.created'> => ({
   created_at: user.createdAt.toISOString(),
 });
 
-/** `data` of user.updated: the user as they are after `changes`. */
+/** Returns the `data` of user.updated: the user after `changes`. */
 export const userUpdated = (user: User, changes: readonly string[]): EventData<'user.updated'> => ({
   ...userCreated(user),
   updated_at: user.updatedAt.toISOString(),
   changes: [...changes],
 });
 
-/** The API's names of what a receiver may want to follow. */
+/** The API's names of the fields whose changes are reported. */
 const FIELDS = [
   ['email', 'email'],
   ['username', 'username'],
@@ -33,6 +33,6 @@ const FIELDS = [
   ['password', 'passwordHash'],
 ] as const;
 
-/** Which fields differ. */
+/** Returns the names of the fields that differ. */
 export const userChanges = (before: User, after: User): string[] =>
   FIELDS.filter(([, field]) => !isDeepStrictEqual(before[field], after[field])).map(([name]) => name);

@@ -24,7 +24,7 @@ test.each([
   expect(maySee(actor(role), uuid)).toBe(expected);
 });
 
-test('everybody changes their own names; the rest is for administrators', () => {
+test('users change their own names; only administrators change the rest', () => {
   const changes = { display_name: 'x', username: 'x', email: 'x@example.org', roles: ['admin' as const], is_active: true };
 
   expect(refusedFields(actor('member'), changes)).toEqual(['email', 'roles', 'is_active']);
@@ -37,7 +37,7 @@ test.each([
   [{ roles: ['admin' as const, 'member' as const] }, false],
   [{ is_active: true }, false],
   [{}, false],
-])('an administrator who is changed by %j resigns: %s', (changes, expected) => {
+])('the change %j removes an administrator: %s', (changes, expected) => {
   expect(removesAdministrator({ roles: ['admin'], isActive: true }, changes)).toBe(expected);
   expect(removesAdministrator({ roles: ['member'], isActive: true }, changes)).toBe(false);
   expect(removesAdministrator({ roles: ['admin'], isActive: false }, changes)).toBe(false);

@@ -23,7 +23,7 @@ export const UserView = z
     username: z.string().meta({ example: 'ada' }),
     display_name: z.string().nullable().meta({ example: 'Ada Okafor' }),
     contact_email: z.string().nullable().meta({
-      description: 'the address that an LMS sent last; nobody has proved it, and nobody signs in with it',
+      description: 'the address that an LMS sent last; it is unverified, and nobody signs in with it',
       example: null,
     }),
     roles: z.array(z.enum(ROLES)),
@@ -40,11 +40,11 @@ export type UserView = z.output<typeof UserView>;
 
 export const UserPage = pageOf(UserView).meta({ id: 'UserPage' });
 
-/** Dots neither at an end nor beside each other. Without look-ahead, so that every language's generator can read it. */
+/** Dots may not be at the ends or side by side. Avoids look-ahead, which generators of some languages cannot read. */
 const EMAIL = /^[A-Za-z0-9_'+-]+(\.[A-Za-z0-9_'+-]+)*@([A-Za-z0-9]([A-Za-z0-9-]*[A-Za-z0-9])?\.)+[A-Za-z]{2,}$/;
 /**
- * Everything but `/` and what is not seen: control characters and all that JavaScript takes for space, spelt out for those who
- * take something else.
+ * Allows everything except `/` and invisible characters: control characters and everything that JavaScript treats as space,
+ * listed for languages whose definition differs.
  */
 const USERNAME = new RegExp(`^[^/${REFUSED_IN_HANDLES}]+$`);
 
@@ -61,7 +61,7 @@ const DisplayName = label(255).meta({ example: 'Ada Okafor' }).nullable();
 const Roles = distinct(z.enum(ROLES), { min: 1, max: ROLES.length });
 /** At least 8 characters (NIST SP 800-63B); the upper bound keeps hashing cheap. */
 export const NewPassword = text(8, 256).meta({
-  description: 'none of the 10,000 most common passwords',
+  description: 'must not be one of the 10,000 most common passwords',
   example: 'correct horse battery',
 });
 
@@ -77,7 +77,7 @@ export const NewUser = z
   .meta({ id: 'NewUser' });
 export type NewUser = z.output<typeof NewUser>;
 
-/** For PATCH and PUT: given fields are changed, absent fields stay. */
+/** The body of PATCH and PUT. Absent fields keep their values. */
 export const UserChanges = changesOf(
   z.object({
     email: Email,
@@ -97,7 +97,7 @@ export const UserQuery = z.object({
   ...pageQueryOf(USER_SORT_FIELDS),
   q: text(1, 255)
     .optional()
-    .meta({ description: 'part of e-mail address, contact address, user name or display name', example: 'ada' }),
+    .meta({ description: 'part of the e-mail address, contact address, user name or display name', example: 'ada' }),
   role: z.enum(ROLES).optional(),
   email: text(0, 255).optional().meta({ example: 'ada@example.org' }),
   username: text(0, 100).optional().meta({ example: 'ada' }),

@@ -24,20 +24,20 @@ import { presentUser, userEtag } from './users.view.ts';
 
 type IfMatch = readonly string[] | '*' | undefined;
 
-/** User names that somebody who may not list users tries. */
+/** User names that a person who may not list users may try in a day. */
 const NAMES_A_DAY = 10;
 
 /**
  * The people of a tenant.
  *
  * Invariants:
- * - E-mail addresses and user names are unique in any case of letters, however many creations race.
- * - There is always an active administrator: the last one can be neither deleted, deactivated nor stripped of the role.
- * - New roles and a new e-mail address hold from the next request on. Who is deactivated, deleted or given a new password has no
- *   session left (but the one in which one's own password was changed).
+ * - E-mail addresses and user names are unique, ignoring case, however many creations race.
+ * - The tenant always has an active administrator: the last one can be neither deleted, deactivated nor stripped of the role.
+ * - New roles and a new e-mail address apply from the next request on. A user who is deactivated, deleted or given a new password
+ *   has no session left (except the one in which they changed their own password).
  * - No caller sees or changes the system user.
- * - Whether a user name is taken shows to people who are not administrators by their own change of name alone, NAMES_A_DAY times
- *   a day.
+ * - People who are not administrators learn whether a user name is taken only by changing their own name, NAMES_A_DAY times a
+ *   day.
  */
 export class Users {
   readonly #db: Database;
@@ -109,11 +109,11 @@ export class Users {
     });
   }
 
-  /** For PUT and PATCH: undefined fields stay. Throws `rate_limit_exceeded` for too many user names. */
+  /** Serves PUT and PATCH: undefined fields keep their values. Throws `rate_limit_exceeded` for too many user names. */
   async change(actor: Actor, id: Uuid, changes: UserChanges, ifMatch: IfMatch): Promise<UserView> {
     if (!maySee(actor, id)) throw new Problem('not_found');
     const refused = refusedFields(actor, changes);
-    if (refused.length > 0) throw new Problem('forbidden', `Only an administrator changes ${refused.join(', ')}.`);
+    if (refused.length > 0) throw new Problem('forbidden', `Only an administrator may change ${refused.join(', ')}.`);
     if (changes.username !== undefined && !actor.permissions.has('read:users')) await this.#countName(actor, changes.username);
     const passwordHash = changes.password === undefined ? undefined : await this.#hashOfNew('password', changes.password);
     return this.#cache.transaction(this.#db, async (tx) => {
@@ -146,7 +146,7 @@ export class Users {
     });
   }
 
-  /** Of one's own: asks for the present password, as often as sign-in does; ends all other sessions. */
+  /** Changes the caller's own password. Asks for the current one, as often as sign-in allows, and ends all other sessions. */
   async changePassword(actor: Actor, present: string, wanted: string, signal: AbortSignal): Promise<void> {
     await this.#passwords.requireUncommon('new_password', wanted);
     const user = await this.#db.tables.users.find({ id: actor.userId });
@@ -156,7 +156,7 @@ export class Users {
     if (!user || !right) throw wrongPassword();
     const passwordHash = await this.#passwords.hash(wanted);
     await this.#cache.transaction(this.#db, async (tx) => {
-      // By now it may be another one, or the user be gone.
+      // The password may have changed meanwhile, or the user may have been deleted.
       const [changed] = await tx.users.update({ id: user.id, isActive: true, passwordHash: user.passwordHash }, { passwordHash });
       if (!changed) throw wrongPassword();
       await this.#events.emit(tx, 'user.updated', userUpdated(changed, ['password']));
@@ -165,7 +165,7 @@ export class Users {
     });
   }
 
-  /** The user's files go too (docs/design/records.md, File), or first to `transferTo`. */
+  /** Deletes the user with their files (docs/design/records.md, File), or transfers the files to `transferTo` first. */
   async remove(id: Uuid, transferTo: Uuid | undefined, ifMatch: IfMatch): Promise<void> {
     if (transferTo === id) throw invalid('transfer_to', 'must not be the user who is deleted');
     await this.#cache.transaction(this.#db, async (tx) => {
@@ -183,14 +183,14 @@ export class Users {
     });
   }
 
-  /** Taken or not, the answer tells of an account, so each name counts; that of one's own does not. */
+  /** Counts each name that is tried, since every answer shows whether an account has it. The caller's own name does not count. */
   async #countName(actor: Actor, wanted: string): Promise<void> {
     const user = await this.#db.tables.users.find({ id: actor.userId });
     if (user?.username === wanted) return;
     const limit = { key: `names:${actor.userUuid}`, max: NAMES_A_DAY, windowSeconds: 86_400 };
     const { allowed, tightest } = await this.#rateLimiter.take([limit]);
     if (!allowed)
-      throw new Problem('rate_limit_exceeded', `Nobody tries more than ${NAMES_A_DAY} user names a day.`, {
+      throw new Problem('rate_limit_exceeded', `You may try at most ${NAMES_A_DAY} user names a day.`, {
         retryAfter: Math.ceil(tightest.waitMs / 1000),
       });
   }
@@ -200,7 +200,7 @@ export class Users {
     return this.#passwords.hash(password);
   }
 
-  /** The row, locked. */
+  /** Returns the row, locked. */
   async #require(tx: Tx, id: Uuid, ifMatch: IfMatch): Promise<User> {
     const user = await tx.users.find({ uuid: id, isSystem: false }, { lock: 'update' });
     if (!user) throw new Problem('not_found');
@@ -211,15 +211,15 @@ export class Users {
 
 const wrongPassword = (): Problem => new Problem('invalid_credentials', 'The current password is wrong.');
 
-/** The fields that are not undefined. */
+/** Returns the fields that are not undefined. */
 const given = <T extends object>(changes: T): { [K in keyof T]?: Exclude<T[K], undefined> } =>
   Object.fromEntries(Object.entries(changes).filter(([, value]) => value !== undefined)) as {
     [K in keyof T]?: Exclude<T[K], undefined>;
   };
 
 /**
- * Ids of the active administrators, locked in one order, so that two who resign at once see each other.
- * Call before locking any other user: else two administrators who remove each other's role would deadlock.
+ * Returns the ids of the active administrators, locked in one order, so that two who resign at once see each other. Call it
+ * before locking any other user: otherwise two administrators who remove each other's role would deadlock.
  */
 async function lockAdministrators(tx: Tx): Promise<number[]> {
   const rows = await tx.query<{ id: number }>(
@@ -228,7 +228,7 @@ async function lockAdministrators(tx: Tx): Promise<number[]> {
   return rows.map(({ id }) => id);
 }
 
-/** The row, which cannot be deleted before the end of the transaction. */
+/** Returns the row, which cannot be deleted before the end of the transaction. */
 async function requireNewOwner(tx: Tx, id: Uuid): Promise<UserRef> {
   const newOwner = await tx.users.find({ uuid: id, isSystem: false }, { lock: 'share' });
   if (!newOwner) throw invalid('transfer_to', 'must be a user of this tenant');

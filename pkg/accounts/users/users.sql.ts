@@ -19,11 +19,12 @@ const USERS = keyset<User, (typeof USER_SORT_FIELDS)[number]>({
   tieBreaker: 'id',
 });
 
-/** All that `User` has, for statements of one's own. */
-export const USER_COLUMNS = `id, uuid, email, username, display_name AS "displayName", contact_email AS "contactEmail", roles, tenant_id AS "tenantId", storage_quota AS "storageQuota",
-  storage_used AS "storageUsed", is_active AS "isActive", is_system AS "isSystem", password_hash AS "passwordHash", revision, created_at AS "createdAt", updated_at AS "updatedAt"`;
+/** All columns of a `User`, for hand-written statements. */
+export const USER_COLUMNS = `id, uuid, email, username, display_name AS "displayName", contact_email AS "contactEmail", roles,
+  tenant_id AS "tenantId", storage_quota AS "storageQuota", storage_used AS "storageUsed", is_active AS "isActive",
+  is_system AS "isSystem", password_hash AS "passwordHash", revision, created_at AS "createdAt", updated_at AS "updatedAt"`;
 
-/** One statement. The system user is not listed. */
+/** Runs one statement. The list omits the system user. */
 export const listUsers = (db: Database, query: UserQuery, tenantId: string): Promise<Page<UserView>> =>
   listPage(db, query, {
     keyset: USERS,

@@ -1,5 +1,5 @@
-/** Anything that a list of users shows, storage used included. */
+/** Covers everything that a list of users shows, storage usage included. */
 export const USERS_TAG = 'users';
 
-/** Display and user name of anybody. */
+/** Covers the display names and user names of all users. */
 export const PROFILES_TAG = 'profiles';
