@@ -31,7 +31,7 @@ function watched(answer: () => Promise<unknown>): Watched {
 test.each([
   ['leaves a question unanswered', () => never],
   ['cannot be reached', () => Promise.reject(failure('EHOSTUNREACH'))],
-])('a server that %s is silent after 15 s, which is said once', async (_what, answer) => {
+])('a server that %s is silent after 15 s, which is reported once', async (_what, answer) => {
   const { watch, advance, calls } = watched(answer);
 
   await advance(14);
@@ -59,7 +59,7 @@ test('a server that answers, refuses, or cannot be reached for 8 s is not silent
   await watch.end();
 });
 
-test('the end of the watch waits for no answer', async () => {
+test('ending the watch does not wait for an answer', async () => {
   const { watch, advance, calls } = watched(() => never);
 
   await advance(1);

@@ -3,9 +3,9 @@ import type { Clock } from '../runtime/clock.ts';
 import { sqlState } from '../store/postgres/errors.ts';
 import type { Sql } from '../store/postgres/pool.ts';
 
-/** How long a server may leave every question unanswered. Longer than a restart takes. */
+/** A server is silent if it leaves every question unanswered for this long. This is longer than a restart takes. */
 export const SILENT_MS = 15_000;
-/** Less than an idle connection lives, so that the next question goes over the same one. */
+/** Shorter than the life of an idle connection, so that the next question uses the same one. */
 const ASK_MS = 5_000;
 const AGAIN_MS = 1_000;
 
@@ -15,9 +15,8 @@ export interface AnswerWatch {
 }
 
 /**
- * Asks a server again and again whether it answers, and calls `onSilent` once it has not for `SILENT_MS`: a process that is
- * frozen, or a machine that is gone, closes no connection, and a statement without a bound of its time would wait for it for
- * ever. One that refuses has answered.
+ * Asks a server repeatedly whether it answers, and calls `onSilent` once it has not for `SILENT_MS`. A frozen process or a lost
+ * machine closes no connection, so a statement without a time limit would wait forever. A server that refuses has answered.
  */
 export function watchAnswers({ pool, clock }: { pool: Sql; clock: Clock }, onSilent: () => void): AnswerWatch {
   const stopping = new AbortController();
@@ -50,8 +49,8 @@ export function watchAnswers({ pool, clock }: { pool: Sql; clock: Clock }, onSil
 }
 
 /**
- * A code that begins with a digit is the server's own word, for example that it has no connection left; those of the network
- * begin with a letter.
+ * Returns true if the server answered. A code that begins with a digit comes from the server, for example when it has no
+ * connection left; codes of the network begin with a letter.
  */
 const isAnswered = (pool: Sql): Promise<boolean> =>
   pool.query('SELECT 1').then(

@@ -9,17 +9,17 @@ import { type Repository, RepositoryError } from './repository/repository.ts';
 import { takeSnapshot } from './snapshot.ts';
 import { openBackup, requireFiles } from './verify.ts';
 
-/** A tenant whose data are read. */
+/** A tenant whose data the backup reads. */
 export interface BackupSource {
   readonly slug: string;
   /** Decimal string. */
   readonly tenantId: string;
-  /** Of the registry. */
+  /** The id of the installation, from the registry. */
   readonly installation: string;
-  /** Of its shard, without a bound of a statement's time. */
+  /** The pool of its shard, without a time limit for statements. */
   readonly pool: SqlPool;
   readonly objects: Objects;
-  /** Signs the backup: the first. */
+  /** Signs the backup: the first platform key. */
   readonly platformKey: SealingKey;
 }
 
@@ -33,27 +33,28 @@ export interface BackupOptions {
 export interface Backup {
   readonly stamp: string;
   readonly manifest: Manifest;
-  /** Objects that were not in the repository yet. */
+  /** Objects that the repository did not have before. */
   readonly copied: { readonly objects: number; readonly bytes: number };
 }
 
 /**
- * While a tenant deletes for good, objects go that a snapshot still names; the next snapshot names fewer that are not copied yet.
+ * While a tenant deletes for good, objects disappear that a snapshot still names. Each further snapshot names fewer objects that
+ * are not copied yet.
  */
 const MOST_SNAPSHOTS = 6;
-/** An unfinished backup of so long ago runs no more. */
+/** An unfinished backup of this age is no longer running. */
 const UNFINISHED_MS = 24 * 3_600_000;
 
 /**
  * Copies a tenant's rows and objects, as of one moment, to a repository, and reads back what it wrote.
  *
  * Invariants:
- * - The tenant goes on meanwhile: nothing is locked. Objects never change, so they may be copied after the snapshot; where one
- *   was deleted before it was copied, another snapshot is taken.
- * - The manifest is written last. A backup that was cut off is none, harms no other, and what it copied is used by the next.
- * - The manifest is signed, and what it has checksums of is all of the backup: an object that was there already counts only by
+ * - The tenant continues meanwhile: the backup locks nothing. Objects never change, so they may be copied after the snapshot. If
+ *   one was deleted before it was copied, the backup takes another snapshot.
+ * - The manifest is written last. An interrupted backup does not count, harms no other, and the next one uses what it copied.
+ * - The manifest is signed, and its checksums cover the whole backup. An object that the repository already had counts only by
  *   the checksum of its row.
- * - Objects that the repository has already are not copied again.
+ * - Objects that the repository already has are not copied again.
  *
  * Throws RepositoryError and StoreUnavailableError.
  */
@@ -70,13 +71,13 @@ export async function backUp(source: BackupSource, options: BackupOptions): Prom
     await copyObjects(copying);
     const unknown = await readUnknown(copying);
     const list = unknown?.sha256 ?? taken.objects.sha256;
-    // Once more, by a listing: another backup may have deleted, with its oldest one, what this one found there.
+    // Copies once more, by a listing: another backup may have deleted, with its oldest one, objects that this one found there.
     const known = await copyObjects({ ...copying, list });
     const found = {
       missing: new Set([...known.missing, ...(unknown?.faults.missing ?? [])]),
       damaged: new Set([...known.damaged, ...(unknown?.faults.damaged ?? [])]),
     };
-    // What a later snapshot names again and is still not there has been lost, and so has what is damaged.
+    // An object that a later snapshot names again, and that is still missing, has been lost. A damaged object has been lost too.
     const isLost = [...found.missing].every((key) => gone.has(key));
     if (isLost || snapshots === MOST_SNAPSHOTS) {
       const missing = [...found.missing, ...found.damaged].slice(0, MOST_FAULTS);
@@ -90,7 +91,7 @@ export async function backUp(source: BackupSource, options: BackupOptions): Prom
   }
 }
 
-/** A name of this second, or of the next that has none. */
+/** Returns the name of this second, or of the next one that is free. */
 async function freeStamp({ repository, clock }: BackupOptions, slug: string): Promise<string> {
   const taken = await stampsIn(repository, slug);
   while (taken.has(stampOf(clock.now()))) await clock.sleep(1_000);
@@ -98,11 +99,10 @@ async function freeStamp({ repository, clock }: BackupOptions, slug: string): Pr
 }
 
 /**
- * Deletes what is older than the newest `keep` finished backups of a tenant, those that were cut off long ago, and objects that
- * none of the others names. Gives the names of those that it deleted.
+ * Deletes backups older than the newest `keep` finished ones of a tenant, backups interrupted long ago, and objects that no
+ * remaining backup names. Returns the names of the deleted backups.
  *
- * Only backups that `keys` signed are counted: whoever may add files to the repository must not crowd out those that can be
- * restored.
+ * Only backups that `keys` signed count: whoever may add files to the repository must not crowd out those that can be restored.
  */
 export async function prune(
   repository: Repository,
@@ -114,7 +114,7 @@ export async function prune(
   const oldestKept = await oldestOfNewest(repository, slug, finished, { keep, keys });
   const oldest = stampOf(new Date(now.getTime() - UNFINISHED_MS));
   const outdated = [...stamps.keys()].filter((stamp) => stamp < (finished.includes(stamp) ? oldestKept : oldest));
-  // The manifest first: what is deleted half-way is no backup any more.
+  // Deletes the manifest first: without it, a half-deleted backup no longer counts.
   for (const stamp of outdated) {
     await repository.delete([names(slug).manifest(stamp)]);
     await repository.delete(stamps.get(stamp) ?? []);
@@ -128,7 +128,7 @@ export async function prune(
   return outdated;
 }
 
-/** Of the newest `keep` that are signed; '' where there are fewer. */
+/** Returns the oldest of the newest `keep` signed backups, or '' if fewer exist. */
 async function oldestOfNewest(
   repository: Repository,
   slug: string,
@@ -139,7 +139,7 @@ async function oldestOfNewest(
   for (const stamp of finished.toReversed()) {
     const opened = await openBackup(repository, { slug, stamp }, keys).catch((error: unknown) => {
       if (!(error instanceof RepositoryError)) throw error;
-      return undefined; // of another tenant, or it cannot be read
+      return undefined; // It belongs to another tenant, or it cannot be read.
     });
     if (opened && opened.doubt === undefined) left -= 1;
     if (left === 0) return stamp;
@@ -149,7 +149,7 @@ async function oldestOfNewest(
 
 const KEYS_AT_ONCE = 500;
 
-/** A backup that still runs is among `stamps` from its first snapshot on. */
+/** `stamps` includes a backup that is still running from its first snapshot on. */
 async function deleteUnnamed(repository: Repository, slug: string, stamps: readonly string[]): Promise<void> {
   let left: AsyncIterable<{ key: string; size: number }> = keptObjects(repository, slug);
   for (const stamp of stamps) left = absentAmong(left, listedObjects(repository, slug, stamp));

@@ -7,7 +7,7 @@ import { absentAmong, keptObjects, lineOf, type ListedObject, listedObjects } fr
 import { storePacked } from './packed.ts';
 import { type Repository, RepositoryError } from './repository/repository.ts';
 
-/** How far a backup or a restore is. */
+/** Reports the progress of a backup or a restore. */
 export type Progress = (done: { readonly objects: number; readonly bytes: number; readonly of: number }) => void;
 
 /** The objects of a backup that is being made. */
@@ -20,7 +20,10 @@ export interface Copying {
   /** What was copied so far. */
   readonly total: { objects: number; bytes: number };
   readonly of: number;
-  /** SHA-256 of the list as it was written: in the repository it may be changed meanwhile, and what it becomes is signed. */
+  /**
+   * SHA-256 of the list as it was written. Somebody may change the list in the repository meanwhile, and the manifest signs what
+   * it becomes.
+   */
   readonly list: string;
 }
 
@@ -48,9 +51,9 @@ export async function copyObjects(copying: Copying): Promise<Faults> {
 }
 
 /**
- * Reads the objects whose rows have no checksum, parts of unfinished uploads, and writes the list again with what it found, so
- * that each object of a backup can be verified. What the repository has of them counts for nothing: it may have been changed
- * there. Undefined: there are none of them.
+ * Reads the objects whose rows have no checksum (parts of unfinished uploads), and rewrites the list with what it found, so that
+ * each object of a backup can be verified. Ignores the repository's copies of them, which may have been changed there. Returns
+ * undefined if no such objects exist.
  */
 export async function readUnknown(copying: Copying): Promise<{ readonly sha256: string; readonly faults: Faults } | undefined> {
   const { source, repository, stamp } = copying;
@@ -99,7 +102,7 @@ function record({ total, onProgress, of }: Copying, faults: Faults, { key, size 
   onProgress({ ...total, of });
 }
 
-/** Whatever it waited for: what ended it is why it failed. */
+/** Throws the reason of the signal if that ended the work, whatever the work waited for. */
 async function interruptible<T>({ signal }: Copying, work: () => Promise<T>): Promise<T> {
   signal.throwIfAborted();
   return work().catch((error: unknown) => {
@@ -108,7 +111,7 @@ async function interruptible<T>({ signal }: Copying, work: () => Promise<T>): Pr
   });
 }
 
-/** Of a damaged object nothing is kept, so that each backup says so anew. */
+/** Stores nothing of a damaged object, so that each backup reports it again. */
 async function copyObject({ source, repository, signal }: Copying, object: ListedObject): Promise<Outcome> {
   const read = await sourceOf(source.objects, object, signal);
   if (typeof read === 'string') return read;
@@ -117,7 +120,7 @@ async function copyObject({ source, repository, signal }: Copying, object: Liste
   await repository.put(name, stream, object.size);
   const { sha256 } = result();
   if ((await measure((await repository.get(name)) as AsyncIterable<Buffer>)).sha256 !== sha256)
-    throw new RepositoryError(`${name} reads back otherwise than it was written: ${repository.name} is not reliable`);
+    throw new RepositoryError(`${name} reads back differently from what was written: ${repository.name} is not reliable`);
   if (object.checksum === sha256) return 'copied';
   await repository.delete([name]);
   return 'damaged';
@@ -133,13 +136,13 @@ async function sourceOf(
     throw error;
   });
   if (!found) return 'missing';
-  // A store may send a byte a minute, so it is not the end of the object that ends it.
+  // A store may send a byte a minute, so the end of the object is not a sufficient limit.
   if (found.length === size) return addAbortSignal(signal, found.body as Readable) as AsyncIterable<Buffer>;
   found.body.destroy();
   return 'damaged';
 }
 
-/** What the repository has of an object. */
+/** Returns the state of the repository's copy of an object. */
 export async function storedState(
   repository: Repository,
   name: string,

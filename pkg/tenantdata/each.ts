@@ -1,6 +1,6 @@
 /**
- * Runs `work` for each item, at most `most` at once. The first that fails ends it, once the others that run have ended; that
- * error is thrown.
+ * Runs `work` for each item, at most `most` at once. After the first failure it starts no more, waits for the running ones, and
+ * throws that error.
  */
 export async function forEach<T>(items: AsyncIterable<T>, most: number, work: (item: T) => Promise<void>): Promise<void> {
   const running = new Set<Promise<void>>();

@@ -21,9 +21,8 @@ interface FinishOptions {
 }
 
 /**
- * Removes what a move has left on the former shard, once the registry says that the tenant is on the other, and lets its jobs run
- * there. What was inserted into the shared tables while its rows were copied follows. Each step may be repeated. Throws
- * RowsMissing.
+ * Removes what a move has left on the former shard, once the registry says that the tenant is on the other one, and releases its
+ * jobs there. Rows inserted into the shared tables during the copy follow. Each step may be repeated. Throws RowsMissing.
  */
 export async function finishMove({ slug, tenantId, registry, from, to }: FinishOptions): Promise<void> {
   const role = tenantRole(slug);
@@ -32,16 +31,16 @@ export async function finishMove({ slug, tenantId, registry, from, to }: FinishO
   ]);
   if (!copy?.isThere)
     throw new RowsMissing(
-      `the registry says that ${slug} has moved, but its rows are not on that shard; nothing is removed from the former one`,
+      `the registry says that ${slug} has moved, but its rows are not on that shard; nothing was removed from the former one`,
     );
   await moveRest(from.pool, to.pool, slug);
-  // A reader there, such as a backup, may last: the tenant goes on meanwhile, and this is tried again.
+  // A reader there, such as a backup, may take long. The tenant continues meanwhile, and the operator tries again.
   await dropTenant(from, slug, { tenantId, attempts: 1 });
   await releaseJobs(to.pool, role);
   await endMove(registry, tenantId);
 }
 
-/** The rows are deleted only once they are on the other shard: after a crash they come a second time and are known there. */
+/** Deletes rows only once they are on the other shard. After a crash they are copied a second time and recognised there. */
 async function moveRest(from: SqlPool, to: SqlPool, slug: string): Promise<void> {
   const role = tenantRole(slug);
   await from.copying(async (source) => {

@@ -8,12 +8,12 @@ const Sha256 = z.string().regex(/^[0-9a-f]{64}$/);
 const Migration = z.string().max(255);
 
 const Table = z.object({
-  /** `tenant`: of its schema; `shared`: its rows of a table that all tenants have. */
+  /** `tenant`: a table of its schema; `shared`: its rows of a table that all tenants share. */
   of: z.enum(['tenant', 'shared']),
   name: Identifier,
   columns: z.array(Identifier).min(1).max(1_000),
   rows: z.int().min(0),
-  /** Of the rows in the text format of COPY; format 1 has none. */
+  /** Size of the rows in the text format of COPY; format 1 has none. */
   bytes: z.int().min(0).optional(),
   /** Hex SHA-256 of the rows in the text format of COPY. */
   sha256: Sha256,
@@ -21,26 +21,26 @@ const Table = z.object({
 export type BackedUpTable = z.output<typeof Table>;
 
 /**
- * What a backup holds. It is written last: without it there is no backup. Its signature covers it, and by its checksums all files
- * of the backup.
+ * The contents of a backup. It is written last: without it there is no backup. Its signature covers it, and its checksums cover
+ * all files of the backup.
  */
 const Manifest = z.object({
   /** Format 1 had no signature. */
   format: z.enum(['carrel-backup/1', 'carrel-backup/2']),
-  /** The name of the backup, that is of its folder; format 1 has none. */
+  /** The name of the backup and of its folder; format 1 has none. */
   stamp: z.string().max(16).optional(),
   slug: z.string().max(63),
   tenantId: z.string().regex(/^\d{1,18}$/),
-  /** Of the registry. */
+  /** The id of the installation, from the registry. */
   installation: z.string().max(100),
-  /** RFC 3339: the moment as of which rows and objects are. */
+  /** RFC 3339: the moment of the rows and objects. */
   takenAt: z.iso.datetime(),
-  /** Names of the migrations that the tenant's schema had. */
+  /** Names of the migrations of the tenant's schema. */
   migrations: z.array(Migration).max(10_000),
-  /** Those of the tables that all tenants share. */
+  /** Names of the migrations of the tables that all tenants share. */
   sharedMigrations: z.array(Migration).max(10_000),
   tables: z.array(Table).max(1_000),
-  /** `sha256`: of their list, which has the SHA-256 of each. */
+  /** `sha256` is the checksum of the list of objects, which has the SHA-256 of each. */
   objects: z.object({ count: z.int().min(0), bytes: z.int().min(0), sha256: Sha256 }),
   /** Keys of objects that rows name and the store did not have, at most 1,000. */
   missing: z.array(z.string().max(100)).max(1_000),
@@ -50,13 +50,13 @@ export type Manifest = z.output<typeof Manifest>;
 const MANIFEST = 'manifest.json';
 const STAMP = /^\d{8}T\d{6}Z$/;
 
-/** `20261123T150301Z`: the name of a backup. */
+/** Returns the name of a backup, such as `20261123T150301Z`. */
 export const stampOf = (at: Date): string => at.toISOString().replaceAll(/[-:]|\.\d+/g, '');
 
-/** The names below which a tenant's backups are. */
+/** Returns the names of the files of a tenant's backups. */
 export const names = (slug: string) => ({
   root: `${slug}/`,
-  /** Of all backups of the tenant: an object never changes, so each is kept once. */
+  /** Shared by all backups of the tenant: an object never changes, so each is stored once. */
   objects: `${slug}/objects/`,
   object: (key: string) => `${slug}/objects/${key}`,
   backup: (stamp: string) => `${slug}/${stamp}/`,
@@ -66,7 +66,7 @@ export const names = (slug: string) => ({
   list: (stamp: string) => `${slug}/${stamp}/objects.copy.gz`,
 });
 
-/** All names of backups, finished or not, oldest first, each with its files. */
+/** Returns all names of backups, finished or not, oldest first, each with its files. */
 export async function stampsIn(repository: Repository, slug: string): Promise<Map<string, string[]>> {
   const found = new Map<string, string[]>();
   for await (const { name } of listedBelow(repository, slug)) {
@@ -76,7 +76,10 @@ export async function stampsIn(repository: Repository, slug: string): Promise<Ma
   return found;
 }
 
-/** Digits come before letters, so the backups come before the objects, which are many and are not read. */
+/**
+ * Lists the files of backups. Digits sort before letters, so the backups come before the objects, which are many and are not
+ * read.
+ */
 async function* listedBelow(repository: Repository, slug: string): AsyncGenerator<{ name: string }> {
   for await (const entry of repository.list(names(slug).root)) {
     if (entry.name.startsWith(names(slug).objects)) return;
@@ -88,14 +91,14 @@ export const isFinished = (files: readonly string[]): boolean => files.some((nam
 
 export interface StoredManifest {
   readonly manifest: Manifest;
-  /** All of it as it is stored, with its signature (signature.ts). */
+  /** The whole manifest as stored, with its signature (signature.ts). */
   readonly document: object;
 }
 
-/** Far above that of a tenant: its tables take some 20 KiB, 1,000 missing objects 60. */
+/** Far above the size of a tenant's manifest: its tables take some 20 KiB, 1,000 missing objects 60. */
 const MAX_BYTES = 1 << 20;
 
-/** Throws RepositoryError: there is none, or it is not one of this release. Whether its signature is right is not looked at. */
+/** Reads a manifest without checking its signature. Throws RepositoryError if it does not exist or is not one of this release. */
 export async function readManifest(repository: Repository, slug: string, stamp: string): Promise<StoredManifest> {
   const name = names(slug).manifest(stamp);
   const text = (await readWhole(await repository.get(name), name, MAX_BYTES)).toString('utf8');

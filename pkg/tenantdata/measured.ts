@@ -3,23 +3,23 @@ import { Readable } from 'node:stream';
 
 export interface Measures {
   readonly bytes: number;
-  /** Lines, as COPY ends each row with one. */
+  /** The number of lines: COPY ends each row with one. */
   readonly rows: number;
   /** Hex. */
   readonly sha256: string;
 }
 
 export interface Measured {
-  /** The same bytes. It fails with RepositoryError or what the source fails with. */
+  /** The same bytes. It fails with RepositoryError or with the error of the source. */
   readonly stream: Readable;
-  /** Of what has gone through. */
+  /** Returns the measures of what has gone through. */
   result(): Measures;
 }
 
 const NEWLINE = 0x0a;
 
 /**
- * Counts and hashes what goes through. `atEnd` may throw: then the stream fails instead of ending, and who stores it keeps
+ * Counts and hashes what goes through. If `atEnd` throws, the stream fails instead of ending, so a consumer that stores it keeps
  * nothing.
  */
 export function measured(source: AsyncIterable<Buffer>, atEnd?: (sha256: string) => void): Measured {
@@ -42,7 +42,7 @@ export function measured(source: AsyncIterable<Buffer>, atEnd?: (sha256: string)
   };
 }
 
-/** Reads to the end and gives what `result` gives. */
+/** Reads to the end and returns the measures. */
 export async function measure(source: AsyncIterable<Buffer>): Promise<Measures> {
   const { stream, result } = measured(source);
   for await (const _ of stream);

@@ -40,13 +40,13 @@ interface MoveOptions {
   readonly slug: string;
   readonly move: Move;
   readonly registry: SqlPool;
-  /** Both as their owner, without a bound of a statement's time. */
+  /** Both with the owner's role, without a time limit for statements. */
   readonly from: ShardAccess;
   readonly to: ShardAccess;
   readonly maxTenants: number;
   readonly clock: Clock;
   readonly random: Random;
-  /** Says in words what begins. */
+  /** Reports in words the step that begins. */
   readonly onStep: (text: string) => void;
 }
 
@@ -54,11 +54,11 @@ export interface Moved {
   readonly rows: number;
   /** From the first write that failed until the switch. */
   readonly readOnlyMs: number;
-  /** Why what it left on the former shard is not removed yet; undefined: it is. */
+  /** Why leftovers on the former shard are not removed yet; undefined once they are. */
   readonly left: string | undefined;
 }
 
-/** How long jobs of the tenant may still run. */
+/** Longest time that jobs of the tenant may still run. */
 const JOBS_MS = 120_000;
 const RETRY_MS = 500;
 const LOCK_MS = 15_000;
@@ -68,12 +68,12 @@ const PASSWORD_BYTES = 24;
  * Moves a tenant's rows to another shard. Its objects stay where they are.
  *
  * Invariants:
- * - Whatever was acknowledged is there afterwards: before the copy begins the tenant can only be read, its jobs and deliveries
- *   stop, and its tables are locked against everybody else's writes until they are removed in the transaction that had the locks.
- * - The registry decides, in one statement, where the tenant is. Cut off before it, the tenant stays where it is: within 30 s the
- *   operator mends the role. Cut off after it, the operator removes what is left (finishMove).
+ * - Every acknowledged write survives. Before the copy begins the tenant becomes read-only and its jobs and deliveries stop. Its
+ *   tables are locked against all other writers until the locking transaction removes them.
+ * - The registry decides, in one statement, where the tenant is. If the move is interrupted before it, the tenant stays where it
+ *   is: within 30 s the operator repairs the role. If it is interrupted after it, the operator removes what is left (finishMove).
  * - The copy is read back and compared before the switch.
- * - A shard that no longer answers keeps the tenant read-only for some seconds, not for as long as the mover lives.
+ * - A shard that no longer answers keeps the tenant read-only for some seconds, not for the life of the mover.
  *
  * Throws MoveRefused, ConnectionsExceeded, StoreUnavailableError.
  */
@@ -83,34 +83,34 @@ export async function moveTenant(options: MoveOptions): Promise<Moved> {
   await requireSameRelease(from.pool, to.pool, move);
   await beginMove(registry, move, { pool: to.pool, maxTenants });
   const lease = keepLease(registry, move, clock);
-  // The source too: it waits for the target, with the locks.
+  // Abandons the source too: it waits for the target, with the locks.
   const answers = watchAnswers({ pool: to.pool, clock }, () => [from, to].forEach(({ pool }) => pool.abandon()));
   let isSwitched = false;
   try {
     const { tenantId } = move;
     const tables = await tablesOf(from.pool, tenantRole(slug));
-    onStep('it can only be read from now on');
+    onStep('it is read-only from now on');
     const began = clock.monotonic();
-    // Before anything is made on the other shard: by this the operator finds what a mover has left that died
+    // Comes before anything is made on the other shard: this is how the operator finds what a dead mover has left
     // (pkg/operator/tenant/moves/moves.ts).
     await makeReadOnly(from, slug);
-    // The operator gives it the tenant's own password once it is there; until then it opens nothing.
+    // The operator sets the tenant's own password once the tenant is there; until then this one opens nothing.
     await ensureTenantDatabase(to, { slug, tenantId, password: options.random.base64url(PASSWORD_BYTES), connections: 0 });
     await untilHeld(from.pool, slug, clock);
     let rows = 0;
     const copy = async (source: CopyingSql): Promise<void> => {
       await lockTables(source, slug, tables);
-      onStep('its rows are copied');
+      onStep('copying its rows');
       rows = await to.pool.copying((target) => copyRows({ source, target, slug, tenantId, tables }));
       await lease.require();
-      onStep('the copy is as it should be');
+      onStep('the copy matches');
       await disableLogin(from, slug);
       isSwitched = await switchShard(registry, move);
       if (!isSwitched) throw new MoveRefused(`${slug} was changed meanwhile; nothing has moved`);
       await removeRows(source, slug);
     };
     await from.pool.copying(copy, { isolation: 'repeatable read' }).catch((error: unknown) => {
-      // What is left there is removed below.
+      // Leftovers there are removed below.
       if (!isSwitched) throw error;
     });
     const readOnlyMs = clock.monotonic() - began;
@@ -122,10 +122,10 @@ export async function moveTenant(options: MoveOptions): Promise<Moved> {
     return { rows, readOnlyMs, left };
   } catch (error) {
     await Promise.all([lease.end(), answers.end()]);
-    // Only what the registry says counts: the answer to the switch may have been lost.
+    // Only the registry decides: the reply to the switch may have been lost.
     if (!isSwitched && (await giveUpMove(registry, move).catch(() => false))) {
       await makeWritable(from, slug).catch(() => undefined);
-      // Where the copy stays, the operator finds it by the registry.
+      // If the copy stays, the operator finds it by the registry.
       await dropTenant(to, slug, { tenantId: move.tenantId })
         .then(() => forgetMove(registry, move))
         .catch(() => undefined);
@@ -136,7 +136,10 @@ export async function moveTenant(options: MoveOptions): Promise<Moved> {
   }
 }
 
-/** Databases of one server share their roles: the tenant's would be removed from the new one with the former. */
+/**
+ * Databases of one server share their roles: removing the tenant's role with the former database would remove it from the new
+ * one.
+ */
 async function requireOtherServer(from: SqlPool, to: SqlPool, move: Move): Promise<void> {
   const startOf = async (pool: SqlPool): Promise<string | undefined> =>
     (await pool.query<{ at: string }>('SELECT extract(epoch FROM pg_postmaster_start_time())::text AS at'))[0]?.at;
@@ -152,15 +155,15 @@ async function requireSameRelease(from: SqlPool, to: SqlPool, move: Move): Promi
     `SELECT to_regclass('carrel.schema_migrations') IS NOT NULL AS "isReady"`,
   );
   if (!target?.isReady)
-    throw new MoveRefused(`shard ${move.to} has no tables of Carrel yet. The operator makes them within some seconds; try again`);
+    throw new MoveRefused(`shard ${move.to} has no tables of Carrel yet. The operator creates them within seconds; try again`);
   const [here, there] = [await migrationsIn(from, 'carrel'), await migrationsIn(to, 'carrel')];
   if (here.join() !== there.join())
     throw new MoveRefused(
-      `shards ${move.from} and ${move.to} have other migrations. The operator brings both to its release; try again later`,
+      `shards ${move.from} and ${move.to} have different migrations. The operator migrates both to its release; try again later`,
     );
 }
 
-/** Says again and again that the move goes on. */
+/** Renews the claim on the move until it is stopped. */
 function keepLease(registry: SqlPool, move: Move, clock: Clock): { require(): Promise<void>; end(): Promise<void> } {
   const stopping = new AbortController();
   let isLost = false;
@@ -168,14 +171,14 @@ function keepLease(registry: SqlPool, move: Move, clock: Clock): { require(): Pr
     while (!stopping.signal.aborted && !isLost) {
       await clock.sleep(RENEW_MS, stopping.signal).catch(() => undefined);
       if (stopping.signal.aborted) return;
-      // One that does not answer may answer the next time; the switch looks again.
+      // A registry that does not answer may answer the next time; the switch checks again.
       isLost = !(await renewMove(registry, move).catch(() => true));
     }
   })();
   return {
     require: async () => {
       if (isLost || !(await renewMove(registry, move)))
-        throw new MoveRefused('the move took too long to say that it goes on; nothing has moved');
+        throw new MoveRefused('the move did not renew its lease in time; nothing has moved');
     },
     end: async () => {
       stopping.abort();
@@ -184,17 +187,17 @@ function keepLease(registry: SqlPool, move: Move, clock: Clock): { require(): Pr
   };
 }
 
-/** A job that runs may end; none begins from then on. */
+/** Waits for running jobs to end; none begins from then on. */
 async function untilHeld(pool: SqlPool, slug: string, clock: Clock): Promise<void> {
   const until = clock.monotonic() + JOBS_MS;
   while (!(await pool.transaction((tx) => holdJobs(tx, tenantRole(slug))))) {
     if (clock.monotonic() > until)
-      throw new MoveRefused(`jobs of ${slug} still run after ${JOBS_MS / 1_000} s; nothing has moved`);
+      throw new MoveRefused(`jobs of ${slug} are still running after ${JOBS_MS / 1_000} s; nothing has moved`);
     await clock.sleep(RETRY_MS);
   }
 }
 
-/** Before the first statement that reads: the snapshot is of a moment at which nobody else writes. */
+/** Runs before the first statement that reads, so that nobody else writes at the moment of the snapshot. */
 async function lockTables(tx: CopyingSql, slug: string, tables: readonly DataTable[]): Promise<void> {
   await tx.query(
     `${COPY_SETTINGS} SET LOCAL search_path = ${quoteIdentifier(tenantRole(slug))}, ext; SET LOCAL lock_timeout = ${LOCK_MS}`,
@@ -210,7 +213,7 @@ interface Copying {
   readonly tables: readonly DataTable[];
 }
 
-/** All rows of the tenant, those of the shared tables too; gives how many. */
+/** Copies all rows of the tenant, including those of the shared tables. Returns their number. */
 async function copyRows({ source, target, slug, tenantId, tables }: Copying): Promise<number> {
   const role = tenantRole(slug);
   await target.query(COPY_SETTINGS);
@@ -245,10 +248,10 @@ const allRows = ({ name, columns }: Pick<DataTable, 'name' | 'columns'>): string
 async function requireSame(target: CopyingSql, { table, rows, sha256 }: Loaded): Promise<void> {
   const copy = await measure((await target.copyOut(`COPY (${allRows(table)}) TO STDOUT`)) as AsyncIterable<Buffer>);
   if (copy.rows !== rows || copy.sha256 !== sha256)
-    throw new MoveRefused(`the copy of table ${table.name} reads back otherwise than it was written; nothing has moved`);
+    throw new MoveRefused(`the copy of table ${table.name} reads back differently from what was written; nothing has moved`);
 }
 
-/** Who waits for the tables fails: nothing is written there any more. */
+/** Makes writers that wait for the tables fail, since nothing may be written there any longer. */
 async function removeRows(tx: CopyingSql, slug: string): Promise<void> {
   const role = tenantRole(slug);
   await deleteShared(tx, role);

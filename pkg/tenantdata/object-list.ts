@@ -9,22 +9,23 @@ export interface ListedObject {
   readonly key: string;
   /** bytes */
   readonly size: number;
-  /** Hex SHA-256; null: its row has none, and its bytes were not read. */
+  /** Hex SHA-256; null if its row has none, and its bytes were not read. */
   readonly checksum: string | null;
 }
 
-/** The list of a tenant's objects, in the order of their keys' bytes, as COPY gives it; runs in its schema. */
+/** Lists a tenant's objects as COPY does, ordered by the bytes of their keys. Runs in the tenant's schema. */
 export const OBJECT_LIST = `COPY (
   SELECT key, max(size), max(checksum) FROM (
     SELECT blob_name AS key, size, checksum::text FROM file_versions UNION ALL SELECT key, size, NULL FROM partial_upload_segments
     UNION ALL SELECT key, size, checksum::text FROM exports) o
   GROUP BY key ORDER BY key COLLATE "C") TO STDOUT`;
 
-/** Of a line: a key has 44 bytes, a size 15, a checksum 64. */
+/** Bounds of a line: a key has 44 bytes, a size 15, a checksum 64. */
 export const LIST_BOUND = { line: 256 };
 
 /**
- * The objects of a backup. Throws RepositoryError where the list is missing or damaged, at its end where it has not this SHA-256.
+ * Returns the objects of a backup. Throws RepositoryError if the list is missing or damaged, and at its end if its SHA-256
+ * differs.
  */
 export async function* listedObjects(
   repository: Repository,
@@ -42,14 +43,14 @@ export async function* listedObjects(
 function parsed(line: string, name: string): ListedObject {
   const [key = '', size = '', checksum = ''] = line.split('\t');
   if (!isContentKey(key) || !/^\d{1,15}$/.test(size) || !/^([0-9a-f]{64}|\\N)$/.test(checksum))
-    throw new RepositoryError(`${name} is damaged: a line of it is no object`);
+    throw new RepositoryError(`${name} is damaged: a line does not describe an object`);
   return { key, size: Number(size), checksum: checksum === '\\N' ? null : checksum };
 }
 
-/** As COPY writes it. */
+/** Returns the line that COPY writes. */
 export const lineOf = ({ key, size, checksum }: ListedObject): string => `${key}\t${size}\t${checksum ?? '\\N'}\n`;
 
-/** Of `wanted`, in the order of keys, those that `present`, in the same order, does not have in their size. */
+/** Returns the items of `wanted` that `present` does not have in their size. Both are in the order of keys. */
 export async function* absentAmong<Wanted extends { readonly key: string; readonly size: number }>(
   wanted: AsyncIterable<Wanted>,
   present: AsyncIterable<{ readonly key: string; readonly size: number }>,
@@ -68,7 +69,7 @@ export async function* absentAmong<Wanted extends { readonly key: string; readon
 
 export const isBefore = (a: string, b: string): boolean => Buffer.compare(Buffer.from(a), Buffer.from(b)) < 0;
 
-/** The objects that a repository keeps of a tenant, by their keys. */
+/** Returns the objects that a repository has for a tenant, by their keys. */
 export async function* keptObjects(repository: Repository, slug: string): AsyncGenerator<{ key: string; size: number }> {
   const { objects } = names(slug);
   for await (const { name, size } of repository.list(objects)) yield { key: name.slice(objects.length), size };

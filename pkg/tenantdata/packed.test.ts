@@ -15,7 +15,7 @@ beforeAll(async () => {
 afterAll(() => rm(repository.name, { recursive: true }));
 
 const [SLUG, STAMP] = ['biology', '20261123T150301Z'];
-/** 10 MB of one letter; members of gzip that follow each other are one file. */
+/** 10 MB of one letter. Consecutive gzip members form one file. */
 const TEN_MB = gzipSync(Buffer.alloc(10_000_000, 'x'));
 const MIB = 1 << 20;
 
@@ -35,7 +35,7 @@ test('a list of objects with a line of 300 MB is refused at its beginning, with 
   expect(process.memoryUsage().rss - before).toBeLessThan(64 * MIB);
 });
 
-test('a file is read no further than it was written', async () => {
+test('a file is read no further than its written size', async () => {
   await repository.put('rows', gzipSync('a\tb\n'.repeat(100_000)));
 
   const bounded = all(unpacked(repository, 'rows', { line: 10, total: 1_000 }));
@@ -43,14 +43,14 @@ test('a file is read no further than it was written', async () => {
   await expect(bounded).rejects.toThrow('rows has more than the 1000 bytes that were written');
 });
 
-test('lines come whole from chunks that end anywhere', async () => {
+test('lines are complete even if chunks end within them', async () => {
   const lines = Array.from({ length: 30_000 }, (_, index) => `${'é'.repeat(index % 40)}${index}`);
   await repository.put('lines', gzipSync(lines.join('\n')));
 
   expect(await all(linesOf(unpacked(repository, 'lines', { line: 100 })))).toEqual(lines);
 });
 
-test('a file that is cut off is damaged', async () => {
+test('a truncated file is damaged', async () => {
   await repository.put('cut', gzipSync('rows\n'.repeat(1_000)).subarray(0, -12));
 
   await expect(all(unpacked(repository, 'cut', { line: 100 }))).rejects.toThrow('cut is damaged: unexpected end of file');

@@ -2,21 +2,21 @@ import { createGunzip, createGzip } from 'node:zlib';
 import { measured, type Measures } from './measured.ts';
 import { type Repository, RepositoryError } from './repository/repository.ts';
 
-/** What a packed file may unpack to. */
+/** Bounds for the content of a packed file. */
 export interface Bounds {
   /** Bytes of a line. */
   readonly line: number;
-  /** Bytes of all; left out: no bound. */
+  /** Bytes in total; default: no bound. */
   readonly total?: number;
 }
 
-/** Of a row of a table. What a tenant can write is far below; Postgres holds a whole row in memory. */
+/** The bound of a table's row, far above what a tenant can write; Postgres holds a whole row in memory. */
 export const ROW_BOUND = { line: 64 << 20 };
 
 const NEWLINE = 0x0a;
 const EMPTY = Buffer.alloc(0);
 
-/** Packs a file into a repository. Gives what went in. */
+/** Packs a file into a repository. Returns the measures of its content. */
 export async function storePacked(repository: Repository, name: string, content: AsyncIterable<Buffer>): Promise<Measures> {
   const { stream, result } = measured(content);
   const packed = createGzip();
@@ -26,8 +26,8 @@ export async function storePacked(repository: Repository, name: string, content:
 }
 
 /**
- * A packed text file of a repository. Fails with RepositoryError where it is damaged or beyond its bounds: some KiB of gzip
- * unpack to gigabytes, so nothing is held but a chunk.
+ * Returns the content of a packed text file. Throws RepositoryError if it is damaged or exceeds its bounds. Some KiB of gzip can
+ * unpack to gigabytes, so it holds only one chunk.
  */
 export async function* unpacked(
   repository: Repository,
@@ -47,7 +47,7 @@ export async function* unpacked(
       bytes += chunk.length;
       if (bytes > total)
         throw new RepositoryError(
-          `${name} has more than the ${total} bytes that were written: it is damaged, altered, or of another backup`,
+          `${name} has more than the ${total} bytes that were written: it is damaged, altered, or part of another backup`,
         );
       let from = 0;
       for (let at = chunk.indexOf(NEWLINE); at !== -1; at = chunk.indexOf(NEWLINE, from)) {
@@ -67,7 +67,7 @@ export async function* unpacked(
   }
 }
 
-/** The lines of a file whose lines are bounded. */
+/** Returns the lines of a file whose lines are bounded. */
 export async function* linesOf(file: AsyncIterable<Buffer>): AsyncGenerator<string> {
   let rest = EMPTY;
   for await (const chunk of file) {

@@ -4,16 +4,16 @@ import { tenantRole } from '../store/postgres/provisioning.ts';
 import { copied, fitting, type LoadedTable, requireColumns } from './load.ts';
 import { RepositoryError } from './repository/repository.ts';
 
-/** Readers take ids up to 2^53 − 1 (pkg/store/postgres/client.ts), and the sequence goes on behind the greatest. */
+/** Readers take ids up to 2^53 − 1 (pkg/store/postgres/client.ts), and the sequence continues after the greatest id. */
 const MAX_ID = 2n ** 52n;
 
 const NEW_ID = 'new id';
 const copyOf = (table: string): string => quoteIdentifier(`restored ${table}`);
 
 /**
- * Replaces a tenant's rows in the tables that all tenants share. The rows get ids of this shard's sequences, in the order of
- * those that they had, and references follow them: the sequences are all tenants', and no backup decides where they go on. Throws
- * RepositoryError.
+ * Replaces a tenant's rows in the tables that all tenants share. The rows get ids from this shard's sequences, in the order of
+ * their former ids, and references follow them. The sequences belong to all tenants, so no backup may decide where they continue.
+ * Throws RepositoryError.
  */
 export async function restoreShared(tx: CopyingSql, slug: string, tables: readonly LoadedTable[]): Promise<void> {
   const role = tenantRole(slug);
@@ -21,7 +21,7 @@ export async function restoreShared(tx: CopyingSql, slug: string, tables: readon
   const present = await sharedTables(tx);
   const references = await sharedReferences(tx);
   for (const table of tables) requireColumns(present, table);
-  // In their own order, so that a row comes after those it refers to.
+  // Follows the tables' own order, so that a row comes after those it refers to.
   for (const { name, identity, columns } of present) {
     const loaded = tables.find((each) => each.name === name) ?? { name, columns: [...columns], rowsOf: () => nothing() };
     await copyInto(tx, loaded, identity);
@@ -34,7 +34,8 @@ export async function restoreShared(tx: CopyingSql, slug: string, tables: readon
     const order = identity === null ? '' : `ORDER BY l.${quoteIdentifier(NEW_ID)}`;
     await fitting(`table ${name}`, () =>
       tx.query(
-        `INSERT INTO ${target} OVERRIDING SYSTEM VALUE SELECT ${[`${quoteLiteral(role)}::name`, ...values].join(', ')} FROM ${copyOf(name)} l ${order}`,
+        `INSERT INTO ${target} OVERRIDING SYSTEM VALUE
+         SELECT ${[`${quoteLiteral(role)}::name`, ...values].join(', ')} FROM ${copyOf(name)} l ${order}`,
       ),
     );
   }
@@ -43,7 +44,7 @@ export async function restoreShared(tx: CopyingSql, slug: string, tables: readon
 
 async function* nothing(): AsyncGenerator<Buffer> {}
 
-/** By a table of its own: row-level security lets nobody COPY into the shared one. */
+/** Loads through a temporary table: row-level security allows nobody to COPY into the shared one. */
 async function copyInto(tx: CopyingSql, table: LoadedTable, identity: string | null): Promise<void> {
   const [copy, columns] = [copyOf(table.name), columnList(table.columns)];
   await tx.query(
@@ -52,7 +53,7 @@ async function copyInto(tx: CopyingSql, table: LoadedTable, identity: string | n
   await copied(table, (rows) => tx.copyIn(`COPY ${copy} (${columns}) FROM STDIN`, rows));
   if (identity === null) return;
   if (!table.columns.includes(identity))
-    throw new RepositoryError(`table ${table.name} of the backup is without its column ${identity}`);
+    throw new RepositoryError(`table ${table.name} of the backup lacks its column ${identity}`);
   await requireIds(tx, copy, { name: table.name, identity });
   const id = quoteIdentifier(identity);
   await fitting(`table ${table.name}`, () =>
@@ -60,18 +61,20 @@ async function copyInto(tx: CopyingSql, table: LoadedTable, identity: string | n
   );
   await tx.query(
     `UPDATE ${copy} c SET ${quoteIdentifier(NEW_ID)} = n.value
-     FROM (SELECT o.${id}, nextval(pg_get_serial_sequence($1, $2)) AS value FROM (SELECT ${id} FROM ${copy} ORDER BY ${id}) o) n WHERE n.${id} = c.${id}`,
+     FROM (SELECT o.${id}, nextval(pg_get_serial_sequence($1, $2)) AS value
+       FROM (SELECT ${id} FROM ${copy} ORDER BY ${id}) o) n WHERE n.${id} = c.${id}`,
     [`carrel.${quoteIdentifier(table.name)}`, identity],
   );
 }
 
-/** Null where there is no such row: the constraint says so. */
+/** Returns SQL for the new id; it is null if the row does not exist, and the constraint then refuses it. */
 function newIdOf(table: string, present: readonly DataTable[], column: string): string {
   const identity = present.find(({ name }) => name === table)?.identity ?? 'id';
-  return `(SELECT r.${quoteIdentifier(NEW_ID)} FROM ${copyOf(table)} r WHERE r.${quoteIdentifier(identity)} = l.${quoteIdentifier(column)})`;
+  return `(SELECT r.${quoteIdentifier(NEW_ID)} FROM ${copyOf(table)} r
+    WHERE r.${quoteIdentifier(identity)} = l.${quoteIdentifier(column)})`;
 }
 
-/** Throws RepositoryError where an id is so great that nothing could come after it. */
+/** Throws RepositoryError if an id is so large that none could come after it. */
 export async function requireIds(
   sql: Sql,
   table: string,

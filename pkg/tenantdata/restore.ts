@@ -24,7 +24,7 @@ export interface RestoreTarget {
   /** Decimal string. */
   readonly tenantId: string;
   readonly credentials: RegisteredTenant['credentials'];
-  /** Of its shard, as its owner and without a bound of a statement's time. */
+  /** The pool of its shard, with the owner's role and without a time limit for statements. */
   readonly pool: SqlPool;
   readonly objects: Objects;
   readonly registry: Pick<Registry, 'beginAdoption' | 'find' | 'installation'>;
@@ -32,15 +32,15 @@ export interface RestoreTarget {
 
 export interface RestoreOptions {
   readonly repository: Repository;
-  /** Of the slug that the person named. */
+  /** A backup of the slug that the person named. */
   readonly backup: OpenedBackup;
-  /** Whether data that are there may be replaced. */
+  /** Existing data may be replaced. */
   readonly replace: boolean;
-  /** Whether a backup is taken that Carrel may not have made, or that was altered. */
+  /** The backup may be one that Carrel did not make, or that was altered. */
   readonly unsigned: boolean;
-  /** Whether the backup may be that of a tenant which had the slug in another installation, or before it was deleted. */
+  /** The backup may be that of a tenant which had the slug in another installation, or before it was deleted. */
   readonly former: boolean;
-  /** The first seals, all open. */
+  /** The first key seals, all keys open. */
   readonly platformKeys: readonly SealingKey[];
   readonly clock: Clock;
   readonly random: Random;
@@ -48,7 +48,7 @@ export interface RestoreOptions {
   readonly onProgress: Progress;
 }
 
-/** The target is not to be restored into as it is. The message says why and what to do. */
+/** The target cannot be restored into as it is. The message says why and what to do. */
 export class RestoreRefused extends Error {
   override readonly name = 'RestoreRefused';
 }
@@ -63,24 +63,25 @@ export interface Restored {
 }
 
 const JOBS_RETRY_MS = 1_000;
-/** Longer than a lease lasts that nobody renews. */
+/** Longer than an unrenewed lease lasts. */
 const JOBS_MS = 120_000;
 
 /**
- * Brings a suspended tenant to the state of a backup: rows in one transaction, objects before it.
+ * Restores a suspended tenant to the state of a backup: rows in one transaction, objects before it.
  *
  * Invariants:
- * - Nothing of a backup is used before its signature, whose it is, and all its rows and names of objects are found to be right.
- * - The registry and the person who restores decide whose backup it is, which key opens its secrets and whether it is a copy. An
- *   unsigned manifest decides nothing but which rows come.
- * - While it runs nobody uses the data: the role may not log in, and no job of the tenant runs. RestoreRefused otherwise.
- * - It happens as a whole or not at all: cut off, the tenant has the rows that it had, and perhaps objects that none of them
- *   names.
- * - A backup of another tenant is a copy: its webhooks, registrations and schedules are inactive, and what it had yet to send or
- *   to do is left out.
+ * - Nothing of a backup is used before its signature, its tenant, and all its rows and names of objects have been verified.
+ * - The registry and the person who restores decide which tenant the backup belongs to, which key opens its secrets and whether
+ *   it is a copy. An unsigned manifest decides only which rows come.
+ * - While it runs nobody uses the data: the role may not log in, and no job of the tenant runs. Otherwise it throws
+ *   RestoreRefused.
+ * - It happens as a whole or not at all. If it is interrupted, the tenant has its former rows, and perhaps objects that none of
+ *   them names.
+ * - A backup of another tenant is a copy: its webhooks, registrations and schedules are inactive, and its pending deliveries and
+ *   jobs are left out.
  * - Nobody is signed in afterwards.
  *
- * Throws also RepositoryError, UnknownMigrations, StoreUnavailableError.
+ * Also throws RepositoryError, UnknownMigrations, StoreUnavailableError.
  */
 export async function restore(target: RestoreTarget, options: RestoreOptions): Promise<Restored> {
   const { pool, slug, tenantId, registry } = target;
@@ -95,36 +96,40 @@ export async function restore(target: RestoreTarget, options: RestoreOptions): P
   let replaced = await attempt();
   for (; !replaced; replaced = await attempt()) {
     if (clock.monotonic() > until)
-      throw new RestoreRefused(`jobs of ${slug} still run after ${JOBS_MS / 1_000} s; try again later`);
+      throw new RestoreRefused(`jobs of ${slug} are still running after ${JOBS_MS / 1_000} s; try again later`);
     signal.throwIfAborted();
     await clock.sleep(JOBS_RETRY_MS);
   }
-  // Rows of resources that are gone meanwhile are removed by the operator, as after an adoption.
+  // The operator removes rows of resources that were deleted meanwhile, as after an adoption.
   await registry.beginAdoption(tenantId);
   // A job may have deleted objects until its row was replaced.
   const missing = await putObjects(target, options, copied);
   return { copied, missing, unopenable: replaced.unopenable };
 }
 
-/** Gives the id of the tenant that the secrets in the backup are sealed for. Throws RestoreRefused. */
+/** Returns the id of the tenant that the secrets in the backup are sealed for. Throws RestoreRefused. */
 async function requireKnownTenant({ registry, tenantId }: RestoreTarget, options: RestoreOptions): Promise<string> {
   const { backup, unsigned, former } = options;
   const { slug, manifest, doubt } = backup;
   if (doubt !== undefined && !unsigned)
     throw new RestoreRefused(
-      `${doubt}. Nothing was restored. Take another backup; the key of another installation, or of an earlier time, goes to the end of CARREL_PLATFORM_KEYS; or say --unsigned, if you know who could write there`,
+      `${doubt}. Nothing was restored. Use another backup; the key of another installation, or a former key, goes to the end ` +
+        'of CARREL_PLATFORM_KEYS; or add --unsigned if you know who could write to the repository',
     );
   const [installation, known] = [await registry.installation(), await registry.find(slug)];
   const isKnown = manifest.installation === installation && manifest.tenantId === known?.tenantId;
   if (!isKnown && !former)
     throw new RestoreRefused(
-      `the backup is of tenant ${manifest.tenantId} of installation ${manifest.installation}; ${known ? `${slug} is tenant ${known.tenantId}` : `there is no tenant ${slug}`} of installation ${installation}. Nothing was restored. Say --former if it is that of a former tenant ${slug}: of another installation, or from before it was deleted`,
+      `the backup is of tenant ${manifest.tenantId} of installation ${manifest.installation}; ` +
+        `${known ? `${slug} is tenant ${known.tenantId}` : `there is no tenant ${slug}`} of installation ${installation}. ` +
+        `Nothing was restored. Add --former if it belongs to a former tenant ${slug}: of another installation, or from before ` +
+        'it was deleted',
     );
-  // Else whoever wrote the manifest could have another tenant's secrets opened for this one.
+  // Otherwise the author of the manifest could have another tenant's secrets opened for this one.
   return doubt === undefined ? manifest.tenantId : (known?.tenantId ?? tenantId);
 }
 
-/** Throws RestoreRefused. */
+/** Throws RestoreRefused if the tenant is in use or has data. */
 async function requireUnused(sql: Sql, slug: string, replace: boolean): Promise<void> {
   const role = tenantRole(slug);
   const [found] = await sql.query<{ limit: number; sessions: number; hasTables: boolean }>(
@@ -142,15 +147,16 @@ async function requireUnused(sql: Sql, slug: string, replace: boolean): Promise<
   if (replace || !found.hasTables) return;
   const schema = quoteIdentifier(role);
   const [data] = await sql.query<{ isThere: boolean }>(
-    `SELECT EXISTS (SELECT FROM ${schema}.files) OR (SELECT count(*) FROM (SELECT FROM ${schema}.users WHERE NOT is_system LIMIT 2) u) > 1 AS "isThere"`,
+    `SELECT EXISTS (SELECT FROM ${schema}.files)
+       OR (SELECT count(*) FROM (SELECT FROM ${schema}.users WHERE NOT is_system LIMIT 2) u) > 1 AS "isThere"`,
   );
   if (data?.isThere)
     throw new RestoreRefused(
-      `${slug} has people or files already, which this would delete. Back it up, then say --replace if that is meant`,
+      `${slug} already has people or files, which this would delete. Back it up, then add --replace if you mean it`,
     );
 }
 
-/** Undefined: a job of the tenant runs, and nothing was changed. */
+/** Returns undefined if a job of the tenant is running; then nothing was changed. */
 async function replaceRows(
   tx: CopyingSql,
   target: RestoreTarget,
@@ -194,13 +200,14 @@ function requireKnown(present: readonly string[], { sharedMigrations }: Manifest
   if (unknown.length > 0) throw new UnknownMigrations(unknown);
 }
 
-/** Locks the rows, so that none begins. */
+/** Locks the rows, so that no job begins. */
 async function hasRunningJobs(tx: Sql, role: string): Promise<boolean> {
   const running = [];
   for (const table of ['work', 'deliveries'])
     running.push(
       ...(await tx.query(
-        `SELECT FROM (SELECT leased_until FROM carrel.${table} WHERE tenant = $1 AND due_at IS NOT NULL FOR UPDATE) w WHERE leased_until > now()`,
+        `SELECT FROM (SELECT leased_until FROM carrel.${table} WHERE tenant = $1 AND due_at IS NOT NULL FOR UPDATE) w
+         WHERE leased_until > now()`,
         [role],
       )),
     );
@@ -208,8 +215,9 @@ async function hasRunningJobs(tx: Sql, role: string): Promise<boolean> {
 }
 
 /**
- * Two tenants must not call the same receivers and helpers, or answer the same LMS. What a resource made is left to the resources
- * of this tenant. Nothing runs that changes what somebody wants to look at, and what has no job here any more has ended.
+ * Deactivates a copy: two tenants must not call the same receivers and helpers, or answer the same LMS. Rows that a resource made
+ * are left to the resources of this tenant. Nothing runs that changes what somebody wants to look at. Tasks without a job here
+ * have ended.
  */
 async function silence(tx: Sql): Promise<void> {
   await tx.query('DELETE FROM webhooks WHERE managed_by IS NOT NULL');
@@ -223,8 +231,8 @@ async function silence(tx: Sql): Promise<void> {
 }
 
 /**
- * Secrets in the rows were sealed for the id that the tenant had, and perhaps with a platform key that is no longer the first.
- * Gives how many no key opens.
+ * Seals the secrets again: they were sealed for the id that the tenant had, and perhaps with a platform key that is no longer the
+ * first. Returns the number that no key opens.
  */
 async function sealAnew(
   tx: Sql,
@@ -238,15 +246,16 @@ async function sealAnew(
     { ...sealOf(target, platformKeys, random), keyId: undefined, former },
     { signal },
   );
-  // A tenant's role can write values that nobody opens; where none opens the key is missing.
+  // A tenant's role can write values that nobody can open. If none can be opened, the key is missing.
   if (doubt === undefined && unopenable > 0 && resealed + unchanged === 0)
     throw new RestoreRefused(
-      `the ${unopenable} secrets of webhooks and registrations in the backup are sealed with a platform key that is not here. Add the key of that time to the end of CARREL_PLATFORM_KEYS`,
+      `the ${unopenable} secrets of webhooks and registrations in the backup are sealed with a missing platform key. ` +
+        'Add the key of that time to the end of CARREL_PLATFORM_KEYS',
     );
   return unopenable;
 }
 
-/** Gives the keys of objects that are neither in the tenant's storage nor in the backup. */
+/** Returns the keys of objects that are neither in the tenant's storage nor in the backup. */
 async function putObjects(
   { objects }: RestoreTarget,
   { repository, backup: { stamp, manifest, doubt }, signal, onProgress }: RestoreOptions,
@@ -257,7 +266,7 @@ async function putObjects(
   const listed = listedObjects(repository, manifest.slug, stamp, manifest.objects.sha256);
   await forEach(absentAmong(listed, objects.list()), OBJECTS_AT_ONCE, async (object) => {
     signal.throwIfAborted();
-    // A list of Carrel's own has no checksum of what was lost already.
+    // A list of Carrel's own has no checksum for objects that were already lost.
     if (lost.has(object.key) || (object.checksum === null && doubt === undefined)) return void missing.push(object.key);
     await putObject(objects, repository, names(manifest.slug).object(object.key), object, signal);
     copied.objects += 1;
@@ -267,7 +276,7 @@ async function putObjects(
   return missing;
 }
 
-/** An object that is not what its row says is not stored. */
+/** Stores an object unless it differs from what its row says. */
 async function putObject(
   objects: Objects,
   repository: Repository,
@@ -277,7 +286,7 @@ async function putObject(
 ): Promise<void> {
   const { stream } = measured((await repository.get(name)) as AsyncIterable<Buffer>, (sha256) => {
     if (checksum !== null && sha256 !== checksum)
-      throw new RepositoryError(`${name} is damaged: its SHA-256 is not that of the file`);
+      throw new RepositoryError(`${name} is damaged: its SHA-256 differs from that of the file`);
   });
   await objects.put(key, stream, { contentLength: size, signal });
 }

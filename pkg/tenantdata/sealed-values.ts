@@ -10,29 +10,29 @@ import { tenantRole } from '../store/postgres/provisioning.ts';
 import type { RegisteredTenant } from '../store/postgres/registry.ts';
 
 export interface Resealed {
-  /** Values that are sealed with the first key now. */
+  /** Values that are now sealed with the first key. */
   readonly resealed: number;
-  /** Values that are sealed so already; counted where all values are looked at. */
+  /** Values that were already sealed with it; counted where all values are looked at. */
   readonly unchanged: number;
-  /** Values that no key opens: nothing is lost with any of the keys. A tenant's role can write such ones. */
+  /** Values that no key opens: removing a key loses nothing of them. A tenant's role can write such values. */
   readonly unopenable: number;
 }
 
 interface Seal {
   readonly tenantId: string;
-  /** Of the tenant's data keys. */
+  /** Seals with the tenant's data keys. */
   readonly sealer: Sealer;
 }
 
 export interface TenantSeal extends Seal {
   readonly slug: string;
-  /** Id of the first key: what it sealed is left as it is. Undefined: everything is sealed again. */
+  /** Id of the first key: values that it sealed stay as they are. Undefined: everything is sealed again. */
   readonly keyId: string | undefined;
-  /** What opens the values, where the tenant had another id. */
+  /** Opens the values if the tenant had another id. */
   readonly former?: Seal;
 }
 
-/** Seals with the first platform key's data key of the generation that the tenant has. */
+/** Seals with the first platform key's data key of the tenant's generation. */
 export function sealOf(
   { tenantId, slug, credentials }: Pick<RegisteredTenant, 'tenantId' | 'slug' | 'credentials'>,
   platformKeys: readonly SealingKey[],
@@ -42,7 +42,9 @@ export function sealOf(
   return { tenantId, slug, sealer, keyId: sealer.keyId };
 }
 
-/** A column of a tenant's schema that holds sealed values; `reference` is what their associated data name of the row. */
+/**
+ * A column of a tenant's schema that holds sealed values; `reference` is the column of the row that their associated data name.
+ */
 interface Column {
   readonly table: string;
   readonly column: string;
@@ -84,8 +86,8 @@ const linkKeyColumn: Column = {
 };
 
 /**
- * What else is sealed with a data key lives for minutes (logins, download links) or a day (replies to requests with an
- * Idempotency-Key).
+ * The columns to seal again. Other values sealed with a data key live for minutes (logins, download links) or a day (replies to
+ * requests with an Idempotency-Key).
  */
 const COLUMNS: readonly Column[] = [
   webhookColumn('secret'),
@@ -102,14 +104,14 @@ const BLOCKS_A_STATEMENT = 4;
 
 export interface ResealLimits {
   readonly signal?: AbortSignal;
-  /** It ends when so many values were sealed anew; the rest is for another call. Left out: all. */
+  /** Ends after resealing this many values; another call does the rest. Default: all. */
   readonly most?: number;
 }
 
 /**
- * Seals values of an older key again in one tenant's schema. Each value is exchanged by itself and only as long as nobody has
- * written a newer one, so it may be stopped and run twice at once. What is added behind the end that a table has when it begins
- * is not looked at, so it ends whatever the tenant's role writes meanwhile.
+ * Seals values of an older key again in one tenant's schema. Each value is exchanged separately, and only if nobody has written a
+ * newer one, so it may be stopped and run twice at once. It ignores rows added after the end that a table has when it begins, so
+ * it ends whatever the tenant's role writes meanwhile.
  */
 export async function resealTenant(sql: Sql, of: TenantSeal, { signal, most = Infinity }: ResealLimits = {}): Promise<Resealed> {
   let found: Resealed = { resealed: 0, unchanged: 0, unopenable: 0 };
@@ -126,7 +128,7 @@ export async function resealTenant(sql: Sql, of: TenantSeal, { signal, most = In
   return found;
 }
 
-/** Data that were retained may have a schema of an earlier release. */
+/** Retained data may have a schema of an earlier release. */
 async function columnsOf(sql: Sql, slug: string): Promise<Set<string>> {
   const rows = await sql.query<{ name: string }>(
     `SELECT c.relname || '.' || a.attname AS name FROM pg_namespace n JOIN pg_class c ON c.relnamespace = n.oid
@@ -150,7 +152,8 @@ async function resealColumn(
     signal?.throwIfAborted();
     const rows = await sql.query<{ at: string; reference: string; value: string }>(
       `SELECT x.ctid::text AS at, ${reference} AS reference, x.${column} AS value FROM ${name} x
-       WHERE x.ctid >= $1::tid AND x.ctid < $2::tid AND split_part(x.${column}, '.', 2) IS DISTINCT FROM $3 AND x.${column} IS NOT NULL`,
+       WHERE x.ctid >= $1::tid AND x.ctid < $2::tid AND split_part(x.${column}, '.', 2) IS DISTINCT FROM $3
+         AND x.${column} IS NOT NULL`,
       [`(${block},0)`, `(${Math.min(block + BLOCKS_A_STATEMENT, blocks)},0)`, of.keyId ?? null],
     );
     for (const row of rows) {
@@ -158,9 +161,10 @@ async function resealColumn(
       if (value === undefined) unopenable += 1;
       else if (value === row.value) unchanged += 1;
       else {
-        // It is no entry of the audit log: the secret is as it was.
+        // Writes no entry to the audit log: the secret itself does not change.
         await sql.query(
-          `UPDATE ${name} SET ${column} = $3 WHERE ctid = $1::tid AND ${column} = $2 AND set_config('carrel.resealing', 'on', true) = 'on'`,
+          `UPDATE ${name} SET ${column} = $3
+           WHERE ctid = $1::tid AND ${column} = $2 AND set_config('carrel.resealing', 'on', true) = 'on'`,
           [row.at, row.value, value],
         );
         resealed += 1;

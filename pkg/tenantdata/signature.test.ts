@@ -7,7 +7,7 @@ const [old, current] = keys as [SealingKey, SealingKey];
 const document = { slug: 'biology', tables: [{ name: 'users', rows: 3 }] };
 const stored = (text: string): object => JSON.parse(text) as object;
 
-test('what one of the keys signed is found to be so, however its text is laid out', () => {
+test('a document that one of the keys signed is accepted, however its text is laid out', () => {
   const text = JSON.stringify(signed(document, old), undefined, 2);
 
   expect(signatureFault(stored(text), [current, old])).toBeUndefined();
@@ -22,10 +22,10 @@ test.each([
     'it was altered',
   ],
   ['the key’s name', (text: string) => text.replace('"key":"old"', '"key":"new"'), 'it was altered'],
-  ['a key that is not here', (text: string) => text.replace('"key":"old"', '"key":"x"'), 'is signed with platform key x'],
+  ['an unknown key', (text: string) => text.replace('"key":"old"', '"key":"x"'), 'is signed with platform key x'],
   ['no signature', () => JSON.stringify(document), 'is not signed'],
   ['a signature of another form', (text: string) => text.replace(/"hmac":"../, '"hmac":"'), 'is not signed'],
-])('a document with %s is not what was signed', (_what, change, fault) => {
+])('a document with %s is refused', (_what, change, fault) => {
   const text = JSON.stringify(signed(document, old));
 
   expect(signatureFault(stored(change(text)), keys)).toContain(fault);

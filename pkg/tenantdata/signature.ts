@@ -3,8 +3,8 @@ import { z } from 'zod';
 import type { SealingKey } from '../runtime/sealing.ts';
 
 /**
- * Of a manifest: HMAC-SHA256 over its JSON text without this field, under a key that is derived from a platform key and used for
- * nothing else.
+ * The signature of a manifest: HMAC-SHA256 over its JSON text without this field. The key is derived from a platform key and used
+ * for nothing else.
  */
 export const Signature = z.object({ key: z.string().max(32), hmac: z.string().regex(/^[0-9a-f]{64}$/) });
 type Signature = z.output<typeof Signature>;
@@ -20,16 +20,16 @@ export const signed = <T extends object>(document: T, platform: SealingKey): T &
 });
 
 /**
- * Why a manifest is not known to be what an owner of one of `keys` wrote; undefined: it is. `document` as JSON.parse gives it:
- * what is compared is the object that is used, not its text.
+ * Returns why an owner of one of `keys` may not have written a manifest, or undefined if one has. `document` comes from
+ * JSON.parse: the comparison covers the object that is used, not its text.
  */
 export function signatureFault(document: object, keys: readonly SealingKey[]): string | undefined {
   const { signature, ...rest } = document as { signature?: unknown };
   const { data: found } = Signature.safeParse(signature);
-  if (!found) return 'is not signed, so anybody who can write to the repository may have made it';
+  if (!found) return 'is not signed, so anyone who can write to the repository may have made it';
   const named = keys.filter(({ id }) => id === found.key);
   if (named.length === 0) return `is signed with platform key ${found.key}, which is not among CARREL_PLATFORM_KEYS`;
   const hmac = Buffer.from(found.hmac, 'hex');
   if (named.some((key) => timingSafeEqual(hmacOf(rest, key), hmac))) return undefined;
-  return `is not what was signed with platform key ${found.key}: it was altered, or another installation has a key of that name`;
+  return `does not match its signature by platform key ${found.key}: it was altered, or another installation has such a key`;
 }

@@ -8,7 +8,7 @@ import { type Repository, RepositoryError } from './repository/repository.ts';
 
 export type Snapshot = Pick<Manifest, 'takenAt' | 'migrations' | 'sharedMigrations' | 'tables' | 'objects'>;
 
-/** Rows of a table that all tenants have. */
+/** Selects a tenant's rows of a table that all tenants share. */
 export const sharedRows = ({ name, columns }: Pick<DataTable, 'name' | 'columns'>, role: string): string =>
   `SELECT ${columnList(columns)} FROM carrel.${quoteIdentifier(name)} WHERE tenant = ${quoteLiteral(role)}`;
 
@@ -18,9 +18,8 @@ export const migrationsIn = async (sql: Sql, schema: string): Promise<string[]> 
   );
 
 /**
- * Writes all rows of a tenant as of one moment, and the list of its objects. One transaction, which takes no lock that anybody
- * waits for.
- * `pool`: of the tenant's shard, without a bound of a statement's time.
+ * Writes all rows of a tenant as of one moment, and the list of its objects. It uses one transaction, which takes no lock that
+ * anybody waits for. `pool` is the pool of the tenant's shard, without a time limit for statements.
  */
 export async function takeSnapshot(from: {
   pool: SqlPool;
@@ -49,7 +48,8 @@ export async function takeSnapshot(from: {
       const { sha256 } = await store(names(slug).list(stamp), OBJECT_LIST);
       const [sum] = await tx.query<{ count: number; bytes: number }>(
         `SELECT count(*)::int AS count, coalesce(sum(size), 0)::bigint AS bytes FROM (
-           SELECT blob_name, max(size) AS size FROM file_versions GROUP BY blob_name UNION ALL SELECT key, size FROM partial_upload_segments
+           SELECT blob_name, max(size) AS size FROM file_versions GROUP BY blob_name
+           UNION ALL SELECT key, size FROM partial_upload_segments
            UNION ALL SELECT key, size FROM exports) o`,
       );
       return {
@@ -65,8 +65,8 @@ export async function takeSnapshot(from: {
 }
 
 /**
- * What the sequence of a tenant's table gave last; 0: nothing, or there is none. A sequence knows no snapshot: it may be further
- * than the rows.
+ * Returns the last value of a table's sequence; 0 if it has none or does not exist. Sequences ignore snapshots, so it may be
+ * ahead of the rows.
  */
 export async function lastOf(sql: Sql, role: string, { name, identity }: DataTable): Promise<string> {
   if (identity === null) return '0';

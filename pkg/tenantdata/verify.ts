@@ -8,10 +8,10 @@ import { ROW_BOUND, unpacked } from './packed.ts';
 import { type Repository, RepositoryError } from './repository/repository.ts';
 import { signatureFault } from './signature.ts';
 
-/** Which backup, and what its files must be. */
+/** Names a backup, and the expected content of its files. */
 type Files = Pick<Manifest, 'slug' | 'tables' | 'objects'> & { readonly stamp: string };
 
-/** The rows of a table, no more of them than the manifest says. */
+/** Returns the rows of a table, at most as many as the manifest says. */
 export const rowsIn = (
   repository: Repository,
   { slug, stamp }: Pick<Files, 'slug' | 'stamp'>,
@@ -22,7 +22,7 @@ export const rowsIn = (
     ...(table.bytes === undefined ? {} : { total: table.bytes }),
   });
 
-/** Reads the rows and the list of the objects, and compares them with their checksums. Throws RepositoryError. */
+/** Reads the rows and the list of objects, and compares them with their checksums. Throws RepositoryError. */
 export async function requireFiles(repository: Repository, files: Files): Promise<void> {
   const list = names(files.slug).list(files.stamp);
   for (const table of files.tables)
@@ -32,7 +32,7 @@ export async function requireFiles(repository: Repository, files: Files): Promis
 
 async function requireSum(name: string, content: AsyncIterable<Buffer>, { sha256 }: { readonly sha256: string }): Promise<void> {
   if ((await measure(content)).sha256 !== sha256)
-    throw new RepositoryError(`${name} is not what was written: it is damaged, altered, or of another backup`);
+    throw new RepositoryError(`${name} differs from what was written: it is damaged, altered, or part of another backup`);
 }
 
 /** What is known of a backup before any other of its files is read. */
@@ -40,11 +40,11 @@ export interface OpenedBackup {
   readonly slug: string;
   readonly stamp: string;
   readonly manifest: Manifest;
-  /** Why it is not known to be what Carrel wrote; undefined: it is. */
+  /** Why Carrel may not have written it; undefined if it has. */
   readonly doubt: string | undefined;
 }
 
-/** The backup of this name. Throws RepositoryError: there is none, or it was written under another name. */
+/** Opens the backup of this name. Throws RepositoryError if it does not exist or was written under another name. */
 export async function openBackup(
   repository: Repository,
   { slug, stamp }: { slug: string; stamp: string },
@@ -53,21 +53,23 @@ export async function openBackup(
   const { manifest, document } = await readManifest(repository, slug, stamp);
   const name = names(slug).manifest(stamp);
   if (manifest.slug !== slug)
-    throw new RepositoryError(`${name} is of ${manifest.slug}: a backup of another tenant was put among those of ${slug}`);
+    throw new RepositoryError(`${name} belongs to ${manifest.slug}: a backup of another tenant was put among those of ${slug}`);
   if (manifest.stamp !== undefined && manifest.stamp !== stamp)
-    throw new RepositoryError(`${name} is of the backup ${manifest.stamp}: its folder was renamed, or its files exchanged`);
+    throw new RepositoryError(
+      `${name} belongs to the backup ${manifest.stamp}: its folder was renamed, or its files were exchanged`,
+    );
   const fault = signatureFault(document, keys);
   return { slug, stamp, manifest, doubt: fault === undefined ? undefined : `${name} ${fault}` };
 }
 
-/** What is wrong with a backup, in words; empty: nothing. Reads every byte of it. */
+/** Returns the faults of a backup in words. Reads every byte of it. */
 export async function verifyBackup(
   repository: Repository,
   { slug, stamp, manifest, doubt }: OpenedBackup,
   { signal, onProgress }: { signal: AbortSignal; onProgress: Progress },
 ): Promise<string[]> {
   await requireFiles(repository, { ...manifest, stamp });
-  const wrong = new Map(manifest.missing.map((key) => [key, `${key} was lost already when the backup was made`]));
+  const wrong = new Map(manifest.missing.map((key) => [key, `${key} was already lost when the backup was made`]));
   if (doubt !== undefined) wrong.set('', doubt);
   const done = { objects: 0, bytes: 0 };
   await forEach(listedObjects(repository, slug, stamp), OBJECTS_AT_ONCE, async (object) => {

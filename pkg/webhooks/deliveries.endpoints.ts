@@ -22,14 +22,14 @@ const READ = { tag: 'webhooks', caller: { permission: 'read:webhooks' } } as con
 const WRITE = { tag: 'webhooks', caller: { permission: 'write:webhooks' } } as const;
 const SEND = { ...WRITE, method: 'post', errors: ['not_found', 'conflict'], idempotent: true } as const;
 
-/** Sending again and testing are no change: they are for webhooks of Kubernetes resources too. */
+/** Replays and tests change nothing, so they work for webhooks of Kubernetes resources too. */
 export const deliveryEndpoints = (deliveries: Deliveries, replays: Replays): Endpoint[] => [
   endpoint({
     ...READ,
     method: 'get',
     path: '/webhooks/{id}/deliveries',
     operationId: 'listDeliveries',
-    summary: 'List the deliveries of a webhook, the newest first; kept 30 days',
+    summary: 'List the deliveries of a webhook of the last 30 days, newest first',
     params: ById,
     query: DeliveryQuery,
     replies: { 200: DeliveryPage },
@@ -53,7 +53,7 @@ export const deliveryEndpoints = (deliveries: Deliveries, replays: Replays): End
     path: '/webhooks/{id}/statistics',
     operationId: 'getWebhookStatistics',
     summary:
-      'Show what was sent to a webhook in 24 hours, in 7 days and in each hour, how much of it failed, and how fast it answers',
+      'Show how many attempts a webhook got in 24 hours, in 7 days and in each hour, how many failed, and how fast it answers',
     params: ById,
     replies: { 200: WebhookStatistics },
     errors: ['not_found'],
@@ -63,7 +63,7 @@ export const deliveryEndpoints = (deliveries: Deliveries, replays: Replays): End
     ...SEND,
     path: '/webhooks/{id}/deliveries/{delivery}/replay',
     operationId: 'replayDelivery',
-    summary: 'Deliver an event again, with the same id and bytes; the reply is the new delivery',
+    summary: 'Deliver an event again with the same id and bytes; returns the new delivery',
     params: ByDelivery,
     replies: { 202: DeliveryView },
     handle: async ({ params }) => reply(202, await deliveries.replay(params.id, params.delivery)),
@@ -82,7 +82,7 @@ export const deliveryEndpoints = (deliveries: Deliveries, replays: Replays): End
     ...SEND,
     path: '/webhooks/{id}/replays',
     operationId: 'createReplay',
-    summary: 'Deliver again all that was not delivered in a time, or all that was, as a job that lets new events go on',
+    summary: 'Deliver again the failed or the delivered events of a time range, as a job that does not delay new events',
     params: ById,
     body: NewReplay,
     replies: { 202: TaskView },
@@ -92,7 +92,7 @@ export const deliveryEndpoints = (deliveries: Deliveries, replays: Replays): End
     ...SEND,
     path: '/webhooks/{id}/test',
     operationId: 'testWebhook',
-    summary: 'Deliver a test to this webhook alone: one of its events, every id in it the nil UUID',
+    summary: 'Deliver a test event to this webhook only; every id in it is the nil UUID',
     params: ById,
     body: TestEvent,
     replies: { 202: DeliveryView },

@@ -48,18 +48,18 @@ export const DeliveryQuery = z.object({
 });
 export type DeliveryQuery = z.output<typeof DeliveryQuery>;
 
-/** What may be sent again. */
+/** States of deliveries that may be replayed. */
 export const REPLAYABLE_STATES = ['failed', 'canceled', 'delivered'] as const;
 type ReplayableState = (typeof REPLAYABLE_STATES)[number];
 
-/** Undefined: what did not arrive. */
+/** Returns the states to replay; undefined selects those that did not arrive. */
 export const statesOf = (status: ReplayableState | undefined): ReplayableState[] =>
   status === undefined ? ['failed', 'canceled'] : [status];
 
 const Replayed = {
   since: NamedTime.describe('deliveries created at or after'),
   until: NamedTime.optional().describe('and before; left out: now'),
-  status: z.enum(REPLAYABLE_STATES).optional().describe('left out: what did not arrive, failed or canceled'),
+  status: z.enum(REPLAYABLE_STATES).optional().describe('missing: deliveries that did not arrive, failed or canceled'),
 };
 
 export const NewReplay = z
@@ -77,7 +77,7 @@ export const ReplayRange = z
     cursor: z
       .string()
       .max(500)
-      .regex(/^[A-Za-z0-9_-]+$/, 'does not belong to this range')
+      .regex(/^[A-Za-z0-9_-]+$/, 'must be a cursor of this range')
       .optional()
       .describe('`next_cursor` of the reply before, beside the same since, until and status'),
   })

@@ -29,13 +29,13 @@ import { testPayload } from './test-payload.ts';
 const Cursor = z.tuple([NamedTime, NamedTime, z.int()]);
 
 /**
- * The deliveries of a webhook, and sending events again (docs/design/events-and-jobs.md).
+ * Lists the deliveries of a webhook and replays events (docs/design/events-and-jobs.md).
  *
  * Invariants:
  * - A replay is a new delivery of the same event: same id, same bytes, attempts of its own.
- * - A replay of a range makes at most `limit` deliveries. Repeated, or racing with itself, it sends no event twice: an event
- *   whose newest delivery is pending is skipped.
- * - Nothing is sent to a webhook that is not active (`conflict`).
+ * - A replay of a range makes at most `limit` deliveries. Even if it is repeated, or races with itself, it sends no event twice:
+ *   it skips an event whose newest delivery is pending.
+ * - Nothing is sent to an inactive webhook (`conflict`).
  */
 export class Deliveries {
   readonly #db: Database;
@@ -50,7 +50,7 @@ export class Deliveries {
     this.#random = deps.random;
   }
 
-  /** One statement, two where the page is empty. Throws `not_found`. */
+  /** Runs one statement, or two if the page is empty. Throws `not_found`. */
   async list(webhook: Uuid, query: DeliveryQuery): Promise<Page<DeliveryView>> {
     const found = await listDeliveries(this.#db, webhook, query);
     if (found.data.length === 0 && (await this.#db.tables.webhooks.count({ uuid: webhook })) === 0)
@@ -65,7 +65,7 @@ export class Deliveries {
     return { ...presentDelivery(row), payload: row.payload };
   }
 
-  /** One statement. Throws `not_found`. */
+  /** Runs one statement. Throws `not_found`. */
   async statistics(webhook: Uuid): Promise<WebhookStatistics> {
     return statisticsOf(this.#db, webhook);
   }
@@ -119,14 +119,14 @@ export class Deliveries {
   }
 }
 
-/** Replays of one webhook's ranges take turns. */
+/** Locks the webhook, so that replays of its ranges take turns. */
 async function lockWebhook(tx: Tx, uuid: Uuid): Promise<Webhook> {
   const webhook = await tx.webhooks.find({ uuid }, { lock: 'update' });
   if (!webhook) throw new Problem('not_found');
   return webhook;
 }
 
-/** The worker deletes expired events, so an event may go while it is being replayed. */
+/** The worker deletes expired events, so an event may disappear while it is being replayed. */
 async function unlessExpired<T>(work: Promise<T>): Promise<T> {
   try {
     return await work;

@@ -5,11 +5,12 @@ import { quoteLiteral, type Sql } from '../store/postgres/pool.ts';
 import { DELIVERY_SORT_FIELDS, type DeliveryQuery, type DeliveryState, type DeliveryView } from './deliveries.schema.ts';
 import { type DeliveryRow, presentDelivery } from './deliveries.view.ts';
 
-/** Of a delivery `d` and its event `e`. */
-const COLUMNS = `d.id, d.uuid, e.uuid AS "messageId", e.event, d.state, d.log, d.created_at AS "createdAt", d.ended_at AS "endedAt", d.due_at AS "dueAt"`;
+/** The columns of a delivery `d` and its event `e`. */
+const COLUMNS = `d.id, d.uuid, e.uuid AS "messageId", e.event, d.state, d.log, d.created_at AS "createdAt",
+  d.ended_at AS "endedAt", d.due_at AS "dueAt"`;
 const EVENT_OF = 'JOIN carrel.events e ON e.tenant = d.tenant AND e.id = d.event_id';
 
-/** Deliveries of a deleted webhook are not shown. */
+/** Omits deliveries of a deleted webhook. */
 export const FIND = `
   SELECT ${COLUMNS}, e.payload FROM carrel.deliveries d ${EVENT_OF} JOIN webhooks w ON w.uuid = d.endpoint
   WHERE d.tenant = current_user AND d.endpoint = $1 AND d.uuid = $2`;
@@ -22,7 +23,8 @@ export const REPLAY = `
   ), d AS (
     INSERT INTO carrel.deliveries (event_id, endpoint) SELECT event_id, endpoint FROM original WHERE active RETURNING *
   )
-  SELECT o.active, d.id, d.uuid, o."messageId", o.event, d.state, d.log, d.created_at AS "createdAt", d.ended_at AS "endedAt", d.due_at AS "dueAt"
+  SELECT o.active, d.id, d.uuid, o."messageId", o.event, d.state, d.log, d.created_at AS "createdAt",
+    d.ended_at AS "endedAt", d.due_at AS "dueAt"
   FROM original o LEFT JOIN d ON true`;
 
 /** An event counts by its newest delivery to the endpoint, so an event is not replayed again before its replay has ended. */
@@ -31,7 +33,8 @@ const REPLAYABLE = `
   WHERE d.tenant = current_user AND d.endpoint = $1 AND d.state <> 'pending' AND d.state = ANY ($2::text[])
     AND (d.created_at, d.id) > ($3::timestamptz, $4::bigint) AND d.created_at < $5
     AND NOT EXISTS (
-      SELECT FROM carrel.deliveries n WHERE n.tenant = current_user AND n.event_id = d.event_id AND n.endpoint = $1 AND n.id > d.id)`;
+      SELECT FROM carrel.deliveries n
+      WHERE n.tenant = current_user AND n.event_id = d.event_id AND n.endpoint = $1 AND n.id > d.id)`;
 
 const REPLAY_RANGE = `
   WITH chosen AS (
@@ -39,21 +42,22 @@ const REPLAY_RANGE = `
   ), replayed AS (
     INSERT INTO carrel.deliveries (event_id, endpoint) SELECT event_id, $1 FROM chosen ORDER BY created_at, id RETURNING id
   )
-  SELECT (SELECT count(*) FROM replayed) AS count, c.created_at AS "createdAt", c.id FROM chosen c ORDER BY c.created_at DESC, c.id DESC LIMIT 1`;
+  SELECT (SELECT count(*) FROM replayed) AS count, c.created_at AS "createdAt", c.id
+  FROM chosen c ORDER BY c.created_at DESC, c.id DESC LIMIT 1`;
 
-/** How far a replay has come: the time (ISO 8601) and id of the last delivery that it has read. Ids begin at 1. */
+/** The progress of a replay: the time (ISO 8601) and id of the last delivery that it has read. Ids begin at 1. */
 export type Position = readonly [at: string, id: number];
 
-/** Deliveries of a webhook behind a position. */
+/** Deliveries of a webhook after a position. */
 export interface ReplayedDeliveries {
   readonly webhook: string;
   readonly states: readonly DeliveryState[];
   readonly position: Position;
-  /** Created before; ISO 8601. */
+  /** Created before this time; ISO 8601. */
   readonly until: string;
 }
 
-/** How many there are. One statement. */
+/** Returns how many deliveries match. Runs one statement. */
 export async function countReplayable(sql: Sql, { webhook, states, position, until }: ReplayedDeliveries): Promise<number> {
   const [row] = await sql.query<{ count: number }>(`SELECT count(*)::int AS count ${REPLAYABLE}`, [
     webhook,
@@ -65,8 +69,8 @@ export async function countReplayable(sql: Sql, { webhook, states, position, unt
 }
 
 /**
- * Makes new deliveries of the oldest `limit` of them; gives how many, and the last one's position. Undefined: there were none.
- * One statement.
+ * Creates new deliveries for the oldest `limit` of them. Returns their number and the position of the last, or undefined if none
+ * was left. Runs one statement.
  */
 export async function replayNext(
   sql: Sql,
@@ -78,8 +82,8 @@ export async function replayNext(
 }
 
 /**
- * How many deliveries of the webhook are due, at most `most`. `tenant`: its role; default: that of the transaction. One
- * statement.
+ * Returns how many deliveries of the webhook are due, at most `most`. `tenant` is its role; default: that of the transaction.
+ * Runs one statement.
  */
 export async function dueOf(sql: Sql, webhook: string, most: number, tenant?: string): Promise<number> {
   const whose = tenant === undefined ? 'current_user' : `${quoteLiteral(tenant)}::name`;
@@ -103,7 +107,7 @@ const DELIVERIES = keyset<DeliveryRow, (typeof DELIVERY_SORT_FIELDS)[number] | '
   tieBreaker: 'id',
 });
 
-/** The deliveries of one webhook, none where it does not exist. One statement. */
+/** Returns the deliveries of one webhook; none if it does not exist. Runs one statement. */
 export const listDeliveries = (sql: Sql, webhook: string, query: DeliveryQuery): Promise<Page<DeliveryView>> =>
   listPage(sql, query, {
     keyset: DELIVERIES,

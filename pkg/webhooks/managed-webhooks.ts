@@ -1,6 +1,6 @@
 /**
- * Webhooks that Kubernetes resources manage: the operator's side of the table `webhooks`, by a role that writes every tenant's
- * schema.
+ * Webhooks that Kubernetes resources manage: the operator's side of the table `webhooks`. It uses a role that writes every
+ * tenant's schema.
  */
 import { isDeepStrictEqual } from 'node:util';
 import { WebhookSeal } from './sealing.ts';
@@ -12,7 +12,7 @@ import { tenantRole } from '../store/postgres/provisioning.ts';
 import { MANAGED_BY, type TenantRows, type TenantSchema } from '../store/postgres/tenant-schema.ts';
 import type { Webhook } from '../store/postgres/tables.ts';
 
-/** What a managing resource specifies; the secret and headers are in clear. */
+/** The specification of a managing resource; the secret and headers are in clear. */
 export interface ManagedWebhook {
   readonly url: string;
   readonly events: readonly string[];
@@ -21,7 +21,7 @@ export interface ManagedWebhook {
   readonly active: boolean;
 }
 
-/** What the operator reads of a managed webhook; secret and headers are sealed. */
+/** The columns of a managed webhook that the operator reads; secret and headers are sealed. */
 export type ManagedRow = Pick<
   Webhook,
   | 'uuid'
@@ -41,16 +41,16 @@ const COLUMNS = `uuid, url, events, secret, headers, active, failing_since AS "f
 
 const tableOf = ({ slug }: TenantSchema): string => `${quoteIdentifier(tenantRole(slug))}.webhooks`;
 
-/** The webhook that the resource `<namespace>/<name>` manages. */
+/** Returns the webhook that the resource `<namespace>/<name>` manages. */
 export async function findManagedWebhook(rows: TenantRows, reference: string): Promise<ManagedRow | undefined> {
   const [row] = await rows.pool.query<ManagedRow>(`SELECT ${COLUMNS} FROM ${tableOf(rows)} WHERE managed_ref = $1`, [reference]);
   return row;
 }
 
 /**
- * Writes the row as `wanted`. One statement where the row says so already.
- * A webhook that was disabled for failing stays disabled until the resource changes; what a change clears of the record is
- * `freshStart`'s rule. A changed secret overlaps with the previous one. Throws TooManyWebhooks.
+ * Writes the row as `wanted`. Runs one statement if the row is already so. A webhook that was disabled for failing stays disabled
+ * until the resource changes; `freshStart` decides what a change clears of the record. A changed secret overlaps with the
+ * previous one. Throws TooManyWebhooks.
  */
 export async function syncManagedWebhook(
   rows: TenantRows,
@@ -75,7 +75,7 @@ export async function removeManagedWebhook(schema: TenantSchema, reference: stri
   await schema.pool.query(`DELETE FROM ${tableOf(schema)} WHERE managed_ref = $1 AND managed_by = $2`, [reference, MANAGED_BY]);
 }
 
-/** Deletes the webhooks of all resources but these. */
+/** Deletes the webhooks of all resources except these. */
 export async function deleteOtherManagedWebhooks(schema: TenantSchema, references: readonly string[]): Promise<void> {
   await schema.pool.query(`DELETE FROM ${tableOf(schema)} WHERE managed_by = $1 AND NOT managed_ref = ANY ($2)`, [
     MANAGED_BY,
@@ -122,9 +122,11 @@ async function update(
   const fresh = freshStart(present, wanted);
   const [row] = await rows.pool.query<ManagedRow>(
     `UPDATE ${tableOf(rows)} SET url = $2, events = $3, secret = $4, headers = $5, active = $6,
-       failing_since = CASE WHEN $8 THEN NULL ELSE failing_since END, disabled_reason = CASE WHEN $9 THEN NULL ELSE disabled_reason END,
+       failing_since = CASE WHEN $8 THEN NULL ELSE failing_since END,
+       disabled_reason = CASE WHEN $9 THEN NULL ELSE disabled_reason END,
        previous_secret = coalesce($7, previous_secret),
-       previous_secret_until = CASE WHEN $7::text IS NULL THEN previous_secret_until ELSE now() + interval '${SECRET_OVERLAP_HOURS} hours' END
+       previous_secret_until = CASE WHEN $7::text IS NULL THEN previous_secret_until
+         ELSE now() + interval '${SECRET_OVERLAP_HOURS} hours' END
      WHERE uuid = $1 RETURNING ${COLUMNS}`,
     [uuid, wanted.url, wanted.events, secret, headers, wanted.active, former, 'failingSince' in fresh, 'disabledReason' in fresh],
   );

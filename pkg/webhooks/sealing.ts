@@ -1,7 +1,7 @@
 import type { Random } from '../runtime/random.ts';
 import type { Sealer } from '../runtime/sealing.ts';
 
-/** How Standard Webhooks marks a secret; base64 of the key follows. */
+/** The prefix of a secret in Standard Webhooks; base64 of the key follows. */
 export const SECRET_PREFIX = 'whsec_';
 /** Standard Webhooks: 24 to 64 bytes. */
 const SECRET_BYTES = 32;
@@ -9,27 +9,27 @@ const SECRET_BYTES = 32;
 export const newSecret = (random: Random): string => `${SECRET_PREFIX}${random.bytes(SECRET_BYTES).toString('base64')}`;
 
 /**
- * A secret as libraries of Standard Webhooks take it: one without the prefix means the prefix and its base64
- * (docs/design/events-and-jobs.md, Webhooks).
+ * Returns a secret in the form that libraries of Standard Webhooks take. A secret without the prefix stands for the prefix and
+ * its base64 (docs/design/events-and-jobs.md, Webhooks).
  */
 export const standardForm = (secret: string): string =>
   secret.startsWith(SECRET_PREFIX) ? secret : `${SECRET_PREFIX}${Buffer.from(secret, 'utf8').toString('base64')}`;
 
-/** The key that signs in the way of Standard Webhooks. */
+/** Returns the signing key of Standard Webhooks. */
 export const standardKey = (secret: string): Buffer => Buffer.from(standardForm(secret).slice(SECRET_PREFIX.length), 'base64');
 
 /** The sealed fields of a row of `webhooks`. */
 export type SealedColumn = 'secret' | 'previous_secret' | 'headers';
 
 /**
- * Seals and opens the secrets and headers of a tenant's webhooks; the associated data name tenant, row and column
+ * Seals and opens the secrets and headers of a tenant's webhooks. The associated data name tenant, row and column
  * (docs/design/tenancy-and-isolation.md, Secrets).
  */
 export class WebhookSeal {
   readonly #sealer: Sealer;
   readonly #tenantId: string;
 
-  /** `tenantId`: decimal string. */
+  /** `tenantId` is a decimal string. */
   constructor({ sealer, tenantId }: { sealer: Sealer; tenantId: string }) {
     this.#sealer = sealer;
     this.#tenantId = tenantId;
@@ -44,7 +44,7 @@ export class WebhookSeal {
     return this.#sealer.open(sealed, this.#associatedData(webhook, column));
   }
 
-  /** Null where there are none. */
+  /** Returns null if there are no headers. */
   sealHeaders(webhook: string, headers: Readonly<Record<string, string>>): string | null {
     return Object.keys(headers).length === 0 ? null : this.seal(webhook, 'headers', JSON.stringify(headers));
   }

@@ -35,7 +35,7 @@ test.each([
   expect(codeOf(() => requireAddress(url, parseAllowedRanges('127.0.0.0/8')))).toBe(expected);
 });
 
-test('localhost is opened by both of its addresses', () => {
+test('localhost is allowed if both of its addresses are opened', () => {
   expect(codeOf(() => requireAddress('http://demo.localhost/', parseAllowedRanges('127.0.0.0/8,::1/128')))).toBe('taken');
   expect(codeOf(() => requireAddress('http://127.0.0.1/', []))).toBe('address_refused');
 });
@@ -57,7 +57,7 @@ test.each([
   ['whsec_YQ', false],
 ])('the secret %j is well formed: %s', (secret, expected) => expect(isWellFormedSecret(secret)).toBe(expected));
 
-test('what a resource manages names it', () => {
+test('the refusal to change a managed webhook names its resource', () => {
   expect(() => requireOwn({ managedBy: 'kubernetes', managedRef: 'demo/hook' })).toThrow('Webhook demo/hook manages this');
   expect(() => requireOwn({ managedBy: null, managedRef: null })).not.toThrow();
 });
@@ -68,9 +68,14 @@ const DISABLED = { ...FAILING, active: false, disabledReason: 'the receiver answ
 test.each([
   ['another address', FAILING, { url: 'https://b.example/' }, { failingSince: null }],
   ['the same address', FAILING, { url: FAILING.url, active: true }, {}],
-  ['being disabled by a person', FAILING, { active: false }, { failingSince: null, disabledReason: null }],
+  ['a person disabling it', FAILING, { active: false }, { failingSince: null, disabledReason: null }],
   ['being enabled again', DISABLED, { active: true }, { failingSince: null, disabledReason: null }],
-  ['being disabled, where it was for failing', DISABLED, { active: false }, { failingSince: null, disabledReason: null }],
-])('of the record of a webhook %s clears what it must', (_what, webhook, changes, cleared) =>
+  [
+    'a person disabling it after it was disabled for failing',
+    DISABLED,
+    { active: false },
+    { failingSince: null, disabledReason: null },
+  ],
+])('%s clears the right fields of the record of a webhook', (_what, webhook, changes, cleared) =>
   expect(freshStart(webhook, changes)).toEqual(cleared),
 );

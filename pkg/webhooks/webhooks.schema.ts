@@ -26,7 +26,7 @@ export const WebhookView = z
     description: z.string().nullable().meta({ example: 'Plagiarism check' }),
     header_names: z
       .array(z.string().meta({ example: 'X-Team' }))
-      .describe('further headers of each delivery; their values are not shown again'),
+      .describe('additional headers of each delivery; their values are never shown'),
     managed_by: z
       .string()
       .nullable()
@@ -37,9 +37,9 @@ export const WebhookView = z
       .string()
       .nullable()
       .meta({ description: 'why it was made inactive; `active: true` begins again', example: null }),
-    last_delivery_at: Timestamp.nullable().describe('noted at each change of health, else every 5 minutes'),
+    last_delivery_at: Timestamp.nullable().describe('recorded at each change of health, otherwise every 5 minutes'),
     last_status_code: z.int().nullable().meta({ example: 204 }),
-    previous_secret_until: Timestamp.nullable().describe('until when the secret before the present one signs too'),
+    previous_secret_until: Timestamp.nullable().describe('the time until which the previous secret also signs'),
     created_at: Timestamp,
     updated_at: Timestamp,
     etag: Etag,
@@ -47,10 +47,10 @@ export const WebhookView = z
   .meta({ id: 'Webhook' });
 export type WebhookView = z.output<typeof WebhookView>;
 
-/** The reply to creation and rotation, the only ones that hold a secret. */
+/** The reply to creation and rotation, the only replies that contain a secret. */
 export const WebhookWithSecret = WebhookView.extend({
   secret: z.string().meta({
-    description: 'shown this once; one that was given without `whsec_` is shown as `whsec_` and its base64',
+    description: 'shown only once; a secret given without `whsec_` is shown as `whsec_` and its base64',
     example: 'whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw',
   }),
 }).meta({ id: 'WebhookWithSecret' });
@@ -60,19 +60,19 @@ export const WebhookPage = pageOf(WebhookView).meta({ id: 'WebhookPage' });
 export const WEBHOOK_SORT_FIELDS = ['created_at'] as const;
 export const WebhookQuery = z.object({
   ...pageQueryOf(WEBHOOK_SORT_FIELDS),
-  event: EventKind.optional().describe('those that want this event'),
+  event: EventKind.optional().describe('only webhooks that subscribe to this event'),
   active: queryBoolean().optional(),
 });
 export type WebhookQuery = z.output<typeof WebhookQuery>;
 
 const Url = text(1, URL_MAX).meta({
-  description: 'https; plain http only where the platform opened the address',
+  description: 'https; plain http only for an address that the platform opened',
   example: 'https://receiver.example.org/hook',
 });
 const Events = distinct(EventKind, { min: 1, max: EVENT_NAMES.length });
 const Description = text(0, 500).meta({ example: 'Plagiarism check' }).nullable();
-const Secret = text(1, SECRET_MAX).refine(isWellFormedSecret, 'goes on after whsec_ with base64').meta({
-  description: 'generated when left out; without `whsec_` it stands for `whsec_` and its base64',
+const Secret = text(1, SECRET_MAX).refine(isWellFormedSecret, 'must continue with base64 after whsec_').meta({
+  description: 'generated if missing; without `whsec_` it stands for `whsec_` and its base64',
   example: 'whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw',
 });
 const HeaderName = z
@@ -91,8 +91,8 @@ const Headers = z
     const names = Object.keys(headers).map((name) => name.toLowerCase());
     const wrong = (name: string | undefined, message: string): void =>
       context.addIssue({ code: 'custom', path: name === undefined ? [] : [name], message });
-    if (names.length > HEADERS_MAX) wrong(undefined, `are at most ${HEADERS_MAX}`);
-    if (new Set(names).size < names.length) wrong(undefined, 'name a header twice');
+    if (names.length > HEADERS_MAX) wrong(undefined, `must be at most ${HEADERS_MAX}`);
+    if (new Set(names).size < names.length) wrong(undefined, 'must not name a header twice');
     for (const name of Object.keys(headers)) if (isOwnHeader(name)) wrong(name, 'is set by the delivery itself');
   })
   .meta({
@@ -113,10 +113,7 @@ export const NewWebhook = z
   .meta({ id: 'NewWebhook' });
 export type NewWebhook = z.output<typeof NewWebhook>;
 
-/**
- * For PATCH and PUT: given fields are changed, absent fields stay. Headers are write-only; the secret has an operation of its
- * own.
- */
+/** The body of PATCH and PUT. Absent fields keep their values. Headers are write-only; the secret has an operation of its own. */
 export const WebhookChanges = changesOf(
   z.object({ url: Url, events: Events, active: z.boolean(), description: Description, headers: Headers }),
 ).meta({ id: 'WebhookChanges' });
@@ -130,7 +127,7 @@ export const NewSecret = z
       .min(0)
       .max(SECRET_OVERLAP_HOURS)
       .default(SECRET_OVERLAP_HOURS)
-      .describe('how long the secret before signs too; 0 when it leaked'),
+      .describe('how long the previous secret also signs; 0 if it leaked'),
   })
   .meta({ id: 'NewWebhookSecret' });
 export type NewSecret = z.output<typeof NewSecret>;

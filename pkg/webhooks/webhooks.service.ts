@@ -24,8 +24,7 @@ const HOUR_MS = 3_600_000;
  *
  * Invariants:
  * - A tenant has at most WEBHOOKS_MAX endpoints, however many creations race.
- * - A secret is shown in the reply to its creation or rotation, which an Idempotency-Key repeats, and nowhere else; at rest it is
- *   sealed.
+ * - A secret appears only in the reply to its creation or rotation, which an Idempotency-Key repeats; at rest it is sealed.
  * - A webhook that a Kubernetes resource manages is shown here and never changed.
  * - Header values are sent only to the origin that they were given for.
  * - A change takes effect with the next event: emitting reads the rows themselves, and webhooks are not cached.
@@ -45,7 +44,7 @@ export class Webhooks {
     this.#random = deps.random;
   }
 
-  /** One statement. */
+  /** Runs one statement. */
   async list(query: WebhookQuery): Promise<Page<WebhookView>> {
     return listWebhooks(this.#db, query, (row) => this.#present(row));
   }
@@ -57,7 +56,7 @@ export class Webhooks {
     return this.#present(webhook);
   }
 
-  /** Throws `address_refused`, `validation_failed`, and `conflict` when there are too many. */
+  /** Throws `address_refused`, `validation_failed`, and `conflict` if the tenant has too many. */
   async create(actor: Actor, input: NewWebhook): Promise<WebhookWithSecret> {
     requireAddress(input.url, this.#allowed);
     const uuid = this.#random.uuid();
@@ -79,8 +78,8 @@ export class Webhooks {
   }
 
   /**
-   * PUT and PATCH: an undefined field keeps its value. Throws `not_found`, `managed`, `precondition_failed`, and as `create`
-   * does.
+   * Serves PUT and PATCH: an undefined field keeps its value. Throws `not_found`, `managed`, `precondition_failed`, and the
+   * errors of `create`.
    */
   async change(id: Uuid, changes: WebhookChanges, ifMatch: IfMatch): Promise<WebhookView> {
     if (changes.url !== undefined) requireAddress(changes.url, this.#allowed);
@@ -88,7 +87,7 @@ export class Webhooks {
       const webhook = await requireChangeable(tx, id, ifMatch);
       const { url, events, active, description, headers } = changes;
       requireHeadersOfOrigin(webhook, url, headers);
-      // Sealing the same headers again gives another text.
+      // Sealing the same headers again returns another text.
       const hasHeaders = headers !== undefined && isDeepStrictEqual(headers, this.#seal.openHeaders(id, webhook.headers));
       return this.#update(tx, webhook, {
         url: url ?? webhook.url,
@@ -102,8 +101,8 @@ export class Webhooks {
   }
 
   /**
-   * The previous secret signs beside the new one for `overlap_hours`; an older one no longer does. Throws `not_found`, `managed`,
-   * `precondition_failed`.
+   * Sets a new secret. The previous one also signs for `overlap_hours`; an older one no longer does. Throws `not_found`,
+   * `managed`, `precondition_failed`.
    */
   async rotate(id: Uuid, input: NewSecret, ifMatch: IfMatch): Promise<WebhookWithSecret> {
     const secret = input.secret ?? newSecret(this.#random);
@@ -139,14 +138,14 @@ export class Webhooks {
   }
 }
 
-/** Throws `conflict`. */
+/** Throws `conflict` if the tenant has too many webhooks. */
 async function requireRoom(tx: Tx): Promise<void> {
   await lockForCreation(tx);
   const [row] = await tx.query<{ hasRoom: boolean }>(`SELECT ${hasRoom()} AS "hasRoom"`);
   if (!row?.hasRoom) throw new Problem('conflict', TOO_MANY_WEBHOOKS);
 }
 
-/** The row, locked. */
+/** Returns the row, locked. */
 async function requireChangeable(tx: Tx, id: Uuid, ifMatch: IfMatch): Promise<Webhook> {
   const webhook = await tx.webhooks.find({ uuid: id }, { lock: 'update' });
   if (!webhook) throw new Problem('not_found');

@@ -6,21 +6,21 @@ import { WEBHOOKS_MAX } from './webhooks.policy.ts';
 import { WEBHOOK_SORT_FIELDS, type WebhookQuery, type WebhookView } from './webhooks.schema.ts';
 
 /** A row of `webhooks` as Webhook; secrets and headers are sealed. */
-const WEBHOOK_COLUMNS = `id, uuid, url, events, secret, previous_secret AS "previousSecret", previous_secret_until AS "previousSecretUntil", headers,
-  description, active, managed_by AS "managedBy", managed_ref AS "managedRef", created_by AS "createdBy", failing_since AS "failingSince",
+const WEBHOOK_COLUMNS = `id, uuid, url, events, secret, previous_secret AS "previousSecret",
+  previous_secret_until AS "previousSecretUntil", headers, description, active, managed_by AS "managedBy",
+  managed_ref AS "managedRef", created_by AS "createdBy", failing_since AS "failingSince",
   disabled_reason AS "disabledReason", last_delivery_at AS "lastDeliveryAt", last_status_code AS "lastStatusCode", revision,
   created_at AS "createdAt", updated_at AS "updatedAt"`;
 
 /**
- * Serializes creations in one tenant until the end of the transaction, by REST and by resources; events, deliveries and reads are
- * not blocked.
- * `table`: qualified by a schema where `tx` has not the tenant's role.
+ * Serializes creations in one tenant until the end of the transaction, by REST and by resources. Events, deliveries and reads are
+ * not blocked. `table` needs the schema if `tx` does not have the tenant's role.
  */
 export async function lockForCreation(tx: Sql, table = 'webhooks'): Promise<void> {
   await tx.query(`LOCK TABLE ${table} IN SHARE ROW EXCLUSIVE MODE`);
 }
 
-/** SQL, true where the tenant may have one more webhook; only under `lockForCreation` it stays so. */
+/** SQL that is true if the tenant may have another webhook. The result stays valid only under `lockForCreation`. */
 export const hasRoom = (table = 'webhooks'): string => `(SELECT count(*) FROM ${table}) < ${WEBHOOKS_MAX}`;
 
 const WEBHOOKS = keyset<Webhook, (typeof WEBHOOK_SORT_FIELDS)[number] | 'id'>({
@@ -30,7 +30,7 @@ const WEBHOOKS = keyset<Webhook, (typeof WEBHOOK_SORT_FIELDS)[number] | 'id'>({
   tieBreaker: 'id',
 });
 
-/** The webhooks of the tenant. One statement. */
+/** Returns a page of the tenant's webhooks. Runs one statement. */
 export const listWebhooks = (sql: Sql, query: WebhookQuery, present: (row: Webhook) => WebhookView): Promise<Page<WebhookView>> =>
   listPage(sql, query, {
     keyset: WEBHOOKS,

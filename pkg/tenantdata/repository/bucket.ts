@@ -43,7 +43,7 @@ export class BucketRepository implements Repository {
     this.#objects.close();
   }
 
-  /** What the store refuses is said with the bucket's name: a tenant's storage answers with the same words. */
+  /** Adds the bucket's name to errors of the store: a tenant's storage uses the same words. */
   async #asked<T>(call: () => Promise<T>): Promise<T> {
     try {
       return await call();

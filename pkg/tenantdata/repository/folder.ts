@@ -5,10 +5,10 @@ import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { type Repository, RepositoryError } from './repository.ts';
 
-/** How a file is called until all of it is there. */
+/** The suffix of a file until it is complete. */
 const TEMPORARY = '.part';
 
-/** A folder of this machine, or a volume of the pod. What is in it is readable for its owner only. */
+/** A folder of this machine, or a volume of the pod. Only its owner can read its files. */
 export class FolderRepository implements Repository {
   readonly name: string;
 
@@ -29,7 +29,7 @@ export class FolderRepository implements Repository {
       await syncFolder(dirname(path));
     } catch (error) {
       await rm(temporary, { force: true });
-      // Others are of what is stored.
+      // Other errors belong to the body that is stored.
       if ((error as NodeJS.ErrnoException).syscall === 'write' || (error as NodeJS.ErrnoException).path === temporary)
         unwritable(error as NodeJS.ErrnoException);
       throw error;
@@ -48,7 +48,7 @@ export class FolderRepository implements Repository {
       if (error.code === 'ENOENT') return [];
       throw new RepositoryError(`${path} cannot be read: ${error.message}`);
     });
-    // As a bucket lists it: a folder counts with the slash that follows its name.
+    // Sorts as a bucket lists: a folder counts with the slash that follows its name.
     const names = found.map((entry) => (entry.isDirectory() ? `${entry.name}/` : entry.name));
     for (const name of names.toSorted((a, b) => Buffer.compare(Buffer.from(a), Buffer.from(b)))) {
       if (name.endsWith('/')) yield* this.list(prefix + name);
@@ -62,7 +62,7 @@ export class FolderRepository implements Repository {
 
   close(): void {}
 
-  /** Names come from a backup, which may have been changed by others. */
+  /** Throws RepositoryError for a name outside the folder. Names come from a backup, which others may have changed. */
   #pathOf(name: string): string {
     const path = resolve(this.name, name);
     if (path !== this.name && !path.startsWith(this.name.endsWith(sep) ? this.name : this.name + sep))
@@ -72,10 +72,10 @@ export class FolderRepository implements Repository {
 }
 
 function unwritable(error: NodeJS.ErrnoException): never {
-  throw new RepositoryError(`the folder cannot be written: ${error.message}`, { cause: error });
+  throw new RepositoryError(`cannot write to the folder: ${error.message}`, { cause: error });
 }
 
-/** A name that a crash of the machine could still take away is not there yet. */
+/** Syncs the folder: until then a crash of the machine could still remove a name. */
 async function syncFolder(path: string): Promise<void> {
   const folder = await open(path);
   try {

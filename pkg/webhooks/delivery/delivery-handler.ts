@@ -22,12 +22,12 @@ import { signatureHeaders } from './signature.ts';
 const MAX_REPLY_BYTES = 16 * 1024;
 const GONE = 410;
 /**
- * A failed attempt holds its slot at least this long: a receiver that refuses at once would otherwise have its whole backlog
+ * A failed attempt holds its slot at least this long. Otherwise the whole backlog of a receiver that refuses at once would be
  * tried as fast as the machine can, at the cost of every other tenant.
  */
 const FAILURE_MS = 100;
 
-/** What an attempt has led to, before it is written. */
+/** The result of an attempt before it is written. */
 interface Tried {
   readonly isSuccess: boolean;
   write(): Promise<DeliveryResult>;
@@ -36,7 +36,7 @@ interface Tried {
 interface Sent {
   readonly attempt: Attempt;
   readonly retryAfterMs: number;
-  /** How long the receiver took to answer; undefined: it did not. */
+  /** Time that the receiver took to answer; undefined if it did not. */
   readonly tookMs?: number;
 }
 
@@ -45,11 +45,10 @@ interface Sent {
  *
  * Invariants:
  * - A delivery is sent only under its lease, and a worker that lost the lease writes nothing about it.
- * - Each attempt carries the same id and bytes. The receiver may get it twice only after a crash, or when its reply came too
- *   late.
+ * - Each attempt carries the same id and bytes. The receiver may get it twice only after a crash, or if its reply came too late.
  * - It ends as delivered (2xx), failed (410, or no attempt is left) or canceled (the webhook is deleted or not active).
- * - What the receiver answered is written as it was; no failure to write it makes another outcome of it.
- * - An internal error says nothing about the receiver and is retried as a failed attempt is, so that it delays no other delivery.
+ * - The receiver's reply is recorded unchanged; a failure to write it never changes the outcome.
+ * - An internal error says nothing about the receiver and is retried like a failed attempt, so that it delays no other delivery.
  *   A secret that cannot be decrypted is not an attempt: the right key may be configured later.
  */
 export class DeliveryHandler implements JobHandler<Delivery> {
@@ -125,7 +124,7 @@ export class DeliveryHandler implements JobHandler<Delivery> {
     await sleepUnlessAborted(this.#deps.clock, FAILURE_MS, signal);
   }
 
-  /** Null: this program aborted the request, which says nothing about the receiver. */
+  /** Returns null if this program aborted the request, which says nothing about the receiver. */
   async #send(delivery: Delivery, endpoint: OpenEndpoint, body: string, signal: AbortSignal): Promise<Sent | null> {
     const { client, clock } = this.#deps;
     const at = clock.now();
@@ -192,7 +191,7 @@ export class DeliveryHandler implements JobHandler<Delivery> {
   }
 }
 
-/** Below the request that made the event, however often it is sent. */
+/** The span belongs to the request that made the event, however often it is sent. */
 const delivering = ({ tenant, messageId, endpoint, sent, traceparent }: Delivery): SpanFacts => ({
   kind: 'consumer',
   parent: parseTraceparent(traceparent) ?? null,
@@ -209,11 +208,11 @@ const delivering = ({ tenant, messageId, endpoint, sent, traceparent }: Delivery
 
 interface DeliveryHandlerDeps {
   readonly store: DeliveryStore;
-  /** Of the same shard as the store. */
+  /** The database of the store's shard. */
   readonly db: Database;
   readonly client: GuardedClient;
   readonly seals: PerTenant<TenantSeal>;
-  /** How long a receiver may take to accept a delivery and answer. */
+  /** Longest time that a receiver may take to accept a delivery and answer. */
   readonly timeoutMs: number;
   /** Waits between attempts, in seconds. */
   readonly retrySeconds: readonly number[];
@@ -223,12 +222,14 @@ interface DeliveryHandlerDeps {
   readonly log: Logger;
 }
 
-/** The kind of an error and its stack without the message: JSON.parse and others quote their input, which may be a secret. */
+/**
+ * Returns the kind of an error and its stack without the message: JSON.parse and others quote their input, which may be a secret.
+ */
 const originOf = (error: unknown): { failure: string; at: string[] } =>
   isError(error)
     ? { failure: error.name, at: (error.stack ?? '').split('\n').filter((line) => /^\s+at /.test(line)) }
     : { failure: typeof error, at: [] };
 
-/** Names in lower case, so that a webhook's own header cannot duplicate one of the delivery's. */
+/** Returns the headers with names in lower case, so that a webhook's own header cannot duplicate one of the delivery's. */
 const lowerCased = (headers: Readonly<Record<string, string>>): Record<string, string> =>
   Object.fromEntries(Object.entries(headers).map(([name, value]) => [name.toLowerCase(), value]));

@@ -4,7 +4,7 @@ import type { DeliveryStore, DeliveryStatistics } from './delivery-store.ts';
 
 export type DeliveryResult = 'delivered' | 'retried' | 'failed' | 'canceled' | 'lost_lease';
 
-/** The worker's metrics of deliveries. How many are due, and for how long, is read from Postgres at each scrape. */
+/** The worker's metrics of deliveries. Each scrape reads from Postgres how many are due, and for how long. */
 export interface DeliveryMetrics {
   result(tenant: string, result: DeliveryResult): void;
   /** From the event to the receiver's 2xx, in seconds. */

@@ -17,9 +17,9 @@ export interface Delivery extends Leased {
   readonly sent: number;
   /** The event's uuid: the same at every resend. */
   readonly messageId: string;
-  /** The exact bytes that are signed and sent. Null: more than MAX_LEASED_BYTES, which `deliveryPayload` reads. */
+  /** The exact bytes that are signed and sent. Null if longer than MAX_LEASED_BYTES; `deliveryPayload` reads those. */
   readonly payload: string | null;
-  /** Of the span that made the event; read where traces are on. */
+  /** The span that made the event; read if traces are on. */
   readonly traceparent?: string | null;
 }
 
@@ -28,17 +28,17 @@ const TRACEPARENT =
 
 type State = 'pending' | 'delivered' | 'failed' | 'canceled';
 
-/** The outcome of an attempt; `waitMs`: until the next one, null for none. */
+/** The outcome of an attempt; `waitMs` is the time until the next one, null for none. */
 interface Outcome {
   readonly delivery: Delivery;
   readonly state: State;
   readonly attempt: Attempt | null;
   readonly waitMs: number | null;
-  /** How long the receiver took to answer. */
+  /** Time that the receiver took to answer. */
   readonly tookMs: number | undefined;
 }
 
-/** Of a row: it is still under the outcome's lease, it has the outcome, or its lease has passed to another worker. */
+/** The state of a row: still under the outcome's lease, written with the outcome, or leased by another worker. */
 type Found = 'leased' | 'written' | 'lost';
 
 /** One attempt, as `/webhooks/{id}/deliveries` shows it. */
@@ -56,15 +56,15 @@ export interface DeliveryStatistics {
 }
 
 /**
- * A row brings no more of its payload along, so that rows which wait for a slot stay small. A larger payload (256 KiB at most) is
- * read when its attempt begins.
+ * A leased row carries no more of its payload than this, so that rows which wait for a slot stay small. A larger payload (256 KiB
+ * at most) is read when its attempt begins.
  */
 const MAX_LEASED_BYTES = 8 * 1024;
 
-/** An outcome that Postgres did not take is written again after this, for this long while Postgres does not answer. */
+/** An outcome that Postgres refused is written again after this time, for up to RETRIED_FOR_MS while Postgres does not answer. */
 const RETRY_MS = 50;
 const RETRIED_FOR_MS = 10_000;
-/** Below the time-out of a query, so that it is known whether the outcome is written. */
+/** Shorter than the time-out of a query, so that the store knows whether the outcome is written. */
 const LOCK_TIMEOUT = '2s';
 const LOOK_FOR_STATISTICS_MS = 60_000;
 /** Outcomes that wait for a locked row at once, each on a connection of its own; others look again after RETRY_MS. */
@@ -73,17 +73,16 @@ const MOST_WAITING = 2;
 /**
  * The deliveries of one shard. An ended delivery stays with its attempts as long as its event.
  *
- * Invariant: the outcome of an attempt is written as it was, however often that fails: a receiver that acknowledged a delivery
- * does not get it again because somebody has locked its row for less than its lease, or another row, or because a connection was
- * lost. Where Postgres does not answer for RETRIED_FOR_MS, `end` and
- * `retry` throw.
+ * Invariant: the outcome of an attempt is written unchanged, however often writing fails. A receiver that acknowledged a delivery
+ * does not get it again because somebody locked its row, or another row, for less than its lease, or because a connection was
+ * lost. If Postgres does not answer for RETRIED_FOR_MS, `end` and `retry` throw.
  */
 export class DeliveryStore extends LeasedRows<Delivery> {
   readonly #outcomes = new Batcher<Outcome, boolean>((outcomes) => this.#write(outcomes, 'SKIP LOCKED'));
   readonly #looks = new Batcher<Outcome, Found>((outcomes) => this.#find(outcomes));
   readonly #clock: Clock;
   #waiting = 0;
-  /** The statistics are of a migration that the operator may not have run yet, when its worker runs already. */
+  /** The statistics need a migration that the operator may not have run yet when its worker is already running. */
   #counts = false;
   #looksAgainAt = 0;
 
@@ -100,7 +99,7 @@ export class DeliveryStore extends LeasedRows<Delivery> {
     this.#clock = clock;
   }
 
-  /** False: the lease had passed to another worker. */
+  /** Returns false if the lease had passed to another worker. */
   async end(
     delivery: Delivery,
     state: 'delivered' | 'failed' | 'canceled',
@@ -111,8 +110,8 @@ export class DeliveryStore extends LeasedRows<Delivery> {
   }
 
   /**
-   * The delivery is due again in `waitMs`, by Postgres' clock. An attempt of null leaves the log as it is. False: the lease had
-   * passed to another worker.
+   * Makes the delivery due again in `waitMs`, by Postgres' clock. If `attempt` is null, the log stays as it is. Returns false if
+   * the lease had passed to another worker.
    */
   async retry(delivery: Delivery, attempt: Attempt | null, waitMs: number, tookMs?: number): Promise<boolean> {
     return this.#record({ delivery, state: 'pending', attempt, waitMs, tookMs });
@@ -153,8 +152,8 @@ export class DeliveryStore extends LeasedRows<Delivery> {
   }
 
   /**
-   * What has become of rows that an outcome was not written to. An outcome whose reply was lost is known by its attempt, which
-   * nobody else can have made, or, without one, by its state and the number of the lease.
+   * Finds the state of rows that an outcome was not written to. An outcome whose reply was lost is recognised by its attempt,
+   * which nobody else can have made. Without an attempt, its state and the number of the lease identify it.
    */
   async #find(outcomes: readonly Outcome[]): Promise<Found[]> {
     const rows = await this.sql.query<{ fence: string; found: Found }>(
@@ -163,7 +162,8 @@ export class DeliveryStore extends LeasedRows<Delivery> {
          WHEN o.attempt IS NOT NULL AND w.log -> o.sent = o.attempt::jsonb THEN 'written'
          WHEN o.attempt IS NULL AND w.fence IS NULL AND w.attempts = o.leases AND w.state = o.state THEN 'written'
          ELSE 'lost' END AS found
-       FROM unnest($1::name[], $2::bigint[], $3::uuid[], $4::text[], $5::text[], $6::int[], $7::int[]) AS o (tenant, id, fence, state, attempt, sent, leases)
+       FROM unnest($1::name[], $2::bigint[], $3::uuid[], $4::text[], $5::text[], $6::int[], $7::int[])
+         AS o (tenant, id, fence, state, attempt, sent, leases)
        JOIN carrel.deliveries w USING (tenant, id)`,
       [
         outcomes.map(({ delivery }) => delivery.tenant),
@@ -189,7 +189,7 @@ export class DeliveryStore extends LeasedRows<Delivery> {
     return (this.#counts = row?.isThere === true);
   }
 
-  /** False: the row is locked, or its lease has passed to another worker. */
+  /** Returns false for a row that is locked, or whose lease has passed to another worker. */
   async #write(outcomes: readonly Outcome[], locked: 'SKIP LOCKED' | ''): Promise<boolean[]> {
     const counts = await this.#countsAttempts();
     const rows = await this.sql.query<{ fence: string }>(
@@ -202,7 +202,8 @@ export class DeliveryStore extends LeasedRows<Delivery> {
          JOIN carrel.deliveries w USING (tenant, id, fence) FOR UPDATE OF w ${locked}
        ), written AS (
        UPDATE carrel.deliveries w
-       SET state = o.state, log = w.log || o.attempts::jsonb, due_at = now() + make_interval(secs => o.wait), ended_at = CASE WHEN o.wait IS NULL THEN now() END,
+       SET state = o.state, log = w.log || o.attempts::jsonb, due_at = now() + make_interval(secs => o.wait),
+         ended_at = CASE WHEN o.wait IS NULL THEN now() END,
          leased_until = NULL, fence = NULL
        FROM free o WHERE w.tenant = o.tenant AND w.id = o.id
        RETURNING o.fence, w.tenant, w.endpoint, o.attempts <> '[]' AS is_sent, o.state <> 'delivered' AS is_failed, o.bucket
@@ -229,17 +230,18 @@ export class DeliveryStore extends LeasedRows<Delivery> {
   }
 }
 
-/** Postgres refused the statement for the sake of another, so nothing of it happened. */
+/** Postgres refused the statement for the sake of another, so it had no effect. */
 const isUnwritten = (error: unknown): boolean =>
   error instanceof LockTimeout || error instanceof StatementTimeout || error instanceof SerializationFailure;
 
 /**
- * The payload of a delivery that was leased without it. Undefined: the event and its deliveries have been deleted.
- * `sql` is not the lease pool, whose statements must not wait for hundreds of large payloads.
+ * Reads the payload of a delivery that was leased without it. Returns undefined if the event and its deliveries have been
+ * deleted. `sql` is not the lease pool, whose statements must not wait for hundreds of large payloads.
  */
 export async function deliveryPayload(sql: Sql, { tenant, id }: Delivery): Promise<string | undefined> {
   const [event] = await sql.query<{ payload: string }>(
-    `SELECT e.payload FROM carrel.deliveries w JOIN carrel.events e ON e.tenant = w.tenant AND e.id = w.event_id WHERE w.tenant = $1 AND w.id = $2`,
+    `SELECT e.payload FROM carrel.deliveries w JOIN carrel.events e ON e.tenant = w.tenant AND e.id = w.event_id
+     WHERE w.tenant = $1 AND w.id = $2`,
     [tenant, id],
   );
   return event?.payload;

@@ -3,11 +3,11 @@ import { DeliveryHandler } from './delivery-handler.ts';
 import { type Delivery, DeliveryStore } from './delivery-store.ts';
 import { deliveryMetrics } from './delivery-metrics.ts';
 
-/** The most attempts of one worker at once: a stalled receiver holds a slot until its time-out, so there are many. */
+/** Attempts of one worker at once. A stalled receiver holds a slot until its time-out, so there are many slots. */
 const CONCURRENCY = 512;
 
 interface DeliverySettings {
-  /** How long a receiver may take to accept a delivery and answer. */
+  /** Longest time that a receiver may take to accept a delivery and answer. */
   readonly timeoutMs: number;
   /** Waits between attempts. */
   readonly retrySeconds: readonly number[];
@@ -21,7 +21,7 @@ export const deliveryQueue = (settings: DeliverySettings): RowQueue<Delivery> =>
   name: 'deliveries',
   perTenant: 10,
   perLane: 8,
-  // Less than 32 tenants have rows ahead at a time, and a row brings 8 KiB along at most: 16 MiB.
+  // Fewer than 32 tenants have rows ahead at a time, and a row carries at most 8 KiB: 16 MiB.
   ahead: 64,
   concurrency: CONCURRENCY,
   create: (services) => {

@@ -6,12 +6,12 @@ import { type PerTenant, slugOf, type TenantSeal } from '../../store/tenant-reso
 import { type Endpoint, loadEndpoint, openEndpoint } from './endpoint.ts';
 import type { Delivery } from './delivery-store.ts';
 
-/** How long a row serves deliveries of events that are older than it: a backlog reads the row a few times a second. */
+/** A row serves deliveries of events that are older than it for this long: a backlog reads the row a few times a second. */
 const TTL_MS = 200;
 const MAX_ENTRIES = 1_000;
 
 export type OpenEndpoint = Endpoint & {
-  /** Keys and headers in clear, opened once. Throws SealError. */
+  /** Returns the keys and headers in clear, opened once. Throws SealError. */
   open(): Promise<ReturnType<typeof openEndpoint>>;
 };
 
@@ -26,7 +26,8 @@ export class EndpointCache {
   }
 
   /**
-   * As it was after the event, so an event that follows a change is delivered by the changed row. Null: the webhook is deleted.
+   * Returns the webhook as it was after the event, so an event that follows a change is delivered by the changed row. Returns
+   * null if the webhook is deleted.
    */
   async of(delivery: Delivery): Promise<OpenEndpoint | null> {
     const key = keyOf(delivery);
@@ -40,7 +41,7 @@ export class EndpointCache {
     }
   }
 
-  /** The row has changed: it is read again for the next delivery. */
+  /** Makes the next delivery read the row again, since it has changed. */
   invalidate(delivery: Delivery): void {
     this.#cache.delete(keyOf(delivery));
   }

@@ -20,24 +20,25 @@ export type Endpoint = { readonly readAt: Date } & Pick<
 >;
 
 /**
- * No column that a delivery does not need: the worker may be newer than the tenant's schema
+ * Contains only columns that a delivery needs: the worker may be newer than the tenant's schema
  * (docs/design/resources-and-reconciliation.md).
  */
-const COLUMNS = `uuid, url, active, secret, previous_secret AS "previousSecret", previous_secret_until AS "previousSecretUntil", headers,
+const COLUMNS = `uuid, url, active, secret, previous_secret AS "previousSecret",
+  previous_secret_until AS "previousSecretUntil", headers,
   failing_since AS "failingSince", last_delivery_at AS "lastDeliveryAt", last_status_code AS "lastStatusCode"`;
 
 /** A webhook that has failed for this long is disabled (docs/design/events-and-jobs.md). */
 const DISABLED_AFTER_MS = 5 * 24 * 3_600_000;
-/** A change of health is recorded at once, an unchanged one at most this often. */
+/** A change of health is recorded at once, unchanged health at most this often. */
 const RECORDED_EVERY_MS = 5 * 60_000;
 
-/** In the tenant's own role. Null: the webhook has been deleted. */
+/** Reads the webhook in the tenant's own role. Returns null if it has been deleted. */
 export async function loadEndpoint(tx: Sql, endpoint: string): Promise<Endpoint | null> {
   const [row] = await tx.query<Endpoint>(`SELECT now() AS "readAt", ${COLUMNS} FROM webhooks WHERE uuid = $1`, [endpoint]);
   return row ?? null;
 }
 
-/** The keys that sign, of the previous secret only while it overlaps, and the headers in clear. Throws SealError. */
+/** Returns the keys that sign, with the previous secret only while it overlaps, and the headers in clear. Throws SealError. */
 export function openEndpoint(
   seal: WebhookSeal,
   { uuid, readAt, secret, previousSecret, previousSecretUntil, headers }: Endpoint,
@@ -51,7 +52,7 @@ export function openEndpoint(
 
 export type Health = 'well' | 'failing' | 'gone';
 
-/** A success that overlaps the recorded failure is not recorded in the row; the deliveries have it. */
+/** The row does not record a success that overlaps the recorded failure; the deliveries have it. */
 const SUCCESS_SINCE = `EXISTS (
     SELECT FROM carrel.deliveries WHERE tenant = current_user AND endpoint = $1 AND state = 'delivered'
       AND (log->-1->>'at')::timestamptz > failing_since)`;
@@ -63,16 +64,17 @@ const SUCCEEDED = 'last_status_code BETWEEN 200 AND 299';
 /** The newest deliveries of a webhook, which are searched for a later success. */
 const SEARCHED_DELIVERIES = 100;
 
-/** An attempt that began later was a success; not every success is recorded in the row. */
+/** True if an attempt that began later was a success; the row does not record every success. */
 const LATER_SUCCESS = `(${SUCCEEDED} AND last_delivery_at > $2) IS TRUE OR EXISTS (
     SELECT FROM (
-      SELECT state, log FROM carrel.deliveries WHERE tenant = current_user AND endpoint = $1 ORDER BY created_at DESC LIMIT ${SEARCHED_DELIVERIES}
+      SELECT state, log FROM carrel.deliveries WHERE tenant = current_user AND endpoint = $1
+      ORDER BY created_at DESC LIMIT ${SEARCHED_DELIVERIES}
     ) newest WHERE state = 'delivered' AND (log->-1->>'at')::timestamptz > $2)`;
 const LATER_FAILURE = `(NOT (${SUCCEEDED}) IS TRUE AND last_delivery_at > $2) IS TRUE`;
 
 /**
- * The row decides: of deliveries that end at once only one records, and a delivery that ends after the webhook was changed or
- * enabled again records nothing about what it has not tried. An attempt counts by the time when it began: of two that overlap,
+ * The row decides. Of deliveries that end at once only one records. A delivery that ends after the webhook was changed or enabled
+ * again records nothing about an address that it has not tried. An attempt counts by the time when it began: of two that overlap,
  * the later one wins, whichever ends first.
  */
 const RECORD = `
@@ -80,7 +82,8 @@ const RECORD = `
     last_status_code = CASE WHEN last_delivery_at > $2 THEN last_status_code ELSE $3 END,
     failing_since = CASE WHEN $4 THEN NULL WHEN ${IS_OLD} AND ${SUCCESS_SINCE} THEN $2 ELSE coalesce(failing_since, $2) END,
     disabled_reason = CASE WHEN $5 THEN 'the receiver answered 410 Gone'
-      WHEN ${IS_OVER} THEN 'every delivery has failed since ' || to_char(failing_since AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"')
+      WHEN ${IS_OVER}
+        THEN 'every delivery has failed since ' || to_char(failing_since AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"')
       ELSE disabled_reason END,
     active = NOT ($5 OR coalesce(${IS_OVER}, false))
   WHERE uuid = $1 AND url = $6 AND active AND (
@@ -95,8 +98,8 @@ const NOTIFY_OPERATOR = `
   ON CONFLICT (tenant, endpoint) DO UPDATE SET managed_ref = excluded.managed_ref, noted_at = now()`;
 
 /**
- * Records the receiver's health, in a transaction of the tenant's role: at once when it has changed, else every 5 minutes.
- * For a webhook that a resource manages, the same transaction notifies the operator, in the worker's own role.
+ * Records the receiver's health, in a transaction of the tenant's role: at once if it has changed, otherwise every 5 minutes. For
+ * a webhook that a resource manages, the same transaction notifies the operator, in the worker's own role.
  */
 export async function recordHealth(
   tx: Sql,
@@ -112,7 +115,7 @@ export async function recordHealth(
   await tx.query(NOTIFY_OPERATOR, [tenant, endpoint, recorded.managedRef]);
 }
 
-/** Decided by the row as it was before the attempt; false saves the transaction. */
+/** Decides by the row as it was before the attempt; false saves the transaction. */
 export function isWorthRecording(
   { failingSince, lastDeliveryAt, lastStatusCode }: Endpoint,
   health: Health,

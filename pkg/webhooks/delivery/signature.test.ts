@@ -14,7 +14,7 @@ test('signs as the example of the Standard Webhooks specification does', () => {
   });
 });
 
-test('a secret without whsec_ signs as whsec_ and its base64; while a rotation overlaps both sign, the hex one by the new', () => {
+test('a secret without whsec_ signs as whsec_ and its base64; during a rotation both sign, and hex uses the new one', () => {
   const of = (secret: string, previousSecret: string | null) =>
     signatureHeaders({ body: '{}', messageId: 'id', at: new Date(0), keys: signingKeys(secret, previousSecret) });
   const [plain, prefixed, both] = [of('new', null), of(`whsec_${Buffer.from('new').toString('base64')}`, null), of('new', 'old')];

@@ -1,11 +1,14 @@
 import { createHmac, createSecretKey, type KeyObject } from 'node:crypto';
 import { standardKey } from '../sealing.ts';
 
-/** Node takes several times as long to begin with the bytes of a key as with a key object, so an endpoint's are made once. */
+/**
+ * Node takes several times as long to start with the bytes of a key as with a key object, so each endpoint's key objects are made
+ * once.
+ */
 export interface SigningKeys {
   /** The secret's bytes as given. */
   readonly hex: KeyObject;
-  /** Of each secret that holds: two while a rotation overlaps. */
+  /** The keys of all valid secrets: two while a rotation overlaps. */
   readonly standard: readonly KeyObject[];
 }
 
@@ -23,8 +26,8 @@ export interface Signing {
 }
 
 /**
- * The headers by which a receiver knows us: the hex HMAC-SHA256 of the body, keyed by the secret's bytes as given,
- * and the trio of Standard Webhooks 1.0 (id, Unix seconds, `v1,` and base64 for each secret that holds).
+ * Returns the headers by which a receiver recognises us: the hex HMAC-SHA256 of the body, keyed by the secret's bytes as given,
+ * and the three headers of Standard Webhooks 1.0 (id, Unix seconds, `v1,` and base64 for each valid secret).
  */
 export function signatureHeaders({ body, messageId, at, keys }: Signing): Record<string, string> {
   const timestamp = String(Math.floor(at.getTime() / 1000));

@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { taskKind } from '../../tasks/task-kind.ts';
 import { REPLAYABLE_STATES } from '../deliveries.schema.ts';
 
-/** Delivers again what was created from `since` until before `until` (ISO 8601) and has ended in one of `states`. */
+/** Replays deliveries created from `since` until before `until` (ISO 8601) that have ended in one of `states`. */
 export const REPLAY = taskKind({
   name: 'replay',
   arguments: z.object({

@@ -26,9 +26,9 @@ export class Replays {
   }
 
   /**
-   * Seven statements. An end in the future, or none, is now. Throws `not_found`, `conflict` (the webhook is not active, or the
-   * person has too many jobs),
-   * `validation_failed` for an empty range, and for one that begins before the oldest deliveries that there are.
+   * Runs seven statements. A missing or future end means now. Throws `not_found`, `conflict` (the webhook is not active, or the
+   * person has too many jobs), and `validation_failed` for an empty range or one that begins before the oldest existing
+   * deliveries.
    */
   async request(actor: Actor, webhook: Uuid, { since, status, ...range }: NewReplay): Promise<TaskView> {
     const now = this.#clock.now();
@@ -50,8 +50,8 @@ export class Replays {
 }
 
 /**
- * The time, or now by Postgres' clock, which dates deliveries: those that the replay makes must not lie in its own range, where
- * they would be sent again once they have ended, only because this server's clock is ahead.
+ * Returns the earlier of the given time and now by Postgres' clock, which dates deliveries. New deliveries of the replay must not
+ * lie in its own range just because this server's clock is ahead: they would be sent again once they have ended.
  */
 export async function notAhead(tx: Sql, at: string): Promise<string> {
   const [row] = await tx.query<{ at: Date }>('SELECT least($1::timestamptz, now()::timestamptz(3)) AS at', [at]);

@@ -20,7 +20,7 @@ test.each([
   }
 });
 
-test('of nothing there is no quantile, and what takes less than a millisecond or more than a minute is counted', () => {
+test('an empty set has no quantile, and times below a millisecond or above a minute count', () => {
   expect(quantile(countsOf([]), 0.5)).toBeNull();
   expect([bucketOf(0), bucketOf(0.4), bucketOf(1), bucketOf(1.1), bucketOf(600_000)]).toEqual([0, 0, 0, 1, LATENCY_BUCKETS - 1]);
   expect(quantile(countsOf([0.2]), 0.95)).toBe(1);

@@ -1,15 +1,15 @@
 /**
- * How long receivers take, as counts by bucket. Bucket 0 ends at 1 ms, and each ends at √2 times the end of the one before, the
+ * Latencies of receivers, as counts by bucket. Bucket 0 ends at 1 ms, each further one at √2 times the end of the one before, the
  * last at 65 s: a quantile is known to within 20 %.
  */
 export const LATENCY_BUCKETS = 33;
 
 const endOf = (bucket: number): number => 2 ** (bucket / 2);
 
-/** The bucket of a time in ms; the last for what takes longer than its end. */
+/** Returns the bucket of a time in ms; the last one takes longer times too. */
 export const bucketOf = (ms: number): number => (ms <= 1 ? 0 : Math.min(LATENCY_BUCKETS - 1, Math.ceil(2 * Math.log2(ms))));
 
-/** In whole ms, at least 1; within a bucket they are taken for evenly spread. Null: nothing was counted. */
+/** Returns a quantile in whole ms, at least 1, assuming an even spread within a bucket. Returns null if nothing was counted. */
 export function quantile(counts: readonly number[], share: number): number | null {
   const wanted = counts.reduce((sum, count) => sum + count, 0) * share;
   if (wanted === 0) return null;

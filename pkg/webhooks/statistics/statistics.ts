@@ -13,14 +13,15 @@ interface HourRow {
   readonly latency: readonly number[];
 }
 
-/** A row of the webhook without an hour where nothing was sent. */
+/** Returns a row of the webhook without an hour if nothing was sent. */
 const HOURS = `
   SELECT s.hour, s.hour > n.hour - interval '24 hours' AS "isOfDay", s.sent, s.failed, s.latency
   FROM webhooks w CROSS JOIN (SELECT date_trunc('hour', now(), 'UTC') AS hour) n
-  LEFT JOIN carrel.delivery_statistics s ON s.tenant = current_user AND s.endpoint = w.uuid AND s.hour > n.hour - interval '7 days'
+  LEFT JOIN carrel.delivery_statistics s ON s.tenant = current_user AND s.endpoint = w.uuid
+    AND s.hour > n.hour - interval '7 days'
   WHERE w.uuid = $1 ORDER BY s.hour DESC`;
 
-/** One statement. Throws `not_found`. */
+/** Runs one statement. Throws `not_found`. */
 export async function statisticsOf(sql: Sql, webhook: string): Promise<WebhookStatistics> {
   const rows = await sql.query<HourRow | { readonly hour: null }>(HOURS, [webhook]);
   if (rows.length === 0) throw new Problem('not_found');
@@ -43,7 +44,7 @@ function counted(rows: readonly HourRow[]): WebhookStatistics['last_7_days'] {
   };
 }
 
-/** Hours that no statistics show any more. */
+/** Deletes hours that no statistics show any longer. */
 export const deleteExpiredStatistics: Schedule = {
   name: 'delete expired statistics of webhooks',
   everyMs: 3_600_000,

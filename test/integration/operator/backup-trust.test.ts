@@ -97,7 +97,7 @@ const ALTERATIONS: [string, (backup: AlteredBackup) => Promise<void>, string | R
   [
     'rows of an older backup',
     (b) => cp(join(b.folder, b.slug, older, 'tenant/users.copy.gz'), b.path('tenant/users.copy.gz')),
-    'of another backup',
+    'part of another backup',
   ],
   ['a file less', (b) => rm(b.path('tenant/users.copy.gz')), 'tenant/users.copy.gz is missing'],
   [
@@ -219,7 +219,7 @@ test('an unsigned backup that names another tenant’s id does not have that one
   await expect(opened).rejects.toThrow('does not belong to');
   await restored(tenant.slug, repository, { replace: true });
 
-  expect([unasked.code, unasked.stderr]).toEqual([1, expect.stringContaining('Say --former')]);
+  expect([unasked.code, unasked.stderr]).toEqual([1, expect.stringContaining('Add --former')]);
   expect([asked.code, asked.stderr]).toEqual([
     0,
     expect.stringContaining('1 secret of webhooks or registrations cannot be opened'),
@@ -274,7 +274,7 @@ test('a backup of a former tenant of the slug, or of another installation, is re
 
   expect([keyless.code, keyless.stderr]).toEqual([1, expect.stringContaining('goes to the end of CARREL_PLATFORM_KEYS')]);
   expect([unasked.code, unasked.stderr]).toEqual([1, expect.stringContaining('of installation of-another-cluster')]);
-  expect(unasked.stderr).toContain('Say --former');
+  expect(unasked.stderr).toContain('Add --former');
   expect([asked.code, asked.stderr]).toEqual([0, '']);
   // It is no copy.
   expect(await inSchema(tenant, 'SELECT active FROM webhooks')).toEqual([{ active: true }]);

@@ -81,7 +81,7 @@ async function moved(slug: string, freeze: () => void): Promise<{ code: number |
   let isFrozen = false;
   mover.stderr.on('data', (chunk) => {
     stderr += String(chunk);
-    if (isFrozen || !stderr.includes('its rows are copied')) return;
+    if (isFrozen || !stderr.includes('copying its rows')) return;
     isFrozen = true;
     freeze();
   });

@@ -193,7 +193,7 @@ test('a tenant that writes all the time moves to another shard with every row th
 
   expect(moved).toEqual({
     code: 0,
-    stderr: expect.stringContaining('can only be read from now on'),
+    stderr: expect.stringContaining('is read-only from now on'),
     stdout: expect.stringMatching(
       / rows are on shard other, read back and the same. It could only be read for \d+\.\d s\.[^]*its pods use shard other/,
     ),
