@@ -8,13 +8,10 @@ export const SessionView = z
     id: Uuid,
     created_at: Timestamp,
     last_activity: Timestamp,
-    ip: z
-      .string()
-      .nullable()
-      .meta({
-        description: 'the address that opened the session; for IPv6 its /64 network; null: unknown',
-        example: '192.0.2.7',
-      }),
+    ip: z.string().nullable().meta({
+      description: 'the address that opened the session; for IPv6 its /64 network; null: unknown',
+      example: '192.0.2.7',
+    }),
     user_agent: z.string().nullable().meta({
       description: 'the User-Agent that opened the session; null: it sent none',
       example: 'Mozilla/5.0 (X11; Linux x86_64)',
