@@ -1,6 +1,6 @@
 import { operatorConfigSchema } from '../../cmd/operator/config.ts';
 import { createOperator } from '../../cmd/operator/create-operator.ts';
-import type { OperatorDeps } from '../../pkg/operator/operator.ts';
+import type { OperatorDeps } from '../../pkg/operator/deps.ts';
 import { readConfig } from '../../pkg/runtime/config.ts';
 import { type Logger, silentLogger } from '../../pkg/runtime/log.ts';
 import { createMetrics, type Metrics } from '../../pkg/runtime/metrics.ts';

@@ -8,18 +8,18 @@ import { ConditionRunner, type ObserveStep, type Step } from '../conditions/runn
 import type { ConditionWriter } from '../conditions/writer.ts';
 import type { ObservedTenant, Tenant } from '../kinds.ts';
 import { isTerminating } from '../namespaces.ts';
-import type { Acceptance, AcceptedTenant } from './acceptance/acceptance-step.ts';
-import type { DatabaseAccess, Databases } from './database/database-step.ts';
+import type { AcceptanceStep, AcceptedTenant } from './acceptance/acceptance-step.ts';
+import type { DatabaseAccess, DatabaseStep } from './database/database-step.ts';
 import type { TenantFinalizer } from './deletion/finalizer.ts';
-import type { HelperServices } from './helpers/helpers-step.ts';
+import type { HelpersStep } from './helpers/helpers-step.ts';
 import { accessOf } from './limits/limits.ts';
-import type { Keys, KeysAccess } from './keys/keys-step.ts';
-import type { RedisAccess, RedisAccesses } from './redis/redis-step.ts';
-import type { Rotations } from './rotation/rotation-step.ts';
+import type { KeysStep, KeysAccess } from './keys/keys-step.ts';
+import type { RedisAccess, RedisStep } from './redis/redis-step.ts';
+import type { RotationStep } from './rotation/rotation-step.ts';
 import { tenantStatus } from './status/status.ts';
-import type { StorageAccess, Storages } from './storage/storage-step.ts';
+import type { StorageAccess, StorageStep } from './storage/storage-step.ts';
 import type { Usages } from './limits/usages.ts';
-import type { Workload, Workloads } from './workload/workload-step.ts';
+import type { Workload, WorkloadStep } from './workload/workload-step.ts';
 
 type TenantStep =
   | 'Accepted'
@@ -35,19 +35,24 @@ type TenantStep =
 /** The copy of the namespaces may be behind that of the Tenants: a namespace may have been recreated under its name. */
 const TERMINATING_RETRY_MS = 1_000;
 
+/** Each has a folder of its own beside this file. */
+export interface TenantSteps {
+  readonly acceptance: AcceptanceStep;
+  readonly database: DatabaseStep;
+  readonly storage: StorageStep;
+  readonly redis: RedisStep;
+  readonly keys: KeysStep;
+  readonly helpers: HelpersStep;
+  readonly workload: WorkloadStep;
+  readonly rotation: RotationStep;
+}
+
 interface Deps {
   readonly tenants: Informer<Tenant>;
   readonly conditions: ConditionWriter<Tenant>;
   readonly finalizer: TenantFinalizer;
   readonly namespaces: Store<Namespace>;
-  readonly acceptance: Acceptance;
-  readonly databases: Databases;
-  readonly storages: Storages;
-  readonly redis: RedisAccesses;
-  readonly keys: Keys;
-  readonly helpers: HelperServices;
-  readonly workloads: Workloads;
-  readonly rotations: Rotations;
+  readonly steps: TenantSteps;
   readonly usages: Usages;
   readonly observeStep: ObserveStep;
   readonly clock: Clock;
@@ -78,62 +83,47 @@ export class TenantReconciler {
   }
 
   async reconcile(key: ObjectKey, signal: AbortSignal): Promise<Result> {
-    const {
-      tenants,
-      conditions,
-      namespaces,
-      finalizer,
-      acceptance,
-      databases,
-      storages,
-      redis,
-      keys,
-      helpers,
-      workloads,
-      rotations,
-      usages,
-      clock,
-    } = this.#deps;
+    const { tenants, conditions, namespaces, finalizer, steps, usages, clock } = this.#deps;
     const found = tenants.store.get(key);
     if (!found) return done;
     if (isDeleting(found)) return finalizer.finalize(found, signal);
     if (isTerminating(namespaces, key.namespace)) return requeueAfter(TERMINATING_RETRY_MS);
     const tenant = await conditions.begin(found);
 
-    const steps = new ConditionRunner<TenantStep>(signal, this.#deps.observeStep);
-    const accepted = await steps.run('Accepted', {}, async () => {
-      await workloads.withdrawForeignHosts(tenant);
-      return acceptance.accept(tenant);
+    const runner = new ConditionRunner<TenantStep>(signal, this.#deps.observeStep);
+    const accepted = await runner.run('Accepted', {}, async () => {
+      await steps.workload.withdrawForeignHosts(tenant);
+      return steps.acceptance.run(tenant);
     });
-    const database = await steps.run('DatabaseReady', { accepted }, ({ accepted }) =>
-      databases.ensure(tenant, accepted, accessOf(tenant, usages.newest(tenant))),
+    const database = await runner.run('DatabaseReady', { accepted }, ({ accepted }) =>
+      steps.database.run(tenant, accepted, accessOf(tenant, usages.newest(tenant))),
     );
-    const storage = await steps.run('StorageReady', { accepted }, ({ accepted }) => storages.ensure(tenant, accepted, signal));
-    const cache = await steps.run('RedisReady', { accepted }, ({ accepted }) => redis.ensure(tenant, accepted));
-    const secrets = await steps.run('KeysReady', { accepted, database }, ({ accepted, database }) =>
-      keys.ensure(tenant, accepted, database),
+    const storage = await runner.run('StorageReady', { accepted }, ({ accepted }) => steps.storage.run(tenant, accepted, signal));
+    const cache = await runner.run('RedisReady', { accepted }, ({ accepted }) => steps.redis.run(tenant, accepted));
+    const secrets = await runner.run('KeysReady', { accepted, database }, ({ accepted, database }) =>
+      steps.keys.run(tenant, accepted, database),
     );
-    await steps.run('HelpersReady', { accepted, database }, ({ accepted, database }) =>
-      helpers.ensure(tenant, accepted, database),
+    await runner.run('HelpersReady', { accepted, database }, ({ accepted, database }) =>
+      steps.helpers.run(tenant, accepted, database),
     );
-    const workload = await this.#workload(tenant, steps, { accepted, database, storage, cache, secrets });
-    const rotation = await steps.run('CredentialsReady', { accepted, workload }, ({ accepted, workload }) =>
-      rotations.advance(tenant, accepted, workload),
+    const workload = await this.#workload(tenant, runner, { accepted, database, storage, cache, secrets });
+    const rotation = await runner.run('CredentialsReady', { accepted, workload }, ({ accepted, workload }) =>
+      steps.rotation.run(tenant, accepted, workload),
     );
-    await steps.run('Exposed', { accepted }, ({ accepted }) => workloads.expose(tenant, accepted));
+    await runner.run('Exposed', { accepted }, ({ accepted }) => steps.workload.expose(tenant, accepted));
     const usage = secrets.value ? await usages.of(tenant) : undefined;
-    await conditions.end(tenant, tenantStatus(tenant, steps, { accepted, database, workload, rotation, usage }, clock.now()));
-    return steps.result();
+    await conditions.end(tenant, tenantStatus(tenant, runner, { accepted, database, workload, rotation, usage }, clock.now()));
+    return runner.result();
   }
 
   /** A suspended tenant has no pods, even if steps failed. */
-  #workload(tenant: ObservedTenant, steps: ConditionRunner<TenantStep>, needs: WorkloadNeeds): Promise<Step<Workload>> {
-    const { workloads } = this.#deps;
+  #workload(tenant: ObservedTenant, runner: ConditionRunner<TenantStep>, needs: WorkloadNeeds): Promise<Step<Workload>> {
+    const { workload } = this.#deps.steps;
     const isComplete = Object.values(needs).every((step) => step.value !== undefined);
     if (tenant.spec.suspended && !isComplete)
-      return steps.run('WorkloadAvailable', { accepted: needs.accepted }, () => workloads.stop(tenant));
-    return steps.run('WorkloadAvailable', { ...needs }, ({ accepted, database, storage, cache, secrets }) =>
-      workloads.run(tenant, accepted, [database.checksum, storage.checksum, cache.checksum, secrets.checksum]),
+      return runner.run('WorkloadAvailable', { accepted: needs.accepted }, () => workload.stop(tenant));
+    return runner.run('WorkloadAvailable', { ...needs }, ({ accepted, database, storage, cache, secrets }) =>
+      workload.run(tenant, accepted, [database.checksum, storage.checksum, cache.checksum, secrets.checksum]),
     );
   }
 }

@@ -10,7 +10,7 @@ import { OwnedInformers } from '../../../pkg/operator/informers.ts';
 import { TENANT, type ObservedTenant } from '../../../pkg/operator/kinds.ts';
 import { FINALIZER } from '../../../pkg/operator/names.ts';
 import { readShards, Shards } from '../../../pkg/operator/shards.ts';
-import { Acceptance } from '../../../pkg/operator/tenant/acceptance/acceptance-step.ts';
+import { AcceptanceStep } from '../../../pkg/operator/tenant/acceptance/acceptance-step.ts';
 import { TenantFinalizer } from '../../../pkg/operator/tenant/deletion/finalizer.ts';
 import { Migrations } from '../../../pkg/operator/tenant/database/migrations.ts';
 import { Moves } from '../../../pkg/operator/tenant/moves/moves.ts';
@@ -63,7 +63,7 @@ async function deletedTenant() {
     tenants,
     owned: new OwnedInformers((kind) => informer({ ...observed, kind })),
     pods: cluster.of(POD),
-    acceptance: new Acceptance({ settings: settingsWith(), shards, namespaces, clock }),
+    acceptance: new AcceptanceStep({ settings: settingsWith(), shards, namespaces, clock }),
     shards,
     storage,
     connect: guardedSockets({ allow: [], clock }),

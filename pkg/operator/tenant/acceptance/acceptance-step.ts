@@ -43,7 +43,7 @@ const TAKEN_RETRY_MS = 30_000;
 const MIN_RETRY_MS = 1_000;
 
 /** The step `Accepted`: the operator's rules, then the registry, where a slug or host belongs to the first that claims it. */
-export class Acceptance {
+export class AcceptanceStep {
   readonly #settings: OperatorSettings;
   readonly #shards: Shards;
   readonly #namespaces: Store<Namespace>;
@@ -56,7 +56,7 @@ export class Acceptance {
     this.#clock = deps.clock;
   }
 
-  async accept(tenant: ObservedTenant): Promise<StepResult<AcceptedTenant>> {
+  async run(tenant: ObservedTenant): Promise<StepResult<AcceptedTenant>> {
     const found = accept(tenant, this.#settings, this.#shards.names);
     if ('reason' in found) {
       const isBounded = await this.#bound(tenant).then(

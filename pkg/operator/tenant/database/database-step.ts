@@ -49,7 +49,7 @@ export interface OrphanRows {
  * The step `DatabaseReady`: the tenant's schema and login role on its shard, migrated, and their Secret. One statement when
  * nothing changed.
  */
-export class Databases {
+export class DatabaseStep {
   readonly #shards: Shards;
   readonly #secrets: Secrets;
   readonly #migrations: Migrations;
@@ -79,11 +79,7 @@ export class Databases {
     this.#ending = new EndingPods(deps.clock);
   }
 
-  async ensure(
-    tenant: ObservedTenant,
-    accepted: AcceptedTenant,
-    access: DatabaseAccessLevel,
-  ): Promise<StepResult<DatabaseAccess>> {
+  async run(tenant: ObservedTenant, accepted: AcceptedTenant, access: DatabaseAccessLevel): Promise<StepResult<DatabaseAccess>> {
     const { tenantId, slug, shard: name, isAdopting } = accepted;
     const open = await this.#shards.open(name);
     if (accepted.move?.isAlive) return this.#whileMoving(tenant, accepted, open);

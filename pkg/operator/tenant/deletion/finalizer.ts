@@ -17,7 +17,7 @@ import { FINALIZER, labels, selectorText, slugOf } from '../../names.ts';
 import type { Shards } from '../../shards.ts';
 import { failureOf } from '../../conditions/runner.ts';
 import type { ConditionWriter } from '../../conditions/writer.ts';
-import type { Acceptance } from '../acceptance/acceptance-step.ts';
+import type { AcceptanceStep } from '../acceptance/acceptance-step.ts';
 import type { Rollouts } from '../workload/rollouts.ts';
 import type { Migrations } from '../database/migrations.ts';
 import { MOVE_RETRY_MS, type Moves } from '../moves/moves.ts';
@@ -41,7 +41,7 @@ interface Deps {
   readonly tenants: Informer<Tenant>;
   readonly owned: OwnedInformers;
   readonly pods: ResourceApi<Pod>;
-  readonly acceptance: Acceptance;
+  readonly acceptance: AcceptanceStep;
   readonly shards: Shards;
   readonly storage: StorageAdmin | undefined;
   /** For endpoints that tenants named. */

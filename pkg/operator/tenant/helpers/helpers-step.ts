@@ -18,7 +18,7 @@ const TOKEN = /^[\x21-\x7e]{1,4096}$/;
  * The step `HelpersReady`: the addresses of the tenant's helper services and their token, in the tenant's schema, where its
  * servers and the worker read them at each use. So a change of the resource or of the Secret restarts nothing.
  */
-export class HelperServices {
+export class HelpersStep {
   readonly #secrets: Secrets;
   readonly #platformKeys: readonly SealingKey[];
   readonly #egressAllow: readonly AllowedRange[];
@@ -37,7 +37,7 @@ export class HelperServices {
   }
 
   /** One statement; none where the tenant has no helpers and had none before. */
-  async ensure(tenant: ObservedTenant, accepted: AcceptedTenant, { shard }: DatabaseAccess): Promise<StepResult<object>> {
+  async run(tenant: ObservedTenant, accepted: AcceptedTenant, { shard }: DatabaseAccess): Promise<StepResult<object>> {
     const { tenantId, slug, credentials, isAdopting } = accepted;
     const wanted = await this.#wanted(tenant);
     const before = findCondition(tenant.status?.conditions ?? [], 'HelpersReady');

@@ -20,7 +20,7 @@ export interface KeysAccess {
  * The step `KeysReady`: the keys that sign and seal for the tenant, its first administrator, and the schedules that act as them.
  * No statement when nothing changed.
  */
-export class Keys {
+export class KeysStep {
   readonly #shards: Shards;
   readonly #secrets: Secrets;
   readonly #administrators: Administrators;
@@ -41,7 +41,7 @@ export class Keys {
     this.#platformKeys = deps.platformKeys;
   }
 
-  async ensure(tenant: ObservedTenant, accepted: AcceptedTenant, database: DatabaseAccess): Promise<StepResult<KeysAccess>> {
+  async run(tenant: ObservedTenant, accepted: AcceptedTenant, database: DatabaseAccess): Promise<StepResult<KeysAccess>> {
     const name = secretNames(tenant).keys;
     const present = this.#secrets.intact(secretOwner(tenant), name)?.['signing.json'];
     const isSettled = !accepted.credentials.signing?.step && present !== undefined && keysIn(present).length === 1;

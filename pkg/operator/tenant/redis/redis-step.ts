@@ -15,7 +15,7 @@ export interface RedisAccess {
 }
 
 /** The step `RedisReady`: the tenant's Redis user and its Secret. No call when nothing changed. */
-export class RedisAccesses {
+export class RedisStep {
   readonly #settings: OperatorSettings;
   readonly #secrets: Secrets;
   readonly #password: GeneratedPassword;
@@ -28,7 +28,7 @@ export class RedisAccesses {
     this.#redis = deps.redis;
   }
 
-  async ensure(tenant: ObservedTenant, accepted: AcceptedTenant): Promise<StepResult<RedisAccess>> {
+  async run(tenant: ObservedTenant, accepted: AcceptedTenant): Promise<StepResult<RedisAccess>> {
     const { slug } = accepted;
     const { password, former } = await this.#password.of(tenant, accepted);
     await this.#redis.ensure(slug, former === undefined ? [password] : [password, former]);

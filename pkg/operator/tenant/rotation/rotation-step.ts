@@ -14,7 +14,7 @@ import type { Shards } from '../../shards.ts';
 import type { AcceptedTenant } from '../acceptance/acceptance-step.ts';
 import { isRolledOut } from '../workload/availability.ts';
 import { MOVE_RETRY_MS } from '../moves/moves.ts';
-import type { Storages } from '../storage/storage-step.ts';
+import type { StorageStep } from '../storage/storage-step.ts';
 import type { Workload } from '../workload/workload-step.ts';
 import { credentialsOf, hasMark, isOld, requestedRotations, wishedFrom } from './rotation.policy.ts';
 import { ROTATIONS, transitionFrom } from './transitions.ts';
@@ -33,7 +33,7 @@ interface Deps {
   readonly tenants: ResourceApi<Tenant>;
   readonly pods: ResourceApi<Pod>;
   readonly shards: Shards;
-  readonly storages: Storages;
+  readonly storage: StorageStep;
   readonly events: EventRecorder;
   /** The first seals, all open. */
   readonly platformKeys: readonly SealingKey[];
@@ -52,14 +52,14 @@ interface Deps {
  * - A request with a mark is one wish, however often it is applied: the status names the one that was followed last.
  * - While no rotation is asked for, due or running: no statement and no call.
  */
-export class Rotations {
+export class RotationStep {
   readonly #deps: Deps;
 
   constructor(deps: Deps) {
     this.#deps = deps;
   }
 
-  async advance(
+  async run(
     tenant: ObservedTenant,
     accepted: AcceptedTenant,
     { deployment, isHeld }: Workload,
@@ -94,14 +94,14 @@ export class Rotations {
 
   /** Takes one credential a step further; gives how many ms until it is looked at again. */
   async #move(tenant: ObservedTenant, accepted: AcceptedTenant, name: CredentialName, now: Date): Promise<number> {
-    const { shards, storages, events, random } = this.#deps;
+    const { shards, storage, events, random } = this.#deps;
     const state = accepted.credentials[name];
     const from = state?.step ?? null;
     const transition = transitionFrom(name, from);
     if (!transition) return RETRY_MS;
     const waitMs = transition.afterMs - (now.getTime() - Date.parse(state?.stepAt ?? accepted.since));
     if (from !== null && waitMs > 0) return waitMs;
-    if (name === 'storage' && transition.to === null) await storages.endFormerKey(accepted);
+    if (name === 'storage' && transition.to === null) await storage.endFormerKey(accepted);
     // Not at once: whoever writes the tenant's rows may go on writing values of the former key.
     if (name === 'data' && transition.to === null && !(await this.#isSealedAnew(accepted))) return RETRY_MS;
     const { secret } = ROTATIONS[name];

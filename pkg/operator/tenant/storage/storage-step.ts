@@ -58,7 +58,7 @@ export const newStorageKey = (accessKeyId: string, random: Random): BucketKeys =
  * The step `StorageReady`: a bucket and a key of the tenant's own, or those that it named, and their Secret. No call when nothing
  * changed.
  */
-export class Storages {
+export class StorageStep {
   readonly #settings: OperatorSettings;
   readonly #shards: Shards;
   readonly #secrets: Secrets;
@@ -93,7 +93,7 @@ export class Storages {
     this.#recorded = once(async () => recordStorage({ registry: await shards.registry(), options, log }));
   }
 
-  async ensure(tenant: ObservedTenant, accepted: AcceptedTenant, signal: AbortSignal): Promise<StepResult<StorageAccess>> {
+  async run(tenant: ObservedTenant, accepted: AcceptedTenant, signal: AbortSignal): Promise<StepResult<StorageAccess>> {
     const name = secretNames(tenant).storage;
     const present = this.#secrets.intact(secretOwner(tenant), name);
     const registry = await this.#shards.registry();

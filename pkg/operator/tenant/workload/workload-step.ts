@@ -52,7 +52,7 @@ const SUSPENDED = { status: 'False', reason: 'Suspended', message: 'no pods are 
 const BESIDE_PODS = CHILDREN.WorkloadAvailable.filter(({ kind }) => kind !== DEPLOYMENT && kind !== CONFIG_MAP);
 
 /** The objects that run and expose a tenant's server. Writes only what differs. */
-export class Workloads {
+export class WorkloadStep {
   readonly #settings: OperatorSettings;
   readonly #applier: Applier;
   readonly #owned: OwnedInformers;
