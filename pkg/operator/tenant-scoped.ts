@@ -13,7 +13,8 @@ import { BY_TENANT } from './informers.ts';
 import type { ObservedTenant } from './kinds.ts';
 import { FINALIZER } from './names.ts';
 import { isTerminating } from './namespaces.ts';
-import { ConditionRunner, type ObserveStep, type StepCondition } from './conditions/runner.ts';
+import { ConditionRunner, type StepCondition } from './conditions/runner.ts';
+import type { StepTimer } from './conditions/step-timer.ts';
 import type { TenantRows, TenantSchema } from '../store/postgres/tenant-schema.ts';
 import type { TenantAccess } from './tenant-rows.ts';
 import type { OrphanRows } from './tenant/database/database-step.ts';
@@ -29,7 +30,7 @@ export interface TenantScopedDeps<T extends TenantScoped> {
   readonly namespaces: Store<Namespace>;
   readonly access: TenantAccess;
   readonly events: EventRecorder;
-  readonly observeStep: ObserveStep;
+  readonly timeSteps: StepTimer;
   readonly clock: Clock;
 }
 
@@ -77,7 +78,7 @@ export class TenantScopedReconciler<T extends TenantScoped> implements OrphanRow
     if (isTerminating(namespaces, key.namespace)) return done;
     const object = await this.#conditions.begin(found);
 
-    const steps = new ConditionRunner(signal, this.#deps.observeStep);
+    const steps = new ConditionRunner(signal, this.#deps.timeSteps(key));
     const { status, message } = await this.#kind.pass(object, steps);
     const all = [...steps.conditions, readyFrom(steps, message), stalledFrom(steps), ...(this.#kind.conditions?.(object) ?? [])];
     const conditions = conditionsOf(object, all, clock.now());

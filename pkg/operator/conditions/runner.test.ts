@@ -2,7 +2,11 @@ import { expect, test } from '@jest/globals';
 import { KubeError } from '../../kube/errors.ts';
 import { LockTimeout } from '../../store/postgres/errors.ts';
 import { StoreUnavailableError } from '../../store/unavailable.ts';
+import { createMetrics } from '../../runtime/metrics.ts';
+import type { Logger } from '../../runtime/log.ts';
+import { ManualClock } from '../../../test/support/clock.ts';
 import { failureOf, ConditionError, ConditionRunner } from './runner.ts';
+import { stepTimer } from './step-timer.ts';
 
 const never = new AbortController().signal;
 const good = async (value: string) => ({ value, reason: 'Good', message: '' });
@@ -73,4 +77,30 @@ test.each([
   [new Error('boom'), 'Failed', 'boom'],
 ])('%s reads as %s', (error, reason, message) => {
   expect(failureOf(error)).toMatchObject({ status: 'False', reason, message });
+});
+
+test('each step is measured by its condition, and a step of 3 s or more is logged with its object', async () => {
+  const [clock, metrics] = [new ManualClock(), createMetrics('test')];
+  const logged: unknown[] = [];
+  const log = { warn: (...line: unknown[]) => logged.push(line) } as unknown as Logger;
+  const steps = new ConditionRunner(never, stepTimer({ clock, metrics, log }, 'tenant')({ namespace: 'schools', name: 'north' }));
+  const after = (ms: number) => async () => {
+    await clock.advance(ms);
+    return good('');
+  };
+
+  await steps.run('RedisReady', {}, after(2_999));
+  await steps.run('StorageReady', {}, after(3_000));
+  await steps.run('KeysReady', {}, async () => {
+    await clock.advance(4_500);
+    throw new ConditionError('Broken', 'it failed late');
+  });
+
+  expect(logged).toEqual([
+    [{ controller: 'tenant', key: 'schools/north', step: 'StorageReady', ms: 3_000 }, 'a step of a reconcile was slow'],
+    [{ controller: 'tenant', key: 'schools/north', step: 'KeysReady', ms: 4_500 }, 'a step of a reconcile was slow'],
+  ]);
+  const text = await metrics.getSingleMetricAsString('carrel_reconcile_step_seconds');
+  const sums = [...text.matchAll(/_sum\{.*?step="(\w+)".*?\} (\S+)/g)].map(([, step, sum]) => `${step} ${sum}`);
+  expect(sums).toEqual(['RedisReady 2.999', 'StorageReady 3', 'KeysReady 4.5']);
 });

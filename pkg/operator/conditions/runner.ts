@@ -1,10 +1,9 @@
 import { NameConflictError } from '../../kube/apply.ts';
 import { isConflict, isInvalid, isNamespaceTerminating, isUnavailable, KubeError } from '../../kube/errors.ts';
-import { histogram, SECONDS_BUCKETS } from '../../kube/metrics.ts';
 import { done, requeueAfter, requeueBehindAfter, type Result } from '../../kube/result.ts';
-import type { Metrics } from '../../runtime/metrics.ts';
 import { LockTimeout } from '../../store/postgres/errors.ts';
 import { StoreUnavailableError } from '../../store/unavailable.ts';
+import type { ObserveStep } from './step-timer.ts';
 
 export type Truth = 'True' | 'False' | 'Unknown';
 
@@ -69,21 +68,6 @@ export class ConditionError extends Error {
     this.isTerminal = more.isTerminal ?? false;
   }
 }
-
-/** Called when a step begins; what it gives is called when the step ends. */
-export type ObserveStep = (step: string) => () => void;
-
-/** Measures how long the steps of a controller's reconciles take. */
-export const stepTimer = (metrics: Metrics, controller: string): ObserveStep => {
-  const times = histogram(
-    metrics,
-    'carrel_reconcile_step_seconds',
-    'How long each step of a reconcile took.',
-    ['controller', 'step'],
-    SECONDS_BUCKETS,
-  );
-  return (step) => times.startTimer({ controller, step });
-};
 
 /** The name is freed by an object that the operator does not watch. */
 const NAME_CONFLICT_RETRY_MS = 30_000;

@@ -1,7 +1,7 @@
 import { keyOf } from '../../kube/object.ts';
 import { forMapped, forObject, type Source } from '../../kube/sources.ts';
 import type { Store } from '../../kube/store.ts';
-import { stepTimer } from '../conditions/runner.ts';
+import { stepTimer } from '../conditions/step-timer.ts';
 import type { ControllerDeps, ControllerSetup } from '../deps.ts';
 import { BY_TENANT } from '../informers.ts';
 import type { LtiRegistration } from '../kinds.ts';
@@ -15,7 +15,7 @@ const NAME = 'ltiregistration';
 export function setUpLtiRegistrations(
   deps: ControllerDeps,
 ): ControllerSetup & { readonly reconciler: TenantScopedReconciler<LtiRegistration> } {
-  const { informers, metrics } = deps;
+  const { informers } = deps;
   const { registrations, namespaces } = informers;
   return {
     name: NAME,
@@ -24,7 +24,7 @@ export function setUpLtiRegistrations(
       ...deps,
       informer: registrations,
       namespaces: namespaces.store,
-      observeStep: stepTimer(metrics, NAME),
+      timeSteps: stepTimer(deps, NAME),
     }),
     sources: [
       forObject(registrations.store),

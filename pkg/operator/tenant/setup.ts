@@ -3,7 +3,7 @@ import { POD } from '../../kube/kinds.ts';
 import { ResourceApi } from '../../kube/resource.ts';
 import { forMapped, forObject, forOwner } from '../../kube/sources.ts';
 import { guardedSockets } from '../../net/guarded-sockets.ts';
-import { stepTimer } from '../conditions/runner.ts';
+import { stepTimer } from '../conditions/step-timer.ts';
 import { ConditionWriter } from '../conditions/writer.ts';
 import type { ControllerDeps, ControllerSetup } from '../deps.ts';
 import { TENANT } from '../kinds.ts';
@@ -51,7 +51,7 @@ const sharedBy = ({ client, shards, access, settings, egressAllow, clock }: Deps
 
 /** The controller of Tenants. */
 export function setUpTenants(deps: Deps): ControllerSetup {
-  const { informers, rollouts, usages, metrics, clock, events } = deps;
+  const { informers, rollouts, usages, clock, events } = deps;
   const { tenants, namespaces, registrations, webhooks, owned } = informers;
   const conditions = new ConditionWriter({ informer: tenants, events, clock });
   const shared = sharedBy(deps);
@@ -65,7 +65,7 @@ export function setUpTenants(deps: Deps): ControllerSetup {
     rollouts,
     conditions,
   });
-  const observeStep = stepTimer(metrics, NAME);
+  const timeSteps = stepTimer(deps, NAME);
   return {
     name: NAME,
     concurrency: CONCURRENCY,
@@ -76,7 +76,7 @@ export function setUpTenants(deps: Deps): ControllerSetup {
       namespaces: namespaces.store,
       steps,
       usages,
-      observeStep,
+      timeSteps,
       clock,
     }),
     sources: [

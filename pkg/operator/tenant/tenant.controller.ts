@@ -4,7 +4,8 @@ import { isDeleting, type ObjectKey } from '../../kube/object.ts';
 import { done, requeueAfter, type Result } from '../../kube/result.ts';
 import type { Store } from '../../kube/store.ts';
 import type { Clock } from '../../runtime/clock.ts';
-import { ConditionRunner, type ObserveStep, type Step } from '../conditions/runner.ts';
+import { ConditionRunner, type Step } from '../conditions/runner.ts';
+import type { StepTimer } from '../conditions/step-timer.ts';
 import type { ConditionWriter } from '../conditions/writer.ts';
 import type { ObservedTenant, Tenant } from '../kinds.ts';
 import { isTerminating } from '../namespaces.ts';
@@ -54,7 +55,7 @@ interface Deps {
   readonly namespaces: Store<Namespace>;
   readonly steps: TenantSteps;
   readonly usages: Usages;
-  readonly observeStep: ObserveStep;
+  readonly timeSteps: StepTimer;
   readonly clock: Clock;
 }
 
@@ -90,7 +91,7 @@ export class TenantReconciler {
     if (isTerminating(namespaces, key.namespace)) return requeueAfter(TERMINATING_RETRY_MS);
     const tenant = await conditions.begin(found);
 
-    const runner = new ConditionRunner<TenantStep>(signal, this.#deps.observeStep);
+    const runner = new ConditionRunner<TenantStep>(signal, this.#deps.timeSteps(key));
     const accepted = await runner.run('Accepted', {}, async () => {
       await steps.workload.withdrawForeignHosts(tenant);
       return steps.acceptance.run(tenant);

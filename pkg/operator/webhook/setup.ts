@@ -1,6 +1,6 @@
 import { SECRET } from '../../kube/kinds.ts';
 import { forObject, forOwner } from '../../kube/sources.ts';
-import { stepTimer } from '../conditions/runner.ts';
+import { stepTimer } from '../conditions/step-timer.ts';
 import type { ControllerDeps, ControllerSetup } from '../deps.ts';
 import { WEBHOOK, type Webhook } from '../kinds.ts';
 import { belongingToTenant, namingSecret } from '../sources.ts';
@@ -11,7 +11,7 @@ const NAME = 'webhook';
 
 /** The controller of Webhooks. */
 export function setUpWebhooks(deps: ControllerDeps): ControllerSetup & { readonly reconciler: TenantScopedReconciler<Webhook> } {
-  const { informers, metrics } = deps;
+  const { informers } = deps;
   const { webhooks, namespaces, owned } = informers;
   return {
     name: NAME,
@@ -20,7 +20,7 @@ export function setUpWebhooks(deps: ControllerDeps): ControllerSetup & { readonl
       ...deps,
       informer: webhooks,
       namespaces: namespaces.store,
-      observeStep: stepTimer(metrics, NAME),
+      timeSteps: stepTimer(deps, NAME),
     }),
     sources: [
       forObject(webhooks.store),
