@@ -90,7 +90,8 @@ type Out<S> = S extends z.ZodType
 /** What `replies` may hold: a JSON schema, `null` for no body, or the media type of a body that streams. */
 export type ReplyShape = z.ZodType | null | { readonly stream: string };
 
-export interface EndpointDeclaration<P, Q, B, C extends Caller> {
+/** The fields that an endpoint has whatever the types of its request. */
+interface EndpointBase<Params> {
   readonly method: Method;
   /** Below the base path, parameters in braces: `/files/{id}/download`. */
   readonly path: string;
@@ -98,11 +99,6 @@ export interface EndpointDeclaration<P, Q, B, C extends Caller> {
   readonly operationId: string;
   readonly summary: string;
   readonly tag?: string;
-  readonly caller: C;
-  readonly params?: P;
-  readonly query?: Q;
-  /** A JSON body's schema; or `{ stream }`: the handler reads the raw body of one of those media types itself. */
-  readonly body?: B;
   readonly replies: Readonly<Record<number, ReplyShape>>;
   /** What can go wrong beside what any endpoint may answer (COMMON_ERRORS, and by its caller, body and parameters). */
   readonly errors?: readonly ProblemCode[];
@@ -123,8 +119,11 @@ export interface EndpointDeclaration<P, Q, B, C extends Caller> {
    */
   readonly takes?: readonly RequestHeader[];
   readonly gives?: readonly string[];
-  /** For `caller: 'anyone'`: which limit a request counts against. Left out: the one of all that come without a token. */
-  readonly counts?: 'login' | 'refresh' | ((params: Out<P>) => string | undefined);
+  /**
+   * For `caller: 'anyone'`: the limit that a request counts against. Left out: the limit of all requests without a token.
+   * A function returns the uuid of the user whom the parameters authenticate, or undefined if they authenticate nobody.
+   */
+  readonly counts?: 'login' | 'refresh' | ((params: Params) => string | undefined);
   /**
    * A GET whose JSON replies are cached, per user and parameters, for REPLY_TTL_SECONDS or until a write invalidates one of these
    * tags.
@@ -142,16 +141,33 @@ export interface EndpointDeclaration<P, Q, B, C extends Caller> {
    * For a GET that is not `cached`, with a token: what its handler reads from the cache, looked up in the request's first round
    * trip to Redis.
    */
-  readonly record?: (params: Out<P>) => CacheEntry;
-  readonly handle: (request: {
-    actor: C extends 'anyone' ? undefined : Actor;
-    params: Out<P>;
-    query: Out<Q>;
-    body: Out<B>;
-    /** The look-up of `record`; without one it holds nothing and puts nothing. */
-    record: CacheLookup;
-    request: RequestInfo;
-  }) => Promise<Reply>;
+  readonly record?: (params: Params) => CacheEntry;
+}
+
+/** What a handler gets. */
+export interface HandlerInput<
+  A extends Actor | undefined = Actor | undefined,
+  Params = unknown,
+  Query = unknown,
+  Body = unknown,
+> {
+  actor: A;
+  params: Params;
+  query: Query;
+  body: Body;
+  /** The look-up of `record`; without one it holds nothing and puts nothing. */
+  record: CacheLookup;
+  request: RequestInfo;
+}
+
+/** An endpoint as its feature declares it: the handler's types follow from the schemas. */
+export interface EndpointDeclaration<P, Q, B, C extends Caller> extends EndpointBase<Out<P>> {
+  readonly caller: C;
+  readonly params?: P;
+  readonly query?: Q;
+  /** A JSON body's schema; or `{ stream }`: the handler reads the raw body of one of those media types itself. */
+  readonly body?: B;
+  readonly handle: (input: HandlerInput<C extends 'anyone' ? undefined : Actor, Out<P>, Out<Q>, Out<B>>) => Promise<Reply>;
 }
 
 /** A body that the handler reads itself, as a stream of one of these media types. */
@@ -167,37 +183,12 @@ export interface StreamBody {
 }
 
 /** An endpoint whose types are checked already; what http mounts and OpenAPI describes. */
-export interface Endpoint {
-  readonly method: Method;
-  readonly path: string;
-  readonly operationId: string;
-  readonly summary: string;
-  readonly tag?: string;
+export interface Endpoint extends EndpointBase<unknown> {
   readonly caller: Caller;
   readonly params?: z.ZodObject;
   readonly query?: z.ZodObject;
   readonly body?: z.ZodType | StreamBody;
-  readonly replies: Readonly<Record<number, ReplyShape>>;
-  readonly errors?: readonly ProblemCode[];
-  readonly idempotent?: boolean | 'sealed';
-  readonly overridable?: boolean;
-  readonly setsCookie?: boolean;
-  readonly takes?: readonly RequestHeader[];
-  readonly gives?: readonly string[];
-  /** A function: the uuid of the user whom the parameters authenticate; undefined if they authenticate nobody. */
-  readonly counts?: 'login' | 'refresh' | ((params: unknown) => string | undefined);
-  readonly cached?: { readonly tags: readonly string[] };
-  readonly followed?: boolean;
-  readonly exported?: readonly string[];
-  readonly record?: (params: unknown) => CacheEntry;
-  readonly handle: (request: {
-    actor: Actor | undefined;
-    params: unknown;
-    query: unknown;
-    body: unknown;
-    record: CacheLookup;
-    request: RequestInfo;
-  }) => Promise<Reply>;
+  readonly handle: (input: HandlerInput) => Promise<Reply>;
 }
 
 /**
