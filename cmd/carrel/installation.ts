@@ -1,8 +1,8 @@
 import type { Installation } from '../../pkg/admin/installation.ts';
 
-/** What the commands find around them. */
+/** The environment of the commands. */
 export interface Surroundings {
-  /** The checkout, or the folder of the image. */
+  /** The checkout, or the image's folder. */
   readonly root: string;
   readonly stateDirectory: string;
   readonly env: NodeJS.ProcessEnv;
@@ -12,8 +12,8 @@ export interface Surroundings {
 export type FindInstallation = () => Promise<Installation>;
 
 /**
- * The installation that the environment names, else the platform on this machine, of which a pod loads nothing. Throws
- * ConfigError.
+ * Returns the installation that the environment names, otherwise the platform on this machine. A pod loads no module of the
+ * latter. Throws ConfigError.
  */
 export async function installationFrom({ stateDirectory, env }: Omit<Surroundings, 'root'>): Promise<Installation> {
   const { installationOf } = await import('../../pkg/admin/installation.ts');

@@ -17,10 +17,10 @@ import { addWebhookCommands } from './webhook-commands.ts';
 
 const root = dirname(dirname(import.meta.dirname));
 const env = withoutLineEnds(process.env);
-// For what the commands import. A folder that cannot be written makes a command slower and breaks nothing.
+// Caches the modules that the commands import. A folder that cannot be written makes a command slower and breaks nothing.
 enableCompileCache(env['NODE_COMPILE_CACHE'] || compileCacheFolder(root));
 
-// `carrel logs operator | head` closes standard output; that is no error.
+// `carrel logs operator | head` closes standard output, which is not an error.
 process.stdout.on('error', (error: NodeJS.ErrnoException) => process.exit(error.code === 'EPIPE' ? 0 : 1));
 
 const program = new Command('carrel')
@@ -50,7 +50,7 @@ async function trustCertificatesOf(path: string): Promise<void> {
     throw new CommandError(`CARREL_TRUSTED_CERTIFICATES_FILE: ${(error as Error).message} (docs/operate.md)`);
   }
 }
-// In the operator's pod, whose stores and storage of tenants may have certificates of the installation's own authorities.
+// For the operator's pod: its stores, and storage of tenants, may have certificates of the installation's own authorities.
 const trusted = env['CARREL_TRUSTED_CERTIFICATES_FILE'];
 
 try {
@@ -60,5 +60,5 @@ try {
   if (error instanceof CommandError) process.stderr.write(`carrel: ${error.message}\n`);
   else if (error instanceof ConfigError) process.stderr.write(`${error.message}\n`);
   else throw error;
-  process.exit(1); // a program that failed may have left handles open
+  process.exit(1); // A program that failed may have left handles open.
 }

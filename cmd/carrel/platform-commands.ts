@@ -13,7 +13,7 @@ function portFrom(text: string | undefined): number | undefined {
   return port;
 }
 
-/** `carrel up`, `down`, `status` …: the platform on this machine. */
+/** Adds `carrel up`, `down`, `status` and so on, for the platform on this machine. */
 export function addPlatformCommands(program: Command, { stateDirectory, root, env }: Surroundings): void {
   program
     .command('up')
@@ -37,14 +37,14 @@ export function addPlatformCommands(program: Command, { stateDirectory, root, en
       const { down } = await import('../../pkg/local/commands/down.ts');
       process.stdout.write(
         (await down(stateDirectory))
-          ? 'The platform is down. Its data are kept; to delete them: make clean\n'
+          ? 'The platform is down. Its data are kept; make clean deletes them.\n'
           : 'The platform was not running.\n',
       );
     });
 
   program
     .command('status')
-    .description('show programs, tenants and addresses; exit code 1 when something is not ready')
+    .description('show programs, tenants and addresses; exit code 1 if something is not ready')
     .action(async () => {
       const { status } = await import('../../pkg/local/commands/status.ts');
       process.exitCode = (await status(stateDirectory)) ? 0 : 1;
@@ -89,7 +89,7 @@ export function addPlatformCommands(program: Command, { stateDirectory, root, en
     });
 }
 
-/** `carrel run`: the programs of the platform that its supervisor starts. */
+/** Adds `carrel run`, for the programs of the platform that its supervisor starts. */
 export function addOwnPrograms(program: Command, { stateDirectory, root }: Surroundings): void {
   const runProgram = async (name: OwnProgram): Promise<void> => {
     const { runOwn } = await import('../../pkg/local/run.ts');

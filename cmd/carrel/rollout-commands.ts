@@ -2,10 +2,10 @@ import type { Command } from 'commander';
 import type { FindInstallation } from './installation.ts';
 
 const ROLLOUT_HELP = `
-The cluster is that of KUBECONFIG, or of the pod it runs in, else the platform on this machine; the registry that of CARREL_SHARDS_DIR, else the same
-platform's. In a cluster run it in the operator's pod (kubectl exec).`;
+The command uses the cluster of KUBECONFIG or of its own pod, and the registry of CARREL_SHARDS_DIR; otherwise those of the
+platform on this machine. In a cluster run it in the operator's pod (kubectl exec).`;
 
-/** `carrel rollout`: how far a new image is, and whether it goes on. */
+/** Adds `carrel rollout`, which shows, pauses and resumes the rollout of a new image. */
 export function addRolloutCommands(program: Command, installation: FindInstallation): void {
   const rollout = program
     .command('rollout')
@@ -13,21 +13,21 @@ export function addRolloutCommands(program: Command, installation: FindInstallat
     .addHelpText('after', ROLLOUT_HELP);
   rollout
     .command('status')
-    .description('show how many tenants have the image, wait for it or failed; exit code 1 when some failed or all are halted')
+    .description('show how many tenants have the image, wait for it or failed; exit code 1 if some failed or are halted')
     .action(async () => {
       const { rolloutStatus } = await import('../../pkg/admin/commands/rollout.ts');
       process.exitCode = (await rolloutStatus({ installation: await installation() })) ? 0 : 1;
     });
   rollout
     .command('pause')
-    .description('let no further tenant get a new image or new settings')
+    .description('stop giving further tenants a new image or new settings')
     .action(async () => {
       const { pause } = await import('../../pkg/admin/commands/rollout.ts');
       await pause({ installation: await installation() });
     });
   rollout
     .command('resume')
-    .description('go on with the tenants that wait')
+    .description('continue with the waiting tenants')
     .action(async () => {
       const { resume } = await import('../../pkg/admin/commands/rollout.ts');
       await resume({ installation: await installation() });

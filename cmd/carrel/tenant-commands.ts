@@ -5,25 +5,28 @@ import { WHERE } from './help.ts';
 
 const ADOPTION_TOKEN_HELP = `
 The token is valid once, for 24 hours; a new token replaces it. Write it into the annotation carrel.dev/adopt of the new Tenant.
-The registry is that of CARREL_SHARDS_DIR when it is set, as in the operator's pod, else that of the platform on this machine.
+The command uses the registry of CARREL_SHARDS_DIR if it is set, as in the operator's pod, otherwise that of the platform on
+this machine.
 Exit code 1: no tenant has this slug, its data are in use or are being deleted, or the registry does not answer.`;
 
 const REPOSITORY_HELP = `
-<repository> is a folder, or s3://<bucket>/<prefix>: then AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY name a key of it, and AWS_ENDPOINT_URL and AWS_REGION
-where it is. Backups hold people's data and are not encrypted; secrets in them are sealed with the platform key, which is not among them: keep it too.
+<repository> is a folder, or s3://<bucket>/<prefix>. For a bucket set AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY to a key of it,
+and AWS_ENDPOINT_URL and AWS_REGION to its location. Backups contain people's data and are not encrypted. Secrets in them are
+sealed with the platform key, which they do not contain: keep it too.
 ${WHERE}`;
 
 const BACKUP_HELP = `${REPOSITORY_HELP}
-The tenants go on meanwhile. Of all tenants, four at once, those come first that have waited longest, and those last that named their store. An object is copied once, whatever number of backups has it.
-What was written is read back.
+The tenants continue meanwhile. Four tenants are backed up at once: first those that have waited longest, last those with a store
+of their own. An object is copied once, however many backups contain it. The command reads back what it wrote.
 Exit code 1: a tenant has no backup, or its storage has lost objects.`;
 
 const RESTORE_HELP = `${REPOSITORY_HELP}
-The tenant must be there and suspended: apply its Tenant with suspended: true (a new one too, after a loss), and wait until its pods have ended.
-With --of it gets a copy of another tenant's data: webhooks and LTI registrations of the copy are inactive.
-A backup is signed under the platform key. One that was altered, that is not of this tenant, or that another installation made, is refused: --former takes one of
-a former tenant of the slug, and CARREL_PLATFORM_KEYS takes the key of that time at its end. --unsigned takes any: whoever wrote it chose the people and rights in it.
-Exit code 1: it was refused, or some objects are missing.`;
+The tenant must exist and be suspended: apply its Tenant with suspended: true (after a loss, a new one), and wait until its pods
+have ended. With --of it gets a copy of another tenant's data: webhooks and LTI registrations of the copy are inactive.
+A backup is signed with the platform key. The command refuses a backup that was altered, or that belongs to another tenant or
+another installation. --former accepts a backup of a former tenant with this slug; add the key of that time to the end of
+CARREL_PLATFORM_KEYS. --unsigned accepts any backup: its author chose the people and rights in it.
+Exit code 1: the backup was refused, or some objects are missing.`;
 
 interface RestoreArguments {
   readonly from: string;
@@ -35,18 +38,20 @@ interface RestoreArguments {
 }
 
 const MOVE_HELP = `
-Its objects stay where they are. While its rows are copied the tenant can only be read, what is written gets a 503 that says to try again; then its pods are
-replaced. The command says how long it took. A Tenant that names a shard (spec.database.shard) must name that one first.
+Its objects stay where they are. While its rows are copied the tenant is read-only, and writes get a 503 that says to try again.
+Then its pods are replaced. The command reports how long it took. If the Tenant names a shard (spec.database.shard), change that
+to the new shard first.
 ${WHERE}
-Exit code 1: the tenant is where it was, and the line says why.`;
+Exit code 1: the tenant is where it was; the message says why.`;
 
 const RECLAIM_HELP = `
-A tenant belongs to a namespace by its uid. When the cluster was rebuilt without its etcd, namespaces have new uids, and every Tenant is SlugTaken.
-Without --yes it only says which tenants it would give. Look at them: whoever has a namespace of this name now gets their data.
+A tenant belongs to a namespace by the namespace's uid. If the cluster was rebuilt without its etcd, namespaces have new uids, and
+every Tenant is SlugTaken. Without --yes the command only lists the tenants that it would assign. Check them: the present owner of
+a namespace with this name gets their data.
 ${WHERE}
-Exit code 1: a namespace is not there, or the registry does not answer.`;
+Exit code 1: a namespace does not exist, or the registry does not answer.`;
 
-/** `carrel tenants`: what is done to the data of single tenants. */
+/** Adds `carrel tenants`, which works on the data of single tenants. */
 export function addTenantCommands(program: Command, installation: FindInstallation, env: NodeJS.ProcessEnv): void {
   const tenants = program.command('tenants').description('administer single tenants');
   addAdoption(tenants, installation);
@@ -70,10 +75,10 @@ function addBackups(tenants: Command, installation: FindInstallation, env: NodeJ
   tenants
     .command('backup')
     .description('copy rows and objects of tenants as of one moment to a folder or bucket')
-    .argument('[slugs...]', 'the slugs of the Tenants; left out: all')
-    .requiredOption('--to <repository>', 'where to')
-    .option('--keep <count>', 'afterwards delete all but so many of its newest backups', positiveNumber)
-    .option('--most-minutes <count>', 'give a tenant up after so long, and go on with the next', positiveNumber)
+    .argument('[slugs...]', 'the slugs of the Tenants; default: all')
+    .requiredOption('--to <repository>', 'the repository to write to')
+    .option('--keep <count>', 'then delete all but this many of the newest backups of each tenant', positiveNumber)
+    .option('--most-minutes <count>', 'give up on a tenant after this time, and continue with the next', positiveNumber)
     .addHelpText('after', BACKUP_HELP)
     .action(async (slugs: string[], { to, keep, mostMinutes }: { to: string; keep?: number; mostMinutes?: number }) => {
       const { backUpTenants } = await import('../../pkg/admin/commands/backup.ts');
@@ -85,9 +90,9 @@ function addBackups(tenants: Command, installation: FindInstallation, env: NodeJ
     .command('backups')
     .description('list the backups of a tenant')
     .argument('<slug>', 'the slug of the Tenant')
-    .requiredOption('--at <repository>', 'where they are')
-    .option('--verify', 'read every byte, and compare it with what was written', false)
-    .addHelpText('after', `${REPOSITORY_HELP}\nExit code 1: there is none, or something is wrong.`)
+    .requiredOption('--at <repository>', 'the repository of the backups')
+    .option('--verify', 'read every byte and compare it with what was written', false)
+    .addHelpText('after', `${REPOSITORY_HELP}\nExit code 1: the tenant has no backup, or something is wrong.`)
     .action(async (slug: string, options: { at: string; verify: boolean }) => {
       const { listBackups } = await import('../../pkg/admin/commands/backup.ts');
       process.exitCode = (await listBackups(slug, { ...options, installation: await installation(), env })) ? 0 : 1;
@@ -95,14 +100,14 @@ function addBackups(tenants: Command, installation: FindInstallation, env: NodeJ
 
   tenants
     .command('restore')
-    .description('bring a suspended tenant to the state of a backup')
+    .description('restore a suspended tenant to the state of a backup')
     .argument('<slug>', 'the slug of the Tenant')
-    .requiredOption('--from <repository>', 'where the backup is')
-    .option('--backup <name>', 'its name, such as 20261123T150301Z; left out: the newest')
-    .option('--of <slug>', 'whose backup it is; left out: the tenant’s own')
-    .option('--replace', 'delete the data that the tenant has now', false)
-    .option('--former', 'take a backup of a tenant that had the slug in another installation, or before it was deleted', false)
-    .option('--unsigned', 'take a backup that Carrel may not have made, or that was altered', false)
+    .requiredOption('--from <repository>', 'the repository of the backup')
+    .option('--backup <name>', 'its name, such as 20261123T150301Z; default: the newest')
+    .option('--of <slug>', 'the tenant that the backup is of; default: <slug>')
+    .option('--replace', 'delete the present data of the tenant', false)
+    .option('--former', 'accept a backup of a tenant that had the slug in another installation, or before it was deleted', false)
+    .option('--unsigned', 'accept a backup that Carrel may not have made, or that was altered', false)
     .addHelpText('after', RESTORE_HELP)
     .action(async (slug: string, options: RestoreArguments) => {
       const { restoreTenant } = await import('../../pkg/admin/commands/backup.ts');
@@ -125,8 +130,8 @@ function addMoves(tenants: Command, installation: FindInstallation): void {
 
   tenants
     .command('reclaim')
-    .description('after the loss of etcd: give the tenants of lost namespaces to the namespaces that have their names now')
-    .argument('[namespaces...]', 'the names of the namespaces; left out: all')
+    .description('after the loss of etcd: assign the tenants of lost namespaces to the present namespaces of the same names')
+    .argument('[namespaces...]', 'the names of the namespaces; default: all')
     .option('--yes', 'do it', false)
     .addHelpText('after', RECLAIM_HELP)
     .action(async (namespaces: string[], { yes }: { yes: boolean }) => {

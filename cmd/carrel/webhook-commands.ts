@@ -3,7 +3,8 @@ import type { FindInstallation } from './installation.ts';
 import { WHERE_HELP } from './help.ts';
 
 const REPLAY_HELP = `
-It requests a job and follows it. Ctrl-C ends the following alone: the job goes on; carrel jobs show says how far it is, carrel jobs cancel ends it.
+The command requests a job and follows it. Ctrl-C only stops following: the job continues. carrel jobs show shows its progress,
+carrel jobs cancel ends it.
 ${WHERE_HELP}
 Also: the job failed or was canceled. Exit code 130: Ctrl-C.`;
 
@@ -15,10 +16,10 @@ interface OfReplay {
   readonly status?: string;
 }
 
-/** As a shell has it of a program that Ctrl-C has ended. */
+/** The exit code that a shell reports for a program that Ctrl-C ended. */
 const INTERRUPTED = 130;
 
-/** `carrel webhooks`: webhooks of tenants and their deliveries, for whoever runs the installation. */
+/** Adds `carrel webhooks`: webhooks of tenants and their deliveries, for operators of the installation. */
 export function addWebhookCommands(program: Command, installation: FindInstallation): void {
   const webhooks = program
     .command('webhooks')
@@ -27,8 +28,8 @@ export function addWebhookCommands(program: Command, installation: FindInstallat
   webhooks
     .command('list')
     .description('list the webhooks of a tenant, and how many of their deliveries are due')
-    .requiredOption('--tenant <slug>', 'whose webhooks')
-    .option('--json', 'a line of JSON for each', false)
+    .requiredOption('--tenant <slug>', 'the tenant that has the webhooks')
+    .option('--json', 'print a line of JSON for each', false)
     .addHelpText('after', WHERE_HELP)
     .action(async (of: { tenant: string; json: boolean }) => {
       const { listWebhooks } = await import('../../pkg/admin/commands/webhooks.ts');
@@ -36,13 +37,13 @@ export function addWebhookCommands(program: Command, installation: FindInstallat
     });
   webhooks
     .command('replay')
-    .description("deliver again what did not arrive in a time, at the receiver's pace, as a job")
+    .description("deliver again what did not arrive in a time range, at the receiver's pace, as a job")
     .argument('<id>', 'as `carrel webhooks list` shows it')
-    .requiredOption('--tenant <slug>', 'whose webhook it is')
-    .requiredOption('--since <time>', 'what was created at or after, such as 2026-01-31T12:00:00Z')
-    .option('--until <time>', 'and before; left out: now')
-    .option('--status <status>', 'failed, canceled or delivered; left out: failed and canceled')
-    .option('--json', 'the last line as JSON; the others go to standard error', false)
+    .requiredOption('--tenant <slug>', 'the tenant that has the webhook')
+    .requiredOption('--since <time>', 'deliveries created at or after this time, such as 2026-01-31T12:00:00Z')
+    .option('--until <time>', 'and before this time; default: now')
+    .option('--status <status>', 'failed, canceled or delivered; default: failed and canceled')
+    .option('--json', 'print the last line as JSON and the others to standard error', false)
     .addHelpText('after', REPLAY_HELP)
     .action(async (id: string, { until, status, ...of }: OfReplay) => {
       const { replayWebhook } = await import('../../pkg/admin/commands/webhooks.ts');

@@ -24,7 +24,7 @@ export const helpersConfigSchema = z.object({
     .string()
     .default('')
     .transform(commaSeparated)
-    .describe('the bearer tokens that requests may carry, comma-separated; left out, requests need none'),
+    .describe('the bearer tokens that requests may carry, comma-separated; default: requests need none'),
   CARREL_HELPERS_PROVIDERS: z
     .string()
     .default(PROVIDERS.join(','))
@@ -32,21 +32,22 @@ export const helpersConfigSchema = z.object({
     .refine((names) => names.length > 0 && names.every(isProvider), `must be some of ${PROVIDERS.join(', ')}`)
     .transform((names) => names.filter(isProvider))
     .describe(
-      `translators in the order in which they are tried, of ${PROVIDERS.join(', ')}; one without its key, address or program is left out`,
+      `translators in the order in which they are tried, some of ${PROVIDERS.join(', ')}; ` +
+        'those without key, address or program are left out',
     ),
   CARREL_GOOGLE_TRANSLATE_KEY: key().describe('an API key of Google Cloud Translation'),
   CARREL_GOOGLE_TRANSLATE_URL: address()
     .default('https://translation.googleapis.com')
     .describe('the address of Google Cloud Translation'),
   CARREL_AZURE_TRANSLATOR_KEY: key().describe('a key of Azure Translator'),
-  CARREL_AZURE_TRANSLATOR_REGION: key().describe('the region of that key, where it is not global'),
+  CARREL_AZURE_TRANSLATOR_REGION: key().describe('the region of that key, unless it is global'),
   CARREL_AZURE_TRANSLATOR_URL: address()
     .default('https://api.cognitive.microsofttranslator.com')
     .describe('the address of Azure Translator'),
   CARREL_DEEPL_KEY: key().describe('an API key of DeepL'),
-  CARREL_DEEPL_URL: address().optional().describe('the address of DeepL; default: that of the key’s plan'),
+  CARREL_DEEPL_URL: address().optional().describe('the address of DeepL; default: the address of the key’s plan'),
   CARREL_LIBRETRANSLATE_URL: address().optional().describe('the address of a LibreTranslate'),
-  CARREL_LIBRETRANSLATE_KEY: key().describe('its API key, where it wants one'),
+  CARREL_LIBRETRANSLATE_KEY: key().describe('its API key, if it requires one'),
   CARREL_HELPERS_CONCURRENCY: wholeNumber(1, 256)
     .default(16)
     .describe('translations of text at once, 1 to 256; four times as many wait'),

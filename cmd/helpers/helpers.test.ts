@@ -40,7 +40,7 @@ const CLOUDS = [
 ] as const;
 
 test.each(CLOUDS)(
-  '%s translates by its documented API, with its key, and the reply names it',
+  '%s translates through its documented API, with its key, and the reply names it',
   async (name, settings, header, value) => {
     await using service = await startTranslationService(name);
     await using helpers = await startHelpers(settings(service.url));
@@ -83,10 +83,10 @@ test.each(FAULTS)('a service that %s is passed over, and the next one answers', 
   const second = await helpers.translate({ text: 'Hello', target_language: 'es' });
 
   expect([first.body['provider'], second.body['provider']]).toEqual(['libretranslate', 'libretranslate']);
-  expect(deepl.seen).toHaveLength(asked); // it goes last for a while
+  expect(deepl.seen).toHaveLength(asked); // A failed service goes last for a while.
 });
 
-test('a service that refuses one text is still the first for the next one; where all refuse it, that is a 400', async () => {
+test('a service that refuses one text is still the first for the next one; a text that all refuse is a 400', async () => {
   await using deepl = await startTranslationService('deepl');
   await using libre = await startTranslationService('libretranslate');
   await using helpers = await startHelpers({
@@ -112,7 +112,7 @@ test('a service that refuses one text is still the first for the next one; where
   expect(next.body['provider']).toBe('deepl');
 });
 
-test('blanks are nothing to translate: no service is asked for them', async () => {
+test('blanks need no translation: no service gets them', async () => {
   await using deepl = await startTranslationService('deepl');
   await using helpers = await startHelpers({
     CARREL_HELPERS_PROVIDERS: 'deepl',
@@ -156,7 +156,7 @@ test.each([
   expect((await helpers.translate({ text: 'Hello', target_language: target })).body['provider']).toBe(expected);
 });
 
-test('a variant that DeepL wants is chosen for who names none', async () => {
+test('a variant that DeepL requires is chosen if the request names none', async () => {
   await using deepl = await startTranslationService('deepl');
   await using helpers = await startHelpers({ CARREL_DEEPL_KEY: 'key', CARREL_DEEPL_URL: deepl.url });
 
@@ -169,13 +169,13 @@ test.each([
   ['no JSON', '{', 400, 'validation_failed'],
   ['no text', { text: '', target_language: 'es' }, 400, 'validation_failed'],
   ['no target', { text: 'Hello' }, 400, 'validation_failed'],
-  ['a target that is no tag', { text: 'Hello', target_language: 'en_US' }, 400, 'language_unknown'],
+  ['a target that is not a tag', { text: 'Hello', target_language: 'en_US' }, 400, 'language_unknown'],
   ['a target that nobody knows', { text: 'Hello', target_language: 'tlh' }, 400, 'language_unknown'],
   ['a source that nobody knows', { text: 'Hello', target_language: 'es', source_language: 'ja' }, 400, 'language_unknown'],
-  ['a text of no language', { text: '42', target_language: 'es' }, 400, 'source_language_unclear'],
+  ['a text without a language', { text: '42', target_language: 'es' }, 400, 'source_language_unclear'],
   ['50,001 characters', { text: 'a'.repeat(50_001), target_language: 'es' }, 413, 'payload_too_large'],
   ['a megabyte', { text: 'a'.repeat(1 << 20), target_language: 'es' }, 413, 'payload_too_large'],
-])('a request with %s is refused in words', async (_, body, status, code) => {
+])('a request with %s is refused with an explanation', async (_, body, status, code) => {
   await using helpers = await startHelpers();
 
   const reply = await helpers.translate(body);
@@ -192,7 +192,7 @@ test('a wrong type is 415, another method 405, another address 404', async () =>
   expect((await fetch(`${helpers.url}/elsewhere`)).status).toBe(404);
 });
 
-test('with a token set, requests need it; two are accepted while it is exchanged', async () => {
+test('with a token set, requests need it; two are accepted while it is replaced', async () => {
   await using helpers = await startHelpers({ CARREL_HELPERS_TOKEN: 'old-token,new-token' });
   const status = async (headers: Record<string, string>) =>
     (await helpers.translate({ text: 'Hello', target_language: 'es' }, headers)).status;
@@ -220,7 +220,7 @@ test('the languages are those of all translators that answer', async () => {
 
 const withApertium = [spawnSync('apertium', ['-l'], { encoding: 'utf8' }).stdout].join().includes('eng-spa');
 
-test('Apertium translates where it is installed, and where it is not the dictionary does', async () => {
+test('Apertium translates if it is installed, otherwise the dictionary does', async () => {
   await using helpers = await startHelpers({ CARREL_HELPERS_PROVIDERS: 'apertium,dictionary' });
   const text = 'Good morning.\n\nThe students read the book.\n\x1e $HOME \\ [x] ^y$';
   const expected = withApertium
@@ -235,7 +235,7 @@ test('Apertium translates where it is installed, and where it is not the diction
   expect((await helpers.translate({ text: 'Los libros.', target_language: 'es' })).body['text']).toBe('Los libros.');
 });
 
-/** Of Debian's eng-spa; one request for all of a language. */
+/** Translations of Debian's eng-spa, one request for all sentences of a language. */
 const BY_APERTIUM = {
   es: [
     ['The teacher reads a book.', 'El profesor lee un libro.'],
@@ -252,7 +252,7 @@ const BY_APERTIUM = {
 } as const;
 
 test.each(['es', 'en'] as const)(
-  'whole sentences are translated into %s by Apertium where it is, else by the dictionary',
+  'whole sentences are translated into %s by Apertium if installed, otherwise by the dictionary',
   async (target) => {
     await using helpers = await startHelpers({ CARREL_HELPERS_PROVIDERS: 'apertium,dictionary' });
     const pairs = BY_APERTIUM[target];
@@ -267,15 +267,15 @@ test.each(['es', 'en'] as const)(
 );
 
 const LIMITS = { ms: 60_000, memoryBytes: 256 << 20, outputBytes: 1_000 };
-/** How long a child sleeps, in seconds: no other process on the machine says the same, another run of this test included. */
+/** Seconds that a child sleeps. No other process on the machine uses these values, not even another run of this test. */
 const SLEEPS = { late: `4101${process.pid}`, left: `4102${process.pid}` };
-/** How many processes sleep for so long. */
+/** Returns the number of processes that sleep for this time. */
 const sleeping = (argument: string): number =>
   readdirSync('/proc').filter((pid) => {
     try {
       return /^\d+$/.test(pid) && readFileSync(`/proc/${pid}/cmdline`, 'utf8').includes(`sleep\0${argument}\0`);
     } catch {
-      return false; // ended meanwhile
+      return false; // The process ended meanwhile.
     }
   }).length;
 const never = new AbortController().signal;
@@ -285,13 +285,13 @@ test.each([
   ['writes too much', LIMITS, 'yes | sleep 0; yes', /more than 1000 bytes/],
   ['takes too much memory', LIMITS, 'head -c 1000000000 /dev/zero | tail -c 900000000 > /dev/null; exit $?', /ended with/],
   ['fails', LIMITS, 'exit 3', /ended with 3/],
-])('a child that %s is an error, and nothing of it is left', async (_, limits, script, error) => {
+])('a child that %s is an error, and leaves nothing behind', async (_, limits, script, error) => {
   await expect(runChild(['sh', '-c', script], '', limits, never)).rejects.toThrow(error);
 
   await waitFor('the end of the child', () => sleeping(SLEEPS.late) === 0);
 });
 
-test('a client that leaves ends the child with all that it started, and a child has none of our environment', async () => {
+test('a client that disconnects ends the child and all its processes, and a child has none of our environment', async () => {
   process.env['HELPERS_TEST_SECRET'] = 'secret';
   expect(await runChild(['env'], '', LIMITS, never)).not.toContain('secret');
   const left = new AbortController();

@@ -1,7 +1,7 @@
 import { accessSync, constants } from 'node:fs';
 import { delimiter, isAbsolute, join } from 'node:path';
 
-/** The path of an installed program. */
+/** Returns the path of an installed program. */
 export const programOnPath = (name: string): string | undefined =>
   (process.env['PATH'] ?? '')
     .split(delimiter)

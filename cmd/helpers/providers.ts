@@ -8,7 +8,7 @@ import type { Provider } from '../../pkg/helpers/translator/provider.ts';
 import type { HelpersConfig, ProviderName } from './config.ts';
 import { programOnPath } from './programs.ts';
 
-/** The translators of the settings, in their order, without those that have no key or address. */
+/** Returns the translators of the settings, in their order, without those that have no key or address. */
 export function configuredProviders(config: HelpersConfig): Provider[] {
   const make: Record<ProviderName, () => Provider | undefined> = {
     google: () =>

@@ -14,7 +14,7 @@ import { programOnPath } from './programs.ts';
 
 const slots = (running: number): Slots => new Slots({ running, waiting: 4 * running });
 
-/** The helpers' HTTP server by the settings. */
+/** Returns the helpers' HTTP server with these settings. */
 export function serviceOf(
   config: HelpersConfig,
   { providers, clock, log, metrics }: { providers: readonly Provider[]; clock: Clock; log: Logger; metrics: Metrics },

@@ -24,7 +24,6 @@ const list = z
       .filter((entry) => entry !== ''),
   );
 
-/** The operator's environment. */
 const peers = z
   .array(
     z
@@ -45,7 +44,7 @@ const tenantNetwork = z.strictObject({
   postgresPorts: z.array(z.int().min(1).max(65_535)).min(1).max(20).default([5432]),
 });
 
-/** Throws an Error. */
+/** Throws an Error if the text is not valid. */
 const parseTenantNetwork = (text: string): TenantNetwork => tenantNetwork.parse(JSON.parse(text)) as TenantNetwork;
 
 export const operatorConfigSchema = z.object({
@@ -57,7 +56,7 @@ export const operatorConfigSchema = z.object({
   CARREL_S3_ENDPOINT: url(/^https?$/).describe('the address of the object store, https://host:port'),
   CARREL_S3_ADMIN_ENDPOINT: url(/^https?$/)
     .optional()
-    .describe("the address of the object store's admin interface; left out, every Tenant names a bucket and a key of its own"),
+    .describe("the address of the object store's admin interface; default: every Tenant names a bucket and a key of its own"),
   CARREL_S3_REGION: z.string().default('us-east-1').describe("the object store's region"),
   CARREL_S3_ACCESS_KEY_ID: z
     .string()
@@ -70,7 +69,7 @@ export const operatorConfigSchema = z.object({
     .describe("the secret key of the object store's administrator; with CARREL_S3_ADMIN_ENDPOINT"),
   CARREL_TENANT_NAMESPACES: list
     .refine((names) => names.every((name) => /^[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?$/.test(name)), 'must be names of namespaces')
-    .describe('namespaces whose Tenants the operator reconciles, comma-separated; it needs rights in these alone. Left out: all'),
+    .describe('namespaces whose Tenants the operator reconciles, comma-separated; it needs rights only in these; default: all'),
   CARREL_BASE_DOMAIN: z
     .string()
     .regex(/^[a-z0-9]([-a-z0-9.]*[a-z0-9])?$/, 'must be a domain name')
@@ -79,11 +78,12 @@ export const operatorConfigSchema = z.object({
   CARREL_ALLOWED_HOSTS: readBy(parseAllowedHosts)
     .default([])
     .describe(
-      'domains under which Tenants may have hosts of their own, with commas between: example.org, namespace=example.org for the Tenants of one namespace, * for any host; left out: only those under the base domain that belong to their slug',
+      'domains under which Tenants may have hosts of their own, comma-separated: example.org, namespace=example.org for the ' +
+        'Tenants of one namespace, * for any host; default: only hosts under the base domain that belong to their slug',
     ),
   CARREL_RESERVED_HOSTS: readBy(parseHosts)
     .default([])
-    .describe('hosts that no tenant may have, comma-separated, such as one under the base domain that is in use'),
+    .describe('hosts that no tenant may have, comma-separated, such as a host under the base domain that is in use'),
   CARREL_API_HOST: readBy(parseHosts)
     .refine((hosts) => hosts.length === 1, 'must be one host name')
     .optional()
@@ -93,7 +93,7 @@ export const operatorConfigSchema = z.object({
     .regex(/^(gateway|([0-9]{1,5}(h|m|s|ms)){1,4})$/, 'must be a time such as 10m, or gateway')
     .default('0s')
     .describe(
-      'how long a Gateway may take for a request, such as 10m; 0s, the default: no limit; gateway: what it takes by itself',
+      "time that a Gateway may take for a request, such as 10m; 0s, the default: no limit; gateway: the Gateway's own limit",
     ),
   CARREL_PUBLIC_SCHEME: z.enum(['http', 'https']).default('https').describe('http or https, as clients connect to tenants'),
   CARREL_PUBLIC_PORT: wholeNumber(1, 65_535).optional().describe('the port that clients connect to; default: the standard one'),
@@ -122,33 +122,38 @@ export const operatorConfigSchema = z.object({
     .transform(parseTenantNetwork)
     .optional()
     .describe(
-      '{"ingressControllers":[],"metricsFrom":[],"stores":[],"collectors":[],"postgresPorts":[5432]}, each a list of peers of a NetworkPolicy; with it each tenant has a NetworkPolicy',
+      '{"ingressControllers":[],"metricsFrom":[],"stores":[],"collectors":[],"postgresPorts":[5432]}, ' +
+        'each a list of peers of a NetworkPolicy; if set, each tenant has a NetworkPolicy',
     ),
-  CARREL_TRUSTED_PROXIES: wholeNumber(0, 10).default(1).describe('how many proxies are in front of a tenant'),
-  CARREL_MAX_TENANTS_PER_SHARD: wholeNumber(1, 1_000_000).default(MAX_TENANTS_PER_SHARD).describe('the most tenants of a shard'),
+  CARREL_TRUSTED_PROXIES: wholeNumber(0, 10).default(1).describe('the number of proxies in front of a tenant'),
+  CARREL_MAX_TENANTS_PER_SHARD: wholeNumber(1, 1_000_000)
+    .default(MAX_TENANTS_PER_SHARD)
+    .describe('the maximum number of tenants of a shard'),
   CARREL_MAX_CONNECTIONS_PER_TENANT: wholeNumber(1, 10_000)
     .default(50)
-    .describe('the most connections to Postgres that one tenant may hold: poolSize × (replicas + 1) + 2'),
+    .describe('the maximum number of connections to Postgres of one tenant: poolSize × (replicas + 1) + 2'),
   CARREL_ROLLOUT_CONCURRENCY: wholeNumber(1, 10_000)
     .default(10)
-    .describe('to how many tenants a new CARREL_IMAGE, or another setting that all pods get, is rolled out at once'),
-  CARREL_MIGRATION_CONCURRENCY: wholeNumber(1, 64).default(4).describe('how many schemas are migrated at once'),
+    .describe('the number of tenants to which a new CARREL_IMAGE, or another setting that all pods get, is rolled out at once'),
+  CARREL_MIGRATION_CONCURRENCY: wholeNumber(1, 64).default(4).describe('the number of schemas that are migrated at once'),
   CARREL_LEADER_ELECTION_NAMESPACE: z
     .string()
     .default('carrel-system')
-    .describe('the namespace of the Lease by which operators elect their leader'),
+    .describe('the namespace of the Lease with which operators elect their leader'),
   CARREL_POD_IP: z
     .string()
     .refine((text) => isIP(text) !== 0, 'must be an IP address')
     .optional()
     .describe(
-      "this pod's own address (status.podIP), to which requests for suspended tenants are routed; default: the Ingress controller answers them",
+      "this pod's own address (status.podIP), to which requests for suspended tenants are routed; " +
+        'default: the Ingress controller answers them',
     ),
   CARREL_SUSPENDED_PORT: wholeNumber(0, 65_535)
     .refine((port) => port !== HTTP_PORT && port !== OPS_PORT, 'must not be a port of the tenants’ pods (8080, 9090)')
     .default(8081)
     .describe(
-      'the port that answers for suspended tenants when CARREL_POD_IP is set, other than the ports of the pods (8080, 9090); left out, 8081',
+      'the port that answers for suspended tenants if CARREL_POD_IP is set; it must differ from the ports of the pods ' +
+        '(8080, 9090); default: 8081',
     ),
   CARREL_SERVICE_ACCOUNT_DIR: z
     .string()
@@ -165,7 +170,7 @@ export const operatorConfigSchema = z.object({
 
 export type OperatorConfig = z.output<typeof operatorConfigSchema>;
 
-/** The store's admin interface; undefined where the platform makes no buckets. Throws ConfigError. */
+/** Returns the access to the store's admin interface, or undefined if the platform makes no buckets. Throws ConfigError. */
 export function storageAdminOf(config: OperatorConfig): StorageAdminOptions | undefined {
   const {
     CARREL_S3_ADMIN_ENDPOINT: adminEndpoint,

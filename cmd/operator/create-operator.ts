@@ -22,9 +22,9 @@ interface Options extends Pick<OperatorDeps, 'shardPollMs' | 'firstResealWaitMs'
   readonly kubeConfig: KubeAccess;
   readonly metrics: Metrics;
   readonly log: Logger;
-  /** Answers for suspended tenants; left out, nobody does. */
+  /** Answers for suspended tenants; default: nobody does. */
   readonly suspended?: SuspendedServer | undefined;
-  /** Hears of each statement of the shards. */
+  /** Observes each statement of the shards. */
   readonly observe?: ObserveStatement;
 }
 
@@ -32,15 +32,15 @@ interface Options extends Pick<OperatorDeps, 'shardPollMs' | 'firstResealWaitMs'
 export interface OperatorParts {
   readonly operator: Operator;
   readonly elector: LeaderElector;
-  /** Of the Postgres shards. */
+  /** The names of the Postgres shards. */
   readonly shardNames: readonly string[];
-  /** By which this process is known among several operators. */
+  /** Identifies this process among several operators. */
   readonly instance: string;
   closeStores(): Promise<void>;
   closeClient(): Promise<void>;
 }
 
-/** Puts the operator together as its settings say. */
+/** Creates the operator from its settings. */
 export function createOperator(config: OperatorConfig, options: Options): OperatorParts {
   const { kubeConfig, metrics, log, suspended, observe, ...intervals } = options;
   const instance = `${hostname()}_${random.hex(4)}`;

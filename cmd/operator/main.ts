@@ -1,4 +1,4 @@
 import { endStartUp } from '../../pkg/runtime/start-up-memory.ts';
 
-await import('./operator.ts'); // resolves once the operator is ready
+await import('./operator.ts'); // Resolves once the operator is ready.
 endStartUp();

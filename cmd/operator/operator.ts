@@ -34,7 +34,7 @@ await runProgram(
     program.onStop('API server connection', () => parts.closeClient());
     program.onStop('stores', () => parts.closeStores());
 
-    // Newest first: the controllers end and the lease is given back, then the copies stop, and the last Events are sent.
+    // Stops in reverse order: the controllers end and the lease is released, then the copies stop, and the last Events are sent.
     const watching = new AbortController();
     const watch = operator.watch(watching.signal);
     program.onStop('watches', async () => {
@@ -47,17 +47,17 @@ await runProgram(
   },
 );
 
-/** Where it is known under which address it can be reached. */
+/** Starts the server for suspended tenants if this pod's address is known. */
 async function suspendedServer(config: OperatorConfig): Promise<SuspendedServer | undefined> {
   if (config.CARREL_POD_IP === undefined) return undefined;
   return startSuspendedServer({ host: config.CARREL_LISTEN_HOST, port: config.CARREL_SUSPENDED_PORT, random });
 }
 
-/** KUBECONFIG, else the Pod's service account, else ~/.kube/config. */
+/** Reads KUBECONFIG, otherwise the Pod's service account, otherwise ~/.kube/config. */
 async function kubeAccess({ CARREL_SERVICE_ACCOUNT_DIR }: OperatorConfig): Promise<KubeAccess> {
   const inCluster = process.env['KUBECONFIG'] ? undefined : inClusterAccess(process.env, CARREL_SERVICE_ACCOUNT_DIR);
   if (inCluster) return inCluster;
-  const { KubeConfig } = await import('@kubernetes/client-node'); // 30 MB that a pod does without
+  const { KubeConfig } = await import('@kubernetes/client-node'); // 30 MB that a pod does not need.
   const config = new KubeConfig();
   try {
     config.loadFromDefault();

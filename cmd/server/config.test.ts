@@ -11,7 +11,7 @@ import { serverConfigSchema } from './config.ts';
 /** A pod listens on all its addresses. */
 const BY_HAND = ['CARREL_LISTEN_HOST'];
 
-test('the operator writes every setting of a server but the address to listen on', () => {
+test('the operator writes every setting of a server except the address to listen on', () => {
   const displayName = 'Faculty of Biology';
   const tenant = tenantWith({
     displayName,

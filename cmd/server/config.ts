@@ -18,7 +18,8 @@ const bytes = () =>
 const rateLimit = (limit: { readonly default: number; readonly max: number }) => wholeNumber(1, limit.max).default(limit.default);
 
 /**
- * The settings of a tenant's server, by the names of their environment variables. The operator writes all but CARREL_LISTEN_HOST.
+ * The settings of a tenant's server, by the names of their environment variables. The operator writes all except
+ * CARREL_LISTEN_HOST.
  */
 export const serverConfigSchema = z.object({
   CARREL_TENANT_SLUG: z
@@ -29,7 +30,11 @@ export const serverConfigSchema = z.object({
     .string()
     .regex(/^\d{1,20}$/, 'must be a number')
     .describe("the tenant's numeric id"),
-  CARREL_TENANT_NAME: z.string().max(255).optional().describe('the name that people see on pages, Biology; default: none'),
+  CARREL_TENANT_NAME: z
+    .string()
+    .max(255)
+    .optional()
+    .describe('the name that people see on pages, such as Biology; default: none'),
   CARREL_APP_URL: address.describe('the address that clients use, https://files.example.org'),
   CARREL_LTI_URL: address.optional().describe('the address of the LTI service, https://lti.files.example.org'),
   CARREL_DATABASE_URL: z.url({ protocol: /^postgres(ql)?$/ }).describe('postgres://user:password@host:5432/database'),
@@ -37,8 +42,8 @@ export const serverConfigSchema = z.object({
     .string()
     .min(1)
     .optional()
-    .describe('the password to log in with where Postgres refuses that of CARREL_DATABASE_URL, while it is rotated'),
-  CARREL_DATABASE_POOL_SIZE: wholeNumber(1, 100).default(5).describe('the most connections to Postgres, 1 to 100'),
+    .describe('the password to log in with if Postgres refuses that of CARREL_DATABASE_URL, while it is rotated'),
+  CARREL_DATABASE_POOL_SIZE: wholeNumber(1, 100).default(5).describe('the maximum number of connections to Postgres, 1 to 100'),
   ...tenantSettings,
   CARREL_S3_ENDPOINT: address.describe('the address of the S3 store, http://s3.example.org:9000'),
   CARREL_S3_REGION: z.string().min(1).default('us-east-1').describe('the region of the S3 store'),
@@ -62,21 +67,21 @@ export const serverConfigSchema = z.object({
   CARREL_LISTEN_HOST: z.string().min(1).optional().describe('the address to listen on; default: all'),
   CARREL_PORT: wholeNumber(0, 65_535).default(8080).describe('a port, 8080'),
   CARREL_OPS_PORT: wholeNumber(0, 65_535).default(9090).describe('a port for probes and metrics, 9090'),
-  CARREL_LIMIT_USER_PER_MINUTE: rateLimit(RATE_LIMITS.userPerMinute).describe('requests a user and minute, 100'),
+  CARREL_LIMIT_USER_PER_MINUTE: rateLimit(RATE_LIMITS.userPerMinute).describe('requests per user and minute, 100'),
   CARREL_LIMIT_TENANT_PER_MINUTE: rateLimit(RATE_LIMITS.tenantPerMinute).describe('requests a minute, 1000'),
-  CARREL_LIMIT_IP_PER_HOUR: rateLimit(RATE_LIMITS.addressPerHour).describe('requests an address and hour, 10000'),
+  CARREL_LIMIT_IP_PER_HOUR: rateLimit(RATE_LIMITS.addressPerHour).describe('requests per address and hour, 10000'),
   CARREL_DEFAULT_USER_QUOTA_BYTES: bytes().optional().describe('bytes that a new user may store, 10737418240'),
   CARREL_MAX_UPLOAD_BYTES: bytes().optional().describe('the largest file in bytes'),
   CARREL_TRASH_RETENTION_SECONDS: wholeNumber(3_600, 99_999 * 86_400)
     .default(30 * 86_400)
-    .describe('seconds that what is deleted stays in the trash, 2592000'),
+    .describe('seconds that deleted content stays in the trash, 2592000'),
   CARREL_VERSIONS_KEEP: wholeNumber(1, 10_000)
     .default(50)
-    .describe('versions of a file that are kept, the current one included, 50'),
+    .describe('versions of a file that are kept, including the current one, 50'),
   CARREL_VERSIONS_DAYS: wholeNumber(1, 36_500)
     .optional()
-    .describe('days that a version is kept after it was replaced; left out: for ever'),
-  CARREL_TRUSTED_PROXIES: wholeNumber(0, 10).default(0).describe('how many proxies are in front, 0 to 10'),
+    .describe('days that a version is kept after it was replaced; default: forever'),
+  CARREL_TRUSTED_PROXIES: wholeNumber(0, 10).default(0).describe('the number of proxies in front, 0 to 10'),
   CARREL_LOG_LEVEL: logLevel,
   ...traceSettings,
 });

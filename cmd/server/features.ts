@@ -14,8 +14,8 @@ import { webhooks } from '../../pkg/webhooks/webhooks.ts';
 import { RETRYABLE_TASKS } from './retryable-tasks.ts';
 
 /**
- * What a tenant's server does. A new feature is one line here (docs/architecture.md, "Add a feature"). A deleted user's tasks go
- * before their content, and tags are copied while the files are still theirs.
+ * The features of a tenant's server. A new feature is one line here (docs/architecture.md, "Add a feature"). The order matters: a
+ * deleted user's tasks go before their content, and tags are copied while the files are still theirs.
  */
 export const FEATURES: readonly Feature[] = [
   accountsFeature(),

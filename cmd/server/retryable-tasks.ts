@@ -6,5 +6,5 @@ import { EMPTY_OWN_TRASH } from '../../pkg/content/trash/trash-task.ts';
 import { OPTIMIZE, TRANSLATE } from '../../pkg/helper-services/pdf/pdf-tasks.ts';
 import type { TaskKind } from '../../pkg/tasks/task-kind.ts';
 
-/** The jobs of people whose failed items can be tried again: by POST /jobs/{id}/retry, and by `carrel jobs retry`. */
+/** The kinds of people's jobs whose failed items can be retried: by POST /jobs/{id}/retry, and by `carrel jobs retry`. */
 export const RETRYABLE_TASKS: readonly TaskKind[] = [EMPTY_OWN_TRASH, COPY_FOLDER, BATCH, IMPORT, EXPORT, OPTIMIZE, TRANSLATE];

@@ -11,21 +11,21 @@ import { FEATURES } from './features.ts';
 import { createServices, type ServiceOptions } from './services.ts';
 
 export interface ServerOptions extends ServiceOptions {
-  /** Tests: fail for a reply that the endpoint does not declare. */
+  /** For tests: fails for a reply that the endpoint does not declare. */
   readonly exact?: boolean;
-  /** Tests: other features than the server's. */
+  /** For tests: replaces the server's features. */
   readonly features?: readonly Feature[];
 }
 
-/** One tenant's server, listening. */
+/** A tenant's server, listening. */
 export interface CarrelServer {
   readonly port: number;
   readonly opsPort: number;
-  /** Takes no new request, ends those under way within DRAIN_MS, closes the stores. */
+  /** Takes no new request, finishes running ones within DRAIN_MS, and closes the stores. */
   stop(): Promise<void>;
 }
 
-/** Wires one tenant's server and starts it: the same for main.ts and for tests. Asks no store before it listens. */
+/** Wires one tenant's server and starts it, for main.ts and for tests. It asks no store before it listens. */
 export async function createServer(config: ServerConfig, options: ServerOptions): Promise<CarrelServer> {
   const features = options.features ?? FEATURES;
   const services = await createServices(config, features, options);

@@ -32,11 +32,11 @@ export interface ServiceOptions {
   readonly random?: Random;
   readonly observeSql?: NonNullable<ConnectionOptions['observe']>;
   readonly observeRedis?: NonNullable<RedisOptions['observe']>;
-  /** Tests: the directory of the built pages; the checkout's or image's by default. */
+  /** For tests: the directory of the built pages; default: that of the checkout or image. */
   readonly webFolder?: string;
 }
 
-/** The services of the features, and what the server alone uses. */
+/** The services of the features, and those that only the server uses. */
 export interface ServerServices extends TenantServices {
   readonly web: WebBundle;
   readonly redis: Redis;
@@ -44,7 +44,7 @@ export interface ServerServices extends TenantServices {
   close(): Promise<void>;
 }
 
-/** Where pkg/web is built, in the checkout and in the image. */
+/** The build output of pkg/web, in the checkout and in the image. */
 const WEB_FOLDER = join(import.meta.dirname, '../../pkg/web/dist');
 
 /** Creates the services of one tenant from the server's settings. Connects to no back end. Throws ConfigError. */

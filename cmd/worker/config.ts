@@ -37,14 +37,14 @@ export const workerConfigSchema = z.object({
   CARREL_OPS_PORT: wholeNumber(0, 65_535).default(9090).describe('a port for probes and metrics, 9090'),
   CARREL_DATABASE_POOL_SIZE: wholeNumber(2, 100)
     .default(20)
-    .describe('the most connections to each shard, 2 to 100, besides 4 for leases'),
+    .describe('the maximum number of connections to each shard, 2 to 100, besides 4 for leases'),
   CARREL_LOG_LEVEL: logLevel,
   ...traceSettings,
 });
 
 export type WorkerConfig = z.output<typeof workerConfigSchema>;
 
-/** Name and address of each shard, sorted by name: the first holds the registry. Throws ConfigError. */
+/** Returns the name and address of each shard, sorted by name: the first holds the registry. Throws ConfigError. */
 export const readShardUrls = (dir: string): { name: string; url: string }[] =>
   readShardFolders(
     dir,

@@ -33,7 +33,7 @@ import { deleteExpiredStatistics } from '../../pkg/webhooks/statistics/statistic
 import type { WorkerConfig } from './config.ts';
 import { QUEUES } from './queues.ts';
 
-/** Everything that the worker does: a new job is a line here, beside its declaration (`<x>.jobs.ts`) and its processor. */
+/** Everything that the worker does. A new job is a line here, beside its declaration (`<x>.jobs.ts`) and its processor. */
 export const workerJobs = (config: WorkerConfig): WorkerJobs => ({
   queues: QUEUES,
   processors: [

@@ -1,4 +1,4 @@
 import { endStartUp } from '../../pkg/runtime/start-up-memory.ts';
 
-await import('./worker.ts'); // resolves once the worker is ready
+await import('./worker.ts'); // Resolves once the worker is ready.
 endStartUp();

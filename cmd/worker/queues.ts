@@ -7,22 +7,22 @@ import { TASK_QUEUE } from '../../pkg/tasks/task-kind.ts';
 const MINUTE_MS = 60_000;
 
 /**
- * The queues of carrel.work, with how many jobs of one tenant, and of all, a worker runs at once, and how long an attempt may
+ * The queues of carrel.work: how many jobs of one tenant, and of all tenants, a worker runs at once, and how long an attempt may
  * take. A job declares its queue by name. Deliveries have a queue of their own: pkg/webhooks/delivery/delivery.queue.ts.
  */
 export const QUEUES: readonly QueueSettings[] = [
   // Jobs that need only our own stores.
   { name: DEFAULT_QUEUE, perTenant: 4, concurrency: 16, timeLimitMs: 30 * MINUTE_MS },
-  // Jobs of the others that turn out to use a store which a tenant named: no answer of such a store holds a slot that anybody
-  // else waits for.
+  // Jobs of other queues that turn out to use a store which a tenant named. So a stalled store of a tenant holds no slot that
+  // anybody else waits for.
   { name: NAMED_STORES_QUEUE, perTenant: 2, concurrency: 64, timeLimitMs: 60 * MINUTE_MS },
   // A stalled LMS holds a slot until its time-out, so there are many slots, and one tenant gets few.
   { name: 'grades', perTenant: 4, concurrency: 512, timeLimitMs: 5 * MINUTE_MS },
-  // The same, of rosters. What they hold of pages is bounded for the process.
+  // A stalled LMS holds a slot here too. The process bounds the pages of rosters that its jobs hold.
   { name: ROSTER_QUEUE, perTenant: 2, concurrency: 16, timeLimitMs: 20 * MINUTE_MS },
-  // A stalled helper service holds a slot for minutes. One tenant gets few, and what they hold of PDFs is bounded for the
-  // process.
+  // A stalled helper service holds a slot for minutes. One tenant gets few slots, and the process bounds the PDFs that its jobs
+  // hold.
   { name: HELPER_QUEUE, perTenant: 2, concurrency: 64, timeLimitMs: 20 * MINUTE_MS },
-  // What people request may take minutes, so purges and caches do not wait behind it. A step copies a large object at most.
+  // Jobs of people may take minutes, so purges and caches do not wait behind them. A step copies at most one large object.
   { name: TASK_QUEUE, perTenant: 4, concurrency: 16, timeLimitMs: 120 * MINUTE_MS },
 ];

@@ -18,11 +18,11 @@ import { workerJobs } from './jobs.ts';
 
 /** Connections to each shard for leases and outcomes, which are written in batches. */
 const LEASE_POOL_SIZE = 4;
-/** A step of a job may take as long as a tenant's role lets a statement last. */
+/** A step of a job may take as long as a tenant's role allows a statement to last. */
 const QUERY_TIMEOUT_MS = 60_000;
 /**
- * Those statements take milliseconds. A connection that answers none within this is given up: until then its queue leases
- * nothing.
+ * Statements of leases take milliseconds. A connection that answers none within this time is given up: until then its queue
+ * leases nothing.
  */
 const LEASE_QUERY_TIMEOUT_MS = 3_000;
 
@@ -45,7 +45,7 @@ await runProgram(
     const pools = [...shards.values()].flatMap(({ db, leasePool }) => [db, leasePool]);
     program.onStop('pools', async () => void (await Promise.all(pools.map((pool) => pool.close()))));
     const [registryShard] = shards.values();
-    if (!registryShard) throw new ConfigError('worker: CARREL_SHARDS_DIR holds no shard (docs/operate.md).');
+    if (!registryShard) throw new ConfigError('worker: CARREL_SHARDS_DIR contains no shard (docs/operate.md).');
     const registry = new Registry({ pool: registryShard.db, sealer, ...time });
 
     const worker = startWorker(
@@ -73,7 +73,7 @@ await runProgram(
 function poolsOf(url: string, { CARREL_DATABASE_POOL_SIZE: poolSize }: WorkerConfig): WorkerShard {
   return {
     db: new Database({ url, poolSize, queryTimeoutMs: QUERY_TIMEOUT_MS, connectionUses: USES_OF_A_CONNECTION, log }),
-    // Its statements run no function of a tenant, and a log-in would delay a delivery.
+    // Its statements run no function of a tenant, and logging in again would delay a delivery.
     leasePool: new SqlPool({
       url,
       poolSize: LEASE_POOL_SIZE,

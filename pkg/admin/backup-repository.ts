@@ -4,8 +4,8 @@ import type { Repository } from '../tenantdata/repository/repository.ts';
 import { CommandError } from '../runtime/command-error.ts';
 
 /**
- * Where backups are: a folder, or s3://bucket/prefix, whose key and endpoint the usual variables of S3 clients name. Throws
- * CommandError.
+ * Returns the repository of backups: a folder, or s3://bucket/prefix with the key and endpoint of the usual variables of S3
+ * clients. Throws CommandError.
  */
 export function repositoryOf(text: string, env: NodeJS.ProcessEnv): Repository {
   if (!text.startsWith('s3:')) {
@@ -19,7 +19,7 @@ export function repositoryOf(text: string, env: NodeJS.ProcessEnv): Repository {
     throw new CommandError(`AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY are not set. Set them to a key of bucket ${found[1]}`);
   const region = env['AWS_REGION'] || env['AWS_DEFAULT_REGION'] || 'us-east-1';
   const endpoint = env['AWS_ENDPOINT_URL_S3'] || env['AWS_ENDPOINT_URL'] || `https://s3.${region}.amazonaws.com`;
-  if (!URL.canParse(endpoint)) throw new CommandError(`AWS_ENDPOINT_URL is ${endpoint}, which is no address`);
+  if (!URL.canParse(endpoint)) throw new CommandError(`AWS_ENDPOINT_URL is ${endpoint}, which is not an address`);
   const prefix = (found[2] ?? '').replace(/\/+$/, '');
   return new BucketRepository({
     endpoint,

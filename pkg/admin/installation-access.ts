@@ -17,20 +17,22 @@ import { missingRegistry } from './registry-access.ts';
 export interface InstallationAccess {
   readonly registry: Registry;
   readonly platformKeys: readonly SealingKey[];
-  /** By name; the first holds the registry. No statement's time is bounded. */
+  /** By name; the first holds the registry. Statements have no time limit. */
   readonly shards: ReadonlyMap<string, SqlPool>;
-  /** Throws CommandError: there is none of this slug. */
+  /** Throws CommandError if no tenant has this slug. */
   tenant(slug: string): Promise<RegisteredTenant>;
-  /** Throws CommandError: the shard of a tenant is not configured here. */
+  /** Throws CommandError if the shard of a tenant is not configured here. */
   shardOf(tenant: RegisteredTenant): SqlPool;
   storageOf(slug: string): Promise<TenantStorage>;
-  /** Removes what Redis has cached for a tenant. False: no administrator of Redis is configured here, and nothing was done. */
+  /**
+   * Removes a tenant's cached data from Redis. Returns false, and does nothing, if no administrator of Redis is configured here.
+   */
   forgetCaches(slug: string): Promise<boolean>;
 }
 
 /**
- * Opens the stores of an installation, as its operator reaches them. Throws CommandError where one does not answer, and what
- * `work` throws.
+ * Opens the stores of an installation, as its operator reaches them. Throws CommandError if one does not answer, and the errors
+ * of `work`.
  */
 export async function withInstallation<T>(
   installation: Installation,
@@ -45,7 +47,7 @@ export async function withInstallation<T>(
     if (error instanceof StoreUnavailableError)
       throw new CommandError(`${error.store} does not answer: ${messageOf(error.cause ?? error)}`);
     if (error instanceof SealError)
-      throw new CommandError(`CARREL_PLATFORM_KEYS is not that of this installation: ${error.message}`);
+      throw new CommandError(`CARREL_PLATFORM_KEYS belongs to another installation: ${error.message}`);
     throw missingRegistry(error, [...shards.keys()][0] ?? '') ?? error;
   } finally {
     await Promise.all([...shards.values()].map((pool) => pool.close()));
@@ -89,8 +91,8 @@ function accessOf(
 }
 
 /**
- * Whoever names a tenant may know the name of its resource alone, which need not be its slug, and of which each namespace may
- * have one.
+ * Names the slugs of Tenants of this name. A person may know only the name of the resource, which can differ from its slug, and
+ * each namespace may have one of that name.
  */
 async function namesakes(registry: SqlPool, name: string): Promise<string> {
   const found = await registry.query<{ slug: string; resource: string }>(

@@ -13,21 +13,21 @@ const HERE_STORES: StoreSettings = {
 };
 const HERE_CLUSTER = {} as KubeClient;
 const here: Access = { stores: async () => HERE_STORES, cluster: async () => HERE_CLUSTER };
-/** What must not be asked. */
+/** Fails if it is used. */
 const nowhere: Access = {
   stores: () => Promise.reject(new Error('the platform on this machine was asked for its stores')),
   cluster: () => Promise.reject(new Error('the platform on this machine was asked for its cluster')),
 };
 const KEYS = `k1:${Buffer.alloc(32, 1).toString('base64')}`;
 
-test('what the environment does not name is that of the platform on this machine; an empty value names nothing', async () => {
+test('the platform on this machine supplies what the environment does not name; an empty value names nothing', async () => {
   const installation = installationOf({ CARREL_SHARDS_DIR: '', CARREL_PLATFORM_KEYS: 'not read' }, here);
 
   expect([await installation.stores(), await installation.cluster()]).toEqual([HERE_STORES, HERE_CLUSTER]);
   expect(installation).toMatchObject({ tenantNamespaces: [], operatorNamespace: 'carrel-system', maxTenantsPerShard: 1000 });
 });
 
-test('an installation that the environment names is read as the pods of operator and worker have it', async () => {
+test('an installation that the environment names is read with the settings of the operator and worker pods', async () => {
   const installation = installationOf(
     {
       CARREL_SHARDS_DIR: '/etc/carrel/shards',
@@ -55,7 +55,7 @@ test('an installation that the environment names is read as the pods of operator
   expect(installation).toMatchObject({ tenantNamespaces: ['north', 'south'], operatorNamespace: 'files', maxTenantsPerShard: 7 });
 });
 
-test('what a pod does not have is undefined, and only a command that needs the platform keys says that they are missing', async () => {
+test('settings that a pod lacks are undefined, and only commands that need the platform keys report them missing', async () => {
   const stores = await installationOf({ CARREL_SHARDS_DIR: '/etc/carrel/shards' }, nowhere).stores();
 
   expect(stores).toMatchObject({
@@ -65,16 +65,17 @@ test('what a pod does not have is undefined, and only a command that needs the p
     objectStore: undefined,
   });
   expect(() => requireKeys(stores)).toThrow(
-    new CommandError('CARREL_PLATFORM_KEYS is not set. Run this where the operator runs: it has all that is needed.'),
+    new CommandError('CARREL_PLATFORM_KEYS is not set. Run this where the operator runs: its pod has all settings.'),
   );
   expect(() => requireKeys(stores, 'worker')).toThrow('Run this where the worker runs');
 });
 
-test('a setting that is not valid is named, with what to set it to; a secret is not repeated', async () => {
+test('an invalid setting is named, with what to set it to; a secret is not repeated', async () => {
   const wrong = (env: NodeJS.ProcessEnv) => installationOf({ CARREL_SHARDS_DIR: '/etc/carrel/shards', ...env }, nowhere).stores();
 
   await expect(wrong({ CARREL_PLATFORM_KEYS: 'k9:c2hvcnQ=' })).rejects.toThrow(
-    'carrel: CARREL_PLATFORM_KEYS is not valid: key k9 is not 32 bytes in base64. Set it to id:base64 of 32 random bytes, comma-separated; the first seals (docs/operate.md).',
+    'carrel: CARREL_PLATFORM_KEYS is not valid: key k9 is not 32 bytes in base64. ' +
+      'Set it to id:base64 of 32 random bytes, comma-separated; the first seals (docs/operate.md).',
   );
   await expect(wrong({ CARREL_REDIS_ADMIN_URL: 'http://secret' })).rejects.toThrow(
     /^carrel: CARREL_REDIS_ADMIN_URL is not valid: must be an address\. /,

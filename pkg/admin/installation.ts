@@ -14,12 +14,12 @@ export interface ObjectStoreAccess {
   readonly secretAccessKey: string;
 }
 
-/** Where the stores of an installation are, and the keys of what they hold. What a pod does not have is undefined. */
+/** The stores of an installation and the keys of their contents. Settings that a pod lacks are undefined. */
 export interface StoreSettings {
   readonly shardsDir: string;
-  /** The first seals. */
+  /** The first key seals. */
   readonly platformKeys: readonly SealingKey[] | undefined;
-  /** An administrator of the tenants' Redis. */
+  /** The URL of an administrator of the tenants' Redis. */
   readonly redisUrl: string | undefined;
   readonly queueRedisUrl: string | undefined;
   readonly objectStore: ObjectStoreAccess | undefined;
@@ -27,11 +27,11 @@ export interface StoreSettings {
   readonly egressAllow: readonly AllowedRange[];
 }
 
-/** The way to the stores and the cluster of an installation. */
+/** Access to the stores and the cluster of an installation. */
 export interface Access {
   /** Throws CommandError or ConfigError. */
   stores(): Promise<StoreSettings>;
-  /** A client for the caller to close. Throws CommandError. */
+  /** Returns a client, which the caller must close. Throws CommandError. */
   cluster(): Promise<KubeClient>;
 }
 
@@ -63,12 +63,14 @@ const storeSettings = z.object({
 const clusterSettings = z.object({
   CARREL_TENANT_NAMESPACES: z.string().default(''),
   CARREL_LEADER_ELECTION_NAMESPACE: z.string().default('carrel-system'),
-  CARREL_MAX_TENANTS_PER_SHARD: wholeNumber(1, 1_000_000).default(MAX_TENANTS_PER_SHARD).describe('the most tenants of a shard'),
+  CARREL_MAX_TENANTS_PER_SHARD: wholeNumber(1, 1_000_000)
+    .default(MAX_TENANTS_PER_SHARD)
+    .describe('the maximum number of tenants of a shard'),
 });
 
 /**
- * The installation that the environment names, as the pods of operator and worker have it: its stores by CARREL_SHARDS_DIR, its
- * cluster as kubectl would find it. What the environment does not name is that of `here`, the platform on this machine. Throws
+ * Returns the installation that the environment names, as in the pods of operator and worker: its stores by CARREL_SHARDS_DIR,
+ * its cluster as kubectl would find it. `here`, the platform on this machine, supplies what the environment does not name. Throws
  * ConfigError.
  */
 export function installationOf(env: NodeJS.ProcessEnv, here: Access): Installation {
@@ -103,7 +105,7 @@ function storesOf(shardsDir: string, env: NodeJS.ProcessEnv): StoreSettings {
   };
 }
 
-/** Loaded by what needs a cluster alone: the library of kubeconfigs takes 0.3 s of CPU. */
+/** Loads the library of kubeconfigs, which takes 0.3 s of CPU, only for commands that need a cluster. */
 async function namedCluster(): Promise<KubeClient> {
   const [{ KubeConfig }, { KubeClient: Client }, { createMetrics }] = await Promise.all([
     import('@kubernetes/client-node'),
@@ -115,8 +117,8 @@ async function namedCluster(): Promise<KubeClient> {
   return new Client({ kubeConfig, metrics: createMetrics('carrel'), userAgent: 'carrel' });
 }
 
-/** Throws CommandError where there are none: `where` is the program whose pod has them. */
+/** Throws CommandError if the keys are missing: `where` is the program whose pod has them. */
 export function requireKeys({ platformKeys }: StoreSettings, where: 'operator' | 'worker' = 'operator'): readonly SealingKey[] {
   if (platformKeys) return platformKeys;
-  throw new CommandError(`CARREL_PLATFORM_KEYS is not set. Run this where the ${where} runs: it has all that is needed.`);
+  throw new CommandError(`CARREL_PLATFORM_KEYS is not set. Run this where the ${where} runs: its pod has all settings.`);
 }

@@ -10,19 +10,21 @@ import { CommandError, messageOf } from '../runtime/command-error.ts';
 const ABSENT = new Set(['3F000', '42P01', '42703']);
 
 /**
- * For a person, where `error` says that something is absent, as in `shard`, the first by name, before an operator of this version
- * has run; else undefined.
+ * Returns an error for people if `error` says that something is missing in `shard`, the first by name, as before an operator of
+ * this version has run. Otherwise returns undefined.
  */
 export function missingRegistry(error: unknown, shard: string): CommandError | undefined {
   if (!ABSENT.has(sqlState(error) ?? '')) return undefined;
   return new CommandError(
-    `shard ${shard}, the first by name, has no registry of this version (${messageOf(error)}). Start the operator of this version first; where ${shard} is a new shard, give it a name that sorts after that of the registry's`,
+    `shard ${shard}, the first by name, has no registry of this version (${messageOf(error)}). ` +
+      `Start the operator of this version first. ` +
+      `If ${shard} is a new shard, give it a name that sorts after the registry's shard`,
   );
 }
 
 /**
- * Works in the registry, as the operator reaches it. Throws CommandError where there is none or it does not answer, and what
- * `work` throws.
+ * Runs `work` on the registry, as the operator reaches it. Throws CommandError if the registry is missing or does not answer, and
+ * the errors of `work`.
  */
 export async function withRegistry<T>(installation: Installation, work: (pool: SqlPool) => Promise<T>): Promise<T> {
   const { shardsDir } = await installation.stores();

@@ -1,8 +1,7 @@
 type Value = string | number | boolean | null;
 
 /**
- * Prints rows as columns for people, or as lines of JSON for programs. What is longer than a line of a terminal may be is cut for
- * people.
+ * Prints rows as columns for people, or as lines of JSON for programs. Cuts texts for people that are too long for a terminal.
  */
 export function printRows<Row extends Readonly<Record<string, Value>>>(
   rows: readonly Row[],
@@ -27,7 +26,7 @@ export function printRows<Row extends Readonly<Record<string, Value>>>(
 
 const LONGEST = 120;
 
-/** A tenant's own text may hold anything that a terminal would obey. */
+/** Replaces control characters: a tenant's own text may contain anything that a terminal would obey. */
 const textOf = (value: Value): string =>
   value === null
     ? '-'

@@ -13,17 +13,19 @@ const wrongFor =
   (what: string): CommandError =>
     new CommandError(`${what}. Set CARREL_SHARDS_DIR as the ${program} has it.`);
 
-/** Every shard, also one whose folder has no address. Throws CommandError where there is none. */
+/** Returns every shard, even one whose folder has no address. Throws CommandError if there is none. */
 export const listShards = (dir: string): ShardFolder[] => readShardFolders(dir, [], wrongFor('operator'));
 
-/** The shard that holds the registry, with the operator's address. Throws CommandError. */
+/** Returns the shard that holds the registry, with the operator's address. Throws CommandError. */
 export function registryShard(dir: string): { readonly name: string; readonly url: string } {
   const [first] = readShardFolders(dir, ['url'], wrongFor('operator'));
   if (!first) throw wrongFor('operator')(`${dir} holds no shard`);
   return first;
 }
 
-/** A pool of each shard by its name, in the role of the program; the first shard holds the registry. Throws CommandError. */
+/**
+ * Opens a pool for each shard by its name, in the role of the program; the first shard holds the registry. Throws CommandError.
+ */
 export function openShards(
   dir: string,
   program: Program,

@@ -4,8 +4,8 @@ import type { ResourceApi } from '../kube/resource.ts';
 import { CommandError, messageOf } from '../runtime/command-error.ts';
 
 /**
- * All resources of a kind in these namespaces, since the operator's account may list nowhere else. Throws CommandError where it
- * may not list.
+ * Returns all resources of a kind in these namespaces, since the operator's account may list nowhere else. Throws CommandError if
+ * it may not list.
  */
 export async function listIn<T extends KubeObject>(api: ResourceApi<T>, namespaces: readonly string[]): Promise<Observed<T>[]> {
   const listed = namespaces.length > 0 ? namespaces : [undefined];
@@ -24,5 +24,6 @@ export async function listIn<T extends KubeObject>(api: ResourceApi<T>, namespac
 
 const forbidden = (resources: string, namespace: string | undefined, message: string): string =>
   namespace === undefined
-    ? `${resources} cannot be listed: ${message}. Where the operator serves named namespaces, run this in its pod, or set CARREL_TENANT_NAMESPACES as it has it`
+    ? `${resources} cannot be listed: ${message}. If the operator serves named namespaces, run this in its pod, ` +
+      'or set CARREL_TENANT_NAMESPACES as the operator has it'
     : `${resources} of namespace ${namespace} cannot be listed: ${message}. If it was deleted, remove it from tenants.namespaces`;

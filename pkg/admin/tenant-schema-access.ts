@@ -19,17 +19,17 @@ export interface TenantAccess {
   readonly tenantId: string;
   /** Seals as the operator does. */
   readonly sealer: Sealer;
-  /** Its role, which is the name of its schema too. */
+  /** Its role, which is also the name of its schema. */
   readonly role: string;
   /** Its shard. */
   readonly pool: SqlPool;
-  /** A transaction in which tables without a schema are the tenant's. */
+  /** Runs a transaction in which tables without a schema are the tenant's. */
   transaction<T>(fn: (tx: Sql) => Promise<T>): Promise<T>;
 }
 
 const UNDEFINED_TABLE = '42P01';
 
-/** Throws CommandError where there is no such tenant, or it has no rows, and what `work` throws. */
+/** Throws CommandError if the tenant does not exist or has no rows, and the errors of `work`. */
 export const withTenant = <T>(
   { tenant: slug, installation }: TenantOptions,
   work: (access: TenantAccess) => Promise<T>,
@@ -47,7 +47,7 @@ export const withTenant = <T>(
 
 async function tenantAccess(installation: InstallationAccess, slug: string): Promise<TenantAccess> {
   const tenant = await installation.tenant(slug);
-  if (tenant.state === 'deleting') throw new CommandError(`${slug} is being deleted, and its jobs and webhooks with it`);
+  if (tenant.state === 'deleting') throw new CommandError(`${slug} is being deleted, together with its jobs and webhooks`);
   const pool = installation.shardOf(tenant);
   const role = tenantRole(slug);
   return {

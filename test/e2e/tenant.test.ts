@@ -130,7 +130,7 @@ test('carrel doctor looks at the whole platform and says which Tenant needs some
   expect([code, stdout]).toEqual([1, expect.stringMatching(/\n\d+ things? (?:is|are) wrong\.\n$/)]);
   expect([unknown.code, unknown.stderr]).toEqual([
     1,
-    'carrel: password is none of database, redis, storage, signing, data, all\n',
+    'carrel: password is not one of database, redis, storage, signing, data, all\n',
   ]);
   expect([missing.code, missing.stderr]).toEqual([1, `carrel: there is no Tenant nobody in namespace ${namespace}\n`]);
 });
@@ -141,10 +141,12 @@ test('carrel rollout pauses, says so, and resumes', async () => {
     return `${code} ${stdout}${stderr}`;
   };
   try {
-    expect(await rollout('pause')).toMatch(/^0 Rollouts are paused: those that run end/);
-    expect(await rollout('status')).toMatch(/^\d \d+ tenants\n  done +\d+ {3}\d+ × carrel:dev\n[^]*Rollouts are paused since 20/);
+    expect(await rollout('pause')).toMatch(/^0 Rollouts are paused: running ones end/);
+    expect(await rollout('status')).toMatch(
+      /^\d \d+ tenants\n  done +\d+ {3}\d+ × carrel:dev\n[^]*Rollouts have been paused since 20/,
+    );
   } finally {
-    expect(await rollout('resume')).toBe('0 Rollouts go on within 15 seconds.\n');
+    expect(await rollout('resume')).toBe('0 Rollouts continue within 15 seconds.\n');
   }
   expect(await rollout('resume')).toBe('0 Rollouts were not paused.\n');
   expect(await rollout('status')).not.toContain('paused');

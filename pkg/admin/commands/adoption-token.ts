@@ -4,9 +4,7 @@ import { ADOPTION_TOKEN_HOURS, newAdoptionToken, NotRetained } from '../../store
 import { CommandError } from '../../runtime/command-error.ts';
 import { withRegistry } from '../registry-access.ts';
 
-/**
- * Prints a token for the retained data of this slug: the token alone on standard output, what to do with it on standard error.
- */
+/** Prints a token for the retained data of this slug. Standard output gets only the token, standard error the instructions. */
 export async function adoptionToken(slug: string, { installation }: { readonly installation: Installation }): Promise<void> {
   const { token } = await withRegistry(installation, (pool) => newAdoptionToken(pool, slug, systemRandom)).catch(
     (error: unknown) => {
@@ -15,7 +13,8 @@ export async function adoptionToken(slug: string, { installation }: { readonly i
   );
   process.stdout.write(`${token}\n`);
   process.stderr.write(
-    `Valid for ${ADOPTION_TOKEN_HOURS} hours, once: kubectl annotate --overwrite -n <namespace> tenant <name> carrel.dev/adopt=<token>\n`,
+    `Valid for ${ADOPTION_TOKEN_HOURS} hours, once: ` +
+      'kubectl annotate --overwrite -n <namespace> tenant <name> carrel.dev/adopt=<token>\n',
   );
 }
 
@@ -25,7 +24,7 @@ function refusalFor(error: unknown, slug: string): unknown {
     return new CommandError(
       error.state === 'active'
         ? `the data of ${slug} are in use by a Tenant. Delete that Tenant with deletionPolicy: Retain first`
-        : `the data of ${slug} are being deleted and cannot be adopted any more`,
+        : `the data of ${slug} are being deleted and can no longer be adopted`,
     );
   }
   return error;

@@ -17,24 +17,24 @@ import { type InstallationAccess, withInstallation } from '../installation-acces
 
 interface Options {
   readonly installation: Installation;
-  /** Of whoever runs the command: the key of the repository's bucket. */
+  /** The environment of the person who runs the command, with the key of the repository's bucket. */
   readonly env: NodeJS.ProcessEnv;
 }
 
 const PROGRESS_MS = 5_000;
-/** Tenants that are backed up at once: some that answer slowly do not use up the time of the others. */
+/** Tenants that are backed up at once, so that some that answer slowly do not use up the time of the others. */
 const AT_ONCE = 4;
 const MINUTE_MS = 60_000;
 
 interface BackupOptions extends Options {
   readonly to: string;
-  /** How many backups of each tenant are kept; left out: all. */
+  /** The number of backups of each tenant to keep; undefined: all. */
   readonly keep: number | undefined;
-  /** For each tenant, so that storage that answers slowly does not keep the others from their backups; left out: no bound. */
+  /** Time limit for each tenant, so that slow storage does not prevent the others' backups; undefined: no limit. */
   readonly mostMs: number | undefined;
 }
 
-/** Backs up tenants, four at once, all where none is named. True: each has a backup with all its objects. */
+/** Backs up tenants, four at once, or all if none is named. Returns true if each has a backup with all its objects. */
 export async function backUpTenants(
   slugs: readonly string[],
   { to, keep, mostMs, installation, env }: BackupOptions,
@@ -45,7 +45,7 @@ export async function backUpTenants(
       let failures = 0;
       await forEach(eachOf(wanted), AT_ONCE, async (slug) => {
         const isWhole = await backUpOne(access, repository, slug, { keep, mostMs }).catch((error: unknown) => {
-          // One that fails keeps no other from its backup.
+          // A tenant that fails does not prevent the backups of the others.
           if (wanted.length === 1) throw error;
           process.stderr.write(`${slug}: ${messageOf(error)}\n`);
           return false;
@@ -53,7 +53,7 @@ export async function backUpTenants(
         if (!isWhole) failures += 1;
       });
       if (wanted.length > 1)
-        process.stdout.write(`${wanted.length - failures} of ${wanted.length} tenants are backed up whole.\n`);
+        process.stdout.write(`${wanted.length - failures} of ${wanted.length} tenants are backed up completely.\n`);
       return failures === 0;
     }),
   );
@@ -64,15 +64,16 @@ async function* eachOf(slugs: readonly string[]): AsyncGenerator<string> {
 }
 
 /**
- * Those that have waited longest for a turn come first, so that each has one where the time does not suffice for all; those that
- * named their store come last, since nobody knows how long it takes. Those whose data are being removed have none to back up.
+ * Returns the slugs in the order of backups. Tenants that have waited longest come first, so that each has a turn if the time
+ * does not suffice for all. Tenants with a store of their own come last, since nobody knows how long that takes. Tenants whose
+ * data are being removed are omitted.
  */
 async function allSlugs({ registry, storageOf }: InstallationAccess, repository: Repository): Promise<string[]> {
   const tenants = (await registry.list()).filter(({ state }) => state !== 'deleting');
   const turns: { slug: string; turn: string }[] = [];
   for (const { slug } of tenants) {
     const last = [...(await stampsIn(repository, slug)).keys()].at(-1) ?? '';
-    // One whose storage cannot be read fails soon.
+    // A tenant whose storage cannot be read fails soon.
     const isNamed = await storageOf(slug).then(
       (storage) => storage.isNamed,
       () => false,
@@ -117,18 +118,21 @@ async function backUpOne(
 
 function describe({ stamp, manifest, copied }: Backup, repository: Repository): string {
   const { objects } = manifest;
-  return `backed up to ${repository.name} as ${stamp}, and read back: ${rowsOf(manifest)} rows, ${counted(objects.count, 'object')} (${bytesText(objects.bytes)}), of which ${copied.objects} new (${bytesText(copied.bytes)}).`;
+  const present = `${rowsOf(manifest)} rows, ${counted(objects.count, 'object')} (${bytesText(objects.bytes)})`;
+  const fresh = `of which ${copied.objects} new (${bytesText(copied.bytes)})`;
+  return `backed up to ${repository.name} as ${stamp}, and read back: ${present}, ${fresh}.`;
 }
 
 function reportMissing(slug: string, missing: readonly string[]): boolean {
   if (missing.length === 0) return true;
   process.stderr.write(
-    `${slug}: ${counted(missing.length, 'object')} that rows name ${missing.length === 1 ? 'is' : 'are'} missing or damaged in its storage, such as ${missing[0]}. carrel doctor --tenant ${slug} names the files.\n`,
+    `${slug}: ${counted(missing.length, 'object')} that rows name ${missing.length === 1 ? 'is' : 'are'} missing or damaged ` +
+      `in its storage, such as ${missing[0]}. carrel doctor --tenant ${slug} names the files.\n`,
   );
   return false;
 }
 
-/** Lists the backups of a tenant, and reads all of them where `verify` is asked. True: nothing is wrong. */
+/** Lists the backups of a tenant, and reads all of them if `verify` is set. Returns true if nothing is wrong. */
 export async function listBackups(
   slug: string,
   { at, verify, installation, env }: Options & { at: string; verify: boolean },
@@ -140,11 +144,11 @@ export async function listBackups(
     for (const [stamp, files] of await stampsIn(repository, slug)) {
       found += 1;
       if (!isFinished(files)) {
-        process.stdout.write(`${stamp}  unfinished: it was cut off, or runs\n`);
+        process.stdout.write(`${stamp}  unfinished: it was interrupted, or is running\n`);
         continue;
       }
       const wrong = await describeBackup(repository, { slug, stamp, keys, verify }).catch((error: unknown) => {
-        // One that is damaged keeps no other from being looked at.
+        // A damaged backup does not prevent the check of the others.
         if (error instanceof RepositoryError) return [error.message];
         throw error;
       });
@@ -157,7 +161,7 @@ export async function listBackups(
   });
 }
 
-/** Gives what is wrong with it. */
+/** Prints a backup, and returns its faults. */
 async function describeBackup(
   repository: Repository,
   { slug, stamp, keys, verify }: { slug: string; stamp: string; keys: readonly SealingKey[]; verify: boolean },
@@ -165,7 +169,8 @@ async function describeBackup(
   const backup = await openBackup(repository, { slug, stamp }, keys);
   const { manifest } = backup;
   process.stdout.write(
-    `${stamp}  ${rowsOf(manifest)} rows, ${counted(manifest.objects.count, 'object')} (${bytesText(manifest.objects.bytes)})${manifest.missing.length > 0 ? `, without ${manifest.missing.length} that were lost` : ''}\n`,
+    `${stamp}  ${rowsOf(manifest)} rows, ${counted(manifest.objects.count, 'object')} (${bytesText(manifest.objects.bytes)})` +
+      `${manifest.missing.length > 0 ? `, without ${manifest.missing.length} that were lost` : ''}\n`,
   );
   if (!verify) return [];
   return watched(stamp, (onProgress, signal) => verifyBackup(repository, backup, { signal, onProgress }));
@@ -173,18 +178,18 @@ async function describeBackup(
 
 interface RestoreOptions extends Options {
   readonly from: string;
-  /** The name of the backup; left out: the newest. */
+  /** The name of the backup; undefined: the newest. */
   readonly backup: string | undefined;
-  /** Whose backup it is; left out: the tenant's own. */
+  /** The tenant that the backup is of; undefined: the target itself. */
   readonly of: string | undefined;
   readonly replace: boolean;
-  /** Take one that Carrel may not have made. */
+  /** Accept a backup that Carrel may not have made. */
   readonly unsigned: boolean;
-  /** Take one of a tenant that had the slug in another installation, or before it was deleted. */
+  /** Accept a backup of a tenant that had the slug in another installation, or before it was deleted. */
   readonly former: boolean;
 }
 
-/** Brings a suspended tenant to the state of a backup. True: with all its objects. */
+/** Restores a suspended tenant to the state of a backup. Returns true if all its objects are there. */
 export async function restoreTenant(slug: string, options: RestoreOptions): Promise<boolean> {
   const { from, backup: name, of = slug, replace, unsigned, former, installation, env } = options;
   return atRepository(from, env, (repository) =>
@@ -202,11 +207,13 @@ export async function restoreTenant(slug: string, options: RestoreOptions): Prom
       );
       if (doubt !== undefined) process.stderr.write(`${slug}: ${doubt}. ${UNKNOWN}\n`);
       process.stdout.write(
-        `${slug}: restored ${of === slug ? '' : `from ${of} `}as of ${manifest.takenAt}: ${rowsOf(manifest)} rows, ${counted(restored.copied.objects, 'object')} (${bytesText(restored.copied.bytes)}) put back.\n`,
+        `${slug}: restored ${of === slug ? '' : `from ${of} `}as of ${manifest.takenAt}: ${rowsOf(manifest)} rows, ` +
+          `${counted(restored.copied.objects, 'object')} (${bytesText(restored.copied.bytes)}) put back.\n`,
       );
       if (restored.unopenable > 0)
         process.stderr.write(
-          `${slug}: ${counted(restored.unopenable, 'secret')} of webhooks or registrations cannot be opened by any of CARREL_PLATFORM_KEYS. Set them anew.\n`,
+          `${slug}: ${counted(restored.unopenable, 'secret')} of webhooks or registrations cannot be opened ` +
+            'by any of CARREL_PLATFORM_KEYS. Set them again.\n',
         );
       await forgetCaches(access, slug);
       process.stdout.write(afterwards(of === slug));
@@ -216,21 +223,24 @@ export async function restoreTenant(slug: string, options: RestoreOptions): Prom
 }
 
 const UNKNOWN =
-  'So nobody knows whether these are the people, rights, links, secrets and files that the tenant had: whoever wrote it chose them. Look at its administrators first.';
+  'So the people, rights, links, secrets and files may not be those that the tenant had: the author of the backup chose them. ' +
+  'Check its administrators first.';
 
 async function forgetCaches(access: InstallationAccess, slug: string): Promise<void> {
   const isDone = await access.forgetCaches(slug);
   if (!isDone)
     process.stdout.write(
-      `${slug}: CARREL_REDIS_ADMIN_URL is not set, so what its servers cached is still in Redis. Wait a day, or delete the keys t:${slug}:*, before you set suspended: false.\n`,
+      `${slug}: CARREL_REDIS_ADMIN_URL is not set, so cached data of its servers are still in Redis. ` +
+        `Wait a day, or delete the keys t:${slug}:*, before you set suspended: false.\n`,
     );
 }
 
 const afterwards = (isSame: boolean): string =>
-  `Set suspended: false in its Tenant. Everybody has to sign in again; passwords are those of that time. For a new one of the administrator delete the Secret <tenant>-admin.\n${
+  `Set suspended: false in its Tenant. Everybody has to sign in again, with the passwords of that time. ` +
+  `For a new password of the administrator delete the Secret <tenant>-admin.\n${
     isSame
       ? ''
-      : 'Its webhooks and LTI registrations are inactive; those of resources belong to the other tenant and were left out.\n'
+      : 'Its webhooks and LTI registrations are inactive; those of resources belong to the other tenant and were omitted.\n'
   }`;
 
 async function newest(repository: Repository, slug: string): Promise<string> {
@@ -249,7 +259,7 @@ async function atRepository<T>(text: string, env: NodeJS.ProcessEnv, work: (repo
       throw new CommandError(error.message);
     if (error instanceof LockTimeout)
       throw new CommandError(
-        'the tables of the tenant are in use, by a backup or a move of it; nothing has changed. Try again when that has ended',
+        'the tables of the tenant are in use by a backup or a move; nothing has changed. Try again when that has ended',
       );
     throw error;
   } finally {
@@ -257,19 +267,20 @@ async function atRepository<T>(text: string, env: NodeJS.ProcessEnv, work: (repo
   }
 }
 
-/** Says on standard error how far it is; Ctrl-C ends it at once, and so do `mostMs`. */
+/** Reports progress on standard error. Ctrl-C ends the work at once, and so does the limit `mostMs`. */
 async function watched<T>(
   what: string,
   work: (onProgress: Progress, signal: AbortSignal) => Promise<T>,
   mostMs?: number,
 ): Promise<T> {
   const stopping = new AbortController();
-  const stop = (): void => stopping.abort(new CommandError(`${what}: stopped. What was copied is used the next time`));
+  const stop = (): void => stopping.abort(new CommandError(`${what}: stopped. The next run uses what was copied`));
   process.once('SIGINT', stop).once('SIGTERM', stop);
   const giveUp = (): void =>
     stopping.abort(
       new CommandError(
-        `not done within ${(mostMs ?? 0) / MINUTE_MS} minutes: its storage answers slowly, or it has much that is new. What was copied is used the next time`,
+        `not done within ${(mostMs ?? 0) / MINUTE_MS} minutes: its storage is slow, or it has many new objects. ` +
+          'The next run uses what was copied',
       ),
     );
   const timer = mostMs === undefined ? undefined : setTimeout(giveUp, mostMs);

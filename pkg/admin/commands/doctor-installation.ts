@@ -8,8 +8,8 @@ interface Options {
 }
 
 /**
- * Looks at a whole installation and prints a line for each part: what is as it should be, and what is wrong, with what to do.
- * True: nothing is wrong. Changes nothing. Throws CommandError where there is no installation to look at.
+ * Checks a whole installation and prints a line for each part: what is well, and what is wrong and how to repair it. Returns true
+ * if nothing is wrong. Changes nothing. Throws CommandError if no installation is found.
  */
 export async function checkInstallation({ installation }: Options): Promise<boolean> {
   const stores = await installation.stores();

@@ -22,11 +22,14 @@ const DEFAULT_SAMPLE = { versions: 100, maxBytes: 256 << 20 };
 export interface DoctorOptions {
   readonly installation: Installation;
   readonly mend: boolean;
-  /** How many versions are read and compared with their checksums. */
+  /** The number of versions to read and compare with their checksums. */
   readonly sample: number | 'all' | undefined;
 }
 
-/** Checks a tenant's rows and objects and prints each fault as a sentence. True: nothing is wrong, or all of it was put right. */
+/**
+ * Checks a tenant's rows and objects and prints each fault as a sentence. Returns true if nothing is wrong, or everything was
+ * repaired.
+ */
 export async function checkTenant(slug: string, options: DoctorOptions): Promise<boolean> {
   const stores = await options.installation.stores();
   const platformKeys = requireKeys(stores, 'worker');
@@ -37,7 +40,7 @@ export async function checkTenant(slug: string, options: DoctorOptions): Promise
     for await (const { fault, isMended } of checkIntegrity(checked, { mend: options.mend, sample: sampleOf(options.sample) })) {
       found += 1;
       if (isMended) mended += 1;
-      process.stdout.write(`${describeFault(fault)}${isMended ? '; put right' : ''}\n`);
+      process.stdout.write(`${describeFault(fault)}${isMended ? '; repaired' : ''}\n`);
     }
     process.stdout.write(`${summaryOf(slug, found, mended, options.mend)}\n`);
     return found === mended;
@@ -53,16 +56,16 @@ export async function checkTenant(slug: string, options: DoctorOptions): Promise
 function summaryOf(slug: string, found: number, mended: number, mend: boolean): string {
   if (found === 0) return `${slug}: nothing is wrong.`;
   const count = `${slug}: ${found} ${found === 1 ? 'fault' : 'faults'}`;
-  if (mended === found) return `${count}, all put right.`;
-  if (mend) return `${count}, ${mended} put right. The rest needs a person: docs/runbooks/CarrelIntegrityFaults.md.`;
-  return `${count}. Put right what leaves no choice by --mend; for the rest see docs/runbooks/CarrelIntegrityFaults.md.`;
+  if (mended === found) return `${count}, all repaired.`;
+  if (mend) return `${count}, ${mended} repaired. The rest needs a person: docs/runbooks/CarrelIntegrityFaults.md.`;
+  return `${count}. --mend repairs what it safely can; for the rest see docs/runbooks/CarrelIntegrityFaults.md.`;
 }
 
-/** Who says how many has the largest files read too. */
+/** A person who gives a number also has the largest files read. */
 const sampleOf = (sample: DoctorOptions['sample']): CheckOptions['sample'] =>
   sample === undefined ? DEFAULT_SAMPLE : { versions: sample, maxBytes: Number.MAX_SAFE_INTEGER };
 
-/** The worker's access. */
+/** The access of the worker. */
 interface Opened {
   readonly platformKeys: readonly SealingKey[];
   readonly egressAllow: readonly AllowedRange[];
@@ -84,7 +87,7 @@ async function open(slug: string, { platformKeys, egressAllow, pools }: Opened):
   return {
     slug,
     transaction: (fn) => pool.transaction(fn, { role }),
-    // It has no Redis: the worker clears the caches.
+    // The command has no Redis, so the worker clears the caches.
     recounting: (fn) =>
       pool.transaction(
         async (tx) => {

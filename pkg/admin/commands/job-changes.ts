@@ -11,13 +11,13 @@ interface Options extends TenantOptions {
   readonly json: boolean;
 }
 
-/** What became of a job: a line for people, fields for programs. */
+/** The result of a command: a line for people, fields for programs. */
 interface Outcome {
   readonly text: string;
   readonly id: string;
   readonly kind: string;
   readonly state: string;
-  /** Of what a worker now does, where it is another job. */
+  /** The job that a worker does now, if it is another one. */
   readonly retried_as?: string;
 }
 
@@ -27,9 +27,8 @@ async function change({ json, ...options }: Options, work: (tx: Sql, tenant: Ten
 }
 
 /**
- * Has a job due at once, a dead letter too, as if it had never failed; of a person's job that has ended, its failed items are a
- * new job of that person.
- * `kinds`: those whose items can be tried again. Throws CommandError.
+ * Makes a job due at once, even a dead letter, as if it had never failed. If a person's job has ended, requests a new job of that
+ * person for its failed items. `kinds` are the kinds whose items can be retried. Throws CommandError.
  */
 export const retryJob = (id: string, { kinds, ...options }: Options & { readonly kinds: readonly TaskKind[] }): Promise<void> =>
   change(options, async (tx, tenant) => {
@@ -52,15 +51,16 @@ async function retryTask(tx: Sql, { role, slug }: TenantAccess, id: string, kind
   if (task.endedAt === null) {
     if (await wakeTask(tx, role, task)) return dueNow(id, task.kind);
     throw new CommandError(
-      `a worker is at job ${id}, or the tenant is being moved; try again later, or end it: ${command('cancel', id, slug)}`,
+      `a worker is processing job ${id}, or the tenant is being moved; try again later, ` +
+        `or end it: ${command('cancel', id, slug)}`,
     );
   }
   const kind = kinds.find(({ name }) => name === task.kind);
   const retried = kind && task.failed > 0 ? await retryForPlatform(tx, role, kind, task, systemRandom.uuid()) : null;
   if (!retried) throw new CommandError(`job ${id} (${task.kind}) has ended: ${whyNot(task, kind)}`);
-  const items = retried.total === 1 ? 'its failed item is' : `its ${retried.total} failed items are`;
+  const items = retried.total === 1 ? 'its failed item' : `its ${retried.total} failed items`;
   return {
-    text: `job ${id} (${task.kind}) has ended; ${items} tried again by job ${retried.uuid}.`,
+    text: `job ${id} (${task.kind}) has ended; job ${retried.uuid} retries ${items}.`,
     id,
     kind: task.kind,
     state: task.state,
@@ -69,15 +69,16 @@ async function retryTask(tx: Sql, { role, slug }: TenantAccess, id: string, kind
 }
 
 function whyNot({ state, failed, userId }: TaskRow, kind: TaskKind | undefined): string {
-  if (failed > 0 && userId !== null && kind) return 'another job tries its failed items already (carrel jobs list --state all)';
+  if (failed > 0 && userId !== null && kind)
+    return 'another job is already retrying its failed items (carrel jobs list --state all)';
   return state === 'failed' || failed > 0
-    ? 'a job of this kind is tried again by whoever requested it, or by its schedule'
-    : `it is ${state}, and nothing of it failed`;
+    ? 'only its requester or its schedule can retry a job of this kind'
+    : `it is ${state}, and none of its items failed`;
 }
 
 const command = (name: string, id: string, tenant: string): string => `carrel jobs ${name} ${id} --tenant ${tenant}`;
 
-/** Ends a person's job, or deletes one of the worker that does not run. Throws CommandError. */
+/** Cancels a person's job, or deletes a job of the worker that is not running. Throws CommandError. */
 export const cancelJob = (id: string, options: Options): Promise<void> =>
   change(options, async (tx, tenant) => {
     if (isTask(id)) return cancelTask(tx, tenant, id.toLowerCase());

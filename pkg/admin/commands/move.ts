@@ -21,9 +21,9 @@ interface TenantObject extends KubeObject {
 }
 
 const TENANT = defineKind<TenantObject>(TENANTS);
-/** Its change makes the operator look at the Tenant. */
+/** Changing it makes the operator check the Tenant. */
 const ANNOTATION = 'carrel.dev/moved-at';
-/** How long pods may take to be replaced. */
+/** Longest time until the pods are replaced. */
 const PODS_MS = 300_000;
 const LOOK_MS = 500;
 
@@ -48,7 +48,7 @@ export async function move(slug: string, { to, installation }: Options): Promise
           { fieldManager: 'carrel' },
         );
       await moveRows(slug, to, access, installation.maxTenantsPerShard).catch(async (error: unknown) => {
-        // The operator lets the tenant write again.
+        // Makes the operator let the tenant write again.
         await look().catch(() => undefined);
         throw error;
       });
@@ -66,12 +66,13 @@ async function requireShard(tenants: ResourceApi<TenantObject>, owner: ObjectKey
   const found = await tenants.find(owner);
   if (!found)
     throw new CommandError(
-      `there is no Tenant ${owner.name} in namespace ${owner.namespace}. Only the data of a Tenant are moved`,
+      `there is no Tenant ${owner.name} in namespace ${owner.namespace}. Only the data of an existing Tenant can be moved`,
     );
   const named = found.spec.database?.shard;
   if (named !== undefined && named !== to)
     throw new CommandError(
-      `spec.database.shard of Tenant ${owner.name} in namespace ${owner.namespace} is ${named}. Set it to ${to}, or leave it out; the Tenant is ShardConflict until it has moved`,
+      `spec.database.shard of Tenant ${owner.name} in namespace ${owner.namespace} is ${named}. Set it to ${to}, or remove it; ` +
+        'the Tenant is ShardConflict until it has moved',
     );
 }
 
@@ -79,7 +80,7 @@ async function moveRows(slug: string, to: string, access: InstallationAccess, ma
   const tenant = await access.tenant(slug);
   const target = access.shards.get(to);
   if (!target) throw new CommandError(`there is no shard ${to}; the operator has ${[...access.shards.keys()].join(', ')}`);
-  if (tenant.shard === to) throw new CommandError(`${slug} is on shard ${to} already`);
+  if (tenant.shard === to) throw new CommandError(`${slug} is already on shard ${to}`);
   const time = { clock: systemClock, random: systemRandom };
   try {
     const { rows, readOnlyMs, left } = await moveTenant({
@@ -93,11 +94,11 @@ async function moveRows(slug: string, to: string, access: InstallationAccess, ma
       onStep: (text) => process.stderr.write(`${slug}: ${text}\n`),
     });
     process.stdout.write(
-      `${slug}: ${rows} rows are on shard ${to}, read back and the same. It could only be read for ${seconds(readOnlyMs)}.\n`,
+      `${slug}: ${rows} rows are on shard ${to}, read back and verified. The tenant was read-only for ${seconds(readOnlyMs)}.\n`,
     );
     if (left !== undefined)
       process.stdout.write(
-        `${slug}: what it left on shard ${tenant.shard} is not removed yet (${left}); the operator goes on with that.\n`,
+        `${slug}: what it left on shard ${tenant.shard} is not removed yet (${left}); the operator will remove it.\n`,
       );
   } catch (error) {
     if (error instanceof MoveRefused || error instanceof ConnectionsExceeded || error instanceof UnknownMigrations)
@@ -109,7 +110,7 @@ async function moveRows(slug: string, to: string, access: InstallationAccess, ma
   }
 }
 
-/** Until the operator has given the pods the new address. A suspended tenant has none. */
+/** Waits until the operator has given the pods the new address. A suspended tenant has no pods. */
 async function untilReplaced(tenants: ResourceApi<TenantObject>, owner: ObjectKey, to: string): Promise<void> {
   const until = performance.now() + PODS_MS;
   for (;;) {
@@ -120,7 +121,8 @@ async function untilReplaced(tenants: ResourceApi<TenantObject>, owner: ObjectKe
       return;
     if (performance.now() > until)
       throw new CommandError(
-        `${owner.name} has moved to shard ${to}, but its pods are not replaced yet: ${workload?.reason ?? ''}: ${workload?.message ?? ''}`,
+        `${owner.name} has moved to shard ${to}, but its pods are not replaced yet: ` +
+          `${workload?.reason ?? ''}: ${workload?.message ?? ''}`,
       );
     await new Promise((resolve) => setTimeout(resolve, LOOK_MS));
   }

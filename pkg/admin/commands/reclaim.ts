@@ -8,12 +8,13 @@ import { withRegistry } from '../registry-access.ts';
 
 interface Options {
   readonly installation: Installation;
-  /** False: it only says what it would do. */
+  /** False: only report what the command would do. */
   readonly isMeant: boolean;
 }
 
 /**
- * Gives tenants of namespaces that were lost to the present namespaces of these names (none named: of all). Throws CommandError.
+ * Assigns tenants of lost namespaces to the present namespaces of these names, or of all names if none is given. Throws
+ * CommandError.
  */
 export async function reclaim(names: readonly string[], { installation, isMeant }: Options): Promise<void> {
   const present = await presentNamespaces(installation);
@@ -38,14 +39,15 @@ const namespaceOf = (present: readonly NamespaceUid[], name: string): NamespaceU
 };
 
 function summary(given: readonly LeftTenant[], isMeant: boolean): string {
-  if (given.length === 0) return 'No tenant is of a former namespace. Nothing has changed.';
+  if (given.length === 0) return 'No tenant belongs to a former namespace. Nothing has changed.';
   const whose = `the present ${namespacesOf(given).length === 1 ? 'namespace of this name' : 'namespaces of these names'}`;
   return isMeant
-    ? `${counted(given.length)} now belong${given.length === 1 ? 's' : ''} to ${whose}. The operator looks at their Tenants within 30 s.`
+    ? `${counted(given.length)} now belong${given.length === 1 ? 's' : ''} to ${whose}. ` +
+        'The operator checks their Tenants within 30 s.'
     : `${counted(given.length)} would belong to ${whose}. Nothing has changed; to do it, add --yes.`;
 }
 
-/** Where the operator serves named namespaces its account may read no others. */
+/** If the operator serves named namespaces, its account may not read others. */
 async function presentNamespaces(installation: Installation): Promise<NamespaceUid[]> {
   const client = await installation.cluster();
   const api = new ResourceApi(client, NAMESPACE);

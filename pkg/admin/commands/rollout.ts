@@ -33,10 +33,13 @@ const STATES: Readonly<Record<string, State>> = {
   ScaledToZero: 'suspended',
 };
 const ORDER: readonly State[] = ['done', 'rolling out', 'waiting', 'halted', 'failed', 'suspended', 'not ready'];
-/** Of a state, as many tenants are named. */
+/** The number of tenants of a state that are named. */
 const MOST_NAMED = 5;
 
-/** Prints how far the operator's image and settings are, and what holds it up. False: it failed for a tenant, or is halted. */
+/**
+ * Prints the progress of the operator's image and settings, and what holds it up. Returns false if it failed for a tenant, or is
+ * halted.
+ */
 export async function rolloutStatus({ installation }: Options): Promise<boolean> {
   const since = await withRegistry(installation, pausedSince);
   const client = await installation.cluster();
@@ -49,7 +52,7 @@ export async function rolloutStatus({ installation }: Options): Promise<boolean>
     if (found.length > 0)
       process.stdout.write(`  ${state.padEnd(12)} ${String(found.length).padStart(5)}   ${describe(state, found)}\n`);
   }
-  if (since) process.stdout.write(`Rollouts are paused since ${since.toISOString()}. To go on: carrel rollout resume\n`);
+  if (since) process.stdout.write(`Rollouts have been paused since ${since.toISOString()}. To continue: carrel rollout resume\n`);
   const isWell = !groups.has('failed') && !groups.has('halted');
   if (!isWell) process.stdout.write('kubectl describe tenant shows why a rollout failed (WorkloadAvailable).\n');
   return isWell;
@@ -58,7 +61,7 @@ export async function rolloutStatus({ installation }: Options): Promise<boolean>
 const stateOf = ({ status }: Observed<TenantObject>): State =>
   STATES[findCondition(status?.conditions, 'WorkloadAvailable')?.reason ?? ''] ?? 'not ready';
 
-/** The images of those that are done, the names of the others. */
+/** Returns the images of finished tenants, or the names of the others. */
 function describe(state: State, tenants: readonly Observed<TenantObject>[]): string {
   if (state === 'done') {
     const images = Map.groupBy(tenants, ({ status }) => status?.image ?? '?');
@@ -68,13 +71,13 @@ function describe(state: State, tenants: readonly Observed<TenantObject>[]): str
   return [...names, ...(tenants.length > MOST_NAMED ? ['…'] : [])].join(', ');
 }
 
-/** No further rollout begins; those that run end. Twice is harmless. */
+/** Stops further rollouts; running ones end. Repeating it is harmless. */
 export async function pause({ installation }: Options): Promise<void> {
   await withRegistry(installation, pauseRollouts);
-  process.stdout.write('Rollouts are paused: those that run end, no further one begins. To go on: carrel rollout resume\n');
+  process.stdout.write('Rollouts are paused: running ones end, and no further one begins. To continue: carrel rollout resume\n');
 }
 
 export async function resume({ installation }: Options): Promise<void> {
   const was = await withRegistry(installation, resumeRollouts);
-  process.stdout.write(was ? 'Rollouts go on within 15 seconds.\n' : 'Rollouts were not paused.\n');
+  process.stdout.write(was ? 'Rollouts continue within 15 seconds.\n' : 'Rollouts were not paused.\n');
 }

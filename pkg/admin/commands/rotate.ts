@@ -14,7 +14,7 @@ interface TenantObject extends KubeObject {
 const TENANT = defineKind<TenantObject>(TENANTS);
 const ANNOTATION = 'carrel.dev/rotate';
 
-/** How long an operator that leads takes at most to begin, where no rollout runs. */
+/** Longest time until a leading operator begins, if no rollout is running. */
 const BEGIN_MS = 60_000;
 const LOOK_MS = 500;
 
@@ -23,16 +23,16 @@ interface RotateOptions {
 }
 
 /**
- * Asks the operator to replace credentials of a tenant, and waits until it has begun. Throws CommandError for a credential that
- * is none, for a Tenant that is not there, and where the operator does not begin.
+ * Asks the operator to replace credentials of a tenant, and waits until it has begun. Throws CommandError for an unknown
+ * credential, for a Tenant that does not exist, and if the operator does not begin.
  */
 export async function rotate(tenant: ObjectKey, names: readonly string[], { installation }: RotateOptions): Promise<void> {
   const unknown = names.filter((name) => name !== 'all' && !CREDENTIALS.some((known) => known === name));
-  if (unknown.length > 0) throw new CommandError(`${unknown.join(', ')} is none of ${CREDENTIALS.join(', ')}, all`);
+  if (unknown.length > 0) throw new CommandError(`${unknown.join(', ')} is not one of ${CREDENTIALS.join(', ')}, all`);
   const client = await installation.cluster();
   const tenants = new ResourceApi(client, TENANT);
   const what = names.length === 0 ? 'all' : names.join(',');
-  // Its mark makes it a new wish, however soon it follows another.
+  // The time makes it a new request, however soon it follows another.
   const request = `${what}/${new Date().toISOString()}`;
   try {
     await tenants
@@ -48,7 +48,8 @@ export async function rotate(tenant: ObjectKey, names: readonly string[], { inst
     await client.close();
   }
   process.stdout.write(
-    `${tenant.name}: the rotation of ${what} has begun. Its pods are replaced; kubectl describe tenant -n ${tenant.namespace} ${tenant.name} shows the steps (CredentialsReady).\n`,
+    `${tenant.name}: the rotation of ${what} has begun. Its pods are being replaced; ` +
+      `kubectl describe tenant -n ${tenant.namespace} ${tenant.name} shows the steps (CredentialsReady).\n`,
   );
 }
 
@@ -61,7 +62,8 @@ async function untilBegun(tenants: ResourceApi<TenantObject>, key: ObjectKey, re
     if (found?.reason === 'RotationUnknown') throw new CommandError(`${key.name}: ${found.message}`);
     if (performance.now() > until)
       throw new CommandError(
-        `${key.name}: the operator has not begun yet. It begins once all pods of the tenant are ready and no former one is left; the annotation ${ANNOTATION} stays`,
+        `${key.name}: the operator has not begun yet. It begins once all pods of the tenant are ready and ` +
+          `no former pod is left; the annotation ${ANNOTATION} stays`,
       );
     await new Promise((resolve) => setTimeout(resolve, LOOK_MS));
   }

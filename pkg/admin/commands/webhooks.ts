@@ -21,13 +21,15 @@ interface WebhookRow extends Readonly<Record<string, string | number | boolean |
   readonly due: number;
 }
 
-/** Prints the webhooks of a tenant, with how many deliveries of each are due. */
+/** Prints the webhooks of a tenant, with the number of due deliveries of each. */
 export async function listWebhooks({ json, ...options }: TenantOptions & { readonly json: boolean }): Promise<void> {
   const rows = await withTenant(options, ({ role, transaction }) =>
     transaction((tx) =>
       tx.query<WebhookRow>(
-        `SELECT w.uuid::text AS id, w.url, w.active, to_char(w.failing_since AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS"Z"') AS failing_since, w.disabled_reason,
-           (SELECT count(*)::int FROM carrel.deliveries d WHERE d.tenant = $1 AND d.endpoint = w.uuid AND d.due_at <= now()) AS due
+        `SELECT w.uuid::text AS id, w.url, w.active,
+           to_char(w.failing_since AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS"Z"') AS failing_since, w.disabled_reason,
+           (SELECT count(*)::int FROM carrel.deliveries d
+             WHERE d.tenant = $1 AND d.endpoint = w.uuid AND d.due_at <= now()) AS due
          FROM webhooks w ORDER BY w.created_at, w.id`,
         [role],
       ),
@@ -49,13 +51,13 @@ export interface ReplayOptions extends TenantOptions {
 
 const FOLLOW_EVERY_MS = 500;
 const REPORT_EVERY_MS = 5_000;
-/** A worker takes a job within seconds: so much later it is said that none has. */
+/** A worker takes a job within seconds; after this time the command reports that none has. */
 const UNTAKEN_AFTER_MS = 15_000;
 const DAY_MS = 24 * 60 * 60 * 1_000;
 
 /**
- * Requests the job `replay` of the platform, and follows it until it has ended, or whoever runs the command ends that: the job
- * goes on. Gives its state. Throws CommandError.
+ * Requests the job `replay` for the platform, and follows it until it has ended or the person stops the command; then the job
+ * continues. Returns the job's state. Throws CommandError.
  */
 export async function replayWebhook(
   webhook: string,
@@ -65,23 +67,26 @@ export async function replayWebhook(
   if (!/^[0-9a-f-]{36}$/i.test(webhook))
     throw new CommandError(`${webhook} is not the id of a webhook (carrel webhooks list --tenant ${tenant})`);
   const state = REPLAYABLE_STATES.find((known) => known === status);
-  if (status !== undefined && state === undefined) throw new CommandError(`--status is one of ${REPLAYABLE_STATES.join(', ')}`);
+  if (status !== undefined && state === undefined)
+    throw new CommandError(`--status must be one of ${REPLAYABLE_STATES.join(', ')}`);
   const range = rangeOf(since, until);
   const say = (line: string): void => void (json ? process.stderr : process.stdout).write(`${tenant}: ${line}\n`);
   return withTenant(options, async (access) => {
     const replay = { webhook: webhook.toLowerCase(), ...range, states: statesOf(state) };
     const { uuid } = await access.transaction((tx) => requestReplay(tx, access, replay));
-    say(`job ${uuid} delivers again what was created from ${range.since} to ${range.until}. It goes on when this command ends.`);
+    say(`job ${uuid} replays deliveries created from ${range.since} to ${range.until}. It continues when this command ends.`);
     const job = await follow(access, uuid, say);
     if (json) process.stdout.write(`${JSON.stringify({ tenant, id: uuid, ...fieldsOf(job) })}\n`);
     else say(lastLine(job, range));
     if (!job.endedAt)
-      say(`follow it by carrel jobs show ${uuid} --tenant ${tenant}, end it by carrel jobs cancel ${uuid} --tenant ${tenant}`);
+      say(
+        `follow it with carrel jobs show ${uuid} --tenant ${tenant}, end it with carrel jobs cancel ${uuid} --tenant ${tenant}`,
+      );
     return job.state;
   });
 }
 
-/** The same rules as POST /webhooks/{id}/replays has. */
+/** Applies the rules of POST /webhooks/{id}/replays. */
 async function requestReplay(tx: Sql, { slug, role }: TenantAccess, replay: ReplayArguments): Promise<TaskRow> {
   const { webhook, since } = replay;
   const [row] = await tx.query<{ active: boolean }>('SELECT active FROM webhooks WHERE uuid = $1', [webhook]);
@@ -93,7 +98,7 @@ async function requestReplay(tx: Sql, { slug, role }: TenantAccess, replay: Repl
   return requestForPlatform(tx, role, REPLAY, { uuid: systemRandom.uuid(), arguments: { ...replay, until }, result });
 }
 
-/** The job when it has ended, or when the command is to end. */
+/** Returns the job when it has ended, or when the person stops the command. */
 async function follow({ transaction }: TenantAccess, uuid: string, say: (line: string) => void): Promise<TaskRow> {
   const interrupted = new AbortController();
   const interrupt = (): void => interrupted.abort();
@@ -103,16 +108,17 @@ async function follow({ transaction }: TenantAccess, uuid: string, say: (line: s
   try {
     for (;;) {
       const job = await transaction((tx) => findTask(tx, uuid));
-      if (!job) throw new CommandError(`job ${uuid} is gone, and so is the tenant, or its data were restored meanwhile`);
+      if (!job)
+        throw new CommandError(`job ${uuid} no longer exists: the tenant was deleted, or its data were restored meanwhile`);
       if (job.endedAt !== null || interrupted.signal.aborted) return job;
       const now = performance.now();
       if (job.startedAt === null && !isMissed && now - begun > UNTAKEN_AFTER_MS) {
         isMissed = true;
-        say('no worker has taken the job yet: carrel doctor says whether one runs');
+        say('no worker has taken the job yet: carrel doctor reports whether one is running');
       }
       if (job.startedAt !== null && now - reported > REPORT_EVERY_MS) {
         reported = now;
-        say(`${job.done} of ${job.total} deliveries are made due again`);
+        say(`${job.done} of ${job.total} deliveries are due again`);
       }
       await sleep(FOLLOW_EVERY_MS, undefined, { signal: interrupted.signal }).catch(() => undefined);
     }
@@ -132,11 +138,11 @@ function lastLine(
   { state, done, total, errorMessage }: TaskRow,
   { since, until }: Pick<ReplayArguments, 'since' | 'until'>,
 ): string {
-  const count = `${done} of ${total} deliveries of ${since} to ${until}`;
+  const count = `${done} of ${total} deliveries from ${since} to ${until}`;
   if (state === 'succeeded') return `${count} were made due again.`;
   if (state === 'failed') return `the job failed: ${errorMessage ?? ''} ${count} were made due again.`;
   if (state === 'canceled') return `the job was canceled; ${count} were made due again.`;
-  return `the job goes on; ${count} are made due again so far.`;
+  return `the job continues; ${count} were made due again so far.`;
 }
 
 /** Throws CommandError. */

@@ -1,16 +1,16 @@
 import { messageOf } from '../../runtime/command-error.ts';
 
-/** What one look found: a sentence that says what is as it should be, or sentences that say what is wrong and what to do. */
+/** The result of a check: a sentence about the good state, or sentences about what is wrong and what to do. */
 export interface Finding {
   readonly subject: string;
   readonly ok?: string;
   readonly wrong?: readonly string[];
 }
 
-/** Something that is looked at by itself: one that fails says so and keeps no other from being looked at. */
+/** A check of its own: a failure is reported and does not prevent other checks. */
 export interface Check {
   readonly subject: string;
-  /** The sentence of a good state, or those of what is wrong. */
+  /** Returns the sentence of a good state, or those of what is wrong. */
   readonly look: () => Promise<string | readonly string[]>;
 }
 
@@ -22,9 +22,9 @@ export async function findingOf({ subject, look }: Check): Promise<Finding> {
   try {
     const found = await Promise.race([look(), late.promise]);
     if (typeof found === 'string') return { subject, ok: found };
-    return found.length === 0 ? { subject, ok: 'as it should be' } : { subject, wrong: found };
+    return found.length === 0 ? { subject, ok: 'ok' } : { subject, wrong: found };
   } catch (error) {
-    return { subject, wrong: [`cannot be looked at: ${messageOf((error as Error).cause ?? error)}`] };
+    return { subject, wrong: [`cannot be checked: ${messageOf((error as Error).cause ?? error)}`] };
   } finally {
     clearTimeout(timer);
   }
@@ -32,7 +32,7 @@ export async function findingOf({ subject, look }: Check): Promise<Finding> {
 
 const SUBJECT_WIDTH = 24;
 
-/** As it is printed: the subject once, each sentence on a line. */
+/** Returns the printed lines: the subject once, each sentence on a line. */
 export function linesOf({ subject, ok, wrong = [] }: Finding): string[] {
   const line = (text: string, index: number): string => `${(index === 0 ? subject : '').padEnd(SUBJECT_WIDTH)} ${text}`;
   return ok === undefined ? wrong.map((text, index) => line(`WRONG  ${text}`, index)) : [line(`ok     ${ok}`, 0)];

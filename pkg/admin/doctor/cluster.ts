@@ -14,19 +14,19 @@ type WithConditions = KubeObject & { status?: { conditions?: Condition[] } };
 
 const KINDS = [TENANTS, LTIREGISTRATIONS, WEBHOOKS].map((resource) => defineKind<WithConditions>(resource));
 
-/** A Lease that was not renewed for so long is nobody's: twice its own 15 s. */
+/** A Lease that was not renewed for this long has no holder: twice its own 15 s. */
 const LEASE_MS = 30_000;
-/** So many resources of a kind are named. */
+/** The maximum number of resources of a kind that are named. */
 const MOST_NAMED = 20;
-/** So many fields of a kind are named. */
+/** The maximum number of fields of a kind that are named. */
 const MOST_FIELDS = 5;
-/** What waits for so long does not pass by itself, such as for a Gateway that nobody programs. */
+/** A condition that waits for this long does not resolve on its own, such as for a Gateway that nobody programs. */
 const WAITING_MS = 600_000;
-/** What is so on purpose, or passes by itself. */
+/** Reasons that are intended, or that pass on their own. */
 const NOT_WRONG = new Set(['Suspended', 'ScaledToZero', 'Deleting', 'ClientIdMissing', 'Pending', 'RollingOut']);
 
 /**
- * What is asked of the API server. `namespace`: the operator's own; `tenantNamespaces`: those that may have Tenants, empty: all.
+ * Checks of the API server. `namespace` is the operator's own; `tenantNamespaces` are those that may have Tenants, empty: all.
  */
 export const clusterChecks = (client: KubeClient, namespace: string, tenantNamespaces: readonly string[]): Check[] => [
   {
@@ -41,7 +41,7 @@ export const clusterChecks = (client: KubeClient, namespace: string, tenantNames
   })),
 ];
 
-/** By discovery, which everybody may ask. */
+/** Uses discovery, which everybody may ask. */
 async function definitions(client: KubeClient): Promise<string | string[]> {
   const path = `/apis/${TENANTS.group}/${TENANTS.version}`;
   const served = await client.request<{ resources: { name: string }[] }>({ method: 'GET', path }).catch((error: unknown) => {
@@ -63,7 +63,7 @@ interface ServedSchema extends FieldSchema {
   readonly 'x-kubernetes-group-version-kind'?: readonly { readonly kind: string }[];
 }
 
-/** The API server drops fields that its schema does not know, also those of a status. */
+/** Finds older schemas: the API server drops fields that its schema does not know, even those of a status. */
 async function olderSchemas(client: KubeClient): Promise<string[]> {
   const path = `/openapi/v3/apis/${TENANTS.group}/${TENANTS.version}`;
   const { components } = await client.request<{ components: { schemas: Record<string, ServedSchema> } }>({ method: 'GET', path });
@@ -76,7 +76,8 @@ async function olderSchemas(client: KubeClient): Promise<string[]> {
     if (unknown.length === 0) return [];
     const named = [...unknown.slice(0, MOST_FIELDS), ...(unknown.length > MOST_FIELDS ? ['…'] : [])].join(', ');
     return [
-      `${kind} is of an earlier release: it lacks ${named}. Upgrade the chart, or kubectl apply --server-side -f crds/ of this release`,
+      `${kind} is of an earlier release: it lacks ${named}. ` +
+        'Upgrade the chart, or kubectl apply --server-side -f crds/ of this release',
     ];
   });
 }
@@ -86,9 +87,10 @@ async function leader(client: KubeClient, namespace: string): Promise<string | s
   const { holderIdentity, renewTime } = lease?.spec ?? {};
   if (!lease)
     return [
-      `no operator has ever led in namespace ${namespace}: its Lease carrel-operator is missing. Look at the operator's pods and log`,
+      `no operator has ever led in namespace ${namespace}: its Lease carrel-operator is missing. ` +
+        "Look at the operator's pods and log",
     ];
-  if (!holderIdentity) return ['no operator leads: the last one gave the Lease back. Look at the operator’s pods and log'];
+  if (!holderIdentity) return ['no operator leads: the last one released the Lease. Look at the operator’s pods and log'];
   const age = Date.now() - Date.parse(String(renewTime));
   if (age > LEASE_MS)
     return [
@@ -102,12 +104,12 @@ async function readiness(api: ResourceApi<WithConditions>, namespaces: readonly 
   const wrong = all.flatMap(({ metadata, status }) => {
     const found = findCondition(status?.conditions, 'Ready');
     const name = `${metadata.namespace}/${metadata.name}`;
-    if (!found) return [`${name} has no condition yet: no operator has looked at it`];
+    if (!found) return [`${name} has no condition yet: no operator has processed it`];
     if (found.status === 'True' || NOT_WRONG.has(found.reason)) return [];
     if (found.reason.startsWith('WaitingFor') && Date.now() - Date.parse(found.lastTransitionTime) < WAITING_MS) return [];
     return [`${name}: ${found.reason}: ${found.message}`];
   });
   const named = wrong.slice(0, MOST_NAMED);
   if (wrong.length > named.length) named.push(`and ${wrong.length - named.length} more: kubectl get ${api.kind.plural} -A`);
-  return named.length > 0 ? named : `${all.length}, of which none needs anybody`;
+  return named.length > 0 ? named : `${all.length}, none of which needs attention`;
 }

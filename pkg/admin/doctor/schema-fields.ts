@@ -1,4 +1,4 @@
-/** The part of a custom resource's schema that has fields; as OpenAPI has it too. */
+/** The part of a custom resource's schema that has fields, also in its OpenAPI form. */
 export interface FieldSchema {
   readonly properties?: Readonly<Record<string, FieldSchema>>;
   readonly additionalProperties?: FieldSchema | boolean;
@@ -6,8 +6,8 @@ export interface FieldSchema {
 }
 
 /**
- * Paths of all fields of `spec` and `status`: `spec.hosts.app`. An element of a list, or a value of a map, has the path of the
- * list or the map.
+ * Returns the paths of all fields of `spec` and `status`, such as `spec.hosts.app`. An element of a list, or a value of a map,
+ * has the path of the list or the map.
  */
 export const fieldsOf = ({ properties: { spec = {}, status = {} } = {} }: FieldSchema): string[] => [
   ...below(spec, 'spec'),

@@ -13,7 +13,9 @@ import type { Check } from './check.ts';
 
 const OLDEST_REDIS = 7;
 
-/** What is asked of Postgres, Redis and the object store, as the operator reaches them. Throws CommandError without shards. */
+/**
+ * Returns the checks of Postgres, Redis and the object store, as the operator reaches them. Throws CommandError without shards.
+ */
 export function storeChecks({ shardsDir, redisUrl, queueRedisUrl, objectStore: s3 }: StoreSettings): Check[] {
   return [
     ...listShards(shardsDir).map(({ name, url }, index): Check => ({
@@ -64,7 +66,7 @@ async function missingMigrations(
     : [`the schema ${schema} lacks ${missing.join(', ')}: no operator of this release has led yet`];
 }
 
-/** Indexes that were built with another version of ICU may be in another order than the one that the server looks for. */
+/** Finds indexes that were built with another version of ICU: their order may differ from the one that the server expects. */
 async function collationsOfBefore(pool: SqlPool): Promise<string[]> {
   const rows = await pool.query<{ name: string; built: string; present: string }>(
     `SELECT collname AS name, collversion AS built, pg_collation_actual_version(oid) AS present FROM pg_collation
@@ -72,28 +74,30 @@ async function collationsOfBefore(pool: SqlPool): Promise<string[]> {
   );
   return rows.map(
     ({ name, built, present }) =>
-      `its indexes of names are of ICU ${built}, and the server has ${present}, so lists by name may leave something out. ` +
+      `its indexes of names were built with ICU ${built}, and the server has ${present}, so lists by name may omit rows. ` +
       `Run REINDEX DATABASE CONCURRENTLY, then ALTER COLLATION carrel.${name} REFRESH VERSION`,
   );
 }
 
 async function paused(pool: SqlPool): Promise<string[]> {
   const since = await pausedSince(pool);
-  return since ? [`rollouts of a new image are paused since ${since.toISOString()}. To go on: carrel rollout resume`] : [];
+  return since
+    ? [`rollouts of a new image have been paused since ${since.toISOString()}. To continue: carrel rollout resume`]
+    : [];
 }
 
 type Setting = (name: string) => Promise<string>;
 
-/** Faults of the settings of the tenants' Redis (docs/operate.md, Which Redis). */
+/** Returns faults of the settings of the tenants' Redis (docs/operate.md, Which Redis). */
 async function tenantsRedis(setting: Setting): Promise<string[]> {
   const wrong: string[] = [];
   const policy = await setting('maxmemory-policy');
   if (!policy.startsWith('allkeys-'))
-    wrong.push(`its maxmemory-policy is ${policy}: a tenant that fills it keeps all others out. Set it to allkeys-lfu`);
+    wrong.push(`its maxmemory-policy is ${policy}: a tenant that fills it locks out all others. Set it to allkeys-lfu`);
   for (const name of ['maxmemory', 'maxmemory-clients'])
     if ((await setting(name)) === '0') wrong.push(`its ${name} is 0: one tenant can take all memory of the machine. Set it`);
   if ((await setting('aclfile')) === '')
-    wrong.push('has no aclfile: it forgets its users at each restart, until the operator makes them again. Set aclfile');
+    wrong.push('has no aclfile: it loses its users at each restart, until the operator creates them again. Set aclfile');
   return wrong;
 }
 

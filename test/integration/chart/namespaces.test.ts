@@ -90,7 +90,7 @@ test('an operator of named namespaces, with rights in these alone, makes and del
       command(operatorConfig, [first, going], ['rollout', 'status']),
     ]);
     expect(status).toMatchObject({ code: 0, output: expect.stringMatching(/^2 tenants\n/) });
-    expect(doctor.output).toMatch(/^tenants +ok +2, of which none needs anybody$/m);
+    expect(doctor.output).toMatch(/^tenants +ok +2, none of which needs attention$/m);
     expect(ofEnded).toMatchObject({
       code: 1,
       output: expect.stringMatching(new RegExp(`^carrel: tenants of namespace ${going} cannot be listed: .*\\n$`)),

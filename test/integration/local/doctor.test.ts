@@ -111,7 +111,7 @@ test('doctor says that the indexes of names were built with another ICU than the
   await Promise.all([operator?.close(), superuser?.close()]);
 
   expect(before).toMatch(
-    /^shard \S+ +WRONG +its indexes of names are of ICU 1\.1, .*REINDEX DATABASE .*ALTER COLLATION carrel\.names REFRESH VERSION/m,
+    /^shard \S+ +WRONG +its indexes of names were built with ICU 1\.1, .*REINDEX DATABASE .*ALTER COLLATION carrel\.names REFRESH VERSION/m,
   );
   expect(after).not.toMatch(/indexes of names/);
 });

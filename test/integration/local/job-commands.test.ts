@@ -80,7 +80,7 @@ test('a job that a worker is at is left alone; one of a person is ended, once', 
   const again = await run('jobs', 'cancel', task.id, '--tenant', tenant.slug);
   const unknown = await run('jobs', 'show', '1', '--tenant', 'nobody');
 
-  expect(busy).toMatchObject({ code: 1, stderr: expect.stringContaining(`a worker is at job ${running}`) });
+  expect(busy).toMatchObject({ code: 1, stderr: expect.stringContaining(`a worker is processing job ${running}`) });
   expect(all.stdout).toMatch(new RegExp(`${task.id} +empty_trash +queued`));
   expect(canceled).toMatchObject({ code: 0, stdout: expect.stringContaining('is canceled; 0 of 0 are done and stay done.\n') });
   expect(again).toMatchObject({ code: 1, stderr: `carrel: job ${task.id} has ended: it is canceled\n` });
@@ -198,8 +198,8 @@ test('of a person’s job that has ended, the failed items become one job of tha
     progress: { total: 1 },
   });
   expect(await traceOf(anew)).toEqual({ due: true, actions: [['job.run', true]] });
-  expect(again).toMatchObject({ code: 1, stderr: expect.stringContaining('another job tries its failed items already') });
-  expect(nothing.stderr).toBe(`carrel: job ${none.id} (empty_trash) has ended: it is canceled, and nothing of it failed\n`);
+  expect(again).toMatchObject({ code: 1, stderr: expect.stringContaining('another job is already retrying its failed items') });
+  expect(nothing.stderr).toBe(`carrel: job ${none.id} (empty_trash) has ended: it is canceled, and none of its items failed\n`);
 });
 
 test('what is named wrongly is said, with what there is', async () => {
@@ -227,7 +227,7 @@ test('what is named wrongly is said, with what there is', async () => {
     code: 1,
     stderr: expect.stringContaining('carrel: physics-lab has no schema, or one of an older release'),
   });
-  expect(state).toMatchObject({ code: 1, stderr: expect.stringMatching(/^carrel: --state is one of dead, .*, all\n$/) });
+  expect(state).toMatchObject({ code: 1, stderr: expect.stringMatching(/^carrel: --state must be one of dead, .*, all\n$/) });
   expect(id).toMatchObject({ code: 1, stderr: expect.stringContaining('four is not the id of a job') });
   expect(command).toMatchObject({ code: 1, stderr: expect.stringContaining("required option '--tenant <slug>' not specified") });
 });

@@ -52,7 +52,7 @@ test('a rotation has a new key sign, and the links of the former one work until 
 
   expect(refused).toMatchObject({
     code: 1,
-    stderr: expect.stringContaining(`key ${first} signs: first carrel keys links rotate`),
+    stderr: expect.stringContaining(`key ${first} is the signing key; rotate first: carrel keys links rotate`),
   });
   expect([rotated.code, keyIdOf(late)]).toEqual([0, second]);
   expect(both.map(({ link }) => link.file?.id)).toEqual([file, file]);

@@ -41,9 +41,9 @@ test('what did not arrive in a time is delivered again by a job that the command
   const job = jobIn(replayed.stdout);
   expect(replayed).toMatchObject({ code: 0, stderr: '' });
   expect(replayed.stdout).toMatch(
-    /: job [0-9a-f-]{36} delivers again what was created from .* It goes on when this command ends\.\n/,
+    /: job [0-9a-f-]{36} replays deliveries created from .* It continues when this command ends\.\n/,
   );
-  expect(replayed.stdout).toMatch(/: 12 of 12 deliveries of .* were made due again\.\n$/);
+  expect(replayed.stdout).toMatch(/: 12 of 12 deliveries from .* were made due again\.\n$/);
   expect(await jobOf(job)).toMatchObject({
     kind: 'replay',
     state: 'succeeded',
@@ -91,11 +91,11 @@ test('a range that cannot be replayed is refused with what to do', async () => {
   expect(written.stderr).toContain('--since is monday; write it as 2026-01-31T12:00:00Z');
   expect(early.stderr).toMatch(/--since must be within the last \d+ days/);
   expect(future.stderr).toContain('--since must be before --until, and before now');
-  expect(status.stderr).toContain('--status is one of failed, canceled, delivered');
+  expect(status.stderr).toContain('--status must be one of failed, canceled, delivered');
   expect(inactive.stderr).toContain('is not active');
 });
 
-test('Ctrl-C ends the following alone: the job goes on when a worker comes, and its id says how to follow it', async () => {
+test('Ctrl-C only stops following: the job continues when a worker starts, and the last line tells how to follow it', async () => {
   await worker.end('SIGTERM');
   const program = spawn(
     process.execPath,
@@ -125,8 +125,8 @@ test('Ctrl-C ends the following alone: the job goes on when a worker comes, and 
 
   expect(code).toBe(130);
   expect(stdout.trimEnd().split('\n').slice(1)).toEqual([
-    expect.stringMatching(/: the job goes on; 0 of 0 deliveries of .* are made due again so far\.$/),
-    `${tenant.slug}: follow it by carrel jobs show ${job} --tenant ${tenant.slug}, end it by carrel jobs cancel ${job} --tenant ${tenant.slug}`,
+    expect.stringMatching(/: the job continues; 0 of 0 deliveries from .* were made due again so far\.$/),
+    `${tenant.slug}: follow it with carrel jobs show ${job} --tenant ${tenant.slug}, end it with carrel jobs cancel ${job} --tenant ${tenant.slug}`,
   ]);
   expect(before).toMatchObject({ state: 'queued' });
   expect(after).toMatchObject({ state: 'succeeded', progress: { done: 12 } });

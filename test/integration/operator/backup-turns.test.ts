@@ -90,7 +90,7 @@ test.each(['sends a byte and no more', 'sends nothing'])(
       new RegExp(`^${slow.key.name}: not done within 0.13\\d* minutes: its storage answers slowly`, 'm'),
     );
     expect(first.stdout).toContain(`${next.name}: backed up to ${folder}`);
-    expect(first.stdout).toContain('1 of 2 tenants are backed up whole.');
+    expect(first.stdout).toContain('1 of 2 tenants are backed up completely.');
     const [after = -1, ...lines] = [next, ...longer].map(({ name }) => all.stdout.indexOf(`${name}: backed up`));
     expect([after, ...lines].every((at) => at >= 0)).toBe(true);
     // Four at once: three of those that wait longer are done before its turn, one of which may be the slow one.

@@ -200,7 +200,7 @@ test('a backup in a bucket becomes a copy of the tenant: its secrets open, it ca
 
   expect([unset.code, unset.stderr]).toEqual([1, expect.stringContaining('AWS_ACCESS_KEY_ID')]);
   expect([within.code, within.stderr]).toEqual([1, expect.stringContaining('name another one')]);
-  expect([backedUp.code, backedUp.stdout]).toEqual([0, expect.stringContaining('2 of 2 tenants are backed up whole.')]);
+  expect([backedUp.code, backedUp.stdout]).toEqual([0, expect.stringContaining('2 of 2 tenants are backed up completely.')]);
   expect([wrongKey.code, wrongKey.stderr]).toEqual([
     1,
     expect.stringMatching(/^carrel: s3:\/\/\S+: SignatureDoesNotMatch: [^\n]+\n$/),

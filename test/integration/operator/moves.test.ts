@@ -166,7 +166,7 @@ test('what cannot be moved is refused in one line, and the tenant stays as it is
   expect(found).toEqual([
     expect.stringContaining('spec.database.shard of Tenant'),
     expect.stringContaining('there is no shard nowhere; the operator has main, other, twin'),
-    expect.stringContaining('is on shard main already'),
+    expect.stringContaining('is already on shard main'),
     expect.stringContaining('are databases of one server'),
   ]);
   await ready(cluster.tenants, key);
@@ -195,7 +195,7 @@ test('a tenant that writes all the time moves to another shard with every row th
     code: 0,
     stderr: expect.stringContaining('is read-only from now on'),
     stdout: expect.stringMatching(
-      / rows are on shard other, read back and the same. It could only be read for \d+\.\d s\.[^]*its pods use shard other/,
+      / rows are on shard other, read back and verified. The tenant was read-only for \d+\.\d s\.[^]*its pods use shard other/,
     ),
   });
   const after = await rowsOfTenant(pools.other, slug);
@@ -346,7 +346,7 @@ test('a copy that a dead mover has left is not forgotten by the next move', asyn
 }, 360_000);
 
 /** What a mover says in the middle; `make faults` kills it at each of its steps. */
-const STEPS = process.env['KILLS'] === 'all' ? ['can only be read', 'rows are copied', 'as it should be'] : ['rows are copied'];
+const STEPS = process.env['KILLS'] === 'all' ? ['is read-only', 'copying its rows', 'the copy matches'] : ['copying its rows'];
 
 test.each(STEPS)(
   'a mover that is killed when it said "%s" leaves the tenant whole on one shard, and nothing on the other',

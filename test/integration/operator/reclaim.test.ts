@@ -94,12 +94,12 @@ test('after etcd was lost, tenants come back in the namespaces of their names wi
   });
   expect(conditionOf(stillTaken, 'Accepted')?.message).toContain(key.name);
   expect(done.stdout).toBe(
-    `${line}1 tenant now belongs to the present namespace of this name. The operator looks at their Tenants within 30 s.\n`,
+    `${line}1 tenant now belongs to the present namespace of this name. The operator checks their Tenants within 30 s.\n`,
   );
   expect(back.status?.tenantId).toBe(tenantId);
   expect(before.map((values) => Object.keys(values ?? {}).length > 0)).toEqual([true, true, true, true]);
   expect(await generated(key)).toEqual(before);
-  expect(again).toEqual({ code: 0, stdout: 'No tenant is of a former namespace. Nothing has changed.\n', stderr: '' });
+  expect(again).toEqual({ code: 0, stdout: 'No tenant belongs to a former namespace. Nothing has changed.\n', stderr: '' });
   const [kept] = await registry.query<{ uid: string }>('SELECT namespace_uid AS uid FROM registry.tenants WHERE slug = $1', [
     other.name,
   ]);

@@ -72,7 +72,7 @@ async function faulty() {
   return { tenant, api, user, lost, short, other, keys, counted };
 }
 
-test('each fault is found, and only what leaves no choice is put right', async () => {
+test('each fault is found, and only what can be repaired safely is repaired', async () => {
   const { tenant, user, lost, short, other, keys, counted } = await faulty();
   const ofVersion = (file: string, key: string) => ({ file, version: 1, key });
   const expected = (isMended: boolean): Finding[] => [
@@ -251,7 +251,7 @@ describe('carrel doctor', () => {
     return { code, out, err };
   };
 
-  test('says in sentences what is wrong with a tenant, and what it put right; its last line is the result', async () => {
+  test('says in sentences what is wrong with a tenant, and what it repaired; its last line is the result', async () => {
     const { tenant, user, lost, keys, counted } = await faulty();
     const first = await doctor(['--tenant', tenant.slug, '--sample', 'all']);
     const second = await doctor(['--tenant', tenant.slug, '--mend', '--sample', '0']);
@@ -261,9 +261,9 @@ describe('carrel doctor', () => {
     expect(first.out).toContain('object "somebody-elses/object" of 13 bytes was not written by Carrel\n');
     expect(first.out).toContain(`version 1 of file ${lost} has no object: ${keys.lost} is missing\n`);
     expect(first.out).toContain(`user ${user.id}: ${counted} bytes are counted, ${counted - 7} are there\n`);
-    expect(first.out).toMatch(new RegExp(`${tenant.slug}: 5 faults\\. Put right what leaves no choice by --mend; .*\\n$`));
+    expect(first.out).toMatch(new RegExp(`${tenant.slug}: 5 faults\\. --mend repairs what it safely can; .*\\n$`));
     expect(second.code).toBe(1);
-    expect(second.out).toMatch(/are there; put right\n[^\n]*: 4 faults, 1 put right\. The rest needs a person: [^\n]*\n$/);
+    expect(second.out).toMatch(/are there; repaired\n[^\n]*: 4 faults, 1 repaired\. The rest needs a person: [^\n]*\n$/);
     expect(first.err + second.err).toBe('');
   });
 
