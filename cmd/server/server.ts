@@ -1,5 +1,5 @@
 import type { AddressInfo } from 'node:net';
-import { DRAIN_MS } from '../../pkg/http/request-limits.ts';
+import { DRAIN_MS } from '../../pkg/http/size-and-time-limits.ts';
 import { createFeatures, type Feature } from '../../pkg/feature/feature.ts';
 import { createApp } from '../../pkg/http/app.ts';
 import { RequestAdmission } from '../../pkg/http/admission.ts';

@@ -22,7 +22,7 @@ import type { ConnectionOptions } from '../../pkg/store/postgres/pool.ts';
 import { redisPrefix } from '../../pkg/store/redis/acl.ts';
 import { TaggedCache } from '../../pkg/store/redis/tagged-cache.ts';
 import { connectRedis, type Redis, type RedisOptions } from '../../pkg/store/redis/redis.ts';
-import { RateLimiter } from '../../pkg/store/redis/rate-limiter.ts';
+import { RateLimiter } from '../../pkg/store/redis/sliding-log-limiter.ts';
 import { Objects } from '../../pkg/store/s3/objects.ts';
 import type { ServerConfig } from './config.ts';
 

@@ -13,7 +13,7 @@ import type { Random } from '../runtime/random.ts';
 import type { Sealer } from '../runtime/sealing.ts';
 import type { Database } from '../store/postgres/database.ts';
 import type { TaggedCache } from '../store/redis/tagged-cache.ts';
-import type { RateLimiter } from '../store/redis/rate-limiter.ts';
+import type { RateLimiter } from '../store/redis/sliding-log-limiter.ts';
 import type { Objects } from '../store/s3/objects.ts';
 import type { Offboarding } from './offboarding.ts';
 

@@ -2,7 +2,7 @@ import type { Clock } from '../runtime/clock.ts';
 import type { FunctionCall } from '../store/redis/functions.ts';
 import { countAndLookup } from '../store/redis/library.ts';
 import type { Redis, Reply } from '../store/redis/redis.ts';
-import { type Decision, type RequestLimit, RequestLimiter } from '../store/redis/request-limiter.ts';
+import { type Decision, type RequestLimit, RequestLimiter } from '../store/redis/grouped-window-limiter.ts';
 import { type CacheEntry, type CacheLookup, NO_CACHE, type TaggedCache } from '../store/redis/tagged-cache.ts';
 
 /** The functions take the keys and arguments of this many requests, and no other tenant waits long for them. */

@@ -10,7 +10,7 @@ import type { Clock } from '../runtime/clock.ts';
 import type { Metrics } from '../runtime/metrics.ts';
 import { type CacheEntry, type CacheLookup, NO_CACHE, type TaggedCache } from '../store/redis/tagged-cache.ts';
 import type { Redis } from '../store/redis/redis.ts';
-import type { Decision, RequestLimit } from '../store/redis/request-limiter.ts';
+import type { Decision, RequestLimit } from '../store/redis/grouped-window-limiter.ts';
 import type { Context } from './request-state.ts';
 
 /** docs/design/api-conventions.md, Rate limits. */

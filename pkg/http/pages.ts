@@ -1,4 +1,4 @@
-import { REFUSED_LINGER_MS } from './request-limits.ts';
+import { REFUSED_LINGER_MS } from './size-and-time-limits.ts';
 import { acceptedLanguages, type PageLanguage, pageLanguage } from '../api/page-language.ts';
 import { Problem } from '../api/problem.ts';
 import { escapeHtml, PageProblem, type PageReply, type PageRequest, type PageRoute, type WebPages } from '../api/page.ts';

@@ -2,7 +2,7 @@ import { deleteShared, sharedTables } from '../store/postgres/data-tables.ts';
 import { endMove } from '../store/postgres/moves.ts';
 import { quoteIdentifier, type SqlPool } from '../store/postgres/pool.ts';
 import { dropTenant, releaseJobs, type ShardAccess, tenantRole } from '../store/postgres/provisioning.ts';
-import { addShared, type LoadedTable } from './load.ts';
+import { addShared, type LoadedTable } from './load-tables.ts';
 import { sharedRows } from './snapshot.ts';
 
 /** The registry names a shard that does not have the tenant's rows. */

@@ -30,9 +30,9 @@ import {
   type ShardAccess,
   tenantRole,
 } from '../store/postgres/provisioning.ts';
-import { SILENT_MS, watchAnswers } from './answers.ts';
+import { SILENT_MS, watchAnswers } from './silent-server.ts';
 import { finishMove } from './finish-move.ts';
-import { addShared, type Loaded, type LoadedTable, loadTables } from './load.ts';
+import { addShared, type Loaded, type LoadedTable, loadTables } from './load-tables.ts';
 import { measure } from './measured.ts';
 import { lastOf, migrationsIn, sharedRows } from './snapshot.ts';
 

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { Problem } from '../../api/problem.ts';
 import type { Clock } from '../../runtime/clock.ts';
-import type { Limit, RateLimiter, RateLimitDecision } from '../../store/redis/rate-limiter.ts';
+import type { Limit, RateLimiter, RateLimitDecision } from '../../store/redis/sliding-log-limiter.ts';
 
 const WINDOW_SECONDS = 900;
 /**

@@ -11,7 +11,7 @@ import { UniqueViolation } from '../../store/postgres/errors.ts';
 import type { User } from '../../store/postgres/tables.ts';
 import { grantsTag, userTag } from '../../access/tags.ts';
 import { PROFILES_TAG, USERS_TAG } from './users.tags.ts';
-import type { RateLimiter } from '../../store/redis/rate-limiter.ts';
+import type { RateLimiter } from '../../store/redis/sliding-log-limiter.ts';
 import type { TaggedCache } from '../../store/redis/tagged-cache.ts';
 import type { Passwords } from '../passwords.ts';
 import type { Sessions } from '../../access/sessions.ts';

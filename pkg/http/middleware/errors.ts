@@ -1,4 +1,4 @@
-import { REFUSED_LINGER_MS } from '../request-limits.ts';
+import { REFUSED_LINGER_MS } from '../size-and-time-limits.ts';
 import type { PageProblem } from '../../api/page.ts';
 import { Problem } from '../../api/problem.ts';
 import { LimitReached, LockTimeout, SerializationFailure, StatementTimeout, TooManyJobs } from '../../store/postgres/errors.ts';

@@ -3,7 +3,7 @@ import { PassThrough } from 'node:stream';
 import { mock } from 'node:test';
 import { afterEach, beforeEach, expect, test } from '@jest/globals';
 import { z } from 'zod';
-import { BODIES_BYTES_MAX, JSON_BODY_TIMEOUT_MS, JSON_BYTES_MAX } from '../request-limits.ts';
+import { BODIES_BYTES_MAX, JSON_BODY_TIMEOUT_MS, JSON_BYTES_MAX } from '../size-and-time-limits.ts';
 import { type Endpoint, endpoint } from '../../api/endpoint.ts';
 import { readBody, readBytes } from './body.ts';
 import { readForm } from './form.ts';

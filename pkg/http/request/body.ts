@@ -1,6 +1,6 @@
 import type { IncomingMessage } from 'node:http';
 import type { z } from 'zod';
-import { ANONYMOUS_JSON_BYTES_MAX, BODIES_BYTES_MAX, JSON_BODY_TIMEOUT_MS, JSON_BYTES_MAX } from '../request-limits.ts';
+import { ANONYMOUS_JSON_BYTES_MAX, BODIES_BYTES_MAX, JSON_BODY_TIMEOUT_MS, JSON_BYTES_MAX } from '../size-and-time-limits.ts';
 import { type Endpoint, isStreamBody } from '../../api/endpoint.ts';
 import { invalid, Problem } from '../../api/problem.ts';
 import { BodyBudget } from './body-budget.ts';

@@ -1,5 +1,5 @@
 import type { IncomingMessage } from 'node:http';
-import { FORM_BYTES_MAX, FORM_FIELDS_MAX } from '../request-limits.ts';
+import { FORM_BYTES_MAX, FORM_FIELDS_MAX } from '../size-and-time-limits.ts';
 import { Problem } from '../../api/problem.ts';
 import { mediaType, readBytes } from './body.ts';
 import { bodyParser } from './koa-body.ts';

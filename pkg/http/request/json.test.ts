@@ -1,6 +1,6 @@
 import { expect, test } from '@jest/globals';
 import fc from 'fast-check';
-import { JSON_DEPTH_MAX } from '../request-limits.ts';
+import { JSON_DEPTH_MAX } from '../size-and-time-limits.ts';
 import { parseJson } from './json.ts';
 
 const parse = (text: string): Promise<unknown> => parseJson(Buffer.from(text));

@@ -1,4 +1,4 @@
-import { JSON_BYTES_MAX, JSON_DEPTH_MAX } from '../request-limits.ts';
+import { JSON_BYTES_MAX, JSON_DEPTH_MAX } from '../size-and-time-limits.ts';
 import { invalid, Problem } from '../../api/problem.ts';
 import { bodyParser } from './koa-body.ts';
 

@@ -1,6 +1,6 @@
 import type { IncomingMessage } from 'node:http';
 import { Problem } from '../../api/problem.ts';
-import { FORM_BYTES_MAX } from '../request-limits.ts';
+import { FORM_BYTES_MAX } from '../size-and-time-limits.ts';
 import { mediaType, readBytes } from './body.ts';
 import { parseJson } from './json.ts';
 

@@ -2,7 +2,7 @@ import { chownSync, existsSync, mkdtempSync, readdirSync, renameSync, rmSync, wr
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { Client } from 'pg';
-import { PLATFORM_CONNECTIONS } from '../../store/postgres/connections.ts';
+import { PLATFORM_CONNECTIONS } from '../../store/postgres/connection-budget.ts';
 import { REVOKE_PUBLIC_RIGHTS } from '../../store/postgres/provisioning/public-rights.ts';
 import { CommandError } from '../../runtime/command-error.ts';
 import { readIfThere, writeAtomically } from '../files.ts';

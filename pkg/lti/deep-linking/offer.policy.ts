@@ -1,4 +1,4 @@
-import { courseRole } from '../launch/roles.policy.ts';
+import { courseRole } from '../launch/launch-roles.policy.ts';
 import { LaunchError } from '../launch-error.ts';
 import type { DeepLinkingSettings } from './settings.policy.ts';
 

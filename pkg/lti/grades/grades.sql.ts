@@ -1,5 +1,5 @@
 import type { Executor, Tx } from '../../store/postgres/database.ts';
-import type { CourseRole } from '../launch/roles.policy.ts';
+import type { CourseRole } from '../launch/launch-roles.policy.ts';
 import type { GRADE_STATUS } from './grades.schema.ts';
 
 /** A grade as the API shows it; the columns are GRADE_COLUMNS. */

@@ -1,5 +1,5 @@
 import type { Executor, Tx } from '../../store/postgres/database.ts';
-import type { CourseRole } from '../launch/roles.policy.ts';
+import type { CourseRole } from '../launch/launch-roles.policy.ts';
 
 /** The launch that somebody hands in by, or reviews by. */
 export interface LaunchOfHandIn {

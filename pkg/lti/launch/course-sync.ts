@@ -19,7 +19,7 @@ import {
 import { writeLaunchedMember } from '../members/members.sql.ts';
 import type { LaunchContext, NewLaunch } from './launch.sql.ts';
 import type { SyncedUser } from './user-sync.ts';
-import { courseRole, type CourseRole } from './roles.policy.ts';
+import { courseRole, type CourseRole } from './launch-roles.policy.ts';
 
 /**
  * Creates and updates a course (the context of a launch): a group, and a folder of the system user that is shared with the group.

@@ -6,7 +6,7 @@ import { LaunchError } from '../launch-error.ts';
 import { courseHistory } from '../links/course-history.policy.ts';
 import { TARGET_PARAMETER } from '../links/placed-target.policy.ts';
 import { isNestedTooDeep } from '../nested.ts';
-import { courseRole } from './roles.policy.ts';
+import { courseRole } from './launch-roles.policy.ts';
 import { NOTICE_TYPES } from '../notices/notice-types.ts';
 import { DEEP_LINKING_SETTINGS, type DeepLinkingSettings, deepLinkingSettings } from '../deep-linking/settings.policy.ts';
 import { offerOf } from '../deep-linking/offer.policy.ts';

@@ -7,7 +7,7 @@ import { COURSE_FOLDER } from './course-folder.ts';
 import { LAUNCH_SORT_FIELDS, type LaunchQuery, type LaunchView } from './launch-view.schema.ts';
 import { linkState } from '../links/link-state.sql.ts';
 import type { LinkState } from '../links/link-state.ts';
-import type { CourseRole } from './roles.policy.ts';
+import type { CourseRole } from './launch-roles.policy.ts';
 
 /** Of a launch `l`, with the actor's role in its course. */
 export interface LaunchRow {

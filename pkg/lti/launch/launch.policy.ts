@@ -1,5 +1,5 @@
 import type { Actor } from '../../api/actor.ts';
-import type { CourseRole } from './roles.policy.ts';
+import type { CourseRole } from './launch-roles.policy.ts';
 
 /*
  * Who may see a launch and grade in its course. `courseRole` is the actor's role in the course of the launch; null where they

@@ -22,7 +22,7 @@ import type { RosterRequests } from '../members/roster-requests.ts';
 import type { LaunchOpener } from './launch-opener.ts';
 import { LaunchError } from '../launch-error.ts';
 import { likelyRegistrations } from '../login/likely-registrations.ts';
-import { roleOf } from './roles.policy.ts';
+import { roleOf } from './launch-roles.policy.ts';
 import type { StorageRequest } from '../pages/storage-pages.ts';
 import { refusalOfDeployment } from './deployment-refusal.ts';
 import { refusalOfReplay } from './replayed-launch.sql.ts';

@@ -9,7 +9,7 @@ import { isHandlerAsked } from '../notices/handlers.sql.ts';
 import { COURSE_FOLDER } from './course-folder.ts';
 import type { DeploymentPolicy } from '../registrations/deployment-requests.sql.ts';
 import { isRosterOld } from '../members/roster-age.sql.ts';
-import { courseRole, roleOf } from './roles.policy.ts';
+import { courseRole, roleOf } from './launch-roles.policy.ts';
 
 /** A registration as far as a token is verified against it. */
 export interface Registration {

@@ -12,7 +12,7 @@ import type { LaunchContext, NewLaunch, Registration } from './launch.sql.ts';
 import { sha256Hex } from '../../runtime/sha256.ts';
 import { LaunchError } from '../launch-error.ts';
 import { type Profile, profileIn } from './profile.ts';
-import { roleOf } from './roles.policy.ts';
+import { roleOf } from './launch-roles.policy.ts';
 
 export interface SyncedUser {
   readonly id: number;

@@ -1,6 +1,6 @@
 import type { Tx } from '../../store/postgres/database.ts';
 import type { LaunchContext, NewLaunch } from '../launch/launch.sql.ts';
-import { courseRole } from '../launch/roles.policy.ts';
+import { courseRole } from '../launch/launch-roles.policy.ts';
 import type { SyncedUser } from '../launch/user-sync.ts';
 import { adoptByWord, adoptCourse } from './course-copies.sql.ts';
 import { keyIdOf, type PlacedTarget, readPlacedTarget, TARGET_PARAMETER, type TargetFault } from './placed-target.policy.ts';

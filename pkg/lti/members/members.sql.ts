@@ -4,9 +4,9 @@ import { keyset, nameKey, textKey } from '../../store/postgres/keyset.ts';
 import type { Sql } from '../../store/postgres/pool.ts';
 import { SYNC_ROSTER } from '../../tasks/roster-tasks.ts';
 import { TASK_COLUMNS, type TaskRow } from '../../tasks/tasks.sql.ts';
-import type { CourseRole } from '../launch/roles.policy.ts';
+import type { CourseRole } from '../launch/launch-roles.policy.ts';
 import type { LaunchMessage } from '../launch/id-token.ts';
-import { roleUris } from '../launch/roles.policy.ts';
+import { roleUris } from '../launch/launch-roles.policy.ts';
 import type { Profile } from '../launch/profile.ts';
 import { MEMBER_SORT_FIELDS, type MemberQuery, type MemberView } from './members.schema.ts';
 

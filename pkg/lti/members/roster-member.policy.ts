@@ -1,7 +1,7 @@
 import type { RosterSkipReason } from '../../tasks/tasks.schema.ts';
 import { ASCII_ID, nameOf, storable } from '../launch/id-token.ts';
 import { emailOf } from '../launch/profile.ts';
-import { courseRole, type CourseRole, roleUris } from '../launch/roles.policy.ts';
+import { courseRole, type CourseRole, roleUris } from '../launch/launch-roles.policy.ts';
 import { membersOf } from '../line-items/lms-line-item.ts';
 
 /** An entry of a roster, by the columns of lti_roster_entries. */

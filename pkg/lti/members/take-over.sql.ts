@@ -1,8 +1,8 @@
 import type { Role } from '../../api/actor.ts';
 import type { Sql } from '../../store/postgres/pool.ts';
 import { COURSE_FOLDER } from '../launch/course-folder.ts';
-import { OUTSIDERS } from '../launch/roles.policy.ts';
-import type { CourseRole } from '../launch/roles.policy.ts';
+import { OUTSIDERS } from '../launch/launch-roles.policy.ts';
+import type { CourseRole } from '../launch/launch-roles.policy.ts';
 
 /** A course whose roster is taken over, locked. */
 export interface LockedCourse {

@@ -1,5 +1,5 @@
 import { type AdoptionRefused, dropAdoptionTokens, useAdoptionToken } from './adoption-token.ts';
-import { claimConnections, type ConnectionRequest } from './connections.ts';
+import { claimConnections, type ConnectionRequest } from './connection-budget.ts';
 import { claimHosts, type OwnHosts } from './hosts.ts';
 import type { Sql } from './pool.ts';
 import type { Owner, RegisteredTenant, TenantState } from './registered-tenant.ts';

@@ -10,7 +10,7 @@ import type { Logger } from '../../runtime/log.ts';
 import { StoreUnavailableError } from '../unavailable.ts';
 import { isAbandoned, observedClient, types } from './client.ts';
 import { attributesOf, type NewOf, type RowOf, type TableDefinition } from './columns.ts';
-import { whenFree } from './connection-limit.ts';
+import { whenFree } from './wait-for-connection.ts';
 import { SerializationFailure, sqlState, translateError } from './errors.ts';
 import { withEitherPassword } from './next-password.ts';
 import { setOrigin } from './origin.ts';

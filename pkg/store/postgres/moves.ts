@@ -1,4 +1,4 @@
-import { connectionBudget, ConnectionsExceeded, BASIC_CONNECTIONS } from './connections.ts';
+import { connectionBudget, ConnectionsExceeded, BASIC_CONNECTIONS } from './connection-budget.ts';
 import type { SqlPool } from './pool.ts';
 
 /** How long a move has the tenant to itself without saying so again. */

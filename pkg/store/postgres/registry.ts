@@ -3,7 +3,7 @@ import type { Random } from '../../runtime/random.ts';
 import { SealError, type Sealer } from '../../runtime/sealing.ts';
 import { AdoptionRefused, dropAdoptionTokens, refusedBefore } from './adoption-token.ts';
 import { checkShard, type Claim, claimIn, type ClaimRequest, holdsAlready, isOwner, TENANT } from './claim.ts';
-import { BudgetUnknown, type ShardConnections, takeOverLimits } from './connections.ts';
+import { BudgetUnknown, type ShardConnections, takeOverLimits } from './connection-budget.ts';
 import { migrateUp, retryDdl } from './migrations/migration.ts';
 import { registryMigrations } from './migrations/registry/index.ts';
 import type { Sql, Transactions } from './pool.ts';
@@ -12,7 +12,7 @@ import { isShared, type KnownLocation, recordLocations, type StorageLocation, ta
 import type { CredentialName, Owner, RegisteredTenant, TenantState } from './registered-tenant.ts';
 
 export { AdoptionRefused } from './adoption-token.ts';
-export { BASIC_CONNECTIONS, connectionBudget, ConnectionsExceeded, type ShardConnections } from './connections.ts';
+export { BASIC_CONNECTIONS, connectionBudget, ConnectionsExceeded, type ShardConnections } from './connection-budget.ts';
 export { type Claim, type ClaimRequest, MAX_TENANTS_PER_SHARD, NoShard, ShardConflict, SlugTaken } from './claim.ts';
 export { HostsExceeded, HostTaken, MAX_LEFT_HOSTS } from './hosts.ts';
 export {

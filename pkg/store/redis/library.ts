@@ -1,6 +1,6 @@
 import { defineFunction, PREFIX, type FunctionCall, type RedisFunction } from './functions.ts';
-import { TAKE, UNDO } from './rate-limiter.ts';
-import { COUNT } from './request-limiter.ts';
+import { TAKE, UNDO } from './sliding-log-limiter.ts';
+import { COUNT } from './grouped-window-limiter.ts';
 import { LOOKUP, MARK, RENEW } from './tagged-cache.ts';
 
 /**

@@ -11,8 +11,8 @@ import { inSpan, markFailed, parseTraceparent, type SpanFacts } from '../../runt
 import type { Database } from '../../store/postgres/database.ts';
 import { isError, StoreUnavailableError } from '../../store/unavailable.ts';
 import { type PerTenant, slugOf, type TenantSeal } from '../../store/tenant-resources.ts';
-import { isWorthRecording, isSuccess, recordHealth } from './endpoint.ts';
-import { EndpointCache, type OpenEndpoint } from './endpoint-cache.ts';
+import { isWorthRecording, isSuccess, recordHealth } from './receiver.ts';
+import { EndpointCache, type OpenEndpoint } from './receiver-cache.ts';
 import { type Attempt, type Delivery, type DeliveryStore, deliveryPayload } from './delivery-store.ts';
 import type { DeliveryMetrics, DeliveryResult } from './delivery-metrics.ts';
 import { INTERNAL_BACK_OFF, retryAfterMs, retryDelayMs } from '../../api/retry-schedule.ts';

@@ -2,7 +2,7 @@ import { describe, expect, test } from '@jest/globals';
 import { LoginThrottle, type LoginAttempt, personOf } from '../../../pkg/accounts/sign-in/login-throttle.ts';
 import { systemClock } from '../../../pkg/runtime/clock.ts';
 import { systemRandom } from '../../../pkg/runtime/random.ts';
-import { RateLimiter } from '../../../pkg/store/redis/rate-limiter.ts';
+import { RateLimiter } from '../../../pkg/store/redis/sliding-log-limiter.ts';
 import type { ApiReply } from '../../support/api.ts';
 import { ManualClock } from '../../support/clock.ts';
 import { serverSuite } from '../../support/server-suite.ts';

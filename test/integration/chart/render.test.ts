@@ -5,7 +5,7 @@ import { operatorConfigSchema } from '../../../cmd/operator/config.ts';
 import { workerConfigSchema } from '../../../cmd/worker/config.ts';
 import { PUBLIC_RANGES } from '../../../pkg/net/private-address.ts';
 import { CLUSTER_RIGHTS } from '../../../pkg/operator/rights.ts';
-import { PLATFORM_CONNECTIONS } from '../../../pkg/store/postgres/connections.ts';
+import { PLATFORM_CONNECTIONS } from '../../../pkg/store/postgres/connection-budget.ts';
 import { type ChartObject, LEAST, MOST, render, type Rendered } from '../../support/chart.ts';
 
 /** What `helm template` makes of values, without a cluster. */

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { describe, expect, test } from '@jest/globals';
 import { systemClock } from '../../../pkg/runtime/clock.ts';
 import { systemRandom } from '../../../pkg/runtime/random.ts';
-import { RateLimiter } from '../../../pkg/store/redis/rate-limiter.ts';
+import { RateLimiter } from '../../../pkg/store/redis/sliding-log-limiter.ts';
 import type { ApiReply } from '../../support/api.ts';
 import { serverSuite } from '../../support/server-suite.ts';
 import type { TestTenant } from '../../support/server.ts';

@@ -11,7 +11,7 @@ import { StorageAdmin } from '../../../pkg/store/s3/admin.ts';
 import type { RegisteredTenant } from '../../../pkg/store/postgres/registry.ts';
 import type { Objects } from '../../../pkg/store/s3/objects.ts';
 import { backUp, prune } from '../../../pkg/tenantdata/backup.ts';
-import { loadTables } from '../../../pkg/tenantdata/load.ts';
+import { loadTables } from '../../../pkg/tenantdata/load-tables.ts';
 import { FolderRepository } from '../../../pkg/tenantdata/repository/folder.ts';
 import type { Repository } from '../../../pkg/tenantdata/repository/repository.ts';
 import { restore } from '../../../pkg/tenantdata/restore.ts';

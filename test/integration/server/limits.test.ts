@@ -1,7 +1,7 @@
 import { afterEach, expect, test } from '@jest/globals';
 import fc from 'fast-check';
 import type { Redis } from '../../../pkg/store/redis/redis.ts';
-import { type Decision, type RequestLimit, RequestLimiter } from '../../../pkg/store/redis/request-limiter.ts';
+import { type Decision, type RequestLimit, RequestLimiter } from '../../../pkg/store/redis/grouped-window-limiter.ts';
 import { type ApiReply, sendRaw } from '../../support/api.ts';
 import { ManualClock } from '../../support/clock.ts';
 import { startTenant, type TestTenant } from '../../support/server.ts';

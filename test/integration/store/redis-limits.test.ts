@@ -4,7 +4,7 @@ import { systemClock } from '../../../pkg/runtime/clock.ts';
 import { silentLogger } from '../../../pkg/runtime/log.ts';
 import { systemRandom } from '../../../pkg/runtime/random.ts';
 import { redisPrefix, RedisUsers, redisUser } from '../../../pkg/store/redis/acl.ts';
-import { RateLimiter } from '../../../pkg/store/redis/rate-limiter.ts';
+import { RateLimiter } from '../../../pkg/store/redis/sliding-log-limiter.ts';
 import { connectRedis, type Redis } from '../../../pkg/store/redis/redis.ts';
 import { testBackends } from '../../support/backends.ts';
 import { ManualClock } from '../../support/clock.ts';

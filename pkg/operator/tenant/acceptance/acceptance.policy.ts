@@ -3,7 +3,7 @@ import type { Tenant } from '../../kinds.ts';
 import { slugOf } from '../../names.ts';
 import type { OperatorSettings } from '../../settings.ts';
 import { addressesOf, hostsOf, type Addresses, type Hosts } from './addresses.ts';
-import { connectionsOf, connectionsRefusal } from '../database/connections.ts';
+import { connectionsOf, connectionsRefusal } from '../database/role-connections.ts';
 import { hostRefusalOf } from './hosts.policy.ts';
 import { allows, podRefusal } from './pod.policy.ts';
 import { schedulesRefusal } from '../schedules/schedules.policy.ts';

@@ -18,7 +18,7 @@ import { ConditionError, type StepResult } from '../../conditions/runner.ts';
 import { databaseSecret } from './database-secret.ts';
 import type { AcceptedTenant } from '../acceptance/acceptance-step.ts';
 import { mostReplicasOf } from '../workload/replicas.ts';
-import { connectionsOf, EndingPods } from './connections.ts';
+import { connectionsOf, EndingPods } from './role-connections.ts';
 import { limitsOf } from '../limits/limits.ts';
 import type { GeneratedPassword } from '../secrets/generated-password.ts';
 import type { Migrations } from './migrations.ts';

@@ -1,5 +1,5 @@
 import type { Clock } from '../../runtime/clock.ts';
-import { type Limit, LocalRateLimiter } from './rate-limiter.ts';
+import { type Limit, LocalRateLimiter } from './sliding-log-limiter.ts';
 import { defineFunction, type FunctionCall } from './functions.ts';
 import type { Reply } from './redis.ts';
 

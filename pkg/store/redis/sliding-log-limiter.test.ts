@@ -1,5 +1,5 @@
 import { expect, test } from '@jest/globals';
-import { type Limit, LocalRateLimiter } from './rate-limiter.ts';
+import { type Limit, LocalRateLimiter } from './sliding-log-limiter.ts';
 
 const user: Limit = { key: 'user', max: 3, windowSeconds: 60 };
 const tenant: Limit = { key: 'tenant', max: 4, windowSeconds: 60 };

@@ -1,6 +1,6 @@
 import { expect, test } from '@jest/globals';
 import { ManualClock } from '../../../../test/support/clock.ts';
-import { EndingPods } from './connections.ts';
+import { EndingPods } from './role-connections.ts';
 
 test('pods of a suspended tenant keep its connections for a minute at most, each time that it is suspended', async () => {
   const clock = new ManualClock();

@@ -2,7 +2,7 @@ import { expect, test } from '@jest/globals';
 import { ManualClock, settled } from '../../test/support/clock.ts';
 import type { Sql } from '../store/postgres/pool.ts';
 import { StoreUnavailableError } from '../store/unavailable.ts';
-import { type AnswerWatch, watchAnswers } from './answers.ts';
+import { type AnswerWatch, watchAnswers } from './silent-server.ts';
 
 const never = new Promise<never>(() => undefined);
 const failure = (code: string): Error => new StoreUnavailableError('postgres', Object.assign(new Error('no'), { code }));

@@ -1,7 +1,7 @@
 import { columnList, type DataTable, deleteShared, sharedReferences, sharedTables } from '../store/postgres/data-tables.ts';
 import { type CopyingSql, quoteIdentifier, quoteLiteral, type Sql } from '../store/postgres/pool.ts';
 import { tenantRole } from '../store/postgres/provisioning.ts';
-import { copied, fitting, type LoadedTable, requireColumns } from './load.ts';
+import { copied, fitting, type LoadedTable, requireColumns } from './load-tables.ts';
 import { RepositoryError } from './repository/repository.ts';
 
 /** Readers take ids up to 2^53 − 1 (pkg/store/postgres/client.ts), and the sequence continues after the greatest id. */

@@ -3,7 +3,7 @@ import { WebhookSeal } from '../sealing.ts';
 import type { Clock } from '../../runtime/clock.ts';
 import type { Database } from '../../store/postgres/database.ts';
 import { type PerTenant, slugOf, type TenantSeal } from '../../store/tenant-resources.ts';
-import { type Endpoint, loadEndpoint, openEndpoint } from './endpoint.ts';
+import { type Endpoint, loadEndpoint, openEndpoint } from './receiver.ts';
 import type { Delivery } from './delivery-store.ts';
 
 /** A row serves deliveries of events that are older than it for this long: a backlog reads the row a few times a second. */

@@ -1,5 +1,5 @@
 import { expect, test } from '@jest/globals';
-import { courseRole, roleOf, roleUris } from './roles.policy.ts';
+import { courseRole, roleOf, roleUris } from './launch-roles.policy.ts';
 
 const LIS = 'http://purl.imsglobal.org/vocab/lis/v2';
 

@@ -5,7 +5,7 @@ import type { Redis } from './redis.ts';
 
 /**
  * Rate limits over a sliding window: in any span of `windowSeconds` at most `max` calls are taken. Those of guesses, which are
- * taken back or counted by member, are exact logs; requests are counted by request-limiter.ts.
+ * taken back or counted by member, are exact logs; requests are counted by grouped-window-limiter.ts.
  *
  * Invariants:
  * - Several limits are decided at once: a call counts against all of them or, when one refuses it, against none.
