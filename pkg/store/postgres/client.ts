@@ -68,6 +68,8 @@ export function observedClient(observe: ObserveStatement | undefined): typeof pg
   return class ObservedClient extends pg.Client {
     constructor(config?: string | pg.ClientConfig) {
       super(config);
+      // Sequelize listens a moment after the login: a server that is killed just then would end the program.
+      this.on('error', () => abandon(this));
       const send = this.query.bind(this) as (...args: unknown[]) => unknown;
       const watched = (...args: unknown[]): unknown => {
         const sql = textOf(args[0]);
