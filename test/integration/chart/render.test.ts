@@ -3,8 +3,6 @@ import type { V1PodSpec as PodSpec } from '@kubernetes/client-node';
 import { helpersConfigSchema } from '../../../cmd/helpers/config.ts';
 import { operatorConfigSchema } from '../../../cmd/operator/config.ts';
 import { workerConfigSchema } from '../../../cmd/worker/config.ts';
-import { PUBLIC_RANGES } from '../../../pkg/net/private-address.ts';
-import { CLUSTER_RIGHTS } from '../../../pkg/operator/rights.ts';
 import { PLATFORM_CONNECTIONS } from '../../../pkg/store/postgres/connection-budget.ts';
 import { type ChartObject, LEAST, MOST, render, type Rendered } from '../../support/chart.ts';
 
@@ -238,76 +236,6 @@ test('one pod has no disruption budget, since it could never be evicted', async 
   const single = await render({ ...LEAST, operator: { replicas: 1 }, worker: { replicas: 1 } });
 
   expect(single.all('PodDisruptionBudget')).toEqual([]);
-});
-
-interface Policy {
-  readonly egress: { ports?: { port?: number; protocol: string }[]; to?: { ipBlock: object }[] }[];
-  readonly ingress: { ports: { port: number }[]; from?: unknown[] }[];
-}
-
-const operatorPolicy = (rendered: Rendered, name: string): Policy =>
-  (rendered.one('NetworkPolicy', name) as ChartObject & { spec: Policy }).spec;
-const portsAnywhere = ({ egress }: Policy): string[] =>
-  egress.flatMap(({ ports = [], to }) => (to ? [] : ports.map(({ port, protocol }) => `${port}/${protocol}`)));
-
-test('the operator may connect to DNS, to the ports of the API server and of the stores that the values name, to storage of tenants, and nowhere else', async () => {
-  const spec = operatorPolicy(await most, 'files-operator');
-  const otherRedis = await render({ ...LEAST, networkPolicy: { redisPorts: [6380, 16380] } });
-
-  expect(portsAnywhere(spec)).toEqual([
-    '53/UDP',
-    '53/TCP',
-    '443/TCP',
-    '6443/TCP',
-    '5432/TCP',
-    '6380/TCP',
-    '9000/TCP',
-    '9001/TCP',
-    '9443/TCP',
-  ]);
-  expect(spec.egress.filter(({ to }) => to)).toEqual([
-    {
-      ports: [{ protocol: 'TCP' }],
-      to: [...PUBLIC_RANGES, ...MOST.tenants.egressAllow.map((cidr) => ({ cidr }))].map((ipBlock) => ({ ipBlock })),
-    },
-  ]);
-  expect(portsAnywhere(operatorPolicy(otherRedis, 'carrel-operator'))).toEqual(expect.arrayContaining(['6380/TCP', '16380/TCP']));
-  expect(spec.ingress.map(({ ports, from }) => [ports[0]?.port, from])).toEqual([
-    [9090, MOST.networkPolicy.metricsFrom],
-    [8081, MOST.networkPolicy.ingressControllers],
-  ]);
-});
-
-test('where no Ingress controller is named, one in the nodes’ network reaches the answers for suspended tenants', async () => {
-  const { ingress } = operatorPolicy(await least, 'carrel-operator');
-
-  expect(ingress.map(({ ports, from }) => [ports[0]?.port, from])).toEqual([
-    [9090, [{ namespaceSelector: {} }]],
-    [8081, undefined],
-  ]);
-});
-
-test('with named namespaces the operator has its rights in these, and of the cluster it reads only them', async () => {
-  interface Rules {
-    readonly rules: { apiGroups: string[]; resources: string[]; verbs: string[]; resourceNames?: string[] }[];
-  }
-  const rightsOf = ({ rules }: Rules) =>
-    new Map(
-      rules.flatMap(({ apiGroups: [group], resources, verbs }) =>
-        resources.map((resource): [string, string[]] => [`${group}/${resource}`, verbs.toSorted()]),
-      ),
-    );
-  const roles = (await most).all<ChartObject & Rules>('Role').filter(({ metadata }) => metadata.name === 'files-operator');
-  const [ofCluster] = (await most).all<ChartObject & Rules>('ClusterRole');
-  const wanted = new Map([...CLUSTER_RIGHTS].map(([resource, verbs]) => [resource, verbs.toSorted()]));
-  wanted.delete('/namespaces');
-
-  expect(roles.map(({ metadata }) => metadata.namespace)).toEqual(['schools', 'faculty']);
-  for (const role of roles) expect(rightsOf(role)).toEqual(wanted);
-  expect(ofCluster?.rules).toEqual([
-    { apiGroups: [''], resources: ['namespaces'], resourceNames: ['schools', 'faculty'], verbs: ['list', 'watch'] },
-  ]);
-  expect((await most).environment('files-operator')['CARREL_TENANT_NAMESPACES']).toBe('schools,faculty');
 });
 
 test('custom resources stay when the release is uninstalled, unless the values say otherwise', async () => {

@@ -1,47 +1,13 @@
 import { describe, expect, test } from '@jest/globals';
 import { INCLUDES } from '../../../pkg/content/files/file-includes.schema.ts';
-import type { ApiReply } from '../../support/api.ts';
 import { serverSuite } from '../../support/server-suite.ts';
-import { startTenant, type TestTenant } from '../../support/server.ts';
+import { startTenant } from '../../support/server.ts';
+import { ALL_INCLUDES, includeScenes, type IncludedPerson, type IncludedFile } from '../../support/include-scenes.ts';
 import { addMetadata, tagFiles } from '../../support/tags-and-metadata.ts';
-import { range, untilServed } from '../../support/wait.ts';
+import { range } from '../../support/wait.ts';
 
 const tenant = serverSuite();
-
-type Person = Awaited<ReturnType<TestTenant['user']>>;
-type File = { id: string; [field: string]: unknown };
-
-const ALL = INCLUDES.join(',');
-async function upload(by: Person, name: string, fields: Record<string, string> = {}): Promise<File> {
-  const { status, body } = await untilServed(() => by.api.upload('/files', { name, file: Buffer.from(name), fields }));
-  expect([name, status]).toEqual([name, 201]);
-  return body;
-}
-const show = (by: Person, file: File, include = ALL): Promise<ApiReply> =>
-  by.api.get(`/files/${file.id}`, { query: { include } });
-const list = async (by: Person, query: Record<string, string | number> = {}): Promise<File[]> =>
-  (await by.api.get('/files', { query: { include: ALL, ...query } })).body.data;
-const grant = async (by: Person, path: string, to: Person, permission_level: string): Promise<{ id: string }> =>
-  (await by.api.post(`${path}/permissions`, { permission_level, user_id: to.user.id })).body;
-
-async function tag(owner: Person, name: string, ...files: File[]): Promise<string> {
-  const { body } = await owner.api.post('/tags', { name, color: '#3366cc' });
-  for (const { id } of files) expect((await owner.api.put(`/files/${id}/tags/${body.id}`)).status).toBe(204);
-  return body.id;
-}
-const describeBy = (file: File, key: string, value: string | null, type = 'string') =>
-  addMetadata(tenant, [file.id], [{ key, value, type }]);
-
-/** A file of Ada's that has all, and Bob, who may read it. */
-async function scene() {
-  const [ada, bob] = [await tenant.user(), await tenant.user()];
-  const file = await upload(ada, 'a.txt');
-  await ada.api.upload(`/files/${file.id}`, { method: 'PUT', name: 'a.txt', file: Buffer.from('second') });
-  const tagId = await tag(ada, 'To read', file);
-  await describeBy(file, 'course', 'History 1');
-  const granted = await grant(ada, `/files/${file.id}`, bob, 'read');
-  return { ada, bob, file, tagId, granted };
-}
+const { upload, show, list, grant, tag, describeBy, scene } = includeScenes(tenant);
 
 const TIME = expect.stringMatching(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/);
 const ETAG = expect.stringMatching(/^[A-Za-z0-9_-]{27}$/);
@@ -133,14 +99,14 @@ describe('the cost of include', () => {
     const one = (query: Record<string, string>) => tenant.counting(() => ada.api.get(`/files/${file.id}`, { query }));
     for (const warm of [page, one]) await warm({});
 
-    const [pagePlain, pageAll] = [await page({}), await page({ include: ALL })];
-    const [onePlain, oneAll] = [await one({}), await one({ include: ALL })];
+    const [pagePlain, pageAll] = [await page({}), await page({ include: ALL_INCLUDES })];
+    const [onePlain, oneAll] = [await one({}), await one({ include: ALL_INCLUDES })];
 
     expect([pagePlain, pageAll, onePlain, oneAll].map(({ sql }) => sql.length)).toEqual([1, 2, 0, 1]);
     expect(pageAll.redisTrips).toBe(pagePlain.redisTrips);
     expect(oneAll.redisTrips).toBe(onePlain.redisTrips);
     for (const name of INCLUDES) expect((await page({ include: name })).sql).toHaveLength(2);
-    const shown = new Map<string, File>(pageAll.reply.body.data.map((each: File) => [each.id, each]));
+    const shown = new Map<string, IncludedFile>(pageAll.reply.body.data.map((each: IncludedFile) => [each.id, each]));
     expect(shown.size).toBe(100);
     for (const [at, { id }] of files.entries())
       expect(shown.get(id)).toMatchObject({
@@ -159,7 +125,7 @@ describe('the cost of include', () => {
     const stranger = await tenant.user();
     await stranger.api.get('/files');
 
-    const empty = await tenant.counting(() => stranger.api.get('/files', { query: { include: ALL } }));
+    const empty = await tenant.counting(() => stranger.api.get('/files', { query: { include: ALL_INCLUDES } }));
     const hidden = await tenant.counting(() => show(stranger, file));
 
     expect([empty.reply.body.data, empty.sql.length]).toEqual([[], 1]);
@@ -180,7 +146,7 @@ describe('the cost of include', () => {
 
   test('is bounded: a page ends before its added fields exceed 4 MiB, and the next one continues there', async () => {
     const ada = await tenant.user();
-    const files: File[] = [];
+    const files: IncludedFile[] = [];
     for (const name of ['a', 'b', 'c', 'd']) files.push(await upload(ada, name));
     const entries = (count: number) => range(count).map((at) => ({ key: String(at), value: 'x'.repeat(65_536) }));
     for (const [at, count] of [30, 30, 30, 80].entries()) await addMetadata(tenant, [String(files[at]?.id)], entries(count));
@@ -191,7 +157,7 @@ describe('the cost of include', () => {
       const { body } = await ada.api.get('/files', {
         query: { include: 'metadata', sort: 'name', limit: 3, ...(cursor === null ? {} : { cursor }) },
       });
-      pages.push(body.data.map(({ name }: File) => name));
+      pages.push(body.data.map(({ name }: IncludedFile) => name));
       cursor = body.pagination.next_cursor;
       expect(body.pagination).toMatchObject({ limit: 3, has_more: cursor !== null });
       for (const { metadata } of body.data) expect(metadata.length).toBeGreaterThanOrEqual(30);
@@ -236,7 +202,7 @@ describe('what a caller sees of included fields', () => {
 
   test('counts only the files that they may see, so it does not disclose a file that was unshared or deleted', async () => {
     const [ada, bob] = [await tenant.user(), await tenant.user()];
-    const folder = async (by: Person, parent_id?: string) =>
+    const folder = async (by: IncludedPerson, parent_id?: string) =>
       (await by.api.post('/folders', { name: 'f', ...(parent_id ? { parent_id } : {}) })).body.id as string;
     const [hers, his] = [await folder(ada), await folder(bob)];
     await grant(bob, `/folders/${his}`, ada, 'write');
@@ -325,11 +291,11 @@ describe('what a caller sees of included fields', () => {
     try {
       const replies = [
         await show(stranger, file),
-        await tenant.admin.get(`/files/${file.id}`, { query: { include: ALL } }),
-        await other.admin.get(`/files/${file.id}`, { query: { include: ALL } }),
-        await other.anonymous.as(stranger.api.token).get(`/files/${file.id}`, { query: { include: ALL } }),
+        await tenant.admin.get(`/files/${file.id}`, { query: { include: ALL_INCLUDES } }),
+        await other.admin.get(`/files/${file.id}`, { query: { include: ALL_INCLUDES } }),
+        await other.anonymous.as(stranger.api.token).get(`/files/${file.id}`, { query: { include: ALL_INCLUDES } }),
       ];
-      const lists = [await list(stranger), (await other.admin.get('/files', { query: { include: ALL } })).body.data];
+      const lists = [await list(stranger), (await other.admin.get('/files', { query: { include: ALL_INCLUDES } })).body.data];
 
       expect(replies.map(({ status }) => status)).toEqual([404, 404, 404, 401]);
       expect(JSON.stringify(replies.map(({ body }) => body))).not.toMatch(/To read|History 1/);
@@ -367,9 +333,9 @@ describe('the entity tag of a file with includes', () => {
       const ask = (include: string, etag: string | undefined) =>
         ada.api.get(`/files/${file.id}`, { query: { include }, headers: { 'if-none-match': etag ?? '' } });
       const [one, all] = [await show(ada, file, name), await show(ada, file)];
-      const before = [await ask(name, one.headers.etag), await ask(ALL, all.headers.etag)];
+      const before = [await ask(name, one.headers.etag), await ask(ALL_INCLUDES, all.headers.etag)];
       await change();
-      const after = [await ask(name, one.headers.etag), await ask(ALL, all.headers.etag)];
+      const after = [await ask(name, one.headers.etag), await ask(ALL_INCLUDES, all.headers.etag)];
 
       expect([name, before.map(({ status, headers }) => [status, headers.etag])]).toEqual([
         name,
@@ -388,7 +354,7 @@ describe('the entity tag of a file with includes', () => {
     const shown = await show(ada, file);
 
     const crossed = await ada.api.get(`/files/${file.id}`, {
-      query: { include: ALL },
+      query: { include: ALL_INCLUDES },
       headers: { 'if-none-match': plain.headers.etag ?? '' },
     });
 

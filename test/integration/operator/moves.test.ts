@@ -28,6 +28,7 @@ import {
 import { operatorSuite } from '../../support/operator-suite.ts';
 import { stores, type TestStores } from '../../support/stores.ts';
 import { waitFor } from '../../support/wait.ts';
+import { writer, writes } from '../../support/writing-tenant.ts';
 import { inProcess, type Outcome } from './carrel.ts';
 
 /** Two shards on servers of their own: `main` has the registry. */
@@ -90,48 +91,6 @@ async function filledTenant(): Promise<{ key: ObjectKey; slug: string; tenantId:
   return { key, slug: key.name, tenantId, objects, secret };
 }
 
-/**
- * As the tenant's server does it: writes one row after the other with the address in its Secret, and counts what was
- * acknowledged.
- */
-function writer(slug: string): { acknowledged: number; failed: number; end(): Promise<void> } {
-  const state = { acknowledged: 0, failed: 0, isOver: false };
-  const running = (async () => {
-    while (!state.isOver) {
-      const { url = '' } = (await secretValues(cluster, namespace, `${slug}-database`)) ?? {};
-      const sql = new SqlPool({ url, poolSize: 1, log: silentLogger });
-      // Some at a time, as a pod that is replaced.
-      for (let count = 0; count < 20 && !state.isOver; count += 1) {
-        const name = `acknowledged ${state.acknowledged}`;
-        await sql
-          .query(
-            `INSERT INTO folders (uuid, name, path, owner_id) SELECT gen_random_uuid(), $1::text, '/' || $1::text, id FROM users WHERE username = 'ada'`,
-            [name],
-          )
-          .then(
-            () => (state.acknowledged += 1),
-            () => (state.failed += 1),
-          );
-      }
-      await sql.close();
-    }
-  })();
-  return Object.assign(state, {
-    end: async () => {
-      state.isOver = true;
-      await running;
-    },
-  });
-}
-
-/** Whether the tenant's server could write now. */
-async function writes(slug: string): Promise<boolean> {
-  const writing = writer(slug);
-  await waitFor('an answer', () => writing.acknowledged + writing.failed > 0);
-  await writing.end();
-  return writing.acknowledged > 0;
-}
-
 /** As if 30 s were over since its mover was killed. */
 const expire = (tenantId: string) =>
   pools.main.query(
@@ -175,7 +134,7 @@ test('what cannot be moved is refused in one line, and the tenant stays as it is
 test('a tenant that writes all the time moves to another shard with every row that was acknowledged, and its resources follow', async () => {
   const { key, slug, tenantId, secret } = await filledTenant();
   const before = await rowsOfTenant(pools.main, slug);
-  const writing = writer(slug);
+  const writing = writer(cluster, { namespace, name: slug });
   await waitFor('the first rows', () => writing.acknowledged > 5);
   await waitFor('the operator to have prepared the other shard', async () => {
     const [shard] = await pools.other
@@ -230,7 +189,7 @@ test('a Tenant that names the new shard already can be written to again when its
 
   await killedMover(slug, 'other', 'can only be read');
   await expire(tenantId);
-  await waitFor('its role to write again', () => writes(slug));
+  await waitFor('its role to write again', () => writes(cluster, { namespace, name: slug }));
   const again = await move(slug, 'other');
 
   expect(again).toMatchObject({ code: 0 });
@@ -281,7 +240,7 @@ test('a tenant whose former schema is being read goes on at its new shard, and t
   await waitFor('the reader', () => endReading.call !== undefined);
 
   const moved = await move(slug, 'other');
-  await waitFor('its role to write', () => writes(slug));
+  await waitFor('its role to write', () => writes(cluster, { namespace, name: slug }));
   const whileRead = await condition(cluster.tenants, key, 'DatabaseReady', 'True');
   endReading.call?.();
   await reading;
@@ -365,7 +324,7 @@ test.each(STEPS)(
       return row?.formerShard === null && (await leftOn(there, slug)).length === 0 && row.shard;
     });
     const [here, there] = shard === 'main' ? [pools.main, pools.other] : [pools.other, pools.main];
-    await waitFor('its role to write again', () => writes(slug));
+    await waitFor('its role to write again', () => writes(cluster, { namespace, name: slug }));
 
     expect((await rowsOfTenant(here, slug))['tenant.files']).toEqual(before['tenant.files']);
     expect((await rowsOfTenant(here, slug))['carrel.deliveries']).toEqual(before['carrel.deliveries']);
@@ -394,7 +353,7 @@ test('a shard that is lost harms no tenant of another one: those change, and new
   await ready(cluster.tenants, unplaced);
   await ready(cluster.tenants, key);
   // Its mover died, and with the shard that it was to move to its copy there cannot be removed.
-  await waitFor('its role to write again', () => writes(abandoned.slug));
+  await waitFor('its role to write again', () => writes(cluster, { namespace, name: abandoned.slug }));
   expect(await pools.main.query('SELECT shard FROM registry.tenants WHERE slug = $1', [unplaced.name])).toEqual([
     { shard: expect.stringMatching(/^(main|twin)$/) },
   ]);

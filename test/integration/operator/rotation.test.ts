@@ -1,5 +1,4 @@
 import { afterAll, expect, test } from '@jest/globals';
-import { Redis as RedisClient } from 'ioredis';
 import { POD } from '../../../pkg/kube/kinds.ts';
 import type { ObjectKey } from '../../../pkg/kube/object.ts';
 import { silentLogger } from '../../../pkg/runtime/log.ts';
@@ -8,7 +7,6 @@ import { parseDataKeys, Sealer } from '../../../pkg/runtime/sealing.ts';
 import { Database } from '../../../pkg/store/postgres/database.ts';
 import type { Tenant } from '../../../pkg/operator/kinds.ts';
 import { SqlPool } from '../../../pkg/store/postgres/pool.ts';
-import { Objects, type ObjectsOptions } from '../../../pkg/store/s3/objects.ts';
 import { WebhookSeal } from '../../../pkg/webhooks/sealing.ts';
 import { testBackends } from '../../support/backends.ts';
 import { operatorSuite } from '../../support/operator-suite.ts';
@@ -22,6 +20,7 @@ import {
   secretValues,
   webhookOf,
 } from '../../support/operator.ts';
+import { opens, secretsOf } from '../../support/tenant-secrets.ts';
 import { WAIT_LIMIT_MS, waitFor } from '../../support/wait.ts';
 
 const { cluster, namespace, readyTenant } = operatorSuite();
@@ -29,57 +28,6 @@ const registry = new SqlPool({ url: testBackends().stores.postgres.operator, poo
 afterAll(() => registry.close());
 
 const NAMES = ['database', 'redis', 'storage', 'signing', 'data'];
-
-interface Secrets {
-  readonly databaseUrl: string;
-  readonly nextPassword: string | undefined;
-  readonly redisUrl: string;
-  readonly storage: ObjectsOptions;
-  readonly kids: string[];
-}
-
-async function secretsOf({ name }: ObjectKey): Promise<Secrets> {
-  const [database, redis, storage, keys] = await Promise.all(
-    ['database', 'redis', 'storage', 'keys'].map(async (of) => (await secretValues(cluster, namespace, `${name}-${of}`)) ?? {}),
-  );
-  return {
-    databaseUrl: database?.['url'] ?? '',
-    nextPassword: database?.['nextPassword'],
-    redisUrl: redis?.['url'] ?? '',
-    storage: storage as unknown as ObjectsOptions,
-    kids: (JSON.parse(keys?.['signing.json'] ?? '{}') as { keys: { kid: string }[] }).keys.map(({ kid }) => kid),
-  };
-}
-
-/** What of it opens. */
-async function opens({ databaseUrl, redisUrl, storage }: Secrets): Promise<Record<'database' | 'redis' | 'storage', boolean>> {
-  const ok = (work: Promise<unknown>): Promise<boolean> =>
-    work.then(
-      () => true,
-      () => false,
-    );
-  const sql = new SqlPool({ url: databaseUrl, poolSize: 1, log: silentLogger });
-  const redis = new RedisClient(redisUrl, {
-    lazyConnect: true,
-    enableReadyCheck: false,
-    retryStrategy: () => null,
-    maxRetriesPerRequest: 0,
-  });
-  redis.on('error', () => undefined);
-  const objects = new Objects(storage);
-  try {
-    const [database, cache, bucket] = await Promise.all([
-      ok(sql.ping()),
-      ok(redis.connect().then(() => redis.ping())),
-      ok(objects.put('00/rotated', Buffer.from('content'))),
-    ]);
-    return { database, redis: cache, storage: bucket };
-  } finally {
-    objects.close();
-    redis.disconnect();
-    await sql.close();
-  }
-}
 
 const annotate = (key: ObjectKey, annotations: Record<string, string | null>) =>
   cluster.tenants.patch(key, { metadata: { annotations } });
@@ -100,7 +48,7 @@ const wait = (key: ObjectKey) =>
 
 test('all credentials are replaced step by step, each valid until no pod uses it, and a pod that is left holds them back', async () => {
   const key = await readyTenant();
-  const before = await secretsOf(key);
+  const before = await secretsOf(cluster, key);
   const changed = new Map((await cluster.tenants.get(key)).status?.credentials?.map(({ name, changedAt }) => [name, changedAt]));
   const selector = (await cluster.tenants.get(key)).status?.selector ?? '';
   const labels = Object.fromEntries(selector.split(',').map((pair) => pair.split('=') as [string, string]));
@@ -112,7 +60,7 @@ test('all credentials are replaced step by step, each valid until no pod uses it
 
   await annotate(key, { 'carrel.dev/rotate': 'all' });
   const holding = await condition(cluster.tenants, key, 'CredentialsReady', 'True', 'Rotating');
-  const held = await secretsOf(key);
+  const held = await secretsOf(cluster, key);
   for (const pod of pods) await cluster.of(POD).delete(pod, { gracePeriodSeconds: 0 });
   await waitFor('the steps that wait for time', async () => {
     const steps = await stepsOf(key);
@@ -125,7 +73,7 @@ test('all credentials are replaced step by step, each valid until no pod uses it
     );
   });
   const during = await waitFor('the Secrets of these steps', async () => {
-    const found = await secretsOf(key);
+    const found = await secretsOf(cluster, key);
     return found.nextPassword === undefined && found.kids[1] === before.kids[0] && found;
   });
   const [formerDuring, newDuring] = [await opens(before), await opens(during)];
@@ -133,7 +81,7 @@ test('all credentials are replaced step by step, each valid until no pod uses it
   await annotate(key, { touched: '1' });
   await condition(cluster.tenants, key, 'CredentialsReady', 'True', 'Current');
   const after = await waitFor('one signing key', async () => {
-    const found = await secretsOf(key);
+    const found = await secretsOf(cluster, key);
     return found.kids.length === 1 && found;
   });
 
@@ -166,7 +114,7 @@ test('all credentials are replaced step by step, each valid until no pod uses it
 
 test('a rotation with a mark is followed once, however often another manager applies it, and stays; another mark is another wish', async () => {
   const key = await readyTenant();
-  const before = await secretsOf(key);
+  const before = await secretsOf(cluster, key);
   const apply = (value: string, round: number) => applyAnnotations(key, { 'carrel.dev/rotate': value, round: `${round}` });
   const followed = (value: string) =>
     waitFor(`the end of ${value}`, async () => {
@@ -178,7 +126,7 @@ test('a rotation with a mark is followed once, however often another manager app
     });
   await apply('redis/2026-09-01', 0);
   await followed('redis/2026-09-01');
-  const first = await secretsOf(key);
+  const first = await secretsOf(cluster, key);
 
   for (let round = 1; round <= 5; round++) {
     await apply('redis/2026-09-01', round);
@@ -186,11 +134,11 @@ test('a rotation with a mark is followed once, however often another manager app
     await cluster.tenants.patch(key, { spec: { limits: { requestsPerIpPerHour: 10_000 + round } } });
     await ready(cluster.tenants, key);
   }
-  const same = await secretsOf(key);
+  const same = await secretsOf(cluster, key);
   const { metadata } = await cluster.tenants.get(key);
   await apply('redis/2026-10-01', 6);
   await followed('redis/2026-10-01');
-  const second = await secretsOf(key);
+  const second = await secretsOf(cluster, key);
 
   expect(first.redisUrl).not.toBe(before.redisUrl);
   expect(same).toEqual(first);
@@ -200,20 +148,20 @@ test('a rotation with a mark is followed once, however often another manager app
 
 test('a rotation without a mark that is applied again and again is followed once, and again after 10 minutes', async () => {
   const key = await readyTenant();
-  const before = await secretsOf(key);
+  const before = await secretsOf(cluster, key);
   const apply = () => applyAnnotations(key, { 'carrel.dev/rotate': 'redis' });
   await apply();
-  await waitFor('another password', async () => (await secretsOf(key)).redisUrl !== before.redisUrl);
+  await waitFor('another password', async () => (await secretsOf(cluster, key)).redisUrl !== before.redisUrl);
 
   for (let round = 0; round < 5; round++) {
     await apply();
     await condition(cluster.tenants, key, 'CredentialsReady', 'True', 'RotationRepeated');
   }
   const waiting = await cluster.tenants.get(key);
-  const once = await secretsOf(key);
+  const once = await secretsOf(cluster, key);
   const { rotation } = waiting.status ?? {};
   await cluster.tenants.patchStatus(key, { rotation: { ...rotation, at: new Date(Date.now() - 600_000).toISOString() } });
-  await waitFor('the password after that', async () => (await secretsOf(key)).redisUrl !== once.redisUrl);
+  await waitFor('the password after that', async () => (await secretsOf(cluster, key)).redisUrl !== once.redisUrl);
 
   expect(rotation).toEqual({ request: 'redis', at: expect.stringMatching(/^\S+Z$/) });
   expect(conditionOf(waiting, 'CredentialsReady')?.message).toMatch(
@@ -233,10 +181,10 @@ test('pods that have failed, as evicted ones do, hold no rotation back', async (
       .create({ metadata: { ...pod, labels }, spec: { containers: [{ name: 'server', image: 'carrel:dev' }] } });
     await cluster.of(POD).patchStatus(pod, { phase: 'Failed', reason: 'Evicted' });
   }
-  const before = await secretsOf(key);
+  const before = await secretsOf(cluster, key);
 
   await annotate(key, { 'carrel.dev/rotate': 'redis' });
-  await waitFor('the end of the rotation', async () => (await secretsOf(key)).redisUrl !== before.redisUrl);
+  await waitFor('the end of the rotation', async () => (await secretsOf(cluster, key)).redisUrl !== before.redisUrl);
   await condition(cluster.tenants, key, 'CredentialsReady', 'True', 'Current');
 
   expect(await opens(before)).toMatchObject({ redis: false });
@@ -245,7 +193,7 @@ test('pods that have failed, as evicted ones do, hold no rotation back', async (
 
 test('a rotation that is asked for while the tenant is moved begins when the move has ended', async () => {
   const key = await readyTenant();
-  const before = await secretsOf(key);
+  const before = await secretsOf(cluster, key);
   const setMove = (to: string | null) =>
     registry.query(
       `UPDATE registry.tenants SET moving_to = $2::text, moving_by = CASE WHEN $2::text IS NULL THEN NULL ELSE gen_random_uuid() END,
@@ -265,12 +213,12 @@ test('a rotation that is asked for while the tenant is moved begins when the mov
   );
   expect(waiting.metadata.annotations?.['carrel.dev/rotate']).toBe('database'); // removed by its first step
   expect(await opens(before)).toMatchObject({ database: false });
-  expect(await opens(await secretsOf(key))).toMatchObject({ database: true });
+  expect(await opens(await secretsOf(cluster, key))).toMatchObject({ database: true });
 });
 
 test('a rotation that is asked for while a suspended tenant has a failed step begins when that is put right', async () => {
   const key = await readyTenant();
-  const before = await secretsOf(key);
+  const before = await secretsOf(cluster, key);
   await cluster.tenants.patch(key, {
     spec: { suspended: true, admin: { passwordSecretRef: { name: `${key.name}-missing`, key: 'p' } } },
   });
@@ -361,18 +309,18 @@ test('a data key is known to all pods before it seals, and goes when all that it
 
 test('a word that names no credential changes nothing and is named; a credential that is too old is replaced without being asked for', async () => {
   const key = await readyTenant({ credentials: { rotateAfter: '2h' } });
-  const before = await secretsOf(key);
+  const before = await secretsOf(cluster, key);
 
   await annotate(key, { 'carrel.dev/rotate': 'redis,password' });
   const refused = await condition(cluster.tenants, key, 'CredentialsReady', 'True', 'RotationUnknown');
-  const same = await secretsOf(key);
+  const same = await secretsOf(cluster, key);
   await annotate(key, { 'carrel.dev/rotate': null });
   await condition(cluster.tenants, key, 'CredentialsReady', 'True', 'Current');
   await registry.query(`UPDATE registry.tenants SET state_changed_at = state_changed_at - interval '2 hours' WHERE slug = $1`, [
     key.name,
   ]);
   await annotate(key, { touched: '1' });
-  await waitFor('another password', async () => (await secretsOf(key)).redisUrl !== before.redisUrl);
+  await waitFor('another password', async () => (await secretsOf(cluster, key)).redisUrl !== before.redisUrl);
 
   expect(conditionOf(refused, 'CredentialsReady')?.message).toBe(
     'annotation carrel.dev/rotate: password is none of database, redis, storage, signing, data, all',
@@ -383,7 +331,7 @@ test('a word that names no credential changes nothing and is named; a credential
 
 test('a server that knows the next password goes on when it becomes the password, and one that knows neither is refused', async () => {
   const key = await readyTenant();
-  const { databaseUrl } = await secretsOf(key);
+  const { databaseUrl } = await secretsOf(cluster, key);
   const next = 'the-next-password';
   const knows = (nextPassword?: string) => new Database({ url: databaseUrl, nextPassword, poolSize: 1, log: silentLogger });
   const [both, first] = [knows(next), knows()];
