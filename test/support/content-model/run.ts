@@ -8,8 +8,19 @@ import { contentsOf, viewsOf } from './views.ts';
 const STEPS_BETWEEN_LOOKS = 25;
 const QUOTA = 2_500;
 
-const isReserved = async ({ db }: TestTenant): Promise<boolean> =>
-  (await db.query('SELECT FROM storage_reservations')).length > 0;
+/** Waits until no quota is reserved. If some stays reserved, throws with what reserves it and with the jobs that would release it. */
+async function released({ db }: TestTenant): Promise<void> {
+  const reserved = () => db.query('SELECT id, bytes, expires_at FROM storage_reservations');
+  try {
+    await waitFor('the release of what is reserved', async () => (await reserved()).length === 0);
+  } catch (error) {
+    const jobs = await db.query(
+      'SELECT kind, attempts, due_at, leased_until, last_error FROM carrel.work ORDER BY id DESC LIMIT 20',
+    );
+    const tasks = await db.query('SELECT * FROM tasks ORDER BY id DESC LIMIT 3');
+    throw new Error(JSON.stringify({ reserved: await reserved(), jobs, tasks }), { cause: error });
+  }
+}
 
 /**
  * Three people of a tenant do what the choices say; each answer, and now and then each list and sum, must be as the model says.
@@ -35,7 +46,7 @@ export async function runBesideModel(tenant: TestTenant, sequence: readonly Choi
     history.push(`${step.actor} ${step.says}`);
     const difference = await take(step, people[step.actor] as Person);
     if (difference !== null) throw new Error(`${history.join('\n')}\n${difference}`);
-    if (step.reserves) await waitFor('the release of what is reserved', async () => !(await isReserved(tenant)));
+    if (step.reserves) await released(tenant);
     if (at % STEPS_BETWEEN_LOOKS === 0) await compare();
   }
   await compare();
