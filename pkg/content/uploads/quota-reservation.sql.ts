@@ -64,7 +64,9 @@ export async function reserveFitting<T extends { readonly size: number }>(
     used += content.size;
     fitting.push(content);
   }
-  if (used < held) await reserveIfFree(sql, of, { needed: used, wanted: used });
+  // Nothing will be stored, so no commit would release it.
+  if (fitting.length === 0) await releaseReservation(sql, of.id);
+  else if (used < held) await reserveIfFree(sql, of, { needed: used, wanted: used });
   return fitting;
 }
 

@@ -17,6 +17,8 @@ const fileOf = async ({ api }: Person, name: string, folder_id?: string, content
     .id;
 const folderOf = async ({ api }: Person, name: string, parent_id: string | null = null): Promise<string> =>
   (await api.post('/folders', { name, parent_id })).body.id;
+const reservations = ({ user }: Person): Promise<unknown[]> =>
+  tenant.db.query('SELECT r.bytes FROM storage_reservations r JOIN users u ON u.id = r.user_id WHERE u.uuid = $1', [user.id]);
 /** Of all that is live and somebody's. */
 const pathsOf = async ({ user }: Person): Promise<string[]> => {
   const rows = await tenant.db.query<{ path: string }>(
@@ -132,6 +134,19 @@ test('what does not fit into the quota fails, smaller files behind it are copied
   expect(await faultsOf(tenant)).toEqual([]);
 });
 
+test('copies of which none fits leave nothing reserved', async () => {
+  const ada = await tenant.user();
+  const ids = await Promise.all(range(3).map((n) => fileOf(ada, `f${n}`, undefined, 'x'.repeat(1_000))));
+  const there = await folderOf(ada, 'there');
+  await tenant.db.query('UPDATE users SET storage_quota = 3000 WHERE uuid = $1', [ada.user.id]);
+
+  const request = { operation: 'copy', items: filesOf(ids), arguments: { folder_id: there } };
+  const { progress } = await batchEnd(ada.api, request);
+
+  expect(progress).toEqual({ done: 3, total: 3, failed: 3, skipped: 0 });
+  expect(await reservations(ada)).toEqual([]);
+});
+
 test('where there is room for three more files, three are copied, and the others fail by themselves', async () => {
   const ada = await tenant.user();
   const ids = await Promise.all(range(7).map((n) => fileOf(ada, `f${n}`)));
@@ -148,6 +163,7 @@ test('where there is room for three more files, three are copied, and the others
   expect(none.progress).toEqual({ done: 7, total: 7, failed: 7, skipped: 0 });
   expect(new Set([...end.items.values(), ...none.items.values()])).toEqual(new Set(['succeeded', 'quota_exceeded']));
   await count(-counted);
+  expect(await reservations(ada)).toEqual([]);
   expect(await faultsOf(tenant)).toEqual([]);
 });
 
