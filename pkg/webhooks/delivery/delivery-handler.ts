@@ -11,8 +11,9 @@ import { inSpan, markFailed, parseTraceparent, type SpanFacts } from '../../runt
 import type { Database } from '../../store/postgres/database.ts';
 import { isError, StoreUnavailableError } from '../../store/unavailable.ts';
 import { type PerTenant, slugOf, type TenantSeal } from '../../store/tenant-resources.ts';
-import { isWorthRecording, isSuccess, recordHealth } from './receiver.ts';
-import { EndpointCache, type OpenEndpoint } from './receiver-cache.ts';
+import { healthOf, outcomeOf, type ReplyResult, resultOfEgressError, resultOfReply } from './replies.policy.ts';
+import { isWorthRecording, recordHealth } from './receiver-health.ts';
+import { ReceiverCache, type OpenReceiver } from './receiver-cache.ts';
 import { type Attempt, type Delivery, type DeliveryStore, deliveryPayload } from './delivery-store.ts';
 import type { DeliveryMetrics, DeliveryResult } from './delivery-metrics.ts';
 import { INTERNAL_BACK_OFF, retryAfterMs, retryDelayMs } from '../../api/retry-schedule.ts';
@@ -20,7 +21,6 @@ import { signatureHeaders } from './signature.ts';
 
 /** Only the status of the reply counts. */
 const MAX_REPLY_BYTES = 16 * 1024;
-const GONE = 410;
 /**
  * A failed attempt holds its slot at least this long. Otherwise the whole backlog of a receiver that refuses at once would be
  * tried as fast as the machine can, at the cost of every other tenant.
@@ -53,11 +53,11 @@ interface Sent {
  */
 export class DeliveryHandler implements JobHandler<Delivery> {
   readonly store: DeliveryStore;
-  readonly #endpoints: EndpointCache;
+  readonly #receivers: ReceiverCache;
   readonly #deps: DeliveryHandlerDeps;
 
   constructor(deps: DeliveryHandlerDeps) {
-    this.#endpoints = new EndpointCache(deps);
+    this.#receivers = new ReceiverCache(deps);
     this.store = deps.store;
     this.#deps = deps;
   }
@@ -80,13 +80,13 @@ export class DeliveryHandler implements JobHandler<Delivery> {
 
   async #tryOnce(delivery: Delivery, signal: AbortSignal): Promise<Tried> {
     try {
-      const endpoint = await this.#endpoints.of(delivery);
-      if (!endpoint?.active) return { isSuccess: false, write: () => this.#end(delivery, 'canceled', null) };
+      const receiver = await this.#receivers.of(delivery);
+      if (!receiver?.active) return { isSuccess: false, write: () => this.#end(delivery, 'canceled', null) };
       const body = delivery.payload ?? (await deliveryPayload(this.#deps.db, delivery));
-      const sent = body === undefined ? null : await this.#send(delivery, endpoint, body, signal);
+      const sent = body === undefined ? null : await this.#send(delivery, receiver, body, signal);
       if (sent === null) return { isSuccess: false, write: () => this.#release(delivery) };
       if (sent.attempt.error !== null) await this.#holdSlot(signal);
-      return { isSuccess: sent.attempt.error === null, write: () => this.#writeSent(delivery, endpoint, sent) };
+      return { isSuccess: sent.attempt.error === null, write: () => this.#writeSent(delivery, receiver, sent) };
     } catch (error) {
       if (error instanceof StoreUnavailableError) throw error;
       await this.#holdSlot(signal);
@@ -94,10 +94,10 @@ export class DeliveryHandler implements JobHandler<Delivery> {
     }
   }
 
-  async #writeSent(delivery: Delivery, endpoint: OpenEndpoint, sent: Sent): Promise<DeliveryResult> {
+  async #writeSent(delivery: Delivery, receiver: OpenReceiver, sent: Sent): Promise<DeliveryResult> {
     const result = await this.#conclude(delivery, sent);
     if (result === 'lost_lease') return result;
-    await this.#noteHealth(delivery, endpoint, sent.attempt).catch((error: unknown) =>
+    await this.#recordHealth(delivery, receiver, sent.attempt).catch((error: unknown) =>
       this.#deps.log.warn({ err: error, tenant: delivery.tenant }, 'could not record the health of a webhook'),
     );
     return result;
@@ -116,7 +116,7 @@ export class DeliveryHandler implements JobHandler<Delivery> {
       return (await this.store.retry(delivery, null, backOffMs(INTERNAL_BACK_OFF, attempts, random))) ? 'retried' : 'lost_lease';
     }
     log.error({ ...originOf(error), tenant, id, endpoint }, 'delivery failed: internal error');
-    const attempt = { at: clock.now().toISOString(), status_code: null, error: 'internal error' };
+    const attempt = attemptAt(clock.now(), { status_code: null, error: 'internal error' });
     return this.#conclude(delivery, { attempt, retryAfterMs: 0 });
   }
 
@@ -125,14 +125,14 @@ export class DeliveryHandler implements JobHandler<Delivery> {
   }
 
   /** Returns null if this program aborted the request, which says nothing about the receiver. */
-  async #send(delivery: Delivery, endpoint: OpenEndpoint, body: string, signal: AbortSignal): Promise<Sent | null> {
+  async #send(delivery: Delivery, receiver: OpenReceiver, body: string, signal: AbortSignal): Promise<Sent | null> {
     const { client, clock } = this.#deps;
     const at = clock.now();
-    const { keys, headers } = await endpoint.open();
+    const { keys, headers } = await receiver.open();
     const began = clock.monotonic();
     try {
       const reply = await client.request({
-        url: endpoint.url,
+        url: receiver.url,
         method: 'POST',
         headers: {
           ...lowerCased(headers),
@@ -146,32 +146,27 @@ export class DeliveryHandler implements JobHandler<Delivery> {
         maxBytes: MAX_REPLY_BYTES,
         whenTooLarge: 'cut',
       });
-      const error = isSuccess(reply.status) ? null : `the receiver answered ${reply.status}`;
       return {
-        attempt: { at: at.toISOString(), status_code: reply.status, error },
+        attempt: attemptAt(at, resultOfReply(reply.status)),
         retryAfterMs: retryAfterMs(reply.headers['retry-after'], clock.now()),
         tookMs: clock.monotonic() - began,
       };
     } catch (error) {
       if (!(error instanceof EgressError)) throw error;
       if (error.code === 'aborted') return null;
-      const status = error.status ?? null;
-      // Only the status counts: a 2xx with an incomplete body is a success.
-      const failure = status !== null && isSuccess(status) ? null : error.message;
-      return { attempt: { at: at.toISOString(), status_code: status, error: failure }, retryAfterMs: 0 };
+      return { attempt: attemptAt(at, resultOfEgressError(error)), retryAfterMs: 0 };
     }
   }
 
   async #conclude(delivery: Delivery, sent: Sent): Promise<DeliveryResult> {
     const { clock, random, metrics, retrySeconds } = this.#deps;
     const { attempt } = sent;
-    if (attempt.error === null) {
-      metrics.latency(slugOf(delivery.tenant), (clock.now().getTime() - delivery.createdAt.getTime()) / 1000);
-      return this.#end(delivery, 'delivered', attempt, sent.tookMs);
-    }
     const delay = retryDelayMs({ sent: delivery.sent + 1, retryAfterMs: sent.retryAfterMs }, retrySeconds, random);
-    if (attempt.status_code === GONE || delay === null) return this.#end(delivery, 'failed', attempt, sent.tookMs);
-    return (await this.store.retry(delivery, attempt, delay, sent.tookMs)) ? 'retried' : 'lost_lease';
+    const outcome = outcomeOf(attempt, delay);
+    if (outcome.state === 'delivered')
+      metrics.latency(slugOf(delivery.tenant), (clock.now().getTime() - delivery.createdAt.getTime()) / 1000);
+    if (outcome.state !== 'retried') return this.#end(delivery, outcome.state, attempt, sent.tookMs);
+    return (await this.store.retry(delivery, attempt, outcome.delayMs, sent.tookMs)) ? 'retried' : 'lost_lease';
   }
 
   async #end(
@@ -183,13 +178,15 @@ export class DeliveryHandler implements JobHandler<Delivery> {
     return (await this.store.end(delivery, state, attempt, tookMs)) ? state : 'lost_lease';
   }
 
-  async #noteHealth(delivery: Delivery, endpoint: OpenEndpoint, attempt: Attempt): Promise<void> {
-    const health = attempt.error === null ? 'well' : attempt.status_code === GONE ? 'gone' : 'failing';
-    if (!isWorthRecording(endpoint, health, attempt)) return;
-    await this.#deps.db.as(delivery.tenant).transaction((tx) => recordHealth(tx, delivery, endpoint, health, attempt));
-    this.#endpoints.invalidate(delivery);
+  async #recordHealth(delivery: Delivery, receiver: OpenReceiver, attempt: Attempt): Promise<void> {
+    const health = healthOf(attempt);
+    if (!isWorthRecording(receiver, health, attempt)) return;
+    await this.#deps.db.as(delivery.tenant).transaction((tx) => recordHealth(tx, delivery, receiver, health, attempt));
+    this.#receivers.invalidate(delivery);
   }
 }
+
+const attemptAt = (at: Date, result: ReplyResult): Attempt => ({ at: at.toISOString(), ...result });
 
 /** The span belongs to the request that made the event, however often it is sent. */
 const delivering = ({ tenant, messageId, endpoint, sent, traceparent }: Delivery): SpanFacts => ({

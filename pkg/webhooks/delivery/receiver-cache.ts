@@ -3,22 +3,22 @@ import { WebhookSeal } from '../sealing.ts';
 import type { Clock } from '../../runtime/clock.ts';
 import type { Database } from '../../store/postgres/database.ts';
 import { type PerTenant, slugOf, type TenantSeal } from '../../store/tenant-resources.ts';
-import { type Endpoint, loadEndpoint, openEndpoint } from './receiver.ts';
+import { type Receiver, loadReceiver, openReceiver } from './receiver.ts';
 import type { Delivery } from './delivery-store.ts';
 
 /** A row serves deliveries of events that are older than it for this long: a backlog reads the row a few times a second. */
 const TTL_MS = 200;
 const MAX_ENTRIES = 1_000;
 
-export type OpenEndpoint = Endpoint & {
+export type OpenReceiver = Receiver & {
   /** Returns the keys and headers in clear, opened once. Throws SealError. */
-  open(): Promise<ReturnType<typeof openEndpoint>>;
+  open(): Promise<ReturnType<typeof openReceiver>>;
 };
 
 /** The webhooks of one shard's tenants, each read in its tenant's role. */
-export class EndpointCache {
+export class ReceiverCache {
   readonly #deps: { db: Database; seals: PerTenant<TenantSeal>; clock: Clock };
-  readonly #cache: LRUCache<string, Promise<OpenEndpoint | null>>;
+  readonly #cache: LRUCache<string, Promise<OpenReceiver | null>>;
 
   constructor(deps: { db: Database; seals: PerTenant<TenantSeal>; clock: Clock }) {
     this.#deps = deps;
@@ -29,14 +29,14 @@ export class EndpointCache {
    * Returns the webhook as it was after the event, so an event that follows a change is delivered by the changed row. Returns
    * null if the webhook is deleted.
    */
-  async of(delivery: Delivery): Promise<OpenEndpoint | null> {
+  async of(delivery: Delivery): Promise<OpenReceiver | null> {
     const key = keyOf(delivery);
-    let tooOld: Promise<OpenEndpoint | null> | undefined;
+    let tooOld: Promise<OpenReceiver | null> | undefined;
     for (;;) {
       const cached = this.#cache.get(key);
       if (cached === undefined || cached === tooOld) return this.#read(key, delivery);
-      const endpoint = await cached;
-      if (endpoint === null || endpoint.readAt > delivery.createdAt) return endpoint;
+      const receiver = await cached;
+      if (receiver === null || receiver.readAt > delivery.createdAt) return receiver;
       tooOld = cached;
     }
   }
@@ -46,21 +46,21 @@ export class EndpointCache {
     this.#cache.delete(keyOf(delivery));
   }
 
-  #read(key: string, delivery: Delivery): Promise<OpenEndpoint | null> {
-    const endpoint = this.#load(delivery);
-    this.#cache.set(key, endpoint);
-    endpoint.catch(() => {
-      if (this.#cache.peek(key) === endpoint) this.#cache.delete(key);
+  #read(key: string, delivery: Delivery): Promise<OpenReceiver | null> {
+    const receiver = this.#load(delivery);
+    this.#cache.set(key, receiver);
+    receiver.catch(() => {
+      if (this.#cache.peek(key) === receiver) this.#cache.delete(key);
     });
-    return endpoint;
+    return receiver;
   }
 
-  async #load({ tenant, endpoint }: Delivery): Promise<OpenEndpoint | null> {
+  async #load({ tenant, endpoint }: Delivery): Promise<OpenReceiver | null> {
     const { db, seals } = this.#deps;
-    const row = await loadEndpoint(db.as(tenant), endpoint);
+    const row = await loadReceiver(db.as(tenant), endpoint);
     if (!row) return null;
-    let opened: ReturnType<OpenEndpoint['open']> | undefined;
-    const open = async () => openEndpoint(new WebhookSeal(await seals.of(slugOf(tenant))), row);
+    let opened: ReturnType<OpenReceiver['open']> | undefined;
+    const open = async () => openReceiver(new WebhookSeal(await seals.of(slugOf(tenant))), row);
     return { ...row, open: () => (opened ??= open()) };
   }
 }
