@@ -1,22 +1,16 @@
 import { type AdoptionRefused, dropAdoptionTokens, useAdoptionToken } from './adoption-token.ts';
 import { claimConnections, type ConnectionRequest } from './connection-budget.ts';
 import { claimHosts, type OwnHosts } from './hosts.ts';
+import { type PlacementRequest, placeTenant } from './placement.ts';
 import type { Sql } from './pool.ts';
 import type { Owner, RegisteredTenant, TenantState } from './registered-tenant.ts';
 
-export interface ClaimRequest {
+export interface ClaimRequest extends PlacementRequest {
   readonly slug: string;
   readonly owner: Owner;
   readonly hosts: readonly string[];
   /** Those of `hosts` that are this slug's alone. */
   readonly own?: OwnHosts;
-  /** The shard that the tenant asks for; left out: the least full. */
-  readonly shard?: string;
-  /** The shards that are configured. */
-  readonly shards: readonly string[];
-  /** Those of them that answer: a new tenant that asks for none is put on one of these. Left out: all do. */
-  readonly answering?: () => Promise<readonly string[]>;
-  readonly maxPerShard?: number;
   /** A token (annotation `carrel.dev/adopt`, newAdoptionToken): takes over data that another resource left. */
   readonly adopt?: string;
   /** Left out: they stay as they are. */
@@ -42,16 +36,10 @@ export class SlugTaken extends Error {
     this.retained = state === 'retained';
   }
 }
-/** No configured shard has room, or the requested one does not exist. */
-export class NoShard extends Error {
-  override readonly name = 'NoShard';
-}
 /** The tenant requests another shard than that of its data. */
 export class ShardConflict extends Error {
   override readonly name = 'ShardConflict';
 }
-
-export const MAX_TENANTS_PER_SHARD = 1_000;
 
 /** A tenant with its hosts; `t` is the row. */
 export const TENANT = `SELECT t.id::text AS "tenantId", t.slug, t.shard, t.state, t.adopting AS "isAdopting", t.connections, to_json(t.state_changed_at) AS since,
@@ -98,7 +86,7 @@ export async function claimIn(
   let outcome: Claim['outcome'] = 'existing';
   let tenant = request.isNew ? undefined : await lockTenant(tx, request.slug);
   if (!tenant) {
-    const shard = await pickShard(tx, request);
+    const shard = await placeTenant(tx, request);
     const { namespace, namespaceUid, name } = request.owner;
     const made = await tx.query(
       `INSERT INTO registry.tenants (slug, namespace, namespace_uid, name, shard, connections) VALUES ($1, $2, $3, $4, $5, 0) ON CONFLICT (slug) DO NOTHING RETURNING id`,
@@ -154,23 +142,4 @@ async function adopt(tx: Sql, tenant: RegisteredTenant, owner: Owner): Promise<v
   if (isOwner(tenant, owner)) return;
   await tx.query('DELETE FROM registry.secrets WHERE tenant_id = $1', [tenant.tenantId]);
   await tx.query(`DELETE FROM registry.credentials WHERE tenant_id = $1 AND name <> 'data'`, [tenant.tenantId]);
-}
-
-/** Claims run one after the other here (the shards' rows are locked), so that the bound of a shard is exact. */
-async function pickShard(tx: Sql, request: ClaimRequest): Promise<string> {
-  const { shard: wanted, shards, maxPerShard: most = MAX_TENANTS_PER_SHARD } = request;
-  if (wanted !== undefined && !shards.includes(wanted))
-    throw new NoShard(`there is no shard ${wanted}; the operator knows ${shards.join(', ') || 'none'}`);
-  await tx.query('INSERT INTO registry.shards (name) SELECT unnest($1::text[]) ON CONFLICT DO NOTHING', [[...shards].sort()]);
-  await tx.query('SELECT FROM registry.shards ORDER BY name FOR UPDATE');
-  const [least] = await tx.query<{ name: string }>(
-    `SELECT s.name FROM registry.shards s LEFT JOIN registry.tenants t ON t.shard = s.name
-     WHERE s.name = ANY ($1) GROUP BY s.name HAVING count(t.id) < $2 ORDER BY count(t.id), s.name LIMIT 1`,
-    [wanted === undefined ? [...shards] : [wanted], most],
-  );
-  if (!least)
-    throw new NoShard(
-      wanted === undefined ? `every shard holds ${most} tenants; add one` : `shard ${wanted} holds ${most} tenants`,
-    );
-  return least.name;
 }

@@ -6,6 +6,7 @@ import { checkShard, type Claim, claimIn, type ClaimRequest, holdsAlready, isOwn
 import { BudgetUnknown, type ShardConnections, takeOverLimits } from './connection-budget.ts';
 import { migrateUp, retryDdl } from './migrations/migration.ts';
 import { registryMigrations } from './migrations/registry/index.ts';
+import { candidateShards } from './placement.ts';
 import type { Sql, Transactions } from './pool.ts';
 import { WORKER_ROLE } from './provisioning/base.ts';
 import { isShared, type KnownLocation, recordLocations, type StorageLocation, takeLocation } from './storage-locations.ts';
@@ -13,7 +14,8 @@ import type { CredentialName, Owner, RegisteredTenant, TenantState } from './reg
 
 export { AdoptionRefused } from './adoption-token.ts';
 export { BASIC_CONNECTIONS, connectionBudget, ConnectionsExceeded, type ShardConnections } from './connection-budget.ts';
-export { type Claim, type ClaimRequest, MAX_TENANTS_PER_SHARD, NoShard, ShardConflict, SlugTaken } from './claim.ts';
+export { type Claim, type ClaimRequest, ShardConflict, SlugTaken } from './claim.ts';
+export { MAX_TENANTS_PER_SHARD, NoShard } from './placement.ts';
 export { HostsExceeded, HostTaken, MAX_LEFT_HOSTS } from './hosts.ts';
 export {
   type CredentialName,
@@ -91,8 +93,8 @@ export class Registry {
       const refused = await refusedBefore(this.#pool, known, owner, adopt);
       if (refused) throw refused;
     }
-    const answering = known || request.shard !== undefined ? undefined : await request.answering?.();
-    const wanted = { ...request, isNew: known === null, ...(answering && answering.length > 0 ? { shards: answering } : {}) };
+    const shards = known ? request.shards : await candidateShards(request);
+    const wanted = { ...request, isNew: known === null, shards };
     const budgets = new Map<string, number>();
     for (;;) {
       try {
