@@ -1,5 +1,5 @@
 import { expect, test } from '@jest/globals';
-import { courseRole, roleOf, roleUris } from './launch-roles.policy.ts';
+import { courseRole, OUTSIDERS, roleOf, roleUris } from './launch-roles.policy.ts';
 
 const LIS = 'http://purl.imsglobal.org/vocab/lis/v2';
 
@@ -31,4 +31,20 @@ test('bare names of context roles are shown as addresses, each role once and in 
     'urn:x',
   ]);
   expect(roleUris(many)).toHaveLength(20);
+});
+
+test('a launch makes nobody an administrator, whatever administrators the LMS says that it is from', () => {
+  const administrators = [
+    ...OUTSIDERS,
+    'Administrator',
+    'admin',
+    `${LIS}/membership#Administrator`,
+    `${LIS}/membership/Administrator#SystemAdministrator`,
+    `${LIS}/institution/person#Administrator`,
+    `${LIS}/system/person#SysAdmin`,
+  ];
+
+  const given = new Set<string>([...administrators.map((role) => roleOf([role])), roleOf(administrators)]);
+
+  expect(given).toEqual(new Set(['viewer', 'instructor']));
 });

@@ -1,6 +1,18 @@
 import type { Role } from '../../api/actor.ts';
 
 /**
+ * The roles that a launch brings: in the course, and in Carrel.
+ *
+ * Invariants:
+ * - A launch makes nobody an administrator, whatever roles the LMS sends: administrators are made in Carrel alone.
+ * - Roles in the institution or the system do not count: a professor may attend another's course, and the LMS's administrator is
+ *   not one of Carrel.
+ */
+
+/** A role that a launch may give. */
+export type LaunchRole = Exclude<Role, 'admin'>;
+
+/**
  * A context role, as LTI Core 1.3, appendix A.2.3 writes it: `membership#Instructor`, its sub-roles
  * `membership/Instructor#TeachingAssistant`, and the bare name. The result is the principal role: `membership/Learner#Instructor`
  * is a learner.
@@ -13,15 +25,11 @@ const LEARNS = new Set(['Learner', 'Member']);
 
 export type CourseRole = 'instructor' | 'learner';
 
-/**
- * The user's role in the course: those who teach have write access, everybody else read access.
- * Roles in the institution or the system do not count: a professor may attend another's course, and the LMS's administrator is
- * not one of Carrel.
- */
+/** Returns the user's role in the course: those who teach have write access, everybody else read access. */
 export const courseRole = (roles: readonly string[]): CourseRole => (roles.some(isOneOf(TEACHES)) ? 'instructor' : 'learner');
 
-/** The Carrel role that the launch gives. Unknown roles give viewer; no launch gives admin. */
-export function roleOf(roles: readonly string[]): Role {
+/** Returns the Carrel role that the launch gives; unknown roles give `viewer`. */
+export function roleOf(roles: readonly string[]): LaunchRole {
   if (courseRole(roles) === 'instructor') return 'instructor';
   return roles.some(isOneOf(LEARNS)) ? 'member' : 'viewer';
 }
