@@ -22,7 +22,7 @@ import type { ConnectionOptions } from '../../pkg/store/postgres/pool.ts';
 import { redisPrefix } from '../../pkg/store/redis/acl.ts';
 import { TaggedCache } from '../../pkg/store/redis/tagged-cache.ts';
 import { connectRedis, type Redis, type RedisOptions } from '../../pkg/store/redis/redis.ts';
-import { RateLimiter } from '../../pkg/store/redis/sliding-log-limiter.ts';
+import { SlidingLogLimiter } from '../../pkg/store/redis/sliding-log-limiter.ts';
 import { Objects } from '../../pkg/store/s3/objects.ts';
 import type { ServerConfig } from './config.ts';
 
@@ -93,7 +93,7 @@ export async function createServices(
     objects,
     redis,
     cache,
-    rateLimiter: new RateLimiter({ redis, clock, random }),
+    rateLimiter: new SlidingLogLimiter({ redis, clock, random }),
     events: new Events({ notifier, clock, random }),
     jobs: new JobRequests({ notifier }),
     notifier,

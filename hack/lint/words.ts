@@ -13,7 +13,7 @@ export const RETIRED: readonly (readonly [pattern: RegExp, instead: string])[] =
   [/\b(the|this|that|each|every|other|of our|one) (house|rooms?|floors?)\b(?! for)/i, 'repository, package, layer'],
   [/belongings/i, 'offboarding'],
   [/\b(doors?|entrance|doorkeeper)\b/i, 'admission, request admission, tenant guard'],
-  [/\b(Sliding|Local)Windows\b/, 'RateLimiter'],
+  [/\b(Sliding|Local)Windows\b/, 'SlidingLogLimiter'],
   [/\bGenerationCache\b|\brenewGenerations\b|\brestsOn\b/, 'TaggedCache, invalidateTags, tags'],
   [/\bnew Attempts\b/, 'LoginThrottle'],
   [/\barrows? (between|of|goes)\b/i, 'import rule'],

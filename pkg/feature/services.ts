@@ -13,7 +13,7 @@ import type { Random } from '../runtime/random.ts';
 import type { Sealer } from '../runtime/sealing.ts';
 import type { Database } from '../store/postgres/database.ts';
 import type { TaggedCache } from '../store/redis/tagged-cache.ts';
-import type { RateLimiter } from '../store/redis/sliding-log-limiter.ts';
+import type { SlidingLogLimiter } from '../store/redis/sliding-log-limiter.ts';
 import type { Objects } from '../store/s3/objects.ts';
 import type { Offboarding } from './offboarding.ts';
 
@@ -31,7 +31,7 @@ export interface TenantServices {
   readonly db: Database;
   readonly objects: Objects;
   readonly cache: TaggedCache;
-  readonly rateLimiter: RateLimiter;
+  readonly rateLimiter: SlidingLogLimiter;
   readonly events: Events;
   readonly jobs: JobRequests;
   readonly notifier: WorkerNotifier;

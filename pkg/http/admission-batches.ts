@@ -2,7 +2,8 @@ import type { Clock } from '../runtime/clock.ts';
 import type { FunctionCall } from '../store/redis/functions.ts';
 import { countAndLookup } from '../store/redis/library.ts';
 import type { Redis, Reply } from '../store/redis/redis.ts';
-import { type Decision, type RequestLimit, RequestLimiter } from '../store/redis/grouped-window-limiter.ts';
+import type { Decision, Limit } from '../store/redis/rate-limit.ts';
+import { GroupedWindowLimiter } from '../store/redis/grouped-window-limiter.ts';
 import { type CacheEntry, type CacheLookup, NO_CACHE, type TaggedCache } from '../store/redis/tagged-cache.ts';
 
 /** The functions take the keys and arguments of this many requests, and no other tenant waits long for them. */
@@ -16,7 +17,7 @@ export interface Answer {
 
 /** Requests that ask Redis together. */
 interface Batch {
-  readonly requests: (readonly RequestLimit[])[];
+  readonly requests: (readonly Limit[])[];
   /** By key: what several requests want is looked up once. */
   readonly entries: Map<string, CacheEntry>;
   readonly answers: Promise<Answers>;
@@ -30,18 +31,18 @@ interface Batch {
  */
 export class AdmissionBatches {
   readonly #redis: Redis;
-  readonly #limiter: RequestLimiter;
+  readonly #limiter: GroupedWindowLimiter;
   readonly #cache: TaggedCache;
   #gathering: Batch | undefined;
 
   constructor(deps: { redis: Redis; cache: TaggedCache; clock: Clock }) {
     this.#redis = deps.redis;
-    this.#limiter = new RequestLimiter(deps);
+    this.#limiter = new GroupedWindowLimiter(deps);
     this.#cache = deps.cache;
   }
 
   /** Undefined while Redis does not answer: then `takeLocally` decides. */
-  async ask(limits: readonly RequestLimit[], entries: readonly CacheEntry[]): Promise<Answer | undefined> {
+  async ask(limits: readonly Limit[], entries: readonly CacheEntry[]): Promise<Answer | undefined> {
     if (this.#gathering?.requests.length === REQUESTS_MAX) this.#gathering = undefined;
     const batch = (this.#gathering ??= this.#newBatch());
     const position = batch.requests.push(limits) - 1;
@@ -54,12 +55,12 @@ export class AdmissionBatches {
     }
   }
 
-  takeLocally(limits: readonly RequestLimit[]): Decision {
+  takeLocally(limits: readonly Limit[]): Decision {
     return this.#limiter.takeLocally(limits);
   }
 
   #newBatch(): Batch {
-    const requests: (readonly RequestLimit[])[] = [];
+    const requests: (readonly Limit[])[] = [];
     const entries = new Map<string, CacheEntry>();
     let command: BatchCommand | undefined;
     const reply = this.#redis.call(() => {

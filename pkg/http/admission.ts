@@ -10,7 +10,7 @@ import type { Clock } from '../runtime/clock.ts';
 import type { Metrics } from '../runtime/metrics.ts';
 import { type CacheEntry, type CacheLookup, NO_CACHE, type TaggedCache } from '../store/redis/tagged-cache.ts';
 import type { Redis } from '../store/redis/redis.ts';
-import type { Decision, RequestLimit } from '../store/redis/grouped-window-limiter.ts';
+import type { Decision, Limit } from '../store/redis/rate-limit.ts';
 import type { Context } from './request-state.ts';
 
 /** docs/design/api-conventions.md, Rate limits. */
@@ -117,7 +117,7 @@ export class RequestAdmission {
     counter.inc();
   }
 
-  #limitsOf({ address, network }: { readonly address: string; readonly network: string }, by: Requester): RequestLimit[] {
+  #limitsOf({ address, network }: { readonly address: string; readonly network: string }, by: Requester): Limit[] {
     const { tenantPerMinute, userPerMinute, addressPerHour } = this.#limits;
     const ofAddress = { key: `address:${address}`, max: addressPerHour, windowSeconds: 3600 };
     if (typeof by === 'string') {

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { Problem } from '../../api/problem.ts';
 import type { Clock } from '../../runtime/clock.ts';
-import type { Limit, RateLimiter, RateLimitDecision } from '../../store/redis/sliding-log-limiter.ts';
+import type { LoggedLimit, SlidingLogLimiter, LoggedDecision } from '../../store/redis/sliding-log-limiter.ts';
 
 const WINDOW_SECONDS = 900;
 /**
@@ -31,7 +31,7 @@ const LONGEST_WAIT_FOR_SLOT_MS = 10_000;
 /** The limits that an attempt counts against, and the signal that ends it. */
 export interface LoginAttempt {
   /** The first is the limit of the network, browser or account that the attempt comes from. */
-  readonly limits: readonly [Limit, ...Limit[]];
+  readonly limits: readonly [LoggedLimit, ...LoggedLimit[]];
   /** The key of the limit whose count delays attempts, one after another. */
   readonly delayedBy?: string;
   /** Failures after which attempts are delayed; default: UNDELAYED_FAILURES. */
@@ -56,14 +56,14 @@ export interface LoginAttempt {
  * - While Redis is unavailable, this process counts on its own.
  */
 export class LoginThrottle {
-  readonly #rateLimiter: RateLimiter;
+  readonly #rateLimiter: SlidingLogLimiter;
   readonly #clock: Clock;
   /** Running attempts of this process, by the key of each limit that they count against. */
   readonly #running = new Map<string, Set<Promise<unknown>>>();
   /** Attempts that wait in line, by the key of the limit that delays them. */
   readonly #waiting = new Map<string, Waiting[]>();
 
-  constructor(deps: { rateLimiter: RateLimiter; clock: Clock }) {
+  constructor(deps: { rateLimiter: SlidingLogLimiter; clock: Clock }) {
     this.#rateLimiter = deps.rateLimiter;
     this.#clock = deps.clock;
   }
@@ -91,7 +91,7 @@ export class LoginThrottle {
     }
   }
 
-  async #run<T>(login: LoginAttempt, decision: RateLimitDecision, attempt: () => Promise<T | undefined>): Promise<T | undefined> {
+  async #run<T>(login: LoginAttempt, decision: LoggedDecision, attempt: () => Promise<T | undefined>): Promise<T | undefined> {
     const settled = (async (): Promise<T | undefined> => {
       let result: T | undefined;
       try {
@@ -117,7 +117,7 @@ export class LoginThrottle {
   /** Waits for its turn, and then for the delay. Throws Problem `too_many_attempts`, or the signal's reason. */
   async #delay(
     { limits: [{ key: from }], delayedBy, undelayed = UNDELAYED_FAILURES, signal }: LoginAttempt,
-    { states }: RateLimitDecision,
+    { states }: LoggedDecision,
   ): Promise<void> {
     const count = states.find(({ limit }) => limit.key === delayedBy)?.count ?? 0;
     const ms = delayMs(count - 1 - undelayed + UNDELAYED_FAILURES);
@@ -183,7 +183,7 @@ export const foldedEmail = (email: string): string => email.toLowerCase().replac
 export const personOf = (email: string): string =>
   createHash('sha256').update(foldedEmail(email)).digest('base64url').slice(0, 22);
 
-const limit = (key: string, max: number, member?: string): Limit => ({
+const limit = (key: string, max: number, member?: string): LoggedLimit => ({
   key: `sign-in:${key}`,
   max,
   windowSeconds: WINDOW_SECONDS,

@@ -11,7 +11,7 @@ import { UniqueViolation } from '../../store/postgres/errors.ts';
 import type { User } from '../../store/postgres/tables.ts';
 import { grantsTag, userTag } from '../../access/tags.ts';
 import { PROFILES_TAG, USERS_TAG } from './users.tags.ts';
-import type { RateLimiter } from '../../store/redis/sliding-log-limiter.ts';
+import type { SlidingLogLimiter } from '../../store/redis/sliding-log-limiter.ts';
 import type { TaggedCache } from '../../store/redis/tagged-cache.ts';
 import type { Passwords } from '../passwords.ts';
 import type { Sessions } from '../../access/sessions.ts';
@@ -45,7 +45,7 @@ export class Users {
   readonly #passwords: Passwords;
   readonly #sessions: Sessions;
   readonly #loginThrottle: LoginThrottle;
-  readonly #rateLimiter: RateLimiter;
+  readonly #rateLimiter: SlidingLogLimiter;
   readonly #offboarding: Offboarding;
   readonly #events: Events;
   readonly #random: Random;
@@ -58,7 +58,7 @@ export class Users {
     passwords: Passwords;
     sessions: Sessions;
     loginThrottle: LoginThrottle;
-    rateLimiter: RateLimiter;
+    rateLimiter: SlidingLogLimiter;
     offboarding: Offboarding;
     events: Events;
     random: Random;

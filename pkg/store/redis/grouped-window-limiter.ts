@@ -1,34 +1,8 @@
 import type { Clock } from '../../runtime/clock.ts';
-import { type Limit, LocalRateLimiter } from './sliding-log-limiter.ts';
+import type { Decision, Limit, LimitState } from './rate-limit.ts';
+import { LocalSlidingLogLimiter } from './sliding-log-limiter.ts';
 import { defineFunction, type FunctionCall } from './functions.ts';
 import type { Reply } from './redis.ts';
-
-/**
- * Rate limits of requests over a sliding window, made to cost little: Redis counts calls that come closely as one group.
- *
- * Invariants:
- * - In any span of `windowSeconds` at most `max` calls are taken. A call counts until the last call of its group leaves the
- *   window: at most a twentieth of the window longer than by itself, and not at all longer where calls are further apart.
- * - Several limits are decided at once: a call counts against all of them or, when one refuses it, against none.
- * - When Redis does not answer, this process counts by itself; it never stops counting.
- */
-export type RequestLimit = Omit<Limit, 'member'>;
-
-export interface Decision {
-  readonly allowed: boolean;
-  /** When refused, the limit that refuses longest; else the one with the fewest calls left. */
-  readonly tightest: RequestLimitState;
-}
-
-/** A limit after a call. */
-export interface RequestLimitState {
-  readonly limit: RequestLimit;
-  readonly remaining: number;
-  /** Until one call is taken again; 0 when one is now. */
-  readonly waitMs: number;
-  /** When the whole limit is free again, in ms since the epoch. */
-  readonly freeAt: number;
-}
 
 const GROUPS_OF_WINDOW = 20;
 /** Of what is stored of a limit: at most GROUPS_OF_WINDOW + 2 groups of two numbers, of 9 bytes each. */
@@ -99,9 +73,18 @@ export const COUNT = defineFunction(
    return {newest, replies}`,
 );
 
-export class RequestLimiter {
+/**
+ * Rate limits of requests over a sliding window, made to cost little: Redis counts calls that come close together as one group.
+ *
+ * Invariants:
+ * - In any span of `windowSeconds` at most `max` calls are taken. A call counts until the last call of its group leaves the
+ *   window: at most a twentieth of the window longer than it would alone, and no longer where calls are further apart.
+ * - Several limits are decided at once: a call counts against all of them or, when one refuses it, against none.
+ * - When Redis does not answer, this process counts on its own; it never stops counting.
+ */
+export class GroupedWindowLimiter {
   readonly #clock: Clock;
-  readonly #local = new LocalRateLimiter();
+  readonly #local = new LocalSlidingLogLimiter();
 
   constructor(deps: { clock: Clock }) {
     this.#clock = deps.clock;
@@ -110,9 +93,9 @@ export class RequestLimiter {
   /**
    * Counts requests, each against its limits, one after the other, by one call. `read` gives their decisions in the same order.
    */
-  command(requests: readonly (readonly RequestLimit[])[]): { call: FunctionCall; read: (reply: Reply) => Decision[] } {
+  command(requests: readonly (readonly Limit[])[]): { call: FunctionCall; read: (reply: Reply) => Decision[] } {
     const positions = new Map<string, number>();
-    const limits: RequestLimit[] = [];
+    const limits: Limit[] = [];
     const taken: number[] = [];
     for (const wanted of requests) {
       taken.push(wanted.length);
@@ -144,7 +127,7 @@ export class RequestLimiter {
   }
 
   /** The decision on one request while Redis does not answer. */
-  takeLocally(limits: readonly RequestLimit[]): Decision {
+  takeLocally(limits: readonly Limit[]): Decision {
     return this.#local.take(limits, this.#now());
   }
 
@@ -153,15 +136,15 @@ export class RequestLimiter {
   }
 }
 
-const stateOf = (limit: RequestLimit, calls: number, waitMs: number, newest: number): RequestLimitState => ({
+const stateOf = (limit: Limit, calls: number, waitMs: number, newest: number): LimitState => ({
   limit,
   remaining: Math.max(0, limit.max - calls),
   waitMs,
   freeAt: newest + limit.windowSeconds * 1000,
 });
 
-function decisionOf(states: readonly RequestLimitState[]): Decision {
-  const isTighter = (one: RequestLimitState, other: RequestLimitState): boolean =>
+function decisionOf(states: readonly LimitState[]): Decision {
+  const isTighter = (one: LimitState, other: LimitState): boolean =>
     one.waitMs === other.waitMs ? one.remaining < other.remaining : one.waitMs > other.waitMs;
   const tightest = states.reduce((one, other) => (isTighter(other, one) ? other : one));
   return { allowed: tightest.waitMs === 0, tightest };

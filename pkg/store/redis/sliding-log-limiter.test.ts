@@ -1,11 +1,11 @@
 import { expect, test } from '@jest/globals';
-import { type Limit, LocalRateLimiter } from './sliding-log-limiter.ts';
+import { type LoggedLimit, LocalSlidingLogLimiter } from './sliding-log-limiter.ts';
 
-const user: Limit = { key: 'user', max: 3, windowSeconds: 60 };
-const tenant: Limit = { key: 'tenant', max: 4, windowSeconds: 60 };
+const user: LoggedLimit = { key: 'user', max: 3, windowSeconds: 60 };
+const tenant: LoggedLimit = { key: 'tenant', max: 4, windowSeconds: 60 };
 
 test('a window takes its maximum, then states the wait until the oldest call leaves it', () => {
-  const limiter = new LocalRateLimiter();
+  const limiter = new LocalSlidingLogLimiter();
   const decisions = [0, 10_000, 20_000, 30_000].map((now) => limiter.take([user], now));
 
   expect(decisions.map(({ allowed }) => allowed)).toEqual([true, true, true, false]);
@@ -14,7 +14,7 @@ test('a window takes its maximum, then states the wait until the oldest call lea
 });
 
 test('a call that one limit refuses counts against none', () => {
-  const limiter = new LocalRateLimiter();
+  const limiter = new LocalSlidingLogLimiter();
   for (const now of [0, 1, 2]) limiter.take([user, tenant], now);
 
   expect(limiter.take([user, tenant], 3)).toMatchObject({ allowed: false, tightest: { limit: user } });
@@ -22,7 +22,7 @@ test('a call that one limit refuses counts against none', () => {
 });
 
 test('a call that is undone makes room for another', async () => {
-  const limiter = new LocalRateLimiter();
+  const limiter = new LocalSlidingLogLimiter();
   for (const now of [0, 1]) limiter.take([user], now);
   const last = limiter.take([user], 2);
   await last.undo();
@@ -31,8 +31,8 @@ test('a call that is undone makes room for another', async () => {
 });
 
 test('calls of one member count once, from the first on, and are taken while the limit is full', async () => {
-  const limiter = new LocalRateLimiter();
-  const of = (member: string): Limit => ({ key: 'people', max: 2, windowSeconds: 60, member });
+  const limiter = new LocalSlidingLogLimiter();
+  const of = (member: string): LoggedLimit => ({ key: 'people', max: 2, windowSeconds: 60, member });
   const asked = ['ada', 'ada', 'ben', 'chi', 'ada'].map((member, at) => limiter.take([of(member)], at * 1000));
 
   expect(asked.map(({ allowed, states }) => [allowed, states[0]?.count])).toEqual([

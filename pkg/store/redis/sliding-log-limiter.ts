@@ -1,48 +1,38 @@
 import type { Clock } from '../../runtime/clock.ts';
 import type { Random } from '../../runtime/random.ts';
 import { defineFunction } from './functions.ts';
+import type { Decision, Limit, LimitState } from './rate-limit.ts';
 import type { Redis } from './redis.ts';
 
 /**
- * Rate limits over a sliding window: in any span of `windowSeconds` at most `max` calls are taken. Those of guesses, which are
- * taken back or counted by member, are exact logs; requests are counted by grouped-window-limiter.ts.
+ * Rate limits over a sliding window, exact: a log has each call. For guesses, which are taken back or counted by member; requests
+ * are counted in groups (grouped-window-limiter.ts).
  *
  * Invariants:
  * - Several limits are decided at once: a call counts against all of them or, when one refuses it, against none.
  * - This process counts too what it takes, so that a Redis that does not answer, was killed or dropped a log gives no caller a
  *   second start here.
  */
-export interface Limit {
-  readonly key: string;
+export interface LoggedLimit extends Limit {
   /** Above LOG_MAX: none. The count still says how many there were, up to LOG_MAX. */
   readonly max: number;
-  readonly windowSeconds: number;
   /**
    * Calls of one member count once, from the first of them on, and are taken while that one counts. Left out: every call counts.
    */
   readonly member?: string;
 }
 
-/** A limit after a call. */
-export interface LimitState {
-  readonly limit: Limit;
+export interface LoggedState extends LimitState {
+  readonly limit: LoggedLimit;
   /** Calls or members in the window, this one included when it is taken. */
   readonly count: number;
-  readonly remaining: number;
   /** Whether this call was counted; `undo` reverts that. */
   readonly isNew: boolean;
-  /** Until one call is taken again; 0 when one is now. */
-  readonly waitMs: number;
-  /** When the whole limit is free again, in ms since the epoch. */
-  readonly freeAt: number;
 }
 
-export interface RateLimitDecision {
-  readonly allowed: boolean;
-  /** When refused, the limit that refuses longest; else the one with the fewest calls left. */
-  readonly tightest: LimitState;
+export interface LoggedDecision extends Decision<LoggedState> {
   /** One for each limit, in the order of the limits. */
-  readonly states: readonly LimitState[];
+  readonly states: readonly LoggedState[];
   /** Takes the call back, as if it had not been made. */
   undo(): Promise<void>;
 }
@@ -113,15 +103,15 @@ export const UNDO = defineFunction(
    return 1`,
 );
 
-const logKey = (limit: Limit): string => `w:${limit.key}`;
+const logKey = (limit: LoggedLimit): string => `w:${limit.key}`;
 
-export class RateLimiter {
+export class SlidingLogLimiter {
   readonly #redis: Redis;
   readonly #clock: Clock;
   /** The process; with a count, it names a call. */
   readonly #series: string;
   #calls = 0;
-  readonly #local = new LocalRateLimiter();
+  readonly #local = new LocalSlidingLogLimiter();
 
   constructor(deps: { redis: Redis; clock: Clock; random: Random }) {
     this.#redis = deps.redis;
@@ -130,7 +120,7 @@ export class RateLimiter {
   }
 
   /** One round trip. `limits` is not empty. */
-  async take(limits: readonly Limit[]): Promise<RateLimitDecision> {
+  async take(limits: readonly LoggedLimit[]): Promise<LoggedDecision> {
     const now = this.#clock.now().getTime();
     this.#calls += 1;
     const name = `${this.#series}.${this.#calls}`;
@@ -143,7 +133,7 @@ export class RateLimiter {
     }
     // A member that was counted already belongs to earlier calls.
     const states = rows.map(([count, waitMs, newest, isCounted], index) =>
-      limitState(limits[index] as Limit, { count, waitMs, newest, isNew: isCounted === 0 }),
+      limitState(limits[index] as LoggedLimit, { count, waitMs, newest, isNew: isCounted === 0 }),
     );
     const made = states.filter(({ isNew }) => isNew).map(({ limit }) => limit);
     const undo = (): Promise<void> => this.#undo(made, name);
@@ -161,7 +151,7 @@ export class RateLimiter {
     });
   }
 
-  async #undo(limits: readonly Limit[], name: string): Promise<void> {
+  async #undo(limits: readonly LoggedLimit[], name: string): Promise<void> {
     if (limits.length === 0) return;
     const args = limits.flatMap(({ windowSeconds, member = name }) => [windowSeconds * 1000, member]);
     try {
@@ -174,28 +164,28 @@ export class RateLimiter {
 
 /** Redis may know fewer calls than this process, where it was killed or dropped a log. */
 const moreOf =
-  (local: readonly LimitState[]) =>
-  (state: LimitState, index: number): LimitState => {
+  (local: readonly LoggedState[]) =>
+  (state: LoggedState, index: number): LoggedState => {
     const own = local[index];
     return own === undefined || own.count <= state.count ? state : { ...state, count: own.count, remaining: own.remaining };
   };
 
 const limitState = (
-  limit: Limit,
+  limit: LoggedLimit,
   { newest, ...found }: { readonly count: number; readonly waitMs: number; readonly newest: number; readonly isNew: boolean },
-): LimitState => ({
+): LoggedState => ({
   limit,
   ...found,
   remaining: Math.max(0, limit.max - found.count),
   freeAt: newest + limit.windowSeconds * 1000,
 });
 
-function decide(states: readonly LimitState[], undo: () => Promise<void>): RateLimitDecision {
+function decide(states: readonly LoggedState[], undo: () => Promise<void>): LoggedDecision {
   const allowed = states.every(({ waitMs }) => waitMs === 0);
   const [tightest] = allowed
     ? states.toSorted((a, b) => a.remaining - b.remaining)
     : states.toSorted((a, b) => b.waitMs - a.waitMs);
-  return { allowed, tightest: tightest as LimitState, states, undo };
+  return { allowed, tightest: tightest as LoggedState, states, undo };
 }
 
 const LOCAL_KEYS_MAX = 20_000;
@@ -206,10 +196,10 @@ interface Call {
 }
 
 /** The same in this process's memory; the oldest keys are dropped first. */
-export class LocalRateLimiter {
+export class LocalSlidingLogLimiter {
   readonly #calls = new Map<string, Call[]>();
 
-  take(limits: readonly Limit[], now: number): RateLimitDecision {
+  take(limits: readonly LoggedLimit[], now: number): LoggedDecision {
     const logs = limits.map((limit) => {
       const log = this.#live(limit, now);
       return { limit, log, call: { at: now, member: limit.member }, isCounted: log.some(isOf(limit.member)) };
@@ -228,7 +218,7 @@ export class LocalRateLimiter {
     });
   }
 
-  #live(limit: Limit, now: number): Call[] {
+  #live(limit: LoggedLimit, now: number): Call[] {
     const log = this.#calls.get(limit.key) ?? [];
     const first = log.findIndex(({ at }) => at > now - limit.windowSeconds * 1000);
     log.splice(0, first < 0 ? log.length : first);

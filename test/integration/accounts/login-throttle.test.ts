@@ -2,7 +2,7 @@ import { describe, expect, test } from '@jest/globals';
 import { LoginThrottle, type LoginAttempt, personOf } from '../../../pkg/accounts/sign-in/login-throttle.ts';
 import { systemClock } from '../../../pkg/runtime/clock.ts';
 import { systemRandom } from '../../../pkg/runtime/random.ts';
-import { RateLimiter } from '../../../pkg/store/redis/sliding-log-limiter.ts';
+import { SlidingLogLimiter } from '../../../pkg/store/redis/sliding-log-limiter.ts';
 import type { ApiReply } from '../../support/api.ts';
 import { ManualClock } from '../../support/clock.ts';
 import { serverSuite } from '../../support/server-suite.ts';
@@ -198,7 +198,7 @@ test('guesses by many browsers that a person signed in with before wait behind e
 describe('an attempt that finds all slots taken', () => {
   const start = () => {
     const clock = new ManualClock();
-    const rateLimiter = new RateLimiter({ redis: tenant.redis, clock: systemClock, random: systemRandom });
+    const rateLimiter = new SlidingLogLimiter({ redis: tenant.redis, clock: systemClock, random: systemRandom });
     const throttle = new LoginThrottle({ rateLimiter, clock });
     const limit = { key: `test:${systemRandom.uuid()}`, max: 1, windowSeconds: 60 };
     const guard = (work: () => Promise<true | undefined>, over: Partial<LoginAttempt> = {}) =>

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { describe, expect, test } from '@jest/globals';
 import { systemClock } from '../../../pkg/runtime/clock.ts';
 import { systemRandom } from '../../../pkg/runtime/random.ts';
-import { RateLimiter } from '../../../pkg/store/redis/sliding-log-limiter.ts';
+import { SlidingLogLimiter } from '../../../pkg/store/redis/sliding-log-limiter.ts';
 import type { ApiReply } from '../../support/api.ts';
 import { serverSuite } from '../../support/server-suite.ts';
 import type { TestTenant } from '../../support/server.ts';
@@ -113,7 +113,7 @@ describe('a link with a password', () => {
       anyone().post(`/s/${share.token}/download`, { password: PASSWORD }, from(`10.3.0.${at}`));
     slept.length = 0;
     expect([(await guess(1)).status, slept]).toEqual([200, []]);
-    const limiter = new RateLimiter({ redis: tenant.redis, clock, random: systemRandom });
+    const limiter = new SlidingLogLimiter({ redis: tenant.redis, clock, random: systemRandom });
     for (let at = 0; at < 130; at += 1)
       await limiter.take([{ key: `share:${share.id}`, max: Number.MAX_SAFE_INTEGER, windowSeconds: 900 }]);
 

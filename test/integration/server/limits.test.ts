@@ -1,7 +1,8 @@
 import { afterEach, expect, test } from '@jest/globals';
 import fc from 'fast-check';
 import type { Redis } from '../../../pkg/store/redis/redis.ts';
-import { type Decision, type RequestLimit, RequestLimiter } from '../../../pkg/store/redis/grouped-window-limiter.ts';
+import type { Decision, Limit } from '../../../pkg/store/redis/rate-limit.ts';
+import { GroupedWindowLimiter } from '../../../pkg/store/redis/grouped-window-limiter.ts';
 import { type ApiReply, sendRaw } from '../../support/api.ts';
 import { ManualClock } from '../../support/clock.ts';
 import { startTenant, type TestTenant } from '../../support/server.ts';
@@ -274,8 +275,8 @@ test('a token that does not hold still counts against its address', async () => 
 /** Counts requests by one call. */
 async function counted(
   redis: Redis,
-  limiter: RequestLimiter,
-  requests: readonly (readonly RequestLimit[])[],
+  limiter: GroupedWindowLimiter,
+  requests: readonly (readonly Limit[])[],
 ): Promise<Decision[]> {
   const { call, read } = limiter.command(requests);
   return read(await redis.call(call));
@@ -284,8 +285,8 @@ async function counted(
 test('requests of one call are counted one after the other, each against all of its limits or, refused by one, against none', async () => {
   const { redis } = await start();
   const clock = new ManualClock();
-  const limiter = new RequestLimiter({ clock });
-  const [ada, ben] = ['ada', 'ben'].map((key) => ({ key, max: 2, windowSeconds: 60 })) as [RequestLimit, RequestLimit];
+  const limiter = new GroupedWindowLimiter({ clock });
+  const [ada, ben] = ['ada', 'ben'].map((key) => ({ key, max: 2, windowSeconds: 60 })) as [Limit, Limit];
   const tenant = { key: 'tenant', max: 3, windowSeconds: 60 };
 
   const first = await counted(redis, limiter, [
@@ -322,7 +323,7 @@ test('of requests that come at any times, no window has more than its limit, and
       fc.array(fc.record({ afterMs: fc.nat(4_000), requests: fc.integer({ min: 1, max: 3 }) }), { minLength: 30 }),
       async (steps) => {
         const clock = new ManualClock();
-        const limiter = new RequestLimiter({ clock });
+        const limiter = new GroupedWindowLimiter({ clock });
         const own = limits.map((limit) => ({ ...limit, key: `${limit.key}:${runs}` }));
         runs += 1;
         const taken: number[] = [];

@@ -4,7 +4,7 @@ import { systemClock } from '../../../pkg/runtime/clock.ts';
 import { silentLogger } from '../../../pkg/runtime/log.ts';
 import { systemRandom } from '../../../pkg/runtime/random.ts';
 import { redisPrefix, RedisUsers, redisUser } from '../../../pkg/store/redis/acl.ts';
-import { RateLimiter } from '../../../pkg/store/redis/sliding-log-limiter.ts';
+import { SlidingLogLimiter } from '../../../pkg/store/redis/sliding-log-limiter.ts';
 import { connectRedis, type Redis } from '../../../pkg/store/redis/redis.ts';
 import { testBackends } from '../../support/backends.ts';
 import { ManualClock } from '../../support/clock.ts';
@@ -37,7 +37,7 @@ function connect(): Redis {
 
 test('a log of calls is kept for two windows from its last change, and without calls that have left the window', async () => {
   const clock = new ManualClock();
-  const limiter = new RateLimiter({ redis: connect(), clock, random: systemRandom });
+  const limiter = new SlidingLogLimiter({ redis: connect(), clock, random: systemRandom });
   const limit = { key: 'user', max: 3, windowSeconds: 60 };
   const log = `${prefix}w:user`;
   /**
@@ -63,7 +63,7 @@ test('a log of calls is kept for two windows from its last change, and without c
 });
 
 test('a process that took a limit’s calls refuses more of them, also when Redis has lost them', async () => {
-  const limiter = new RateLimiter({ redis: connect(), clock: systemClock, random: systemRandom });
+  const limiter = new SlidingLogLimiter({ redis: connect(), clock: systemClock, random: systemRandom });
   const limit = { key: 'guesses', max: 3, windowSeconds: 60 };
   const take = async (): Promise<boolean> => (await limiter.take([limit])).allowed;
   const before = [await take(), await take()];
@@ -75,9 +75,9 @@ test('a process that took a limit’s calls refuses more of them, also when Redi
 
 test('calls that several processes take and take back count together', async () => {
   const [one, other] = [connect(), connect()];
-  const limiters = [one, other].map((each) => new RateLimiter({ redis: each, clock: systemClock, random: systemRandom }));
+  const limiters = [one, other].map((each) => new SlidingLogLimiter({ redis: each, clock: systemClock, random: systemRandom }));
   const limit = { key: 'shared', max: 5, windowSeconds: 60 };
-  const take = (at: number) => (limiters[at % 2] as RateLimiter).take([limit]);
+  const take = (at: number) => (limiters[at % 2] as SlidingLogLimiter).take([limit]);
 
   const first = await Promise.all(range(8).map(take));
   const taken = first.filter(({ allowed }) => allowed);
@@ -89,7 +89,7 @@ test('calls that several processes take and take back count together', async () 
 });
 
 test('a log without a maximum says how many calls there were, and is bounded', async () => {
-  const limiter = new RateLimiter({ redis: connect(), clock: systemClock, random: systemRandom });
+  const limiter = new SlidingLogLimiter({ redis: connect(), clock: systemClock, random: systemRandom });
   const limit = { key: 'all', max: Number.MAX_SAFE_INTEGER, windowSeconds: 60 };
   const counts: number[] = [];
   for (let at = 0; at < 60; at += 1) {

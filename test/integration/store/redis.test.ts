@@ -8,7 +8,7 @@ import { redisPrefix, RedisUsers, redisUser } from '../../../pkg/store/redis/acl
 import { countAndLookup, LIBRARY, LIBRARY_CODE } from '../../../pkg/store/redis/library.ts';
 import { TAKE } from '../../../pkg/store/redis/sliding-log-limiter.ts';
 import { connectRedis, type Redis, type Reply, type RoundTrip, WAKE_CHANNEL } from '../../../pkg/store/redis/redis.ts';
-import { RequestLimiter } from '../../../pkg/store/redis/grouped-window-limiter.ts';
+import { GroupedWindowLimiter } from '../../../pkg/store/redis/grouped-window-limiter.ts';
 import { type CacheEntry, LOOKUP, TaggedCache } from '../../../pkg/store/redis/tagged-cache.ts';
 import { StoreUnavailableError } from '../../../pkg/store/unavailable.ts';
 import { atEnd } from '../../support/fixture.ts';
@@ -79,7 +79,7 @@ test('a connection that brings the functions loads them where there are none, an
 test('requests are counted and values looked up by one command, each with its own keys and arguments', async () => {
   const trips: string[] = [];
   const redis = await tenantRedis('joined', ({ command }) => void trips.push(command));
-  const limiter = new RequestLimiter({ clock: systemClock });
+  const limiter = new GroupedWindowLimiter({ clock: systemClock });
   const cache = new TaggedCache({ redis, random: systemRandom, log: silentLogger });
   const entries = [
     { key: 'there', tags: ['one', 'two'] },
@@ -99,7 +99,7 @@ test('requests are counted and values looked up by one command, each with its ow
 
 test('functions that Redis has lost are loaded again with the next user, and at the next connection', async () => {
   const redis = await tenantRedis('lost');
-  const limiter = new RequestLimiter({ clock: systemClock });
+  const limiter = new GroupedWindowLimiter({ clock: systemClock });
   const count = () => redis.call(limiter.command([[{ key: 'ada', max: 5, windowSeconds: 60 }]]).call);
   await count();
   await admin.call('FUNCTION', ['FLUSH']);
