@@ -1,5 +1,5 @@
 # One image for operator, worker, tenants' servers, helpers and the operations of `carrel`: node cmd/{operator,worker,server,helpers,carrel}/main.js
-# A release pins its bases by digest, and RELEASE=true requires it: docs/operate.md, Build, sign and scan the images.
+# A release pins its bases by digest, and RELEASE=true requires it: docs/operate/install.md, Build, sign and scan the images.
 # hack/image.ts runs these instructions without an engine, and test/integration/image.test.ts looks at what comes out.
 ARG BUILD_BASE=node:24-bookworm-slim
 ARG BASE=gcr.io/distroless/nodejs24-debian12:nonroot
@@ -11,7 +11,7 @@ WORKDIR /src
 ARG BUILD_BASE
 ARG BASE
 ARG RELEASE
-RUN case "${RELEASE} ${BUILD_BASE} ${BASE}" in false*|*@sha256:*@sha256:*) ;; *) echo 'A release needs both bases by digest, BASE and BUILD_BASE (docs/operate.md).' >&2; exit 1 ;; esac
+RUN case "${RELEASE} ${BUILD_BASE} ${BASE}" in false*|*@sha256:*@sha256:*) ;; *) echo 'A release needs both bases by digest, BASE and BUILD_BASE (docs/operate/install.md).' >&2; exit 1 ;; esac
 COPY package.json package-lock.json .npmrc ./
 RUN npm pkg delete devDependencies && npm ci --ignore-scripts
 # Types and source maps are for developers: a fifth of the bytes.

@@ -54,7 +54,7 @@ test.each(['Dockerfile', 'config/dependencies/versitygw.Dockerfile'])('a release
 
   expect(build({})).toBe('0 ');
   expect(build({ RELEASE: 'true', BASE: `a${digest}`, BUILD_BASE: `b${digest}` })).toBe('0 ');
-  const refused = '1 A release needs both bases by digest, BASE and BUILD_BASE (docs/operate.md).';
+  const refused = '1 A release needs both bases by digest, BASE and BUILD_BASE (docs/operate/install.md).';
   expect(build({ RELEASE: 'true' })).toBe(refused);
   expect(build({ RELEASE: 'true', BASE: `a${digest}` })).toBe(refused);
   expect(build({ RELEASE: 'true', BUILD_BASE: `b${digest}` })).toBe(refused);

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# `make kind-up`: a cluster in Docker (kind) with our image and the chart, installed by the lines of docs/operate.md, "Install for a try".
+# `make kind-up`: a cluster in Docker (kind) with our image and the chart, installed by the lines of docs/operate/install.md, "Install for a try".
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
@@ -27,7 +27,7 @@ KUBECONFIG=$(mktemp)
 export KUBECONFIG
 kind create cluster --config config/kind/cluster.yaml
 kind load docker-image --name carrel carrel:0.1.0 carrel-versitygw:1.8.0
-bash -euo pipefail -c "$(sed -n '/<!-- try -->/,/<!-- \/try -->/p' docs/operate.md | sed -n '/^```sh$/,/^```$/p' | sed '/^```/d')"
+bash -euo pipefail -c "$(sed -n '/<!-- try -->/,/<!-- \/try -->/p' docs/operate/install.md | sed -n '/^```sh$/,/^```$/p' | sed '/^```/d')"
 kubectl --namespace carrel-system rollout status deployment/carrel-operator --timeout=5m
 mv "$KUBECONFIG" .carrel-kind.kubeconfig
 echo 'Carrel runs. Use it with: export KUBECONFIG=.carrel-kind.kubeconfig'

@@ -1,5 +1,5 @@
 /**
- * Writes the tables of the documentation that come from the code: the settings of each program (docs/operate.md), the API's error
+ * Writes the tables of the documentation that come from the code: the settings of each program (docs/operate/settings.md), the API's error
  * codes (docs/use-the-api.md) and the values of the chart with their comments (docs/chart-values.md). `node
  * hack/settings-table.ts`; with `--check` it only compares.
  */
@@ -56,7 +56,7 @@ function valuesTable(): string {
 
 /** By file and marker: what stands between `<!-- marker -->` and `<!-- /marker's first word -->`. */
 const tables: Readonly<Record<string, Readonly<Record<string, string>>>> = {
-  'docs/operate.md': {
+  'docs/operate/settings.md': {
     'settings:operator': table(operatorConfigSchema.shape),
     'settings:worker': table(workerConfigSchema.shape),
     'settings:server': table(serverConfigSchema.shape),

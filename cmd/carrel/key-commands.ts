@@ -7,7 +7,7 @@ The credentials are database, redis, storage, signing and data; default: all of 
 failed request: it replaces the pods, and the former values end when nothing uses them any longer (storage after 15 minutes,
 signing after an hour, data after a day).
 The command works on the cluster of KUBECONFIG or of its own pod, otherwise on the platform on this machine. For the platform's
-own key see docs/operate.md.
+own key see docs/operate/upgrade.md.
 Exit code 1: the Tenant or credential does not exist, or the operator does not begin within a minute.`;
 
 const LINKS_HELP = `

@@ -47,7 +47,7 @@ async function trustCertificatesOf(path: string): Promise<void> {
   try {
     trustCertificates(readTrustedCertificates(path));
   } catch (error) {
-    throw new CommandError(`CARREL_TRUSTED_CERTIFICATES_FILE: ${(error as Error).message} (docs/operate.md)`);
+    throw new CommandError(`CARREL_TRUSTED_CERTIFICATES_FILE: ${(error as Error).message} (docs/operate/settings.md)`);
   }
 }
 // For the operator's pod: its stores, and storage of tenants, may have certificates of the installation's own authorities.

@@ -65,6 +65,8 @@ async function kubeAccess({ CARREL_SERVICE_ACCOUNT_DIR }: OperatorConfig): Promi
     return config;
   } catch (error) {
     const why = error instanceof Error ? error.message : String(error);
-    throw new ConfigError(`operator: KUBECONFIG is not valid: ${why}. Set it to the path of a kubeconfig (docs/operate.md).`);
+    throw new ConfigError(
+      `operator: KUBECONFIG is not valid: ${why}. Set it to the path of a kubeconfig (docs/operate/settings.md).`,
+    );
   }
 }

@@ -50,5 +50,7 @@ export const readShardUrls = (dir: string): { name: string; url: string }[] =>
     dir,
     ['workerUrl'],
     (what) =>
-      new ConfigError(`worker: CARREL_SHARDS_DIR: ${what}. Give it a folder per shard with a file worker-url (docs/operate.md).`),
+      new ConfigError(
+        `worker: CARREL_SHARDS_DIR: ${what}. Give it a folder per shard with a file worker-url (docs/operate/settings.md).`,
+      ),
   ).map(({ name, workerUrl }) => ({ name, url: workerUrl }));

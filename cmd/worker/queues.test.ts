@@ -2,8 +2,8 @@ import { readFileSync } from 'node:fs';
 import { expect, test } from '@jest/globals';
 import { QUEUES } from './queues.ts';
 
-test('docs/operate.md lists the queues with their bounds', () => {
-  const text = readFileSync(new URL('../../docs/operate.md', import.meta.url), 'utf8');
+test('docs/operate/monitor.md lists the queues with their bounds', () => {
+  const text = readFileSync(new URL('../../docs/operate/monitor.md', import.meta.url), 'utf8');
   const [, section = ''] = /\n## What runs in which queue\n(.*?)\n## /s.exec(text) ?? [];
   const rows = [...section.matchAll(/^\| `(\w+)` \|.*\| (\d+) \| (\d+) \| (\d+) \|$/gm)];
 

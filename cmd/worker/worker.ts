@@ -45,7 +45,7 @@ await runProgram(
     const pools = [...shards.values()].flatMap(({ db, leasePool }) => [db, leasePool]);
     program.onStop('pools', async () => void (await Promise.all(pools.map((pool) => pool.close()))));
     const [registryShard] = shards.values();
-    if (!registryShard) throw new ConfigError('worker: CARREL_SHARDS_DIR contains no shard (docs/operate.md).');
+    if (!registryShard) throw new ConfigError('worker: CARREL_SHARDS_DIR contains no shard (docs/operate/settings.md).');
     const registry = new Registry({ pool: registryShard.db, sealer, ...time });
 
     const worker = startWorker(

@@ -8,7 +8,7 @@ WORKDIR /src
 ARG BUILD_BASE
 ARG BASE
 ARG RELEASE
-RUN case "${RELEASE} ${BUILD_BASE} ${BASE}" in false*|*@sha256:*@sha256:*) ;; *) echo 'A release needs both bases by digest, BASE and BUILD_BASE (docs/operate.md).' >&2; exit 1 ;; esac
+RUN case "${RELEASE} ${BUILD_BASE} ${BASE}" in false*|*@sha256:*@sha256:*) ;; *) echo 'A release needs both bases by digest, BASE and BUILD_BASE (docs/operate/install.md).' >&2; exit 1 ;; esac
 COPY go.mod go.sum *.go ./
 RUN CGO_ENABLED=0 go build -mod=readonly -trimpath -buildvcs=false -ldflags '-s -w' -o /versitygw .
 

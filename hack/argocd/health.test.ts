@@ -93,7 +93,7 @@ const PROGRESSING = [
   'WaitingForTenant',
 ];
 const SUSPENDED = ['ClientIdMissing', 'ScaledToZero', 'Suspended'];
-const page = readFileSync(join(ROOT, 'docs/operate.md'), 'utf8');
+const page = readFileSync(join(ROOT, 'docs/operate/conditions.md'), 'utf8');
 const reasons = wordsOf(/<!-- reasons -->([\s\S]*?)<!-- \/reasons -->/.exec(page)?.[1] ?? '', /^\| `(\w+)` \|/gm);
 
 /** What Argo CD shows for a reason that only a person can correct, and for one that passes. */

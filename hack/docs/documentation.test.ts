@@ -48,7 +48,7 @@ test('an internal variable that no program reads any more is taken off the list'
   expect(INTERNAL_SETTINGS.filter((name) => !allCode.includes(name))).toEqual([]);
 });
 
-test('docs/operate.md says of each migration what going back would lose, and of no other', () => {
+test('docs/operate/upgrade.md says of each migration what going back would lose, and of no other', () => {
   const [, table = ''] = /<!-- losses -->([\s\S]*?)<!-- \/losses -->/.exec(allText) ?? [];
   const listed = [...table.matchAll(/^\| [^|]* \| `([^`]+)` \| (.*) \|$/gm)].map(([, name, text]) => [name, text]);
   const migrations = [...tenantMigrations, ...shardMigrations, ...registryMigrations];
@@ -208,8 +208,8 @@ const operatorCode = code
   .map(({ text }) => text)
   .join('\n');
 
-test('docs/operate.md says of every reason of a condition or an Event what to do, and of no other', () => {
-  const page = documentation.find(({ file }) => file === 'docs/operate.md')?.text ?? '';
+test('docs/operate/conditions.md says of every reason of a condition or an Event what to do, and of no other', () => {
+  const page = documentation.find(({ file }) => file === 'docs/operate/conditions.md')?.text ?? '';
   const [, table = ''] = /<!-- reasons -->([\s\S]*?)<!-- \/reasons -->/.exec(page) ?? [];
 
   const reasons = [...wordsOf(operatorCode, REASON), ...wordsOf(definitions, REASON_BY_DEFAULT)].toSorted();

@@ -6,7 +6,7 @@ import { parse } from 'yaml';
 import { ROOT, sources, wordsOf } from './documentation.ts';
 
 /*
- * Alerts and dashboards of the chart ask for metrics and labels that the programs have. docs/operate.md lists those, and a test
+ * Alerts and dashboards of the chart ask for metrics and labels that the programs have. docs/operate/monitor.md lists those, and a test
  * compares that list with the running programs (test/e2e/metrics.test.ts).
  */
 const FILES = join(ROOT, 'charts/carrel/files');
@@ -41,9 +41,9 @@ const queries: [name: string, expr: string][] = [
   ),
 ];
 
-/** Labels by metric, as docs/operate.md lists them. */
+/** Labels by metric, as docs/operate/monitor.md lists them. */
 const documented = new Map(
-  [...readFileSync(join(ROOT, 'docs/operate.md'), 'utf8').matchAll(/^\| `([a-z][a-z0-9_]+)(?:\{([\w,]*)\})?` \|/gm)].map(
+  [...readFileSync(join(ROOT, 'docs/operate/monitor.md'), 'utf8').matchAll(/^\| `([a-z][a-z0-9_]+)(?:\{([\w,]*)\})?` \|/gm)].map(
     ([, name = '', labels = '']) => [name, labels.split(',').filter((label) => label !== '')],
   ),
 );

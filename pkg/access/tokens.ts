@@ -66,7 +66,7 @@ export class Tokens {
   /** `jwks` holds private JWKs (P-256): the first signs, all verify. `issuer` is the tenant's app address. Throws ConfigError. */
   static async load(jwks: string, options: { tenant: string; issuer: string; clock: Clock; random: Random }): Promise<Tokens> {
     const wrong = new ConfigError(
-      'server: CARREL_SIGNING_KEYS is not valid. Set it to {"keys":[private P-256 JWK, …]} (docs/operate.md).',
+      'server: CARREL_SIGNING_KEYS is not valid. Set it to {"keys":[private P-256 JWK, …]} (docs/operate/settings.md).',
     );
     try {
       const { keys } = z

@@ -75,7 +75,7 @@ test('an invalid setting is named, with what to set it to; a secret is not repea
 
   await expect(wrong({ CARREL_PLATFORM_KEYS: 'k9:c2hvcnQ=' })).rejects.toThrow(
     'carrel: CARREL_PLATFORM_KEYS is not valid: key k9 is not 32 bytes in base64. ' +
-      'Set it to id:base64 of 32 random bytes, comma-separated; the first seals (docs/operate.md).',
+      'Set it to id:base64 of 32 random bytes, comma-separated; the first seals (docs/operate/settings.md).',
   );
   await expect(wrong({ CARREL_REDIS_ADMIN_URL: 'http://secret' })).rejects.toThrow(
     /^carrel: CARREL_REDIS_ADMIN_URL is not valid: must be an address\. /,

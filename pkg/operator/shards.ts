@@ -30,7 +30,7 @@ export const readShards = (dir: string): ShardSettings[] =>
     ['url', 'tenantAddress'],
     (what) =>
       new ConfigError(
-        `operator: CARREL_SHARDS_DIR: ${what}. Give it a folder per shard with files url and tenant-address (docs/operate.md).`,
+        `operator: CARREL_SHARDS_DIR: ${what}. Give it a folder per shard with files url and tenant-address (docs/operate/settings.md).`,
       ),
   ).map(({ workerUrl, ...shard }) => ({ ...shard, workerPassword: passwordIn(workerUrl) }));
 
@@ -103,7 +103,7 @@ export class Shards {
       }),
     );
     const [first] = this.#shards.values();
-    if (!first) throw new ConfigError('operator: CARREL_SHARDS_DIR holds no shard (docs/operate.md).');
+    if (!first) throw new ConfigError('operator: CARREL_SHARDS_DIR holds no shard (docs/operate/settings.md).');
     this.#registry = new Registry({ pool: first.pool, sealer, clock, random });
   }
 

@@ -32,7 +32,7 @@ test('a value may end with the line end that a Secret gave it', () => {
 
 test('a missing setting is one line that says what, where and what to do', () => {
   expect(messageOf({})).toBe(
-    'server: CARREL_DATABASE_URL is missing. Set it to postgres://user:password@host:5432/database (docs/operate.md).',
+    'server: CARREL_DATABASE_URL is missing. Set it to postgres://user:password@host:5432/database (docs/operate/settings.md).',
   );
 });
 

@@ -20,7 +20,7 @@ export function readConfig<S extends z.ZodObject>(program: string, schema: S, en
   const issue = result.error.issues[0];
   const variable = String(issue?.path[0] ?? '');
   const wanted = schema.shape[variable]?.description;
-  const advice = wanted ? `Set it to ${wanted} (docs/operate.md).` : 'See docs/operate.md.';
+  const advice = wanted ? `Set it to ${wanted} (docs/operate/settings.md).` : 'See docs/operate/settings.md.';
   const what = variable in present ? `is not valid: ${issue?.message ?? 'wrong value'}` : 'is missing';
   throw new ConfigError(`${program}: ${variable} ${what}. ${advice}`);
 }

@@ -28,7 +28,7 @@ const LIMITS = { attributeCountLimit: 24, attributeValueLengthLimit: 256, eventC
 
 /**
  * Records spans and sends them by OTLP over HTTP, in batches. Loaded only where an endpoint is set. Metrics and logs have ways of
- * their own (docs/operate.md), so the SDK gets none of them from OTEL_* settings.
+ * their own (docs/operate/monitor.md), so the SDK gets none of them from OTEL_* settings.
  */
 export function startOtlp(
   settings: TraceRequest,

@@ -14,7 +14,7 @@ afterAll(() => rmSync(folder, { recursive: true }));
 const [first = '', second = ''] = rootCertificates;
 const FILE = z.object(trustedCertificatesFile);
 const ADVICE =
-  'Set it to a file of certificate authorities in PEM, at most 64 KiB, trusted beside the public ones by operator, worker and tenants’ servers (docs/operate.md).';
+  'Set it to a file of certificate authorities in PEM, at most 64 KiB, trusted beside the public ones by operator, worker and tenants’ servers (docs/operate/settings.md).';
 
 /** What the operator says of a file with this text. */
 function saidOf(text: string): string {

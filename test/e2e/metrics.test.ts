@@ -6,9 +6,9 @@ import { ROOT } from '../support/backends.ts';
 import { getJson, platform } from '../support/platform.ts';
 import { waitFor } from '../support/wait.ts';
 
-/** The metrics that the running programs offer, and the tables of docs/operate.md. */
+/** The metrics that the running programs offer, and the tables of docs/operate/monitor.md. */
 const where = await platform();
-const PAGE = readFileSync(join(ROOT, 'docs/operate.md'), 'utf8');
+const PAGE = readFileSync(join(ROOT, 'docs/operate/monitor.md'), 'utf8');
 const addresses: Record<string, string> = {};
 
 interface Pod {
@@ -75,7 +75,7 @@ test.each([
   ['operator', ['controller_runtime_reconcile_total', 'rest_client_requests_total', 'workqueue_depth', 'carrel_tenant_bytes']],
   ['worker', ['carrel_integrity_faults_total', 'carrel_sweeps_refused_total']],
   ['server', ['http_request_duration_seconds', 'http_requests_without_redis_total']],
-])('docs/operate.md lists every metric of the %s with its labels, and no other', async (program, always) => {
+])('docs/operate/monitor.md lists every metric of the %s with its labels, and no other', async (program, always) => {
   const listed = documented(program);
   const labelsOf = new Map(listed.map(({ name, labels }) => [name, labels]));
   const found = await waitFor(`series of ${always.join()}`, async () => {

@@ -62,7 +62,7 @@ export class Installation {
     for (const image of await this.#images) await this.cluster.load(image);
   }
 
-  /** The lines of docs/operate.md, as they stand there, on a cluster whose volumes are made by hand. */
+  /** The lines of docs/operate/install.md, as they stand there, on a cluster whose volumes are made by hand. */
   async install(): Promise<void> {
     for (const [claim, size] of Object.entries(CLAIMS)) await this.cluster.addVolume(NAMESPACE, claim, size);
     symlinkSync(await resolveBinary('helm', thisMachine(ROOT)), join(this.cluster.layout.bin, 'helm'));
@@ -70,17 +70,17 @@ export class Installation {
   }
 
   /**
-   * Runs the lines of docs/operate.md between `<!-- name -->` and `<!-- /name -->`. Gives what they print; throws CommandError
+   * Runs the lines of docs/operate/install.md between `<!-- name -->` and `<!-- /name -->`. Gives what they print; throws CommandError
    * where one fails.
    */
   async runLines(name: string, timeoutMs: number): Promise<string> {
-    const page = readFileSync(join(ROOT, 'docs/operate.md'), 'utf8');
+    const page = readFileSync(join(ROOT, 'docs/operate/install.md'), 'utf8');
     const [, lines] = new RegExp(`<!-- ${name} -->\\s*\`\`\`sh\\n([\\s\\S]*?)\`\`\`\\s*<!-- /${name} -->`).exec(page) ?? [];
-    if (lines === undefined) throw new CommandError(`docs/operate.md has no lines ${name}`);
+    if (lines === undefined) throw new CommandError(`docs/operate/install.md has no lines ${name}`);
     const { layout } = this.cluster;
     const env = { PATH: `${layout.bin}:${process.env['PATH']}`, HOME: this.#folder, KUBECONFIG: layout.kubeconfig };
     const { code, output } = await run('bash', ['-eu', '-c', lines], { cwd: ROOT, env, timeoutMs });
-    if (code !== 0) throw new CommandError(`the lines of docs/operate.md failed: ${output}`);
+    if (code !== 0) throw new CommandError(`the lines of docs/operate/install.md failed: ${output}`);
     return output;
   }
 

@@ -42,14 +42,14 @@ export const STEPS: readonly Step[] = [
   { title: 'the images are made from this checkout, and containerd takes them', run: (carrel) => carrel.loadImages() },
   {
     title:
-      'the lines of docs/operate.md install the chart with its stores, and all pods become ready under restricted pod security',
+      'the lines of docs/operate/install.md install the chart with its stores, and all pods become ready under restricted pod security',
     run: async (carrel) => {
       await carrel.install();
       await carrel.rolledOut();
     },
   },
   {
-    title: 'the next lines of docs/operate.md make a first Tenant that answers, and remove it with its data',
+    title: 'the next lines of docs/operate/install.md make a first Tenant that answers, and remove it with its data',
     run: async (carrel) => assert.match(await carrel.runLines('first', FIRST_TENANT_LIMIT_MS), /"openapi": ?"3\.1/),
   },
   {

@@ -45,7 +45,7 @@ app.kubernetes.io/part-of: carrel
 {{- if and .Values.dependencies.valkey.enabled (not .Values.redis.address) -}}
 {{ include "carrel.fullname" . }}-valkey.{{ .Release.Namespace }}:6379
 {{- else -}}
-{{ required "redis.address is missing. Set it to host:port of Redis as tenants connect to it (docs/operate.md)." .Values.redis.address }}
+{{ required "redis.address is missing. Set it to host:port of Redis as tenants connect to it (docs/operate/install.md)." .Values.redis.address }}
 {{- end -}}
 {{- end -}}
 
@@ -53,7 +53,7 @@ app.kubernetes.io/part-of: carrel
 {{- if and .Values.dependencies.versitygw.enabled (not .Values.objectStore.endpoint) -}}
 http://{{ include "carrel.fullname" . }}-versitygw.{{ .Release.Namespace }}:7070
 {{- else -}}
-{{ required "objectStore.endpoint is missing. Set it to the address of the S3 store, https://host:port (docs/operate.md)." .Values.objectStore.endpoint }}
+{{ required "objectStore.endpoint is missing. Set it to the address of the S3 store, https://host:port (docs/operate/install.md)." .Values.objectStore.endpoint }}
 {{- end -}}
 {{- end -}}
 
@@ -123,7 +123,7 @@ topologySpreadConstraints:
 {{- define "carrel.trustSource" -}}
 {{- with .Values.trustedCertificates -}}
 {{- if and .configMapName .secretName -}}
-{{ fail "trustedCertificates.configMapName and trustedCertificates.secretName are both set. Set one of them (docs/operate.md)." }}
+{{ fail "trustedCertificates.configMapName and trustedCertificates.secretName are both set. Set one of them (docs/operate/install.md)." }}
 {{- else if .configMapName -}}
 configMap: { name: {{ .configMapName }}, items: [{ key: {{ .key }}, path: {{ .key }} }] }
 {{- else if .secretName -}}
@@ -179,7 +179,7 @@ secret: { secretName: {{ .secretName }}, items: [{ key: {{ .key }}, path: {{ .ke
 {{- define "carrel.shardVolumes" -}}
 {{- $root := index . 0 -}}
 {{- if not $root.Values.shards }}
-{{- fail "shards is empty. Name at least one Postgres database and its Secret: shards: [{name: main, secretName: carrel-shard-main}] (docs/operate.md)." }}
+{{- fail "shards is empty. Name at least one Postgres database and its Secret: shards: [{name: main, secretName: carrel-shard-main}] (docs/operate/install.md)." }}
 {{- end }}
 {{- $names := list }}
 {{- range $root.Values.shards }}

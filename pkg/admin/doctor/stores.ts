@@ -88,7 +88,7 @@ async function paused(pool: SqlPool): Promise<string[]> {
 
 type Setting = (name: string) => Promise<string>;
 
-/** Returns faults of the settings of the tenants' Redis (docs/operate.md, Which Redis). */
+/** Returns faults of the settings of the tenants' Redis (docs/operate/install.md, Which Redis). */
 async function tenantsRedis(setting: Setting): Promise<string[]> {
   const wrong: string[] = [];
   const policy = await setting('maxmemory-policy');

@@ -21,7 +21,7 @@ const REFUSED_RETRY_MS = 6 * 3_600_000;
  *
  * Invariants:
  * - Only objects whose keys Carrel generated are deleted; other objects in the same bucket stay.
- * - Nothing is deleted unless the marker object says that the objects are this tenant's (docs/operate.md).
+ * - Nothing is deleted unless the marker object says that the objects are this tenant's (docs/operate/install.md).
  * - The job runs long after the day's end, so none of its uploads is still running. An object that was written later than an
  *   upload can be is not Carrel's and stays.
  */

@@ -10,7 +10,7 @@ export function requireImage({ image = '' }: Container): void {
   if (/^carrel(:|@|$)/.test(image)) return;
   throw new NotStartable(
     'ErrImagePull',
-    `image ${image} is unavailable: the process node runs only carrel:* (this checkout). A real cluster runs any (docs/operate.md).`,
+    `image ${image} is unavailable: the process node runs only carrel:* (this checkout). A real cluster runs any (docs/operate/install.md).`,
   );
 }
 

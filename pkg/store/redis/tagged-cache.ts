@@ -50,7 +50,7 @@ const VERSION_BYTES_MAX = 4 * 1024;
 /** Tags of one call: however many marks they have, Redis works on them for some 50 ms at most. */
 const TAGS_AT_ONCE = 250;
 const LOOKUP_KEYS_MAX = 1_000;
-/** Redis ends the connection of whoever sends 1 MiB (`proto-max-bulk-len`, docs/operate.md). A longer value is not cached. */
+/** Redis ends the connection of whoever sends 1 MiB (`proto-max-bulk-len`, docs/operate/install.md). A longer value is not cached. */
 const VALUE_BYTES_MAX = 512 * 1024;
 
 // A stored value is `<time of its last activity> <versions of its tags>\n<value>`; the time is an ISO string, 24 characters.

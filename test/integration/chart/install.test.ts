@@ -85,8 +85,8 @@ const knowsSuspended = async (): Promise<boolean> =>
     'jsonpath={.spec.versions[0].schema.openAPIV3Schema.properties.spec.properties.suspended.type}',
   )) === 'boolean';
 
-test('the lines of docs/operate.md install the chart for a try', async () => {
-  const page = readFileSync(join(ROOT, 'docs/operate.md'), 'utf8');
+test('the lines of docs/operate/install.md install the chart for a try', async () => {
+  const page = readFileSync(join(ROOT, 'docs/operate/install.md'), 'utf8');
   const [, lines = ''] = /<!-- try -->\s*```sh\n([\s\S]*?)```\s*<!-- \/try -->/.exec(page) ?? [];
   const programs = join(api.dir, 'bin');
   mkdirSync(programs);

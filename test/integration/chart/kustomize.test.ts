@@ -43,8 +43,8 @@ test('kustomize installs the objects of the chart and the namespace, and nothing
   expect(namespace).toMatchObject({ metadata: { labels: { 'pod-security.kubernetes.io/enforce': 'restricted' } } });
 });
 
-test('the overlay of docs/operate.md sets image and addresses, each once', async () => {
-  const page = readFileSync(join(ROOT, 'docs/operate.md'), 'utf8');
+test('the overlay of docs/operate/install.md sets image and addresses, each once', async () => {
+  const page = readFileSync(join(ROOT, 'docs/operate/install.md'), 'utf8');
   const [, overlay = ''] = /<!-- overlay -->\s*```yaml\n([\s\S]*?)```/.exec(page) ?? [];
   const folder = await mkdtemp(join(tmpdir(), 'carrel-overlay-'));
   await writeFile(join(folder, 'kustomization.yaml'), overlay.replace('../carrel', relative(await realpath(folder), ROOT)));

@@ -271,7 +271,7 @@ test('a slug gets no rows that a tenant of before has left on a shard', async ()
   ]);
   const [, lines = ''] =
     /### Remove what another tenant has left on a shard[^]*?```sql\n([^]*?)```/.exec(
-      readFileSync(join(ROOT, 'docs/operate.md'), 'utf8'),
+      readFileSync(join(ROOT, 'docs/operate/backup-move-restore.md'), 'utf8'),
     ) ?? [];
   await pools.other.query(lines.replaceAll('biology', key.name));
   await cluster.tenants.patch(key, { spec: { displayName: 'again' } });

@@ -71,8 +71,8 @@ test('a tenant’s role takes no advisory lock, makes no large object, writes no
   ]);
 });
 
-test('docs/operate.md gives a database administrator the very statement that the platform on one machine runs', () => {
-  expect(readFileSync(join(ROOT, 'docs/operate.md'), 'utf8')).toContain(`${REVOKE_PUBLIC_RIGHTS.trim()};\n`);
+test('docs/operate/install.md gives a database administrator the very statement that the platform on one machine runs', () => {
+  expect(readFileSync(join(ROOT, 'docs/operate/install.md'), 'utf8')).toContain(`${REVOKE_PUBLIC_RIGHTS.trim()};\n`);
 });
 
 test('of the settings that bound what its statements cost all, a tenant’s role lifts time-outs and memory alone, and not that on temporary files', async () => {
@@ -303,9 +303,9 @@ test('a tenant that owns large objects, default privileges and things in another
   expect(await dropTenant(shard, tenant.slug)).toBe(true);
 });
 
-/** What docs/operate.md has people run for a slug. */
+/** What docs/operate/backup-move-restore.md has people run for a slug. */
 async function removeByHand(slug: string): Promise<void> {
-  const page = readFileSync(join(ROOT, 'docs/operate.md'), 'utf8');
+  const page = readFileSync(join(ROOT, 'docs/operate/backup-move-restore.md'), 'utf8');
   const [, sql = ''] = /^### Remove what another tenant has left on a shard\n[^]*?```sql\n([^]*?)```/m.exec(page) ?? [];
   await pool.query(sql.replaceAll('tenant_biology', tenantRole(slug)));
 }

@@ -12,7 +12,7 @@ import { quoteIdentifier, type Sql, type Transactions } from '../pool.ts';
 export interface Migration<Context> {
   readonly name: string;
   /**
-   * What `down` deletes for good, in words; docs/operate.md lists it. Left out: after `down` and `up` every row is as it was. The
+   * What `down` deletes for good, in words; docs/operate/upgrade.md lists it. Left out: after `down` and `up` every row is as it was. The
    * tests of the migrations take both with rows in every table and fail where this is wrong.
    */
   readonly loses?: string;

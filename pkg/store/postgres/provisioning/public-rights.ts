@@ -2,7 +2,7 @@
  * Rights of PUBLIC in a shard's database that only a superuser may take away: what is created, locked or written with them
  * belongs to no schema, so no other right of a tenant's role bounds it. Large objects fill the disk, advisory locks fill the lock
  * table that all share, logical messages fill the write-ahead log. One statement; it writes nothing when they are gone already.
- * docs/operate.md gives it to DBAs.
+ * docs/operate/install.md gives it to DBAs.
  */
 export const REVOKE_PUBLIC_RIGHTS = `
 DO $$

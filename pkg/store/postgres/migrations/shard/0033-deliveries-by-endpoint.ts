@@ -2,7 +2,7 @@ import type { Migration } from '../migration.ts';
 
 /**
  * Due deliveries of each webhook in their order, so that those of one that does not answer are passed by, however many they are.
- * It may be there already (docs/operate.md, Roll out a new release).
+ * It may be there already (docs/operate/upgrade.md, Roll out a new release).
  */
 export const deliveriesByEndpoint: Migration<object> = {
   name: '0033-deliveries-by-endpoint',
