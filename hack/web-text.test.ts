@@ -91,8 +91,8 @@ test('each code that a page of the server can show in place of another page has 
   const codes = [
     ...files,
     'pkg/api/suspended-reply.ts',
-    'pkg/content/shares/share-downloads.service.ts',
-    'pkg/content/shares/share-proof.ts',
+    'pkg/content/sharing/share-downloads.service.ts',
+    'pkg/content/sharing/share-proof.ts',
   ]
     .flatMap((file) => [...sourceOf(file).matchAll(/new Problem\(\s*'(\w+)'/g)].map(([, code = '']) => code))
     .filter((code) => !code.startsWith('share_password')); // the page of the link says it at its field

@@ -1,7 +1,7 @@
 /**
  * Lifetimes of a tenant's server (docs/design/api-conventions.md). Those of a single feature may be in its folder.
  * Whether one is over is decided where it is read: sessions in pkg/access/sessions.ts, tokens in pkg/access/tokens.ts, share links
- * in pkg/content/shares/shares.sql.ts, cached values by Redis.
+ * in pkg/content/sharing/shares.sql.ts, cached values by Redis.
  */
 
 const DAY_SECONDS = 86_400;

@@ -4,7 +4,7 @@ import { requireMatch } from '../api/etag.ts';
 import type { Page } from '../api/paging.ts';
 import { Problem } from '../api/problem.ts';
 import type { Uuid } from '../api/schemas.ts';
-import { peopleConcerned } from '../content/access/delegated-grants.sql.ts';
+import { peopleConcerned } from '../content/model/access/delegated-grants.sql.ts';
 import type { Random } from '../runtime/random.ts';
 import type { Database, Tx } from '../store/postgres/database.ts';
 import { UniqueViolation } from '../store/postgres/errors.ts';

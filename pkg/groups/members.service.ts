@@ -3,7 +3,7 @@ import type { Actor } from '../api/actor.ts';
 import type { Page } from '../api/paging.ts';
 import { Problem } from '../api/problem.ts';
 import type { Uuid } from '../api/schemas.ts';
-import { peopleConcerned } from '../content/access/delegated-grants.sql.ts';
+import { peopleConcerned } from '../content/model/access/delegated-grants.sql.ts';
 import type { Database, Tx } from '../store/postgres/database.ts';
 import { ForeignKeyViolation } from '../store/postgres/errors.ts';
 import type { TaggedCache } from '../store/redis/tagged-cache.ts';

@@ -1,5 +1,5 @@
 import { DEFAULT_MAX_UPLOAD_BYTES } from '../content/uploads/uploads.schema.ts';
-import { Files } from '../content/files/files.service.ts';
+import { Files } from '../content/model/files/files.service.ts';
 import { VersionSchedule } from '../content/versions/version-schedule.ts';
 import type { Feature } from '../feature/feature.ts';
 import { TaskRequests } from '../tasks/task-requests.ts';

@@ -9,7 +9,7 @@ import {
   SWEEP_ALL_OBJECTS,
   SWEEP_UPLOADS,
   VERIFY_CHECKSUMS,
-} from '../content/maintenance/maintenance-tasks.ts';
+} from '../content/upkeep/maintenance-tasks.ts';
 import { KEEP_MAX, requestExportRun } from '../content/exports/kept-exports.ts';
 import { storedValue } from '../content/metadata/metadata.policy.ts';
 import { EMPTY_OWN_TRASH } from '../content/trash/trash-task.ts';

@@ -107,14 +107,14 @@ export async function lists(stores: TestStores): Promise<Line[]> {
 async function listOf(userId: number): Promise<Statement[]> {
   const [{ pageRequest }, { FILES, fileList }] = [
     await import('../../pkg/api/paging.ts'),
-    await import('../../pkg/content/files/file-list.sql.ts'),
+    await import('../../pkg/content/lists/file-list.sql.ts'),
   ];
   return [fileList({ userId, files: [], folders: [], known: [] }, { limit: LIMIT }, pageRequest({ limit: LIMIT }, FILES.order))];
 }
 
 async function childrenOf(pool: pg.Pool, folder: string): Promise<Statement[]> {
   const { pageRequest } = await import('../../pkg/api/paging.ts');
-  const { filesIn, folderAndFolders, FOLDERS } = await import('../../pkg/content/folders/folder-list.sql.ts');
+  const { filesIn, folderAndFolders, FOLDERS } = await import('../../pkg/content/lists/folder-list.sql.ts');
   const request = pageRequest({ limit: LIMIT }, FOLDERS.order);
   const { rows } = await pool.query<{ id: string }>('SELECT id FROM folders WHERE uuid = $1', [folder]);
   return [folderAndFolders(folder, undefined, request), filesIn({ folderId: Number(rows[0]?.id) }, undefined, request)];
@@ -123,7 +123,7 @@ async function childrenOf(pool: pg.Pool, folder: string): Promise<Statement[]> {
 async function foundBy(pool: pg.Pool, userId: number, q: string): Promise<Statement[]> {
   const { pageRequest } = await import('../../pkg/api/paging.ts');
   const { FOUND, searchPage } = await import('../../pkg/content/search/search.sql.ts');
-  const { OF_UUIDS } = await import('../../pkg/content/files/file-list.sql.ts');
+  const { OF_UUIDS } = await import('../../pkg/content/lists/file-list.sql.ts');
   const found = searchPage(
     { userId, files: [], folders: [] },
     [q],

@@ -7,7 +7,7 @@ import { pipeline } from 'node:stream/promises';
 import { demoTenant, type DemoTenant } from '../support/demo-tenant.ts';
 import { kubectlOk, platform } from '../support/platform.ts';
 import { makeFolder } from '../support/folder.ts';
-import type { UploadView } from '../../pkg/content/files/files.schema.ts';
+import type { UploadView } from '../../pkg/content/model/files/files.schema.ts';
 import type { ApiReply } from '../support/api.ts';
 
 const where = await platform();

@@ -1,5 +1,5 @@
 import { expect } from '@jest/globals';
-import { INCLUDES } from '../../pkg/content/files/file-includes.schema.ts';
+import { INCLUDES } from '../../pkg/content/lists/file-includes.schema.ts';
 import type { ApiReply } from './api.ts';
 import type { TestTenant } from './server.ts';
 import { addMetadata } from './tags-and-metadata.ts';

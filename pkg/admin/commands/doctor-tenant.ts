@@ -1,8 +1,8 @@
 import { type Installation, requireKeys } from '../installation.ts';
 import { openShards } from '../shards.ts';
 import { USERS_TAG } from '../../accounts/users/users.tags.ts';
-import { describeFault } from '../../content/integrity/faults.ts';
-import { type Checked, checkIntegrity, type CheckOptions } from '../../content/integrity/integrity-check.ts';
+import { describeFault } from '../../content/upkeep/faults.ts';
+import { type Checked, checkIntegrity, type CheckOptions } from '../../content/upkeep/integrity-check.ts';
 import { guardedSockets } from '../../net/guarded-sockets.ts';
 import type { AllowedRange } from '../../net/private-address.ts';
 import { systemClock } from '../../runtime/clock.ts';

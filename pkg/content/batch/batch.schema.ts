@@ -1,9 +1,9 @@
 import { z } from 'zod';
 import { NamedTime, Uuid } from '../../api/schemas.ts';
-import { FileQuery, MimeFilter, NamePart } from '../files/files.schema.ts';
-import { NewGrant } from '../grants/grants.schema.ts';
+import { FileQuery, MimeFilter, NamePart } from '../model/files/files.schema.ts';
+import { NewGrant } from '../model/access/grants.schema.ts';
 import { MetadataKey, NewMetadata } from '../metadata/metadata.schema.ts';
-import { NewShare } from '../shares/shares.schema.ts';
+import { NewShare } from '../sharing/shares.schema.ts';
 import { SearchQuery } from '../search/search.schema.ts';
 
 const ITEMS_MAX = 10_000;

@@ -1,6 +1,6 @@
 import type { Sql } from '../../store/postgres/pool.ts';
 import type { TaskItem } from '../../tasks/task-steps.sql.ts';
-import { lockFiles } from '../files/files.sql.ts';
+import { lockFiles } from '../model/files/files.sql.ts';
 import type { BatchItem } from './batch.schema.ts';
 
 /** Names the items of a task, by its uuid, each once; gives how many there are. One statement. */

@@ -1,5 +1,5 @@
 import type { Actor } from '../../api/actor.ts';
-import type { Files } from '../files/files.service.ts';
+import type { Files } from '../model/files/files.service.ts';
 import type { Search } from '../search/search.service.ts';
 import type { BatchFilter, BatchItem } from './batch.schema.ts';
 

@@ -4,12 +4,12 @@ import type { Json } from '../../store/postgres/job-store.ts';
 import type { Sql } from '../../store/postgres/pool.ts';
 import type { HeldTask } from '../../tasks/task-processor.ts';
 import { PLANNED_COLUMNS, planTo } from '../../tasks/task-steps.sql.ts';
-import { allows, levelOn } from '../access/inherited-access.policy.ts';
-import { refusalOf } from '../files/files.service.ts';
+import { allows, levelOn } from '../model/access/inherited-access.policy.ts';
+import { refusalOf } from '../model/files/files.service.ts';
 import { copyOf } from '../folders/copy-folder.sql.ts';
 import { requireOutside } from '../folders/folder-copies.service.ts';
-import { findFolder, type FolderRecord } from '../folders/folders.sql.ts';
-import { stateOf } from '../folders/tree-files.sql.ts';
+import { findFolder, type FolderRecord } from '../model/folders/folders.sql.ts';
+import { stateOf } from '../model/folders/tree-files.sql.ts';
 import type { BatchArguments } from './batch-task.ts';
 
 /** Of a step. */

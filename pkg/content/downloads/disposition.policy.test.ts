@@ -1,6 +1,6 @@
 import { expect, test } from '@jest/globals';
 import fc from 'fast-check';
-import { nameFault, normalName } from '../names/names.policy.ts';
+import { nameFault, normalName } from '../model/names/names.policy.ts';
 import { attachment } from './disposition.policy.ts';
 
 test.each([

@@ -5,9 +5,9 @@ import { noneMatchHits, parseEntityTags } from '../../api/etag.ts';
 import { Problem } from '../../api/problem.ts';
 import type { Logger } from '../../runtime/log.ts';
 import { ObjectMissing, type Objects } from '../../store/s3/objects.ts';
-import type { FileRecord } from '../files/files.sql.ts';
-import type { Files } from '../files/files.service.ts';
-import type { Counted, Transfers } from '../transfers/transfers.ts';
+import type { FileRecord } from '../model/files/files.sql.ts';
+import type { Files } from '../model/files/files.service.ts';
+import type { Counted, Transfers } from '../blobs/transfers.ts';
 import { attachment } from './disposition.policy.ts';
 import { rangeApplies, selectRange } from './range.policy.ts';
 

@@ -1,5 +1,5 @@
 import { processor } from '../../events/processor.ts';
-import { requestPurge } from '../objects/objects.jobs.ts';
+import { requestPurge } from '../blobs/objects.jobs.ts';
 import { EXPIRE_EXPORTS } from './export-task.ts';
 import { deleteExpired } from './exports.sql.ts';
 

@@ -1,7 +1,7 @@
 import type { Sql } from '../../store/postgres/pool.ts';
 import type { TaskItem } from '../../tasks/task-steps.sql.ts';
 import type { Content } from '../downloads/downloads.service.ts';
-import { FOLDER_COLUMNS, FOLDER_JOINS, type FolderRecord } from '../folders/folders.sql.ts';
+import { FOLDER_COLUMNS, FOLDER_JOINS, type FolderRecord } from '../model/folders/folders.sql.ts';
 
 /** An archive that is in the store. */
 export interface NewExportRow {

@@ -5,16 +5,16 @@ import type { Events } from '../../events/events.ts';
 import type { Clock } from '../../runtime/clock.ts';
 import type { Database, Tx } from '../../store/postgres/database.ts';
 import type { TaggedCache } from '../../store/redis/tagged-cache.ts';
-import { type AuthorizedTransactions, authorizedTransactions } from '../access/authorized-transactions.ts';
-import { hiddenAncestors, isOwnedBy } from '../access/inherited-access.policy.ts';
-import { fileTag } from '../content.tags.ts';
-import { openFolder } from '../folders/folders.sql.ts';
-import { purgeLockedFiles } from '../folders/trash.sql.ts';
-import { pathFault, pathOf } from '../names/names.policy.ts';
-import { fileUpdated } from './files.events.ts';
-import { decided } from './files.service.ts';
-import { type FileRecord, findFiles, lockFiles } from './files.sql.ts';
-import { fileSeenBy } from './files.view.ts';
+import { type AuthorizedTransactions, authorizedTransactions } from '../model/access/authorized-transactions.ts';
+import { hiddenAncestors, isOwnedBy } from '../model/access/inherited-access.policy.ts';
+import { fileTag } from '../model/content.tags.ts';
+import { openFolder } from '../model/folders/folders.sql.ts';
+import { purgeLockedFiles } from '../trash/folder-trash.sql.ts';
+import { pathFault, pathOf } from '../model/names/names.policy.ts';
+import { fileUpdated } from '../model/files/files.events.ts';
+import { decided } from '../model/files/files.service.ts';
+import { type FileRecord, findFiles, lockFiles } from '../model/files/files.sql.ts';
+import { fileSeenBy } from '../model/files/files.view.ts';
 
 /** What became of files that were to be changed together. */
 export interface SetResult {

@@ -1,8 +1,16 @@
 import { z } from 'zod';
 import { type Endpoint, endpoint, reply, tagged } from '../../api/endpoint.ts';
 import { queryBoolean, Uuid } from '../../api/schemas.ts';
-import { FileChanges, FileGetQuery, FilePage, FileQuery, FileRestoration, FileView, FileWithIncludes } from './files.schema.ts';
-import { fileEntry, type Files } from './files.service.ts';
+import {
+  FileChanges,
+  FileGetQuery,
+  FilePage,
+  FileQuery,
+  FileRestoration,
+  FileView,
+  FileWithIncludes,
+} from '../model/files/files.schema.ts';
+import { fileEntry, type Files } from '../model/files/files.service.ts';
 
 const params = z.object({ id: Uuid });
 

@@ -5,16 +5,16 @@ import { USERS_TAG } from '../../accounts/users/users.tags.ts';
 import type { Tx } from '../../store/postgres/database.ts';
 import { type HeldTask, taskProcessor } from '../../tasks/task-processor.ts';
 import { type ItemEnd, planTo, type TaskItem } from '../../tasks/task-steps.sql.ts';
-import { levelOn, requireLevel } from '../access/inherited-access.policy.ts';
-import { requesterOf } from '../access/requester.ts';
-import { releaseReservation } from '../uploads/quota-reservation.sql.ts';
+import { levelOn, requireLevel } from '../model/access/inherited-access.policy.ts';
+import { requesterOf } from '../model/access/requester.ts';
+import { releaseReservation } from '../blobs/quota-reservation.sql.ts';
 import {
   type Copier as ContentCopier,
   type Copies,
   copyContents,
   reserveCopies,
   type SourceContent,
-} from '../uploads/task-copies.ts';
+} from '../blobs/task-copies.ts';
 import { countBytes } from '../uploads/uploads.sql.ts';
 import { COPY_FOLDER, type CopyFolderArguments } from './copy-folder-task.ts';
 import {
@@ -29,7 +29,7 @@ import {
   planFolders,
   sourceFiles,
 } from './copy-folder.sql.ts';
-import { findFolder } from './folders.sql.ts';
+import { findFolder } from '../model/folders/folders.sql.ts';
 
 /** Of a step: 100 contents are copied between two transactions, so a crash costs no more. */
 const STEP = { files: 100, folders: 1_000 };

@@ -1,14 +1,14 @@
-import { ENTRY_BYTES } from '../metadata/metadata-bytes.ts';
+import { ENTRY_BYTES } from '../model/metadata-bytes.ts';
 import { fileEventRows } from '../../events/events.ts';
 import type { Json } from '../../store/postgres/job-store.ts';
 import { MAX_FOLDER_DEPTH } from '../../store/postgres/migrations/tenant/0002-files.ts';
 import type { Sql } from '../../store/postgres/pool.ts';
 import { PLANNED_COLUMNS, type RunningTask } from '../../tasks/task-steps.sql.ts';
-import { createdFields } from '../files/files.events.ts';
-import { PATH_MAX_CHARACTERS } from '../names/names.policy.ts';
-import type { CopiedBlob, SourceContent } from '../uploads/task-copies.ts';
-import type { FolderRecord } from './folders.sql.ts';
-import { stateOf } from './tree-files.sql.ts';
+import { createdFields } from '../model/files/files.events.ts';
+import { PATH_MAX_CHARACTERS } from '../model/names/names.policy.ts';
+import type { CopiedBlob, SourceContent } from '../blobs/task-copies.ts';
+import type { FolderRecord } from '../model/folders/folders.sql.ts';
+import { stateOf } from '../model/folders/tree-files.sql.ts';
 
 const FILES_PER_STATEMENT = 10_000;
 

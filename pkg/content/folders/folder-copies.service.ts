@@ -6,13 +6,13 @@ import type { Database, Tx } from '../../store/postgres/database.ts';
 import type { TaskRequests } from '../../tasks/task-requests.ts';
 import type { TaskView } from '../../tasks/tasks.schema.ts';
 import type { TaggedCache } from '../../store/redis/tagged-cache.ts';
-import { type AuthorizedTransactions, authorizedTransactions } from '../access/authorized-transactions.ts';
-import { levelOn, requireLevel } from '../access/inherited-access.policy.ts';
+import { type AuthorizedTransactions, authorizedTransactions } from '../model/access/authorized-transactions.ts';
+import { levelOn, requireLevel } from '../model/access/inherited-access.policy.ts';
 import { COPY_FOLDER } from './copy-folder-task.ts';
-import type { FolderCopy } from './folders.schema.ts';
-import { findFolder, type FolderRecord, openFolder } from './folders.sql.ts';
-import { folderSeenBy } from './folders.view.ts';
-import { makeFolder } from './new-folder.ts';
+import type { FolderCopy } from '../model/folders/folders.schema.ts';
+import { findFolder, type FolderRecord, openFolder } from '../model/folders/folders.sql.ts';
+import { folderSeenBy } from '../model/folders/folders.view.ts';
+import { makeFolder } from '../model/folders/new-folder.ts';
 
 /**
  * Copies of folders: the copy itself is made with the request, which decides its name, and a job copies what is in it

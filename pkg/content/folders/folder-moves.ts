@@ -9,7 +9,7 @@ import type { Clock } from '../../runtime/clock.ts';
 import type { Tx } from '../../store/postgres/database.ts';
 import { CheckViolation, sqlState } from '../../store/postgres/errors.ts';
 import type { TaggedCache } from '../../store/redis/tagged-cache.ts';
-import { endOutOfReachBelow, rightsOfMove } from '../access/delegated-grants.sql.ts';
+import { endOutOfReachBelow, rightsOfMove } from '../model/access/delegated-grants.sql.ts';
 import {
   type Granted,
   hiddenAncestors,
@@ -17,11 +17,11 @@ import {
   levelOn,
   requireLevel,
   requireMove,
-} from '../access/inherited-access.policy.ts';
-import { FOLDERS_TAG } from '../content.tags.ts';
-import { pathFault, pathOf, tooLongPath } from '../names/names.policy.ts';
-import { type FolderRecord, requireOpen, type Tree } from './folders.sql.ts';
-import { folderEtag, folderSeenBy } from './folders.view.ts';
+} from '../model/access/inherited-access.policy.ts';
+import { FOLDERS_TAG } from '../model/content.tags.ts';
+import { pathFault, pathOf, tooLongPath } from '../model/names/names.policy.ts';
+import { type FolderRecord, requireOpen, type Tree } from '../model/folders/folders.sql.ts';
+import { folderEtag, folderSeenBy } from '../model/folders/folders.view.ts';
 import { moveFolder } from './move.sql.ts';
 
 /** The parent of a folder, now or after a move. */

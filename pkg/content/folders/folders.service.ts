@@ -7,14 +7,14 @@ import type { Clock } from '../../runtime/clock.ts';
 import type { Random } from '../../runtime/random.ts';
 import type { Database } from '../../store/postgres/database.ts';
 import type { TaggedCache } from '../../store/redis/tagged-cache.ts';
-import { levelOn, requireLevel } from '../access/inherited-access.policy.ts';
-import { type AuthorizedTransactions, authorizedTransactions } from '../access/authorized-transactions.ts';
-import { orNameConflict } from '../names/name-conflict.ts';
+import { levelOn, requireLevel } from '../model/access/inherited-access.policy.ts';
+import { type AuthorizedTransactions, authorizedTransactions } from '../model/access/authorized-transactions.ts';
+import { orNameConflict } from '../model/names/name-conflict.ts';
 import { destination, FolderMoves, requireChangeable } from './folder-moves.ts';
-import { findFolder, lockTree, openFolder } from './folders.sql.ts';
-import { folderSeenBy, presentFolder } from './folders.view.ts';
-import { makeFolder } from './new-folder.ts';
-import type { FolderChanges, FolderView, NewFolder } from './folders.schema.ts';
+import { findFolder, lockTree, openFolder } from '../model/folders/folders.sql.ts';
+import { folderSeenBy, presentFolder } from '../model/folders/folders.view.ts';
+import { makeFolder } from '../model/folders/new-folder.ts';
+import type { FolderChanges, FolderView, NewFolder } from '../model/folders/folders.schema.ts';
 
 /**
  * Folders: a root per owner, unique names among live siblings (the database's unique index decides races).

@@ -1,9 +1,16 @@
 import { fileEventRows } from '../../events/events.ts';
 import type { Tx } from '../../store/postgres/database.ts';
-import { updatedFields } from '../files/files.events.ts';
-import { characters } from '../names/names.policy.ts';
-import type { FolderRecord } from './folders.sql.ts';
-import { CHANGED_FILES, fileBatch, type FileBatch, FILES_AND_OWNERS, furtherBatches, NEXT_BATCH } from './tree-files.sql.ts';
+import { updatedFields } from '../model/files/files.events.ts';
+import { characters } from '../model/names/names.policy.ts';
+import type { FolderRecord } from '../model/folders/folders.sql.ts';
+import {
+  CHANGED_FILES,
+  fileBatch,
+  type FileBatch,
+  FILES_AND_OWNERS,
+  furtherBatches,
+  NEXT_BATCH,
+} from '../model/folders/tree-files.sql.ts';
 
 /**
  * $1 the new path of the folder, $2 where the rest of a path below it begins, $3 the time. `folder` has the folders as they are

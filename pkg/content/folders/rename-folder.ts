@@ -1,9 +1,9 @@
 import type { Tx } from '../../store/postgres/database.ts';
 import { sqlState } from '../../store/postgres/errors.ts';
 import { unlessRefused } from '../../store/postgres/savepoint.ts';
-import { pathOf } from '../names/names.policy.ts';
+import { pathOf } from '../model/names/names.policy.ts';
 import { parentOf } from './folder-moves.ts';
-import { lockTree } from './folders.sql.ts';
+import { lockTree } from '../model/folders/folders.sql.ts';
 import { type Moved, moveFolder } from './move.sql.ts';
 
 export type RenamingSql = Pick<Tx, 'query' | 'prepared'>;

@@ -1,4 +1,4 @@
-import { characters, nameFault, nameFrom, normalName, PATH_MAX_CHARACTERS } from '../names/names.policy.ts';
+import { characters, nameFault, nameFrom, normalName, PATH_MAX_CHARACTERS } from '../model/names/names.policy.ts';
 
 /** What an entry's name means here. `refused`: the archive is, for people. */
 export type EntryPath =

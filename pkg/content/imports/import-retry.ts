@@ -3,7 +3,7 @@ import type { JobRequests } from '../../events/job-requests.ts';
 import type { Clock } from '../../runtime/clock.ts';
 import type { Tx } from '../../store/postgres/database.ts';
 import type { Retry } from '../../tasks/task-kind.ts';
-import { EXPIRE_UPLOADS } from '../partial-uploads/partial-uploads.jobs.ts';
+import { EXPIRE_UPLOADS } from '../uploads/partial/partial-uploads.jobs.ts';
 import { archiveFileOf, beginStaging, retryEntries, STAGED_MS } from './imports.sql.ts';
 
 /**

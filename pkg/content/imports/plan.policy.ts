@@ -1,5 +1,5 @@
 import { hash } from 'node:crypto';
-import { alternativeName } from '../names/names.policy.ts';
+import { alternativeName } from '../model/names/names.policy.ts';
 import { DIRECTORY_MAX_BYTES, ENTRIES_MAX } from './archive-end.ts';
 import { type ListedEntry, Refused } from './archive-rules.ts';
 import { entryPath } from './entry-path.policy.ts';

@@ -14,12 +14,12 @@ import {
 } from '../../store/postgres/errors.ts';
 import type { HeldTask } from '../../tasks/task-processor.ts';
 import type { ItemEnd } from '../../tasks/task-steps.sql.ts';
-import type { Granted } from '../access/inherited-access.policy.ts';
-import { Files } from '../files/files.service.ts';
-import { findChild, findFolder, type FolderRecord } from '../folders/folders.sql.ts';
-import { makeFolder } from '../folders/new-folder.ts';
-import { pathFault, pathOf } from '../names/names.policy.ts';
-import { requestPurge } from '../objects/objects.jobs.ts';
+import type { Granted } from '../model/access/inherited-access.policy.ts';
+import { Files } from '../model/files/files.service.ts';
+import { findChild, findFolder, type FolderRecord } from '../model/folders/folders.sql.ts';
+import { makeFolder } from '../model/folders/new-folder.ts';
+import { pathFault, pathOf } from '../model/names/names.policy.ts';
+import { requestPurge } from '../blobs/objects.jobs.ts';
 import { UploadCommits } from '../uploads/upload-commits.ts';
 import { storeFiles } from '../uploads/uploads.sql.ts';
 import type { ImportArguments } from './import-task.ts';

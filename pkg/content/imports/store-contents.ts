@@ -1,6 +1,6 @@
 import { hash as sha256 } from 'node:crypto';
 import { Readable } from 'node:stream';
-import type { Blobs, NewObjects } from '../uploads/blobs.ts';
+import type { Blobs, NewObjects } from '../blobs/blobs.ts';
 import { alreadyReserved } from '../uploads/upload.ts';
 import { UNKNOWN_TYPE, uploadType } from '../uploads/uploads.schema.ts';
 import type { ArchiveReader } from './archive-reader.ts';

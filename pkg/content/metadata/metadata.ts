@@ -1,5 +1,5 @@
 import type { Feature } from '../../feature/feature.ts';
-import { Files } from '../files/files.service.ts';
+import { Files } from '../model/files/files.service.ts';
 import { metadataEndpoints } from './metadata.endpoints.ts';
 import { Metadata } from './metadata.service.ts';
 

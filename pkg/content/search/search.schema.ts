@@ -1,8 +1,8 @@
 import { z } from 'zod';
 import { pageOf, pageQueryOf } from '../../api/paging.ts';
 import { queryInteger, QueryTime, Uuid } from '../../api/schemas.ts';
-import { FileView, MimeFilter, NamePart } from '../files/files.schema.ts';
-import { FolderView } from '../folders/folders.schema.ts';
+import { FileView, MimeFilter, NamePart } from '../model/files/files.schema.ts';
+import { FolderView } from '../model/folders/folders.schema.ts';
 import { TagName } from '../tags/tags.schema.ts';
 
 const Found = {

@@ -1,8 +1,8 @@
 import { integerKey, keyset, type KeysetRequest, Parameters, type Statement } from '../../store/postgres/keyset.ts';
-import { GUESTS, mimeMatches } from '../files/file-list.sql.ts';
-import { seenFrom } from '../folders/folders.sql.ts';
-import { foldedName, nameContains } from '../names/names.sql.ts';
-import { taggedFiles } from '../tags/tag-filter.sql.ts';
+import { GUESTS, mimeMatches } from '../lists/file-list.sql.ts';
+import { seenFrom } from '../model/folders/folders.sql.ts';
+import { foldedName, nameContains } from '../model/names/names.sql.ts';
+import { taggedFiles } from '../lists/tag-filter.sql.ts';
 import type { SearchQuery } from './search.schema.ts';
 
 /** Who searches: what is theirs, and what is granted to them. */

@@ -1,5 +1,5 @@
 import type { Feature } from '../../feature/feature.ts';
-import { Files } from '../files/files.service.ts';
+import { Files } from '../model/files/files.service.ts';
 import { tagEndpoints } from './tags.endpoints.ts';
 import { Tags } from './tags.service.ts';
 import { copyTagsOfFiles } from './tags.sql.ts';

@@ -1,9 +1,9 @@
 import { type JobContext, processor } from '../../events/processor.ts';
 import { USERS_TAG } from '../../accounts/users/users.tags.ts';
 import type { Tx } from '../../store/postgres/database.ts';
-import { FOLDERS_TAG } from '../content.tags.ts';
-import { expiryOf, lockTree } from '../folders/folders.sql.ts';
-import { purgeTrashedFiles, purgeTree } from '../folders/trash.sql.ts';
+import { FOLDERS_TAG } from '../model/content.tags.ts';
+import { expiryOf, lockTree } from '../model/folders/folders.sql.ts';
+import { purgeTrashedFiles, purgeTree } from './folder-trash.sql.ts';
 import { EMPTY_TRASH } from './trash.jobs.ts';
 
 const EXPIRED_FOLDER = `

@@ -3,7 +3,7 @@ import { MAX_FOLDER_DEPTH } from '../../store/postgres/migrations/tenant/0002-fi
 import type { Json } from '../../store/postgres/job-store.ts';
 import type { Sql } from '../../store/postgres/pool.ts';
 import { PLANNED_COLUMNS, type RunningTask } from '../../tasks/task-steps.sql.ts';
-import type { OwnTrash } from '../folders/trash.sql.ts';
+import type { OwnTrash } from './folder-trash.sql.ts';
 
 const FILES_PER_STATEMENT = 10_000;
 

@@ -7,9 +7,9 @@ import {
   textKey,
   timeKey,
 } from '../../store/postgres/keyset.ts';
-import type { Ancestor } from '../access/inherited-access.policy.ts';
-import { ancestorsOf } from '../files/files.sql.ts';
-import { expiryOf, seenFrom } from '../folders/folders.sql.ts';
+import type { Ancestor } from '../model/access/inherited-access.policy.ts';
+import { ancestorsOf } from '../model/files/files.sql.ts';
+import { expiryOf, seenFrom } from '../model/folders/folders.sql.ts';
 import { TRASH_SORT_FIELDS } from './trash.schema.ts';
 
 export interface TrashedRow {

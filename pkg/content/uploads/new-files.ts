@@ -11,7 +11,7 @@ import {
   StatementTimeout,
 } from '../../store/postgres/errors.ts';
 import type { TaggedCache } from '../../store/redis/tagged-cache.ts';
-import type { OwnRecord } from '../files/files.sql.ts';
+import type { OwnRecord } from '../model/files/files.sql.ts';
 import { type NewFile, storeFiles } from './uploads.sql.ts';
 
 /** Nothing of the statement happened; each upload is tried again alone, in a transaction that says why it fails. */

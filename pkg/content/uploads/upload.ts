@@ -1,6 +1,6 @@
 import type { RequestInfo } from '../../api/endpoint.ts';
-import type { NewObjects, StoredBlob } from './blobs.ts';
-import type { QuotaReservation } from './quota-reservation.service.ts';
+import type { NewObjects, StoredBlob } from '../blobs/blobs.ts';
+import type { QuotaReservation } from '../blobs/quota-reservation.service.ts';
 import type { UploadTarget } from './uploads.sql.ts';
 
 export interface Upload {

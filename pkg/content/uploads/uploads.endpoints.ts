@@ -1,9 +1,9 @@
 import { z } from 'zod';
 import { type Endpoint, endpoint, tagged } from '../../api/endpoint.ts';
 import { Uuid } from '../../api/schemas.ts';
-import { FileChanges, FileCopy, FileView, UploadForm, UploadView, VersionForm } from '../files/files.schema.ts';
-import type { Files } from '../files/files.service.ts';
-import { presentUpload } from '../files/files.view.ts';
+import { FileChanges, FileCopy, FileView, UploadForm, UploadView, VersionForm } from '../model/files/files.schema.ts';
+import type { Files } from '../model/files/files.service.ts';
+import { presentUpload } from '../model/files/files.view.ts';
 import type { Uploads } from './uploads.service.ts';
 
 const params = z.object({ id: Uuid });

@@ -3,8 +3,8 @@ import { z } from 'zod';
 import { invalid } from '../../api/problem.ts';
 import { text, Uuid } from '../../api/schemas.ts';
 import { validate } from '../../api/validation.ts';
-import { ON_CONFLICT } from '../files/files.schema.ts';
-import { extensionOf, nameFault, normalName } from '../names/names.policy.ts';
+import { ON_CONFLICT } from '../model/files/files.schema.ts';
+import { extensionOf, nameFault, normalName } from '../model/names/names.policy.ts';
 import type { FilePart } from './multipart.ts';
 
 /** docs/design/records.md, File. */

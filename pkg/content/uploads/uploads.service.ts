@@ -12,22 +12,22 @@ import type { TaggedCache } from '../../store/redis/tagged-cache.ts';
 import { ObjectMissing } from '../../store/s3/objects.ts';
 import { originParameter } from '../../store/postgres/origin.ts';
 import { StoreUnavailableError } from '../../store/unavailable.ts';
-import { allows, levelOn, requireLevel } from '../access/inherited-access.policy.ts';
-import { type AuthorizedTransactions, authorizedTransactions } from '../access/authorized-transactions.ts';
-import { findFile } from '../files/files.sql.ts';
-import { fileEtag, fileSeenBy, presentFile, type SeenFile } from '../files/files.view.ts';
-import type { FileCopy, FileView } from '../files/files.schema.ts';
-import type { Files } from '../files/files.service.ts';
-import { pathFault, pathOf } from '../names/names.policy.ts';
-import type { Transfers } from '../transfers/transfers.ts';
-import type { Blobs } from './blobs.ts';
+import { allows, levelOn, requireLevel } from '../model/access/inherited-access.policy.ts';
+import { type AuthorizedTransactions, authorizedTransactions } from '../model/access/authorized-transactions.ts';
+import { findFile } from '../model/files/files.sql.ts';
+import { fileEtag, fileSeenBy, presentFile, type SeenFile } from '../model/files/files.view.ts';
+import type { FileCopy, FileView } from '../model/files/files.schema.ts';
+import type { Files } from '../model/files/files.service.ts';
+import { pathFault, pathOf } from '../model/names/names.policy.ts';
+import type { Transfers } from '../blobs/transfers.ts';
+import type { Blobs } from '../blobs/blobs.ts';
 import { alreadyReserved, contentLength, type Upload, type UploadDestination } from './upload.ts';
 import type { VersionSchedule } from '../versions/version-schedule.ts';
 import { copyFields, type UploadTarget, findUploadTarget } from './uploads.sql.ts';
 import { UploadCommits } from './upload-commits.ts';
 import { type FilePart, readForm } from './multipart.ts';
 import { NewFiles } from './new-files.ts';
-import { Reservation } from './quota-reservation.service.ts';
+import { Reservation } from '../blobs/quota-reservation.service.ts';
 import {
   sentName,
   UNKNOWN_TYPE,

@@ -1,7 +1,7 @@
 import { Problem } from '../../api/problem.ts';
 import { type FileCreatedEvent, fileCreatedRows } from '../../events/events.ts';
 import type { Executor, Tx } from '../../store/postgres/database.ts';
-import type { Resource } from '../access/inherited-access.policy.ts';
+import type { Resource } from '../model/access/inherited-access.policy.ts';
 import {
   ancestorsOf,
   type FileRecord,
@@ -10,10 +10,10 @@ import {
   type OwnRecord,
   ownRecordOf,
   type OwnRow,
-} from '../files/files.sql.ts';
-import { ENTRY_BYTES } from '../metadata/metadata-bytes.ts';
-import { extensionOf } from '../names/names.policy.ts';
-import type { RemainingQuota, StoredBlob } from './blobs.ts';
+} from '../model/files/files.sql.ts';
+import { ENTRY_BYTES } from '../model/metadata-bytes.ts';
+import { extensionOf } from '../model/names/names.policy.ts';
+import type { RemainingQuota, StoredBlob } from '../blobs/blobs.ts';
 
 /**
  * What is looked up before the bytes flow: how much of it whoever will own the content may still have, and the named folder, if

@@ -1,4 +1,4 @@
-import { ENTRY_BYTES } from '../metadata/metadata-bytes.ts';
+import { ENTRY_BYTES } from '../model/metadata-bytes.ts';
 import type { Sql } from '../../store/postgres/pool.ts';
 
 export interface UsageRow {

@@ -1,7 +1,7 @@
 import { type JobContext, processor } from '../../events/processor.ts';
 import { USERS_TAG } from '../../accounts/users/users.tags.ts';
-import { maintenanceProcessor } from '../maintenance/maintenance-processor.ts';
-import { APPLY_RETENTION } from '../maintenance/maintenance-tasks.ts';
+import { maintenanceProcessor } from '../upkeep/maintenance-processor.ts';
+import { APPLY_RETENTION } from '../upkeep/maintenance-tasks.ts';
 import { deleteExpiredVersions, lockFilesWithExpired } from './expired-versions.sql.ts';
 import { EXPIRE_VERSIONS } from './versions.jobs.ts';
 

@@ -1,5 +1,5 @@
 import type { Sql } from '../../store/postgres/pool.ts';
-import { purgeRows } from '../objects/objects.jobs.ts';
+import { purgeRows } from '../blobs/objects.jobs.ts';
 
 /** What of a file's versions is kept. */
 export interface VersionLimits {

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { type Endpoint, endpoint, reply, tagged } from '../../api/endpoint.ts';
 import { Uuid } from '../../api/schemas.ts';
-import { FileView } from '../files/files.schema.ts';
+import { FileView } from '../model/files/files.schema.ts';
 import { VersionPage, VersionParams, VersionQuery, VersionRestoration, VersionView } from './versions.schema.ts';
 import type { Versions } from './versions.service.ts';
 

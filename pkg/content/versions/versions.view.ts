@@ -1,5 +1,5 @@
 import { hash } from 'node:crypto';
-import type { FileRecord } from '../files/files.sql.ts';
+import type { FileRecord } from '../model/files/files.sql.ts';
 import type { VersionView } from './versions.schema.ts';
 import type { VersionRow } from './versions.sql.ts';
 

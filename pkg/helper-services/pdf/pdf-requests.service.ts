@@ -1,10 +1,10 @@
 import type { Actor } from '../../api/actor.ts';
 import { Problem } from '../../api/problem.ts';
 import type { Uuid } from '../../api/schemas.ts';
-import { authorizedTransactions, type AuthorizedTransactions } from '../../content/access/authorized-transactions.ts';
-import { levelOn, requireLevel } from '../../content/access/inherited-access.policy.ts';
-import type { Files } from '../../content/files/files.service.ts';
-import type { FileRecord } from '../../content/files/files.sql.ts';
+import { authorizedTransactions, type AuthorizedTransactions } from '../../content/model/access/authorized-transactions.ts';
+import { levelOn, requireLevel } from '../../content/model/access/inherited-access.policy.ts';
+import type { Files } from '../../content/model/files/files.service.ts';
+import type { FileRecord } from '../../content/model/files/files.sql.ts';
 import type { VersionSchedule } from '../../content/versions/version-schedule.ts';
 import type { Database, Tx } from '../../store/postgres/database.ts';
 import type { TaggedCache } from '../../store/redis/tagged-cache.ts';

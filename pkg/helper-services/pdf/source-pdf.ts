@@ -1,5 +1,5 @@
 import { Problem } from '../../api/problem.ts';
-import type { FileRecord } from '../../content/files/files.sql.ts';
+import type { FileRecord } from '../../content/model/files/files.sql.ts';
 import { ObjectMissing, type Objects } from '../../store/s3/objects.ts';
 import type { SentFile } from '../calls/multipart-body.ts';
 import { requireConvertible } from './pdf-refusals.ts';

@@ -1,11 +1,11 @@
 import type { Actor } from '../../api/actor.ts';
 import { FETCH_LINK_SECONDS } from '../../api/lifetimes.ts';
 import { Problem } from '../../api/problem.ts';
-import { allows, type Granted, levelOn } from '../../content/access/inherited-access.policy.ts';
-import { giveImageLink } from '../../content/downloads/image-links.sql.ts';
-import { sealLink } from '../../content/downloads/sealed-links.ts';
-import { type FileRecord, findFiles } from '../../content/files/files.sql.ts';
-import { insertShare } from '../../content/shares/shares.sql.ts';
+import { allows, type Granted, levelOn } from '../../content/model/access/inherited-access.policy.ts';
+import { giveImageLink } from '../../content/download-links/image-links.sql.ts';
+import { sealLink } from '../../content/download-links/sealed-links.ts';
+import { type FileRecord, findFiles } from '../../content/model/files/files.sql.ts';
+import { insertShare } from '../../content/sharing/shares.sql.ts';
 import type { Random } from '../../runtime/random.ts';
 import type { Sealer } from '../../runtime/sealing.ts';
 import type { Tx } from '../../store/postgres/database.ts';

@@ -1,8 +1,8 @@
 import { decodeJwt } from 'jose';
 import type { Actor } from '../../api/actor.ts';
 import { Problem } from '../../api/problem.ts';
-import { type AuthorizedTransactions, authorizedTransactions } from '../../content/access/authorized-transactions.ts';
-import { allows, levelOn } from '../../content/access/inherited-access.policy.ts';
+import { type AuthorizedTransactions, authorizedTransactions } from '../../content/model/access/authorized-transactions.ts';
+import { allows, levelOn } from '../../content/model/access/inherited-access.policy.ts';
 import type { Clock } from '../../runtime/clock.ts';
 import type { Random } from '../../runtime/random.ts';
 import type { Sealer } from '../../runtime/sealing.ts';

@@ -1,9 +1,9 @@
 import { DOWNLOAD_LINK_SECONDS } from '../../api/lifetimes.ts';
 import type { Actor } from '../../api/actor.ts';
 import { Problem } from '../../api/problem.ts';
-import { levelOn, requireLevel } from '../../content/access/inherited-access.policy.ts';
-import { sealLink } from '../../content/downloads/sealed-links.ts';
-import { findFile } from '../../content/files/files.sql.ts';
+import { levelOn, requireLevel } from '../../content/model/access/inherited-access.policy.ts';
+import { sealLink } from '../../content/download-links/sealed-links.ts';
+import { findFile } from '../../content/model/files/files.sql.ts';
 import type { Clock } from '../../runtime/clock.ts';
 import type { Random } from '../../runtime/random.ts';
 import type { Sealer } from '../../runtime/sealing.ts';

@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { job } from '../../api/job.ts';
 import { renameFolder, type RenamingSql } from '../../content/folders/rename-folder.ts';
 import type { Moved } from '../../content/folders/move.sql.ts';
-import { nameFrom } from '../../content/names/names.policy.ts';
+import { nameFrom } from '../../content/model/names/names.policy.ts';
 import type { Sql } from '../../store/postgres/pool.ts';
 
 /** Leaves space in a folder's name for the group's uuid, which distinguishes two courses of one title. */
@@ -33,7 +33,7 @@ export const namesOf = (title: string, groupUuid: string): readonly [string, str
   return [name, `${name} (${groupUuid})`];
 };
 
-/** A title as the name of a folder (pkg/content/names): characters that a name cannot have are replaced. */
+/** A title as the name of a folder (pkg/content/model/names): characters that a name cannot have are replaced. */
 export const folderName = (title: string): string => nameFrom(title, TITLE_MAX_CHARACTERS) ?? 'Course';
 
 /** Renames the folder of a course to its title, if it has one of the `former` names. Undefined: it keeps its name. */

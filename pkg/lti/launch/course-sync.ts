@@ -5,7 +5,7 @@ import type { Random } from '../../runtime/random.ts';
 import type { Tx } from '../../store/postgres/database.ts';
 import type { Group } from '../../store/postgres/tables.ts';
 import { grantsTag } from '../../access/tags.ts';
-import { FOLDERS_TAG } from '../../content/content.tags.ts';
+import { FOLDERS_TAG } from '../../content/model/content.tags.ts';
 import type { TaggedCache } from '../../store/redis/tagged-cache.ts';
 import {
   COURSE_FOLDER,

@@ -1,6 +1,6 @@
 import { constants, type KeyObject, verify, type VerifyKeyObjectInput } from 'node:crypto';
 import { decodeJwt, decodeProtectedHeader, type JWTPayload } from 'jose';
-import { isInvisible, withoutBidiControls } from '../../content/names/names.policy.ts';
+import { isInvisible, withoutBidiControls } from '../../content/model/names/names.policy.ts';
 import { isTakenAlgorithm, type PlatformKeys } from './platform-keys.ts';
 import { LaunchError } from '../launch-error.ts';
 import { courseHistory } from '../links/course-history.policy.ts';

@@ -1,7 +1,7 @@
 import type { Actor, PermissionSet } from '../../api/actor.ts';
 import type { Page } from '../../api/paging.ts';
 import { Problem } from '../../api/problem.ts';
-import { allows, levelOn } from '../../content/access/inherited-access.policy.ts';
+import { allows, levelOn } from '../../content/model/access/inherited-access.policy.ts';
 import type { Database } from '../../store/postgres/database.ts';
 import type { Clock } from '../../runtime/clock.ts';
 import { LINK_PROBLEMS, problemOfLink } from '../links/link-problems.policy.ts';

@@ -1,5 +1,5 @@
 import { processor } from '../../events/processor.ts';
-import { FOLDERS_TAG } from '../../content/content.tags.ts';
+import { FOLDERS_TAG } from '../../content/model/content.tags.ts';
 import type { Sql } from '../../store/postgres/pool.ts';
 import { COURSE_FOLDER, RENAME_COURSE, renameCourseFolder } from './course-folder.ts';
 

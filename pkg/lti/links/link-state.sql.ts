@@ -1,6 +1,6 @@
 import type { LaunchGrants } from '../../access/permission-sets.ts';
-import { ancestorsOf } from '../../content/files/files.sql.ts';
-import { makerIsAdmin, MAKER_MAY_SHARE } from '../../content/shares/shares.sql.ts';
+import { ancestorsOf } from '../../content/model/files/files.sql.ts';
+import { makerIsAdmin, MAKER_MAY_SHARE } from '../../content/sharing/shares.sql.ts';
 import type { Executor } from '../../store/postgres/database.ts';
 import { COURSE_FOLDER } from '../launch/course-folder.ts';
 import { isCopyOf } from './course-copies.sql.ts';

@@ -1,4 +1,4 @@
-import type { Ancestor } from '../../content/access/inherited-access.policy.ts';
+import type { Ancestor } from '../../content/model/access/inherited-access.policy.ts';
 import type { TargetFault } from './placed-target.policy.ts';
 
 /** The resource link of a launch, and all that decides what it gives somebody. */

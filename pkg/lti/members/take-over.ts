@@ -1,7 +1,7 @@
 import { grantsTag, userTag } from '../../access/tags.ts';
 import { userChanges, userUpdated } from '../../accounts/users/users.events.ts';
 import { PROFILES_TAG, USERS_TAG } from '../../accounts/users/users.tags.ts';
-import { peopleConcerned } from '../../content/access/delegated-grants.sql.ts';
+import { peopleConcerned } from '../../content/model/access/delegated-grants.sql.ts';
 import type { Events } from '../../events/events.ts';
 import type { Tx } from '../../store/postgres/database.ts';
 import type { TaggedCache } from '../../store/redis/tagged-cache.ts';

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Frame, FrameLocator, Page } from 'playwright-core';
-import { SHARE_TEXT } from '../../../pkg/content/shares/share-text.ts';
+import { SHARE_TEXT } from '../../../pkg/content/sharing/share-text.ts';
 import { REGISTRATION_TEXT } from '../../../pkg/lti/dynamic-registration/registration-text.ts';
 import { STORAGE_TEXT } from '../../../pkg/lti/pages/storage-pages.ts';
 import { de } from '../../../pkg/web/text/de.ts';

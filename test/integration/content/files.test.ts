@@ -1,6 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
 import { pageRequest } from '../../../pkg/api/paging.ts';
-import { FILES, fileList } from '../../../pkg/content/files/file-list.sql.ts';
+import { FILES, fileList } from '../../../pkg/content/lists/file-list.sql.ts';
 import { fillWithFiles } from '../../bench/filled.ts';
 import { Api } from '../../support/api.ts';
 import { testBackends } from '../../support/backends.ts';

@@ -1,5 +1,5 @@
 import { describe, expect, test } from '@jest/globals';
-import { INCLUDES } from '../../../pkg/content/files/file-includes.schema.ts';
+import { INCLUDES } from '../../../pkg/content/lists/file-includes.schema.ts';
 import { serverSuite } from '../../support/server-suite.ts';
 import { startTenant } from '../../support/server.ts';
 import { ALL_INCLUDES, includeScenes, type IncludedPerson, type IncludedFile } from '../../support/include-scenes.ts';

@@ -1,6 +1,6 @@
 import { expect, test } from '@jest/globals';
 import { pageRequest } from '../../../pkg/api/paging.ts';
-import { FOLDERS, filesIn } from '../../../pkg/content/folders/folder-list.sql.ts';
+import { FOLDERS, filesIn } from '../../../pkg/content/lists/folder-list.sql.ts';
 import type { Api, ApiReply } from '../../support/api.ts';
 import { testBackends } from '../../support/backends.ts';
 import { serverSuite } from '../../support/server-suite.ts';

@@ -1,6 +1,6 @@
 import { afterEach, describe, expect, test } from '@jest/globals';
 import { Readable } from 'node:stream';
-import { RESERVATION_MS } from '../../../pkg/content/uploads/quota-reservation.sql.ts';
+import { RESERVATION_MS } from '../../../pkg/content/blobs/quota-reservation.sql.ts';
 import { systemClock } from '../../../pkg/runtime/clock.ts';
 import { systemRandom } from '../../../pkg/runtime/random.ts';
 import type { Api, ApiReply, Upload } from '../../support/api.ts';

@@ -1,7 +1,7 @@
 import { beforeAll, describe, expect, test } from '@jest/globals';
 import { PermissionSets } from '../../../pkg/access/permission-sets.ts';
 import { Sessions } from '../../../pkg/access/sessions.ts';
-import { grantSource } from '../../../pkg/content/access/grants-of-user.sql.ts';
+import { grantSource } from '../../../pkg/content/model/access/grants-of-user.sql.ts';
 import { systemClock } from '../../../pkg/runtime/clock.ts';
 import { silentLogger } from '../../../pkg/runtime/log.ts';
 import { systemRandom } from '../../../pkg/runtime/random.ts';

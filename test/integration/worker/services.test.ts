@@ -1,7 +1,7 @@
 import { beforeAll, beforeEach, expect, test } from '@jest/globals';
 import { z } from 'zod';
 import { job } from '../../../pkg/api/job.ts';
-import { requesterOf } from '../../../pkg/content/access/requester.ts';
+import { requesterOf } from '../../../pkg/content/model/access/requester.ts';
 import { Folders } from '../../../pkg/content/folders/folders.service.ts';
 import type { Problem } from '../../../pkg/api/problem.ts';
 import { type JobContext, processor, type WorkerServices } from '../../../pkg/events/processor.ts';

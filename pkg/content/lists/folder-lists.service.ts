@@ -1,0 +1,150 @@
+import type { Actor, Level } from '../../api/actor.ts';
+import { type Page, page, pageRequest } from '../../api/paging.ts';
+import { Problem } from '../../api/problem.ts';
+import type { Uuid } from '../../api/schemas.ts';
+import type { Database } from '../../store/postgres/database.ts';
+import type { KeysetRequest, Statement } from '../../store/postgres/keyset.ts';
+import { type Granted, grantedAtLeast, levelOn, requireLevel } from '../model/access/inherited-access.policy.ts';
+import { listedRecordOf } from '../model/files/files.sql.ts';
+import { fileSeenBy, presentFile } from '../model/files/files.view.ts';
+import { grantsOfGroup } from '../model/access/grants.sql.ts';
+import { presentGrant } from '../model/access/grants.view.ts';
+import {
+  type ChildFile,
+  filesIn,
+  folderAndFolders,
+  folderList,
+  FOLDERS,
+  foldersInRoot,
+  type FolderSort,
+} from './folder-list.sql.ts';
+import { findFolder, type FolderRecord } from '../model/folders/folders.sql.ts';
+import { folderSeenBy, presentFolder } from '../model/folders/folders.view.ts';
+import type { Child, ChildQuery, FolderQuery, FolderView } from '../model/folders/folders.schema.ts';
+
+/** Lists of folders, and of what is in one. What the actor sees of a folder is decided once a page. */
+export class FolderLists {
+  readonly #db: Database;
+
+  constructor(deps: { db: Database }) {
+    this.#db = deps.db;
+  }
+
+  /**
+   * The folders that the actor may see; in the trash those that they may write. One statement; two with the id of a parent.
+   * Throws `not_found`.
+   */
+  async list(actor: Actor, query: FolderQuery): Promise<Page<FolderView>> {
+    const request = pageRequest(query, FOLDERS.order);
+    const granted = await actor.permissionSet();
+    const isNamed = query.parent_id !== undefined && query.parent_id !== 'root';
+    const parent = isNamed ? await this.#open(actor, granted, query.parent_id as Uuid, query.trashed ? 'write' : 'read') : null;
+    const { folders } = grantedAtLeast(granted, query.trashed ? 'write' : 'read');
+    const { sql, params } = folderList({ userId: actor.userId, folders }, query, parent, request);
+    const rows = await this.#db.query<FolderRecord>(sql, params);
+    return page(
+      request,
+      rows,
+      (row) => presentFolder(folderSeenBy(actor, granted, row)),
+      (row) => FOLDERS.valuesOf(request, row),
+    );
+  }
+
+  /**
+   * What is in a folder, or with null in the actor's root: folders first, then files. Two statements at most, and one where the
+   * page has folders alone, or in a root files alone; with `grant_of` one more. Throws `not_found`.
+   */
+  async children(actor: Actor, id: Uuid | null, query: ChildQuery): Promise<Page<Child>> {
+    const request = childRequest(query);
+    const granted = await actor.permissionSet();
+    // Prepared is the usual order without filters: planning takes longer than the page.
+    const isUsual = query.q === undefined && query.sort === undefined;
+    const run = <Row>(kind: string, of: KeysetRequest<FolderSort> | null, { sql, params }: Statement): Promise<Row[]> => {
+      if (!isUsual) return this.#db.query<Row>(sql, params);
+      const part = of === null ? 'none' : of.after ? 'next' : 'first';
+      return this.#db.prepared<Row>(`content-children-${id === null ? 'root' : 'folder'}-${kind}-${part}`, sql, params);
+    };
+    const of = request.folders;
+    const rows =
+      id !== null
+        ? await run<FolderRecord>('folders', of, folderAndFolders(id, query.q, of))
+        : of === null
+          ? []
+          : await run<FolderRecord>('folders', of, foldersInRoot(actor.userId, query.q, of));
+    const folder = id === null ? null : requireFolder(actor, granted, rows[0], 'read');
+    const folders = id === null ? rows : rows.slice(1);
+    const location = folder === null ? { ownerId: actor.userId } : { folderId: folder.id };
+    const missing = request.limit + 1 - folders.length;
+    const rest = request.files(missing);
+    const files = missing > 0 ? await run<ChildFile>('files', rest, filesIn(location, query.q, rest)) : [];
+    const ancestors = folder?.ancestors ?? [];
+    const maySeeGrants = (kind: Child['type'], resource: Parameters<typeof levelOn>[2]): boolean =>
+      query.grant_of !== undefined && actor.permissions.has('share:files') && levelOn(kind, actor, resource, granted) === 'admin';
+    const items = [
+      ...folders.map((row) => ({
+        row,
+        hasGrants: maySeeGrants('folder', row),
+        child: { type: 'folder' as const, ...presentFolder(folderSeenBy(actor, granted, row)) },
+      })),
+      ...files.map((row) => {
+        const file = { ...listedRecordOf(row), ownerUuid: row.ownerUuid, ownerName: row.ownerName, folder, ancestors };
+        const child = { type: 'file' as const, ...presentFile(fileSeenBy(actor, granted, file)) };
+        return { row, hasGrants: maySeeGrants('file', file), child };
+      }),
+    ];
+    return page(
+      request.page,
+      query.grant_of === undefined ? items : await this.#withGrants(query.grant_of, items),
+      ({ child }): Child => child,
+      ({ row, child }) => [KINDS[child.type], ...FOLDERS.valuesOf(request.inner, row)],
+    );
+  }
+
+  /** `hasGrants`: the actor may list its grants. One statement. */
+  async #withGrants<Item extends { readonly row: { readonly id: number }; readonly hasGrants: boolean; readonly child: Child }>(
+    groupId: Uuid,
+    items: readonly Item[],
+  ): Promise<Item[]> {
+    const idsOf = (kind: Child['type']): number[] =>
+      items.filter(({ hasGrants, child }) => hasGrants && child.type === kind).map(({ row }) => row.id);
+    const grants = await grantsOfGroup(this.#db, groupId, { folders: idsOf('folder'), files: idsOf('file') });
+    const of = new Map(grants.map((grant) => [`${grant.kind} ${grant.resourceId}`, grant]));
+    return items.map((item) => {
+      const { type, id: uuid } = item.child;
+      const grant = of.get(`${type} ${item.row.id}`);
+      return { ...item, child: { ...item.child, grant: grant ? presentGrant({ kind: type, uuid }, grant) : null } };
+    });
+  }
+
+  /** A live folder on which the actor has this level. One statement. Throws `not_found`, `forbidden`. */
+  async #open(actor: Actor, granted: Granted, id: Uuid, wanted: Level): Promise<FolderRecord> {
+    return requireFolder(actor, granted, await findFolder(this.#db.tables, id), wanted);
+  }
+}
+
+/** Throws `not_found`, `forbidden`. */
+function requireFolder(actor: Actor, granted: Granted, folder: FolderRecord | null | undefined, wanted: Level): FolderRecord {
+  if (!folder) throw new Problem('not_found');
+  requireLevel(levelOn('folder', actor, folder, granted), wanted);
+  return folder;
+}
+
+/** Folders come before files, in whatever order each is. */
+const KINDS = { folder: 0, file: 1 } as const;
+
+/** A page of children: what it reads of the folders (null: nothing, the page before ended among the files) and of the files. */
+function childRequest(query: ChildQuery) {
+  const { fields, fallback, tieBreaker } = FOLDERS.order;
+  const order = { fields: ['kind', ...fields], fallback, tieBreaker } as const;
+  const request = pageRequest({ ...query, sort: `kind,${query.sort ?? fallback}` }, order);
+  const [kind, ...after] = request.after ?? [];
+  const sort = request.sort.slice(1) as KeysetRequest<FolderSort>['sort'];
+  const inner: KeysetRequest<FolderSort> = { limit: request.limit, sort, after: undefined };
+  return {
+    page: request,
+    inner,
+    limit: request.limit,
+    folders: kind === KINDS.file ? null : { ...inner, after: kind === KINDS.folder ? after : undefined },
+    files: (rows: number) => ({ ...inner, limit: rows - 1, after: kind === KINDS.file ? after : undefined }),
+  };
+}

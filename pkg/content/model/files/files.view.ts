@@ -1,0 +1,59 @@
+import type { Actor } from '../../../api/actor.ts';
+import { etagOf } from '../../../api/etag.ts';
+import { type Granted, hiddenAncestors } from '../access/inherited-access.policy.ts';
+import { pathBelow } from '../names/names.policy.ts';
+import type { FileView, UploadView } from './files.schema.ts';
+import type { FileRecord, ListedFile } from './files.sql.ts';
+
+/**
+ * A file as one caller sees it: a folder that they may not know of is null, and the path begins at the highest folder that they
+ * may.
+ */
+export type SeenFile<F extends ListedFile = FileRecord> = F & { readonly hidden: number };
+
+export function fileSeenBy<F extends ListedFile>(actor: Pick<Actor, 'userId'>, granted: Granted, file: F): SeenFile<F> {
+  const hidden = hiddenAncestors(actor, file.ancestors, granted);
+  if (hidden === 0) return { ...file, hidden };
+  return { ...file, hidden, folder: hidden < file.ancestors.length ? file.folder : null, path: pathBelow(file.path, hidden) };
+}
+
+/** The entity tag covers all that is shown: also the names of owner and folder, and a path of which part is hidden. */
+export const fileEtag = (file: SeenFile<ListedFile>): string =>
+  etagOf(
+    'file',
+    file.uuid,
+    JSON.stringify([file.revision, file.ownerName, file.folder?.name ?? null, ...(file.hidden > 0 ? [file.path] : [])]),
+  );
+
+/** A file's metadata in replies. */
+export const presentFile = (file: SeenFile<ListedFile>): FileView => ({
+  id: file.uuid,
+  name: file.name,
+  size: file.size,
+  mime_type: file.mimeType,
+  owner: { id: file.ownerUuid, name: file.ownerName },
+  folder: file.folder ? { id: file.folder.uuid, name: file.folder.name } : null,
+  created_at: file.createdAt,
+  updated_at: file.updatedAt,
+  path: file.path,
+  version: file.version,
+  checksum: file.checksum,
+  is_encrypted: file.isEncrypted,
+  etag: fileEtag(file),
+  deleted_at: file.deletedAt,
+});
+
+/** The reply to an upload (docs/design/records.md, File). `apiUrl` has no slash at the end. */
+export const presentUpload = (file: SeenFile, apiUrl: string): UploadView => ({
+  id: file.uuid,
+  name: file.name,
+  size: file.size,
+  mime_type: file.mimeType ?? 'application/octet-stream',
+  url: `${apiUrl}/files/${file.uuid}/download`,
+  created_at: file.createdAt,
+  updated_at: file.updatedAt,
+  folder_id: file.folder?.uuid ?? null,
+  version: file.version,
+  checksum: file.checksum,
+  etag: fileEtag(file),
+});

@@ -1,0 +1,230 @@
+import type { Actor } from '../../../api/actor.ts';
+import { Problem } from '../../../api/problem.ts';
+import type { Uuid } from '../../../api/schemas.ts';
+import type { Executor, Tx } from '../../../store/postgres/database.ts';
+import { type Ancestor, type Granted, levelOn, requireLevel } from '../access/inherited-access.policy.ts';
+import { ancestorsOf, unchangedSince } from '../files/files.sql.ts';
+
+/** A live folder with its owner's name and the folders above it, itself the last. */
+export interface FolderRecord {
+  readonly id: number;
+  readonly uuid: string;
+  readonly name: string;
+  readonly path: string;
+  readonly depth: number;
+  readonly isSystem: boolean;
+  readonly revision: number;
+  readonly createdAt: Date;
+  readonly updatedAt: Date;
+  readonly deletedAt: Date | null;
+  /** The folder that it went to the trash with; null: it was deleted by itself. */
+  readonly trashedWith: number | null;
+  /** Of one in the trash: when it is deleted for ever. */
+  readonly expiresAt: Date | null;
+  readonly ownerId: number;
+  readonly ownerUuid: string;
+  readonly ownerName: string;
+  readonly ownerIsSystem: boolean;
+  readonly parentId: number | null;
+  readonly parentUuid: string | null;
+  /** Internal ids from the root down to the folder itself, joined by dots. */
+  readonly ancestry: string;
+  readonly ancestors: readonly Ancestor[];
+}
+
+/** When a file or folder in the trash is deleted for ever; null for a live one. */
+export const expiryOf = (alias: string): string => `coalesce(${alias}.expires_at, ${alias}.deleted_at + interval '30 days')`;
+
+/**
+ * Of folders `r`: those that a person sees with all below them. Of their own the highest alone, since what is below is read from
+ * there; and those granted. `me` is a parameter, `granted` an expression of uuids (left out: none).
+ */
+export const seenFrom = (me: string, granted?: string): string =>
+  `(r.owner_id = ${me} AND NOT EXISTS (SELECT FROM folders u WHERE u.id = r.parent_id AND u.owner_id = ${me})${
+    granted === undefined ? '' : ` OR r.uuid = ANY (${granted})`
+  })`;
+
+/** The columns of a FolderRecord; wants `d FOLDER_JOINS`, `d` being of folders. */
+export const FOLDER_COLUMNS = `d.id, d.uuid, d.name, d.path, d.depth, d.is_system AS "isSystem", d.revision, d.created_at AS "createdAt", d.updated_at AS "updatedAt",
+    d.deleted_at AS "deletedAt",
+    d.trashed_with AS "trashedWith", ${expiryOf('d')} AS "expiresAt", d.owner_id AS "ownerId", o.uuid AS "ownerUuid", coalesce(o.display_name, o.username) AS "ownerName",
+    coalesce(o.is_system, false) AS "ownerIsSystem", p.id AS "parentId", p.uuid AS "parentUuid",
+    ltree2text(d.ancestry) AS ancestry,
+    ${ancestorsOf('d')} AS ancestors`;
+
+export const FOLDER_JOINS = 'd LEFT JOIN users o ON o.id = d.owner_id LEFT JOIN folders p ON p.id = d.parent_id';
+
+const find = (columns: string): string =>
+  `SELECT ${columns} FROM folders ${FOLDER_JOINS} WHERE d.uuid = $1 AND d.deleted_at IS NULL`;
+const FIND = find(FOLDER_COLUMNS);
+
+const LOCK = find(`${FOLDER_COLUMNS}, ${unchangedSince('d', 'folders')}`);
+const LOCKED = { share: `${LOCK} FOR SHARE OF d`, update: `${LOCK} FOR UPDATE OF d` } as const;
+
+/**
+ * One statement. `lock`: until the end of the transaction the folder stays as it is; one more where it was changed while the lock
+ * was waited for.
+ */
+export async function findFolder(
+  sql: Pick<Executor, 'prepared'>,
+  uuid: string,
+  lock?: 'share' | 'update',
+): Promise<FolderRecord | null> {
+  if (lock) {
+    const [locked] = await sql.prepared<FolderRecord & { isUnchanged: boolean }>(`content-folder-${lock}`, LOCKED[lock], [uuid]);
+    if (!locked) return null;
+    const { isUnchanged, ...folder } = locked;
+    if (isUnchanged) return folder;
+  }
+  const [folder] = await sql.prepared<FolderRecord>('content-folder', FIND, [uuid]);
+  return folder ?? null;
+}
+
+/** Live folders. One statement; none for no ids. */
+export const foldersById = async (sql: Executor, ids: readonly number[]): Promise<FolderRecord[]> =>
+  ids.length === 0
+    ? []
+    : sql.prepared<FolderRecord>('content-folders-by-id', FIND.replace('d.uuid = $1', 'd.id = ANY ($1::bigint[])'), [ids]);
+
+/** The same by their uuids. */
+export const foldersByUuid = async (sql: Executor, uuids: readonly string[]): Promise<FolderRecord[]> =>
+  uuids.length === 0
+    ? []
+    : sql.prepared<FolderRecord>('content-folders-by-uuid', FIND.replace('d.uuid = $1', 'd.uuid = ANY ($1::uuid[])'), [uuids]);
+
+/** Null: the name is taken. One statement; the depth is the database's to check. */
+export async function insertFolder(
+  tx: Tx,
+  row: {
+    readonly uuid: string;
+    readonly name: string;
+    readonly path: string;
+    readonly parentId: number | null;
+    readonly ownerId: number;
+  },
+): Promise<{ readonly id: number } | null> {
+  const [inserted] = await tx.query<{ id: number }>(
+    'INSERT INTO folders (uuid, name, path, parent_id, owner_id) VALUES ($1, $2, $3, $4, $5) ON CONFLICT DO NOTHING RETURNING id',
+    [row.uuid, row.name, row.path, row.parentId, row.ownerId],
+  );
+  return inserted ?? null;
+}
+
+/** A live folder by its name: of a parent, or of an owner's root. One statement. */
+export async function findChild(
+  sql: Executor,
+  { parentId, ownerId, name }: { readonly parentId: number | null; readonly ownerId: number; readonly name: string },
+): Promise<FolderRecord | null> {
+  const location = parentId === null ? 'd.parent_id IS NULL AND d.owner_id = $1' : 'd.parent_id = $1';
+  const [row] = await sql.query<FolderRecord>(
+    `SELECT ${FOLDER_COLUMNS} FROM folders ${FOLDER_JOINS} WHERE ${location} AND d.name = $2 AND d.deleted_at IS NULL`,
+    [parentId ?? ownerId, name],
+  );
+  return row ?? null;
+}
+
+/** The first of these names that no live folder of a parent, or of an owner's root, has; null: each is taken. One statement. */
+export async function freeName(
+  sql: Executor,
+  { parentId, ownerId }: { readonly parentId: number | null; readonly ownerId: number },
+  names: readonly string[],
+): Promise<string | null> {
+  const location = parentId === null ? 'd.parent_id IS NULL AND d.owner_id = $1' : 'd.parent_id = $1';
+  const [free] = await sql.query<{ name: string }>(
+    `SELECT n.name FROM unnest($2::text[]) WITH ORDINALITY n (name, at)
+     WHERE NOT EXISTS (SELECT FROM folders d WHERE ${location} AND d.name = n.name AND d.deleted_at IS NULL) ORDER BY n.at LIMIT 1`,
+    [parentId ?? ownerId, names],
+  );
+  return free?.name ?? null;
+}
+
+/**
+ * A live folder into which the actor may write, held where it is until the end of the transaction. Throws `not_found`,
+ * `forbidden`.
+ */
+export async function openFolder(
+  sql: Executor,
+  actor: Actor,
+  granted: Granted,
+  uuid: string,
+  field: string,
+): Promise<FolderRecord> {
+  return requireOpen(actor, granted, await findFolder(sql, uuid, 'share'), field);
+}
+
+/** The same of a folder that was read: null, or in the trash, there is none. */
+export function requireOpen(actor: Actor, granted: Granted, folder: FolderRecord | null, field: string): FolderRecord {
+  const level = folder && levelOn('folder', actor, folder, granted);
+  if (!folder || folder.deletedAt !== null || level === null)
+    throw new Problem('not_found', `${field}: there is no such folder.`, {
+      details: [{ field, message: 'there is no such folder' }],
+    });
+  requireLevel(level, 'write');
+  return folder;
+}
+
+const HOLD_FOLDER = `
+  SELECT d.id, d.deleted_at IS NULL AS "isOpen" FROM folders d
+  WHERE d.id = (SELECT f.folder_id FROM files f WHERE f.uuid = $1) AND ($2::uuid IS NULL OR d.uuid = $2) FOR SHARE`;
+
+/**
+ * Holds the folder of a file where and as it is until the end of the transaction, unless another one is named; gives its internal
+ * id. Null: it has none, that is in the trash, or another is named. One statement.
+ */
+export async function holdFolderOf(tx: Tx, fileUuid: string, named: Uuid | null): Promise<number | null> {
+  const [folder] = await tx.query<{ id: number; isOpen: boolean }>(HOLD_FOLDER, [fileUuid, named]);
+  return folder?.isOpen ? folder.id : null;
+}
+
+/** The uuid of the folder that a folder is in, whatever its state; null: there is none. One statement. */
+export async function findParent(sql: Executor, uuid: string): Promise<string | null> {
+  const [row] = await sql.query<{ uuid: string }>(
+    'SELECT p.uuid FROM folders d JOIN folders p ON p.id = d.parent_id WHERE d.uuid = $1',
+    [uuid],
+  );
+  return row?.uuid ?? null;
+}
+
+/** A folder that is to change with all below it, and another one that it is to be in. Null: there is none. */
+export interface Tree {
+  readonly folder: FolderRecord | null;
+  readonly target: FolderRecord | null;
+}
+
+/**
+ * `$3`: the ids of the folders that are locked. A tree is held if all of its folders are. EXCEPT reads either side once; `<> ALL`
+ * in a plan without the parameter's value compares each folder with each.
+ */
+const FIND_TREE = `
+  SELECT ${FOLDER_COLUMNS}, d.id = ANY ($3::bigint[]) AND (d.uuid <> $1 OR NOT EXISTS (
+    SELECT b.id FROM folders b WHERE b.ancestry <@ d.ancestry EXCEPT SELECT unnest($3::bigint[]))) AS "isHeld"
+  FROM folders ${FOLDER_JOINS} WHERE d.uuid IN ($1, $2)`;
+
+const LOCK_TREE = `
+  SELECT id FROM folders WHERE id IN (
+    SELECT b.id FROM folders d JOIN folders b ON b.ancestry <@ d.ancestry WHERE d.uuid = $1 UNION SELECT id FROM folders WHERE uuid = $2)
+  ORDER BY id FOR UPDATE`;
+
+/**
+ * Locks a folder with all folders below it, and the target, until the end of the transaction: nothing below it moves, comes or
+ * goes meanwhile, and the target stays where it is. Folders are locked in the order of their ids, so transactions that lock
+ * several wait for each other and do not deadlock.
+ *
+ * `decide` is given the folders as they are, in the trash or not, and throws what forbids the change: once before anything is
+ * locked, so that nobody locks what they may not change, and again each time that the locks were waited for. Three statements
+ * where nobody else changes the tree.
+ */
+export async function lockTree<T>(
+  sql: Pick<Executor, 'prepared'>,
+  uuids: { folder: string; target?: string | undefined },
+  decide: (tree: Tree) => T,
+): Promise<T> {
+  const [folderId, targetId] = [uuids.folder, uuids.target ?? null];
+  for (let held: readonly number[] = []; ;) {
+    const rows = await sql.prepared<FolderRecord & { isHeld: boolean }>('content-tree', FIND_TREE, [folderId, targetId, held]);
+    const of = (uuid: string | null): FolderRecord | null => rows.find((row) => row.uuid === uuid) ?? null;
+    const decided = decide({ folder: of(folderId), target: of(targetId) });
+    if (rows.every(({ isHeld }) => isHeld)) return decided;
+    held = (await sql.prepared<{ id: number }>('content-tree-lock', LOCK_TREE, [folderId, targetId])).map(({ id }) => id);
+  }
+}

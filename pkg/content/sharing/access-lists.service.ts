@@ -1,0 +1,102 @@
+import type { Actor } from '../../api/actor.ts';
+import { page, type Page, pageRequest } from '../../api/paging.ts';
+import type { Clock } from '../../runtime/clock.ts';
+import type { Database } from '../../store/postgres/database.ts';
+import { hiddenAncestors, type Granted } from '../model/access/inherited-access.policy.ts';
+import { filesById } from '../model/files/files.sql.ts';
+import { fileSeenBy, presentFile } from '../model/files/files.view.ts';
+import { foldersById } from '../model/folders/folders.sql.ts';
+import type { Child } from '../model/folders/folders.schema.ts';
+import { folderSeenBy, presentFolder } from '../model/folders/folders.view.ts';
+import { ACCESS, accessList, type AccessRow, type ReasonRow, SHARED, sharedList, type SharedRow } from './access-lists.sql.ts';
+import type { AccessQuery, AccessView, SharedItem, SharedQuery } from './access-lists.schema.ts';
+import type { Resource } from '../model/access/grants.sql.ts';
+import { requireShared } from './grants.service.ts';
+
+/**
+ * Who has access to what: the people of a file or folder with the reasons, and what others granted to the caller.
+ *
+ * Invariants:
+ * - Only an admin of a file or folder sees who has access to it.
+ * - A reason discloses no folder that the caller may not know of.
+ */
+export class AccessLists {
+  readonly #db: Database;
+  readonly #clock: Clock;
+
+  constructor(deps: { db: Database; clock: Clock }) {
+    this.#db = deps.db;
+    this.#clock = deps.clock;
+  }
+
+  /** Two statements. Throws `not_found`, `forbidden`. */
+  async of(actor: Actor, resource: Resource, query: AccessQuery): Promise<Page<AccessView>> {
+    const request = pageRequest(query, ACCESS.order);
+    const granted = await actor.permissionSet();
+    const target = await requireShared(this.#db.tables, actor, granted, resource);
+    const { sql, params } = accessList(target, this.#clock.now(), request);
+    const rows = await this.#db.query<AccessRow>(sql, params);
+    const seen = new Set(target.ancestors.slice(hiddenAncestors(actor, target.ancestors, granted)).map(({ uuid }) => uuid));
+    return page(
+      request,
+      rows,
+      (row): AccessView => ({
+        user: { id: row.uuid, name: row.name },
+        level: row.level,
+        because: row.reasons.map((reason) => presentReason(reason, seen)),
+      }),
+      (row) => ACCESS.valuesOf(request, row),
+    );
+  }
+
+  /** One statement, and one more for the files and for the folders of the page. */
+  async sharedWith(actor: Actor, query: SharedQuery): Promise<Page<SharedItem>> {
+    const request = pageRequest(query, SHARED.order);
+    const granted = await actor.permissionSet();
+    const { sql, params } = sharedList(actor.userId, this.#clock.now(), request);
+    const rows = await this.#db.query<SharedRow>(sql, params);
+    const items = await this.#items(actor, granted, rows);
+    const { data, pagination } = page(
+      request,
+      rows,
+      (row) => sharedBy(row, items.get(`${row.type} ${row.itemId}`)),
+      (row) => SHARED.valuesOf(request, row),
+    );
+    return { data: data.filter((item) => item !== undefined), pagination };
+  }
+
+  async #items(actor: Actor, granted: Granted, rows: readonly SharedRow[]): Promise<ReadonlyMap<string, Child>> {
+    const ids = (type: SharedRow['type']): number[] => rows.flatMap((row) => (row.type === type ? [row.itemId] : []));
+    const [files, folders] = [await filesById(this.#db.tables, ids('file')), await foldersById(this.#db.tables, ids('folder'))];
+    return new Map<string, Child>([
+      ...files.map((file) => [`file ${file.id}`, { type: 'file', ...presentFile(fileSeenBy(actor, granted, file)) }] as const),
+      ...folders.map(
+        (folder) => [`folder ${folder.id}`, { type: 'folder', ...presentFolder(folderSeenBy(actor, granted, folder)) }] as const,
+      ),
+    ]);
+  }
+}
+
+/** Undefined: the item was deleted for ever since the page was read. */
+const sharedBy = (row: SharedRow, item: Child | undefined): SharedItem | undefined =>
+  item && {
+    ...item,
+    level: row.level,
+    granted_by: row.grantedBy,
+    granted_at: row.grantedAt.toISOString(),
+    expires_at: row.expiresAt?.toISOString() ?? null,
+  };
+
+function presentReason(
+  { via, permission, group, folder, expiresAt }: ReasonRow,
+  seen: ReadonlySet<string>,
+): AccessView['because'][number] {
+  const isHidden = folder !== null && !seen.has(folder.id);
+  return {
+    via,
+    ...(permission === null || isHidden ? {} : { permission_id: permission }),
+    ...(group === null ? {} : { group }),
+    ...(folder === null || isHidden ? {} : { folder }),
+    ...(expiresAt === null ? {} : { expires_at: new Date(expiresAt).toISOString() }),
+  };
+}

@@ -1,0 +1,178 @@
+import type { Passwords } from '../../accounts/passwords.ts';
+import type { Actor } from '../../api/actor.ts';
+import type { RequestInfo } from '../../api/endpoint.ts';
+import { requireMatch } from '../../api/etag.ts';
+import { listPage, type Page } from '../../api/paging.ts';
+import { invalid, Problem } from '../../api/problem.ts';
+import type { Uuid } from '../../api/schemas.ts';
+import type { Clock } from '../../runtime/clock.ts';
+import type { Random } from '../../runtime/random.ts';
+import type { Database } from '../../store/postgres/database.ts';
+import type { Parameters } from '../../store/postgres/keyset.ts';
+import type { TaggedCache } from '../../store/redis/tagged-cache.ts';
+import { type AuthorizedTransactions, authorizedTransactions } from '../model/access/authorized-transactions.ts';
+import { type Granted, levelOn } from '../model/access/inherited-access.policy.ts';
+import { requireShared } from './grants.service.ts';
+import { findShare, insertShare, makerIsAdmin, SHARE_COLUMNS, SHARE_JOINS, type ShareRow, SHARES } from './shares.sql.ts';
+import { presentShare, shareEtag } from './shares.view.ts';
+import type { NewShare, ShareChanges, ShareQuery, ShareView } from './shares.schema.ts';
+
+const TOKEN_BYTES = 32;
+
+export type HashedShare = Omit<NewShare, 'password'> & { readonly passwordHash: string | null };
+
+/**
+ * Share links: a token of 64 characters opens one file to anybody who has it.
+ *
+ * Invariants:
+ * - Making, seeing and changing the links of a file requires the level admin on it and the permission to share files. To others a
+ *   link does not exist (404), but for administrators, who see every link without its token and may delete it, and for whoever
+ *   made it: without that permission they see it, switch it off and delete it.
+ * - Passwords are stored as argon2id hashes, and hashed outside of transactions.
+ */
+export class Shares {
+  readonly #db: Database;
+  readonly #transactions: AuthorizedTransactions;
+  readonly #passwords: () => Passwords;
+  readonly #clock: Clock;
+  readonly #random: Random;
+  readonly #appUrl: string;
+
+  constructor(deps: {
+    db: Database;
+    cache: TaggedCache;
+    passwords: () => Passwords;
+    clock: Clock;
+    random: Random;
+    appUrl: string;
+  }) {
+    this.#db = deps.db;
+    this.#transactions = authorizedTransactions(deps);
+    this.#passwords = deps.passwords;
+    this.#clock = deps.clock;
+    this.#random = deps.random;
+    this.#appUrl = deps.appUrl;
+  }
+
+  /** Two statements. Throws `not_found`, `forbidden`, and `validation_failed` for an end that is past. */
+  async create(actor: Actor, fileId: Uuid, { password, ...input }: NewShare): Promise<ShareView> {
+    return this.createHashed(actor, fileId, { ...input, passwordHash: (await this.#hash(password)) ?? null });
+  }
+
+  /** Like `create`, but takes the hash of a password; null means no password. */
+  async createHashed(actor: Actor, fileId: Uuid, { passwordHash, ...input }: HashedShare): Promise<ShareView> {
+    const expiresAt = this.#end(input.expires_at) ?? null;
+    return this.#transactions.run(actor, async (tx, granted) => {
+      const file = await requireShared(tx, actor, granted, { kind: 'file', uuid: fileId }, true);
+      const row = await insertShare(tx, {
+        uuid: this.#random.uuid(),
+        token: this.#random.hex(TOKEN_BYTES),
+        fileId: file.id,
+        createdBy: actor.userId,
+        passwordHash,
+        expiresAt,
+        maxDownloads: input.max_downloads ?? null,
+      });
+      if (!row) throw new Problem('not_found');
+      return presentShare(row, true, this.#appUrl);
+    });
+  }
+
+  /** All links of a file. Two statements. Throws `not_found`, `forbidden`. */
+  async ofFile(actor: Actor, fileId: Uuid, query: ShareQuery): Promise<Page<ShareView>> {
+    const granted = await actor.permissionSet();
+    const { id } = await requireShared(this.#db.tables, actor, granted, { kind: 'file', uuid: fileId });
+    return this.#page(query, granted, actor, (params) => [`s.file_id = ${params.add(id)}`]);
+  }
+
+  /** The actor's own, of files that they may still share; all of them for an administrator. One statement. */
+  async list(actor: Actor, query: ShareQuery): Promise<Page<ShareView>> {
+    const granted = await actor.permissionSet();
+    return this.#page(query, granted, actor, (params) =>
+      isAdministrator(actor) ? [] : [`s.created_by = ${params.add(actor.userId)}`, makerIsAdmin(params.add(this.#clock.now()))],
+    );
+  }
+
+  /** One statement. Throws `not_found`. */
+  async get(actor: Actor, id: Uuid): Promise<ShareView> {
+    const granted = await actor.permissionSet();
+    const row = await findShare(this.#db.tables, id);
+    return presentShare(required(actor, granted, row), isOpenTo(actor, granted, row), this.#appUrl);
+  }
+
+  /**
+   * PUT and PATCH. Three statements. Throws `not_found`, `forbidden`, `precondition_failed`, and `validation_failed` for an end
+   * that is past.
+   */
+  async change(actor: Actor, id: Uuid, changes: ShareChanges, ifMatch: RequestInfo['ifMatch']): Promise<ShareView> {
+    const expiresAt = this.#end(changes.expires_at);
+    const passwordHash = await this.#hash(changes.password);
+    return this.#transactions.run(actor, async (tx, granted) => {
+      const row = required(actor, granted, await findShare(tx, id, true));
+      if (!isOpenTo(actor, granted, row))
+        throw new Problem('forbidden', 'Only an admin of the file changes its links; you may delete this one.');
+      if (!mayShare(actor) && !isSwitchingOff(changes))
+        throw new Problem('forbidden', 'You may no longer share files; switch this link off or delete it.');
+      requireMatch(ifMatch, shareEtag(row, true));
+      const { max_downloads: maxDownloads, is_active: isActive } = changes;
+      await tx.shares.update({ id: row.id }, { passwordHash, expiresAt, maxDownloads, isActive });
+      const changed = await findShare(tx, id);
+      return presentShare(required(actor, granted, changed), true, this.#appUrl);
+    });
+  }
+
+  /** Two statements. Throws `not_found`, `precondition_failed`. */
+  async remove(actor: Actor, id: Uuid, ifMatch: RequestInfo['ifMatch']): Promise<void> {
+    await this.#transactions.run(actor, async (tx, granted) => {
+      const row = required(actor, granted, await findShare(tx, id, true));
+      requireMatch(ifMatch, shareEtag(row, isOpenTo(actor, granted, row)));
+      await tx.shares.delete({ id: row.id });
+    });
+  }
+
+  #page(
+    query: ShareQuery,
+    granted: Granted,
+    actor: Actor,
+    where: (params: Parameters) => readonly string[],
+  ): Promise<Page<ShareView>> {
+    return listPage(this.#db, query, {
+      keyset: SHARES,
+      columns: SHARE_COLUMNS,
+      from: `shares ${SHARE_JOINS}`,
+      where,
+      present: (row) => presentShare(row, isOpenTo(actor, granted, row), this.#appUrl),
+    });
+  }
+
+  /** Returns undefined and null unchanged. */
+  async #hash(password: string | null | undefined): Promise<string | null | undefined> {
+    return typeof password === 'string' ? this.#passwords().hash(password) : password;
+  }
+
+  #end(named: string | null | undefined): Date | null | undefined {
+    if (typeof named !== 'string') return named;
+    const end = new Date(named);
+    if (end <= this.#clock.now()) throw invalid('expires_at', 'must be in the future');
+    return end;
+  }
+}
+
+const isOpenTo = (actor: Actor, granted: Granted, row: ShareRow | null): boolean =>
+  row !== null &&
+  (mayShare(actor) || row.creatorUuid === actor.userUuid) &&
+  levelOn('file', actor, { ...row, uuid: row.fileUuid }, granted) === 'admin';
+
+const mayShare = (actor: Actor): boolean => actor.permissions.has('share:files');
+
+const isSwitchingOff = ({ is_active, ...others }: ShareChanges): boolean =>
+  is_active === false && Object.values(others).every((value) => value === undefined);
+
+/** Administrators are those who manage users. */
+const isAdministrator = (actor: Actor): boolean => actor.permissions.has('write:users');
+
+/** Throws `not_found` where the actor may not know of the link. */
+function required(actor: Actor, granted: Granted, row: ShareRow | null): ShareRow {
+  if (!row || !(isAdministrator(actor) || isOpenTo(actor, granted, row))) throw new Problem('not_found');
+  return row;
+}

@@ -1,0 +1,180 @@
+import type { Actor, Level } from '../../api/actor.ts';
+import type { RequestInfo } from '../../api/endpoint.ts';
+import { Problem } from '../../api/problem.ts';
+import type { Uuid } from '../../api/schemas.ts';
+import { USERS_TAG } from '../../accounts/users/users.tags.ts';
+import type { Events } from '../../events/events.ts';
+import type { JobRequests } from '../../events/job-requests.ts';
+import type { TenantSettings } from '../../feature/services.ts';
+import type { Clock } from '../../runtime/clock.ts';
+import type { Database, Tx } from '../../store/postgres/database.ts';
+import { unlessTaken } from '../../store/postgres/savepoint.ts';
+import type { TaggedCache } from '../../store/redis/tagged-cache.ts';
+import { type AuthorizedTransactions, authorizedTransactions } from '../model/access/authorized-transactions.ts';
+import { allows, type Granted, levelOn } from '../model/access/inherited-access.policy.ts';
+import { FOLDERS_TAG } from '../model/content.tags.ts';
+import { alternativeName, NAME_ATTEMPTS } from '../model/names/names.policy.ts';
+import { nameConflict, orNameConflict } from '../model/names/name-conflict.ts';
+import { TrashSchedule } from './trash-schedule.ts';
+import { destination, FolderMoves, type Parent, requireChangeable } from '../folders/folder-moves.ts';
+import { findParent, type FolderRecord, freeName, lockTree, type Tree } from '../model/folders/folders.sql.ts';
+import { folderSeenBy, presentFolder } from '../model/folders/folders.view.ts';
+import { purgeTree, restoreTree, trashTree } from './folder-trash.sql.ts';
+import type { FolderRestoration, FolderView } from '../model/folders/folders.schema.ts';
+
+/**
+ * Folders that go to the trash, come back, or go for ever, each with all below it.
+ *
+ * Invariants:
+ * - What was in a folder goes with it and comes back with it, or a part of it by itself; what was deleted before stays in the
+ *   trash, and goes for ever with the folder.
+ * - Each file below that was live has one event of the change, in its transaction.
+ * - A permanent deletion frees the owners' quotas by all versions below, and has their objects deleted.
+ * - Of a restoration and a permanent deletion that race, one finds what the other has left.
+ */
+export class FolderTrash {
+  readonly #transactions: AuthorizedTransactions;
+  readonly #cache: TaggedCache;
+  readonly #events: Events;
+  readonly #clock: Clock;
+  readonly #moves: FolderMoves;
+  readonly #schedule: TrashSchedule;
+
+  constructor(deps: {
+    db: Database;
+    cache: TaggedCache;
+    events: Events;
+    clock: Clock;
+    jobs: JobRequests;
+    settings: Pick<TenantSettings, 'trashRetentionMs'>;
+    /** Left out: one of its own. */
+    trash?: TrashSchedule;
+  }) {
+    this.#transactions = authorizedTransactions(deps);
+    this.#cache = deps.cache;
+    this.#events = deps.events;
+    this.#clock = deps.clock;
+    this.#moves = new FolderMoves(deps);
+    this.#schedule = deps.trash ?? new TrashSchedule(deps);
+  }
+
+  /** Four statements. Throws `not_found` (also where it is in the trash already), `forbidden`, `precondition_failed`. */
+  async trash(actor: Actor, id: Uuid, ifMatch: RequestInfo['ifMatch']): Promise<void> {
+    await this.#schedule.ensure();
+    await this.#transactions.run(actor, async (tx, granted) => {
+      const folder = await this.#lock(tx, actor, granted, id, 'write', { ifMatch, state: 'live' });
+      const now = this.#clock.now();
+      this.#written(tx, await trashTree(tx, folder, now, this.#schedule.expiryOf(now)));
+    });
+  }
+
+  /**
+   * From the trash or directly. Needs the level admin. Six statements. Throws `not_found`, `forbidden`, `precondition_failed`.
+   */
+  async purge(actor: Actor, id: Uuid, ifMatch: RequestInfo['ifMatch']): Promise<void> {
+    await this.#transactions.run(actor, async (tx, granted) => {
+      const folder = await this.#lock(tx, actor, granted, id, 'admin', { ifMatch, state: 'any' });
+      await purgeTree(tx, folder, this.#clock.now());
+      this.#events.notifyAfterCommit(tx);
+      this.#cache.invalidate(tx, FOLDERS_TAG, USERS_TAG);
+    });
+  }
+
+  /**
+   * Takes a folder out of the trash; a live one is left as it is. Five statements, one more to another place or name, three more
+   * with `rename`. Throws `not_found`, `forbidden`,
+   * `precondition_failed`, `name_conflict`, `conflict` (its folder is in the trash), `validation_failed` (too deep, too long a
+   * path).
+   */
+  async restore(actor: Actor, id: Uuid, input: FolderRestoration, ifMatch: RequestInfo['ifMatch']): Promise<FolderView> {
+    return this.#transactions.run(actor, async (tx, granted) => {
+      // A folder in the trash is not moved, so this is where it will be, unless another is named; null may stand for a parent
+      // that the actor does not see.
+      const target = input.parent_id ?? (await findParent(tx, id));
+      const { folder, parent } = await lockTree(tx, { folder: id, target: target ?? undefined }, (tree) => {
+        const folder = requireTrashed(actor, granted, tree, 'write', { ifMatch, state: 'any' });
+        return {
+          folder,
+          parent: folder.deletedAt === null ? null : restoredTo(actor, granted, { ...tree, folder }, input.parent_id),
+        };
+      });
+      const restored = folder.deletedAt === null ? folder : await this.#restore(tx, actor, granted, folder, parent, input);
+      return presentFolder(folderSeenBy(actor, granted, restored));
+    });
+  }
+
+  async #restore(
+    tx: Tx,
+    actor: Actor,
+    granted: Granted,
+    folder: FolderRecord,
+    parent: Parent | null,
+    { on_conflict }: FolderRestoration,
+  ): Promise<FolderRecord> {
+    const as = async (name: string): Promise<FolderRecord> => {
+      const moved = await this.#moves.move(tx, { actor, granted }, folder, { name, parent });
+      this.#written(tx, await restoreTree(tx, moved, this.#clock.now()));
+      return { ...moved, deletedAt: null, trashedWith: null, expiresAt: null, revision: moved.revision + 1 };
+    };
+    if (on_conflict !== 'rename') return orNameConflict(as(folder.name));
+    const location = { parentId: parent?.id ?? null, ownerId: folder.ownerId };
+    const names = Array.from({ length: NAME_ATTEMPTS + 1 }, (_, at) =>
+      at === 0 ? folder.name : alternativeName(folder.name, at),
+    );
+    // Each attempt writes all below it, so it is made for a name that is free; a further one where somebody takes that name
+    // meanwhile.
+    for (const _ of names) {
+      const name = await freeName(tx, location, names);
+      const restored = name === null ? undefined : await unlessTaken(tx, () => as(name));
+      if (restored) return restored;
+    }
+    throw nameConflict();
+  }
+
+  #lock(
+    tx: Tx,
+    actor: Actor,
+    granted: Granted,
+    id: Uuid,
+    wanted: Level,
+    of: { ifMatch: RequestInfo['ifMatch']; state: 'live' | 'any' },
+  ): Promise<FolderRecord> {
+    return lockTree(tx, { folder: id }, (tree) => requireTrashed(actor, granted, tree, wanted, of));
+  }
+
+  #written(tx: Tx, deliveries: number): void {
+    if (deliveries > 0) this.#events.notifyAfterCommit(tx);
+    this.#cache.invalidate(tx, FOLDERS_TAG);
+  }
+}
+
+/** `any`: also in the trash, where those with write access see it. */
+function requireTrashed(
+  actor: Actor,
+  granted: Granted,
+  { folder }: Tree,
+  wanted: Level,
+  { ifMatch, state }: { ifMatch: RequestInfo['ifMatch']; state: 'live' | 'any' },
+): FolderRecord {
+  if (!folder) throw new Problem('not_found');
+  const isHidden = state === 'live' || !allows(levelOn('folder', actor, folder, granted), 'write');
+  if (folder.deletedAt !== null && isHidden) throw new Problem('not_found');
+  requireChangeable({ actor, granted }, folder, wanted, ifMatch);
+  return folder;
+}
+
+/** The folder that it comes back to. `target`: the one that is named, else the one that it was in. */
+function restoredTo(
+  actor: Actor,
+  granted: Granted,
+  tree: Tree & { readonly folder: FolderRecord },
+  parent_id: Uuid | null | undefined,
+): Parent | null {
+  const parent = destination({ actor, granted }, tree, { parent_id });
+  if (parent !== null && parent.id === tree.folder.parentId && tree.target?.deletedAt !== null)
+    throw new Problem(
+      'conflict',
+      'The folder that this was in is in the trash; restore that first, or name another with parent_id.',
+    );
+  return parent;
+}

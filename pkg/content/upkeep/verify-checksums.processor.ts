@@ -1,0 +1,46 @@
+import { z } from 'zod';
+import type { Json } from '../../store/postgres/job-store.ts';
+import { maintenanceProcessor } from './maintenance-processor.ts';
+import { VERIFY_CHECKSUMS } from './maintenance-tasks.ts';
+import { planTo } from '../../tasks/task-steps.sql.ts';
+import { describeFault } from './faults.ts';
+import { checkBytes } from './integrity-check.ts';
+import { versionsAfter } from './integrity.sql.ts';
+
+/** Read before the run notes how far it is, and lets others go first where its turn is over. */
+const VERSIONS_AT_ONCE = 100;
+/** Of one run in the log; the counts are whole. */
+const LOGGED_MAX = 20;
+
+/** How far a run is: the key of the object that it read last. */
+const Cursor = z.object({ after: z.string(), versions: z.int(), faults: z.int() });
+
+/**
+ * Reads the bytes of all versions and compares their checksums. A run that was interrupted goes on behind the last hundred that
+ * it had read. What is wrong stands in the log, and is not changed.
+ */
+export const verifyChecksums = maintenanceProcessor({
+  kind: VERIFY_CHECKSUMS,
+  create:
+    ({ log }) =>
+    async ({ step, transaction, yieldTurn, context }) => {
+      const { objects } = await context.storage();
+      const checked = { transaction, storage: { objects }, signal: context.signal };
+      for (;;) {
+        yieldTurn();
+        const { at, page } = await step(async (tx, { cursor }) => {
+          const at = Cursor.parse(cursor ?? { after: '', versions: 0, faults: 0 });
+          return { at, page: await versionsAfter(tx, at.after, VERSIONS_AT_ONCE) };
+        });
+        const last = page.at(-1);
+        if (!last) return { versions: at.versions, faults: at.faults };
+        let { faults } = at;
+        for await (const { fault } of checkBytes(checked, page, true)) {
+          faults += 1;
+          if (faults <= LOGGED_MAX) log.warn({ tenant: context.slug, kind: fault.kind }, describeFault(fault));
+        }
+        const read: Json = { after: last.key, versions: at.versions + page.length, faults };
+        await step((tx, { id }) => planTo(tx, id, read));
+      }
+    },
+});

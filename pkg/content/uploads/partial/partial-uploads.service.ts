@@ -1,0 +1,358 @@
+import { Readable } from 'node:stream';
+import type { Actor } from '../../../api/actor.ts';
+import type { RequestInfo } from '../../../api/endpoint.ts';
+import { invalid, Problem } from '../../../api/problem.ts';
+import { DailyJobs, endOfDay } from '../../../events/daily-jobs.ts';
+import type { JobRequests } from '../../../events/job-requests.ts';
+import type { Clock } from '../../../runtime/clock.ts';
+import type { Logger } from '../../../runtime/log.ts';
+import type { Random } from '../../../runtime/random.ts';
+import type { Database, Tx } from '../../../store/postgres/database.ts';
+import { ObjectMissing, type Objects } from '../../../store/s3/objects.ts';
+import { requestPurge } from '../../blobs/objects.jobs.ts';
+import type { Transfers } from '../../blobs/transfers.ts';
+import type { Blobs, NewObjects } from '../../blobs/blobs.ts';
+import type { Uploads } from '../uploads.service.ts';
+import { contentLength } from '../upload.ts';
+import { ChunkBody } from './chunk-body.ts';
+import { EXPIRE_UPLOADS } from './partial-uploads.jobs.ts';
+import {
+  addSegments,
+  completeUpload,
+  deleteUpload,
+  findUpload,
+  insertUpload,
+  type PartialUpload,
+  reserveUpload,
+  type Segment,
+  segmentsOf,
+  trimReservation,
+} from './partial-uploads.sql.ts';
+import { bytesIn, checksumIn, lengthIn, partOf } from './tus-headers.ts';
+import { type Turn, UploadTurns } from './upload-turns.ts';
+
+const MIB = 1 << 20;
+/** Bytes of a segment: as many as one request sends to the store. */
+const SEGMENT_BYTES = 8 * MIB;
+/** A last segment that is smaller is joined with the bytes that come next, so that small requests do not make an object each. */
+const LEAST_SEGMENT_BYTES = MIB;
+/** An upload expires this long after its last byte. */
+const EXPIRES_MS = 24 * 60 * 60 * 1000;
+/** Uploads of one user that are neither complete nor expired. */
+const OPEN_MAX = 100;
+
+/** What one request sends. */
+interface Chunk {
+  readonly body: ChunkBody;
+  /** SHA-256 of its bytes, in Base64. */
+  readonly checksum: string | undefined;
+  /** Bytes that it says it has; undefined: it says nothing. */
+  readonly bytes: number | undefined;
+  /** Length of the upload, which the request may be the first to state; null while it is unknown. */
+  readonly length: number | null;
+}
+
+/** What one request has stored and no row names yet. */
+interface Pending {
+  readonly segments: Segment[];
+  /** Of `segments`, and of one that is being sent. */
+  readonly into: NewObjects;
+  /** The last segment before, whose bytes are in the first of `segments`. */
+  replaced: Segment | undefined;
+}
+
+/**
+ * Uploads in several requests (tus 1.0). The bytes of each become segments, objects of up to 8 MiB; with the last byte the
+ * segments are read as one stream, which becomes a file as any upload does (`Uploads`).
+ *
+ * Invariants:
+ * - The offset is the sum of the segments that rows name, at every server: nothing of an upload is in a process.
+ * - A segment is added only behind the bytes that its request saw: of racing requests one adds, the others get `conflict`.
+ * - The offset becomes the length in the transaction that makes the file. Where that is refused, the last segment is not kept:
+ *   the client may send it again.
+ * - The bytes of a request with a checksum, or without a Content-Length, are added all at once: no byte of it is kept if it is
+ *   refused.
+ * - A length that a request is the first to say is fixed when all of its bytes are here, in the transaction that adds the last of
+ *   them.
+ * - An upload's bytes count as reserved quota until it is a file, is deleted, or expires. Those of a running request are reserved
+ *   before they are sent to the store; a server runs one request of an upload at a time (`UploadTurns`). What a refused request
+ *   reserved is released.
+ * - An object that no row names is deleted at once, after a crash by the sweep of its day; those of an expired upload by
+ *   `EXPIRE_UPLOADS`.
+ */
+export class PartialUploads {
+  readonly #db: Database;
+  readonly #objects: Objects;
+  readonly #blobs: Blobs;
+  readonly #uploads: Uploads;
+  readonly #transfers: Transfers;
+  readonly #jobs: JobRequests;
+  readonly #expiry: DailyJobs;
+  readonly #turns = new UploadTurns();
+  readonly #clock: Clock;
+  readonly #random: Random;
+  readonly #log: Logger;
+  /** Of one file, in bytes. */
+  readonly maxBytes: number;
+
+  constructor(deps: {
+    db: Database;
+    objects: Objects;
+    blobs: Blobs;
+    uploads: Uploads;
+    transfers: Transfers;
+    jobs: JobRequests;
+    clock: Clock;
+    random: Random;
+    log: Logger;
+    maxBytes: number;
+  }) {
+    this.#db = deps.db;
+    this.#objects = deps.objects;
+    this.#blobs = deps.blobs;
+    this.#uploads = deps.uploads;
+    this.#transfers = deps.transfers;
+    this.#jobs = deps.jobs;
+    this.#clock = deps.clock;
+    this.#random = deps.random;
+    this.#log = deps.log;
+    this.maxBytes = deps.maxBytes;
+    this.#expiry = new DailyJobs(deps.clock, (now) =>
+      deps.jobs.schedule(deps.db.tables, EXPIRE_UPLOADS, {}, new Date(endOfDay(now).getTime() + EXPIRES_MS)),
+    );
+  }
+
+  /** Throws `not_found`, also for another's, and `upload_expired`. */
+  async get(actor: Actor, uuid: string): Promise<PartialUpload> {
+    const upload = await findUpload(this.#db.tables, uuid, actor.userId);
+    if (!upload) throw new Problem('not_found');
+    if (upload.expiresAt <= this.#clock.now()) throw new Problem('upload_expired');
+    return upload;
+  }
+
+  /** Begins an upload, with the first bytes of it where `hasBytes`. */
+  async create(actor: Actor, request: RequestInfo, hasBytes: boolean): Promise<PartialUpload> {
+    const length = lengthIn(request);
+    this.#requireSize(length ?? 0);
+    const metadata = request.headers['upload-metadata'] ?? '';
+    const checksum = checksumIn(request);
+    await this.#uploads.requireTarget(actor, partOf(metadata));
+    await this.#expiry.ensure();
+    const now = this.#clock.now();
+    const made = { uuid: this.#random.uuid(), userId: actor.userId, length, metadata, expiresAt: this.#expiresAt() };
+    const upload = await this.#db.transaction(async (tx) => {
+      await reserveUpload(tx, made, exactly(length ?? 0), now);
+      return insertUpload(tx, made, { now, most: OPEN_MAX });
+    });
+    if (!upload)
+      throw new Problem('conflict', `You have ${OPEN_MAX} uploads that are not complete. Complete or delete one of them.`);
+    if (!hasBytes && length !== 0) return upload;
+    try {
+      return await this.#turns.run(upload.uuid, (turn) => this.#receive(actor, upload, request, { checksum, length }, turn));
+    } catch (error) {
+      // The client does not learn its address.
+      await this.#delete(upload).catch((failure: unknown) =>
+        this.#log.warn({ err: failure }, 'could not delete an upload; it expires'),
+      );
+      throw error;
+    }
+  }
+
+  /**
+   * Adds the request's bytes. Throws `conflict` where the upload is not at their offset, and all that an upload of a file does.
+   */
+  async append(actor: Actor, uuid: string, request: RequestInfo): Promise<PartialUpload> {
+    const offset = bytesIn(request, 'Upload-Offset');
+    if (offset === undefined) throw invalid('Upload-Offset', 'is required');
+    const checksum = checksumIn(request);
+    const length = bytesIn(request, 'Upload-Length');
+    const seen = await this.get(actor, uuid);
+    return this.#turns.run(uuid, async (turn) => {
+      const upload = turn.hasWaited ? await this.get(actor, uuid) : seen;
+      if (offset !== upload.received) throw this.#moved();
+      if (length !== undefined) this.#requireLength(upload, length);
+      await this.#expiry.ensure();
+      return this.#receive(actor, upload, request, { checksum, length: length ?? upload.length }, turn);
+    });
+  }
+
+  /** Deletes an upload with what is stored of it. The file that it has become stays. */
+  async delete(actor: Actor, uuid: string): Promise<void> {
+    const upload = await this.get(actor, uuid);
+    await this.#turns.run(uuid, () => this.#delete(upload));
+  }
+
+  #delete(upload: PartialUpload): Promise<void> {
+    return this.#db.transaction(async (tx) => requestPurge(this.#jobs, tx, await deleteUpload(tx, upload)));
+  }
+
+  async #receive(
+    actor: Actor,
+    upload: PartialUpload,
+    request: RequestInfo,
+    said: Pick<Chunk, 'checksum' | 'length'>,
+    turn: Turn,
+  ): Promise<PartialUpload> {
+    const bytes = contentLength(request);
+    if ((bytes ?? 0) > (said.length ?? this.maxBytes) - upload.received) throw tooLarge();
+    const transfer = this.#transfers.begin('upload', { person: actor.userUuid }, request.traffic);
+    const body = new ChunkBody(request.stream, AbortSignal.any([transfer.signal, turn.signal]));
+    try {
+      const received = await this.#store(
+        actor,
+        upload,
+        { ...said, body, bytes },
+        { transfer: transfer.signal, turn: turn.signal },
+      );
+      transfer.signal.throwIfAborted();
+      return received;
+    } finally {
+      body.end();
+      transfer.end();
+    }
+  }
+
+  /** Stores the bytes, a segment at a time. Gives the upload as it is then. */
+  async #store(
+    actor: Actor,
+    before: PartialUpload,
+    chunk: Chunk,
+    signals: { readonly transfer: AbortSignal; readonly turn: AbortSignal },
+  ): Promise<PartialUpload> {
+    const { body, checksum, length } = chunk;
+    const isAddedAtOnce = checksum !== undefined || chunk.bytes === undefined;
+    let upload = before;
+    let held = reservedFor(upload);
+    const store = async (into: NewObjects): Promise<PartialUpload> => {
+      let pending = nothing(into);
+      while (await body.isMore()) {
+        const end = endOf(upload, pending);
+        if (end >= (length ?? this.maxBytes)) throw tooLarge();
+        if (end >= held) held = await reserveUpload(this.#db.tables, upload, this.#growth(before, chunk, end), this.#clock.now());
+        await this.#storeNext(actor, upload, pending, body, Math.min(length ?? this.maxBytes, held) - end);
+        // The last segment is added with the file; one without a successor yet may be the last.
+        if (isAddedAtOnce || endOf(upload, pending) === length) continue;
+        signals.turn.throwIfAborted();
+        upload = await this.#add(upload, pending, { reserved: held });
+        pending = nothing(into);
+      }
+      signals.turn.throwIfAborted();
+      if (checksum !== undefined && (!body.isWhole || body.digest() !== checksum)) throw new Problem('checksum_mismatch');
+      if (upload.file !== null) return upload;
+      if (endOf(upload, pending) === length) {
+        upload = await this.#complete(actor, { ...upload, length }, pending, signals.transfer);
+        await this.#blobs.discard(into.keys);
+      } else if (pending.segments.length > 0 || (body.isWhole && length !== upload.length))
+        upload = await this.#add(upload, pending, { length: body.isWhole ? length : upload.length });
+      return upload;
+    };
+    try {
+      return await this.#blobs.discardUnlessCommitted(store);
+    } catch (error) {
+      // Another request has joined it with its own bytes, completed the upload or deleted it.
+      throw error instanceof ObjectMissing ? this.#moved() : error;
+    } finally {
+      if (held > reservedFor(upload) && upload.file === null) await this.#trim(upload);
+    }
+  }
+
+  /** What is reserved for the bytes behind `end`: all that is known to come, or a segment, or less where the quota has less. */
+  #growth({ received }: PartialUpload, { length, bytes }: Chunk, end: number): { needed: number; wanted: number } {
+    if (length !== null) return exactly(length);
+    return bytes === undefined
+      ? { needed: end + 1, wanted: Math.min(end + SEGMENT_BYTES, this.maxBytes) }
+      : exactly(received + bytes);
+  }
+
+  async #storeNext(actor: Actor, upload: PartialUpload, pending: Pending, body: ChunkBody, most: number): Promise<void> {
+    const last = pending.segments.length === 0 ? (await segmentsOf(this.#db.tables, upload)).at(-1) : undefined;
+    const joined = last !== undefined && last.size < LEAST_SEGMENT_BYTES ? last : undefined;
+    const key = await this.#blobs.newKey();
+    pending.into.keys.push(key);
+    const bytes = Readable.from(this.#segment(joined, body.run(Math.min(most, SEGMENT_BYTES - (joined?.size ?? 0)))), {
+      objectMode: false,
+    });
+    const { size } = await this.#objects.put(key, bytes, { owner: actor.userUuid });
+    pending.segments.push({ key, size });
+    pending.replaced ??= joined;
+  }
+
+  async *#segment(joined: Segment | undefined, bytes: AsyncIterable<Buffer>): AsyncGenerator<Buffer> {
+    if (joined) yield* (await this.#objects.get(joined.key)).body as AsyncIterable<Buffer>;
+    yield* bytes;
+  }
+
+  /** `length`: fixes it, where the request has said it and is whole; `reserved`: what the request goes on with. */
+  async #add(upload: PartialUpload, pending: Pending, { length = upload.length, reserved = 0 }): Promise<PartialUpload> {
+    const added = { ...upload, length, received: endOf(upload, pending), expiresAt: this.#expiresAt() };
+    pending.into.committing();
+    await this.#db.transaction(async (tx) => {
+      await reserveUpload(tx, added, exactly(Math.max(reservedFor(added), reserved)), this.#clock.now());
+      if (!(await addSegments(tx, upload, added, pending.segments, pending.replaced))) throw this.#moved();
+    });
+    pending.into.committed();
+    if (pending.replaced) await this.#blobs.discard([pending.replaced.key]);
+    return added;
+  }
+
+  /** Makes the file of the upload. */
+  async #complete(actor: Actor, upload: PartialUpload, pending: Pending, signal: AbortSignal): Promise<PartialUpload> {
+    const present = await segmentsOf(this.#db.tables, upload);
+    const sum = present.reduce((bytes, { size }) => bytes + size, 0);
+    if (sum !== upload.received) throw this.#moved();
+    const segments = [...present.filter(({ key }) => key !== pending.replaced?.key), ...pending.segments];
+    const stream = Readable.from(this.#contentOf(segments, signal), { objectMode: false });
+    const part = { ...partOf(upload.metadata), stream, signal };
+    const also = async (tx: Tx, file: string): Promise<void> => {
+      if (!(await completeUpload(tx, upload, file))) throw this.#moved();
+      await requestPurge(
+        this.#jobs,
+        tx,
+        present.map(({ key }) => key),
+      );
+    };
+    const file = await this.#uploads.createReserved(actor, part, upload.uuid, also);
+    return { ...upload, received: upload.length ?? upload.received, file };
+  }
+
+  async *#contentOf(segments: readonly Segment[], signal: AbortSignal): AsyncGenerator<Buffer> {
+    for (const { key } of segments) yield* (await this.#objects.get(key, { signal })).body as AsyncIterable<Buffer>;
+  }
+
+  async #trim(upload: PartialUpload): Promise<void> {
+    await trimReservation(this.#db.tables, upload).catch((error: unknown) =>
+      this.#log.warn({ err: error }, 'could not release the reserved quota of a request; the next one of its upload does'),
+    );
+  }
+
+  /** Throws `validation_failed`, `payload_too_large`. */
+  #requireLength(upload: PartialUpload, length: number): void {
+    if (upload.length === null ? length < upload.received : length !== upload.length)
+      throw invalid('Upload-Length', 'must not change, nor be less than what is stored');
+    this.#requireSize(length);
+  }
+
+  #requireSize(bytes: number): void {
+    if (bytes > this.maxBytes) throw tooLarge();
+  }
+
+  #expiresAt(): Date {
+    return new Date(this.#clock.now().getTime() + EXPIRES_MS);
+  }
+
+  #moved(): Problem {
+    return new Problem('conflict', 'The upload is not at this offset. Ask for its offset (HEAD) and go on there.');
+  }
+}
+
+const nothing = (into: NewObjects): Pending => ({ segments: [], into, replaced: undefined });
+
+/** What the quota reserves of an upload that no request is sending bytes of. */
+const reservedFor = ({ length, received }: Pick<PartialUpload, 'length' | 'received'>): number => length ?? received;
+const exactly = (bytes: number): { needed: number; wanted: number } => ({ needed: bytes, wanted: bytes });
+
+/** Bytes of an upload with what is pending. */
+const endOf = ({ received }: PartialUpload, { segments, replaced }: Pending): number =>
+  received + segments.reduce((sum, { size }) => sum + size, 0) - (replaced?.size ?? 0);
+
+const tooLarge = (): Problem => new Problem('payload_too_large', 'The upload is longer than it said, or than an upload may be.');
