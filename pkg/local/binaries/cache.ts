@@ -8,7 +8,7 @@ import { SourceUnavailable } from './source-unavailable.ts';
 const BUILD_LIMIT_MS = 45 * 60_000;
 
 /**
- * The path of the program that `pattern` (a glob) matches in `folder`. `make` fills the folder when it is missing.
+ * Returns the path of the program that `pattern` (a glob) matches in `folder`. `make` fills the folder if it is missing.
  *
  * Invariants:
  * - The folder gets its name when it is complete (filled under another name, then renamed): a killed build leaves no incomplete
@@ -31,7 +31,7 @@ export async function cached(
     if (meanwhile !== undefined) return meanwhile;
     await makeAside(folder, make);
     const made = there();
-    if (made === undefined) throw new SourceUnavailable(`the download has no ${pattern}`);
+    if (made === undefined) throw new SourceUnavailable(`the download contains no ${pattern}`);
     return made;
   } finally {
     held.release();
@@ -56,7 +56,7 @@ function makeWritable(folder: string): void {
     mkdirSync(folder, { recursive: true });
   } catch (error) {
     throw new CommandError(
-      `cannot create the cache folder ${folder} (${codeOf(error) ?? messageOf(error)}). Set XDG_CACHE_HOME to a folder that you can write.`,
+      `cannot create the cache folder ${folder} (${codeOf(error) ?? messageOf(error)}). Set XDG_CACHE_HOME to a writable folder.`,
     );
   }
 }

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { SourceUnavailable } from './source-unavailable.ts';
 import { lastLine, run } from './run.ts';
 
-/** The path of a program in an npm package. Throws SourceUnavailable when it is missing or does not run. */
+/** Returns the path of a program in an npm package. Throws SourceUnavailable if it is missing or does not run. */
 export async function programInPackage(folder: string, program: string): Promise<string> {
   const path = join(folder, program);
   if (!existsSync(path)) throw new SourceUnavailable(`node_modules has no package for this platform`);
@@ -12,16 +12,16 @@ export async function programInPackage(folder: string, program: string): Promise
   return path;
 }
 
-/** Installs a Debian package and reports it: nothing else is written outside of the checkout and the cache. */
+/** Installs a Debian package and reports it. Nothing else is written outside the checkout and the cache. */
 export async function installFromDebian(name: string, progress: (line: string) => void, env: NodeJS.ProcessEnv): Promise<void> {
   if (process.platform !== 'linux' || process.getuid?.() !== 0 || !existsSync('/usr/bin/apt-get'))
-    throw new SourceUnavailable('installing it needs Debian and root');
+    throw new SourceUnavailable('installing it requires Debian and root');
   progress(`installing the Debian package ${name}`);
   const quiet = { env: { ...env, DEBIAN_FRONTEND: 'noninteractive' } };
   const install = ['install', '-y', '--no-install-recommends', name];
   let outcome = await run('/usr/bin/apt-get', install, quiet);
   if (outcome.code !== 0) {
-    await run('/usr/bin/apt-get', ['update'], quiet); // a fresh image has no package lists
+    await run('/usr/bin/apt-get', ['update'], quiet); // A fresh image has no package lists.
     outcome = await run('/usr/bin/apt-get', install, quiet);
   }
   if (outcome.code !== 0) throw new SourceUnavailable(`apt-get install ${name} failed (${lastLine(outcome.output)})`);

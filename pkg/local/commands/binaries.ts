@@ -3,12 +3,12 @@ import { resolveBinary, thisMachine, type Machine } from '../binaries/resolve.ts
 import { ALL_GROUPS, type Group, BINARIES_OF } from '../platform.ts';
 import { runTasks } from '../progress.ts';
 
-/** Finds, downloads or builds all binaries; starts none. Throws CommandError when one is unavailable. */
+/** Finds, downloads or builds all binaries; starts none. Throws CommandError if one is unavailable. */
 export async function findBinaries(root: string, env: NodeJS.ProcessEnv): Promise<void> {
   await runTasks(binaryTasks(ALL_GROUPS, thisMachine(root, env)), { collapseSubtasks: false });
 }
 
-/** One task per binary; a build reports its progress on the line below. */
+/** Returns one task per binary; a build reports its progress on the line below. */
 export const binaryTasks = (groups: readonly Group[], machine: Machine): ListrTask[] =>
   groups
     .flatMap((group) => BINARIES_OF[group])

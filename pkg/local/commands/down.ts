@@ -6,10 +6,10 @@ import { holderOf, lock } from '../lock.ts';
 import { endAll, endLeftovers } from '../processes.ts';
 import { outsideFolder } from '../programs/unprivileged.ts';
 
-/** The supervisor stops its programs in order: pods, then the control plane and the stores. */
+/** Time for the supervisor to stop its programs in order: pods, then the control plane and the stores. */
 const SUPERVISOR_GRACE_MS = 60_000;
 
-/** Ends all processes of the platform and keeps its data. Returns false when none ran. */
+/** Ends all processes of the platform and keeps its data. Returns false if none was running. */
 export async function down(stateDirectory: string): Promise<boolean> {
   if (!existsSync(paths(stateDirectory).run)) return false;
   const held = await lock(paths(stateDirectory).upLock, { timeoutMs: SUPERVISOR_GRACE_MS });
@@ -20,7 +20,7 @@ export async function down(stateDirectory: string): Promise<boolean> {
   }
 }
 
-/** As `down`, for a caller who holds the state directory's lock. */
+/** Does the work of `down` for a caller who holds the state directory's lock. */
 export async function endPlatform(stateDirectory: string): Promise<boolean> {
   const supervisor = holderOf(paths(stateDirectory).supervisorLock);
   if (supervisor !== undefined) await endAll([supervisor], SUPERVISOR_GRACE_MS);
@@ -28,7 +28,9 @@ export async function endPlatform(stateDirectory: string): Promise<boolean> {
   return supervisor !== undefined || left.length > 0;
 }
 
-/** `down`, then deletes the data. Deletes only a state directory of Carrel, so that a wrong CARREL_HOME does no harm. */
+/**
+ * Ends the platform, then deletes the data. Deletes only a state directory of Carrel, so that a wrong CARREL_HOME does no harm.
+ */
 export async function clean(stateDirectory: string): Promise<void> {
   if (!existsSync(stateDirectory)) return;
   const known = paths(stateDirectory);

@@ -4,7 +4,7 @@ import { CommandError } from '../../runtime/command-error.ts';
 import { paths } from '../state-directory.ts';
 import { readLog } from '../node/logs.ts';
 
-/** Prints the log of a program of the platform. A tenant's server is a pod: its log is `kubectl logs`. */
+/** Prints the log of a program of the platform. For a tenant's server, which is a pod, use `kubectl logs`. */
 export async function logs(stateDirectory: string, program: string, options: { lines: number; follow: boolean }): Promise<void> {
   const folder = paths(stateDirectory).logs;
   const file = join(folder, `${program}.log`);

@@ -6,13 +6,13 @@ import { kubectl } from '../kubectl.ts';
 import { runTasks } from '../progress.ts';
 import { readReport } from './supervise.ts';
 
-/** What every child of a Tenant carries (pkg/operator/names.ts). */
+/** The label of every child of a Tenant (pkg/operator/names.ts). */
 const TENANT_LABEL = 'app.kubernetes.io/managed-by=carrel-operator';
 const READY_MS = 60_000;
 
 /**
- * Makes the sources of now run: operator, worker and helpers are ended, which their supervisor answers by starting them again,
- * and the tenants' Deployments roll. With names: just these programs.
+ * Makes the current sources run. It ends operator, worker and helpers, which their supervisor starts again, and rolls the
+ * tenants' Deployments. With names it ends only these programs.
  */
 export async function restart(stateDirectory: string, programs: readonly string[]): Promise<void> {
   const report = readReport(stateDirectory);

@@ -11,10 +11,10 @@ import { listTenants, type TenantReport } from './tenants.ts';
 
 type Colour = 'green' | 'yellow' | 'red' | 'bold';
 
-/** Colours only where they are seen (and NO_COLOR is not set). */
+/** Adds colour only on a terminal (and if NO_COLOR is not set). */
 const coloured = (colour: Colour, text: string): string => styleText(colour, text, { stream: process.stdout });
 
-/** Prints programs, tenants and addresses. False when the platform is down or something of it is not ready. */
+/** Prints programs, tenants and addresses. Returns false if the platform is down or some part of it is not ready. */
 export async function status(stateDirectory: string): Promise<boolean> {
   const report = readReport(stateDirectory);
   if (!report) {
@@ -39,7 +39,7 @@ export async function status(stateDirectory: string): Promise<boolean> {
   if ('demo' in report.programs) {
     const [lms, receiver] = DEMO_HOSTS.map((host) => `http://${host}:${settings.routerPort}`);
     print(`  demo LMS    ${lms} (links that launch into the tenants)`);
-    print(`  receiver    ${receiver} (the webhooks that came)`);
+    print(`  receiver    ${receiver} (shows the webhooks that it received)`);
   }
   const late = Object.values(report.programs).filter(({ state }) => state !== 'ready').length;
   const good = late === 0 && ready;
@@ -72,10 +72,13 @@ async function printTenants(stateDirectory: string): Promise<{ ready: boolean; p
   }
 }
 
-/** A tenant's address, and the command that prints its password: the password itself stays out of scroll-back and logs. */
+/**
+ * Returns a tenant's address, and the command that prints its password: the password itself stays out of scroll-back and logs.
+ */
 export function tenantLines(stateDirectory: string, tenant: TenantReport): string[] {
   const colour = tenant.state === 'ready' ? 'green' : tenant.state === 'refused' ? 'red' : 'yellow';
-  const head = `${tenant.key.padEnd(24)} ${coloured(colour, tenant.state.padEnd(10))} ${tenant.state === 'ready' ? (tenant.appUrl ?? '') : tenant.reason}`;
+  const detail = tenant.state === 'ready' ? (tenant.appUrl ?? '') : tenant.reason;
+  const head = `${tenant.key.padEnd(24)} ${coloured(colour, tenant.state.padEnd(10))} ${detail}`;
   if (tenant.state !== 'ready' || tenant.administrator === undefined) return [head.trimEnd()];
   const kubeconfig = relative(process.cwd(), paths(stateDirectory).kubeconfig) || paths(stateDirectory).kubeconfig;
   const kubectl = `${relative(process.cwd(), paths(stateDirectory).bin)}/kubectl --kubeconfig ${kubeconfig}`;

@@ -15,7 +15,7 @@ import { marks } from '../processes.ts';
 import { compileCache } from '../programs/carrel.ts';
 import { Supervisor, type ProgramStatus } from '../supervisor.ts';
 
-/** `run/status.json`: what the supervisor reports to the commands; replaced as a whole at each change. */
+/** The report of the supervisor to the commands, `run/status.json`; replaced as a whole at each change. */
 export interface Report {
   readonly groups: readonly Group[];
   readonly programs: Readonly<Record<string, ProgramStatus>>;
@@ -26,24 +26,24 @@ const Report = z.object({
   programs: z.record(z.string(), z.custom<ProgramStatus>()),
 });
 
-/** What the running supervisor says; undefined when there is none. */
+/** Returns the report of the running supervisor, or undefined if none is running. */
 export function readReport(stateDirectory: string): Report | undefined {
   if (holderOf(paths(stateDirectory).supervisorLock) === undefined) return undefined;
   try {
     return Report.parse(JSON.parse(readIfThere(paths(stateDirectory).status) ?? ''));
   } catch {
-    return undefined; // it has only just started
+    return undefined; // It has only just started.
   }
 }
 
 /**
  * The supervisor as a process: runs the groups of programs until SIGTERM or SIGINT, then ends them and itself.
- * `run/supervisor.pid` is its lock. Throws CommandError when another supervisor holds it, or a binary is unavailable.
+ * `run/supervisor.pid` is its lock. Throws CommandError if another supervisor holds it, or a binary is unavailable.
  */
 export async function supervise(options: { stateDirectory: string; root: string; groups: readonly Group[] }): Promise<void> {
   const { groups, root } = options;
   const held = tryLock(paths(options.stateDirectory).supervisorLock);
-  if (!('release' in held)) throw new CommandError(`process ${held.pid} runs this platform already.`);
+  if (!('release' in held)) throw new CommandError(`process ${held.pid} is already running this platform.`);
   const stateDirectory = existingStateDirectory(options.stateDirectory);
   const specs = await programsOf({ stateDirectory, machine: thisMachine(root), groups });
   const report = (programs: Record<string, ProgramStatus>): void => {
@@ -62,13 +62,13 @@ export async function supervise(options: { stateDirectory: string; root: string;
       process.exit(0);
     });
   };
-  process.stderr.on('error', () => {}); // its log, on a full disk
+  process.stderr.on('error', () => {}); // Writing its log fails on a full disk.
   process.once('SIGTERM', stop);
   process.once('SIGINT', stop);
   supervisor.start();
 }
 
-/** Starts the supervisor in the background. `failed` returns the end of its log if it exits by itself. */
+/** Starts the supervisor in the background. `failed` returns the end of its log if it exits on its own. */
 export function startSupervisor(options: { stateDirectory: string; root: string; groups: readonly Group[] }): {
   failed: () => string | undefined;
 } {
@@ -76,7 +76,7 @@ export function startSupervisor(options: { stateDirectory: string; root: string;
   const output = openSync(log, 'a', 0o600);
   const words = [join(options.root, 'cmd', 'carrel', 'main.ts'), 'run', 'supervisor', '--groups', options.groups.join(',')];
   let ended = false;
-  rmSync(paths(options.stateDirectory).status, { force: true }); // the report of the last supervisor is outdated
+  rmSync(paths(options.stateDirectory).status, { force: true }); // The report of the last supervisor is outdated.
   try {
     const child = spawn(process.execPath, words, {
       stdio: ['ignore', output, output],

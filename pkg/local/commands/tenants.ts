@@ -25,17 +25,17 @@ export interface TenantReport {
   readonly key: string;
   readonly namespace: string;
   readonly name: string;
-  /** `waiting` may still become ready; `refused` needs its resource changed; `suspended` is so on purpose. */
+  /** `waiting` may still become ready; `refused` needs a change of its resource; `suspended` is intended. */
   readonly state: 'ready' | 'waiting' | 'refused' | 'suspended';
-  /** Why it is not ready. */
+  /** The reason why it is not ready. */
   readonly reason: string;
   readonly appUrl: string | undefined;
   readonly ltiUrl: string | undefined;
-  /** E-mail of the first administrator, when its Secret is there. */
+  /** E-mail of the first administrator, if its Secret exists. */
   readonly administrator: string | undefined;
 }
 
-/** All tenants; none where the resources are not installed. */
+/** Returns all tenants; none if the resources are not installed. */
 export async function listTenants(client: KubeClient): Promise<TenantReport[]> {
   const secrets = new ResourceApi(client, SECRET);
   const tenants = await new ResourceApi(client, TENANT).list().catch((error: unknown) => {
@@ -54,7 +54,7 @@ export async function listTenants(client: KubeClient): Promise<TenantReport[]> {
   );
 }
 
-/** False of these says nothing of what is broken. */
+/** Conditions that do not say what is broken if they are False. */
 const SUMMARIES = ['Ready', 'Stalled', 'WithinLimits', 'FieldsIgnored'];
 
 /** Reads the conditions of a Tenant. */

@@ -18,9 +18,9 @@ export interface UpOptions {
   readonly stateDirectory: string;
   readonly root: string;
   readonly env: NodeJS.ProcessEnv;
-  /** CARREL_PORT; undefined: the port of the existing settings, else 8080. */
+  /** CARREL_PORT; undefined: the port of the existing settings, otherwise 8080. */
   readonly port: number | undefined;
-  /** Without operator, worker, resources and samples. */
+  /** Leaves out operator, worker, resources and samples. */
   readonly onlyPlatform: boolean;
 }
 
@@ -29,8 +29,8 @@ const OTHER_UP_MS = 45 * 60_000;
 const TENANTS_MS = 180_000;
 
 /**
- * Brings the platform up, or completes an earlier `up`: binaries, programs, custom resources, samples, until all tenants are
- * Ready. Safe to repeat and to run twice at once. Throws CommandError with one line when something prevents it.
+ * Starts the platform, or completes an earlier `up`: binaries, programs, custom resources, samples, until all tenants are Ready.
+ * Safe to repeat and to run twice at once. Throws CommandError with one line if something prevents it.
  */
 export async function up(options: UpOptions): Promise<void> {
   const { stateDirectory } = options;
@@ -38,7 +38,7 @@ export async function up(options: UpOptions): Promise<void> {
   makeFolders(stateDirectory);
   const held = await lock(paths(stateDirectory).upLock, {
     timeoutMs: OTHER_UP_MS,
-    onWait: (pid) => process.stderr.write(`waiting for process ${pid}, which uses ${stateDirectory}\n`),
+    onWait: (pid) => process.stderr.write(`waiting for process ${pid}, which is using ${stateDirectory}\n`),
   });
   try {
     const machine = thisMachine(options.root, options.env);
@@ -88,10 +88,11 @@ async function startPrograms(options: UpOptions, groups: readonly Group[], repor
     return programs;
   });
   await ready.catch(async (error: unknown) => {
-    if (startedHere) await endPlatform(stateDirectory); // a platform that cannot start is ended
+    if (startedHere) await endPlatform(stateDirectory); // A platform that cannot start is ended.
     throw error;
   });
-  // The sources may have changed since the start. This waits for readiness, since an earlier `up` may have been ended before it.
+  // The sources may have changed since the start. This waits for readiness, since an earlier `up` may have been interrupted
+  // before it.
   if (!startedHere && groups.includes('programs')) await installResources(stateDirectory, root);
 }
 
@@ -99,7 +100,7 @@ function refuseOtherPort({ stateDirectory, port }: UpOptions): void {
   const current = readSettings(stateDirectory)?.routerPort;
   if (port !== undefined && current !== undefined && port !== current) {
     throw new CommandError(
-      `the platform is up on port ${current} already. To move it to ${port}: make down, then CARREL_PORT=${port} make up`,
+      `the platform is already up on port ${current}. To move it to ${port}: make down, then CARREL_PORT=${port} make up`,
     );
   }
 }
@@ -115,7 +116,7 @@ async function requireFreePort(port: number): Promise<void> {
   }
 }
 
-/** Waits for the tenants that can become Ready: not for suspended ones, nor those whose resource is rejected. */
+/** Waits for the tenants that can become Ready, but not for suspended ones or those whose resource is rejected. */
 async function untilTenantsReady(stateDirectory: string, report: (text: string) => void): Promise<void> {
   const client = clientOf(stateDirectory);
   const deadline = performance.now() + TENANTS_MS;

@@ -7,8 +7,8 @@ import { LmsSite } from './lms-site.ts';
 import { ReceiverSite } from './receiver-site.ts';
 
 /**
- * The demo's other side, which `make up` starts: an LMS whose links can be clicked (http://lms.localhost) and a webhook receiver
- * (http://receiver.localhost). The router passes both hosts on to it.
+ * Starts the demo's other side, for `make up`: an LMS whose links people can click (http://lms.localhost) and a webhook receiver
+ * (http://receiver.localhost). The router forwards both hosts to it.
  */
 export async function startDemo(options: {
   readonly client: KubeClient;

@@ -7,7 +7,7 @@ import { escaped, page, table } from './html.ts';
 import { PLATFORM_STORAGE } from './platform-storage.ts';
 import { type Tool, toolsOf } from './registrations.ts';
 
-/** Who may be in a course, and as what. */
+/** The people of a course and their roles. */
 const PEOPLE = [
   { id: 'ada', name: 'Ada Okafor', email: 'ada@example.org', roles: [INSTRUCTOR], as: 'instructor' },
   { id: 'ben', name: 'Ben Lindqvist', email: 'ben@example.org', roles: [LEARNER], as: 'learner' },
@@ -20,21 +20,21 @@ const COURSES = [
 ] as const;
 
 /**
- * How a link opens: in a frame with or without platform storage, or as a page of its own; or what asks for content, in a frame.
+ * The ways to open a link: in a frame with or without platform storage, as a page of its own, or as a request for content in a
+ * frame.
  */
 const WAYS = ['frame', 'frame-without-storage', 'window', 'picker', 'hand-in'] as const;
 type Way = (typeof WAYS)[number];
 
-/** The types of items that the LMS accepts where it asks for content. */
+/** The types of items that the LMS accepts when it asks for content. */
 const ACCEPTED: Partial<Record<Way, readonly string[]>> = {
   picker: ['ltiResourceLink', 'link', 'file', 'image'],
   'hand-in': ['file'],
 };
 
 /**
- * The demo LMS as a site: `/` has a link for each tenant, person and course, `/open` starts the launch; the rest are its LTI end
- * points. Which tools it knows is read from the cluster at each request: a registration that somebody applies is a link at the
- * next look.
+ * The demo LMS as a site. `/` has a link for each tenant, person and course; `/open` starts the launch; the rest are its LTI end
+ * points. It reads its tools from the cluster at each request, so a new registration appears as a link on the next visit.
  */
 export class LmsSite {
   readonly #lms: Lms;
@@ -67,7 +67,9 @@ export class LmsSite {
             const label = `${person.name} opens ${course.title} of ${tool.tenant} in ${text}`;
             return `<a href="/open?${escaped(to.toString())}" aria-label="${escaped(label)}">${text}</a>`;
           };
-          const opens = `${link('frame', 'a frame')}, ${link('frame-without-storage', 'a frame without storage')}, ${link('window', 'this window')}, ${link('picker', 'the picker')}, ${link('hand-in', 'the hand-in')}`;
+          const frames = `${link('frame', 'a frame')}, ${link('frame-without-storage', 'a frame without storage')}`;
+          const others = `${link('window', 'this window')}, ${link('picker', 'the picker')}, ${link('hand-in', 'the hand-in')}`;
+          const opens = `${frames}, ${others}`;
           return [escaped(tool.tenant), course.title, `${escaped(person.name)} (${person.as})`, opens];
         }),
       ),
@@ -84,7 +86,8 @@ export class LmsSite {
       escaped(comment),
       escaped(timestamp),
     ]);
-    return `<h2>Grade book</h2>${table(['line item', 'person', 'score', 'comment', 'as of'], rows, 'No tool has sent a score yet.')}`;
+    const heads = ['line item', 'person', 'score', 'comment', 'as of'];
+    return `<h2>Grade book</h2>${table(heads, rows, 'No tool has sent a score yet.')}`;
   }
 
   async #open(asked: URLSearchParams, response: ServerResponse): Promise<void> {
@@ -112,7 +115,7 @@ export class LmsSite {
   }
 }
 
-/** The tool in a frame, as LMSs show it; this window keeps the tool's data where its cookies are blocked. */
+/** Returns the page with the tool in a frame, as LMSs show it. This window keeps the tool's data if its cookies are blocked. */
 const framePage = (title: string, login: URL, way: Way): string =>
   page(
     title,

@@ -16,8 +16,8 @@ interface Delivery {
 }
 
 /**
- * The demo receiver as a site: takes deliveries by POST at any path, and shows the last ones at `/`. What is not signed well is a
- * 401.
+ * The demo receiver as a site: takes deliveries by POST at any path, and shows the last ones at `/`. It answers 401 to a wrong
+ * signature.
  */
 export class ReceiverSite {
   readonly #client: KubeClient;
@@ -55,12 +55,12 @@ export class ReceiverSite {
       signature,
       `<code>${escaped(body)}</code>`,
     ]);
-    const none = 'Nothing has come yet. Make a user or upload a file, and look again.';
+    const none = 'No delivery has arrived yet. Create a user or upload a file, and look again.';
     return page('Demo receiver', table(['at', 'path', 'webhook-id', 'signature', 'body'], rows, none));
   }
 }
 
-/** Undefined past 1 MiB. */
+/** Returns undefined past 1 MiB. */
 async function textOf(request: IncomingMessage): Promise<string | undefined> {
   const chunks: Buffer[] = [];
   let size = 0;

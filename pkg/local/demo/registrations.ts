@@ -11,13 +11,13 @@ type LtiRegistration = Json<crds.LtiRegistration>;
 const LTI_REGISTRATION = defineKind<LtiRegistration>(LTIREGISTRATIONS);
 const WEBHOOK = defineKind<Json<crds.Webhook>>(WEBHOOKS);
 
-/** A tool that the demo LMS may launch: what its LtiRegistration says, which is what an administrator would paste. */
+/** A tool that the demo LMS may launch, from its LtiRegistration: the data that an administrator would paste. */
 export interface Tool extends Registered {
   /** `namespace/name` of its Tenant. */
   readonly tenant: string;
 }
 
-/** Every LtiRegistration of this issuer that is Ready. */
+/** Returns the tools of every LtiRegistration of this issuer that is Ready. */
 export async function toolsOf(client: KubeClient, issuer: string): Promise<Tool[]> {
   const all = await new ResourceApi(client, LTI_REGISTRATION).list();
   return all
@@ -41,7 +41,7 @@ function toolOf({ metadata, spec, status }: Observed<LtiRegistration>, issuer: s
   };
 }
 
-/** The signing secrets of all Webhooks that deliver to this address. */
+/** Returns the signing secrets of all Webhooks that deliver to this address. */
 export async function secretsOf(client: KubeClient, url: string): Promise<string[]> {
   const webhooks = (await new ResourceApi(client, WEBHOOK).list()).filter(({ spec }) => spec.url === url);
   const secrets = new ResourceApi(client, SECRET);

@@ -6,7 +6,9 @@ interface Delivery {
   readonly headers: Readonly<Record<string, string>>;
 }
 
-/** Standard Webhooks 1.0, Verifying: any of the signatures of version 1 holds, and the time lies within 5 minutes. */
+/**
+ * Verifies as Standard Webhooks 1.0 does: one of the signatures of version 1 must match, and the time must lie within 5 minutes.
+ */
 export function verifiesStandard({ body, headers }: Delivery, secret: string): boolean {
   const timestamp = headers['webhook-timestamp'] ?? '';
   if (!(Math.abs(Date.now() / 1000 - Number(timestamp)) < 300)) return false;

@@ -107,8 +107,8 @@ test('the assertion names the deployment that the token is for, and none where i
   lms.tokens.wantsDeployment = '1';
   try {
     await expect(ask({ deploymentId: '1' })).resolves.toEqual(expect.any(String));
-    await expect(ask({ deploymentId: '2' })).rejects.toThrow(/of another deployment/);
-    await expect(ask()).rejects.toThrow(/of another deployment/);
+    await expect(ask({ deploymentId: '2' })).rejects.toThrow(/names another deployment/);
+    await expect(ask()).rejects.toThrow(/names another deployment/);
   } finally {
     lms.tokens.wantsDeployment = undefined;
   }

@@ -54,7 +54,7 @@ test('a new line item for a link that is none of this tool in the course is refu
   const { status, body } = await api.post(items, { ...ITEM, resource_link_id: 'elsewhere' });
 
   expect([status, body.error]).toEqual([422, 'lms_refused']);
-  expect(body.message).toMatch(/404.*resourceLinkId is no link.*none of this tool/);
+  expect(body.message).toMatch(/404.*resourceLinkId is not a link.*none of this tool/);
 });
 
 test.each<[TokenManner, number, string, RegExp]>([

@@ -75,8 +75,8 @@ test.each<[string, string, string, Asked, number, string]>([
   ['a line item of another type', 'POST', 'items', { ...POST, type: 'application/json', body: QUIZ }, 415, 'lineitem+json'],
   ['a change of another type', 'PUT', 'item', { ...POST, type: LINE_ITEMS, body: QUIZ }, 415, 'lineitem+json'],
   ['a score of another type', 'POST', 'item/scores', { ...SENT, type: 'application/json', body: {} }, 415, '415'],
-  ['what is no JSON', 'POST', 'items', { ...POST, body: 'label=Quiz' }, 400, 'no JSON'],
-  ['a list', 'POST', 'items', { ...POST, body: [QUIZ] }, 400, 'no object'],
+  ['what is no JSON', 'POST', 'items', { ...POST, body: 'label=Quiz' }, 400, 'not JSON'],
+  ['a list', 'POST', 'items', { ...POST, body: [QUIZ] }, 400, 'not an object'],
   ['no label', 'POST', 'items', { ...POST, body: { scoreMaximum: 1 } }, 400, 'label is missing'],
   ['a blank label', 'POST', 'items', { ...POST, body: { ...QUIZ, label: ' ' } }, 400, 'label'],
   ['no maximum', 'POST', 'items', { ...POST, body: { label: 'Quiz' } }, 400, 'scoreMaximum is missing'],
@@ -98,7 +98,7 @@ test.each<[string, string, string, Asked, number, string]>([
   ['a change without label', 'PUT', 'item', { ...POST, body: { scoreMaximum: 1 } }, 400, 'label is missing'],
   ['a limit of 0', 'GET', 'items?limit=0', LIST, 400, 'limit'],
   ['a limit that is none', 'GET', 'members?limit=all', ROSTER, 400, 'limit'],
-  ['two roles', 'GET', 'members?role=Learner&role=Instructor', ROSTER, 400, 'role stands twice'],
+  ['two roles', 'GET', 'members?role=Learner&role=Instructor', ROSTER, 400, 'role occurs twice'],
   ['a score without a person', 'POST', 'item/scores', { ...SENT, body: { timestamp: '2026-01-01T00:00:00.0Z' } }, 400, 'userId'],
 ])('%s is refused: %s %s', async (_what, method, path, { scope, token, accept = '*/*', type, body }, status, reason) => {
   const claims = await at.launch();

@@ -11,8 +11,8 @@ const GRADING = ['FullyGraded', 'Pending', 'PendingManual', 'Failed', 'NotReady'
 const TIMESTAMP = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d+(Z|[+-]\d\d:\d\d)$/;
 
 /**
- * How a score is answered. `slow` never answers and does not count it; `held` counts it and never answers; `answer lost` counts
- * it and ends the connection; `revoked` takes every token back first; `no content` counts it and answers 204.
+ * The ways to answer a score. `slow` never answers and does not count it; `held` counts it and never answers; `answer lost`
+ * counts it and ends the connection; `revoked` revokes every token first; `no content` counts it and answers 204.
  */
 export type ScoreManner =
   | 'well'
@@ -29,7 +29,7 @@ export type ScoreManner =
       readonly text?: string;
     };
 
-/** A request as it came; `counted`: it changed the grade book. */
+/** A request as received; `counted` means that it changed the grade book. */
 export interface ScoreRequest {
   readonly url: string;
   readonly body: string;
@@ -60,7 +60,7 @@ export class ScoreService {
     return this.book.find((graded) => graded.userId === userId);
   }
 
-  /** Somebody at the LMS touches the person's scores there. */
+  /** Simulates a change of the person's scores in the LMS. */
   touch(userId: string, at: Date): void {
     this.#book.touch(userId, at);
   }
@@ -88,7 +88,7 @@ export class ScoreService {
     json(response, 200, entered);
   }
 
-  /** What is said of a score that was entered; or the status, or what is wrong with the score. */
+  /** Returns the reply for an entered score, or the status, or what is wrong with the score. */
   #enter(request: IncomingMessage, url: URL, body: string): { resultUrl: string } | number | string {
     const caller = this.#tokens.caller(request.headers.authorization, [SCOPE.score]);
     if (typeof caller === 'number') return caller;
@@ -104,7 +104,7 @@ export class ScoreService {
   }
 }
 
-/** AGS 2.0 §3.4.4–3.4.9: the members that must be there, in their forms; or what is wrong. */
+/** Returns the score, or what is wrong with it. Requires the members of AGS 2.0 §3.4.4–3.4.9 in their forms. */
 function scoreOf(body: string): Score | string {
   let score: Record<string, unknown>;
   try {

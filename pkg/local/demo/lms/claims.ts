@@ -1,6 +1,6 @@
 import { AGS_SCOPES } from './scopes.ts';
 
-/** Names of claims and roles as the 1EdTech documents write them (LTI Core 1.3 §5.3, AGS 2.0 §3.1, NRPS 2.0 §3.6.1.1). */
+/** Names of claims and roles as in the 1EdTech documents (LTI Core 1.3 §5.3, AGS 2.0 §3.1, NRPS 2.0 §3.6.1.1). */
 export const LTI = 'https://purl.imsglobal.org/spec/lti/claim';
 export const AGS = 'https://purl.imsglobal.org/spec/lti-ags/claim/endpoint';
 export const NRPS = 'https://purl.imsglobal.org/spec/lti-nrps/claim/namesroleservice';
@@ -16,24 +16,24 @@ export interface Launch {
   readonly course: { readonly id: string; readonly title: string } | null;
   readonly resourceLinkId: string;
   readonly targetLinkUri: string;
-  /** The link's title; `Files` where it is left out. */
+  /** The link's title; default: `Files`. */
   readonly linkTitle?: string;
   /** The link's custom parameters, as a teacher can edit them. */
   readonly custom?: Readonly<Record<string, string>>;
-  /** The frame that offers LTI platform storage, as login initiation names it; left out: there is none. */
+  /** The frame that offers LTI platform storage, as login initiation names it; undefined if there is none. */
   readonly storageTarget?: string;
-  /** Where the LMS wants the person back. */
+  /** The address to which the LMS wants the person to return. */
   readonly returnUrl?: string;
 }
 
-/** Where a launch says that the services of its course are. */
+/** Return the addresses of the course's services, as a launch names them. */
 export const lineItemsUrl = (issuer: string, courseId: string): string =>
   `${issuer}/ags/${encodeURIComponent(courseId)}/lineitems`;
 export const membersUrl = (issuer: string, courseId: string): string => `${issuer}/nrps/${encodeURIComponent(courseId)}/members`;
 
-/** Whom a launch goes to, and what of it is not the person's. */
+/** The addressee of a launch, and the claims that do not come from the person. */
 export interface Addressed {
-  /** Where its services are. */
+  /** The base address of its services. */
   readonly base: string;
   readonly issuer: string;
   readonly clientId: string;
@@ -42,11 +42,11 @@ export interface Addressed {
   /** Seconds since 1970. */
   readonly now: number;
   readonly lifetimeSeconds: number;
-  /** The only line item of the link; left out where there are several or none. */
+  /** The only line item of the link; undefined if there are several or none. */
   readonly lineItem: string | undefined;
 }
 
-/** The claims of a resource link launch. */
+/** Returns the claims of a resource link launch. */
 export function claimsOf(launch: Launch, to: Addressed): Claims {
   const course = launch.course;
   return {

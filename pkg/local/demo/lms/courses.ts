@@ -1,12 +1,12 @@
 import type { Launch } from './claims.ts';
 import { Refusal } from './refusal.ts';
 
-/** A person in a course, in the very form in which NRPS 2.0 §2.1–2.3 tells of them. */
+/** A person in a course, in the form of NRPS 2.0 §2.1–2.3. */
 export interface Member {
   /** The `sub` of their launches. */
   readonly user_id: string;
   readonly roles: readonly string[];
-  /** Left out: it is for the tool to assume `Active`. */
+  /** If missing, the tool must assume `Active`. */
   readonly status?: 'Active' | 'Inactive';
   readonly name?: string;
   readonly given_name?: string;
@@ -21,33 +21,33 @@ export interface Course {
   readonly members: Map<string, Member>;
   /** Links by id, with the tools (client ids) that they open. Only tests let one link open several tools. */
   readonly links: Map<string, Set<string>>;
-  /** By id of a link: the only people who may open it; links that are left out are for all. */
+  /** The only people who may open a link, by the link's id; links without an entry are open to all. */
   readonly restricted: Map<string, ReadonlySet<string>>;
 }
 
-/** The courses of an LMS: who is in them, and which links they have. */
+/** The courses of an LMS, with their members and links. */
 export class Courses {
   readonly #courses = new Map<string, Course>();
-  /** Of each copy: what it is one of, the newest first. */
+  /** The originals of each copy, the newest first. */
   readonly #histories = new Map<string, readonly string[]>();
 
   find(id: string): Course | undefined {
     return this.#courses.get(id);
   }
 
-  /** The course that a part of an address names. Throws Refusal 404. */
+  /** Returns the course that a part of an address names. Throws Refusal 404. */
   require(part: string): Course {
     const course = this.find(decoded(part));
-    if (!course) throw new Refusal(404, 'there is no such course');
+    if (!course) throw new Refusal(404, 'the course does not exist');
     return course;
   }
 
-  /** Who is there already is replaced. */
+  /** Replaces an existing member. */
   enrol(course: { readonly id: string; readonly title: string }, member: Member): void {
     this.#course(course).members.set(member.user_id, member);
   }
 
-  /** A link is for these people alone. */
+  /** Restricts a link to these people. */
   restrict(courseId: string, link: string, userIds: readonly string[]): void {
     this.find(courseId)?.restricted.set(link, new Set(userIds));
   }
@@ -56,7 +56,7 @@ export class Courses {
     this.find(courseId)?.members.delete(userId);
   }
 
-  /** Whoever launches is a member, in the roles of the last launch; what an earlier launch sent of them stays. */
+  /** Makes the person who launches a member, with the roles of the last launch. Data from earlier launches stay. */
   launched({ course, user, roles, resourceLinkId }: Launch, clientId: string): void {
     if (course === null) return;
     const { members, links } = this.#course(course);
@@ -72,7 +72,7 @@ export class Courses {
     links.set(resourceLinkId, (links.get(resourceLinkId) ?? new Set()).add(clientId));
   }
 
-  /** Ids of courses: the second becomes a copy of the first. */
+  /** Takes ids of courses: the second becomes a copy of the first. */
   copied(origin: string, copy: string): void {
     this.#histories.set(copy, [origin, ...this.historyOf(origin)]);
   }

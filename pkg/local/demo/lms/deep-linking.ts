@@ -6,7 +6,7 @@ import { escaped, page } from '../html.ts';
 import { bodyOf } from './manner.ts';
 import { keysOfTool } from './token.ts';
 
-/** Names of claims as Deep Linking 2.0 §4.4–4.5 writes them. */
+/** Names of claims as in Deep Linking 2.0 §4.4–4.5. */
 export const DL = 'https://purl.imsglobal.org/spec/lti-dl/claim';
 export const SETTINGS = `${DL}/deep_linking_settings`;
 export const RETURN_PATH = '/deep-links/return';
@@ -22,7 +22,7 @@ export interface ReturnedItem {
   readonly mediaType?: string;
 }
 
-/** An answer that a tool gave, found right. */
+/** A valid answer of a tool. */
 export interface Returned {
   readonly method: string;
   readonly claims: JWTPayload;
@@ -31,7 +31,7 @@ export interface Returned {
   readonly cookies: string | undefined;
 }
 
-/** Makes a launch a deep linking request; `settings` replace those that are usual. undefined leaves a setting out. */
+/** Turns a launch into a deep linking request; `settings` replace the defaults, and undefined leaves a setting out. */
 export const deepLinking = (base: string, settings: Readonly<Record<string, unknown>> = {}, more: Fault = {}): Fault => ({
   ...more,
   claims: (claims: Claims): void => {
@@ -50,13 +50,13 @@ export const deepLinking = (base: string, settings: Readonly<Record<string, unkn
   },
 });
 
-/** The tool of a client id. */
+/** Returns the tool of a client id. */
 type ToolOf = (clientId: string) => { readonly jwksUrl: string; readonly deploymentId: string } | undefined;
 
-/** Where tools return what was chosen: strict about every rule on the response (Deep Linking 2.0 §4.5). */
+/** Receives what people chose in a tool. It is strict about every rule on the response (Deep Linking 2.0 §4.5). */
 export class DeepLinkReturns {
   readonly answers: Returned[] = [];
-  /** What was wrong with answers that were refused. */
+  /** The faults of refused answers. */
   readonly wrong: string[] = [];
   readonly #base: string;
   readonly #issuer: string;
@@ -86,11 +86,11 @@ export class DeepLinkReturns {
     }
   }
 
-  /** The claims of a response that is right. Throws an Error that says what is wrong. */
+  /** Returns the claims of a valid response. Throws an Error that says what is wrong. */
   async read(jwt: string): Promise<JWTPayload> {
     const clientId = decodeJwt(jwt).iss ?? '';
     const tool = this.#toolOf(clientId);
-    if (!tool) throw new Error('iss is no tool of mine');
+    if (!tool) throw new Error('iss is not one of my tools');
     const { payload, protectedHeader } = await jwtVerify(jwt, await keysOfTool(tool.jwksUrl), {
       algorithms: ['RS256'],
       issuer: clientId,
@@ -118,6 +118,7 @@ function requireItem({ type, url, title, text, custom, lineItem, expiresAt }: Re
   if (typeof url !== 'string' || !URL.canParse(url)) throw new Error(`${type} without url`);
   if (!title || !text) throw new Error(`${type} without title or text`);
   if (type === 'file' && !(Date.parse(expiresAt ?? '') > Date.now())) throw new Error('a file that does not expire');
-  if (custom && !Object.values(custom).every((value) => typeof value === 'string')) throw new Error('custom is not text');
+  if (custom && !Object.values(custom).every((value) => typeof value === 'string'))
+    throw new Error('custom has values other than text');
   if (lineItem && !(Number(lineItem['scoreMaximum']) > 0)) throw new Error('a line item without scoreMaximum');
 }

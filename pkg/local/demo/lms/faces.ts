@@ -2,8 +2,8 @@ import type { Claims } from './claims.ts';
 import { SCOPES as ALL } from './scopes.ts';
 
 /**
- * How one LMS product behaves where the documents leave it open, or where it departs from them. Sources: Moodle's mod/lti,
- * Canvas' registration.md, what WeBWorK, oli-torus and hypothesis report of D2L, Sakai and Blackboard.
+ * Behaviour of an LMS product where the documents leave it open, or where the product departs from them. Sources: Moodle's
+ * mod/lti, Canvas' registration.md, and reports by WeBWorK, oli-torus and hypothesis about D2L, Sakai and Blackboard.
  */
 export interface Face {
   /** `product_family_code`. */
@@ -17,22 +17,22 @@ export interface Face {
   readonly messages: readonly unknown[];
   readonly scopes: readonly string[];
   readonly claims: readonly string[];
-  /** `authorization_server`, given its own address; undefined: it has none. */
+  /** Returns `authorization_server`, from its own address; undefined if it has none. */
   readonly authorizationServer?: (base: string) => string;
-  /** Whether the answer names the deployment id. */
+  /** The answer names the deployment id. */
   readonly namesDeployment: boolean;
-  /** What its answer says of the messages that were asked. */
+  /** Returns what its answer says about the requested messages. */
   readonly answeredMessages: (asked: readonly AskedMessage[]) => readonly unknown[] | undefined;
-  /** Claims of its own in each launch from a course that is a copy of these, the newest first. */
+  /** Returns its own claims in each launch from a course that is a copy of these, the newest first. */
   readonly launchClaims?: (history: readonly string[]) => Claims;
-  /** An administrator has to switch the tool on. */
+  /** An administrator has to enable the tool. */
   readonly startsPending: boolean;
   readonly status: 200 | 201;
-  /** How it refuses a registration that lacks something. */
+  /** Returns its refusal of a registration that lacks something. */
   readonly refuse: (what: string) => { readonly status: number; readonly type: string; readonly body: string };
 }
 
-/** What Brightspace says of itself in each launch. */
+/** Returns the claims that Brightspace adds to each launch. */
 export const brightspaceClaims = (history: unknown): Claims => ({
   'http://www.brightspace.com': { user_id: 7, username: 'x', 'Context.id.history': history, 'ResourceLink.id.history': '' },
 });
@@ -53,7 +53,7 @@ const problem = (status: number) => (what: string) => ({
 });
 
 export const FACES = {
-  /** Reads deep linking alone, answers 200, and shows the tool as pending. */
+  /** Reads only deep linking, answers 200, and shows the tool as pending. */
   moodle: {
     product: 'moodle',
     version: '4.5',
@@ -68,7 +68,7 @@ export const FACES = {
     refuse: words(400),
   },
   /**
-   * Refuses everything for one scope that it does not know, drops placements in silence, and says its deployment id at the first
+   * Refuses everything because of one unknown scope, silently drops placements, and reveals its deployment id at the first
    * launch.
    */
   canvas: {
@@ -92,7 +92,7 @@ export const FACES = {
     status: 200,
     refuse: (what) => ({ status: 422, type: 'application/json', body: JSON.stringify({ errors: [what] }) }),
   },
-  /** Is registered by its vendor's portal; one issuer and one client id for all institutions, which differ by deployment. */
+  /** Is registered in its vendor's portal; all institutions share one issuer and one client id, and differ by deployment. */
   blackboard: {
     product: 'BlackboardLearn',
     version: '3900.100',
@@ -106,7 +106,7 @@ export const FACES = {
     status: 201,
     refuse: problem(400),
   },
-  /** Sends no registration token, wants another audience than its token endpoint, and says what a course is a copy of. */
+  /** Sends no registration token, expects another audience than its token endpoint, and says which course a course copies. */
   brightspace: {
     product: 'desire2learn',
     version: '20.26',

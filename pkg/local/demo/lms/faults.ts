@@ -1,23 +1,23 @@
 import { AGS, type Claims, LEARNER, LTI, NRPS } from './claims.ts';
 import type { FAMILIES } from './keys.ts';
 
-/** Whose key signs, and under which key id. */
+/** The signing key and its key id. */
 export type Signer = 'own' | 'unpublished' | 'impostor' | 'weak' | 'encryption' | (typeof FAMILIES)[number] | 'bare';
 
-/** What an LMS, or somebody in between, does otherwise than the documents say. Each breaks one rule. */
+/** A deviation of an LMS, or of somebody in between, from the documents. Each breaks one rule. */
 export interface Fault {
-  /** Parameters of login initiation. */
+  /** Changes parameters of login initiation. */
   readonly login?: (parameters: URLSearchParams) => void;
   readonly claims?: (claims: Claims) => void;
   readonly header?: (header: Claims) => void;
   /**
-   * `own` unless said: the key is published. A name of an algorithm: a new key for it, published; `bare`: without `alg` and
+   * Default: `own`, whose key is published. The name of an algorithm: a new published key for it; `bare`: without `alg` and
    * `use`. `impostor` signs with another key under the published key's id.
    */
   readonly signer?: Signer;
-  /** The finished text of the token. */
+  /** Changes the finished text of the token. */
   readonly token?: (token: string) => string;
-  /** Fields of the form that the browser posts. */
+  /** Changes fields of the form that the browser posts. */
   readonly form?: (fields: URLSearchParams) => void;
 }
 
@@ -152,7 +152,7 @@ export const FAULTS = {
   'roles with a number among them': claim(`${LTI}/roles`, [LEARNER, 7]),
 } as const satisfies Record<string, Fault>;
 
-/** What real LMSs send and the documents allow. */
+/** Values that real LMSs send and the documents allow. */
 export const ODDITIES = {
   'two audiences and azp': {
     claims: (claims) => void Object.assign(claims, { aud: [claims.aud, 'another-tool'], azp: claims.aud }),

@@ -1,7 +1,7 @@
 import { systemRandom } from '../../../runtime/random.ts';
 import { type Launch, lineItemsUrl } from './claims.ts';
 
-/** What a tool may say of a line item (AGS 2.0 §3.2.5–3.2.14); extensions have addresses as names. */
+/** The properties of a line item that a tool may set (AGS 2.0 §3.2.5–3.2.14); extensions have addresses as names. */
 export interface LineItemDefinition {
   readonly label: string;
   readonly scoreMaximum: number;
@@ -19,7 +19,7 @@ export interface LineItem {
   /** Its address. */
   readonly id: string;
   readonly courseId: string;
-  /** The tools (client ids) that know of it; to others it is not there. */
+  /** The tools (client ids) that may see it; for others it does not exist. */
   readonly tools: Set<string>;
   definition: LineItemDefinition;
 }
@@ -27,7 +27,7 @@ export interface LineItem {
 export interface Score {
   readonly timestamp: string;
   readonly userId: string;
-  /** Left out: there is no score any more (AGS 2.0 §3.4.4). */
+  /** Missing if there is no longer a score (AGS 2.0 §3.4.4). */
   readonly scoreGiven?: number;
   readonly scoreMaximum?: number;
   readonly comment?: string;
@@ -38,13 +38,13 @@ export interface Graded extends Score {
   readonly lineItem: string;
   readonly scoreGiven: number;
   readonly scoreMaximum: number;
-  /** How often a score was entered here. */
+  /** The number of scores entered here. */
   readonly times: number;
 }
 
 type Cell = Score & { readonly lineItem: string; readonly times: number };
 
-/** AGS 2.0 §3.3.4: a cell as a result, scaled to the maximum of its line item. */
+/** A cell as a result (AGS 2.0 §3.3.4), scaled to the maximum of its line item. */
 export interface Result {
   readonly id: string;
   readonly scoreOf: string;
@@ -57,7 +57,7 @@ export interface Result {
 const DEFAULT_MAXIMUM = 100;
 
 /**
- * Line items and scores of all courses. A score whose timestamp is not newer than its cell's, in whole seconds, is not entered,
+ * Line items and scores of all courses. A score whose timestamp, in whole seconds, is not newer than its cell's is not entered,
  * as in Moodle.
  */
 export class GradeBook {
@@ -75,8 +75,8 @@ export class GradeBook {
   }
 
   /**
-   * What a launch names: the only line item of its link, which is made at its first launch; undefined where there are several or
-   * none.
+   * Returns the line item that a launch names: the only one of its link, created at the first launch. Returns undefined if there
+   * are several or none.
    */
   lineItemOf({ course, resourceLinkId }: Launch, clientId: string): string | undefined {
     if (course === null) return undefined;
@@ -86,7 +86,7 @@ export class GradeBook {
     return this.#removed.has(own) ? undefined : own;
   }
 
-  /** A launch names this address: from now on a line item of its link is there. Addresses elsewhere are nobody's. */
+  /** Creates a line item of the launch's link at this address, if none exists. Ignores addresses elsewhere. */
   offer(address: unknown, { course, resourceLinkId, linkTitle = 'Files' }: Launch, clientId: string): void {
     if (course === null || typeof address !== 'string' || !address.startsWith(`${this.#issuer}/`)) return;
     const definition = {
@@ -117,14 +117,14 @@ export class GradeBook {
     return item;
   }
 
-  /** With it go its scores. */
+  /** Removes a line item with its scores. */
   remove({ id }: LineItem): void {
     this.#items.delete(id);
     this.#removed.add(id);
     for (const [key, { lineItem }] of this.#cells) if (lineItem === id) this.#cells.delete(key);
   }
 
-  /** Whether it was entered. */
+  /** Enters a score. Returns false if it is not newer. */
   enter({ id }: LineItem, score: Score): boolean {
     const key = `${id} ${score.userId}`;
     const former = this.#cells.get(key);
@@ -133,7 +133,7 @@ export class GradeBook {
     return true;
   }
 
-  /** Somebody at the LMS touches the person's scores there: from then on they are of this time. */
+  /** Simulates a change of the person's scores in the LMS, which gives them this time. */
   touch(userId: string, at: Date): void {
     for (const [key, cell] of this.#cells)
       if (cell.userId === userId) this.#cells.set(key, { ...cell, timestamp: at.toISOString() });
@@ -156,7 +156,7 @@ export class GradeBook {
 
 const secondOf = ({ timestamp }: Score): number => Math.floor(Date.parse(timestamp) / 1000);
 
-/** `part` goes at the end of a line item's path, before its query (AGS 2.0 §3.3.1, §3.4.1). */
+/** Adds `part` to the end of a line item's path, before its query (AGS 2.0 §3.3.1, §3.4.1). */
 export function below(lineItem: string, part: string): URL {
   const url = new URL(lineItem);
   url.pathname += part;

@@ -2,30 +2,30 @@ import { constants, createHmac, generateKeyPairSync, type KeyObject, sign } from
 import { newRsaKeys } from './rsa-keys.ts';
 import type { Claims } from './claims.ts';
 
-/** A key of the platform's, or of somebody who would like to be it. */
+/** A key of the platform, or of an impostor. */
 export interface LmsKey {
   readonly kid: string;
   readonly privateKey: KeyObject;
   readonly publicKey: KeyObject;
 }
 
-/** A new key: of a platform, of a tool, or one that nobody knows. */
+/** Makes a new key for a platform, a tool, or an unknown party. */
 export const newKey = (kid: string): LmsKey => ({ kid, ...newRsaKeys() });
 
-/** Algorithms beside RS256 (RFC 7518 §3.1). */
+/** Algorithms other than RS256 (RFC 7518 §3.1). */
 export const FAMILIES = ['RS384', 'RS512', 'PS256', 'PS384', 'PS512', 'ES256', 'ES384', 'ES512'] as const;
 const CURVES: Readonly<Record<string, string>> = { ES256: 'P-256', ES384: 'P-384', ES512: 'P-521' };
 
-/** A new key for an algorithm. */
+/** Makes a new key for an algorithm. */
 export function keyFor(alg: string, kid: string): LmsKey {
   const namedCurve = CURVES[alg];
   return namedCurve === undefined ? newKey(kid) : { kid, ...generateKeyPairSync('ec', { namedCurve }) };
 }
 
-/** A key of 1024 bits. */
+/** Makes a key of 1024 bits. */
 export const weakKey = (kid: string): LmsKey => ({ kid, ...generateKeyPairSync('rsa', { modulusLength: 1024 }) });
 
-/** As a key set holds it; `more` overrides. */
+/** Returns the key in the form of a key set; `more` overrides fields. */
 export const jwkOf = ({ kid, publicKey }: LmsKey, more: Claims = {}): Claims => ({
   ...publicKey.export({ format: 'jwk' }),
   kid,
@@ -36,7 +36,7 @@ export const jwkOf = ({ kid, publicKey }: LmsKey, more: Claims = {}): Claims => 
 
 const encoded = (part: unknown): string => Buffer.from(JSON.stringify(part)).toString('base64url');
 
-/** A compact JWS (RFC 7515 §3.1), made by hand: libraries refuse to make what is wrong. */
+/** Makes a compact JWS (RFC 7515 §3.1) by hand: libraries refuse to make an invalid one. */
 export function signed(header: Claims, claims: Claims, key: LmsKey): string {
   const text = `${encoded(header)}.${encoded(claims)}`;
   const { alg = 'RS256' } = header as { alg?: string };
@@ -45,7 +45,7 @@ export function signed(header: Claims, claims: Claims, key: LmsKey): string {
 
 function signatureOf(alg: string, text: string, key: LmsKey): Buffer {
   if (alg === 'none') return Buffer.alloc(0);
-  // The old trick: the public key, which everybody has, as the secret of an HMAC.
+  // A known attack: the public key, which everybody has, serves as the secret of an HMAC.
   if (alg === 'HS256') {
     return createHmac('sha256', key.publicKey.export({ type: 'spki', format: 'pem' }))
       .update(text)

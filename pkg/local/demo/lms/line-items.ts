@@ -36,7 +36,7 @@ export function lineItemService(issuer: string, deps: { tokens: TokenEndpoint; c
         const definition = definitionOf(members(body));
         const { resourceLinkId } = definition;
         const isTheirs = resourceLinkId === undefined || course.links.get(resourceLinkId)?.has(clientId) === true;
-        if (!isTheirs) throw new Refusal(404, 'resourceLinkId is no link of this tool in this course');
+        if (!isTheirs) throw new Refusal(404, 'resourceLinkId is not a link of this tool in this course');
         return { status: 201, body: shown(book.add(course.id, clientId, definition)) };
       },
     },
@@ -69,7 +69,7 @@ export function lineItemService(issuer: string, deps: { tokens: TokenEndpoint; c
   });
 }
 
-/** Throws Refusal 404 where the tool has no line item at this address. */
+/** Throws Refusal 404 if the tool has no line item at this address. */
 export function requireItem(book: GradeBook, address: string, clientId: string): LineItem {
   const item = book.item(address, clientId);
   if (!item) throw new Refusal(404, 'the tool has no such line item');
@@ -91,9 +91,9 @@ function members(body: string): Record<string, unknown> {
   try {
     said = JSON.parse(body);
   } catch {
-    throw new Refusal(400, 'the body is no JSON');
+    throw new Refusal(400, 'the body is not JSON');
   }
-  if (typeof said !== 'object' || said === null || Array.isArray(said)) throw new Refusal(400, 'the body is no object');
+  if (typeof said !== 'object' || said === null || Array.isArray(said)) throw new Refusal(400, 'the body is not an object');
   return said as Record<string, unknown>;
 }
 
@@ -101,7 +101,7 @@ const isText = (value: unknown): boolean => typeof value === 'string';
 const isTime = (value: unknown): boolean =>
   value === null || (typeof value === 'string' && TIME.test(value) && !Number.isNaN(Date.parse(value)));
 
-/** The members that a tool may send, in their forms. */
+/** The members that a tool may send, and their forms. */
 const FORMS: Readonly<Record<string, (value: unknown) => boolean>> = {
   id: isText,
   label: (value) => typeof value === 'string' && value.trim() !== '',
@@ -118,10 +118,10 @@ function definitionOf({ id, ...said }: Record<string, unknown>): LineItemDefinit
   for (const name of ['label', 'scoreMaximum']) if (said[name] === undefined) throw new Refusal(400, `${name} is missing`);
   for (const [name, value] of Object.entries({ ...said, ...(id === undefined ? {} : { id }) })) {
     const isSo = Object.hasOwn(FORMS, name) ? FORMS[name] : () => isExtension(name);
-    if (!isSo?.(value)) throw new Refusal(400, `${name} is not as AGS 2.0 has it`);
+    if (!isSo?.(value)) throw new Refusal(400, `${name} does not have the form of AGS 2.0`);
   }
   return { startDateTime: null, endDateTime: null, ...said } as LineItemDefinition;
 }
 
-/** AGS 2.0 §3.1.2: what is not of the document has an address as its name. */
+/** An extension has an address as its name (AGS 2.0 §3.1.2). */
 const isExtension = (name: string): boolean => /^https?:\/\//.test(name) && URL.canParse(name);

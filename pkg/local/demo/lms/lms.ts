@@ -16,7 +16,7 @@ import { resultService } from './results.ts';
 import type { Service } from './service.ts';
 import { TokenEndpoint } from './token.ts';
 
-/** How the key set is answered. */
+/** The ways to answer requests for the key set. */
 export type KeySetManner = 'well' | 'down' | 'slow' | 'huge' | 'html' | 'error' | 'no keys';
 
 export interface Registered {
@@ -25,7 +25,7 @@ export interface Registered {
   readonly redirectUris: readonly string[];
   readonly loginInitiationUrl: string;
   readonly targetLinkUri: string;
-  /** Where the tool publishes its keys; left out: beside `redirectUris`, as docs/design/lti.md says. */
+  /** The address of the tool's keys; default: beside `redirectUris`, as docs/design/lti.md says. */
   readonly jwksUrl?: string;
 }
 
@@ -34,20 +34,20 @@ const jwksUrlOf = ({ jwksUrl, redirectUris }: Registered): string =>
 
 const notFound = (_request: IncomingMessage, response: ServerResponse): void => void response.writeHead(404).end();
 
-/** How long an id_token lives: as in Moodle. */
+/** Lifetime of an id_token, as in Moodle. */
 const ID_TOKEN_SECONDS = 60;
 const MAX_LAUNCHES = 20_000;
 
 /**
  * The platform side of LTI 1.3 by the 1EdTech documents, over real HTTP: `/jwks`, `/authorize`, `/token`, `/ags/…` with line
- * items, scores and results, `/nrps/…` with the members of a course. It is strict about what a tool sends, and breaks one rule of
- * its own where a Fault says so.
+ * items, scores and results, `/nrps/…` with the members of a course. It is strict about tools' requests, and breaks one rule of
+ * its own if a Fault says so.
  */
 export class Lms {
-  /** Where its end points are reached. */
+  /** The address of its end points. */
   readonly base: string;
   readonly issuer: string;
-  /** Whether login initiation names the deployment, as Canvas' does. */
+  /** Login initiation names the deployment, as Canvas' does. */
   sendsDeployment = false;
   /** Requests of the key set so far. */
   keySetRequests = 0;
@@ -58,13 +58,13 @@ export class Lms {
   readonly results: Service;
   readonly members: Service;
   readonly notices: NoticeHandlers;
-  /** What tools return to deep linking requests. */
+  /** The tools' replies to deep linking requests. */
   readonly deepLinks: DeepLinkReturns;
-  /** Further paths of a face, each with what answers there. */
+  /** Further paths of a face, each with its handler. */
   readonly paths = new Map<string, (request: IncomingMessage, response: ServerResponse) => void>();
-  /** Of a face: claims of its own, given what the course is a copy of. */
+  /** Returns a face's own claims, from the originals of the course. */
   launchClaims: Face['launchClaims'];
-  /** Who is in which course; whoever launches is. */
+  /** The courses and their members; launching makes a person a member. */
   readonly courses = new Courses();
   readonly #book: GradeBook;
   #server: ReturnType<typeof createServer> | undefined;
@@ -74,8 +74,8 @@ export class Lms {
   #published: Claims[] = [jwkOf(this.#key)];
 
   /**
-   * An LMS behind somebody's server, which passes requests on to `answer`. `issuer`: another than its address, which other LMSs
-   * may have too.
+   * Makes an LMS behind an existing server, which passes requests to `answer`. `issuer` may differ from its address and be shared
+   * with other LMSs.
    */
   constructor(base: string, issuer = base) {
     this.base = base;
@@ -97,9 +97,9 @@ export class Lms {
     this.notices = new NoticeHandlers(base, this.tokens);
   }
 
-  /** An LMS with a server of its own, on loopback. */
+  /** Starts an LMS with a server of its own, on loopback. */
   static async start(issuer?: string): Promise<Lms> {
-    // A test's client that comes back after a while finds its connection open, however busy the machine is.
+    // A test's client that returns after a while finds its connection open, however busy the machine is.
     const server = createServer({ keepAliveTimeout: 120_000 });
     await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
     const lms = new Lms(`http://127.0.0.1:${(server.address() as AddressInfo).port}`, issuer);
@@ -120,7 +120,7 @@ export class Lms {
     return `${this.base}/jwks`;
   }
 
-  /** The id of the key that signs. */
+  /** The id of the signing key. */
   get kid(): string {
     return this.#key.kid;
   }
@@ -129,13 +129,13 @@ export class Lms {
     this.#tools.set(tool.clientId, tool);
   }
 
-  /** A new key signs from now on; the former stays published while `overlap`. */
+  /** Signs with a new key from now on; the former key stays published if `overlap`. */
   rotate({ overlap = true, kid = systemRandom.hex(4) } = {}): void {
     this.#key = newKey(kid);
     this.#published = [jwkOf(this.#key), ...(overlap ? this.#published : [])];
   }
 
-  /** Someone opens a link: the address that the browser is sent to (third party initiated login). */
+  /** Opens a link for a person. Returns the address to which the browser is sent (third-party initiated login). */
   open(clientId: string, opened: Partial<Launch> = {}, fault: Fault = {}): URL {
     const tool = this.#tools.get(clientId);
     if (!tool) throw new Error(`${clientId} is not registered at this LMS`);
@@ -148,7 +148,7 @@ export class Lms {
       ...opened,
     };
     const hint = systemRandom.hex(8);
-    // Links that nobody follows to their end are forgotten, the oldest first.
+    // Drops launches that nobody finishes, the oldest first.
     for (const oldest of this.#launches.keys()) {
       if (this.#launches.size < MAX_LAUNCHES) break;
       this.#launches.delete(oldest);
@@ -174,7 +174,7 @@ export class Lms {
     await new Promise((resolve) => (this.#server ? this.#server.close(resolve) : resolve(undefined)));
   }
 
-  /** Listens again where it did before it was stopped; what it knew it knows. */
+  /** Listens again on its former port, with its former state. */
   async resume(): Promise<void> {
     await new Promise<void>((resolve) => this.#server?.listen(Number(new URL(this.base).port), '127.0.0.1', resolve));
   }
@@ -212,7 +212,7 @@ export class Lms {
     manners[this.keySetManner]();
   }
 
-  /** The authorization end point (1EdTech Security Framework §5.1.1.2–3): an error is a text with status 400. */
+  /** The authorization end point (1EdTech Security Framework §5.1.1.2–3). An error is a text with status 400. */
   #authorize(parameters: URLSearchParams, response: ServerResponse): void {
     const begun = this.#launches.get(parameters.get('lti_message_hint') ?? parameters.get('login_hint') ?? '');
     const wrong = begun
@@ -228,7 +228,8 @@ export class Lms {
     response
       .writeHead(200, { 'content-type': 'text/html' })
       .end(
-        `<form method="post" action="${parameters.get('redirect_uri')}">${inputs}</form><script>document.forms[0].submit()</script>`,
+        `<form method="post" action="${parameters.get('redirect_uri')}">${inputs}</form>` +
+          '<script>document.forms[0].submit()</script>',
       );
   }
 
@@ -271,7 +272,7 @@ export class Lms {
     return fault.token?.(token) ?? token;
   }
 
-  /** A notice to a tool (Platform Notification Service 1.0), signed; `claims` beside those that each has. */
+  /** Returns a signed notice to a tool (Platform Notification Service 1.0); `claims` are added to those that every notice has. */
   notice(clientId: string, type: string, claims: Claims = {}, fault: Fault = {}): string {
     const now = Math.floor(Date.now() / 1000);
     const all: Claims = {

@@ -1,6 +1,6 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 
-/** How an end point behaves: one way, or another for the next few requests. */
+/** The behaviour of an end point: the usual one, or another for the next few requests. */
 export class Manner<M> {
   #usual: M;
   #planned: { manner: M; times: number } | undefined;
@@ -9,7 +9,7 @@ export class Manner<M> {
     this.#usual = usual;
   }
 
-  /** From now on; with `times` for so many requests only. */
+  /** Applies from now on, or with `times` only to that many requests. */
   set(manner: M, times?: number): void {
     if (times === undefined) [this.#usual, this.#planned] = [manner, undefined];
     else this.#planned = { manner, times };

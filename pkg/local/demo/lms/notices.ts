@@ -8,8 +8,8 @@ import type { TokenEndpoint } from './token.ts';
 const TYPES = ['LtiHelloWorldNotice', 'LtiAssetProcessorSubmissionNotice', 'LtiContextCopyNotice'];
 
 /**
- * Where tools leave their addresses for notices (Platform Notification Service 1.0): `PUT /pns/{deployment}`; one for each tool,
- * deployment and type.
+ * Registers tools' addresses for notices (Platform Notification Service 1.0): `PUT /pns/{deployment}`. Each tool, deployment and
+ * type has one address.
  */
 export class NoticeHandlers {
   readonly service: Service;
@@ -38,13 +38,13 @@ export class NoticeHandlers {
     const { notice_type: type, handler } = JSON.parse(body) as Record<string, unknown>;
     if (typeof type !== 'string' || !TYPES.includes(type)) throw new Refusal(400, `notice_type is one of ${TYPES.join(', ')}`);
     if (typeof handler !== 'string' || (handler !== '' && !URL.canParse(handler)))
-      throw new Refusal(400, 'handler is an address, or empty');
+      throw new Refusal(400, 'handler must be an address, or empty');
     this.addresses.set(`${clientId} ${deployment} ${type}`, handler);
     return { body: { notice_type: type, handler } };
   }
 }
 
-/** A launch whose platform sends notices of these types. */
+/** Makes a launch whose platform sends notices of these types. */
 export const offersNotices = (issuer: string, types: readonly string[] = TYPES, deployment = '1'): Fault => ({
   claims: (claims) => {
     claims[`${LTI}/platformnotificationservice`] = {

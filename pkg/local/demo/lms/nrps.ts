@@ -34,11 +34,11 @@ export function membershipService(issuer: string, { tokens, courses }: { tokens:
   });
 }
 
-/** NRPS 2.0 §3.1: a link that is not the tool's, or not of this course, is refused. */
+/** Refuses a link that does not belong to the tool or the course (NRPS 2.0 §3.1). */
 function linkOf(url: URL, course: Course, clientId: string): string | undefined {
   const link = parameter(url, 'rlid');
   if (link !== undefined && !course.links.get(link)?.has(clientId))
-    throw new Refusal(403, 'rlid is no link of this tool in this course');
+    throw new Refusal(403, 'rlid is not a link of this tool in this course');
   return link;
 }
 
@@ -51,7 +51,7 @@ function address(issuer: string, courseId: string, link: string | undefined): st
 /** Context roles may be named without their address (NRPS 2.0 §2.4.1). */
 const full = (role: string): string => (role.includes('/') ? role : `${CONTEXT_ROLE}${role}`);
 
-/** A link's members include the message that they would launch with (NRPS 2.0 §3.2). */
+/** Members of a link include the message with which they would launch (NRPS 2.0 §3.2). */
 const memberView =
   (link: string | undefined) =>
   (member: Member): object =>

@@ -1,10 +1,9 @@
 import { Refusal } from './refusal.ts';
 
 /**
- * How a reply gives the address of the next page. `odd quotes`: as Moodle does for line items, typographic ones and all
- * relations; `no quotes`,
- * `relative link` and `several links` are as good by RFC 8288; `link drops filters` is Moodle's roster; with `link loops` every
- * page is followed by itself, with `endless links` by another one for ever; `next`: that address follows, whosever it is.
+ * The ways to give the address of the next page. `odd quotes`: typographic ones and all relations, as Moodle does for line items.
+ * `no quotes`, `relative link` and `several links` are valid by RFC 8288. `link drops filters` is Moodle's roster. With `link
+ * loops` every page links to itself, with `endless links` always to another one. `next`: that address follows, whoever owns it.
  */
 export type LinkManner =
   | 'odd quotes'
@@ -21,11 +20,11 @@ export interface Page<T> {
   readonly isLast: boolean;
   readonly here: URL;
   readonly first: URL;
-  /** Where the items after these are, if there are any. */
+  /** The address of the items after these, if there are any. */
   readonly beyond: URL;
 }
 
-/** The part of `all` that `limit` and our own `from` ask for, at most `pageSize` (AGS 2.0 §3.2.4, NRPS 2.0 §2.4.2). */
+/** Returns the part of `all` that `limit` and our own `from` select, at most `pageSize` (AGS 2.0 §3.2.4, NRPS 2.0 §2.4.2). */
 export function pageOf<T>(all: readonly T[], here: URL, pageSize: number): Page<T> {
   const size = Math.min(whole(here, 'limit', 1) ?? pageSize, pageSize);
   const from = whole(here, 'from', 0) ?? 0;
@@ -37,21 +36,22 @@ export function pageOf<T>(all: readonly T[], here: URL, pageSize: number): Page<
   return { items: all.slice(from, from + size), isLast: from + size >= all.length, here, first: at(0), beyond: at(from + size) };
 }
 
-/** A parameter that may stand once. */
+/** Returns a parameter that may occur at most once. */
 export function parameter(url: URL, name: string): string | undefined {
   const [value, ...more] = url.searchParams.getAll(name);
-  if (more.length > 0) throw new Refusal(400, `${name} stands twice`);
+  if (more.length > 0) throw new Refusal(400, `${name} occurs twice`);
   return value;
 }
 
 function whole(url: URL, name: string, least: number): number | undefined {
   const text = parameter(url, name);
   if (text === undefined) return undefined;
-  if (!/^\d{1,9}$/.test(text) || Number(text) < least) throw new Refusal(400, `${name} is a whole number from ${least}`);
+  if (!/^\d{1,9}$/.test(text) || Number(text) < least)
+    throw new Refusal(400, `${name} must be a whole number of at least ${least}`);
   return Number(text);
 }
 
-/** The Link header of a page (RFC 8288), if it has one. */
+/** Returns the Link header of a page (RFC 8288), if it has one. */
 export function linkOf(page: Page<unknown>, manner: unknown): string | undefined {
   if (manner === 'link loops') return `<${page.here.href}>; rel="next"`;
   if (manner === 'endless links') return `<${page.beyond.href}>; rel="next"`;
@@ -65,7 +65,7 @@ export function linkOf(page: Page<unknown>, manner: unknown): string | undefined
   if (manner === 'link drops filters') return `<${withoutFilters(page.beyond).href}>; rel="next"`;
   if (manner === 'odd quotes') {
     const all = `<${page.first.href}>; rel=“first”, <${page.here.href}>; rel=“canonical”, <${next}>; rel=“next”`;
-    // A header is bytes, and Node writes each character as one.
+    // A header consists of bytes, and Node writes each character as one.
     return Buffer.from(all, 'utf8').toString('latin1');
   }
   return `<${next}>; rel="next"`;

@@ -1,4 +1,4 @@
-/** Why a service does not do what it was asked for. */
+/** A service refuses a request. */
 export class Refusal extends Error {
   readonly status: number;
   readonly headers: Readonly<Record<string, string>>;

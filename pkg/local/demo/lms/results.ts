@@ -6,10 +6,10 @@ import { Service } from './service.ts';
 import type { TokenEndpoint } from './token.ts';
 
 const CONTAINER = 'application/vnd.ims.lis.v2.resultcontainer+json';
-/** Parameters of ours; the rest of a query is part of the line item's address. */
+/** Our own parameters; the rest of a query is part of the line item's address. */
 const PARAMETERS = ['user_id', 'limit', 'from'];
 
-/** The result service of AGS 2.0 §3.3, at `/results` below a line item: what the scores that came have made of its cells. */
+/** The result service of AGS 2.0 §3.3, at `/results` below a line item. It returns the cells that result from the scores. */
 export const resultService = (issuer: string, { tokens, book }: { tokens: TokenEndpoint; book: GradeBook }): Service =>
   new Service(issuer, tokens, () => ({
     GET: {

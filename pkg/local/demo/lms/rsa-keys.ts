@@ -7,14 +7,14 @@ export interface RsaKeys {
 
 const EXPONENT = 65_537n;
 
-/** Of 1024 bits, the upper two set, so that the product of any two has 2048 bits. */
+/** Primes of 1024 bits with the upper two bits set, so that the product of any two has 2048 bits. */
 const primes: bigint[] = [];
 /** The pair of primes of the next key: (1, 0), (2, 0), (2, 1), (3, 0), … */
 let [larger, smaller] = [1, 0];
 
 /**
- * An RSA key of 2048 bits, in this process never the same twice. A pair of primes costs 40 ms of CPU: here a hundred keys are
- * made of 15 primes. Who knows two keys that share a prime can break both, which nobody does here.
+ * Makes an RSA key of 2048 bits, never the same twice in this process. A pair of primes costs 40 ms of CPU; here a hundred keys
+ * use 15 primes. Anyone who knows two keys that share a prime can break both, which does not matter here.
  */
 export function newRsaKeys(): RsaKeys {
   const [p, q] = [primeAt(larger), primeAt(smaller)];
@@ -34,7 +34,7 @@ function primeAt(index: number): bigint {
   return primes[index] ?? 0n;
 }
 
-/** The number that, times `value`, is 1 modulo `modulus` (Euclid, extended). */
+/** Returns the number that, times `value`, is 1 modulo `modulus` (Euclid, extended). */
 function inverse(value: bigint, modulus: bigint): bigint {
   let [rest, nextRest] = [modulus, value % modulus];
   let [factor, nextFactor] = [0n, 1n];
@@ -46,7 +46,7 @@ function inverse(value: bigint, modulus: bigint): bigint {
   return ((factor % modulus) + modulus) % modulus;
 }
 
-/** RFC 7518 §2, Base64urlUInt. */
+/** Encodes as Base64urlUInt (RFC 7518 §2). */
 function encoded(number: bigint): string {
   const hex = number.toString(16);
   return Buffer.from(hex.padStart(hex.length + (hex.length % 2), '0'), 'hex').toString('base64url');

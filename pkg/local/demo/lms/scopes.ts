@@ -10,8 +10,8 @@ export const SCOPE = {
   notices: 'https://purl.imsglobal.org/spec/lti/scope/noticehandlers',
 } as const;
 
-/** What a launch into a course offers a token for: all that this LMS gives for grades. */
+/** The scopes that a launch into a course offers: everything about grades. */
 export const AGS_SCOPES: readonly string[] = [SCOPE.lineItem, SCOPE.lineItemReadOnly, SCOPE.result, SCOPE.score];
 
-/** All that the token end point gives. */
+/** All scopes of the token end point. */
 export const SCOPES: readonly string[] = [...AGS_SCOPES, SCOPE.members, SCOPE.notices];

@@ -10,9 +10,9 @@ const HUGE_CHUNKS = 64;
 const PAGE_SIZE = 50;
 
 /**
- * How a service answers. `slow` never does; `revoked` takes every token back first, so that it is a 401 until there is a new one;
- * `huge` is 64 MiB of JSON; `html` a login page with status 200. `cut`: so many bytes of the answer, then the connection is lost,
- * or the answer ends as if it were whole.
+ * The ways of a service to answer. `slow` never does. `revoked` revokes every token first, so that it answers 401 until the tool
+ * gets a new one. `huge` is 64 MiB of JSON; `html` is a login page with status 200. `cut`: after this many bytes of the answer
+ * the connection is lost, or the answer ends as if complete.
  */
 export type ServiceManner =
   | 'well'
@@ -25,13 +25,13 @@ export type ServiceManner =
   | { readonly cut: number; readonly as: 'lost' | 'ended' }
   | { readonly status: number; readonly headers?: Readonly<Record<string, string>>; readonly text?: string | Buffer };
 
-/** A request as it came. */
+/** A request as received. */
 export interface ServiceRequest {
   readonly method: string;
   readonly url: string;
   readonly body: string;
   readonly authorization: string;
-  /** What it was answered; undefined where no answer went out, or none of ours. */
+  /** The status of the reply; undefined if no reply was sent, or not one of ours. */
   status?: number;
 }
 
@@ -44,20 +44,20 @@ export interface Call {
 }
 
 export interface Answer {
-  /** 200 unless said. */
+  /** Default: 200. */
   readonly status?: number;
   readonly body?: unknown;
-  /** The page that the body is of. */
+  /** The page of which this is the body. */
   readonly page?: Page<unknown>;
 }
 
-/** What a method of an address does. */
+/** The operation of a method at an address. */
 export interface Operation {
   /** One of them must be granted. */
   readonly scopes: readonly string[];
-  /** The media type that it gives; the `Accept` of a GET must name it. */
+  /** The media type that it returns; the `Accept` of a GET must name it. */
   readonly gives?: string;
-  /** The media type that it takes. */
+  /** The media type that it accepts. */
   readonly takes?: string;
   /** Throws Refusal. */
   run(call: Call): Answer;
@@ -66,21 +66,21 @@ export interface Operation {
 export type Operations = Readonly<Record<string, Operation>>;
 
 /**
- * A service of the platform: it wants a token for one of the scopes (401, 403), the method (405) and the media types (406, 415)
- * of the documents, tells what is wrong as `reason`, and misbehaves by its manner.
+ * A service of the platform. It requires a token for one of the scopes (401, 403), and the method (405) and media types (406,
+ * 415) of the documents. It reports what is wrong as `reason`, and misbehaves by its manner.
  */
 export class Service {
   readonly manner = new Manner<ServiceManner>('well');
   readonly received: ServiceRequest[] = [];
-  /** Holds up the answers to a method after what was asked is done. */
+  /** Delays the answers to a method until after its work is done. */
   held: { readonly method: string; readonly until: Promise<void> } | undefined;
-  /** The most that a page holds, whatever `limit` asks for. */
+  /** The largest page, whatever `limit` asks for. */
   pageSize = PAGE_SIZE;
   readonly #issuer: string;
   readonly #tokens: TokenEndpoint;
   readonly #operations: (url: URL) => Operations | undefined;
 
-  /** `operations`: the methods of an address; undefined where nothing is. */
+  /** `operations` returns the methods of an address; undefined if nothing is there. */
   constructor(issuer: string, tokens: TokenEndpoint, operations: (url: URL) => Operations | undefined) {
     this.#issuer = issuer;
     this.#tokens = tokens;
@@ -125,17 +125,17 @@ export class Service {
 
   #allowed({ method = '', headers }: IncomingMessage, url: URL): { operation: Operation; clientId: string } {
     const operations = this.#operations(url);
-    if (!operations) throw new Refusal(404, 'there is nothing here');
+    if (!operations) throw new Refusal(404, 'nothing exists at this address');
     const operation = operations[method];
     if (!operation) throw new Refusal(405, `${method} is not offered`, { allow: Object.keys(operations).join(', ') });
     const caller = this.#tokens.caller(headers.authorization, operation.scopes);
-    if (caller === 401) throw new Refusal(401, 'no token of this platform', { 'www-authenticate': 'Bearer' });
+    if (caller === 401) throw new Refusal(401, 'the token is not one of this platform', { 'www-authenticate': 'Bearer' });
     if (caller === 403) throw new Refusal(403, `the token is for none of ${operation.scopes.join(', ')}`);
     const accepted = (headers.accept ?? '').split(',').map((type) => type.split(';')[0]?.trim());
     if (method === 'GET' && operation.gives !== undefined && !accepted.includes(operation.gives))
       throw new Refusal(406, `Accept must name ${operation.gives}`);
     if (operation.takes !== undefined && headers['content-type'] !== operation.takes)
-      throw new Refusal(415, `the type is ${operation.takes}`);
+      throw new Refusal(415, `the media type must be ${operation.takes}`);
     return { operation, clientId: caller.clientId };
   }
 }

@@ -5,7 +5,9 @@ import { systemRandom } from '../../../runtime/random.ts';
 import { bodyOf, json, Manner } from './manner.ts';
 import { SCOPE, SCOPES } from './scopes.ts';
 
-/** How a token is answered; `well` and the first two are allowed by the documents or real, the rest is not. */
+/**
+ * The ways to answer a token request. The documents allow `well` and the first two, or real LMSs send them; the rest are invalid.
+ */
 export type TokenManner =
   | 'well'
   | 'text/html'
@@ -26,7 +28,7 @@ export type TokenManner =
   | 'another scope'
   | 'mac';
 
-/** An answer in place of any of ours. */
+/** An answer instead of one of ours. */
 export interface TokenAnswer {
   readonly status: number;
   readonly headers?: Readonly<Record<string, string>>;
@@ -35,14 +37,14 @@ export interface TokenAnswer {
 
 export interface TokenClient {
   readonly clientId: string;
-  /** Where the tool publishes its keys. */
+  /** The address of the tool's keys. */
   readonly jwksUrl: string;
 }
 
 const CLOCK_SKEW_SECONDS = 30;
 const ASSERTION_SECONDS_MAX = 300;
 const TOKEN_SECONDS = 3600;
-/** Less than the margin that a client may keep, more than a busy machine takes to use it. */
+/** Shorter than the margin that a client may keep, longer than a busy machine takes to use it. */
 const SHORT_TOKEN_SECONDS = 10;
 const DEPLOYMENT_ID = 'https://purl.imsglobal.org/spec/lti/claim/deployment_id';
 const ASSERTION_TYPE = 'urn:ietf:params:oauth:client-assertion-type:jwt-bearer';
@@ -55,38 +57,38 @@ const dispatcher = new Agent({
   },
 });
 
-/** The keys that a tool publishes now. */
+/** Reads the keys that a tool publishes now. */
 export async function keysOfTool(jwksUrl: string): Promise<ReturnType<typeof createLocalJWKSet>> {
   const reply = await fetched(jwksUrl, { dispatcher });
   return createLocalJWKSet((await reply.body.json()) as JSONWebKeySet);
 }
 
 /**
- * The token end point by the 1EdTech Security Framework §4.1 and RFC 7523 §3: the assertion is checked against the keys that the
- * tool publishes, and used once.
+ * The token end point by the 1EdTech Security Framework §4.1 and RFC 7523 §3. It checks the assertion against the keys that the
+ * tool publishes, and accepts it once.
  */
 export class TokenEndpoint {
   readonly manner = new Manner<TokenManner | TokenAnswer>('well');
-  /** What was wrong with requests that were refused. */
+  /** The faults of refused requests. */
   readonly refusals: string[] = [];
   /** Requests so far. */
   requests = 0;
-  /** Of assertions that were taken: ids of the keys that had signed them. */
+  /** Ids of the keys that signed the accepted assertions. */
   readonly signers: string[] = [];
-  /** Holds requests up before anything of them is looked at. */
+  /** Delays requests before they are examined. */
   pause: Promise<void> | undefined;
-  /** It keeps the keys of tools, and reads them anew for an id that it does not know (as Moodle does). */
+  /** Caches the keys of tools, and reads them again for an unknown id (as Moodle does). */
   keepsKeys = false;
-  /** How far the platform's clock is ahead, and by how much it takes the times of others to be wrong. */
+  /** How far the platform's clock is ahead, and the error that it tolerates in the clocks of others. */
   readonly clock = { aheadSeconds: 0, toleranceSeconds: CLOCK_SKEW_SECONDS };
-  /** `aud` of assertions: its address, unless the LMS wants another. */
+  /** `aud` of assertions: its address, unless the LMS requires another. */
   audience: string;
-  /** Blackboard: the assertion names the deployment that the token is for. */
+  /** For Blackboard: the assertion names the deployment that the token is for. */
   wantsDeployment: string | undefined;
   readonly #clients: (clientId: string) => TokenClient | undefined;
   readonly #tokens = new Map<string, { clientId: string; scopes: readonly string[]; until: number }>();
   readonly #used = new Set<string>();
-  /** Keys of tools by their address, as they were read last. */
+  /** Keys of tools by their address, as they were last read. */
   readonly #kept = new Map<string, ReturnType<typeof createLocalJWKSet>>();
 
   constructor(address: string, clients: (clientId: string) => TokenClient | undefined) {
@@ -94,14 +96,17 @@ export class TokenEndpoint {
     this.#clients = clients;
   }
 
-  /** Whose token for one of the scopes the header carries; 401 where it carries none, 403 where it is for others. */
+  /**
+   * Returns the tool whose token for one of the scopes the header carries; 401 without a token, 403 for a token with other
+   * scopes.
+   */
   caller(authorization: string | undefined, scopes: readonly string[]): { readonly clientId: string } | 401 | 403 {
     const token = this.#tokens.get(/^Bearer ([\x21-\x7e]+)$/.exec(authorization ?? '')?.[1] ?? '');
     if (!token || token.until <= Date.now()) return 401;
     return scopes.some((scope) => token.scopes.includes(scope)) ? { clientId: token.clientId } : 403;
   }
 
-  /** Takes back every token that was given out. */
+  /** Revokes all tokens. */
   revokeAll(): void {
     this.#tokens.clear();
   }
@@ -131,16 +136,16 @@ export class TokenEndpoint {
   }
 
   async #proved(request: IncomingMessage, form: URLSearchParams): Promise<{ clientId: string; scopes: string[] }> {
-    if (request.method !== 'POST') throw new Refused('invalid_request', 'the method is POST');
+    if (request.method !== 'POST') throw new Refused('invalid_request', 'the method must be POST');
     if (request.headers['content-type'] !== 'application/x-www-form-urlencoded')
-      throw new Refused('invalid_request', 'it is a form');
+      throw new Refused('invalid_request', 'the body must be a form');
     for (const name of new Set(form.keys()))
       if (form.getAll(name).length > 1) throw new Refused('invalid_request', `${name} stands twice`);
     if (form.get('grant_type') !== 'client_credentials') throw new Refused('unsupported_grant_type', 'grant_type');
     if (form.get('client_assertion_type') !== ASSERTION_TYPE) throw new Refused('invalid_request', 'client_assertion_type');
     const assertion = form.get('client_assertion') ?? '';
     const client = this.#clients(decodeJwt(assertion).iss ?? '');
-    if (!client) throw new Refused('invalid_client', 'iss is no client of this platform');
+    if (!client) throw new Refused('invalid_client', 'iss is not a client of this platform');
     await this.#requireAssertion(assertion, client);
     const scopes = (form.get('scope') ?? '').split(' ').filter((scope) => scope !== '');
     if (scopes.length === 0 || !scopes.every((scope) => SCOPES.includes(scope))) throw new Refused('invalid_scope', 'scope');
@@ -158,13 +163,13 @@ export class TokenEndpoint {
       currentDate: this.#now(),
     });
     const { iat = 0, exp = 0, jti = '' } = payload;
-    if (protectedHeader.kid === undefined) throw new Refused('invalid_client', 'the assertion names no key');
+    if (protectedHeader.kid === undefined) throw new Refused('invalid_client', 'the assertion does not name a key');
     if (exp - iat > ASSERTION_SECONDS_MAX) throw new Refused('invalid_client', 'the assertion lives longer than 5 minutes');
     if (iat > this.#now().getTime() / 1000 + this.clock.toleranceSeconds)
-      throw new Refused('invalid_client', 'the assertion is of the future');
+      throw new Refused('invalid_client', 'the assertion was issued in the future');
     const { wantsDeployment } = this;
     if (wantsDeployment !== undefined && payload[DEPLOYMENT_ID] !== wantsDeployment)
-      throw new Refused('invalid_client', 'the assertion is of another deployment');
+      throw new Refused('invalid_client', 'the assertion names another deployment');
     if (typeof jti !== 'string' || jti === '' || this.#used.has(jti)) throw new Refused('invalid_client', 'jti was used before');
     this.#used.add(jti);
     this.signers.push(protectedHeader.kid);
