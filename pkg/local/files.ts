@@ -3,7 +3,7 @@ import { closeSync, fsyncSync, mkdirSync, openSync, readFileSync, renameSync, wr
 import { dirname } from 'node:path';
 import { codeOf } from '../runtime/command-error.ts';
 
-/** Writes a whole file or none: a reader, or a start after a crash, sees the old text or the new one. Mode 0600 unless given. */
+/** Writes a whole file or none: a reader, or a start after a crash, sees the old text or the new one. Default mode: 0600. */
 export function writeAtomically(path: string, text: string | Uint8Array, mode = 0o600): void {
   mkdirSync(dirname(path), { recursive: true });
   const temporary = `${path}.${randomUUID()}.tmp`;
@@ -17,7 +17,7 @@ export function writeAtomically(path: string, text: string | Uint8Array, mode = 
   renameSync(temporary, path);
 }
 
-/** The file's text, or undefined where there is none. */
+/** Returns the file's text, or undefined if it does not exist. */
 export function readIfThere(path: string): string | undefined {
   try {
     return readFileSync(path, 'utf8');

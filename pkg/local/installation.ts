@@ -5,7 +5,7 @@ import { EGRESS_ALLOW } from './programs/carrel.ts';
 import { existingStateDirectory } from './state-directory.ts';
 
 /**
- * The stores of the platform on this machine, as its operator and worker reach them. Throws CommandError where there is no
+ * Returns the stores of the platform on this machine, as its operator and worker reach them. Throws CommandError if there is no
  * platform.
  */
 export function storesOf(stateDirectory: string) {

@@ -28,7 +28,7 @@ test('a lock names its living holder until it is released', () => {
 test.each([
   ['of a process that died', () => `${deadPid()} 12345\n`],
   ['whose pid another process has by now', () => `${process.pid} 1\n`],
-  ['that was cut off', () => `${process.pid}`],
+  ['that was truncated', () => `${process.pid}`],
   ['that is empty', () => ''],
 ])('a lock %s is taken over', (_, text) => {
   writeFileSync(path, text());
@@ -38,7 +38,7 @@ test.each([
   expect(readdirSync(folder)).toEqual(['up.lock']);
 });
 
-test('who waits for a lock gets it when it is released, and learns once who holds it', async () => {
+test('a waiter gets the lock when it is released, and learns once who holds it', async () => {
   const held = tryLock(path);
   const reported: number[] = [];
 
@@ -52,7 +52,7 @@ test('who waits for a lock gets it when it is released, and learns once who hold
   expect(reported).toEqual([process.pid]);
 });
 
-test('a wait that is too long names the process that has the lock', async () => {
+test('a wait that takes too long names the process that has the lock', async () => {
   tryLock(path);
 
   await expect(lock(path, { timeoutMs: 10 })).rejects.toThrow(`is held by process ${process.pid}`);

@@ -11,7 +11,7 @@ import { isAlive, startTime } from './processes.ts';
  *
  * Invariants:
  * - The file appears complete or not at all (written under another name and linked), so no reader sees half of it.
- * - The next process that asks gets the lock of a holder that died, even if another process has its pid by then.
+ * - If a holder has died, the next process that asks gets the lock, even if another process has its pid by then.
  */
 export interface Lock {
   release(): void;
@@ -22,7 +22,7 @@ interface Holder {
   readonly started: string;
 }
 
-/** Takes the lock, or says who holds it. */
+/** Takes the lock, or returns its holder. */
 export function tryLock(path: string): Lock | Holder {
   mkdirSync(dirname(path), { recursive: true });
   const me = `${process.pid} ${startTime(process.pid)}\n`;
@@ -36,10 +36,7 @@ export function tryLock(path: string): Lock | Holder {
   }
 }
 
-/**
- * Waits for the lock; `onWait` is called once, with the holder's pid. Throws CommandError when it is still held after
- * `timeoutMs`.
- */
+/** Waits for the lock; calls `onWait` once, with the holder's pid. Throws CommandError if it is still held after `timeoutMs`. */
 export async function lock(path: string, options: { timeoutMs: number; onWait?: (pid: number) => void }): Promise<Lock> {
   const deadline = performance.now() + options.timeoutMs;
   let isReported = false;
@@ -54,7 +51,7 @@ export async function lock(path: string, options: { timeoutMs: number; onWait?: 
   }
 }
 
-/** The pid of the living holder, if there is one. */
+/** Returns the pid of the living holder, if there is one. */
 export function holderOf(path: string): number | undefined {
   const text = readIfThere(path);
   const holder = text === undefined ? undefined : parseHolder(text);

@@ -41,7 +41,8 @@ export interface PlatformOptions {
 }
 
 /**
- * The programs of these groups, after building or downloading their binaries. Throws CommandError when a binary is unavailable.
+ * Returns the programs of these groups, after building or downloading their binaries. Throws CommandError if a binary is
+ * unavailable.
  */
 export async function programsOf(options: PlatformOptions): Promise<ProgramSpec[]> {
   const { stateDirectory, machine, groups, durable = true } = options;
@@ -83,7 +84,7 @@ export async function programsOf(options: PlatformOptions): Promise<ProgramSpec[
   }));
 }
 
-/** `.carrel/bin`: links to the binaries in use, so that a person has the right version of kubectl. */
+/** Fills `.carrel/bin` with links to the binaries in use, so that people have the right version of kubectl. */
 function linkBinaries(stateDirectory: StateDirectory, binaries: Partial<Record<BinaryName, string>>): void {
   const { bin } = paths(stateDirectory.path);
   mkdirSync(bin, { recursive: true });
@@ -101,8 +102,8 @@ export interface RunningPlatform {
 }
 
 /**
- * Starts the groups under a supervisor in this process and waits until all are ready. Throws CommandError when one does not
- * become ready, after ending all.
+ * Starts the groups under a supervisor in this process and waits until all are ready. If a program does not become ready, ends
+ * all and throws CommandError.
  */
 export async function startPlatform(options: PlatformOptions): Promise<RunningPlatform> {
   const specs = await programsOf(options);
@@ -122,10 +123,10 @@ export async function startPlatform(options: PlatformOptions): Promise<RunningPl
   return { supervisor, stop: () => supervisor.stop() };
 }
 
-/** A program that ended so often before its first successful start is given up. */
+/** A program that ended this often before its first successful start is given up. */
 const HOPELESS_RESTARTS = 4;
 
-/** Waits until every program is ready. Throws CommandError naming the one that keeps failing, why, and its log. */
+/** Waits until every program is ready. Throws CommandError that names the failing program, the reason, and its log. */
 export async function untilReady(
   stateDirectory: string,
   status: () => Readonly<Record<string, ProgramStatus>> | undefined,
@@ -145,7 +146,7 @@ export async function untilReady(
   }
 }
 
-/** Addresses of the stores, for operator, worker and the tests. */
+/** Returns the addresses of the stores, for operator, worker and the tests. */
 export const storeAddresses = (stateDirectory: StateDirectory) => ({
   postgres: postgresUrls(stateDirectory),
   redis: {
@@ -161,7 +162,7 @@ export type StoreAddresses = ReturnType<typeof storeAddresses>;
 
 type StartOptions = Omit<PlatformOptions, 'groups'>;
 
-/** Postgres, Valkey and S3 alone. */
+/** Starts only Postgres, Valkey and S3. */
 export async function startStores(options: StartOptions): Promise<StoreAddresses & RunningPlatform> {
   const running = await startPlatform({ ...options, groups: ['stores'] });
   return { ...storeAddresses(options.stateDirectory), ...running };

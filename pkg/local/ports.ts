@@ -3,7 +3,9 @@ import { createServer } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { codeOf, CommandError } from '../runtime/command-error.ts';
 
-/** Whether one can listen there now; 'absent' when the machine has no such address (no IPv6, macOS without aliases). */
+/**
+ * Returns whether a program can listen there now; `absent` if the machine has no such address (no IPv6, macOS without aliases).
+ */
 export function probePort(host: string, port: number): Promise<'free' | 'taken' | 'absent'> {
   return new Promise((resolve) => {
     const server = createServer();
@@ -13,8 +15,8 @@ export function probePort(host: string, port: number): Promise<'free' | 'taken' 
 }
 
 /**
- * As probePort, but a port that is taken gets a moment: the kernel frees those of a process that was just ended a little after it
- * is gone.
+ * Works like probePort, but waits a moment for a port that is taken: the kernel frees the ports of a process a little after it
+ * has ended.
  */
 export async function probePortPatiently(host: string, port: number, patienceMs = 2_000): Promise<'free' | 'taken' | 'absent'> {
   const deadline = performance.now() + patienceMs;
@@ -26,16 +28,16 @@ export async function probePortPatiently(host: string, port: number, patienceMs 
 }
 
 /**
- * Below the ports that kernels give to outgoing connections (Linux: from 32768, others: from 49152), so that none takes it before
- * it is listened on.
+ * Below the ports that kernels use for outgoing connections (Linux: from 32768, others: from 49152), so that none takes the port
+ * before a program listens on it.
  */
 const FREE_FROM = 30_000;
 const FREE_COUNT = 2_768;
 
-/** Programs begin to listen a while after they were given a port. */
+/** Ports already handed out: programs begin to listen a while after they got a port. */
 const given = new Set<number>();
 
-/** A port that was free a moment ago, and that this process has not handed out. */
+/** Returns a port that was free a moment ago, and that this process has not handed out. */
 export async function freePort(host: string): Promise<number> {
   if (given.size > FREE_COUNT / 2) given.clear();
   for (;;) {
@@ -48,7 +50,7 @@ export async function freePort(host: string): Promise<number> {
   }
 }
 
-/** The wanted ports where they are free, else any that are. */
+/** Returns the desired ports if they are free, otherwise free ones. */
 export async function choosePorts<Name extends string>(
   host: string,
   wanted: Record<Name, number>,
@@ -61,13 +63,13 @@ export async function choosePorts<Name extends string>(
 }
 
 /**
- * The first three bytes of a state directory's own loopback network, 127.x.y: from its path, so that it stays the same;
- * `salt` gives another when that one is in use. Never 127.0.*, where a machine's own names live.
+ * Returns the first three bytes of a state directory's own loopback network, 127.x.y. They derive from its path, so that the
+ * network stays the same; `salt` selects another if that one is in use. Never 127.0.*, where a machine's own names live.
  */
 export function loopbackNetwork(stateDirectory: string, salt = 0): string {
   const digest = createHash('sha256').update(`${stateDirectory}\0${salt}`).digest();
   return `127.${1 + ((digest[0] ?? 0) % 254)}.${digest[1] ?? 0}`;
 }
 
-/** Linux answers on all of 127.0.0.0/8; macOS only on what its interface was given. */
+/** Linux answers on all of 127.0.0.0/8; macOS only on addresses that its interface was given. */
 export const hasLoopbackNetwork = async (): Promise<boolean> => (await probePort('127.1.2.3', 0)) === 'free';

@@ -5,22 +5,22 @@ import { codeOf } from '../runtime/command-error.ts';
 import { readIfThere } from './files.ts';
 
 /**
- * Processes of a state directory. Each carries `CARREL_HOME` (the absolute folder) and `CARREL_PROGRAM` (its name) in its
- * environment, so that what a killed supervisor or node left behind is found and ended. Both, since a person may well export
+ * A process of a state directory. Each has `CARREL_HOME` (the absolute folder) and `CARREL_PROGRAM` (its name) in its
+ * environment, so that leftovers of a killed supervisor or node are found and ended. Both are required, since people may export
  * CARREL_HOME.
  */
 export interface PlatformProcess extends MarkedProcess {
-  /** `etcd`, `operator`, …; `supervisor`; `container` for what the process node runs. */
+  /** `etcd`, `operator`, …; `supervisor`; `container` for processes of the process node. */
   readonly program: string;
 }
 
-/** A process with variables `CARREL_…` in its environment, which are all that `environment` holds. */
+/** A process with variables `CARREL_…` in its environment; `environment` holds only those. */
 export interface MarkedProcess {
   readonly pid: number;
   readonly environment: Readonly<Record<string, string>>;
 }
 
-/** The environment variables that mark a process of the state directory. */
+/** Returns the environment variables that mark a process of the state directory. */
 export const marks = (stateDirectory: string, program: string): Record<string, string> => ({
   CARREL_HOME: stateDirectory,
   CARREL_PROGRAM: program,
@@ -41,7 +41,10 @@ function isZombie(pid: number): boolean {
   return stat !== undefined && stat.slice(stat.lastIndexOf(')') + 2).startsWith('Z');
 }
 
-/** When the process started, in the kernel's own unit: with the pid it names a process for good, pids being used again. */
+/**
+ * Returns when the process started, in the kernel's own unit. Together with the pid it identifies a process uniquely, since pids
+ * are reused.
+ */
 export function startTime(pid: number): string {
   if (process.platform === 'linux') {
     const stat = readIfThere(`/proc/${pid}/stat`);
@@ -57,14 +60,14 @@ export function startTime(pid: number): string {
   }
 }
 
-/** All living processes with the state directory's marks, except this one. */
+/** Returns all living processes with the state directory's marks, except this one. */
 export const processesOf = (stateDirectory: string): PlatformProcess[] =>
   markedProcesses().flatMap(({ pid, environment }) => {
     const program = environment['CARREL_PROGRAM'];
     return program !== undefined && environment['CARREL_HOME'] === stateDirectory ? [{ pid, program, environment }] : [];
   });
 
-/** All living processes with a variable `CARREL_…` in their environment, but this one. */
+/** Returns all living processes with a variable `CARREL_…` in their environment, except this one. */
 export function markedProcesses(): MarkedProcess[] {
   const all = process.platform === 'linux' ? fromProc() : fromPs();
   return all.filter(({ pid }) => pid !== process.pid && isAlive(pid));
@@ -76,7 +79,7 @@ function fromProc(): MarkedProcess[] {
     try {
       return marked(Number(name), readFileSync(`/proc/${name}/environ`, 'utf8').split('\0'));
     } catch {
-      return []; // ended meanwhile, or another user's
+      return []; // It ended meanwhile, or belongs to another user.
     }
   });
 }
@@ -94,7 +97,7 @@ function marked(pid: number, words: string[]): MarkedProcess[] {
   return variables.length === 0 ? [] : [{ pid, environment: Object.fromEntries(variables) }];
 }
 
-/** Sends the signal; false when there is no such process any more. */
+/** Sends the signal; returns false if the process no longer exists. */
 export function signal(pid: number, name: NodeJS.Signals): boolean {
   try {
     process.kill(pid, name);

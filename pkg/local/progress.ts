@@ -1,8 +1,8 @@
 import { Listr, ListrLogger, ListrLogLevels, type ListrTask } from 'listr2';
 
 /**
- * Runs tasks and shows how they go on: live on a terminal, else a line for each change. Throws the first task's error;
- * its message is left to the catcher, so that it is printed once and last.
+ * Runs tasks and shows their progress: live on a terminal, otherwise a line for each change. Throws the first task's error. The
+ * catcher prints its message, so that it appears once and last.
  */
 export async function runTasks(
   tasks: ListrTask[],

@@ -4,12 +4,12 @@ import { writeAtomically } from './files.ts';
 import { DEFAULT_ROUTER_PORT, paths, readSettings } from './state-directory.ts';
 import { kubectl } from './kubectl.ts';
 
-/** Where operator and worker live in a cluster; here it holds the operator's lease. */
+/** The namespace of operator and worker in a cluster; here it holds the operator's lease. */
 const NAMESPACE = 'carrel-system';
 const APPLY = ['apply', '--server-side', '--force-conflicts', '--field-manager=carrel-up'];
 
 /**
- * Installs `crds/`, the Gateway API, the operator's namespace and the router's Gateway, again after a change of them. Throws
+ * Installs `crds/`, the Gateway API, the operator's namespace and the router's Gateway, and again after they change. Throws
  * CommandError with the API server's words.
  */
 export async function installResources(stateDirectory: string, root: string): Promise<void> {
@@ -22,9 +22,9 @@ export async function installResources(stateDirectory: string, root: string): Pr
 }
 
 /**
- * Applies `config/samples` once per state directory: a tenant that a person changed or deleted stays so. Their LMS and receiver
- * are the demo's, at this state directory's port; where the state directory has moved to another since, what still names the
- * former one follows.
+ * Applies `config/samples` once per state directory: a tenant that a person changed or deleted stays that way. The samples' LMS
+ * and receiver are the demo's, at this state directory's port. If that port has changed since, resources that still name the
+ * former port are updated.
  */
 export async function applySamples(stateDirectory: string, root: string): Promise<void> {
   const { samples: applied, samplesHere } = paths(stateDirectory);
@@ -56,7 +56,7 @@ const textOf = (samplesHere: string): string =>
         .join('\n')
     : '';
 
-/** The port that the samples were last written for. */
+/** Returns the port that the samples were last written for. */
 const formerPort = (samplesHere: string): number => Number(/\.localhost:(\d+)/.exec(textOf(samplesHere))?.[1]);
 
 interface Sample {

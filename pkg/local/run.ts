@@ -16,10 +16,10 @@ const fixedRoutes = ({ settings: { address, ports } }: StateDirectory): Readonly
     ]),
   );
 
-/** A program of the platform that is no program of a cluster. */
+/** Programs of the platform that do not exist in a cluster. */
 export type OwnProgram = 'node' | 'router' | 'demo';
 
-/** The process node, the router or the demo as a separate program, until SIGTERM or SIGINT. */
+/** Runs the process node, the router or the demo as a separate program, until SIGTERM or SIGINT. */
 export async function runOwn(program: OwnProgram, options: { stateDirectory: string; root: string }): Promise<void> {
   const log = createLogger({ program });
   await runProgram(

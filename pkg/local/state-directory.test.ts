@@ -28,7 +28,7 @@ test.each([
   ],
   ['with settings of another program', [['settings.json'], ['data', 'thesis.txt']]],
   ['with anything else in it', [['run', 'supervisor.pid'], ['thesis.txt']]],
-  ['with a file by one of our names', [['kubeconfig']]],
+  ['with a file that has one of our names', [['kubeconfig']]],
 ])('a folder %s is neither filled nor cleaned', async (_what, files) => {
   for (const names of files) write(...names);
 
@@ -41,9 +41,9 @@ test.each([
 
 test.each<[string, () => Promise<unknown> | void]>([
   ['is empty', () => {}],
-  ['holds the scratch of the tests', () => write('test', 'run-1', 'x')],
-  ['was left half made', () => mkdirSync(paths(folder).bin)],
-  ['was left in the middle of an up', () => (makeFolders(folder), write('run', 'up.lock'), write('bin', 'etcd'))],
+  ['contains temporary files of the tests', () => write('test', 'run-1', 'x')],
+  ['was left incomplete', () => mkdirSync(paths(folder).bin)],
+  ['was left during an up', () => (makeFolders(folder), write('run', 'up.lock'), write('bin', 'etcd'))],
   [
     'has settings and files that a person put there',
     async () => (await openStateDirectory(folder, { routerPort: 0 }), write('my-tenant.yaml')),

@@ -6,7 +6,7 @@ import { CommandError, messageOf } from '../runtime/command-error.ts';
 import { readIfThere, writeAtomically } from './files.ts';
 import { choosePorts, freePort, hasLoopbackNetwork, loopbackNetwork, probePort, probePortPatiently } from './ports.ts';
 
-/** Ports of the platform's programs on `address`: the usual numbers, where they are free. */
+/** Ports of the platform's programs on `address`: the usual numbers, if they are free. */
 const WANTED_PORTS = {
   apiserver: 6443,
   etcd: 2379,
@@ -37,18 +37,18 @@ const SECRET_NAMES = [
 ] as const;
 
 const Settings = z.object({
-  /** Where the platform's programs listen: x.y.z.1 of its own loopback network, or 127.0.0.1 where that network is missing. */
+  /** The address of the platform's programs: x.y.z.1 of its own loopback network, or 127.0.0.1 if that network is missing. */
   address: z.string(),
-  /** First three bytes of the network of the pods' addresses; null: pods share `address`, on free ports. */
+  /** The first three bytes of the network of the pods' addresses; null: pods share `address`, on free ports. */
   podNetwork: z.string().nullable(),
   ports: z.object(
-    // Settings of an earlier version lack newer ports: their usual numbers are used.
+    // Settings of an earlier version lack newer ports, which get their usual numbers.
     Object.fromEntries(Object.entries(WANTED_PORTS).map(([name, wanted]) => [name, z.int().default(wanted)])) as Record<
       PortName,
       z.ZodDefault<z.ZodInt>
     >,
   ),
-  /** CARREL_PORT: where the router answers on 127.0.0.1 and ::1. */
+  /** CARREL_PORT: the router's port on 127.0.0.1 and ::1. */
   routerPort: z.int(),
   secrets: z.object(
     Object.fromEntries(SECRET_NAMES.map((name) => [name, z.string()])) as Record<(typeof SECRET_NAMES)[number], z.ZodString>,
@@ -59,8 +59,8 @@ const Settings = z.object({
 export type Settings = z.output<typeof Settings>;
 
 /**
- * The state of one platform on this machine: a folder (CARREL_HOME, by default `.carrel`). `settings.json` is its only file that
- * cannot be generated again.
+ * The state of one platform on this machine: a folder (CARREL_HOME, by default `.carrel`). `settings.json` is the only file in it
+ * that cannot be generated again.
  */
 export interface StateDirectory {
   /** Absolute. */
@@ -89,7 +89,7 @@ export const paths = (stateDirectory: string) => ({
   samplesHere: join(stateDirectory, 'samples'),
 });
 
-/** The settings of an existing state directory, else undefined. Throws CommandError when the file is damaged. */
+/** Returns the settings of an existing state directory, otherwise undefined. Throws CommandError if the file is damaged. */
 export function readSettings(stateDirectory: string): Settings | undefined {
   const file = paths(stateDirectory).settings;
   const text = readIfThere(file);
@@ -105,8 +105,8 @@ export function readSettings(stateDirectory: string): Settings | undefined {
 
 /**
  * Opens the state directory, creates it the first time, and repairs what a crash left incomplete. Call it only while none of the
- * platform's programs runs: a port that another program took meanwhile is replaced by a free one. `routerPort` 0 takes any free
- * one.
+ * platform's programs is running. It replaces a port that another program took meanwhile by a free one. With `routerPort` 0 it
+ * takes any free one.
  */
 export async function openStateDirectory(
   path: string,
@@ -139,8 +139,9 @@ export async function openStateDirectory(
 const TESTS = 'test';
 
 /**
- * Whether a folder is a state directory; also an empty one, an incomplete one and one without its settings. The names of its
- * folders are no proof, since other programs have a `bin`, a `data` and a `run` too, and `clean` removes a state directory.
+ * Returns true if a folder is a state directory, even an empty one, an incomplete one or one without its settings. The names of
+ * its folders alone prove nothing, since other programs have a `bin`, a `data` and a `run` too, and `clean` removes a state
+ * directory.
  */
 export function isStateDirectory(path: string): boolean {
   const known = paths(path);
@@ -155,7 +156,7 @@ export function isStateDirectory(path: string): boolean {
 const isEmptyFolder = (path: string): boolean => statSync(path).isDirectory() && readdirSync(path).length === 0;
 
 /**
- * Creates the empty folders of a state directory. Throws CommandError when they cannot be created or the folder has other files.
+ * Creates the empty folders of a state directory. Throws CommandError if they cannot be created or the folder has other files.
  */
 export function makeFolders(path: string): void {
   try {
@@ -199,7 +200,7 @@ const newSecrets = (): Settings['secrets'] =>
 
 export const addressOf = ({ settings }: StateDirectory, port: PortName): string => `${settings.address}:${settings.ports[port]}`;
 
-/** The state directory with its settings. Throws CommandError when there is none. */
+/** Returns the state directory with its settings. Throws CommandError if there is none. */
 export function existingStateDirectory(path: string): StateDirectory {
   const settings = readSettings(path);
   if (!settings) throw new CommandError(`there is no platform in ${path}. Start one: make up`);

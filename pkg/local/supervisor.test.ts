@@ -47,7 +47,7 @@ test('a program that is killed is started again, under a new pid in its file', a
   expect(Number(readFileSync(join(stateDirectory, 'run', 'store.pid'), 'utf8'))).toBe(running.status['store']?.pid);
 });
 
-test('a program that runs and no longer answers is killed and started again, one that is slow once goes on', async () => {
+test('a program that no longer answers is killed and started again, and one that is slow once continues', async () => {
   const quick: Clock = { ...systemClock, sleep: (ms, signal) => systemClock.sleep(Math.min(ms, 20), signal) };
   const store = { asked: 0, answers: (at: number): boolean => at % 3 === 0 };
   const alive = async (): Promise<void> => {
@@ -75,9 +75,10 @@ test('a program that runs and no longer answers is killed and started again, one
   expect(supervisor.status['store']?.pid).not.toBe(before);
 });
 
-test('a program waits for those it needs, and outlives those that need it', async () => {
+test('a program waits for the programs it needs, and outlives those that need it', async () => {
   const log = (name: string): string =>
-    `process.on("SIGTERM", () => { console.log(Date.now()); process.exit() }); setInterval(() => {}, 1000); console.log("ready"); // ${name}`;
+    'process.on("SIGTERM", () => { console.log(Date.now()); process.exit() }); setInterval(() => {}, 1000); ' +
+    `console.log("ready"); // ${name}`;
   const running = start(program('client', log('client'), ['store']), program('store', log('store')));
   expect(running.status['client']?.state).toBe('waiting');
   await running.whenReady();

@@ -20,20 +20,20 @@ export interface ProgramSpec {
   readonly gid?: number;
   /** Programs that must be ready before this one starts. */
   readonly after: readonly string[];
-  /** Before each start: files, and what a crash left in the way. */
+  /** Runs before each start: writes files, and removes obstacles that a crash left. */
   readonly prepare?: () => Promise<void> | void;
   /** The readiness check, repeated until it resolves. Throws while the program is not ready. */
   readonly ready: (signal: AbortSignal) => Promise<void>;
   /**
-   * The liveness check, repeated while the program runs; left out: it is taken to be alive. Throws where the program does not
-   * answer.
+   * The liveness check, repeated while the program runs. Throws if the program does not answer. Without it the program counts as
+   * alive.
    */
   readonly alive?: (signal: AbortSignal) => Promise<void>;
-  /** Once it is ready, before those that wait for it start. */
+  /** Runs once the program is ready, before those that wait for it start. */
   readonly afterReady?: () => Promise<void>;
   /** The signal that ends the program; default: SIGTERM. */
   readonly stopSignal?: NodeJS.Signals;
-  /** One line for people about a known failure, from the end of the log. */
+  /** Returns one line for people about a known failure, from the end of the log. */
   readonly explain?: (log: string) => string | undefined;
 }
 
@@ -43,7 +43,7 @@ export interface ProgramStatus {
   readonly state: ProgramState;
   readonly pid?: number;
   readonly restarts: number;
-  /** Why it is not ready, as far as that is known. */
+  /** The reason why it is not ready, if known. */
   readonly reason?: string;
 }
 
@@ -54,7 +54,7 @@ const READY_POLL_MS = 50;
 const READY_TRY_MS = 5_000;
 const STOP_GRACE_MS = 10_000;
 const ALIVE_EVERY_MS = 5_000;
-/** A program that fails as many liveness checks in a row is killed, and so begins anew. */
+/** After this many consecutive failed liveness checks a program is killed and started again. */
 const DEAD_AFTER = 3;
 const LOG_LIMIT_BYTES = 20 << 20;
 
@@ -62,9 +62,9 @@ const LOG_LIMIT_BYTES = 20 << 20;
  * Starts programs in the order of their `after`, keeps each running, and stops them in the reverse order.
  *
  * Invariants:
- * - A program that ends, or no longer answers, is started again, after a back-off that a steady run resets; a program never runs
- *   twice at once. No failure to write a file of the state directory ends that.
- * - `run/<name>.pid` names the living process; output goes straight to `logs/<name>.log`, so a killed supervisor breaks no pipe.
+ * - A program that ends, or no longer answers, is started again, after a back-off that a steady run resets. A program never runs
+ *   twice at once. A failure to write a file of the state directory does not end that.
+ * - `run/<name>.pid` names the living process. Output goes straight to `logs/<name>.log`, so a killed supervisor breaks no pipe.
  */
 export class Supervisor {
   readonly #stateDirectory: string;
@@ -102,12 +102,12 @@ export class Supervisor {
     for (const spec of this.#specs) this.#loops.set(spec.name, this.#keep(spec));
   }
 
-  /** Resolves when every program (or these) was ready once. */
+  /** Resolves when every program, or each of the named ones, was ready once. */
   async whenReady(names: readonly string[] = this.#specs.map(({ name }) => name)): Promise<void> {
     await Promise.all(names.flatMap((name) => this.#firstReady.get(name)?.promise ?? []));
   }
 
-  /** Ends every program, dependents first. Resolves when none lives. */
+  /** Ends every program, dependents first. Resolves when none is alive. */
   async stop(): Promise<void> {
     this.#stopping.abort(new Error('the supervisor stops'));
     const stopped = new Map<string, Promise<void>>();
@@ -142,7 +142,7 @@ export class Supervisor {
     this.#set(spec.name, { state: 'stopped', restarts: this.#status[spec.name]?.restarts ?? 0 });
   }
 
-  /** One life of the program; resolves with why it ended. */
+  /** Runs the program once; resolves with the reason why it ended. */
   async #runOnce(spec: ProgramSpec): Promise<string> {
     const log = join(this.#stateDirectory, 'logs', `${spec.name}.log`);
     const pidFile = join(this.#stateDirectory, 'run', `${spec.name}.pid`);
@@ -184,7 +184,7 @@ export class Supervisor {
         ...(spec.cwd === undefined ? {} : { cwd: spec.cwd }),
         ...(spec.uid === undefined ? {} : { uid: spec.uid }),
         ...(spec.gid === undefined ? {} : { gid: spec.gid }),
-        detached: true, // a Ctrl-C at the terminal must not reach Postgres before those who use it
+        detached: true, // Ctrl-C at the terminal must not reach Postgres before its users.
       });
     } finally {
       closeSync(output);
@@ -212,7 +212,7 @@ export class Supervisor {
     }
   }
 
-  /** Kills a program that does not answer; resolves when its life, or the supervisor's, is over. */
+  /** Kills a program that does not answer. Resolves when the program has ended or the supervisor stops. */
   async #watchAlive({ name, alive }: ProgramSpec, over: AbortSignal): Promise<void> {
     if (!alive) return;
     for (let failures = 0; !over.aborted;) {
@@ -234,10 +234,10 @@ export class Supervisor {
   }
 }
 
-/** The last 4 KiB. */
+/** Returns the last 4 KiB. */
 const tailOf = (log: string): string => (readIfThere(log) ?? '').slice(-4096);
 
-/** Status files only report on the programs: a failed write (a full disk) must not end the supervisor. */
+/** Runs a write that may fail. Status files only report on the programs: a full disk must not end the supervisor. */
 function attempt(write: () => void): void {
   try {
     write();
@@ -253,7 +253,7 @@ function endOf(child: ChildProcess): Promise<string> {
   });
 }
 
-/** The variables of the caller's environment that programs get: no CARREL_*, and none that Postgres or Node reads. */
+/** Returns the variables of the caller's environment that programs get: no CARREL_*, and none that Postgres or Node reads. */
 function baseEnvironment(): Record<string, string> {
   const passedVariables = [
     'PATH',

@@ -11,7 +11,7 @@ const podWith = (uid: string, ...ports: number[]): Pod => ({
 const program = createServer();
 afterEach(() => new Promise((resolve) => program.close(resolve)));
 
-test('a port that a program of the machine holds on all addresses is exchanged for a free one, the others stay', async () => {
+test('a port that a program of the machine holds on all addresses is replaced by a free one, the others stay', async () => {
   await new Promise<void>((resolve) => program.listen(0, '0.0.0.0', resolve));
   const { port: taken } = program.address() as AddressInfo;
   const free = await freePort('127.77.77.10');

@@ -2,16 +2,16 @@ import { freePort, probePortPatiently } from '../ports.ts';
 import type { Pod } from '../../kube/kinds.ts';
 
 /**
- * Where a pod answers: an address of its own, or – where the machine has but one, or a program of the machine holds the port on
- * all addresses – free ports instead of those it asks for.
+ * The address of a pod. It gets free ports instead of its declared ones if the machine has only one address, or a program of the
+ * machine holds the port on all addresses.
  */
 export interface PodAddress {
   readonly ip: string;
-  /** Declared container port → the port in use. Empty: they are the same. */
+  /** Declared container port → the port in use. Empty if they are the same. */
   readonly ports: Readonly<Record<string, number>>;
 }
 
-/** Annotation by which the router learns of exchanged ports. */
+/** Annotation that tells the router about replaced ports. */
 export const PORTS_ANNOTATION = 'carrel.dev/local-ports';
 
 const FIRST = 10;
@@ -23,13 +23,13 @@ export class PodAddresses {
   readonly #shared: string;
   readonly #taken = new Map<string, string>();
 
-  /** `network` null: pods share the address `shared`. */
+  /** If `network` is null, pods share the address `shared`. */
   constructor(network: string | null, shared: string) {
     this.#network = network;
     this.#shared = shared;
   }
 
-  /** The pod's address: the one it had (its status says), else a free one; undefined when all are taken. */
+  /** Returns the pod's address: the one in its status, otherwise a free one; undefined if all are taken. */
   async assign(pod: Pod): Promise<PodAddress | undefined> {
     const uid = pod.metadata?.uid ?? '';
     if (this.#network === null) return { ip: this.#shared, ports: await exchanged(pod, this.#shared, async () => true) };
@@ -44,13 +44,13 @@ export class PodAddresses {
     return { ip, ports: await exchanged(pod, ip, async (port) => (await probePortPatiently(ip, port)) === 'taken') };
   }
 
-  /** Once the pod's last process has ended. */
+  /** Call it once the pod's last process has ended. */
   release(uid: string): void {
     for (const [ip, owner] of this.#taken) if (owner === uid) this.#taken.delete(ip);
   }
 }
 
-/** A free port for each that the pod declares and that must be another. */
+/** Returns a free port for each declared port of the pod that must be replaced. */
 async function exchanged(pod: Pod, ip: string, must: (port: number) => Promise<boolean>): Promise<Record<string, number>> {
   const ports: Record<string, number> = {};
   for (const { containerPort } of (pod.spec?.containers ?? []).flatMap((container) => container.ports ?? [])) {
@@ -61,7 +61,7 @@ async function exchanged(pod: Pod, ip: string, must: (port: number) => Promise<b
 
 export const portOf = (address: PodAddress, port: number): number => address.ports[String(port)] ?? port;
 
-/** The environment with exchanged ports: a variable `…_PORT` that names a declared port gets the one in use. */
+/** Returns the environment with replaced ports: a variable `…_PORT` that names a declared port gets the one in use. */
 export const withPorts = (environment: Record<string, string>, { ports }: PodAddress): Record<string, string> =>
   Object.fromEntries(
     Object.entries(environment).map(([name, value]) => [name, name.endsWith('_PORT') ? String(ports[value] ?? value) : value]),

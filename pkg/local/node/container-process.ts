@@ -13,18 +13,17 @@ export interface Launch {
 }
 
 export interface End {
-  /** As a shell counts: 128 + the signal's number; 128 when it did not start. */
+  /** The code that a shell reports: 128 + the signal's number; 128 if the process did not start. */
   readonly code: number;
   readonly signal: number | null;
-  /** Why it did not start. */
+  /** The reason why it did not start. */
   readonly error?: string;
 }
 
 const POLL_MS = 20;
 
 /**
- * A container's process, in a process group of its own, so that its children end with it. Its output is written straight to the
- * file.
+ * A container's process, in a process group of its own, so that its children end with it. Its output goes straight to the file.
  */
 export class ContainerProcess {
   readonly pid: number | undefined;
@@ -53,8 +52,9 @@ export class ContainerProcess {
   }
 
   /**
-   * Ends it as a kubelet does: `preStop` to its end, SIGTERM, and SIGKILL to the group when the grace is over, preStop included.
-   * `graceMs` is read repeatedly, since a pod's grace period may be shortened meanwhile.
+   * Ends the process as a kubelet does. It runs `preStop` to its end, sends SIGTERM, and sends SIGKILL to the group when the
+   * grace period, preStop included, is over. It reads `graceMs` repeatedly, since a pod's grace period may be shortened
+   * meanwhile.
    */
   async end(clock: Clock, graceMs: () => number, preStop: () => Promise<void>): Promise<void> {
     const began = clock.monotonic();

@@ -51,7 +51,7 @@ async function until(is: () => boolean): Promise<void> {
 }
 const log = (runner: ContainerRunner): string => readFileSync(runner.logFile({ previous: false }), 'utf8');
 
-test('a process that cannot be started yet, such as on a full disk, reports why and is started once it can', async () => {
+test('a process that cannot start yet, such as on a full disk, reports why and starts once it can', async () => {
   writeFileSync(join(folder, 'logs'), 'in the way');
   const runner = start(() => 'up');
   await until(() => runner.status.state?.waiting?.message !== undefined);
@@ -64,7 +64,7 @@ test('a process that cannot be started yet, such as on a full disk, reports why 
   expect(waiting).toMatchObject({ reason: 'CreateContainerError', message: expect.stringContaining('logs') });
 });
 
-test('a value that no environment can hold is reported without it, and its correction is applied', async () => {
+test('a value that no environment can hold is reported without the value, and its correction is applied', async () => {
   let word = 'private\0word';
   const runner = start(() => word);
   await until(() => runner.status.state?.waiting?.message !== undefined);

@@ -21,7 +21,7 @@ import { mountVolumes } from './volumes.ts';
 export type ContainerState = Json<V1ContainerState>;
 export type ContainerStatus = Json<V1ContainerStatus>;
 
-/** What all containers of a node share. */
+/** The context that all containers of a node share. */
 export interface NodeContext {
   readonly stateDirectory: string;
   /** The checkout that `carrel:*` stands for. */
@@ -32,29 +32,29 @@ export interface NodeContext {
   settings(namespace: string): Settings;
   /** Aborted when the node itself stops: from then on nothing waits for the API server. */
   readonly stopping: AbortSignal;
-  /** An Event beside the pod. */
+  /** Records an Event for the pod. */
   recordEvent(pod: Pod, occurrence: Occurrence): void;
 }
 
-/** A process and what it was started with. */
+/** A process with the launch that started it. */
 interface Begun {
   readonly launch: Launch;
   readonly process: ContainerProcess;
 }
 
-/** Shorter than a kubelet's 10 s to 5 min: who waits here is a developer. */
+/** Shorter than a kubelet's 10 s to 5 min, since a developer waits here. */
 const CRASH_BACK_OFF = { baseMs: 1_000, maxMs: 60_000, jitter: 0 };
 /** A run of this length resets the back-off. */
 const STEADY_MS = 60_000;
-/** A missing Secret is looked for again so often; a person is about to make it. */
+/** Time until a missing Secret is looked for again; a person is about to create it. */
 const CONFIG_RETRY_MS = 1_000;
 const EAGER_PROBE_MS = 200;
 
 /**
- * Keeps one container of a pod running as its restart policy says.
+ * Keeps one container of a pod running according to its restart policy.
  *
  * Invariants:
- * - Never two processes at once; to end a process, the node runs preStop, sends SIGTERM and, after the grace period, SIGKILL to
+ * - Never two processes at once. To end a process, the node runs preStop, sends SIGTERM and, after the grace period, SIGKILL to
  *   it and its children.
  * - `status` is always what a kubelet would write; `onChange` is called for each change.
  */
@@ -71,7 +71,7 @@ export class ContainerRunner {
   #status: ContainerStatus;
   #restart: ((why: string) => void) | undefined;
 
-  /** `previous`: what the API server remembers of it, so that counts go on when the node was started again. */
+  /** `previous` is the API server's last status of it, so that counts continue after a restart of the node. */
   constructor(options: {
     context: NodeContext;
     container: Container;
@@ -107,7 +107,7 @@ export class ContainerRunner {
     return this.#status;
   }
 
-  /** The file of the current process' output, or of the one before it. */
+  /** Returns the file with the output of the current process, or of the previous one. */
   logFile(options: { previous: boolean }): string {
     return join(this.#folder, 'logs', this.#name, `${this.#status.restartCount - (options.previous ? 1 : 0)}.log`);
   }
@@ -163,7 +163,7 @@ export class ContainerRunner {
     return exitCode !== 0 || (policy === 'Always' && !this.#isInit);
   }
 
-  /** The next process, or undefined after telling why there is none yet and waiting a while. */
+  /** Starts the next process. If that fails, records why, waits a while, and returns undefined. */
   async #begin(): Promise<Begun | undefined> {
     const { clock } = this.#context;
     const container = this.#container;
@@ -202,7 +202,7 @@ export class ContainerRunner {
     return { command, environment, cwd: root };
   }
 
-  /** One life of the process, from its start to its end. */
+  /** Runs one process from its start to its end. */
   async #live({ launch, process }: Begun): Promise<NonNullable<ContainerState['terminated']>> {
     const { clock } = this.#context;
     const startedAt = clock.now().toISOString();
@@ -237,7 +237,7 @@ export class ContainerRunner {
     };
   }
 
-  /** Waits until the pod stops, or a probe or a new image asks for a restart; then ends the process. */
+  /** Waits until the pod stops, or a probe or a new image requests a restart; then ends the process. */
   async #endWhenAsked(process: ContainerProcess, launch: Launch, onEnding: (why: string) => void): Promise<void> {
     const asked = Promise.withResolvers<void>();
     this.#restart = (why) => {
@@ -269,7 +269,7 @@ export class ContainerRunner {
     }
   }
 
-  /** Startup first, then liveness and readiness side by side. */
+  /** Runs the startup probe first, then the liveness and readiness probes in parallel. */
   async #watch(launch: Launch, over: AbortSignal): Promise<void> {
     const { startupProbe, livenessProbe, readinessProbe } = this.#container;
     const loop = { target: this.#target(launch), clock: this.#context.clock };

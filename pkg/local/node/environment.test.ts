@@ -42,7 +42,7 @@ test('values come from Secrets, ConfigMaps and fields, in order, and may refer t
   });
 });
 
-test('what is optional may be missing', async () => {
+test('optional values may be missing', async () => {
   const values = await resolve({
     envFrom: [{ secretRef: { name: 'none', optional: true } }],
     env: [{ name: 'A', valueFrom: { secretKeyRef: { name: 'keys', key: 'none', optional: true } } }],
@@ -63,7 +63,7 @@ test.each([
   await expect(resolve(more)).rejects.toMatchObject({ reason: 'CreateContainerConfigError', message });
 });
 
-test('an unknown name in $() stays as it is written', () => {
+test('an unknown name in $() stays as written', () => {
   expect(expand('$(A)-$(B)-$$(A)-$', { A: '1' })).toBe('1-$(B)-$(A)-$');
 });
 
@@ -76,7 +76,7 @@ test('carrel:* runs the checkout’s TypeScript by this Node; any other image ca
   expect(() => requireImage({ ...own, image: 'carrelly/x:1' })).toThrow('image carrelly/x:1 is unavailable');
 });
 
-test('each pod has an address of its own, keeps it over a restart of the node, and gives it back at its end', async () => {
+test('each pod has an address of its own, keeps it across a restart of the node, and releases it at its end', async () => {
   const addresses = new PodAddresses('127.9.8', '127.9.8.1');
   const named = (uid: string, podIP?: string): Pod => ({ metadata: { uid }, status: podIP === undefined ? {} : { podIP } });
 
@@ -87,7 +87,7 @@ test('each pod has an address of its own, keeps it over a restart of the node, a
   expect(await addresses.assign(named('d'))).toEqual({ ip: '127.9.8.10', ports: {} });
 });
 
-test('where pods share one address, declared ports are exchanged for free ones, and the environment says so', async () => {
+test('if pods share one address, free ports replace the declared ones, and the environment names them', async () => {
   const addresses = new PodAddresses(null, '127.0.0.1');
 
   const address = await addresses.assign({

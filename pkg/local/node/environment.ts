@@ -5,13 +5,13 @@ import { quantityToNumber } from '../../kube/quantity.ts';
 
 export type Container = Json<V1Container>;
 
-/** Where a container's settings come from. */
+/** The sources of a container's settings. */
 export interface Settings {
   secret(name: string): Promise<Secret | undefined>;
   configMap(name: string): Promise<ConfigMap | undefined>;
 }
 
-/** Why a container cannot be started as it is written; `reason` is the one that a kubelet gives in its waiting state. */
+/** The container cannot start as it is written; `reason` is the one that a kubelet shows in its waiting state. */
 export class NotStartable extends Error {
   override readonly name = 'NotStartable';
   readonly reason: 'CreateContainerConfigError' | 'ErrImagePull' | 'RunContainerError' | 'CreatePodSandboxError';
@@ -25,9 +25,9 @@ export class NotStartable extends Error {
 const missing = (message: string): NotStartable => new NotStartable('CreateContainerConfigError', message);
 
 /**
- * A container's environment as a kubelet makes it: `envFrom` first, then `env` in order, `$(NAME)` replaced by variables before
- * it. Throws NotStartable, in a kubelet's words, for a Secret, ConfigMap or key that is not there and not optional, and for a
- * value that no environment can hold.
+ * Returns a container's environment as a kubelet makes it: `envFrom` first, then `env` in order, with `$(NAME)` replaced by
+ * variables before it. Throws NotStartable, in a kubelet's words, for a missing Secret, ConfigMap or key that is not optional,
+ * and for a value that no environment can hold.
  */
 export async function resolveEnvironment(container: Container, pod: Pod, settings: Settings): Promise<Record<string, string>> {
   const values: Record<string, string> = {};
@@ -47,7 +47,7 @@ export async function resolveEnvironment(container: Container, pod: Pod, setting
   return values;
 }
 
-/** Replaces `$(NAME)` where NAME is known; `$$(NAME)` is an escaped `$(NAME)` (Kubernetes: dependent environment variables). */
+/** Replaces `$(NAME)` if NAME is known; `$$(NAME)` is an escaped `$(NAME)` (Kubernetes: dependent environment variables). */
 export const expand = (text: string, values: Readonly<Record<string, string>>): string =>
   text.replace(/\$\$|\$\(([^)]+)\)/g, (match, name: string | undefined) => (name === undefined ? '$' : (values[name] ?? match)));
 
@@ -61,7 +61,7 @@ async function allOf(
   return values ?? {};
 }
 
-/** The decoded content, undefined where there is no such Secret. */
+/** Returns the decoded content, or undefined if the Secret does not exist. */
 export async function secretValues(settings: Settings, name: string): Promise<Record<string, string> | undefined> {
   const secret = await settings.secret(name);
   return (
@@ -92,7 +92,7 @@ async function valueOf(
     );
   if (from.fieldRef) return fieldOf(pod, from.fieldRef.fieldPath);
   if (from.resourceFieldRef) return resourceOf(container, from.resourceFieldRef.resource, from.resourceFieldRef.divisor);
-  throw missing(`environment variable ${variable.name} has a source that the process node does not know`);
+  throw missing(`environment variable ${variable.name} has a source that the process node does not support`);
 }
 
 async function keyOf(
@@ -108,7 +108,7 @@ async function keyOf(
   throw missing(values ? `couldn't find key ${ref.key} in ${title} ${namespace}/${ref.name}` : `${kind} "${ref.name}" not found`);
 }
 
-/** A field of the pod by its path (downward API). */
+/** Returns a field of the pod by its path (downward API). */
 export function fieldOf(pod: Pod, path: string): string {
   const entry = /^metadata\.(labels|annotations)\['(.+)'\]$/.exec(path);
   if (entry) return pod.metadata?.[entry[1] as 'labels' | 'annotations']?.[entry[2] ?? ''] ?? '';

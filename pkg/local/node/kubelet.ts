@@ -9,14 +9,14 @@ import { KUBELET_CLIENT, pkiPaths } from '../programs/controlplane.ts';
 import type { ContainerRunner } from './container.ts';
 import { readLog } from './logs.ts';
 
-/** What the node's server asks of the node. */
+/** The view of the node that its server needs. */
 export interface KubeletView {
   container(namespace: string, pod: string, container: string): ContainerRunner | undefined;
 }
 
 /**
- * The port at which the API server asks a node (kubelet's API, as far as `kubectl logs` needs it). Only the API server's own
- * client certificate opens it; `/healthz` is open.
+ * Serves the port at which the API server asks a node (kubelet's API, as far as `kubectl logs` needs it). Only the API server's
+ * own client certificate has access; `/healthz` is open.
  */
 export async function startKubelet(options: {
   stateDirectory: string;
@@ -31,7 +31,7 @@ export async function startKubelet(options: {
       key: readFileSync(files.kubelet.key),
       ca: readFileSync(files.authority.certificate),
       requestCert: true,
-      rejectUnauthorized: false, // /healthz is asked without
+      rejectUnauthorized: false, // Requests of /healthz carry no certificate.
     },
     (request, response) => void answer(request, response, options.view).catch((error: unknown) => fail(response, error)),
   );

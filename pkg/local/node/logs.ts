@@ -2,7 +2,7 @@ import { closeSync, fstatSync, openSync, readSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
 
 export interface LogQuery {
-  /** Last lines only; undefined: all. */
+  /** The number of last lines; undefined: all lines. */
   readonly tailLines: number | undefined;
   readonly limitBytes: number | undefined;
   readonly follow: boolean;
@@ -11,14 +11,17 @@ export interface LogQuery {
 const CHUNK_BYTES = 64 << 10;
 const POLL_MS = 100;
 
-/** The bytes of a container's log; with `follow` also later ones, until `isOver`. A truncated file is read from its new start. */
+/**
+ * Returns the bytes of a container's log; with `follow` also later ones, until `isOver`. Reads a truncated file from its new
+ * start.
+ */
 export async function* readLog(path: string, query: LogQuery, isOver: () => boolean): AsyncGenerator<Buffer> {
   const file = openSync(path, 'r');
   try {
     let at = query.tailLines === undefined ? 0 : startOfTail(file, query.tailLines);
     let left = query.limitBytes ?? Infinity;
     while (left > 0) {
-      const over = isOver(); // before the read, so that the last words of a process that just ended are read
+      const over = isOver(); // Checked before the read, so that the last words of a process that just ended are read.
       const chunk = Buffer.alloc(Math.min(CHUNK_BYTES, left));
       const count = readSync(file, chunk, 0, chunk.length, at);
       at += count;
@@ -35,7 +38,7 @@ export async function* readLog(path: string, query: LogQuery, isOver: () => bool
   }
 }
 
-/** Where the last `lines` lines begin. */
+/** Returns the offset at which the last `lines` lines begin. */
 function startOfTail(file: number, lines: number): number {
   const { size } = fstatSync(file);
   let found = 0;

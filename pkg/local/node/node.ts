@@ -44,8 +44,8 @@ const LEFTOVER_GRACE_MS = 5_000;
 const BIND_RETRY_MS = 1_000;
 
 /**
- * Starts the process node: Node `local` is registered, pending pods are bound to it, and each pod's containers run as child
- * processes. It first ends the containers that an earlier node of this platform left running, so that none runs twice.
+ * Starts the process node: registers Node `local`, binds pending pods to it, and runs each pod's containers as child processes.
+ * It first ends the containers that an earlier node of this platform left running, so that none runs twice.
  */
 export async function startNode(options: NodeOptions): Promise<RunningNode> {
   const { stateDirectory, client, clock, log } = options;
@@ -123,7 +123,7 @@ class ProcessNode {
     };
   }
 
-  /** Folders of pods that went while no node ran. */
+  /** Removes the folders of pods that were deleted while no node was running. */
   forgetAllBut(uids: ReadonlySet<string>): void {
     const folder = paths(this.#options.stateDirectory.path).pods;
     for (const uid of readdirSync(folder)) if (!uids.has(uid)) rmSync(join(folder, uid), { recursive: true, force: true });
@@ -132,7 +132,7 @@ class ProcessNode {
   onPod({ type, object: pod }: Change<Pod>): void {
     if (this.#stopping.signal.aborted) return;
     const known = this.#runners.get(pod.metadata.uid);
-    if (type === 'deleted') known?.runner.stop(0); // forced: there is no object left to be graceful for
+    if (type === 'deleted') known?.runner.stop(0); // The deletion was forced: there is no object left to be graceful for.
     else if (known) known.runner.update(pod);
     else if (pod.spec?.nodeName === NODE_NAME) this.#start(pod);
     else if (!pod.spec?.nodeName && !isDeleting(pod)) void this.#bind(pod);
@@ -160,7 +160,7 @@ class ProcessNode {
       hostIP: stateDirectory.settings.address,
       pod,
     });
-    // One that was on its way out when the node started has no process any more.
+    // A pod that was terminating when the node started has no process any longer.
     const ended = (isDeleting(pod) ? this.#remove(runner) : this.#run(runner)).catch((error: unknown) =>
       log.error({ err: error, pod: keyText(keyOf(pod)) }, 'a pod failed'),
     );
@@ -187,7 +187,7 @@ class ProcessNode {
     this.#runners.delete(runner.pod.metadata.uid);
   }
 
-  /** There is one node, so there is nothing to schedule. */
+  /** Binds a pod. There is only one node, so there is nothing to schedule. */
   async #bind(pod: Observed<Pod>): Promise<void> {
     const { uid, name, namespace } = pod.metadata;
     if (this.#binding.has(uid)) return;
@@ -208,7 +208,7 @@ class ProcessNode {
           });
           return;
         } catch (error) {
-          if (isNotFound(error) || isConflict(error)) return; // gone, or bound by another
+          if (isNotFound(error) || isConflict(error)) return; // Deleted, or bound by another scheduler.
           this.#options.log.warn({ err: error, pod: name }, 'a pod is not bound yet');
           await this.#options.clock.sleep(BIND_RETRY_MS);
         }

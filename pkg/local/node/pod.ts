@@ -18,7 +18,7 @@ const RETRY_MS = 1_000;
  * One pod on this node, from its binding to its end.
  *
  * Invariants:
- * - Its processes live only between `run` and the moment `run` resolves; then its object, if it was deleted, is removed from the
+ * - Its processes live only between `run` and the moment `run` resolves. Then its object, if it was deleted, is removed from the
  *   API.
  * - Status writes are sequential; the last one has the last state. A write for a pod that was replaced under its name changes
  *   nothing.
@@ -63,7 +63,7 @@ export class PodRunner {
     return [...this.#init, ...this.#containers].find(({ status }) => status.name === name);
   }
 
-  /** Call when the object changed: it may be terminating, an image may differ, a readiness gate may be true. */
+  /** Call it when the object changed: the pod may be terminating, an image may differ, a readiness gate may be true. */
   update(pod: Observed<Pod>): void {
     const before = this.#pod;
     this.#pod = this.#addressed(pod);
@@ -75,14 +75,14 @@ export class PodRunner {
     this.#changed();
   }
 
-  /** Ends its containers within `graceMs`; an earlier, shorter grace stays. */
+  /** Ends its containers within `graceMs`; an earlier, shorter grace period stays. */
   stop(graceMs: number): void {
     this.#graceMs = Math.min(graceMs, this.#graceMs ?? Infinity);
     this.#stopping.abort(new Error('the pod ends'));
     for (const runner of [...this.#init, ...this.#containers]) runner.stop(this.#graceMs);
   }
 
-  /** Resolves when no process of it lives and its last status is written. */
+  /** Resolves when it has no living process and its last status is written. */
   async run(): Promise<void> {
     this.#containers = (this.#pod.spec?.containers ?? []).map((container) => this.#runner(container, false));
     this.#init = (this.#pod.spec?.initContainers ?? []).map((container) => this.#runner(container, true));
@@ -96,7 +96,7 @@ export class PodRunner {
     rmSync(this.#folder, { recursive: true, force: true });
     const { uid } = this.#pod.metadata;
     await this.#api.delete(keyOf(this.#pod), { uid, gracePeriodSeconds: 0 }).catch((error: unknown) => {
-      if (!isConflict(error)) throw error; // another pod has the name by now
+      if (!isConflict(error)) throw error; // Another pod has the name by now.
     });
   }
 
@@ -118,7 +118,7 @@ export class PodRunner {
     });
   }
 
-  /** Address and volumes; false when the pod was stopped before it had them. */
+  /** Provides address and volumes. Returns false if the pod was stopped before it had them. */
   async #begin(): Promise<boolean> {
     const { clock, settings } = this.#context;
     while (!this.#stopping.signal.aborted) {
@@ -141,14 +141,14 @@ export class PodRunner {
     return false;
   }
 
-  /** The pod with the address that its containers get, even if the watch has not delivered it yet. */
+  /** Returns the pod with the address that its containers get, even if the watch has not delivered it yet. */
   #addressed(pod: Observed<Pod>): Observed<Pod> {
     return this.#address ? { ...pod, status: { ...pod.status, podIP: this.#address.ip, hostIP: this.#hostIP } } : pod;
   }
 
   async #takeAddress(): Promise<PodAddress> {
     const address = await this.#addresses.assign(this.#pod);
-    if (!address) throw new NotStartable('CreatePodSandboxError', 'every address of the node has a pod');
+    if (!address) throw new NotStartable('CreatePodSandboxError', 'every address of the node is in use by a pod');
     const ports = Object.keys(address.ports).length === 0 ? null : JSON.stringify(address.ports);
     if (ports !== (this.#pod.metadata.annotations?.[PORTS_ANNOTATION] ?? null)) {
       await this.#api.patch(keyOf(this.#pod), { metadata: { annotations: { [PORTS_ANNOTATION]: ports } } });
@@ -188,7 +188,7 @@ export class PodRunner {
         this.#written = text;
         this.#pod = this.#addressed({ ...this.#pod, status: written.status ?? {} });
       } catch (error) {
-        if (isNotFound(error) || isConflict(error)) return; // gone, or another of that name
+        if (isNotFound(error) || isConflict(error)) return; // Deleted, or another pod has the name.
         if (this.#context.stopping.aborted) return;
         this.#context.log.warn({ err: error, pod: this.#pod.metadata.name }, 'a pod status is not written yet');
         this.#dirty = true;

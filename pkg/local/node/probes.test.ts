@@ -27,7 +27,7 @@ const target = (): ProbeTarget => ({
   exec: async ([code]) => Number(code),
 });
 
-/** Where it is not the time-out that is looked at. */
+/** For cases that do not test the time-out. */
 const PATIENT = { timeoutSeconds: 60 };
 
 test.each<[string, Probe, string | undefined]>([
@@ -84,7 +84,7 @@ test('a failure is reported after failureThreshold tries in a row, a success aft
   expect(reported).toEqual(['passed after 1', 'failed after 3: command exited with 1']);
 });
 
-test('asking eagerly finds a container ready sooner, and fails it no sooner', async () => {
+test('eager probing finds a container ready sooner, but fails it no sooner', async () => {
   const over = new AbortController();
   const began = performance.now();
   let failedAfter = 0;

@@ -10,7 +10,7 @@ import type { Container } from './environment.ts';
 
 export type Probe = Json<V1Probe>;
 
-/** What a probe needs to know of the container it asks. */
+/** The container that a probe tests. */
 export interface ProbeTarget {
   readonly container: Container;
   readonly address: PodAddress;
@@ -18,7 +18,7 @@ export interface ProbeTarget {
   exec(command: readonly string[], timeoutMs: number): Promise<number>;
 }
 
-/** One try. Resolves when the container passes, throws with why it does not. */
+/** Makes one try. Resolves if the container passes; throws an error that says why it does not. */
 export async function tryProbe(probe: Probe, target: ProbeTarget): Promise<void> {
   const timeoutMs = (probe.timeoutSeconds ?? 1) * 1000;
   if (probe.httpGet) return httpGet(probe.httpGet, target, timeoutMs);
@@ -28,7 +28,7 @@ export async function tryProbe(probe: Probe, target: ProbeTarget): Promise<void>
     if (code !== 0) throw new Error(`command exited with ${code}`);
     return;
   }
-  throw new Error('the process node knows probes by httpGet, tcpSocket and exec');
+  throw new Error('the process node supports only probes by httpGet, tcpSocket and exec');
 }
 
 export interface ProbeLoop {
@@ -38,14 +38,14 @@ export interface ProbeLoop {
   readonly signal: AbortSignal;
   readonly onSuccess: () => void;
   readonly onFailure: (why: string) => void;
-  /** Ask this often instead of every `periodSeconds` until it passed once. */
+  /** Try this often instead of every `periodSeconds` until the container has passed once. */
   readonly eagerMs?: number;
 }
 
 /**
- * Asks for as long as the signal allows, by the rules of a kubelet: `successThreshold` passes in a row are a success,
- * `failureThreshold` failures in a row a failure, reported each time the threshold is reached anew. Before the first success it
- * may ask more often (`eagerMs`); failures then count by the time that the thresholds give, so nothing fails sooner.
+ * Probes until the signal, by the rules of a kubelet. `successThreshold` consecutive passes are a success, `failureThreshold`
+ * consecutive failures a failure; each is reported whenever its threshold is reached again. Before the first success it may probe
+ * more often (`eagerMs`); failures then count by the time that the thresholds imply, so nothing fails sooner.
  */
 export async function watchProbe(loop: ProbeLoop): Promise<void> {
   const { probe, target, clock, signal, eagerMs } = loop;

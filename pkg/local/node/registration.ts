@@ -9,7 +9,7 @@ import { toSeconds } from './status.ts';
 
 export const NODE_NAME = 'local';
 
-/** As a kubelet: the lease every 10 s, the status every 5 minutes. */
+/** The intervals of a kubelet: the lease every 10 s, the status every 5 minutes. */
 const LEASE_RENEW_MS = 10_000;
 const LEASE_SECONDS = 40;
 const STATUS_EVERY_MS = 300_000;
@@ -19,13 +19,13 @@ export interface Registration {
   readonly client: KubeClient;
   readonly clock: Clock;
   readonly log: Logger;
-  /** Where the API server reaches the node for logs. */
+  /** The address at which the API server asks the node for logs. */
   readonly address: string;
   readonly kubeletPort: number;
   readonly version: string;
 }
 
-/** Registers Node `local` (again), and resolves when it is there and Ready. */
+/** Registers Node `local`, also when it exists. Resolves when it is registered and Ready. */
 export async function register(registration: Registration, signal: AbortSignal): Promise<void> {
   const api = new ResourceApi(registration.client, NODE);
   while (!signal.aborted) {
@@ -49,7 +49,7 @@ export async function register(registration: Registration, signal: AbortSignal):
   }
 }
 
-/** Keeps lease and status fresh until the signal; resolves then. */
+/** Keeps lease and status fresh until the signal, then resolves. */
 export async function keepHeartbeat(registration: Registration, signal: AbortSignal): Promise<void> {
   const { client, clock, log } = registration;
   const nodes = new ResourceApi(client, NODE);

@@ -40,7 +40,7 @@ test('a pod is Ready when all its containers are', () => {
   );
 });
 
-test('a readiness gate holds Ready back, not ContainersReady', () => {
+test('a readiness gate delays Ready, not ContainersReady', () => {
   const pod: Pod = { spec: { containers: [], readinessGates: [{ conditionType: 'example.com/gate' }] } };
 
   expect(isTrue(view({ pod }), 'Ready')).toBe(false);

@@ -6,20 +6,20 @@ import type { ContainerStatus } from './container.ts';
 export type PodStatus = Json<V1PodStatus>;
 type PodCondition = Json<V1PodCondition>;
 
-/** What is known of a pod's run. */
+/** The known state of a pod's run. */
 export interface PodView {
   readonly pod: Pod;
   readonly hostIP: string;
-  /** Undefined as long as it has none. */
+  /** Undefined while it has none. */
   readonly podIP: string | undefined;
   readonly startTime: string;
   readonly init: readonly ContainerStatus[];
   readonly containers: readonly ContainerStatus[];
-  /** Why the pod has not started; shown instead of the containers' own messages. */
+  /** The reason why the pod has not started; replaces the containers' own messages. */
   readonly blocked?: { readonly reason: string; readonly message: string } | undefined;
 }
 
-/** A pod's status as a kubelet writes it, from its containers. Pure; `now` dates the conditions that changed. */
+/** Returns a pod's status as a kubelet writes it, from its containers. Pure; `now` dates the conditions that changed. */
 export function podStatus(view: PodView, now: Date): PodStatus {
   const { pod, init, containers } = view;
   const initialized = init.every(({ state }) => state?.terminated?.exitCode === 0);
@@ -78,5 +78,5 @@ const blockedStatus = (status: ContainerStatus, blocked: PodView['blocked']): Co
 const conditionOf = (pod: Pod, type: string): PodCondition | undefined =>
   pod.status?.conditions?.find((condition) => condition.type === type);
 
-/** Kubernetes' metav1.Time has whole seconds. */
+/** Formats a time in whole seconds, as Kubernetes' metav1.Time. */
 export const toSeconds = (at: Date): string => at.toISOString().replace(/\.\d+Z$/, 'Z');

@@ -6,14 +6,15 @@ import type { Json } from '../../kube/object.ts';
 import { type Container, fieldOf, NotStartable, secretValues, type Settings } from './environment.ts';
 
 /**
- * A process has no mount namespace of its own here. Volumes are folders below the pod's; each container gets
- * the prefix of its mount paths in `CARREL_VOLUME_ROOT`, and a volume at /tmp becomes its TMPDIR.
- * Content is written once, when the pod starts; a Secret that changes later reaches the next pod.
+ * A process has no mount namespace of its own here. Volumes are folders below the pod's. Each container gets the prefix of its
+ * mount paths in `CARREL_VOLUME_ROOT`, and a volume at /tmp becomes its TMPDIR. Content is written once, when the pod starts; a
+ * Secret that changes later reaches the next pod.
  */
 export const VOLUME_ROOT = 'CARREL_VOLUME_ROOT';
 
 /**
- * Makes the volumes of a pod below `folder`. Throws NotStartable for one that is not there or of a kind that needs a real node.
+ * Creates the volumes of a pod below `folder`. Throws NotStartable for a missing source, or a kind of volume that needs a real
+ * node.
  */
 export async function makeVolumes(pod: Pod, folder: string, settings: Settings): Promise<void> {
   for (const volume of pod.spec?.volumes ?? []) {
@@ -28,7 +29,7 @@ export async function makeVolumes(pod: Pod, folder: string, settings: Settings):
   }
 }
 
-/** Environment by which the container finds its volumes. */
+/** Returns the environment by which the container finds its volumes. */
 export function mountVolumes(container: Container, folder: string): Record<string, string> {
   const root = join(folder, 'roots', container.name);
   rmSync(root, { recursive: true, force: true });
@@ -77,7 +78,7 @@ async function filesOf(source: Source, name: string, pod: Pod, settings: Setting
   if (source.serviceAccountToken) return {};
   throw new NotStartable(
     'CreateContainerConfigError',
-    `volume ${name}: the process node has only Secret, ConfigMap, downward API and emptyDir`,
+    `volume ${name}: the process node supports only Secret, ConfigMap, downward API and emptyDir`,
   );
 }
 

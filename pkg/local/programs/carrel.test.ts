@@ -11,7 +11,7 @@ beforeEach(async () => {
 });
 afterEach(() => rmSync(stateDirectory.path, { recursive: true, force: true }));
 
-test("on one machine tenants may have any host but the demo's and the helpers'", () => {
+test("on one machine tenants may have any host except the demo's and the helpers'", () => {
   const { env } = operatorSpec(stateDirectory, { root: '.' });
 
   expect(env).toMatchObject({ CARREL_ALLOWED_HOSTS: '*', CARREL_RESERVED_HOSTS: [...DEMO_HOSTS, HELPERS_HOST].join(',') });

@@ -6,20 +6,20 @@ import { probe } from './controlplane.ts';
 import { queueValkeyUrl, valkeyUrl } from './valkey.ts';
 import { s3Access } from './versitygw.ts';
 
-/** Our own programs, run by this Node from the sources of the checkout `root`. */
+/** The checkout `root`, whose sources this Node runs as our own programs. */
 export interface Checkout {
   readonly root: string;
 }
 
 /**
- * Node keeps what it compiled of the sources, for all state directories of a checkout: a start costs a quarter less time, and the
- * process does without the 35 MB of the TypeScript stripper.
+ * Makes Node cache compiled sources, for all state directories of a checkout. A start takes a quarter less time, and the process
+ * needs 35 MB less, since it does not load the TypeScript stripper.
  */
 export const compileCache = (root: string): Record<string, string> => ({
   NODE_COMPILE_CACHE: compileCacheFolder(root),
 });
 
-/** A program of Carrel, run from the checkout. */
+/** Returns the command of a program of Carrel, run from the checkout. */
 const entry = ({ root }: Checkout, file: string, env: Record<string, string> = {}, ...args: string[]) => ({
   command: process.execPath,
   args: ['--disable-warning=ExperimentalWarning', join(root, file), ...args],
@@ -31,7 +31,7 @@ export function nodeSpec(stateDirectory: StateDirectory, checkout: Checkout): Pr
   return {
     name: 'node',
     ...entry(checkout, 'cmd/carrel/main.ts', {}, 'run', 'node'),
-    // The stores too, so that they outlive the pods that use them.
+    // Includes the stores, so that they outlive the pods that use them.
     after: ['kube-controller-manager', 'postgres', 'valkey', 'valkey-queue', 'versitygw'],
     ready: (signal) => probe(stateDirectory, `https://${addressOf(stateDirectory, 'kubelet')}/healthz`, signal),
   };
@@ -42,7 +42,7 @@ export function routerSpec(stateDirectory: StateDirectory, checkout: Checkout): 
     name: 'router',
     ...entry(checkout, 'cmd/carrel/main.ts', {}, 'run', 'router'),
     after: ['kube-apiserver'],
-    // By address it knows no host, and says so once it has read the Ingress objects.
+    // The router knows no host by an address, and says so once it has read the Ingress objects.
     ready: (signal) => answers(`http://127.0.0.1:${stateDirectory.settings.routerPort}/`, signal, 404),
   };
 }
@@ -57,7 +57,7 @@ export function operatorSpec(stateDirectory: StateDirectory, checkout: Checkout)
       CARREL_REDIS_ADDRESS: addressOf(stateDirectory, 'valkey'),
       CARREL_S3_ADMIN_ENDPOINT: s3.adminEndpoint,
       CARREL_BASE_DOMAIN: 'localhost',
-      // A client with access to this API server controls the machine.
+      // Safe, since a client with access to this API server controls the machine anyway.
       CARREL_ALLOWED_HOSTS: '*',
       CARREL_RESERVED_HOSTS: [...DEMO_HOSTS, HELPERS_HOST].join(','),
       CARREL_PUBLIC_SCHEME: 'http',
@@ -73,9 +73,9 @@ export function operatorSpec(stateDirectory: StateDirectory, checkout: Checkout)
 }
 
 /**
- * As the chart starts it. V8 frees the buffers of what streams when as much as twice the young generation has come, not 64 MiB
- * later; and it collects the old one once it has grown by 30 %, not once it has doubled or more, which thousands of small
- * requests one after the other would bring about.
+ * The flags of the chart. V8 frees the buffers of streams once twice the size of the young generation has arrived, not 64 MiB
+ * later. It collects the old generation after 30 % of growth, not after it has doubled or more, as thousands of small consecutive
+ * requests would make it.
  */
 export const WORKER_FLAGS: readonly string[] = ['--max-semi-space-size=16', '--heap-growing-percent=30'];
 
@@ -89,7 +89,7 @@ export function workerSpec(stateDirectory: StateDirectory, checkout: Checkout): 
     name: 'worker',
     ...program,
     args: [...WORKER_FLAGS, ...program.args],
-    // The operator makes the schemas that the worker reads.
+    // The operator creates the schemas that the worker reads.
     after: ['operator', 'valkey-queue'],
     ready: (signal) => answers(`http://${addressOf(stateDirectory, 'workerOps')}/readyz`, signal, 200),
   };
@@ -108,7 +108,7 @@ export function helpersSpec(stateDirectory: StateDirectory, checkout: Checkout):
       CARREL_LISTEN_HOST: stateDirectory.settings.address,
       CARREL_HELPERS_PORT: String(stateDirectory.settings.ports.helpers),
       CARREL_OPS_PORT: String(stateDirectory.settings.ports.helpersOps),
-      // Keys of translation services, and the choice of them, come from the shell in which the platform is started.
+      // Keys and the choice of translation services come from the shell in which the platform is started.
       ...fromShell(/^CARREL_(?:HELPERS_P|GOOGLE_|AZURE_|DEEPL_|LIBRETRANSLATE_)/),
     }),
     after: [],

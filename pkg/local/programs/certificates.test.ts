@@ -7,7 +7,7 @@ import { createAuthority, createCertificate } from './certificates.ts';
 
 const NOW = new Date('2026-03-01T12:00:00Z');
 
-test('server and client trust each other through the authority, and the client is known by its name', async () => {
+test('server and client trust each other through the authority, and the server learns the name of the client', async () => {
   const now = new Date();
   const ca = createAuthority('test-authority', now);
   const server = createCertificate(ca, { commonName: 'server' }, ['127.0.0.1', 'localhost'], now);

@@ -2,8 +2,8 @@ import { createPrivateKey, createPublicKey, generateKeyPairSync, randomBytes, si
 import { isIP } from 'node:net';
 
 /**
- * X.509 certificates (RFC 5280) for the programs of one machine: ECDSA P-256, made by node:crypto and a few lines of DER, since
- * Node signs but does not write certificates, and not every machine has openssl.
+ * X.509 certificates (RFC 5280) for the programs of one machine: ECDSA P-256, made by node:crypto and a few lines of DER. Node
+ * signs but does not write certificates, and not every machine has openssl.
  */
 export interface CertificatePair {
   /** PEM. */
@@ -30,7 +30,7 @@ const OID = {
   clientAuth: '1.3.6.1.5.5.7.3.2',
 };
 
-/** A certificate authority of our own, valid ten years. */
+/** Creates a certificate authority of our own, valid for ten years. */
 export function createAuthority(commonName: string, now: Date): CertificatePair {
   const keys = generateKeyPairSync('ec', { namedCurve: 'P-256' });
   const extensions = [
@@ -40,7 +40,7 @@ export function createAuthority(commonName: string, now: Date): CertificatePair 
   return write({ commonName }, { commonName }, keys, keys.privateKey, extensions, now);
 }
 
-/** A certificate for a server at `names` (addresses and host names) and, as the same, a client. */
+/** Creates a certificate for a server at `names` (addresses and host names) and, with the same subject, for a client. */
 export function createCertificate(
   authority: CertificatePair,
   subject: Subject,
@@ -59,7 +59,7 @@ export function createCertificate(
   return write(subject, { commonName: commonNameOf(authority) }, keys, createPrivateKey(authority.key), extensions, now);
 }
 
-/** The authority's own name: its subject was made here, with the common name alone. */
+/** Returns the authority's own name: its subject was made here and has only the common name. */
 function commonNameOf(authority: CertificatePair): string {
   const der = Buffer.from(authority.certificate.replace(/-----[^-]+-----|\s/g, ''), 'base64');
   const at = der.indexOf(objectId(OID.commonName)) + objectId(OID.commonName).length;
@@ -75,7 +75,7 @@ function write(
   now: Date,
 ): CertificatePair {
   const algorithm = sequence(objectId(OID.ecdsaWithSha256));
-  const from = new Date(now.getTime() - 3_600_000); // clocks of virtual machines wander
+  const from = new Date(now.getTime() - 3_600_000); // Clocks of virtual machines drift.
   const until = new Date(now);
   until.setUTCFullYear(until.getUTCFullYear() + YEARS);
   const toBeSigned = sequence(
@@ -123,7 +123,7 @@ const integer = (bytes: Buffer): Buffer => tagged(0x02, bytes);
 const boolean = (value: boolean): Buffer => tagged(0x01, Buffer.from([value ? 0xff : 0]));
 const bitString = (bytes: Buffer, unusedBits: number): Buffer => tagged(0x03, Buffer.concat([Buffer.from([unusedBits]), bytes]));
 
-/** UTCTime below 2050, GeneralizedTime from then on (RFC 5280 §4.1.2.5). */
+/** UTCTime before 2050, GeneralizedTime from then on (RFC 5280 §4.1.2.5). */
 function time(at: Date): Buffer {
   const digits = at.toISOString().replace(/[-:T]|\.\d+/g, '');
   return at.getUTCFullYear() < 2050 ? tagged(0x17, Buffer.from(digits.slice(2))) : tagged(0x18, Buffer.from(digits));

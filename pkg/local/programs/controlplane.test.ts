@@ -17,13 +17,13 @@ const authorityAt = (time: string): X509Certificate => {
   return new X509Certificate(readFileSync(pkiPaths(stateDirectory.path).authority.certificate));
 };
 
-test('the authority is kept from start to start', () => {
+test('the authority stays the same across starts', () => {
   const first = authorityAt('2026-01-01T00:00:00Z');
 
   expect(authorityAt('2027-01-01T00:00:00Z').serialNumber).toBe(first.serialNumber);
 });
 
-test('an authority of a clock that ran ahead, or that is nearly over, is made anew', () => {
+test('an authority from a clock that was ahead, or that expires soon, is replaced', () => {
   const ahead = authorityAt('2030-01-01T00:00:00Z');
   const right = authorityAt('2026-01-01T00:00:00Z');
   const late = authorityAt('2035-12-30T00:00:00Z');

@@ -9,9 +9,9 @@ import type { ProgramSpec } from '../supervisor.ts';
 import { createAuthority, createCertificate, type CertificatePair } from './certificates.ts';
 
 const SERVICE_ADDRESSES = '10.96.0.0/16';
-/** First address of SERVICE_ADDRESSES: what the API server calls itself inside. */
+/** The first address of SERVICE_ADDRESSES, which the API server uses for itself inside the cluster. */
 const SERVICE_ADDRESS = '10.96.0.1';
-/** Documentation address (RFC 5737): it must name one that is no loopback, and nothing here uses it. */
+/** A documentation address (RFC 5737): the setting requires an address that is not loopback, and nothing here uses it. */
 const ADVERTISED = '192.0.2.1';
 
 export interface ControlPlaneBinaries {
@@ -20,7 +20,7 @@ export interface ControlPlaneBinaries {
   readonly 'kube-controller-manager': string;
 }
 
-/** Files of `.carrel/pki`; `kubelet` is the process node's own, for `kubectl logs`. */
+/** Returns the files of `.carrel/pki`; `kubelet` belongs to the process node, for `kubectl logs`. */
 export const pkiPaths = (stateDirectory: string) => {
   const folder = paths(stateDirectory).pki;
   const pair = (name: string) => ({ certificate: join(folder, `${name}.crt`), key: join(folder, `${name}.key`) });
@@ -37,12 +37,12 @@ export const pkiPaths = (stateDirectory: string) => {
   };
 };
 
-/** The name in the client certificate by which the API server asks the node for logs. */
+/** The name in the client certificate with which the API server asks the node for logs. */
 export const KUBELET_CLIENT = 'kube-apiserver-kubelet-client';
 
 /**
- * Keys, tokens and kubeconfigs. Authority and service-account key are kept (tokens were signed by them); a leaf costs nothing and
- * is made anew, for the address of today, which mends whatever was lost or cut off.
+ * Writes keys, tokens and kubeconfigs. Authority and service-account key are kept, since they signed tokens. A leaf costs nothing
+ * and is made again, for the present address; this repairs leaves that were lost or truncated.
  */
 export function writeCredentials(stateDirectory: StateDirectory, now: Date): void {
   const files = pkiPaths(stateDirectory.path);
@@ -92,7 +92,7 @@ function keptAuthority(files: { certificate: string; key: string }, now: Date): 
 function isUsable(certificate: string, now: Date): boolean {
   try {
     const { validFromDate, validToDate } = new X509Certificate(certificate);
-    // One that was made while the clock was ahead is not valid yet.
+    // An authority that was made while the clock was ahead is not valid yet.
     return validFromDate.getTime() <= now.getTime() && validToDate.getTime() > now.getTime() + 30 * 86_400_000;
   } catch {
     return false;
@@ -130,7 +130,7 @@ const kubeconfig = (stateDirectory: StateDirectory, authority: string, token: st
 
 export const apiserverUrl = (stateDirectory: StateDirectory): string => `https://${addressOf(stateDirectory, 'apiserver')}`;
 
-/** etcd, kube-apiserver and kube-controller-manager, in the order in which they wait for each other. */
+/** Returns etcd, kube-apiserver and kube-controller-manager, in the order in which they wait for each other. */
 export function controlPlaneSpecs(
   stateDirectory: StateDirectory,
   binaries: ControlPlaneBinaries,
@@ -164,7 +164,7 @@ function etcdSpec(stateDirectory: StateDirectory, program: string, options: { du
         'key-file': files.etcd.key,
         'trusted-ca-file': files.authority.certificate,
         'client-cert-auth': 'true',
-        // It has no peers; the port is open all the same, and any raft peer there could write what the API server reads.
+        // etcd has no peers, but the port is open anyway, and any raft peer there could write what the API server reads.
         'peer-cert-file': files.etcd.certificate,
         'peer-key-file': files.etcd.key,
         'peer-trusted-ca-file': files.authority.certificate,
@@ -220,8 +220,8 @@ function apiserverSpec(stateDirectory: StateDirectory, program: string): Program
 }
 
 /**
- * Off: what makes EndpointSlices (they refuse loopback addresses, and the router needs none), and what belongs to clouds and
- * disks.
+ * Disabled: controllers that make EndpointSlices (they refuse loopback addresses, and the router needs none), and controllers for
+ * clouds and disks.
  */
 const CONTROLLERS_OFF = [
   'endpoints-controller',
@@ -267,8 +267,8 @@ const flags = (settings: Record<string, string | number>): string[] =>
   Object.entries(settings).map(([name, value]) => `--${name}=${value}`);
 
 /**
- * GET of a program of the control plane, with its authority, as the administrator or with a client certificate. Throws Error with
- * the reply when it is not 200.
+ * Sends a GET to a program of the control plane, with its authority, as the administrator or with a client certificate. Throws an
+ * Error with the reply unless it is 200.
  */
 export async function probe(
   stateDirectory: StateDirectory,

@@ -22,8 +22,8 @@ const MAX_CONNECTIONS = 450;
 const RESERVES_SINCE = 16;
 
 /**
- * For tests: what is written may be lost in a crash of the machine, and nothing is vacuumed, since hundreds of schemas come and
- * go within minutes.
+ * For tests: a crash of the machine may lose writes, and nothing is vacuumed, since hundreds of schemas come and go within
+ * minutes.
  */
 const NOT_DURABLE = {
   fsync: 'off',
@@ -35,8 +35,8 @@ const NOT_DURABLE = {
 };
 
 /**
- * PostgreSQL with one shard: a database that the operator's role owns, and the worker's role. Everything else is the operator's
- * to make.
+ * PostgreSQL with one shard: a database that the operator's role owns, and the worker's role. The operator creates everything
+ * else.
  */
 export async function postgresSpec(
   stateDirectory: StateDirectory,
@@ -78,7 +78,7 @@ export async function postgresSpec(
     afterReady: () => createShard(stateDirectory),
     explain: (log) =>
       log.includes('initialized by PostgreSQL version')
-        ? `its data in ${runAs.data} are of another major version; make clean deletes them`
+        ? `its data in ${runAs.data} belong to another major version; make clean deletes them`
         : undefined,
   };
 }
@@ -88,7 +88,7 @@ async function majorVersion(program: string): Promise<number> {
   return Number(/\(PostgreSQL\) (\d+)/.exec(output)?.[1] ?? 0);
 }
 
-/** The cluster is made aside and renamed: a folder of that name is a whole one. */
+/** Creates the cluster under another name and renames it: a folder with the final name is complete. */
 async function createCluster(stateDirectory: StateDirectory, program: UnprivilegedProgram): Promise<void> {
   if (existsSync(join(program.data, 'PG_VERSION'))) return;
   if (existsSync(program.data) && readdirSync(program.data).length > 0) {
@@ -119,7 +119,8 @@ async function createCluster(stateDirectory: StateDirectory, program: Unprivileg
 }
 
 /**
- * After a crash of the machine the pid in `postmaster.pid` may be another program's by now, and Postgres would refuse to start.
+ * Removes a stale pid. After a crash of the machine the pid in `postmaster.pid` may belong to another program, and Postgres would
+ * refuse to start.
  */
 function removeStrangersPid(data: string): void {
   const file = join(data, 'postmaster.pid');
@@ -140,7 +141,7 @@ async function asSuperuser<T>(
     password: stateDirectory.settings.secrets.postgresSuperuser,
     connectionTimeoutMillis: 3_000,
   });
-  client.on('error', () => {}); // the connection was lost: the running query fails
+  client.on('error', () => {}); // The connection was lost: the running query fails.
   await client.connect();
   try {
     return await work(client);
@@ -154,7 +155,7 @@ const hostOf = ({ settings }: StateDirectory): { host: string; port: number } =>
   port: settings.ports.postgres,
 });
 
-/** Roles and database of the shard, asserted at each start; then the files that operator and worker read it from. */
+/** Asserts roles and database of the shard at each start, then writes the files that operator and worker read. */
 async function createShard(stateDirectory: StateDirectory): Promise<void> {
   const { postgresOperator, postgresWorker } = stateDirectory.settings.secrets;
   await asSuperuser(stateDirectory, 'postgres', async (client) => {
@@ -168,9 +169,9 @@ async function createShard(stateDirectory: StateDirectory): Promise<void> {
     const reserving = await client.query(`SELECT 1 FROM pg_roles WHERE rolname = 'pg_use_reserved_connections'`);
     if (reserving.rowCount === 1)
       await client.query(`GRANT pg_use_reserved_connections TO ${OPERATOR}, ${WORKER} WITH INHERIT TRUE`);
-    // So that it can bound what a tenant's queries write to the disk.
+    // Lets the operator bound the bytes that a tenant's queries write to the disk.
     await client.query(`GRANT SET ON PARAMETER temp_file_limit TO ${OPERATOR}`);
-    // A tenant's role has nothing to do there, and the operator deletes what it may have left.
+    // A tenant's role has no business there, and the operator deletes what it may have left.
     await client.query(`REVOKE CONNECT, TEMPORARY ON DATABASE postgres, template1 FROM PUBLIC`);
     await client.query(`GRANT CONNECT ON DATABASE postgres, template1 TO ${OPERATOR}`);
   });
@@ -181,7 +182,7 @@ async function createShard(stateDirectory: StateDirectory): Promise<void> {
   writeAtomically(join(folder, 'tenant-address'), addressOf(stateDirectory, 'postgres'));
 }
 
-/** `attributes` holds a generated password of letters, digits, - and _ only. */
+/** `attributes` contains a generated password of letters, digits, - and _ only. */
 async function assertRole(client: Client, name: string, attributes: string): Promise<void> {
   const known = await client.query('SELECT 1 FROM pg_roles WHERE rolname = $1', [name]);
   await client.query(`${known.rowCount === 0 ? 'CREATE' : 'ALTER'} ROLE ${name} ${attributes}`);
@@ -190,9 +191,9 @@ async function assertRole(client: Client, name: string, attributes: string): Pro
 const postgresUrl = (stateDirectory: StateDirectory, role: string, password: string): string =>
   `postgres://${role}:${password}@${addressOf(stateDirectory, 'postgres')}/${SHARD_DATABASE}`;
 
-/** What the test harness dials as. */
+/** Returns the URLs that the test harness uses. */
 export const postgresUrls = (stateDirectory: StateDirectory) => ({
-  superuser: `postgres://${SUPERUSER}:${stateDirectory.settings.secrets.postgresSuperuser}@${addressOf(stateDirectory, 'postgres')}/${SHARD_DATABASE}`,
+  superuser: postgresUrl(stateDirectory, SUPERUSER, stateDirectory.settings.secrets.postgresSuperuser),
   operator: postgresUrl(stateDirectory, OPERATOR, stateDirectory.settings.secrets.postgresOperator),
   worker: postgresUrl(stateDirectory, WORKER, stateDirectory.settings.secrets.postgresWorker),
   tenantAddress: addressOf(stateDirectory, 'postgres'),

@@ -7,7 +7,7 @@ import { outsideFolder, unprivileged, asServiceUser } from './unprivileged.ts';
 
 const isRoot = process.getuid?.() === 0;
 
-test('a store of root’s runs as another user, with a program and data that this user can reach', async () => {
+test('a store started by root runs as another user, with a program and data that this user can reach', async () => {
   const stateDirectory = mkdtempSync(join(tmpdir(), 'carrel-run-as-')); // 0700
   const [release, data] = [join(stateDirectory, 'release'), join(stateDirectory, 'data', 's3')];
   mkdirSync(release);

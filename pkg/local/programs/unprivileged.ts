@@ -4,7 +4,7 @@ import { basename, dirname, join, relative } from 'node:path';
 import { run, lastLine } from '../binaries/run.ts';
 import { CommandError } from '../../runtime/command-error.ts';
 
-/** As whom a store runs, and with which program and data folder: Postgres refuses root, and S3 must not be it. */
+/** The user of a store, and its program and data folder: Postgres refuses to run as root, and S3 must not. */
 export interface UnprivilegedProgram {
   /** Put before the program. */
   readonly prefix: readonly string[];
@@ -17,11 +17,11 @@ export interface UnprivilegedProgram {
 const USER_NAMESPACE = ['unshare', '--user', '--map-user=1000', '--map-group=1000'];
 
 /**
- * Not root: as we are. Root on Linux: in a user namespace where it calls itself user 1000 and has no privileges. To the machine
- * it is still root: the files are root's, and it can read and write all that root owns, such as a 0700 state directory. Where the
- * kernel refuses that, as `postgres` or `nobody`, with data – and programs, when that user cannot reach them – in a folder of
- * /var/tmp named after the state directory. `release`: the folder with all that the program needs. Throws CommandError when none
- * works.
+ * Chooses the user of a store. If we are not root, it is our own user. For root on Linux, the program runs in a user namespace
+ * where it calls itself user 1000 and has no privileges. To the machine it is still root: the files belong to root, and it can
+ * read and write everything that root owns, such as a 0700 state directory. If the kernel refuses that, it runs as `postgres` or
+ * `nobody`. Its data, and its programs if that user cannot reach them, are then in a folder of /var/tmp named after the state
+ * directory. `release` is the folder with everything that the program needs. Throws CommandError if nothing works.
  */
 export async function unprivileged(program: string, data: string, release = dirname(program)): Promise<UnprivilegedProgram> {
   if (process.getuid?.() !== 0) return { prefix: [], program, data };
@@ -31,7 +31,7 @@ export async function unprivileged(program: string, data: string, release = dirn
   return asServiceUser(program, data, release, lastLine(tried.output));
 }
 
-/** For root on Linux: an unprivileged user that root can switch to. */
+/** Returns, for root on Linux, an unprivileged user that root can switch to. */
 export async function serviceUser(): Promise<{ uid: number; gid: number } | undefined> {
   if (process.platform !== 'linux' || process.getuid?.() !== 0) return undefined;
   const user = await serviceIds();
@@ -44,7 +44,8 @@ export async function asServiceUser(program: string, data: string, release: stri
   const user = await serviceIds();
   if (!user)
     throw new CommandError(
-      `${name} does not run as root, unshare --user failed (${why}), and there is no user postgres or nobody. Run as another user.`,
+      `${name} does not run as root, unshare --user failed (${why}), and there is no user postgres or nobody. ` +
+        'Run as another user.',
     );
   const folder = outsideFolder(data);
   mkdirSync(folder, { recursive: true, mode: 0o755 });
@@ -55,14 +56,14 @@ export async function asServiceUser(program: string, data: string, release: stri
   return { prefix: [], ...user, program: await reachable(program, release, folder, user), data: join(own, basename(data)) };
 }
 
-/** The folder of the data that a store without root cannot keep in the state directory; `carrel clean` removes it. */
+/** Returns the folder for data that a store without root cannot keep in the state directory; `carrel clean` removes it. */
 export const outsideFolder = (data: string): string =>
   join('/var/tmp', `carrel-${createHash('sha256').update(data).digest('hex').slice(0, 12)}`);
 
 async function reachable(program: string, release: string, folder: string, user: { uid: number; gid: number }): Promise<string> {
   if ((await run(program, ['--version'], { ...user, timeoutMs: 10_000 })).code === 0) return program;
   const name = basename(program);
-  // Named after the release: another one is copied beside it.
+  // Named after the release: another release is copied beside it.
   const copy = join(folder, `${name}-${createHash('sha256').update(release).digest('hex').slice(0, 12)}`);
   if (!existsSync(copy)) {
     rmSync(`${copy}.new`, { recursive: true, force: true });
@@ -73,9 +74,7 @@ async function reachable(program: string, release: string, folder: string, user:
   const copied = join(copy, relative(release, program));
   const { code, output } = await run(copied, ['--version'], { ...user, timeoutMs: 10_000 });
   if (code !== 0)
-    throw new CommandError(
-      `${name} does not run as root, and as another user it does not run either (${lastLine(output)}). Run as another user.`,
-    );
+    throw new CommandError(`${name} runs neither as root nor as user ${user.uid} (${lastLine(output)}). Run as another user.`);
   return copied;
 }
 

@@ -8,7 +8,10 @@ import type { ProgramSpec } from '../supervisor.ts';
 
 const ADMIN = 'carrel_admin';
 
-/** The tenants': it holds what may be dropped, and bounds what a tenant can make it hold (docs/decisions/stores.md). */
+/**
+ * Settings of the tenants' Valkey: its data may be dropped, and bounds limit what a tenant can make it hold
+ * (docs/decisions/stores.md).
+ */
 const TENANTS_SETTINGS = {
   maxmemory: '256mb',
   'maxmemory-policy': 'allkeys-lfu',
@@ -17,12 +20,12 @@ const TENANTS_SETTINGS = {
   'client-query-buffer-limit': '8mb',
   'proto-max-bulk-len': '1mb',
 };
-/** The queues': a job of BullMQ that is dropped is found again, but half of one would confuse it. */
+/** Settings of the queues' Valkey: a dropped job of BullMQ is found again, but half of one would confuse it. */
 const QUEUE_SETTINGS = { maxmemory: '256mb', 'maxmemory-policy': 'noeviction' };
 
 /**
- * Valkey for caches, limits and wake-ups, with the tenants' users in a file, where `ACL SAVE` keeps those that the operator
- * makes.
+ * Valkey for caches, limits and wake-ups. The tenants' users are in a file, where `ACL SAVE` keeps those that the operator
+ * creates.
  */
 export const valkeySpec = (stateDirectory: StateDirectory, program: string): ProgramSpec =>
   spec(stateDirectory, program, { name: 'valkey', port: 'valkey', settings: TENANTS_SETTINGS });
@@ -37,7 +40,7 @@ interface Kind {
   readonly settings: Readonly<Record<string, string | readonly string[]>>;
 }
 
-/** No access without a user, and nothing on disk but the users: Postgres has whatever must not be lost. */
+/** Gives no access without a user, and writes only the users to disk: Postgres has everything that must not be lost. */
 function spec(stateDirectory: StateDirectory, program: string, { name, port, settings: own }: Kind): ProgramSpec {
   const folder = join(paths(stateDirectory.path).data, name);
   const users = join(folder, 'users.acl');
@@ -50,7 +53,7 @@ function spec(stateDirectory: StateDirectory, program: string, { name, port, set
     appendonly: 'no',
     ...own,
     daemonize: 'no',
-    // A title of its own overwrites the environment in /proc, by which what a killed supervisor left behind is found.
+    // A title of its own would overwrite the environment in /proc, which identifies leftovers of a killed supervisor.
     'set-proc-title': 'no',
   };
   const asked = (): Promise<void> => ping(urlOf(stateDirectory, port));
@@ -86,7 +89,7 @@ async function ping(url: string): Promise<void> {
     commandTimeout: 2_000,
     maxRetriesPerRequest: 0,
   });
-  redis.on('error', () => {}); // connect() rejects with it
+  redis.on('error', () => {}); // connect() rejects with the error.
   try {
     await redis.connect();
     await redis.ping();

@@ -19,15 +19,15 @@ import type { ProgramSpec } from '../supervisor.ts';
 import { outsideFolder, unprivileged, serviceUser, type UnprivilegedProgram } from './unprivileged.ts';
 
 export const S3_REGION = 'us-east-1';
-/** No `carrel-…`: that is what tenants' keys are called, and a tenant may well be called `admin`. */
+/** Not `carrel-…`, which is the prefix of tenants' keys, and a tenant may well be called `admin`. */
 const ROOT = 'root';
 
 /**
  * versitygw: S3 over a folder, users in a folder beside it, the admin interface on a port of its own; the build of
- * hack/binaries/versitygw. It keeps an object's metadata in extended attributes of user.*; without them it refuses to start, and
- * `--sidecar` would not survive a crash. Started by root it runs as a service user, since a hole in it must not reach the whole
- * machine; only where there is no such user, or none that root may become, it runs in a user namespace (`unprivileged`), which
- * takes its privileges but leaves it the files of root.
+ * hack/binaries/versitygw. It keeps an object's metadata in extended attributes of user.*. Without them it refuses to start, and
+ * `--sidecar` would not survive a crash. If root starts it, it runs as a service user, since a vulnerability in it must not reach
+ * the whole machine. If there is no such user, or root may not become that user, it runs in a user namespace (`unprivileged`).
+ * That removes its privileges but leaves it the files of root.
  */
 export async function versitygwSpec(stateDirectory: StateDirectory, program: string): Promise<ProgramSpec> {
   const inStateDirectory = join(paths(stateDirectory.path).data, 's3');
@@ -37,8 +37,8 @@ export async function versitygwSpec(stateDirectory: StateDirectory, program: str
     : await unprivileged(program, inStateDirectory);
   const { data } = runAs;
   const users = `${data}-users`;
-  // Root enters the folder before the service user has it, so no path from the outside is needed: the state directory may be
-  // root's alone.
+  // Root enters the folder before the service user gets it, so no path from the outside is needed: the state directory may be
+  // accessible only to root.
   const names = user
     ? { program: '../versitygw', data: '/proc/self/cwd', users: '../s3-users' }
     : { program: runAs.program, data, users };
@@ -55,7 +55,7 @@ export async function versitygwSpec(stateDirectory: StateDirectory, program: str
     prepare: async () => {
       const folder = outsideFolder(inStateDirectory);
       const outside = join(folder, 'data', 's3');
-      // Anybody can make a folder of that name.
+      // Anybody can create a folder with that name.
       const isOurs = lstatSync(folder, { throwIfNoEntry: false })?.uid === 0;
       for (const end of ['', '-users'])
         if (data !== inStateDirectory) await move(`${inStateDirectory}${end}`, `${data}${end}`);
@@ -67,7 +67,7 @@ export async function versitygwSpec(stateDirectory: StateDirectory, program: str
       if (user) provide(program, dirname(data));
     },
     ready: async (signal) => {
-      // Unsigned, so refused: it answers, which is all that is asked.
+      // The request is unsigned, so it is refused; an answer is enough.
       const answers = await Promise.all(
         ['s3', 's3Admin'].map((port) => fetch(`http://${addressOf(stateDirectory, port as 's3' | 's3Admin')}/`, { signal })),
       );
@@ -75,12 +75,13 @@ export async function versitygwSpec(stateDirectory: StateDirectory, program: str
     },
     explain: (log) =>
       log.includes('xattr')
-        ? `the file system of ${data} keeps no extended attributes (user.*), which versitygw needs. Set CARREL_HOME to a folder on one that does (ext4, xfs, btrfs, APFS; tmpfs from Linux 6.6)`
+        ? `the file system of ${data} keeps no extended attributes (user.*), which versitygw needs. ` +
+          'Set CARREL_HOME to a folder on one that does (ext4, xfs, btrfs, APFS; tmpfs from Linux 6.6)'
         : undefined,
   };
 }
 
-/** Objects of an earlier start go, with their attributes, to where this one has them. */
+/** Moves objects of an earlier start, with their attributes, to the present location. */
 async function move(from: string, to: string): Promise<void> {
   if (!existsSync(from) || existsSync(to)) return;
   rmSync(`${to}.new`, { recursive: true, force: true });
@@ -90,7 +91,9 @@ async function move(from: string, to: string): Promise<void> {
   rmSync(from, { recursive: true, force: true });
 }
 
-/** All in the folder becomes the user's; the folder itself last, so that one that is the user's needs nothing. */
+/**
+ * Gives everything in the folder to the user; the folder itself last, so that a folder that belongs to the user needs nothing.
+ */
 async function chownTo({ uid = 0, gid = 0 }: UnprivilegedProgram, folder: string): Promise<void> {
   if (process.getuid?.() !== 0 || statSync(folder).uid === uid) return;
   for (const name of readdirSync(folder)) {
@@ -101,7 +104,7 @@ async function chownTo({ uid = 0, gid = 0 }: UnprivilegedProgram, folder: string
   chownSync(folder, uid, gid);
 }
 
-/** The program, root's own, beside the data: a user may not reach where it is. */
+/** Copies the program, owned by root, beside the data: a user may not reach its original location. */
 function provide(program: string, folder: string): void {
   chmodSync(folder, statSync(folder).mode | 0o011);
   const copy = join(folder, 'versitygw');

@@ -21,9 +21,9 @@ const route = (hostnames: string[], rule: HttpRouteRule = {}): HttpRoute => ({
 const [ANY, NORTH] = [gateway(listener('http', fromAll)), route(['north.example'])];
 
 test.each<[string, HttpRoute, Gateway, string | undefined, string]>([
-  ['its one listener, where that takes routes of all namespaces', NORTH, ANY, undefined, 'http'],
+  ['its only listener, if that accepts routes of all namespaces', NORTH, ANY, undefined, 'http'],
   [
-    'listeners of its hosts alone',
+    'only the listeners of its hosts',
     NORTH,
     gateway(
       listener('a', { ...fromAll, hostname: '*.example' }),
@@ -34,30 +34,30 @@ test.each<[string, HttpRoute, Gateway, string | undefined, string]>([
     'a c',
   ],
   ['the listener that it names', NORTH, gateway(listener('a', fromAll), listener('b', fromAll)), 'b', 'b'],
-  ['none where it names one that is not there', NORTH, ANY, 'https', 'NoMatchingParent'],
+  ['none if it names a missing listener', NORTH, ANY, 'https', 'NoMatchingParent'],
   [
-    'none where only routes of the Gateway’s namespace are taken',
+    'none if the Gateway accepts only routes of its namespace',
     NORTH,
     gateway(listener('http')),
     undefined,
     'NotAllowedByListeners',
   ],
   [
-    'none where no listener has its host',
+    'none if no listener has its host',
     NORTH,
     gateway(listener('a', { ...fromAll, hostname: '*.north.example' })),
     undefined,
     'NoMatchingListenerHostname',
   ],
   [
-    'its listener with a filter that removes headers of requests',
+    'its listener with a filter that removes request headers',
     route([], { filters: [{ type: 'RequestHeaderModifier', requestHeaderModifier: { remove: ['Cookie'] } }] }),
     ANY,
     undefined,
     'http',
   ],
   [
-    'none with another filter, which would be left out',
+    'none with another filter, which would be ignored',
     route([], { filters: [{ type: 'URLRewrite' }] }),
     ANY,
     undefined,

@@ -9,7 +9,7 @@ import type {
 } from '../../kube/gateway-api.ts';
 import type { ObjectKey } from '../../kube/object.ts';
 
-/** Why a route is not served at a Gateway, by a reason of the Gateway API. */
+/** The reason, from the Gateway API, why a Gateway does not serve a route. */
 export interface RouteRefusal {
   readonly reason: 'NoMatchingParent' | 'NotAllowedByListeners' | 'NoMatchingListenerHostname' | 'UnsupportedValue';
   readonly message: string;
@@ -27,9 +27,9 @@ export interface Attachment {
 }
 
 /**
- * The listeners of a Gateway at which a route is served, or why it is not. Of an HTTPRoute the router understands paths, headers,
- * the removal of a request's headers, and Services of the route's own namespace; a route that asks for more is refused as a
- * whole, so that it never leads where its owner did not mean it to.
+ * Returns the listeners of a Gateway that serve a route, or why none does. The router supports an HTTPRoute's paths, headers,
+ * removal of request headers, and Services of the route's own namespace. It refuses a route that uses more as a whole, so that
+ * the route never leads where its owner did not intend.
  */
 export function attach(route: HttpRoute, parent: ParentReference, gateway: Gateway): Attachment {
   const refused = (reason: RouteRefusal['reason'], message: string): Attachment => ({
@@ -37,20 +37,20 @@ export function attach(route: HttpRoute, parent: ParentReference, gateway: Gatew
     refusal: { reason, message },
   });
   const unsupported = (route.spec?.rules ?? []).map(unsupportedIn).find((field) => field !== undefined);
-  if (unsupported !== undefined) return refused('UnsupportedValue', `this router does not know ${unsupported}`);
+  if (unsupported !== undefined) return refused('UnsupportedValue', `this router does not support ${unsupported}`);
   const all = gateway.spec?.listeners ?? [];
   const named = all.filter(({ name }) => parent.sectionName === undefined || name === parent.sectionName);
   if (named.length === 0) return refused('NoMatchingParent', `there is no listener ${parent.sectionName}`);
   const open = named.filter((listener) => takesRoutesOf(listener, gateway, route));
   if (open.length === 0)
-    return refused('NotAllowedByListeners', `no listener takes routes of namespace ${route.metadata?.namespace}`);
+    return refused('NotAllowedByListeners', `no listener accepts routes of namespace ${route.metadata?.namespace}`);
   const { hostnames = [] } = route.spec ?? {};
   const fitting = open.filter((listener) => hostnames.length === 0 || hostnames.some((host) => isHostOf(listener, host)));
   if (fitting.length === 0) return refused('NoMatchingListenerHostname', `no listener has a host of ${hostnames.join(', ')}`);
   return { listeners: fitting };
 }
 
-/** Whether a listener answers for this host, or for these (`*.example.org`). */
+/** Returns true if a listener answers for this host, or for these hosts (`*.example.org`). */
 export const isHostOf = ({ hostname }: GatewayListener, host: string): boolean =>
   hostname === undefined || hostname === host || (hostname.startsWith('*.') && host.endsWith(hostname.slice(1)));
 

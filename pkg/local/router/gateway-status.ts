@@ -22,8 +22,8 @@ interface Deps {
 }
 
 /**
- * Writes what the controller of a Gateway says: of its classes, its Gateways, and the routes that name them. Resolves when the
- * signal is aborted.
+ * Writes the statuses that the controller of a Gateway writes: of its classes, its Gateways, and the routes that name them.
+ * Resolves when the signal is aborted.
  */
 export async function runGatewayStatus(deps: Deps, signal: AbortSignal): Promise<void> {
   const { all } = deps;
@@ -65,7 +65,7 @@ export async function runGatewayStatus(deps: Deps, signal: AbortSignal): Promise
   await Promise.all(controllers.map((each) => each.run(signal)));
 }
 
-/** One that gives each object of a kind its status; undefined: it stays as it is. */
+/** Returns a controller that gives each object of a kind its status; an undefined status leaves the object as it is. */
 function controller<T extends KubeObject & { status?: unknown }>(
   { clock, log, metrics }: Deps,
   name: string,

@@ -15,7 +15,7 @@ import type { Logger } from '../../runtime/log.ts';
 import type { Metrics } from '../../runtime/metrics.ts';
 import { attach, isHostOf, parentKey, type Attachment } from './attachment.policy.ts';
 
-/** The controller of a GatewayClass whose Gateways this router serves. */
+/** The controller name of the GatewayClasses whose Gateways this router serves. */
 export const CONTROLLER = 'carrel.dev/router';
 
 /** Index of the routes of a Gateway, by `namespace/name`. */
@@ -39,20 +39,20 @@ export class Gateways {
     return this.classes.store.get({ namespace: '', name: spec?.gatewayClassName ?? '' })?.spec?.controllerName === CONTROLLER;
   }
 
-  /** Undefined where the Gateway is another controller's, or is not there. */
+  /** Returns undefined if the Gateway belongs to another controller or does not exist. */
   attachment(route: HttpRoute, parent: ParentReference): Attachment | undefined {
     const gateway = this.gateways.store.get(parentKey(route, parent));
     return gateway && this.isOurs(gateway) ? attach(route, parent, gateway) : undefined;
   }
 
-  /** Routes that name this host (`*.example.org`; '' for those that name none) and are served at `host`. */
+  /** Returns the routes that name this host (`*.example.org`; '' for routes without a host) and are served at `host`. */
   routesFor(name: string, host: string): Observed<HttpRoute>[] {
     return this.routes.store
       .byIndex('host', name)
       .filter((route) => this.#listeners(route).some((listener) => isHostOf(listener, host)));
   }
 
-  /** The host names of all routes that are served. */
+  /** Returns the host names of all served routes. */
   hosts(): string[] {
     return this.routes.store.list().flatMap((route) => (this.#listeners(route).length > 0 ? (route.spec?.hostnames ?? []) : []));
   }

@@ -2,7 +2,7 @@ import { Agent, request as upstreamRequest, type ClientRequest, type IncomingMes
 import { codeOf } from '../../runtime/command-error.ts';
 import type { Upstream } from './routes.ts';
 
-/** RFC 9110 §7.6.1, and what only the first proxy may say. */
+/** RFC 9110 §7.6.1, and headers that only the first proxy may set. */
 const NOT_FORWARDED = new Set([
   'connection',
   'keep-alive',
@@ -27,12 +27,12 @@ const IDLE_MS = 4_000;
 export type Outcome = 'answered' | 'unreachable';
 
 /**
- * Passes requests on to pods, streaming both ways.
+ * Forwards requests to pods, streaming both ways.
  *
  * Invariants:
- * - Nothing is held back: a byte that came is sent on; a slow reader slows the writer down.
- * - A request reaches a pod at most once, unless it is safe (GET, HEAD, OPTIONS) and its kept connection was closed under it.
- * - What a client says about its own address is dropped.
+ * - Nothing is held back: every received byte is sent on; a slow reader slows the writer down.
+ * - A request reaches a pod at most once, unless it is safe (GET, HEAD, OPTIONS) and the pod closed its kept connection.
+ * - A client's statements about its own address are dropped.
  */
 export class Proxy {
   readonly #agent = new Agent({ keepAlive: true, timeout: IDLE_MS, maxFreeSockets: 256 });
@@ -41,7 +41,9 @@ export class Proxy {
     this.#agent.destroy();
   }
 
-  /** 'unreachable': nothing was sent, another pod may be tried. Otherwise the request was dealt with, well or badly. */
+  /**
+   * Returns `unreachable` if nothing was sent, so another pod may be tried. Otherwise the request was dealt with, well or badly.
+   */
   async forward(
     request: IncomingMessage,
     response: ServerResponse,
@@ -103,7 +105,7 @@ export class Proxy {
   }
 }
 
-/** The body is sent only once there is a connection: until then the request can go to another pod. */
+/** Sends the body only once there is a connection: until then the request can go to another pod. */
 function whenConnected(outgoing: ClientRequest, connected: () => void): void {
   outgoing.once('socket', (socket) => {
     if (!socket.connecting) {
@@ -139,7 +141,7 @@ function forwardedHeaders(request: IncomingMessage, without: readonly string[]):
   ];
 }
 
-/** Header pairs without those that belong to one connection, and without these (in lower case). */
+/** Returns header pairs without those that belong to one connection, and without the given ones (in lower case). */
 function endToEnd(raw: readonly string[], connection: string | undefined, without: readonly string[] = []): string[] {
   const named = new Set([...(connection ?? '').split(',').map((name) => name.trim().toLowerCase()), ...without]);
   const headers: string[] = [];
@@ -157,11 +159,11 @@ function passBack(request: IncomingMessage, response: ServerResponse, incoming: 
   // Answered before the request was read to its end (413 and the like): the rest is not read, so the connection cannot be reused.
   if (!request.complete) headers.push('connection', 'close');
   response.writeHead(incoming.statusCode ?? 502, incoming.statusMessage, headers);
-  // In one write with what has come of the body, which the stream gives in the next tick.
+  // Written together with the received part of the body, which the stream delivers in the next tick.
   response.cork();
   response.flushHeaders();
   incoming.pipe(response);
   process.nextTick(() => response.uncork());
   incoming.once('error', () => response.destroy());
-  incoming.once('aborted', () => response.destroy()); // half an answer must not look whole
+  incoming.once('aborted', () => response.destroy()); // Half an answer must not look complete.
 }

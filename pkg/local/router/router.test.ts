@@ -39,7 +39,7 @@ const podAt = (port: number, more: Partial<Pod['metadata']> = {}, ready = 'True'
     status: { podIP: '127.0.0.1', conditions: [{ type: 'Ready', status: ready }] },
   });
 
-/** One rule: these headers lead below this path to the service. */
+/** Returns a route with one rule: these headers lead below this path to the service. */
 const httpRoute = (host: string, path: string, service: string, headers: Record<string, string> = {}): Observed<HttpRoute> => ({
   metadata: meta(service),
   spec: {
@@ -124,7 +124,7 @@ async function get(
   return { response, body: await text(response) };
 }
 
-test('a request reaches the pod with its own host, path and body, and says where it came from, whatever the client claims', async () => {
+test('a request reaches the pod with its own host, path and body, and its true origin, whatever the client claims', async () => {
   const port = await upstream(async (request, response) =>
     response.end(JSON.stringify({ url: request.url, headers: request.headers, body: await text(request) })),
   );
@@ -154,7 +154,7 @@ test('a request reaches the pod with its own host, path and body, and says where
   expect(seen.headers['x-real-ip'] ?? seen.headers['x-drop']).toBeUndefined();
 });
 
-test('pods take turns; one that ends or is not ready gets nothing', async () => {
+test('pods take turns; a pod that is ending or not ready gets nothing', async () => {
   const [a, b, c, d] = await Promise.all(['a', 'b', 'c', 'd'].map((name) => upstream((_, response) => response.end(name))));
   pods['x'] = [
     podAt(a ?? 0),
@@ -169,7 +169,7 @@ test('pods take turns; one that ends or is not ready gets nothing', async () => 
   expect(bodies).toEqual(['a', 'b', 'a', 'b']);
 });
 
-test('a pod that cannot be reached is passed over, for a POST too: nothing was sent', async () => {
+test('a pod that cannot be reached is skipped, even for a POST, since nothing was sent', async () => {
   const port = await upstream(async (request, response) => response.end(await text(request)));
   pods['x'] = [podAt(1), podAt(port)];
 
@@ -201,7 +201,7 @@ test('an unknown host is a 404 page that lists the known ones, without trusting 
   expect(body).not.toContain('<b>');
 });
 
-test('a suspended tenant is a 503 in the shape of the API, and a page for people, also while its last pod ends', async () => {
+test('a suspended tenant is a 503 in the form of the API, and a page for people, even while its last pod ends', async () => {
   pods['x'] = [podAt(await upstream((_, response) => response.end('pod')))];
   annotations = { 'carrel.dev/suspended': 'true' };
 
@@ -226,7 +226,7 @@ test('a host without a ready pod is a 503 with Retry-After', async () => {
   expect(response.headers['retry-after']).toBe('1');
 });
 
-test('a pod that breaks off before it answers is a 502, and its request goes to no other pod', async () => {
+test('a pod that breaks off before it answers is a 502, and no other pod gets its request', async () => {
   let reached = 0;
   const breaks = await upstream((request) => {
     reached++;
@@ -240,7 +240,7 @@ test('a pod that breaks off before it answers is a 502, and its request goes to 
   expect(reached).toBe(1);
 });
 
-test('bytes flow both ways as they come', async () => {
+test('bytes flow both ways as they arrive', async () => {
   const port = await upstream((request, response) => {
     response.writeHead(200);
     request.on('data', (chunk: Buffer) => response.write(`echo ${chunk.toString()}`));
@@ -306,7 +306,7 @@ test('a client that sends Expect: 100-continue gets 100 Continue from the pod', 
   expect(await text(response)).toBe('hello');
 });
 
-test('half an answer does not look whole', async () => {
+test('half an answer does not look complete', async () => {
   const port = await upstream((_, response) => {
     response.writeHead(200, { 'content-length': '100' });
     response.write('half');
@@ -347,7 +347,7 @@ test.each<[string, Record<string, string>, string | undefined]>([
   expect(routeOf(objects, { host: 'api.localhost', path, headers })?.service).toBe(service);
 });
 
-test('at a host with an HTTPRoute the headers that it removes do not reach the pod, and a request that none takes is a 404 that says so', async () => {
+test('an HTTPRoute keeps the headers that it removes from the pod, and an unmatched request to its host is a 404', async () => {
   routes = [httpRoute('api.localhost', '/api/v1', 'x', { 'X-Tenant-ID': 'x' })];
   pods['x'] = [
     podAt(await upstream(({ headers }, response) => response.end(JSON.stringify([headers['x-tenant-id'], headers.cookie])))),

@@ -25,8 +25,8 @@ const STOP_GRACE_MS = 3_000;
 const RETRY_AFTER_SECONDS = 1;
 
 /**
- * Answers on `port` of 127.0.0.1 and ::1 (where there is IPv6) for the hosts of all Ingress objects and of the HTTPRoutes at its
- * Gateways, and for `fixed` hosts that none has.
+ * Answers on `port` of 127.0.0.1 and ::1 (if there is IPv6) for the hosts of all Ingress objects, for those of the HTTPRoutes at
+ * its Gateways, and for `fixed` hosts that no object has.
  */
 export async function startRouter(options: {
   client: KubeClient;
@@ -72,7 +72,7 @@ export async function startRouter(options: {
   };
 }
 
-/** Tells in the Ingress' status where it answers, as an ingress controller does. */
+/** Writes the address to the Ingress' status, as an ingress controller does. */
 async function claim(api: ResourceApi<Ingress>, ingress: Observed<Ingress>, log: Logger): Promise<void> {
   if (isDeleting(ingress) || ingress.status?.loadBalancer?.ingress?.[0]?.hostname === 'localhost') return;
   await api.patchStatus(keyOf(ingress), { loadBalancer: { ingress: [{ hostname: 'localhost' }] } }).catch((error: unknown) => {
@@ -80,7 +80,7 @@ async function claim(api: ResourceApi<Ingress>, ingress: Observed<Ingress>, log:
   });
 }
 
-/** The listener of the router; the objects are given. */
+/** Starts the listener of the router with the given objects. */
 export async function startRouting(options: {
   objects: Objects;
   fixed?: ReadonlyMap<string, Upstream>;
@@ -99,12 +99,12 @@ export async function startRouting(options: {
   const servers: Server[] = [];
   let { port } = options;
   for (const host of ['127.0.0.1', '::1']) {
-    // A long upload is no attack here; a client that only ever sends headers still is cut off (headersTimeout).
+    // A long upload is not an attack here; a client that sends only headers is still cut off (headersTimeout).
     const server = createServer({ requestTimeout: 0, keepAliveTimeout: 65_000 }, handle).on('checkContinue', handle);
     try {
       await listen(server, port, host);
     } catch (error) {
-      if (host === '::1' && codeOf(error) !== 'EADDRINUSE') continue; // a machine without IPv6
+      if (host === '::1' && codeOf(error) !== 'EADDRINUSE') continue; // The machine has no IPv6.
       throw error;
     }
     const address = server.address();
@@ -127,7 +127,7 @@ interface Routing {
   readonly fixed?: ReadonlyMap<string, Upstream>;
   readonly hosts: () => string[];
   readonly proxy: Proxy;
-  /** Per service, the index of the next pod. */
+  /** The index of the next pod, per service. */
   readonly turns: Map<string, number>;
 }
 
@@ -163,7 +163,7 @@ async function serve(
 }
 
 function answer(request: IncomingMessage, response: ServerResponse, status: number, html: string): void {
-  if (!request.complete) response.setHeader('connection', 'close'); // its body is not read
+  if (!request.complete) response.setHeader('connection', 'close'); // The body of the request is not read.
   response.writeHead(status, { 'content-type': 'text/html; charset=utf-8', 'cache-control': 'no-store' }).end(html);
 }
 

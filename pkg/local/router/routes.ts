@@ -5,17 +5,17 @@ import type { Ingress, Pod, Service } from '../../kube/kinds.ts';
 import { isDeleting, keyOf, keyText, type Json, type Observed } from '../../kube/object.ts';
 import { PORTS_ANNOTATION } from '../node/addresses.ts';
 
-/** What the router reads: the objects as they are now. */
+/** The objects that the router reads, in their present state. */
 export interface Objects {
-  /** Ingresses with a rule for this host; '' for rules without one. */
+  /** Returns Ingresses with a rule for this host; '' for rules without a host. */
   ingressesFor(host: string): readonly Observed<Ingress>[];
   /**
-   * HTTPRoutes that name this host ('' for those that name none) and are served at `host` by a listener of a Gateway of this
-   * router's.
+   * Returns HTTPRoutes that name this host ('' for routes without a host) and that a listener of one of this router's Gateways
+   * serves at `host`.
    */
   routesFor(name: string, host: string): readonly Observed<HttpRoute>[];
   service(namespace: string, name: string): Observed<Service> | undefined;
-  /** Pods that carry all these labels. */
+  /** Returns pods with all these labels. */
   pods(namespace: string, selector: Readonly<Record<string, string>>): readonly Observed<Pod>[];
 }
 
@@ -35,11 +35,11 @@ export interface Route {
   readonly isSuspended?: boolean;
 }
 
-/** `Tenant.localhost.:8080` → `tenant.localhost`; '' when there is none. */
+/** Normalises `Tenant.localhost.:8080` to `tenant.localhost`; returns '' if there is none. */
 export const hostOf = (header: string | undefined): string =>
   (header ?? '').toLowerCase().replace(/:\d+$/, '').replace(/\.$/, '');
 
-/** What of a request decides where it goes. */
+/** The parts of a request that decide its route. */
 export interface RequestLine {
   readonly host: string;
   readonly path: string;
@@ -47,9 +47,9 @@ export interface RequestLine {
 }
 
 /**
- * The route of a request by the rules of networking.k8s.io/v1 Ingress and gateway.networking.k8s.io/v1 HTTPRoute: the exact host
- * before `*.` one before none; within a host the longest matching path, `Exact` before `Prefix`, and then the most headers.
- * Undefined when no rule matches.
+ * Returns the route of a request by the rules of networking.k8s.io/v1 Ingress and gateway.networking.k8s.io/v1 HTTPRoute. An
+ * exact host comes before `*.`, and that before no host. Within a host the longest matching path wins, `Exact` before `Prefix`,
+ * and then the most headers. Returns undefined if no rule matches.
  */
 export function routeOf(objects: Objects, request: RequestLine): Route | undefined {
   const { host, path } = request;
@@ -84,7 +84,7 @@ function matchesOf(ingress: Observed<Ingress>, host: string, path: string): Matc
   return fallback ? [...found, { namespace, backend: fallback, weight: 0.5 }] : found;
 }
 
-/** Of several headers, each weighs less than a letter of the path, and all together too (an HTTPRoute has at most 16). */
+/** Each header weighs less than a letter of the path, and so do all of them together (an HTTPRoute has at most 16). */
 const HEADER_WEIGHT = 1 / 64;
 
 function routeMatches({ metadata, spec }: Observed<HttpRoute>, request: RequestLine): Match[] {
@@ -105,14 +105,14 @@ function routeMatches({ metadata, spec }: Observed<HttpRoute>, request: RequestL
   });
 }
 
-/** 0: no match. */
+/** Returns 0 for no match. */
 function matchWeight({ path, headers = [] }: HttpRouteMatch, request: RequestLine): number {
   if (!headers.every(({ name, value }) => request.headers[name.toLowerCase()] === value)) return 0;
   const weight = weightOf({ path: path?.value ?? '/', pathType: path?.type === 'Exact' ? 'Exact' : 'Prefix' }, request.path);
   return weight === 0 ? 0 : weight + headers.length * HEADER_WEIGHT;
 }
 
-/** 0: no match. Prefixes match whole segments. */
+/** Returns 0 for no match. Prefixes match whole segments. */
 function weightOf({ path: wanted = '/', pathType }: Pick<Json<V1HTTPIngressPath>, 'path' | 'pathType'>, path: string): number {
   if (pathType === 'Exact') return path === wanted ? wanted.length + 0.5 : 0;
   const prefix = wanted.replace(/\/+$/, '');
@@ -153,11 +153,11 @@ function portIn(pod: Observed<Pod>, target: string | number | undefined): number
   return (JSON.parse(exchanged) as Record<string, number>)[String(number)] ?? number;
 }
 
-/** Every host that an Ingress names. */
+/** Returns every host that an Ingress names. */
 export const hostsIn = (ingresses: readonly Observed<Ingress>[]): string[] =>
   [...new Set(ingresses.flatMap((ingress) => (ingress.spec?.rules ?? []).flatMap(({ host }) => host ?? [])))].sort();
 
-/** For the store's index: hosts of an Ingress; '' for rules without one and for a default backend. */
+/** For the store's index: hosts of an Ingress; '' for rules without a host and for a default backend. */
 export const hostIndex = (ingress: Ingress): string[] => [
   ...new Set([...(ingress.spec?.rules ?? []).map(({ host }) => host ?? ''), ...(ingress.spec?.defaultBackend ? [''] : [])]),
 ];
