@@ -2,7 +2,7 @@
 export const WHERE =
   'Run it where the operator runs (kubectl exec). Without CARREL_SHARDS_DIR it works on the platform on this machine.';
 
-/** Also says when a command about a job or a webhook fails. */
+/** Help text that also says when a command about a job or a webhook fails. */
 export const WHERE_HELP = `
 ${WHERE}
 Exit code 1: the tenant, job or webhook does not exist, or is not in a state for this; the message says why.`;

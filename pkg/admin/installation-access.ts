@@ -17,7 +17,7 @@ import { missingRegistry } from './registry-access.ts';
 export interface InstallationAccess {
   readonly registry: Registry;
   readonly platformKeys: readonly SealingKey[];
-  /** By name; the first holds the registry. Statements have no time limit. */
+  /** Pools by the shard's name; the first shard holds the registry. Statements have no time limit. */
   readonly shards: ReadonlyMap<string, SqlPool>;
   /** Throws CommandError if no tenant has this slug. */
   tenant(slug: string): Promise<RegisteredTenant>;

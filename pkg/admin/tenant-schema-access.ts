@@ -13,7 +13,7 @@ export interface TenantOptions {
   readonly tenant: string;
 }
 
-/** One tenant's rows, as the operator's role reaches them. */
+/** The rows of a tenant, as the operator's role reaches them. */
 export interface TenantAccess {
   readonly slug: string;
   readonly tenantId: string;

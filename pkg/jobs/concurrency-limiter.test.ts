@@ -36,7 +36,7 @@ test('tenants hold no more slots than exist', () => {
 test.each([20, 64, 200, 400])('%i tenants that never release their slots leave a tenth of all to others', (tenants) => {
   const limiter = new ConcurrencyLimiter(SLOTS, PER_TENANT);
   for (let round = 0; round < PER_TENANT; round += 1) {
-    // As a dispatcher does.
+    // Reserves as a dispatcher does.
     const share = limiter.shareOf(tenants);
     for (let at = 0; at < tenants; at += 1) limiter.reserve(`t${at}`, share);
   }

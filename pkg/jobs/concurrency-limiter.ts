@@ -1,9 +1,9 @@
 /**
  * The slots for attempts that one worker runs at once in one queue, and the number that each tenant holds.
  *
- * Invariant: a tenant may hold `perTenant` slots while at least half of all slots are free, then fewer the fuller the queue gets,
- * and one while any slot is free. So tenants whose receivers stall leave slots to others, however many they are: of 512 slots, 64
- * stalled tenants hold five or six each, 400 hold one.
+ * Invariant: a tenant may hold `perTenant` slots while at least half of all slots are free. Then it may hold fewer the fuller the
+ * queue gets, and one while any slot is free. So tenants whose receivers stall leave slots to others, however many they are: of
+ * 512 slots, 64 stalled tenants hold five or six each, 400 hold one.
  */
 export class ConcurrencyLimiter {
   readonly #slots: number;

@@ -49,12 +49,12 @@ export class Runner<Row extends Leased> {
     /** The name of the queue of jobs. */
     name: string;
     limiter: ConcurrencyLimiter;
-    /** As in QueueSettings. */
+    /** The value of QueueSettings. */
     ahead: number;
     /** Slots of a tenant that none of its lanes takes. */
     spared: number;
     redisUrl: string;
-    /** By shard. */
+    /** Handlers by shard. */
     handlers: ReadonlyMap<string, JobHandler<Row>>;
     /** A slot is free again. */
     onRelease: (shard: string) => void;

@@ -52,7 +52,7 @@ export class ShardRunner<Row extends Leased> {
     handler: JobHandler<Row>;
     /** Its limit per tenant bounds the attempts of one tenant at once: a backlog delays only its own tenant. */
     limiter: ConcurrencyLimiter;
-    /** As in QueueSettings. */
+    /** The value of QueueSettings. */
     ahead: number;
     /** Slots of a tenant that none of its lanes takes. */
     spared: number;

@@ -74,7 +74,7 @@ interface WorkHandlerDeps {
   /** The database of the same shard. */
   readonly db: Database;
   readonly services: WorkerServices;
-  /** By kind. */
+  /** Jobs by kind. */
   readonly jobs: ReadonlyMap<string, RunnableJob>;
   readonly metrics: JobMetrics;
 }

@@ -20,7 +20,7 @@ import { onNotification, runSchedule } from './triggers.ts';
 import { workHandlers } from './work-handler.ts';
 
 export interface WorkerDeps {
-  /** By name; the first one holds the registry. */
+  /** Shards by name; the first one holds the registry. */
   readonly shards: ReadonlyMap<string, WorkerShard>;
   readonly registry: Registry;
   /** The platform's own user in the tenants' Redis, for caches and wake-ups. */

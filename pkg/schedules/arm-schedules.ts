@@ -6,8 +6,8 @@ import { armWithoutJob } from './schedules.sql.ts';
 const EVERY_MS = 10 * 60_000;
 
 /**
- * Inserts a job for each active schedule that has no job due by its next run: somebody deleted the job (`carrel jobs cancel`), or
- * workers of another release did not understand it and dead-lettered it. The tick then decides what to do about the time that has
+ * Inserts a job for each active schedule that has no job due by its next run. Somebody may have deleted the job (`carrel jobs
+ * cancel`), or workers of another release may have dead-lettered it. The tick then decides what to do about the time that has
  * passed.
  */
 export const armSchedules: Schedule = {

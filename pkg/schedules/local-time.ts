@@ -13,8 +13,8 @@ export const localTimeOf = (instant: Date, timeZone: string): Date =>
   new Date(`${formats.memo(timeZone).format(instant).replace(' ', 'T')}Z`);
 
 /**
- * Returns when the clocks of a zone show `local`, a time of UTC: the first time if they do so twice, null if a change of the
- * clock skips it.
+ * Returns when the clocks of a zone show `local`, a time of UTC. Returns the first time if they do so twice, and null if a change
+ * of the clock skips it.
  */
 export function instantOf(local: Date, timeZone: string): Date | null {
   // The clocks change at most once in the two days around a time, so one of the two offsets is the right one.

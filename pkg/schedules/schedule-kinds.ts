@@ -108,7 +108,7 @@ export function requestRun(
     case 'batch': {
       const { operation, arguments: given = {} } = work.arguments;
       const { trashRetentionMs, appUrl } = settings;
-      // When an item runs, the administrator's rights at that time apply.
+      // The administrator's rights at the time when an item runs apply.
       const rights = { permissions: [...permissionsOf(['admin'])], trashRetentionMs, appUrl };
       return tasks.requestRun(
         tx,

@@ -1,6 +1,6 @@
 /**
- * What operators of the platform do with jobs of people. The operator's role does it, in a transaction whose search path is the
- * tenant's schema (`tenant`: the tenant's role). The audit log attributes each act to Carrel, since no user is known.
+ * Changes of people's jobs by operators of the platform. The operator's role makes them, in a transaction whose search path is
+ * the tenant's schema (`tenant`: the tenant's role). The audit log attributes each change to Carrel, since no user is known.
  */
 import type { z } from 'zod';
 import { insertJob, type Json } from '../store/postgres/job-store.ts';

@@ -35,7 +35,7 @@ export interface TaskSteps<Arguments> {
   yieldTurn(): void;
   /**
    * Runs one transaction of the tenant's role that locks the task. Steps of a task run one after another, even in two workers
-   * that both believe to hold its lease, and each step sees what the one before did. Throws TaskOver after the task has ended.
+   * that both believe they hold its lease, and each step sees what the one before did. Throws TaskOver after the task has ended.
    */
   step<T>(fn: (tx: Tx, task: HeldTask<Arguments>) => Promise<T>): Promise<T>;
 }

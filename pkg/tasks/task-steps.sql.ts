@@ -14,7 +14,7 @@ export interface RunningTask {
   readonly arguments: Json;
   /** All of its items have been found. */
   readonly isPlanned: boolean;
-  /** How far the search for items has come, as `planTo` wrote it; null before it begins. */
+  /** The progress of the search for items, as `planTo` wrote it; null before it begins. */
   readonly cursor: Json;
 }
 

@@ -17,7 +17,7 @@ export interface Copying {
   readonly stamp: string;
   readonly signal: AbortSignal;
   readonly onProgress: Progress;
-  /** What was copied so far. */
+  /** Objects and bytes copied so far. */
   readonly total: { objects: number; bytes: number };
   readonly of: number;
   /**
@@ -51,8 +51,8 @@ export async function copyObjects(copying: Copying): Promise<Faults> {
 }
 
 /**
- * Reads the objects whose rows have no checksum (parts of unfinished uploads), and rewrites the list with what it found, so that
- * each object of a backup can be verified. Ignores the repository's copies of them, which may have been changed there. Returns
+ * Reads the objects whose rows have no checksum (parts of unfinished uploads), and rewrites the list with what it found. So each
+ * object of a backup can be verified. It ignores the repository's copies of them, which may have been changed there. Returns
  * undefined if no such objects exist.
  */
 export async function readUnknown(copying: Copying): Promise<{ readonly sha256: string; readonly faults: Faults } | undefined> {

@@ -54,7 +54,7 @@ export interface Moved {
   readonly rows: number;
   /** From the first write that failed until the switch. */
   readonly readOnlyMs: number;
-  /** Why leftovers on the former shard are not removed yet; undefined once they are. */
+  /** The reason why leftovers on the former shard are not removed yet; undefined once they are. */
   readonly left: string | undefined;
 }
 

@@ -78,7 +78,7 @@ const JOBS_MS = 120_000;
  * - It happens as a whole or not at all. If it is interrupted, the tenant has its former rows, and perhaps objects that none of
  *   them names.
  * - A backup of another tenant is a copy: its webhooks, registrations and schedules are inactive, and its pending deliveries and
- *   jobs are left out.
+ *   jobs are omitted.
  * - Nobody is signed in afterwards.
  *
  * Also throws RepositoryError, UnknownMigrations, StoreUnavailableError.

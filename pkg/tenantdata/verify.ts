@@ -35,12 +35,12 @@ async function requireSum(name: string, content: AsyncIterable<Buffer>, { sha256
     throw new RepositoryError(`${name} differs from what was written: it is damaged, altered, or part of another backup`);
 }
 
-/** What is known of a backup before any other of its files is read. */
+/** The part of a backup that is known before its other files are read. */
 export interface OpenedBackup {
   readonly slug: string;
   readonly stamp: string;
   readonly manifest: Manifest;
-  /** Why Carrel may not have written it; undefined if it has. */
+  /** The reason to doubt that Carrel wrote it; undefined if it did. */
   readonly doubt: string | undefined;
 }
 

@@ -99,7 +99,7 @@ export class Deliveries {
   }
 
   /**
-   * Delivers a test event to this webhook alone. Throws `not_found`, `conflict`, `validation_failed` for an event that it is not
+   * Delivers a test event to this webhook only. Throws `not_found`, `conflict`, `validation_failed` for an event that it is not
    * subscribed to.
    */
   async test(webhook: Uuid, wanted: TestEvent): Promise<DeliveryView> {

@@ -127,7 +127,7 @@ export class SignIn {
          WHERE token_hash = $1 AND used_at IS NULL AND expires_at > $2 RETURNING session_id`,
         [sha256Hex(refreshToken), now],
       );
-      if (!used) return this.#whyNot(tx, refreshToken, now); // Not thrown here: the end of a session must be committed.
+      if (!used) return this.#whyNot(tx, refreshToken, now); // It does not throw here: the end of a session must be committed.
       // A launch's session has no refresh token. If it had one, refreshing would extend the session beyond what the launch
       // grants.
       if (!session || session.launchId !== null || session.endedAt !== null) return 'invalid_refresh_token';

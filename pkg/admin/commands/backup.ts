@@ -189,7 +189,7 @@ interface RestoreOptions extends Options {
   readonly former: boolean;
 }
 
-/** Restores a suspended tenant to the state of a backup. Returns true if all its objects are there. */
+/** Restores a suspended tenant to the state of a backup. Returns true if no object is missing. */
 export async function restoreTenant(slug: string, options: RestoreOptions): Promise<boolean> {
   const { from, backup: name, of = slug, replace, unsigned, former, installation, env } = options;
   return atRepository(from, env, (repository) =>

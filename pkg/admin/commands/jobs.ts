@@ -42,7 +42,7 @@ const MOST = 1_000;
 export interface ListOptions extends Omit<TenantOptions, 'tenant'> {
   /** A slug; undefined: jobs of all tenants. */
   readonly tenant: string | undefined;
-  /** One of LISTED_STATES; undefined: all states of failure. */
+  /** A state of LISTED_STATES; undefined: all states of failure. */
   readonly state: string | undefined;
   readonly json: boolean;
 }
@@ -142,7 +142,7 @@ export function numberOf(id: string): string {
 export const noJob = (id: string, tenant: string): CommandError =>
   new CommandError(`${tenant} has no job ${id}. It may be done: carrel jobs list --tenant ${tenant} --state all`);
 
-/** Returns why a job of the worker was left alone. */
+/** Returns why the command did not change a job of the worker. */
 export async function notIdle(sql: Pick<SqlPool, 'query'>, role: string, id: string, tenant: string): Promise<CommandError> {
   const isThere = (await sql.query('SELECT FROM carrel.work WHERE tenant = $1 AND id = $2', [role, numberOf(id)])).length > 0;
   return isThere

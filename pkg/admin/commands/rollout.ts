@@ -20,7 +20,7 @@ interface Options {
 
 type State = 'done' | 'rolling out' | 'waiting' | 'halted' | 'failed' | 'suspended' | 'not ready';
 
-/** By the reason of the condition `WorkloadAvailable`. */
+/** States by the reason of the condition `WorkloadAvailable`. */
 const STATES: Readonly<Record<string, State>> = {
   Available: 'done',
   RollingOut: 'rolling out',

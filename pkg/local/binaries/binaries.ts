@@ -64,10 +64,10 @@ export interface Binary {
   readonly accepts: (version: readonly number[]) => boolean;
   /** Describes for people what `accepts` takes. */
   readonly wanted: string;
-  /** How the binary reports its version. */
+  /** The command that reports the binary's version. */
   readonly asks: { readonly args: readonly string[]; readonly pattern: RegExp };
   readonly sources: readonly Source[];
-  /** What to install if no source has the binary. */
+  /** Says what to install if no source has the binary. */
   readonly advice: string;
 }
 
@@ -130,7 +130,7 @@ const helm = (module: 'helm' | 'helm3', major: number, version: string, wanted: 
 });
 
 const CONTAINERD = '2.3.7';
-/** One version and one build for containerd, its shim and its client, which speak to each other. */
+/** Containerd, its shim and its client speak to each other, so they have the same version and build. */
 const containerd = (program: string, about: string): Binary => ({
   version: CONTAINERD,
   accepts: sameMinor(2, 3),

@@ -2,7 +2,7 @@ import { spawn } from 'node:child_process';
 import { createInterface } from 'node:readline';
 
 export interface Outcome {
-  /** Null if a signal ended the program or it could not be started. */
+  /** The exit code; null if a signal ended the program or it could not be started. */
   readonly code: number | null;
   readonly stdout: string;
   /** Both streams in the order of their output, to explain a failure; the last 64 KiB. */

@@ -19,10 +19,7 @@ const COURSES = [
   { id: 'physics-1', title: 'Physics' },
 ] as const;
 
-/**
- * The ways to open a link: in a frame with or without platform storage, as a page of its own, or as a request for content in a
- * frame.
- */
+/** The ways to open a link: in a frame with or without platform storage, as a page, or as a request for content in a frame. */
 const WAYS = ['frame', 'frame-without-storage', 'window', 'picker', 'hand-in'] as const;
 type Way = (typeof WAYS)[number];
 

@@ -2,8 +2,8 @@ import { freePort, probePortPatiently } from '../ports.ts';
 import type { Pod } from '../../kube/kinds.ts';
 
 /**
- * The address of a pod. It gets free ports instead of its declared ones if the machine has only one address, or a program of the
- * machine holds the port on all addresses.
+ * The address of a pod. Free ports replace its declared ones if the machine has only one address, or a program of the machine
+ * holds the port on all addresses.
  */
 export interface PodAddress {
   readonly ip: string;

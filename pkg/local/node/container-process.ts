@@ -5,7 +5,7 @@ import { dirname } from 'node:path';
 import type { Clock } from '../../runtime/clock.ts';
 import { signal as send } from '../processes.ts';
 
-/** One start of a container's process, with everything it needs. */
+/** A start of a container's process, with everything it needs. */
 export interface Launch {
   readonly command: readonly string[];
   readonly environment: Record<string, string>;

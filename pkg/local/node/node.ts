@@ -96,7 +96,7 @@ class ProcessNode {
   readonly #context: NodeContext;
   readonly #api: ResourceApi<Pod>;
   readonly #addresses: PodAddresses;
-  /** By uid. */
+  /** Running pods by uid. */
   readonly #runners = new Map<string, { runner: PodRunner; ended: Promise<void> }>();
   readonly #binding = new Set<string>();
   readonly #stopping = new AbortController();

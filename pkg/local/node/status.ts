@@ -10,7 +10,7 @@ type PodCondition = Json<V1PodCondition>;
 export interface PodView {
   readonly pod: Pod;
   readonly hostIP: string;
-  /** Undefined while it has none. */
+  /** The pod's address; undefined while it has none. */
   readonly podIP: string | undefined;
   readonly startTime: string;
   readonly init: readonly ContainerStatus[];

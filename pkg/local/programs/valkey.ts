@@ -40,7 +40,7 @@ interface Kind {
   readonly settings: Readonly<Record<string, string | readonly string[]>>;
 }
 
-/** Gives no access without a user, and writes only the users to disk: Postgres has everything that must not be lost. */
+/** Allows no access without a user, and writes only the users to disk: Postgres has everything that must not be lost. */
 function spec(stateDirectory: StateDirectory, program: string, { name, port, settings: own }: Kind): ProgramSpec {
   const folder = join(paths(stateDirectory.path).data, name);
   const users = join(folder, 'users.acl');

@@ -25,8 +25,8 @@ const STOP_GRACE_MS = 3_000;
 const RETRY_AFTER_SECONDS = 1;
 
 /**
- * Answers on `port` of 127.0.0.1 and ::1 (if there is IPv6) for the hosts of all Ingress objects, for those of the HTTPRoutes at
- * its Gateways, and for `fixed` hosts that no object has.
+ * Starts the router on `port` of 127.0.0.1 and, if the machine has IPv6, ::1. It serves the hosts of all Ingress objects, those
+ * of the HTTPRoutes at its Gateways, and `fixed` hosts that no object has.
  */
 export async function startRouter(options: {
   client: KubeClient;

@@ -41,7 +41,7 @@ interface Outcome {
 /** The state of a row: still under the outcome's lease, written with the outcome, or leased by another worker. */
 type Found = 'leased' | 'written' | 'lost';
 
-/** One attempt, as `/webhooks/{id}/deliveries` shows it. */
+/** An attempt, as `/webhooks/{id}/deliveries` shows it. */
 export interface Attempt {
   /** ISO 8601 UTC. */
   readonly at: string;
@@ -74,8 +74,8 @@ const MOST_WAITING = 2;
  * The deliveries of one shard. An ended delivery stays with its attempts as long as its event.
  *
  * Invariant: the outcome of an attempt is written unchanged, however often writing fails. A receiver that acknowledged a delivery
- * does not get it again because somebody locked its row, or another row, for less than its lease, or because a connection was
- * lost. If Postgres does not answer for RETRIED_FOR_MS, `end` and `retry` throw.
+ * does not get it again because a connection was lost, or because somebody locked a row for less than its lease. If Postgres does
+ * not answer for RETRIED_FOR_MS, `end` and `retry` throw.
  */
 export class DeliveryStore extends LeasedRows<Delivery> {
   readonly #outcomes = new Batcher<Outcome, boolean>((outcomes) => this.#write(outcomes, 'SKIP LOCKED'));

@@ -26,8 +26,9 @@ export interface Signing {
 }
 
 /**
- * Returns the headers by which a receiver recognises us: the hex HMAC-SHA256 of the body, keyed by the secret's bytes as given,
- * and the three headers of Standard Webhooks 1.0 (id, Unix seconds, `v1,` and base64 for each valid secret).
+ * Returns the headers by which a receiver recognises us:
+ * - the hex HMAC-SHA256 of the body, keyed by the secret's bytes as given;
+ * - the three headers of Standard Webhooks 1.0: id, Unix seconds, and `v1,` with base64 for each valid secret.
  */
 export function signatureHeaders({ body, messageId, at, keys }: Signing): Record<string, string> {
   const timestamp = String(Math.floor(at.getTime() / 1000));

@@ -26,8 +26,8 @@ export class Replays {
   }
 
   /**
-   * Runs seven statements. A missing or future end means now. Throws `not_found`, `conflict` (the webhook is not active, or the
-   * person has too many jobs), and `validation_failed` for an empty range or one that begins before the oldest existing
+   * Runs seven statements. A missing or future end means now. Throws `not_found`, and `conflict` if the webhook is not active or
+   * the person has too many jobs. Throws `validation_failed` for an empty range, or one that begins before the oldest existing
    * deliveries.
    */
   async request(actor: Actor, webhook: Uuid, { since, status, ...range }: NewReplay): Promise<TaskView> {
@@ -50,8 +50,8 @@ export class Replays {
 }
 
 /**
- * Returns the earlier of the given time and now by Postgres' clock, which dates deliveries. New deliveries of the replay must not
- * lie in its own range just because this server's clock is ahead: they would be sent again once they have ended.
+ * Returns the earlier of the given time and now by Postgres' clock, which dates deliveries. The server's clock may be ahead. Then
+ * new deliveries of the replay would lie in its own range, and would be sent again once they have ended.
  */
 export async function notAhead(tx: Sql, at: string): Promise<string> {
   const [row] = await tx.query<{ at: Date }>('SELECT least($1::timestamptz, now()::timestamptz(3)) AS at', [at]);

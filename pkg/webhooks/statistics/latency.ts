@@ -1,6 +1,6 @@
 /**
- * Latencies of receivers, as counts by bucket. Bucket 0 ends at 1 ms, each further one at √2 times the end of the one before, the
- * last at 65 s: a quantile is known to within 20 %.
+ * Latencies of receivers, as counts by bucket. Bucket 0 ends at 1 ms, each further one at √2 times the end of the one before, and
+ * the last at 65 s. So a quantile is known to within 20 %.
  */
 export const LATENCY_BUCKETS = 33;
 

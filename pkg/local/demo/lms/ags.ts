@@ -11,8 +11,10 @@ const GRADING = ['FullyGraded', 'Pending', 'PendingManual', 'Failed', 'NotReady'
 const TIMESTAMP = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d+(Z|[+-]\d\d:\d\d)$/;
 
 /**
- * The ways to answer a score. `slow` never answers and does not count it; `held` counts it and never answers; `answer lost`
- * counts it and ends the connection; `revoked` revokes every token first; `no content` counts it and answers 204.
+ * The ways to answer a score.
+ * - `slow` never answers and does not count the score; `held` counts it and never answers.
+ * - `answer lost` counts it and ends the connection; `no content` counts it and answers 204.
+ * - `revoked` revokes every token first.
  */
 export type ScoreManner =
   | 'well'

@@ -17,7 +17,7 @@ export interface Member {
 export interface Course {
   readonly id: string;
   readonly title: string;
-  /** By user_id. */
+  /** Members by user_id. */
   readonly members: Map<string, Member>;
   /** Links by id, with the tools (client ids) that they open. Only tests let one link open several tools. */
   readonly links: Map<string, Set<string>>;

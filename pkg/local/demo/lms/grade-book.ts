@@ -27,7 +27,7 @@ export interface LineItem {
 export interface Score {
   readonly timestamp: string;
   readonly userId: string;
-  /** Missing if there is no longer a score (AGS 2.0 §3.4.4). */
+  /** Missing if the score was removed (AGS 2.0 §3.4.4). */
   readonly scoreGiven?: number;
   readonly scoreMaximum?: number;
   readonly comment?: string;

@@ -39,9 +39,9 @@ const ID_TOKEN_SECONDS = 60;
 const MAX_LAUNCHES = 20_000;
 
 /**
- * The platform side of LTI 1.3 by the 1EdTech documents, over real HTTP: `/jwks`, `/authorize`, `/token`, `/ags/…` with line
- * items, scores and results, `/nrps/…` with the members of a course. It is strict about tools' requests, and breaks one rule of
- * its own if a Fault says so.
+ * The platform side of LTI 1.3 by the 1EdTech documents, over real HTTP: `/jwks`, `/authorize` and `/token`. `/ags/…` serves line
+ * items, scores and results, `/nrps/…` the members of a course. It is strict about tools' requests, and breaks one rule of its
+ * own if a Fault says so.
  */
 export class Lms {
   /** The address of its end points. */

@@ -13,7 +13,7 @@ const TYPES = ['LtiHelloWorldNotice', 'LtiAssetProcessorSubmissionNotice', 'LtiC
  */
 export class NoticeHandlers {
   readonly service: Service;
-  /** By `<client id> <deployment> <type>`. */
+  /** Addresses by `<client id> <deployment> <type>`. */
   readonly addresses = new Map<string, string>();
 
   constructor(issuer: string, tokens: TokenEndpoint) {

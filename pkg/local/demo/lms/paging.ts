@@ -1,9 +1,9 @@
 import { Refusal } from './refusal.ts';
 
 /**
- * The ways to give the address of the next page. `odd quotes`: typographic ones and all relations, as Moodle does for line items.
- * `no quotes`, `relative link` and `several links` are valid by RFC 8288. `link drops filters` is Moodle's roster. With `link
- * loops` every page links to itself, with `endless links` always to another one. `next`: that address follows, whoever owns it.
+ * The ways to name the next page. `odd quotes`: typographic ones and all relations, as Moodle does for line items. `no quotes`,
+ * `relative link` and `several links` are valid by RFC 8288. `link drops filters` is Moodle's roster. With `link loops` every
+ * page links to itself, with `endless links` always to another one. `next`: that address follows, whoever owns it.
  */
 export type LinkManner =
   | 'odd quotes'

@@ -53,7 +53,7 @@ export interface Answer {
 
 /** The operation of a method at an address. */
 export interface Operation {
-  /** One of them must be granted. */
+  /** The token must have one of these scopes. */
   readonly scopes: readonly string[];
   /** The media type that it returns; the `Accept` of a GET must name it. */
   readonly gives?: string;
@@ -80,7 +80,7 @@ export class Service {
   readonly #tokens: TokenEndpoint;
   readonly #operations: (url: URL) => Operations | undefined;
 
-  /** `operations` returns the methods of an address; undefined if nothing is there. */
+  /** `operations` returns the methods of an address; undefined if the address is unknown. */
   constructor(issuer: string, tokens: TokenEndpoint, operations: (url: URL) => Operations | undefined) {
     this.#issuer = issuer;
     this.#tokens = tokens;

@@ -79,7 +79,7 @@ export class TokenEndpoint {
   pause: Promise<void> | undefined;
   /** Caches the keys of tools, and reads them again for an unknown id (as Moodle does). */
   keepsKeys = false;
-  /** How far the platform's clock is ahead, and the error that it tolerates in the clocks of others. */
+  /** The lead of the platform's clock, and the error that it tolerates in the clocks of others. */
   readonly clock = { aheadSeconds: 0, toleranceSeconds: CLOCK_SKEW_SECONDS };
   /** `aud` of assertions: its address, unless the LMS requires another. */
   audience: string;
