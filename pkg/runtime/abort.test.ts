@@ -3,7 +3,7 @@ import { ManualClock } from '../../test/support/clock.ts';
 import { atMost, sleepUnlessAborted, whenAborted } from './abort.ts';
 import { systemClock } from './clock.ts';
 
-test('whenAborted resolves at the abort, and at once where that has been', async () => {
+test('whenAborted resolves at the abort, and at once if it was already aborted', async () => {
   const ending = new AbortController();
   const aborted = whenAborted(ending.signal);
   ending.abort();

@@ -1,6 +1,6 @@
 import type { Clock } from './clock.ts';
 
-/** Resolves once the signal is aborted; at once where it already is. */
+/** Resolves once the signal is aborted; at once if it already is. */
 export const whenAborted = (signal: AbortSignal): Promise<void> =>
   new Promise((resolve) => {
     if (signal.aborted) resolve();

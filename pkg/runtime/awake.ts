@@ -1,9 +1,9 @@
 const PARTS = 4;
 
 /**
- * Calls `act` once after `ms`, unless the result is called first. A process that stands still meanwhile (a long computation, a
- * machine without time for it) loses a part of the time at most, and has read what came by then: timers that are due run before
- * what came is read.
+ * Calls `act` once after `ms`, unless the returned function is called first. A process may stand still meanwhile (a long
+ * computation, a machine without time for it). It then loses at most a part of the time, and has read the data that arrived by
+ * then: due timers run before data is read.
  */
 export function afterAwake(ms: number, act: () => void): () => void {
   let timer: NodeJS.Timeout;

@@ -9,8 +9,8 @@ export interface BackOff {
 }
 
 /**
- * Milliseconds to wait before try `attempt` (1 is the first retry): doubles from `baseMs` up to `maxMs`, then takes off a random
- * share.
+ * Returns the milliseconds to wait before try `attempt` (1 is the first retry). The delay doubles from `baseMs` up to `maxMs`;
+ * jitter then takes off a random share.
  */
 export function backOffMs(backOff: BackOff, attempt: number, random: Random): number {
   const full = Math.min(backOff.maxMs, backOff.baseMs * 2 ** Math.min(Math.max(attempt - 1, 0), 50));

@@ -20,7 +20,7 @@ test('items that are submitted while a call is running go together with the next
   ]);
 });
 
-test('as many calls run at once as are allowed; what is submitted meanwhile goes with the next one', async () => {
+test('`atOnce` calls run at once; items that are submitted meanwhile go with the next one', async () => {
   const calls: number[][] = [];
   const running: PromiseWithResolvers<void>[] = [];
   const turn = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
@@ -73,7 +73,7 @@ test('450 items go in calls of at most 200', async () => {
   expect(sizes).toEqual([200, 200, 50]);
 });
 
-test('a call that fails rejects its own items only, and the next items succeed', async () => {
+test('a failed call rejects its own items only, and the next items succeed', async () => {
   let fails = true;
   const once = new Batcher<number, number>(async (items) => {
     if (fails) throw new Error('unavailable');

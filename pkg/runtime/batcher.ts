@@ -1,7 +1,7 @@
 import type { Context } from '@opentelemetry/api';
 import { activeContext, resume } from './traces.ts';
 
-/** Items in one call at most. */
+/** The most items in one call. */
 const MAX_BATCH = 200;
 
 interface Pending<Item, Result> {
@@ -11,9 +11,9 @@ interface Pending<Item, Result> {
 }
 
 /**
- * Turns many single calls into few batched calls: items that are submitted in the same turn of the event loop go together, and
- * items that are submitted while `atOnce` calls are running go with the next one. A busy caller makes few large calls, and an
- * idle one does not wait. Where traces are on, a call belongs to that of its first item.
+ * Turns many single calls into few batched calls. Items that are submitted in the same turn of the event loop go together. Items
+ * that are submitted while `atOnce` calls are running go with the next one. A busy caller makes few large calls, and an idle one
+ * does not wait. When tracing is on, a call belongs to the trace of its first item.
  */
 export class Batcher<Item, Result> {
   readonly #call: (items: readonly Item[]) => Promise<readonly Result[]>;

@@ -1,14 +1,14 @@
 /** The source of time. It is injected everywhere, so that a test can set it. */
 export interface Clock {
-  /** Wall-clock time: for what is stored or shown. */
+  /** Wall-clock time, for values that are stored or shown. */
   now(): Date;
-  /** Milliseconds that only ever grow: for durations and leases. */
+  /** Milliseconds that only ever grow, for durations and leases. */
   monotonic(): number;
   /** Resolves after `ms`; rejects with the signal's reason when it is aborted first. */
   sleep(ms: number, signal?: AbortSignal): Promise<void>;
   /**
-   * Calls `run` once after `ms`, unless the result is called first. Cheaper than `sleep` with a signal, for a limit that hardly
-   * any work reaches.
+   * Calls `run` once after `ms`, unless the returned function is called first. Cheaper than `sleep` with a signal, for a limit
+   * that work hardly ever reaches.
    */
   schedule(ms: number, run: () => void): () => void;
 }

@@ -1,6 +1,6 @@
 /**
- * A command of a person cannot be done: the message is one line for that person that says what is wrong, where, and what to do.
- * Never printed with a stack.
+ * A person's command cannot be carried out. The message is one line for that person: what is wrong, where, and what to do. It is
+ * never printed with a stack.
  */
 export class CommandError extends Error {
   override readonly name = 'CommandError';
@@ -8,5 +8,5 @@ export class CommandError extends Error {
 
 export const messageOf = (error: unknown): string => (error instanceof Error ? error.message : String(error));
 
-/** The system's code of an error (`ENOENT`, `EADDRINUSE`), if it has one. */
+/** Returns the system's code of an error (`ENOENT`, `EADDRINUSE`), if it has one. */
 export const codeOf = (error: unknown): string | undefined => (error as NodeJS.ErrnoException | undefined)?.code;

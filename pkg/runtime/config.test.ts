@@ -24,13 +24,13 @@ test('settings are read by name, with their defaults', () => {
   expect(readConfig('server', schema, env)).toEqual({ CARREL_DATABASE_URL: 'postgres://u:p@h/d', CARREL_PORT: 8080 });
 });
 
-test('a value may end with the line end that a Secret gave it', () => {
+test('a value may end with the line end of a Secret', () => {
   const env = { CARREL_DATABASE_URL: 'postgres://u:p@h/d\r\n', CARREL_PORT: '\n' };
 
   expect(readConfig('server', schema, env)).toEqual({ CARREL_DATABASE_URL: 'postgres://u:p@h/d', CARREL_PORT: 8080 });
 });
 
-test('a missing setting is one line that says what, where and what to do', () => {
+test('a missing setting results in one line: what is missing, where, and what to do', () => {
   expect(messageOf({})).toBe(
     'server: CARREL_DATABASE_URL is missing. Set it to postgres://user:password@host:5432/database (docs/operate/settings.md).',
   );
@@ -40,7 +40,7 @@ test('an empty setting counts as missing', () => {
   expect(messageOf({ CARREL_DATABASE_URL: '' })).toMatch(/^server: CARREL_DATABASE_URL is missing\./);
 });
 
-test('a wrong setting is named, its value is not repeated', () => {
+test('a wrong setting is named without its value', () => {
   const message = messageOf({ CARREL_DATABASE_URL: 'mysql://root:hunter2@h' });
 
   expect(message).toMatch(/^server: CARREL_DATABASE_URL is not valid: must be a postgres address\. Set it to postgres:/);

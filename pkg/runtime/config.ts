@@ -1,16 +1,16 @@
 import { z } from 'zod';
 import { withoutLineEnds } from './line-end.ts';
 
-/** A setting of the environment that is missing or wrong. The message is one line for the person who sets it. */
+/** A setting in the environment is missing or wrong. The message is one line for the person who sets it. */
 export class ConfigError extends Error {
   override readonly name = 'ConfigError';
 }
 
 /**
  * Reads a program's settings from the environment by its one schema.
- * Keys of the schema are the variables' names; `.describe()` of each says what to set it to.
- * Many come from Secrets: a line end at the end of a value is not part of it.
- * Throws ConfigError naming the first variable that is wrong; a value is never repeated, it may be a secret.
+ * The schema's keys are the variables' names; each `.describe()` says what to set the variable to.
+ * Many values come from Secrets, so a trailing line end is not part of a value.
+ * Throws ConfigError naming the first wrong variable. It never repeats a value, which may be a secret.
  */
 export function readConfig<S extends z.ZodObject>(program: string, schema: S, env: NodeJS.ProcessEnv): z.output<S> {
   const values = withoutLineEnds(env);
@@ -33,7 +33,7 @@ export const wholeNumber = (min: number, max: number) =>
     .transform(Number)
     .refine((value) => value >= min && value <= max, `must be a whole number from ${min} to ${max}`);
 
-/** What `read` makes of the text; its error becomes the setting's. */
+/** Parses the text with `read`; an error of `read` becomes the setting's error. */
 export const readBy = <T>(read: (text: string) => T) =>
   z.string().transform((text, context) => {
     try {
@@ -44,7 +44,7 @@ export const readBy = <T>(read: (text: string) => T) =>
     }
   });
 
-/** Whether `read` does not throw; for `refine`, whose own message then says what is wrong. */
+/** Returns true if `read` does not throw. For `refine`, whose own message then says what is wrong. */
 export function isReadable(read: () => unknown): boolean {
   try {
     read();

@@ -13,7 +13,7 @@ test.each([
   expect(withoutLineEnd(text)).toBe(value);
 });
 
-test('of an environment each value is without it', () => {
+test('each value of an environment loses its line end', () => {
   expect(withoutLineEnds({ KEY: 'id\r\n', SECRET: 'word\n', EMPTY: '', PLAIN: 'a' })).toEqual({
     KEY: 'id',
     SECRET: 'word',

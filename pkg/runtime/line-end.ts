@@ -1,9 +1,9 @@
 /**
- * A value without the line end that editors, `echo` and here-documents put behind it. One only, and nothing else: what else
- * stands there, a person meant.
+ * Removes the line end that editors, `echo` and here-documents append. It removes one only and nothing else: a person meant the
+ * rest.
  */
 export const withoutLineEnd = (text: string): string => text.replace(/\r?\n$/, '');
 
-/** The environment of a program, of which many values come from Secrets. */
+/** Returns a program's environment without these line ends; many of its values come from Secrets. */
 export const withoutLineEnds = (env: NodeJS.ProcessEnv): NodeJS.ProcessEnv =>
   Object.fromEntries(Object.entries(env).map(([name, value]) => [name, value === undefined ? value : withoutLineEnd(value)]));

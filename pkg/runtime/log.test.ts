@@ -17,7 +17,7 @@ test('an error is logged with its message, code and causes, and without its othe
   expect(line.stack).toContain('caused by: Error: the cause');
 });
 
-test('each of several errors is serialized in the same way', () => {
+test('each error of an AggregateError is serialized in the same way', () => {
   const secret = Object.assign(new Error('one'), { password: 'a password' });
 
   expect(serializeError(new AggregateError([secret, new TypeError('two')], 'both failed'))).toMatchObject({
@@ -27,10 +27,10 @@ test('each of several errors is serialized in the same way', () => {
   expect(JSON.stringify(serializeError(new AggregateError([secret])))).not.toContain('a password');
 });
 
-test('what is thrown and no Error is not shown', () => {
+test('a thrown value that is not an Error is not shown', () => {
   expect(serializeError({ password: 'a password' })).toEqual({
     type: 'object',
-    message: 'a value that is no Error was thrown',
+    message: 'a value that is not an Error was thrown',
     stack: '',
   });
 });

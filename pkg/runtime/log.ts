@@ -24,11 +24,11 @@ interface SerializedError {
 }
 
 /**
- * The loggable fields of an error. Its other fields may hold secrets: ioredis attaches the command with the password of a refused
- * login, other clients the statement's values or the request's headers.
+ * Returns the loggable fields of an error. Its other fields may hold secrets: ioredis attaches the command with the password of a
+ * refused login, and other clients attach the statement's values or the request's headers.
  */
 export function serializeError(error: unknown): SerializedError {
-  if (!(error instanceof Error)) return { type: typeof error, message: 'a value that is no Error was thrown', stack: '' };
+  if (!(error instanceof Error)) return { type: typeof error, message: 'a value that is not an Error was thrown', stack: '' };
   const { type, message, stack } = pino.stdSerializers.err(error);
   const { code, errors } = error as { code?: unknown; errors?: unknown };
   return {
@@ -41,9 +41,9 @@ export function serializeError(error: unknown): SerializedError {
 }
 
 /**
- * Structured JSON logs on standard output; values under the names of secrets are never printed.
- * Where traces are on when it is made, lines have the ids of the span that runs.
- * Lines are written asynchronously in batches; all of them are written before the process exits by itself.
+ * Creates a logger that writes structured JSON to standard output. Values under the names of secrets are never printed.
+ * If tracing is on when it is created, lines carry the ids of the current span.
+ * Lines are written asynchronously in batches; all of them are written before the process exits normally.
  */
 export function createLogger(options: { program: string; level?: string | undefined }): Logger {
   return pino(
@@ -60,5 +60,5 @@ export function createLogger(options: { program: string; level?: string | undefi
   );
 }
 
-/** A logger for tests and tools that want none of it. */
+/** A logger for tests and tools that need no log. */
 export const silentLogger: Logger = pino({ level: 'silent' });

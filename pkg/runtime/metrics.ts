@@ -1,6 +1,6 @@
 import { collectDefaultMetrics, Registry } from 'prom-client';
 
-/** The one registry of a program; packages register their metrics on it when they are constructed. */
+/** A program's only registry; packages register their metrics on it when they are constructed. */
 export type Metrics = Registry;
 
 export function createMetrics(program: string): Metrics {
@@ -11,8 +11,8 @@ export function createMetrics(program: string): Metrics {
 }
 
 /**
- * Statistics of all shards for the gauges of one scrape: one query a shard, however many gauges. A shard that is unavailable is
- * left out.
+ * Reads the statistics of all shards for the gauges of one scrape: one query per shard, however many gauges. It leaves out a
+ * shard that is unavailable.
  */
 export function oncePerScrape<T>(stores: ReadonlyMap<string, { statistics(): Promise<T[]> }>): () => Promise<[string, T[]][]> {
   let running: Promise<[string, T[]][]> | undefined;
@@ -24,11 +24,11 @@ export function oncePerScrape<T>(stores: ReadonlyMap<string, { statistics(): Pro
   };
 }
 
-/** Tenants with a label of their own; it bounds the number of series, each of which is there for ever. */
+/** The number of tenants with a label of their own. It bounds the number of series, each of which stays forever. */
 const TENANTS_MAX = 200;
 const OTHER_TENANTS = 'other';
 
-/** The first `max` tenants have labels of their own; all others share one. */
+/** Returns a function that labels the first `max` tenants by name and all others with one shared label. */
 export function tenantLabels(max = TENANTS_MAX): (tenant: string) => string {
   const known = new Set<string>();
   return (tenant) => {

@@ -2,13 +2,15 @@ import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import type { Metrics } from './metrics.ts';
 
-/** The port that only the cluster sees: `/healthz` (the process lives), `/readyz` (it takes work), `/metrics` (Prometheus). */
+/**
+ * The port that only the cluster sees: `/healthz` (the process is alive), `/readyz` (it accepts work), `/metrics` (Prometheus).
+ */
 export interface OpsServer {
   readonly port: number;
   close(): Promise<void>;
 }
 
-/** `ready` answers null, or why the program takes no work just now (the body of a 503). */
+/** `ready` returns null, or the reason why the program accepts no work at the moment (the body of a 503). */
 export async function startOpsServer(options: {
   host: string | undefined;
   port: number;
@@ -52,7 +54,7 @@ export function listen(server: Server, port: number, host: string | undefined): 
   });
 }
 
-/** Takes no new connection, ends the idle ones, and resolves when the last request is answered. */
+/** Accepts no new connection, closes the idle ones, and resolves when the last request has been answered. */
 export function closeServer(server: Server): Promise<void> {
   return new Promise((resolve, reject) => {
     server.close((error) => (error ? reject(error) : resolve()));

@@ -17,18 +17,18 @@ import type { Logger } from './log.ts';
 import type { TraceOptions, TraceRequest } from './trace-options.ts';
 import { recordBy } from './traces.ts';
 
-/** Spans that wait to be sent; more are dropped. About 2 MB. */
+/** The most spans that wait to be sent (about 2 MB); further ones are dropped. */
 const QUEUE_MAX = 2_048;
 const BATCH_MAX = 512;
 const SEND_EVERY_MS = 1_000;
 const SEND_TIMEOUT_MS = 5_000;
-/** The last spans, at the end of the program. */
+/** Time limit for sending the last spans when the program ends. */
 const LAST_MS = 2_000;
 const LIMITS = { attributeCountLimit: 24, attributeValueLengthLimit: 256, eventCountLimit: 0, linkCountLimit: 1 };
 
 /**
- * Records spans and sends them by OTLP over HTTP, in batches. Loaded only where an endpoint is set. Metrics and logs have ways of
- * their own (docs/operate/monitor.md), so the SDK gets none of them from OTEL_* settings.
+ * Records spans and sends them by OTLP over HTTP, in batches. This module is loaded only if an endpoint is set. Metrics and logs
+ * have their own paths (docs/operate/monitor.md), so the SDK gets neither from OTEL_* settings.
  */
 export function startOtlp(
   settings: TraceRequest,
@@ -78,7 +78,7 @@ function samplerOf({ sampler, ratio }: TraceRequest, trustsParents: boolean): Sa
   return new ParentBasedSampler(trustsParents ? { root } : { root, remoteParentSampled: root, remoteParentNotSampled: root });
 }
 
-/** One line when traces cannot be sent, and one when they are sent again. */
+/** Logs one line when traces cannot be sent, and one when sending works again. */
 function quiet(exporter: SpanExporter, log: () => Logger): SpanExporter {
   let isFailing = false;
   return {

@@ -1,22 +1,23 @@
 import { ConfigError } from './config.ts';
 import type { Logger } from './log.ts';
 
-/** A running program: what to close on SIGTERM or SIGINT, newest first. */
+/** A running program and the steps that SIGTERM or SIGINT runs, newest first. */
 export interface Program {
   /** Aborted when the program is asked to stop. */
   readonly stopping: AbortSignal;
-  /** Registers a step of the shutdown. Steps run in reverse order; one that fails is logged and the others still run. */
+  /** Registers a step of the shutdown. Steps run in reverse order. If one fails, that is logged and the others still run. */
   onStop(name: string, close: () => Promise<void> | void): void;
-  /** Stops as a signal would, for a reason of the program's own; exits with `code`. */
+  /** Stops as a signal would, for a reason of the program's own, and exits with `code`. */
   stop(reason: string, code?: number): void;
 }
 
-/** All steps of a shutdown must end within this, else the process ends anyway. */
+/** All steps of a shutdown must end within this time; otherwise the process exits anyway. */
 export const SHUTDOWN_LIMIT_MS = 25_000;
 
 /**
- * Runs a program: `start` wires and starts it. SIGTERM and SIGINT stop it gracefully within `SHUTDOWN_LIMIT_MS`, a second signal
- * at once. A ConfigError is one line on standard error and exit 1; any other error is logged with its stack, exit 1.
+ * Runs a program: `start` wires and starts it. SIGTERM and SIGINT stop it gracefully within `SHUTDOWN_LIMIT_MS`; a second signal
+ * stops it at once. A ConfigError results in one line on standard error and exit code 1. Any other error is logged with its
+ * stack, with exit code 1.
  */
 export async function runProgram(log: () => Logger, start: (program: Program) => Promise<void>): Promise<void> {
   const steps: { name: string; close: () => Promise<void> | void }[] = [];

@@ -1,14 +1,14 @@
 import { randomBytes, randomInt, randomUUID } from 'node:crypto';
 
-/** The source of what must not be guessed. Injected everywhere, so that a test can repeat it. */
+/** The source of values that must not be guessed. It is injected everywhere, so that a test can repeat them. */
 export interface Random {
   bytes(count: number): Buffer;
-  /** `count` random bytes as 2 × `count` lower-case hex digits. */
+  /** Returns `count` random bytes as 2 × `count` lower-case hex digits. */
   hex(count: number): string;
-  /** `count` random bytes as base64url without padding. */
+  /** Returns `count` random bytes as base64url without padding. */
   base64url(count: number): string;
   uuid(): string;
-  /** A number in [0, 1): for jitter, never for secrets. */
+  /** Returns a number in [0, 1), for jitter, never for secrets. */
   fraction(): number;
 }
 

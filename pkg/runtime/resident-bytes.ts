@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 
-/** The resident memory of a process; 0 where the system does not say, or the process has ended. */
+/** Returns the resident memory of a process; 0 if the system does not report it, or the process has ended. */
 export function residentBytes(pid: number | undefined): number {
   try {
     const [, kib = '0'] = /^VmRSS:\s*(\d+) kB$/m.exec(readFileSync(`/proc/${pid}/status`, 'utf8')) ?? [];

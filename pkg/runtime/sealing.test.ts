@@ -39,7 +39,7 @@ test('a sealed value that is copied to another tenant, row or column does not op
   expect(() => sealer.open(sealed, ['ab'])).toThrow(SealError);
 });
 
-test('an HMAC is of its purpose and key, and is known after a rotation', () => {
+test('an HMAC depends on its purpose and key, and is recognized after a rotation', () => {
   const [older, newer] = [keyNamed('k1'), keyNamed('k2')];
   const [before] = new Sealer([older], systemRandom).hmacs('a', ['x', Buffer.from('y')]);
   const rotated = new Sealer([newer, older], systemRandom);
@@ -63,11 +63,11 @@ test('any changed character is noticed', () => {
   );
 });
 
-test.each(['', 'v1', 'v1.k1', 'v1.k1.', 'v1.k1.AAAA', 'v2.k1.AAAA', 'v1.other.AAAA'])('%j is refused, not crashed on', (text) => {
+test.each(['', 'v1', 'v1.k1', 'v1.k1.', 'v1.k1.AAAA', 'v2.k1.AAAA', 'v1.other.AAAA'])('%j is refused without a crash', (text) => {
   expect(() => new Sealer([keyNamed('k1')], systemRandom).open(text, associatedData)).toThrow(SealError);
 });
 
-test('after a rotation the new key seals, the old one still opens, and what is old says so', () => {
+test('after a rotation the new key seals, the old one still opens, and its values are stale', () => {
   const [old, young] = [keyNamed('k1'), keyNamed('k2')];
   const before = new Sealer([old], systemRandom).seal('secret', associatedData);
   const rotated = new Sealer([young, old], systemRandom);
@@ -77,7 +77,7 @@ test('after a rotation the new key seals, the old one still opens, and what is o
   expect(rotated.isStale(rotated.seal('secret', associatedData))).toBe(false);
 });
 
-test('data keys of two tenants differ and come out the same each time', () => {
+test('data keys of two tenants differ, and each is derived the same way every time', () => {
   const platform = keyNamed('k1');
 
   expect(tenantDataKey(platform, '1').key).toHaveLength(32);
@@ -85,7 +85,7 @@ test('data keys of two tenants differ and come out the same each time', () => {
   expect(tenantDataKey(platform, '1').key).not.toEqual(tenantDataKey(platform, '2').key);
 });
 
-test('each generation of a data key is another key, whose id tells the platform key and the generation', () => {
+test('each generation of a data key is another key; its id names the platform key and the generation', () => {
   const platform = keyNamed('k1');
   const keys = [0, 1, 2].map((generation) => tenantDataKey(platform, '1', generation));
 
@@ -97,7 +97,7 @@ test('each generation of a data key is another key, whose id tells the platform 
   ).toBe(5);
 });
 
-test('with the platform keys a tenant’s values of any generation open, and no other tenant’s; a server opens those of its keys alone', () => {
+test('platform keys open one tenant’s values of any generation; a server opens only those of its own keys', () => {
   const [young, old, foreign] = [keyNamed('young'), keyNamed('old'), keyNamed('foreign')];
   const sealer = tenantSealer([young, old], '1', systemRandom, 2);
   const sealed = (platform: SealingKey, tenantId: string, generation: number): string =>
@@ -129,12 +129,12 @@ test.each(['young~', 'young~0', 'young~01', 'young~-1', 'young~1~1', `young~${'9
   },
 );
 
-test('keys are read as they are written, and a wrong one is named without showing it', () => {
+test('keys are read as they are written, and an error names a wrong one without showing it', () => {
   const keys = [keyNamed('k2'), keyNamed('k1')];
 
   expect(parseSealingKeys(formatSealingKeys(keys))).toEqual(keys);
   expect(() => parseSealingKeys('k9:c2hvcnQ=')).toThrow('key k9 is not 32 bytes in base64');
-  expect(() => parseSealingKeys('c2hvcnQ=')).toThrow('a key is written id:base64');
+  expect(() => parseSealingKeys('c2hvcnQ=')).toThrow('a key has the form id:base64');
 });
 
 test('data keys are read as their Secret has them, and an error message contains no key', () => {
@@ -142,7 +142,7 @@ test('data keys are read as their Secret has them, and an error message contains
 
   for (const id of ['a', 'a~1'])
     expect(parseDataKeys(JSON.stringify({ keys: [{ id, key: key.toString('base64') }] }))).toEqual([{ id, key }]);
-  expect(() => parseSealingKeys(`a~1:${key.toString('base64')}`)).toThrow('a key is written id:base64');
+  expect(() => parseSealingKeys(`a~1:${key.toString('base64')}`)).toThrow('a key has the form id:base64');
   for (const wrong of ['', '{}', '{"keys":[]}', '{"keys":[{"id":"a","key":"c2hvcnQ="}]}', '[]'])
     expect(() => parseDataKeys(wrong)).toThrow(SealError);
 });

@@ -8,7 +8,7 @@ import type { Random } from './random.ts';
  * a sealed value that is copied to another row does not open.
  */
 export interface SealingKey {
-  /** `[A-Za-z0-9_-]{1,32}`; of a data key that was replaced also `~` and its generation. */
+  /** `[A-Za-z0-9_-]{1,32}`; a data key of generation 1 or later also has `~` and its generation. */
   readonly id: string;
   /** 32 bytes. */
   readonly key: Buffer;
@@ -28,11 +28,11 @@ export class Sealer {
   readonly #random: Random;
   readonly #find: (id: string) => SealingKey | undefined;
 
-  /** The first key seals; every key opens, and so does what `find` gives for another id. */
+  /** The first key seals. Every key opens, and so does the key that `find` returns for another id. */
   constructor(keys: readonly SealingKey[], random: Random, find: (id: string) => SealingKey | undefined = () => undefined) {
-    // With bytes in place of a key object, Node takes several times as long to create a cipher.
+    // Given bytes instead of a key object, Node takes several times as long to create a cipher.
     const [current, ...others] = keys.map(({ id, key }) => ({ id, key: createSecretKey(key) }));
-    if (!current) throw new SealError('no sealing key is given');
+    if (!current) throw new SealError('there is no sealing key');
     this.#current = current;
     this.#keys = new Map([current, ...others].map(({ id, key }) => [id, key]));
     this.#random = random;
@@ -64,8 +64,8 @@ export class Sealer {
   }
 
   /**
-   * HMAC-SHA256 of `data`, in hex, by a key for this `purpose` that is derived of each of the keys: the first is to be stored,
-   * and all of them are to be compared, so that a stored one is known after a rotation.
+   * Returns the HMAC-SHA256 of `data` in hex for each key, by a subkey derived for this `purpose`. Store the first and compare
+   * with all of them, so that a stored HMAC is recognized after a rotation.
    */
   hmacs(purpose: string, data: readonly (string | Buffer)[]): string[] {
     return [...this.#keys.values()].map((key) => {
@@ -80,19 +80,19 @@ export class Sealer {
     return this.#current.id;
   }
 
-  /** Whether the text was not sealed by the first key, so that it must be resealed after a rotation. */
+  /** Returns true if another key than the first sealed the text, so that it must be resealed after a rotation. */
   isStale(sealed: string): boolean {
     return sealed.split('.')[1] !== this.#current.id;
   }
 }
 
-/** Each string has its length as a prefix, so that different lists give different bytes. */
+/** Prefixes each string with its length, so that different lists result in different bytes. */
 const bytesOf = (associatedData: readonly string[]): Buffer =>
   Buffer.from(associatedData.map((part) => `${Buffer.byteLength(part)}:${part}`).join(''));
 
 /**
- * A tenant's data key: derived from the platform key, the tenant's id and the key's generation (HKDF-SHA256), 32 bytes. Its id is
- * the platform key's id, from generation 1 on with `~` and the generation, so that whoever has the platform keys finds the key by
+ * Derives a tenant's data key (32 bytes) from the platform key, the tenant's id and the key's generation (HKDF-SHA256). Its id is
+ * the platform key's id; from generation 1 on, `~` and the generation follow. So whoever has the platform keys finds the key by
  * its id.
  */
 export function tenantDataKey(platform: SealingKey, tenantId: string, generation = 0): SealingKey {
@@ -101,12 +101,11 @@ export function tenantDataKey(platform: SealingKey, tenantId: string, generation
   return { id: `${platform.id}${suffix('~')}`, key: Buffer.from(hkdfSync('sha256', platform.key, 'carrel', info, 32)) };
 }
 
-/** The id of the platform key of which a data key is derived. */
+/** Returns the id of the platform key from which a data key is derived. */
 export const platformKeyOf = (dataKeyId: string): string => dataKeyId.split('~', 1)[0] ?? '';
 
 /**
- * For those who have the platform's keys: seals with the tenant's data key of this generation, and opens what any generation
- * sealed.
+ * For holders of the platform keys: seals with the tenant's data key of this generation, and opens what any generation sealed.
  */
 export function tenantSealer(platformKeys: readonly SealingKey[], tenantId: string, random: Random, generation = 0): Sealer {
   const find = (id: string): SealingKey | undefined => {
@@ -131,7 +130,7 @@ function parseKeys(text: string, isId: RegExp): SealingKey[] {
   return text.split(',').map((entry) => {
     const at = entry.indexOf(':');
     const id = entry.slice(0, Math.max(at, 0)).trim();
-    if (!isId.test(id)) throw new SealError('a key is written id:base64, id of letters, digits, - and _');
+    if (!isId.test(id)) throw new SealError('a key has the form id:base64; an id has letters, digits, - and _');
     const key = Buffer.from(entry.slice(at + 1).trim(), 'base64');
     if (key.length !== 32) throw new SealError(`key ${id} is not 32 bytes in base64`);
     return { id, key };
@@ -142,7 +141,7 @@ export const formatSealingKeys = (keys: readonly SealingKey[]): string =>
   keys.map(({ id, key }) => `${id}:${key.toString('base64')}`).join(',');
 
 /**
- * Reads a tenant's data keys as its Secret holds them: `{"keys":[{"id","key": base64}, …]}`, the first seals. Throws SealError
+ * Reads a tenant's data keys in the form of its Secret: `{"keys":[{"id","key": base64}, …]}`; the first seals. Throws SealError
  * that names no key.
  */
 export function parseDataKeys(json: string): SealingKey[] {

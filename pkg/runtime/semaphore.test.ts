@@ -1,7 +1,7 @@
 import { expect, test } from '@jest/globals';
 import { Semaphore } from './semaphore.ts';
 
-test('at most so many tasks run at once, the others start in their order, and a failed one frees its permit', async () => {
+test('a limited number of tasks runs at once, the others start in order, and a failed one frees its permit', async () => {
   const semaphore = new Semaphore(2);
   const started: number[] = [];
   const ends = [0, 1, 2, 3].map(() => Promise.withResolvers<number>());

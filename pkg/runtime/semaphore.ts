@@ -1,4 +1,4 @@
-/** Bounds how many tasks run at once; waiting tasks start in the order in which they came. */
+/** Bounds the number of tasks that run at once. Waiting tasks start in the order in which they arrived. */
 export class Semaphore {
   readonly #permits: number;
   readonly #waiting: (() => void)[] = [];

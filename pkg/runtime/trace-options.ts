@@ -10,7 +10,7 @@ export const SAMPLERS = [
   'parentbased_traceidratio',
 ] as const;
 
-/** Where traces go, and which. */
+/** The endpoint of traces, and the sampler that selects them. */
 export interface TraceRequest {
   readonly endpoint: string;
   readonly sampler: (typeof SAMPLERS)[number];
@@ -21,10 +21,10 @@ export interface TraceRequest {
 export interface TraceOptions {
   /** server or worker. */
   readonly program: string;
-  /** Of all spans of the process. */
+  /** Attributes of all spans of the process. */
   readonly attributes?: Readonly<Record<string, string>>;
-  /** False: the parents of root spans are from strangers, so whether they are sampled counts for nothing. */
+  /** False: the parents of root spans come from strangers, so their sampling decision is ignored. */
   readonly trustsParents: boolean;
-  /** The program's, which may be another one later. */
+  /** Returns the program's logger, which may be another one later. */
   readonly log: () => Logger;
 }

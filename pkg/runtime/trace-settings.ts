@@ -1,13 +1,13 @@
 import { z } from 'zod';
 import { SAMPLERS, type TraceOptions } from './trace-options.ts';
 
-/** No name, password, query or fragment: the address goes into logs and ConfigMaps. */
+/** Refuses a name, password, query or fragment: the address goes into logs and ConfigMaps. */
 const isPlain = (text: string): boolean => {
   const url = URL.parse(text);
   return url !== null && url.username === '' && url.password === '' && url.search === '' && url.hash === '';
 };
 
-/** The settings of traces, by the names that OpenTelemetry gives them. */
+/** The settings of traces, under OpenTelemetry's names. */
 export const traceSettings = {
   OTEL_EXPORTER_OTLP_ENDPOINT: z
     .url({ protocol: /^https?$/, error: 'must be an address' })
@@ -15,7 +15,7 @@ export const traceSettings = {
     .refine(isPlain, 'must have no user name, password or query')
     .transform((url) => url.replace(/\/+$/, ''))
     .optional()
-    .describe('the address that takes traces by OTLP over HTTP, http://collector:4318; left out: no traces'),
+    .describe('the address that takes traces by OTLP over HTTP, http://collector:4318; without it, there are no traces'),
   OTEL_TRACES_SAMPLER: z
     .enum(SAMPLERS, { error: `must be one of ${SAMPLERS.join(', ')}` })
     .default('parentbased_always_on')
@@ -32,8 +32,8 @@ export type TraceSettings = z.output<ReturnType<typeof schema>>;
 const schema = () => z.object(traceSettings);
 
 /**
- * Turns traces on where an endpoint is set, before anything else of the program is made. Gives what sends the last spans, in at
- * most 2 s.
+ * Turns tracing on if an endpoint is set, before the program creates anything else. Returns a function that sends the last spans,
+ * in at most 2 s.
  */
 export async function startTraces(settings: TraceSettings, options: TraceOptions): Promise<() => Promise<void>> {
   const { OTEL_EXPORTER_OTLP_ENDPOINT: endpoint, OTEL_TRACES_SAMPLER: sampler, OTEL_TRACES_SAMPLER_ARG: ratio } = settings;

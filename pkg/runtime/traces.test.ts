@@ -83,17 +83,20 @@ test('without an endpoint there is no span, and no module that records or sends 
   const script = `
     import { registerHooks } from 'node:module';
     const loaded = [];
-    registerHooks({ resolve: (name, context, next) => { const found = next(name, context); loaded.push(found.url); return found; } });
+    registerHooks({
+      resolve: (name, context, next) => { const found = next(name, context); loaded.push(found.url); return found; },
+    });
     await import('./cmd/server/server.ts');
     await import('./cmd/worker/jobs.ts');
     const { startTraces } = await import('./pkg/runtime/trace-settings.ts');
     await startTraces({}, {});
-    console.log(loaded.some((url) => url.includes('trace-settings')), loaded.filter((url) => /otlp|@opentelemetry\\/(?!api)/.test(url)).join());`;
+    const recording = loaded.filter((url) => /otlp|@opentelemetry\\/(?!api)/.test(url));
+    console.log(loaded.some((url) => url.includes('trace-settings')), recording.join());`;
   const out = execFileSync(process.execPath, ['--input-type=module', '-e', script], { cwd: join(import.meta.dirname, '../..') });
   expect(out.toString().trim()).toBe('true');
 }, 30_000);
 
-test('a stranger’s traceparent gives the trace, and the program itself decides whether it is sampled', async () => {
+test('a stranger’s traceparent names the trace, and the program itself decides whether to sample it', async () => {
   const stranger = (flags: string) => parseTraceparent(`00-${TRACE}-${SPAN}-${flags}`) ?? null;
   const sampled = (flags: string): [traceId: string | undefined, isRecording: boolean | undefined] => {
     const span = startSpan('a', { kind: 'server', parent: stranger(flags) });
@@ -119,7 +122,7 @@ test('a stranger’s traceparent gives the trace, and the program itself decides
   ]);
 });
 
-test('what nobody asked for within a trace is none, and a trace that is not sampled is not propagated', async () => {
+test('work outside of a trace has no span, and an unsampled trace is not propagated', async () => {
   await start({ OTEL_TRACES_SAMPLER: 'parentbased_traceidratio', OTEL_TRACES_SAMPLER_ARG: '0' });
   const root = startSpan('a', { kind: 'server', parent: null });
 
@@ -143,7 +146,7 @@ test('20,000 spans at once, faster than they can be sent, are dropped beyond the
   await receiver.close();
 });
 
-test('a receiver that refuses traces is one line of the log, and one when it takes them again', async () => {
+test('the log has one line when a receiver refuses traces, and one when it accepts them again', async () => {
   const receiver = await startTraceReceiver();
   const lines: string[] = [];
   const log = pino({ base: null }, { write: (line: string) => void lines.push((JSON.parse(line) as { msg: string }).msg) });

@@ -14,9 +14,10 @@ afterAll(() => rmSync(folder, { recursive: true }));
 const [first = '', second = ''] = rootCertificates;
 const FILE = z.object(trustedCertificatesFile);
 const ADVICE =
-  'Set it to a file of certificate authorities in PEM, at most 64 KiB, trusted beside the public ones by operator, worker and tenants’ servers (docs/operate/settings.md).';
+  'Set it to a file of certificate authorities in PEM, at most 64 KiB, ' +
+  'trusted beside the public ones by operator, worker and tenants’ servers (docs/operate/settings.md).';
 
-/** What the operator says of a file with this text. */
+/** Returns the operator's message about a file with this text. */
 function saidOf(text: string): string {
   const path = join(folder, `${randomBytes(4).toString('hex')}.pem`);
   writeFileSync(path, text);
@@ -28,7 +29,7 @@ function saidOf(text: string): string {
   return 'nothing';
 }
 
-test('a bundle gives each certificate once, whatever is written around them', () => {
+test('parsing a bundle returns each certificate once, whatever is written around them', () => {
   const plain = parseTrustedCertificates(`${first}\n${second}\n`);
 
   expect(plain).toHaveLength(2);
@@ -55,7 +56,7 @@ test.each([
   expect(saidOf(text)).toBe(`operator: CARREL_TRUSTED_CERTIFICATES_FILE is not valid: ${message}. ${ADVICE}`);
 });
 
-test('a file that is missing is one line, and no file is no certificates', () => {
+test('a missing file results in one line, and an unset path in no certificates', () => {
   const missing = { CARREL_TRUSTED_CERTIFICATES_FILE: join(folder, 'missing') };
 
   expect(() => readConfig('operator', FILE, missing)).toThrow(

@@ -3,14 +3,14 @@ import { readFileSync } from 'node:fs';
 import { getCACertificates, setDefaultCACertificates } from 'node:tls';
 import { readBy } from './config.ts';
 
-/** In bytes. The text is one environment variable of each tenant's pods, of which Linux takes at most 128 KiB. */
+/** In bytes. The text is one environment variable of each tenant's pods, and Linux accepts at most 128 KiB. */
 const TEXT_MAX = 64 * 1024;
 
 const CERTIFICATE = /-----BEGIN CERTIFICATE-----[\s\S]*?-----END CERTIFICATE-----/g;
 const BEGIN = '-----BEGIN CERTIFICATE-----';
 
 /**
- * The certificates of a PEM bundle, each once and without the text around them, so that a comment changes nothing.
+ * Returns the certificates of a PEM bundle, each once and without the text around them, so that a comment changes nothing.
  * Throws an Error that says what is wrong and repeats nothing of the text.
  */
 export function parseTrustedCertificates(text: string): string[] {
@@ -39,7 +39,7 @@ const ordinal = (position: number): string => {
   return `${position}${(isTeen ? undefined : { 1: 'st', 2: 'nd', 3: 'rd' }[position % 10]) ?? 'th'}`;
 };
 
-/** The certificates of a file. Throws as parseTrustedCertificates, and where the file cannot be read. */
+/** Returns the certificates of a file. Throws as parseTrustedCertificates does, and if the file cannot be read. */
 export function readTrustedCertificates(path: string): string[] {
   let text: string;
   try {
@@ -50,18 +50,19 @@ export function readTrustedCertificates(path: string): string[] {
   return parseTrustedCertificates(text);
 }
 
-/** Left out: no certificates. */
+/** An unset variable means no certificates. */
 const certificatesBy = (read: (text: string) => string[]) => readBy(read).default([]);
 
-/** Of operator and worker, which have the file mounted. */
+/** For operator and worker, which have the file mounted. */
 export const trustedCertificatesFile = {
   CARREL_TRUSTED_CERTIFICATES_FILE: certificatesBy(readTrustedCertificates).describe(
-    'a file of certificate authorities in PEM, at most 64 KiB, trusted beside the public ones by operator, worker and tenants’ servers',
+    'a file of certificate authorities in PEM, at most 64 KiB, ' +
+      'trusted beside the public ones by operator, worker and tenants’ servers',
   ),
 };
 
 /**
- * Of a server, whose pods may be in a namespace that has no such file: the operator writes the certificates into its ConfigMap.
+ * For a server, whose pods may be in a namespace without such a file: the operator writes the certificates into its ConfigMap.
  */
 export const trustedCertificates = {
   CARREL_TRUSTED_CERTIFICATES: certificatesBy(parseTrustedCertificates).describe(
@@ -69,7 +70,7 @@ export const trustedCertificates = {
   ),
 };
 
-/** Every TLS connection that this process opens from now on trusts these beside the authorities that Node trusts. */
+/** Every TLS connection that this process opens from now on trusts these authorities in addition to Node's own. */
 export function trustCertificates(certificates: readonly string[]): void {
   if (certificates.length > 0) setDefaultCACertificates([...getCACertificates('default'), ...certificates]);
 }

@@ -1,6 +1,6 @@
 /**
- * The connections of undici, without the rest of it: its index also loads caches, mocks and WebSockets, 70 modules that a server
- * does not use (docs/decisions/repository.md).
+ * The connections of undici only. Its index also loads caches, mocks and WebSockets: 70 modules that a server does not use
+ * (docs/decisions/repository.md).
  */
 import { createRequire } from 'node:module';
 import type undici from 'undici';

@@ -3,8 +3,8 @@ import { setFlagsFromString } from 'node:v8';
 let holders = 0;
 
 /**
- * Keeps V8's young generation as large as it is, until every holder has called what this returns: for work that leaves much
- * garbage and little else. It would grow to its maximum, and a program that nobody uses gives none of that back.
+ * Holds V8's young generation at its current size until every holder has called the returned function. For work that leaves much
+ * garbage and little else: the young generation would grow to its maximum, and an idle program returns none of that memory.
  */
 export function holdYoungGeneration(): () => void {
   let isHeld = true;
@@ -14,7 +14,7 @@ export function holdYoungGeneration(): () => void {
     if (!isHeld) return;
     isHeld = false;
     holders -= 1;
-    // V8's default: it grows with the load.
+    // V8's default: the young generation grows with the load.
     if (holders === 0) setFlagsFromString('--semi-space-growth-factor=2');
   };
 }
