@@ -21,22 +21,21 @@ export interface EgressRequest {
   /** Default GET. */
   readonly method?: EgressMethod;
   /**
-   * Names in any case. Those that frame the message or name its receiver (`host`, `connection`, `content-length`, …) are refused.
+   * Names in any case. Names that frame the message or name its receiver (`host`, `connection`, `content-length`, …) are refused.
    */
   readonly headers?: Readonly<Record<string, string>>;
   readonly body?: string | Uint8Array;
-  /** Tells the peer the trace of the request (W3C `traceparent`) where it is traced; default false. */
+  /** Sends the request's trace to the peer (W3C `traceparent`) if the request is traced; default false. */
   readonly sendsTrace?: boolean;
   readonly signal?: AbortSignal;
   /** Limit of the reply's body on the wire, in bytes. */
   readonly maxBytes?: number;
   /**
-   * What a longer body does: `refuse` (default) is `reply_too_large`, `cut` gives its first `maxBytes` and ends the connection.
+   * The handling of a longer body: `refuse` (default) throws `reply_too_large`; `cut` returns its first `maxBytes` and ends the
+   * connection.
    */
   readonly whenTooLarge?: 'refuse' | 'cut';
-  /**
-   * From the call to the reply's last header, in milliseconds. Default: the client's limit, or `timeoutMs` where that is longer.
-   */
+  /** From the call to the reply's last header, in milliseconds. Default: the client's limit, or `timeoutMs` if that is longer. */
   readonly firstByteMs?: number;
   /** From the call to the end of the reply, in milliseconds. */
   readonly timeoutMs?: number;
@@ -44,20 +43,20 @@ export interface EgressRequest {
 
 /** A POST whose two bodies stream. */
 export interface StreamedRequest extends Pick<EgressRequest, 'url' | 'headers' | 'sendsTrace' | 'signal'> {
-  /** Read as fast as the peer takes it, and not at all where there is no connection. */
+  /** Read as fast as the peer accepts it, and not at all without a connection. */
   readonly body: AsyncIterable<Uint8Array>;
-  /** Bytes of it, which the peer learns beforehand. */
+  /** The body's length in bytes, which the peer learns beforehand. */
   readonly contentLength: number;
-  /** Limit of the reply's body, in bytes: one more is `reply_too_large`. */
+  /** Limit of the reply's body, in bytes; a longer one fails with `reply_too_large`. */
   readonly maxBytes: number;
-  /** How long the peer may take nothing and send nothing, in milliseconds. */
+  /** The longest time in which the peer may accept nothing and send nothing, in milliseconds. */
   readonly silenceMs: number;
   /** From the call to the end of the reply, in milliseconds. */
   readonly timeoutMs: number;
 }
 
 export interface EgressLimits {
-  /** Name, connection and TLS together. */
+  /** Name resolution, connection and TLS together. */
   readonly connectMs: number;
   readonly firstByteMs: number;
   readonly timeoutMs: number;
@@ -82,7 +81,7 @@ export interface GuardedClientOptions {
   readonly metrics: Metrics;
   readonly limits?: Partial<EgressLimits>;
   /**
-   * Default: http only to hosts all of whose addresses lie in `allow`. `anywhere` is for addresses that the operator of a tenant
+   * Default: plain http only to hosts whose addresses all lie in `allow`. `anywhere` is for addresses that a tenant's operator
    * chose.
    */
   readonly plainHttp?: 'allowed-ranges' | 'anywhere';
@@ -96,8 +95,8 @@ export interface GuardedClient {
   /** Throws EgressError for every failure of the address, the network or the peer. */
   request(request: EgressRequest): Promise<EgressReply>;
   /**
-   * The same for bodies of any size: it resolves when the reply's headers are here, and the reply's body fails by an EgressError,
-   * or by what the source of the request's body throws.
+   * Sends a request whose bodies may have any size. Resolves when the reply's headers have arrived. The reply's body then fails
+   * with an EgressError, or with the error that the source of the request's body throws.
    */
   stream(request: StreamedRequest): Promise<StreamedReply>;
   /** Waits for running requests (each within its own time-out), then closes all connections. Later requests are `aborted`. */
@@ -110,21 +109,20 @@ const KEEP_ALIVE_MAX_MS = 30_000;
 
 const STATUS_TEXT_MAX = 1_000;
 
-/** URLs whose target is remembered, and the longest that is. */
+/** The most URLs whose target is cached, and the longest such URL. */
 const TARGETS_MAX = 1_000;
 const TARGET_URL_MAX = 2_048;
 /**
- * Headers of the connection (RFC 9110 §7.6.1), of the framing, and `host`, which would also choose the certificate that is asked
- * for.
+ * Headers of the connection (RFC 9110 §7.6.1) and of the framing, and `host`, which would also choose the requested certificate.
  */
 const OWN_HEADERS =
   /^(host|connection|content-length|transfer-encoding|upgrade|keep-alive|te|trailer|expect|http2-settings|proxy-.*)$/;
 
 /**
- * The HTTP client for every address that a tenant, an LMS or a file gave (docs/design/events-and-jobs.md). The host of the URL,
- * every address that it resolves to and the connected peer must be public, or lie in `allow`. No redirects, no proxy of the
- * environment, no decompression, no HTTP/2; time and size have bounds. Metric: `egress_requests_total{outcome}`, the reply's
- * class (`2xx`) or the error's code.
+ * The HTTP client for every address that comes from a tenant, an LMS or a file (docs/design/events-and-jobs.md). The URL's host,
+ * every address that it resolves to and the connected peer must be public, or lie in `allow`. The client follows no redirects,
+ * uses no proxy of the environment, no decompression and no HTTP/2, and bounds time and size. Metric:
+ * `egress_requests_total{outcome}`, the reply's class (`2xx`) or the error's code.
  */
 export function guardedClient(options: GuardedClientOptions): GuardedClient {
   const limits = { ...EGRESS_LIMITS, ...options.limits };
@@ -181,7 +179,7 @@ function agentOf(options: GuardedClientOptions, limits: EgressLimits): Dispatche
     maxHeaderSize: limits.maxHeaderBytes,
     keepAliveTimeout: KEEP_ALIVE_MS,
     keepAliveMaxTimeout: KEEP_ALIVE_MAX_MS,
-    headersTimeout: 0, // `send` keeps the time: undici's own timers are half a second coarse
+    headersTimeout: 0, // `send` measures the time: undici's own timers are accurate to half a second only
     bodyTimeout: 0,
   });
 }
@@ -200,7 +198,7 @@ interface Bounds {
   readonly limits: EgressLimits;
 }
 
-/** Where a request goes, once its URL is checked. */
+/** The destination of a request, once its URL is checked. */
 interface Target {
   readonly origin: string;
   readonly host: string;
@@ -235,7 +233,7 @@ async function send(
       ? clock.schedule(firstByteMs, () => exchange.status === undefined && late(firstByteMs, 'begin to reply'))
       : undefined;
   const giveUp = (): void =>
-    exchange.fail(new EgressError('aborted', `the request to ${host} was given up`, { cause: request.signal?.reason }));
+    exchange.fail(new EgressError('aborted', `the request to ${host} was cancelled`, { cause: request.signal?.reason }));
   request.signal?.addEventListener('abort', giveUp);
   try {
     const { method = 'GET', body = null } = request;
@@ -277,14 +275,14 @@ async function sendStream(
     exchange.fail(new EgressError('timeout', `${host} did not finish its reply within ${timeoutMs} ms`)),
   );
   const giveUp = (): void =>
-    exchange.fail(new EgressError('aborted', `the request to ${host} was given up`, { cause: signal?.reason }));
+    exchange.fail(new EgressError('aborted', `the request to ${host} was cancelled`, { cause: signal?.reason }));
   signal?.addEventListener('abort', giveUp);
   void exchange.over.then(() => {
     isOver();
     signal?.removeEventListener('abort', giveUp);
   });
   if (signal?.aborted === true) giveUp();
-  // undici takes any async iterable; its types name Node's streams alone.
+  // undici accepts any async iterable; its types name only Node's streams.
   else
     agent.dispatch({ origin, path, method: 'POST', headers, body: exchange.sent(request.body) as unknown as Readable }, exchange);
   const reply = await exchange.reply;
@@ -303,7 +301,7 @@ function headersOf(
 }
 
 /**
- * The targets of URLs that were used lately: a webhook's is checked once, not at each delivery. What a name leads to is checked
+ * Targets of recently used URLs: a webhook's URL is checked once, not at each delivery. The addresses of a name are checked
  * whenever it is dialled.
  */
 class Targets {
@@ -328,9 +326,9 @@ class Targets {
 function checkedUrl(text: string, allow: readonly AllowedRange[]): URL {
   const url = URL.parse(text);
   if (url?.protocol !== 'http:' && url?.protocol !== 'https:')
-    throw new EgressError('url_refused', 'the address is no http or https URL');
+    throw new EgressError('url_refused', 'the address is not an http or https URL');
   if (url.username !== '' || url.password !== '') {
-    throw new EgressError('url_refused', `the address at ${url.hostname} carries a user name or password`);
+    throw new EgressError('url_refused', `the address at ${url.hostname} contains a user name or password`);
   }
   if (literalPrivateAddress(url.href, allow) !== undefined) {
     throw new EgressError('address_refused', `${url.hostname} leads to a private address`);
@@ -342,7 +340,7 @@ function checkedHeaders(given: Readonly<Record<string, string>>): Record<string,
   const headers: Record<string, string> = { 'user-agent': 'Carrel', 'accept-encoding': 'identity' };
   for (const [name, value] of Object.entries(given)) {
     const lower = name.toLowerCase();
-    if (OWN_HEADERS.test(lower)) throw new EgressError('request_refused', `the header ${lower} is not the caller's to set`);
+    if (OWN_HEADERS.test(lower)) throw new EgressError('request_refused', `the header ${lower} must not be set by the caller`);
     headers[lower] = value;
   }
   return headers;

@@ -23,7 +23,7 @@ export class Deadline {
     return this.#fired.signal;
   }
 
-  /** Fires with the result of `reason` after `ms`, unless `end` comes first. */
+  /** Fires with the result of `reason` after `ms`, unless `end` is called first. */
   expireIn(ms: number, reason: () => Error): void {
     this.#clock.sleep(ms, this.#over.signal).then(
       () => this.#fired.abort(reason()),
@@ -31,7 +31,9 @@ export class Deadline {
     );
   }
 
-  /** `work`, or a rejection when the signal fires first. Work that cannot be cancelled continues; its result is ignored. */
+  /**
+   * Settles as `work` does; rejects if the signal fires first. Work that cannot be cancelled continues; its result is ignored.
+   */
   async race<T>(work: Promise<T>): Promise<T> {
     const over = new AbortController();
     const fired = new Promise<never>((_, reject) => {

@@ -16,7 +16,7 @@ test('a body in pieces of one byte is copied, so no piece of it stays in memory'
 
   exchange.onResponseStart(controller, 200, {});
   for (const byte of wanted) {
-    piece[0] = byte; // what is not copied changes with it
+    piece[0] = byte; // bytes that were not copied change with it
     exchange.onResponseData(controller, piece);
   }
   exchange.onResponseEnd();
@@ -24,7 +24,7 @@ test('a body in pieces of one byte is copied, so no piece of it stays in memory'
   expect((await exchange.reply).body.toString()).toBe(wanted.toString());
 });
 
-test('a body that is longer than its bound is cut there', async () => {
+test('a body that exceeds its limit is cut there', async () => {
   const exchange = new Exchange({ maxBytes: 5, whenTooLarge: 'cut', isAnnounced: true, tooLarge: () => new Error('too large') });
 
   exchange.onResponseStart(controller, 200, {});

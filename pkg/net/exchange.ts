@@ -1,38 +1,38 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import type { Dispatcher } from 'undici';
 
-/** What a body beyond its bound does, as EgressRequest has it. */
+/** The limits of a body, as in EgressRequest. */
 interface Bounds {
   readonly maxBytes: number;
   readonly whenTooLarge: 'refuse' | 'cut';
-  /** Whether `content-length` tells the size of a body; not in a reply to HEAD. */
+  /** True if `content-length` states the size of a body; false in a reply to HEAD. */
   readonly isAnnounced: boolean;
   readonly tooLarge: () => Error;
 }
 
 export interface EgressReply {
-  /** Any; a redirect is an answer like others and is not followed. */
+  /** Any status; a redirect is an ordinary reply and is not followed. */
   readonly status: number;
-  /** The reason phrase of the status line, as it came, at most 1,000 characters; often empty. */
+  /** The reason phrase of the status line as received, at most 1,000 characters; often empty. */
   readonly statusText: string;
   /** Names in lower case. */
   readonly headers: IncomingHttpHeaders;
-  /** As it came: never decompressed (`accept-encoding: identity` is asked for; a server may ignore that). */
+  /** As received, never decompressed (the request asks for `accept-encoding: identity`, which a server may ignore). */
   readonly body: Buffer;
   readonly isCut: boolean;
 }
 
 /**
- * One request of undici's: gathers the reply, within the bound of its body, without a stream or a signal for each request.
- * `fail` ends the exchange at once, wherever it is: queued, connecting, sent or half answered.
+ * One request to undici. It collects the reply, within the limit of its body, without a stream or a signal per request. `fail`
+ * ends the exchange at once in any state: queued, connecting, sent or half answered.
  */
 export class Exchange implements Dispatcher.DispatchHandler {
   readonly reply: Promise<EgressReply>;
   readonly #settle = Promise.withResolvers<EgressReply>();
   readonly #bounds: Bounds;
   /**
-   * The body so far is its first `#size` bytes. Copied, since a reply in pieces of one byte would hold a hundred times its size
-   * as a list of pieces.
+   * The first `#size` bytes are the body so far. Chunks are copied: a reply in pieces of one byte would take a hundred times its
+   * size as a list of pieces.
    */
   #body: Buffer = Buffer.alloc(0);
   #size = 0;
@@ -45,7 +45,7 @@ export class Exchange implements Dispatcher.DispatchHandler {
     this.reply = this.#settle.promise;
   }
 
-  /** Of the reply, once its headers have come. */
+  /** The reply's status, once its headers have arrived. */
   get status(): number | undefined {
     return this.#head?.status;
   }

@@ -14,12 +14,12 @@ export interface GuardedConnectorOptions {
   /** Private ranges that may be reached (`parseAllowedRanges`). */
   readonly allow: readonly AllowedRange[];
   readonly clock: Clock;
-  /** Left out: the system's resolver. */
+  /** Default: the system's resolver. */
   readonly resolve?: Resolve | undefined;
   readonly openSocket?: OpenSocket | undefined;
-  /** Bounds name, connection and TLS together, in milliseconds. */
+  /** Limit for name resolution, connection and TLS together, in milliseconds. */
   readonly connectMs: number;
-  /** Whether http may go to addresses that no allowed range opens. */
+  /** True if http may go to addresses that no allowed range opens. */
   readonly plainHttpAnywhere: boolean;
   /** Certificate authorities trusted beside Node's own, in PEM. */
   readonly ca?: readonly string[] | undefined;
@@ -31,7 +31,7 @@ interface DialOptions extends GuardedConnectorOptions {
   readonly secureContext: SecureContext | undefined;
 }
 
-/** At most this many addresses of one host are tried; every one is checked against the egress policy. */
+/** At most this many addresses of one host are tried; every address is checked against the egress policy. */
 const MAX_DIALLED_ADDRESSES = 4;
 
 const openTcp: OpenSocket = ({ host, port }) =>
@@ -69,7 +69,7 @@ async function dial(options: DialOptions, target: Target): Promise<Socket> {
   const deadline = new Deadline(options.clock);
   deadline.expireIn(
     options.connectMs,
-    () => new EgressError('connect_timeout', `${target.host} did not take a connection within ${options.connectMs} ms`),
+    () => new EgressError('connect_timeout', `${target.host} did not accept a connection within ${options.connectMs} ms`),
   );
   try {
     const addresses = await deadline.race(checkedAddresses(options, target));
@@ -80,12 +80,12 @@ async function dial(options: DialOptions, target: Target): Promise<Socket> {
   }
 }
 
-/** The addresses of a host, when all of them may be dialled. */
+/** Returns the addresses of a host if all of them may be dialled. */
 async function checkedAddresses(options: DialOptions, target: Target): Promise<string[]> {
   const addresses = await addressesOf(options.resolve, target.host);
   if (addresses.some((address) => isPrivateAddress(address, options.allow))) throw leadsToPrivateAddress(target.host, addresses);
   if (!target.isSecure && !options.plainHttpAnywhere && !addresses.every((address) => isOpened(address, options.allow))) {
-    throw new EgressError('plain_http_refused', `${target.host} is only spoken to by https`);
+    throw new EgressError('plain_http_refused', `${target.host} is reachable only by https`);
   }
   return addresses.slice(0, MAX_DIALLED_ADDRESSES);
 }
@@ -103,8 +103,8 @@ async function addressesOf(resolve: Resolve, host: string): Promise<string[]> {
 }
 
 /**
- * Connects to the first address that accepts. Each gets an equal share of the remaining time, so that an unreachable one does not
- * use it all.
+ * Connects to the first address that accepts. Each address gets an equal share of the remaining time, so that an unreachable one
+ * does not use all of it.
  */
 async function dialOneOf(options: DialOptions, target: Target, addresses: string[], signal: AbortSignal): Promise<Socket> {
   const end = options.clock.monotonic() + options.connectMs;
@@ -124,7 +124,7 @@ async function dialOneOf(options: DialOptions, target: Target, addresses: string
       attempt.end();
     }
   }
-  throw new EgressError('connect_failed', `${target.host} takes no connection on port ${target.port}`, { cause });
+  throw new EgressError('connect_failed', `${target.host} accepts no connection on port ${target.port}`, { cause });
 }
 
 function checkedPeer(socket: Socket, host: string, allow: readonly AllowedRange[]): Socket {
@@ -143,7 +143,7 @@ async function secured(options: DialOptions, target: Target, socket: Socket, sig
     ...(options.secureContext ? { secureContext: options.secureContext } : {}),
     ALPNProtocols: ['http/1.1'],
     minVersion: 'TLSv1.2',
-    rejectUnauthorized: true, // NODE_TLS_REJECT_UNAUTHORIZED does not reach this client
+    rejectUnauthorized: true, // NODE_TLS_REJECT_UNAUTHORIZED does not affect this client
   });
   try {
     return await once('secureConnect', tls, signal);
@@ -158,8 +158,8 @@ async function secured(options: DialOptions, target: Target, socket: Socket, sig
 }
 
 /**
- * Returns the socket when it is ready; destroys it when it fails or the signal fires. Later errors are ignored: undici notices
- * them by `close`.
+ * Returns the socket when it is ready; destroys it if it fails or the signal fires. Later errors are ignored: undici notices them
+ * by `close`.
  */
 function once<T extends Socket>(event: 'connect' | 'secureConnect', socket: T, signal: AbortSignal): Promise<T> {
   return new Promise((resolve, reject) => {
@@ -181,6 +181,6 @@ function once<T extends Socket>(event: 'connect' | 'secureConnect', socket: T, s
   });
 }
 
-/** The addresses are in the cause only: a tenant must not learn what an internal name resolves to. */
+/** Only the cause contains the addresses: a tenant must not learn what an internal name resolves to. */
 const leadsToPrivateAddress = (host: string, addresses: string[]): EgressError =>
   new EgressError('address_refused', `${host} leads to a private address`, { cause: new Error(addresses.join(', ')) });

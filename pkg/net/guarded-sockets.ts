@@ -15,8 +15,8 @@ export interface SocketTarget {
 const CONNECT_MS = 2_000;
 
 /**
- * Connections for clients of others that take a socket (the S3 client's agents), opened as the guarded client opens its own:
- * public addresses or those in `allow` only, https outside of `allow`, the peer checked before anything is sent. Rejects with
+ * Opens connections for third-party clients that accept a socket (the S3 client's agents), as the guarded client opens its own:
+ * only public addresses or those in `allow`, https outside of `allow`, the peer checked before anything is sent. Rejects with
  * EgressError.
  */
 export function guardedSockets(options: GuardedSocketsOptions): (target: SocketTarget) => Promise<Socket> {

@@ -3,8 +3,8 @@ import fc from 'fast-check';
 import { isPrivateAddress, literalPrivateAddress } from './private-address.ts';
 
 /**
- * IANA's special-purpose IPv4 registry (RFC 6890 and after), multicast and Azure's platform address: base and bits, apart from
- * the code's source.
+ * IANA's special-purpose IPv4 registry (RFC 6890 and later), multicast and Azure's platform address, as base and bits. This list
+ * does not come from the code's own source.
  */
 const REFUSED_IPV4: readonly (readonly [string, number])[] = [
   ['0.0.0.0', 8],
@@ -28,9 +28,9 @@ const REFUSED_IPV4: readonly (readonly [string, number])[] = [
   ['240.0.0.0', 4],
 ];
 
-/** First bits of IPv6 ranges that are refused whole, as a hexadecimal number of `bits` bits. */
+/** The first bits of IPv6 ranges that are refused whole, as a number of `bits` bits. */
 const REFUSED_IPV6: readonly (readonly [bigint, number])[] = [
-  [0x00n, 8], // unspecified, loopback, compatible, mapped, translated: but see what they wrap
+  [0x00n, 8], // unspecified, loopback, compatible, mapped, translated; see below for the addresses that they wrap
   [0x01n, 8], // discard
   [0x2001_0000n >> 9n, 23], // Teredo, benchmarking, ORCHID
   [0x2001_0db8n, 32],
@@ -39,7 +39,7 @@ const REFUSED_IPV6: readonly (readonly [bigint, number])[] = [
   [0x5f00n, 16],
   [0b010n, 3],
   [0b011n, 3],
-  [0b1n, 1], // unique local, link-local, site-local, multicast and all that nobody was given
+  [0b1n, 1], // unique local, link-local, site-local, multicast and everything unassigned
 ];
 
 const number = (dotted: string): number => dotted.split('.').reduce((sum, octet) => sum * 256 + Number(octet), 0);
@@ -116,7 +116,7 @@ test('an IPv4 address of a refused range is refused in all its forms', () => {
   );
 });
 
-test('an IPv6 address of a refused range is refused in all its forms, in a URL and in the answer of a name server', () => {
+test('an IPv6 address of a refused range is refused in all its forms, in a URL and in a DNS answer', () => {
   fc.assert(
     fc.property(refusedIpv6, (ip) => {
       const passed = formsOfIpv6(ip).filter(

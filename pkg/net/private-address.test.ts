@@ -35,7 +35,7 @@ test.each([
   expect(isPrivateAddress(answer, [])).toBe(true);
 });
 
-test('a range on the list stays reachable, its neighbour does not', () => {
+test('an allowed range stays reachable, and its neighbour does not', () => {
   const allowed = parseAllowedRanges('10.1.0.0/16, 127.0.0.0/8,::1/128');
 
   expect(isPrivateAddress('10.1.9.9', allowed)).toBe(false);
@@ -45,10 +45,10 @@ test('a range on the list stays reachable, its neighbour does not', () => {
   expect(literalPrivateAddress('http://receiver.localhost:8080/', allowed)).toBeUndefined();
 });
 
-test('localhost stays refused while only one of its two addresses is on the list', () => {
+test('localhost stays refused while only one of its two addresses is allowed', () => {
   expect(literalPrivateAddress('http://localhost/', parseAllowedRanges('127.0.0.0/8'))).toBe('localhost');
 });
 
-test('an entry that is not a range is named', () => {
-  expect(() => parseAllowedRanges('10.0.0.0/8,loopback')).toThrow('loopback is no address range');
+test('an error names an entry that is not a range', () => {
+  expect(() => parseAllowedRanges('10.0.0.0/8,loopback')).toThrow('loopback is not an address range');
 });

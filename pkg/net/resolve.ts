@@ -1,15 +1,15 @@
 import { lookup, Resolver } from 'node:dns/promises';
 
-/** All IP addresses of a name, at least one; rejects with an error whose `code` is Node's (`ENOTFOUND`, `ETIMEOUT`). */
+/** Returns all IP addresses of a name, at least one; rejects with an error with Node's `code` (`ENOTFOUND`, `ETIMEOUT`). */
 export type Resolve = (name: string) => Promise<string[]>;
 
 const DNS_TRY_MS = 1_500;
 const DNS_TRIES = 2;
 
 /**
- * The machine's own name resolution, in two steps. The name servers are asked directly first: the system's look-up holds one of
- * libuv's four threads for as long as a name server likes to be silent, so a few names of one tenant would stop everybody's. Only
- * what name servers do not know (`/etc/hosts`, a cluster's search domains) goes there.
+ * The machine's own name resolution, in two steps. It first asks the name servers directly: the system's look-up occupies one of
+ * libuv's four threads for as long as a name server is silent, so a few names of one tenant would stop everyone's. Only names
+ * that the name servers do not know (`/etc/hosts`, a cluster's search domains) go to the system's look-up.
  * @param servers `address:port` of name servers instead of the machine's
  */
 export function systemResolver(servers?: string[]): Resolve {
@@ -24,5 +24,5 @@ export function systemResolver(servers?: string[]): Resolve {
   };
 }
 
-/** No answer in time, or one that says that there would be none: asking again by another way would only wait longer. */
+/** True if no answer arrived in time, or the server failed: asking again another way would only wait longer. */
 const isSilent = (error: unknown): boolean => ['ETIMEOUT', 'ESERVFAIL'].includes(String((error as { code?: unknown }).code));

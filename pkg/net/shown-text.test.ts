@@ -17,6 +17,6 @@ test.each([
 test('hostile text of a megabyte is shown at once', () => {
   const before = process.cpuUsage();
   for (const text of ['<'.repeat(1e6), '<script '.repeat(1e5), '<a '.repeat(3e5)]) shownText(text, ['s3cret']);
-  // CPU time: other programs of a busy machine take none of it.
+  // CPU time does not include other programs on a busy machine.
   expect(process.cpuUsage(before).user / 1_000).toBeLessThan(500);
 });

@@ -1,8 +1,8 @@
 const TEXT_MAX = 200;
-/** How much of a longer answer is examined. */
+/** The part of a longer answer that is examined, in characters. */
 const LOOKED_AT = 2_000;
 
-/** What another wrote, as a person may read it: one short line without markup, control characters or our secrets. */
+/** Returns foreign text as a person may read it: one short line without markup, control characters or our secrets. */
 export function shownText(text: string, secrets: readonly string[]): string {
   const clean = secrets
     .reduce((all, secret) => all.replaceAll(secret, '…'), text)

@@ -4,34 +4,34 @@ import type { Dispatcher } from 'undici';
 import type { Clock } from '../runtime/clock.ts';
 
 export interface StreamedReply {
-  /** Any; a redirect is an answer like others and is not followed. */
+  /** Any status; a redirect is an ordinary reply and is not followed. */
   readonly status: number;
   /** Names in lower case. */
   readonly headers: IncomingHttpHeaders;
-  /** As it comes; the peer is read no faster than this is. Destroy what is not wanted: it ends the connection. */
+  /** Streams as it arrives; the peer is read no faster than this is. Destroy an unneeded body: this ends the connection. */
   readonly body: Readable;
 }
 
 interface StreamedBounds {
   readonly clock: Clock;
-  /** Of the reply's body. */
+  /** Limit of the reply's body. */
   readonly maxBytes: number;
-  /** How long the peer may take no byte of the request and send none of its reply. */
+  /** The longest time in which the peer may accept no byte of the request and send none of its reply. */
   readonly silenceMs: number;
   readonly tooLarge: () => Error;
   readonly silent: () => Error;
-  /** What an error of undici's or of Node's means, with the reply's status where that has come. */
+  /** Converts an error of undici or Node, with the reply's status if it has arrived. */
   readonly errorOf: (error: Error, status: number | undefined) => Error;
 }
 
 /**
- * One request of undici's whose two bodies stream. Memory does not grow with them: the source is read as fast as the peer takes
- * it, and the peer as fast as the reply's body is read. The time in which we wait for the source, or for the reader, is no
- * silence of the peer's.
+ * One request to undici whose two bodies stream. Memory does not grow with them: the source is read as fast as the peer accepts
+ * it, and the peer as fast as the reply's body is read. Time spent waiting for the source or for the reader does not count as the
+ * peer's silence.
  */
 export class StreamedExchange implements Dispatcher.DispatchHandler {
   readonly reply: Promise<StreamedReply>;
-  /** Resolves, with what it failed by, when nothing of it is left to do. */
+  /** Resolves when the exchange is over, with the error that it failed with, if any. */
   readonly over: Promise<Error | undefined>;
   readonly #replied = Promise.withResolvers<StreamedReply>();
   readonly #ended = Promise.withResolvers<Error | undefined>();
@@ -50,7 +50,7 @@ export class StreamedExchange implements Dispatcher.DispatchHandler {
     this.over = this.#ended.promise;
   }
 
-  /** The request's body. An error of the source ends the exchange, and is what it fails by. */
+  /** The request's body. An error of the source ends the exchange, which then fails with this error. */
   async *sent(source: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {
     try {
       for await (const chunk of source) {
@@ -65,7 +65,7 @@ export class StreamedExchange implements Dispatcher.DispatchHandler {
     }
   }
 
-  /** Ends the exchange at once, wherever it is. The first reason counts. */
+  /** Ends the exchange at once in any state. The first reason counts. */
   fail(error: Error): void {
     if (this.#isOver) return;
     this.#failure ??= error;
@@ -127,7 +127,7 @@ export class StreamedExchange implements Dispatcher.DispatchHandler {
     this.#ended.resolve(error);
   }
 
-  /** From now on the peer is to take or send something. */
+  /** From now on the peer must accept or send something. */
   #listen(): void {
     this.#hush();
     if (this.#isOver) return;
@@ -135,4 +135,4 @@ export class StreamedExchange implements Dispatcher.DispatchHandler {
   }
 }
 
-const UNWANTED = new Error('the reply is not wanted');
+const UNWANTED = new Error('the reply is not needed');

@@ -24,11 +24,15 @@ const REASONS: readonly (readonly [RegExp, Key])[] = [
   [/^(?<host>\S+) (?:did not .+ within|was silent for) \d+ ms$/, 'reason.late'],
   [/^(?<host>\S+) has no valid TLS certificate or does not speak TLS /, 'reason.tls'],
   [/ (?:sent a reply of more than \d+ bytes|sent more headers than are accepted|does not speak HTTP\/1\.1)$/, 'reason.odd'],
-  [/ (?:leads to a private address|is only spoken to by https)$|^the address (?:at .+ carries|is no http) /, 'reason.address'],
   [
-    /^(?<host>\S+) (?:does not resolve to an address$|takes no connection on port |ended |stopped |went |was not )/,
+    / (?:leads to a private address|is reachable only by https)$|^the address (?:at .+ contains|is not an http) /,
+    'reason.address',
+  ],
+  [
+    /^(?<host>\S+) (?:does not resolve to an address$|accepts no connection on port |ended |stopped |went )/,
     'reason.unreachable',
   ],
+  [/^(?<host>\S+) (?:did not finish its reply|was sent nothing): /, 'reason.unreachable'],
 ];
 
 /** The sentence in the language of the page; where no text says it, as the server wrote it. */

@@ -214,7 +214,7 @@ test('a refused connection and a lost one are reported as different errors', asy
 
   expect(await refusal(net.client().request({ url: `http://localhost:${port}/` }))).toMatchObject({
     code: 'connect_failed',
-    message: `localhost takes no connection on port ${port}`,
+    message: `localhost accepts no connection on port ${port}`,
   });
 });
 
