@@ -1,5 +1,5 @@
 /**
- * The one catalogue of errors. Every error that a client sees has a row here: HTTP status and meaning.
+ * The only catalogue of errors. Every error that a client sees has a row here: HTTP status and meaning.
  * Shape of the body (docs/design/api-conventions.md, Errors): `{ error, message, request_id, details?, retry_after? }`.
  */
 export const CATALOGUE = {
@@ -24,20 +24,23 @@ export const CATALOGUE = {
     meaning: 'The LMS does not offer this service in this course; the message names service and scope.',
   },
   registration_inactive: { status: 409, meaning: 'The registration of this LMS is not active, so nothing can be sent to it.' },
-  picker_answered: { status: 409, meaning: 'This request of the LMS for content was answered already; begin again in the LMS.' },
-  upload_expired: { status: 410, meaning: 'The upload got no byte for 24 hours; begin it anew.' },
+  picker_answered: { status: 409, meaning: 'This content request of the LMS was already answered; start again in the LMS.' },
+  upload_expired: { status: 410, meaning: 'The upload received no bytes for 24 hours; start it again.' },
   tus_version_unsupported: { status: 412, meaning: 'The server speaks tus 1.0.0; send it as Tus-Resumable.' },
   precondition_failed: { status: 412, meaning: 'If-Match does not match the current version.' },
   payload_too_large: { status: 413, meaning: 'The body or the file is too large.' },
   unsupported_media_type: { status: 415, meaning: 'This operation does not accept bodies of that Content-Type.' },
   range_not_satisfiable: { status: 416, meaning: 'The range is outside of the file; `Content-Range` has its size.' },
-  lms_refused: { status: 422, meaning: 'The LMS refused the request; the message has its words.' },
+  lms_refused: { status: 422, meaning: 'The LMS refused the request; the message quotes its answer.' },
   line_item_missing: { status: 422, meaning: 'The launch has no line item, so the LMS cannot store a grade.' },
   score_scope_missing: { status: 422, meaning: 'The LMS did not allow this tool to write scores (scope/score of the launch).' },
-  item_refused: { status: 422, meaning: 'The LMS does not accept this item here, or not of this person; the message says why.' },
+  item_refused: {
+    status: 422,
+    meaning: 'The LMS does not accept this item here, or not from this person; the message says why.',
+  },
   answer_too_long: {
     status: 422,
-    meaning: 'The answer does not fit into an address, by which this LMS takes it; choose fewer files.',
+    meaning: 'The answer does not fit into an address, which this LMS requires; choose fewer files.',
   },
   value_type_mismatch: { status: 422, meaning: 'The value is not of the type that `value_type` names.' },
   address_refused: { status: 422, meaning: 'The address is in a private network.' },
@@ -47,9 +50,12 @@ export const CATALOGUE = {
   },
   archive_refused: {
     status: 422,
-    meaning: 'The archive is broken, hostile or larger than an import takes; nothing of it was stored.',
+    meaning: 'The archive is broken, hostile or too large for an import; nothing of it was stored.',
   },
-  pdf_signed: { status: 422, meaning: 'The PDF is signed, and its signatures would not hold; `force` has it done all the same.' },
+  pdf_signed: {
+    status: 422,
+    meaning: 'The PDF is signed, and the change would invalidate its signatures; `force` makes it anyway.',
+  },
   pdf_encrypted: { status: 422, meaning: 'The PDF is encrypted; remove its password and upload it again.' },
   idempotency_key_reused: { status: 422, meaning: 'The Idempotency-Key was used before with another request.' },
   rate_limit_exceeded: { status: 429, meaning: 'Too many requests; `retry_after` says when to try again.' },
@@ -60,7 +66,7 @@ export const CATALOGUE = {
   },
   too_many_attempts: { status: 429, meaning: 'Too many wrong passwords; `retry_after` says when to try again.' },
   headers_too_large: { status: 431, meaning: 'The headers of the request are too large.' },
-  checksum_mismatch: { status: 460, meaning: 'The bytes are not those of the checksum; none of the request were kept.' },
+  checksum_mismatch: { status: 460, meaning: 'The bytes do not match the checksum; none of them were stored.' },
   internal: { status: 500, meaning: 'An internal error; `request_id` finds it in the log.' },
   helper_not_configured: { status: 501, meaning: 'This institution has no such helper service.' },
   helper_rejected: {

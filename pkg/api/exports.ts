@@ -1,10 +1,10 @@
 import { Readable } from 'node:stream';
 
-/** All items of a list, each as one line of JSON. */
+/** Streams all items of a list, each as one line of JSON. */
 export const ndjson = <T>(pieces: AsyncIterable<readonly T[]>, signal: AbortSignal): Readable =>
   stream(pieces, (item) => `${JSON.stringify(item)}\n`, signal);
 
-/** The same as a table (RFC 4180) with a first line of names. */
+/** Streams all items of a list as a table (RFC 4180) whose first line has the names. */
 export const csv = <T>(
   pieces: AsyncIterable<readonly T[]>,
   fields: Readonly<Record<string, (item: T) => string | null>>,
@@ -15,7 +15,7 @@ export const csv = <T>(
   return stream(pieces, (item) => row(values.map((value) => value(item))), signal, row(Object.keys(fields)));
 };
 
-/** What spreadsheets take for a formula (OWASP, CSV Injection). */
+/** The beginnings of text that spreadsheets read as a formula (OWASP, CSV Injection). */
 const FORMULA = /^[=+\-@\t\r]/;
 
 function cell(value: string | null): string {

@@ -4,16 +4,16 @@ import { INTERNAL_BACK_OFF } from './retry-schedule.ts';
 import { DEFAULT_QUEUE } from '../store/postgres/job-store.ts';
 
 /**
- * A kind of later work, declared beside its feature (`<x>.jobs.ts`): what the server requests and the worker processes.
- * Light, so that the server may import it; its Processor (processor.ts) is imported by the worker alone.
+ * A kind of later work, declared beside its feature (`<x>.jobs.ts`): the server requests it and the worker processes it.
+ * It is light, so that the server may import it; only the worker imports its Processor (processor.ts).
  */
 export interface Job<Payload extends z.ZodType = z.ZodType> {
   /** Stored in rows, so it never changes. */
   readonly kind: string;
-  /** By this name cmd/worker/jobs.ts says how many of its jobs run at once. */
+  /** cmd/worker/jobs.ts sets by this name how many of its jobs run at once. */
   readonly queue: string;
   readonly payload: Payload;
-  /** Waits after attempts that failed unexpectedly. A processor that knows better throws TryLater. */
+  /** Waits after attempts that failed unexpectedly. A processor with better knowledge throws TryLater. */
   readonly retry: BackOff;
 }
 

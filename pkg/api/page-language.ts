@@ -1,8 +1,11 @@
-/** The languages that pages speak. */
+/** The languages in which pages are available. */
 export const PAGE_LANGUAGES = ['en', 'de'] as const;
 export type PageLanguage = (typeof PAGE_LANGUAGES)[number];
 
-/** The first of these tags (BCP 47, or with an underscore as some LMSs write it) whose language pages speak; else English. */
+/**
+ * Returns the language of the first tag that pages support (BCP 47, or with an underscore, as some LMSs write it); otherwise
+ * English.
+ */
 export function pageLanguage(wanted: readonly string[]): PageLanguage {
   for (const tag of wanted) {
     const language = tag.trim().toLowerCase().split(/[-_]/)[0];
@@ -12,11 +15,12 @@ export function pageLanguage(wanted: readonly string[]): PageLanguage {
   return 'en';
 }
 
-/** At most so many of a header are read. */
+/** The most tags that are read from a header. */
 const TAGS_MAX = 20;
 
 /**
- * The tags of an Accept-Language header (RFC 9110 §12.5.4), the most wanted first; those that are not wanted at all are left out.
+ * Returns the tags of an Accept-Language header (RFC 9110 §12.5.4), the most preferred first, without those that are excluded by
+ * `q=0`.
  */
 export function acceptedLanguages(header: string): string[] {
   return header

@@ -1,58 +1,58 @@
 import type { PageLanguage } from './page-language.ts';
 
 /**
- * What a browser or an LMS asks outside the REST API: pages, redirects, forms. Knows no Koa, and takes parameters that it does
- * not know.
+ * A request of a browser or an LMS outside of the REST API: pages, redirects, forms. It depends on no Koa, and unknown parameters
+ * are allowed.
  */
 export interface PageRequest {
   readonly requestId: string;
   /** Upper case. */
   readonly method: string;
-  /** Of the query, or of the form that was posted. A repeated name has several values. */
+  /** The parameters of the query, or of a posted form. A repeated name has several values. */
   readonly parameters: ReadonlyMap<string, readonly string[]>;
-  /** The JSON that was posted, where the route takes that. */
+  /** The posted JSON, if the route accepts JSON. */
   readonly json?: unknown;
-  /** What the parameters of the route's path are, by name. */
+  /** The parameters of the route's path, by name. */
   readonly path: Readonly<Record<string, string>>;
-  /** Of the Cookie header; the first of a name. */
+  /** The cookies of the Cookie header; the first of each name. */
   readonly cookies: ReadonlyMap<string, string>;
   /** The Origin header of a POST. */
   readonly origin: string | undefined;
-  /** The client's address, behind as many proxies as are trusted; of IPv6 the network of 64 bits. */
+  /** The client's address behind the trusted proxies; for IPv6 its 64-bit network. */
   readonly ip: string;
   /** As `RequestInfo.network`. */
   readonly network: string;
   readonly userAgent: string | undefined;
-  /** Of the Accept-Language header: the tags, the most wanted first. */
+  /** The tags of the Accept-Language header, the most preferred first. */
   readonly languages: readonly string[];
 }
 
 export interface PageReply {
   readonly status: number;
-  /** Text of the media type that `headers` says; a page unless they say so. */
+  /** Text of the media type in `headers`; by default a page. */
   readonly body?: string;
   /** Names in lower case. */
   readonly headers?: Readonly<Record<string, string | readonly string[]>>;
 }
 
 /**
- * A route outside /api/v1. Its declaration gives the metric's label; its failures become a readable page, or the API's shape for
- * `Accept: application/json`.
+ * A route outside of /api/v1. Its path is the label of its metrics. Its failures become a readable page, or the API's error shape
+ * for `Accept: application/json`.
  */
 export interface PageRoute {
   readonly methods: readonly ('get' | 'post')[];
   /** Parameters in braces. */
   readonly path: string;
-  /** `json`: programs post here, not browsers; its refusals are JSON too. Left out: a form. */
+  /** `json`: programs post here, not browsers; refusals are JSON too. Default: a form. */
   readonly takes?: 'json';
   readonly handle: (request: PageRequest) => Promise<PageReply>;
 }
 
 /** The built pages of pkg/web: http serves the files; a page route names its script and the document's content. */
 export interface WebPages {
-  /** A whole document with the script and styles of `script`; `body` is HTML. Throws PageProblem `web_not_built`. */
+  /** Returns a whole document with the script and styles of `script`; `body` is HTML. Throws PageProblem `web_not_built`. */
   document(script: WebScript, content: WebContent): string;
-  /** A whole document that looks like the page of a course and has no script; without a build it has no styles. */
+  /** Returns a whole document that looks like a course's page and has no script; without a build it has no styles. */
   notice(content: WebContent): string;
 }
 
@@ -60,7 +60,7 @@ export interface WebContent {
   readonly title: string;
   /** HTML. */
   readonly body: string;
-  /** English where it is left out. */
+  /** Default: English. */
   readonly language?: PageLanguage;
 }
 
@@ -72,10 +72,10 @@ export type WebScript = 'entry' | 'picker' | 'registration' | 'storage';
 
 const ENTITIES: Readonly<Record<string, string>> = { '&': '&amp;', '<': '&lt;', '>': '&gt;', '"': '&quot;', "'": '&#39;' };
 
-/** Text as HTML, in an element or a quoted attribute. */
+/** Escapes text for HTML, in an element or a quoted attribute. */
 export const escapeHtml = (text: string): string => text.replaceAll(/[&<>"']/g, (character) => ENTITIES[character] ?? character);
 
-/** An address of this service, and the field of the LMS that it belongs in. */
+/** An address of this service, and the field of the LMS in which it belongs. */
 export interface FieldAddress {
   readonly field: string;
   readonly address: string;
@@ -85,17 +85,17 @@ type Messages = Readonly<Partial<Record<PageLanguage, string>>>;
 
 export interface PageProblemOptions {
   readonly cause?: unknown;
-  /** Where the person came from: a link that leaves the frame. An http or https address. */
+  /** A link that leaves the frame, to the page from which the person came. An http or https address. */
   readonly wayBack?: string | undefined;
-  /** The LMS of the person, where the place in it is not known. As `wayBack`. */
+  /** The person's LMS, if the place in it is unknown. Used as `wayBack` is. */
   readonly lms?: string | undefined;
-  /** What to enter at the LMS. */
+  /** The addresses to enter at the LMS. */
   readonly addresses?: readonly FieldAddress[];
   /** The message in other languages of pages. */
   readonly messages?: Messages;
 }
 
-/** An error of a page: the page shows status, code, message and what to do. */
+/** An error of a page, which shows status, code, message and remedy. */
 export class PageProblem extends Error {
   override readonly name: string = 'PageProblem';
   readonly status: number;

@@ -24,7 +24,7 @@ test.each(['size', 'name,size', 'name,name', 'name,-name', '', ',', '--name', 'n
   expect(refused({ limit: 50, sort })).toBe('sort');
 });
 
-test('a cursor gives back exactly the sort values it was made of', () => {
+test('a cursor returns exactly the sort values that it was made from', () => {
   const value = fc.oneof(fc.string({ unit: 'binary' }), fc.integer());
   fc.assert(
     fc.property(fc.option(value), value, (a, b) => {
@@ -72,7 +72,7 @@ test('a list may be ordered without `sort` by a field that `sort` cannot name', 
   expect(sort).toEqual([{ field: 'rank', descending: true }]);
 });
 
-test('the item too many tells that there is more, the last page has no cursor', () => {
+test('an extra item shows that there are more, and the last page has no cursor', () => {
   const request = pageRequest({ limit: 2 }, order);
   const of = (rows: number[]) =>
     page(

@@ -13,8 +13,8 @@ import { invalid, type Problem } from './problem.ts';
 import { eachOncePattern, queryInteger } from './schemas.ts';
 
 /**
- * Lists (docs/design/api-conventions.md): keyset paging, at most 200 items a page, an opaque cursor that holds the sort values of
- * the last item.
+ * Lists (docs/design/api-conventions.md): keyset paging, at most 200 items per page, an opaque cursor that holds the sort values
+ * of the last item.
  */
 export const PAGE_LIMIT_DEFAULT = 50;
 export const PAGE_LIMIT_MAX = 200;
@@ -25,16 +25,16 @@ export interface Page<T> {
 }
 
 const CURSOR_MAX = 2_000;
-/** More keys than these order nothing that anybody reads; it keeps the pattern of `sort` short. */
+/** More keys have no practical use; the limit keeps the pattern of `sort` short. */
 const SORT_KEYS_MAX = 3;
 
-/** The query parameters of a list that is sorted by these fields; spread into the list's own query schema. */
+/** The query parameters of a list that is sorted by these fields; spread them into the list's own query schema. */
 export const pageQueryOf = (fields: readonly string[]) => ({
   limit: queryInteger(1, PAGE_LIMIT_MAX)
     .default(PAGE_LIMIT_DEFAULT)
     .meta({
       'x-openapi': { type: 'integer', minimum: 1, maximum: PAGE_LIMIT_MAX, default: PAGE_LIMIT_DEFAULT },
-      description: 'items a page',
+      description: 'items per page',
       example: 20,
     }),
   cursor: z
@@ -42,16 +42,16 @@ export const pageQueryOf = (fields: readonly string[]) => ({
     .max(CURSOR_MAX)
     .regex(/^[A-Za-z0-9_-]+$/, 'does not belong to this list and order; start again without it')
     .optional()
-    .meta({ description: '`next_cursor` of the page before, beside the same parameters' }),
+    .meta({ description: '`next_cursor` of the previous page, with the same parameters' }),
   sort: z
     .string()
     .regex(new RegExp(`^${eachOncePattern(fields, { most: SORT_KEYS_MAX, before: '-?' })}$`), sortWords(fields))
     .optional()
-    .meta({ description: `fields by which the list is sorted, each with - in front to turn it round`, example: `-${fields[0]}` }),
+    .meta({ description: 'fields by which the list is sorted; a leading - reverses the order', example: `-${fields[0]}` }),
 });
 
 const sortWords = (fields: readonly string[]): string =>
-  `takes up to ${SORT_KEYS_MAX} of ${fields.join(', ')}, comma-separated and each once, with - in front to turn one round`;
+  `takes up to ${SORT_KEYS_MAX} of ${fields.join(', ')}, comma-separated and each once; a leading - reverses the order`;
 
 export const pageOf = <T extends z.ZodType>(item: T) =>
   z.object({
@@ -67,7 +67,7 @@ const Cursor = z.object({ s: z.string(), v: z.array(z.union([z.string(), z.numbe
 
 /**
  * Reads limit, sort and cursor. `sort` is `field,-field`: only of `fields`, each once; the unique `tieBreaker` is added at the
- * end. A cursor belongs to the order it was made for; another, or one that was tampered with, is a 400.
+ * end. A cursor belongs to the order for which it was made; another cursor, or one that was tampered with, is a 400.
  */
 export function pageRequest<F extends string>(
   query: { limit: number; cursor?: string | undefined; sort?: string | undefined },
@@ -98,18 +98,15 @@ function decodeCursor(cursor: string, sort: readonly SortKey[], nullable: readon
     const fits = decoded.v.every((value, at) => value !== null || nullable.includes(sort[at]?.field ?? ''));
     if (decoded.s === signature(sort) && decoded.v.length === sort.length && fits) return decoded.v;
   } catch {
-    // falls through to the one message: a client can do nothing with the details
+    // Falls through to the one message: the details do not help a client.
   }
   throw foreignCursor();
 }
 
-/** A cursor that this list did not give. */
+/** The refusal of a cursor that this list did not issue. */
 export const foreignCursor = (): Problem => invalid('cursor', 'does not belong to this list and order; start again without it');
 
-/**
- * Makes a page of `limit + 1` fetched items: the last one only shows that there are more. `most`: the page ends after that many
- * items.
- */
+/** Makes a page of `limit + 1` fetched items: the last one only shows that there are more. The page ends after `most` items. */
 export function page<T, R>(
   request: KeysetRequest,
   fetched: readonly R[],
@@ -138,13 +135,12 @@ export interface List<R, F extends string, T> {
   readonly present: (row: R) => T;
 }
 
-/** Rows of one statement of `allOf`. */
+/** The rows of one statement of `allOf`. */
 const ROWS_AT_ONCE = 1_000;
 
 /**
- * All that a query matches, in pieces: a statement for each 1,000 rows, when the reader has taken those before; its limit and
- * cursor mean nothing. Throws
- * `validation_failed` for a sort that is not of this list.
+ * Returns all that a query matches, in pieces: one statement per 1,000 rows, each run after the reader has taken the previous
+ * rows. Limit and cursor of the query are ignored. Throws `validation_failed` for a sort that this list does not have.
  */
 export function allOf<R, F extends string, T>(
   sql: Sql,
@@ -170,7 +166,7 @@ async function* pieces<R, F extends string, T>(
   }
 }
 
-/** The page that a query asks for. One statement. Throws `validation_failed` for a sort or a cursor that is not of this list. */
+/** Returns the requested page. One statement. Throws `validation_failed` for a sort or a cursor that is not of this list. */
 export async function listPage<R, F extends string, T>(
   sql: Sql,
   query: { limit: number; cursor?: string | undefined; sort?: string | undefined },

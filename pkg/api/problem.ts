@@ -1,7 +1,7 @@
 import { CATALOGUE, type ProblemCode } from './error-catalogue.ts';
 
 export interface ProblemDetail {
-  /** Dotted path of the field, for instance `folder_id` or `data.0.name`. */
+  /** Dotted path of the field, for example `folder_id` or `data.0.name`. */
   readonly field: string;
   readonly message: string;
 }
@@ -10,7 +10,7 @@ export interface ProblemOptions {
   readonly details?: readonly ProblemDetail[];
   /** Whole seconds; becomes `Retry-After`, and `retry_after` of a 429. */
   readonly retryAfter?: number;
-  /** Further headers of the reply, for instance Content-Range. */
+  /** Further headers of the reply, for example Content-Range. */
   readonly headers?: Readonly<Record<string, string>>;
   readonly cause?: unknown;
 }
@@ -36,6 +36,6 @@ export class Problem extends Error {
   }
 }
 
-/** A 400 that names one field. */
+/** Returns a 400 that names one field. */
 export const invalid = (field: string, message: string): Problem =>
   new Problem('validation_failed', `${field}: ${message}`, { details: [{ field, message }] });

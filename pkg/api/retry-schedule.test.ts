@@ -4,7 +4,7 @@ import { RETRY_SECONDS, retryAfterMs, retryDelayMs } from './retry-schedule.ts';
 
 const randomOf = (fraction: number): Random => ({ fraction: () => fraction }) as Random;
 
-test('a delivery is tried ten times over about 3 days, never twice at the same distance', () => {
+test('a delivery is tried ten times over about 3 days, never twice with the same wait', () => {
   const delays = (fraction: number): (number | null)[] =>
     RETRY_SECONDS.map((_, index) => retryDelayMs({ sent: index + 1, retryAfterMs: 0 }, RETRY_SECONDS, randomOf(fraction)));
   const days = (of: (number | null)[]): number => of.reduce<number>((sum, delay) => sum + (delay ?? 0), 0) / 86_400_000;

@@ -8,14 +8,17 @@ export const RETRY_SECONDS: readonly number[] = [5, 60, 300, 1_800, 7_200, 21_60
 export const INTERNAL_BACK_OFF: BackOff = { baseMs: 1_000, maxMs: 15 * 60_000, jitter: 0.5 };
 
 /**
- * The share by which a wait is shortened or lengthened at random, so that attempts that failed together do not come back
+ * The share by which a wait is shortened or lengthened at random, so that attempts that failed together are not repeated
  * together.
  */
 const JITTER = 0.2;
 /** The longest `Retry-After` that is obeyed. */
 const RETRY_AFTER_MAX_MS = 24 * 3_600_000;
 
-/** Milliseconds until the next attempt, at least what the receiver asked for; null: that was the last. `sent`: attempts made. */
+/**
+ * Returns the milliseconds until the next attempt, at least those that the receiver requested; null after the last attempt.
+ * `sent` is the number of attempts made.
+ */
 export function retryDelayMs(
   { sent, retryAfterMs }: { sent: number; retryAfterMs: number },
   schedule: readonly number[],
@@ -28,8 +31,8 @@ export function retryDelayMs(
 }
 
 /**
- * `Retry-After` as milliseconds from `now`: seconds or an HTTP date (RFC 9110 §10.2.3); 0 when there is none that can be read.
- * Of several the first counts.
+ * Returns `Retry-After` as milliseconds from `now`: seconds or an HTTP date (RFC 9110 §10.2.3); 0 if it is missing or unreadable.
+ * If it is sent several times, the first counts.
  */
 export function retryAfterMs(header: string | readonly string[] | undefined, now: Date): number {
   const text = [header].flat()[0]?.trim() ?? '';

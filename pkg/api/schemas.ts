@@ -2,7 +2,7 @@ import { z } from 'zod';
 
 /** Ids that clients see are UUID strings (docs/design/records.md). Any case is accepted, lower case is returned. */
 export const Uuid = z
-  .uuid({ abort: true }) // else a union with it would not mention the alternatives
+  .uuid({ abort: true }) // without abort, a union with it would not mention the alternatives
   .toLowerCase()
   .meta({ description: 'UUID', example: '7b0c6d6e-5c1f-4d0a-9a53-0d6f0e3b2a11' });
 export type Uuid = string;
@@ -15,8 +15,8 @@ const YEAR_10000 = Date.parse('+010000-01-01T00:00:00Z');
 const isWritable = (text: string): boolean => Date.parse(text) >= YEAR_1 && Date.parse(text) < YEAR_10000;
 
 /**
- * A time that a client names, with any offset; given in UTC and milliseconds, so that database, cursors and replies read it
- * alike: PostgreSQL has no year 0 and no offset past 15:59, ISO 8601 no year of five digits.
+ * A time that a client names, with any offset. It is converted to UTC and milliseconds, so that database, cursors and replies
+ * read it in the same way: PostgreSQL has no year 0 and no offset past 15:59, ISO 8601 no year of five digits.
  */
 export const NamedTime = z.iso
   .datetime({ offset: true, abort: true })
@@ -25,8 +25,8 @@ export const NamedTime = z.iso
   .meta({ example: '2026-01-31T12:00:00Z' });
 
 /**
- * The same in a query, where a `+` that stands for itself is read as a space (WHATWG URL Standard,
- * application/x-www-form-urlencoded): no time has a space before its offset, so it is the `+`.
+ * A NamedTime in a query, where an unencoded `+` is read as a space (WHATWG URL Standard, application/x-www-form-urlencoded). No
+ * time has a space before its offset, so the space is the `+`.
  */
 export const QueryTime = z.preprocess(
   (text) => (typeof text === 'string' ? text.replace(/ (?=\d\d:\d\d$)/, '+') : text),
@@ -48,7 +48,7 @@ export const Etag = z
   .meta({ description: 'what If-Match compares, without quotes', example: '3q2-7wAAAAAAAAAAAAAAAAAAAAA' });
 
 /**
- * Text of so many characters as Postgres and JSON Schema count them: code points, not UTF-16 units. Neither NUL nor lone
+ * Text whose length is counted as Postgres and JSON Schema count it: code points, not UTF-16 units. Neither NUL nor lone
  * surrogates reach it (http/request/json.ts).
  */
 export const text = (minimum: number, maximum: number, of = z.string()): z.ZodString =>
@@ -61,22 +61,28 @@ export const text = (minimum: number, maximum: number, of = z.string()): z.ZodSt
     })
     .meta({ ...(minimum > 0 ? { minLength: minimum } : {}), maxLength: maximum, pattern: '^[^\\u0000]*$' });
 
-/** All that JavaScript takes for space (`\s`), as the inside of a character class that every language reads alike. */
+/**
+ * All characters that JavaScript treats as space (`\s`), as the inside of a character class that every language reads in the same
+ * way.
+ */
 export const SPACES = '\\u0009-\\u000d\\u0020\\u00a0\\u1680\\u2000-\\u200a\\u2028\\u2029\\u202f\\u205f\\u3000\\ufeff';
 
 const CONTROLS = '\\u0000-\\u001f\\u007f-\\u009f';
-/** What turns the direction of text round (UAX 9), and what nobody sees: behind them one name looks like another. */
+/** Characters that change the direction of text (UAX 9), and invisible ones: with them one name looks like another. */
 const HIDDEN =
-  '\\u00ad\\u034f\\u061c\\u115f\\u1160\\u17b4\\u17b5\\u180b-\\u180f\\u200b\\u200e\\u200f\\u202a-\\u202e\\u2060-\\u206f\\u2800\\u3164\\ufeff\\uffa0\\ufff9-\\ufffb';
-/** Seen only by what they do to characters beside them: Persian and emoji need them. */
+  '\\u00ad\\u034f\\u061c\\u115f\\u1160\\u17b4\\u17b5\\u180b-\\u180f\\u200b\\u200e\\u200f\\u202a-\\u202e\\u2060-\\u206f' +
+  '\\u2800\\u3164\\ufeff\\uffa0\\ufff9-\\ufffb';
+/** Visible only by their effect on the characters beside them: Persian and emoji need them. */
 const JOINERS = '\\u200c\\u200d\\ufe00-\\ufe0f';
-/** What no name of a person or a thing has in it, as the inside of a character class. */
+/** Characters that the name of a person or a thing must not have, as the inside of a character class. */
 export const REFUSED_IN_NAMES = `${CONTROLS}${HIDDEN}`;
-/** The same of a name that has to differ from others by what is seen. */
+/** Characters that a name must not have if it has to look different from others. */
 export const REFUSED_IN_HANDLES = `${REFUSED_IN_NAMES}${JOINERS}${SPACES}`;
 const LABEL = new RegExp(`^[^${REFUSED_IN_NAMES}]*[^${REFUSED_IN_HANDLES}][^${REFUSED_IN_NAMES}]*$`);
 
-/** A name that people give to somebody, or to something which is not a file: in NFC, so that what looks alike is alike. */
+/**
+ * A name that people give to a person or a thing other than a file. It is in NFC, so that names that look the same are the same.
+ */
 export const label = (maximum: number): z.ZodString =>
   text(
     1,
@@ -85,7 +91,7 @@ export const label = (maximum: number): z.ZodString =>
   )
     .regex(
       LABEL,
-      'must hold something visible, and no control or invisible characters, nor such as turn the direction of text round',
+      'must have a visible character, and no control or invisible characters or ones that change the direction of text',
     )
     .meta({ minLength: 1, maxLength: maximum, pattern: LABEL.source });
 
@@ -95,7 +101,7 @@ function characters(value: string): number {
   return count;
 }
 
-/** A body of changes: each field may be left out, but not all of them. */
+/** A body of changes: each field may be omitted, but not all of them. */
 export const changesOf = <S extends z.core.$ZodLooseShape>(whole: z.ZodObject<S>) =>
   whole
     .partial()
@@ -113,7 +119,7 @@ export const distinct = <T extends z.ZodType>(item: T, bounds: { min: number; ma
 
 /**
  * The inside of a pattern: one to `most` of these names, comma-separated, without duplicates; `before` precedes each.
- * It is spelt out, since portable patterns look neither ahead nor back.
+ * It is spelt out because portable patterns have neither lookahead nor lookbehind.
  */
 export function eachOncePattern(names: readonly string[], { most = names.length, before = '' } = {}): string {
   if (names.length === 1) return `${before}${names[0]}`;

@@ -3,16 +3,15 @@ import type { Random } from '../runtime/random.ts';
 import { escapeHtml } from './page.ts';
 import { Problem } from './problem.ts';
 
-/** On a tenant's Service while the tenant is suspended: the server that routes by it answers instead. */
+/** Set on a tenant's Service while the tenant is suspended; the server that routes by it then answers instead. */
 export const SUSPENDED_ANNOTATION = 'carrel.dev/suspended';
 
 const RETRY_AFTER_SECONDS = 60;
 
 /**
- * Answers a request for a suspended tenant, which has no pod that could: 503 `suspended` with `Retry-After`, in the API's one
- * error shape below
- * `/api/` and where JSON is preferred, else as a page. Any site may show the page in a frame, as an LMS does with links in its
- * courses.
+ * Answers a request for a suspended tenant, which has no pod to answer it: 503 `suspended` with `Retry-After`. It is in the API's
+ * error shape below `/api/` and if JSON is preferred, otherwise a page. Any site may show the page in a frame, as an LMS does
+ * with links in its courses.
  */
 export function answerSuspended(request: IncomingMessage, response: ServerResponse, random: Random): void {
   const problem = new Problem('suspended');

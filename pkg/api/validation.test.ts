@@ -46,7 +46,7 @@ test.each<[z.ZodType, unknown, string]>([
   [z.url(), 'x', 'a: must be a URL'],
   [NamedTime, 'yesterday', 'a: must be a time such as 2026-01-31T12:00:00Z'],
   [NamedTime, '0000-01-01T00:00:00Z', 'a: must lie in the years 1 to 9999'],
-  [z.string().regex(/^x$/), 'y', 'a: must be of the form that the API description gives'],
+  [z.string().regex(/^x$/), 'y', 'a: must be in the form that the API description shows'],
   [z.string().regex(/^x$/, 'must be x'), 'y', 'a: must be x'],
   [z.enum(['x', 'y']), 'z', 'a: must be one of x, y'],
   [z.literal('x'), 'z', 'a: must be x'],
@@ -58,7 +58,7 @@ test.each<[z.ZodType, unknown, string]>([
   [
     z.record(z.string().regex(/^[a-z]+$/, 'must be letters'), z.string()),
     { 1: 'x' },
-    'a.1: is not a name that is taken here: must be letters',
+    'a.1: is not an accepted name: must be letters',
   ],
   [z.map(z.object({}), z.int()), new Map([[{}, 'x']]), 'a: must be a whole number'],
   [distinct(z.string(), { min: 1, max: 3 }), ['x', 'x'], 'a: must not name anything twice'],

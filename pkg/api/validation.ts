@@ -4,7 +4,7 @@ import { Problem, type ProblemDetail } from './problem.ts';
 /** More details would only help a client that sends garbage. */
 const DETAILS_MAX = 20;
 
-/** Checks a value; throws a `validation_failed` that names every field that is wrong, in words for people. */
+/** Checks a value. Throws `validation_failed` that names every wrong field in words for people. */
 export function validate<S extends z.ZodType>(schema: S, value: unknown): z.output<S> {
   const result = schema.safeParse(value, { error: wordsOf });
   if (result.success) return result.data;
@@ -20,8 +20,8 @@ function detailsOf(issue: z.core.$ZodIssue): ProblemDetail[] {
 }
 
 /**
- * What is wrong with a value, to follow its name: "is required". A schema's own message takes precedence: zod then does not call
- * this.
+ * Describes the fault of a value, to follow its name: "is required". A schema's own message takes precedence: zod then does not
+ * call this.
  */
 export function wordsOf(issue: z.core.$ZodRawIssue): string {
   if (issue.input === undefined && issue.code !== 'custom') return 'is required';
@@ -33,7 +33,7 @@ export function wordsOf(issue: z.core.$ZodRawIssue): string {
     case 'too_big':
       return issue.exact ? `must be exactly ${sizeOf(issue, issue.maximum)}` : tooBig(issue);
     case 'invalid_format':
-      return `must be ${FORMATS[issue.format] ?? 'of the form that the API description gives'}`;
+      return `must be ${FORMATS[issue.format] ?? 'in the form that the API description shows'}`;
     case 'invalid_value':
       return `must be ${issue.values.length > 1 ? 'one of ' : ''}${issue.values.map(String).join(', ')}`;
     case 'not_multiple_of':
@@ -41,9 +41,9 @@ export function wordsOf(issue: z.core.$ZodRawIssue): string {
     case 'invalid_union':
       return alternatives(issue.errors.map((errors) => errors[0]?.message ?? ''));
     case 'invalid_key':
-      return `is not a name that is taken here: ${issue.issues[0]?.message ?? 'it has another form'}`;
+      return `is not an accepted name: ${issue.issues[0]?.message ?? 'it has the wrong form'}`;
     case 'invalid_element':
-      return issue.issues[0]?.message ?? 'has another form';
+      return issue.issues[0]?.message ?? 'has the wrong form';
     case 'unrecognized_keys':
       return 'is not known here';
     case 'custom':
@@ -53,7 +53,7 @@ export function wordsOf(issue: z.core.$ZodRawIssue): string {
   }
 }
 
-/** Of text where a whole number is wanted zod says that it is no number. */
+/** True if the schema requires a whole number: for text, zod would only say that it is not a number. */
 const wantsWhole = ({ inst }: z.core.$ZodRawIssue): boolean =>
   (inst?._zod.def as { format?: string } | undefined)?.format === 'safeint';
 
@@ -75,7 +75,7 @@ const FORMATS: Readonly<Record<string, string>> = {
   datetime: 'a time such as 2026-01-31T12:00:00Z',
 };
 
-/** `too_small` and `too_big` have the same fields but for the bound. */
+/** `too_small` and `too_big` have the same fields except for the bound. */
 interface Bound {
   readonly origin: string;
   readonly inclusive?: boolean | undefined;
@@ -88,7 +88,7 @@ function sizeOf({ origin }: Bound, bound: number | bigint): string {
   return unit === undefined ? `${bound}` : `${bound} ${unit}${Number(bound) === 1 ? '' : 's'}`;
 }
 
-/** A number is so large itself; of text and arrays it is the length. */
+/** A bound applies to a number itself, and to the length of text and arrays. */
 const least = (issue: Bound): string => (issue.origin === 'array' ? 'must have' : 'must be');
 
 function tooSmall(issue: Bound & { readonly minimum: number | bigint }): string {
@@ -99,7 +99,7 @@ function tooSmall(issue: Bound & { readonly minimum: number | bigint }): string 
 const tooBig = (issue: Bound & { readonly maximum: number | bigint }): string =>
   `${least(issue)} ${issue.inclusive === false ? 'less than' : 'at most'} ${sizeOf(issue, issue.maximum)}`;
 
-/** "must be a UUID or root". */
+/** Returns, for example, "must be a UUID or root". */
 function alternatives(messages: readonly string[]): string {
   const [first = 'is not valid', ...others] = [...new Set(messages)];
   return [first, ...others.map((message) => message.replace(/^must be /, ''))].join(' or ');
