@@ -5,34 +5,34 @@ import { grantsTag, userTag } from './tags.ts';
 import { DecodedValues } from '../store/redis/decoded-values.ts';
 import type { CacheEntry, CacheLookup, TaggedCache } from '../store/redis/tagged-cache.ts';
 
-/** Where grants come from; content implements it. */
+/** The source of grants; content implements it. */
 export interface GrantSource {
   /**
-   * The user's live grants, `<level>:file/<uuid>` and `<level>:folder/<uuid>`, and when the soonest of them ends. One SQL
-   * statement.
+   * Returns the user's live grants, `<level>:file/<uuid>` and `<level>:folder/<uuid>`, and the time when the first of them ends.
+   * One SQL statement.
    */
   grantsOf(userId: number, now: Date): Promise<{ readonly entries: readonly string[]; readonly endsAt: Date | null }>;
-  /** What the launch of the user's session gives beside them. One SQL statement. */
+  /** Returns the grants that the launch of the user's session adds. One SQL statement. */
   grantsOfLaunch?(launchId: string, userId: number, now: Date): Promise<LaunchGrants>;
 }
 
 export interface LaunchGrants {
   /** As those of `grantsOf`. */
   readonly entries: readonly string[];
-  /** Whether the next request may get others: then each one asks again. False: the launch gives nothing, now and later. */
+  /** True if the next request may get others, so each one asks again. False: the launch grants nothing, now and later. */
   readonly mayChange: boolean;
 }
 
 interface CachedSet {
   readonly entries: readonly string[];
   readonly ends_at: string | null;
-  /** Whether the session's launch gives rights, which are no part of `entries`. */
+  /** True if the session's launch grants rights, which are not part of `entries`. */
   readonly of_launch?: boolean;
 }
 
 type SetOf = Pick<Actor, 'userUuid'> & { readonly launchId?: string | undefined };
 
-/** Users' permission sets, cached for 1800 s or until the soonest grant in them ends, but for what a launch gives. */
+/** Users' permission sets, cached for 1800 s or until the first grant in them ends. A launch's grants are not cached. */
 export class PermissionSets {
   readonly #cache: TaggedCache;
   readonly #grants: GrantSource;
@@ -52,8 +52,8 @@ export class PermissionSets {
   }
 
   /**
-   * `found`: the look-up of the actor's entry; without it this makes one. One SQL statement when the set is not cached; one more
-   * for a launch's session then, and each time where its launch gives rights.
+   * `found` is the look-up of the actor's entry; without it this makes one. One SQL statement if the set is not cached. A
+   * launch's session then costs one more; if its launch grants rights, it costs one each time.
    */
   async load(actor: Omit<Actor, 'permissionSet'>, found?: CacheLookup): Promise<PermissionSet> {
     const lookup = found ?? (await this.#cache.lookup(this.entry(actor)));

@@ -12,7 +12,7 @@ import type { AccessClaims } from './tokens.ts';
 
 export const longestEnd = ({ createdAt }: { readonly createdAt: Date }): Date =>
   new Date(createdAt.getTime() + SESSION_LONGEST_MS);
-/** When a session ends that is renewed now. */
+/** Returns the end of a session that is renewed now. */
 export const renewedEnd = (session: { readonly createdAt: Date }, now: Date): Date =>
   new Date(Math.min(now.getTime() + SESSION_MS, longestEnd(session).getTime()));
 
@@ -35,13 +35,13 @@ interface DecodedCopy extends Copy {
   readonly expiresAt: Date;
 }
 
-/** The lock is one of the row itself: that of the foreign key lets a new password or a deactivation pass. */
+/** The statement locks the row itself: the lock of the foreign key lets a new password or a deactivation pass. */
 const OPEN = `
   INSERT INTO sessions (id, user_id, created_at, last_activity, expires_at, ip, user_agent)
   SELECT $1, u.id, $3, $3, $4, $6, $7 FROM users u WHERE u.id = $2 AND u.is_active AND u.password_hash = $5 FOR SHARE
   RETURNING id`;
 
-/** From where a session is opened, for its owner to recognize it. */
+/** The origin of a session, for its owner to recognize it. */
 export interface SessionOrigin {
   readonly ip: string | null;
   readonly userAgent: string | null;
@@ -49,13 +49,13 @@ export interface SessionOrigin {
 
 const USER_AGENT_MAX_CHARACTERS = 500;
 
-/** `address`: as requests are counted, `unknown` where the connection had none. */
+/** `address` is the address by which requests are counted; `unknown` if the connection had none. */
 export const sessionOrigin = (address: string, userAgent: string | undefined): SessionOrigin => ({
   ip: address === 'unknown' ? null : address,
   userAgent: userAgent === undefined ? null : Array.from(userAgent).slice(0, USER_AGENT_MAX_CHARACTERS).join(''),
 });
 
-/** A session and its user: the claims of a token, a download link, or an actor. */
+/** A session and its user, from the claims of a token, a download link, or an actor. */
 type SessionOf = Pick<AccessClaims, 'userUuid' | 'sessionId'> & { readonly launchId?: string | undefined };
 
 interface SessionRow {
@@ -72,12 +72,12 @@ interface SessionRow {
  * Sessions are rows; Redis holds a copy of each that is in use.
  *
  * Invariants:
- * - A session that ended, expired, or whose user was deactivated or deleted authenticates no request, even with a valid access
- *   token.
+ * - A session that ended or expired authenticates no request, even with a valid access token. Neither does a session of a
+ *   deactivated or deleted user.
  * - A user who is deactivated, deleted or given another password during a sign-in gets no session from it.
  * - Nothing renews a session past 90 days after its beginning.
- * - A launch's session has the rights that its account and its launch both give, and never `admin`.
- * - A warm request asks no SQL; a miss costs one statement.
+ * - A launch's session has the rights that its account and its launch both grant, and never `admin`.
+ * - A warm request runs no SQL; a miss costs one statement.
  */
 export class Sessions {
   readonly #db: Database;
@@ -104,7 +104,7 @@ export class Sessions {
     this.#tenantId = deps.tenantId;
   }
 
-  /** What `authenticate` needs from the cache: the session's copy and the user's permission set. */
+  /** Returns the cache entries that `authenticate` needs: the session's copy and the user's permission set. */
   entries({ userUuid, sessionId, launchId }: SessionOf): readonly [session: CacheEntry, permissionSet: CacheEntry] {
     return [
       {
@@ -117,8 +117,8 @@ export class Sessions {
   }
 
   /**
-   * The caller, with roles and rights as they are now. `found`: look-ups of `entries`; without them this makes them in one round
-   * trip. One SQL statement when the session's copy is not cached. Throws Problem `unauthenticated` when the session is over.
+   * Returns the caller with the current roles and rights. `found` are look-ups of `entries`; without them this makes them in one
+   * round trip. One SQL statement if the session's copy is not cached. Throws Problem `unauthenticated` if the session is over.
    */
   async authenticate(of: SessionOf, found?: readonly CacheLookup[]): Promise<Actor> {
     const [session = NO_CACHE, permissions] = found ?? (await this.#cache.lookups(this.entries(of)));
@@ -143,9 +143,9 @@ export class Sessions {
   }
 
   /**
-   * The id; undefined: whose it would be is gone or inactive by now, or has another password than the one that was verified.
-   * One statement, which waits for a concurrent change of the user: either the change ends this session, or this statement sees
-   * the change.
+   * Returns the session's id. Returns undefined if the user was deleted or deactivated, or no longer has the password that was
+   * verified. One statement, which waits for a concurrent change of the user: either the change ends this session, or this
+   * statement sees the change.
    */
   async create(
     tx: Tx,
@@ -159,13 +159,13 @@ export class Sessions {
     return session?.id;
   }
 
-  /** Ends one session, its refresh and access tokens with it. `tx` is one of TaggedCache. */
+  /** Ends one session, and with it its refresh and access tokens. `tx` is a transaction of TaggedCache. */
   async end(tx: Tx, sessionId: string): Promise<void> {
     await tx.query('UPDATE sessions SET ended_at = $2 WHERE id = $1 AND ended_at IS NULL', [sessionId, this.#clock.now()]);
     this.#cache.invalidate(tx, sessionTag(sessionId));
   }
 
-  /** Ends all sessions of a user but one, if any. `tx` is one of TaggedCache. */
+  /** Ends all sessions of a user, except one if given. `tx` is a transaction of TaggedCache. */
   async endAllOf(tx: Tx, userId: number, except: string | null = null): Promise<void> {
     const ended = await tx.query<{ id: string }>(
       'UPDATE sessions SET ended_at = $2 WHERE user_id = $1 AND ended_at IS NULL AND id IS DISTINCT FROM $3::uuid RETURNING id',
@@ -177,8 +177,8 @@ export class Sessions {
   async #load(claims: SessionOf, lookup: CacheLookup): Promise<DecodedCopy | undefined> {
     const [row] = await this.#db.prepared<SessionRow>(
       'session-of-token',
-      `SELECT u.id AS "userId", u.email, u.roles, s.created_at AS "createdAt", s.expires_at AS "expiresAt", s.launch_id AS "launchId",
-              s.capped_to AS "cappedTo"
+      `SELECT u.id AS "userId", u.email, u.roles, s.created_at AS "createdAt", s.expires_at AS "expiresAt",
+              s.launch_id AS "launchId", s.capped_to AS "cappedTo"
          FROM sessions s JOIN users u ON u.id = s.user_id
         WHERE s.id = $1 AND u.uuid = $2 AND s.ended_at IS NULL AND u.is_active`,
       [claims.sessionId, claims.userUuid],
@@ -200,7 +200,7 @@ export class Sessions {
   }
 }
 
-/** A server of the release before may have cached a launch's session with the role `admin`. */
+/** A server of the previous release may have cached a launch's session with the role `admin`. */
 function copyIn(text: string): DecodedCopy | undefined {
   const copy = JSON.parse(text) as Copy;
   return copy.launch_id !== null && copy.roles.includes('admin') ? undefined : decoded(copy);
@@ -212,7 +212,7 @@ const decoded = (copy: Copy): DecodedCopy => ({
   expiresAt: new Date(copy.expires_at),
 });
 
-/** A server of the release before wrote no cap: of such a launch only `admin` is known not to hold. */
+/** A server of the previous release wrote no cap: such a launch is only known not to hold `admin`. */
 function rightsOf({ roles, launchId, cappedTo }: SessionRow): { roles: Role[]; permissions: ReadonlySet<Permission> } {
   if (launchId === null) return { roles: [...roles], permissions: permissionsOf(roles) };
   return capped(roles, cappedTo ?? LAUNCH_ROLES);

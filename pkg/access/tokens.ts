@@ -10,9 +10,9 @@ import { ConfigError } from '../runtime/config.ts';
 import type { Random } from '../runtime/random.ts';
 import { es256 } from './es256.ts';
 
-/** One algorithm, so that no token can choose another. */
+/** The only algorithm, so that no token can choose another. */
 const ALGORITHM = 'ES256';
-/** Verified tokens are cached, so that a client that asks often costs one signature check per token. */
+/** Verified tokens are cached, so that a client with many requests costs one signature check per token. */
 const VERIFIED_MAX = 1_000;
 
 export interface AccessClaims {
@@ -78,7 +78,7 @@ export class Tokens {
     }
   }
 
-  /** `seconds` until it expires. */
+  /** The token expires after `seconds`. */
   issue(
     claims: { userUuid: string; sessionId: string; roles: readonly Role[]; launchId?: string },
     seconds = ACCESS_TOKEN_SECONDS,
@@ -99,7 +99,7 @@ export class Tokens {
     });
   }
 
-  /** Throws Problem `unauthenticated`. Whether the session still lives is not asked here. */
+  /** Throws Problem `unauthenticated`. Does not check whether the session is still open. */
   async verify(token: string): Promise<AccessClaims> {
     const now = this.#clock.now();
     const verified = this.#verified.get(token);
@@ -126,13 +126,13 @@ export class Tokens {
     }
   }
 
-  /** The public keys, for `jwks.json`. */
+  /** Returns the public keys, for `jwks.json`. */
   publicJwks(): readonly JWK[] {
     return this.#keys.map((key) => key.publicJwk);
   }
 }
 
-/** A JWS (RFC 7515 §7.1). */
+/** Returns a JWS (RFC 7515 §7.1). */
 function signed(key: Key, claims: Readonly<Record<string, unknown>>): string {
   const text = `${encoded({ alg: ALGORITHM, kid: key.kid, typ: 'JWT' })}.${encoded(claims)}`;
   return `${text}.${es256(text, key.private).toString('base64url')}`;

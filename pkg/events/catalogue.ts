@@ -62,7 +62,7 @@ const GradeSubmitted = z.strictObject({
   submitted_at: Time.describe('when the LMS had it'),
 });
 
-/** Every event there is, by its exact name, with the shape of its `data` (docs/design/events-and-jobs.md, Events). */
+/** Every event by its exact name, with the shape of its `data` (docs/design/events-and-jobs.md, Events). */
 export const EVENTS = {
   'file.created': FileCreated,
   'file.updated': FileUpdated,
@@ -75,7 +75,7 @@ export const EVENTS = {
 export type EventName = keyof typeof EVENTS;
 export type EventData<Name extends EventName> = z.input<(typeof EVENTS)[Name]>;
 
-/** What a delivery of an event has as its body, with the fields in the order in which they are signed and sent. */
+/** The body of an event's delivery, with the fields in the order in which they are signed and sent. */
 export const payloadSchema = <Name extends EventName>(event: Name) =>
   z.strictObject({ event: z.literal(event), timestamp: Timestamp, data: EVENTS[event] });
 
@@ -83,14 +83,14 @@ const PAYLOADS = new Map<EventName, z.ZodType>(
   (Object.keys(EVENTS) as EventName[]).map((event) => [event, payloadSchema(event)]),
 );
 
-/** The body of a delivery. Throws ZodError where `data` is not of the catalogue's shape. */
+/** Returns the body of a delivery. Throws ZodError if `data` does not have the catalogue's shape. */
 export const payloadOf = <Name extends EventName>(event: Name, timestamp: string, data: EventData<Name>): string =>
   JSON.stringify(PAYLOADS.get(event)?.parse({ event, timestamp, data }));
 
-/** The nil UUID (RFC 9562 §5.9): a receiver recognizes a test event by it. */
+/** The nil UUID (RFC 9562 §5.9), by which a receiver recognizes a test event. */
 const NIL = '00000000-0000-0000-0000-000000000000';
 
-/** `data` of each event as a test of a webhook sends it, about things that do not exist: every id in it is the nil UUID. */
+/** Returns `data` of each event for a test of a webhook, about things that do not exist: every id in it is the nil UUID. */
 export const testData = (at: string): { readonly [Name in EventName]: EventData<Name> } => {
   const file = { id: NIL, name: 'test.txt', size: 0, owner_id: NIL, created_at: at };
   const user = {

@@ -2,12 +2,12 @@ import type { Clock } from '../runtime/clock.ts';
 
 const DAY_MS = 24 * 60 * 60 * 1000;
 
-/** The end of the day (UTC) of `now`. */
+/** Returns the end of the day (UTC) of `now`. */
 export const endOfDay = (now: Date): Date => new Date((Math.floor(now.getTime() / DAY_MS) + 1) * DAY_MS);
 
 /**
- * Schedules jobs before the first change of a day (UTC, per process) that makes them necessary. So a crash after the change
- * leaves no job out, and the changes themselves need no statement for it.
+ * Schedules jobs before the first change of a day (UTC, per process) that makes them necessary. So a crash after the change loses
+ * no job, and the changes themselves need no statement for it.
  */
 export class DailyJobs {
   readonly #clock: Clock;
@@ -21,8 +21,8 @@ export class DailyJobs {
   }
 
   /**
-   * Call it before the transaction of the change. No statement but once a day. Throws what `schedule` throws, and tries again at
-   * the next call.
+   * Call this before the transaction of the change. It runs a statement only once a day. Throws what `schedule` throws, and tries
+   * again at the next call.
    */
   async ensure(): Promise<void> {
     const now = this.#clock.now();

@@ -5,12 +5,13 @@ import type { Tx } from '../store/postgres/database.ts';
 import { type EventData, type EventName, payloadOf } from './catalogue.ts';
 import type { WorkerNotifier } from './worker-notifier.ts';
 
-/** Events in one statement: deleting a person may delete very many files. */
+/** The most events in one statement: deleting a person may delete very many files. */
 const EVENTS_PER_STATEMENT = 1_000;
 
 /**
- * Common table expressions that write the events of `source` (rows of uuid and payload, and `more` columns) and their deliveries,
- * which `delivery` gives. An event that no webhook is subscribed to is not written: nothing would ever read it.
+ * Returns common table expressions that write the events of `source` (rows of uuid and payload, and `more` columns) and their
+ * deliveries; `delivery` returns the deliveries. An event without a subscribed webhook is not written: nothing would ever read
+ * it.
  */
 const eventRows = (event: string, source: string, more: '' | ', traceparent' = ''): string => `
   endpoint AS (
@@ -20,13 +21,14 @@ const eventRows = (event: string, source: string, more: '' | ', traceparent' = '
     SELECT e.uuid, ${event}, e.payload${more} FROM ${source} AS e (uuid, payload${more}) WHERE EXISTS (SELECT FROM endpoint)
     RETURNING id
   ), delivery AS (
-    INSERT INTO carrel.deliveries (event_id, endpoint) SELECT event.id, endpoint.uuid FROM event CROSS JOIN endpoint ORDER BY event.id RETURNING id
+    INSERT INTO carrel.deliveries (event_id, endpoint)
+    SELECT event.id, endpoint.uuid FROM event CROSS JOIN endpoint ORDER BY event.id RETURNING id
   )`;
 
 const EMITTED = '(SELECT u.uuid, u.payload, $4::text FROM unnest($2::uuid[], $3::text[]) AS u (uuid, payload))';
 const EMIT = `WITH ${eventRows('$1', EMITTED, ', traceparent')} SELECT count(*) AS deliveries FROM delivery`;
 
-/** The event enters the outbox. What the worker does with it is below this span. */
+/** The span in which the event enters the outbox. The worker's spans are below it. */
 const sending = (event: EventName): [name: string, facts: SpanFacts] => [
   `send ${event}`,
   {
@@ -35,21 +37,21 @@ const sending = (event: EventName): [name: string, facts: SpanFacts] => [
   },
 ];
 
-/** ISO 8601 in UTC with milliseconds, as JSON has times. */
+/** Formats a time as in JSON: ISO 8601 in UTC with milliseconds. */
 const isoOf = (time: string): string => `to_char(${time} AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"')`;
 
-/** A file.created whose time the statement knows that creates the file: the payload before and after it. */
+/** A file.created event whose time only the statement that creates the file knows: the payload before and after that time. */
 export interface FileCreatedEvent {
   readonly uuid: string;
   readonly head: string;
   readonly tail: string;
-  /** Of the span below which it is delivered; null: none. */
+  /** The span below which the event is delivered; null: none. */
   readonly traceparent: string | null;
 }
 
 /**
- * For a statement that creates files: the same as `eventRows` for rows of `source`, which have the columns event_uuid,
- * event_head, event_tail, event_traceparent of a FileCreatedEvent, and created_at.
+ * For a statement that creates files: `eventRows` for rows of `source`, which have the columns event_uuid, event_head,
+ * event_tail, event_traceparent of a FileCreatedEvent, and created_at.
  */
 export const fileCreatedRows = (source: string): string =>
   eventRows(
@@ -59,8 +61,8 @@ export const fileCreatedRows = (source: string): string =>
   );
 
 /**
- * For a statement that makes or changes many files: writes an event of each row of `source`, whose expressions `fields` are the
- * fields of `data` in their order, as SQL that gives JSON. `timestamp` is a parameter. Gives common table expressions, of which
+ * For a statement that creates or changes many files: writes an event for each row of `source`. `fields` are the fields of `data`
+ * in order, each an expression of the row in SQL that returns JSON. `timestamp` is a parameter. Returns common table expressions;
  * `delivery` has the deliveries.
  */
 export const fileEventRows = (
@@ -69,11 +71,12 @@ export const fileEventRows = (
   { source, fields }: { readonly source: string; readonly fields: readonly (readonly [name: string, json: string])[] },
 ): string => {
   const data = fields.map(([name, json]) => `'"${name}":' || ${json}`).join(` || ',' || `);
-  const payload = `'{"event":"${event}","timestamp":"' || ${isoOf(`${timestamp}::timestamptz`)} || '","data":{' || ${data} || '}}'`;
+  const at = isoOf(`${timestamp}::timestamptz`);
+  const payload = `'{"event":"${event}","timestamp":"' || ${at} || '","data":{' || ${data} || '}}'`;
   return eventRows(`'${event}'`, `(SELECT gen_random_uuid(), ${payload} FROM ${source})`);
 };
 
-/** JSON of a text, a uuid and a time in SQL; of what is null too. */
+/** Returns SQL for the JSON of a text, a uuid and a time; null values become `null`. */
 export const jsonOf = {
   text: (sql: string): string => `coalesce(to_json(${sql}::text)::text, 'null')`,
   time: (sql: string): string => `'"' || ${isoOf(sql)} || '"'`,
@@ -82,7 +85,7 @@ export const jsonOf = {
 const UNKNOWN_TIME = '0001-01-01T00:00:00.000Z';
 
 /**
- * The outbox (docs/design/events-and-jobs.md, The outbox): an event and its deliveries are rows of the transaction that makes the
+ * The outbox (docs/design/events-and-jobs.md, The outbox). An event and its deliveries are rows of the transaction that makes the
  * change, so they exist if, and only if, that commits. The payload is written once, as the exact bytes to sign and send.
  */
 export class Events {
@@ -96,32 +99,31 @@ export class Events {
     this.#random = deps.random;
   }
 
-  /** For many calls in one transaction: what they emit is written by `flush`, many events in one statement. */
+  /** For many calls in one transaction: `flush` writes the events that they emit, many in one statement. */
   buffered(): BufferedEvents {
     return new BufferedEvents({ notifier: this.#notifier, clock: this.#clock, random: this.#random });
   }
 
   /**
-   * One statement, whether a webhook is subscribed to the event or not. Throws ZodError where `data` is not of the catalogue's
-   * shape.
+   * One statement, even if no webhook is subscribed to the event. Throws ZodError if `data` does not have the catalogue's shape.
    */
   async emit<Name extends EventName>(tx: Tx, event: Name, data: EventData<Name>): Promise<void> {
     await this.emitAll(tx, event, [data]);
   }
 
-  /** The event of a file that `fileCreatedRows` is about to write. After the statement, `notify` where there are deliveries. */
+  /** Returns the event of a file for `fileCreatedRows`. After the statement, call `notify` if there are deliveries. */
   fileCreated(data: Omit<EventData<'file.created'>, 'created_at'>): FileCreatedEvent {
     const payload = payloadOf('file.created', this.#clock.now().toISOString(), { ...data, created_at: UNKNOWN_TIME });
     // A name cannot look like it: its quotes are escaped.
     const at = payload.lastIndexOf(`"created_at":"${UNKNOWN_TIME}"`) + '"created_at":"'.length;
-    // The statement is shared with other uploads, so the span is of the event's making alone.
+    // Other uploads share the statement, so the span covers only the creation of the event.
     const span = startSpan(...sending('file.created'));
     if (span) endSpan(span);
     const traceparent = span ? traceparentOf(span) : null;
     return { uuid: this.#random.uuid(), head: payload.slice(0, at), tail: payload.slice(at + UNKNOWN_TIME.length), traceparent };
   }
 
-  /** Wakes the workers for deliveries that a statement of its own has written. */
+  /** Wakes the workers for deliveries that a separate statement has written. */
   notify(): void {
     this.#notifier.notify();
   }
@@ -131,7 +133,7 @@ export class Events {
     this.#notifier.notifyAfterCommit(tx);
   }
 
-  /** Several of one kind, in their order: one statement for each 1,000. */
+  /** Emits several events of one kind, in their order: one statement per 1,000. */
   async emitAll<Name extends EventName>(tx: Tx, event: Name, all: readonly EventData<Name>[]): Promise<void> {
     const timestamp = this.#clock.now().toISOString();
     const write = (uuids: string[], payloads: string[]) =>
@@ -159,17 +161,17 @@ export class BufferedEvents extends Events {
     return this.#emitted.length;
   }
 
-  /** No statement. */
+  /** Runs no statement. */
   override async emitAll<Name extends EventName>(_tx: Tx, event: Name, all: readonly EventData<Name>[]): Promise<void> {
     this.#emitted.push(...all.map((data) => [event, data] as const as Emitted));
   }
 
-  /** All but the first so many are not to be written. */
+  /** Drops all events after the first `count`. */
   dropAfter(count: number): void {
     this.#emitted.length = count;
   }
 
-  /** Writes them in their order: one statement for each run of events of one kind. */
+  /** Writes the events in their order: one statement per run of events of one kind. */
   async flush(tx: Tx): Promise<void> {
     const emitted = this.#emitted;
     this.#emitted = [];

@@ -19,14 +19,14 @@ export class JobRequests {
     this.#notifier.notifyAfterCommit(tx, 'jobs');
   }
 
-  /** Wakes the workers for jobs that a statement of its own has written. Nothing waits for the notification. */
+  /** Wakes the workers for jobs that a separate statement has written. Nothing waits for the notification. */
   notify(): void {
     this.#notifier.notify('jobs');
   }
 
   /**
-   * One statement. The job is due at `dueAt`. `unlessPresent`: not where the tenant has one with this payload; `unlessSooner`:
-   * not where it has one that is due later than now and no later than that.
+   * One statement. The job is due at `dueAt`. `unlessPresent` inserts none if the tenant has one with this payload.
+   * `unlessSooner` inserts none if it has one that is due later than now and no later than `dueAt`.
    */
   async schedule<Payload extends z.ZodType>(
     sql: Sql,

@@ -5,8 +5,8 @@ import type { BufferedEvents } from './events.ts';
 import type { JobContext, WorkerServices } from './processor.ts';
 
 /**
- * What many calls of services written for endpoints take inside of one step of a job: each has happened or not, and their events
- * are written once a step.
+ * Services for many calls within one step of a job to services written for endpoints. Each call takes effect whole or not at all,
+ * and their events are written once per step.
  */
 export class NestedServices {
   readonly db: Database;
@@ -21,7 +21,7 @@ export class NestedServices {
     this.events = services.events.buffered();
   }
 
-  /** A savepoint: nothing is left of `fn`, in rows and events, where it throws; with `undone`, nothing in any case. */
+  /** Runs `fn` in a savepoint: if it throws, or if `undone` is set, its rows and events are undone. */
   async call<T>(fn: () => Promise<T>, { undone }: { undone: boolean }): Promise<T> {
     const before = this.events.count;
     const ended: { readonly result: T }[] = [];
@@ -40,7 +40,7 @@ export class NestedServices {
     }
   }
 
-  /** Writes the events. Before the step ends. */
+  /** Writes the events. Call this before the step ends. */
   flush(): Promise<void> {
     return this.events.flush(this.#tx);
   }

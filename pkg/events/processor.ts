@@ -15,13 +15,13 @@ import type { Job } from '../api/job.ts';
 import type { Events } from './events.ts';
 import type { JobRequests } from './job-requests.ts';
 
-/** What the worker gives to processors, queues and schedules when they are created. */
+/** The worker passes these to processors, queues and schedules when they are created. */
 export interface WorkerServices {
-  /** By name. */
+  /** By shard name. */
   readonly shards: ReadonlyMap<string, WorkerShard>;
   /** The platform's own Redis user. */
   readonly redis: Redis;
-  /** For a transaction of any tenant, as a server's for those of its own. */
+  /** For a transaction of any tenant, as a server's are for its own. */
   readonly events: Events;
   readonly jobs: JobRequests;
   readonly storage: PerTenant<TenantStorage>;
@@ -44,30 +44,31 @@ export interface WorkerShard {
   readonly leasePool: SqlPool;
 }
 
-/** What a processor may use for one job: only what belongs to the job's tenant. */
+/** The services of a processor for one job: only those of the job's tenant. */
 export interface JobContext {
   readonly slug: string;
   readonly requestedAt: Date;
-  /** Of this attempt. The row has another fence once the lease is lost. */
+  /** The lease of this attempt. The row has another fence once the lease is lost. */
   readonly lease: { readonly id: number; readonly fence: string };
-  /** Aborted when the lease has passed to another worker, which does the rest, or when the attempt's time is over. */
+  /** Aborted when another worker has taken over the lease, which does the rest, or when the attempt's time is over. */
   readonly signal: AbortSignal;
-  /** The tenant's database in the tenant's own role: its schema and rows, nothing else. It prepares nothing. */
+  /** The tenant's database in the tenant's own role: its schema and rows, nothing else. It prepares no statements. */
   readonly db: Database;
   /** The tenant's cache, the same as its servers'. */
   readonly cache: TaggedCache;
-  /** A transaction of `cache` and `db`: what takes a `Tx` of a server takes this one. */
+  /** A transaction of `cache` and `db`: code that takes a server's `Tx` accepts it. */
   transaction<T>(fn: (tx: Tx) => Promise<T>): Promise<T>;
   /**
-   * The tenant's bucket with the tenant's own key, until `signal` is aborted, and the marker of its objects. Call it before there
-   * is anything to undo: throws OtherQueue where the tenant named the store, and the job is not in the queue of those.
+   * Returns the tenant's bucket with the tenant's own key, until `signal` is aborted, and the marker of its objects. Call it
+   * before there is anything to undo: it throws OtherQueue if the tenant named the store and the job is not in the queue for such
+   * stores.
    */
   storage(): Promise<TenantStorage>;
 }
 
 /**
- * Processes one kind of job. It may run twice for one row, after a crash or a lost lease, so it must be idempotent.
- * It throws to have the job retried.
+ * Processes one kind of job. It may run twice for one row, after a crash or a lost lease, so it must be idempotent. It throws to
+ * have the job retried.
  */
 export interface Processor {
   readonly job: Job;
@@ -79,7 +80,7 @@ interface ProcessorDeclaration<Payload extends z.ZodType> {
   create(services: WorkerServices): (context: JobContext, payload: z.output<Payload>) => Promise<void>;
 }
 
-/** Declares a processor. A payload that does not have the form of the job's schema is an UnprocessableJob. */
+/** Declares a processor. A payload that does not match the job's schema is an UnprocessableJob. */
 export const processor = <Payload extends z.ZodType>({ job, create }: ProcessorDeclaration<Payload>): Processor => ({
   job,
   create: (services) => {
@@ -117,47 +118,47 @@ export class NextTurn extends Error {
   }
 }
 
-/** The job belongs into another queue: it moves there, and is due at once. */
+/** The job belongs in another queue: it moves there, and is due at once. */
 export class OtherQueue extends Error {
   override readonly name = 'OtherQueue';
   readonly queue: string;
 
   constructor(queue: string) {
-    super(`the job belongs into the queue ${queue}`);
+    super(`the job belongs in the queue ${queue}`);
     this.queue = queue;
   }
 }
 
-/** The lease has passed to another worker, which does the job. */
+/** Another worker has taken over the lease, and does the job. */
 export class LostLease extends Error {
   override readonly name = 'LostLease';
 }
 
 /**
- * A job that this release cannot do: an unknown kind or an invalid payload. Another release may: it is put back, and becomes a
- * dead letter after a day.
+ * A job that this release cannot do: an unknown kind or an invalid payload. Another release may be able to: the job is put back,
+ * and becomes a dead letter after a day.
  */
 export class UnprocessableJob extends Error {
   override readonly name = 'UnprocessableJob';
 }
 
-/** How much of a queue runs at once. */
+/** The limits of a queue. */
 export interface QueueSettings {
   /** Also the name of its BullMQ queue. */
   readonly name: string;
   /** The most attempts of one tenant at once. */
   readonly perTenant: number;
-  /** Rows of one tenant that a worker leases beyond those that it attempts, while slots are plenty; default 0. */
+  /** The most rows of one tenant that a worker leases beyond those that it attempts, while slots are plentiful; default 0. */
   readonly ahead?: number;
   /** The most attempts of one lane of a tenant at once (`JobHandler.laneOf`); default `perTenant`. */
   readonly perLane?: number;
   /** The most attempts of one worker at once. */
   readonly concurrency: number;
-  /** An attempt at a job of carrel.work is abandoned after so long, and the job is retried later. */
+  /** An attempt at a job of carrel.work is abandoned after this time, and the job is retried later. */
   readonly timeLimitMs?: number;
 }
 
-/** A table of leased rows with what is done with each row: a queue that has a table of its own. */
+/** A table of leased rows and their handler: a queue that has a table of its own. */
 export interface RowQueue<Row extends Leased = Leased> extends QueueSettings {
   /** One handler for each shard, by the shard's name. */
   create(services: WorkerServices): ReadonlyMap<string, JobHandler<Row>>;
@@ -171,22 +172,22 @@ export interface Unwritten {
 /** Handles the rows of one shard. */
 export interface JobHandler<Row extends Leased = Leased> {
   readonly store: LeasedRows<Row>;
-  /** What a row is for, where a tenant's rows are for several that must not delay each other: the store's lanes. */
+  /** Returns the lane of a row, if a tenant's rows belong to several lanes that must not delay each other (the store's lanes). */
   laneOf?(row: Row): string;
   /**
-   * Makes one attempt and writes its outcome, by the lease that `row` holds. `signal`: the lease was lost. Where it resolves to
-   * Unwritten, the attempt is over, and its slot may serve the next one while the outcome is being written.
+   * Makes one attempt and writes its outcome, by the lease that `row` holds. `signal` is aborted when the lease is lost. If it
+   * resolves to Unwritten, the attempt is over, and its slot may serve the next one while the outcome is being written.
    */
   attempt(row: Row, signal: AbortSignal): Promise<Unwritten | undefined>;
 }
 
-/** Something that the worker does at its start and then regularly. It throws to be logged and run again at the next time. */
+/** A task that the worker runs at its start and then regularly. It throws to be logged and run again at the next time. */
 export interface Schedule {
   readonly name: string;
   readonly everyMs: number;
   /**
-   * `onFailure`: what failed of the run, for one shard or tenant; the others go on. A run that failed, or failed in part, is
-   * repeated soon.
+   * `onFailure` reports a failure for one shard or tenant; the others continue. A run that failed, wholly or in part, is repeated
+   * soon.
    */
   run(
     services: WorkerServices,
@@ -194,7 +195,7 @@ export interface Schedule {
   ): Promise<void>;
 }
 
-/** One value for each shard, by the shard's name. */
+/** Makes one value for each shard, by the shard's name. */
 export const perShard = <T>(
   { shards }: Pick<WorkerServices, 'shards'>,
   make: (shard: WorkerShard, name: string) => T,

@@ -3,7 +3,7 @@ import type { Sql } from '../store/postgres/pool.ts';
 
 /** docs/design/events-and-jobs.md, Retention. */
 export const EVENT_RETENTION_DAYS = 30;
-/** Events deleted in one statement, so that none takes long. */
+/** The most events deleted in one statement, so that none takes long. */
 const EVENTS_PER_STATEMENT = 1_000;
 
 /** Deletes events past their retention, with their deliveries. */
@@ -27,14 +27,14 @@ export async function deleteExpired(sql: Sql, days = EVENT_RETENTION_DAYS): Prom
   }
 }
 
-/** Makes the outboxes that are full smaller (shard migration 0027). */
+/** Trims outboxes that are full (shard migration 0027). */
 export const trimFullOutboxes: Schedule = {
   name: 'trim full outboxes',
   everyMs: 60_000,
   run: async ({ shards, log }, onFailure) => {
     for (const [shard, { db }] of shards) {
       await trimFull(db, (tenant, events) =>
-        log.warn({ shard, tenant, events }, 'a tenant had more events than it may have; the oldest that were sent are deleted'),
+        log.warn({ shard, tenant, events }, 'the outbox of a tenant was full; its oldest sent events were deleted'),
       ).catch((error: unknown) => onFailure(error, { shard }));
     }
   },

@@ -13,7 +13,7 @@ export class WorkerNotifier {
     this.#log = deps.log;
   }
 
-  /** Once for each transaction, however often it is called. Nothing waits for the notification. */
+  /** Notifies once per transaction, however often it is called. Nothing waits for the notification. */
   notifyAfterCommit(tx: Tx, of: Wake = 'deliveries'): void {
     const notified = this.#notified.get(tx) ?? new Set();
     if (notified.has(of)) return;
@@ -21,7 +21,7 @@ export class WorkerNotifier {
     tx.afterCommit(() => this.notify(of));
   }
 
-  /** After a statement that is its own transaction. Nothing waits for the notification. */
+  /** For use after a statement that is its own transaction. Nothing waits for the notification. */
   notify(of: Wake = 'deliveries'): void {
     this.#redis
       .publish(WAKE_CHANNEL, of)

@@ -7,11 +7,11 @@ import type { TenantServices } from './services.ts';
 
 /** One feature of a tenant's server. cmd/server/features.ts lists all of them. */
 export interface Feature {
-  /** In messages to developers. */
+  /** Shown in messages to developers. */
   readonly name: string;
-  /** The feature's part of a user's permission set. Created before the services, which need it. */
+  /** Creates the feature's part of a user's permission set, before the services, which need it. */
   readonly grantSource?: (db: Database) => GrantSource;
-  /** The same of what a launch gives to its session. */
+  /** Creates the feature's part of the grants that a launch adds to its session. */
   readonly launchGrants?: (db: Database) => NonNullable<GrantSource['grantsOfLaunch']>;
   create(services: TenantServices): FeatureParts;
 }

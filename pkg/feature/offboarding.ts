@@ -1,6 +1,6 @@
 import type { Tx } from '../store/postgres/database.ts';
 
-/** A user as the rows of any feature name one. */
+/** A user, as rows of any feature refer to one. */
 export interface UserRef {
   readonly id: number;
   readonly uuid: string;
@@ -15,13 +15,13 @@ export interface RemovedUser extends UserRef {
 }
 
 /**
- * Deletes or transfers what the feature stores of a user. `tx` is the transaction that deletes the user, one of TaggedCache, so
- * it may `invalidate`. A Problem that it throws is the reply (507 `quota_exceeded` and 409 `name_conflict` if the new owner
- * cannot take everything), and nothing changes.
+ * Deletes or transfers what the feature stores of a user. `tx` is the transaction of TaggedCache that deletes the user, so it may
+ * `invalidate`. A Problem that this throws becomes the reply and nothing changes: 507 `quota_exceeded` and 409 `name_conflict` if
+ * the new owner cannot receive everything.
  */
 export type OnUserRemoved = (tx: Tx, user: RemovedUser) => Promise<void>;
 
-/** What the features do when a user is deleted, in the order of the server's list of features. */
+/** The features' steps when a user is deleted, in the order of the server's list of features. */
 export class Offboarding {
   readonly #handlers: OnUserRemoved[] = [];
 

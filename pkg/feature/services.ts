@@ -23,7 +23,7 @@ export interface TenantServices {
     readonly slug: string;
     /** Decimal string. */
     readonly id: string;
-    /** What people call it. */
+    /** The name that people use. */
     readonly name: string | undefined;
   };
   readonly addresses: TenantAddresses;
@@ -38,9 +38,9 @@ export interface TenantServices {
   readonly sessions: Sessions;
   readonly tokens: Tokens;
   readonly offboarding: Offboarding;
-  /** Seals what is stored under the tenant's data keys. */
+  /** Seals stored secrets under the tenant's data keys. */
   readonly sealer: Sealer;
-  /** For addresses that people of the tenant name. */
+  /** For addresses that the tenant's users name. */
   readonly client: GuardedClient;
   /** The browser's pages. */
   readonly web: WebPages;
@@ -50,7 +50,7 @@ export interface TenantServices {
   readonly metrics: Metrics;
 }
 
-/** Absolute, without a slash at the end. */
+/** Absolute, without a trailing slash. */
 export interface TenantAddresses {
   readonly appUrl: string;
   readonly ltiUrl: string;
@@ -63,15 +63,15 @@ export interface TenantSettings {
   readonly bucket: string;
   /** Bytes that a new user may store; undefined: the database's default. */
   readonly defaultQuota: number | undefined;
-  /** Bytes of one file. */
+  /** The size limit of one file, in bytes. */
   readonly maxUploadBytes: number | undefined;
-  /** How long what is deleted can be restored at least. */
+  /** The shortest time for which a deleted item can be restored. */
   readonly trashRetentionMs: number;
   /**
-   * What of a file's old versions is kept: the newest, the current one included, and for how many days after they were replaced;
-   * undefined: for ever.
+   * The old versions of a file that are kept: the number of the newest, the current one included, and the days after their
+   * replacement; undefined: forever.
    */
   readonly versions: { readonly keep: number; readonly days?: number | undefined };
-  /** Private address ranges that addresses named by people of the tenant may lead to. */
+  /** Private address ranges that addresses named by the tenant's users may lead to. */
   readonly egressAllow: readonly AllowedRange[];
 }
