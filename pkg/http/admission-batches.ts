@@ -6,28 +6,32 @@ import type { Decision, Limit } from '../store/redis/rate-limit.ts';
 import { GroupedWindowLimiter } from '../store/redis/grouped-window-limiter.ts';
 import { type CacheEntry, type CacheLookup, NO_CACHE, type TaggedCache } from '../store/redis/tagged-cache.ts';
 
-/** The functions take the keys and arguments of this many requests, and no other tenant waits long for them. */
+/**
+ * The most requests in one call: the functions receive the keys and arguments of all of them, and no other tenant may wait long
+ * for one call.
+ */
 const REQUESTS_MAX = 64;
 
 export interface Answer {
   readonly decision: Decision;
-  /** Of the entries, in their order. */
+  /** Lookups of the entries, in their order. */
   readonly lookups: readonly CacheLookup[];
 }
 
 /** Requests that ask Redis together. */
 interface Batch {
   readonly requests: (readonly Limit[])[];
-  /** By key: what several requests want is looked up once. */
+  /** By key: an entry that several requests need is looked up once. */
   readonly entries: Map<string, CacheEntry>;
   readonly answers: Promise<Answers>;
 }
 
 /**
- * Counts requests against their limits and looks up what they want: one call for all requests that came since the last one left.
+ * Counts requests against their limits and looks up the entries that they need: one call for all requests that arrived since the
+ * last call was sent.
  *
- * Invariant: a request is answered only by a call that left after the request came, so what ended before the request came is not
- * served.
+ * Invariant: only a call that was sent after a request arrived answers it, so anything that ended before the request arrived is
+ * not served.
  */
 export class AdmissionBatches {
   readonly #redis: Redis;
@@ -41,7 +45,7 @@ export class AdmissionBatches {
     this.#cache = deps.cache;
   }
 
-  /** Undefined while Redis does not answer: then `takeLocally` decides. */
+  /** Returns undefined while Redis does not answer; `takeLocally` then decides. */
   async ask(limits: readonly Limit[], entries: readonly CacheEntry[]): Promise<Answer | undefined> {
     if (this.#gathering?.requests.length === REQUESTS_MAX) this.#gathering = undefined;
     const batch = (this.#gathering ??= this.#newBatch());

@@ -20,25 +20,28 @@ export interface Limits {
   readonly addressPerHour: number;
 }
 
-/** Who sends a request: the claims of a verified token, nobody known, or the bearer of a download link of the user `linkOf`. */
+/**
+ * The sender of a request: the claims of a verified token, an anonymous caller, or the bearer of a download link of the user
+ * `linkOf`.
+ */
 export type Requester = AccessClaims | AnonymousKind | { readonly linkOf: string };
 
-/** What a request wants from the cache beside session and permission set; `cache` names it in the metric. */
+/** The cache entry that a request needs besides session and permission set; `cache` names it in the metric. */
 export interface Wanted {
   readonly cache: 'reply' | 'record';
   readonly entry: CacheEntry;
 }
 
-/** What is looked up for each token, in this order. */
+/** The caches that are looked up for each token, in this order. */
 const CACHES = ['session', 'permissions'];
 
 /** A request that was admitted. */
 export interface Admission {
-  /** What was wanted, as far as it was looked up: for whoever sends a token, while Redis answers. */
+  /** The entry that was requested, if it was looked up: for callers with a token, while Redis answers. */
   readonly found: CacheLookup;
   /**
-   * The caller of the token; undefined without one. Throws Problem `unauthenticated`. No round trip when the session's copy was
-   * there, else one SQL statement.
+   * Returns the caller of the token; undefined without one. Throws Problem `unauthenticated`. No round trip if the session's copy
+   * was cached, otherwise one SQL statement.
    */
   authenticate(): Promise<Actor | undefined>;
 }
@@ -60,7 +63,7 @@ export class RequestAdmission {
   readonly #limits: Limits;
   readonly #withoutRedis: Counter;
   readonly #lookups: Counter<'cache' | 'result'>;
-  /** Of `#lookups`, by cache and result: to find one by its labels costs more than to count. */
+  /** The children of `#lookups` by cache and result: finding one by its labels costs more than counting. */
   readonly #counters = new Map<string, Counter.Internal>();
 
   constructor(deps: { redis: Redis; cache: TaggedCache; clock: Clock; sessions: Sessions; limits: Limits; metrics: Metrics }) {
@@ -69,7 +72,7 @@ export class RequestAdmission {
     this.#limits = deps.limits;
     this.#withoutRedis = new Counter({
       name: 'http_requests_without_redis_total',
-      help: 'Requests that were let in while Redis did not answer',
+      help: 'Requests that were admitted while Redis did not answer',
       registers: [deps.metrics],
     });
     this.#lookups = new Counter({
@@ -81,7 +84,7 @@ export class RequestAdmission {
   }
 
   /**
-   * Counts the request against its limits and sets the headers that state them, and looks up what is wanted.
+   * Counts the request against its limits, sets the headers that state them, and looks up the requested entry.
    * Throws Problem `rate_limit_exceeded`.
    */
   async admit(ctx: Context, by: Requester, wanted?: Wanted): Promise<Admission> {
@@ -139,7 +142,7 @@ export class RequestAdmission {
 }
 
 /**
- * The headers of every API reply (docs/design/api-conventions.md, Rate limits): from the tightest limit, the reset in Unix
+ * Sets the headers of every API reply (docs/design/api-conventions.md, Rate limits) from the tightest limit; the reset is in Unix
  * seconds.
  */
 function setLimitHeaders(res: ServerResponse, { tightest }: Decision): void {

@@ -23,7 +23,7 @@ export interface AppDeps extends ServeDeps, PageDeps {
   readonly log: Logger;
   readonly metrics: Metrics;
   readonly random: Random;
-  /** How many proxies in front of the server are trusted to set X-Forwarded-For. */
+  /** The number of proxies in front of the server that are trusted to set X-Forwarded-For. */
   readonly trustedProxies: number;
   readonly web: WebBundle;
 }
@@ -31,8 +31,8 @@ export interface AppDeps extends ServeDeps, PageDeps {
 export type App = Koa<RequestState, DefaultContext>;
 
 /**
- * The application: the endpoints below /api/v1, their OpenAPI document, the pages beside them, and an error of the same shape for
- * any other address.
+ * Creates the application: the endpoints below /api/v1, their OpenAPI document, the pages beside them, and an error of the same
+ * shape for any other address.
  */
 export function createApp(deps: AppDeps, endpoints: readonly Endpoint[], pages: readonly PageRoute[]): App {
   const app: App = new Koa<RequestState, DefaultContext>({ proxy: deps.trustedProxies > 0, maxIpsCount: deps.trustedProxies });
@@ -49,7 +49,7 @@ export function createApp(deps: AppDeps, endpoints: readonly Endpoint[], pages: 
     ctx.method = 'POST';
     return api(ctx);
   });
-  // The bare address leads to the API reference.
+  // The bare address redirects to the API reference.
   const toReference: Route = { method: 'get', path: '/', handle: async (ctx) => ctx.redirect(`${BASE_PATH}/docs`) };
   const outside = mountRoutes(
     '',
@@ -88,7 +88,7 @@ export function createApp(deps: AppDeps, endpoints: readonly Endpoint[], pages: 
   return app;
 }
 
-/** The method that a POST stands for. */
+/** Returns the method that a POST stands for. */
 function overrideOf({ req }: Context): string | undefined {
   const sent = req.headers['x-http-method-override'];
   const method = typeof sent === 'string' ? sent.toUpperCase() : undefined;
@@ -97,13 +97,13 @@ function overrideOf({ req }: Context): string | undefined {
 
 const CLIENT_WENT_AWAY = new Set(['ECONNRESET', 'EPIPE', 'ERR_STREAM_PREMATURE_CLOSE', 'ECANCELED']);
 
-/** A malformed request; counted like any other. */
+/** Refuses a malformed request, which counts like any other. */
 async function refuse(ctx: Context, isApi: boolean, refusal: Problem, deps: AppDeps): Promise<never> {
   if (isApi) await deps.admission.admit(ctx, 'api');
   throw refusal;
 }
 
-/** 404, or 405 with `Allow` where another method is taken. Counted like any request. */
+/** Throws 404, or 405 with `Allow` if the path has other methods. Counts like any request. */
 async function noEndpoint(ctx: Context, isApi: boolean, methods: readonly string[], deps: AppDeps): Promise<never> {
   if (methods.length === 0 && !isApi) throw new Problem('not_found');
   await deps.admission.admit(ctx, isApi ? 'api' : 'page');

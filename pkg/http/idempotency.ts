@@ -10,19 +10,19 @@ import type { IdempotencyKey } from '../store/postgres/tables.ts';
 
 export const IDEMPOTENCY_KEY_PATTERN = '^[!-~]{1,255}$';
 const KEY = new RegExp(IDEMPOTENCY_KEY_PATTERN);
-/** A request that died holds its key for this long; a running one renews it after a third of the time. */
+/** A request that died holds its key for this time; a running one renews it after a third of the time. */
 const LOCK_MS = 10_000;
-/** A reply of success is kept for this long. */
+/** A successful reply is stored for this time. */
 const REPLY_MS = 24 * 3_600_000;
 
 /**
- * What makes two requests the same: method, address, the headers that the endpoint reads, a JSON body's bytes, and the launch
- * whose session asks, which may see less than the user's other sessions. Bytes that stream are not compared.
+ * Two requests are the same if these are: method, address, the headers that the endpoint reads, a JSON body's bytes, and the
+ * launch of the session, which may see less than the user's other sessions. Streamed bytes are not compared.
  */
 export interface ComparedRequest {
   readonly method: string;
   readonly url: string;
-  /** In lines; empty where the endpoint reads none. */
+  /** As lines; empty if the endpoint reads none. */
   readonly headers: string;
   readonly body: Buffer | undefined;
   readonly launchId: string | undefined;
@@ -46,20 +46,20 @@ const CLAIM = `
   ON CONFLICT DO NOTHING RETURNING key`;
 
 /**
- * Idempotency-Key: a request that is sent again gets the first one's reply.
+ * Idempotency-Key: a repeated request gets the first one's reply.
  *
  * Invariants:
- * - Of racing requests with one key one runs (a unique insert decides); the others get 409 while it does, and its reply
+ * - Of racing requests with one key, one runs (a unique insert decides). The others get 409 while it runs, and its reply
  *   afterwards.
- * - A key that was used with another request is a 422; so is one that another session used, where either is a launch's.
- * - What is stored of a request does not let anybody guess its body: it is an HMAC by the tenant's data key.
+ * - A key that was used with another request is a 422. So is one that another session used, if either session is a launch's.
+ * - The stored part of a request does not let anyone guess its body: it is an HMAC by the tenant's data key.
  * - A reply with a secret in it is stored sealed with the tenant's data key, bound to its user and key; it goes nowhere else.
- * - Replies of success are kept for REPLY_MS, and go with the keys that come after that. A request that failed changed nothing,
- *   so its key is free again.
+ * - Successful replies are stored for REPLY_MS; later keys then delete them. A failed request changed nothing, so its key is free
+ *   again.
  *
- * Not promised: when the server dies, or loses Postgres, between the commit of the work and the keeping of its reply, the key is
- * free after LOCK_MS and the request runs again. Names and addresses are unique, so that mostly ends as a 409; with
- * `on_conflict=rename` or a new version it is done twice.
+ * Not promised: if the server dies, or loses Postgres, between the commit of the work and the storing of its reply, the key is
+ * free after LOCK_MS and the request runs again. Names and addresses are unique, so that mostly ends as a 409. With
+ * `on_conflict=rename` or a new version, the work is done twice.
  */
 export class IdempotencyKeys {
   readonly #db: Database;
@@ -91,14 +91,15 @@ export class IdempotencyKeys {
       await this.#keep(where, done, seal, log);
       return done;
     } catch (error) {
-      await this.#db.tables.idempotencyKeys.delete({ ...where, statusCode: null }).catch(() => undefined); // else the lock lapses
+      // Otherwise the lock expires.
+      await this.#db.tables.idempotencyKeys.delete({ ...where, statusCode: null }).catch(() => undefined);
       throw error;
     } finally {
       clearInterval(beat);
     }
   }
 
-  /** Undefined: this request has the key. Else the row of the request that has it. */
+  /** Returns undefined if this request now has the key; otherwise the row of the request that has it. */
   async #claim(key: string, actor: Actor, fingerprints: readonly string[]): Promise<IdempotencyKey | undefined> {
     const [fingerprint] = fingerprints;
     const now = this.#clock.now();
@@ -106,8 +107,11 @@ export class IdempotencyKeys {
     const claimed = await this.#db.query(CLAIM, [actor.userId, key, fingerprint, claim.lockedUntil, claim.expiresAt, now]);
     if (claimed.length > 0) return undefined;
     const taken = await this.#db.query(
-      `UPDATE idempotency_keys SET fingerprint = $3, locked_until = $4, expires_at = $5, created_at = $6, status_code = NULL, headers = NULL, body = NULL
-        WHERE user_id = $1 AND key = $2 AND (expires_at <= $6 OR (status_code IS NULL AND locked_until <= $6 AND fingerprint = ANY($7))) RETURNING key`,
+      `UPDATE idempotency_keys
+          SET fingerprint = $3, locked_until = $4, expires_at = $5, created_at = $6,
+              status_code = NULL, headers = NULL, body = NULL
+        WHERE user_id = $1 AND key = $2
+          AND (expires_at <= $6 OR (status_code IS NULL AND locked_until <= $6 AND fingerprint = ANY($7))) RETURNING key`,
       [actor.userId, key, fingerprint, claim.lockedUntil, claim.expiresAt, now, fingerprints],
     );
     if (taken.length > 0) return undefined;
@@ -124,14 +128,14 @@ export class IdempotencyKeys {
       const body = done.body === undefined ? null : seal.close(JSON.stringify(done.body));
       await this.#db.tables.idempotencyKeys.update(where, { statusCode: done.status, headers: { ...done.headers }, body });
     } catch (error) {
-      log.warn({ err: error }, 'the reply of an idempotent request could not be kept'); // it was done all the same
+      log.warn({ err: error }, 'the reply of an idempotent request could not be stored'); // the request was carried out
     }
   }
 
-  /** By the tenant's data keys: a body may hold a password, which a plain hash would let whoever reads the table guess. */
+  /** Uses the tenant's data keys: a body may hold a password, and whoever reads the table could guess it from a plain hash. */
   #fingerprints({ method, url, headers, body, launchId }: ComparedRequest): string[] {
     const parts = [`${method} ${url}\n${headers}`, launchId === undefined ? '' : `launch ${launchId}\n`, body ?? ''];
-    // Rows of servers of the release before have a plain hash, which is compared until they are gone, after REPLY_MS.
+    // Rows from servers of the previous release have a plain hash. It is compared until they expire, after REPLY_MS.
     const former = createHash('sha256');
     for (const part of parts) former.update(part);
     return [...this.#sealer.hmacs('idempotency-fingerprint', parts), former.digest('hex')];
@@ -147,7 +151,7 @@ export class IdempotencyKeys {
   }
 }
 
-/** How a body is stored. */
+/** The way in which a body is stored. */
 interface Seal {
   readonly close: (text: string) => string;
   readonly open: (text: string) => string;
@@ -155,7 +159,7 @@ interface Seal {
 
 const PLAIN: Seal = { close: (text) => text, open: (text) => text };
 
-/** Throws Problem `conflict` where the data key that sealed it is no longer there. */
+/** Throws Problem `conflict` if the data key that sealed the body no longer exists. */
 function opened(body: string, seal: Seal): unknown {
   try {
     return JSON.parse(seal.open(body));
@@ -163,7 +167,7 @@ function opened(body: string, seal: Seal): unknown {
     if (!(error instanceof SealError)) throw error;
     throw new Problem(
       'conflict',
-      'The request was carried out, and its reply can no longer be read. Use another key for another one.',
+      'The request was carried out, but its reply can no longer be read. Use another key for a new request.',
       {
         cause: error,
       },
@@ -174,7 +178,7 @@ function opened(body: string, seal: Seal): unknown {
 function replay(row: IdempotencyKey, fingerprints: readonly string[], seal: Seal): Reply {
   if (!fingerprints.includes(row.fingerprint)) throw new Problem('idempotency_key_reused');
   if (row.statusCode === null)
-    throw new Problem('conflict', 'A request with this Idempotency-Key is under way.', { retryAfter: 1 });
+    throw new Problem('conflict', 'A request with this Idempotency-Key is in progress.', { retryAfter: 1 });
   return reply(row.statusCode, row.body === null ? undefined : opened(row.body, seal), {
     ...row.headers,
     'Idempotency-Replayed': 'true',

@@ -3,9 +3,9 @@ import { Readable } from 'node:stream';
 import type { Context } from './request-state.ts';
 
 /**
- * Replies to a request whose body may not have been read: then closes the connection after the reply.
- * `limitMs`: how long the rest of the body is read and dropped; without it, to the end while bytes arrive (SILENCE_TIMEOUT_MS of
- * the listener).
+ * Replies to a request whose body may not have been read. In that case it closes the connection after the reply.
+ * `limitMs` bounds the time for which the rest of the body is read and dropped. Without it, the body is read to the end while
+ * bytes arrive (SILENCE_TIMEOUT_MS of the listener).
  */
 export function replyLingering(ctx: Context, body: Buffer, limitMs?: number): void {
   if (ctx.req.complete) ctx.body = body;
@@ -17,8 +17,9 @@ export function replyLingering(ctx: Context, body: Buffer, limitMs?: number): vo
 }
 
 /**
- * The body at once; its end, which closes the connection, when the client has sent everything or the limit is over.
- * A connection that is closed on a client that still sends is reset, and the answer lost (RFC 9112 §9.6).
+ * Returns the body at once. The stream ends, which closes the connection, when the client has sent everything or the limit is
+ * over.
+ * If a connection is closed while the client still sends, it is reset and the answer is lost (RFC 9112 §9.6).
  */
 function lingering(body: Buffer, request: IncomingMessage, limitMs: number | undefined): Readable {
   const reply = new Readable({ read: () => undefined });

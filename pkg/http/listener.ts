@@ -10,26 +10,25 @@ import type { Random } from '../runtime/random.ts';
 import type { App } from './app.ts';
 import { errorBody } from './middleware/errors.ts';
 
-/** On shutdown, how long busy connections may take to receive a reply with `Connection: close`. */
+/** On shutdown, the time for busy connections to receive a reply with `Connection: close`. */
 const FAREWELL_MS = 250;
 const SWEEP_MS = 100;
-/** On shutdown, how long a new connection may take to send its first byte. */
+/** On shutdown, the time for a new connection to send its first byte. */
 const UNUSED_MS = 1_000;
 
-/** Open connections, and when each was taken (ms, monotonic). */
+/** Open connections, and the time when each was accepted (ms, monotonic). */
 type Connections = ReadonlyMap<Socket, number>;
 
 export interface HttpListener {
   readonly server: Server;
   /**
    * Stops the server within `limitMs`; then closes connections whose requests still run.
-   * Every reply from now on says `Connection: close`. Connections are closed only when nothing has arrived on them that was not
-   * answered.
+   * Every reply from now on has `Connection: close`. A connection is closed only if everything that arrived on it was answered.
    */
   drain(limitMs: number): Promise<void>;
 }
 
-/** The HTTP server. What Node refuses before the application sees it gets the one shape too. */
+/** Creates the HTTP server. Requests that Node refuses before the application sees them get the same error shape. */
 export function createListener(app: App, random: Random): HttpListener {
   const handle = app.callback();
   const onRequest = (request: IncomingMessage, response: ServerResponse): void => void handle(request, response);
@@ -40,9 +39,9 @@ export function createListener(app: App, random: Random): HttpListener {
       requestTimeout: 0,
       highWaterMark: UNREAD_BYTES,
       keepAliveTimeout: KEEP_ALIVE_MS,
-      // Duplicates of a header that must be unique are visible, instead of being dropped silently.
+      // Duplicates of a header that must be unique stay visible, instead of being dropped silently.
       joinDuplicateHeaders: true,
-      requireHostHeader: false, // the application asks for it, so that its absence is an error of the one shape
+      requireHostHeader: false, // the application requires it, so that its absence has the same error shape
     },
     onRequest,
   );
@@ -65,7 +64,7 @@ const CODES: Readonly<Record<string, ProblemCode>> = {
 };
 
 function refuse(error: NodeJS.ErrnoException, socket: Duplex, random: Random): void {
-  // Node stores the current reply there. Once it has begun, anything written would end up inside of it.
+  // Node stores the current reply there. Once it has begun, anything written would end up inside it.
   const replying = (socket as { _httpMessage?: ServerResponse | null })._httpMessage?.headersSent;
   if (error.code === 'ECONNRESET' || !socket.writable || replying) {
     socket.destroy();
@@ -82,13 +81,13 @@ const REASONS: Readonly<Record<number, string>> = {
   431: 'Request Header Fields Too Large',
 };
 
-/** The last words on a connection that no application has. */
+/** Writes the last reply on a connection that the application does not handle. */
 function end(socket: Duplex, problem: Problem, random: Random): void {
   const id = random.uuid();
   const body = JSON.stringify(errorBody(problem, id));
   socket.end(
-    `HTTP/1.1 ${problem.status} ${REASONS[problem.status] ?? ''}\r\nContent-Type: application/json; charset=utf-8\r\nX-Request-Id: ${id}\r\n` +
-      `Content-Length: ${Buffer.byteLength(body)}\r\nConnection: close\r\n\r\n${body}`,
+    `HTTP/1.1 ${problem.status} ${REASONS[problem.status] ?? ''}\r\nContent-Type: application/json; charset=utf-8\r\n` +
+      `X-Request-Id: ${id}\r\nContent-Length: ${Buffer.byteLength(body)}\r\nConnection: close\r\n\r\n${body}`,
   );
 }
 
@@ -106,10 +105,13 @@ async function drain(server: Server, connections: Connections, limitMs: number):
   }
 }
 
-/** After all received bytes were read: a connection that is idle now has, as far as the server can know, no request in flight. */
+/**
+ * Resolves after all received bytes were read. As far as the server can know, a connection that is idle then has no request in
+ * flight.
+ */
 const afterReading = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
 
-/** Node takes a connection on which nothing was ever sent for busy; browsers open such in advance. */
+/** Node regards a connection on which nothing was ever sent as busy; browsers open such connections in advance. */
 function closeIdle(server: Server, connections: Connections): void {
   server.closeIdleConnections();
   const before = performance.now() - UNUSED_MS;

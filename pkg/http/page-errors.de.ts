@@ -1,6 +1,6 @@
 import type { ProblemCode } from '../api/error-catalogue.ts';
 
-/** What a page says in German of a code of the API, in place of the English sentence. */
+/** The German messages of a page for codes of the API, instead of the English sentences. */
 export const PAGE_ERRORS_DE: Readonly<Partial<Record<ProblemCode, string>>> = {
   validation_failed: 'Die Anfrage ist ungültig.',
   not_found: 'Diese Seite gibt es nicht, oder sie ist für Sie nicht zugänglich.',

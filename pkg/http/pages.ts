@@ -11,7 +11,7 @@ import { readForm } from './request/form.ts';
 import { readPostedJson } from './request/posted-json.ts';
 import type { Context, Handler } from './request-state.ts';
 
-/** A page of text loads only our styles. Any site may frame it: it shows nothing but what the request sent. */
+/** A page of text loads only our styles. Any site may frame it: it shows only what the request sent. */
 const PAGE_HEADERS = {
   'Content-Security-Policy': "default-src 'none'; style-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors *",
 };
@@ -23,7 +23,7 @@ export interface PageDeps {
   readonly web: WebPages;
 }
 
-/** A page as Koa middleware: host, limits, parameters, handler; every failure is a readable page. */
+/** Serves a page as Koa middleware: host, limits, parameters, handler; every failure is a readable page. */
 export function servePage(route: PageRoute, deps: PageDeps): Handler {
   return async (ctx) => {
     ctx.state.route = route.path;
@@ -108,7 +108,7 @@ function refuse(ctx: Context, error: unknown, to: { web: WebPages; route: PageRo
   replyLingering(ctx, Buffer.from(refusalPage(web, problem, { requestId: ctx.state.requestId, language })), REFUSED_LINGER_MS);
 }
 
-/** What a page of a refusal says beside the refusal's own sentence. */
+/** The texts of a refusal's page besides the refusal's own sentence. */
 const WORDS = {
   en: {
     title: 'Something went wrong',
@@ -141,10 +141,12 @@ function refusalPage(web: WebPages, problem: Problem | PageProblem, of: { reques
   const linkTo = (address: string, text: string): string => `<p><a href="${escapeHtml(address)}" target="_top">${text}</a></p>\n`;
   const toLms = lms === undefined ? '' : linkTo(lms, words.again);
   const link = wayBack === undefined ? toLms : linkTo(wayBack, words.back);
+  const reference = `Code: <code>${escapeHtml(code)}</code><br>${words.request}: ${escapeHtml(of.requestId)}`;
+  const footer = `<footer class="code">${reference}</footer>`;
   const body = `<main>
 <h1>${words.title}</h1>
 <p role="alert"${isForeign ? ' lang="en"' : ''}>${escapeHtml(translated ?? problem.message)}</p>
-${fields}${link}<footer class="code">Code: <code>${escapeHtml(code)}</code><br>${words.request}: ${escapeHtml(of.requestId)}</footer>
+${fields}${link}${footer}
 </main>`;
   return web.notice({ title: words.title, body, language: of.language });
 }

@@ -9,10 +9,9 @@ import type { CacheEntry, CacheLookup } from '../store/redis/tagged-cache.ts';
  * Cached replies: a GET's JSON by user, endpoint and a hash of its parameters (docs/design/api-conventions.md, Caches).
  *
  * Invariants:
- * - A cached reply is shown only to the user it was made for, and only after that user's session was checked; one made for a
- *   launch's session to sessions of that launch alone, since they hold less.
- * - It ends when a tag of its endpoint is invalidated, with a change of the user's roles or grants, at `cacheUntil`, and after
- *   300 s.
+ * - A cached reply is shown only to the user for whom it was made, and only after that user's session was checked. A reply for a
+ *   launch's session is shown only to sessions of that launch, since they hold less.
+ * - It ends when a tag of its endpoint is invalidated, when the user's roles or grants change, at `cacheUntil`, and after 300 s.
  */
 interface CachedReply {
   readonly status: number;

@@ -14,7 +14,7 @@ export interface RequestState {
   /** The endpoint's path template: the label of metrics and logs; never the path itself, which may hold a token. */
   route: string;
   userUuid?: string;
-  /** Where traces are on. */
+  /** Set if tracing is on. */
   span?: Span;
 }
 

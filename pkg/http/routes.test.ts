@@ -30,7 +30,7 @@ const app = new Koa().use(
 const server = app.listen(0, '127.0.0.1');
 afterAll(() => void server.close());
 
-/** The path goes as it is written. */
+/** Sends the path exactly as written. */
 async function ask(method: string, path: string): Promise<{ name: string | string[]; params: Record<string, string> }> {
   if (!server.listening) await once(server, 'listening');
   const sent = request({ port: (server.address() as AddressInfo).port, host: '127.0.0.1', method, path, agent: false }).end();
@@ -49,7 +49,7 @@ test('a path has the handler of its template; a literal path is not an id', asyn
   expect(await found('PUT', '/users/me')).toEqual(['GET', 'HEAD']);
 });
 
-test('the template with fewer parameters goes first, and another that has the method is found behind it', async () => {
+test('the template with fewer parameters comes first, and a later one that has the method is found', async () => {
   expect([await found('GET', '/users/me/sessions/1'), await found('DELETE', '/users/me/sessions/1')]).toEqual([
     'own session',
     'end session',
@@ -57,13 +57,13 @@ test('the template with fewer parameters goes first, and another that has the me
   expect(await found('POST', '/users/me/sessions/1')).toEqual(['DELETE', 'GET', 'HEAD']);
 });
 
-test('HEAD is answered as GET is; other case, a slash more or an empty parameter is another path', async () => {
+test('HEAD is answered as GET is; different case, an extra slash or an empty parameter is another path', async () => {
   expect(await found('HEAD', '/users/1')).toBe(String(JSON.stringify({ name: 'show', params: { id: '1' } }).length));
   for (const path of ['/Users/1', '/users/', '/users//', '/users/1/', '//users', '/'])
     expect(await found('GET', path)).toEqual([]);
 });
 
-test('parameters are decoded; what is not encoded UTF-8 stays as it is', async () => {
+test('parameters are decoded; text that is not encoded UTF-8 stays unchanged', async () => {
   expect((await ask('GET', '/users/a%2Fb%20')).params).toEqual({ id: 'a/b ' });
   expect((await ask('GET', '/users/%ff%')).params).toEqual({ id: '%ff%' });
 });

@@ -5,19 +5,19 @@ import type { Context, Handler, RequestState } from './request-state.ts';
 
 export interface Route {
   readonly method: Method;
-  /** Literal, or a template, `/files/{id}`: a parameter is one whole segment, and not an empty one. */
+  /** A literal path or a template, `/files/{id}`: a parameter is one whole, non-empty segment. */
   readonly path: string;
   readonly handle: Handler;
 }
 
-/** Answers a request that no route takes. `methods`: those of its path; none where nothing has the path. */
+/** Answers a request that no route matches. `methods` are those of its path; none if no route has the path. */
 export type Unmatched = (ctx: Context, methods: readonly string[]) => Promise<void>;
 
 /**
- * The routes below `base` as Koa middleware. A router has few routes, because it tries the expression of each: one for each
- * literal path, and one for the templates of a feature, its first segment, that have the same length. Of templates that fit, the
- * one with the fewest parameters is taken. A literal path is not an id: where there is `/users/me`, `/users/{id}` does not have
- * that path. HEAD is answered as GET is.
+ * Mounts the routes below `base` as Koa middleware. A router tries the expression of each of its routes, so each router has few:
+ * one router per literal path, and one for the templates with the same first segment and length. If several templates fit, the
+ * one with the fewest parameters is used. A literal path is not an id: if there is `/users/me`, `/users/{id}` does not match that
+ * path. HEAD is answered as GET is.
  */
 export function mountRoutes(base: string, routes: readonly Route[], unmatched: Unmatched): Handler {
   const groups = Map.groupBy(routes, ({ path }) => (path.includes('{') ? templatesFor(base + path, base.length) : base + path));
@@ -26,7 +26,7 @@ export function mountRoutes(base: string, routes: readonly Route[], unmatched: U
     const { path } = ctx;
     const router = routers.get(path) ?? routers.get(templatesFor(path, base.length));
     if (!router) return unmatched(ctx, []);
-    // What `router.routes()` would do besides (read the host, compose a chain, note on the context what was tried) costs as much
+    // `router.routes()` would also read the host, compose a chain and note on the context what was tried. That costs as much
     // again.
     const fitting = router.match(path, ctx.method);
     const [layer] = fitting.pathAndMethod;
@@ -36,7 +36,10 @@ export function mountRoutes(base: string, routes: readonly Route[], unmatched: U
   };
 }
 
-/** The templates that may fit a path, by its first segment behind the base and how many follow: `/files/1` → `/files 1`. */
+/**
+ * Returns the key of the templates that may fit a path: its first segment after the base and the number of further ones
+ * (`/files/1` → `/files 1`).
+ */
 function templatesFor(path: string, base: number): string {
   let slash = path.indexOf('/', base + 1);
   const first = slash === -1 ? path.slice(base) : path.slice(base, slash);

@@ -8,7 +8,7 @@ import { escapeHtml, PageProblem, type WebContent, type WebPages, type WebScript
 import type { Logger } from '../runtime/log.ts';
 import type { Context } from './request-state.ts';
 
-/** What Vite says of each script, and of what scripts share: its file, its styles, what it imports. */
+/** Vite's description of each script, and of shared chunks: file, styles and imports. */
 const Manifest = z.record(
   z.string(),
   z.object({
@@ -37,8 +37,8 @@ interface Script {
 const IMMUTABLE = 'public, max-age=31536000, immutable';
 
 /**
- * The browser's pages as Vite built them from pkg/web, in memory. Only what the build names is served: no request reads the disk.
- * Without a build the server runs, and its pages say so. Each page names the tenant, where it has a name.
+ * The browser's pages as Vite built them from pkg/web, in memory. Only files that the build names are served: no request reads
+ * the disk. Without a build the server still runs, and its pages say so. Each page shows the tenant's name, if it has one.
  */
 export class WebBundle implements WebPages {
   readonly #scripts: ReadonlyMap<string, Script>;
@@ -52,7 +52,7 @@ export class WebBundle implements WebPages {
     this.#tenantName = tenantName;
   }
 
-  /** Reads `folder` once. When nothing usable is there, says so in one line of the log. */
+  /** Reads `folder` once. If it holds nothing usable, logs that in one line. */
   static load(folder: string, { tenantName, log }: { tenantName: string | undefined; log: Logger }): WebBundle {
     try {
       const manifest = Manifest.parse(JSON.parse(readFileSync(join(folder, '.vite/manifest.json'), 'utf8')));
@@ -64,7 +64,8 @@ export class WebBundle implements WebPages {
       return new WebBundle(new Map(scripts), new Map([...files].map((file) => [`/${file}`, assetOf(folder, file)])), tenantName);
     } catch (error) {
       log.error(
-        `the browser's pages cannot be read from ${folder} (${(error as Error).message.split('\n')[0]}): run make build; until then they answer 503`,
+        `the browser's pages cannot be read from ${folder} (${(error as Error).message.split('\n')[0]}): ` +
+          'run make build; until then they answer 503',
       );
       return new WebBundle(new Map(), new Map(), tenantName);
     }
@@ -98,8 +99,8 @@ export class WebBundle implements WebPages {
   }
 
   /**
-   * Answers for the files of the build; false: the request is for something else. Not counted against limits: browsers keep them
-   * for a year.
+   * Answers requests for files of the build; returns false for others. They do not count against limits: browsers cache them for
+   * a year.
    */
   serve(ctx: Context): boolean {
     const asset = this.#assets.get(ctx.path);
@@ -117,7 +118,7 @@ export class WebBundle implements WebPages {
   }
 }
 
-/** The styles of a script, those of what it imports first, so that its own may differ from them. */
+/** Returns the styles of a script, those of its imports first, so that its own may override them. */
 function cssOf(manifest: Manifest, key: string): string[] {
   const { css = [], imports = [] } = manifest[key] ?? {};
   return [...new Set([...imports.flatMap((each) => cssOf(manifest, each)), ...css])];

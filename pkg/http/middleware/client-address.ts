@@ -3,23 +3,23 @@ import { LRUCache } from 'lru-cache';
 import type { Context } from '../request-state.ts';
 
 /**
- * The client's address behind as many proxies as are trusted (Koa's `maxIpsCount`), so that a client cannot forge it.
- * IPv4 in IPv6 clothes is IPv4; of IPv6 the network of 64 bits, all of which one customer has.
+ * Returns the client's address behind the trusted proxies (Koa's `maxIpsCount`), so that a client cannot forge it.
+ * An IPv4-mapped address is returned as IPv4. For IPv6 it is the 64-bit network, all of which belongs to one customer.
  */
 export function clientAddress(ctx: Context): string {
   return known(ctx.ip) ?? known(ctx.req.socket.remoteAddress ?? '') ?? 'unknown';
 }
 
-/** What addresses are normalised to: a client sends several requests, and often all of them come by one proxy. */
+/** Caches normalised addresses: a client sends several requests, and often all of them come through one proxy. */
 const NORMALISED = new LRUCache<string, string>({ max: 1_000 });
-/** The longest of IPv6 with an IPv4 address inside; one with a zone may be longer. */
+/** The longest IPv6 text with an IPv4 address inside; an address with a zone may be longer. */
 const ADDRESS_MAX = 45;
 
 function known(text: string): string | undefined {
   const cached = NORMALISED.get(text);
   if (cached !== undefined) return cached;
   const normalised = normalise(text);
-  // A copy: the text may be a slice of a header of 16 KiB, which it would keep in memory.
+  // A copy: the text may be a slice of a header of 16 KiB, which it would hold in memory.
   if (normalised !== undefined && text.length <= ADDRESS_MAX)
     NORMALISED.set(Buffer.from(text, 'latin1').toString('latin1'), normalised);
   return normalised;
@@ -36,8 +36,8 @@ export function normalise(text: string): string | undefined {
 }
 
 /**
- * Of a normalised address: an address of IPv4 itself, of IPv6 the /56, since one connection often has 256 networks of 64 bits
- * (RIPE-690 §4.2).
+ * Returns the network of a normalised address: an IPv4 address itself; for IPv6 the /56, since one connection often has 256
+ * networks of 64 bits (RIPE-690 §4.2).
  */
 export function networkOf(address: string): string {
   if (!address.endsWith('::/64')) return address;

@@ -12,7 +12,7 @@ const RETRY_AFTER_SECONDS = 2;
 /** Seconds after which some of a tenant's jobs may be done. */
 const JOBS_RETRY_AFTER_SECONDS = 30;
 
-/** The abort reason of a request whose client has left. */
+/** Returns the abort reason of a request whose client has left. */
 export const clientGone = (): Error => new DOMException('the client went away', 'AbortError');
 
 /** The body of every error (docs/design/api-conventions.md, Errors). */

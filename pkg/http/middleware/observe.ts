@@ -10,14 +10,16 @@ import { clientAddress, networkOf } from './client-address.ts';
 /** A request id from the client must match this; any other is replaced. */
 const REQUEST_ID = /^[A-Za-z0-9._-]{8,128}$/;
 
-/** One label for all paths that no endpoint has, so that a scanner creates no metrics. */
+/** One label for all paths without an endpoint, so that a scanner creates no metrics. */
 export const NO_ROUTE = '(none)';
 
 /** Methods with a label of their own; Node accepts 34, and no endpoint has the others. */
 const METHODS: ReadonlySet<string> = new Set(['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS']);
 const OTHER_METHODS = 'other';
 
-/** Labels of their own: another server, or an owner's quota, is the cause, so no alert counts them as our failures. */
+/**
+ * Statuses with a label of their own: another server, or an owner's quota, is the cause, so no alert counts them as our failures.
+ */
 const CAUSED_BY_OTHERS: ReadonlySet<number> = new Set([502, 504, 507]);
 const CLASSES = ['1xx', '2xx', '3xx', '4xx', '5xx'] as const;
 const statusLabel = (status: number): string =>
@@ -27,7 +29,8 @@ const statusLabel = (status: number): string =>
 const CLIENT_CLOSED_REQUEST = 499;
 
 /**
- * Gives a request its id, address and logger; measures rate, errors and duration by route; logs one line when the request ends.
+ * Assigns an id, address and logger to each request; measures rate, errors and duration by route; logs one line when the request
+ * ends.
  */
 export function observer(deps: { log: Logger; metrics: Metrics; clock: Clock; random: Random }): (ctx: Context) => void {
   const duration = new Histogram({
@@ -38,7 +41,7 @@ export function observer(deps: { log: Logger; metrics: Metrics; clock: Clock; ra
     registers: [deps.metrics],
   });
 
-  // The fields below hold no secrets: to look for some would cost more than the rest of the line.
+  // The fields below hold no secrets: searching them would cost more than the rest of the line.
   const requests = deps.log.child({}, { redact: [] });
 
   const durations = new Map<string, { observe(seconds: number): void }>();

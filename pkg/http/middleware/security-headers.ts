@@ -1,6 +1,6 @@
 import type { ServerResponse } from 'node:http';
 
-/** What every reply says unless its endpoint says otherwise. */
+/** The headers of every reply, unless its endpoint overrides them. */
 const DEFAULTS = {
   'Cache-Control': 'no-store',
   'X-Content-Type-Options': 'nosniff',

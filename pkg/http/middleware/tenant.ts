@@ -1,7 +1,7 @@
 import type { IncomingMessage } from 'node:http';
 import { invalid, Problem } from '../../api/problem.ts';
 
-/** The refusal of a malformed request: Host must be sent once (RFC 9112 §3.2). */
+/** Returns the refusal of a malformed request: Host must be sent once (RFC 9112 §3.2). */
 export function refusalOf({ headers, httpVersion }: Pick<IncomingMessage, 'headers' | 'httpVersion'>): Problem | undefined {
   if (headers.host === undefined ? httpVersion !== '1.0' : headers.host.includes(','))
     return invalid('Host', 'must be sent once');

@@ -3,8 +3,8 @@ import type { Context, Handler } from '../request-state.ts';
 import { NO_ROUTE } from './observe.ts';
 
 /**
- * A request as a span, named by method and route, never by its path, which may hold a token. The client's `traceparent` says what
- * it belongs to and nothing else: whether it is sampled is the server's own decision, and `tracestate` is not read.
+ * Records a request as a span, named by method and route, never by its path, which may hold a token. The client's `traceparent`
+ * determines only the parent: the server itself decides whether to sample it, and `tracestate` is not read.
  */
 export const traced =
   (next: Handler): Handler =>
@@ -27,7 +27,7 @@ export const traced =
     return within(span, () => next(ctx));
   };
 
-/** A refusal of 4xx is the client's matter (semantic conventions, HTTP server). */
+/** A 4xx refusal is not a failure of the server (semantic conventions, HTTP server). */
 function failureOf({ res }: Context): string | undefined {
   if (!res.writableFinished) return 'aborted';
   return res.statusCode >= 500 ? String(res.statusCode) : undefined;

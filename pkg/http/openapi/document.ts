@@ -9,13 +9,13 @@ export const API_VERSION = '1.0';
 
 export interface DescribedApi {
   readonly endpoints: readonly Endpoint[];
-  /** Absolute, without a slash at the end. */
+  /** Absolute, without a trailing slash. */
   readonly apiUrl: string;
-  /** `name`: what people call it. */
+  /** `name` is the name that people use. */
   readonly tenant: { readonly slug: string; readonly id: string; readonly name: string | undefined };
 }
 
-/** The OpenAPI 3.1 document of these endpoints: every status, shape and header that can come out of each, and what each takes. */
+/** Returns the OpenAPI 3.1 document of these endpoints: all possible statuses, shapes and headers of each, and its parameters. */
 export function openApiDocument({ endpoints, apiUrl, tenant }: DescribedApi): Json {
   const schemas = new SchemaBook();
   const addresses = new Set(endpoints.map(({ method, path }) => `${method} ${path}`));
@@ -58,7 +58,7 @@ export function openApiDocument({ endpoints, apiUrl, tenant }: DescribedApi): Js
         requestId: {
           name: 'X-Request-Id',
           in: 'header',
-          description: 'Used if it is 8 to 128 of A-Z a-z 0-9 . _ -, else replaced',
+          description: 'Used if it is 8 to 128 of A-Z a-z 0-9 . _ -, otherwise replaced',
           schema: { type: 'string' },
           example: 'import-2026-01-31',
         },

@@ -1,8 +1,8 @@
 type Json = Record<string, unknown>;
 
 /**
- * An example of a JSON Schema: the one that it names, else one that is put together of its parts' examples.
- * Throws when a part has none: a new field says `.meta({ example })` unless its type gives one (enum, boolean, UUID, time).
+ * Returns an example of a JSON Schema: its own, or one composed of its parts' examples.
+ * Throws if a part has none: a new field needs `.meta({ example })` unless its type implies one (enum, boolean, UUID, time).
  */
 export function exampleOf(schema: Json, resolve: (name: string) => Json, path = ''): unknown {
   if ('example' in schema) return schema.example;

@@ -14,16 +14,16 @@ const integer = (description: string, example: number): HeaderDescription => ({
 });
 
 /**
- * Every header that a reply of the API may have, beside those that HTTP itself sets (Date, Connection, Content-Type,
+ * Every header that a reply of the API may have, besides those that HTTP itself sets (Date, Connection, Content-Type,
  * Content-Length …).
  */
 export const HEADERS = {
   'X-Request-Id': text('Finds the request in the log.', '2f1c8a52-0f0e-4f59-9d3c-1f2b8a9c7d10'),
   'X-RateLimit-Limit': integer(
-    'The tightest limit. On every reply but 503 `suspended`, which the operator gives, and what no HTTP parser reads.',
+    'The tightest limit. On every reply except 503 `suspended`, which the operator sends, and replies to invalid HTTP.',
     100,
   ),
-  'X-RateLimit-Remaining': integer('Remaining requests of it.', 99),
+  'X-RateLimit-Remaining': integer('Remaining requests under this limit.', 99),
   'X-RateLimit-Reset': integer('Unix time in seconds when the limit is fully available again.', 1_769_860_860),
   'Cache-Control': text('RFC 9111.', 'no-store'),
   'Content-Security-Policy': text('What a browser may do with the reply.', "default-src 'none'; frame-ancestors 'none'"),
@@ -43,7 +43,9 @@ export const HEADERS = {
     example: 'true',
   },
   'Set-Cookie': text(
-    'At a sign-in the refresh token, for a browser that requested it, and `carrel_known`, which identifies the browser at the next one; at a download by share link `carrel_download`, as X-Share-Download. Over https their names begin with __Secure-.',
+    'At a sign-in the refresh token, for a browser that requested it, and `carrel_known`, which identifies the browser at the ' +
+      'next one. At a download by share link `carrel_download`, as X-Share-Download. Over https their names begin with ' +
+      '__Secure-.',
     'carrel_refresh=…; Path=/api/v1/auth; Max-Age=2592000; HttpOnly; SameSite=Strict',
   ),
   'Accept-Ranges': text('Byte ranges are supported.', 'bytes'),
@@ -55,15 +57,15 @@ export const HEADERS = {
   ),
   'Tus-Resumable': text('The version of tus that the server speaks.', '1.0.0'),
   'Tus-Version': text('The versions of tus that the server speaks.', '1.0.0'),
-  'Tus-Extension': text('The extensions of tus that the server has.', 'creation,termination'),
+  'Tus-Extension': text('The extensions of tus that the server supports.', 'creation,termination'),
   'Tus-Max-Size': integer('The largest upload, in bytes.', 83_886_080_000),
   'Tus-Checksum-Algorithm': text('The algorithms of Upload-Checksum.', 'sha256'),
   'Upload-Offset': integer('Bytes of the upload that are stored.', 8_388_608),
-  'Upload-Length': integer('Bytes of the whole upload; absent while Upload-Defer-Length is there.', 20_000_000),
-  'Upload-Defer-Length': integer('1: the client has not said yet how long the upload is.', 1),
+  'Upload-Length': integer('Bytes of the whole upload; absent while Upload-Defer-Length is present.', 20_000_000),
+  'Upload-Defer-Length': integer('1: the client has not yet stated the length of the upload.', 1),
   'Upload-Metadata': text('As the client sent it.', 'filename dGhlc2lzLnBkZg=='),
   'Upload-Expires': text('When the upload expires unless more bytes come (RFC 9110 §5.6.7).', 'Sat, 31 Jan 2026 12:00:00 GMT'),
-  'X-Carrel-File': text('Id of the file that the upload has become.', '7b0c6d6e-5c1f-4d0a-9a53-0d6f0e3b2a11'),
+  'X-Carrel-File': text('Id of the file that the upload created.', '7b0c6d6e-5c1f-4d0a-9a53-0d6f0e3b2a11'),
   'Retry-After': integer('Seconds to wait.', 2),
   'WWW-Authenticate': text('How to authenticate (RFC 6750).', 'Bearer'),
   Allow: text('The methods that the path allows.', 'GET, HEAD, POST'),
@@ -71,7 +73,7 @@ export const HEADERS = {
 
 export type HeaderName = keyof typeof HEADERS;
 
-/** What every reply has; HSTS only where the address is https. */
+/** The headers of every reply; HSTS only if the address is https. */
 const ALWAYS = [
   'X-Request-Id',
   'X-RateLimit-Limit',
@@ -87,12 +89,12 @@ const ALWAYS = [
 
 const servesRanges = (endpoint: Endpoint): boolean => problemsOf(endpoint).includes('range_not_satisfiable');
 
-/** Whether it serves the file of a share link. */
+/** True if the endpoint serves the file of a share link. */
 export const isShared = (endpoint: Endpoint): boolean => problemsOf(endpoint).includes('share_password_required');
 
 const isArchive = (shape: ReplyShape): boolean => shape !== null && isStream(shape) && shape.stream === 'application/zip';
 
-/** The headers of a success; `created`: the reply of this endpoint has a Location. */
+/** Returns the headers of a success. `created`: the reply of this endpoint has a Location. */
 export function successHeaders(endpoint: Endpoint, status: number, created: boolean): HeaderName[] {
   const shape = endpoint.replies[status] ?? null;
   const content = servesRanges(endpoint);

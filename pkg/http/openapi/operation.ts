@@ -17,14 +17,14 @@ import { queryKind } from '../request/validate.ts';
 import { failureHeaders, headerRefs, isShared, successHeaders } from './headers.ts';
 import type { Json, SchemaBook } from './schema-book.ts';
 
-/** An operation of the document. `readable`: a GET of its path and `/{id}` shows what it creates. */
+/** Describes an operation. `readable`: a GET of its path and `/{id}` shows what it creates. */
 export function operation(endpoint: Endpoint, schemas: SchemaBook, readable: boolean): Json {
   return {
     operationId: endpoint.operationId,
     summary: endpoint.summary,
     tags: [endpoint.tag ?? 'other'],
     security: endpoint.caller === 'anyone' ? [] : [{ bearer: [] }],
-    ...(typeof endpoint.caller === 'object' ? { description: `Needs the permission \`${endpoint.caller.permission}\`.` } : {}),
+    ...(typeof endpoint.caller === 'object' ? { description: `Requires the permission \`${endpoint.caller.permission}\`.` } : {}),
     parameters: [
       { $ref: '#/components/parameters/tenant' },
       { $ref: '#/components/parameters/requestId' },
@@ -37,7 +37,7 @@ export function operation(endpoint: Endpoint, schemas: SchemaBook, readable: boo
   };
 }
 
-/** HEAD of what this GET shows: all of it but the bodies (RFC 9110 §9.3.2). */
+/** Describes the HEAD of a GET: all of it except the bodies (RFC 9110 §9.3.2). */
 export const headOperation = (get: Json): Json => ({
   ...get,
   operationId: `${get.operationId as string}Head`,
@@ -62,12 +62,13 @@ function parameters(schema: z.ZodObject | undefined, location: 'path' | 'query',
       ...(queryKind(part) === 'object' ? { style: 'deepObject', explode: true } : {}),
       ...(description === undefined ? {} : { description }),
       schema: rest,
-      ...(name === 'cursor' ? {} : { example: schemas.example(described) }), // a cursor comes from a page, there is none before
+      // a cursor comes from a page, so there is no valid example
+      ...(name === 'cursor' ? {} : { example: schemas.example(described) }),
     };
   });
 }
 
-/** What a header may hold (RFC 9110 §5.5). */
+/** The characters that a header may hold (RFC 9110 §5.5). */
 const FIELD_VALUE = String.raw`^[\t -~\u0080-\u00ff]*$`;
 
 function headerParameters(endpoint: Endpoint): Json[] {
@@ -173,17 +174,17 @@ const contentOf = (shape: NonNullable<ReplyShape>, schemas: SchemaBook): Json =>
 
 const EVENTS = {
   type: 'string',
-  description: 'Events without a name, each with this JSON as its data. It ends with the last one.',
+  description: 'Events without a name, each with this JSON as its data. The stream ends with the last one.',
 };
 const LINES = {
   type: 'string',
-  description: 'All items of the list, each as one line of JSON; `limit` and `cursor` mean nothing.',
+  description: 'All items of the list, each as one line of JSON; `limit` and `cursor` are ignored.',
 };
 const TABLE = {
   type: 'string',
   description:
-    'All items of the list, each as one line of a table with a first line of names (RFC 4180, UTF-8); `limit` and `cursor` mean nothing. Text that a ' +
-    'spreadsheet would take for a formula has an apostrophe in front.',
+    'All items of the list, each as one line of a table with a first line of names (RFC 4180, UTF-8); `limit` and `cursor` ' +
+    'are ignored. Text that a spreadsheet would read as a formula has a leading apostrophe.',
 };
 const EXPORTS: Readonly<Record<string, Json>> = { [NDJSON]: LINES, [CSV]: TABLE };
 const BYTES = { type: 'string', format: 'binary' };
@@ -206,7 +207,7 @@ function failures(endpoint: Endpoint): Json {
   );
 }
 
-/** What `details` of an error holds; `document.ts` puts it under components. */
+/** The shape of an error's `details`; `document.ts` puts it under components. */
 export const ERROR_DETAILS: Json = {
   type: 'array',
   description: 'each field that is wrong, by its dotted path',

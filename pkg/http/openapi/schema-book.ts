@@ -4,14 +4,14 @@ import { exampleOf } from './examples.ts';
 export type Json = Record<string, unknown>;
 
 /**
- * JSON Schemas of zod schemas; those with an id (`.meta({ id })`) appear once, under components, with an example.
- * `.meta({ 'x-openapi': … })` says what a schema is to clients where its type here is another (a number in a query is text that
- * is read).
+ * JSON Schemas of zod schemas. Those with an id (`.meta({ id })`) appear once, under components, with an example.
+ * `.meta({ 'x-openapi': … })` describes the schema to clients if its type here differs (a number in a query is text that is
+ * parsed).
  */
 export class SchemaBook {
   readonly all: Record<string, Json> = {};
 
-  /** `closed`: further fields at the top are refused, as `strict` does. */
+  /** `closed`: further top-level fields are refused, as by `strict`. */
   of(schema: z.ZodType, io: 'input' | 'output', closed = false): Json {
     const {
       $schema: _dialect,
@@ -26,12 +26,12 @@ export class SchemaBook {
     return described;
   }
 
-  /** An example of a schema that `of` gave. Throws when a part of it has none. */
+  /** Returns an example of a schema that `of` returned. Throws if a part of it has none. */
   example(schema: Json): unknown {
     return exampleOf(schema, (name) => this.all[name] ?? {});
   }
 
-  /** Each with its example, once all are known. */
+  /** Returns each schema with its example, once all are known. */
   components(): Json {
     return Object.fromEntries(
       Object.entries(this.all).map(([name, schema]) => [name, { ...schema, example: this.example(schema) }]),
@@ -40,7 +40,8 @@ export class SchemaBook {
 }
 
 /**
- * References into components, and patterns that mean the same in every language: `\d` is ten digits here and hundreds elsewhere.
+ * Rewrites references to components, and patterns to mean the same in every language: `\d` is ten digits here and hundreds
+ * elsewhere.
  */
 function portable(node: unknown): unknown {
   if (Array.isArray(node)) return node.map(portable);

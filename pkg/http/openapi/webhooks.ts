@@ -2,7 +2,7 @@ import { type EventName, EVENTS, payloadSchema } from '../../events/catalogue.ts
 import type { Json, SchemaBook } from './schema-book.ts';
 
 /**
- * The `webhooks` section: what a delivery of each event is, and how a receiver knows that it is ours (docs/receive-webhooks.md).
+ * The `webhooks` section: the delivery of each event, and the headers by which a receiver verifies it (docs/receive-webhooks.md).
  */
 export const webhookDescriptions = (schemas: SchemaBook): Json =>
   Object.fromEntries((Object.keys(EVENTS) as EventName[]).map((event) => [event, { post: delivery(event, schemas) }]));
@@ -16,7 +16,7 @@ function delivery(event: EventName, schemas: SchemaBook): Json {
     operationId: `on${pascal(event)}`,
     summary: `A delivery of ${event}`,
     description:
-      'A POST to the address of a webhook that wants this event. Every resend has the same `webhook-id` and the same bytes.',
+      'A POST to the address of a webhook that is subscribed to it. Every resend has the same `webhook-id` and the same bytes.',
     tags: ['webhooks'],
     security: [],
     parameters: SIGNATURE_HEADERS,
@@ -41,7 +41,7 @@ const header = (name: string, description: string, pattern: string, example: str
 const SIGNATURE_HEADERS: readonly Json[] = [
   header(
     'X-Carrel-Signature',
-    'Hex HMAC-SHA256 of the body; the key is the secret as it was given.',
+    'Hex HMAC-SHA256 of the body; the key is the secret exactly as given.',
     '^[0-9a-f]{64}$',
     '9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08',
   ),
@@ -54,7 +54,8 @@ const SIGNATURE_HEADERS: readonly Json[] = [
   header('webhook-timestamp', 'Standard Webhooks 1.0: Unix time in seconds of this attempt.', '^[0-9]{1,12}$', '1769860800'),
   header(
     'webhook-signature',
-    'Standard Webhooks 1.0: `v1,` and the base64 HMAC-SHA256 of `<webhook-id>.<webhook-timestamp>.<body>`; two, separated by a space, while a rotation overlaps.',
+    'Standard Webhooks 1.0: `v1,` and the base64 HMAC-SHA256 of `<webhook-id>.<webhook-timestamp>.<body>`; ' +
+      'two, separated by a space, while a rotation overlaps.',
     '^v1,[A-Za-z0-9+/]{43}=( v1,[A-Za-z0-9+/]{43}=)?$',
     'v1,g0hM9SsE+OTPJTGt/tmIKtSyZlE3uFJELVlNIOLJ1OE=',
   ),

@@ -1,7 +1,7 @@
 import { expect, test } from '@jest/globals';
 import { BodyBudget } from './body-budget.ts';
 
-test('no owner has more than a third, and all together have no more than the budget', () => {
+test('one owner holds at most a third, and all owners together hold at most the budget', () => {
   const budget = new BodyBudget(300);
 
   expect([budget.take('a', 100), budget.take('a', 1)]).toEqual([true, false]);
@@ -9,7 +9,7 @@ test('no owner has more than a third, and all together have no more than the bud
   expect([budget.take('d', 40), budget.taken]).toEqual([true, 300]);
 });
 
-test('what is given back may be taken again', () => {
+test('returned bytes can be taken again', () => {
   const budget = new BodyBudget(300);
   budget.take('a', 60);
   budget.take('a', 40);

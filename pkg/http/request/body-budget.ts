@@ -1,8 +1,8 @@
 /**
- * What bodies that are collected may hold in memory, all of a process together.
+ * The memory for collected bodies, shared by the whole process.
  *
- * Invariants: never more than `most` bytes are taken, and by one owner never more than a third of them, so that nobody's bodies
- * that stand still keep out everybody else's.
+ * Invariants: at most `most` bytes are taken, and at most a third of them by one owner, so that one sender's stalled bodies do
+ * not exclude everyone else's.
  */
 export class BodyBudget {
   readonly #most: number;
@@ -18,7 +18,7 @@ export class BodyBudget {
     return this.#total;
   }
 
-  /** False: the budget does not have that many bytes left; none is taken. */
+  /** Returns false if the budget has too few bytes left; none is taken then. */
   take(owner: string, bytes: number): boolean {
     const own = (this.#taken.get(owner) ?? 0) + bytes;
     if (own > this.#most / 3 || this.#total + bytes > this.#most) return false;

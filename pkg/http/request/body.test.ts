@@ -45,7 +45,7 @@ test.each<[string, string, (sent: IncomingMessage) => Promise<unknown>]>([
   expect(sent.isPaused() || sent.listenerCount('data') === 0).toBe(true);
 });
 
-test('a body that is cut off is a 400', async () => {
+test('a truncated body is a 400', async () => {
   const sent = request('application/json');
   const read = readBody(sent, JSON_ENDPOINT, 'somebody');
   sent.write('{"name":');
@@ -54,7 +54,7 @@ test('a body that is cut off is a 400', async () => {
   await expect(read).rejects.toMatchObject({ code: 'validation_failed', message: 'The body ended before its Content-Length.' });
 });
 
-test('the bytes of a JSON body stand beside what they say', async () => {
+test('a JSON body is returned with its bytes', async () => {
   const sent = request('application/json');
   const read = readBody(sent, JSON_ENDPOINT, 'somebody');
   sent.end('{ "name": "a" }');
@@ -62,7 +62,7 @@ test('the bytes of a JSON body stand beside what they say', async () => {
   expect(await read).toEqual({ kind: 'json', value: { name: 'a' }, bytes: Buffer.from('{ "name": "a" }') });
 });
 
-test('a body has its share of the memory until it is parsed', async () => {
+test('a body holds its share of the memory until it is parsed', async () => {
   const parsing = Promise.withResolvers<void>();
   const send = (parse: () => Promise<void>): Promise<void> => {
     const sent = request('application/json');

@@ -7,20 +7,20 @@ import { BodyBudget } from './body-budget.ts';
 import { parseJson, tooLarge } from './json.ts';
 
 const JSON_TYPE = 'application/json';
-/** Of an endpoint that takes JSON too: its fields are read as those of the JSON, each as text. */
+/** For an endpoint that also accepts JSON: the form's fields are read as fields of the JSON, each as text. */
 const FORM_TYPE = 'application/x-www-form-urlencoded';
 /** Seconds after which there may be room for a body again. */
 const RETRY_AFTER_SECONDS = 2;
 const BODIES = new BodyBudget(BODIES_BYTES_MAX);
 
-/** What came as a body: nothing, JSON (or a form in its place) with its bytes, or a stream that the endpoint reads. */
+/** The received body: none, JSON (or a form instead of it) with its bytes, or a stream that the endpoint reads. */
 export type Body =
   | { readonly kind: 'none' | 'stream' }
   | { readonly kind: 'json'; readonly value: unknown; readonly bytes: Buffer };
 
 /**
- * Reads the body that the endpoint takes; `owner`: whose share of the memory for bodies it has. Problems: 400, 408, 413, 415,
- * 503.
+ * Reads the body that the endpoint accepts. `owner` is the caller whose share of the memory for bodies it uses. Problems: 400,
+ * 408, 413, 415, 503.
  */
 export async function readBody(request: IncomingMessage, endpoint: Endpoint, owner: string): Promise<Body> {
   const bounds = { owner, maxBytes: endpoint.caller === 'anyone' ? ANONYMOUS_JSON_BYTES_MAX : JSON_BYTES_MAX };
@@ -29,7 +29,7 @@ export async function readBody(request: IncomingMessage, endpoint: Endpoint, own
     return { kind: 'none' };
   }
   if (request.headers['content-type'] === undefined && takesNothing(endpoint)) {
-    // A proxy may have made an empty chunked body of none.
+    // A proxy may have turned a missing body into an empty chunked one.
     const bytes = await readBytes(request, bounds, (sent) => sent);
     if (bytes.length === 0) return { kind: 'json', value: {}, bytes };
   }
@@ -46,14 +46,14 @@ export async function readBody(request: IncomingMessage, endpoint: Endpoint, own
   return readBytes(request, bounds, async (bytes) => ({ kind: 'json', value: await parseJson(bytes), bytes }));
 }
 
-/** The schema of the JSON that the endpoint takes. */
+/** Returns the schema of the JSON that the endpoint accepts. */
 export const jsonSchemaOf = (endpoint: Endpoint): z.ZodType | undefined =>
   isStreamBody(endpoint.body) ? endpoint.body.json : endpoint.body;
 
-/** Whether every field of the JSON that the endpoint takes may be left out: no body at all is then as good as `{}`. */
+/** Returns true if every field of the endpoint's JSON is optional, so that no body at all is as good as `{}`. */
 export const takesNothing = (endpoint: Endpoint): boolean => jsonSchemaOf(endpoint)?.safeParse({}).success ?? false;
 
-/** The fields of a form (WHATWG URL §5.1). Throws `validation_failed` for one that is given twice. */
+/** Returns the fields of a form (WHATWG URL §5.1). Throws `validation_failed` for a field that is given twice. */
 function fieldsOf(bytes: Buffer): Readonly<Record<string, string>> {
   const pairs = [...new URLSearchParams(bytes.toString('utf8'))];
   const repeated = pairs.find(([name], at) => pairs.findIndex(([other]) => other === name) < at);
@@ -61,7 +61,7 @@ function fieldsOf(bytes: Buffer): Readonly<Record<string, string>> {
   return Object.fromEntries(pairs);
 }
 
-/** Clients that always send `{}` are let through; anything else would be ignored in silence, so it is refused. */
+/** Accepts `{}`, which some clients always send. Any other body would be ignored silently, so it is refused. */
 async function requireNoBody(request: IncomingMessage, endpoint: Endpoint, bounds: BodyBounds): Promise<void> {
   if (endpoint.method === 'get' || (request.headers['content-length'] ?? '0') === '0') {
     if (request.headers['transfer-encoding'] === undefined || endpoint.method === 'get') return;
@@ -85,8 +85,8 @@ interface BodyBounds {
 }
 
 /**
- * Collects a small body and gives what `parse` makes of it; its share of the memory for bodies is free again after that. A
- * declared length that is too large is refused before a byte is read. Problems: 400, 408, 413, 503.
+ * Collects a small body and returns the result of `parse`; its share of the memory for bodies is then free again. A declared
+ * length that is too large is refused before a byte is read. Problems: 400, 408, 413, 503.
  */
 export async function readBytes<T>(
   request: IncomingMessage,

@@ -2,13 +2,13 @@ import { expect, test } from '@jest/globals';
 import fc from 'fast-check';
 import { parseForm } from './form.ts';
 
-/** What the standard says of a form (WHATWG URL §5.1), without pairs that have no name. */
+/** Parses a form as the standard does (WHATWG URL §5.1), without pairs that have no name. */
 function standard(text: string): Map<string, string[]> {
   const parameters = new URLSearchParams(text);
   return new Map([...new Set(parameters.keys())].filter((name) => name !== '').map((name) => [name, parameters.getAll(name)]));
 }
 
-/** Two values of one name change their order where one holds `]=`. */
+/** Two values of one name change their order if one contains `]=`. */
 const sorted = (values: Map<string, string[]>): Map<string, string[]> =>
   new Map([...values].map(([name, all]) => [name, all.toSorted((a, b) => (a < b ? -1 : 1))]));
 
@@ -48,7 +48,7 @@ test('names and values are those of the standard: brackets, dots, commas and nam
   );
 });
 
-test('letters beyond ASCII may stand unescaped beside bytes that are no UTF-8', async () => {
+test('letters beyond ASCII may stand unescaped beside bytes that are not UTF-8', async () => {
   expect(await parseForm(Buffer.from('name=é%ff'))).toEqual(new Map([['name', ['é\u{fffd}']]]));
 });
 

@@ -7,7 +7,8 @@ import { bodyParser } from './koa-body.ts';
 const FORM_TYPE = 'application/x-www-form-urlencoded';
 
 /**
- * Reads a form that a browser posted; `owner`: whose share of the memory for bodies it has. Problems: 400, 408, 413, 415, 503.
+ * Reads a form that a browser posted. `owner` is the caller whose share of the memory for bodies it uses. Problems: 400, 408,
+ * 413, 415, 503.
  */
 export async function readForm(request: IncomingMessage, owner: string): Promise<Map<string, string[]>> {
   if (mediaType(request) !== FORM_TYPE) throw new Problem('unsupported_media_type', `This address takes ${FORM_TYPE}.`);
@@ -15,11 +16,11 @@ export async function readForm(request: IncomingMessage, owner: string): Promise
 }
 
 /**
- * The values of each name in their order, as the standard decodes them (WHATWG URL §5.1); pairs without a name are left out.
- * Problem: 413.
+ * Returns the values of each name in their order, as the standard decodes them (WHATWG URL §5.1), without pairs that have no
+ * name. Problem: 413.
  *
  * koa-body's parser (qs) reads structure into names: `a[b]`, `a.b`, `[a]`, `__proto__`; and it ends the name of `a=b]=c` at the
- * second `=`. So its decoder gives it `encodedKey`, in which nothing means anything to it.
+ * second `=`. So its decoder returns `encodedKey`, in which nothing has a special meaning.
  */
 export async function parseForm(bytes: Buffer): Promise<Map<string, string[]>> {
   const parameters = new Map<string, string[]>();
@@ -57,7 +58,9 @@ const parse = bodyParser({
   },
 });
 
-/** `name=` with the name encoded anew, then encoded what qs took off the beginning of the value; null where there is no name. */
+/**
+ * Returns `name=` with the name re-encoded, then, encoded, the beginning of the value that qs cut off; null if there is no name.
+ */
 function encodedKey(text: string): string | null {
   const at = text.indexOf('=');
   const name = at < 0 ? text : text.slice(0, at);
@@ -66,7 +69,7 @@ function encodedKey(text: string): string | null {
   return `${encodeURIComponent(decode(name))}=${encodeURIComponent(begun)}`;
 }
 
-/** Invalid percent-encoding stays, invalid UTF-8 becomes U+FFFD. */
+/** Invalid percent-encoding stays; invalid UTF-8 becomes U+FFFD. */
 const decode = (text: string): string => text.replaceAll('+', ' ').replace(/(?:%[0-9a-f]{2})+/gi, decodeRun);
 
 const decodeRun = (run: string): string => Buffer.from(run.replaceAll('%', ''), 'hex').toString('utf8');

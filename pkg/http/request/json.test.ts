@@ -30,7 +30,7 @@ test('brackets within strings do not count as depth', async () => {
   expect(await parse(String.raw`"\"[\\"`)).toBe(String.raw`"[\ `.trim());
 });
 
-test('what JSON can say and the database can keep comes through unchanged', async () => {
+test('values that JSON can express and the database can store arrive unchanged', async () => {
   const jsonValue = fc.jsonValue({ maxDepth: 4 }).filter((value) => {
     const text = JSON.stringify(value);
     return (

@@ -3,14 +3,14 @@ import { invalid, Problem } from '../../api/problem.ts';
 import { bodyParser } from './koa-body.ts';
 
 /**
- * Parses a JSON body. A 400 for: text that is not UTF-8 or not JSON, nesting past JSON_DEPTH_MAX, a key `__proto__`, numbers that
- * a double cannot hold exactly (integers above 2^53−1, infinities), and text that the database cannot keep (NUL, lone
- * surrogates).
+ * Parses a JSON body. These are a 400: text that is not UTF-8 or not JSON, nesting past JSON_DEPTH_MAX, a key `__proto__`,
+ * numbers that a double cannot hold exactly (integers above 2^53−1, infinities), and text that the database cannot store (NUL,
+ * lone surrogates).
  */
 export async function parseJson(bytes: Buffer): Promise<unknown> {
   const text = decode(bytes);
   requireShallow(text);
-  if (text === '') throw notJson(); // koa-body takes it
+  if (text === '') throw notJson(); // koa-body accepts empty text
   const value = await parse(bytes).catch((error: unknown) => {
     throw refusalOf(text) ?? error;
   });
@@ -18,10 +18,10 @@ export async function parseJson(bytes: Buffer): Promise<unknown> {
   return value;
 }
 
-/** Strict would mean: objects and lists alone. What a value must be, its schema says. */
+/** Not strict, which would allow only objects and arrays: the endpoint's schema checks the value. */
 const parse = bodyParser({ json: true, jsonStrict: false, jsonLimit: JSON_BYTES_MAX });
 
-/** Why koa-body refused a text: it names no place. */
+/** Returns the reason why koa-body refused a text; koa-body does not name the position. */
 function refusalOf(text: string): Problem | undefined {
   let value: unknown;
   try {
@@ -53,7 +53,7 @@ function decode(bytes: Buffer): string {
   }
 }
 
-/** Counts brackets outside strings, so that a deep text is refused before it is parsed. */
+/** Counts brackets outside of strings, so that a deep text is refused before it is parsed. */
 function requireShallow(text: string): void {
   let depth = 0;
   let inString = false;
@@ -70,7 +70,7 @@ function requireShallow(text: string): void {
   }
 }
 
-/** `path`: the keys down to `value`; joined only for the value that is refused. */
+/** `path` has the keys down to `value`; it is joined only for a refused value. */
 function requireKept(value: unknown, path: string[]): void {
   if (typeof value === 'number') {
     const exact = Number.isFinite(value) && (!Number.isInteger(value) || Number.isSafeInteger(value));
@@ -92,11 +92,11 @@ const nameOf = (path: readonly string[]): string => (path.length === 0 ? 'body' 
 
 const isKept = (text: string): boolean => !text.includes('\0') && text.isWellFormed();
 
-/** Throws a 400 for text that PostgreSQL refuses or would keep otherwise than it was sent. */
+/** Throws a 400 for text that PostgreSQL refuses or would store differently from how it was sent. */
 export function requireText(text: string, field: string): void {
   if (text.includes('\0')) throw invalid(field, 'holds a NUL character');
   if (!text.isWellFormed()) throw invalid(field, 'is not well-formed Unicode');
 }
 
-/** A body that is longer than it may be. */
+/** The refusal of a body that is too long. */
 export const tooLarge = (limit: number): Problem => new Problem('payload_too_large', `The body is larger than ${limit} bytes.`);

@@ -6,15 +6,14 @@ import type { KoaBodyMiddlewareOptions } from 'koa-body';
 export type BodyParser = (bytes: Buffer) => Promise<unknown>;
 
 /**
- * A parser of bodies of one kind, which `options` switches on. koa-body reads a stream of bytes that were collected before: it
- * has no bound of time and none that bodies share (docs/decisions.md). Of the context it reads no more than what is given here;
- * the media type was matched by the caller.
+ * Returns a parser for one kind of body, which `options` enables. koa-body reads a stream of previously collected bytes: it has
+ * neither a time limit nor a shared memory limit (docs/decisions.md). It reads no more of the context than is passed here; the
+ * caller has matched the media type.
  */
 export function bodyParser(options: Partial<KoaBodyMiddlewareOptions>): BodyParser {
   let read: Middleware | undefined;
   return async (bytes) => {
-    // Loaded with the first body: a server that nobody uses does not need it. A load that failed is tried again with the next
-    // one.
+    // Loaded with the first body: an unused server does not need it. If loading fails, the next body tries again.
     if (!read) {
       const { koaBody } = await import('koa-body');
       read = koaBody({ json: false, urlencoded: false, text: false, multipart: false, ...options });

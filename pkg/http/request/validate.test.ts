@@ -6,7 +6,7 @@ import { parseQuery, queryForms, strict } from './validate.ts';
 const problem = (field: string): Error =>
   expect.objectContaining({ code: 'validation_failed', details: [expect.objectContaining({ field })] }) as unknown as Error;
 
-test('a query gives its parameters decoded', () => {
+test('the parameters of a query are decoded', () => {
   expect(parseQuery('?q=a+b%20c&sort=-name&empty=&bare')).toEqual({ q: 'a b c', sort: '-name', empty: '', bare: '' });
 });
 
@@ -19,7 +19,7 @@ test('a query that is not percent-encoded UTF-8, or holds a NUL, is a 400', () =
   expect(() => parseQuery('q=%00')).toThrow(problem('q'));
 });
 
-test('parameters named like parts of an object are nothing special', () => {
+test('parameters named like built-in members of an object are ordinary ones', () => {
   expect(() => validate(strict(z.object({})), parseQuery('__proto__=1'))).toThrow(problem('__proto__'));
   expect(() => validate(strict(z.object({})), parseQuery('constructor=1'))).toThrow(problem('constructor'));
 });
@@ -36,7 +36,7 @@ describe('a query with a list and an object', () => {
     z.object({ tag: z.array(z.string()).optional(), metadata: z.record(z.string(), z.string()).optional(), q: z.string() }),
   );
 
-  test('gives them as such', () => {
+  test('returns them as such', () => {
     expect(parseQuery('tag=a&metadata%5Bx%5D=1&q=2&tag=b&metadata[y%5B]=3', forms)).toEqual({
       tag: ['a', 'b'],
       metadata: { x: '1', 'y[': '3' },

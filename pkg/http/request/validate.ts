@@ -4,7 +4,7 @@ import { requireText } from './json.ts';
 
 /**
  * Unknown keys are a 400 wherever the keys are known (docs/design/api-conventions.md, Requests and replies), except in an object
- * whose schema says what else it takes.
+ * whose schema allows others.
  */
 export const strict = (schema: z.ZodType): z.ZodType =>
   schema instanceof z.ZodObject && schema.def.catchall === undefined ? schema.strict() : schema;
@@ -36,7 +36,10 @@ export function queryKind(schema: z.ZodType): QueryKind {
 const NO_FORMS: QueryForms = { lists: new Set(), objects: new Set() };
 const MEMBER = /^([^[\]]*)\[(.*)\]$/s;
 
-/** Query parameters as one object. A parameter that is sent twice and is no list, or not as percent-encoded UTF-8, is a 400. */
+/**
+ * Returns query parameters as one object. A parameter that is not percent-encoded UTF-8, or is sent twice and is not a list, is a
+ * 400.
+ */
 export function parseQuery(search: string, { lists, objects }: QueryForms = NO_FORMS): Record<string, unknown> {
   if (search === '') return {};
   const query = new Map<string, unknown>();
@@ -53,7 +56,7 @@ export function parseQuery(search: string, { lists, objects }: QueryForms = NO_F
   return Object.fromEntries(query);
 }
 
-/** `metadata=` beside `metadata[key]=` leaves no object. */
+/** Adds a member to an object; `metadata=` beside `metadata[key]=` is refused. */
 function withMember(present: unknown, key: string, value: string, name: string): unknown {
   if (typeof present === 'string') throw invalid(name, 'is given twice');
   requireText(key, name);
