@@ -17,7 +17,7 @@ import { ResourceApi } from './resource.ts';
 import type { Store } from './store.ts';
 import type { KubeClient } from './transport.ts';
 
-/** An object of a wanted name is there already and another's. It was not touched. */
+/** An object of the desired name already exists and belongs to another owner. It was not touched. */
 export class NameConflictError extends Error {
   override readonly name = 'NameConflictError';
   readonly kind: string;
@@ -40,7 +40,7 @@ export interface Applied<T extends KubeObject> {
 export interface ApplyOptions<T extends KubeObject> {
   /** Becomes the object's controller. */
   readonly owner: OwnerReference;
-  /** The cached copies to compare with; the answer is recorded there. Default: the object is read. */
+  /** The cached copies to compare with; the server's answer is recorded there. Default: the object is read. */
   readonly store?: Store<T> | undefined;
   /**
    * Fields (`['spec', 'replicas']`) that keep their live value when `desired` no longer sets them: another manager takes over.
@@ -52,26 +52,26 @@ export interface ApplyOptions<T extends KubeObject> {
 const MAX_TRIES = 4;
 
 /**
- * Brings objects to what is desired, by server-side apply with one field manager, and writes only when something differs.
+ * Brings objects to their desired state by server-side apply with one field manager, and writes only if something differs.
  *
  * Invariants:
- * - An object is "changed" when its annotation `<prefix>/applied` is not the hash of what is desired, or a desired leaf differs
- *   (diff.ts), or a pod template has fields that were not desired. Otherwise there is no write.
- * - An object that is not controlled by the owner is never touched: creation is a plain create, a change carries the uid that was
+ * - An object has changed if its annotation `<prefix>/applied` is not the hash of the desired state, if a desired leaf differs
+ *   (diff.ts), or if a pod template has fields that were not desired. Otherwise nothing is written.
+ * - An object that the owner does not control is never touched: creation is a plain create, and a change carries the uid that was
  *   checked.
- * - A difference that applying did not correct is not applied again until the object or what is desired changes.
+ * - A difference that applying did not correct is not applied again until the object or its desired state changes.
  */
 export class Applier {
   readonly #client: KubeClient;
   readonly #manager: string;
   readonly #annotation: string;
   /**
-   * By uid: a digest of what stayed different although it was applied (a webhook that changes it back, a default unknown to
+   * By uid, a digest of an object that still differs after it was applied (a webhook that changes it back, a default unknown to
    * diff.ts).
    */
   readonly #unmended = new Map<string, string>();
 
-  /** `annotationPrefix` as in `example.com`: the hash goes under `example.com/applied`. */
+  /** `annotationPrefix` as in `example.com`: the hash is stored under `example.com/applied`. */
   constructor(options: { client: KubeClient; fieldManager: string; annotationPrefix: string }) {
     this.#client = options.client;
     this.#manager = options.fieldManager;
@@ -79,7 +79,7 @@ export class Applier {
   }
 
   /**
-   * An object that is being deleted is left to go; its deletion is a change that brings the caller back. Throws
+   * Applies the object. One that is being deleted is left alone; its deletion is a change that brings the caller back. Throws
    * NameConflictError, KubeError.
    */
   async apply<T extends KubeObject>(kind: Kind<T>, desired: T, options: ApplyOptions<T>): Promise<Applied<T>> {
@@ -91,15 +91,15 @@ export class Applier {
         options.store?.record(applied.object);
         return applied;
       } catch (error) {
-        // It changed, or was created or deleted, between our read and our write: read again.
+        // The object changed, or was created or deleted, between our read and our write: read again.
         if (tries >= MAX_TRIES || !(isConflict(error) || isAlreadyExists(error) || isOtherUid(error))) throw error;
       }
     }
   }
 
   /**
-   * Deletes the objects of the store that `owner` controls and `keep` does not name; returns their names. `matches` narrows what
-   * may be deleted.
+   * Deletes the objects of the store that `owner` controls and `keep` does not name; returns their names. `matches` restricts
+   * which objects may be deleted.
    */
   async prune<T extends KubeObject>(
     kind: Kind<T>,
@@ -128,7 +128,7 @@ export class Applier {
     if (known && isControlledBy(known, owner) && (isDeleting(known) || this.#isAsWanted(api.kind, wanted, known)))
       return { object: known, outcome: 'unchanged' };
 
-    // The copy may be behind, and a write rests on what is there: look at the object itself.
+    // The copy may be stale, and a write depends on the live state: read the object itself.
     const live = known || !store ? await api.find(key, { signal }) : undefined;
     if (!live) return this.#create(api, wanted, owner, signal);
     if (!isControlledBy(live, owner)) throw new NameConflictError(api.kind.kind, key, live);
@@ -160,8 +160,8 @@ export class Applier {
   }
 
   /**
-   * A create counts its fields as "updated" by our manager, and apply removes only what it applied. So these are made ours by
-   * apply before the first change (as client-go's csaupgrade does).
+   * A create marks its fields as "updated" by our manager, and apply removes only fields that it applied. So apply takes them
+   * over before the first change (as client-go's csaupgrade does).
    */
   async #upgrade<T extends KubeObject>(
     api: ResourceApi<T>,
@@ -180,7 +180,7 @@ export class Applier {
     );
   }
 
-  /** A second manager takes over the live value of a field that we release, or apply would reset it to its default. */
+  /** A second manager takes over the live value of a field that we release; otherwise apply would reset it to its default. */
   async #handOver<T extends KubeObject>(
     api: ResourceApi<T>,
     live: Observed<T>,
@@ -232,7 +232,7 @@ export class Applier {
     else this.#unmended.delete(live.metadata.uid);
   }
 
-  /** What is sent: without empty fields, with the owner and the hash of it all. */
+  /** Returns the object to send: without empty fields, with the owner and the hash of the whole. */
   #complete<T extends KubeObject>(desired: T, owner: OwnerReference): T {
     const plain = withoutNull(desired) as T;
     const { status: _status, ...object } = { ...plain, metadata: { ...plain.metadata, ownerReferences: [owner] } } as T & {
@@ -245,14 +245,14 @@ export class Applier {
 
 const withUid = <T extends KubeObject>(object: T, uid: string): T => ({ ...object, metadata: { ...object.metadata, uid } });
 
-/** The server's answer to an apply that names another uid than the object has. */
+/** True if an apply failed because it names a different uid than the object has. */
 const isOtherUid = (error: unknown): boolean =>
   isInvalid(error) && ((error as KubeError).details?.causes ?? []).some((cause) => cause.field === 'metadata.uid');
 
 const valueAt = (object: unknown, path: readonly string[]): unknown =>
   path.reduce<unknown>((value, name) => (value as Record<string, unknown> | null | undefined)?.[name], object);
 
-/** Of the desired and the live object, but for what changes by itself. */
+/** Returns a digest of the desired and the live object, without fields that change on their own. */
 function digestOf(wanted: KubeObject, live: Observed): string {
   const { status: _status, metadata, ...rest } = live as Observed & { status?: unknown };
   const { resourceVersion: _version, managedFields: _fields, generation: _generation, ...kept } = metadata;

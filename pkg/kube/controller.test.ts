@@ -78,7 +78,7 @@ test('nothing is reconciled before the stores have synced; then everything is', 
   expect(await count('controller_runtime_reconcile_total', { controller: 'things', result: 'success' })).toBe(2);
 });
 
-test('a key is never reconciled twice at once, and runs again for what changed meanwhile', async () => {
+test('a key is never reconciled twice at once, and runs again after a change meanwhile', async () => {
   let active = 0;
   let most = 0;
   let runs = 0;
@@ -104,7 +104,7 @@ test('a key is never reconciled twice at once, and runs again for what changed m
   expect([most, runs]).toEqual([1, 2]);
 });
 
-test('reconciles of one namespace that do not end hold no worker and take no more than there are; another namespace goes on at once', async () => {
+test('endless reconciles of one namespace hold no worker and leave room for another namespace', async () => {
   const begun: string[] = [];
   const gate = Promise.withResolvers<void>();
   start({
@@ -133,7 +133,7 @@ test('reconciles of one namespace that do not end hold no worker and take no mor
   expect(await count('controller_runtime_slow_reconciles', {})).toBe(0);
 });
 
-test('a reconcile that goes on after its time was over is not begun again before it has ended', async () => {
+test('a reconcile that continues after its time-out does not start again before it has ended', async () => {
   const begun: number[] = [];
   const gate = Promise.withResolvers<void>();
   start({
@@ -181,7 +181,7 @@ test('a failure is retried with back-off, a terminal one waits for a change', as
   expect(await count('controller_runtime_terminal_reconcile_errors_total', {})).toBe(2);
 });
 
-test('a failure that lasts is retried when it says, unless its key is added before', async () => {
+test('a lasting failure is retried at its own time, unless its key is added before', async () => {
   const times: number[] = [];
   const controller = start({
     reconcile: async () => {
@@ -209,7 +209,7 @@ test('a reconcile may ask to be called again later', async () => {
   expect(times).toEqual([0, 5_000, 10_000]);
 });
 
-test('what exists is looked at again about every resync period, what is gone once at most', async () => {
+test('an existing object is reconciled again about every resync period, a deleted one once at most', async () => {
   const seen: string[] = [];
   start({ resyncMs: 1_000_000, reconcile: async (key) => (seen.push(key.name), done) });
   await sync(thing('a', 1), thing('b', 2));
@@ -286,7 +286,7 @@ test("a person's edit overtakes the backlog of a restart", async () => {
   expect(order).toEqual(['a', 'd', 'c', 'b']);
 });
 
-test('children that were there before the controller are not read: their owner is looked at anyway, and once', async () => {
+test('children from before the controller are not read: their owner is reconciled anyway, and once', async () => {
   const owners = new Store<ConfigMap>({ kind: CONFIG_MAP });
   const children = new Store<ConfigMap>({ kind: CONFIG_MAP });
   const reads: string[] = [];
@@ -310,7 +310,7 @@ test('children that were there before the controller are not read: their owner i
   expect([seen, reads]).toEqual([['n/web', 'n/web'], ['owned']]);
 });
 
-test('what the reconcile itself wrote is no reason to look again: a status, a finalizer, a child', async () => {
+test('a status, finalizer or child that the reconcile itself wrote does not run it again', async () => {
   const children = new Store<ConfigMap>({ kind: CONFIG_MAP });
   children.endList(new Set(), '10');
   const owner = { apiVersion: 'v1', kind: 'ConfigMap', name: 'a', uid: 'a', controller: true };
@@ -332,15 +332,15 @@ test('what the reconcile itself wrote is no reason to look again: a status, a fi
   expect(await looksAfter(() => owners.record(thing('a', 11, { finalizers: ['ours'] })))).toBe(0);
   expect(await looksAfter(() => owners.record(withStatus(12)))).toBe(0);
   expect(await looksAfter(() => children.record(thing('child', 13, { ownerReferences: [owner] })))).toBe(0);
-  // The watch repeats what was recorded; then somebody else writes.
+  // The watch repeats the recorded change; then another client writes.
   expect(await looksAfter(() => owners.upsert(withStatus(12)))).toBe(0);
   expect(await looksAfter(() => owners.upsert(withStatus(14)))).toBe(1);
   expect(await looksAfter(() => children.upsert(thing('child', 15, { ownerReferences: [owner] })))).toBe(1);
-  // A status that we set on a spec that had changed meanwhile.
+  // Our status was set on a spec that had changed meanwhile.
   expect(await looksAfter(() => owners.record(withStatus(16, { generation: 2 })))).toBe(1);
 });
 
-test('children name their owner, and mapped objects whatever they concern before and after a change', async () => {
+test('children name their owner, and mapped objects all keys that they concern before and after a change', async () => {
   const children = new Store<ConfigMap>({ kind: CONFIG_MAP });
   const secrets = new Store<ConfigMap>({ kind: CONFIG_MAP });
   const seen: string[] = [];

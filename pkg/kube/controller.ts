@@ -14,22 +14,24 @@ import type { Source } from './sources.ts';
 export type Reconcile = (key: ObjectKey, signal: AbortSignal) => Promise<Result>;
 
 export interface ControllerOptions {
-  /** Label of its metrics and logs. */
+  /** The label of its metrics and logs. */
   readonly name: string;
-  /** Brings the world to what the object of the key says. It must be safe to call at any time, for a key that is gone too. */
+  /**
+   * Brings the world to the state that the key's object describes. It must be safe to call at any time, also for a deleted key.
+   */
   readonly reconcile: Reconcile;
   readonly sources: readonly Source[];
-  /** Workers: the reconciles that run at once, but for those that have given their worker up. */
+  /** Workers: the most reconciles that run at once, apart from those that have released their worker. */
   readonly concurrency?: number;
-  /** A reconcile gives its worker up after this time: it waits for somebody, and others must not. */
+  /** A reconcile releases its worker after this time: it waits for something, and others must not wait for it. */
   readonly slowMs?: number;
   /** A reconcile's signal is aborted after this time. */
   readonly timeoutMs?: number;
   /** Every object is reconciled again about this often. */
   readonly resyncMs?: number;
   /**
-   * On a stop, reconciles that run may end within this; then their signals are aborted. Less than a lease has left when it cannot
-   * be renewed.
+   * On a stop, running reconciles may end within this time; then their signals are aborted. Less than the remaining time of a
+   * lease that cannot be renewed.
    */
   readonly drainMs?: number;
   readonly backOff?: BackOff;
@@ -41,25 +43,25 @@ export interface ControllerOptions {
 
 const CONCURRENCY = 4;
 const SLOW_MS = 3_000;
-/** Reconciles that have given their worker up, for each worker: then those that run keep theirs. */
+/** The most reconciles per worker that have released their worker; beyond that, running ones keep theirs. */
 const MOST_SLOW = 8;
-/** Of the workers, what one namespace has while others wait. */
+/** The share of the workers that one namespace gets while others wait. */
 const NAMESPACE_SHARE = 0.25;
 const TIMEOUT_MS = 60_000;
 const RESYNC_MS = 10 * 3_600_000;
 const DRAIN_MS = 3_000;
-/** On shutdown, how long to wait for a reconcile that ignores its signal. */
+/** On shutdown, the time to wait for a reconcile that ignores its signal. */
 const ABANDON_MS = 2_000;
 
 /**
  * Calls a reconcile for each key that its sources name.
  *
  * Invariants:
- * - A key is never reconciled twice at once; a change meanwhile makes it run again, once it has ended, however late that is.
- * - A slow reconcile holds no worker. Of one namespace no more run at once than there are workers, slow ones included; while
+ * - A key is never reconciled twice at once. A change meanwhile makes it run again once it has ended, however late that is.
+ * - A slow reconcile holds no worker. One namespace runs at most as many at once as there are workers, slow ones included. While
  *   others wait, it begins none beyond a quarter of the workers.
  * - No reconcile begins before all stores have synced, or after the signal was aborted.
- * - A failure is retried with back-off; a TerminalError is not. One that lasts is retried behind what changed.
+ * - A failure is retried with back-off; a TerminalError is not. A lasting failure is retried after pending changes.
  */
 export class Controller {
   readonly #options: ControllerOptions;
@@ -82,7 +84,7 @@ export class Controller {
     this.#queue.add(keyText(key), priority);
   }
 
-  /** Runs once, until the signal is aborted; resolves when the reconciles that ran have ended. */
+  /** Runs once, until the signal is aborted; resolves when the running reconciles have ended. */
   async run(signal: AbortSignal): Promise<void> {
     const { sources, concurrency = CONCURRENCY, name, drainMs = DRAIN_MS, clock } = this.#options;
     const stops = sources.map((source) => source.subscribe((key, priority) => this.enqueue(key, priority)));
@@ -117,7 +119,7 @@ export class Controller {
     }
   }
 
-  /** Resolves when the worker is free: the reconcile has ended, or goes on without it. */
+  /** Resolves when the worker is free: the reconcile has ended, or continues without it. */
   async #untilSlow(running: Promise<void>): Promise<void> {
     const { name: controller, slowMs = SLOW_MS, concurrency = CONCURRENCY, clock } = this.#options;
     this.#metrics.active.inc({ controller });
@@ -198,7 +200,7 @@ export class Controller {
   }
 }
 
-/** Whether `work` ended within `ms`. */
+/** Returns true if `work` ended within `ms`. */
 async function within(work: Promise<unknown>, ms: number, clock: Clock): Promise<boolean> {
   const ended = new AbortController();
   const timeout = clock.sleep(ms, ended.signal).then(
@@ -212,7 +214,7 @@ async function within(work: Promise<unknown>, ms: number, clock: Clock): Promise
   }
 }
 
-/** Named as controller-runtime names them. */
+/** The metrics have controller-runtime's names. */
 function controllerMetrics(metrics: Metrics): {
   total: Counter<'controller' | 'result'>;
   errors: Counter<'controller'>;
@@ -227,11 +229,11 @@ function controllerMetrics(metrics: Metrics): {
   return {
     total: counter(metrics, 'controller_runtime_reconcile_total', 'Reconciles by result.', ['controller', 'result']),
     errors: counter(metrics, 'controller_runtime_reconcile_errors_total', 'Reconciles that failed.', by),
-    terminal: counter(metrics, 'controller_runtime_terminal_reconcile_errors_total', 'Reconciles that failed for good.', by),
+    terminal: counter(metrics, 'controller_runtime_terminal_reconcile_errors_total', 'Reconciles that failed permanently.', by),
     time: histogram(metrics, 'controller_runtime_reconcile_time_seconds', 'Time of a reconcile.', by, SECONDS_BUCKETS),
-    timeouts: counter(metrics, 'controller_runtime_reconcile_timeouts_total', 'Reconciles whose time was over.', by),
-    active: gauge(metrics, 'controller_runtime_active_workers', 'Reconciles that run and hold a worker.', by),
-    slow: gauge(metrics, 'controller_runtime_slow_reconciles', 'Reconciles that run and have given their worker up.', by),
+    timeouts: counter(metrics, 'controller_runtime_reconcile_timeouts_total', 'Reconciles that timed out.', by),
+    active: gauge(metrics, 'controller_runtime_active_workers', 'Running reconciles that hold a worker.', by),
+    slow: gauge(metrics, 'controller_runtime_slow_reconciles', 'Running reconciles that have released their worker.', by),
     maxConcurrent: gauge(metrics, 'controller_runtime_max_concurrent_reconciles', 'Reconciles that may run at once.', by),
   };
 }

@@ -16,17 +16,17 @@ export interface Credentials {
   readonly tls: Tls;
 }
 
-/** What a client asks of a KubeConfig. */
+/** The part of a KubeConfig that a client needs. */
 export type KubeAccess = Pick<KubeConfig, 'getCurrentCluster' | 'getCurrentUser' | 'applyToHTTPSOptions'>;
 
 type TokenFile = { config?: { tokenFile?: string } };
 
-/** A token in a file is replaced by the kubelet well before it ends; reading it this often is often enough. */
+/** The kubelet replaces a token file well before the token expires, so this interval is short enough. */
 const REFRESH_MS = 30_000;
 
 /**
- * What a KubeConfig says about the caller: client certificate, token, in-cluster token file, exec plugin.
- * Read again every 30 s, and at once after `forget` (a 401).
+ * Reads the caller's credentials from a KubeConfig: client certificate, token, in-cluster token file, exec plugin.
+ * They are read again every 30 s, and at once after `discard` (a 401).
  */
 export class CredentialSource {
   readonly #kubeConfig: KubeAccess;
@@ -62,7 +62,7 @@ export class CredentialSource {
       ),
     );
     if (options.auth) headers['authorization'] = `Basic ${Buffer.from(options.auth).toString('base64')}`;
-    // KubeConfig keeps what it read of a token file for a minute, through a 401 too.
+    // KubeConfig caches the contents of a token file for a minute, even through a 401.
     const tokenFile = (this.#kubeConfig.getCurrentUser()?.authProvider as TokenFile | undefined)?.config?.tokenFile;
     if (tokenFile) headers['authorization'] = `Bearer ${(await readFile(tokenFile, 'utf8')).trim()}`;
     const { ca, cert, key, servername, rejectUnauthorized } = options;
@@ -73,7 +73,7 @@ export class CredentialSource {
   }
 }
 
-/** Whether two connections would be made the same way. */
+/** Returns true if two connections would be opened in the same way. */
 export const sameTls = (a: Tls, b: Tls): boolean =>
   (['ca', 'cert', 'key', 'servername', 'rejectUnauthorized'] as const).every(
     (name) => String(a[name] ?? '') === String(b[name] ?? ''),

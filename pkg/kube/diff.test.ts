@@ -41,7 +41,7 @@ describe('a desired value', () => {
     );
   });
 
-  test('that is `false` where the server drops it is as if it were not there', () => {
+  test('that is `false` counts as absent where the server drops it', () => {
     const mount = (more: object): Deployment =>
       pods({ containers: [{ name: 'c', volumeMounts: [{ name: 'a', mountPath: '/a', ...more }] }] });
 
@@ -57,7 +57,7 @@ test('a selector is compared whole', () => {
   ]);
 });
 
-test("what is added to an item of an atomic list is drift, unless it is the server's default", () => {
+test("a field added to an item of an atomic list is drift, unless it is the server's default", () => {
   const policy = (peer: object, port: object): KubeObject =>
     ({ spec: { ingress: [{ from: [peer], ports: [port] }] } }) as KubeObject;
   const desired = policy({ podSelector: {} }, { port: 80 });
@@ -104,7 +104,7 @@ test('an object does not differ from itself, whatever the order of its keyed lis
   );
 });
 
-test('merging what is desired and removing the extras leaves exactly what is desired, from any live state', () => {
+test('merging the desired state and removing the extras leaves exactly the desired state, from any live state', () => {
   fc.assert(
     fc.property(template, template, (desired, live) => {
       const merged = mergeByName(desired, live) as object;
@@ -119,7 +119,7 @@ test('merging what is desired and removing the extras leaves exactly what is des
   );
 });
 
-test('it finds a difference exactly when something desired is missing or other', () => {
+test('it finds a difference exactly when a desired value is missing or different', () => {
   fc.assert(
     fc.property(template, template, (desired, live) => {
       const { drift, extras } = differences(DEPLOYMENT, pods(desired), pods(live));
@@ -132,7 +132,7 @@ test('it finds a difference exactly when something desired is missing or other',
 
 type Named = { name: string };
 
-/** Server-side apply of named lists, as the server does it: desired items over live ones, the rest kept. */
+/** Server-side apply of named lists as the server does it: desired items over live ones, others unchanged. */
 function mergeByName(desired: unknown, live: unknown): unknown {
   if (Array.isArray(desired) && Array.isArray(live)) {
     const byName = new Map((live as Named[]).map((one) => [one.name, one]));
@@ -145,7 +145,7 @@ function mergeByName(desired: unknown, live: unknown): unknown {
   return Object.fromEntries([...names].map((name) => [name, mergeByName(field(desired, name), field(live, name))]));
 }
 
-/** Without order and without what is empty. */
+/** Removes order and empty values. */
 function normal(value: unknown): unknown {
   if (Array.isArray(value)) return (value as Named[]).toSorted((a, b) => (a.name < b.name ? -1 : 1)).map(normal);
   if (typeof value !== 'object' || value === null) return value;

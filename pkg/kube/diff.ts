@@ -3,17 +3,17 @@ import type { JsonPatchOperation } from './resource.ts';
 import { sameQuantity } from './quantity.ts';
 
 /**
- * What applying `desired` would change about `live`, as a pure function. Paths are JSON pointers into `live`.
+ * Returns the changes that applying `desired` would make to `live`, as a pure function. Paths are JSON pointers into `live`.
  *
  * Rules (they follow how server-side apply merges):
- * - Every leaf that is desired must equal the live one; quantities by amount. What the server drops (`''`, `[]`, and `false`,
- *   `0`, `{}` in some fields) equals an absent one.
- * - A list by key is matched by its key, an atomic list by its order and length. Label selectors and what lies in atomic lists
- *   are compared whole, but for the server's defaults.
- * - In a pod template, lists by key hold nothing but what is desired: the rest are `extras`. Elsewhere what others added stays.
+ * - Every desired leaf must equal the live one; quantities are compared by amount. Values that the server drops (`''`, `[]`, and
+ *   `false`, `0`, `{}` in some fields) equal absent ones.
+ * - Items of a list with a key are matched by it, those of an atomic list by order and length. Label selectors and values in
+ *   atomic lists are compared whole, except for the server's defaults.
+ * - In a pod template, lists with a key hold only desired items: the rest are `extras`. Elsewhere, items that others added stay.
  */
 export interface Difference {
-  /** What is desired and is not so. Applying mends it. */
+  /** Desired values that differ. Applying corrects them. */
   readonly drift: readonly string[];
   /** Items, or whole lists, that were added where nothing may be added. Applying does not remove them. */
   readonly extras: readonly string[];
@@ -34,7 +34,7 @@ export function differences<T extends KubeObject>(kind: Pick<Kind, 'group' | 'ki
   return { drift: walk.drift, extras: walk.extras };
 }
 
-/** Operations that remove the extras: the deepest first, and of a list the last first, so that the other paths hold. */
+/** Returns operations that remove the extras: deepest first, and within a list last first, so that the other paths stay valid. */
 export function removalOf(extras: readonly string[]): JsonPatchOperation[] {
   const parts = extras.map((path) => ({
     path,
@@ -44,7 +44,7 @@ export function removalOf(extras: readonly string[]): JsonPatchOperation[] {
   return parts.toSorted((a, b) => b.depth - a.depth || b.index - a.index).map(({ path }) => ({ op: 'remove', path }));
 }
 
-/** In a pod template. `envFrom` has no key, but what it adds is as much part of the environment. */
+/** Lists in a pod template. `envFrom` has no key, but its variables are part of the environment all the same. */
 const POD_LISTS = ['containers', 'initContainers', 'volumes', 'imagePullSecrets', 'hostAliases', 'topologySpreadConstraints'];
 const CONTAINER_LISTS = ['env', 'envFrom', 'volumeMounts', 'volumeDevices', 'ports'];
 const POD_LIST_KEYS: Readonly<Record<string, readonly string[]>> = {
@@ -61,9 +61,9 @@ const POD_LIST_KEYS: Readonly<Record<string, readonly string[]>> = {
 };
 const KEY_DEFAULTS: Readonly<Record<string, string>> = { protocol: 'TCP' };
 
-/** Maps that apply replaces as one. */
+/** Maps that apply replaces as a whole. */
 const ATOMIC_MAPS = new Set(['selector', 'podSelector', 'namespaceSelector', 'labelSelector', 'nodeSelector']);
-/** What the server adds to items of atomic lists. */
+/** Fields that the server adds to items of atomic lists. */
 const DEFAULTS: Fields = { protocol: 'TCP', apiVersion: 'v1', expirationSeconds: 3600, defaultMode: 420 };
 const DROPPED_WHEN_EMPTY = new Set([
   'labels',
@@ -128,7 +128,7 @@ function compareLists(walk: Walk, desired: readonly unknown[], live: readonly un
   else if (path.join('.') === 'metadata.finalizers') {
     if (!desired.every((item) => live.includes(item))) walk.drift.push(pointer(path));
   } else if (desired.length === live.length) {
-    // A custom resource's schema has defaults of its own, so that only what is desired can be compared.
+    // A custom resource's schema has its own defaults, so only desired fields can be compared.
     const wholeItems = whole || isBuiltIn(walk.kind.group);
     for (const [index, item] of desired.entries()) compare(walk, item, live[index], [...path, index], wholeItems);
   } else if (desired.length > 0 || closedLists(path.slice(0, -1)).length === 0) {
@@ -160,7 +160,7 @@ function compareByKey(
   if (isInPodTemplate(path) && desired.length > 0) walk.extras.push(...surplus.map((index) => pointer([...path, index])));
 }
 
-/** Names of the lists below `path` that hold what is desired and nothing else. */
+/** Returns the names of the lists below `path` that hold desired items and nothing else. */
 function closedLists(path: Path): readonly string[] {
   const inTemplate = withoutTemplate(path);
   if (inTemplate?.join('.') === 'spec') return POD_LISTS;
@@ -176,7 +176,7 @@ function keysOf(kind: Pick<Kind, 'kind'>, path: Path): readonly string[] | undef
   return whole === 'secrets' && kind.kind === 'ServiceAccount' ? ['name'] : undefined;
 }
 
-/** The path within the pod template; undefined outside of it. */
+/** Returns the path within the pod template; undefined outside of it. */
 function withoutTemplate(path: Path): Path | undefined {
   if (path[0] !== 'spec') return undefined;
   if (path[1] === 'template') return path.slice(2);
@@ -192,8 +192,8 @@ function sameLeaf(desired: unknown, live: unknown, path: Path): boolean {
 }
 
 /**
- * Whether the server leaves such a value out. `false`, `0` and `{}` mean something of their own in most fields
- * (`automountServiceAccountToken: false`, `emptyDir: {}`), so that these are known by name.
+ * Returns true if the server omits such a value. `false`, `0` and `{}` have a meaning of their own in most fields
+ * (`automountServiceAccountToken: false`, `emptyDir: {}`), so these fields are listed by name.
  */
 function isDropped(name: string | number | undefined, value: unknown): boolean {
   if (value === '' || (Array.isArray(value) && value.length === 0)) return true;

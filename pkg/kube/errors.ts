@@ -1,4 +1,4 @@
-/** A `Status` object of the API server, as far as it is used here. */
+/** A `Status` object of the API server, with the fields that are used here. */
 export interface ApiStatus {
   kind?: string;
   code?: number;
@@ -16,8 +16,8 @@ export interface StatusDetails {
 
 /**
  * The API server refused a call, or did not answer it.
- * `status` is the HTTP status, 0 when there was no whole answer; `reason` is the server's word (`NotFound`, `Conflict`, …),
- * or `Unreachable` and `Timeout` where `status` is 0.
+ * `status` is the HTTP status, or 0 without a complete answer. `reason` is the server's word (`NotFound`, `Conflict`, …), or
+ * `Unreachable` or `Timeout` if `status` is 0.
  */
 export class KubeError extends Error {
   override readonly name = 'KubeError';
@@ -48,14 +48,14 @@ const has = (error: unknown, status: number): boolean => error instanceof KubeEr
 
 export const isNotFound = (error: unknown): boolean => has(error, 404);
 /**
- * The API server serves no such kind, since its CustomResourceDefinition is missing; a 404 for an object, or for its namespace,
- * names that.
+ * The API server serves no such kind, since its CustomResourceDefinition is missing. A 404 for an object, or for its namespace,
+ * would name that.
  */
 export const isKindMissing = (error: unknown): boolean => has(error, 404) && (error as KubeError).details?.name === undefined;
 /** The caller lacks a right. */
 export const isForbidden = (error: unknown): boolean => has(error, 403);
 export const isInvalid = (error: unknown): boolean => has(error, 422);
-/** The object changed since it was read, or another field manager holds a field. */
+/** The object has changed since it was read, or another field manager holds a field. */
 export const isConflict = (error: unknown): boolean => has(error, 409) && (error as KubeError).reason !== 'AlreadyExists';
 export const isAlreadyExists = (error: unknown): boolean => has(error, 409) && (error as KubeError).reason === 'AlreadyExists';
 /** The resource version or continue token is too old: list again. */
@@ -65,6 +65,6 @@ export const isNamespaceTerminating = (error: unknown): boolean =>
   error instanceof KubeError &&
   error.status === 403 &&
   (error.details?.causes ?? []).some((cause) => cause.reason === 'NamespaceTerminating');
-/** Trying again later may help: no answer, too many requests, or a fault of the server's. */
+/** Trying again later may help: no answer, too many requests, or a failure of the server. */
 export const isUnavailable = (error: unknown): boolean =>
   error instanceof KubeError && (error.status === 0 || error.status === 429 || error.status >= 500);

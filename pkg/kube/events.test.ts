@@ -13,7 +13,7 @@ const object = {
   metadata: { name: 'thing', namespace: 'a', uid: 'u', resourceVersion: '1', creationTimestamp: '2026-01-01T00:00:00Z' },
 };
 
-test('an Event that is under way when the recorder stops is not lost, nor what was counted meanwhile', async () => {
+test('an Event in flight when the recorder stops is not lost, and neither is a count made meanwhile', async () => {
   const bodies: unknown[] = [];
   const reading =
     (answer: Answer): Answer =>
@@ -22,7 +22,7 @@ test('an Event that is under way when the recorder stops is not lost, nor what w
       answer(request, response, body);
     };
   const unanswered: Answer = () => undefined;
-  // The first arrives, and its answer does not come before the end.
+  // The first request arrives, and its answer does not come before the end.
   server = await hostile([unanswered, refusal(409, 'AlreadyExists'), reading(json({}))]);
   const { client, metrics } = server;
   const recorder = new EventRecorder({

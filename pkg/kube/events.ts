@@ -15,9 +15,9 @@ export interface Occurrence {
   readonly type: 'Normal' | 'Warning';
   /** One word in CamelCase, at most 128 characters. */
   readonly reason: string;
-  /** For people; cut at 1,024 bytes. */
+  /** For people; truncated at 1,024 bytes. */
   readonly message: string;
-  /** What was being done; default `Reconcile`. */
+  /** The action during which it happened; default `Reconcile`. */
   readonly action?: string;
 }
 
@@ -32,7 +32,7 @@ interface Series {
   failures: number;
 }
 
-/** The same said again within this counts as one series (as client-go: 6 minutes). */
+/** Repetitions within this time count as one series (client-go: 6 minutes). */
 const SERIES_MS = 360_000;
 /** The count of a series is written at most this often. */
 const COUNT_EVERY_MS = 30_000;
@@ -43,11 +43,11 @@ const RETRY_MS = 1_000;
 const FLUSH_MS = 2_000;
 
 /**
- * Tells people what happened, as Events beside the object.
+ * Reports occurrences to people, as Events beside the object.
  *
  * Invariants:
- * - `record` never fails and never waits: what cannot be written is dropped, counted and logged.
- * - The same said again is one Event with a count, written at most every 30 s.
+ * - `record` never fails and never waits: an Event that cannot be written is dropped, counted and logged.
+ * - Repetitions are one Event with a count, written at most every 30 s.
  */
 export class EventRecorder {
   readonly #api: ResourceApi<Event>;
@@ -56,12 +56,12 @@ export class EventRecorder {
   readonly #clock: Clock;
   readonly #log: Logger;
   readonly #dropped: Counter<'reason'>;
-  /** The one that spoke last is last. */
+  /** The most recently recorded series is last. */
   readonly #series = new Map<string, Series>();
   #wake = Promise.withResolvers<void>();
   #serial = 0;
 
-  /** `controller` as in `example.com/operator`; `instance` tells its replicas apart. */
+  /** `controller` as in `example.com/operator`; `instance` distinguishes its replicas. */
   constructor(options: {
     client: KubeClient;
     controller: string;
@@ -94,7 +94,7 @@ export class EventRecorder {
     this.#wake.resolve();
   }
 
-  /** Writes what is recorded until the signal is aborted, then what is left, for at most 2 s. */
+  /** Writes recorded Events until the signal is aborted, then the rest for at most 2 s. */
   async run(signal: AbortSignal): Promise<void> {
     while (!signal.aborted) {
       this.#wake = Promise.withResolvers();
@@ -114,7 +114,7 @@ export class EventRecorder {
     }
   }
 
-  /** Sends what is due; answers in how many milliseconds the next is, if any. */
+  /** Sends the Events that are due; returns the milliseconds until the next one is due, if any. */
   async #sendDue(signal: AbortSignal): Promise<number | undefined> {
     const waits: number[] = [];
     for (const [key, series] of this.#series) {
@@ -131,7 +131,7 @@ export class EventRecorder {
     return waits.length === 0 ? undefined : Math.min(...waits);
   }
 
-  /** False when it is given up. */
+  /** Returns false if the Event is abandoned. */
   async #send(series: Series, signal: AbortSignal): Promise<boolean> {
     const { count } = series;
     const { metadata } = series.event;
@@ -142,14 +142,14 @@ export class EventRecorder {
       series.sentCount = count;
       series.failures = 0;
     } catch (error) {
-      // Broken off by the end: the last flush sends it again.
+      // Interrupted by the shutdown: the last flush sends it again.
       if (signal.aborted) return true;
-      // It had arrived, only its answer had not; with which count is not known.
+      // It had arrived, only its answer had not; the count that it carried is unknown.
       if (isAlreadyExists(error)) {
         series.sentCount = 1;
         return count === 1 || this.#send(series, signal);
       }
-      // The server deletes events after an hour; then a new count begins.
+      // The server deletes Events after an hour; then a new count begins.
       if (isNotFound(error) && series.sentCount > 0) series.sentCount = 0;
       else if (!isUnavailable(error) || ++series.failures > MAX_FAILURES) return this.#giveUp(series, error);
     }
@@ -160,8 +160,7 @@ export class EventRecorder {
   #giveUp(series: Series, error: unknown): false {
     this.#dropped.inc({ reason: 'refused' });
     const { reason, note, regarding } = series.event;
-    // In a namespace that is being deleted nothing can be created, and the log is the one place that says what became of
-    // something.
+    // Nothing can be created in a namespace that is being deleted, so only the log records the outcome.
     const err = isNamespaceTerminating(error) ? {} : { err: error };
     this.#log.warn(
       { reason, note, regarding: regarding?.name, namespace: regarding?.namespace, ...err },
@@ -207,7 +206,7 @@ export class EventRecorder {
   }
 }
 
-/** At most `bytes` of UTF-8, no character cut in two. */
+/** Returns at most `bytes` of UTF-8, without splitting a character. */
 function cut(text: string, bytes: number): string {
   if (Buffer.byteLength(text) <= bytes) return text;
   const head = Buffer.from(text)

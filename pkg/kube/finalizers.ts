@@ -9,7 +9,10 @@ const MAX_TRIES = 4;
 
 export const hasFinalizer = (object: KubeObject, name: string): boolean => object.metadata?.finalizers?.includes(name) ?? false;
 
-/** The object with the finalizer; writes only when it lacks it. An object that is deleted meanwhile is a KubeError (404, 422). */
+/**
+ * Returns the object with the finalizer; writes only if it is missing. An object that is deleted meanwhile is a KubeError (404,
+ * 422).
+ */
 export function addFinalizer<T extends KubeObject>(
   api: ResourceApi<T>,
   object: Observed<T>,
@@ -23,7 +26,7 @@ export function addFinalizer<T extends KubeObject>(
   });
 }
 
-/** Lets the object go; other finalizers stay. One that is gone already is fine. */
+/** Removes our finalizer; others stay. A missing object is not an error. */
 export async function removeFinalizer<T extends KubeObject>(
   api: ResourceApi<T>,
   object: Observed<T>,
@@ -55,14 +58,14 @@ async function change<T extends KubeObject>(
     ];
     try {
       const changed = await api.patch(keyOf(object), [...guard, step], { signal });
-      // Without its last finalizer a deleted object is gone: the answer shows what was.
+      // A deleted object without its last finalizer no longer exists: the answer shows its final state.
       if (!isDeleting(changed) || (changed.metadata.finalizers ?? []).length > 0) store?.record(changed);
       return changed;
     } catch (error) {
       if (!(isConflict(error) || isInvalid(error)) || tries >= MAX_TRIES) throw error;
       current = await api.get(keyOf(object), { signal });
       if (current.metadata.uid !== object.metadata.uid)
-        throw new KubeError(404, 'NotFound', `${api.kind.kind} ${object.metadata.name} was made anew`);
+        throw new KubeError(404, 'NotFound', `${api.kind.kind} ${object.metadata.name} was recreated`);
     }
   }
 }

@@ -1,17 +1,19 @@
 import type { Condition } from './status.ts';
 import { defineKind, type KubeObject } from './object.ts';
 
-/** Kinds of the Gateway API (https://gateway-api.sigs.k8s.io), as far as they are used here. A cluster need not have them. */
+/**
+ * Kinds of the Gateway API (https://gateway-api.sigs.k8s.io), with the fields that are used here. A cluster need not have them.
+ */
 const group = 'gateway.networking.k8s.io';
 const gatewayApi = { group, version: 'v1', namespaced: true };
 
 export interface ParentReference {
   group?: string;
   kind?: string;
-  /** Left out, that of the route. */
+  /** Default: the namespace of the route. */
   namespace?: string;
   name: string;
-  /** A listener of the Gateway; left out, every listener whose host name fits. */
+  /** A listener of the Gateway. Default: every listener whose host name fits. */
   sectionName?: string;
 }
 
@@ -35,15 +37,15 @@ export interface HttpRouteFilter {
 }
 
 export interface HttpRouteRule {
-  /** A request fits when one of them does. */
+  /** A request matches if one of these does. */
   matches?: HttpRouteMatch[];
   backendRefs?: BackendReference[];
   filters?: HttpRouteFilter[];
-  /** Of the whole answer, as in `30s`; `0s`: no limit. Left out, what the Gateway takes. */
+  /** For the whole answer, as in `30s`; `0s`: no limit. Default: the Gateway's own. */
   timeouts?: { request?: string };
 }
 
-/** What the controller of one Gateway says of a route. */
+/** The status of a route that the controller of one Gateway reports. */
 export interface RouteParentStatus {
   parentRef: ParentReference;
   controllerName: string;
@@ -57,7 +59,7 @@ export interface HttpRoute extends KubeObject {
 
 export interface GatewayListener {
   name: string;
-  /** `*.example.org` is every name below; left out, every host. */
+  /** `*.example.org` is every name below it. Default: every host. */
   hostname?: string;
   port: number;
   protocol: string;

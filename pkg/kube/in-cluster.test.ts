@@ -15,7 +15,7 @@ afterAll(() => rm(directory, { recursive: true }));
 
 const POD = { KUBERNETES_SERVICE_HOST: '10.0.0.1', KUBERNETES_SERVICE_PORT: '443' };
 
-test("a pod's access is its ServiceAccount's token, the newest at each use", async () => {
+test("a pod uses its ServiceAccount's token, the newest at each call", async () => {
   const access = inClusterAccess(POD, directory);
   const [first, second]: RequestOptions[] = [{}, {}];
 
@@ -36,6 +36,6 @@ test.each([
   expect(inClusterAccess({ ...POD, KUBERNETES_SERVICE_HOST: host }, directory)?.getCurrentCluster()?.server).toBe(server);
 });
 
-test('outside of a pod there is none', () => {
+test('outside of a pod there is no access', () => {
   expect([inClusterAccess({}, directory), inClusterAccess(POD, join(directory, 'missing'))]).toEqual([undefined, undefined]);
 });

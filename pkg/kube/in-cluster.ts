@@ -3,13 +3,12 @@ import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { KubeAccess } from './credentials.ts';
 
-/** Where the kubelet puts the token of a pod's ServiceAccount, and the API server's CA. */
+/** The directory in which the kubelet puts the token of a pod's ServiceAccount and the API server's CA. */
 export const SERVICE_ACCOUNT_DIR = '/var/run/secrets/kubernetes.io/serviceaccount';
 
 /**
- * The access of a pod's ServiceAccount; undefined outside of a pod. As KubeConfig.loadFromCluster() gives it, without loading all
- * of
- * @kubernetes/client-node, which takes 30 MB. Both files are read at each use: the kubelet replaces them.
+ * Returns the access of a pod's ServiceAccount; undefined outside of a pod. It matches KubeConfig.loadFromCluster() without
+ * loading all of @kubernetes/client-node, which takes 30 MB. Both files are read at each use, since the kubelet replaces them.
  */
 export function inClusterAccess(env: NodeJS.ProcessEnv, directory = SERVICE_ACCOUNT_DIR): KubeAccess | undefined {
   const { KUBERNETES_SERVICE_HOST: host, KUBERNETES_SERVICE_PORT: port } = env;

@@ -5,24 +5,27 @@ import { ResourceApi } from './resource.ts';
 import { Store } from './store.ts';
 import type { KubeClient } from './transport.ts';
 
-/** A store together with the reflectors that keep it. */
+/** A store together with the reflectors that update it. */
 export interface Informer<T extends KubeObject> {
   readonly api: ResourceApi<T>;
   readonly store: Store<T>;
-  /** Keeps the store until the signal is aborted; then it resolves. */
+  /** Updates the store until the signal is aborted; then it resolves. */
   run(signal: AbortSignal): Promise<void>;
 }
 
 /**
- * Keeps all objects of a kind, or with `namespaces` those of these namespaces alone, by a list and a watch for each: so the
- * program needs no right beyond them. Of the kind Namespace it keeps those of these names.
+ * Creates a store of all objects of a kind, or only those of `namespaces`, with one list and watch for each namespace: so the
+ * program needs no rights beyond them. For the kind Namespace, the store holds those with these names.
  */
 export function informer<T extends KubeObject>(
   options: Omit<ReflectorOptions<T>, 'api' | 'store' | 'scope' | 'hasEnded'> & {
     client: KubeClient;
     kind: Kind<T>;
     namespaces?: readonly string[] | undefined;
-    /** Those of `namespaces` that exist; with it, one that is gone, or going without the rights in it, counts as empty. */
+    /**
+     * The existing ones of `namespaces`. With it, a namespace that is gone, or being deleted and without our rights, counts as
+     * empty.
+     */
     existing?: Store<Namespace> | undefined;
     indexes?: Record<string, (object: Observed<T>) => readonly string[]>;
     transform?: (object: Observed<T>) => Observed<T>;

@@ -1,15 +1,15 @@
 import { KubeError } from './errors.ts';
 
 /**
- * No object in etcd is larger than 1.5 MiB (its request limit); as JSON it may be several times that, and with this much it is no
- * line of a watch.
+ * No object in etcd is larger than 1.5 MiB (its request limit). As JSON it may be several times larger, but anything of this size
+ * is not a line of a watch.
  */
 const MAX_LINE_BYTES = 32 * 1024 * 1024;
 const NEWLINE = 0x0a;
 
 /**
- * The JSON values of a stream, one a line. Throws KubeError (status 0) when the stream breaks, ends within a line,
- * holds what is no JSON or a line without end.
+ * Yields the JSON values of a stream, one per line. Throws KubeError (status 0) if the stream breaks, ends within a line, or
+ * holds text that is not JSON or an unterminated line.
  */
 export async function* jsonLines(chunks: AsyncIterable<Buffer>): AsyncGenerator<unknown, void, undefined> {
   let parts: Buffer[] = [];
@@ -27,7 +27,7 @@ export async function* jsonLines(chunks: AsyncIterable<Buffer>): AsyncGenerator<
       if (start < chunk.length) {
         parts.push(chunk.subarray(start));
         length += chunk.length - start;
-        if (length > MAX_LINE_BYTES) throw new Error('a line without end');
+        if (length > MAX_LINE_BYTES) throw new Error('an unterminated line');
       }
     }
   } catch (error) {

@@ -1,7 +1,7 @@
 import type * as models from '@kubernetes/client-node';
 import { defineKind, type Json } from './object.ts';
 
-/** The built-in kinds that a controller usually meets. */
+/** The built-in kinds that a controller commonly uses. */
 export type ConfigMap = Json<models.V1ConfigMap>;
 export type CustomResourceDefinition = Json<models.V1CustomResourceDefinition>;
 export type Deployment = Json<models.V1Deployment>;

@@ -11,7 +11,7 @@ import { LEASE_TIMES, LeaderElector, microTime } from './leader.ts';
 /** Long enough that a busy machine's pauses do not look like a lost lease. */
 const TIMES = { leaseMs: 4_000, renewDeadlineMs: 2_400, retryMs: 100, standbyMs: 100 };
 
-/** The server's side of one Lease: creation, optimistic locking, and a switch for trouble. */
+/** The server's side of one Lease: creation, optimistic locking, and a switch for failures. */
 class LeaseServer {
   lease: (Lease & { metadata: { resourceVersion: string } }) | undefined;
   trouble: Answer | undefined;
@@ -35,7 +35,7 @@ class LeaseServer {
   };
 }
 
-/** Who leads now, and a fault for each moment in which two did. */
+/** The current leader, and a fault for each moment with two leaders. */
 class Leadership {
   readonly current = new Set<string>();
   readonly history: string[] = [];
@@ -63,7 +63,7 @@ interface Election {
   ): { stop: AbortController; elector: LeaderElector; run: Promise<void> };
 }
 
-/** A Lease, a server and electors for one test: tests that mostly wait run side by side. */
+/** A Lease, a server and electors for one test: tests that mostly wait run concurrently. */
 async function withLease(run: (election: Election) => Promise<void>): Promise<void> {
   const leases = new LeaseServer();
   const server = await hostile(leases.answer);
@@ -134,7 +134,7 @@ test.concurrent('a standby looks often enough to lead within 2 s of a leader tha
     expect(Math.max(...pauses)).toBeLessThan(1_500);
   }));
 
-test.concurrent('a leader that is killed is followed after the lease, not before', () =>
+test.concurrent('a killed leader is succeeded after its lease, not before', () =>
   withLease(async ({ leases, elect }) => {
     const leadership = new Leadership();
     leases.lease = {
@@ -175,7 +175,7 @@ test.concurrent.each<[string, Answer]>([
   }),
 );
 
-test.concurrent('a short trouble does not end leadership', () =>
+test.concurrent('a short outage does not end leadership', () =>
   withLease(async ({ leases, elect }) => {
     const leadership = new Leadership();
     elect(leadership, 'a');
@@ -207,10 +207,10 @@ test.concurrent('a leader whose lease was taken stops at once', () =>
     const calls = server.calls.length;
 
     await waitFor('it stops leading', () => callsAtEnd > 0);
-    expect(callsAtEnd - calls).toBeLessThanOrEqual(3); // a renewal under way, and the look after it
+    expect(callsAtEnd - calls).toBeLessThanOrEqual(3); // a renewal in flight, and the look after it
   }));
 
-test.concurrent('wall clocks that jump, hours forth and back, neither give nor take leadership', () =>
+test.concurrent('wall clocks that jump hours forward and back neither gain nor lose leadership', () =>
   withLease(async ({ elect }) => {
     const leadership = new Leadership();
     let offsetMs = 0;
@@ -227,7 +227,7 @@ test.concurrent('wall clocks that jump, hours forth and back, neither give nor t
     expect(leadership.history).toEqual(['a']);
   }));
 
-test.concurrent('what the leader does is over before the lease is released, and its error is reported', () =>
+test.concurrent('leading ends before the lease is released, and its error is reported', () =>
   withLease(async ({ leases, elect }) => {
     const holdersAtEnd: (string | undefined)[] = [];
     const lead = () => async (): Promise<void> => {

@@ -15,26 +15,28 @@ export interface LeaseTimes {
   readonly leaseMs: number;
   /** A leader that could not renew for this long stops leading. Less than `leaseMs`. */
   readonly renewDeadlineMs: number;
-  /** Between renewals of the leader. */
+  /** The interval between renewals of the leader. */
   readonly retryMs: number;
-  /** Between looks of a standby: as long may nobody lead when a leader has stopped and released the lease. */
+  /**
+   * The interval between looks of a standby. After a leader has stopped and released the lease, nobody may lead for this long.
+   */
   readonly standbyMs: number;
 }
 
 /**
- * As client-go and controller-runtime: 15, 10 and 2 s. Their standbys look every 2 s too; ours follow a leader that stops within
- * 2 s.
+ * The times of client-go and controller-runtime are 15, 10 and 2 s. Their standbys also look every 2 s; ours take over within 2 s
+ * of a leader that stops.
  */
 export const LEASE_TIMES: LeaseTimes = { leaseMs: 15_000, renewDeadlineMs: 10_000, retryMs: 2_000, standbyMs: 1_000 };
 
 /**
- * One leader among several processes, by a Lease.
+ * Elects one leader among several processes, by a Lease.
  *
  * Invariants:
- * - Two never lead at once, as long as their clocks run at about the same speed: time is measured on the local monotonic clock
- *   only, the leader's from before its last good renewal, the others' from after they saw it change.
- * - `lead`'s signal is aborted before the lease can be another's; leading ends when `lead` has returned, and only then is the
- *   lease released.
+ * - Two processes never lead at once, provided that their clocks run at about the same speed. Time is measured only on the local
+ *   monotonic clock: the leader's from before its last successful renewal, the others' from when they saw it change.
+ * - `lead`'s signal is aborted before another process can hold the lease. Leading ends when `lead` has returned, and only then is
+ *   the lease released.
  */
 export class LeaderElector {
   readonly #api: ResourceApi<Lease>;
@@ -45,11 +47,11 @@ export class LeaderElector {
   readonly #random: Random;
   readonly #log: Logger;
   readonly #status: Gauge<'name'>;
-  /** The lease as last seen to change, and when. */
+  /** The lease as of its last observed change, and the time of that. */
   #seen: { version: string; at: number } | undefined;
   #isLeader = false;
 
-  /** `identity` must be another for every process that ever runs: a host's name and something random. */
+  /** `identity` must be unique among all processes that ever run: a host name and something random. */
   constructor(options: {
     client: KubeClient;
     namespace: string;
@@ -77,8 +79,8 @@ export class LeaderElector {
   }
 
   /**
-   * Stands by, and calls `lead` whenever it becomes the leader; lost leadership aborts `lead`'s signal, and it stands by again.
-   * Ends when the signal is aborted or `lead` returned by itself; throws what `lead` throws. The lease is released either way.
+   * Stands by, and calls `lead` whenever it becomes the leader. Losing the leadership aborts `lead`'s signal, and it stands by
+   * again. Ends when the signal is aborted or `lead` returns; throws what `lead` throws. The lease is released either way.
    */
   async run(lead: (signal: AbortSignal) => Promise<void>, signal: AbortSignal): Promise<void> {
     while (!signal.aborted) {
@@ -89,7 +91,7 @@ export class LeaderElector {
     }
   }
 
-  /** Whether it still led when `lead` ended. */
+  /** Returns true if it still led when `lead` ended. */
   async #leadOnce(lead: (signal: AbortSignal) => Promise<void>, signal: AbortSignal, acquiredAt: number): Promise<boolean> {
     this.#setLeader(true);
     const leading = new AbortController();
@@ -113,7 +115,7 @@ export class LeaderElector {
     return !(await holding);
   }
 
-  /** Resolves when this instance holds the lease, with the time before the write; undefined when the signal is aborted. */
+  /** Resolves when this instance holds the lease, with the time before the write; undefined if the signal is aborted. */
   async #acquire(signal: AbortSignal): Promise<number | undefined> {
     for (;;) {
       const startedAt = this.#clock.monotonic();
@@ -123,7 +125,7 @@ export class LeaderElector {
     }
   }
 
-  /** Renews until `ended`; true when the lease was lost first. */
+  /** Renews until `ended`; returns true if the lease was lost first. */
   async #hold(acquiredAt: number, ended: AbortSignal): Promise<boolean> {
     let renewedAt = acquiredAt;
     for (;;) {
@@ -144,7 +146,7 @@ export class LeaderElector {
     }
   }
 
-  /** One look and at most one write. False when the lease is another's. */
+  /** Reads once and writes at most once. Returns false if another process holds the lease. */
   async #try(signal: AbortSignal): Promise<boolean> {
     const timeoutMs = this.#times.renewDeadlineMs / 2;
     const lease = await this.#api.find(this.#lease, { signal, timeoutMs });
@@ -165,7 +167,7 @@ export class LeaderElector {
 
   async #isStillMine(signal: AbortSignal): Promise<boolean> {
     const lease = await this.#api.find(this.#lease, { signal, timeoutMs: this.#times.renewDeadlineMs / 2 });
-    if (lease?.spec?.holderIdentity === this.#identity) throw new Error('the lease was written by somebody else; trying again');
+    if (lease?.spec?.holderIdentity === this.#identity) throw new Error('another client wrote the lease; trying again');
     return false;
   }
 
@@ -196,7 +198,7 @@ export class LeaderElector {
     };
   }
 
-  /** So that the next one need not wait. Best effort: the lease ends by itself too. */
+  /** Releases the lease, so that the next leader need not wait. Best effort: the lease also expires. */
   async #release(): Promise<void> {
     try {
       const timeoutMs = this.#times.retryMs;
@@ -209,7 +211,7 @@ export class LeaderElector {
     }
   }
 
-  /** Waits for about so long, at most `mostMs`; false when the signal is aborted. */
+  /** Waits for about `aboutMs`, at most `mostMs`; returns false if the signal is aborted. */
   async #pause(aboutMs: number, signal: AbortSignal, mostMs = Infinity): Promise<boolean> {
     const ms = aboutMs * (1 + 0.2 * this.#random.fraction());
     return this.#clock.sleep(Math.min(ms, mostMs), signal).then(
@@ -240,5 +242,5 @@ export class LeaderElector {
   }
 }
 
-/** `metav1.MicroTime`: six digits of a second, no more and no less. */
+/** `metav1.MicroTime`: exactly six digits of a second. */
 export const microTime = (time: Date): string => time.toISOString().replace(/\.(\d{3})Z$/, '.$1000Z');

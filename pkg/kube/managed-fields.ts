@@ -4,8 +4,8 @@ type ManagedFields = NonNullable<ObjectMeta['managedFields']>;
 type FieldTree = { [name: string]: FieldTree };
 
 /**
- * The same entries with what `manager` wrote by create or update counted as applied; undefined when there is nothing to change.
- * Subresources stay as they are.
+ * Returns the entries with the fields that `manager` wrote by create or update marked as applied; undefined if nothing changes.
+ * Subresources stay unchanged.
  */
 export function upgradedManagedFields(entries: ManagedFields, manager: string): ManagedFields | undefined {
   const isOurs = (entry: ManagedFields[number], operation: string): boolean =>
@@ -18,7 +18,7 @@ export function upgradedManagedFields(entries: ManagedFields, manager: string): 
   return [...others, { ...updated, operation: 'Apply', fieldsV1 }];
 }
 
-/** Whether `manager` holds the field by apply. */
+/** Returns true if `manager` holds the field by apply. */
 export function managesField(entries: ManagedFields, manager: string, path: readonly string[]): boolean {
   return entries
     .filter((entry) => entry.manager === manager && entry.operation === 'Apply' && !entry.subresource)

@@ -1,7 +1,10 @@
 import { Counter, Gauge, Histogram } from 'prom-client';
 import type { Metrics } from '../runtime/metrics.ts';
 
-/** Metrics that several instances share (queues, controllers, clients): the first one registers, the others get the same. */
+/**
+ * Metrics that several instances share (queues, controllers, clients): the first instance registers them, the others get the same
+ * ones.
+ */
 export function counter<L extends string>(metrics: Metrics, name: string, help: string, labelNames: L[]): Counter<L> {
   return (
     (metrics.getSingleMetric(name) as Counter<L> | undefined) ?? new Counter({ name, help, labelNames, registers: [metrics] })
@@ -28,7 +31,7 @@ export function histogram<L extends string>(
 
 export const SECONDS_BUCKETS = [0.001, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60];
 
-/** A gauge whose values are read when it is scraped. It takes the place of one of that name. */
+/** Registers a gauge whose values are read when it is scraped. It replaces a gauge of the same name. */
 export function readGauge<L extends string>(
   metrics: Metrics,
   { name, help, labelNames }: { readonly name: string; readonly help: string; readonly labelNames: L[] },

@@ -1,8 +1,8 @@
 import type { V1ObjectMeta, V1OwnerReference } from '@kubernetes/client-node';
 
 /**
- * A typed model of @kubernetes/client-node as it travels: timestamps are RFC 3339 strings, and a field whose name is a word
- * of the language goes without the model's underscore (`from`, not `_from`). Nothing here converts, so the types must not lie.
+ * A typed model of @kubernetes/client-node as sent over the network. Timestamps are RFC 3339 strings, and a field whose name is a
+ * reserved word has no underscore, unlike in the model (`from`, not `_from`). Nothing here converts, so the types must not lie.
  */
 export type Json<T> = T extends Date
   ? string
@@ -21,21 +21,18 @@ export interface KubeObject {
   metadata?: ObjectMeta;
 }
 
-/** An object as the API server gave it: it has a name, a uid and a resourceVersion. */
+/** An object as returned by the API server: it has a name, a uid and a resourceVersion. */
 export type Observed<T extends KubeObject = KubeObject> = T & {
   metadata: ObjectMeta & { name: string; uid: string; resourceVersion: string; creationTimestamp: string };
 };
 
-/** `namespace` is '' for what lies in no namespace. */
+/** `namespace` is '' for cluster-scoped objects. */
 export interface ObjectKey {
   readonly namespace: string;
   readonly name: string;
 }
 
-/**
- * What a kind is. `group` is '' for the core group. The type parameter is the shape of its objects; it exists for the compiler
- * only.
- */
+/** A kind. `group` is '' for the core group. The type parameter is the shape of its objects; it exists only for the compiler. */
 export interface Kind<T extends KubeObject = KubeObject> {
   readonly group: string;
   readonly version: string;
@@ -58,7 +55,7 @@ export const keyOf = (object: KubeObject): ObjectKey => ({
   name: object.metadata?.name ?? '',
 });
 
-/** `namespace/name`, or `name` alone: a key as text, for logs and maps. */
+/** A key as text, for logs and maps: `namespace/name`, or only `name`. */
 export const keyText = (key: ObjectKey): string => (key.namespace === '' ? key.name : `${key.namespace}/${key.name}`);
 
 export function parseKey(text: string): ObjectKey {
@@ -69,8 +66,8 @@ export function parseKey(text: string): ObjectKey {
 export const isDeleting = (object: KubeObject): boolean => object.metadata?.deletionTimestamp !== undefined;
 
 /**
- * Orders two resource versions of one kind: negative when `a` is older. They are decimal numbers of any size
- * (Kubernetes 1.35: resource versions are comparable); what is no number counts as equal, so that nothing is dropped for it.
+ * Orders two resource versions of one kind: negative if `a` is older. They are decimal numbers of any size (Kubernetes 1.35:
+ * resource versions are comparable). A version that is not a number counts as equal, so that no object is dropped because of it.
  */
 export function compareResourceVersions(a: string, b: string): number {
   if (a === b || !/^\d+$/.test(a) || !/^\d+$/.test(b)) return 0;

@@ -1,8 +1,8 @@
 import { apiVersionOf, type Kind, type KubeObject, type Observed, type OwnerReference } from './object.ts';
 
 /**
- * A reference that makes `owner` the controller of an object: deleting the owner deletes it, and a foreground deletion of the
- * owner waits for it.
+ * Returns a reference that makes `owner` the controller of an object: deleting the owner deletes it, and a foreground deletion of
+ * the owner waits for it.
  */
 export function ownerReference(owner: Observed, kind: Kind): OwnerReference {
   return {
@@ -18,6 +18,6 @@ export function ownerReference(owner: Observed, kind: Kind): OwnerReference {
 export const controllerOf = (object: KubeObject): OwnerReference | undefined =>
   object.metadata?.ownerReferences?.find((reference) => reference.controller === true);
 
-/** By uid: a recreated owner of the same name is another one. */
+/** Compares by uid: a recreated owner of the same name is another one. */
 export const isControlledBy = (object: KubeObject, owner: { readonly uid: string }): boolean =>
   controllerOf(object)?.uid === owner.uid;

@@ -12,7 +12,7 @@ test('any JSON comes back as it was', () => {
   );
 });
 
-test('of an object that is like the first, what differs is left', () => {
+test('an object similar to the first takes only the space of the difference', () => {
   const packer = new Packer<object>();
   const pods = (name: string): object => ({
     name,

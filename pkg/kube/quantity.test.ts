@@ -18,7 +18,7 @@ test.each([
   expect(compareQuantities(a, b)).toBe(0);
 });
 
-test.each(['', '.', 'Gi', '1 Gi', '1gi', '1KB', '0x10', '1e', 'NaN', '--1', '1e1Gi'])('%j is no quantity', (text) => {
+test.each(['', '.', 'Gi', '1 Gi', '1gi', '1KB', '0x10', '1e', 'NaN', '--1', '1e1Gi'])('%j is not a quantity', (text) => {
   expect(() => parseQuantity(text)).toThrow(QuantityError);
   expect(sameQuantity(text, text)).toBe(false);
 });
@@ -28,7 +28,7 @@ test('numbers are whole units', () => {
   expect(quantityToNumber('250m')).toBe(0.25);
 });
 
-test('order is that of the amounts', () => {
+test('quantities are ordered by amount', () => {
   fc.assert(
     fc.property(fc.bigInt({ min: 0n, max: 10n ** 12n }), fc.bigInt({ min: 0n, max: 10n ** 12n }), (a, b) => {
       const order = a < b ? -1 : a > b ? 1 : 0;

@@ -30,7 +30,7 @@ const gone = event('ERROR', { kind: 'Status', code: 410, reason: 'Expired', mess
 const forEver = (): void => undefined;
 const quiet = stream([], forEver);
 
-/** Runs a reflector against the script until `count` changes and calls were seen; answers what was reported. */
+/** Runs a reflector against the script until it has seen `count` changes and calls; returns the reported changes. */
 async function follow(
   answers: Answer[],
   until: (reported: string[], calls: string[]) => boolean,
@@ -76,7 +76,7 @@ test('a list of several pages is one list, and the watch starts at its version',
   expect(versionOf(server.calls[2])).toBe('9');
 });
 
-test('a continue token that expired begins the list again, and nothing is reported twice', async () => {
+test('an expired continue token restarts the list, and nothing is reported twice', async () => {
   const reported = await follow(
     [
       list(9, [thing('a', 1), thing('b', 2)], 'more'),
@@ -166,7 +166,7 @@ test('refusals, resets and throttling never stop it', async () => {
   expect(reported).toEqual(['added a@1', 'updated a@6']);
 });
 
-test('a server that ends every watch at once is asked fewer than 6 times in 600 ms', async () => {
+test('a server that ends every watch at once gets fewer than 6 requests in 600 ms', async () => {
   const clock = new ManualClock();
   server = await hostile([list(5, []), stream([])]);
   stop = new AbortController();
@@ -187,7 +187,7 @@ test('a server that ends every watch at once is asked fewer than 6 times in 600 
   expect(server.calls.filter(isWatch).length).toBeLessThan(6);
 });
 
-test('a kind that may be missing counts as empty until it is there, and again once it is gone', async () => {
+test('a kind that may be missing counts as empty until it exists, and again once it is gone', async () => {
   const clock = new ManualClock();
   const missing = refusal(404, 'NotFound');
   server = await hostile([
@@ -227,7 +227,7 @@ test('a kind that may be missing counts as empty until it is there, and again on
   expect(reported).toEqual(['added a', 'added b', 'deleted a', 'deleted b', 'added c']);
 });
 
-test('a kind that must not be missing is named by one line in five minutes, and delivered once it is there', async () => {
+test('a missing kind that must exist is logged once in five minutes, and delivered once it exists', async () => {
   const clock = new ManualClock();
   const lines: { level: number; msg: string }[] = [];
   let isThere = false;

@@ -14,13 +14,16 @@ import type { Store } from './store.ts';
 export interface ReflectorOptions<T extends KubeObject> extends Selection {
   readonly api: ResourceApi<T>;
   readonly store: Store<T>;
-  /** Only names, labels, annotations and owners are read: for Secrets whose content the operator must not read. */
+  /** Reads only names, labels, annotations and owners: for Secrets whose content the operator must not read. */
   readonly metadataOnly?: boolean | undefined;
-  /** Of the store's scopes, the one that this reflector delivers; left out, all objects. */
+  /** The store's scope that this reflector delivers. Default: all objects. */
   readonly scope?: string | undefined;
-  /** Whether the scope's namespace is gone or being deleted: then a refusal (403) means that nothing of it is left to deliver. */
+  /**
+   * Returns true if the scope's namespace is gone or being deleted: a refusal (403) then means that it has nothing left to
+   * deliver.
+   */
   readonly hasEnded?: (() => boolean) | undefined;
-  /** The kind's CustomResourceDefinition may be missing: then there are no objects, until it is there. */
+  /** The kind's CustomResourceDefinition may be missing: until it exists, there are no objects. */
   readonly mayBeMissing?: boolean | undefined;
   /** A stream without a message for this long is dead; the server sends a bookmark about every minute. */
   readonly idleMs?: number | undefined;
@@ -33,27 +36,27 @@ export interface ReflectorOptions<T extends KubeObject> extends Selection {
 }
 
 const IDLE_MS = 150_000;
-/** The server is asked to end a watch after 5 to 10 minutes, so that not all come back at once (as client-go). */
+/** The server is asked to end a watch after 5 to 10 minutes, so that not all watches restart at once (as in client-go). */
 const WATCH_SECONDS = { least: 300, spread: 300 };
-/** A watch that ends sooner and without a word is a failure, else two servers that disagree make a busy loop. */
+/** A watch that ends sooner and without an event is a failure; otherwise two servers that disagree would cause a busy loop. */
 const SHORT_WATCH_MS = 1_000;
-/** Short enough that work continues within 5 s of a fault's end. */
+/** Short enough that work continues within 5 s of the end of an outage. */
 const BACK_OFF: BackOff = { baseMs: 200, maxMs: 4_000, jitter: 0.5 };
-/** Between two attempts in a namespace that is gone, or for a kind that is missing: it may be made. */
+/** The wait between attempts in a namespace that is gone, or for a missing kind: it may be created. */
 const ENDED_RETRY_MS = 10_000;
-/** Between two lines of the log about a kind that is missing and must not be. */
+/** The interval between log lines about a missing kind that must exist. */
 const MISSING_LOG_MS = 300_000;
 
 /**
- * Keeps a Store equal to what the API server holds: a list in pages, then a watch from the list's version, for as long as its
- * signal says.
+ * Keeps a Store equal to the API server's state until its signal is aborted: a list in pages, then a watch from the list's
+ * version.
  *
  * Invariants:
- * - No change is missed and none is reported twice: a broken watch continues from the last version that it delivered; a version
+ * - No change is missed and none is reported twice: a broken watch continues from the last version that it delivered. A version
  *   that is too old (410) means a new list, of which only the differences are reported.
  * - It never stops: every failure is logged and retried, with back-off and jitter.
- * - A namespace that is gone, and the rights in it with it, counts as one without objects; so does a kind that may be missing and
- *   is.
+ * - A namespace that is gone, together with our rights in it, counts as one without objects. So does a missing kind that may be
+ *   missing.
  */
 export class Reflector<T extends KubeObject> {
   readonly #options: ReflectorOptions<T>;
@@ -66,7 +69,7 @@ export class Reflector<T extends KubeObject> {
   #version: string | undefined;
   #failures = 0;
   #isEnded = false;
-  /** When the log said that the kind is missing (monotonic). */
+  /** The time when the log last reported the kind as missing (monotonic). */
   #missingLoggedAt = -Infinity;
 
   constructor(options: ReflectorOptions<T>) {
@@ -152,7 +155,7 @@ export class Reflector<T extends KubeObject> {
     this.#failures++;
     const relist = isGone(error);
     if (relist) this.#version = undefined;
-    // The first 410 is ordinary (a watch slept past a compaction): list at once.
+    // The first 410 is ordinary (a watch slept through a compaction): list at once.
     const ownMs = relist && this.#failures === 1 ? 0 : backOffMs(this.#options.backOff ?? BACK_OFF, this.#failures, this.#random);
     const delayMs = error instanceof KubeError ? Math.max(ownMs, retryAfterMs(error, 0)) : ownMs;
     if (isKindMissing(error)) {
@@ -162,7 +165,7 @@ export class Reflector<T extends KubeObject> {
     const level = this.#failures > 3 || !(error instanceof KubeError) ? 'warn' : 'info';
     this.#log[level](
       { err: error, failures: this.#failures, delayMs: Math.round(delayMs) },
-      relist ? 'too old, listing again' : 'watch broke off',
+      relist ? 'the version is too old; listing again' : 'the watch was interrupted',
     );
     await this.#pause(delayMs, signal);
   }
@@ -184,7 +187,7 @@ export class Reflector<T extends KubeObject> {
     await this.#pause(ENDED_RETRY_MS, signal);
   }
 
-  /** Ends early, without an error, where the signal is aborted: `run` sees it. */
+  /** Ends early, without an error, if the signal is aborted: `run` checks it. */
   async #pause(ms: number, signal: AbortSignal): Promise<void> {
     await this.#clock.sleep(ms, signal).catch(() => undefined);
   }

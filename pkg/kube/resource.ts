@@ -4,7 +4,7 @@ import { apiVersionOf, keyOf, type Kind, type KubeObject, type ObjectKey, type O
 import type { KubeClient, Query } from './transport.ts';
 import { jsonLines } from './json-lines.ts';
 
-/** RFC 6902, as far as it is used. */
+/** The parts of RFC 6902 that are used. */
 export interface JsonPatchOperation {
   readonly op: 'add' | 'remove' | 'replace' | 'test';
   readonly path: string;
@@ -12,7 +12,7 @@ export interface JsonPatchOperation {
 }
 
 export interface Selection {
-  /** All namespaces when left out. */
+  /** Default: all namespaces. */
   readonly namespace?: string | undefined;
   readonly labelSelector?: string | undefined;
   readonly fieldSelector?: string | undefined;
@@ -20,7 +20,7 @@ export interface Selection {
 
 export interface Page<T extends KubeObject> {
   readonly items: Observed<T>[];
-  /** Of the whole list: the same on all its pages. */
+  /** The version of the whole list: the same on all its pages. */
   readonly resourceVersion: string;
   /** Undefined on the last page. */
   readonly next: string | undefined;
@@ -30,7 +30,7 @@ export type WatchEvent<T extends KubeObject> =
   | { readonly type: 'ADDED' | 'MODIFIED' | 'DELETED'; readonly object: Observed<T> }
   | { readonly type: 'BOOKMARK'; readonly resourceVersion: string };
 
-/** `timeoutMs` is for one try. */
+/** `timeoutMs` is for one attempt. */
 type Signalled = { signal?: AbortSignal | undefined; timeoutMs?: number | undefined };
 type Subresource = 'status' | 'scale';
 
@@ -38,7 +38,7 @@ export const PAGE_SIZE = 500;
 const METADATA_ONLY = 'application/json;as=PartialObjectMetadata;g=meta.k8s.io;v=v1';
 const METADATA_ONLY_LIST = 'application/json;as=PartialObjectMetadataList;g=meta.k8s.io;v=v1';
 
-/** The API of one kind. All throw KubeError. Objects go and come as JSON, nothing is converted. */
+/** The API of one kind. All methods throw KubeError. Objects are sent and received as JSON without conversion. */
 export class ResourceApi<T extends KubeObject> {
   readonly kind: Kind<T>;
   readonly #client: KubeClient;
@@ -52,7 +52,7 @@ export class ResourceApi<T extends KubeObject> {
     return this.#client.request({ method: 'GET', path: this.#path(key), ...signalled(options) });
   }
 
-  /** Undefined where `get` is a 404. */
+  /** Returns undefined where `get` would be a 404. */
   async find(key: ObjectKey, options: Signalled = {}): Promise<Observed<T> | undefined> {
     try {
       return await this.get(key, options);
@@ -62,7 +62,7 @@ export class ResourceApi<T extends KubeObject> {
     }
   }
 
-  /** All of them, read in pages; a list that grows too old between pages is begun again. */
+  /** Returns all objects, read in pages; a list that becomes too old between pages is started again. */
   async list(options: Selection & Signalled & { limit?: number } = {}): Promise<Observed<T>[]> {
     const items: Observed<T>[] = [];
     let next: string | undefined;
@@ -74,7 +74,7 @@ export class ResourceApi<T extends KubeObject> {
     return items;
   }
 
-  /** One page of at most `limit` (500). A `continue` token lives about 5 minutes, then it is a 410. */
+  /** Returns one page of at most `limit` (500). A `continue` token is valid for about 5 minutes; after that it is a 410. */
   async page(
     options: Selection & Signalled & { limit?: number; continue?: string | undefined; metadataOnly?: boolean } = {},
   ): Promise<Page<T>> {
@@ -89,7 +89,7 @@ export class ResourceApi<T extends KubeObject> {
       ...(options.metadataOnly ? { accept: METADATA_ONLY_LIST } : {}),
     });
     const items = list.items ?? [];
-    // Items of a list come without these two.
+    // The API server omits these two in the items of a list.
     for (const item of items) Object.assign(item, { apiVersion: apiVersionOf(this.kind), kind: this.kind.kind });
     return { items, resourceVersion: list.metadata?.resourceVersion ?? '', next: list.metadata?.continue || undefined };
   }
@@ -104,7 +104,7 @@ export class ResourceApi<T extends KubeObject> {
     });
   }
 
-  /** Replaces the object. With `metadata.resourceVersion` it is a 409 when the object changed since. */
+  /** Replaces the object. With `metadata.resourceVersion`, it is a 409 if the object has changed since. */
   update(object: T, options: Signalled & { fieldManager?: string } = {}): Promise<Observed<T>> {
     return this.#put(object, undefined, options);
   }
@@ -117,7 +117,10 @@ export class ResourceApi<T extends KubeObject> {
     return this.patch(key, { status }, { ...options, subresource: 'status' });
   }
 
-  /** Server-side apply: `object` holds exactly what `fieldManager` wants; `force` takes fields over from other managers. */
+  /**
+   * Server-side apply: `object` holds exactly the fields that `fieldManager` desires; `force` takes fields over from other
+   * managers.
+   */
   apply(
     object: T,
     options: Signalled & { fieldManager: string; force?: boolean; subresource?: Subresource },
@@ -132,7 +135,7 @@ export class ResourceApi<T extends KubeObject> {
     });
   }
 
-  /** A list is a JSON patch (RFC 6902), an object a merge patch (RFC 7386). */
+  /** An array is a JSON patch (RFC 6902), an object a merge patch (RFC 7386). */
   patch(
     key: ObjectKey,
     change: object | readonly JsonPatchOperation[],
@@ -148,7 +151,7 @@ export class ResourceApi<T extends KubeObject> {
     });
   }
 
-  /** Deletes the object; one that is gone already is fine. `uid` and `resourceVersion` are preconditions (409). */
+  /** Deletes the object; a missing one is not an error. `uid` and `resourceVersion` are preconditions (409). */
   async delete(
     key: ObjectKey,
     options: Signalled & {
@@ -174,9 +177,8 @@ export class ResourceApi<T extends KubeObject> {
   }
 
   /**
-   * Changes after `resourceVersion`, until the server ends the stream (it does so after `timeoutSeconds`): then it returns.
-   * Throws KubeError: 410 when the version is too old; status 0 when the stream broke, fell silent for `idleMs`, or ended within
-   * a line.
+   * Yields changes after `resourceVersion` until the server ends the stream (after `timeoutSeconds`). Throws KubeError: 410 if
+   * the version is too old; status 0 if the stream broke, fell silent for `idleMs`, or ended within a line.
    */
   async *watch(
     options: Selection & Signalled & { resourceVersion: string; timeoutSeconds: number; idleMs: number; metadataOnly?: boolean },
@@ -242,7 +244,7 @@ export class ResourceApi<T extends KubeObject> {
   }
 
   #path(key: ObjectKey, subresource?: Subresource): string {
-    // An empty name would address the collection: a DELETE of it deletes everything.
+    // An empty name would address the collection, and a DELETE would delete all its objects.
     if (key.name === '') throw new Error(`a ${this.kind.kind} without a name`);
     if (this.kind.namespaced && key.namespace === '') throw new Error(`${this.kind.kind} ${key.name} without a namespace`);
     const path = `${this.#collection(key.namespace)}/${encodeURIComponent(key.name)}`;

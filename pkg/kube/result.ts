@@ -1,8 +1,8 @@
-/** What a reconcile asks for when it went well. */
+/** The follow-up that a successful reconcile requests. */
 export interface Result {
   /** Reconcile again after this many milliseconds, also without a change. */
   readonly requeueAfterMs?: number;
-  /** What it waits for lasts, so the retry goes behind what changed. */
+  /** The awaited state lasts, so the retry comes after pending changes. */
   readonly isLasting?: boolean;
 }
 
@@ -10,10 +10,10 @@ export const done: Result = {};
 
 export const requeueAfter = (ms: number): Result => ({ requeueAfterMs: ms });
 
-/** The same behind what changed: what it waits for lasts. */
+/** Requests another reconcile after `ms`, behind pending changes: the awaited state lasts. */
 export const requeueBehindAfter = (ms: number): Result => ({ requeueAfterMs: ms, isLasting: true });
 
-/** A failure whose retry makes no sense sooner: what ends it enqueues the key. */
+/** A failure whose retry is useless before this time: the event that ends it enqueues the key. */
 export interface LastingFailure {
   readonly retryAfterMs: number;
 }
@@ -21,7 +21,7 @@ export interface LastingFailure {
 export const isLasting = (error: unknown): error is LastingFailure =>
   typeof (error as Partial<LastingFailure> | undefined)?.retryAfterMs === 'number';
 
-/** A failure that a retry cannot correct, only a change of the object. The key is not retried. */
+/** A failure that no retry can correct, only a change of the object. The key is not retried. */
 export class TerminalError extends Error {
   override readonly name: string = 'TerminalError';
 }

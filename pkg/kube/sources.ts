@@ -6,21 +6,21 @@ import type { Change, Store } from './store.ts';
 
 export type Enqueue = (key: ObjectKey, priority: Priority) => void;
 
-/** What makes a controller look at a key. */
+/** A source of keys for a controller. */
 export interface Source {
   /**
-   * Calls `enqueue` for each change, and for each object that exists unless its key comes from another source anyway. Returns a
-   * function that unsubscribes.
+   * Calls `enqueue` for each change, and for each existing object unless another source names its key anyway. Returns a function
+   * that unsubscribes.
    */
   subscribe(enqueue: Enqueue): () => void;
   waitForSync(signal: AbortSignal): Promise<void>;
-  /** Whether the controller's own object of that key exists; only the source of the kind itself knows. */
+  /** Returns true if the controller's own object of that key exists; only the source of the kind itself knows. */
   readonly holds?: (key: ObjectKey) => boolean;
 }
 
 /**
- * The kind that the controller is for. A change of its spec, or its deletion, is a user's action and has priority. Status and
- * finalizers that the reconcile itself wrote are no reason to look again; what somebody else wrote there is.
+ * The controller's own kind. A change of its spec, or its deletion, is a user's action and has priority. Status and finalizers
+ * that the reconcile itself wrote do not enqueue the key again; those that another client wrote do.
  */
 export function forObject<T extends KubeObject>(store: Store<T>): Source {
   const keysOf = (change: Change<T>): ObjectKey[] => (change.own && isBookkeeping(change) ? [] : [keyOf(change.object)]);
@@ -31,10 +31,10 @@ export function forObject<T extends KubeObject>(store: Store<T>): Source {
 }
 
 /**
- * A child kind: the key of its controller owner, where that is of `ownerKind`. For a controller that has `forObject` of that
- * kind: whatever owner exists is looked at anyway, so children that were there before are not read, which would hold up a new
- * leader for seconds with thousands of owners. A child that the reconcile itself wrote is no reason to look again: it went on
- * with the answer.
+ * A child kind: enqueues the key of its controller owner, if that is of `ownerKind`. For a controller that has `forObject` of
+ * that kind: every existing owner is reconciled anyway, so earlier children are not read. Reading them would delay a new leader
+ * for seconds with thousands of owners. A child that the reconcile itself wrote does not enqueue its owner: the reconcile
+ * continued with the answer.
  */
 export function forOwner<T extends KubeObject>(store: Store<T>, ownerKind: Kind): Source {
   const ownerOf = ({ object, own }: Change<T>): ObjectKey[] => {
@@ -49,8 +49,8 @@ export function forOwner<T extends KubeObject>(store: Store<T>, ownerKind: Kind)
 }
 
 /**
- * Any other kind: `map` returns the keys that an object concerns. Called with both states when an object changes, so that keys
- * that it no longer concerns are included.
+ * Any other kind: `map` returns the keys that an object concerns. It is called with both states when an object changes, so that
+ * keys that it no longer concerns are included.
  */
 export function forMapped<T extends KubeObject>(
   store: Store<T>,
@@ -67,7 +67,7 @@ function source<T extends KubeObject>(
   return {
     subscribe: (enqueue) => {
       const onChange = (change: Change<T>): void => {
-        // Once each: a key that is named twice would be reconciled twice, the first time being under way at once.
+        // Each key once: a key named twice would be reconciled twice, since the first run starts at once.
         const keys = new Map(keysOf(change).map((key) => [keyText(key), key]));
         for (const key of keys.values()) enqueue(key, priorityOf(change));
       };

@@ -21,7 +21,7 @@ test('the time of the last transition moves only when the status does', () => {
   expect(third).toEqual([{ ...ready('True', 'now', 2), lastTransitionTime: '2026-01-02T00:00:00Z' }]);
 });
 
-test('a condition by default is no transition: the first that is written begins now', () => {
+test('a default condition is not a transition: the first written one begins now', () => {
   const byDefault = [{ ...ready('False', 'waits'), lastTransitionTime: '1970-01-01T00:00:00Z' }];
 
   expect(setCondition(byDefault, ready('False', 'not yet'), T1)[0]?.lastTransitionTime).toBe('2026-01-01T00:00:00Z');
@@ -36,7 +36,7 @@ test('other conditions keep their position', () => {
   expect(findCondition(conditions, 'Missing')).toBeUndefined();
 });
 
-test('a condition that speaks of an older spec is not true', () => {
+test('a condition about an older spec is not true', () => {
   const object = (generation: number) => ({
     metadata: { generation },
     status: { conditions: setCondition([], ready('True', '', 3), T1) },
@@ -47,6 +47,6 @@ test('a condition that speaks of an older spec is not true', () => {
   expect(isConditionTrue({}, 'Ready')).toBe(false);
 });
 
-test('a message is cut where the API server would refuse it', () => {
+test('a message is truncated at the limit of the API server', () => {
   expect(setCondition([], ready('True', 'x'.repeat(40_000)), T1)[0]?.message).toHaveLength(32_768);
 });

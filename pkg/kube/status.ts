@@ -13,7 +13,7 @@ export interface Condition {
   /** For people. */
   message: string;
   observedGeneration?: number;
-  /** RFC 3339, in seconds: when `status` last changed. */
+  /** RFC 3339, in seconds: the time when `status` last changed. */
   lastTransitionTime: string;
 }
 
@@ -22,10 +22,10 @@ export type WithConditions = KubeObject & { status?: { conditions?: Condition[] 
 /** The API server's limit of a message (metav1.Condition). */
 const MAX_MESSAGE = 32_768;
 
-/** Of a condition that an object has by its definition's default, which is no transition. */
+/** The time of a condition that an object has by its definition's default, which is not a transition. */
 const NEVER = '1970-01-01T00:00:00Z';
 
-/** The conditions with this one set. `lastTransitionTime` moves only when its status changes. */
+/** Returns the conditions with this one set. `lastTransitionTime` changes only if its status does. */
 export function setCondition(
   conditions: readonly Condition[] | undefined,
   condition: Omit<Condition, 'lastTransitionTime'>,
@@ -42,7 +42,7 @@ export function setCondition(
 export const findCondition = <C extends { type: string }>(conditions: readonly C[] | undefined, type: string): C | undefined =>
   conditions?.find((condition) => condition.type === type);
 
-/** Whether the condition is True and speaks of the object's present spec. */
+/** Returns true if the condition is True and describes the object's current spec. */
 export function isConditionTrue(object: WithConditions, type: string): boolean {
   const condition = findCondition(object.status?.conditions, type);
   const isCurrent = condition?.observedGeneration === undefined || condition.observedGeneration === object.metadata?.generation;
@@ -54,7 +54,7 @@ export const seconds = (time: Date): string => time.toISOString().replace(/\.\d+
 
 const MAX_TRIES = 4;
 
-/** Writes the status subresource, and only when it differs. */
+/** Writes the status subresource, and only if it differs. */
 export class StatusWriter<T extends KubeObject & { status?: unknown }> {
   readonly #api: ResourceApi<T>;
   readonly #store: Store<T> | undefined;
@@ -65,9 +65,9 @@ export class StatusWriter<T extends KubeObject & { status?: unknown }> {
   }
 
   /**
-   * Makes `status` the object's whole status; answers the object as it is then. Where the object changed since it was read, it is
-   * read again and the status set on that: the status says by observedGeneration of which spec it speaks. An object that is gone,
-   * or made anew, is a KubeError 404 or 409.
+   * Makes `status` the object's whole status; returns the object with it. If the object has changed since it was read, it is read
+   * again and the status is set on that: observedGeneration tells which spec the status describes. An object that is gone, or was
+   * recreated, is a KubeError 404 or 409.
    */
   async write(
     object: Observed<T>,
@@ -90,5 +90,5 @@ export class StatusWriter<T extends KubeObject & { status?: unknown }> {
   }
 }
 
-/** As it would come back: without what is undefined. */
+/** Returns the value as it would come back: without undefined fields. */
 const plain = (value: unknown): unknown => (value === undefined ? {} : (JSON.parse(JSON.stringify(value)) as unknown));

@@ -47,7 +47,7 @@ test('a write of our own is seen at once, and the watch does not report it again
   expect(reported).toEqual(['updated a@7']);
 });
 
-test('an update of what a transform drops is no change', () => {
+test('an update of fields that a transform drops is not a change', () => {
   const store = new Store<ConfigMap>({ kind: CONFIG_MAP, transform: ({ data: _dropped, ...kept }) => kept });
   listed(store, [{ ...thing('a', 1), data: { at: '1' } }], 1);
   const reported: string[] = [];
@@ -59,7 +59,7 @@ test('an update of what a transform drops is no change', () => {
   expect([reported, states(store.list())]).toEqual([['3'], ['a@3']]);
 });
 
-test('a late answer to a write does not bring back what was deleted since', () => {
+test('a late answer to a write does not restore an object deleted since', () => {
   const { store, reported } = synced([thing('a', 1)], 5);
   store.remove(thing('a', 8));
   store.progress('8');
@@ -89,7 +89,7 @@ test('a list that is older than our own write keeps it', () => {
   expect(store.list().map(({ metadata }) => metadata.name)).toEqual(['ours', 'other']);
 });
 
-test('a server that was restored from an older backup rules', () => {
+test('the versions of a server that was restored from an older backup count', () => {
   const { store, reported } = synced([thing('a', 50), thing('b', 60)], 60);
 
   listed(store, [thing('a', 20)], 30);
@@ -97,7 +97,7 @@ test('a server that was restored from an older backup rules', () => {
   expect(reported).toEqual(['updated a@20', 'deleted b@60']);
 });
 
-test('with a scope for each namespace a list or a version of one says nothing of the other', () => {
+test('with a scope per namespace, a list or a version of one does not affect the other', () => {
   const of = (namespace: string, name: string, version: number): Observed<ConfigMap> => {
     const { metadata } = thing(name, version);
     return { metadata: { ...metadata, namespace } };
@@ -112,7 +112,7 @@ test('with a scope for each namespace a list or a version of one says nothing of
   store.endList(new Set(['b/y']), '9', 'b');
 
   expect(store.hasSynced).toBe(true);
-  // Newer than what the watch of a has delivered, older than that of b.
+  // Newer than the last version that the watch of a delivered, older than that of b.
   store.record(of('a', 'x', 7));
   store.record(of('b', 'z', 7));
   expect(states(store.list())).toEqual(['x@7', 'y@8']);
@@ -133,7 +133,7 @@ test('indexes follow changes', () => {
   expect(() => store.byIndex('colour', 'red')).toThrow('configmaps have no index colour');
 });
 
-test('a new subscriber gets what is here, marked as initial', () => {
+test('a new subscriber gets the existing objects, marked as initial', () => {
   const { store } = synced([thing('a', 1)], 5);
   const reported: [string, boolean][] = [];
 
@@ -209,7 +209,7 @@ test('for any mix of events, answers and lists, the reported changes build exact
   );
 });
 
-test('a packed store gives what an unpacked one gives, and what was read last is not unpacked again', () => {
+test('a packed store returns what an unpacked one returns, and does not unpack recently read objects again', () => {
   const given = [
     thing('a', 1, { label: 'red' }),
     { ...thing('b', 2, { label: 'red' }), data: { größe: '1 €', long: 'x'.repeat(100_000) } },
@@ -234,7 +234,7 @@ test('a packed store gives what an unpacked one gives, and what was read last is
   expect(store.get({ namespace: 'n', name: 'a' })?.data).toEqual({ is: 'new' });
 });
 
-test('a packed store holds a bounded number of objects as objects, those that were read last', () => {
+test('a packed store holds a bounded number of unpacked objects, those that were read last', () => {
   const store = new Store<ConfigMap>({ kind: CONFIG_MAP, packed: true });
   const names = Array.from({ length: 100 }, (_, index) => `c${index}`);
   const read = (name = '') => store.get({ namespace: 'n', name });
@@ -249,7 +249,7 @@ test('a packed store holds a bounded number of objects as objects, those that we
   expect([read('c0') === first[0], read('c0')]).toEqual([false, first[0]]);
 });
 
-test('what an object controls is found by its uid, in a namespace', () => {
+test('the objects that an owner controls are found by its uid, in a namespace', () => {
   const owned = (name: string, uid: string): Observed<ConfigMap> => {
     const { metadata } = thing(name, 1);
     return { metadata: { ...metadata, ownerReferences: [{ apiVersion: 'v1', kind: 'X', name: 'o', uid, controller: true }] } };

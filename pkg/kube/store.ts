@@ -5,51 +5,51 @@ import { Packer } from './packer.ts';
 
 export interface Change<T extends KubeObject> {
   readonly type: 'added' | 'updated' | 'deleted';
-  /** As it is now; of a deleted one, its last state. */
+  /** The current state; for a deleted object, its last one. */
   readonly object: Observed<T>;
-  /** Before an update. */
+  /** The state before an update. */
   readonly previous?: Observed<T>;
   /** Part of the first list, or of the replay for a new subscriber, not a change. */
   readonly initial: boolean;
-  /** The answer to a write of ours (`record`), not an event of the watch. */
+  /** The answer to our own write (`record`), not an event of the watch. */
   readonly own: boolean;
 }
 
 export type ChangeHandler<T extends KubeObject> = (change: Change<T>) => void;
-/** As many reconciles run at once, with what each reads of a kind, several times over. */
+/** Several times the number of reconciles that run at once, times the objects of a kind that each reads. */
 const MOST_RECENT = 64;
 type IndexOf<T extends KubeObject> = (object: Observed<T>) => readonly string[];
 
 /**
- * A copy of a kind's objects in memory, kept by a Reflector; readers must not change what they get.
+ * A copy of a kind's objects in memory, updated by a Reflector; readers must not change the objects.
  *
  * Invariants:
  * - Every change is reported once, in order: added, updated …, deleted. A new object of a known name is a deletion and an
  *   addition.
- * - An object never goes back to an older resource version, whether the watch or our own write (`record`) delivers it first.
- * - With `transform`, an update of what is not kept is no change.
- * - `managedFields` are not kept: they are half of an object's bytes and no reader needs them.
- * - With `packed`, objects are held as compressed text (packer.ts), but for those that were read or written last; what orders
- *   objects and finds them is not packed.
+ * - An object never returns to an older resource version, whether the watch or our own write (`record`) delivers it first.
+ * - With `transform`, an update of dropped fields is not a change.
+ * - `managedFields` are dropped: they are half of an object's bytes and no reader needs them.
+ * - With `packed`, objects are held as compressed text (packer.ts), except those that were read or written last. The fields that
+ *   order and find objects are not packed.
  */
 export class Store<T extends KubeObject> {
   readonly kind: Kind<T>;
   readonly #entries = new Map<string, Entry<T>>();
   readonly #packer: Packer<Observed<T>> | undefined;
-  /** Packed ones that were read or written last, the oldest first: a reconcile reads most of its objects several times. */
+  /** Unpacked objects that were read or written last, oldest first: a reconcile reads most of its objects several times. */
   readonly #recent = new Map<Entry<T>, Observed<T>>();
   readonly #indexes: ReadonlyMap<string, { of: IndexOf<T>; values: Map<string, Set<string>> }>;
   readonly #transform: ((object: Observed<T>) => Observed<T>) | undefined;
   readonly #handlers = new Set<ChangeHandler<T>>();
   readonly #synced = Promise.withResolvers<void>();
   #hasSynced = false;
-  /** What each reflector has delivered: one for all objects (''), or one for each namespace. */
+  /** The delivered versions of each reflector: one for all objects (''), or one per namespace. */
   readonly #scopes: ReadonlyMap<string, Scope>;
 
   /**
    * `indexes`: by name, the values under which an object is found. `transform` may drop unread fields, to save memory.
-   * `packed` takes about a tenth of the memory and some 30 µs for an object that is read: for kinds of which there are thousands.
-   * `scopes`: the namespaces, each with a reflector of its own; left out, one reflector delivers all objects.
+   * `packed` needs about a tenth of the memory and some 30 µs per object that is read: for kinds with thousands of objects.
+   * `scopes`: the namespaces, each with its own reflector. Default: one reflector delivers all objects.
    */
   constructor(options: {
     kind: Kind<T>;
@@ -81,7 +81,7 @@ export class Store<T extends KubeObject> {
     return this.#read(this.#entries.get(keyText(key)));
   }
 
-  /** All, or those of a namespace. */
+  /** Returns all objects, or those of a namespace. */
   list(namespace?: string): Observed<T>[] {
     const all = [...this.#entries.values()];
     return (namespace === undefined ? all : all.filter((entry) => entry.namespace === namespace)).map((entry) =>
@@ -89,20 +89,20 @@ export class Store<T extends KubeObject> {
     );
   }
 
-  /** Those of a namespace whose controller is the object of this uid; of undefined, those without a controller. */
+  /** Returns the objects of a namespace whose controller has this uid; for undefined, those without a controller. */
   controlledBy(uid: string | undefined, namespace: string): Observed<T>[] {
     const theirs = [...this.#entries.values()].filter((entry) => entry.controllerUid === uid && entry.namespace === namespace);
     return theirs.map((entry) => this.#read(entry));
   }
 
-  /** Throws if no index has that name: a programming error. */
+  /** Throws if no index has that name, which is a programming error. */
   byIndex(name: string, value: string): Observed<T>[] {
     const index = this.#indexes.get(name);
     if (!index) throw new Error(`${this.kind.plural} have no index ${name}`);
     return [...(index.values.get(value) ?? [])].flatMap((key) => this.#read(this.#entries.get(key)) ?? []);
   }
 
-  /** Resolves when the first list is in; rejects with the signal's reason. */
+  /** Resolves when the first list is complete; rejects with the signal's reason. */
   async waitForSync(signal: AbortSignal): Promise<void> {
     signal.throwIfAborted();
     const aborted = Promise.withResolvers<never>();
@@ -115,9 +115,7 @@ export class Store<T extends KubeObject> {
     }
   }
 
-  /**
-   * Reports what is here already, as added, unless `replay` is false, then every change. Returns a function that unsubscribes.
-   */
+  /** Reports the existing objects as added, unless `replay` is false, then every change. Returns a function that unsubscribes. */
   onChange(handler: ChangeHandler<T>, { replay = true } = {}): () => void {
     if (replay)
       for (const entry of this.#entries.values())
@@ -128,7 +126,7 @@ export class Store<T extends KubeObject> {
 
   /**
    * Records the answer to our own write, so that the next reader sees it before the watch delivers it.
-   * What the watch has delivered already, or is past, is ignored.
+   * A version that the watch has already delivered or passed is ignored.
    */
   record(object: Observed<T>): void {
     const { seen, hasSynced } = this.#scopeOf(object.metadata);
@@ -161,7 +159,7 @@ export class Store<T extends KubeObject> {
     this.#report(previous ? { type: 'updated', object, previous, own } : { type: 'added', object, own });
   }
 
-  /** For the reflector: an object that is gone. */
+  /** For the reflector: an object that was deleted. */
   remove(object: Observed<T>): void {
     const key = keyText(keyOf(object));
     const known = this.#entries.get(key);
@@ -169,8 +167,8 @@ export class Store<T extends KubeObject> {
   }
 
   /**
-   * For the reflector of this scope: a list of `resourceVersion` held exactly `keys`; what else of the scope was here before it
-   * is gone.
+   * For the reflector of this scope: a list of `resourceVersion` held exactly `keys`. Other objects of the scope from before the
+   * list are gone.
    */
   endList(keys: ReadonlySet<string>, resourceVersion: string, name = ''): void {
     const scope = this.#scope(name);
@@ -183,8 +181,8 @@ export class Store<T extends KubeObject> {
   }
 
   /**
-   * For the reflector of this scope: nothing of it is left to deliver, since its namespace is gone, or going and the rights in it
-   * gone already, or the kind is missing.
+   * For the reflector of this scope: it has nothing left to deliver. Its namespace is gone, or being deleted and our rights in it
+   * are already gone, or the kind is missing.
    */
   endScope(name = ''): void {
     const scope = this.#scope(name);
@@ -204,14 +202,14 @@ export class Store<T extends KubeObject> {
     this.#scope(name).seen = resourceVersion;
   }
 
-  /** Throws if the store has no such scope: a programming error. */
+  /** Throws if the store has no such scope, which is a programming error. */
   #scope(name: string): Scope {
     const scope = this.#scopes.get(name);
     if (!scope) throw new Error(`the store of ${this.kind.plural} has no scope ${name}`);
     return scope;
   }
 
-  /** That of its namespace; a Namespace is its own. */
+  /** Returns the scope of the namespace; a Namespace is its own scope. */
   #scopeOf({ namespace, name }: { namespace?: string | undefined; name: string }): Scope {
     return this.#scopes.get('') ?? this.#scope(namespace ?? name);
   }
@@ -279,7 +277,7 @@ interface Entry<T extends KubeObject> {
   readonly uid: string;
   readonly resourceVersion: string;
   readonly controllerUid: string | undefined;
-  /** Packed: a string. */
+  /** A string if packed. */
   readonly object: Observed<T> | string;
 }
 
@@ -288,7 +286,7 @@ type Versioned = Pick<Entry<KubeObject>, 'resourceVersion'>;
 interface Scope {
   /** The reflector has delivered all changes up to this version. */
   seen: string;
-  /** While a list is taken in that is older than what we have (a restored backup), its versions rule. */
+  /** True while a list is read that is older than the store's content (a restored backup): its versions then count. */
   rewound: boolean;
   hasSynced: boolean;
 }
@@ -296,7 +294,7 @@ interface Scope {
 const isOlder = (one: Versioned, than: Versioned): boolean =>
   compareResourceVersions(one.resourceVersion, than.resourceVersion) < 0;
 
-/** Whether two states of an object differ in their resource version alone. */
+/** Returns true if two states of an object differ only in their resource version. */
 const isSameButVersion = (one: Observed, other: Observed): boolean =>
   isDeepStrictEqual(
     { ...one, metadata: { ...one.metadata, resourceVersion: '' } },

@@ -15,7 +15,7 @@ async function failure(work: Promise<unknown>): Promise<KubeError> {
   return result.reason as KubeError;
 }
 
-test('a 429 is waited out as Retry-After says', async () => {
+test('a 429 is retried after the time in Retry-After', async () => {
   server = await hostile([
     refusal(429, 'TooManyRequests', { 'retry-after': '0' }),
     refusal(429, 'TooManyRequests', { 'retry-after': '0' }),
@@ -27,7 +27,7 @@ test('a 429 is waited out as Retry-After says', async () => {
   expect(server.calls).toHaveLength(3);
 });
 
-test("429 without end is the caller's after 5 tries", async () => {
+test('an endless 429 is passed to the caller after 5 tries', async () => {
   server = await hostile(refusal(429, 'TooManyRequests', { 'retry-after': '0' }));
 
   expect(await failure(get())).toMatchObject({ status: 429, reason: 'TooManyRequests' });

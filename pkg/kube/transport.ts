@@ -18,7 +18,7 @@ export interface KubeRequest {
   readonly contentType?: string;
   readonly accept?: string;
   readonly signal?: AbortSignal | undefined;
-  /** For the whole of one try, in milliseconds. */
+  /** For the whole of one attempt, in milliseconds. */
   readonly timeoutMs?: number | undefined;
 }
 
@@ -30,20 +30,20 @@ export interface KubeStream {
 
 const CONNECT_TIMEOUT_MS = 10_000;
 const REQUEST_TIMEOUT_MS = 30_000;
-/** The API server closes idle connections after 90 s (Go's default of its server); this end closes first. */
+/** The API server closes idle connections after 90 s (the default of Go's server); this end closes first. */
 const KEEP_ALIVE_MS = 45_000;
-/** Streams hold a connection each, so this bounds kinds watched plus calls in flight. */
+/** Streams hold a connection each, so this bounds watched kinds plus calls in flight. */
 const MAX_CONNECTIONS = 128;
-/** A 429 is obeyed this often, waiting at most this long each time; then it is the caller's. */
+/** A 429 is obeyed this many times, waiting at most this long each time; then it is passed to the caller. */
 const MAX_THROTTLED_TRIES = 5;
 const MAX_RETRY_AFTER_MS = 10_000;
 
 /**
  * The connection to one API server, shared by all callers.
  *
- * - 429 with `Retry-After` is waited out, bounded in number and time; every other failure is the caller's, as a KubeError.
- * - A GET whose connection broke before an answer is tried once more: an idle connection may have been closed under it.
- * - A 401 reads the credentials again and tries once more.
+ * - It waits for `Retry-After` of a 429, bounded in number and time; every other failure is passed to the caller, as a KubeError.
+ * - A GET whose connection broke before an answer is tried once more: an idle connection may have been closed meanwhile.
+ * - On a 401 it reads the credentials again and tries once more.
  */
 export class KubeClient {
   readonly #base: URL;
@@ -55,13 +55,13 @@ export class KubeClient {
   readonly #durations: Histogram<'verb' | 'host'>;
   #agent: { tls: Tls; dispatcher: Agent } | undefined;
 
-  /** Throws when the KubeConfig names no cluster. */
+  /** Throws if the KubeConfig names no cluster. */
   constructor(options: {
     kubeConfig: KubeAccess;
     metrics: Metrics;
     clock?: Clock;
     userAgent?: string;
-    /** For one try of an ordinary request; default 30,000. */
+    /** For one attempt of an ordinary request; default 30,000. */
     requestTimeoutMs?: number;
   }) {
     const cluster = options.kubeConfig.getCurrentCluster();
@@ -86,7 +86,7 @@ export class KubeClient {
     );
   }
 
-  /** The reply's JSON. Throws KubeError, or the signal's reason when it is aborted. */
+  /** Returns the reply's JSON. Throws KubeError, or the signal's reason if it is aborted. */
   async request<T>(call: KubeRequest): Promise<T> {
     let broken = 0;
     for (let tries = 1; ; tries++) {
@@ -102,8 +102,8 @@ export class KubeClient {
   }
 
   /**
-   * Opens a stream: resolves when the headers are there. A silence of `idleMs` ends it with an error, as does anything less than
-   * a clean end. Throws KubeError when the server refuses.
+   * Opens a stream; resolves when the headers have arrived. A silence of `idleMs` ends it with an error, as does anything but a
+   * clean end. Throws KubeError if the server refuses.
    */
   async stream(call: KubeRequest & { idleMs: number }): Promise<KubeStream> {
     const aborter = new AbortController();
@@ -198,7 +198,7 @@ export class KubeClient {
     };
   }
 
-  /** One agent, until the client certificate or the CA changes; the old one lets its calls end. */
+  /** One agent, until the client certificate or the CA changes; the old agent lets its calls end. */
   #agentFor(tls: Tls): Agent {
     if (this.#agent && sameTls(this.#agent.tls, tls)) return this.#agent.dispatcher;
     void this.#agent?.dispatcher.close();
@@ -216,7 +216,7 @@ export class KubeClient {
   }
 }
 
-/** How long a refusal asks to wait (`Retry-After`), in milliseconds, at most 10 s; `otherwise` when it does not say. */
+/** Returns the wait that a refusal requests (`Retry-After`), in milliseconds, at most 10 s; `otherwise` if it requests none. */
 export function retryAfterMs(error: KubeError, otherwise: number): number {
   const seconds = error.details?.retryAfterSeconds;
   return seconds === undefined ? otherwise : Math.min(Math.max(seconds * 1000, 0), MAX_RETRY_AFTER_MS);

@@ -33,7 +33,7 @@ test('a key that is added often waits once', async () => {
   expect(await drain(queue)).toEqual(['a', 'b']);
 });
 
-test("a person's edit goes before changes, and these before a resync; adding again only brings forward", async () => {
+test("a person's edit precedes changes, which precede a resync; adding a key again only advances it", async () => {
   const { queue } = setUp();
   queue.add('old', PRIORITY.resync);
   queue.add('child', PRIORITY.change);
@@ -45,7 +45,7 @@ test("a person's edit goes before changes, and these before a resync; adding aga
   expect(await drain(queue)).toEqual(['edited', 'child', 'old']);
 });
 
-test('namespaces take turns, and one that has its share waits behind those that have less, whatever their priority', async () => {
+test('namespaces take turns, and one with its full share waits behind those with less, whatever their priority', async () => {
   const { queue } = setUp({ share: 2, most: 4 });
   for (const key of ['a/1', 'a/2', 'a/3', 'a/4', 'a/5']) queue.add(key, PRIORITY.person);
   for (const key of ['b/1', 'b/2']) queue.add(key, PRIORITY.resync);
@@ -55,7 +55,7 @@ test('namespaces take turns, and one that has its share waits behind those that 
   expect(taken).toEqual(['a/1', 'a/2', 'b/1', 'b/2', 'a/3']);
 });
 
-test('a namespace of which as many keys are worked on as may be gets another one when one of them is done', async () => {
+test('a namespace at its limit gets another key when one of its keys is done', async () => {
   const { queue } = setUp({ share: 1, most: 2 });
   for (const key of ['a/1', 'a/2', 'a/3']) queue.add(key);
   await queue.take();
@@ -71,7 +71,7 @@ test('a namespace of which as many keys are worked on as may be gets another one
   expect(third).toBe('a/3');
 });
 
-test('a key that is added while it is worked on waits until that is done', async () => {
+test('a key that is added while it is processed waits until that is done', async () => {
   const { queue } = setUp();
   queue.add('a');
   const first = await queue.take();
@@ -90,7 +90,7 @@ test('a key that is added while it is worked on waits until that is done', async
   expect(queue.depth).toBe(0);
 });
 
-test('each key backs off by itself until its back-off is reset', async () => {
+test('each key has its own back-off until that is reset', async () => {
   const { queue, clock } = setUp();
   const waits: number[] = [];
   for (let tries = 0; tries < 6; tries++) {
@@ -105,7 +105,7 @@ test('each key backs off by itself until its back-off is reset', async () => {
   expect(waits).toEqual([100, 200, 400, 800, 1_000, 100]);
 });
 
-test('a key that fails again and again waits behind what changed', async () => {
+test('a key that fails repeatedly waits behind pending changes', async () => {
   const { queue, clock } = setUp();
   for (let tries = 0; tries < 4; tries++) {
     queue.retry('failing');
@@ -118,7 +118,7 @@ test('a key that fails again and again waits behind what changed', async () => {
   expect(await drain(queue)).toEqual(['changed', 'failing']);
 });
 
-test('of several later times the soonest holds, and the key comes once', async () => {
+test('of several later times the earliest counts, and the key is returned once', async () => {
   const { queue, clock } = setUp();
 
   queue.addAfter('a', 5_000);

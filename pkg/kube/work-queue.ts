@@ -14,34 +14,34 @@ interface Later {
   cancel(): void;
 }
 
-/** A timer takes 2^31−1 ms and fires at once above it; an earlier look does no harm. */
+/** A timer supports at most 2^31−1 ms and fires at once above it; an earlier run does no harm. */
 const MAX_DELAY_MS = 86_400_000;
 /**
- * Bounded by 5 s, where controller-runtime goes up to 16 minutes: work goes on soon after a fault's end, and the number of
- * workers bounds what it costs.
+ * Limited to 5 s, where controller-runtime goes up to 16 minutes: work continues soon after an outage, and the number of workers
+ * bounds the cost.
  */
 const BACK_OFF: BackOff = { baseMs: 50, maxMs: 5_000, jitter: 0.2 };
-/** A key that failed more often waits behind what changed. */
+/** A key with more failures waits behind pending changes. */
 const FIRST_RETRIES = 3;
 
-/** How many keys of one namespace are worked on at once. */
+/** The limits of keys of one namespace that are processed at once. */
 export interface NamespaceBounds {
-  /** Beyond so many, a namespace's keys wait behind those of namespaces that have fewer. */
+  /** Beyond this number, a namespace's keys wait behind those of namespaces with fewer. */
   readonly share: number;
-  /** Its keys wait from here on, even if no others do. */
+  /** At this number, its keys wait even if no others do. */
   readonly most: number;
 }
 
 const UNBOUNDED: NamespaceBounds = { share: Infinity, most: Infinity };
 
 /**
- * Keys waiting for work.
+ * Keys that wait for work.
  *
  * Invariants:
- * - A key waits at most once, however often it is added; adding it again can only bring it forward.
- * - A key is never given out twice at once: added while it is worked on, it waits until `done`.
- * - Of the keys that wait, those of namespaces within their share go first; among these a more urgent one; among equals
- *   namespaces take turns, and in a namespace the one that came first goes first.
+ * - A key waits at most once, however often it is added; adding it again can only advance it.
+ * - A key is never returned twice at once: if it is added while it is processed, it waits until `done`.
+ * - Waiting keys of namespaces within their share come first; among these the more urgent ones. Among equals, namespaces take
+ *   turns, and within a namespace the oldest comes first.
  */
 export class WorkQueue {
   readonly #name: string;
@@ -49,9 +49,9 @@ export class WorkQueue {
   readonly #random: Random;
   readonly #backOff: BackOff;
   readonly #bounds: NamespaceBounds;
-  /** By namespace, the one first whose turn it is. */
+  /** By namespace, the next one first. */
   readonly #ready: [Ready, Ready, Ready] = [new Map(), new Map(), new Map()];
-  /** How many keys of a namespace are worked on. */
+  /** The number of keys of a namespace that are processed. */
   readonly #busy = new Map<string, number>();
   readonly #since = new Map<string, number>();
   readonly #working = new Map<string, { startedAt: number; again: Priority | undefined }>();
@@ -67,7 +67,7 @@ export class WorkQueue {
     random: Random;
     metrics: Metrics;
     backOff?: BackOff | undefined;
-    /** Left out: none. */
+    /** Default: no limits. */
     perNamespace?: NamespaceBounds;
   }) {
     this.#name = options.name;
@@ -100,7 +100,7 @@ export class WorkQueue {
     this.#handOut();
   }
 
-  /** Adds the key after `ms`; of several such times the soonest holds. */
+  /** Adds the key after `ms`; of several such times the earliest counts. */
   addAfter(key: string, ms: number, priority: Priority = PRIORITY.change): void {
     if (ms <= 0) return this.add(key, priority);
     if (this.#closed) return;
@@ -127,13 +127,13 @@ export class WorkQueue {
     this.addAfter(key, Math.max(backOffMs(this.#backOff, failures, this.#random), spreadMs), priority);
   }
 
-  /** After success: the next failure begins with the first back-off. */
+  /** Call this after a success: the next failure begins with the first back-off. */
   resetBackoff(key: string): void {
     this.#failures.delete(key);
   }
 
   /**
-   * The next key, as soon as there is one; undefined when the queue is closed. Every key that was returned must be passed to
+   * Returns the next key as soon as there is one; undefined when the queue is closed. Every returned key must be passed to
    * `done`.
    */
   take(): Promise<string | undefined> {
@@ -144,7 +144,7 @@ export class WorkQueue {
     });
   }
 
-  /** The work on the key ended; if it was added meanwhile, it waits again. */
+  /** The work on the key has ended; if it was added meanwhile, it waits again. */
   done(key: string): void {
     const working = this.#working.get(key);
     if (!working) return;
@@ -189,7 +189,7 @@ export class WorkQueue {
     this.#showDepth();
   }
 
-  /** Takes the next key of a namespace of which fewer than `most` are worked on; it is another namespace's turn then. */
+  /** Takes the next key of a namespace with fewer than `most` keys in process; then it is another namespace's turn. */
   #next(most: number): string | undefined {
     for (const priority of PRIORITIES) {
       for (const [namespace, keys] of this.#ready[priority]) {
@@ -228,14 +228,14 @@ export class WorkQueue {
 /** The keys of each namespace. */
 type Ready = Map<string, Set<string>>;
 
-/** Empty for what lies in no namespace. */
+/** Empty for cluster-scoped objects. */
 const namespaceOf = (key: string): string => key.slice(0, Math.max(0, key.indexOf('/')));
 
 const PRIORITIES: readonly Priority[] = [PRIORITY.person, PRIORITY.change, PRIORITY.resync];
 
 const more = (a: Priority | undefined, b: Priority): Priority => (a === undefined || b < a ? b : a);
 
-/** Named as client-go names them. */
+/** The metrics have client-go's names. */
 function queueMetrics(metrics: Metrics): {
   depth: Gauge<'name'>;
   adds: Counter<'name'>;
@@ -244,7 +244,7 @@ function queueMetrics(metrics: Metrics): {
   work: Histogram<'name'>;
 } {
   return {
-    depth: gauge(metrics, 'workqueue_depth', 'Keys that wait.', ['name']),
+    depth: gauge(metrics, 'workqueue_depth', 'Waiting keys.', ['name']),
     adds: counter(metrics, 'workqueue_adds_total', 'Keys added.', ['name']),
     retries: counter(metrics, 'workqueue_retries_total', 'Keys added again after a failure.', ['name']),
     wait: histogram(
