@@ -4,7 +4,7 @@ import { Uuid } from '../../api/schemas.ts';
 import { ContextPage, ContextQuery, ContextView } from './contexts.schema.ts';
 import type { Contexts } from './contexts.service.ts';
 
-/** What administrators and instructors do; learners lack it. */
+/** Administrators and instructors have this permission; learners lack it. */
 export const TEACHES = { permission: 'write:grades' } as const;
 
 export const contextEndpoints = (contexts: Contexts): Endpoint[] => [

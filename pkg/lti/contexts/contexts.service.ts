@@ -7,10 +7,10 @@ import type { ContextQuery, ContextView } from './contexts.schema.ts';
 import { findContext, listContexts, type OwnContextRow, presentContext } from './contexts.sql.ts';
 
 /**
- * The courses of LMSs.
+ * Lists and shows the courses of LMSs.
  *
  * Invariants:
- * - Administrators see all courses, instructors those they teach. Other members get 403; to anybody else the course does not
+ * - Administrators see all courses, instructors those they teach. Other members get 403; for everyone else the course does not
  *   exist.
  */
 export class Contexts {
@@ -31,7 +31,7 @@ export class Contexts {
   }
 }
 
-/** The course as its administrators and instructors know it. One statement. Throws Problem not_found, forbidden. */
+/** Returns the course for its administrators and instructors. One statement. Throws Problem not_found, forbidden. */
 export async function requireTaught(sql: Executor, actor: Pick<Actor, 'userId' | 'roles'>, id: string): Promise<OwnContextRow> {
   const context = await findContext(sql, id, actor.userId);
   if (context && mayGrade(actor, context.courseRole)) return context;

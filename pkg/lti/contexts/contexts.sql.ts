@@ -9,12 +9,12 @@ import type { CourseRole } from '../launch/launch-roles.policy.ts';
 import { CONTEXT_SORT_FIELDS, type ContextQuery, type ContextView } from './contexts.schema.ts';
 import { type OfferedServices, servicesOf } from './services.policy.ts';
 
-/** A course as it is shown. */
+/** A course as the API shows it. */
 export interface ContextRow extends OfferedServices {
   readonly groupId: number;
-  /** The registration of the last launch; null: there is none. */
+  /** The registration of the last launch; null: there was no launch. */
   readonly toolId: number | null;
-  /** Of the same launch. */
+  /** The deployment of the same launch. */
   readonly deploymentId: string | null;
   readonly platformId: number | null;
   readonly uuid: string;
@@ -32,7 +32,7 @@ export interface OwnContextRow extends ContextRow {
   readonly courseRole: CourseRole | 'member' | null;
 }
 
-/** Of a group `g`, its last launch `l` and its folder `d`. Members are counted once a page is chosen. */
+/** Columns of a group `g`, its last launch `l` and its folder `d`. Members are counted only for the rows of the chosen page. */
 const COLUMNS = `g.id AS "groupId", l.tool_id AS "toolId", l.deployment_id AS "deploymentId", g.platform_id AS "platformId", g.uuid, g.context_id AS "lmsId", g.name AS title, l.label, l.registration_id AS "registrationId",
   CASE WHEN d.id IS NOT NULL THEN jsonb_build_object('id', d.uuid, 'name', d.name) END AS folder,
   (SELECT count(*)::int FROM lti_members n WHERE n.group_id = g.id AND n.is_active) AS members, g.roster_synced_at AS "rosterSyncedAt",
@@ -62,7 +62,7 @@ const CONTEXTS = keyset<ContextRow, (typeof CONTEXT_SORT_FIELDS)[number] | 'id'>
   tieBreaker: 'id',
 });
 
-/** All courses for an administrator, those that they teach for anybody else. One statement. */
+/** Returns all courses for an administrator, otherwise those that the actor teaches. One statement. */
 export const listContexts = (sql: Sql, actor: Actor, query: ContextQuery): Promise<Page<ContextView>> =>
   listPage(sql, query, {
     keyset: CONTEXTS,
@@ -88,13 +88,13 @@ export async function findContext(sql: Executor, uuid: string, userId: number): 
 const NEXT_WITH_ROSTER = `
   SELECT ${COLUMNS} FROM ${FROM} WHERE g.context_id IS NOT NULL AND g.id > $1 AND l.is_active AND l.roster_url IS NOT NULL ORDER BY g.id LIMIT 1`;
 
-/** The next course, by the ids of groups, whose last launch says where its roster is. One statement. */
+/** Returns the next course, in the order of group ids, whose last launch names a roster address. One statement. */
 export async function nextCourseWithRoster(sql: Sql, after: number): Promise<ContextRow | undefined> {
   const [row] = await sql.query<ContextRow>(NEXT_WITH_ROSTER, [after]);
   return row;
 }
 
-/** The tag covers all that is shown: the course has no row of its own whose revision would count. */
+/** The tag covers everything shown, because a course has no row of its own with a revision. */
 export function presentContext(row: ContextRow): ContextView {
   const shown = {
     id: row.uuid,

@@ -10,7 +10,7 @@ export const SCOPES = {
   scores: SCORE_SCOPE,
 } as const;
 
-/** What the claims of a course's last launch say of services. */
+/** The claims of a course's last launch about services. */
 export interface OfferedServices {
   readonly isActive: boolean;
   readonly lineItemsUrl: string | null;
@@ -19,7 +19,10 @@ export interface OfferedServices {
   readonly rosterUrl: string | null;
 }
 
-/** What the LMS offers in a course: by the address in the claim, which may be missing or empty, and by the scopes beside it. */
+/**
+ * Returns the services that the LMS offers in a course. The claim's address (which may be missing or empty) and its scopes
+ * decide.
+ */
 export function servicesOf({ isActive, lineItemsUrl, lineItemUrl, scopes, rosterUrl }: OfferedServices) {
   const hasGradeBook = isActive && (lineItemsUrl !== null || lineItemUrl !== null);
   return {

@@ -19,7 +19,7 @@ import type { DeepLinkingSettings } from './settings.policy.ts';
 
 const TOKEN_BYTES = 32;
 
-/** In whose name, and as of when, items are made. */
+/** The person in whose name items are made, and the time. */
 interface By {
   readonly tx: Tx;
   readonly actor: Actor;
@@ -33,7 +33,7 @@ interface Wanted {
   readonly offer: Offer;
 }
 
-/** What one item is made of. */
+/** The parts of one item. */
 interface Choice {
   readonly item: PickedItem;
   readonly file: FileRecord;
@@ -45,9 +45,9 @@ interface Choice {
  * Makes the items of an answer.
  *
  * Invariants:
- * - Only what the platform accepts is made, of files that the person may read; for a learner, of their own.
- * - Nothing gives others more than the person could: a share link needs the right to share the file; a link of this tool does
- *   too, unless the file is in the folder of the course, whose people read it anyway.
+ * - Makes only items that the platform accepts, from files that the person may read; for a learner, from their own files.
+ * - No item gives others more access than the person could. A share link requires the right to share the file. A link of this
+ *   tool also requires it, unless the file is in the course's folder, which the course's members can read anyway.
  */
 export class ContentItems {
   readonly #targets: TargetKeys;
@@ -66,7 +66,7 @@ export class ContentItems {
     this.#apiUrl = deps.apiUrl;
   }
 
-  /** In the order of `picked`. Throws `not_found`, `forbidden`, `item_refused`. */
+  /** Returns the items in the order of `picked`. Throws `not_found`, `forbidden`, `item_refused`. */
   async make(by: By, wanted: Wanted, picked: readonly PickedItem[]): Promise<ContentItem[]> {
     if (picked.length === 0) return [];
     const files = await findFiles(
@@ -114,7 +114,7 @@ export class ContentItems {
     return `${this.#appUrl}/s/${row.token}`;
   }
 
-  /** The version that was chosen, whatever becomes of the file. */
+  /** A short-lived link to the chosen version, even if the file changes or is deleted. */
   #fetched({ actor, now }: By, { uuid, version }: FileRecord): { url: string; expiresAt: string } {
     const until = now.getTime() + FETCH_LINK_SECONDS * 1000;
     const ticket = sealLink(
@@ -124,7 +124,7 @@ export class ContentItems {
     return { url: `${this.#apiUrl}/tickets/${ticket}`, expiresAt: new Date(until).toISOString() };
   }
 
-  /** The same, for as long as the page lasts that shows it. */
+  /** A link to the chosen version that lasts as long as the page that shows it. */
   async #shown({ tx, actor }: By, { id, version }: FileRecord): Promise<string> {
     return `${this.#apiUrl}/tickets/${await giveImageLink(tx, this.#random, { fileId: id, version, givenBy: actor.userId })}`;
   }
@@ -166,5 +166,5 @@ const lineItemOf = (
   ...(tag === undefined ? {} : { tag }),
 });
 
-/** Canvas names it for files; others pass over it. */
+/** Canvas requires a media type for files; other platforms ignore it. */
 const mediaTypeOf = ({ mimeType }: FileRecord): { mediaType?: string } => (mimeType === null ? {} : { mediaType: mimeType });

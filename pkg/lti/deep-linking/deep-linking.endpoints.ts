@@ -6,7 +6,7 @@ import type { Pickers } from './pickers.service.ts';
 
 const ONE = { tag: 'lti', caller: 'user', params: z.object({ launch_id: Uuid }) } as const;
 
-/** For the session of a launch that asks for content. */
+/** Endpoints for the session of a launch that asks for content. */
 export const deepLinkingEndpoints = (pickers: Pickers): Endpoint[] => [
   endpoint({
     ...ONE,

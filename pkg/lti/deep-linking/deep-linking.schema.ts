@@ -10,7 +10,7 @@ const SCORE_MAX = 999.99;
 const ItemTypeOf = z.enum(ITEM_TYPES).meta({ example: 'ltiResourceLink' });
 const Folder = z.object({ id: Uuid, name: z.string().meta({ example: 'History' }), may_write: z.boolean() });
 
-/** What a deep linking request wants, as the picker shows it. */
+/** A deep linking request as the picker shows it. */
 export const PickerView = z
   .object({
     launch_id: Uuid,
@@ -54,7 +54,7 @@ export const PickedItem = z
   .meta({ id: 'PickedItem' });
 export type PickedItem = z.output<typeof PickedItem>;
 
-/** No items: the person cancelled. */
+/** An empty list means that the person cancelled. */
 export const NewAnswer = z.strictObject({ items: z.array(PickedItem).max(ITEMS_MAX) }).meta({ id: 'NewPickerAnswer' });
 export type NewAnswer = z.output<typeof NewAnswer>;
 

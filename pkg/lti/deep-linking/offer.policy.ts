@@ -2,24 +2,22 @@ import { courseRole } from '../launch/launch-roles.policy.ts';
 import { LaunchError } from '../launch-error.ts';
 import type { DeepLinkingSettings } from './settings.policy.ts';
 
-/**
- * The types of items that can be given (Deep Linking 2.0 §3); `html` never, since a file of somebody's would run in the LMS's
- * page.
- */
+/** The types of items that Carrel offers (Deep Linking 2.0 §3). Never `html`: a user's file would run in the LMS's page. */
 export const ITEM_TYPES = ['ltiResourceLink', 'link', 'file', 'image'] as const;
 export type ItemType = (typeof ITEM_TYPES)[number];
 
-/** What a person may choose for one request. */
+/** The choices that a person has for one request. */
 export interface Offer {
-  /** May be none: the person can then only cancel. */
+  /** May be empty: the person can then only cancel. */
   readonly types: readonly ItemType[];
-  /** Whether only files count that the person owns. */
+  /** Whether the person may choose only files that they own. */
   readonly isOwnOnly: boolean;
 }
 
 /**
- * Instructors choose what the LMS accepts. Learners choose where they hand in, that is where files are accepted and links of this
- * tool are not: their own files, as copies. Throws LaunchError `picker_not_for_learners`.
+ * Returns what a person may choose. Instructors choose anything the LMS accepts. Learners choose only where they hand in, that
+ * is, where the LMS accepts files but not links of this tool: copies of their own files. Throws LaunchError
+ * `picker_not_for_learners`.
  */
 export function offerOf({ acceptTypes }: Pick<DeepLinkingSettings, 'acceptTypes'>, roles: readonly string[]): Offer {
   const types = ITEM_TYPES.filter((type) => acceptTypes.includes(type));
@@ -29,8 +27,8 @@ export function offerOf({ acceptTypes }: Pick<DeepLinkingSettings, 'acceptTypes'
 }
 
 /**
- * Whether the LMS takes a file of this media type as such an item. `accept_media_types` binds files alone (Deep Linking 2.0
- * §4.4.1).
+ * Returns whether the LMS accepts a file of this media type as such an item. `accept_media_types` restricts files only (Deep
+ * Linking 2.0 §4.4.1).
  */
 export function isTaken(
   type: ItemType,

@@ -25,14 +25,14 @@ interface Picker {
 }
 
 /**
- * Deep linking requests as the picker shows and answers them.
+ * Shows and answers deep linking requests.
  *
  * Invariants:
- * - A request is shown and answered only by the session that its launch opened.
- * - A request is answered once, however many answers race. An answer that is refused leaves nothing: no share link, and the
- *   request unanswered.
- * - What the platform wants is read from the id_token that it signed, each time: nothing that a browser sends says what is
- *   accepted.
+ * - Only the session that its launch opened can see and answer a request.
+ * - A request is answered once, even if several answers race. A refused answer changes nothing: it leaves no share link, and the
+ *   request stays unanswered.
+ * - The id_token that the platform signed is read each time for what the platform accepts; nothing that a browser sends decides
+ *   it.
  */
 export class Pickers {
   readonly #db: Database;
@@ -80,8 +80,8 @@ export class Pickers {
   }
 
   /**
-   * The signed answer; with no items, that the person cancelled. Three statements, and up to two an item.
-   * Throws `not_found`, `forbidden`, `item_refused`, `answer_too_long`, `picker_answered`, `registration_inactive`.
+   * Returns the signed answer; an empty list of items tells the LMS that the person cancelled. Three statements, and up to two
+   * per item. Throws `not_found`, `forbidden`, `item_refused`, `answer_too_long`, `picker_answered`, `registration_inactive`.
    */
   async answer(actor: Actor, launchId: string, { items: picked }: NewAnswer): Promise<AnswerView> {
     const { row, settings, offer } = await this.#find(actor, launchId);
@@ -108,13 +108,13 @@ export class Pickers {
   }
 }
 
-/** What a launch's request wants; undefined: it was none. */
+/** Returns the settings of a launch's deep linking request; undefined if the launch made no such request. */
 export function settingsIn({ idToken }: Pick<PickerRow, 'idToken'>): DeepLinkingSettings | undefined {
   if (idToken === null) return undefined;
   try {
     return deepLinkingOf(decodeJwt(idToken));
   } catch (error) {
-    // Taken by a release whose rules were others.
+    // A release with other rules accepted this token.
     if (error instanceof LaunchError) return undefined;
     throw error;
   }

@@ -1,9 +1,9 @@
 import type { Executor, Tx } from '../../store/postgres/database.ts';
 import { COURSE_FOLDER } from '../launch/course-folder.ts';
 
-/** A launch that may be a deep linking request, with the registration that it came by. */
+/** A launch that may be a deep linking request, with the registration that it came through. */
 export interface PickerRow {
-  /** The verified id_token, which holds the settings; null: it is too old. */
+  /** The verified id_token, which holds the settings; null once it is too old. */
   readonly idToken: string | null;
   readonly roles: readonly string[];
   readonly deploymentId: string;
@@ -14,7 +14,7 @@ export interface PickerRow {
   readonly clientId: string;
   readonly mode: 'Query' | 'FormPost';
   readonly keyId: string | null;
-  /** Sealed. */
+  /** Sealed private key. */
   readonly privateKey: string | null;
   readonly managedRef: string | null;
   readonly course: { readonly id: string; readonly title: string } | null;
@@ -39,7 +39,7 @@ export async function findPicker(sql: Executor, launchId: string): Promise<Picke
   return row;
 }
 
-/** Whether this is the first answer: of several that race, one. One statement. */
+/** Returns true for the first answer: of several that race, only one succeeds. One statement. */
 export async function markAnswered(tx: Tx, launchId: string, now: Date): Promise<boolean> {
   const rows = await tx.query(
     'UPDATE lti_launches SET answered_at = $2 WHERE launch_id = $1 AND answered_at IS NULL RETURNING id',

@@ -5,17 +5,17 @@ import type { AnswerView } from './deep-linking.schema.ts';
 const LTI = 'https://purl.imsglobal.org/spec/lti/claim';
 const DEEP_LINKING = 'https://purl.imsglobal.org/spec/lti-dl/claim';
 
-/** The contract's lifetime of the response (docs/design/lti.md, Deep linking). */
+/** Lifetime of the response by the contract (docs/design/lti.md, Deep linking). */
 const RESPONSE_SECONDS = 3600;
-/** Characters of an address that browsers and servers take for certain. */
+/** Length of an address, in characters, that all browsers and servers accept. */
 const ADDRESS_MAX = 8192;
 
-/** An item as the LMS reads it (Deep Linking 2.0 §3). */
+/** An item in the format of the LMS (Deep Linking 2.0 §3). */
 export type ContentItem = { readonly type: string; readonly url: string; readonly title: string } & Readonly<
   Record<string, unknown>
 >;
 
-/** The message, before it is signed. */
+/** The message before it is signed. */
 export interface DeepLinkingResponse {
   readonly clientId: string;
   readonly issuer: string;
@@ -45,7 +45,7 @@ export async function signResponse(response: DeepLinkingResponse, key: { keyId: 
     .sign(await importPKCS8(key.privateKey, 'RS256'));
 }
 
-/** How the browser takes the response to the LMS. Throws `answer_too_long`. */
+/** Returns how the browser takes the response to the LMS. Throws `answer_too_long`. */
 export function answerOf(mode: 'Query' | 'FormPost', returnUrl: string, jwt: string): AnswerView {
   if (mode === 'FormPost') return { method: 'post', url: returnUrl, jwt };
   const url = withParameter(returnUrl, jwt);
@@ -54,7 +54,7 @@ export function answerOf(mode: 'Query' | 'FormPost', returnUrl: string, jwt: str
   throw new Problem('answer_too_long', message);
 }
 
-/** What the address has already stays as it is, byte for byte. */
+/** Keeps the existing address byte for byte. */
 function withParameter(address: string, jwt: string): string {
   const [before = '', fragment] = address.split('#', 2);
   const separator = before.includes('?') ? (/[?&]$/.test(before) ? '' : '&') : '?';

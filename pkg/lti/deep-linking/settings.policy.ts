@@ -3,24 +3,24 @@ import { LaunchError, type LaunchErrorCode } from '../launch-error.ts';
 
 export const DEEP_LINKING_SETTINGS = 'https://purl.imsglobal.org/spec/lti-dl/claim/deep_linking_settings';
 
-/** What the platform wants to be given, and where to (Deep Linking 2.0 §4.4.1). */
+/** The items that the platform asks for, and the address to return them to (Deep Linking 2.0 §4.4.1). */
 export interface DeepLinkingSettings {
-  /** https; http on this machine. Its origin can be a source of CSP. */
+  /** An https address, or http on this machine. Its origin is a valid CSP source. */
   readonly returnUrl: string;
   readonly acceptTypes: readonly string[];
-  /** `type/subtype`, or `*` for all subtypes or all types, in lower case; undefined: any. */
+  /** `type/subtype`, with `*` for all subtypes or all types, in lower case; undefined: any. */
   readonly mediaTypes: readonly string[] | undefined;
   readonly acceptMultiple: boolean;
   /** undefined: the platform does not say. */
   readonly acceptLineItem: boolean | undefined;
-  /** To be returned byte for byte. */
+  /** Must be returned byte for byte. */
   readonly data: string | undefined;
 }
 
 const URL_MAX = 2048;
 const LOOPBACK = /^http:\/\/(?:localhost|(?:[a-z0-9-]+\.)+localhost|127(?:\.\d{1,3}){3}|\[::1\])(?::\d+)?$/;
 
-/** Every rule on the claim, each with its own code. `claim`: its value in a verified id_token. Throws LaunchError. */
+/** Checks every rule on the claim, each with its own code. `claim`: its value in a verified id_token. Throws LaunchError. */
 export function deepLinkingSettings(claim: unknown): DeepLinkingSettings {
   if (typeof claim !== 'object' || claim === null || Array.isArray(claim)) throw new LaunchError('deep_linking_settings_missing');
   const said = claim as Readonly<Record<string, unknown>>;
@@ -36,7 +36,9 @@ export function deepLinkingSettings(claim: unknown): DeepLinkingSettings {
   };
 }
 
-/** The platform signed it, so any host will do; but it is opened in the person's browser, and stands in the picker's CSP. */
+/**
+ * The platform signed the address, so any host is allowed. But the person's browser opens it, and the picker's CSP contains it.
+ */
 function returnUrlOf(value: unknown): string {
   if (value === undefined || value === null || value === '') throw new LaunchError('deep_link_return_url_missing');
   if (typeof value !== 'string' || value.length > URL_MAX || /[\p{Cc}\s]/u.test(value) || !URL.canParse(value))
@@ -55,7 +57,7 @@ function requireTexts(value: unknown, code: LaunchErrorCode): readonly string[] 
   return value;
 }
 
-/** The document has a text with commas; some platforms send a list. */
+/** The standard has a text with commas; some platforms send a list. */
 function mediaTypesOf(value: unknown): readonly string[] | undefined {
   if (value === undefined || value === null || value === '') return undefined;
   const parts: unknown[] = typeof value === 'string' ? value.split(',') : Array.isArray(value) ? value : [undefined];
@@ -65,7 +67,7 @@ function mediaTypesOf(value: unknown): readonly string[] | undefined {
   return types.length === 0 ? undefined : types;
 }
 
-/** true or false; some platforms send them as text. */
+/** Accepts true or false; some platforms send them as text. */
 function flag(value: unknown, code: LaunchErrorCode): boolean | undefined {
   if (value === undefined || value === null || value === '') return undefined;
   const text = typeof value === 'string' ? value.toLowerCase() : value;

@@ -1,12 +1,12 @@
 import { HISTORY_PARAMETERS } from '../links/placed-target.policy.ts';
 import { MESSAGES, SCOPES, type Tool } from './tool-registration.policy.ts';
 
-/** Of those that are asked of other LMSs, the placements that Canvas knows begin with a small letter. */
+/** Canvas's own placements begin with a small letter; the others that Carrel asks for are those of other LMSs. */
 const isOfCanvas = (placement: string): boolean => /^[a-z]/.test(placement);
 
 /**
- * The tool's configuration for a Canvas that registers tools by an address (Developer Keys → LTI Key → Enter URL; Canvas'
- * lti_dev_key_config.md). It holds nothing that is secret.
+ * Returns the tool's configuration for a Canvas that registers tools by an address (Developer Keys → LTI Key → Enter URL; Canvas'
+ * lti_dev_key_config.md). It contains no secret.
  */
 export function canvasConfiguration({ name, appUrl, ltiUrl }: Tool): object {
   const target = `${appUrl}/lti/launch`;

@@ -31,16 +31,18 @@ import { type Granted, readAnswer } from './registration-answer.policy.ts';
 import { RegistrationError } from './registration-error.ts';
 import { type Asked, askedOf, registrationBody, type Tool } from './tool-registration.policy.ts';
 
-/** How long a link can be used. */
+/** Lifetime of an unused link. */
 const LINK_MS = 86_400_000;
-/** From the page to its button; Moodle's token lives as long. */
+/** Time from the page to its button; Moodle's token lives as long. */
 const PLAN_MS = 3_600_000;
 const TOKEN_BYTES = 32;
 const TOKEN = /^[A-Za-z0-9_-]{43}$/;
 /** RFC 6750 §2.1. */
 const REGISTRATION_TOKEN = /^[A-Za-z0-9\-._~+/]{1,8192}=*$/;
 
-/** What the page shows, and what its button does: sealed in the form, so that what was shown is what is sent. */
+/**
+ * The content of the page, which its button sends. The form holds it sealed, so the tool registers exactly what the page showed.
+ */
 interface Plan {
   readonly id: string;
   readonly madeAt: number;
@@ -49,7 +51,7 @@ interface Plan {
   readonly registrationToken: string | undefined;
 }
 
-/** What is about to be registered. */
+/** A registration that a person has yet to confirm. */
 export interface Offer {
   readonly platform: PlatformAddresses;
   readonly asked: Asked;
@@ -57,11 +59,11 @@ export interface Offer {
   readonly sealedPlan: string;
 }
 
-/** What was registered. */
+/** A completed registration. */
 export interface Outcome {
   readonly issuer: string;
   readonly agreement: Agreement;
-  /** False: the LMS says its deployment id at the first launch, and somebody has to admit it. */
+  /** False: the LMS sends its deployment id at the first launch, and an administrator has to admit it. */
   readonly hasDeployment: boolean;
 }
 
@@ -77,20 +79,21 @@ interface Deps {
 }
 
 /**
- * LTI Dynamic Registration 1.0: an LMS opens a link, a person confirms, the tool registers itself there, and leaves the
- * registration for the operator, which makes an LtiRegistration of it.
+ * Registers the tool at an LMS (LTI Dynamic Registration 1.0). An LMS opens a link and a person confirms. The tool then registers
+ * itself there and leaves the registration for the operator, which makes an LtiRegistration of it.
  *
  * Invariants:
- * - A link registers one LMS: however many use it at once, one registration is sent at a time, and none after one has succeeded.
- * - An unused link ends when its maker is no administrator any more.
- * - A registration that fails leaves the link as it was; after a crash it can be used again within a minute.
- * - What is sent is what the page showed.
+ * - A link registers one LMS: even if several requests use it at once, one registration is sent at a time, and none after one has
+ *   succeeded.
+ * - An unused link ends when its creator is no longer an administrator.
+ * - A registration that fails leaves the link as it was; after a crash the link is usable again within a minute.
+ * - Sends exactly what the page showed.
  * - No page before the button changes anything, here or at the LMS.
  */
 export class DynamicRegistration {
   readonly #deps: Deps;
   readonly #requests: PlatformRequests;
-  /** Registrations that run here, by plan: a button that is pressed twice registers once. */
+  /** Registrations that run in this process, by plan: pressing the button twice registers once. */
   readonly #running = new Map<string, Promise<Outcome>>();
 
   constructor(deps: Deps) {
@@ -98,7 +101,10 @@ export class DynamicRegistration {
     this.#requests = new PlatformRequests(deps);
   }
 
-  /** The address is shown this once: only its hash is stored. One statement. Throws Problem conflict. */
+  /**
+   * Returns a new link. Its address is shown only this once, since only its hash is stored. One statement. Throws Problem
+   * conflict.
+   */
   async createLink(actor: Actor, { platform_name }: NewRegistrationLink): Promise<RegistrationLink> {
     const { db, clock, random, tool } = this.#deps;
     const token = random.base64url(TOKEN_BYTES);
@@ -109,7 +115,7 @@ export class DynamicRegistration {
     return { url: `${tool.ltiUrl}/register/${token}`, expires_at: expiresAt.toISOString() };
   }
 
-  /** Reads the configuration of the LMS, which is asked nothing else. Two statements. Throws RegistrationError. */
+  /** Reads the configuration of the LMS and sends it nothing else. Two statements. Throws RegistrationError. */
   async offer(
     token: string,
     from: { readonly configurationUrl: string | undefined; readonly registrationToken: string | undefined },
@@ -132,7 +138,7 @@ export class DynamicRegistration {
     return { platform, asked, platformName: link.platformName, sealedPlan: this.#seal(plan, hash) };
   }
 
-  /** Registers the tool as the page said. Throws RegistrationError. */
+  /** Registers the tool as the page showed. Throws RegistrationError. */
   async register(token: string, sealedPlan: string | undefined): Promise<Outcome> {
     const hash = hashOf(token);
     const plan = this.#open(sealedPlan, hash);
@@ -203,8 +209,8 @@ export class DynamicRegistration {
   }
 
   /**
-   * An LMS, an issuer with a key set, has one set of endpoints here. What it has of the audience of tokens stays: the
-   * registrations that are there work with it.
+   * An LMS (an issuer with a key set) has one set of endpoints here. Its token audience stays unchanged, because the existing
+   * registrations work with it.
    */
   async #requireNoConflict(platform: PlatformAddresses): Promise<LmsEndpoints | undefined> {
     const existing = await endpointsOfLms(this.#deps.db.tables, platform);
@@ -231,7 +237,7 @@ export class DynamicRegistration {
   #associatedData = (hash: string): string[] => [this.#deps.tenantId, 'lti_registration_links', hash, 'plan'];
 }
 
-/** Throws `link_unknown` for what is no token. */
+/** Throws `link_unknown` if the text is not a token. */
 function hashOf(token: string): string {
   if (!TOKEN.test(token)) throw new RegistrationError('link_unknown');
   return sha256Hex(token);
@@ -244,7 +250,7 @@ function requireOpen(link: LinkRow | undefined, now: Date): asserts link is Link
   if (link.expiresAt <= now) throw new RegistrationError('link_expired');
 }
 
-/** Of a plan that was carried out before: its page was not seen, and is asked for again. */
+/** Returns the outcome of a plan that was already carried out: the browser did not receive the page and asks for it again. */
 function outcomeOf(link: LinkRow, plan: Plan): Outcome | undefined {
   if (link.attempt !== plan.id || link.issuer === null || link.agreement === null) return undefined;
   return { issuer: link.issuer, agreement: link.agreement, hasDeployment: link.agreement.has_deployment };

@@ -3,16 +3,16 @@ import { originParameter, withOrigin } from '../../store/postgres/origin.ts';
 import type { Agreement } from '../registrations/registration-list.sql.ts';
 import type { WantedRegistration } from '../registrations/wanted-registration.ts';
 
-/** An attempt holds its link so long: longer than the LMS may take to answer. After a crash the link is free again then. */
+/** How long an attempt holds its link: longer than the LMS may take to answer. After a crash the link is free again by then. */
 const ATTEMPT_MS = 60_000;
-/** Registrations of a tenant that wait for the operator (the slots of carrel.registration_requests). */
+/** Registrations of a tenant that may wait for the operator (the slots of carrel.registration_requests). */
 const SLOTS = 20;
 
 export interface LinkRow {
   readonly id: number;
   readonly uuid: string;
   readonly platformName: string | null;
-  /** Whoever made it is still an administrator. */
+  /** The link's creator is still an administrator. */
   readonly isBacked: boolean;
   readonly expiresAt: Date;
   readonly attempt: string | null;
@@ -26,12 +26,12 @@ const BACKED = `EXISTS (SELECT FROM users u WHERE u.id = created_by AND u.is_act
 const LINK_COLUMNS = `id, uuid, platform_name AS "platformName", ${BACKED} AS "isBacked", expires_at AS "expiresAt", attempt, attempt_until AS "attemptUntil",
   used_at AS "usedAt", issuer, registered AS agreement`;
 
-/** Links of a tenant that are neither used nor expired. */
+/** Maximum of a tenant's links that are neither used nor expired. */
 export const OPEN_LINKS_MAX = 50;
 
 /**
- * Unused links go a day after they expired. False: there are too many; of links that are made at the same moment some more may
- * pass. One statement.
+ * Deletes unused links a day after they expired. Returns false if there are too many links; a few more may pass when several are
+ * made at once. One statement.
  */
 export async function insertLink(
   sql: Executor,
@@ -51,7 +51,7 @@ export async function findLink(sql: Executor, tokenHash: string): Promise<LinkRo
   return row;
 }
 
-/** Holds the link for one attempt; undefined: it is used, expired or held. */
+/** Holds the link for one attempt. Returns undefined if it is used, expired or held. */
 export async function holdLink(sql: Executor, tokenHash: string, attempt: string, now: Date): Promise<LinkRow | undefined> {
   const [row] = await sql.query<LinkRow>(
     `UPDATE lti_registration_links SET attempt = $2, attempt_until = $4
@@ -61,7 +61,7 @@ export async function holdLink(sql: Executor, tokenHash: string, attempt: string
   return row;
 }
 
-/** The attempt came to nothing: the link can be used again. */
+/** Frees the link after a failed attempt; it can be used again. */
 export async function releaseLink(sql: Executor, id: number, attempt: string): Promise<void> {
   await sql.query(
     'UPDATE lti_registration_links SET attempt = NULL, attempt_until = NULL WHERE id = $1 AND attempt = $2 AND used_at IS NULL',
@@ -69,7 +69,7 @@ export async function releaseLink(sql: Executor, id: number, attempt: string): P
   );
 }
 
-/** False: the attempt does not hold the link any more. */
+/** Returns false if the attempt no longer holds the link. */
 export async function useLink(
   tx: Tx,
   of: { id: number; attempt: string; now: Date; issuer: string; jwksEndpoint: string; clientId: string; agreement: Agreement },
@@ -82,7 +82,7 @@ export async function useLink(
   return rows.length > 0;
 }
 
-/** Asked before the LMS is: what it registers should not be refused afterwards. */
+/** Checked before the LMS is called, so that a registration that the LMS has accepted is not refused afterwards. */
 export async function hasFreeSlot(sql: Executor): Promise<boolean> {
   const [row] = await sql.query<{ isFree: boolean }>(
     `SELECT count(*) < ${SLOTS} AS "isFree" FROM carrel.registration_requests WHERE tenant = current_user`,
@@ -90,7 +90,7 @@ export async function hasFreeSlot(sql: Executor): Promise<boolean> {
   return row?.isFree ?? false;
 }
 
-/** Leaves the registration for the operator. False: too many wait. */
+/** Leaves the registration for the operator. Returns false if too many are waiting. */
 export async function requestRegistration(sql: Executor, id: string, wanted: WantedRegistration): Promise<boolean> {
   const rows = await sql.query(
     `INSERT INTO carrel.registration_requests (slot, id, wanted)
@@ -106,7 +106,7 @@ export type LmsEndpoints = Pick<WantedRegistration, 'authEndpoint' | 'tokenEndpo
 
 export type Lms = Pick<WantedRegistration, 'issuer' | 'jwksEndpoint'>;
 
-/** Of the platform that the tenant has for this LMS, where a registration uses it. */
+/** Returns the endpoints of the tenant's platform for this LMS, if a registration uses it. */
 export async function endpointsOfLms(sql: Executor, { issuer, jwksEndpoint }: Lms): Promise<LmsEndpoints | undefined> {
   const [row] = await sql.query<LmsEndpoints>(
     `SELECT auth_endpoint AS "authEndpoint", token_endpoint AS "tokenEndpoint", token_audience AS "tokenAudience"
@@ -117,8 +117,8 @@ export async function endpointsOfLms(sql: Executor, { issuer, jwksEndpoint }: Lm
 }
 
 /**
- * Whether the client id is that of a registration, or of one that waits for the operator: of this LMS, or of another with its
- * issuer.
+ * Whether a registration, or one that waits for the operator, already has this client id: at this LMS (`isTaken`), or at another
+ * with the same issuer (`isShared`).
  */
 export interface ClientIdUse {
   readonly isTaken: boolean;

@@ -3,44 +3,44 @@ import { type AllowedRange, literalPrivateAddress } from '../../net/private-addr
 import { isTakenAlgorithm } from '../launch/platform-keys.ts';
 import { RegistrationError } from './registration-error.ts';
 
-/** A message that an LMS sends, and from where (`placements`; empty: it names none). */
+/** A message that an LMS sends, and its placements (empty: the LMS names none). */
 export interface SupportedMessage {
   readonly type: string;
   readonly placements: readonly string[];
 }
 
-/** An LMS by its configuration. */
+/** The addresses and the product that an LMS's configuration names. */
 export interface PlatformAddresses {
   readonly issuer: string;
   readonly authEndpoint: string;
   readonly tokenEndpoint: string;
   readonly jwksEndpoint: string;
   readonly registrationEndpoint: string;
-  /** `aud` of assertions where the LMS wants another than its token endpoint; no URL at some. */
+  /** `aud` of assertions, where the LMS expects something other than its token endpoint; not a URL at some LMSs. */
   readonly tokenAudience: string | null;
   readonly product: string | null;
   readonly version: string | null;
 }
 
-/** The configuration of an LMS, as far as the registration needs it. */
+/** The parts of an LMS's configuration that the registration needs. */
 export interface PlatformConfiguration extends PlatformAddresses {
-  /** Empty: the LMS does not say. */
+  /** Empty: the LMS does not name any. */
   readonly scopes: readonly string[];
   readonly claims: readonly string[];
   readonly messages: readonly SupportedMessage[];
 }
 
-/** The columns of a platform (docs/design/records.md, LTI). */
+/** Sizes of a platform's columns (docs/design/records.md, LTI). */
 const ADDRESS_MAX = 500;
 const WORD_MAX = 255;
 const LIST_MAX = 500;
-/** As crds/ltiregistrations.carrel.dev.yaml: https, or http on loopback and below `localhost`. */
+/** Same rule as crds/ltiregistrations.carrel.dev.yaml: https, or http on loopback and below `localhost`. */
 const PLATFORM_ADDRESS =
   /^(https:\/\/[^/?#@ ]+|http:\/\/(localhost|[a-z0-9-]+(\.[a-z0-9-]+)*\.localhost|127(\.[0-9]{1,3}){3}|\[::1\])(:[0-9]{1,5})?)(\/[^# ]*)?$/;
 
 export const PLATFORM_CONFIGURATION = 'https://purl.imsglobal.org/spec/lti-platform-configuration';
 
-/** Texts of a list; whatever else stands in it is passed over. */
+/** The texts of a list; other elements are ignored. */
 const Words = z
   .array(z.unknown())
   .transform((all) =>
@@ -67,7 +67,7 @@ const Configuration = z.object({
     .optional(),
 });
 
-/** Moodle lists types of messages, others objects. */
+/** Moodle lists types of messages; other LMSs list objects. */
 const Message = z.union([
   z.string().transform((type) => ({ type, placements: [] as string[] })),
   z
@@ -76,9 +76,8 @@ const Message = z.union([
 ]);
 
 /**
- * Reads what an LMS sent as its configuration. Throws RegistrationError `configuration_invalid`, `platform_unsupported`,
- * `endpoint_refused`,
- * `issuer_foreign`. `from`: the address that it came from.
+ * Reads the configuration that an LMS sent. `from`: the address that it came from. Throws RegistrationError
+ * `configuration_invalid`, `platform_unsupported`, `endpoint_refused`, `issuer_foreign`.
  */
 export function readConfiguration(body: unknown, from: string, allow: readonly AllowedRange[]): PlatformConfiguration {
   const parsed = Configuration.safeParse(body);
@@ -107,7 +106,7 @@ export function readConfiguration(body: unknown, from: string, allow: readonly A
   return configuration;
 }
 
-/** What LTI fixes; a list that the LMS leaves out is taken for what LTI requires of it. */
+/** Requires the methods and algorithms that LTI prescribes. If the LMS omits a list, it is assumed to support them. */
 function requireSupport(data: z.output<typeof Configuration>): void {
   const needs = [
     ['token_endpoint_auth_methods_supported', 'private_key_jwt'],
@@ -141,7 +140,7 @@ function requireEndpoints(configuration: PlatformAddresses, allow: readonly Allo
   }
 }
 
-/** Canvas has one issuer for every cloud, and by default also where somebody else runs it. */
+/** Canvas uses one issuer for all its cloud customers, and by default also for self-hosted installations. */
 const SHARED_ISSUERS: ReadonlySet<string> = new Set([
   'https://canvas.instructure.com',
   'https://canvas.beta.instructure.com',
@@ -150,8 +149,9 @@ const SHARED_ISSUERS: ReadonlySet<string> = new Set([
 const BLACKBOARD_ISSUER = 'https://blackboard.com';
 
 /**
- * The issuer is at the host that sent the configuration (LTI Dynamic Registration 1.0 §3.4). Where many hosts share one issuer,
- * all that is called is at the sender's host (a Canvas of one's own), or both belong to the vendor (Blackboard).
+ * Requires that the issuer is at the host that sent the configuration (LTI Dynamic Registration 1.0 §3.4). Where many hosts share
+ * one issuer, either all called addresses are at the sender's host (self-hosted Canvas), or both belong to the vendor
+ * (Blackboard).
  */
 function requireIssuer(configuration: PlatformAddresses, from: string): void {
   const sender = new URL(from).host;

@@ -12,7 +12,7 @@ const CONFIGURATION_MS = 10_000;
 const REGISTRATION_MS = 20_000;
 
 const ADDRESS_REFUSED = new Set<EgressErrorCode>(['url_refused', 'address_refused', 'plain_http_refused', 'request_refused']);
-/** Nothing of the request was sent. */
+/** Errors that occur before any part of the request is sent. */
 const NOT_SENT = new Set<EgressErrorCode>([...ADDRESS_REFUSED, 'dns_failed', 'connect_failed', 'connect_timeout', 'tls_failed']);
 
 /** The two requests of a registration, to addresses that an LMS named: guarded, bounded, without redirects. */
@@ -28,7 +28,7 @@ export class PlatformRequests {
     this.#configurationMs = deps.configurationMs ?? CONFIGURATION_MS;
   }
 
-  /** `token`: Canvas wants it here too; undefined: the LMS sent none. Throws RegistrationError. */
+  /** Reads the configuration. `token`: Canvas requires it here too; undefined if the LMS sent none. Throws RegistrationError. */
   async configuration(address: string, token: string | undefined): Promise<PlatformConfiguration> {
     const reply = await this.#client
       .request({ url: address, headers: headersOf(token), timeoutMs: this.#configurationMs, maxBytes: REPLY_BYTES_MAX })
@@ -41,7 +41,7 @@ export class PlatformRequests {
     return readConfiguration(jsonOf(reply.body), address, this.#allow);
   }
 
-  /** The answer's JSON; undefined where it is none. Throws RegistrationError. */
+  /** Returns the answer's JSON, or undefined if it is not JSON. Throws RegistrationError. */
   async register(address: string, body: object, token: string | undefined): Promise<unknown> {
     const reply = await this.#client
       .request({
@@ -65,7 +65,7 @@ export class PlatformRequests {
   }
 }
 
-/** D2L sends no token; an empty Authorization is then refused. */
+/** D2L sends no token and refuses an empty Authorization. */
 const headersOf = (token: string | undefined): Record<string, string> => ({
   accept: 'application/json',
   ...(token === undefined ? {} : { authorization: `Bearer ${token}` }),
@@ -82,7 +82,7 @@ function configurationError(error: EgressError): RegistrationError {
   return new RegistrationError('configuration_unreachable', more, { cause: error });
 }
 
-/** Status and words of the LMS, without markup and without the token. */
+/** Returns the LMS's status and message, without markup and without the token. */
 function wordsOf({ status, statusText, body }: EgressReply, token: string | undefined): string {
   const words = shownAnswer({ status, statusText, text: body.toString('utf8') }, token === undefined ? [] : [token]);
   return `It answered ${status}${words === '' ? '' : `: ${words}`}.`;

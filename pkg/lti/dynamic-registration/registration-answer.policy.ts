@@ -3,13 +3,13 @@ import type { PlatformAddresses } from './platform-configuration.policy.ts';
 import { RegistrationError } from './registration-error.ts';
 import { type Asked, TOOL_CONFIGURATION } from './tool-registration.policy.ts';
 
-/** What an LMS made of a registration. */
+/** The registration that an LMS granted. */
 export interface Granted {
   readonly clientId: string;
-  /** Null: the LMS says it at the first launch. */
+  /** Null: the LMS sends it at the first launch. */
   readonly deploymentId: string | null;
   readonly scopes: readonly string[];
-  /** A message, and behind a colon a placement of it. */
+  /** A message type, followed by a colon and a placement if the LMS named one. */
   readonly placements: readonly string[];
 }
 
@@ -23,7 +23,7 @@ const Answer = z.object({
   issuer: z.string().optional().catch(undefined),
   redirect_uris: z.array(z.unknown()).optional().catch(undefined),
   token_endpoint_auth_method: z.string().optional().catch(undefined),
-  /** RFC 7591 has text; a list is what some send for it. */
+  /** RFC 7591 has a text; some LMSs send a list. */
   scope: z
     .union([z.string(), z.array(z.string()).transform((scopes) => scopes.join(' '))])
     .optional()
@@ -38,8 +38,8 @@ const Answer = z.object({
 const Message = z.object({ type: z.string(), placements: z.array(z.string()).nullish().catch(undefined) });
 
 /**
- * Reads the answer to a registration (LTI Dynamic Registration 1.0 §3.6.2). Nothing but what was asked counts as granted; an LMS
- * that does not say what it granted is taken to have granted all. Throws RegistrationError `registration_answer_invalid`.
+ * Reads the answer to a registration (LTI Dynamic Registration 1.0 §3.6.2). Only what was asked counts as granted. An LMS that
+ * does not say what it granted is assumed to have granted everything. Throws RegistrationError `registration_answer_invalid`.
  */
 export function readAnswer(body: unknown, of: { platform: PlatformAddresses; asked: Asked; redirectUri: string }): Granted {
   const { platform, asked, redirectUri } = of;
@@ -68,7 +68,7 @@ export function readAnswer(body: unknown, of: { platform: PlatformAddresses; ask
   };
 }
 
-/** Moodle names deep linking alone, since every tool of it has resource links. */
+/** Moodle names only deep linking, since each of its tools has resource links. */
 function placementsOf(messages: readonly unknown[] | undefined, asked: Asked): string[] {
   const granted = messages?.flatMap((one) => Message.safeParse(one).data ?? []);
   return asked.messages.flatMap(({ type, placements }) => {

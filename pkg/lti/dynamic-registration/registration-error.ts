@@ -2,9 +2,9 @@ import { PageProblem } from '../../api/page.ts';
 import { REGISTRATION_ERRORS_DE } from './registration-errors.de.ts';
 
 /**
- * Why an LMS is not registered: the catalogue of the registration page's codes. Each has its status and the sentence that an
- * administrator of the LMS reads; docs/connect-an-lms.md lists them. Sources: 1EdTech LTI Dynamic Registration 1.0, OpenID
- * Connect Discovery 1.0 §3, RFC 7591 §3.
+ * The catalogue of reasons why an LMS is not registered: the codes of the registration page. Each has its status and the sentence
+ * that an administrator of the LMS reads; docs/connect-an-lms.md lists them. Sources: 1EdTech LTI Dynamic Registration 1.0,
+ * OpenID Connect Discovery 1.0 §3, RFC 7591 §3.
  */
 export const REGISTRATION_ERRORS = {
   // The link
@@ -57,12 +57,12 @@ export const REGISTRATION_ERRORS = {
 
 export type RegistrationErrorCode = keyof typeof REGISTRATION_ERRORS;
 
-/** A registration that is refused, with a code of the catalogue. */
+/** A refused registration, with a code of the catalogue. */
 export class RegistrationError extends PageProblem {
   override readonly name = 'RegistrationError';
   declare readonly code: RegistrationErrorCode;
 
-  /** `more` follows the catalogue's sentence: what is wrong, or what the LMS said. */
+  /** `more` follows the catalogue's sentence: the details, or the LMS's answer. */
   constructor(code: RegistrationErrorCode, more?: string, options: { cause?: unknown } = {}) {
     const { status, meaning } = REGISTRATION_ERRORS[code];
     const withMore = (sentence: string): string => (more === undefined ? sentence : `${sentence} ${more}`);

@@ -1,4 +1,4 @@
-/** What an administrator of the LMS reads of each code in German. */
+/** The German sentence for each code, for an administrator of the LMS. */
 export const REGISTRATION_ERRORS_DE = {
   link_unknown: 'Diesen Registrierungslink gibt es nicht. Bitten Sie um einen neuen.',
   link_expired: 'Dieser Registrierungslink ist abgelaufen. Bitten Sie um einen neuen.',

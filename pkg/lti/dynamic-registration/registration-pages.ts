@@ -22,8 +22,8 @@ const MESSAGES: Keys = {
 };
 
 /**
- * An LMS shows these in a frame of its own, at an origin that nobody knows before: any site may frame them. Their address is the
- * secret, and it is sent to nobody (`referrer-policy`).
+ * An LMS shows these pages in a frame, from an origin that is unknown in advance, so any site may frame them. Their address is
+ * the secret; `referrer-policy` keeps it from other sites.
  */
 const HEADERS = {
   'content-security-policy':
@@ -43,7 +43,7 @@ const section = (heading: string, items: readonly string[]): string =>
   items.length === 0 ? '' : `<h2>${escapeHtml(heading)}</h2>\n${list(items)}`;
 const terms = (pairs: readonly (readonly [string, string])[]): string =>
   `<dl>\n${pairs.map(([term, value]) => `<dt>${escapeHtml(term)}</dt>\n<dd><code>${escapeHtml(value)}</code></dd>\n`).join('')}</dl>\n`;
-/** The text of a value; a value without one stands for itself. */
+/** Returns the text of a value, or the value itself if it has no text. */
 const wordOf = (keys: Keys, value: string, text: RegistrationText): string => {
   const key = keys[value];
   return key === undefined ? value : text[key];
@@ -54,7 +54,7 @@ const inWords = (keys: Keys, values: readonly string[], text: RegistrationText):
 const messageInWords = (type: string, placements: readonly string[], text: RegistrationText): string =>
   `${wordOf(MESSAGES, type, text)}${placements.length === 0 ? '' : ` (${placements.join(', ')})`}`;
 
-/** What will be registered, and the button. `action`: where the form is posted. */
+/** Shows what will be registered, and the button. `action`: the address that the form is posted to. */
 export function offerPage(
   web: WebPages,
   { platform, asked, platformName, sealedPlan }: Offer,
@@ -87,7 +87,7 @@ ${terms([
   return page(web, language, text.offerTitle, content);
 }
 
-/** What was registered, what is left to do at the LMS, and the button that gives the window back to it. */
+/** Shows what was registered, what remains to be done at the LMS, and the button that returns the window to the LMS. */
 export function outcomePage(web: WebPages, { issuer, agreement, hasDeployment }: Outcome, language: PageLanguage): PageReply {
   const text = REGISTRATION_TEXT[language];
   const refused = agreement.scopes_asked.filter((scope) => !agreement.scopes_granted.includes(scope));

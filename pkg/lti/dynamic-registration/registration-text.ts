@@ -35,7 +35,7 @@ const en = {
   reviews: 'review what was handed in',
 };
 
-/** What the pages of a registration say. */
+/** The texts of the registration pages. */
 export type RegistrationText = Readonly<Record<keyof typeof en, string>>;
 
 const de: RegistrationText = {
@@ -84,5 +84,5 @@ const DE_MAY: Partial<RegistrationText> = {
 };
 
 export const REGISTRATION_TEXT: Readonly<Record<PageLanguage, RegistrationText>> = { en, de };
-/** For what the tool may do. */
+/** The texts for what the tool may do. */
 export const REGISTRATION_TEXT_MAY: Readonly<Record<PageLanguage, RegistrationText>> = { en, de: { ...de, ...DE_MAY } };

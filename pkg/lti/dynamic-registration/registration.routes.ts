@@ -7,8 +7,8 @@ import { offerPage, outcomePage } from './registration-pages.ts';
 import type { Tool } from './tool-registration.policy.ts';
 
 /**
- * The page that an LMS opens to register the tool (LTI Dynamic Registration 1.0 §3.2), and its button; the configuration for a
- * Canvas that reads one.
+ * Routes of the page that an LMS opens to register the tool (LTI Dynamic Registration 1.0 §3.2), of its button, and of the
+ * configuration for a Canvas that reads one.
  */
 export const registrationRoutes = (deps: { registration: DynamicRegistration; tool: Tool; web: WebPages }): PageRoute[] => {
   const { registration, tool, web } = deps;

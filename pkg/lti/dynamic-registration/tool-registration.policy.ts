@@ -1,14 +1,14 @@
 import { HISTORY_PARAMETERS } from '../links/placed-target.policy.ts';
 import type { PlatformAddresses, PlatformConfiguration, SupportedMessage } from './platform-configuration.policy.ts';
 
-/** What an LMS learns of the tool. Addresses have no slash at the end. */
+/** The properties of the tool that an LMS learns. Addresses have no slash at the end. */
 export interface Tool {
   readonly name: string;
   readonly appUrl: string;
   readonly ltiUrl: string;
 }
 
-/** What is asked of one LMS: only what it says that it has, since one unknown scope may refuse everything. */
+/** The request to one LMS: only what it says it offers, since one unknown scope may make it refuse everything. */
 export interface Asked {
   readonly scopes: readonly string[];
   readonly claims: readonly string[];
@@ -25,11 +25,13 @@ export const SCOPES = [
   'https://purl.imsglobal.org/spec/lti-ags/scope/score',
   'https://purl.imsglobal.org/spec/lti-nrps/scope/contextmembership.readonly',
 ];
-/** Of the Platform Notification Service, which few LMSs have: not asked where an LMS does not say what it has. */
+/**
+ * The scope of the Platform Notification Service, which few LMSs have. It is not requested if the LMS does not list its scopes.
+ */
 const NOTICE_SCOPE = 'https://purl.imsglobal.org/spec/lti/scope/noticehandlers';
 const CLAIMS = ['iss', 'sub', 'name', 'given_name', 'family_name', 'email', 'locale'];
 
-/** By message; the placements of Canvas and of the 1EdTech documents. */
+/** Placements of each message: those of Canvas and of the 1EdTech documents. */
 export const MESSAGES: Readonly<Record<string, readonly string[]>> = {
   LtiResourceLinkRequest: ['course_navigation'],
   LtiDeepLinkingRequest: [
@@ -44,8 +46,8 @@ export const MESSAGES: Readonly<Record<string, readonly string[]>> = {
 };
 
 /**
- * Pure. Where the LMS does not say what it has, what every LMS has is asked. A resource link is always asked: without it no link
- * opens.
+ * Pure. Where the LMS does not list what it offers, asks for what every LMS has. Always asks for resource links: without them no
+ * link opens.
  */
 export function askedOf({ scopes, claims, messages }: PlatformConfiguration): Asked {
   const types = Object.entries(MESSAGES).map(([type, placements]) => {
@@ -62,7 +64,7 @@ export function askedOf({ scopes, claims, messages }: PlatformConfiguration): As
   };
 }
 
-/** The tool's registration for an LMS (LTI Dynamic Registration 1.0 §3.6.1; RFC 7591 §2), as JSON. */
+/** Returns the tool's registration for an LMS (LTI Dynamic Registration 1.0 §3.6.1; RFC 7591 §2), as JSON. */
 export function registrationBody(tool: Tool, { product }: Pick<PlatformAddresses, 'product'>, asked: Asked): object {
   const { appUrl, ltiUrl, name } = tool;
   const target = `${appUrl}/lti/launch`;
