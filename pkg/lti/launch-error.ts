@@ -2,10 +2,10 @@ import { PageProblem, type PageProblemOptions } from '../api/page.ts';
 import { LAUNCH_ERRORS_DE } from './launch-errors.de.ts';
 
 /**
- * Why a launch is refused: the one catalogue of LTI codes. Each has its status and the sentence that a person reads;
- * docs/connect-an-lms.md lists them. Sources: 1EdTech Security Framework 1.0 §5.1.1 (login), §5.1.3 (id_token validation),
- * LTI Core 1.3 §5.3 (required claims), OpenID Connect Core §3.1.3.7, RFC 7515, RFC 7517; 1EdTech LTI OIDC Login with LTI Client
- * Side postMessages (platform storage).
+ * The one catalogue of reasons why a launch is refused. Each code has its status and the sentence that a person reads;
+ * docs/connect-an-lms.md lists them. Sources: 1EdTech Security Framework 1.0 §5.1.1 (login), §5.1.3 (id_token validation), LTI
+ * Core 1.3 §5.3 (required claims), OpenID Connect Core §3.1.3.7, RFC 7515, RFC 7517; 1EdTech LTI OIDC Login with LTI Client Side
+ * postMessages (platform storage).
  */
 export const LAUNCH_ERRORS = {
   start_from_lms: { status: 400, meaning: 'Start from your LMS: open the link in your course there.' },
@@ -161,12 +161,12 @@ export const LAUNCH_ERRORS = {
 
 export type LaunchErrorCode = keyof typeof LAUNCH_ERRORS;
 
-/** A launch that is refused, with a code of the catalogue. */
+/** A refused launch, with a code of the catalogue. */
 export class LaunchError extends PageProblem {
   override readonly name = 'LaunchError';
   declare readonly code: LaunchErrorCode;
 
-  /** `more` follows the catalogue's sentence: what to do in this very case. */
+  /** `more` follows the catalogue's sentence: what to do in this particular case. */
   constructor(code: LaunchErrorCode, more?: string, options: PageProblemOptions = {}) {
     const { status, meaning } = LAUNCH_ERRORS[code];
     const withMore = (sentence: string): string => (more === undefined ? sentence : `${sentence} ${more}`);

@@ -1,4 +1,4 @@
-/** What a person reads of each code in German. */
+/** The German sentence for each code, for the person who launches. */
 export const LAUNCH_ERRORS_DE = {
   start_from_lms: 'Beginnen Sie in Ihrem LMS: Öffnen Sie dort den Link in Ihrem Kurs.',
   lti_1_1_launch: 'Dies ist ein Aufruf nach LTI 1.1. Richten Sie das Tool im LMS mit LTI-Version 1.3 ein.',

@@ -13,7 +13,7 @@ const GRADES = keyset<GradeRow, (typeof GRADE_SORT_FIELDS)[number] | 'id'>({
   tieBreaker: 'id',
 });
 
-/** The grades of one launch. One statement. */
+/** Returns the grades of one launch. One statement. */
 export const listGrades = (sql: Sql, launchId: string, query: GradeQuery): Promise<Page<GradeView>> =>
   listPage(sql, query, {
     keyset: GRADES,
@@ -23,7 +23,7 @@ export const listGrades = (sql: Sql, launchId: string, query: GradeQuery): Promi
     present: presentGrade,
   });
 
-/** All grades for an administrator, those of the courses that they teach for anybody else. One statement. */
+/** Returns all grades for an administrator, otherwise those of the courses that the actor teaches. One statement. */
 export const listAllGrades = (sql: Sql, actor: Actor, query: AllGradesQuery): Promise<Page<GradeView>> =>
   listPage(sql, query, {
     keyset: GRADES,

@@ -30,14 +30,14 @@ import { presentGrade } from './grades.view.ts';
 import { SUBMIT_GRADE } from './grades.jobs.ts';
 
 /**
- * Grades that are given in Carrel and sent to the LMS (docs/design/lti.md, Grades).
+ * Grades that people give in Carrel and that are sent to the LMS (docs/design/lti.md, Grades).
  *
  * Invariants:
  * - A grade and the job that sends it are inserted together or not at all.
- * - Its timestamp is a whole second and unique within one cell of the grade book (line item and user): a later correction is
- *   newer by at least a second, however many race and however the servers' clocks differ. (Moodle compares whole seconds and
- *   refuses what is not newer.)
- * - Administrators and the instructors of the launch's course give and see grades. Other members get 403; to anybody else the
+ * - Its timestamp is a whole second and unique within one cell of the grade book (line item and user). A later correction is
+ *   newer by at least a second, even if several race and the servers' clocks differ. (Moodle compares whole seconds and refuses a
+ *   timestamp that is not newer.)
+ * - Administrators and the instructors of the launch's course give and see grades. Other members get 403; for everyone else the
  *   launch does not exist.
  */
 export class Grades {
@@ -67,7 +67,10 @@ export class Grades {
     return presentGrade(grade);
   }
 
-  /** Not for a launch. Six statements. Throws Problem not_found, forbidden, registration_inactive, lms_service_missing. */
+  /**
+   * Gives a grade for a line item instead of a launch. Six statements. Throws Problem not_found, forbidden,
+   * registration_inactive, lms_service_missing.
+   */
   async createForLineItem(actor: Actor, { context: contextId, id }: WhichLineItem, input: NewGrade): Promise<GradeView> {
     const grade = await this.#db.transaction(async (tx) => {
       const context = await requireTaught(tx, actor, contextId);
@@ -84,9 +87,9 @@ export class Grades {
   }
 
   /**
-   * A grade that failed is pending again, with a timestamp later than any other of its cell: what the LMS refused it does not
-   * have. One that is pending is sent within seconds. Three statements. Throws Problem not_found, forbidden, conflict,
-   * registration_inactive.
+   * Sends a grade again. A failed grade becomes pending, with a timestamp later than any other of its cell, since the LMS does
+   * not have what it refused. A pending grade is sent within seconds. Three statements. Throws Problem not_found, forbidden,
+   * conflict, registration_inactive.
    */
   async retry(actor: Actor, id: string): Promise<GradeView> {
     for (;;) {
@@ -107,7 +110,7 @@ export class Grades {
       await this.#jobs.request(tx, SUBMIT_GRADE, { grade: id });
       return again;
     }
-    // Whichever of its jobs comes first sends it; the others find nothing to do.
+    // The first of its jobs to run sends it; the others find nothing to do.
     await this.#jobs.schedule(tx, SUBMIT_GRADE, { grade: id }, new Date(now.getTime() + RETRY_MS), { unlessSooner: true });
     return grade;
   }
@@ -143,12 +146,12 @@ export class Grades {
     for (;;) {
       const written = await insertGrade(tx, row);
       if (written) return written;
-      // Another transaction has just committed this timestamp: in each round one of those that race succeeds.
+      // Another transaction has just committed this timestamp. In each round, one of the racing transactions succeeds.
     }
   }
 }
 
-/** A pending grade that is to be sent again is due so soon; not at once, so that of many such requests one is served. */
+/** Delay before a pending grade is sent again: not zero, so that several such requests cause one sending. */
 const RETRY_MS = 1_000;
 
 const SCORES = { name: 'scores', scope: SCORE_SCOPE } as const;
@@ -160,7 +163,7 @@ async function requireScores(tx: Tx, { scopes, platformId }: ContextRow, toolId:
   if (!scopes.includes(SCORE_SCOPE)) throw serviceMissing(SCORES, 'The last launch of this course did not allow it');
 }
 
-/** The launch as this actor may grade it. One statement. Throws Problem not_found, forbidden. */
+/** Returns the launch if this actor may grade it. One statement. Throws Problem not_found, forbidden. */
 async function requireGradable(sql: Executor, actor: Actor, launchId: string): Promise<GradedLaunch> {
   const launch = await findGradedLaunch(sql, launchId, actor.userId);
   requireGrader(actor, launch);

@@ -7,7 +7,7 @@ export interface GradeRow {
   readonly id: number;
   readonly uuid: string;
   readonly launchId: string;
-  /** Null: it was given for the launch. */
+  /** Null: the grade was given for the launch. */
   readonly lineItemId: string | null;
   readonly userId: string;
   readonly score: number;
@@ -44,8 +44,8 @@ const LAUNCH = `
  * A launch that has grades outlives its retention; its token is no longer needed (docs/design/lti.md, Grades).
  *
  * Locks every pending grade of the cell, in the order in which a worker locks them, since a worker moves a timestamp only under
- * that lock (`renewTimestamp`). So this statement sees a timestamp that moved before (Postgres reads a row again after waiting
- * for it), and none moves until this transaction is committed. `id IN`: also includes a row whose status changed meanwhile.
+ * that lock (`renewTimestamp`). So this statement sees a timestamp that has moved (Postgres reads a row again after waiting for
+ * it), and none moves until this transaction is committed. `id IN` also includes a row whose status has changed meanwhile.
  */
 const INSERT = `
   WITH moving AS (SELECT timestamp FROM lti_grades WHERE id IN (SELECT id FROM lti_grades WHERE cell = $8::text AND status = 'pending') ORDER BY id FOR NO KEY UPDATE),
@@ -63,15 +63,15 @@ const LAUNCH_OF_COURSE = `SELECT l.launch_id AS "launchId" FROM lti_launches l J
   WHERE g.id = $1 AND l.tool_id = $2 ORDER BY l.resource_link_id IS NULL, l.id DESC LIMIT 1 FOR KEY SHARE OF l`;
 
 /**
- * The last launch of a course by this registration, of a link if there is one: a request for content needs its token until it is
- * answered. It is not deleted until the end of the transaction. One statement.
+ * Returns the last launch of a course by this registration; preferably of a link, since a request for content needs its token
+ * until it is answered. The launch is not deleted before the end of the transaction. One statement.
  */
 export async function lastLaunchOf(tx: Tx, groupId: number, toolId: number): Promise<string | undefined> {
   const [launch] = await tx.prepared<{ launchId: string }>('lti-last-launch', LAUNCH_OF_COURSE, [groupId, toolId]);
   return launch?.launchId;
 }
 
-/** The launch with the actor's role in its course. One statement. */
+/** Returns the launch with the actor's role in its course. One statement. */
 export async function findGradedLaunch(sql: Executor, launchId: string, userId: number): Promise<GradedLaunch | undefined> {
   const [launch] = await sql.prepared<GradedLaunch>('lti-graded-launch', LAUNCH, [launchId, userId]);
   return launch;
@@ -85,7 +85,7 @@ export async function findGrade(sql: Executor, launchId: string, uuid: string): 
 
 /** A grade that may be sent again. */
 export interface LockedGrade extends GradeRow, Pick<GradedLaunch, 'isActive' | 'courseRole'> {
-  /** A newer one of its cell was sent, or is to be. */
+  /** A newer grade of its cell was sent or is pending. */
   readonly isSuperseded: boolean;
 }
 
@@ -97,7 +97,7 @@ const LOCKED = `
   LEFT JOIN group_members m ON m.group_id = c.id AND m.user_id = $2
   WHERE g.uuid = $1 FOR NO KEY UPDATE OF g`;
 
-/** Workers wait for the end of the transaction before they send it. One statement. */
+/** Locks the grade: workers wait for the end of the transaction before they send it. One statement. */
 export async function lockGrade(tx: Tx, uuid: string, userId: number): Promise<LockedGrade | undefined> {
   const [grade] = await tx.prepared<LockedGrade>('lti-grade-lock', LOCKED, [uuid, userId]);
   return grade;
@@ -109,8 +109,8 @@ const AGAIN = `
   WHERE g.uuid = $1 RETURNING ${GRADE_COLUMNS}`;
 
 /**
- * A locked grade that failed is as one that is new. One statement. Throws UniqueViolation where another transaction has just used
- * the timestamp.
+ * Resets a locked failed grade to the state of a new one. One statement. Throws UniqueViolation if another transaction has just
+ * used the timestamp.
  */
 export async function gradeAgain(tx: Tx, uuid: string, now: Date): Promise<GradeRow> {
   const [grade] = await tx.prepared<GradeRow>('lti-grade-again', AGAIN, [uuid, now]);
@@ -132,7 +132,7 @@ export interface NewGradeRow {
   readonly now: Date;
 }
 
-/** undefined: another transaction has just used the timestamp; try again. */
+/** Returns undefined if another transaction has just used the timestamp: try again. */
 export async function insertGrade(tx: Tx, row: NewGradeRow): Promise<GradeRow | undefined> {
   const { uuid, launchId, userId, score, maximum, comment, lineItem, lineItemId, cell, now } = row;
   const values = [uuid, launchId, userId, score, maximum, comment, lineItem, cell, now, lineItemId];

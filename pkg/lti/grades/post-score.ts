@@ -4,7 +4,7 @@ import { addressBelow } from '../services/address-below.ts';
 import { shownAnswer } from '../services/lms-answers.policy.ts';
 import { type ScoreResult, resultOfReply, resultOfEgressError } from './replies.policy.ts';
 
-/** A score as its row holds it. */
+/** A score with the values of its row. */
 export interface Score {
   /** The line item's address. */
   readonly lineItem: string;
@@ -21,7 +21,7 @@ const REPLY_BYTES_MAX = 16 * 1024;
 
 export const scoresAddress = (lineItem: string): string => addressBelow(lineItem, 'scores');
 
-/** docs/design/lti.md, Grades. The same row gives the same bytes. */
+/** The body of docs/design/lti.md, Grades. The same row always has the same bytes. */
 export const scoreBody = (score: Score): string =>
   JSON.stringify({
     timestamp: score.timestamp.toISOString(),
@@ -33,7 +33,7 @@ export const scoreBody = (score: Score): string =>
     userId: score.userId,
   });
 
-/** Sends a score to the LMS, within 15 s. Throws EgressError `aborted` only. */
+/** Sends a score to the LMS, within 15 s. Throws only EgressError `aborted`. */
 export async function postScore(
   client: GuardedClient,
   score: Score,

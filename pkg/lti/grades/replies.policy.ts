@@ -5,24 +5,24 @@ import { answerText, isFinalEgress, mayPass } from '../services/lms-answers.poli
 export type ScoreResult =
   /** The LMS has the score. `note`: a remark for people. */
   | { readonly kind: 'submitted'; readonly note: string | null }
-  /** It never will. */
+  /** The LMS will never accept the score. */
   | { readonly kind: 'failed'; readonly reason: string }
-  /** The LMS has a score of that second or a later one, and not this one. */
+  /** The LMS has a score of that second or a later one, but not this one. */
   | { readonly kind: 'outdated'; readonly reason: string }
   /** The token was refused. */
   | { readonly kind: 'refused'; readonly reason: string }
-  /** It may yet. `isUnknown`: the LMS may have taken it for all we know. */
+  /** The LMS may accept it later. `isUnknown`: the LMS may already have accepted it. */
   | { readonly kind: 'later'; readonly reason: string; readonly isUnknown: boolean; readonly retryAfter: string | undefined };
 
-/** What becomes of the grade after the attempt: submitted, failed for good, or sent again later. */
+/** The grade after the attempt: submitted, failed for good, or to be sent again later. */
 export type AttemptOutcome = Extract<ScoreResult, { kind: 'submitted' | 'failed' | 'later' }>;
 
-/** Nothing of the request was sent. */
+/** Errors that occur before any part of the request is sent. */
 const UNSENT = new Set<EgressErrorCode>(['dns_failed', 'connect_failed', 'connect_timeout', 'tls_failed']);
 
 /**
- * The result that a status means (docs/design/lti.md, Grades; AGS 2.0 §3.4.9). `isResend`: the LMS may have the very score
- * already, so that a 409 (its timestamp is not newer) only says so; at a first sending it refuses the timestamp. `text`:
+ * Returns the result of an answer (docs/design/lti.md, Grades; AGS 2.0 §3.4.9). `isResend`: the LMS may already have this score,
+ * so a 409 (its timestamp is not newer) only confirms it. On a first sending, a 409 refuses the timestamp. `text`: see
  * shownAnswer.
  */
 export function resultOfReply(
@@ -40,7 +40,7 @@ export function resultOfReply(
   return { kind: 'failed', reason: answered };
 }
 
-/** The same where no whole answer came. */
+/** Returns the result if the answer was missing or incomplete. */
 export function resultOfEgressError(error: EgressError, isResend: boolean): ScoreResult {
   const { status } = error;
   // Only the status counts: a 2xx with an incomplete body is a success.
@@ -50,11 +50,11 @@ export function resultOfEgressError(error: EgressError, isResend: boolean): Scor
   return { kind: 'later', reason: error.message, isUnknown: !UNSENT.has(error.code), retryAfter: undefined };
 }
 
-/** Nothing of the score has reached the LMS; it is sent again. */
+/** The score has not reached the LMS; it is sent again. */
 export const later = (reason: string) => ({ kind: 'later', reason, isUnknown: false, retryAfter: undefined }) as const;
 
 /**
- * An outdated timestamp and a refused token do not make a grade fail: the score is sent again, with a later timestamp or another
+ * An outdated timestamp or a refused token does not make a grade fail: the score is sent again, with a later timestamp or another
  * token.
  */
 export function outcomeOf(result: ScoreResult): AttemptOutcome {

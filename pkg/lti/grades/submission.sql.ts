@@ -2,20 +2,20 @@ import type { Sql } from '../../store/postgres/pool.ts';
 import { serviceRegistration, type ServiceRegistration } from '../services/service-client.ts';
 import type { Score } from './post-score.ts';
 
-/** A pending grade as the worker needs it, with the registration that sends it. */
+/** A pending grade with the registration that sends it, for the worker. */
 export interface Submission extends Score, ServiceRegistration {
   readonly uuid: string;
   readonly launchId: string;
-  /** Null: it was given for the launch. */
+  /** Null: the grade was given for the launch. */
   readonly lineItemId: string | null;
   readonly attempts: number;
-  /** When it was first sent: from then on the LMS may have it. */
+  /** Time of the first sending: from then on the LMS may have it. */
   readonly sentAt: Date | null;
   /** A newer score of the same cell has been submitted. */
   readonly isSuperseded: boolean;
 }
 
-/** The job's lease under which a statement writes. */
+/** The lease of the job under which a statement writes. */
 export interface Lease {
   readonly id: number;
   readonly fence: string;
@@ -24,7 +24,10 @@ export interface Lease {
 /** A newer score of the cell of grade `g` has been submitted. */
 const SUPERSEDED = `EXISTS (SELECT FROM lti_grades n WHERE n.cell = g.cell AND n.timestamp > g.timestamp AND n.status = 'submitted')`;
 
-/** In the tenant's role, like all statements here. Undefined: submitted, failed, or deleted with its launch. */
+/**
+ * Runs in the tenant's role, like all statements here. Undefined: the grade was submitted, has failed, or was deleted with its
+ * launch.
+ */
 export async function findSubmission(tx: Sql, uuid: string): Promise<Submission | undefined> {
   const [grade] = await tx.query<Submission>(
     `SELECT g.uuid, g.launch_id AS "launchId", g.line_item_id AS "lineItemId", g.user_id AS "userId", g.score, g.score_maximum AS "scoreMaximum", g.comment, g.timestamp,
@@ -39,8 +42,8 @@ export async function findSubmission(tx: Sql, uuid: string): Promise<Submission 
 }
 
 /**
- * A worker that lost its lease may record only that the LMS accepted the grade: a refusal may be the effect of the next worker's
- * sending. The next worker takes the lease before it sends, so this condition sees that.
+ * A worker that lost its lease may record only that the LMS accepted the grade: a refusal may result from the next worker's
+ * sending. The next worker takes the lease before it sends, so this condition detects it.
  */
 const HELD = `status = 'pending' AND EXISTS (SELECT FROM carrel.work w WHERE w.tenant = current_user AND w.id = $2 AND w.fence = $3)`;
 
@@ -50,13 +53,13 @@ const UNDER_WAY = `EXISTS (
   WHERE o.cell = g.cell AND o.id <> g.id AND o.status = 'pending' AND o.sent_at IS NOT NULL AND w.fence IS NOT NULL AND w.leased_until > now())`;
 
 /**
- * Before each sending: records that the LMS may have the grade from now on. Undefined: the lease was lost, a newer score was
- * submitted while the token was requested, or another score of the same cell is being sent: some LMSs do not compare timestamps,
- * so the order of arrival decides. Returns the row's former values: the previous holder of the lease may have committed a sending
- * or another timestamp after the grade was read.
+ * Records, before each sending, that the LMS may have the grade from now on. Returns undefined if the lease was lost, if a newer
+ * score was submitted while the token was requested, or if another score of the same cell is being sent: some LMSs do not compare
+ * timestamps, so the order of arrival decides. Returns the row's former values otherwise: the previous holder of the lease may
+ * have committed a sending or another timestamp after the grade was read.
  */
 export async function markSent(tx: Sql, uuid: string, by: Lease): Promise<Pick<Submission, 'sentAt' | 'timestamp'> | undefined> {
-  // Two racing workers lock the same rows, in one order so that they do not deadlock: the second sees what the first has written.
+  // Two racing workers lock the same rows, in one order so that they do not deadlock; the second sees what the first wrote.
   const pending = await tx.query<Pick<Submission, 'uuid' | 'sentAt' | 'timestamp'>>(
     `SELECT uuid, sent_at AS "sentAt", timestamp FROM lti_grades WHERE cell = (SELECT cell FROM lti_grades WHERE uuid = $1) AND status = 'pending'
      ORDER BY id FOR NO KEY UPDATE`,
@@ -72,9 +75,9 @@ export async function markSent(tx: Sql, uuid: string, by: Lease): Promise<Pick<S
 }
 
 /**
- * After the LMS refused the timestamp as not newer: the timestamp of the next sending, which counts as a first one. `superseded`:
- * a newer grade of the cell was submitted; `waits`: a newer one is pending, and its result decides. Undefined: the lease was
- * lost.
+ * Returns the timestamp of the next sending after the LMS refused the last one as not newer; the next sending counts as a first
+ * one. `superseded`: a newer grade of the cell was submitted. `waits`: a newer one is pending, and its result decides. Undefined:
+ * the lease was lost.
  */
 export async function renewTimestamp(
   tx: Sql,
@@ -82,7 +85,7 @@ export async function renewTimestamp(
   by: Lease,
   now: Date,
 ): Promise<Date | 'superseded' | 'waits' | undefined> {
-  // An insert of a newer grade holds this row's lock until it commits, so that the second statement sees it.
+  // The insert of a newer grade holds this row's lock until it commits, so the second statement sees it.
   await tx.query('SELECT FROM lti_grades WHERE uuid = $1 FOR NO KEY UPDATE', [uuid]);
   const [newer] = await tx.query<{ status: string }>(
     `SELECT n.status FROM lti_grades g JOIN lti_grades n ON n.cell = g.cell AND n.timestamp > g.timestamp
@@ -99,7 +102,7 @@ export async function renewTimestamp(
   return renewed?.timestamp;
 }
 
-/** An attempt failed and will be retried. `sentAt`: as known after the attempt. */
+/** Records an attempt that failed and will be retried. `sentAt`: as known after the attempt. */
 export const noteAttempt = (tx: Sql, uuid: string, by: Lease, note: { reason: string; sentAt: Date | null }): Promise<boolean> =>
   changed(
     tx,
@@ -107,7 +110,7 @@ export const noteAttempt = (tx: Sql, uuid: string, by: Lease, note: { reason: st
     [uuid, by.id, by.fence, note.reason, note.sentAt],
   );
 
-/** The grade will not be sent again. */
+/** Records that the grade will not be sent again. */
 export const markFailed = (tx: Sql, uuid: string, by: Lease, reason: string): Promise<boolean> =>
   changed(
     tx,
@@ -115,7 +118,9 @@ export const markFailed = (tx: Sql, uuid: string, by: Lease, reason: string): Pr
     [uuid, by.id, by.fence, reason],
   );
 
-/** The LMS has the grade; holds also without the lease. True once for each grade: the caller then emits the event. */
+/**
+ * Records that the LMS has the grade; does not need the lease. Returns true once for each grade: the caller then emits the event.
+ */
 export const markSubmitted = (tx: Sql, uuid: string, at: Date, note: string | null): Promise<boolean> =>
   changed(
     tx,

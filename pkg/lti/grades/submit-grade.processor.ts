@@ -32,8 +32,8 @@ interface SubmitGradeDeps extends WorkerServices {
  * - As long as the LMS may have a grade, every sending carries the same timestamp and bytes, so the LMS counts it once.
  * - A timestamp that the LMS refuses (409) is moved forward, unless a newer grade from Carrel is the reason: no grade is lost
  *   because of the LMS's clock.
- * - `submitted` and its event are one transaction, and there is one for each grade.
- * - A grade is never sent after a newer score of the same person and line item was accepted.
+ * - `submitted` and its event are one transaction, and there is one event for each grade.
+ * - A grade is never sent after the LMS accepted a newer score of the same person and line item.
  */
 export const submitGrade = ({ retrySeconds }: { retrySeconds: readonly number[] }): Processor =>
   processor({
@@ -53,7 +53,7 @@ export const submitGrade = ({ retrySeconds }: { retrySeconds: readonly number[] 
     },
   });
 
-/** `sent`: the grade as it was sent last. */
+/** `sent`: the grade as it was last sent. */
 interface Attempt {
   readonly sent: Submission;
   readonly outcome: AttemptOutcome;
@@ -77,7 +77,7 @@ async function attempt(deps: SubmitGradeDeps, context: JobContext, grade: Submis
   }
 }
 
-/** The LMS refused the timestamp, so it does not have this score: sends it again with a later one. */
+/** Sends the score again with a later timestamp. The LMS refused the first timestamp, so it does not have this score. */
 async function sendNewer(
   deps: SubmitGradeDeps,
   context: JobContext,
@@ -93,15 +93,15 @@ async function sendNewer(
   return { sent, outcome: outcomeOf(result) };
 }
 
-/** `sent.sentAt`: since when the LMS may have had it before. */
+/** `sent.sentAt`: the time since which the LMS may have had the score before this sending. */
 interface Sending {
   readonly sent: Submission;
   readonly result: ScoreResult;
 }
 
 /**
- * A token may have been revoked early: then sends once more with a new one. A score that was refused for its token did not
- * arrive.
+ * Sends once more with a new token if the LMS refused the first one, which may have been revoked early. A score that was refused
+ * because of its token did not arrive.
  */
 async function send(
   deps: SubmitGradeDeps,
@@ -162,7 +162,7 @@ async function underLease(written: Promise<boolean>): Promise<void> {
   if (!(await written)) throw new LostLease();
 }
 
-/** The grade and its event, once. */
+/** Records the grade as submitted and emits its event, once. */
 async function accept(deps: SubmitGradeDeps, context: JobContext, grade: Submission, note: string | null): Promise<void> {
   const at = deps.clock.now();
   await context.transaction(async (tx) => {

@@ -12,12 +12,13 @@ import type { HandInView } from './hand-ins.schema.ts';
 import { findLaunchOfHandIn, type HandInRow, insertHandIn, lastHandIn, type LaunchOfHandIn } from './hand-ins.sql.ts';
 
 /**
- * What learners hand in at a link, and what a submission review (1EdTech Submission Review 1.0) shows of it.
+ * Files that learners hand in at a link, and the view of them in a submission review (1EdTech Submission Review 1.0).
  *
  * Invariants:
- * - A hand-in is one version of one file. Later versions, a rename or a move change nothing of it, and nobody sees them by it.
- * - People hand in files of their own, by the launch that is theirs.
- * - It is shown to whoever handed it in, and in a launch that reviews it to an instructor of the course.
+ * - A hand-in is one version of one file. Later versions, a rename or a move do not change it, and it shows nobody the later
+ *   versions.
+ * - People hand in their own files, through their own launch.
+ * - It is shown to the person who handed it in and, in a launch that reviews it, to an instructor of the course.
  */
 export class HandIns {
   readonly #db: Database;
@@ -58,8 +59,8 @@ export class HandIns {
   }
 
   /**
-   * The last hand-in at the launch's link: of the person whom the launch reviews, else of the person who launched. Two
-   * statements. Throws `not_found`.
+   * Returns the last hand-in at the launch's link: of the person whom the launch reviews, otherwise of the person who launched.
+   * Two statements. Throws `not_found`.
    */
   async show(actor: Actor, launchId: string): Promise<HandInView> {
     const launch = await findLaunchOfHandIn(this.#db.tables, launchId, actor.userId);
@@ -88,7 +89,8 @@ export class HandIns {
 }
 
 /**
- * Whose hand-in the launch shows; null: nobody's, whom the LMS means has never launched, or the actor teaches the course no more.
+ * Returns the person whose hand-in the launch shows. Null: the person named by the LMS has never launched, or the actor no longer
+ * teaches the course.
  */
 function personOf(actor: Actor, { isReview, forUserId, courseRole }: LaunchOfHandIn): number | null {
   if (!isReview) return actor.userId;

@@ -1,7 +1,7 @@
 import type { Executor, Tx } from '../../store/postgres/database.ts';
 import type { CourseRole } from '../launch/launch-roles.policy.ts';
 
-/** The launch that somebody hands in by, or reviews by. */
+/** The launch through which a person hands in or reviews. */
 export interface LaunchOfHandIn {
   readonly launchId: string;
   readonly toolId: number;
@@ -10,11 +10,11 @@ export interface LaunchOfHandIn {
   readonly contextId: string | null;
   readonly resourceLinkId: string | null;
   readonly lineItem: string | null;
-  /** Who launched, and whose hand-in they review; both our ids. */
+  /** Our ids of the person who launched, and of the person whose hand-in they review. */
   readonly userId: number | null;
   readonly forUserId: number | null;
   readonly isReview: boolean;
-  /** Of the actor, in the course as it is now. */
+  /** The actor's current role in the course. */
   readonly courseRole: CourseRole | 'member' | null;
 }
 
@@ -42,13 +42,13 @@ export interface HandInRow {
   readonly fileUuid: string;
   readonly version: number;
   readonly handedInAt: Date;
-  /** Null: the file is gone or in the trash, or the version is. */
+  /** Null: the file was deleted or is in the trash, or the version was deleted. */
   readonly fileName: string | null;
 }
 
 /**
- * The last one at the launch's link, or at its line item where the LMS names no link. Without a platform: a server of the former
- * release wrote it.
+ * Selects the last hand-in at the launch's link, or at its line item if the LMS names no link. A row without a platform comes
+ * from a server of the former release.
  */
 const LAST = `
   SELECT h.uuid, u.uuid AS "userUuid", u.display_name AS "userName", h.file_uuid AS "fileUuid", h.version, h.handed_in_at AS "handedInAt",

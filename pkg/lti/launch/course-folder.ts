@@ -5,20 +5,20 @@ import type { Moved } from '../../content/folders/move.sql.ts';
 import { nameFrom } from '../../content/model/names/names.policy.ts';
 import type { Sql } from '../../store/postgres/pool.ts';
 
-/** Leaves space in a folder's name for the group's uuid, which distinguishes two courses of one title. */
+/** Leaves space in a folder's name for the group's uuid, which distinguishes two courses with the same title. */
 const TITLE_MAX_CHARACTERS = 200;
-/** So many folders and files below a course's folder are renamed within the launch, in some 100 ms; more are a job. */
+/** A launch renames at most this many folders and files below a course's folder, which takes about 100 ms; a job renames more. */
 const RENAMED_AT_ONCE = 1_000;
 
 /**
- * Gives the folder of a course the name of its title. `former`: names that it may have; with another one it was renamed by
- * somebody.
+ * Renames the folder of a course to its title. `former`: its possible former names; a folder with another name was renamed in
+ * Carrel.
  */
 export const RENAME_COURSE = job({
   kind: 'course.rename',
   payload: z.object({ group: z.uuid(), former: z.array(z.string().max(300)) }),
 });
-/** Of titles that an LMS changes again and again while a job waits. */
+/** Bounds the former names if an LMS keeps changing titles while a job waits. */
 export const MOST_FORMER = 200;
 
 /** The course's folder of group `g`: the system folder that is shared with it. */
@@ -27,16 +27,16 @@ export const COURSE_FOLDER = `
   WHERE r.group_id = g.id AND r.resource_type = 'folder' AND d.is_system AND d.deleted_at IS NULL
   ORDER BY d.id LIMIT 1`;
 
-/** Two courses may have one title: then the name of the second's folder includes the id of its group. */
+/** Two courses may have the same title: then the name of the second course's folder includes the id of its group. */
 export const namesOf = (title: string, groupUuid: string): readonly [string, string] => {
   const name = folderName(title);
   return [name, `${name} (${groupUuid})`];
 };
 
-/** A title as the name of a folder (pkg/content/model/names): characters that a name cannot have are replaced. */
+/** Returns a title as the name of a folder (pkg/content/model/names), with invalid characters replaced. */
 export const folderName = (title: string): string => nameFrom(title, TITLE_MAX_CHARACTERS) ?? 'Course';
 
-/** Renames the folder of a course to its title, if it has one of the `former` names. Undefined: it keeps its name. */
+/** Renames the folder of a course to its title, if it has one of the `former` names. Returns undefined if it keeps its name. */
 export const renameCourseFolder = (
   sql: RenamingSql,
   folder: string,
@@ -46,7 +46,7 @@ export const renameCourseFolder = (
   return renameFolder(sql, folder, { names, isWanted: (name) => former.includes(name) && !names.includes(name), now });
 };
 
-/** Names that the folder of a course had when the jobs were requested that are to rename it and have not ended. */
+/** Returns the names that the course's folder had when its unfinished rename jobs were requested. */
 export async function formerNamesOfJobs(sql: Pick<Sql, 'query'>, group: string): Promise<string[]> {
   const rows = await sql.query<{ name: string }>(
     `SELECT DISTINCT n.name FROM carrel.work w CROSS JOIN jsonb_array_elements_text(w.payload -> 'former') n (name)
@@ -57,8 +57,8 @@ export async function formerNamesOfJobs(sql: Pick<Sql, 'query'>, group: string):
 }
 
 /**
- * Whether a folder has so many folders and files below it that no launch waits for their renaming. Reads no more of them than
- * that.
+ * Returns whether a folder has too many folders and files below it for a launch to wait for their renaming. Reads no more of them
+ * than the limit.
  */
 export async function isLarge(sql: Pick<Sql, 'query'>, folderId: number): Promise<boolean> {
   const [row] = await sql.query<{ isLarge: boolean }>(

@@ -25,11 +25,11 @@ import { courseRole, type CourseRole } from './launch-roles.policy.ts';
  * Creates and updates a course (the context of a launch): a group, and a folder of the system user that is shared with the group.
  *
  * Invariants:
- * - A context of a platform is one group with one folder, however many first launches race.
- * - A changed title renames group and folder, unless they were renamed in Carrel; a large folder by a job, so that the launch
- *   does not wait for it.
- * - Whoever launches is among the members of the course.
- * - The group has read access. Each instructor has a write grant of their own, and loses it with the role.
+ * - A context of a platform is one group with one folder, even if several first launches race.
+ * - A changed title renames group and folder, unless they were renamed in Carrel. A job renames a large folder, so that the
+ *   launch does not wait for it.
+ * - Everyone who launches is a member of the course.
+ * - The group has read access. Each instructor has their own write grant, and loses it with the role.
  */
 export class CourseSync {
   readonly #cache: TaggedCache;
@@ -81,7 +81,7 @@ export class CourseSync {
     this.#cache.invalidate(tx, grantsTag(user.uuid));
   }
 
-  /** The group, created if need be and locked: racing launches of one course wait for each other. */
+  /** Returns the group, created if necessary and locked: racing launches of one course wait for each other. */
   async #group(tx: Tx, platformId: number, { id, title }: { id: string; title: string }, systemId: number): Promise<Group> {
     const key = { platformId, contextId: id };
     await tx.groups.insertIfAbsent({ uuid: this.#random.uuid(), name: title, titleSaid: title, ...key, createdBy: systemId });
@@ -93,7 +93,7 @@ export class CourseSync {
   /** Renames group and folder to the platform's title, each unless it was renamed in Carrel. */
   async #rename(tx: Tx, { id, uuid, name, titleSaid }: Group, folderId: number, title: string): Promise<void> {
     await tx.groups.update({ id }, { titleSaid: title, name: name === titleSaid ? title : name });
-    // Before the folder is read: a job that is not found has committed what it did.
+    // Runs before the folder is read: a job that is no longer found has committed its changes.
     const pending = await formerNamesOfJobs(tx, uuid);
     const folder = await tx.folders.find({ id: folderId });
     if (!folder) return;

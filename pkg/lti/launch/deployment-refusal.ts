@@ -6,9 +6,8 @@ import { noteUnknownDeployment } from './unknown-deployments.sql.ts';
 type Undeployed = RegisteredTool & { readonly deploymentPolicy: DeploymentPolicy };
 
 /**
- * Why a launch is refused whose deployment may not launch. Only for an id_token that is proved: it leaves word for the operator,
- * and with `Confirm` a request for administrators. One statement; with `Confirm` a transaction for a deployment that was not seen
- * before.
+ * Returns the reason why a deployment may not launch. Only for a verified id_token: it leaves a note for the operator, or with
+ * `Confirm` a request for administrators. One statement; with `Confirm`, a transaction for a deployment that was not seen before.
  */
 export async function refusalOfDeployment(db: Database, registration: Undeployed, deploymentId: string): Promise<LaunchError> {
   const its = `Its id is ${deploymentId}`;

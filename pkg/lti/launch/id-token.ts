@@ -31,39 +31,39 @@ const ID_MAX = 255;
 /** docs/design/records.md, LTI: issuer. */
 const ISSUER_MAX = 500;
 const URL_MAX = 2048;
-/** Longer than any target; what is longer is none. */
+/** Longer than any target; a longer value is not a target. */
 const TARGET_MAX = 200;
-/** An id of a person: `sub` (OpenID Connect Core §2). */
+/** A person's id: `sub` (OpenID Connect Core §2). */
 export const ASCII_ID = /^[\x20-\x7e]{1,255}$/;
 
-/** A launch as the platform signed it. */
+/** A launch with the values that the platform signed. */
 export interface LaunchMessage {
   readonly subject: string;
   readonly name: string | undefined;
   readonly email: string | undefined;
   readonly deploymentId: string;
-  /** The link's title, and the target among its custom parameters as the LMS sent it: not read yet, and cut at TARGET_MAX. */
+  /** The link's title, and the target among its custom parameters as the LMS sent it: not parsed yet, and cut at TARGET_MAX. */
   readonly link: { readonly title: string | undefined; readonly target: string | undefined };
-  /** undefined: the message is no launch of a link. */
+  /** undefined: the message is not a launch of a link. */
   readonly resourceLinkId: string | undefined;
-  /** What a deep linking request wants; undefined: the message is none. */
+  /** The settings of a deep linking request; undefined: the message is not one. */
   readonly deepLinking: DeepLinkingSettings | undefined;
-  /** Whose hand-in a submission review shows, as the LMS names them; undefined: the message is none. */
+  /** The LMS's id of the person whose hand-in a submission review shows; undefined: the message is not a review. */
   readonly forUser: string | undefined;
   readonly roles: readonly string[];
   /** `title` is never empty. If the LMS sent none, it is a substitute, which does not rename the course. */
   readonly context:
     | { readonly id: string; readonly title: string; readonly isTitled: boolean; readonly label: string | undefined }
     | undefined;
-  /** Ids of the courses that this one is a copy of, as the platform itself says. */
+  /** Ids of the courses that this one is a copy of, according to the platform itself. */
   readonly courseHistory: readonly string[];
   readonly ags:
     | { readonly lineitems: string | undefined; readonly lineitem: string | undefined; readonly scopes: readonly string[] }
     | undefined;
   readonly nrpsUrl: string | undefined;
-  /** Where the platform takes our address for notices, if it sends any that are processed here. */
+  /** The platform's address for registering our notice handler, if it sends any notices that Carrel processes. */
   readonly noticesUrl: string | undefined;
-  /** Where the platform wants the person back (launch_presentation.return_url). */
+  /** The address to which the platform wants the person to return (launch_presentation.return_url). */
   readonly returnUrl: string | undefined;
   /** The platform's own address (tool_platform.url). */
   readonly platformUrl: string | undefined;
@@ -79,7 +79,7 @@ export interface Expected {
   readonly now: Date;
 }
 
-/** An id_token as it was posted: nothing of it is verified. */
+/** An id_token as it was posted: none of it is verified. */
 export interface UnverifiedToken {
   readonly text: string;
   readonly claims: JWTPayload;
@@ -101,11 +101,11 @@ function claimsIn(text: string): JWTPayload {
   }
 }
 
-/** The issuer that the token names, not proved: it may select which registered origin is asked, and nothing else. */
+/** The issuer that the token names, unverified. It may only select the registered origin to ask, nothing else. */
 export const unverifiedIssuer = ({ claims }: UnverifiedToken): string => storable(claims.iss, ISSUER_MAX);
 
 /**
- * The claims, once their signature is verified (docs/design/lti.md, A launch; 1EdTech Security Framework §5.1.3). Throws
+ * Returns the claims once their signature is verified (docs/design/lti.md, A launch; 1EdTech Security Framework §5.1.3). Throws
  * LaunchError.
  */
 export async function requireSignature(
@@ -127,7 +127,7 @@ export async function requireSignature(
   return claims;
 }
 
-/** RFC 7515 §5.2, by node:crypto itself: jose's way through WebCrypto takes twice the CPU time. `key` fits `alg`. */
+/** RFC 7515 §5.2, with node:crypto: jose's path through WebCrypto takes twice the CPU time. `key` fits `alg`. */
 function isSigned(idToken: string, alg: string, key: KeyObject): boolean {
   const end = idToken.lastIndexOf('.');
   const signature = idToken.slice(end + 1);
@@ -136,11 +136,11 @@ function isSigned(idToken: string, alg: string, key: KeyObject): boolean {
   try {
     return verify(`sha${alg.slice(2)}`, signed, verifierOf(alg, key), Buffer.from(signature, 'base64url'));
   } catch {
-    return false; // OpenSSL refuses the key or the signature, as jose has it
+    return false; // OpenSSL refuses the key or the signature; jose behaves the same.
   }
 }
 
-/** A key alone costs half of what a key with settings does. */
+/** A plain key costs half as much as a key with settings. */
 function verifierOf(alg: string, key: KeyObject): KeyObject | VerifyKeyObjectInput {
   // RFC 7518 §3.4: an ECDSA signature is R and S, not their DER.
   if (alg.startsWith('ES')) return { key, dsaEncoding: 'ieee-p1363' };
@@ -150,7 +150,7 @@ function verifierOf(alg: string, key: KeyObject): KeyObject | VerifyKeyObjectInp
   return key;
 }
 
-/** Every rule on the claims of a resource link launch or a deep linking request, each with its own code. */
+/** Checks every rule on the claims of a launch, a deep linking request or a submission review, each with its own code. */
 export function requireClaims(claims: JWTPayload, expected: Expected): LaunchMessage {
   requireParties(claims, expected);
   requireTimes(claims, Math.floor(expected.now.getTime() / 1000));
@@ -171,13 +171,13 @@ export function requireParties({ iss, aud, azp }: JWTPayload, { issuer, clientId
     throw new LaunchError('azp_mismatch', `It names ${party}; the registration's client id is ${clientId}.`);
 }
 
-/** Some platforms send null or "" where they have nothing to say. */
+/** Some platforms send null or "" if they have no value. */
 export function authorizedParty(azp: unknown): string | undefined {
   if (azp === undefined || azp === null || azp === '') return undefined;
   return shown(typeof azp === 'string' ? azp : JSON.stringify(azp)) ?? '""';
 }
 
-/** By the clocks of both, which may differ by LEEWAY_SECONDS; `now` in seconds. Throws LaunchError. */
+/** Checks the times by both clocks, which may differ by LEEWAY_SECONDS; `now` in seconds. Throws LaunchError. */
 export function requireTimes({ exp, iat, nbf }: JWTPayload, now: number): void {
   if (!isTime(exp)) throw new LaunchError('exp_missing');
   if (exp + LEEWAY_SECONDS <= now) throw new LaunchError('id_token_expired');
@@ -196,12 +196,12 @@ function requireMessage(claims: JWTPayload, origins: ReadonlySet<string>): void 
   if (claims[`${LTI}/version`] !== '1.3.0') throw new LaunchError('version_unsupported');
   if (storable(claims[`${LTI}/deployment_id`]) === '') throw new LaunchError('deployment_id_missing');
   const target = claims[`${LTI}/target_link_uri`];
-  // Deep Linking 2.0 §4.4 has none: there is no link yet.
+  // Deep Linking 2.0 §4.4 has no target: the link does not exist yet.
   if (type === DEEP_LINKING && (target === undefined || target === null)) return;
   requireTarget(target, origins);
 }
 
-/** The settings of a verified deep linking request; undefined: the message is none. Throws LaunchError. */
+/** Returns the settings of a verified deep linking request; undefined if the message is not one. Throws LaunchError. */
 export const deepLinkingOf = (claims: JWTPayload): DeepLinkingSettings | undefined =>
   claims[`${LTI}/message_type`] === DEEP_LINKING ? deepLinkingSettings(claims[DEEP_LINKING_SETTINGS]) : undefined;
 
@@ -242,7 +242,8 @@ const returnUrlOf = (claims: JWTPayload): string | undefined =>
   urlOf((claims[`${LTI}/launch_presentation`] as { return_url?: unknown } | null | undefined)?.return_url);
 
 /**
- * The same as `deepLinkingOf`, of somebody who may answer. A refusal has the way back: the page of the LMS waits for an answer.
+ * Like `deepLinkingOf`, and requires that the person may answer. A refusal includes the way back, since the LMS's page waits for
+ * an answer.
  */
 function requireDeepLinking(claims: JWTPayload, roles: readonly string[]): DeepLinkingSettings | undefined {
   try {
@@ -255,7 +256,7 @@ function requireDeepLinking(claims: JWTPayload, roles: readonly string[]): DeepL
   }
 }
 
-/** LTI Core 1.3 §5.3.5 and §5.4.6. A target that cannot be stored is one that cannot be read. */
+/** LTI Core 1.3 §5.3.5 and §5.4.6. A target that cannot be stored counts as unreadable. */
 function titledTarget(claims: JWTPayload): LaunchMessage['link'] {
   const title = shown((claims[`${LTI}/resource_link`] as { title?: unknown } | null | undefined)?.title);
   const target = (claims[`${LTI}/custom`] as Record<string, unknown> | null | undefined)?.[TARGET_PARAMETER];
@@ -263,7 +264,7 @@ function titledTarget(claims: JWTPayload): LaunchMessage['link'] {
   return { title, target: storable(typeof target === 'string' ? target.slice(0, TARGET_MAX) : target) || '-' };
 }
 
-/** A submission review may name the line item alone. */
+/** A submission review may name only the line item. */
 function linkOf(claims: JWTPayload, isReview: boolean): string | undefined {
   const id = storable((claims[`${LTI}/resource_link`] as { id?: unknown } | null | undefined)?.id);
   if (id !== '') return id;
@@ -271,7 +272,7 @@ function linkOf(claims: JWTPayload, isReview: boolean): string | undefined {
   throw new LaunchError('resource_link_missing');
 }
 
-/** Submission Review 1.0: for_user. Instructors review everybody, others themselves. */
+/** Submission Review 1.0: for_user. Instructors review everyone, others only themselves. */
 function reviewedIn(claims: JWTPayload, roles: readonly string[]): string {
   const { user_id: id } = (claims[`${LTI}/for_user`] ?? {}) as { user_id?: unknown };
   if (typeof id !== 'string' || !ASCII_ID.test(id)) throw new LaunchError('for_user_missing');
@@ -279,7 +280,7 @@ function reviewedIn(claims: JWTPayload, roles: readonly string[]): string {
   return id;
 }
 
-/** By the claims of a token, or by the members of an entry of a roster, which has the same. */
+/** Returns the name from the claims of a token, or from an entry of a roster, which has the same fields. */
 export const nameOf = ({ name, given_name: given, family_name: family }: Readonly<Record<string, unknown>>): string | undefined =>
   shown(name) ?? shown([given, family].filter((part) => typeof part === 'string').join(' '));
 
@@ -311,8 +312,8 @@ function noticesUrlOf(claim: unknown): string | undefined {
 }
 
 /**
- * An address for later; Moodle sends "" where there is none. Where it leads is checked when it is dialled.
- * The URL standard passes over control characters and halves of surrogate pairs, which the database does not.
+ * An address for later use; Moodle sends "" if it has none. Its destination is checked on connecting. The URL standard ignores
+ * control characters and lone surrogates, which the database rejects.
  */
 const urlOf = (value: unknown): string | undefined =>
   typeof value === 'string' && value.length <= URL_MAX && /^https?:\/\/\P{Cc}+$/u.test(value) && URL.canParse(value)
@@ -323,7 +324,7 @@ const urlOf = (value: unknown): string | undefined =>
 export const storable = (value: unknown, max = ID_MAX): string =>
   typeof value === 'string' && value.length <= max && value.isWellFormed() && !value.includes('\0') ? value : '';
 
-/** Of a token that is not verified; bounded, since anybody may send one. */
+/** Audiences of an unverified token; bounded, since anyone may send one. */
 export const audiencesOf = (aud: string | string[] | undefined): string[] =>
   [aud ?? []]
     .flat()
@@ -332,8 +333,8 @@ export const audiencesOf = (aud: string | string[] | undefined): string[] =>
     .filter(Boolean);
 
 /**
- * Text for people that fits its column, without control characters and such as turn the direction of text round. Undefined:
- * nothing of it shows.
+ * Text for people that fits its column, without control characters or characters that reverse the direction of text. Undefined:
+ * no visible text is left.
  */
 function shown(value: unknown): string | undefined {
   if (typeof value !== 'string') return undefined;

@@ -9,7 +9,7 @@ import { linkState } from '../links/link-state.sql.ts';
 import type { LinkState } from '../links/link-state.ts';
 import type { CourseRole } from './launch-roles.policy.ts';
 
-/** Of a launch `l`, with the actor's role in its course. */
+/** A launch `l` with the actor's role in its course. */
 export interface LaunchRow {
   readonly id: number;
   readonly launchId: string;
@@ -28,7 +28,7 @@ export interface LaunchRow {
   readonly userName: string | null;
   readonly courseRole: CourseRole | 'member' | null;
   readonly isReview: boolean;
-  /** What its link gives the person who launched. */
+  /** The state of its link for the person who launched. */
   readonly link: LinkState | null;
   readonly folder: { readonly uuid: string; readonly name: string; readonly ownerId: number } | null;
 }
@@ -39,7 +39,7 @@ const COLUMNS = `l.id, l.launch_id AS "launchId", l.roles, l.context_id AS "cont
   CASE WHEN d.id IS NOT NULL THEN jsonb_build_object('uuid', d.uuid, 'name', d.name, 'ownerId', d.owner_id) END AS folder, k.state AS link,
   l.for_user IS NOT NULL AS "isReview"`;
 
-/** Expressions of the actor's number and of the time. */
+/** `me` and `now` are SQL expressions of the actor's id and of the time. */
 const from = (me: string, now: string): string => `lti_launches l
   LEFT JOIN lti_identities i ON i.platform_id = l.platform_id AND i.subject = l.user_id
   LEFT JOIN users u ON u.id = i.user_id
@@ -68,7 +68,7 @@ const LAUNCHES = keyset<LaunchRow, (typeof LAUNCH_SORT_FIELDS)[number] | 'id'>({
   tieBreaker: 'id',
 });
 
-/** All launches for an administrator, those of the courses that they teach for anybody else. One statement. */
+/** Returns all launches for an administrator, otherwise those of the courses that the actor teaches. One statement. */
 export const listLaunches = (
   sql: Sql,
   { actor, now }: { actor: Actor; now: Date },

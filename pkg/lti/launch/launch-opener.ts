@@ -4,13 +4,13 @@ import { isNotCommitted } from '../../store/postgres/errors.ts';
 import { type Found, type NewLaunch, openAlone, openTogether } from './launch.sql.ts';
 
 /**
- * Opens launches that change nothing: those that arrive while one statement runs share the next, so that a class that comes at
- * once costs few round trips and few commits.
+ * Opens launches that change nothing. Those that arrive while one statement runs share the next, so a class that launches at once
+ * costs few round trips and commits.
  *
  * Invariants:
- * - A launch and its session are there together or not at all.
- * - No launch fails by another's values, nor waits for another's user: what the common statement does not decide gets one of its
- *   own.
+ * - A launch and its session are inserted together or not at all.
+ * - No launch fails because of another's values, nor waits for another's user: a launch that the shared statement does not decide
+ *   gets a statement of its own.
  */
 export class LaunchOpener {
   readonly #db: Database;
@@ -20,7 +20,7 @@ export class LaunchOpener {
     this.#db = deps.db;
   }
 
-  /** undefined: the registration was deleted. Throws ForeignKeyViolation if it is deleted meanwhile. */
+  /** Returns undefined if the registration was deleted. Throws ForeignKeyViolation if it is deleted meanwhile. */
   async open(launch: NewLaunch): Promise<Found | undefined> {
     return (await this.#batcher.submit(launch)) ?? openAlone(this.#db.tables, launch);
   }

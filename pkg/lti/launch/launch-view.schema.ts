@@ -3,7 +3,7 @@ import { pageOf, pageQueryOf } from '../../api/paging.ts';
 import { QueryTime, Timestamp, Uuid } from '../../api/schemas.ts';
 import { LINK_PROBLEM_CODES, LINK_PROBLEMS } from '../links/link-problems.policy.ts';
 
-/** A launch as the page of the course and programs see it (docs/design/records.md, LTI). */
+/** A launch for the page of the course and for programs (docs/design/records.md, LTI). */
 export const LaunchView = z
   .object({
     launch_id: Uuid,

@@ -12,7 +12,7 @@ import { findLaunch, type LaunchRow, listLaunches } from './launch-list.sql.ts';
 import type { LaunchQuery, LaunchView } from './launch-view.schema.ts';
 
 /**
- * Launches as they are shown.
+ * Shows launches.
  *
  * Invariants:
  * - Only the person who launched, an instructor of the course and an administrator can see that a launch exists.
@@ -34,7 +34,7 @@ export class LaunchViews {
     return presentLaunch(actor, row, row.folder || row.link?.file ? await actor.permissionSet() : null);
   }
 
-  /** One statement, and that of the permission set where it is not cached. */
+  /** One statement, and one more for the permission set if it is not cached. */
   async list(actor: Actor, query: LaunchQuery): Promise<Page<LaunchView>> {
     const permissions = await actor.permissionSet();
     return listLaunches(this.#db, { actor, now: this.#clock.now() }, query, (row) => presentLaunch(actor, row, permissions));
@@ -58,7 +58,7 @@ function presentLaunch(actor: Actor, row: LaunchRow, permissions: PermissionSet 
   };
 }
 
-/** A file that the caller may read anyway is shown, whatever the link itself gives. */
+/** Shows a file that the caller may read anyway, regardless of the link's own grant. */
 function linkOf(
   actor: Actor,
   link: LinkState | null,

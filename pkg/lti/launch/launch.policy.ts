@@ -2,11 +2,11 @@ import type { Actor } from '../../api/actor.ts';
 import type { CourseRole } from './launch-roles.policy.ts';
 
 /*
- * Who may see a launch and grade in its course. `courseRole` is the actor's role in the course of the launch; null where they
- * have none.
+ * Rules on who may see a launch and grade in its course. `courseRole` is the actor's role in the course of the launch; null if
+ * they have none.
  */
 
-/** Administrators and instructors of the course see its launches; everybody sees their own. */
+/** Administrators and instructors of the course see its launches; everyone sees their own. */
 export const maySeeLaunch = (
   actor: Pick<Actor, 'userId' | 'roles'>,
   launch: { readonly userId: number | null; readonly courseRole: CourseRole | 'member' | null },

@@ -39,13 +39,13 @@ export interface AuthenticationResponse {
 }
 
 export interface Launched {
-  /** `{tool_url}/lti/entry?token=…`, or `/lti/picker` of a deep linking request. */
+  /** `{tool_url}/lti/entry?token=…`, or `/lti/picker` for a deep linking request. */
   readonly location: string;
   /** Deletes the login's cookie. */
   readonly cookie: string;
 }
 
-/** An open launch, and whose it is. */
+/** An open launch and its user. */
 interface Opened {
   readonly launch: NewLaunch;
   readonly toolUrl: string;
@@ -58,14 +58,14 @@ interface Opened {
  *
  * Invariants:
  * - A refused launch leaves no session, no user and no course.
- * - State and nonce are used once, however many posts race: the statement that opens the session inserts the launch's row, which
- *   is unique. The others leave nothing behind.
- * - The session and its token have the roles that both the account and the launch give, and never `admin` (`capped`): control of
- *   the LMS must not make anybody an administrator.
- * - No launch opens by a registration that was changed before: the statement that opens it compares what the token was verified
- *   against.
- * - A launch that changes nothing costs one statement, no transaction and no request to the LMS; one of each day asks for the
- *   course's roster, by a job.
+ * - State and nonce are used once, even if several posts race: the statement that opens the session inserts the launch's row,
+ *   which is unique. The others leave nothing behind.
+ * - The session and its token have the roles that both the account and the launch grant, and never `admin` (`capped`): control of
+ *   the LMS must not make anyone an administrator.
+ * - No launch opens through a registration that has changed: the statement that opens it compares the values that the token was
+ *   verified against.
+ * - A launch that changes nothing costs one statement, no transaction and no request to the LMS. One launch per day requests the
+ *   course's roster, as a job.
  */
 export class Launches {
   readonly #db: Database;
@@ -113,9 +113,9 @@ export class Launches {
   }
 
   /**
-   * The request to the platform's storage, if this browser has no login cookie and the LMS offered its storage; undefined: call
-   * `launch`. Reads issuer, audience and deployment from the unverified token: they select only which registered origin is asked.
-   * One statement. Throws LaunchError.
+   * Returns the request to the platform's storage, if this browser has no login cookie and the LMS offered its storage;
+   * undefined: call `launch`. Reads issuer, audience and deployment from the unverified token: they only select the registered
+   * origin to ask. One statement. Throws LaunchError.
    */
   async storageRequest(response: AuthenticationResponse): Promise<StorageRequest | undefined> {
     const slot = this.#states.storageOf(response.state, response.cookies);
@@ -146,8 +146,8 @@ export class Launches {
   }
 
   /**
-   * With the LMS to start again from: the registered origin of the LMS that the token names, and no other address of the token,
-   * which nobody verified.
+   * Adds the LMS where the person can start again: the registered origin of the LMS that the token names. No other address of the
+   * unverified token is used.
    */
   async #withLms(refusal: LaunchError, { idToken }: AuthenticationResponse): Promise<LaunchError> {
     let token: UnverifiedToken;
@@ -184,7 +184,7 @@ export class Launches {
       : await this.#verifier.verify(token, login);
     const launch = this.#newLaunch(response, token.text, login, { registration, message });
     const found = await this.#opener.open(launch);
-    // Of a registration that changes twice while one launch is verified nothing can be said.
+    // A registration that changes twice while one launch is verified counts as inactive.
     if (!found?.context.registration.isActive || (isAnew && !found.context.registration.isCurrent))
       throw new LaunchError('registration_inactive');
     const { context, outcome } = found;
@@ -232,7 +232,7 @@ export class Launches {
       requireOpened(await openLaunch(tx, user.id, launch));
       return user;
     };
-    // Nobody is signed in yet: Carrel makes people and courses of what the LMS says.
+    // Nobody is signed in yet: Carrel creates people and courses from the LMS's claims.
     return asSystem(() => this.#cache.transaction(this.#db, sync));
   }
 }

@@ -11,7 +11,7 @@ import type { DeploymentPolicy } from '../registrations/deployment-requests.sql.
 import { isRosterOld } from '../members/roster-age.sql.ts';
 import { courseRole, roleOf } from './launch-roles.policy.ts';
 
-/** A registration as far as a token is verified against it. */
+/** The values of a registration that a token is verified against. */
 export interface Registration {
   readonly toolId: number;
   readonly platformId: number;
@@ -24,33 +24,33 @@ export interface Registration {
 export interface LaunchContext {
   readonly registration: LaunchRegistration;
   readonly user?: LaunchUser;
-  /** Whether `UserSync.sync` would change nothing: the user exists, has the role, and name and e-mail address are as before. */
+  /** Whether `UserSync.sync` would change nothing: the user exists, has the role, and name and e-mail address are unchanged. */
   readonly isUserUnchanged: boolean;
   /**
-   * Whether `CourseSync.sync` would change nothing: the course exists, its title is as before, and the user has the role and its
+   * Whether `CourseSync.sync` would change nothing: the course exists, its title is unchanged, and the user has the role and its
    * access.
    */
   readonly isCourseUnchanged: boolean;
   /**
-   * Whether `LinkSync.sync` would change nothing: the link is recorded with this title and target, and its course is no copy that
-   * is not known yet.
+   * Whether `LinkSync.sync` would change nothing: the link is recorded with this title and target, and its course is not a copy
+   * that is yet unknown.
    */
   readonly isLinkUnchanged: boolean;
-  /** Whether the platform sends no notices, or `HandlerRequests` has asked it to take our address for them. */
+  /** Whether the platform sends no notices, or `HandlerRequests` has already asked it to use our address for them. */
   readonly isHandlerAsked: boolean;
-  /** Whether the course's roster was taken over more than a day ago, and the launch says where it is. */
+  /** Whether the course's roster was imported more than a day ago and the launch names its address. */
   readonly isRosterOld: boolean;
 }
 
-/** What the statement that opens a launch finds of its registration. */
+/** The properties of a launch's registration that the opening statement returns. */
 export interface LaunchRegistration {
   readonly toolUrl: string;
   readonly isActive: boolean;
-  /** Whether it still is the one that the token was verified against. */
+  /** Whether it is still the registration that the token was verified against. */
   readonly isCurrent: boolean;
   /** Whether the launch's deployment may launch: the registration lists it, or an administrator has admitted it. */
   readonly isDeployed: boolean;
-  /** What becomes of one that may not. */
+  /** The policy for a deployment that may not launch. */
   readonly deploymentPolicy: DeploymentPolicy;
 }
 
@@ -64,24 +64,24 @@ export interface LaunchUser {
 
 /** A verified launch, and the session that it opens. */
 export interface NewLaunch {
-  /** That the token was verified against. */
+  /** The registration that the token was verified against. */
   readonly registration: Registration;
   readonly launchId: string;
   readonly sessionId: string;
-  /** SHA-256: a reader of the row can use neither. */
+  /** SHA-256 hashes: a reader of the row can use neither. */
   readonly state: string;
   readonly nonce: string;
   readonly idToken: string;
   readonly message: LaunchMessage;
   readonly profile: Profile;
   readonly from: SessionOrigin;
-  /** Of the request that posted it; for the audit log. */
+  /** Id of the request that posted the launch, for the audit log. */
   readonly requestId: string | null;
   readonly launchedAt: Date;
   readonly expiresAt: Date;
 }
 
-/** The columns of `recordOf`. */
+/** Declares the columns of `recordOf`. */
 const LAUNCH = `
   SELECT * FROM json_to_recordset($1) AS l (
     launch_id text, session_id uuid, tool_id int, platform_id int, issuer text, client_id text, jwks_endpoint text, subject text, context_id text,
@@ -132,7 +132,7 @@ function recordOf({ registration, message, profile, ...launch }: NewLaunch): Rea
 }
 
 /**
- * Inserts launch and session of each row of `person`, a launch with its locked user, or neither. In the order of the states: two
+ * Inserts launch and session for each row of `person` (a launch with its locked user), or neither. Sorts by state, since two
  * calls could otherwise deadlock.
  */
 const INSERT = `
@@ -153,8 +153,8 @@ const INSERT = `
 
 /**
  * FOR SHARE on the user's row (as in Sessions): deactivating the user waits for this statement, or this statement for it. OFFSET
- * 0 has each launch looked up by itself, through indexes: Postgres takes the array for a hundred launches and would read whole
- * tables for them.
+ * 0 makes Postgres look up each launch separately, through indexes: otherwise it estimates a hundred launches for the array and
+ * would read whole tables.
  */
 const openUnchangedText = (ofLocked: '' | 'SKIP LOCKED'): string => `
   WITH launch AS (${LAUNCH}),
@@ -217,26 +217,26 @@ interface OpenedRow
   readonly isOpened: boolean;
 }
 
-/** `used`: the state or nonce was used before; `inactive`: the user was deactivated. */
+/** `used`: the state or nonce was already used; `inactive`: the user was deactivated. */
 export type Outcome = 'opened' | 'used' | 'inactive';
 
-/** The context of a launch; `outcome` is undefined where something is new, so that the launch was not to be opened. */
+/** The context of a launch; `outcome` is undefined if something is new and the launch was therefore not opened. */
 export interface Found {
   readonly context: LaunchContext;
   readonly outcome: Outcome | undefined;
 }
 
 /**
- * Reads the launch's context, and inserts the launch and its session if the registration still is the one that the token was
+ * Reads the launch's context, and inserts the launch and its session if the registration is still the one that the token was
  * verified against and user, course and link are unchanged. One statement, so that exactly one of several racing posts opens a
- * session. undefined: the registration was deleted. Throws ForeignKeyViolation if it is deleted meanwhile.
+ * session. Returns undefined if the registration was deleted. Throws ForeignKeyViolation if it is deleted meanwhile.
  */
 export async function openAlone(sql: Executor, launch: NewLaunch): Promise<Found | undefined> {
   const [row] = await sql.prepared<OpenedRow>('lti-open-alone', OPEN_ALONE, [JSON.stringify([recordOf(launch)])]);
   return row && foundIn(row);
 }
 
-/** The same of several launches in one statement, which waits for no user's row: undefined for those whose user is locked. */
+/** Opens several launches in one statement, which waits for no user's row: returns undefined for those whose user is locked. */
 export async function openTogether(sql: Executor, launches: readonly NewLaunch[]): Promise<(Found | undefined)[]> {
   const rows = await sql.prepared<OpenedRow>('lti-open-together', OPEN_TOGETHER, [JSON.stringify(launches.map(recordOf))]);
   const found = new Map(rows.map((row) => [row.launchId, foundIn(row)]));
@@ -289,16 +289,16 @@ const REGISTRATION = `
   SELECT t.id AS "toolId", p.id AS "platformId", p.issuer, t.client_id AS "clientId", p.jwks_endpoint AS "jwksEndpoint"
   FROM lti_tools t JOIN lti_platforms p ON p.id = t.platform_id WHERE t.id = $1 AND t.is_active AND p.is_active`;
 
-/** undefined: it is inactive, or was deleted. One statement. */
+/** Returns undefined if the registration is inactive or was deleted. One statement. */
 export async function findRegistration(sql: Executor, toolId: number): Promise<Registration | undefined> {
   const [row] = await sql.prepared<Registration>('lti-registration', REGISTRATION, [toolId]);
   return row;
 }
 
 /**
- * Locks the registration until the end of the transaction, so that it can neither be deleted meanwhile nor name another LMS, and
- * refuses one that does, and a response that was posted before. Two racing posts may both pass; `openLaunch` then decides. Throws
- * LaunchError `registration_inactive`, `launch_used`.
+ * Locks the registration until the end of the transaction, so that meanwhile it can neither be deleted nor change to another LMS.
+ * Refuses a registration that has changed, and a response that was already posted. Two racing posts may both pass; `openLaunch`
+ * then decides. Throws LaunchError `registration_inactive`, `launch_used`.
  */
 export async function requireUnused(
   tx: Tx,

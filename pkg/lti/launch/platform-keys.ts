@@ -6,16 +6,16 @@ import type { GuardedClient } from '../../net/client.ts';
 import type { Clock } from '../../runtime/clock.ts';
 import { LaunchError } from '../launch-error.ts';
 
-/** A key set is fetched again after this, so that a withdrawn key is not trusted for ever. */
+/** A key set is fetched again after this time, so that a withdrawn key is not trusted for ever. */
 const KEY_SET_MS = 3_600_000;
-/** A key id that is not in the set may be a new key; asked at most so often (docs/design/lti.md, Keys). */
+/** A key id that is not in the set may be a new key; minimum time between two fetches for one (docs/design/lti.md, Keys). */
 const REFETCH_MS = 60_000;
 const PLATFORMS_MAX = 200;
 const KEYS_MAX = 100;
 const REPLY_BYTES_MAX = 256 * 1024;
 const TIMEOUT_MS = 5_000;
 
-/** Accepted algorithms, and the keys for each (RFC 7518 §3.1; 1EdTech Security Framework §5.1.3: RS256, others by agreement). */
+/** Accepted algorithms with their key types (RFC 7518 §3.1; 1EdTech Security Framework §5.1.3: RS256, others by agreement). */
 const ALGORITHMS: Readonly<Record<string, { readonly kty: string; readonly crv?: string }>> = {
   RS256: { kty: 'RSA' },
   RS384: { kty: 'RSA' },
@@ -34,7 +34,7 @@ export const isTakenAlgorithm = (alg: unknown): alg is string => typeof alg === 
 
 interface KeySet {
   readonly keys: ReadonlyMap<string, JWK>;
-  /** By key id and algorithm, made when first used. */
+  /** Keys by algorithm and key id, created on first use. */
   readonly made: Map<string, KeyObject>;
   /** Monotonic milliseconds. */
   readonly fetchedAt: number;
@@ -43,22 +43,22 @@ interface KeySet {
 interface Platform {
   present: KeySet | undefined;
   underWay: Promise<KeySet> | undefined;
-  /** When an unknown key id last caused a fetch. */
+  /** Time at which an unknown key id last caused a fetch. */
   refetchedAt: number | undefined;
 }
 
 /**
- * The public keys of platforms, kept in memory.
+ * The public keys of platforms, cached in memory.
  *
  * Invariants:
- * - No request while a key set is fresh and knows the key; concurrent callers share one.
- * - An unknown key id causes one request per platform and minute, the first at once, whether it succeeds or not.
- * - At most PLATFORMS_MAX key sets are kept; the least recently used one is dropped.
+ * - Sends no request while a key set is fresh and contains the key; concurrent callers share one request.
+ * - An unknown key id causes at most one request per platform and minute, the first at once, whether or not it succeeds.
+ * - Caches at most PLATFORMS_MAX key sets and drops the least recently used one.
  */
 export class PlatformKeys {
   readonly #client: GuardedClient;
   readonly #clock: Clock;
-  /** By the address of the key set. */
+  /** Platforms by the address of their key set. */
   readonly #platforms = new LRUCache<string, Platform>({ max: PLATFORMS_MAX });
 
   constructor(deps: { client: GuardedClient; clock: Clock }) {
@@ -66,7 +66,7 @@ export class PlatformKeys {
     this.#clock = deps.clock;
   }
 
-  /** The key `kid` for `alg`, an algorithm that is taken. Throws LaunchError `key_…` and `platform_keys_…`. */
+  /** Returns the key `kid` for `alg`, an accepted algorithm. Throws LaunchError `key_…` and `platform_keys_…`. */
   async key(address: string, kid: string, alg: string): Promise<KeyObject> {
     const platform = this.#platform(address);
     const cached = platform.present;
@@ -91,7 +91,7 @@ export class PlatformKeys {
     return present && this.#clock.monotonic() - present.fetchedAt < KEY_SET_MS ? present : this.#fetch(platform, address);
   }
 
-  /** Joins a running fetch. */
+  /** A fetch that is already running is always joined. */
   #mayRefetch(platform: Platform): boolean {
     if (platform.underWay !== undefined) return true;
     return platform.refetchedAt === undefined || this.#clock.monotonic() - platform.refetchedAt >= REFETCH_MS;
@@ -119,14 +119,14 @@ export class PlatformKeys {
       if (error.code === 'timeout' || error.code === 'connect_timeout')
         throw new LaunchError('platform_keys_timeout', undefined, { cause: error });
       const answered = error.code === 'reply_too_large' || error.code === 'bad_reply';
-      // Said on the page: waiting does not mend a certificate. The text names the host and OpenSSL's code.
+      // The page shows this, since waiting does not repair a certificate. The text names the host and OpenSSL's code.
       const shown = error.code === 'tls_failed' ? `${error.message}.` : undefined;
       throw new LaunchError(answered ? 'platform_keys_invalid' : 'platform_keys_unreachable', shown, { cause: error });
     }
   }
 }
 
-/** RFC 7517 §5: members that are not understood are ignored; keys without an id cannot be chosen. */
+/** RFC 7517 §5: ignores unknown members; keys without an id cannot be selected. */
 function keysOf(body: Buffer): Map<string, JWK> {
   const invalid = (cause?: unknown): LaunchError => new LaunchError('platform_keys_invalid', undefined, { cause });
   let keys: unknown;
@@ -159,7 +159,7 @@ function keyOf(set: KeySet, kid: string, jwk: JWK, alg: string): KeyObject {
   return key;
 }
 
-/** Ignores other members of the JWK, a private half above all. */
+/** Ignores other members of the JWK, especially a private half. */
 function publicKey(jwk: JWK): KeyObject {
   const { kty = '', crv = '', n = '', e = '', x = '', y = '' } = jwk;
   try {

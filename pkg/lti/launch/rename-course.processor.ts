@@ -9,11 +9,11 @@ interface Course {
 }
 
 /**
- * Renames the folder of a course that is too large for a launch. One transaction: whoever reads meanwhile finds the former name
- * and the former paths, and then all of the new ones; an upload into the course waits for its end. Each live file below is an
- * event file.updated.
+ * Renames the folder of a course that is too large for a launch. One transaction: readers see all the former names and paths
+ * until it commits, then all the new ones; an upload into the course waits for its end. Each live file below emits an event
+ * file.updated.
  *
- * The title is read when the job begins, so of several jobs each gives the folder the title of its time, whichever comes first.
+ * The job reads the title when it begins, so each of several jobs uses the title of its time, in whatever order they run.
  */
 export const renameCourse = processor({
   job: RENAME_COURSE,

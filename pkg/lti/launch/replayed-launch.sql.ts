@@ -2,7 +2,7 @@ import type { Executor } from '../../store/postgres/database.ts';
 import { sha256Hex } from '../../runtime/sha256.ts';
 import { LaunchError, type LaunchErrorCode } from '../launch-error.ts';
 
-/** What a response that launched already runs into: its cookie is gone, or time has passed. */
+/** The refusals that a response meets after it has already launched: its cookie was deleted, or time has passed. */
 const REPLAYED = new Set<LaunchErrorCode>([
   'state_not_bound',
   'state_expired',
@@ -15,9 +15,9 @@ const USED = `
   SELECT CASE WHEN launch_token = $2 THEN return_url END AS "returnUrl" FROM lti_launches WHERE state_token = $1`;
 
 /**
- * The refusal as the person should read it: a response that launched before is `launch_used`, whatever it ran into (Back, a
- * reload). Whoever posts the very id_token of that launch has the way back in it already, and is offered it. One statement, where
- * it may be so.
+ * Returns the refusal that the person should read: a response that launched before is `launch_used`, whatever the actual refusal
+ * (Back, a reload). A sender of that launch's exact id_token already has the way back in it, so the refusal offers it. At most
+ * one statement.
  */
 export async function refusalOfReplay(
   sql: Executor,

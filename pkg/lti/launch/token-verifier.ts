@@ -11,19 +11,18 @@ import type { PlatformKeys } from './platform-keys.ts';
 
 const REGISTRATIONS_MAX = 200;
 
-/** What a token says, and the registration that it was verified against. */
+/** The verified claims of a token, and the registration that they were verified against. */
 export interface Verified {
   readonly registration: Registration;
   readonly message: LaunchMessage;
 }
 
 /**
- * Verifies id_tokens against registrations that this process keeps as it read them last, so that a launch needs no statement for
- * that.
+ * Verifies id_tokens against registrations that this process caches, so that a launch needs no statement for that.
  *
  * Invariants:
- * - A kept registration refuses no token: before a refusal it is read again, and the token verified again if it has changed.
- * - A kept registration alone opens no launch: the statement that opens it compares the registration (`LaunchOpener`), and
+ * - A cached registration refuses no token: before a refusal it is read again, and the token verified again if it has changed.
+ * - A cached registration alone opens no launch: the statement that opens it compares the registration (`LaunchOpener`), and
  *   `verifyAnew` follows if it has changed.
  */
 export class TokenVerifier {
@@ -34,7 +33,7 @@ export class TokenVerifier {
   readonly #unknown: UnknownValues;
   readonly #registrations = new LRUCache<number, Registration>({ max: REGISTRATIONS_MAX });
 
-  /** `origins`: of the tenant's app address and of its LTI address. */
+  /** `origins`: those of the tenant's app address and of its LTI address. */
   constructor(deps: { db: Database; keys: PlatformKeys; clock: Clock; origins: ReadonlySet<string>; unknown: UnknownValues }) {
     this.#db = deps.db;
     this.#keys = deps.keys;
@@ -43,7 +42,7 @@ export class TokenVerifier {
     this.#unknown = deps.unknown;
   }
 
-  /** No statement for a token that the kept registration accepts, else those of `verifyAnew`. Throws LaunchError. */
+  /** Needs no statement for a token that the cached registration accepts, otherwise those of `verifyAnew`. Throws LaunchError. */
   async verify(token: UnverifiedToken, login: Login): Promise<Verified> {
     const registration = this.#registrations.get(login.toolId);
     if (!registration) return this.verifyAnew(token, login);
@@ -53,8 +52,8 @@ export class TokenVerifier {
   }
 
   /**
-   * By the registration as it is now. One statement, and one more to note a foreign issuer or audience of a signed token. Throws
-   * LaunchError.
+   * Verifies against the current registration. One statement, and one more to record a foreign issuer or audience of a signed
+   * token. Throws LaunchError.
    */
   async verifyAnew(
     token: UnverifiedToken,

@@ -1,8 +1,8 @@
 import type { Executor } from '../../store/postgres/database.ts';
 
-/** Deployments that are remembered of a registration (the slots of carrel.unknown_deployments). */
+/** Number of deployments recorded for a registration (the slots of carrel.unknown_deployments). */
 const SLOTS = 20;
-/** A deployment that launches again within this is not noted again; for as long nothing else takes its slot. */
+/** A deployment that launches again within this time is not recorded again; for that long nothing else takes its slot. */
 const NOTED_AGAIN_AFTER = '1 hour';
 
 const NOTE = `
@@ -20,9 +20,9 @@ const NOTE = `
     WHERE u.noted_at < now() - interval '${NOTED_AGAIN_AFTER}'`;
 
 /**
- * Leaves word for the operator that a deployment launched which its registration, a Kubernetes resource, does not list.
- * Only for an id_token that is proved. One statement; it writes nothing for a deployment that was noted within the hour,
- * nor while 20 others were: so an LMS neither fills the table nor floods the Events, and of racing launches some may go unnoted.
+ * Records for the operator that a deployment launched which its registration, a Kubernetes resource, does not list. Only for a
+ * verified id_token. One statement. It writes nothing for a deployment recorded within the hour, nor while 20 others were: an LMS
+ * can neither fill the table nor flood the Events, and some of several racing launches may go unrecorded.
  */
 export async function noteUnknownDeployment(sql: Executor, toolId: number, deploymentId: string): Promise<void> {
   await sql.prepared('lti-unknown-deployment', NOTE, [toolId, deploymentId]);

@@ -20,7 +20,7 @@ export interface SyncedUser {
   readonly roles: readonly Role[];
 }
 
-/** The claim if it differs from the previous launch's. A missing claim is no change: an LMS may stop sending it. */
+/** Returns the claim if it differs from the previous launch's. A missing claim is no change: an LMS may stop sending it. */
 const changedClaim = (claim: string | undefined, before: string | null): string | undefined =>
   claim === before ? undefined : claim;
 
@@ -34,12 +34,12 @@ const placeholderAddress = (name: string): string => `${name}@lti.invalid`;
  * Creates and updates the user that a platform's `sub` maps to.
  *
  * Invariants:
- * - A `sub` of a platform is one user, however many first launches race.
+ * - A `sub` of a platform is one user, even if several first launches race.
  * - A launch takes over no account: it never matches an existing user by e-mail address or user name.
  * - A launch adds a role. It removes none, never adds `admin`, and does not restore a role that somebody else has just removed.
- * - The LMS's e-mail address is not verified: it becomes `contact_email`, never the account's own address. A changed one is taken
- *   over.
- * - A changed name is taken over, unless the user was renamed in Carrel.
+ * - The LMS's e-mail address is not verified: it becomes `contact_email`, never the account's own address. A changed one replaces
+ *   it.
+ * - A changed name replaces the user's name, unless the user was renamed in Carrel.
  * - A launch emits `user.created` and `user.updated`, as REST does.
  */
 export class UserSync {
@@ -68,7 +68,7 @@ export class UserSync {
     return this.#update(tx, user, role, { platformId, subject: message.subject }, profileIn(message));
   }
 
-  /** Decides by the locked row: the launch context was read before the transaction. */
+  /** The locked row decides, because the launch context was read before the transaction. */
   async #update(
     tx: Tx,
     { id }: SyncedUser,
