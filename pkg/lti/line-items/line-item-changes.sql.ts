@@ -4,23 +4,23 @@ import type { Sql } from '../../store/postgres/pool.ts';
 
 type Shown = Readonly<Record<string, unknown>>;
 
-/** A change of a line item: what it is, and what an entry of the audit log shows. */
+/** A change of a line item, with the fields that its entry in the audit log shows. */
 export interface LineItemChange {
   readonly what: 'create' | 'update' | 'delete';
-  /** Our id; null: it has none yet. */
+  /** Our id; null: the line item has none yet. */
   readonly id: string | null;
-  /** Null: as the last entry has it. */
+  /** Null: the label of the last entry. */
   readonly label: string | null;
   readonly before: Shown;
   readonly after: Shown;
 }
 
-/** The LMS answers within 25 s, and what it has done is recorded within 10 s more. */
+/** The LMS answers within 25 s, and its change is recorded within a further 10 s. */
 const OVERDUE = '5 minutes';
-/** In one transaction. */
+/** Maximum per transaction. */
 const MOST = 1_000;
 
-/** Before the LMS is asked. One statement. */
+/** Records the change before the LMS is asked. One statement. */
 export async function beginChange(sql: Executor, key: string, { what, id, label, before, after }: LineItemChange): Promise<void> {
   await sql.query(
     'INSERT INTO lti_line_item_changes (id, what, line_item, label, before, after, origin) VALUES ($1, $2, $3, $4, $5, $6, $7)',
@@ -28,11 +28,11 @@ export async function beginChange(sql: Executor, key: string, { what, id, label,
   );
 }
 
-/** The LMS has not done it. One statement. */
+/** Deletes the record because the LMS did not make the change. One statement. */
 export const dropChange = (sql: Executor, key: string): Promise<unknown> =>
   sql.query('DELETE FROM lti_line_item_changes WHERE id = $1', [key]);
 
-/** The LMS has done it: writes its entry in the audit log, once however often this runs. One statement. */
+/** The LMS has made the change: writes its entry in the audit log, exactly once even if this runs again. One statement. */
 export async function endChange(sql: Executor, key: string, { what, id, label, before, after }: LineItemChange): Promise<void> {
   await sql.query(
     `WITH ended AS (DELETE FROM lti_line_item_changes WHERE id = $1 RETURNING origin)
@@ -42,8 +42,8 @@ export async function endChange(sql: Executor, key: string, { what, id, label, b
 }
 
 /**
- * The LMS has deleted a line item: forgets our id, with its entry in the audit log: whoever deletes it first has one. One
- * statement.
+ * The LMS has deleted a line item: deletes our id and writes its entry in the audit log. Of several deletions only the first
+ * writes one. One statement.
  */
 export async function endDeletion(sql: Executor, key: string, id: number): Promise<void> {
   await sql.query(
@@ -54,7 +54,7 @@ export async function endDeletion(sql: Executor, key: string, id: number): Promi
   );
 }
 
-/** Entries for changes of which nobody recorded what became of them; gives how many. One statement. */
+/** Writes entries for changes whose outcome nobody recorded; returns how many. One statement. */
 export async function endOverdueChanges(sql: Sql): Promise<number> {
   const ended = await sql.query(
     `WITH ended AS (DELETE FROM lti_line_item_changes WHERE id IN (

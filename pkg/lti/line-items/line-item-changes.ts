@@ -5,18 +5,18 @@ import type { Database } from '../../store/postgres/database.ts';
 import { StoreUnavailableError } from '../../store/unavailable.ts';
 import { beginChange, dropChange, type LineItemChange } from './line-item-changes.sql.ts';
 
-/** So long is it tried to record what the LMS has done while Postgres is unavailable. */
+/** How long the LMS's change is retried to be recorded while Postgres is unavailable. */
 const RECORD_MS = 10_000;
 const RETRY_MS = 250;
 const NOT_RECORDED = 'The LMS has done what it was asked, and it could not be recorded here: look before you try again.';
 
 /**
- * Changes of line items, which the LMS makes and of which the audit log has an entry.
+ * Changes of line items, which the LMS makes and the audit log records.
  *
  * Invariants:
- * - The LMS is asked for nothing that is not stored here before.
- * - What is stored goes with the one entry, or because the LMS did not do it. What nobody ends gets its entry by a schedule
- *   (overdue-changes.ts).
+ * - The LMS is asked for nothing that was not stored here first.
+ * - What is stored is deleted with its one entry, or because the LMS did not make the change. A schedule writes the entry for
+ *   changes that nobody ended (overdue-changes.ts).
  */
 export class LineItemChanges {
   readonly #db: Database;
@@ -30,7 +30,7 @@ export class LineItemChanges {
   }
 
   /**
-   * Stores the change and asks the LMS for it. Gives its answer, and the key by which the change is ended. Throws what `ask`
+   * Stores the change and asks the LMS for it. Returns its answer, and the key by which the change is ended. Throws what `ask`
    * throws.
    */
   async ask<T>(change: LineItemChange, ask: () => Promise<T>): Promise<{ key: string; answer: T }> {
@@ -39,7 +39,7 @@ export class LineItemChanges {
       await beginChange(this.#db.tables, key, change);
       return { key, answer: await ask() };
     } catch (error) {
-      // Where this fails too, the entry will say that the outcome is unknown.
+      // If this fails too, the entry will say that the outcome is unknown.
       await dropChange(this.#db.tables, key).catch((failure: unknown) => {
         if (!(failure instanceof StoreUnavailableError)) throw failure;
       });
@@ -48,8 +48,8 @@ export class LineItemChanges {
   }
 
   /**
-   * After the LMS has made a change. Throws Problem `lms_failed`, not 503: a request that is sent again would make the change
-   * once more.
+   * Runs `record` after the LMS has made a change. Throws Problem `lms_failed`, not 503: a client that repeats the request would
+   * make the change twice.
    */
   async record<T>(record: () => Promise<T>): Promise<T> {
     const deadline = this.#clock.monotonic() + RECORD_MS;

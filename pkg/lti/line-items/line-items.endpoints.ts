@@ -9,7 +9,7 @@ import type { LineItems } from './line-items.service.ts';
 const OfCourse = z.object({ id: Uuid });
 export const ByLineItem = OfCourse.extend({ line_item_id: Uuid });
 
-/** What can go wrong where an LMS is asked. */
+/** The errors of a request to an LMS. */
 export const LMS_ERRORS: readonly ProblemCode[] = [
   'not_found',
   'forbidden',

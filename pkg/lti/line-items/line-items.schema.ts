@@ -40,7 +40,7 @@ export const NewLineItem = z
 export type NewLineItem = z.output<typeof NewLineItem>;
 
 const { limit, cursor } = pageQueryOf(['label']);
-/** The LMS decides the order of what it keeps. */
+/** The LMS decides the order of its own items. */
 export const LmsPageQuery = z.object({ limit, cursor });
 
 export const LineItemQuery = LmsPageQuery.extend({

@@ -29,23 +29,23 @@ import {
 
 type IfMatch = readonly string[] | '*' | undefined;
 
-/** Of one line item of a course. */
+/** Identifies one line item of a course. */
 export interface WhichLineItem {
   readonly context: string;
   readonly id: string;
 }
 
 /**
- * Line items of the LMS's grade book (docs/design/lti.md, Courses and services). The LMS keeps them; we keep an id for each
- * address that it named.
+ * Line items of the LMS's grade book (docs/design/lti.md, Courses and services). The LMS stores them; Carrel stores an id for
+ * each address that the LMS named.
  *
  * Invariants:
- * - Whoever may not see the course learns nothing of its line items, and an id of one course is none of another.
- * - One address of a course has one id, however many requests read it at once.
- * - A change sends back all that the LMS keeps of the line item and we do not know.
- * - What the LMS has changed for somebody has one entry in the audit log. Where Postgres is unavailable for long after that, or
- *   the server dies, the entry says later what was asked for, and that the outcome is unknown (overdue-changes.ts). What the LMS
- *   refused has none.
+ * - A person who may not see the course learns nothing about its line items, and an id of one course is invalid in another.
+ * - One address of a course has one id, even if several requests read it at once.
+ * - A change sends back every field that the LMS has for the line item and that Carrel does not know.
+ * - A change that the LMS has made for a person has one entry in the audit log. If Postgres is then unavailable for long, or the
+ *   server dies, the entry later says what was requested, and that the outcome is unknown (overdue-changes.ts). A refused change
+ *   has no entry.
  */
 export class LineItems {
   readonly #db: Database;
@@ -64,7 +64,7 @@ export class LineItems {
     this.#services = deps.services;
   }
 
-  /** Three statements, or five where one is new. Throws Problem. */
+  /** Three statements, or five if one of the line items is new. Throws Problem. */
   async list(actor: Actor, contextId: string, query: LineItemQuery, signal: AbortSignal): Promise<Page<LineItemView>> {
     const context = await requireTaught(this.#db.tables, actor, contextId);
     const { url, toolId, operation } = await this.#services.lineItems(context, 'read', signal);
@@ -110,7 +110,7 @@ export class LineItems {
     return presentLineItem(row.uuid, await this.#read(operation, row));
   }
 
-  /** Reads it before, so that what we do not know is sent back. Five statements. Throws Problem. */
+  /** Reads the line item first, so that unknown fields are sent back. Five statements. Throws Problem. */
   async replace(actor: Actor, which: WhichLineItem, input: NewLineItem, ifMatch: IfMatch): Promise<LineItemView> {
     const { row, operation } = await this.#one(actor, which, 'write');
     const before = await this.#read(operation, row);
@@ -132,7 +132,7 @@ export class LineItems {
     return view;
   }
 
-  /** Five statements. What the LMS has no longer is deleted already. Throws Problem. */
+  /** Five statements. A line item that the LMS no longer has counts as deleted. Throws Problem. */
   async remove(actor: Actor, which: WhichLineItem, ifMatch: IfMatch): Promise<void> {
     const { row, operation } = await this.#one(actor, which, 'write');
     if (ifMatch !== undefined) requireMatch(ifMatch, presentLineItem(row.uuid, await this.#read(operation, row)).etag);
@@ -182,5 +182,5 @@ export class LineItems {
   }
 }
 
-/** What an entry of the audit log shows. */
+/** The fields that an entry of the audit log shows. */
 const shownOf = ({ id: _id, url: _url, etag: _etag, ...shown }: LineItemView): Readonly<Record<string, unknown>> => shown;

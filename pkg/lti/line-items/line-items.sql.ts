@@ -1,6 +1,6 @@
 import type { Executor } from '../../store/postgres/database.ts';
 
-/** Where the LMS keeps a line item, and by which registration it is reached. */
+/** The LMS's address of a line item, and the registration that reaches it. */
 export interface LineItemRow {
   readonly id: number;
   readonly uuid: string;
@@ -8,7 +8,7 @@ export interface LineItemRow {
   readonly url: string;
 }
 
-/** The course that line items belong to, as a registration knows it. */
+/** The course that line items belong to, and the registration that knows it. */
 export interface InCourse {
   readonly groupId: number;
   readonly toolId: number;
@@ -16,7 +16,7 @@ export interface InCourse {
 
 const FIND = 'SELECT id, uuid, tool_id AS "toolId", url FROM lti_line_items WHERE uuid = $1 AND group_id = $2';
 const KNOWN = 'SELECT uuid, url FROM lti_line_items WHERE group_id = $1 AND tool_id = $2 AND url = ANY ($3::text[])';
-/** In one order, so that two requests that race do not deadlock. */
+/** Sorted, so that two racing requests do not deadlock. */
 const ADD = `INSERT INTO lti_line_items (uuid, group_id, tool_id, url)
   SELECT uuid, $1, $2, url FROM unnest($3::uuid[], $4::text[]) AS n (uuid, url) ORDER BY url ON CONFLICT (group_id, tool_id, url) DO NOTHING`;
 
@@ -26,7 +26,7 @@ export async function findLineItem(sql: Executor, groupId: number, uuid: string)
   return row;
 }
 
-/** Our ids of line items by their addresses. One statement, or three where one is new. */
+/** Returns our ids of line items by their addresses. One statement, or three if one of them is new. */
 export async function lineItemIds(
   sql: Executor,
   { groupId, toolId }: InCourse,

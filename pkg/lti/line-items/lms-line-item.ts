@@ -11,15 +11,15 @@ export const LINE_ITEMS = 'application/vnd.ims.lis.v2.lineitemcontainer+json';
 /** A line item as the LMS sent it. */
 export interface LmsLineItem {
   readonly url: string;
-  /** All that it has, also what we do not know. */
+  /** All its fields, including those that Carrel does not know. */
   readonly members: Readonly<Record<string, unknown>>;
 }
 
 const SHOWN_MAX = 1_000;
 
 /**
- * Throws Problem `lms_failed`. `service`: the address of the service, at whose host it must be; `isNew`: the LMS was asked to
- * make it.
+ * Reads a line item. `service`: the address of the service; the line item must be at the same host. `isNew`: the LMS was asked to
+ * create it. Throws Problem `lms_failed`.
  */
 export function lineItemOf(body: unknown, service: string, { isNew = false } = {}): LmsLineItem {
   const members = membersOf(body);
@@ -28,17 +28,17 @@ export function lineItemOf(body: unknown, service: string, { isNew = false } = {
   return { url, members };
 }
 
-/** Undefined: no object. */
+/** Returns undefined if the body is not an object. */
 export const membersOf = (body: unknown): Readonly<Record<string, unknown>> | undefined =>
   typeof body === 'object' && body !== null && !Array.isArray(body) ? (body as Record<string, unknown>) : undefined;
 
-/** Whether it is one that was asked for: not every LMS heeds the filters. */
+/** Returns whether the line item matches the request: not every LMS applies the filters. */
 export const isWanted = ({ members }: LmsLineItem, { resource_id, tag, resource_link_id }: Partial<LineItemQuery>): boolean =>
   (resource_id === undefined || textOf(members['resourceId']) === resource_id) &&
   (tag === undefined || textOf(members['tag']) === tag) &&
   (resource_link_id === undefined || textOf(members['resourceLinkId']) === resource_link_id);
 
-/** What an LMS is sent to make it. */
+/** Returns the fields for creating a line item. */
 export const newMembers = (input: NewLineItem): Readonly<Record<string, unknown>> => ({
   label: input.label,
   scoreMaximum: input.score_maximum,
@@ -52,8 +52,8 @@ export const newMembers = (input: NewLineItem): Readonly<Record<string, unknown>
 const OURS = new Set(['label', 'scoreMaximum', 'resourceId', 'tag', 'startDateTime', 'endDateTime']);
 
 /**
- * What an LMS is sent to change it: a PUT replaces all (AGS 2.0 §3.2.7), so what we do not know goes back as it came, and so does
- * the link, which cannot be changed. Throws Problem `validation_failed` for another link.
+ * Returns the fields for changing a line item. A PUT replaces everything (AGS 2.0 §3.2.7), so unknown fields go back unchanged,
+ * and so does the link, which cannot be changed. Throws Problem `validation_failed` for another link.
  */
 export function changedMembers({ members }: LmsLineItem, input: NewLineItem): Readonly<Record<string, unknown>> {
   if (input.resource_link_id !== undefined && input.resource_link_id !== textOf(members['resourceLinkId']))
@@ -79,19 +79,19 @@ export function presentLineItem(id: string, { url, members }: LmsLineItem): Line
   };
 }
 
-/** Some LMSs send numbers as ids, and "" for none. */
+/** Some LMSs send numbers as ids, and "" instead of no value. */
 export function textOf(value: unknown): string | null {
   if (typeof value === 'number') return String(value);
   return typeof value === 'string' && value !== '' ? value.slice(0, SHOWN_MAX).toWellFormed() : null;
 }
 
-/** Some send numbers as text. */
+/** Some LMSs send numbers as text. */
 export function numberOf(value: unknown): number | null {
   const number = typeof value === 'string' && value.trim() !== '' ? Number(value) : value;
   return typeof number === 'number' && Number.isFinite(number) ? number : null;
 }
 
-/** A time that our replies can show; null for anything else. */
+/** Returns a time that our replies can show; null for anything else. */
 export function timeOf(value: unknown): string | null {
   const time = typeof value === 'string' && /^\d{4}-\d\d-\d\dT/.test(value) ? new Date(value) : undefined;
   return time === undefined || Number.isNaN(time.getTime()) || time.getUTCFullYear() > 9999 || time.getUTCFullYear() < 0

@@ -3,8 +3,8 @@ import { tenantRoles } from '../../store/postgres/tenant-roles.ts';
 import { endOverdueChanges } from './line-item-changes.sql.ts';
 
 /**
- * Postgres was unavailable for long, or the server died, after the LMS had been asked: the audit log says who asked for what, and
- * that the outcome is unknown.
+ * Handles changes after which Postgres was unavailable for long or the server died, although the LMS had been asked. The audit
+ * log then says who asked for what, and that the outcome is unknown.
  */
 export const recordOverdueChanges: Schedule = {
   name: 'record changes of line items with unknown outcome',

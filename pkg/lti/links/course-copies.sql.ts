@@ -1,12 +1,13 @@
 import type { Tx } from '../../store/postgres/database.ts';
 
 /**
- * Which course is a copy of which: people of the copy get the rights of the links that came along (docs/decisions/lti.md, Copies
- * of courses). A copy of a copy is a copy of the first one too.
+ * Which courses are copies of which: members of the copy get the rights of the links that were copied with it
+ * (docs/decisions/lti.md, Copies of courses). A copy of a copy is also a copy of the first course.
  */
 
 /**
- * The condition that the course with context `context` of platform `platform` is a copy of course `g`, a group of that platform.
+ * Returns the SQL condition that the course with context `context` of platform `platform` is a copy of course `g`, a group of
+ * that platform.
  */
 export const isCopyOf = (platform: string, context: string, g: string): string =>
   `EXISTS (SELECT FROM lti_course_copies y WHERE y.platform_id = ${platform} AND y.context_id = ${context} AND y.origin_id = ${g}.context_id)`;
@@ -21,8 +22,8 @@ const ADOPT = `
   ON CONFLICT DO NOTHING`;
 
 /**
- * Takes a course as a copy of the one that a link was placed in (`origin`, our id), if this instructor of it teaches that one as
- * well, or a copy of it. One statement.
+ * Records a course as a copy of the one that a link was placed in (`origin`, our id), if this instructor also teaches that course
+ * or a copy of it. One statement.
  */
 export async function adoptCourse(
   tx: Tx,
@@ -37,7 +38,10 @@ const ADOPT_BY_WORD = `
   WHERE g.uuid = $3 AND g.platform_id = $1 AND g.context_id <> $2 AND g.context_id = ANY ($4::text[])
   ON CONFLICT DO NOTHING`;
 
-/** The same where the platform says in the launch what the course is a copy of: `history`, by its ids. One statement. */
+/**
+ * Records the copy if the platform says in the launch which courses this one is a copy of: `history`, by the platform's ids. One
+ * statement.
+ */
 export async function adoptByWord(
   tx: Tx,
   {
@@ -50,7 +54,7 @@ export async function adoptByWord(
   await tx.query(ADOPT_BY_WORD, [platformId, contextId, origin, history]);
 }
 
-/** Copies of the copy that are known already get its origins too: notices may arrive in any order. */
+/** Copies of the copy that are already known also get its origins: notices may arrive in any order. */
 const COPIED = `
   WITH said AS (SELECT unnest($3::text[]) AS id),
   origin AS (SELECT id FROM said UNION SELECT y.origin_id FROM lti_course_copies y JOIN said ON y.platform_id = $1 AND y.context_id = said.id),
@@ -60,8 +64,8 @@ const COPIED = `
   ON CONFLICT DO NOTHING`;
 
 /**
- * What the platform says: `contextId` is a copy of these. Of a platform one at a time, so that each sees the copies before it.
- * Two statements.
+ * Records the platform's statement that `contextId` is a copy of these courses. Locks the platform, so that each call sees the
+ * copies of earlier ones. Two statements.
  */
 export async function markCopied(tx: Tx, platformId: number, contextId: string, origins: readonly string[]): Promise<void> {
   await tx.query('SELECT FROM lti_platforms WHERE id = $1 FOR NO KEY UPDATE', [platformId]);

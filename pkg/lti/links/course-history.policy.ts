@@ -1,4 +1,4 @@
-/** What Brightspace adds to each id_token; tools and teachers cannot change it. */
+/** The claim that Brightspace adds to each id_token; tools and teachers cannot change it. */
 const BRIGHTSPACE = 'http://www.brightspace.com';
 const HISTORY = 'Context.id.history';
 
@@ -6,9 +6,9 @@ const HISTORY = 'Context.id.history';
 const ORIGINS_MAX = 20;
 
 /**
- * The ids of the courses that the course of a launch is a copy of, the newest first, as far as the platform itself says so in a
- * claim of its own (LTI Core 1.3, appendix E.2: with commas between them, each URL-encoded). Of custom parameters none counts: a
- * teacher can edit them.
+ * Returns the ids of the courses that the course of a launch is a copy of, newest first. Only a claim of the platform itself
+ * counts (in the notation of LTI Core 1.3, appendix E.2: separated by commas, each URL-encoded). Custom parameters do not count,
+ * because a teacher can edit them.
  */
 export function courseHistory(claims: Readonly<Record<string, unknown>>): string[] {
   const said = (claims[BRIGHTSPACE] as Readonly<Record<string, unknown>> | null | undefined)?.[HISTORY];
@@ -17,7 +17,7 @@ export function courseHistory(claims: Readonly<Record<string, unknown>>): string
   return [...new Set(ids.filter((id) => id !== ''))];
 }
 
-/** As it stands, where it is not URL-encoded. */
+/** Returns the text unchanged if it is not URL-encoded. */
 function decoded(text: string): string {
   try {
     return decodeURIComponent(text);

@@ -1,7 +1,8 @@
 import type { LinkState } from './link-state.ts';
 
 /**
- * Why a placed link opens no file, with what a person can do about it: the one catalogue. docs/connect-an-lms.md lists the codes.
+ * The one catalogue of reasons why a placed link opens no file, with what a person can do about it. docs/connect-an-lms.md lists
+ * the codes.
  */
 export const LINK_PROBLEMS = {
   target_malformed: 'The target of this link (custom parameter carrel_target) was changed in the LMS. Add the link again.',
@@ -23,9 +24,9 @@ export type LinkProblemCode = keyof typeof LINK_PROBLEMS;
 export const LINK_PROBLEM_CODES = Object.keys(LINK_PROBLEMS) as LinkProblemCode[];
 
 /**
- * Why the link gives the person no right to its file; undefined: it gives one, to read it. Who placed the link must still be able
- * to give that right: as an admin of the file with the permission to share, or, of a file in the folder of the course that they
- * placed it in, as an instructor of that course.
+ * Returns why the link does not let the person read its file; undefined if it does. The person who placed the link must still be
+ * able to grant that right: as an admin of the file with the permission to share, or, for a file in the folder of the course that
+ * the link was placed in, as an instructor of that course.
  */
 export function problemOfLink(state: LinkState): LinkProblemCode | undefined {
   if (state.fault !== null) return state.fault;

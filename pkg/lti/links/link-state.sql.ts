@@ -7,12 +7,15 @@ import { isCopyOf } from './course-copies.sql.ts';
 import { problemOfLink } from './link-problems.policy.ts';
 import type { LinkState } from './link-state.ts';
 
-/** Whether `s.created_by` teaches course `g`, and file `f` in folder `d` is below its folder. */
+/** Whether `s.created_by` teaches course `g`, and file `f` in folder `d` is below the course's folder. */
 const MAKER_TEACHES = `(
   EXISTS (SELECT FROM group_members m WHERE m.group_id = g.id AND m.user_id = s.created_by AND m.role = 'instructor')
   AND (${COURSE_FOLDER}) = ANY (string_to_array(ltree2text(d.ancestry), '.')::bigint[]))`;
 
-/** The link of launch `l` for the user of the parameter `userId`, as JSON; no row: the launch has no link that is recorded. */
+/**
+ * Returns a query for the link of launch `l` for the user of the parameter `userId`, as JSON. It has no row if the launch has no
+ * recorded link.
+ */
 export const linkState = ({ userId, now }: { readonly userId: string; readonly now: string }): string => `
   SELECT jsonb_build_object(
     'title', k.title, 'isPlaced', k.target IS NOT NULL,
@@ -35,7 +38,7 @@ export const linkState = ({ userId, now }: { readonly userId: string; readonly n
 const STATE = `
   SELECT k.state FROM lti_launches l CROSS JOIN LATERAL (${linkState({ userId: '$2', now: '$3' })}) k WHERE l.launch_id = $1`;
 
-/** What the link of a launch gives the person now, beside what is granted to them. One statement. */
+/** Returns the rights that the link of a launch gives the person now, in addition to their own grants. One statement. */
 export async function grantsOfLaunch(
   sql: Pick<Executor, 'prepared'>,
   launchId: string,

@@ -1,10 +1,10 @@
 import type { Ancestor } from '../../content/model/access/inherited-access.policy.ts';
 import type { TargetFault } from './placed-target.policy.ts';
 
-/** The resource link of a launch, and all that decides what it gives somebody. */
+/** The resource link of a launch, and everything that decides which rights it gives a person. */
 export interface LinkState {
   readonly title: string | null;
-  /** Whether it has a target at all. */
+  /** Whether it has a target. */
   readonly isPlaced: boolean;
   readonly fault: TargetFault | null;
   /** Whether it was placed in the course of the launch, or in one that this course is a copy of. */

@@ -14,14 +14,14 @@ const RECORD = `
     fault = excluded.fault, key_id = excluded.key_id, file_uuid = excluded.file_uuid, maker_uuid = excluded.maker_uuid,
     course_uuid = excluded.course_uuid, updated_at = now()`;
 
-/** What a target in a custom parameter is. */
+/** The result of reading a target in a custom parameter. */
 interface Read {
   readonly keyId: string | null;
   readonly fault: TargetFault | null;
   readonly target: PlacedTarget | undefined;
 }
 
-/** Whether it is a course of another LMS: one that has the issuer and the client id too gets past the digest of a target. */
+/** Returns whether the course belongs to another LMS: one with the same issuer and client id passes the digest of a target. */
 async function isOfAnotherLms(tx: Tx, course: string | null, platformId: number): Promise<boolean> {
   if (course === null) return false;
   const found = await tx.query('SELECT FROM groups WHERE uuid = $1 AND platform_id <> $2', [course, platformId]);
@@ -29,12 +29,12 @@ async function isOfAnotherLms(tx: Tx, course: string | null, platformId: number)
 }
 
 /**
- * Records resource links as their launches have them.
+ * Records resource links from their launches.
  *
  * Invariants:
- * - A record names a file only as a key of the tenant's signed it, for the registration of the launch.
- * - A course becomes a copy of another by an instructor of both, or by the platform's word: a claim of its own, or a notice. What
- *   the custom parameters say of its history is no proof: a teacher can edit them.
+ * - A record names a file only if a key of the tenant signed it, for the registration of the launch.
+ * - A course becomes a copy of another through an instructor of both, or through the platform itself: a claim of its own, or a
+ *   notice. The history in the custom parameters is no proof: a teacher can edit them.
  */
 export class LinkSync {
   readonly #keys: TargetKeys;
@@ -44,7 +44,7 @@ export class LinkSync {
   }
 
   /**
-   * Records the link, and takes the course as a copy if that is due. Runs after the course was synced. No statement if nothing
+   * Records the link, and records the course as a copy if it is one. Runs after the course was synced. No statement if nothing
    * changed.
    */
   async sync(tx: Tx, { isLinkUnchanged }: LaunchContext, user: SyncedUser, { registration, message }: NewLaunch): Promise<void> {

@@ -2,24 +2,24 @@ import { createHmac, timingSafeEqual } from 'node:crypto';
 import { sha256Hex } from '../../runtime/sha256.ts';
 
 /**
- * The target of a placed link as the LMS keeps it, in the custom parameters of the link. A teacher can read, edit and copy those,
- * so a target is signed: what it names counts only as it was placed, and only for the registration that it was placed through.
+ * The target of a placed link as the LMS stores it, in the custom parameters of the link. A teacher can read, edit and copy
+ * those, so a target is signed: it counts only as it was placed, and only for the registration that it was placed through.
  *
- * A target is `v1.<key id>.<payload>.<MAC>`, in base64url: nothing of it is a `$`, which an LMS substitutes, nor a `=`, which
- * Moodle mangles. The payload has four parts of 16 bytes: file, maker, course, registration. The MAC is HMAC-SHA256 over version
- * and payload.
+ * A target is `v1.<key id>.<payload>.<MAC>`, in base64url: it contains no `$`, which an LMS substitutes, and no `=`, which Moodle
+ * mangles. The payload has four parts of 16 bytes: file, maker, course, registration. The MAC is HMAC-SHA256 over version and
+ * payload.
  */
 export interface PlacedTarget {
   /** uuid */
   readonly file: string;
-  /** uuid of the user who placed the link: its right lasts as long as they could give it. */
+  /** uuid of the user who placed the link: its right lasts as long as they could grant it. */
   readonly maker: string;
-  /** The course that it was placed in, by our id (the uuid of its group); null: in none. */
+  /** Our id (the uuid of the group) of the course that it was placed in; null: in no course. */
   readonly course: string | null;
 }
 
 /**
- * Of which LMS, and as which of its tools. A registration that is deleted and made again with the same client id is the same one.
+ * The LMS and the tool there. A registration that is deleted and created again with the same client id counts as the same one.
  */
 export interface TargetRegistration {
   readonly issuer: string;
@@ -35,17 +35,17 @@ export interface TargetKey {
 }
 
 /**
- * Why a target counts for nothing: `target_malformed`: it is no target of any version that is known; `target_key_unknown`: a key
- * signed it that this tenant does not have, or no longer; `target_altered`: its signature does not fit; `target_foreign`: it was
- * placed through another registration.
+ * Why a target is invalid. `target_malformed`: it has no known version. `target_key_unknown`: the tenant does not have, or no
+ * longer has, the key that signed it. `target_altered`: its signature does not match. `target_foreign`: it was placed through
+ * another registration.
  */
 export type TargetFault = 'target_malformed' | 'target_key_unknown' | 'target_altered' | 'target_foreign';
 
 export const TARGET_PARAMETER = 'carrel_target';
 
 /**
- * Beside the target: the LMS substitutes the ids that link and course had where they were copied from (LTI Core 1.3, appendix E),
- * newest first. An LMS that knows no such variable leaves it as it is, or leaves it out.
+ * Parameters beside the target: the LMS substitutes the ids of the links and courses that these were copied from (LTI Core 1.3,
+ * appendix E), newest first. An LMS that does not know such a variable leaves it unchanged or omits it.
  */
 export const HISTORY_PARAMETERS = {
   carrel_link_history: '$ResourceLink.id.history',
@@ -55,7 +55,7 @@ export const HISTORY_PARAMETERS = {
 const TARGET = /^v1\.([a-z0-9]{1,16})\.([A-Za-z0-9_-]{86})\.([A-Za-z0-9_-]{43})$/;
 const PART_BYTES = 16;
 
-/** The custom parameters of a link to this target. `key` is the one that signs (`TargetKeys.current`). */
+/** Returns the custom parameters of a link to this target. `key` is the signing key (`TargetKeys.current`). */
 export function signPlacedTarget(key: TargetKey, target: PlacedTarget, registration: TargetRegistration): Record<string, string> {
   const ids = [target.file, target.maker, target.course ?? NO_COURSE].map(bytesOf);
   const payload = Buffer.concat([...ids, digestOf(registration)]).toString('base64url');
@@ -63,8 +63,8 @@ export function signPlacedTarget(key: TargetKey, target: PlacedTarget, registrat
 }
 
 /**
- * The target in a launch's custom parameters, as the LMS signed them; undefined: there is none, so it is no placed link.
- * `find`: the tenant's key of this id.
+ * Returns the target in a launch's custom parameters, as the LMS signed them; undefined if it is not a placed link. `find`:
+ * returns the tenant's key with this id.
  */
 export function readPlacedTarget(
   find: (keyId: string) => TargetKey | undefined,
@@ -87,7 +87,7 @@ export function readPlacedTarget(
   return { target: { file: uuidOf(file), maker: uuidOf(maker), course: courseId === NO_COURSE ? null : courseId } };
 }
 
-/** The id of the key that signed a target; undefined: there is no target. */
+/** Returns the id of the key that signed a target; undefined if there is no target. */
 export const keyIdOf = (custom: Readonly<Record<string, string>>): string | undefined =>
   TARGET.exec(custom[TARGET_PARAMETER] ?? '')?.[1];
 

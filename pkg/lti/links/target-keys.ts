@@ -7,13 +7,13 @@ const SECRET_BYTES = 32;
 const ID_BYTES = 6;
 
 /**
- * The tenant's keys for the targets of placed links. They are rows of their own, sealed by the data key: a link lives for years,
- * a data key until its next rotation.
+ * The tenant's keys for the targets of placed links. They are separate rows, sealed by the data key, because a link lives for
+ * years but a data key only until its next rotation.
  *
  * Invariants:
- * - A key signs from its beginning on, until a newer one does, and verifies until its row is deleted. Of two servers that make
- *   the first one at once, both keys verify.
- * - Whoever reads the row alone can sign nothing.
+ * - A key signs from its creation until a newer one exists, and verifies until its row is deleted. If two servers create the
+ *   first one at once, both keys verify.
+ * - A reader of only the row can sign nothing.
  */
 export class TargetKeys {
   readonly #sealer: Sealer;
@@ -26,20 +26,20 @@ export class TargetKeys {
     this.#tenantId = deps.tenantId;
   }
 
-  /** The key that signs; made where there is none. One statement, or two. */
+  /** Returns the signing key, and creates it if there is none. One statement, or two. */
   async current(sql: Pick<Sql, 'query'>): Promise<TargetKey> {
     const [row] = await sql.query<KeyRow>('SELECT id, secret FROM lti_link_keys ORDER BY created_at DESC, id DESC LIMIT 1');
     const key = row && this.#opened(row);
     return key ?? this.create(sql);
   }
 
-  /** Undefined: there is no such key, or no data key opens it. One statement. */
+  /** Returns undefined if the key does not exist or no data key opens it. One statement. */
   async find(sql: Pick<Sql, 'query'>, id: string): Promise<TargetKey | undefined> {
     const [row] = await sql.query<KeyRow>('SELECT id, secret FROM lti_link_keys WHERE id = $1', [id]);
     return row && this.#opened(row);
   }
 
-  /** A new key, which signs from now on. One statement. */
+  /** Creates a new key, which signs from now on. One statement. */
   async create(sql: Pick<Sql, 'query'>): Promise<TargetKey> {
     const key = { id: this.#random.hex(ID_BYTES), secret: this.#random.bytes(SECRET_BYTES) };
     const sealed = this.#sealer.seal(key.secret.toString('base64url'), linkKeyAssociatedData(this.#tenantId, key.id));
@@ -47,7 +47,7 @@ export class TargetKeys {
     return key;
   }
 
-  /** The one that signs first. One statement. */
+  /** Returns the keys, the signing one first. One statement. */
   list(sql: Pick<Sql, 'query'>): Promise<ListedKey[]> {
     return sql.query<ListedKey>(
       `SELECT y.id, y.created_at AS "createdAt", (SELECT count(*)::int FROM lti_resource_links k WHERE k.key_id = y.id) AS links
@@ -55,7 +55,7 @@ export class TargetKeys {
     );
   }
 
-  /** Deletes a key that does not sign. Two statements, in a transaction. */
+  /** Deletes a key that is not the signing one. Two statements, in a transaction. */
   async withdraw(sql: Pick<Sql, 'query'>, id: string): Promise<{ readonly links: number } | 'unknown' | 'signs'> {
     const keys = await this.list(sql);
     const key = keys.find((one) => one.id === id);
@@ -78,7 +78,7 @@ export class TargetKeys {
 interface ListedKey {
   readonly id: string;
   readonly createdAt: Date;
-  /** Links that were opened, and whose target it signed. */
+  /** Number of opened links whose target it signed. */
   readonly links: number;
 }
 

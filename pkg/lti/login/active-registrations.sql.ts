@@ -1,13 +1,13 @@
 import type { Database } from '../../store/postgres/database.ts';
 
-/** A registration of an LMS here, as far as a login needs it. */
+/** The values of an LMS's registration that a login needs. */
 export interface Registration {
   readonly toolId: number;
   readonly clientId: string;
   readonly scope: string;
   readonly toolUrl: string;
   readonly authEndpoint: string;
-  /** Whether the deployment that was asked for may launch by it. */
+  /** Whether the requested deployment may launch through it. */
   readonly isDeployed: boolean;
 }
 
@@ -17,7 +17,7 @@ const ACTIVE_OF_ISSUER = `
   FROM lti_tools t JOIN lti_platforms p ON p.id = t.platform_id
   WHERE p.issuer = $1 AND p.is_active AND t.is_active ORDER BY t.id`;
 
-/** The active ones of an issuer: of one LMS, or of several that share it. One statement. */
+/** Returns the active registrations of an issuer: of one LMS, or of several that share it. One statement. */
 export async function activeOfIssuer(db: Database, issuer: string, deploymentId?: string): Promise<Registration[]> {
   if (issuer.includes('\0')) return [];
   return db.prepared<Registration>('lti-active-of-issuer', ACTIVE_OF_ISSUER, [

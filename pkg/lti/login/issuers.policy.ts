@@ -1,12 +1,12 @@
 const LOOPBACK = /^(?:localhost|127(?:\.\d{1,3}){3}|\[::1\])$/;
 const DEFAULT_PORTS = new Set(['', '80', '443']);
-/** Scheme or none, host, port, path; an issuer has neither user information nor query nor fragment (OpenID Connect Core §2). */
+/** Optional scheme, host, port, path; an issuer has no user information, query or fragment (OpenID Connect Core §2). */
 const ISSUER = /^(?:https?:\/\/)?([^/\\:?#@\s]+|\[[0-9a-f:.]+\])(?::(\d{1,5}))?(\/[^\\?#\s]*)?$/;
 
 /**
- * Whether two issuers that differ are one to a person: by a slash at the end, http for https, a default port, upper case, `www.`,
- * or another name of this machine. LTI compares them to the letter; this only finds out of which registration a login must be.
- * Anybody may send one and an administrator reads it: nothing else of the text is left out of the comparison.
+ * Returns whether two issuers that differ look the same to a person: they differ in a slash at the end, http for https, a default
+ * port, upper case, `www.`, or another name of this machine. LTI compares them exactly; this only finds the registration that a
+ * login was probably meant for. Anyone may send an issuer and an administrator reads it, so the comparison ignores nothing else.
  */
 export const isNearly = (issuer: string, registered: string): boolean => likeness(issuer) === likeness(registered);
 

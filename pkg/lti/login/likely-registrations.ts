@@ -3,8 +3,8 @@ import { audiencesOf, LTI, storable, unverifiedIssuer, type UnverifiedToken } fr
 import { activeOfIssuer, type Registration } from './active-registrations.sql.ts';
 
 /**
- * The active registrations that a token may be of, by the issuer, the audience and the deployment that it names. Nothing of it is
- * proved: this selects only which registered origin is asked or linked. One statement.
+ * Returns the active registrations that a token may belong to, by its issuer, audience and deployment. These are unverified: they
+ * only select the registered origin to ask or link. One statement.
  */
 export async function likelyRegistrations(db: Database, token: UnverifiedToken): Promise<readonly Registration[]> {
   const { aud, [`${LTI}/deployment_id`]: deployment } = token.claims;

@@ -6,19 +6,18 @@ import { sha256Hex } from '../../runtime/sha256.ts';
 import { LaunchError } from '../launch-error.ts';
 
 /**
- * Base64url of 32 bytes: it must fit varchar(255), and LMSs have been seen to cut longer ones.
- * If the LMS offers platform storage, the name of its frame follows in base64url: `/launch` needs it, and the server stores
- * nothing.
+ * Base64url of 32 bytes: it must fit varchar(255), and some LMSs cut longer ones. If the LMS offers platform storage, the name of
+ * its frame follows in base64url: `/launch` needs it, and the server stores nothing.
  */
 const STATE = /^[A-Za-z0-9_-]{43}(?:\.([A-Za-z0-9_-]{1,86}))?$/;
 const FRAME_NAME_MAX_BYTES = 64;
 
 /**
- * Open logins of one browser; one more ends the oldest. A page of a course may embed as many links. Bounds the Cookie header:
- * about 205 bytes each, and proxies take 8 KiB.
+ * Maximum of open logins of one browser; another login ends the oldest. A course page may embed that many links. Bounds the
+ * Cookie header: about 205 bytes each, and proxies accept 8 KiB.
  */
 export const OPEN_LOGINS_MAX = 32;
-/** The cookie that lists them, sent to login initiation only; the logins' own cookies are sent to the launch only. */
+/** The cookie that lists the open logins, sent to login initiation only; the logins' own cookies are sent to the launch only. */
 const OPEN_LOGINS = 'carrel_lti_logins';
 
 /** A login that was initiated and not yet answered. */
@@ -31,7 +30,7 @@ export interface Login {
 
 /** A frame and a key in the platform's storage (1EdTech LTI Platform Storage). */
 export interface StorageSlot {
-  /** `_parent`, or the name of a frame of the parent's. */
+  /** `_parent`, or the name of a frame of the parent. */
   readonly frame: string;
   readonly key: string;
 }
@@ -40,27 +39,27 @@ export interface Begun {
   readonly state: string;
   readonly nonce: string;
   readonly cookies: readonly string[];
-  /** What to store in the platform's storage, if the LMS offers it. */
+  /** The value for the platform's storage, if the LMS offers it. */
   readonly put: (StorageSlot & { readonly value: string }) | undefined;
 }
 
-/** What must match the returned state: the browser's cookies, or the value from the platform's storage. */
+/** The values that must match the returned state: the browser's cookies, or the value from the platform's storage. */
 export interface Bindings {
   readonly cookies: ReadonlyMap<string, string>;
   readonly stored?: string | undefined;
 }
 
 /**
- * The state of a login, sealed in a cookie of the browser that began it, and in the platform's storage if there is one. The
- * server stores nothing for logins that never become launches. Each login has its own cookie, so that several tabs and frames do
- * not overwrite each other's.
+ * The state of a login, sealed in a cookie of the browser that began it, and in the platform's storage if available. The server
+ * stores nothing for logins that never become launches. Each login has its own cookie, so that several tabs and frames do not
+ * overwrite each other's.
  */
 export class LoginStates {
   readonly #sealer: Sealer;
   readonly #clock: Clock;
   readonly #random: Random;
   readonly #tenantId: string;
-  /** Of the endpoints as the browser sees them. */
+  /** Paths of the endpoints as the browser sees them. */
   readonly #paths: { readonly login: string; readonly launch: string };
 
   constructor(deps: {
@@ -98,7 +97,8 @@ export class LoginStates {
   }
 
   /**
-   * The login of this state, from the cookie or else from the platform's storage. Throws LaunchError `state_…`, `storage_forged`.
+   * Returns the login of this state, from the cookie or otherwise from the platform's storage. Throws LaunchError `state_…`,
+   * `storage_forged`.
    */
   open(state: string | undefined, { cookies, stored }: Bindings): Login {
     const valid = requireState(state);
@@ -109,7 +109,10 @@ export class LoginStates {
     return login;
   }
 
-  /** The slot with the login, if this browser has no cookie of it and the LMS offered storage. Throws LaunchError `state_…`. */
+  /**
+   * Returns the storage slot of the login, if this browser has no cookie for it and the LMS offered storage. Throws LaunchError
+   * `state_…`.
+   */
   storageOf(state: string | undefined, cookies: ReadonlyMap<string, string>): StorageSlot | undefined {
     const valid = requireState(state);
     const code = STATE.exec(valid)?.[1];
@@ -117,7 +120,7 @@ export class LoginStates {
     return { frame: Buffer.from(code, 'base64url').toString('utf8'), key: keyOf(valid) };
   }
 
-  /** The Set-Cookie value that deletes the login's cookie. */
+  /** Returns the Set-Cookie value that deletes the login's cookie. */
   ended(state: string): string {
     return this.#cookie(keyOf(state), '', this.#paths.launch, 0);
   }
@@ -137,8 +140,8 @@ export class LoginStates {
   }
 
   /**
-   * An LMS shows the launch in a frame: browsers send only `SameSite=None` cookies there, and if they block third-party cookies,
-   * only `Partitioned` ones.
+   * An LMS shows the launch in a frame: browsers send only `SameSite=None` cookies there, and only `Partitioned` ones if they
+   * block third-party cookies.
    */
   #cookie(name: string, value: string, path: string, seconds: number): string {
     return `${name}=${value}; Path=${path}; Max-Age=${seconds}; HttpOnly; Secure; SameSite=None; Partitioned`;
@@ -162,7 +165,7 @@ const keyOf = (state: string): string => keyOfId(idOf(state));
 const keyOfId = (id: string): string => `carrel_lti_${id}`;
 const idOf = (state: string): string => sha256Hex(state).slice(0, 16);
 
-/** The oldest first; bounded again, since a browser may send any cookie. */
+/** Returns the ids, the oldest first; bounded again, since a browser may send any cookie. */
 const openLogins = (cookie: string | undefined): string[] =>
   (cookie ?? '')
     .split('.')

@@ -6,8 +6,8 @@ import { activeOfIssuer, type Registration } from './active-registrations.sql.ts
 import type { UnknownValues } from './unknown-values.ts';
 
 /**
- * docs/design/lti.md, A launch; LTI Core and OIDC add `client_id`, LTI Core also `lti_deployment_id`, which the id_token proves
- * later.
+ * Parameters of docs/design/lti.md, A launch. LTI Core and OIDC add `client_id`, LTI Core also `lti_deployment_id`, which the
+ * id_token proves later.
  */
 export interface LoginInitiation {
   readonly iss: string | undefined;
@@ -15,7 +15,7 @@ export interface LoginInitiation {
   readonly targetLinkUri: string | undefined;
   readonly ltiMessageHint: string | undefined;
   readonly clientId: string | undefined;
-  /** Asked only where issuer and client id leave several registrations. */
+  /** Used only if issuer and client id match several registrations. */
   readonly deploymentId: string | undefined;
   /** The frame that offers platform storage (1EdTech LTI OIDC Login with LTI Client Side postMessages). */
   readonly storageTarget: string | undefined;
@@ -45,8 +45,8 @@ export class Logins {
   }
 
   /**
-   * Where to send the browser (docs/design/lti.md, A launch), the cookies that bind the launch to it, and what to store in the
-   * platform's storage first. One statement; up to two more if no registration matches. Throws LaunchError.
+   * Returns the address for the browser (docs/design/lti.md, A launch), the cookies that bind the launch to it, and the value to
+   * put into the platform's storage first. One statement; up to two more if no registration matches. Throws LaunchError.
    */
   async begin(initiation: LoginInitiation): Promise<Pick<Begun, 'cookies' | 'put'> & { readonly location: URL }> {
     const { iss, loginHint, targetLinkUri, ltiMessageHint } = initiation;
@@ -72,7 +72,7 @@ export class Logins {
     return { location, cookies, put };
   }
 
-  /** By issuer, then by client id, then, where several LMSs share both, by deployment. */
+  /** Selects by issuer, then by client id and, if several LMSs share both, by deployment. */
   async #registration(issuer: string, { clientId, deploymentId }: LoginInitiation): Promise<Registration> {
     const active = await activeOfIssuer(this.#db, issuer, deploymentId);
     const [first] = active;

@@ -2,8 +2,8 @@ import type { FieldAddress, PageRequest } from '../../api/page.ts';
 import { LaunchError } from '../launch-error.ts';
 
 /**
- * The addresses that an LMS's configuration needs, by the names of its fields (Moodle's and others'); also in the status of an
- * LtiRegistration.
+ * The addresses that an LMS's configuration needs, by the names of its fields (in Moodle and other LMSs); also in the status of
+ * an LtiRegistration.
  */
 export const setupAddresses = ({ appUrl, ltiUrl }: { appUrl: string; ltiUrl: string }): FieldAddress[] => [
   { field: 'Tool URL (launch URL, target link URI)', address: `${appUrl}/lti/launch` },
@@ -16,8 +16,8 @@ export const setupAddresses = ({ appUrl, ltiUrl }: { appUrl: string; ltiUrl: str
 type Expects = 'login' | 'launch' | 'nothing';
 
 /**
- * Detects an LMS that is configured for LTI 1.1, or with the tool's addresses in the wrong fields.
- * Throws LaunchError `lti_1_1_launch`, `login_misdirected`, `launch_misdirected`, with the addresses as they should be entered.
+ * Detects an LMS that is configured for LTI 1.1, or with the tool's addresses in the wrong fields. Throws LaunchError
+ * `lti_1_1_launch`, `login_misdirected`, `launch_misdirected`, with the correct addresses.
  */
 export function requireWellAddressed(
   expects: Expects,
@@ -33,7 +33,7 @@ export function requireWellAddressed(
   if (isLaunch) throw new LaunchError('launch_misdirected', undefined, { addresses });
 }
 
-/** A login for an address that is not of this service: the LMS has another one in its field. */
+/** Adds the correct addresses to the refusal of a login for a foreign address: the LMS has the wrong one in its field. */
 export const withAddresses = (error: unknown, addresses: readonly FieldAddress[]): unknown =>
   error instanceof LaunchError && error.code === 'target_link_uri_foreign'
     ? new LaunchError(error.code, undefined, { addresses, cause: error })

@@ -2,17 +2,17 @@ import type { Logger } from '../../runtime/log.ts';
 import type { Executor } from '../../store/postgres/database.ts';
 import { isNearly } from './issuers.policy.ts';
 
-/** Values of one field that are remembered of a registration (the slots of carrel.unknown_values). */
+/** Number of values recorded per field of a registration (the slots of carrel.unknown_values). */
 const SLOTS = 5;
 /** This many of them are reserved for signed messages: a flood of logins does not hide an LMS's own messages. */
 const SLOTS_OF_SIGNED = 1;
-/** A value that recurs within this is not noted again, and keeps its slot this long. */
+/** A value that recurs within this time is not recorded again, and keeps its slot this long. */
 const AGAIN_AFTER = '1 hour';
 const VALUE_MAX = 255;
 const ISSUERS_COMPARED = 200;
 
 type Field = 'iss' | 'client_id' | 'lti_deployment_id';
-/** A login, which anybody can begin, or a message that the LMS signed. */
+/** A login, which anyone can begin, or a message that the LMS signed. */
 type Source = 'login' | 'signed';
 
 const ISSUERS = `
@@ -35,9 +35,9 @@ const NOTE = `
   RETURNING managed_ref AS reference`;
 
 /**
- * Records values of an LMS that differ from its registration: in the log, and as notes, of which the operator makes Events.
- * Anybody can begin a login: of each field of a registration five values an hour are noted, at most four of them from logins,
- * and the rest changes and logs nothing.
+ * Records values of an LMS that differ from its registration: in the log, and as notes, which the operator turns into Events.
+ * Anyone can begin a login, so at most five values an hour are recorded for each field of a registration, at most four of them
+ * from logins. Further ones change and log nothing.
  */
 export class UnknownValues {
   readonly #sql: Executor;
@@ -48,7 +48,7 @@ export class UnknownValues {
     this.#log = deps.log;
   }
 
-  /** Notes an unregistered issuer of a login at the registration that it most likely belongs to. At most two statements. */
+  /** Records an unregistered issuer of a login at the registration that it most likely belongs to. At most two statements. */
   async noteIssuer(issuer: string): Promise<void> {
     const registered = await this.#sql.prepared<{ toolId: number; issuer: string }>('lti-issuers', ISSUERS, []);
     const near = registered.find((one) => isNearly(issuer, one.issuer));
