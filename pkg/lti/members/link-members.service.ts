@@ -11,7 +11,7 @@ import { peopleBySubject } from './people.sql.ts';
 import { CONTAINER, entriesOf } from './read-roster.ts';
 import { memberOf, type RosterMember } from './roster-member.policy.ts';
 
-/** The people of one link, asked for when a client asks. Nothing of it is kept: who is missing there is still in the course. */
+/** Lists the people of one link by asking the LMS. Nothing is stored: people missing from this list are still in the course. */
 export class LinkMembers {
   readonly #db: Database;
   readonly #sealer: Sealer;

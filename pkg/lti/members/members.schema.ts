@@ -3,7 +3,7 @@ import { pageOf, pageQueryOf } from '../../api/paging.ts';
 import { text, Timestamp, Uuid } from '../../api/schemas.ts';
 import { LmsPageQuery } from '../line-items/line-items.schema.ts';
 
-/** A person of a course, as its LMS says (docs/design/lti.md, Members). */
+/** A person of a course, according to its LMS (docs/design/lti.md, Members). */
 export const MemberView = z
   .object({
     lms_user_id: z.string().meta({ description: "the LMS's own id of the person", example: 'student-7' }),
@@ -36,7 +36,7 @@ export const MemberQuery = z.object({
 });
 export type MemberQuery = z.output<typeof MemberQuery>;
 
-/** A person who may open a link, as its LMS says now (docs/design/lti.md, Members). */
+/** A person who may currently open a link, according to its LMS (docs/design/lti.md, Members). */
 export const LinkMemberView = MemberView.omit({ source: true, last_launch_at: true }).meta({ id: 'LtiLinkMember' });
 export type LinkMemberView = z.output<typeof LinkMemberView>;
 

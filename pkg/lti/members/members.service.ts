@@ -11,8 +11,8 @@ import type { MemberQuery, MemberView } from './members.schema.ts';
 import { findQueuedSync, listMembers } from './members.sql.ts';
 
 /**
- * The people of courses, for administrators and instructors of the course; other members get 403, and to anybody else it does not
- * exist.
+ * The people of courses, for administrators and instructors of the course. Other members get 403; for everyone else the course
+ * does not exist.
  */
 export class CourseMembers {
   readonly #db: Database;
@@ -30,8 +30,8 @@ export class CourseMembers {
   }
 
   /**
-   * A job of theirs that has not begun is joined. Seven statements. Throws Problem not_found, forbidden, registration_inactive,
-   * lms_service_missing, conflict.
+   * Returns the person's queued job for this course if there is one, otherwise requests a new one. Seven statements. Throws
+   * Problem not_found, forbidden, registration_inactive, lms_service_missing, conflict.
    */
   async sync(actor: Actor, contextId: string): Promise<TaskView> {
     return this.#db.transaction(async (tx) => {

@@ -68,7 +68,7 @@ export const listMembers = (sql: Sql, groupId: number, { role, q, ...query }: Me
     }),
   });
 
-/** Whoever launches is in the course, whatever a roster has said before. What the LMS does not say stays as it is known. */
+/** A person who launches is in the course, whatever an earlier roster said. Values that the LMS does not send stay unchanged. */
 const LAUNCHED = `
   INSERT INTO lti_members AS m (group_id, subject, name, email, roles, role, source)
   SELECT g.id, $3, $4, $5, $6, $7, 'launch' FROM groups g WHERE g.platform_id = $1 AND g.context_id = $2
@@ -85,7 +85,7 @@ export async function writeLaunchedMember(
   await tx.query(LAUNCHED, [at.platformId, at.contextId, subject, name, email, roleUris(roles), at.role]);
 }
 
-/** A job of this person that is to take over the roster, and has not begun. */
+/** Returns this person's queued job that will import the roster. */
 export async function findQueuedSync(tx: Sql, userId: number, context: string): Promise<TaskRow | undefined> {
   const [task] = await tx.query<TaskRow>(
     `SELECT ${TASK_COLUMNS} FROM tasks t

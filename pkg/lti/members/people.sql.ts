@@ -10,7 +10,7 @@ const PEOPLE = `
   SELECT i.subject, u.uuid AS id, u.display_name AS name FROM lti_identities i JOIN users u ON u.id = i.user_id
   WHERE i.platform_id = $1 AND i.subject = ANY ($2::text[])`;
 
-/** Who people of a platform are here, by its own ids of them. One statement, none for nobody. */
+/** Returns the Carrel users of a platform's people, by the platform's ids. One statement, or none for an empty list. */
 export async function peopleBySubject(
   db: Database,
   platformId: number | null,

@@ -8,27 +8,27 @@ import { memberOf, type RosterMember } from './roster-member.policy.ts';
 
 export const CONTAINER = 'application/vnd.ims.lti-nrps.v2.membershipcontainer+json';
 
-/** Of a whole roster. A page is in memory as a whole. */
+/** Limits of a whole roster. Each page is in memory as a whole. */
 export const ROSTER_LIMITS: OperationLimits = { operationMs: 10 * 60_000, requestMs: 30_000, replyBytes: 4 * 1024 * 1024 };
-/** Asked for; LMSs give fewer. */
+/** Requested page size; LMSs return fewer. */
 const PAGE_MEMBERS = 500;
 const PAGES_MAX = 5_000;
 
-/** What a page has, in its order. */
+/** The entries of a page, in its order. */
 export interface RosterPage {
   readonly members: readonly RosterMember[];
   readonly skipped: readonly RosterSkipReason[];
 }
 
-/** Where a roster is, and the LMS's own id of its course. */
+/** The address of a roster, and the LMS's own id of its course. */
 export interface RosterAt {
   readonly url: string;
   readonly lmsId: string;
 }
 
 /**
- * The pages of a roster (NRPS 2.0 §2.4): it ends when the last page was read whole, and throws Problem otherwise. A page counts
- * only as a list of this course, and the next one only at the host of the first.
+ * Yields the pages of a roster (NRPS 2.0 §2.4). Ends after the last page was read completely, and throws Problem otherwise. Each
+ * page must be a list of this course, and the next one must be at the host of the first.
  */
 export async function* rosterPages(calls: LmsCalls, operation: Operation, { url, lmsId }: RosterAt): AsyncGenerator<RosterPage> {
   const seen = new Set<string>();
@@ -42,7 +42,7 @@ export async function* rosterPages(calls: LmsCalls, operation: Operation, { url,
   }
 }
 
-/** Of a page of the course (NRPS 2.0 §2.2). Throws Problem. */
+/** Returns the entries of a page of the course (NRPS 2.0 §2.2). Throws Problem. */
 export function entriesOf(body: unknown, lmsId: string): readonly unknown[] {
   const container = membersOf(body);
   const entries: unknown = container?.['members'];
@@ -60,7 +60,7 @@ function pageOf({ body }: LmsAnswer, lmsId: string): RosterPage {
   };
 }
 
-/** Undefined: this page is the last. */
+/** Returns undefined after the last page. */
 function following({ headers }: LmsAnswer, here: string, first: string): string | undefined {
   const next = nextPage(headers['link'], here);
   if (next === undefined) return undefined;

@@ -1,7 +1,9 @@
 import type { Sql } from '../../store/postgres/pool.ts';
 import type { RosterMember } from './roster-member.policy.ts';
 
-/** Of a person there are as many entries as there are states and roles in which a roster names them. Gives how many are new. */
+/**
+ * A person has one entry for each combination of state and roles in which a roster names them. Returns how many entries are new.
+ */
 const ADD = `
   WITH added AS (
     INSERT INTO lti_roster_entries (task_id, subject, name, email, roles, role, is_active)
@@ -9,13 +11,13 @@ const ADD = `
     ON CONFLICT DO NOTHING RETURNING 1)
   SELECT count(*)::int AS added FROM added`;
 
-/** What a job has read of a roster is kept until it is taken over. One statement. */
+/** Stores entries that a job has read from a roster until they are imported. One statement. */
 export async function addEntries(tx: Sql, taskId: number, members: string): Promise<number> {
   const [row] = await tx.query<{ added: number }>(ADD, [taskId, members]);
   return row?.added ?? 0;
 }
 
-/** As addEntries takes them. */
+/** Returns the entries in the format of addEntries. */
 export const entriesJson = (members: readonly RosterMember[]): string => JSON.stringify(members);
 
 export const deleteEntries = (tx: Sql, taskId: number): Promise<unknown> =>

@@ -4,7 +4,7 @@ import { emailOf } from '../launch/profile.ts';
 import { courseRole, type CourseRole, roleUris } from '../launch/launch-roles.policy.ts';
 import { membersOf } from '../line-items/lms-line-item.ts';
 
-/** An entry of a roster, by the columns of lti_roster_entries. */
+/** An entry of a roster, with the columns of lti_roster_entries. */
 export interface RosterMember {
   readonly subject: string;
   readonly name: string | null;
@@ -15,9 +15,9 @@ export interface RosterMember {
 }
 
 /**
- * A person of a roster (NRPS 2.0 §2.3). Who has no id of their own is nobody: the reason. What else is odd is left out, so that
- * nobody loses a course since the LMS writes something about them in another way. Only `Active`, in any case of letters, is in
- * the course, and so is whose status is not said.
+ * Reads a person of a roster (NRPS 2.0 §2.3). Returns the reason if the entry has no valid id. Ignores other invalid values, so
+ * that nobody loses a course because the LMS writes a detail differently. Only people with the status `Active`, in any case, or
+ * without a status are in the course.
  */
 export function memberOf(entry: unknown): RosterMember | RosterSkipReason {
   const said = membersOf(entry);
@@ -41,7 +41,7 @@ export function memberOf(entry: unknown): RosterMember | RosterSkipReason {
   };
 }
 
-/** Some write one role without a list, or several with commas between them. */
+/** Some LMSs write one role without a list, or several separated by commas. */
 function rolesOf(said: unknown): string[] {
   const all: unknown[] = typeof said === 'string' ? said.split(',').map((role) => role.trim()) : Array.isArray(said) ? said : [];
   return all.map((role) => storable(role)).filter((role) => role !== '');

@@ -9,7 +9,7 @@ import { isRosterOld } from './roster-age.sql.ts';
 const ASK = `
   UPDATE groups g SET roster_asked_at = $3 WHERE g.platform_id = $1 AND g.context_id = $2 AND ${isRosterOld('$3::timestamptz')} RETURNING g.uuid`;
 
-/** Rosters that launches ask for: of a course once a day, however many launch at once. */
+/** Requests rosters for launches: at most once a day per course, even if several people launch at once. */
 export class RosterRequests {
   readonly #db: Database;
   readonly #tasks: TaskRequests;
@@ -22,8 +22,8 @@ export class RosterRequests {
   }
 
   /**
-   * Does not throw: a launch is as good without it, and the next one asks again. Four statements, one where another launch has
-   * just asked.
+   * Does not throw: the launch does not depend on it, and the next one asks again. Four statements; only one if another launch
+   * has just asked.
    */
   async request({ registration: { platformId }, message: { context }, launchedAt }: NewLaunch): Promise<void> {
     try {

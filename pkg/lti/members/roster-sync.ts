@@ -10,14 +10,14 @@ import { ROSTER_LIMITS, type RosterPage, rosterPages } from './read-roster.ts';
 import { addEntries, deleteEntries, entriesJson } from './roster-entries.sql.ts';
 import { takeOver, type TakenOver } from './take-over.ts';
 
-/** Twice what a large course has. */
+/** Twice the size of a large course. */
 const MEMBERS_MAX = 200_000;
-/** Of all entries, as they are kept until they are taken over. */
+/** Maximum size of all entries, as they are stored until the import. */
 const BYTES_MAX = 256 * 1024 * 1024;
-/** Pages behind each other that name nobody new: the LMS gives them without end, or the same people again and again. */
+/** Maximum of consecutive pages without a new person: the LMS sends pages without end, or the same people repeatedly. */
 const BARREN_PAGES_MAX = 20;
 
-/** What was read of a roster, and is not taken over yet. */
+/** A roster that was read but not yet imported. */
 export interface WholeRoster {
   readonly groupId: number;
   readonly readAt: Date;
@@ -25,13 +25,13 @@ export interface WholeRoster {
 }
 
 /**
- * Reads rosters of courses, and takes them over.
+ * Reads rosters of courses, and imports them.
  *
  * Invariants:
- * - Nothing of a course changes before the last page of its roster was read whole. A roster that names nobody is none.
- * - A page is in memory at a time; what was read is kept as rows of the task, and goes with the step that takes it over.
- * - Whatever the LMS sends, a roster ends: after ten minutes, 5,000 pages, 200,000 people, 256 MiB, or 20 pages that name nobody
- *   new.
+ * - Nothing of a course changes before the last page of its roster was read completely. A roster without people is invalid.
+ * - Only one page is in memory at a time. The entries read are rows of the task; the step that imports them deletes them.
+ * - Whatever the LMS sends, a roster ends: after ten minutes, 5,000 pages, 200,000 people, 256 MiB, or 20 pages without a new
+ *   person.
  */
 export class RosterSync {
   readonly #services: WorkerServices;
@@ -42,7 +42,7 @@ export class RosterSync {
     this.#calls = calls;
   }
 
-  /** Throws Problem, as LmsCalls does, and TaskOver. Nothing of an attempt before must be kept of the task. */
+  /** Throws Problem, as LmsCalls does, and TaskOver. The task must have no entries of an earlier attempt. */
   async read({ context, step }: Pick<TaskSteps<unknown>, 'context' | 'step'>, course: ContextRow): Promise<WholeRoster> {
     const { tenantId, sealer } = await this.#services.seals.of(context.slug);
     const services = new CourseServices({
@@ -71,7 +71,7 @@ export class RosterSync {
     bounds.count(added, json.length);
   }
 
-  /** In a step of the task that read it. */
+  /** Must run in a step of the task that read the roster. */
   async takeOver(
     tx: Tx,
     task: Pick<HeldTask<unknown>, 'id'>,
@@ -84,7 +84,7 @@ export class RosterSync {
   }
 }
 
-/** How much of a roster was read. */
+/** Counts how much of a roster was read. */
 class Bounds {
   #members = 0;
   #bytes = 0;
@@ -94,7 +94,7 @@ class Bounds {
     return this.#members === 0;
   }
 
-  /** Of a page: people that no page before had, and its bytes. Throws Problem `lms_failed`. */
+  /** Counts a page: people that no earlier page named, and its bytes. Throws Problem `lms_failed`. */
   count(added: number, bytes: number): void {
     this.#members += added;
     this.#bytes += bytes;

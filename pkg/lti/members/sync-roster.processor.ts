@@ -14,20 +14,20 @@ import { deleteEntries, deleteEntriesOf } from './roster-entries.sql.ts';
 import { RosterSync } from './roster-sync.ts';
 import type { TakenOver } from './take-over.ts';
 
-/** Between attempts at an LMS that is unavailable. */
+/** Waits between attempts at an unavailable LMS. */
 export const RETRY_MS: readonly number[] = [2_000, 15_000, 60_000];
-/** The next attempt may find it otherwise. */
+/** Errors after which the next attempt may succeed. */
 const PASSING: ReadonlySet<ProblemCode> = new Set(['lms_unavailable', 'lms_timeout']);
-/** Courses behind each other for which an LMS is unavailable: then a run asks it no more. */
+/** After this many consecutive courses for which an LMS is unavailable, a run no longer asks it. */
 const UNAVAILABLE_MAX = 3;
 
 /**
- * Takes over rosters: of one course that somebody asked for, and of all of a tenant. An attempt begins anew: pages of an LMS are
- * no snapshot, so what was read before a crash and after it is no roster.
+ * Imports rosters: of one course on request, and of all courses of a tenant. Each attempt starts from the beginning: an LMS's
+ * pages are not a snapshot, so pages read before and after a crash do not form one roster.
  *
  * Invariants:
- * - The memberships, the result and the end of the job, or of its course, are one transaction.
- * - Whoever asked for it must still teach the course when it begins, or administer the tenant.
+ * - The memberships, the result, and the end of the job or of its course are one transaction.
+ * - The person who requested it must still teach the course or administer the tenant when it begins.
  */
 export function rosterProcessors({ retryMs = RETRY_MS }: { readonly retryMs?: readonly number[] } = {}): Processor[] {
   let shared: RosterSync | undefined;
@@ -40,7 +40,7 @@ export function rosterProcessors({ retryMs = RETRY_MS }: { readonly retryMs?: re
       kind: SYNC_ROSTER,
       undo,
       create: (services) => {
-        const sync = of(services); // now, since its metrics are there from the beginning
+        const sync = of(services); // Created now because its metrics must exist from the start.
         return (steps) => trying(steps, retryMs, () => syncOne(sync, steps));
       },
     }),
@@ -86,7 +86,7 @@ async function courseOf(tx: Tx, task: HeldTask<OneCourse>): Promise<ContextRow> 
   return course;
 }
 
-/** An LMS that is unavailable is asked again after a while. */
+/** Retries after a while if the LMS is unavailable. */
 async function trying(steps: TaskSteps<OneCourse>, retryMs: readonly number[], run: () => Promise<void>): Promise<void> {
   try {
     await run();
@@ -98,8 +98,8 @@ async function trying(steps: TaskSteps<OneCourse>, retryMs: readonly number[], r
 }
 
 /**
- * How far a run over all courses has come. `unavailable`: of each registration, for how many courses behind each other its LMS
- * was.
+ * Progress of a run over all courses. `unavailable`: for each registration, the number of consecutive courses for which its LMS
+ * was unavailable.
  */
 const Reached = z.object({
   after: z.int(),
@@ -114,7 +114,7 @@ type Reached = z.output<typeof Reached>;
 
 const BEGINNING: Reached = { after: 0, unavailable: {}, courses: 0, failed: 0, added: 0, changed: 0, removed: 0 };
 
-/** The next course. False: there was none, and the task has ended. */
+/** Syncs the next course. Returns false if there was none and the task has ended. */
 async function syncNext(services: WorkerServices, sync: RosterSync, { context, step }: TaskSteps<object>): Promise<boolean> {
   const next = await step(async (tx, task) => {
     await requireRequester(tx, task, 'write:schedules');

@@ -4,14 +4,14 @@ import { COURSE_FOLDER } from '../launch/course-folder.ts';
 import { OUTSIDERS } from '../launch/launch-roles.policy.ts';
 import type { CourseRole } from '../launch/launch-roles.policy.ts';
 
-/** A course whose roster is taken over, locked. */
+/** A locked course whose roster is being imported. */
 export interface LockedCourse {
   readonly groupId: number;
   readonly platformId: number | null;
   readonly lmsId: string;
   readonly folderId: number | null;
   readonly systemId: number;
-  /** When the reading of the roster began that was taken over last. */
+  /** Start of reading the roster that was last imported. */
   readonly syncedAt: Date | null;
 }
 
@@ -22,7 +22,7 @@ export interface RosterCounts {
   readonly removed: number;
 }
 
-/** Waits for launches that change the course, and they for the end of the transaction. */
+/** Waits for launches that change the course; they then wait for the end of the transaction. */
 export async function lockCourse(tx: Sql, groupId: number): Promise<LockedCourse | undefined> {
   await tx.query('SELECT FROM groups WHERE id = $1 FOR UPDATE', [groupId]);
   const [course] = await tx.query<LockedCourse>(
@@ -35,12 +35,11 @@ export async function lockCourse(tx: Sql, groupId: number): Promise<LockedCourse
 }
 
 /*
- * OFFSET 0: each row is looked up by itself, through an index. What has just been written is not in the planner's statistics, so
- * it takes the entries and the members of a course for two or three rows, and would compare each of 100,000 with each of the
- * others.
+ * OFFSET 0 makes Postgres look up each row separately, through an index. The planner's statistics do not yet contain the rows
+ * just written: it assumes two or three entries and members, and would compare each of 100,000 with each of the others.
  */
 
-/** Launches of servers of the release before wrote no members. */
+/** Launches on servers of the previous release wrote no members. */
 const COMPLETE = `
   INSERT INTO lti_members (group_id, subject, name, email, roles, role, source)
   SELECT m.group_id, i.subject, i.name_said, i.email_said, '{}', CASE m.role WHEN 'instructor' THEN 'instructor' ELSE 'learner' END, 'launch'
@@ -49,8 +48,9 @@ const COMPLETE = `
   WHERE m.group_id = $1 ON CONFLICT (group_id, subject) DO NOTHING`;
 
 /**
- * Of entries of one person the active one counts, then the instructor's. Not in the roster, yet in the course, is who launched
- * since its reading began, and, for as long as the session of a launch, whoever may launch without being in a roster (OUTSIDERS).
+ * If a person has several entries, the active one counts, then the instructor's. Two groups stay in the course without being in
+ * the roster: people who launched after its reading began and, while the session of their launch lasts, people who may launch
+ * without being in a roster (OUTSIDERS).
  */
 const TAKE_OVER = `
   WITH wanted AS (
@@ -78,7 +78,7 @@ const TAKE_OVER = `
     (SELECT count(*)::int FROM compared WHERE is_active AND was_active AND differs) AS changed,
     (SELECT count(*)::int FROM compared WHERE NOT is_active AND was_active) + (SELECT count(*)::int FROM gone) AS removed`;
 
-/** Writes the people of the course as the entries of the task have them. `readAt`: when their reading began. */
+/** Writes the people of the course from the entries of the task. `readAt`: the start of their reading. */
 export async function takeOverEntries(
   tx: Sql,
   course: LockedCourse,
@@ -99,13 +99,13 @@ export async function countMembers(tx: Sql, groupId: number): Promise<number> {
   return row?.members ?? 0;
 }
 
-/** Accounts of people who are in the course, with the highest role that their identities there have. */
+/** Accounts of people who are in the course, with the highest role of their identities there. */
 const PEOPLE = `
   SELECT i.user_id, min(m.role) AS role
   FROM lti_members m CROSS JOIN LATERAL (SELECT i.user_id FROM lti_identities i WHERE i.platform_id = $2 AND i.subject = m.subject OFFSET 0) i
   WHERE m.group_id = $1 AND m.is_active GROUP BY i.user_id`;
 
-/** An account whose membership of the group of a course changes. */
+/** An account whose membership in the group of a course changes. */
 export interface ChangedAccount {
   readonly userId: number;
   readonly uuid: string;
@@ -114,8 +114,8 @@ export interface ChangedAccount {
 }
 
 /**
- * Accounts that are in the group, and not in the course any more; their memberships locked. Members of no account at this LMS are
- * none of its business.
+ * Returns accounts that are in the group but no longer in the course, and locks their memberships. Members without an account at
+ * this LMS are not affected.
  */
 export const lockLeaving = (tx: Sql, { groupId, platformId }: LockedCourse): Promise<Pick<ChangedAccount, 'userId' | 'uuid'>[]> =>
   tx.query(
@@ -126,7 +126,7 @@ export const lockLeaving = (tx: Sql, { groupId, platformId }: LockedCourse): Pro
     [groupId, platformId],
   );
 
-/** Grants that members gave by virtue of the group's. */
+/** Returns grants that these members made through the group's grant. */
 export const givenThrough = async (tx: Sql, groupId: number, userIds: readonly number[]): Promise<number[]> =>
   (
     await tx.query<{ id: number }>(
@@ -138,7 +138,7 @@ export const givenThrough = async (tx: Sql, groupId: number, userIds: readonly n
 export const deleteMemberships = (tx: Sql, groupId: number, userIds: readonly number[]): Promise<unknown> =>
   tx.query('DELETE FROM group_members WHERE group_id = $1 AND user_id = ANY ($2::bigint[])', [groupId, userIds]);
 
-/** Puts accounts of people who are in the course into its group. Gives those that were not in it, or had another role there. */
+/** Adds accounts of people in the course to its group. Returns those that were not in it, or had another role there. */
 export const writeMemberships = (tx: Sql, { groupId, platformId }: LockedCourse): Promise<ChangedAccount[]> =>
   tx.query<ChangedAccount>(
     `WITH written AS (
@@ -148,14 +148,14 @@ export const writeMemberships = (tx: Sql, { groupId, platformId }: LockedCourse)
     [groupId, platformId],
   );
 
-/** Takes from accounts what the course gave them beside the group: the system's grant to write. */
+/** Deletes the accounts' right from the course beyond the group: the system's write grant. */
 export const deleteWriteGrants = (tx: Sql, { folderId, systemId }: LockedCourse, userIds: readonly number[]): Promise<unknown> =>
   tx.query(
     `DELETE FROM permissions WHERE resource_type = 'folder' AND resource_id = $1 AND granted_by = $2 AND user_id = ANY ($3::bigint[])`,
     [folderId, systemId, userIds],
   );
 
-/** Who has a grant of their own on the folder keeps that. */
+/** Skips accounts with their own grant on the folder. */
 export const addWriteGrants = (tx: Sql, { folderId, systemId }: LockedCourse, userIds: readonly number[]): Promise<unknown> =>
   tx.query(
     `INSERT INTO permissions (uuid, resource_type, resource_id, user_id, permission_level, granted_by)

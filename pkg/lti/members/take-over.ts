@@ -29,25 +29,25 @@ interface Deps {
   readonly events: Events;
 }
 
-/** A roster that was read whole. */
+/** A roster that was read completely. */
 export interface ReadRoster {
   readonly groupId: number;
-  /** Of the task whose entries it is. */
+  /** The task whose entries it consists of. */
   readonly taskId: number;
-  /** When its reading began. */
+  /** Start of its reading. */
   readonly readAt: Date;
 }
 
 /**
- * Takes over a roster that was read whole: who is in the course, and what of it their accounts have. All of it in `tx`, or
+ * Imports a completely read roster: the people in the course, and their accounts' rights from it. Everything happens in `tx`, or
  * nothing.
  *
  * Invariants:
- * - A roster whose reading began before that of the one taken over last changes nothing.
- * - Whoever is in the course no more has nothing by it from the commit on: neither the group, nor the grant to write, nor what
- *   they granted by the group's.
- * - An account gets no role but `instructor` by a roster, and that only when its role in the course becomes that: so an
- *   administrator may take it away.
+ * - A roster whose reading began before that of the last imported one changes nothing.
+ * - A person who is no longer in the course has no rights from it after the commit: neither the group, nor the write grant, nor
+ *   grants that they made through the group's.
+ * - A roster gives an account no role but `instructor`, and only when its role in the course becomes instructor, so an
+ *   administrator may remove it.
  */
 export async function takeOver(deps: Deps, tx: Tx, roster: ReadRoster): Promise<TakenOver> {
   const course = await lockCourse(tx, roster.groupId);
@@ -75,7 +75,7 @@ async function syncAccounts(deps: Deps, tx: Tx, course: LockedCourse): Promise<v
 const isInstructor = ({ role }: ChangedAccount): boolean => role === 'instructor';
 const idsOf = (accounts: readonly ChangedAccount[]): number[] => accounts.map(({ userId }) => userId);
 
-/** As a launch in that role does. */
+/** Adds the role as a launch with that role does. */
 async function makeInstructor({ cache, events }: Deps, tx: Tx, { userId }: ChangedAccount): Promise<void> {
   const before = await tx.users.find({ id: userId }, { lock: 'update' });
   if (!before?.isActive || before.roles.includes('instructor')) return;

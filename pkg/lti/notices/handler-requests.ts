@@ -5,8 +5,7 @@ import { REGISTER_HANDLER } from './notices.jobs.ts';
 import { askHandler } from './handlers.sql.ts';
 
 /**
- * Has a platform that sends notices be asked to take our address for them: once for each deployment, by a job, so that no launch
- * waits.
+ * Asks a platform that sends notices to send them to our address: once for each deployment, in a job, so that no launch waits.
  */
 export class HandlerRequests {
   readonly #jobs: JobRequests;
@@ -18,7 +17,7 @@ export class HandlerRequests {
     this.#handler = `${deps.ltiUrl}/notices`;
   }
 
-  /** No statement if the deployment was asked. */
+  /** No statement if the deployment was already asked. */
   async sync(tx: Tx, { isHandlerAsked }: LaunchContext, { registration: { toolId }, message }: NewLaunch): Promise<void> {
     const { noticesUrl, deploymentId } = message;
     if (isHandlerAsked || noticesUrl === undefined) return;

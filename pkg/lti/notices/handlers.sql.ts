@@ -1,10 +1,10 @@
 import type { Tx } from '../../store/postgres/database.ts';
 
-/* Where platforms take our address for notices, and whether they have it. */
+/* The platforms' addresses for registering ours for notices, and whether the platforms have it. */
 
 /**
- * Remembers that a deployment is asked to take our address. False: it was asked within the day, perhaps by a launch at the same
- * moment.
+ * Records that a deployment is asked to use our address. Returns false if it was asked within the day, perhaps by a launch at the
+ * same moment.
  */
 export async function askHandler(tx: Tx, toolId: number, deploymentId: string, url: string): Promise<boolean> {
   const asked = await tx.query(
@@ -17,7 +17,7 @@ export async function askHandler(tx: Tx, toolId: number, deploymentId: string, u
   return asked.length > 0;
 }
 
-/** The condition that the deployment has our address by way of `url`, or was asked to take it within the day. */
+/** Returns the condition that the deployment has our address through `url`, or was asked to use it within the day. */
 export const isHandlerAsked = ({ tool, deployment, url }: { tool: string; deployment: string; url: string }): string =>
   `EXISTS (SELECT FROM lti_notice_handlers n WHERE n.tool_id = ${tool} AND n.deployment_id = ${deployment}
     AND (n.service_url = ${url} AND n.registered_at IS NOT NULL OR n.asked_at > now() - interval '1 day'))`;
@@ -30,7 +30,7 @@ export const handlerAddress = async (tx: Tx, toolId: number, deploymentId: strin
     )
   )[0]?.url;
 
-/** What became of an attempt: `reason` is null once the platform has our address. Gives how many attempts there were. */
+/** Records the result of an attempt: `reason` is null once the platform has our address. Returns the number of attempts. */
 export async function noteHandler(
   tx: Tx,
   toolId: number,
@@ -46,7 +46,7 @@ export async function noteHandler(
   return row?.attempts ?? 0;
 }
 
-/** The platform's first notice says that it reaches us. */
+/** Records the platform's first notice, which shows that it reaches us. */
 export async function noteHello(tx: Tx, toolId: number, deploymentId: string, now: Date): Promise<void> {
   await tx.query('UPDATE lti_notice_handlers SET hello_at = $3 WHERE tool_id = $1 AND deployment_id = $2', [
     toolId,

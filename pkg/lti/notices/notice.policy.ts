@@ -5,21 +5,21 @@ import { CONTEXT_COPY, NOTICE_TYPES, type NoticeType } from './notice-types.ts';
 
 const ORIGINS_MAX = 100;
 
-/** A notice as the platform signed it. */
+/** A notice with the values that the platform signed. */
 export interface Notice {
   readonly id: string;
   readonly type: NoticeType;
   readonly deploymentId: string;
-  /** When the platform says that it happened. */
+  /** Time of the event according to the platform. */
   readonly noticedAt: Date | null;
-  /** Of a copied course: the new one, and those that it is a copy of. */
+  /** For a copied course: the new course, and those that it is a copy of. */
   readonly contextId: string | null;
   readonly origins: readonly string[];
 }
 
 /**
- * Every rule on the claims of a notice, each with its own code. It is verified as an id_token is; there is no login, so its nonce
- * binds nothing: the id of the notice has it count once. Throws LaunchError.
+ * Checks every rule on the claims of a notice, each with its own code. A notice is verified like an id_token; since it has no
+ * login, its nonce binds nothing, and the notice's id makes it count once. Throws LaunchError.
  */
 export function requireNotice(
   claims: JWTPayload,
@@ -41,7 +41,7 @@ export function requireNotice(
   return known === CONTEXT_COPY ? { ...notice, ...copyOf(claims) } : { ...notice, contextId: null, origins: [] };
 }
 
-/** A platform that does not know what a course is a copy of leaves the list out (Canvas). */
+/** A platform that does not know which courses this one is a copy of omits the list (Canvas). */
 function copyOf(claims: JWTPayload): Pick<Notice, 'contextId' | 'origins'> {
   const contextId = storable((claims[`${LTI}/context`] as { id?: unknown } | null | undefined)?.id);
   if (contextId === '') throw new LaunchError('notice_context_missing');

@@ -1,13 +1,13 @@
 import { z } from 'zod';
 import { job } from '../../api/job.ts';
 
-/** Does what a notice of a platform asks for. */
+/** Carries out a platform's notice. */
 export const PROCESS_NOTICE = job({
   kind: 'lti.notice',
   payload: z.object({ tool: z.int(), notice: z.string() }),
 });
 
-/** Leaves our address for notices (`handler`) with the platform of a deployment. In the queue of requests to LMSs. */
+/** Registers our address for notices (`handler`) with the platform of a deployment. Uses the queue of requests to LMSs. */
 export const REGISTER_HANDLER = job({
   kind: 'lti.notice-handler',
   queue: 'grades',

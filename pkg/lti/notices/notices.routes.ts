@@ -3,7 +3,7 @@ import type { PageRoute } from '../../api/page.ts';
 import type { Metrics } from '../../runtime/metrics.ts';
 import type { Notices } from './notices.service.ts';
 
-/** Where platforms post notices: `{ltiUrl}/notices`. */
+/** The address to which platforms post notices: `{ltiUrl}/notices`. */
 export function noticeRoutes({ notices, metrics }: { notices: Notices; metrics: Metrics }): PageRoute[] {
   const results = new Counter({
     name: 'carrel_lti_notices_total',

@@ -16,21 +16,21 @@ const Body = z.object({
     .max(100),
 });
 
-/** What became of notices that were posted together. */
+/** The results of notices that were posted together. */
 export interface Received {
   readonly accepted: number;
-  /** By their place in the list. */
+  /** Refused notices, each with its index in the list. */
   readonly refused: readonly { readonly notice: number; readonly error: string; readonly message: string }[];
 }
 
 /**
- * Notices of platforms (Platform Notification Service 1.0).
+ * Receives notices of platforms (Platform Notification Service 1.0).
  *
  * Invariants:
- * - Nothing of a notice counts before its signature, its parties and its deployment are verified, as those of an id_token are.
- * - A notice counts once, however often it is sent: its id is unique to its registration.
- * - Platforms do not send again: what is valid is stored, by one statement, whatever is posted beside it, and what it asks for is
- *   a job.
+ * - A notice has no effect before its signature, its parties and its deployment are verified, as those of an id_token are.
+ * - A notice counts once, even if it is sent several times: its id is unique within its registration.
+ * - Platforms do not send again, so one statement stores every valid notice, even if others in the same post are invalid. A job
+ *   carries it out.
  */
 export class Notices {
   readonly #db: Database;
@@ -45,7 +45,7 @@ export class Notices {
     this.#clock = deps.clock;
   }
 
-  /** Two statements. Throws LaunchError where none of them is taken: for the first one's reason. */
+  /** Two statements. If no notice is accepted, throws the first one's LaunchError. */
   async receive(body: unknown): Promise<Received> {
     const posted = Body.safeParse(body);
     if (!posted.success) throw new LaunchError('notices_invalid');
@@ -96,7 +96,7 @@ export class Notices {
   }
 }
 
-/** Of LMSs that share issuer and client id, that which the deployment says; its key set proves it. */
+/** Returns the registration of the deployment if several LMSs share issuer and client id; its key set proves it. */
 function ofDeployment(registrations: readonly NoticeRegistration[], { claims }: UnverifiedToken): NoticeRegistration | undefined {
   const id = storable(claims[`${LTI}/deployment_id`]);
   const [registration, another] = registrations.filter(({ deploymentIds }) => deploymentIds.includes(id));

@@ -18,7 +18,7 @@ const REGISTRATIONS = `
   FROM lti_tools t JOIN lti_platforms p ON p.id = t.platform_id
   WHERE p.issuer = ANY ($1::text[]) AND t.client_id = ANY ($2::text[]) AND t.is_active AND p.is_active`;
 
-/** The active registrations with one of these issuers and one of these client ids. One statement. */
+/** Returns the active registrations with one of these issuers and one of these client ids. One statement. */
 export const registrationsOf = (
   sql: Executor,
   issuers: readonly string[],
@@ -27,8 +27,8 @@ export const registrationsOf = (
   sql.prepared<NoticeRegistration>('lti-notice-registrations', REGISTRATIONS, [issuers, clientIds]);
 
 /**
- * Each notice that came before is left out, and so is its job: platforms may send one twice. So is one whose registration has
- * come to name another LMS since it was verified; the lock keeps it from doing so until the notice is stored.
+ * Skips each notice that was already received, and its job: platforms may send one twice. Also skips a notice whose registration
+ * has changed to another LMS since the verification; the lock prevents such a change until the notice is stored.
  */
 const STORE = `
   WITH s AS (
@@ -45,7 +45,7 @@ const STORE = `
 /** A notice, and the registration that it was verified against. */
 export type VerifiedNotice = Notice & { readonly by: Pick<Registration, 'toolId' | 'platformId' | 'clientId'> };
 
-/** Stores notices that are verified, each once, and requests their jobs. One statement. */
+/** Stores verified notices, each once, and requests their jobs. One statement. */
 export async function storeNotices(sql: Executor, notices: readonly VerifiedNotice[]): Promise<void> {
   const records = notices.map(({ by, id, type, deploymentId, contextId, origins, noticedAt }) => ({
     tool_id: by.toolId,
@@ -69,7 +69,7 @@ export interface StoredNotice {
   readonly origins: readonly string[];
 }
 
-/** The notice, locked until the end of the transaction; undefined: it was processed, or its registration is gone. */
+/** Returns the notice, locked until the end of the transaction; undefined if it was processed or its registration was deleted. */
 export async function takeNotice(tx: Tx, tool: number, id: string, now: Date): Promise<StoredNotice | undefined> {
   const [notice] = await tx.query<StoredNotice>(
     `UPDATE lti_notices n SET processed_at = $3 FROM lti_tools t
@@ -82,7 +82,7 @@ export async function takeNotice(tx: Tx, tool: number, id: string, now: Date): P
 
 const KEPT = '90 days';
 
-/** Deletes notices that came long ago: no platform sends one again after so long. */
+/** Deletes old notices: no platform sends one again after so long a time. */
 export async function deleteOldNotices(tx: Tx, now: Date): Promise<void> {
   await tx.query(`DELETE FROM lti_notices WHERE received_at < $1::timestamptz - interval '${KEPT}'`, [now]);
 }

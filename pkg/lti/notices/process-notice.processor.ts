@@ -5,7 +5,7 @@ import { noteHello } from './handlers.sql.ts';
 import { deleteOldNotices, takeNotice } from './notices.sql.ts';
 import { PROCESS_NOTICE } from './notices.jobs.ts';
 
-/** Does what a notice asks for, once: the notice is marked in the transaction that does it. */
+/** Carries out a notice, once: the same transaction marks it as processed. */
 export const processNotice = processor({
   job: PROCESS_NOTICE,
   create:

@@ -12,7 +12,7 @@ import { handlerAddress, noteHandler } from './handlers.sql.ts';
 
 const TIMEOUT_MS = 15_000;
 const REPLY_BYTES_MAX = 64 * 1024;
-/** Waits of a platform that does not answer, in seconds: some hours, then the next day's launch asks again. */
+/** Waits, in seconds, if a platform does not answer: some hours, then the next day's launch asks again. */
 const RETRY_SECONDS = [30, 300, 1_800, 7_200];
 
 interface Handler {
@@ -20,7 +20,7 @@ interface Handler {
   readonly handler: string;
 }
 
-/** Why the platform does not have our address. `later`: it may take it later, `afterMs` from now at the earliest. */
+/** Why the platform does not have our address. `later`: it may accept it later, at least `afterMs` from now. */
 interface Refused {
   readonly reason: string;
   readonly later: boolean;
@@ -28,15 +28,15 @@ interface Refused {
 }
 
 /**
- * Leaves our address for notices with the platform of a deployment (Platform Notification Service 1.0, PUT of a notice handler
- * for each type). Putting it again changes nothing. What the platform refuses stands in the row, and launches go on.
+ * Registers our address for notices with the platform of a deployment (Platform Notification Service 1.0: PUT of a notice handler
+ * for each type). Putting it again changes nothing. A refusal is recorded in the row, and launches continue to work.
  */
 export const registerHandler = processor({
   job: REGISTER_HANDLER,
   create: (services) => {
     const tokens = new ServiceTokens(services);
     return async (context, { tool, deployment, handler }) => {
-      // In this order: a registration that comes to name another LMS in between has no address any more.
+      // In this order: a registration that changes to another LMS in between no longer has an address.
       const [registration, url] = await context.transaction(async (tx) => [
         await findServiceRegistration(tx, tool),
         await handlerAddress(tx, tool, deployment),
