@@ -5,10 +5,10 @@ import { LaunchError } from '../launch-error.ts';
 import { sourceOf } from './frame-ancestors.policy.ts';
 import type { FramedLaunches, OpenedBy } from './framed-launches.ts';
 
-/** A list of sources of CSP that has none. */
+/** A CSP source list without sources. */
 const NOBODY = "'none'";
 
-/** What stands in a document before its script runs. */
+/** The texts of a document before its script runs. */
 const WORDS = {
   en: { course: 'Course files', picker: 'Choose files', noScript: 'This page needs JavaScript. Allow scripts for this service.' },
   de: {
@@ -22,12 +22,12 @@ const bodyIn = (language: PageLanguage): string =>
   `<div id="app"></div><noscript><main><p>${WORDS[language].noScript}</p></main></noscript>`;
 
 /**
- * Where a launch arrives: the page of the course, or the picker of a deep linking request (docs/design/lti.md).
+ * The pages that a launch opens: the page of the course, or the picker of a deep linking request (docs/design/lti.md).
  *
  * Invariants:
- * - The pages hold nothing of anybody's: what they show they ask the API for, with the token that they were opened with.
- * - Only the LMS that launched, and what its registration lists, may frame them.
- * - The picker can send a form only to the site that wants the answer, and to those that may frame it.
+ * - The pages contain no user's data: they request it from the API, with the token that they were opened with.
+ * - Only the LMS that launched, and the sites that its registration lists, may frame them.
+ * - The picker can send a form only to the site that expects the answer, and to those that may frame it.
  */
 export class Entries {
   readonly #launches: FramedLaunches;
@@ -39,8 +39,8 @@ export class Entries {
   }
 
   /**
-   * `languages`: what the browser wants; what the LMS says goes before. One statement. Throws LaunchError `entry_…`, PageProblem
-   * `web_not_built`.
+   * `languages`: the browser's preferences; the LMS's locale takes precedence. One statement. Throws LaunchError `entry_…`,
+   * PageProblem `web_not_built`.
    */
   async open(by: OpenedBy, languages: readonly string[]): Promise<PageReply> {
     const { ancestors, locale } = await this.#launches.find(by);
@@ -52,15 +52,15 @@ export class Entries {
     };
   }
 
-  /** `languages`: as of `open`. One statement. Throws LaunchError `entry_…`, `picker_…`, PageProblem `web_not_built`. */
+  /** `languages`: see `open`. One statement. Throws LaunchError `entry_…`, `picker_…`, PageProblem `web_not_built`. */
   async openPicker(by: OpenedBy, languages: readonly string[]): Promise<PageReply> {
     const { ancestors, idToken, answeredAt, locale } = await this.#launches.find(by);
     const settings = settingsIn({ idToken });
     if (!settings) throw new LaunchError('picker_not_requested');
     if (answeredAt !== null) throw new LaunchError('picker_answered');
     const language = pageLanguage([locale ?? '', ...languages]);
-    // The page of the LMS that waits for the answer may frame the picker. Chromium applies `form-action` to where the LMS
-    // redirects the form to as well.
+    // The page of the LMS that expects the answer may frame the picker. Chromium also applies `form-action` to the LMS's
+    // redirects of the form.
     const sites = [sourceOf(settings.returnUrl) ?? NOBODY, ...ancestors.split(' ')].filter((site) => site !== NOBODY);
     const sources = [...new Set(sites)].join(' ');
     return {
@@ -71,7 +71,7 @@ export class Entries {
   }
 }
 
-/** Previews are pictures and recordings of ours. */
+/** Previews are images and recordings from our own origin. */
 const csp = ({ ancestors, formAction }: { ancestors: string; formAction: string }): string =>
   [
     "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; img-src 'self'; media-src 'self'",

@@ -5,7 +5,7 @@ export interface FramedBy {
   readonly platformUrl: string | null;
   readonly issuer: string;
   readonly authEndpoint: string;
-  /** Sources as the registration lists them: `https://*.lms.example.org`. */
+  /** Sources that the registration lists: `https://*.lms.example.org`. */
   readonly frameAncestors: readonly string[];
 }
 
@@ -17,9 +17,9 @@ const SOURCE = /^https?:\/\/(?:\*|(?:\*\.)?[A-Za-z0-9](?:[A-Za-z0-9.-]*[A-Za-z0-
 const LOOPBACK = /^http:\/\/(?:localhost|(?:[a-z0-9-]+\.)+localhost|127(?:\.\d{1,3}){3}|\[::1\])(?::\d+)?$/;
 
 /**
- * The sources of `frame-ancestors` for one launch (CSP Level 3, §6.4.2), each once (docs/design/lti.md, Frames).
- * The registration's list comes from an administrator and is used as it is; the others must be https, or http on this machine.
- * None at all: `'none'`.
+ * Returns the sources of `frame-ancestors` for one launch (CSP Level 3, §6.4.2), without duplicates (docs/design/lti.md, Frames).
+ * The registration's list comes from an administrator and is used unchanged; the others must be https, or http on this machine.
+ * Without any source: `'none'`.
  */
 export function frameAncestors(by: FramedBy): string {
   const origins = [by.returnUrl, by.platformUrl, by.issuer, by.authEndpoint]
@@ -29,13 +29,13 @@ export function frameAncestors(by: FramedBy): string {
   return sources.length === 0 ? "'none'" : sources.join(' ');
 }
 
-/** The origin of an address as a source of CSP; undefined where it has none that is safe to write there. */
+/** Returns the origin of an address as a CSP source; undefined if it has none that is safe in a policy. */
 export function sourceOf(address: string): string | undefined {
   const origin = originOf(address);
   return origin !== undefined && SOURCE.test(origin) && !origin.includes('*') ? origin : undefined;
 }
 
-/** The origin of an address; an issuer need be none. */
+/** Returns the origin of an address; an issuer need not be a URL. */
 function originOf(address: string): string | undefined {
   if (!URL.canParse(address)) return undefined;
   const { origin, protocol } = new URL(address);

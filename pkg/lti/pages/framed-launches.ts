@@ -6,7 +6,7 @@ import type { Database } from '../../store/postgres/database.ts';
 import { LaunchError } from '../launch-error.ts';
 import { type FramedBy, frameAncestors } from './frame-ancestors.policy.ts';
 
-/** `l.launch_token`: what a deep linking request wants. */
+/** `l.launch_token` contains the settings of a deep linking request. */
 const FRAMED_BY = `
   SELECT l.return_url AS "returnUrl", l.platform_url AS "platformUrl", l.expires_at AS "expiresAt", l.launch_token AS "idToken",
     l.answered_at AS "answeredAt", p.issuer, p.auth_endpoint AS "authEndpoint", p.frame_ancestors AS "frameAncestors"
@@ -16,7 +16,7 @@ const FRAMED_BY = `
 const UUID = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
 
 /**
- * How a page of a launch is opened: with its application JWT, or, after the page removed that from its address, for a reload,
+ * How a page of a launch is opened: with its application JWT or, on a reload after the page has removed that from its address,
  * with the launch's id.
  */
 export interface OpenedBy {
@@ -24,19 +24,20 @@ export interface OpenedBy {
   readonly launch: string | undefined;
 }
 
-/** A launch as far as a page of it needs to know. */
+/** The values of a launch that its pages need. */
 export interface FramedLaunch {
   /** Sources of `frame-ancestors`. */
   readonly ancestors: string;
   readonly idToken: string | null;
   readonly answeredAt: Date | null;
   /**
-   * The language that the LMS shows (LTI Core 1.3 §5.4.4), else the person's (OpenID Connect Core §5.1); undefined: it says none.
+   * The language that the LMS shows (LTI Core 1.3 §5.4.4), otherwise the person's (OpenID Connect Core §5.1); undefined: it names
+   * none.
    */
   readonly locale: string | undefined;
 }
 
-/** The launches that pages are opened for. */
+/** Finds the launches that pages are opened for. */
 export class FramedLaunches {
   readonly #db: Database;
   readonly #tokens: Tokens;
@@ -75,7 +76,7 @@ export class FramedLaunches {
 
 const PRESENTATION = 'https://purl.imsglobal.org/spec/lti/claim/launch_presentation';
 
-/** `idToken`: verified when it came. */
+/** `idToken`: verified on receipt. */
 function localeIn(idToken: string | null): string | undefined {
   if (idToken === null) return undefined;
   const { [PRESENTATION]: presentation, locale } = decodeJwt<{ [PRESENTATION]?: { locale?: unknown } | null; locale?: unknown }>(

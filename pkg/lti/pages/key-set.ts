@@ -3,12 +3,12 @@ import type { JWK } from 'jose';
 import type { Tokens } from '../../access/tokens.ts';
 import type { Database } from '../../store/postgres/database.ts';
 
-/** How long others may keep it: shorter than any overlap of keys. */
+/** How long others may cache the key set: shorter than any overlap of keys. */
 export const KEY_SET_MAX_AGE_SECONDS = 300;
 
 /**
- * The tenant's public keys: those that sign messages to platforms (RS256; of each active registration the one that signs, the
- * next and the former ones) and those of its own tokens (ES256).
+ * Returns the tenant's public keys: those that sign messages to platforms (RS256; for each active registration the signing key,
+ * the next one and the former ones), and those of its own tokens (ES256).
  */
 export async function publicKeySet(db: Database, tokens: Tokens): Promise<{ keys: readonly JWK[] }> {
   const tools = await db.query<{ keyId: string; publicKey: string }>(

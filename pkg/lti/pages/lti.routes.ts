@@ -15,9 +15,7 @@ import { LaunchError } from '../launch-error.ts';
 import { requireWellAddressed, setupAddresses, withAddresses } from '../login/setup-mistakes.ts';
 import { getPage, putPage } from './storage-pages.ts';
 
-/**
- * The LTI protocol's addresses (docs/design/lti.md, A launch). Parameters that are not known are ignored, as OpenID Connect says.
- */
+/** The LTI protocol's addresses (docs/design/lti.md, A launch). Unknown parameters are ignored, as OpenID Connect requires. */
 export function ltiRoutes(deps: {
   db: Database;
   logins: Logins;
@@ -26,7 +24,7 @@ export function ltiRoutes(deps: {
   tokens: Tokens;
   web: WebPages;
   metrics: Metrics;
-  /** Where the LMS posts, as the browser sees it. */
+  /** The address that the LMS posts to, as the browser sees it. */
   redirectUri: string;
   /** Addresses of the tenant, without a slash at the end. */
   appUrl: string;
@@ -90,7 +88,7 @@ export function ltiRoutes(deps: {
       : launched(response);
   });
 
-  /** Accepts posts of our own page only: another site could log a user in to a launch that it began. */
+  /** Accepts only posts of our own page: another site could otherwise sign a user in to a launch that it began. */
   const launchByStorage = counted((request) => {
     if (request.origin === undefined) throw new LaunchError('origin_missing');
     if (request.origin !== ownOrigin) throw new LaunchError('origin_foreign');
@@ -143,7 +141,7 @@ const responseOf = ({ parameters, cookies, ip, userAgent }: PageRequest): Authen
   from: sessionOrigin(ip, userAgent),
 });
 
-/** A parameter that must not be repeated (RFC 6749 §3.1). */
+/** Returns a parameter that must not be repeated (RFC 6749 §3.1). */
 function one(parameters: PageRequest['parameters'], name: string): string | undefined {
   const values = parameters.get(name) ?? [];
   if (values.length > 1) throw new LaunchError('parameter_repeated', `It is ${name}.`);

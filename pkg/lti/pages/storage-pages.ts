@@ -3,7 +3,7 @@ import { escapeHtml, type PageReply, type WebPages } from '../../api/page.ts';
 import { sourceOf } from './frame-ancestors.policy.ts';
 import type { StorageSlot } from '../login/login-state.ts';
 
-/** What the two pages say while they are there. */
+/** The texts that the two pages show briefly. */
 export const STORAGE_TEXT = {
   en: { title: 'Opening', next: 'Continue', allow: 'Allow scripts or cookies for this service to open your course.' },
   de: {
@@ -21,7 +21,7 @@ const csp = (formAction: string): string =>
   `default-src 'none'; script-src 'self'; style-src 'self'; base-uri 'none'; form-action ${formAction}; frame-ancestors *; require-trusted-types-for 'script'`;
 
 /**
- * At login initiation: the page puts the sealed login into the platform's storage, then opens the authentication request, also if
+ * At login initiation: the page puts the sealed login into the platform's storage, then opens the authentication request, even if
  * that fails.
  */
 export function putPage(
@@ -42,9 +42,9 @@ export function putPage(
   };
 }
 
-/** A launch without its cookie reads this slot of the platform's storage. */
+/** The slot of the platform's storage that a launch without its cookie reads. */
 export interface StorageRequest extends StorageSlot {
-  /** Of the registration's authentication endpoint; the frame must have it. */
+  /** Origin of the registration's authentication endpoint; the frame must have it. */
   readonly origin: string;
   /** Addresses that the launch may redirect to. */
   readonly toolUrls: readonly string[];
@@ -66,7 +66,7 @@ export function getPage(
 <noscript><p>${STORAGE_TEXT[language].allow}</p></noscript></form>`,
     language,
   );
-  // Chromium applies `form-action` to a form's redirects too; they end at the tool's address.
+  // Chromium also applies `form-action` to a form's redirects, which end at the tool's address.
   const targets = new Set(["'self'", ...toolUrls.map(sourceOf).filter((source) => source !== undefined)]);
   return {
     status: 200,

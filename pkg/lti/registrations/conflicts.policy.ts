@@ -1,6 +1,6 @@
 import { endpointsOf, type RegistrationSpec } from './presets.ts';
 
-/** A registration as its resource describes it, as far as others of its tenant may conflict with it. */
+/** The parts of a registration's resource that may conflict with others of its tenant. */
 interface Resource {
   readonly metadata: {
     readonly uid: string;
@@ -14,16 +14,17 @@ interface Resource {
 
 /** How a registration relates to the others of its tenant. */
 export interface Relations<T> {
-  /** How it contradicts an earlier one, and what to do about it; undefined when it does not. */
+  /** The contradiction to an earlier one, and what to do about it; undefined: none. */
   readonly conflict: string | undefined;
-  /** The accepted ones of its LMS, the earliest first; itself among them when it is accepted. */
+  /** The accepted registrations of its LMS, the earliest first, including itself if it is accepted. */
   readonly peers: readonly T[];
 }
 
 /**
- * Of two registrations that contradict each other the earlier is accepted: by creation time, then by name. Rejected or
- * terminating registrations do not conflict with others. An LMS is an issuer and a key set: those who sign by one key set are
- * one, and whoever has another is another, whatever issuer both name.
+ * Returns whether a registration conflicts with an earlier one, and its peers. Of two contradicting registrations the earlier is
+ * accepted: by creation time, then by name. Rejected or terminating registrations do not conflict with others. An LMS is an
+ * issuer and a key set: registrations with one key set belong to one LMS, and those with another key set to another, even if both
+ * name the same issuer.
  */
 export function relationsOf<T extends Resource>(registration: T, all: readonly T[]): Relations<T> {
   const accepted: T[] = [];
@@ -53,7 +54,7 @@ function contradictionAtLms(spec: Resource['spec'], { spec: earlier, metadata: {
     : undefined;
 }
 
-/** Two LMSs with one issuer may give one client id each; then the deployment has to tell their logins apart. */
+/** Two LMSs with the same issuer may assign the same client id; then only the deployment tells their logins apart. */
 function confusion(spec: Resource['spec'], { spec: earlier, metadata: { name } }: Resource): string | undefined {
   if (spec.clientId !== earlier.clientId) return undefined;
   const [own, its] = [spec.deploymentIds ?? [], earlier.deploymentIds ?? []];

@@ -17,7 +17,7 @@ export interface DeploymentRow {
 const COLUMNS = `d.deployment_id AS "deploymentId", d.status, d.may_launch AS "mayLaunch", d.launches, d.first_seen_at AS "firstSeenAt",
   d.last_seen_at AS "lastSeenAt", d.decided_at AS "decidedAt"`;
 
-/** Of all registrations; one without a request may launch since its resource lists it. */
+/** Deployments of all registrations; one without a request may launch because its resource lists it. */
 const DEPLOYMENTS = `(
   SELECT tool_id, platform_id, deployment_id::text AS deployment_id, coalesce(r.status, 'listed') AS status, l.may_launch IS NOT NULL AS may_launch,
     least(coalesce(r.launches, 0), 2147483647)::int AS launches, r.first_seen_at, r.last_seen_at, r.decided_at
@@ -35,7 +35,7 @@ const LIST = keyset<DeploymentRow, (typeof DEPLOYMENT_SORT_FIELDS)[number]>({
   tieBreaker: 'deployment_id',
 });
 
-/** By the id that clients see; undefined: there is none. */
+/** Returns the registration with the id that clients see; undefined if it does not exist. */
 export async function findTool(sql: Executor, uuid: string): Promise<RegisteredTool | undefined> {
   const [tool] = await sql.query<RegisteredTool>(
     'SELECT id AS "toolId", platform_id AS "platformId", client_id AS "clientId" FROM lti_tools WHERE uuid = $1 AND platform_id IS NOT NULL',
@@ -63,7 +63,7 @@ export const listDeployments = (
     present,
   });
 
-/** undefined: it is unknown. */
+/** Returns undefined if the deployment is unknown. */
 export async function findDeployment(
   sql: Executor,
   { toolId, platformId }: RegisteredTool,
@@ -76,7 +76,7 @@ export async function findDeployment(
   return row;
 }
 
-/** How many of a registration were admitted or refused. */
+/** Returns how many deployments of a registration were admitted or refused. */
 export async function countDecided(tx: Tx, { toolId, platformId }: RegisteredTool): Promise<number> {
   const [row] = await tx.query<{ count: number }>(
     `SELECT count(*)::int AS count FROM lti_deployment_requests WHERE tool_id = $1 AND platform_id = $2 AND status <> 'waiting'`,
@@ -86,7 +86,8 @@ export async function countDecided(tx: Tx, { toolId, platformId }: RegisteredToo
 }
 
 /**
- * Whether it may launch by another registration with this one's issuer and client id: of both, no login could say by which one.
+ * Returns whether the deployment may launch through another registration with this issuer and client id: no login could then
+ * select one of the two.
  */
 export async function isOfAnother(tx: Tx, { toolId }: RegisteredTool, deploymentId: string): Promise<boolean> {
   const others = await tx.query(
@@ -99,7 +100,7 @@ export async function isOfAnother(tx: Tx, { toolId }: RegisteredTool, deployment
   return others.length > 0;
 }
 
-/** Writes what was decided, and lets the deployment launch, or no more. The registration is locked. */
+/** Writes a decision: the deployment may launch, or no longer. The registration is locked. */
 export async function writeDecision(
   tx: Tx,
   { toolId, platformId }: RegisteredTool,

@@ -2,17 +2,17 @@ import type { Database, Executor, Tx } from '../../store/postgres/database.ts';
 import { noteUnknownDeployment } from '../launch/unknown-deployments.sql.ts';
 
 /**
- * What becomes of deployments that a registration does not list: they are refused, or wait until an administrator admits them.
+ * How deployments that a registration does not list are treated: they are refused, or wait until an administrator admits them.
  */
 export type DeploymentPolicy = 'Listed' | 'Confirm';
 export type RequestStatus = 'waiting' | 'admitted' | 'refused';
 
-/** Deployments of a registration that wait. */
+/** Maximum of waiting deployments of a registration. */
 export const WAITING_MAX = 100;
-/** Where so many wait, one that has not launched for so long makes room for another. */
+/** At the maximum, a waiting deployment that has not launched for this long makes room for another. */
 const IDLE_AFTER = '1 day';
 
-/** A registration at the LMS that it names. */
+/** A registration and the LMS that it names. */
 export interface RegisteredTool {
   readonly toolId: number;
   readonly platformId: number;
@@ -37,9 +37,8 @@ const REQUEST = `
   SELECT $1, $2, $3, 1, now(), now() WHERE ${WAITING} - (SELECT count(*) FROM idle) < ${WAITING_MAX} RETURNING status`;
 
 /**
- * Records that a deployment which may not launch has launched, and gives what becomes of it: `listed`, the registration takes no
- * requests (any more);
- * `full`, too many wait, and this one is not recorded.
+ * Records that a deployment which may not launch has launched, and returns its state. `listed`: the registration accepts no
+ * requests, or no longer. `full`: too many wait, and this one is not recorded.
  */
 export async function recordRequest(
   db: Database,
@@ -58,7 +57,7 @@ async function seen(
   return known?.status;
 }
 
-/** Requests of one registration are made one after the other, so that their number is bounded and each deployment has one. */
+/** Creates requests of one registration one after the other, so that their number is bounded and each deployment has one. */
 async function request(tx: Tx, of: RegisteredTool, deploymentId: string): Promise<RequestStatus | 'listed' | 'full'> {
   if ((await lockPolicy(tx, of)) !== 'Confirm') return 'listed';
   const known = await seen(tx, of, deploymentId);
@@ -67,7 +66,7 @@ async function request(tx: Tx, of: RegisteredTool, deploymentId: string): Promis
     'SELECT EXISTS (SELECT FROM lti_deployments WHERE tool_id = $1 AND platform_id = $2 AND deployment_id = $3) AS "isDeployed"',
     [of.toolId, of.platformId, deploymentId],
   );
-  // Admitted or listed since the launch was read.
+  // Admitted or listed after the launch was read.
   if (row?.isDeployed) return 'admitted';
   const inserted = await tx.query(REQUEST, [of.toolId, of.platformId, deploymentId]);
   if (inserted.length === 0) return 'full';
@@ -77,8 +76,8 @@ async function request(tx: Tx, of: RegisteredTool, deploymentId: string): Promis
 }
 
 /**
- * Locks the registration against other requests, decisions, and the operator; launches pass. undefined: it was deleted, or has
- * come to name another LMS.
+ * Locks the registration against other requests, decisions, and the operator; launches are not blocked. Returns undefined if it
+ * was deleted or has changed to another LMS.
  */
 export async function lockPolicy(
   tx: Tx,
@@ -91,7 +90,7 @@ export async function lockPolicy(
   return tool?.policy;
 }
 
-/** For the operator, which shows in the status what waits and what was admitted. */
+/** Notifies the operator, which shows the waiting and admitted deployments in the status. */
 export async function reportChange(tx: Tx): Promise<void> {
   await tx.query(
     'INSERT INTO carrel.deployment_changes (changed_at) VALUES (now()) ON CONFLICT (tenant) DO UPDATE SET changed_at = now()',

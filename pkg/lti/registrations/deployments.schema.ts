@@ -9,7 +9,8 @@ const Status = z
   .describe('listed: in the resource of the registration; waiting: for an administrator, who has admitted or refused the others');
 
 /**
- * A deployment of a registration: one that is listed, or one that launched or was decided on with `deploymentPolicy: Confirm`.
+ * A deployment of a registration: one that its resource lists, or, with `deploymentPolicy: Confirm`, one that launched or was
+ * decided on.
  */
 export const DeploymentView = z
   .object({
@@ -29,7 +30,7 @@ export const DEPLOYMENT_SORT_FIELDS = ['deployment_id', 'first_seen_at', 'last_s
 export const DeploymentQuery = z.object({ ...pageQueryOf(DEPLOYMENT_SORT_FIELDS), status: Status.optional() });
 export type DeploymentQuery = z.output<typeof DeploymentQuery>;
 
-/** In the body, not in the path: an id is any text, such as `..`, which no path can name. */
+/** The id is in the body, not in the path: it is any text, such as `..`, which no path can contain. */
 export const Decision = z.object({
   deployment_id: text(1, ID_MAX).meta({
     description: 'it need not have launched',

@@ -13,15 +13,15 @@ import {
 import { lockPolicy, reportChange } from './deployment-requests.sql.ts';
 import type { Decision, DeploymentQuery, DeploymentView } from './deployments.schema.ts';
 
-/** Of one registration, which are shown in the status of its resource and read by its reconcile. */
+/** Maximum of decisions per registration: the status of its resource shows them, and its reconcile reads them. */
 const DECIDED_MAX = 1_000;
 
 /**
- * The deployments of registrations, as administrators see them and decide on them.
+ * The deployments of registrations; administrators see them and decide on them.
  *
  * Invariants:
- * - Only a registration with `deploymentPolicy: Confirm` takes decisions, and none on what its resource lists.
- * - A decision counts from the next launch on.
+ * - Only a registration with `deploymentPolicy: Confirm` accepts decisions, but none on deployments that its resource lists.
+ * - A decision takes effect with the next launch.
  */
 export class Deployments {
   readonly #db: Database;
@@ -37,7 +37,7 @@ export class Deployments {
     return listDeployments(this.#db.tables, tool, query, present);
   }
 
-  /** Deciding again what was decided changes nothing. One transaction. Throws Problem not_found, conflict, managed. */
+  /** Repeating a decision changes nothing. One transaction. Throws Problem not_found, conflict, managed. */
   async decide(registration: string, { deployment_id: deploymentId, status }: Decision): Promise<DeploymentView> {
     return this.#db.transaction(async (tx) => {
       const tool = await findTool(tx, registration);

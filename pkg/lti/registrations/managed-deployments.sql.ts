@@ -2,31 +2,31 @@ import { isDeepStrictEqual } from 'node:util';
 import type { Sql } from '../../store/postgres/pool.ts';
 import type { DeploymentPolicy } from './deployment-requests.sql.ts';
 
-/** Where the deployments of a schema's registrations lie. */
+/** The tables of the deployments of a schema's registrations. */
 export interface DeploymentTables {
   readonly deployments: string;
   readonly requests: string;
 }
 
-/** The deployments of a registration as its rows have them. */
+/** The deployments of a registration according to its rows. */
 export interface StoredDeployments {
-  /** Those that may launch. */
+  /** Deployments that may launch. */
   readonly deploymentIds: readonly string[];
-  /** In the order of `inOrder`. */
+  /** Sorted by `inOrder`. */
   readonly listed: readonly string[];
-  /** Of those that were not listed when they first launched, or when an administrator decided; the newest first. */
+  /** Deployments that were not listed when they first launched, or when an administrator decided; newest first. */
   readonly waiting: readonly string[];
   readonly admitted: readonly string[];
   readonly refused: readonly string[];
 }
 
-/** What a resource says of them. */
+/** The deployments according to the resource. */
 export interface WantedDeployments {
   readonly policy: DeploymentPolicy;
   readonly listed: readonly string[];
 }
 
-/** Columns of a query over lti_tools `t` and its platform `p`: those of StoredDeployments. */
+/** Returns the columns of StoredDeployments for a query over lti_tools `t` and its platform `p`. */
 export function deploymentColumns({ deployments, requests }: DeploymentTables): string {
   const requested = (status: string): string =>
     `ARRAY(SELECT r.deployment_id::text FROM ${requests} r WHERE r.tool_id = t.id AND r.platform_id = p.id AND r.status = '${status}'
@@ -35,10 +35,10 @@ export function deploymentColumns({ deployments, requests }: DeploymentTables): 
     t.listed_deployments AS listed, ${['waiting', 'admitted', 'refused'].map(requested).join(', ')}`;
 }
 
-/** As the registration's row has those that are listed: another order in the resource is no change. */
+/** Returns the listed deployments as the registration's row stores them: another order in the resource is not a change. */
 export const inOrder = (listed: readonly string[]): string[] => listed.toSorted();
 
-/** Whether exactly those may launch that should, and nothing that is listed has a request beside. */
+/** Returns whether exactly the desired deployments may launch, and no listed deployment also has a request. */
 export function areDeploymentsAsWanted(stored: StoredDeployments, { policy, listed }: WantedDeployments): boolean {
   const { waiting, admitted, refused } = stored;
   const wanted = new Set([...listed, ...(policy === 'Confirm' ? admitted : [])]);
@@ -52,9 +52,9 @@ export function areDeploymentsAsWanted(stored: StoredDeployments, { policy, list
 }
 
 /**
- * Listing a deployment takes it over from whoever decided on it by REST: taken off the list, it is unknown again. What was
- * admitted by REST may launch beside it while the policy is `Confirm`; the decisions stay while it is not. The tool's row is
- * locked.
+ * Writes the deployments of a registration. Listing a deployment replaces a decision made by REST; once removed from the list, it
+ * is unknown again. A deployment admitted by REST may also launch while the policy is `Confirm`; the decisions remain stored
+ * under another policy. The tool's row is locked.
  */
 export async function writeDeployments(
   tx: Sql,

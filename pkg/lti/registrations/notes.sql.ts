@@ -1,13 +1,13 @@
 import type { Sql } from '../../store/postgres/pool.ts';
 import { tenantRole } from '../../store/postgres/provisioning.ts';
 
-/** Of one tenant, and of all, at one look. More are read at the next one. */
+/** Maximum of notes per tenant, and of all tenants, in one read. The next read gets the others. */
 const MAX_OF_TENANT = 20;
 const MAX_ROWS = 100;
 
-/** A note expires after this. */
+/** A note expires after this time. */
 const EXPIRES_AFTER = '30 days';
-/** A note that was reported within this is not reported again, even if its tenant has changed it since. */
+/** A note that was reported within this time is not reported again, even if its tenant has changed it since. */
 const REPORTED_AGAIN_AFTER = '1 hour';
 
 /** A note of a tenant's server about a registration. */
@@ -30,18 +30,20 @@ export interface ValueNote extends Note {
 
 /** Statements for the notes of one kind, which the operator reports. */
 export interface Notes<Row extends Note> {
-  /** A SELECT of the notes that are to be reported or deleted. */
+  /** A SELECT of the notes to be reported or deleted. */
   readonly select: string;
-  /** They are not selected again for a while. */
+  /** Marks the notes, so that they are not selected again for a while. */
   markReported(sql: Sql, rows: readonly Row[]): Promise<unknown>;
   remove(sql: Sql, rows: readonly Row[]): Promise<unknown>;
 }
 
-/** Deployments that launched and that their registration does not list. */
+/** Deployments that launched although their registration does not list them. */
 export const unknownDeployments = notesIn<DeploymentNote>('carrel.unknown_deployments', 'told_at', {
   deploymentId: 'deployment_id',
 });
-/** Issuers and client ids that an LMS sent instead of the registered ones, and deployments by which no registration was found. */
+/**
+ * Issuers and client ids that an LMS sent instead of the registered ones, and deployments for which no registration was found.
+ */
 export const unknownValues = notesIn<ValueNote>('carrel.unknown_values', 'reported_at', { field: 'field', value: 'value' });
 
 function notesIn<Row extends Note>(
@@ -64,9 +66,8 @@ function notesIn<Row extends Note>(
 }
 
 /**
- * Tenants write `noted_at`, so what bounds the reports is `reportedAt`, which they cannot write.
- * Each tenant is read by the table's key, and each gets one row before any gets a second: a tenant that floods the table delays
- * nobody else's reports.
+ * Tenants write `noted_at`, so `reportedAt`, which they cannot write, bounds the reports. The query reads each tenant through the
+ * table's key and takes one row of each before a second of any: a tenant that floods the table delays nobody else's reports.
  */
 function selectOf(table: string, reportedAt: string, columns: string): string {
   return `
@@ -85,8 +86,8 @@ function selectOf(table: string, reportedAt: string, columns: string): string {
 }
 
 /**
- * Deletes the notes of the deployments of a registration that it lists; `listed` left out: all of its notes, its unknown values
- * included.
+ * Deletes the notes about deployments that a registration now lists; without `listed`, all its notes including its unknown
+ * values.
  */
 export async function removeNotes(sql: Sql, slug: string, reference: string, listed?: readonly string[]): Promise<void> {
   await sql.query(

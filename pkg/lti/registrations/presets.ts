@@ -12,22 +12,28 @@ export interface Endpoints {
 }
 
 interface Preset {
-  /** What follows from issuer and client id; a preset without it names every endpoint itself (the schema says so). */
+  /**
+   * Derives the endpoints from issuer and client id; with a preset that lacks this, a registration names every endpoint itself
+   * (the schema requires it).
+   */
   readonly endpoints?: (issuer: string, clientId: string) => Omit<Endpoints, 'tokenAudience'> & { tokenAudience?: string };
-  /** Real platforms take the deep-linking response by a form only; Query is the contract's default. */
+  /** Real platforms accept the deep-linking response only by a form; Query is the contract's default. */
   readonly deepLinking: 'Query' | 'FormPost';
 }
 
 const BLACKBOARD = 'https://developer.blackboard.com/api/v1';
 
-/** Canvas in Instructure's cloud has one issuer per environment and answers for all at one host; elsewhere it answers itself. */
+/**
+ * Canvas in Instructure's cloud has one issuer per environment and one host that answers for all; elsewhere each Canvas answers
+ * for itself.
+ */
 const CANVAS_CLOUD: Readonly<Record<string, string>> = {
   'https://canvas.instructure.com': 'https://sso.canvaslms.com',
   'https://canvas.beta.instructure.com': 'https://sso.beta.canvaslms.com',
   'https://canvas.test.instructure.com': 'https://sso.test.canvaslms.com',
 };
 
-/** What each LMS's own documentation for tool administrators says. */
+/** The values in each LMS's own documentation for tool administrators. */
 export const PRESETS: Readonly<Record<RegistrationSpec['platform']['preset'], Preset>> = {
   moodle: {
     endpoints: (issuer) => ({
@@ -69,7 +75,10 @@ export const PRESETS: Readonly<Record<RegistrationSpec['platform']['preset'], Pr
   generic: { deepLinking: 'Query' },
 };
 
-/** The endpoints of a registration: those it names, else its preset's. Without a client id, those of the preset may lack it. */
+/**
+ * Returns the endpoints of a registration: those that it names, otherwise those of its preset. Without a client id, those of the
+ * preset may lack it.
+ */
 export function endpointsOf({ platform, clientId }: RegistrationSpec): Endpoints {
   const preset = PRESETS[platform.preset].endpoints?.(platform.issuer.replace(/\/$/, ''), clientId ?? '');
   return {

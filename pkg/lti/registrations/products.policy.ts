@@ -5,13 +5,13 @@ type Preset = WantedRegistration['preset'];
 
 interface Product {
   readonly preset: Preset;
-  /** What its administrator does once the tool is registered. */
+  /** The next step of the LMS's administrator once the tool is registered. */
   readonly next: string;
-  /** The same in German; menus of the LMS by their English names. */
+  /** The next step in German; menus of the LMS have their English names. */
   readonly nextInGerman: string;
 }
 
-/** By the beginning of `product_family_code`, in lower case. */
+/** Products by the beginning of `product_family_code`, in lower case. */
 const PRODUCTS: Readonly<Record<string, Product>> = {
   moodle: {
     preset: 'moodle',
@@ -57,7 +57,7 @@ function productOf(product: string | null): Product {
 }
 
 export const presetOf = (product: string | null): Preset => productOf(product).preset;
-/** The same for what an LtiRegistration knows. */
+/** Returns the next step for the preset that an LtiRegistration has. */
 export const nextStepAtPreset = (preset: Preset): string =>
   Object.values(PRODUCTS).find((product) => product.preset === preset)?.next ?? OTHER.next;
 export const nextStepOf = (product: string | null, language: PageLanguage = 'en'): string =>

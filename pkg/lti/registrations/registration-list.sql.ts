@@ -5,7 +5,7 @@ import type { Sql } from '../../store/postgres/pool.ts';
 import type { DeploymentPolicy } from './deployment-requests.sql.ts';
 import { REGISTRATION_SORT_FIELDS, type RegistrationQuery, type RegistrationView } from './registrations.schema.ts';
 
-/** What the LMS and the tool agreed (`lti_registration_links.registered`). */
+/** The agreement between the LMS and the tool (`lti_registration_links.registered`). */
 export interface Agreement {
   readonly product: string | null;
   readonly scopes_asked: readonly string[];
@@ -13,11 +13,11 @@ export interface Agreement {
   readonly placements: readonly string[];
   /** Whether the LMS named its deployment id. */
   readonly has_deployment: boolean;
-  /** Whether another LMS with its issuer had given the client id too; left out: none had. */
+  /** Whether another LMS with its issuer had already assigned the client id; absent: none had. */
   readonly shares_client_id?: boolean;
 }
 
-/** A registration as it is shown; its private key is never read. */
+/** A registration as the API shows it; its private key is never read. */
 export interface RegistrationRow {
   readonly id: number;
   readonly uuid: string;
@@ -35,7 +35,7 @@ export interface RegistrationRow {
   readonly publicKeyIds: readonly string[];
   readonly agreement: Agreement | null;
   readonly registeredAt: Date | null;
-  /** Launches are deleted after 90 days; people stay. */
+  /** Also considers people, because launches are deleted after 90 days. */
   readonly hasLaunched: boolean;
   readonly createdAt: Date;
   readonly updatedAt: Date;
@@ -43,7 +43,7 @@ export interface RegistrationRow {
 
 const NAME = `coalesce(split_part(t.managed_ref, '/', 2), t.client_id)`;
 
-/** Of a tool `t`, its platform `p`, and the link `l` by which an LMS registered it. */
+/** Columns of a tool `t`, its platform `p`, and the link `l` through which an LMS registered it. */
 const COLUMNS = `t.id, t.uuid, ${NAME} AS name, t.client_id AS "clientId", p.issuer, p.platform_name AS "platformName",
   ARRAY(SELECT d.deployment_id::text FROM lti_deployments d WHERE d.tool_id = t.id AND d.platform_id = t.platform_id ORDER BY 1) AS "deploymentIds",
   t.deployment_policy AS "deploymentPolicy", (SELECT count(*)::int FROM lti_deployment_requests w WHERE w.tool_id = t.id

@@ -37,19 +37,19 @@ export interface ToolRow {
   readonly isActive: boolean;
 }
 
-/** A registration as its rows in the tenant's schema should be. */
+/** The desired rows of a registration in the tenant's schema. */
 export interface Registration {
   readonly platform: PlatformRow;
   readonly tool: ToolRow;
-  /** Those that it lists. */
+  /** The deployments that it lists. */
   readonly deploymentIds: readonly string[];
-  /** References of the registrations that are to be of this LMS, as their resources say: its issuer and its key set. */
+  /** References of the registrations whose resources name this LMS, that is, its issuer and its key set. */
   readonly peers?: readonly string[];
 }
 
 interface Stored extends Pick<Registration, 'platform' | 'tool'> {
   readonly deployments: StoredDeployments;
-  /** An inactive platform takes no launch, whatever its registrations say. */
+  /** An inactive platform accepts no launch, whatever its registrations contain. */
   readonly isPlatformActive: boolean;
   readonly keys: Keys;
 }
@@ -63,8 +63,8 @@ export class ClientIdTaken extends Error {
 }
 
 /**
- * A registration names another key set for its issuer, and others of its LMS do not: it has to be said whether the LMS has
- * changed, or it is another one.
+ * A registration names another key set for its issuer, but others of its LMS do not: an administrator has to say whether the LMS
+ * has changed or this is another one.
  */
 export class LmsIsShared extends Error {
   override readonly name = 'LmsIsShared';
@@ -78,7 +78,7 @@ export class LmsIsShared extends Error {
 
 /** How a registration gets its keys. */
 export interface KeySource {
-  /** A person's own. */
+  /** A key that a person supplied. */
   readonly given: ToolKey | undefined;
   readonly generate: () => Promise<ToolKey>;
   /** In ms; undefined: generated keys are not rotated. */
@@ -87,8 +87,8 @@ export interface KeySource {
 }
 
 /**
- * Ids of the published keys, the one that signs first, when the next rotation step is due, and what administrators have to do or
- * did.
+ * Ids of the published keys, the signing one first; the time of the next rotation step; and the deployments that administrators
+ * have to decide on or have admitted.
  */
 export interface Published extends Pick<StoredDeployments, 'waiting' | 'admitted'> {
   readonly keyIds: readonly string[];
@@ -128,9 +128,9 @@ function tablesOf({ slug }: TenantSchema): Tables {
 }
 
 /**
- * Writes the rows of a registration and takes the rotation step that is due. One statement when the rows are as wanted and no
- * step is due. Without a given key the row keeps its key, or gets one from `generate`. Throws ClientIdTaken when a tool of
- * another origin has the client id, LmsIsShared.
+ * Writes the rows of a registration and takes the rotation step that is due. One statement if the rows are as desired and no step
+ * is due. Without a given key the row keeps its key, or gets one from `generate`. Throws ClientIdTaken if a tool of another
+ * origin has the client id, and LmsIsShared.
  */
 export async function syncRegistration(
   rows: TenantRows,
@@ -158,7 +158,7 @@ const published = ({ keys, deployments: { waiting, admitted } }: Stored, source:
   admitted,
 });
 
-/** A key of a person's own is theirs to rotate. */
+/** A key that a person supplied is theirs to rotate. */
 const stepOf = (keys: Keys, { given, period, now }: KeySource) => rotationStep(keys, given ? undefined : period, now);
 
 function isAtRest(keys: Keys, source: KeySource): boolean {
@@ -166,13 +166,13 @@ function isAtRest(keys: Keys, source: KeySource): boolean {
   return isSigner && stepOf(keys, source).action === 'stay' && keys.former.every(({ until }) => until > source.now);
 }
 
-/** Made outside the transaction: a tenth of a second of CPU. */
+/** Created outside the transaction, because it takes a tenth of a second of CPU. */
 async function freshKey(keys: Keys | undefined, source: KeySource): Promise<ToolKey | undefined> {
   if (source.given) return undefined;
   return !keys?.current || stepOf(keys, source).action === 'publish' ? source.generate() : undefined;
 }
 
-/** Removes tool and deployments. The platform is deleted or set inactive when no other tool uses it. Idempotent. */
+/** Removes tool and deployments. The platform is deleted or set inactive if no other tool uses it. Idempotent. */
 export async function removeRegistration(rows: TenantSchema, reference: string): Promise<void> {
   const tables = tablesOf(rows);
   await rows.pool.transaction(async (tx) => {
@@ -188,7 +188,7 @@ export async function removeRegistration(rows: TenantSchema, reference: string):
   });
 }
 
-/** Removes the rows of all resources but these. */
+/** Removes the rows of all resources except these. */
 export async function removeOtherRegistrations(schema: TenantSchema, references: readonly string[]): Promise<void> {
   const others = await schema.pool.query<{ reference: string }>(
     `SELECT managed_ref AS reference FROM ${tablesOf(schema).tools} WHERE managed_by = $1 AND NOT managed_ref = ANY ($2)`,
@@ -250,7 +250,7 @@ async function write(
   const platformId = await writePlatform(tx, tables, platform, { formerId: former?.platformId ?? null, peers: together });
   const seal = (privateKey: string): string => rows.sealer.seal(privateKey, privateKeyAssociatedData(rows.tenantId, reference));
   const isGivenNew = source.given !== undefined && source.given.kid !== present?.current?.kid;
-  /** Signs from now on; undefined: the one that does. */
+  /** The key that signs from now on; undefined: the current one continues to sign. */
   const key = isGivenNew ? source.given : present?.current ? undefined : fresh;
   if (key) await replaceCurrent(tx, tables, reference, key.kid, now);
   const [written] = await tx.query<{ id: number }>(
@@ -293,8 +293,8 @@ async function write(
 }
 
 /**
- * Registrations of one issuer change one after the other: a statement after this one sees what the one before has committed.
- * In the order of the ids, so that two registrations that change places do not wait for each other.
+ * Registrations of one issuer change one after the other: a statement after this one sees what the previous transaction
+ * committed. Locks in the order of the ids, so that two registrations that swap platforms do not wait for each other.
  */
 const lockPlatforms = (
   tx: Sql,
@@ -307,8 +307,8 @@ const lockPlatforms = (
   ]);
 
 /**
- * An LMS is found by issuer and key set. Where there is none, and the registration's own has the issuer, that one has come to
- * publish its keys elsewhere: its people and courses stay. Throws LmsIsShared.
+ * Finds an LMS by issuer and key set. If none matches but the registration's own LMS has the issuer, that LMS now publishes its
+ * keys elsewhere: its people and courses stay. Throws LmsIsShared.
  */
 async function writePlatform(
   tx: Sql,
@@ -364,8 +364,8 @@ async function writePlatform(
 }
 
 /**
- * What was recorded of placed links, notices and deployments that were not listed counts for the issuer and client id alone that
- * it was verified for. The next launch of each link verifies and records it again.
+ * Deletes records of placed links, notices and unlisted deployments: they are valid only for the issuer and client id that they
+ * were verified for. The next launch of each link verifies and records it again.
  */
 async function deleteRecords(tx: Sql, { links, notices, handlers, requests }: Tables, toolId: number): Promise<void> {
   for (const table of [links, notices, handlers, requests]) await tx.query(`DELETE FROM ${table} WHERE tool_id = $1`, [toolId]);
@@ -373,7 +373,7 @@ async function deleteRecords(tx: Sql, { links, notices, handlers, requests }: Ta
 
 /**
  * Identities outlive the registration, so that people find their files when it is registered again; a platform without identities
- * is deleted. The platform is locked: whether another registration uses it does not change meanwhile.
+ * is deleted. The platform is locked, so meanwhile no other registration can start or stop using it.
  */
 async function dropUnused(tx: Sql, { tools, platforms, identities }: Tables, platformId: number): Promise<void> {
   const unused = `id = $1 AND NOT EXISTS (SELECT FROM ${tools} t WHERE t.platform_id = p.id)`;

@@ -4,7 +4,7 @@ import { Etag, label, Timestamp, Uuid } from '../../api/schemas.ts';
 
 const Scope = z.string().meta({ example: 'https://purl.imsglobal.org/spec/lti-ags/scope/score' });
 
-/** What the LMS and the tool agreed when they registered by LTI Dynamic Registration. */
+/** The agreement between the LMS and the tool after LTI Dynamic Registration. */
 export const Registered = z.object({
   at: Timestamp,
   product: z.string().nullable().meta({ description: 'what the LMS calls its product family', example: 'moodle' }),
@@ -19,7 +19,7 @@ export const Registered = z.object({
 });
 export type Registered = z.output<typeof Registered>;
 
-/** A registration of an LMS (docs/design/records.md, LTI), with all that the LMS asks of the tool. */
+/** A registration of an LMS (docs/design/records.md, LTI), with all the values that the LMS needs about the tool. */
 export const RegistrationView = z
   .object({
     id: Uuid,

@@ -13,11 +13,11 @@ interface Deps {
 }
 
 /**
- * The registrations of LMSs, as administrators see them.
+ * The registrations of LMSs, for administrators.
  *
  * Invariants:
  * - They are read only: a resource makes each of them.
- * - No reply holds a private key.
+ * - No reply contains a private key.
  */
 export class Registrations {
   readonly #deps: Deps;
@@ -38,7 +38,7 @@ export class Registrations {
     return this.#present(row);
   }
 
-  /** The tag covers all that is shown: keys and deployments are rows of their own. */
+  /** The tag covers everything shown, because keys and deployments are separate rows. */
   #present(row: RegistrationRow): RegistrationView {
     const { appUrl, ltiUrl } = this.#deps;
     const shown = {

@@ -1,19 +1,20 @@
-/** Keys of a registration as its rows hold them. */
+/** Keys of a registration according to its rows. */
 export interface Keys {
-  /** Signs, and is published. */
+  /** The published key that signs. */
   readonly current: { readonly kid: string; readonly since: Date } | undefined;
-  /** Published, so that every LMS knows it by the time it signs. */
+  /** Published in advance, so that every LMS knows it by the time it signs. */
   readonly next: { readonly kid: string; readonly publishedAt: Date } | undefined;
-  /** Sign no more, and are published until then. */
+  /** Keys that no longer sign, and are published until then. */
   readonly former: readonly { readonly kid: string; readonly until: Date }[];
 }
 
 export interface RotationStep {
   /**
-   * `publish` a new key as the next; let the next `sign`; `discard` a next key that is no longer wanted; or let all keys `stay`.
+   * `publish` a new key as the next one; let the next one `sign`; `discard` a next key that is no longer needed; or let all keys
+   * `stay`.
    */
   readonly action: 'publish' | 'sign' | 'discard' | 'stay';
-  /** When the next step is due; undefined: never. */
+  /** Time of the next step; undefined: never. */
   readonly dueAt: Date | undefined;
 }
 
@@ -21,15 +22,15 @@ const HOUR_MS = 3_600_000;
 const DAY_MS = 24 * HOUR_MS;
 /** LMSs cache a key set for at most a day. */
 const LEAD_MS = DAY_MS;
-/** Nothing that a key has signed is valid for longer than an hour (docs/design/lti.md); the rest is for clocks that are wrong. */
+/** Nothing that a key has signed is valid for longer than an hour (docs/design/lti.md); the rest allows for wrong clocks. */
 export const FORMER_MS = DAY_MS;
 
 /** `30d` or `12h` in ms (crds: keyRotationPeriod). */
 export const periodMs = (text: string): number => Number.parseInt(text, 10) * (text.endsWith('h') ? HOUR_MS : DAY_MS);
 
 /**
- * The next step of the rotation: a key signs for `period`; the next is published a day ahead (half a short
- * period ahead), and the former stays published for a day. `period` undefined: no rotation.
+ * Returns the next step of the rotation. A key signs for `period`; the next is published a day ahead (half a short period ahead),
+ * and the former stays published for a day. `period` undefined: no rotation.
  */
 export function rotationStep(keys: Keys, period: number | undefined, now: Date): RotationStep {
   const { action, at } =

@@ -2,7 +2,7 @@ import { createPrivateKey, createPublicKey, generateKeyPair, type KeyObject } fr
 import { promisify } from 'node:util';
 import { calculateJwkThumbprint, exportJWK } from 'jose';
 
-/** The key that signs the tool's messages to a platform (RS256), as the row holds it. */
+/** The key that signs the tool's messages to a platform (RS256), with the values of its row. */
 export interface ToolKey {
   /** RFC 7638 thumbprint. */
   readonly kid: string;
@@ -20,12 +20,12 @@ export async function newToolKey(): Promise<ToolKey> {
   return toolKey(privateKey);
 }
 
-/** A key that a person gave is not one that a tool can sign with. */
+/** A key supplied by a person that a tool cannot sign with. */
 export class InvalidToolKey extends Error {
   override readonly name = 'InvalidToolKey';
 }
 
-/** A key that a person gave. Throws InvalidToolKey. */
+/** Reads a key supplied by a person. Throws InvalidToolKey. */
 export async function givenToolKey(pem: string): Promise<ToolKey> {
   let key: KeyObject;
   try {

@@ -2,20 +2,20 @@ import type { Sql } from '../../store/postgres/pool.ts';
 import { FORMER_MS, type Keys, type RotationStep } from './rotation.policy.ts';
 import type { ToolKey } from './tool-key.ts';
 
-/** Where the keys of a schema's registrations lie. */
+/** The tables of the keys of a schema's registrations. */
 export interface KeyTables {
   readonly tools: string;
   readonly toolKeys: string;
 }
 
-/** As `spare` reads them: times are text of JSON. */
+/** A row that `spareKeys` reads; times are JSON text. */
 export interface SpareKey {
   readonly kid: string;
   readonly publishedAt: string;
   readonly publishedUntil: string | null;
 }
 
-/** An expression of a query over lti_tools `t`: all keys beside the one that signs. */
+/** Returns an expression for a query over lti_tools `t`: all keys except the signing one. */
 export const spareKeys = ({ toolKeys }: KeyTables): string =>
   `(SELECT coalesce(json_agg(json_build_object('kid', k.key_id, 'publishedAt', k.published_at, 'publishedUntil', k.published_until)
       ORDER BY k.published_at, k.key_id), '[]') FROM ${toolKeys} k WHERE k.tool_id = t.id)`;
@@ -29,14 +29,17 @@ export function keysOf(current: Keys['current'], spare: readonly SpareKey[]): Ke
   };
 }
 
-/** Ids of the keys that jwks.json holds now, the one that signs first. */
+/** Returns the ids of the keys that jwks.json contains now, the signing one first. */
 export const publishedIds = ({ current, next, former }: Keys, now: Date): string[] => [
   ...(current ? [current.kid] : []),
   ...(next ? [next.kid] : []),
   ...former.flatMap(({ kid, until }) => (until > now ? kid : [])),
 ];
 
-/** For a key that a person gave, which signs at once: the former key stays published for a while, the next one is dropped. */
+/**
+ * Makes way for a key supplied by a person, which signs at once: the former key stays published for a while, the next one is
+ * dropped.
+ */
 export async function replaceCurrent(tx: Sql, tables: KeyTables, reference: string, kid: string, now: Date): Promise<void> {
   await tx.query(
     `DELETE FROM ${tables.toolKeys} k USING ${tables.tools} t
@@ -46,7 +49,7 @@ export async function replaceCurrent(tx: Sql, tables: KeyTables, reference: stri
   await retireCurrent(tx, tables, reference, kid, now);
 }
 
-/** One step of the rotation; a step that another operator has taken meanwhile is not repeated. The tool's row is locked. */
+/** Takes one step of the rotation; a step that another operator has taken meanwhile is not repeated. The tool's row is locked. */
 export async function takeStep(
   tx: Sql,
   tables: KeyTables,

@@ -1,9 +1,9 @@
 import { z } from 'zod';
 
 /**
- * A registration that an LMS made by Dynamic Registration: the server leaves it for the operator
+ * A registration that an LMS made by Dynamic Registration. The server leaves it for the operator
  * (`carrel.registration_requests`), which makes an LtiRegistration of it. A tenant can write anything there, so the operator
- * reads this much and nothing else.
+ * reads only these fields, within these limits.
  */
 export const WantedRegistration = z.object({
   preset: z.enum(['moodle', 'canvas', 'blackboard', 'brightspace', 'sakai', 'generic']),

@@ -12,7 +12,7 @@ export interface LmsResult {
   readonly score: number | null;
   readonly maximum: number;
   readonly comment: string | null;
-  /** Not of the document; Moodle says it. */
+  /** Not in the standard; Moodle sends it. */
   readonly scoredAt: string | null;
 }
 

@@ -3,7 +3,7 @@ import { pageOf } from '../../api/paging.ts';
 import { text, Timestamp, Uuid } from '../../api/schemas.ts';
 import { LmsPageQuery } from '../line-items/line-items.schema.ts';
 
-/** What stands in the LMS's grade book for a person (AGS 2.0 §3.3), whoever entered it. */
+/** A person's result in the LMS's grade book (AGS 2.0 §3.3), no matter who entered it. */
 export const ResultView = z
   .object({
     user_id: z.string().meta({ description: "the LMS's own id of the person", example: 'student-7' }),

@@ -15,7 +15,7 @@ import { lmsPage } from '../services/lms-pages.ts';
 import { type LmsResult, resultOf, RESULTS } from './lms-result.ts';
 import type { ResultQuery, ResultView } from './results.schema.ts';
 
-/** Results of the LMS's grade book, asked for when a client asks (docs/design/lti.md, Courses and services). */
+/** Reads results of the LMS's grade book on request (docs/design/lti.md, Courses and services). */
 export class Results {
   readonly #db: Database;
   readonly #sealer: Sealer;

@@ -8,14 +8,14 @@ import { problemOfError, type Service, serviceMissing } from './lms-problems.pol
 import type { Clock } from '../../runtime/clock.ts';
 import { findServiceRegistration, serviceClient } from './service-client.ts';
 
-/** The container of a course's line items, as it may be asked now. */
+/** The container of a course's line items, ready to be asked. */
 export interface LineItemService {
   readonly url: string;
   readonly toolId: number;
   readonly operation: Operation;
 }
 
-/** The roster of a course, as it may be asked now. */
+/** The roster of a course, ready to be asked. */
 export interface RosterService {
   readonly url: string;
   readonly operation: Operation;
@@ -27,7 +27,7 @@ const MEMBERS: Service = { name: 'members', scope: 'https://purl.imsglobal.org/s
 const NO_LAUNCH = 'Nobody has launched from this course in the last 90 days';
 
 /**
- * Where the LMS has the roster of a course, as far as its last launch says. Throws Problem `lms_service_missing`,
+ * Returns the LMS's address of a course's roster, according to its last launch. Throws Problem `lms_service_missing`,
  * `registration_inactive`.
  */
 export function requireRoster({ rosterUrl: url, toolId, isActive }: ContextRow): {
@@ -50,9 +50,8 @@ interface Deps {
 }
 
 /**
- * What the LMS offers in a course, as an operation that asks for it. Each takes one statement, and throws Problem
- * `registration_inactive`,
- * `lms_service_missing`. Reading asks for the read-only scope where that is offered.
+ * The services that the LMS offers in a course, as operations that ask for them. Each takes one statement, and throws Problem
+ * `registration_inactive`, `lms_service_missing`. Reading asks for the read-only scope if it is offered.
  */
 export class CourseServices {
   readonly #deps: Deps;
@@ -70,7 +69,7 @@ export class CourseServices {
     return { url, toolId, operation };
   }
 
-  /** Of a line item that the registration `toolId` knows. */
+  /** Begins an operation on a line item that the registration `toolId` knows. */
   lineItem(
     context: ContextRow,
     { toolId }: { readonly toolId: number },

@@ -4,27 +4,27 @@ import { shownText } from '../../net/shown-text.ts';
 
 const FINAL = new Set<EgressErrorCode>(['address_refused', 'url_refused', 'plain_http_refused', 'request_refused']);
 
-/** The address itself is the fault. */
+/** Returns whether the address itself is the fault, so that trying again does not help. */
 export const isFinalEgress = ({ code }: EgressError): boolean => FINAL.has(code);
 
-/** Statuses after which the same request may be taken later (RFC 9110 §15.5, RFC 8470 §5.2, RFC 6585 §4). */
+/** Statuses after which the same request may succeed later (RFC 9110 §15.5, RFC 8470 §5.2, RFC 6585 §4). */
 const PASSING = new Set([408, 425, 429]);
 
-/** A redirect may be that of an LMS under maintenance, to its page. */
+/** An LMS under maintenance may redirect to its notice. */
 export const mayPass = (status: number): boolean => status >= 500 || (status >= 300 && status < 400) || PASSING.has(status);
 
-/** For people. `words`: shownAnswer. */
+/** Returns a text for people. `words`: see shownAnswer. */
 export function answerText(status: number, words: string): string {
   const isRedirect = status >= 300 && status < 400;
   return `the LMS answered ${status}${words === '' ? '' : `: ${words}`}${isRedirect ? '; redirects are not followed' : ''}`;
 }
 
-/** JSON that says nothing: Moodle sends `[]` with every refusal. */
+/** JSON without content: Moodle sends `[]` with every refusal. */
 const EMPTY = /^\s*(?:\[\s*\]|\{\s*\}|null|"")?\s*$/;
 
 /**
- * The message of an answer beside its status: the phrase of the status line where it is another than the standard's (Moodle's
- * reasons stand there), and the body where that says anything. '' for neither.
+ * Returns the message of an answer beside its status: the status line's phrase if it differs from the standard's (Moodle puts its
+ * reasons there), and the body if it has content. Returns '' for neither.
  */
 export function shownAnswer(
   { status, statusText, text }: { status: number; statusText: string; text: string },

@@ -12,17 +12,14 @@ import { shownAnswer } from './lms-answers.policy.ts';
 import { type Asked, late, problemOfError, problemOfRefusal, type Service, unusable } from './lms-problems.policy.ts';
 import { type ServiceClient, ServiceTokens } from './service-tokens.ts';
 
-/**
- * How much of an LMS's time an operation takes at most, however many requests it has, and each of these; and the bytes of a
- * reply.
- */
+/** Limits of an operation and of each of its requests: the LMS's time, and the bytes of a reply. */
 export interface OperationLimits {
   readonly operationMs: number;
   readonly requestMs: number;
   readonly replyBytes: number;
 }
 
-/** A client waits, and proxies give up after a minute. */
+/** For requests of a waiting client: proxies give up after a minute. */
 const WHILE_CLIENT_WAITS: OperationLimits = { operationMs: 25_000, requestMs: 15_000, replyBytes: 1024 * 1024 };
 
 /** One operation: whom it asks, what for, and until when. */
@@ -32,7 +29,7 @@ export interface Operation {
   readonly limits: OperationLimits;
   /** In monotonic milliseconds. */
   readonly until: number;
-  /** Given up when the client has gone; a change is not. */
+  /** Aborts when the client has disconnected; a change has no signal. */
   readonly signal?: AbortSignal | undefined;
 }
 
@@ -46,20 +43,20 @@ export interface LmsRequest {
 }
 
 export interface LmsAnswer {
-  /** 200 to 299; of a GET 200. */
+  /** 200 to 299; always 200 for a GET. */
   readonly status: number;
   readonly headers: EgressReply['headers'];
-  /** Of its JSON; undefined where the body is empty, and of a deletion. */
+  /** Parsed JSON; undefined if the body is empty, or after a deletion. */
   readonly body: unknown;
 }
 
 /**
- * Requests of services of LMSs. Every failure is a Problem that says what the LMS said and what can be done about it:
+ * Requests to services of LMSs. Every failure is a Problem that says what the LMS answered and what can be done about it:
  * `lms_service_missing`, `lms_refused`, `lms_failed`, `lms_unavailable`, `lms_timeout`, `not_found`.
  *
  * Invariants:
- * - A token that the LMS refuses (401, 403) is renewed once; what was refused for its token was not done.
- * - Of what a client waits for a reply is at most 1 MiB, and an operation takes at most 25 s beside the request of a token. No
+ * - A token that the LMS refuses (401, 403) is renewed once; the LMS did not carry out the refused request.
+ * - While a client waits, a reply has at most 1 MiB, and an operation takes at most 25 s, not counting the request of a token. No
  *   redirect is followed.
  */
 export class LmsCalls {
@@ -85,7 +82,7 @@ export class LmsCalls {
     return { client, service, signal, limits, until: this.#clock.monotonic() + limits.operationMs };
   }
 
-  /** The answer of a 2xx. Throws Problem; EgressError `aborted`. */
+  /** Returns the answer of a 2xx. Throws Problem; EgressError `aborted`. */
   async request(operation: Operation, request: LmsRequest): Promise<LmsAnswer> {
     const started = this.#clock.monotonic();
     const end = (outcome: string): void =>
@@ -149,7 +146,7 @@ export class LmsCalls {
   }
 }
 
-/** RFC 8259 §8.1: JSON is in UTF-8. Another charset would change names without a word. */
+/** RFC 8259 §8.1: JSON is in UTF-8. Another charset would silently change names. */
 function jsonOf(body: Buffer, isWriting: boolean): unknown {
   if (!isUtf8(body)) throw unusable('it is not in UTF-8', isWriting);
   const text = body.toString('utf8').replace(/^\uFEFF/, '');

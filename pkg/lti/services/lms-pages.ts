@@ -5,28 +5,31 @@ import type { LmsCalls, Operation } from './lms-calls.ts';
 import { type Asked, unusable } from './lms-problems.policy.ts';
 import { addressAtHost, nextPage } from './next-link.policy.ts';
 
-/** Pages of an LMS that one page of ours may take; most of them have fewer items than were asked for, or none that match. */
+/**
+ * Maximum of LMS pages that one page of ours may read; relevant if most of them have fewer items than requested, or none that
+ * match.
+ */
 const PAGES_MAX = 20;
-/** Of the path and query of a page of the LMS, so that our cursor holds it. */
+/** Maximum length of an LMS page's path and query, so that our cursor can hold it. */
 const POSITION_MAX = 1_300;
 
-/** A list of an LMS, as a page of ours is made of it. */
+/** A list of an LMS from which our pages are made. */
 export interface LmsList<T> {
-  /** Where its first page is. */
+  /** The address of its first page. */
   readonly url: string;
   readonly mediaType: string;
   readonly asked: Asked;
-  /** Parameters that every page has; an LMS may leave them out of the address of the next one. */
+  /** Parameters of every page; an LMS may omit them from the address of the next one. */
   readonly query: Readonly<Record<string, string | undefined>>;
-  /** The items of a page; left out: the page is the list of them. Undefined: it has none. Throws Problem. */
+  /** Returns the items of a page; without it, the page itself is the list. Undefined: the page has none. Throws Problem. */
   readonly items?: (body: unknown) => readonly unknown[] | undefined;
-  /** An item of the LMS; undefined: not one that was asked for. Throws Problem. */
+  /** Reads an item of the LMS; undefined: it was not asked for. Throws Problem. */
   readonly read: (item: unknown) => T | undefined;
-  /** What a cursor belongs to. */
+  /** The values that a cursor is bound to. */
   readonly of: readonly string[];
 }
 
-/** Where a page of ours begins: so many items after the beginning of a page of the LMS. */
+/** The start of a page of ours: an offset in items within a page of the LMS. */
 interface Position {
   readonly url: string;
   readonly skip: number;
@@ -38,9 +41,9 @@ interface Deps {
 }
 
 /**
- * A page of a list that an LMS keeps. Its pages may be smaller or larger than ours, and empty. The cursor holds the address of
- * the LMS's page, which may be all that leads there, and is proved to be ours: nobody chooses an address that we ask. Throws
- * Problem.
+ * Returns a page of a list that an LMS stores. The LMS's pages may be smaller or larger than ours, or empty. The cursor contains
+ * the address of the LMS's page, which may be the only way there. An HMAC proves that the cursor is ours: nobody else can choose
+ * an address that we ask. Throws Problem.
  */
 export async function lmsPage<T>(
   deps: Deps,
@@ -63,7 +66,7 @@ export async function lmsPage<T>(
   return { data, pagination: { limit, next_cursor: next, has_more: next !== null } };
 }
 
-/** Adds what a page of the LMS has to `data`, and gives the position after that. */
+/** Adds the items of an LMS page to `data`, and returns the position after them. */
 async function readPage<T>(
   { calls }: Deps,
   operation: Operation,
@@ -88,7 +91,7 @@ async function readPage<T>(
 
 const first = <T>({ url, query }: LmsList<T>, limit: number): string => withQuery(url, { ...query, limit: String(limit) });
 
-/** What stands in the address already stays as it is written. */
+/** Keeps the existing part of the address byte for byte. */
 export function withQuery(address: string, query: LmsList<unknown>['query']): string {
   const url = new URL(address);
   const added = Object.entries(query).flatMap(([name, value]) =>
@@ -114,7 +117,7 @@ function positionOf(deps: Deps, list: LmsList<unknown>, cursor: string): Positio
   if (typeof at !== 'string' || typeof skip !== 'number' || typeof proof !== 'string' || !/^[0-9a-f]{64}$/.test(proof))
     throw foreignCursor();
   if (!proofs(deps, list, at, skip).some((one) => timingSafeEqual(Buffer.from(one), Buffer.from(proof)))) throw foreignCursor();
-  // Put together, since a path that begins with two slashes would name a host.
+  // Built from the origin, since a path that begins with two slashes would name a host.
   return { url: new URL(`${new URL(list.url).origin}${at}`).href, skip };
 }
 

@@ -3,13 +3,13 @@ import { retryAfterMs } from '../../api/retry-schedule.ts';
 import { EgressError, type EgressErrorCode } from '../../net/egress-error.ts';
 import { ServiceTokenError } from './service-tokens.ts';
 
-/** A service of the platform, as people call it, and the scope that it takes. */
+/** A service of the platform by its name for people, and the scope that it requires. */
 export interface Service {
   readonly name: 'line items' | 'results' | 'scores' | 'members';
   readonly scope: string;
 }
 
-/** A reply that is no success; `words`: shownAnswer. */
+/** An unsuccessful reply; `words`: see shownAnswer. */
 export interface Refusal {
   readonly method: string;
   readonly status: number;
@@ -17,7 +17,10 @@ export interface Refusal {
   readonly retryAfter: string | undefined;
 }
 
-/** Whether the address of a refused request is one line item's, that of all of the course, or the request names a link in it. */
+/**
+ * Whether the address of a refused request is that of one line item or of the whole course, or whether the request names a link
+ * in it.
+ */
 export type Asked = 'item' | 'course' | 'link';
 
 const RETRY_SECONDS_DEFAULT = 30;
@@ -25,10 +28,10 @@ const RETRY_SECONDS_MAX = 3600;
 
 const UNREACHABLE = new Set<EgressErrorCode>(['dns_failed', 'connect_failed', 'connection_lost']);
 const LATE = new Set<EgressErrorCode>(['timeout', 'connect_timeout']);
-/** The request had been sent. */
+/** Errors that occur after the request was sent. */
 const SENT = new Set<EgressErrorCode>(['timeout', 'connection_lost', 'reply_too_large', 'bad_reply']);
 
-/** The LMS does not offer the service in this course, as far as its last launch or its answer says. */
+/** The LMS does not offer the service in this course, according to its last launch or its answer. */
 export const serviceMissing = ({ name, scope }: Service, why: string): Problem =>
   new Problem(
     'lms_service_missing',
@@ -37,14 +40,14 @@ export const serviceMissing = ({ name, scope }: Service, why: string): Problem =
 
 const failed = (what: string, cause?: unknown): Problem => new Problem('lms_failed', `${sentence(what)}.`, { cause });
 
-/** An answer that is not what the documents have. `isWriting`: to a change. */
+/** An answer that does not conform to the standard. `isWriting`: the request was a change. */
 export const unusable = (what: string, isWriting = false): Problem =>
   failed(unknown(`the LMS's answer cannot be used: ${what}`, isWriting));
 
 export const late = (isWriting: boolean): Problem =>
   new Problem('lms_timeout', `${unknown('The LMS did not answer in time', isWriting)}.`);
 
-/** What an answer to a change that is lost, or cannot be used, means. */
+/** Adds what a lost or unusable answer to a change means. */
 const unknown = (what: string, isWriting: boolean): string =>
   isWriting ? `${what}. It may have done what it was asked: look before you try again` : what;
 
@@ -56,7 +59,7 @@ function retrySeconds(header: string | undefined, now: Date): number {
   return wanted > 0 ? Math.min(wanted, RETRY_SECONDS_MAX) : RETRY_SECONDS_DEFAULT;
 }
 
-/** No answer came, or none that could be read. An abort, and an error that is not the LMS's, are thrown on as they are. */
+/** Returns the Problem if no readable answer came. Returns an abort, and an error that is not the LMS's, unchanged. */
 export function problemOfError(error: unknown, service: Service, { now, isWriting }: { now: Date; isWriting: boolean }): unknown {
   if (error instanceof ServiceTokenError) return problemOfTokenError(error, service, now);
   if (!(error instanceof EgressError) || error.code === 'aborted') return error;
@@ -78,13 +81,13 @@ function problemOfTokenError(error: ServiceTokenError, service: Service, now: Da
 const isBusy = (status: number): boolean => status === 425 || status === 429 || status === 503;
 const isLate = (status: number): boolean => status === 408 || status === 504;
 
-/** The LMS refused, with a new token too. */
+/** Returns the Problem if the LMS refused even a new token. */
 export function problemOfRefusal(refusal: Refusal, service: Service, asked: Asked, now: Date): Problem {
   const { status, method } = refusal;
   const answered = `the LMS answered ${status}${refusal.words === '' ? '' : ` (${refusal.words})`}`;
   if (status === 401)
     return failed(`${answered} to a new token too; its web server may drop the header Authorization, which it must pass on`);
-  // Schoology answers 400 to a request for one link, Canvas 404 for one that it does not know.
+  // Schoology answers 400 to a request for one link; Canvas answers 404 for a link that it does not know.
   if (asked === 'link' && service.name === 'members' && (status === 400 || status === 404))
     return new Problem(
       'lms_service_missing',

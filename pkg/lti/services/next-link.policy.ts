@@ -1,23 +1,24 @@
-/** A link of a Link header: where it leads, and its parameters with names in lower case. */
+/** A link of a Link header: its target, and its parameters with names in lower case. */
 interface Link {
   readonly target: string;
   readonly parameters: ReadonlyMap<string, string>;
 }
 
 /**
- * Where the next page is: the target of the first link with the relation `next` (RFC 8288), in whatever form; undefined: this
- * page is the last. A relative target is resolved by the page's address. Moodle puts relations between typographic quotes.
+ * Returns the address of the next page: the target of the first link with the relation `next` (RFC 8288), in any notation;
+ * undefined: this page is the last. A relative target is resolved against the page's address. Moodle puts relations between
+ * typographic quotes.
  */
 export function nextPage(header: string | readonly string[] | undefined, page: string): string | undefined {
   const next = linksOf(straightened([header ?? ''].flat().join(', '))).find(isNext);
   return next && (URL.parse(next.target.trim(), page)?.href ?? next.target);
 }
 
-/** A link with an anchor is about another page than this one. */
+/** A link with an anchor is about another page. */
 const isNext = ({ parameters }: Link): boolean =>
   !parameters.has('anchor') && (parameters.get('rel') ?? '').toLowerCase().split(/\s+/).includes('next');
 
-/** A header arrives as one character for each byte. */
+/** A header arrives with one character for each byte. */
 function straightened(header: string): string {
   if (!/[\x80-\xff]/.test(header)) return header;
   return Buffer.from(header, 'latin1')
@@ -37,10 +38,10 @@ function linksOf(header: string): Link[] {
   return links;
 }
 
-/** Sticky, so that each piece of a header is looked at once. */
+/** Sticky, so that each part of a header is scanned once. */
 const PARAMETER = /\s*;\s*([^\s=;,"<>]+)?\s*(?:=\s*(?:"((?:[^"\\]|\\.)*)"|([^\s;,"]*)))?/y;
 
-/** Of parameters with one name the first counts (RFC 8288 §3.3). */
+/** Of several parameters with the same name the first counts (RFC 8288 §3.3). */
 function parametersAt(header: string, from: number): { parameters: Map<string, string>; rest: number } {
   const parameters = new Map<string, string>();
   let rest = from;
@@ -56,8 +57,8 @@ function parametersAt(header: string, from: number): { parameters: Map<string, s
 }
 
 /**
- * An address that an answer of the LMS names, as it may be asked: at the host of the service's own address, which the LMS signed.
- * Undefined: elsewhere, or none. Behind a proxy some LMSs write http for what is https.
+ * Returns an address from an answer of the LMS if it may be requested: it must be at the host of the service's own address, which
+ * the LMS signed. Returns undefined otherwise. Some LMSs behind a proxy write http instead of https.
  */
 export function addressAtHost(text: string, service: string): string | undefined {
   const [url, own] = [URL.parse(text), new URL(service)];

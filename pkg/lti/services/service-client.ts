@@ -3,25 +3,25 @@ import type { Executor } from '../../store/postgres/database.ts';
 import { privateKeyAssociatedData } from '../private-key.ts';
 import { type ServiceClient, ServiceTokenError } from './service-tokens.ts';
 
-/** A registration as far as the services of its platform are asked. */
+/** The values of a registration that requests to its platform's services need. */
 export interface ServiceRegistration {
   readonly isActive: boolean;
   readonly clientId: string;
   readonly tokenEndpoint: string;
   readonly tokenAudience: string | null;
-  /** Of the launch; else that of the registration, where it lists exactly one. */
+  /** The launch's deployment; otherwise that of the registration, if it lists exactly one. */
   readonly deploymentId: string | null;
   readonly keyId: string | null;
-  /** Sealed. */
+  /** Sealed private key. */
   readonly privateKey: string | null;
   readonly managedRef: string | null;
 }
 
-/** Of a tool `t` and its platform `p`: its deployment, where there is exactly one. */
+/** The deployment of a tool `t` at its platform `p`, if there is exactly one. */
 const ONE_DEPLOYMENT = `(SELECT min(d.deployment_id) FROM lti_deployments d WHERE d.tool_id = t.id AND d.platform_id = p.id HAVING count(*) = 1)`;
 
 /**
- * The columns of a ServiceRegistration, of a tool `t` and its platform `p`. `launched`: the deployment of a launch, where it is
+ * Returns the columns of a ServiceRegistration for a tool `t` and its platform `p`. `launched`: the deployment of a launch, if
  * known.
  */
 export const serviceRegistration = (launched: string): string =>
@@ -33,8 +33,8 @@ const REGISTRATION = `SELECT ${serviceRegistration('$2::text')} FROM lti_tools t
   WHERE t.id = $1 AND p.id = coalesce($3::int, p.id)`;
 
 /**
- * `deploymentId`: of a launch, where it is known. `platformId`: whose services are asked; undefined where the registration is of
- * another platform by now, whose token that one must not get. One statement.
+ * `deploymentId`: that of a launch, if known. `platformId`: the platform whose services are asked. Returns undefined if the
+ * registration now belongs to another platform, whose token the first must not get. One statement.
  */
 export async function findServiceRegistration(
   sql: Executor,

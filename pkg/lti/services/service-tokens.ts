@@ -7,29 +7,29 @@ import type { Clock } from '../../runtime/clock.ts';
 import type { Random } from '../../runtime/random.ts';
 import { isFinalEgress, shownAnswer } from './lms-answers.policy.ts';
 
-/** A registration as it asks its platform for tokens. */
+/** The values of a registration that its token requests need. */
 export interface ServiceClient {
-  /** Keeps tokens of tenants apart: the slug. */
+  /** The tenant's slug; keeps tokens of tenants apart. */
   readonly tenant: string;
   readonly clientId: string;
   readonly tokenEndpoint: string;
   /** `aud` of the assertion; null: the token endpoint. */
   readonly tokenAudience: string | null;
-  /** Of the assertion: Blackboard gives tokens for one deployment. Null: the registration has several, or none. */
+  /** Deployment in the assertion: Blackboard issues tokens for one deployment. Null: the registration has several, or none. */
   readonly deploymentId: string | null;
   readonly keyId: string;
-  /** PKCS#8, PEM; opened only when a token must be asked for. */
+  /** PKCS#8, PEM; opened only when a token must be requested. */
   privateKey(): Promise<string>;
 }
 
-/** No token was had. The message is for people and holds no secret. */
+/** No token was obtained. The message is for people and contains no secret. */
 export class ServiceTokenError extends Error {
   override readonly name = 'ServiceTokenError';
-  /** Asking again is of no use. */
+  /** Asking again does not help. */
   readonly isFinal: boolean;
-  /** The platform gives tokens, but none for this scope. */
+  /** The platform issues tokens, but none for this scope. */
   readonly isScopeRefused: boolean;
-  /** Of the reply, where there was one. */
+  /** Status of the reply, if there was one. */
   readonly status: number | undefined;
   /** The reply's `Retry-After`. */
   readonly retryAfter: string | undefined;
@@ -46,25 +46,25 @@ export class ServiceTokenError extends Error {
   }
 }
 
-/** So far may the LMS's clock be behind ours; some take no `iat` that is ahead of theirs. */
+/** Tolerance if the LMS's clock is behind ours: some LMSs refuse an `iat` in their future. */
 const ISSUED_EARLIER_SECONDS = 60;
 /**
- * Platforms take an assertion that is valid for at most 5 minutes (1EdTech Security Framework §4.1.1): four are left for a clock
- * that is ahead of ours.
+ * Platforms accept an assertion that is valid for at most 5 minutes (1EdTech Security Framework §4.1.1). Four of them remain for
+ * an LMS's clock that is ahead of ours.
  */
 const ASSERTION_SECONDS = 300;
-/** A `Date` is in whole seconds, and a reply takes time: a smaller difference says nothing of a clock. */
+/** `Date` has whole seconds, and a reply takes time: a smaller difference does not indicate a wrong clock. */
 const CLOCK_DIFFERENCE_SECONDS = 5;
 const DEPLOYMENT_ID = 'https://purl.imsglobal.org/spec/lti/claim/deployment_id';
 const TIMEOUT_MS = 15_000;
 const REPLY_BYTES_MAX = 64 * 1024;
 /** A token is requested again after an hour, even if the platform says that it is valid longer. */
 const KEPT_SECONDS_MAX = 3600;
-/** A token is not used in the last minute of its life (in its second half, where it lives less than two). */
+/** A token is not used in the last minute of its life (in its second half, if it lives less than two minutes). */
 const MARGIN_SECONDS = 60;
 const TOKENS_MAX = 1000;
 
-/** RFC 6749 §5.1. Some send numbers as text, Moodle sends it all as text/html. */
+/** RFC 6749 §5.1. Some LMSs send numbers as text; Moodle sends the reply as text/html. */
 const TokenReply = z.object({
   access_token: z.string().regex(/^[\x21-\x7e]{1,8192}$/),
   token_type: z.string().optional(),
@@ -74,13 +74,14 @@ const TokenReply = z.object({
 const ErrorReply = z.object({ error: z.string(), error_description: z.string().optional().catch(undefined) });
 
 /**
- * Access tokens for the services of platforms: client credentials with an assertion that the registration's key signs
- * (1EdTech Security Framework §4; RFC 7523 §2.2).
+ * Access tokens for the services of platforms: client credentials with an assertion that the registration's key signs (1EdTech
+ * Security Framework §4; RFC 7523 §2.2).
  *
  * Invariants:
- * - A token serves one registration of one tenant and one set of scopes (`scope`, by spaces), until shortly before it expires.
+ * - A token serves one registration of one tenant and one set of scopes (`scope`, separated by spaces), until shortly before it
+ *   expires.
  * - Concurrent requests for the same token share one.
- * - At most TOKENS_MAX tokens are kept; the least recently used one is dropped.
+ * - At most TOKENS_MAX tokens are cached; the least recently used one is dropped.
  */
 export class ServiceTokens {
   readonly #client: GuardedClient;
@@ -109,7 +110,7 @@ export class ServiceTokens {
     return asked;
   }
 
-  /** Call when the platform refused this token: the next call requests another, unless there is one already. */
+  /** Drops a token that the platform refused: the next call requests another, unless there is one already. */
   drop(client: ServiceClient, scope: string, token: string): void {
     const key = keyOf(client, scope);
     if (this.#cache.peek(key)?.token === token) this.#cache.delete(key);
@@ -175,7 +176,7 @@ export class ServiceTokens {
   }
 }
 
-/** A registration that changes (its key, its endpoint) is another client. */
+/** A registration with another key or endpoint counts as another client. */
 const keyOf = ({ tenant, clientId, tokenEndpoint, tokenAudience, deploymentId, keyId }: ServiceClient, scope: string): string =>
   JSON.stringify([tenant, clientId, tokenEndpoint, tokenAudience, deploymentId, keyId, scope]);
 
@@ -194,7 +195,7 @@ function tokenOf(body: Buffer, scope: string): { token: string; seconds: number 
 /** RFC 6749 §5.2. */
 const isScopeError = (body: Buffer): boolean => ErrorReply.safeParse(jsonOf(body)).data?.error === 'invalid_scope';
 
-/** RFC 6749 §5.2, and what else a person may make use of. */
+/** Returns the error of RFC 6749 §5.2, or another text that may help a person. */
 function errorOf({ body, ...line }: { status: number; statusText: string; body: Buffer }, assertion: string): string {
   const reply = ErrorReply.safeParse(jsonOf(body));
   const text = reply.success
@@ -205,7 +206,7 @@ function errorOf({ body, ...line }: { status: number; statusText: string; body: 
 }
 
 /**
- * What a person needs who does not know that an assertion has times: the clock of the LMS by the `Date` of its reply (RFC 9110
+ * Helps a person who does not know that an assertion has times: returns the clock of the LMS by the `Date` of its reply (RFC 9110
  * §6.6.1), and ours.
  */
 function clocksOf(said: string, date: string | undefined, now: Date): string {
