@@ -33,15 +33,18 @@ export interface OwnContextRow extends ContextRow {
 }
 
 /** Columns of a group `g`, its last launch `l` and its folder `d`. Members are counted only for the rows of the chosen page. */
-const COLUMNS = `g.id AS "groupId", l.tool_id AS "toolId", l.deployment_id AS "deploymentId", g.platform_id AS "platformId", g.uuid, g.context_id AS "lmsId", g.name AS title, l.label, l.registration_id AS "registrationId",
+const COLUMNS = `g.id AS "groupId", l.tool_id AS "toolId", l.deployment_id AS "deploymentId", g.platform_id AS "platformId",
+  g.uuid, g.context_id AS "lmsId", g.name AS title, l.label, l.registration_id AS "registrationId",
   CASE WHEN d.id IS NOT NULL THEN jsonb_build_object('id', d.uuid, 'name', d.name) END AS folder,
-  (SELECT count(*)::int FROM lti_members n WHERE n.group_id = g.id AND n.is_active) AS members, g.roster_synced_at AS "rosterSyncedAt",
+  (SELECT count(*)::int FROM lti_members n WHERE n.group_id = g.id AND n.is_active) AS members,
+  g.roster_synced_at AS "rosterSyncedAt",
   coalesce(l.is_active, false) AS "isActive", l.line_items_url AS "lineItemsUrl", l.line_item_url AS "lineItemUrl",
   coalesce(l.scopes, '{}') AS scopes, l.roster_url AS "rosterUrl"`;
 
 const FROM = `groups g
   LEFT JOIN LATERAL (
-    SELECT l.context_label AS label, l.tool_id, l.deployment_id, t.uuid AS registration_id, t.is_active AND p.is_active AND t.platform_id = p.id AS is_active,
+    SELECT l.context_label AS label, l.tool_id, l.deployment_id, t.uuid AS registration_id, t.is_active AND p.is_active
+      AND t.platform_id = p.id AS is_active,
       l.ags_lineitems_url AS line_items_url, l.ags_lineitem_url AS line_item_url, l.ags_scopes AS scopes, l.nrps_url AS roster_url
     FROM lti_launches l JOIN lti_tools t ON t.id = l.tool_id JOIN lti_platforms p ON p.id = l.platform_id
     WHERE l.platform_id = g.platform_id AND l.context_id = g.context_id
@@ -73,7 +76,8 @@ export const listContexts = (sql: Sql, actor: Actor, query: ContextQuery): Promi
       ...(actor.roles.includes('admin')
         ? []
         : [
-            `g.id IN (SELECT m.group_id FROM group_members m WHERE m.user_id = ${params.add(actor.userId)} AND m.role = 'instructor')`,
+            `g.id IN (SELECT m.group_id FROM group_members m WHERE m.user_id = ${params.add(actor.userId)}
+               AND m.role = 'instructor')`,
           ]),
     ],
     present: presentContext,
@@ -86,7 +90,8 @@ export async function findContext(sql: Executor, uuid: string, userId: number): 
 }
 
 const NEXT_WITH_ROSTER = `
-  SELECT ${COLUMNS} FROM ${FROM} WHERE g.context_id IS NOT NULL AND g.id > $1 AND l.is_active AND l.roster_url IS NOT NULL ORDER BY g.id LIMIT 1`;
+  SELECT ${COLUMNS} FROM ${FROM} WHERE g.context_id IS NOT NULL AND g.id > $1 AND l.is_active AND l.roster_url IS NOT NULL
+    ORDER BY g.id LIMIT 1`;
 
 /** Returns the next course, in the order of group ids, whose last launch names a roster address. One statement. */
 export async function nextCourseWithRoster(sql: Sql, after: number): Promise<ContextRow | undefined> {

@@ -22,7 +22,8 @@ export interface PickerRow {
 }
 
 const PICKER = `
-  SELECT l.launch_token AS "idToken", l.roles, l.deployment_id AS "deploymentId", l.answered_at AS "answeredAt", l.expires_at AS "expiresAt",
+  SELECT l.launch_token AS "idToken", l.roles, l.deployment_id AS "deploymentId", l.answered_at AS "answeredAt",
+    l.expires_at AS "expiresAt",
     t.is_active AND p.is_active AND t.platform_id = p.id AS "isActive", p.issuer, t.client_id AS "clientId",
     t.deep_linking_response_mode AS mode, t.key_id AS "keyId", t.private_key AS "privateKey", t.managed_ref AS "managedRef",
     CASE WHEN g.id IS NOT NULL THEN jsonb_build_object('id', g.uuid, 'title', g.name) END AS course,

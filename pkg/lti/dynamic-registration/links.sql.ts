@@ -23,7 +23,8 @@ export interface LinkRow {
 }
 
 const BACKED = `EXISTS (SELECT FROM users u WHERE u.id = created_by AND u.is_active AND 'admin' = ANY (u.roles))`;
-const LINK_COLUMNS = `id, uuid, platform_name AS "platformName", ${BACKED} AS "isBacked", expires_at AS "expiresAt", attempt, attempt_until AS "attemptUntil",
+const LINK_COLUMNS = `id, uuid, platform_name AS "platformName", ${BACKED} AS "isBacked", expires_at AS "expiresAt", attempt,
+  attempt_until AS "attemptUntil",
   used_at AS "usedAt", issuer, registered AS agreement`;
 
 /** Maximum of a tenant's links that are neither used nor expired. */
@@ -40,7 +41,8 @@ export async function insertLink(
   const rows = await sql.query(
     `WITH ended AS (DELETE FROM lti_registration_links WHERE used_at IS NULL AND expires_at < now() - interval '1 day')
      INSERT INTO lti_registration_links (uuid, token_hash, platform_name, created_by, expires_at) SELECT $1, $2, $3, $4, $5
-     WHERE (SELECT count(*) FROM lti_registration_links WHERE used_at IS NULL AND expires_at > now()) < ${OPEN_LINKS_MAX} AND ${withOrigin('$6')} RETURNING id`,
+     WHERE (SELECT count(*) FROM lti_registration_links WHERE used_at IS NULL AND expires_at > now()) < ${OPEN_LINKS_MAX}
+       AND ${withOrigin('$6')} RETURNING id`,
     [link.uuid, link.tokenHash, link.platformName, link.createdBy, link.expiresAt, originParameter()],
   );
   return rows.length > 0;
@@ -55,7 +57,8 @@ export async function findLink(sql: Executor, tokenHash: string): Promise<LinkRo
 export async function holdLink(sql: Executor, tokenHash: string, attempt: string, now: Date): Promise<LinkRow | undefined> {
   const [row] = await sql.query<LinkRow>(
     `UPDATE lti_registration_links SET attempt = $2, attempt_until = $4
-     WHERE token_hash = $1 AND used_at IS NULL AND expires_at > $3 AND ${BACKED} AND (attempt_until IS NULL OR attempt_until <= $3) RETURNING ${LINK_COLUMNS}`,
+     WHERE token_hash = $1 AND used_at IS NULL AND expires_at > $3 AND ${BACKED}
+       AND (attempt_until IS NULL OR attempt_until <= $3) RETURNING ${LINK_COLUMNS}`,
     [tokenHash, attempt, now, new Date(now.getTime() + ATTEMPT_MS)],
   );
   return row;
@@ -75,7 +78,8 @@ export async function useLink(
   of: { id: number; attempt: string; now: Date; issuer: string; jwksEndpoint: string; clientId: string; agreement: Agreement },
 ): Promise<boolean> {
   const rows = await tx.query(
-    `UPDATE lti_registration_links SET used_at = $3, attempt_until = NULL, issuer = $4, client_id = $5, registered = $6, jwks_endpoint = $7
+    `UPDATE lti_registration_links SET used_at = $3, attempt_until = NULL, issuer = $4, client_id = $5, registered = $6,
+       jwks_endpoint = $7
      WHERE id = $1 AND attempt = $2 AND used_at IS NULL RETURNING id`,
     [of.id, of.attempt, of.now, of.issuer, of.clientId, JSON.stringify(of.agreement), of.jwksEndpoint],
   );
@@ -95,7 +99,8 @@ export async function requestRegistration(sql: Executor, id: string, wanted: Wan
   const rows = await sql.query(
     `INSERT INTO carrel.registration_requests (slot, id, wanted)
      SELECT s.slot, $1, $2 FROM generate_series(0, ${SLOTS - 1}) AS s (slot)
-     WHERE NOT EXISTS (SELECT FROM carrel.registration_requests r WHERE r.tenant = current_user AND r.slot = s.slot) ORDER BY random() LIMIT 1
+     WHERE NOT EXISTS (SELECT FROM carrel.registration_requests r WHERE r.tenant = current_user AND r.slot = s.slot)
+       ORDER BY random() LIMIT 1
      ON CONFLICT DO NOTHING RETURNING slot`,
     [id, JSON.stringify(wanted)],
   );
@@ -110,7 +115,8 @@ export type Lms = Pick<WantedRegistration, 'issuer' | 'jwksEndpoint'>;
 export async function endpointsOfLms(sql: Executor, { issuer, jwksEndpoint }: Lms): Promise<LmsEndpoints | undefined> {
   const [row] = await sql.query<LmsEndpoints>(
     `SELECT auth_endpoint AS "authEndpoint", token_endpoint AS "tokenEndpoint", token_audience AS "tokenAudience"
-     FROM lti_platforms p WHERE issuer = $1 AND jwks_endpoint = $2 AND EXISTS (SELECT FROM lti_tools t WHERE t.platform_id = p.id)`,
+     FROM lti_platforms p WHERE issuer = $1 AND jwks_endpoint = $2
+       AND EXISTS (SELECT FROM lti_tools t WHERE t.platform_id = p.id)`,
     [issuer, jwksEndpoint],
   );
   return row;
@@ -129,7 +135,8 @@ export async function useOfClientId(sql: Executor, { issuer, jwksEndpoint }: Lms
   const [use] = await sql.query<ClientIdUse>(
     `SELECT coalesce(bool_or(u.jwks = $3), false) AS "isTaken", coalesce(bool_or(u.jwks <> $3), false) AS "isShared"
      FROM (
-       SELECT p.jwks_endpoint AS jwks FROM lti_tools t JOIN lti_platforms p ON p.id = t.platform_id WHERE t.client_id = $1 AND p.issuer = $2
+       SELECT p.jwks_endpoint AS jwks FROM lti_tools t JOIN lti_platforms p ON p.id = t.platform_id WHERE t.client_id = $1
+         AND p.issuer = $2
        UNION ALL
        SELECT wanted ->> 'jwksEndpoint' FROM carrel.registration_requests
        WHERE tenant = current_user AND wanted ->> 'clientId' = $1 AND wanted ->> 'issuer' = $2) u`,

@@ -34,7 +34,8 @@ export const listAllGrades = (sql: Sql, actor: Actor, query: AllGradesQuery): Pr
       ...(actor.roles.includes('admin')
         ? []
         : [
-            `c.id IN (SELECT m.group_id FROM group_members m WHERE m.user_id = ${params.add(actor.userId)} AND m.role = 'instructor')`,
+            `c.id IN (SELECT m.group_id FROM group_members m WHERE m.user_id = ${params.add(actor.userId)}
+               AND m.role = 'instructor')`,
           ]),
       ...(query.launch_id === undefined ? [] : [`g.launch_id = ${params.add(query.launch_id)}`, 'g.line_item_id IS NULL']),
       ...(query.context_id === undefined ? [] : [`c.uuid = ${params.add(query.context_id)}`]),

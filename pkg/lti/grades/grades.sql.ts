@@ -22,7 +22,8 @@ export interface GradeRow {
   readonly updatedAt: Date;
 }
 
-export const GRADE_COLUMNS = `g.id, g.uuid, g.launch_id AS "launchId", g.line_item_id AS "lineItemId", g.user_id AS "userId", g.score, g.score_maximum AS "scoreMaximum", g.comment,
+export const GRADE_COLUMNS = `g.id, g.uuid, g.launch_id AS "launchId", g.line_item_id AS "lineItemId", g.user_id AS "userId",
+  g.score, g.score_maximum AS "scoreMaximum", g.comment,
   g.timestamp, g.status, g.reason, g.attempts, g.submitted_at AS "submittedAt", g.revision, g.updated_at AS "updatedAt"`;
 
 export interface GradedLaunch {
@@ -34,7 +35,8 @@ export interface GradedLaunch {
 }
 
 const LAUNCH = `
-  SELECT l.ags_lineitem_url AS "lineItem", l.ags_scopes AS scopes, t.is_active AND p.is_active AND t.platform_id = p.id AS "isActive", m.role AS "courseRole"
+  SELECT l.ags_lineitem_url AS "lineItem", l.ags_scopes AS scopes, t.is_active AND p.is_active
+    AND t.platform_id = p.id AS "isActive", m.role AS "courseRole"
   FROM lti_launches l JOIN lti_tools t ON t.id = l.tool_id JOIN lti_platforms p ON p.id = l.platform_id
   LEFT JOIN groups g ON g.platform_id = l.platform_id AND g.context_id = l.context_id
   LEFT JOIN group_members m ON m.group_id = g.id AND m.user_id = $2
@@ -48,18 +50,23 @@ const LAUNCH = `
  * it), and none moves until this transaction is committed. `id IN` also includes a row whose status has changed meanwhile.
  */
 const INSERT = `
-  WITH moving AS (SELECT timestamp FROM lti_grades WHERE id IN (SELECT id FROM lti_grades WHERE cell = $8::text AND status = 'pending') ORDER BY id FOR NO KEY UPDATE),
-  newest AS (SELECT max(timestamp) AS timestamp FROM (SELECT timestamp FROM moving UNION ALL SELECT timestamp FROM lti_grades WHERE cell = $8::text) AS grades),
+  WITH moving AS (SELECT timestamp FROM lti_grades
+    WHERE id IN (SELECT id FROM lti_grades WHERE cell = $8::text AND status = 'pending') ORDER BY id FOR NO KEY UPDATE),
+  newest AS (SELECT max(timestamp) AS timestamp FROM (SELECT timestamp FROM moving UNION ALL SELECT timestamp FROM lti_grades
+    WHERE cell = $8::text) AS grades),
   written AS (
-    INSERT INTO lti_grades AS g (uuid, launch_id, user_id, score, score_maximum, comment, line_item, line_item_id, cell, timestamp)
+    INSERT INTO lti_grades AS g (uuid, launch_id, user_id, score, score_maximum, comment, line_item, line_item_id,
+      cell, timestamp)
     SELECT $1::uuid, $2, $3::text, $4::numeric, $5::numeric, $6::text, $7::text, $10::uuid, $8::text,
       greatest(date_trunc('second', $9::timestamptz), (SELECT date_trunc('second', timestamp) + interval '1 second' FROM newest))
     ON CONFLICT (cell, timestamp) DO NOTHING
     RETURNING ${GRADE_COLUMNS}),
-  token AS (UPDATE lti_launches SET launch_token = NULL WHERE launch_id = $2 AND launch_token IS NOT NULL AND EXISTS (SELECT FROM written))
+  token AS (UPDATE lti_launches SET launch_token = NULL WHERE launch_id = $2 AND launch_token IS NOT NULL
+    AND EXISTS (SELECT FROM written))
   SELECT * FROM written`;
 
-const LAUNCH_OF_COURSE = `SELECT l.launch_id AS "launchId" FROM lti_launches l JOIN groups g ON g.platform_id = l.platform_id AND g.context_id = l.context_id
+const LAUNCH_OF_COURSE = `SELECT l.launch_id AS "launchId" FROM lti_launches l JOIN groups g ON g.platform_id = l.platform_id
+  AND g.context_id = l.context_id
   WHERE g.id = $1 AND l.tool_id = $2 ORDER BY l.resource_link_id IS NULL, l.id DESC LIMIT 1 FOR KEY SHARE OF l`;
 
 /**
@@ -91,8 +98,10 @@ export interface LockedGrade extends GradeRow, Pick<GradedLaunch, 'isActive' | '
 
 const LOCKED = `
   SELECT ${GRADE_COLUMNS}, t.is_active AND p.is_active AND t.platform_id = p.id AS "isActive", m.role AS "courseRole",
-    EXISTS (SELECT FROM lti_grades n WHERE n.cell = g.cell AND n.timestamp > g.timestamp AND n.status <> 'failed') AS "isSuperseded"
-  FROM lti_grades g JOIN lti_launches l ON l.launch_id = g.launch_id JOIN lti_tools t ON t.id = l.tool_id JOIN lti_platforms p ON p.id = l.platform_id
+    EXISTS (SELECT FROM lti_grades n WHERE n.cell = g.cell AND n.timestamp > g.timestamp
+      AND n.status <> 'failed') AS "isSuperseded"
+  FROM lti_grades g JOIN lti_launches l ON l.launch_id = g.launch_id JOIN lti_tools t ON t.id = l.tool_id
+    JOIN lti_platforms p ON p.id = l.platform_id
   LEFT JOIN groups c ON c.platform_id = l.platform_id AND c.context_id = l.context_id
   LEFT JOIN group_members m ON m.group_id = c.id AND m.user_id = $2
   WHERE g.uuid = $1 FOR NO KEY UPDATE OF g`;
@@ -104,7 +113,8 @@ export async function lockGrade(tx: Tx, uuid: string, userId: number): Promise<L
 }
 
 const AGAIN = `
-  UPDATE lti_grades g SET status = 'pending', reason = NULL, attempts = 0, sent_at = NULL, timestamp = greatest(date_trunc('second', $2::timestamptz),
+  UPDATE lti_grades g SET status = 'pending', reason = NULL, attempts = 0, sent_at = NULL,
+    timestamp = greatest(date_trunc('second', $2::timestamptz),
     (SELECT date_trunc('second', max(f.timestamp)) + interval '1 second' FROM lti_grades f WHERE f.cell = g.cell))
   WHERE g.uuid = $1 RETURNING ${GRADE_COLUMNS}`;
 

@@ -22,7 +22,8 @@ export interface Lease {
 }
 
 /** A newer score of the cell of grade `g` has been submitted. */
-const SUPERSEDED = `EXISTS (SELECT FROM lti_grades n WHERE n.cell = g.cell AND n.timestamp > g.timestamp AND n.status = 'submitted')`;
+const SUPERSEDED = `EXISTS (SELECT FROM lti_grades n WHERE n.cell = g.cell AND n.timestamp > g.timestamp
+  AND n.status = 'submitted')`;
 
 /**
  * Runs in the tenant's role, like all statements here. Undefined: the grade was submitted, has failed, or was deleted with its
@@ -30,11 +31,13 @@ const SUPERSEDED = `EXISTS (SELECT FROM lti_grades n WHERE n.cell = g.cell AND n
  */
 export async function findSubmission(tx: Sql, uuid: string): Promise<Submission | undefined> {
   const [grade] = await tx.query<Submission>(
-    `SELECT g.uuid, g.launch_id AS "launchId", g.line_item_id AS "lineItemId", g.user_id AS "userId", g.score, g.score_maximum AS "scoreMaximum", g.comment, g.timestamp,
+    `SELECT g.uuid, g.launch_id AS "launchId", g.line_item_id AS "lineItemId", g.user_id AS "userId", g.score,
+       g.score_maximum AS "scoreMaximum", g.comment, g.timestamp,
        g.line_item AS "lineItem", g.attempts, g.sent_at AS "sentAt",
        ${SUPERSEDED} AS "isSuperseded",
        ${serviceRegistration('l.deployment_id')}
-     FROM lti_grades g JOIN lti_launches l ON l.launch_id = g.launch_id JOIN lti_tools t ON t.id = l.tool_id JOIN lti_platforms p ON p.id = l.platform_id
+     FROM lti_grades g JOIN lti_launches l ON l.launch_id = g.launch_id JOIN lti_tools t ON t.id = l.tool_id
+       JOIN lti_platforms p ON p.id = l.platform_id
      WHERE g.uuid = $1 AND g.status = 'pending'`,
     [uuid],
   );
@@ -45,12 +48,15 @@ export async function findSubmission(tx: Sql, uuid: string): Promise<Submission 
  * A worker that lost its lease may record only that the LMS accepted the grade: a refusal may result from the next worker's
  * sending. The next worker takes the lease before it sends, so this condition detects it.
  */
-const HELD = `status = 'pending' AND EXISTS (SELECT FROM carrel.work w WHERE w.tenant = current_user AND w.id = $2 AND w.fence = $3)`;
+const HELD = `status = 'pending' AND EXISTS (SELECT FROM carrel.work w WHERE w.tenant = current_user AND w.id = $2
+  AND w.fence = $3)`;
 
 /** Another score of the cell of grade `g` is being sent. */
 const UNDER_WAY = `EXISTS (
-  SELECT FROM lti_grades o JOIN carrel.work w ON w.tenant = current_user AND w.line = 'grades' AND w.payload->>'grade' = o.uuid::text
-  WHERE o.cell = g.cell AND o.id <> g.id AND o.status = 'pending' AND o.sent_at IS NOT NULL AND w.fence IS NOT NULL AND w.leased_until > now())`;
+  SELECT FROM lti_grades o JOIN carrel.work w ON w.tenant = current_user AND w.line = 'grades'
+    AND w.payload->>'grade' = o.uuid::text
+  WHERE o.cell = g.cell AND o.id <> g.id AND o.status = 'pending' AND o.sent_at IS NOT NULL AND w.fence IS NOT NULL
+    AND w.leased_until > now())`;
 
 /**
  * Records, before each sending, that the LMS may have the grade from now on. Returns undefined if the lease was lost, if a newer
@@ -61,14 +67,16 @@ const UNDER_WAY = `EXISTS (
 export async function markSent(tx: Sql, uuid: string, by: Lease): Promise<Pick<Submission, 'sentAt' | 'timestamp'> | undefined> {
   // Two racing workers lock the same rows, in one order so that they do not deadlock; the second sees what the first wrote.
   const pending = await tx.query<Pick<Submission, 'uuid' | 'sentAt' | 'timestamp'>>(
-    `SELECT uuid, sent_at AS "sentAt", timestamp FROM lti_grades WHERE cell = (SELECT cell FROM lti_grades WHERE uuid = $1) AND status = 'pending'
+    `SELECT uuid, sent_at AS "sentAt", timestamp FROM lti_grades WHERE cell = (SELECT cell FROM lti_grades WHERE uuid = $1)
+       AND status = 'pending'
      ORDER BY id FOR NO KEY UPDATE`,
     [uuid],
   );
   const before = pending.find((grade) => grade.uuid === uuid);
   const isMarked = await changed(
     tx,
-    `UPDATE lti_grades g SET sent_at = coalesce(sent_at, now()) WHERE uuid = $1 AND ${HELD} AND NOT ${SUPERSEDED} AND NOT ${UNDER_WAY} RETURNING id`,
+    `UPDATE lti_grades g SET sent_at = coalesce(sent_at, now()) WHERE uuid = $1 AND ${HELD} AND NOT ${SUPERSEDED}
+       AND NOT ${UNDER_WAY} RETURNING id`,
     [uuid, by.id, by.fence],
   );
   return isMarked && before ? { sentAt: before.sentAt, timestamp: before.timestamp } : undefined;
@@ -106,7 +114,8 @@ export async function renewTimestamp(
 export const noteAttempt = (tx: Sql, uuid: string, by: Lease, note: { reason: string; sentAt: Date | null }): Promise<boolean> =>
   changed(
     tx,
-    `UPDATE lti_grades SET attempts = attempts + 1, reason = left($4, 500), sent_at = $5 WHERE uuid = $1 AND ${HELD} RETURNING id`,
+    `UPDATE lti_grades SET attempts = attempts + 1, reason = left($4, 500), sent_at = $5 WHERE uuid = $1 AND ${HELD}
+       RETURNING id`,
     [uuid, by.id, by.fence, note.reason, note.sentAt],
   );
 
@@ -114,7 +123,8 @@ export const noteAttempt = (tx: Sql, uuid: string, by: Lease, note: { reason: st
 export const markFailed = (tx: Sql, uuid: string, by: Lease, reason: string): Promise<boolean> =>
   changed(
     tx,
-    `UPDATE lti_grades SET status = 'failed', attempts = attempts + 1, reason = left($4, 500) WHERE uuid = $1 AND ${HELD} RETURNING id`,
+    `UPDATE lti_grades SET status = 'failed', attempts = attempts + 1, reason = left($4, 500) WHERE uuid = $1 AND ${HELD}
+       RETURNING id`,
     [uuid, by.id, by.fence, reason],
   );
 
@@ -124,7 +134,8 @@ export const markFailed = (tx: Sql, uuid: string, by: Lease, reason: string): Pr
 export const markSubmitted = (tx: Sql, uuid: string, at: Date, note: string | null): Promise<boolean> =>
   changed(
     tx,
-    `UPDATE lti_grades SET status = 'submitted', submitted_at = $2, reason = $3 WHERE uuid = $1 AND status = 'pending' RETURNING id`,
+    `UPDATE lti_grades SET status = 'submitted', submitted_at = $2, reason = $3 WHERE uuid = $1 AND status = 'pending'
+       RETURNING id`,
     [uuid, at, note],
   );
 

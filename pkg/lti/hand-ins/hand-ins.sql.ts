@@ -19,7 +19,8 @@ export interface LaunchOfHandIn {
 }
 
 const LAUNCH = `
-  SELECT l.launch_id AS "launchId", l.tool_id AS "toolId", l.platform_id AS "platformId", l.deployment_id AS "deploymentId", l.context_id AS "contextId",
+  SELECT l.launch_id AS "launchId", l.tool_id AS "toolId", l.platform_id AS "platformId", l.deployment_id AS "deploymentId",
+    l.context_id AS "contextId",
     l.resource_link_id AS "resourceLinkId", l.ags_lineitem_url AS "lineItem", i.user_id AS "userId", o.user_id AS "forUserId",
     l.for_user IS NOT NULL AS "isReview", m.role AS "courseRole"
   FROM lti_launches l
@@ -51,7 +52,8 @@ export interface HandInRow {
  * from a server of the former release.
  */
 const LAST = `
-  SELECT h.uuid, u.uuid AS "userUuid", u.display_name AS "userName", h.file_uuid AS "fileUuid", h.version, h.handed_in_at AS "handedInAt",
+  SELECT h.uuid, u.uuid AS "userUuid", u.display_name AS "userName", h.file_uuid AS "fileUuid", h.version,
+    h.handed_in_at AS "handedInAt",
     CASE WHEN v.id IS NOT NULL THEN f.name END AS "fileName"
   FROM lti_hand_ins h JOIN users u ON u.id = h.user_id
   LEFT JOIN files f ON f.uuid = h.file_uuid AND f.deleted_at IS NULL
@@ -83,7 +85,8 @@ export async function insertHandIn(
   { uuid, userId, fileUuid, version, now }: NewHandInRow,
 ): Promise<void> {
   await tx.query(
-    `INSERT INTO lti_hand_ins (uuid, tool_id, platform_id, deployment_id, context_id, resource_link_id, line_item, user_id, file_uuid, version, handed_in_at)
+    `INSERT INTO lti_hand_ins (uuid, tool_id, platform_id, deployment_id, context_id, resource_link_id, line_item, user_id,
+       file_uuid, version, handed_in_at)
      VALUES ($1, $2, $11, $3, $4, $5, $6, $7, $8, $9, $10)`,
     [
       uuid,

@@ -33,10 +33,13 @@ export interface LaunchRow {
   readonly folder: { readonly uuid: string; readonly name: string; readonly ownerId: number } | null;
 }
 
-const COLUMNS = `l.id, l.launch_id AS "launchId", l.roles, l.context_id AS "contextId", g.name AS "contextTitle", g.uuid AS "courseUuid",
-  l.resource_link_id AS "resourceLinkId", l.ags_lineitem_url AS "lineItem", l.ags_scopes AS scopes, l.return_url AS "returnUrl", l.launched_at AS "launchedAt",
+const COLUMNS = `l.id, l.launch_id AS "launchId", l.roles, l.context_id AS "contextId", g.name AS "contextTitle",
+  g.uuid AS "courseUuid",
+  l.resource_link_id AS "resourceLinkId", l.ags_lineitem_url AS "lineItem", l.ags_scopes AS scopes, l.return_url AS "returnUrl",
+  l.launched_at AS "launchedAt",
   l.expires_at AS "expiresAt", u.id AS "userId", u.uuid AS "userUuid", u.display_name AS "userName", m.role AS "courseRole",
-  CASE WHEN d.id IS NOT NULL THEN jsonb_build_object('uuid', d.uuid, 'name', d.name, 'ownerId', d.owner_id) END AS folder, k.state AS link,
+  CASE WHEN d.id IS NOT NULL THEN jsonb_build_object('uuid', d.uuid, 'name', d.name, 'ownerId', d.owner_id) END AS folder,
+    k.state AS link,
   l.for_user IS NOT NULL AS "isReview"`;
 
 /** `me` and `now` are SQL expressions of the actor's id and of the time. */

@@ -84,10 +84,14 @@ export interface NewLaunch {
 /** Declares the columns of `recordOf`. */
 const LAUNCH = `
   SELECT * FROM json_to_recordset($1) AS l (
-    launch_id text, session_id uuid, tool_id int, platform_id int, issuer text, client_id text, jwks_endpoint text, subject text, context_id text,
-    context_label text, resource_link_id text, deployment_id text, launch_token text, state_token text, nonce text, roles text[], ags_lineitems_url text,
-    ags_lineitem_url text, ags_scopes text[], nrps_url text, return_url text, platform_url text, launched_at timestamptz, expires_at timestamptz,
-    role text, course_role text, title text, link_title text, link_target text, for_user text, notices_url text, course_history text[], name text, email text, ip text, user_agent text, request_id text)`;
+    launch_id text, session_id uuid, tool_id int, platform_id int, issuer text, client_id text, jwks_endpoint text, subject text,
+    context_id text,
+    context_label text, resource_link_id text, deployment_id text, launch_token text, state_token text, nonce text, roles text[],
+    ags_lineitems_url text,
+    ags_lineitem_url text, ags_scopes text[], nrps_url text, return_url text, platform_url text, launched_at timestamptz,
+    expires_at timestamptz,
+    role text, course_role text, title text, link_title text, link_target text, for_user text, notices_url text,
+    course_history text[], name text, email text, ip text, user_agent text, request_id text)`;
 
 function recordOf({ registration, message, profile, ...launch }: NewLaunch): Readonly<Record<string, unknown>> {
   return {
@@ -138,9 +142,11 @@ function recordOf({ registration, message, profile, ...launch }: NewLaunch): Rea
 const INSERT = `
   inserted AS (
     INSERT INTO lti_launches (
-      launch_id, tool_id, platform_id, user_id, context_id, context_label, resource_link_id, deployment_id, launch_token, state_token, nonce, roles,
+      launch_id, tool_id, platform_id, user_id, context_id, context_label, resource_link_id, deployment_id, launch_token,
+      state_token, nonce, roles,
       ags_lineitems_url, ags_lineitem_url, ags_scopes, nrps_url, return_url, platform_url, for_user, launched_at, expires_at)
-    SELECT launch_id, tool_id, platform_id, subject, context_id, context_label, resource_link_id, deployment_id, launch_token, state_token, nonce, roles,
+    SELECT launch_id, tool_id, platform_id, subject, context_id, context_label, resource_link_id, deployment_id, launch_token,
+      state_token, nonce, roles,
       ags_lineitems_url, ags_lineitem_url, ags_scopes, nrps_url, return_url, platform_url, for_user, launched_at, expires_at
     FROM person ORDER BY state_token ON CONFLICT DO NOTHING RETURNING launch_id),
   session AS (
@@ -148,7 +154,8 @@ const INSERT = `
     SELECT session_id, user_id, launch_id, launched_at, launched_at, expires_at, ARRAY[role], ip, user_agent
     FROM person JOIN inserted USING (launch_id)
     -- Once, before the triggers that write the audit log.
-    WHERE (SELECT set_config('carrel.origins', (SELECT json_object_agg(session_id, json_build_object('request', request_id))::text FROM person), true)) IS NOT NULL
+    WHERE (SELECT set_config('carrel.origins', (SELECT json_object_agg(session_id, json_build_object('request', request_id))::text
+      FROM person), true)) IS NOT NULL
     RETURNING launch_id)`;
 
 /**
@@ -163,7 +170,8 @@ const openUnchangedText = (ofLocked: '' | 'SKIP LOCKED'): string => `
       SELECT t.tool_url, t.deployment_policy, t.is_active AND p.is_active AS is_active,
         (p.id, p.issuer, t.client_id, p.jwks_endpoint) = (l.platform_id, l.issuer, l.client_id, l.jwks_endpoint) AS is_current,
         EXISTS (
-          SELECT FROM lti_deployments d WHERE d.tool_id = t.id AND d.platform_id = p.id AND d.deployment_id = l.deployment_id) AS is_deployed,
+          SELECT FROM lti_deployments d WHERE d.tool_id = t.id AND d.platform_id = p.id
+            AND d.deployment_id = l.deployment_id) AS is_deployed,
         u.id AS user_id, u.uuid AS user_uuid, u.roles AS user_roles, u.is_active AS user_is_active,
         coalesce(l.role = ANY (u.roles), false) AND i.email_given IS NULL
           AND (l.name IS NULL OR i.name_said IS NOT DISTINCT FROM l.name)
@@ -171,13 +179,17 @@ const openUnchangedText = (ofLocked: '' | 'SKIP LOCKED'): string => `
         l.context_id IS NULL OR coalesce(
           c.id IS NOT NULL AND m.role = l.course_role AND (l.title IS NULL OR g.title_said IS NOT DISTINCT FROM l.title)
           AND (l.course_role = 'instructor') = EXISTS (
-            SELECT FROM permissions w WHERE w.resource_type = 'folder' AND w.resource_id = c.id AND w.user_id = u.id), false) AS is_course_unchanged,
+            SELECT FROM permissions w WHERE w.resource_type = 'folder' AND w.resource_id = c.id AND w.user_id = u.id),
+              false) AS is_course_unchanged,
         l.resource_link_id IS NULL OR l.for_user IS NOT NULL OR coalesce(
-          k.id IS NOT NULL AND (l.link_title IS NULL OR k.title IS NOT DISTINCT FROM l.link_title) AND k.target IS NOT DISTINCT FROM l.link_target
+          k.id IS NOT NULL AND (l.link_title IS NULL OR k.title IS NOT DISTINCT FROM l.link_title)
+            AND k.target IS NOT DISTINCT FROM l.link_target
           AND (k.course_uuid IS NULL OR k.course_uuid = g.uuid OR NOT EXISTS (
-            SELECT FROM groups o WHERE o.uuid = k.course_uuid AND (l.course_role = 'instructor' OR o.context_id = ANY (l.course_history))
+            SELECT FROM groups o WHERE o.uuid = k.course_uuid
+              AND (l.course_role = 'instructor' OR o.context_id = ANY (l.course_history))
               AND NOT ${isCopyOf('p.id', 'l.context_id', 'o')})), false) AS is_link_unchanged,
-        l.notices_url IS NULL OR ${isHandlerAsked({ tool: 't.id', deployment: 'l.deployment_id', url: 'l.notices_url' })} AS is_handler_asked,
+        l.notices_url IS NULL
+          OR ${isHandlerAsked({ tool: 't.id', deployment: 'l.deployment_id', url: 'l.notices_url' })} AS is_handler_asked,
         l.nrps_url IS NOT NULL AND ${isRosterOld('l.launched_at')} AS is_roster_old
       FROM lti_tools t JOIN lti_platforms p ON p.id = t.platform_id
       LEFT JOIN lti_identities i ON i.platform_id = p.id AND i.subject = l.subject
@@ -185,17 +197,21 @@ const openUnchangedText = (ofLocked: '' | 'SKIP LOCKED'): string => `
       LEFT JOIN groups g ON g.platform_id = p.id AND g.context_id = l.context_id
       LEFT JOIN group_members m ON m.group_id = g.id AND m.user_id = u.id
       LEFT JOIN LATERAL (${COURSE_FOLDER}) c ON true
-      LEFT JOIN lti_resource_links k ON k.tool_id = t.id AND k.deployment_id = l.deployment_id AND k.context_id = coalesce(l.context_id, '')
+      LEFT JOIN lti_resource_links k ON k.tool_id = t.id AND k.deployment_id = l.deployment_id
+        AND k.context_id = coalesce(l.context_id, '')
         AND k.resource_link_id = l.resource_link_id
       WHERE t.id = l.tool_id OFFSET 0) found),
   person AS (
     SELECT context.* FROM context JOIN users u ON u.id = context.user_id
-    WHERE context.is_active AND is_current AND is_deployed AND is_user_unchanged AND is_course_unchanged AND is_link_unchanged AND is_handler_asked
+    WHERE context.is_active AND is_current AND is_deployed AND is_user_unchanged AND is_course_unchanged AND is_link_unchanged
+      AND is_handler_asked
       AND u.is_active
     FOR SHARE OF u ${ofLocked}),
   ${INSERT}
-  SELECT launch_id AS "launchId", tool_url AS "toolUrl", is_active AS "isActive", is_current AS "isCurrent", is_deployed AS "isDeployed",
-    deployment_policy AS "deploymentPolicy", user_id AS "userId", user_uuid AS "userUuid", user_roles AS "userRoles", user_is_active AS "userIsActive",
+  SELECT launch_id AS "launchId", tool_url AS "toolUrl", is_active AS "isActive", is_current AS "isCurrent",
+    is_deployed AS "isDeployed",
+    deployment_policy AS "deploymentPolicy", user_id AS "userId", user_uuid AS "userUuid", user_roles AS "userRoles",
+    user_is_active AS "userIsActive",
     is_user_unchanged AS "isUserUnchanged", is_course_unchanged AS "isCourseUnchanged", is_link_unchanged AS "isLinkUnchanged",
     is_handler_asked AS "isHandlerAsked", is_roster_old AS "isRosterOld",
     launch_id IN (SELECT launch_id FROM person) AS "isLocked", launch_id IN (SELECT launch_id FROM session) AS "isOpened"
@@ -306,7 +322,8 @@ export async function requireUnused(
 ): Promise<void> {
   const [registration] = await tx.query<{ isUsed: boolean }>(
     `SELECT EXISTS (SELECT FROM lti_launches l WHERE l.state_token = $2) AS "isUsed"
-     FROM lti_tools t JOIN lti_platforms p ON p.id = t.platform_id WHERE t.id = $1 AND p.id = $3 AND t.client_id = $4 FOR KEY SHARE OF t, p`,
+     FROM lti_tools t JOIN lti_platforms p ON p.id = t.platform_id WHERE t.id = $1 AND p.id = $3 AND t.client_id = $4
+       FOR KEY SHARE OF t, p`,
     [by.toolId, state, by.platformId, by.clientId],
   );
   if (!registration) throw new LaunchError('registration_inactive');

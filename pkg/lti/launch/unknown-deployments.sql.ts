@@ -14,7 +14,8 @@ const NOTE = `
     WHERE k.noted_at IS NULL OR k.noted_at < now() - interval '${NOTED_AGAIN_AFTER}'
     ORDER BY k.deployment_id = $2 DESC NULLS LAST, k.noted_at NULLS FIRST, s.slot LIMIT 1) free
   WHERE t.id = $1 AND t.managed_ref IS NOT NULL AND NOT EXISTS (
-    SELECT FROM carrel.unknown_deployments k WHERE k.tenant = current_user AND k.managed_ref = t.managed_ref AND k.deployment_id = $2
+    SELECT FROM carrel.unknown_deployments k WHERE k.tenant = current_user AND k.managed_ref = t.managed_ref
+      AND k.deployment_id = $2
       AND k.noted_at >= now() - interval '${NOTED_AGAIN_AFTER}')
   ON CONFLICT (tenant, managed_ref, slot) DO UPDATE SET deployment_id = excluded.deployment_id, noted_at = now()
     WHERE u.noted_at < now() - interval '${NOTED_AGAIN_AFTER}'`;

@@ -18,7 +18,8 @@ const FIND = 'SELECT id, uuid, tool_id AS "toolId", url FROM lti_line_items WHER
 const KNOWN = 'SELECT uuid, url FROM lti_line_items WHERE group_id = $1 AND tool_id = $2 AND url = ANY ($3::text[])';
 /** Sorted, so that two racing requests do not deadlock. */
 const ADD = `INSERT INTO lti_line_items (uuid, group_id, tool_id, url)
-  SELECT uuid, $1, $2, url FROM unnest($3::uuid[], $4::text[]) AS n (uuid, url) ORDER BY url ON CONFLICT (group_id, tool_id, url) DO NOTHING`;
+  SELECT uuid, $1, $2, url FROM unnest($3::uuid[], $4::text[]) AS n (uuid, url) ORDER BY url
+    ON CONFLICT (group_id, tool_id, url) DO NOTHING`;
 
 /** One statement. */
 export async function findLineItem(sql: Executor, groupId: number, uuid: string): Promise<LineItemRow | undefined> {

@@ -10,7 +10,8 @@ import type { Tx } from '../../store/postgres/database.ts';
  * that platform.
  */
 export const isCopyOf = (platform: string, context: string, g: string): string =>
-  `EXISTS (SELECT FROM lti_course_copies y WHERE y.platform_id = ${platform} AND y.context_id = ${context} AND y.origin_id = ${g}.context_id)`;
+  `EXISTS (SELECT FROM lti_course_copies y WHERE y.platform_id = ${platform} AND y.context_id = ${context}
+     AND y.origin_id = ${g}.context_id)`;
 
 const ADOPT = `
   INSERT INTO lti_course_copies (platform_id, context_id, origin_id, adopted_by)
@@ -57,7 +58,8 @@ export async function adoptByWord(
 /** Copies of the copy that are already known also get its origins: notices may arrive in any order. */
 const COPIED = `
   WITH said AS (SELECT unnest($3::text[]) AS id),
-  origin AS (SELECT id FROM said UNION SELECT y.origin_id FROM lti_course_copies y JOIN said ON y.platform_id = $1 AND y.context_id = said.id),
+  origin AS (SELECT id FROM said UNION SELECT y.origin_id FROM lti_course_copies y JOIN said ON y.platform_id = $1
+    AND y.context_id = said.id),
   copy AS (SELECT $2::text AS id UNION SELECT y.context_id FROM lti_course_copies y WHERE y.platform_id = $1 AND y.origin_id = $2)
   INSERT INTO lti_course_copies (platform_id, context_id, origin_id)
   SELECT $1::integer, copy.id, origin.id FROM copy CROSS JOIN origin WHERE copy.id <> origin.id ORDER BY 2, 3

@@ -20,7 +20,8 @@ export const linkState = ({ userId, now }: { readonly userId: string; readonly n
   SELECT jsonb_build_object(
     'title', k.title, 'isPlaced', k.target IS NOT NULL,
     'fault', CASE WHEN k.fault IS NULL AND k.target IS NOT NULL AND k.key_id IS NULL THEN 'target_key_unknown' ELSE k.fault END,
-    'isOfCourse', coalesce(g.platform_id = l.platform_id AND (g.context_id = l.context_id OR ${isCopyOf('l.platform_id', 'l.context_id', 'g')}), false),
+    'isOfCourse', coalesce(g.platform_id = l.platform_id
+      AND (g.context_id = l.context_id OR ${isCopyOf('l.platform_id', 'l.context_id', 'g')}), false),
     'isMember', EXISTS (
       SELECT FROM groups h JOIN group_members m ON m.group_id = h.id
       WHERE h.platform_id = l.platform_id AND h.context_id = l.context_id AND m.user_id = ${userId}),

@@ -10,7 +10,8 @@ const RECORD = `
   INSERT INTO lti_resource_links AS k
     (tool_id, deployment_id, context_id, resource_link_id, title, target, fault, key_id, file_uuid, maker_uuid, course_uuid)
   VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11)
-  ON CONFLICT ON CONSTRAINT lti_resource_links_key DO UPDATE SET title = coalesce(excluded.title, k.title), target = excluded.target,
+  ON CONFLICT ON CONSTRAINT lti_resource_links_key DO UPDATE SET title = coalesce(excluded.title, k.title),
+    target = excluded.target,
     fault = excluded.fault, key_id = excluded.key_id, file_uuid = excluded.file_uuid, maker_uuid = excluded.maker_uuid,
     course_uuid = excluded.course_uuid, updated_at = now()`;
 

@@ -13,7 +13,8 @@ export interface Registration {
 
 const ACTIVE_OF_ISSUER = `
   SELECT t.id AS "toolId", t.client_id AS "clientId", t.scope, t.tool_url AS "toolUrl", p.auth_endpoint AS "authEndpoint",
-    EXISTS (SELECT FROM lti_deployments d WHERE d.tool_id = t.id AND d.platform_id = p.id AND d.deployment_id = $2) AS "isDeployed"
+    EXISTS (SELECT FROM lti_deployments d WHERE d.tool_id = t.id AND d.platform_id = p.id
+      AND d.deployment_id = $2) AS "isDeployed"
   FROM lti_tools t JOIN lti_platforms p ON p.id = t.platform_id
   WHERE p.issuer = $1 AND p.is_active AND t.is_active ORDER BY t.id`;
 

@@ -24,11 +24,13 @@ const NOTE = `
   SELECT t.managed_ref, $2, free.slot, $3
   FROM lti_tools t CROSS JOIN LATERAL (
     SELECT s.slot FROM generate_series(CASE WHEN $4 THEN 0 ELSE ${SLOTS_OF_SIGNED} END, ${SLOTS - 1}) AS s (slot)
-    LEFT JOIN carrel.unknown_values k ON k.tenant = current_user AND k.managed_ref = t.managed_ref AND k.field = $2 AND k.slot = s.slot
+    LEFT JOIN carrel.unknown_values k ON k.tenant = current_user AND k.managed_ref = t.managed_ref AND k.field = $2
+      AND k.slot = s.slot
     WHERE k.noted_at IS NULL OR k.noted_at < now() - interval '${AGAIN_AFTER}'
     ORDER BY k.value = $3 DESC NULLS LAST, k.noted_at NULLS FIRST, s.slot LIMIT 1) free
   WHERE t.id = $1 AND t.managed_ref IS NOT NULL AND NOT EXISTS (
-    SELECT FROM carrel.unknown_values k WHERE k.tenant = current_user AND k.managed_ref = t.managed_ref AND k.field = $2 AND k.value = $3
+    SELECT FROM carrel.unknown_values k WHERE k.tenant = current_user AND k.managed_ref = t.managed_ref AND k.field = $2
+      AND k.value = $3
       AND k.noted_at >= now() - interval '${AGAIN_AFTER}')
   ON CONFLICT (tenant, managed_ref, field, slot) DO UPDATE SET value = excluded.value, noted_at = now()
     WHERE u.noted_at < now() - interval '${AGAIN_AFTER}'

@@ -23,7 +23,8 @@ interface MemberRow {
 }
 
 const COLUMNS = `m.subject, m.name, m.email, m.roles, m.role, m.is_active AS "isActive", m.source,
-  (SELECT l.launched_at FROM lti_launches l WHERE l.platform_id = g.platform_id AND l.user_id = m.subject AND l.context_id = g.context_id
+  (SELECT l.launched_at FROM lti_launches l WHERE l.platform_id = g.platform_id AND l.user_id = m.subject
+    AND l.context_id = g.context_id
     ORDER BY l.id DESC LIMIT 1) AS "lastLaunchAt",
   (SELECT jsonb_build_object('id', u.uuid, 'name', u.display_name) FROM lti_identities i JOIN users u ON u.id = i.user_id
     WHERE i.platform_id = g.platform_id AND i.subject = m.subject) AS user`;
@@ -73,7 +74,8 @@ const LAUNCHED = `
   INSERT INTO lti_members AS m (group_id, subject, name, email, roles, role, source)
   SELECT g.id, $3, $4, $5, $6, $7, 'launch' FROM groups g WHERE g.platform_id = $1 AND g.context_id = $2
   ON CONFLICT (group_id, subject) DO UPDATE SET name = coalesce(excluded.name, m.name), email = coalesce(excluded.email, m.email),
-    roles = excluded.roles, role = excluded.role, source = CASE WHEN m.is_active THEN m.source ELSE 'launch' END, is_active = true`;
+    roles = excluded.roles, role = excluded.role, source = CASE WHEN m.is_active THEN m.source ELSE 'launch' END,
+    is_active = true`;
 
 /** One statement. */
 export async function writeLaunchedMember(

@@ -7,7 +7,8 @@ import type { RosterMember } from './roster-member.policy.ts';
 const ADD = `
   WITH added AS (
     INSERT INTO lti_roster_entries (task_id, subject, name, email, roles, role, is_active)
-    SELECT $1, r.* FROM json_to_recordset($2::json) AS r (subject text, name text, email text, roles text[], role text, is_active boolean)
+    SELECT $1, r.* FROM json_to_recordset($2::json) AS r (subject text, name text, email text, roles text[], role text,
+      is_active boolean)
     ON CONFLICT DO NOTHING RETURNING 1)
   SELECT count(*)::int AS added FROM added`;
 

@@ -7,7 +7,8 @@ import type { NewLaunch } from '../launch/launch.sql.ts';
 import { isRosterOld } from './roster-age.sql.ts';
 
 const ASK = `
-  UPDATE groups g SET roster_asked_at = $3 WHERE g.platform_id = $1 AND g.context_id = $2 AND ${isRosterOld('$3::timestamptz')} RETURNING g.uuid`;
+  UPDATE groups g SET roster_asked_at = $3 WHERE g.platform_id = $1 AND g.context_id = $2 AND ${isRosterOld('$3::timestamptz')}
+    RETURNING g.uuid`;
 
 /** Requests rosters for launches: at most once a day per course, even if several people launch at once. */
 export class RosterRequests {

@@ -26,7 +26,8 @@ export interface RosterCounts {
 export async function lockCourse(tx: Sql, groupId: number): Promise<LockedCourse | undefined> {
   await tx.query('SELECT FROM groups WHERE id = $1 FOR UPDATE', [groupId]);
   const [course] = await tx.query<LockedCourse>(
-    `SELECT g.id AS "groupId", g.platform_id AS "platformId", g.context_id AS "lmsId", c.id AS "folderId", g.roster_synced_at AS "syncedAt",
+    `SELECT g.id AS "groupId", g.platform_id AS "platformId", g.context_id AS "lmsId", c.id AS "folderId",
+       g.roster_synced_at AS "syncedAt",
        (SELECT u.id FROM users u WHERE u.is_system) AS "systemId"
      FROM groups g LEFT JOIN LATERAL (${COURSE_FOLDER}) c ON true WHERE g.id = $1`,
     [groupId],
@@ -42,9 +43,11 @@ export async function lockCourse(tx: Sql, groupId: number): Promise<LockedCourse
 /** Launches on servers of the previous release wrote no members. */
 const COMPLETE = `
   INSERT INTO lti_members (group_id, subject, name, email, roles, role, source)
-  SELECT m.group_id, i.subject, i.name_said, i.email_said, '{}', CASE m.role WHEN 'instructor' THEN 'instructor' ELSE 'learner' END, 'launch'
+  SELECT m.group_id, i.subject, i.name_said, i.email_said, '{}', CASE m.role WHEN 'instructor' THEN 'instructor'
+    ELSE 'learner' END, 'launch'
   FROM group_members m CROSS JOIN LATERAL (
-    SELECT i.subject, i.name_said, i.email_said FROM lti_identities i WHERE i.user_id = m.user_id AND i.platform_id = $2 OFFSET 0) i
+    SELECT i.subject, i.name_said, i.email_said FROM lti_identities i WHERE i.user_id = m.user_id
+      AND i.platform_id = $2 OFFSET 0) i
   WHERE m.group_id = $1 ON CONFLICT (group_id, subject) DO NOTHING`;
 
 /**
@@ -54,21 +57,26 @@ const COMPLETE = `
  */
 const TAKE_OVER = `
   WITH wanted AS (
-    SELECT DISTINCT ON (subject) subject, name, email, roles, role, is_active FROM lti_roster_entries WHERE task_id = $2 ORDER BY subject, is_active DESC, role),
+    SELECT DISTINCT ON (subject) subject, name, email, roles, role, is_active FROM lti_roster_entries WHERE task_id = $2
+      ORDER BY subject, is_active DESC, role),
   compared AS (
     SELECT w.*, m.source, coalesce(m.is_active, false) AS was_active,
-      (coalesce(w.name, m.name), coalesce(w.email, m.email), w.roles, w.role) IS DISTINCT FROM (m.name, m.email, m.roles, m.role::text) AS differs
+      (coalesce(w.name, m.name), coalesce(w.email, m.email), w.roles, w.role) IS DISTINCT FROM (m.name, m.email, m.roles,
+        m.role::text) AS differs
     FROM wanted w LEFT JOIN LATERAL (
-      SELECT m.name, m.email, m.roles, m.role, m.is_active, m.source FROM lti_members m WHERE m.group_id = $1 AND m.subject = w.subject OFFSET 0) m ON true),
+      SELECT m.name, m.email, m.roles, m.role, m.is_active, m.source FROM lti_members m WHERE m.group_id = $1
+        AND m.subject = w.subject OFFSET 0) m ON true),
   written AS (
     INSERT INTO lti_members AS m (group_id, subject, name, email, roles, role, is_active, source)
     SELECT $1, subject, name, email, roles, role, is_active, 'roster' FROM compared
     WHERE differs OR is_active <> was_active OR source IS DISTINCT FROM 'roster'
-    ON CONFLICT (group_id, subject) DO UPDATE SET name = coalesce(excluded.name, m.name), email = coalesce(excluded.email, m.email),
+    ON CONFLICT (group_id, subject) DO UPDATE SET name = coalesce(excluded.name, m.name),
+      email = coalesce(excluded.email, m.email),
       roles = excluded.roles, role = excluded.role, is_active = excluded.is_active, source = excluded.source),
   gone AS (
     UPDATE lti_members m SET is_active = false
-    WHERE m.group_id = $1 AND m.is_active AND NOT EXISTS (SELECT FROM lti_roster_entries e WHERE e.task_id = $2 AND e.subject = m.subject OFFSET 0)
+    WHERE m.group_id = $1 AND m.is_active AND NOT EXISTS (SELECT FROM lti_roster_entries e
+      WHERE e.task_id = $2 AND e.subject = m.subject OFFSET 0)
       AND NOT EXISTS (
         SELECT FROM lti_launches l WHERE l.platform_id = $3 AND l.user_id = m.subject AND l.context_id = $4
           AND (l.launched_at >= $5 OR m.source = 'launch' AND l.expires_at > $5 AND l.roles && $6::text[])
@@ -102,7 +110,8 @@ export async function countMembers(tx: Sql, groupId: number): Promise<number> {
 /** Accounts of people who are in the course, with the highest role of their identities there. */
 const PEOPLE = `
   SELECT i.user_id, min(m.role) AS role
-  FROM lti_members m CROSS JOIN LATERAL (SELECT i.user_id FROM lti_identities i WHERE i.platform_id = $2 AND i.subject = m.subject OFFSET 0) i
+  FROM lti_members m CROSS JOIN LATERAL (SELECT i.user_id FROM lti_identities i WHERE i.platform_id = $2
+    AND i.subject = m.subject OFFSET 0) i
   WHERE m.group_id = $1 AND m.is_active GROUP BY i.user_id`;
 
 /** An account whose membership in the group of a course changes. */
@@ -151,7 +160,8 @@ export const writeMemberships = (tx: Sql, { groupId, platformId }: LockedCourse)
 /** Deletes the accounts' right from the course beyond the group: the system's write grant. */
 export const deleteWriteGrants = (tx: Sql, { folderId, systemId }: LockedCourse, userIds: readonly number[]): Promise<unknown> =>
   tx.query(
-    `DELETE FROM permissions WHERE resource_type = 'folder' AND resource_id = $1 AND granted_by = $2 AND user_id = ANY ($3::bigint[])`,
+    `DELETE FROM permissions WHERE resource_type = 'folder' AND resource_id = $1 AND granted_by = $2
+       AND user_id = ANY ($3::bigint[])`,
     [folderId, systemId, userIds],
   );
 

@@ -9,7 +9,8 @@ import type { Tx } from '../../store/postgres/database.ts';
 export async function askHandler(tx: Tx, toolId: number, deploymentId: string, url: string): Promise<boolean> {
   const asked = await tx.query(
     `INSERT INTO lti_notice_handlers AS n (tool_id, deployment_id, service_url) VALUES ($1, $2, $3)
-     ON CONFLICT (tool_id, deployment_id) DO UPDATE SET service_url = excluded.service_url, asked_at = now(), registered_at = NULL, reason = NULL,
+     ON CONFLICT (tool_id, deployment_id) DO UPDATE SET service_url = excluded.service_url, asked_at = now(),
+       registered_at = NULL, reason = NULL,
        attempts = 0 WHERE n.asked_at <= now() - interval '1 day'
      RETURNING n.tool_id`,
     [toolId, deploymentId, url],

@@ -33,9 +33,11 @@ export const registrationsOf = (
 const STORE = `
   WITH s AS (
     SELECT * FROM json_to_recordset($1) AS s (
-      tool_id int, platform_id int, client_id text, id text, type text, deployment_id text, context_id text, origins text[], noticed_at timestamptz)),
+      tool_id int, platform_id int, client_id text, id text, type text, deployment_id text, context_id text, origins text[],
+      noticed_at timestamptz)),
   t AS (
-    SELECT id FROM lti_tools WHERE (id, platform_id, client_id) IN (SELECT tool_id, platform_id, client_id FROM s) ORDER BY id FOR KEY SHARE),
+    SELECT id FROM lti_tools WHERE (id, platform_id, client_id) IN (SELECT tool_id, platform_id, client_id FROM s) ORDER BY id
+      FOR KEY SHARE),
   n AS (
     INSERT INTO lti_notices (tool_id, notice_id, type, deployment_id, context_id, origin_ids, noticed_at)
     SELECT tool_id, s.id, type, deployment_id, context_id, coalesce(origins, '{}'), noticed_at FROM s JOIN t ON t.id = s.tool_id
@@ -74,7 +76,8 @@ export async function takeNotice(tx: Tx, tool: number, id: string, now: Date): P
   const [notice] = await tx.query<StoredNotice>(
     `UPDATE lti_notices n SET processed_at = $3 FROM lti_tools t
      WHERE n.tool_id = $1 AND n.notice_id = $2 AND n.processed_at IS NULL AND t.id = n.tool_id
-     RETURNING n.type, t.platform_id AS "platformId", n.deployment_id AS "deploymentId", n.context_id AS "contextId", n.origin_ids AS origins`,
+     RETURNING n.type, t.platform_id AS "platformId", n.deployment_id AS "deploymentId", n.context_id AS "contextId",
+       n.origin_ids AS origins`,
     [tool, id, now],
   );
   return notice;

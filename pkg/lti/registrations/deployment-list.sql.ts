@@ -14,12 +14,14 @@ export interface DeploymentRow {
   readonly decidedAt: Date | null;
 }
 
-const COLUMNS = `d.deployment_id AS "deploymentId", d.status, d.may_launch AS "mayLaunch", d.launches, d.first_seen_at AS "firstSeenAt",
+const COLUMNS = `d.deployment_id AS "deploymentId", d.status, d.may_launch AS "mayLaunch", d.launches,
+  d.first_seen_at AS "firstSeenAt",
   d.last_seen_at AS "lastSeenAt", d.decided_at AS "decidedAt"`;
 
 /** Deployments of all registrations; one without a request may launch because its resource lists it. */
 const DEPLOYMENTS = `(
-  SELECT tool_id, platform_id, deployment_id::text AS deployment_id, coalesce(r.status, 'listed') AS status, l.may_launch IS NOT NULL AS may_launch,
+  SELECT tool_id, platform_id, deployment_id::text AS deployment_id, coalesce(r.status, 'listed') AS status,
+    l.may_launch IS NOT NULL AS may_launch,
     least(coalesce(r.launches, 0), 2147483647)::int AS launches, r.first_seen_at, r.last_seen_at, r.decided_at
   FROM (SELECT tool_id, platform_id, deployment_id, true AS may_launch FROM lti_deployments) l
     FULL JOIN lti_deployment_requests r USING (tool_id, platform_id, deployment_id)) d`;

@@ -29,9 +29,11 @@ export interface WantedDeployments {
 /** Returns the columns of StoredDeployments for a query over lti_tools `t` and its platform `p`. */
 export function deploymentColumns({ deployments, requests }: DeploymentTables): string {
   const requested = (status: string): string =>
-    `ARRAY(SELECT r.deployment_id::text FROM ${requests} r WHERE r.tool_id = t.id AND r.platform_id = p.id AND r.status = '${status}'
+    `ARRAY(SELECT r.deployment_id::text FROM ${requests} r WHERE r.tool_id = t.id AND r.platform_id = p.id
+       AND r.status = '${status}'
        ORDER BY coalesce(r.decided_at, r.first_seen_at) DESC, r.deployment_id) AS ${status}`;
-  return `ARRAY(SELECT d.deployment_id::text FROM ${deployments} d WHERE d.tool_id = t.id AND d.platform_id = p.id) AS "deploymentIds",
+  return `ARRAY(SELECT d.deployment_id::text FROM ${deployments} d WHERE d.tool_id = t.id
+    AND d.platform_id = p.id) AS "deploymentIds",
     t.listed_deployments AS listed, ${['waiting', 'admitted', 'refused'].map(requested).join(', ')}`;
 }
 
@@ -75,7 +77,8 @@ export async function writeDeployments(
     parameters,
   );
   await tx.query(
-    `INSERT INTO ${deployments} (tool_id, platform_id, deployment_id) SELECT $1, $2, w.id FROM ${wanted} AS w (id) ON CONFLICT DO NOTHING`,
+    `INSERT INTO ${deployments} (tool_id, platform_id, deployment_id) SELECT $1, $2, w.id FROM ${wanted} AS w (id)
+       ON CONFLICT DO NOTHING`,
     parameters,
   );
 }

@@ -74,7 +74,8 @@ function selectOf(table: string, reportedAt: string, columns: string): string {
     WITH RECURSIVE tenants AS (
       (SELECT tenant FROM ${table} ORDER BY tenant LIMIT 1)
       UNION ALL
-      SELECT (SELECT n.tenant FROM ${table} n WHERE n.tenant > t.tenant ORDER BY n.tenant LIMIT 1) FROM tenants t WHERE t.tenant IS NOT NULL)
+      SELECT (SELECT n.tenant FROM ${table} n WHERE n.tenant > t.tenant ORDER BY n.tenant LIMIT 1) FROM tenants t
+        WHERE t.tenant IS NOT NULL)
     SELECT noted.tenant, managed_ref AS reference, ${columns}, noted_at < now() - interval '${EXPIRES_AFTER}' AS "isExpired"
     FROM tenants t CROSS JOIN LATERAL (
       SELECT few.*, row_number() OVER () AS turn FROM (
@@ -92,7 +93,8 @@ function selectOf(table: string, reportedAt: string, columns: string): string {
 export async function removeNotes(sql: Sql, slug: string, reference: string, listed?: readonly string[]): Promise<void> {
   await sql.query(
     `WITH removed AS (DELETE FROM carrel.unknown_values WHERE tenant = $1 AND managed_ref = $2 AND $3::text[] IS NULL)
-     DELETE FROM carrel.unknown_deployments WHERE tenant = $1 AND managed_ref = $2 AND ($3::text[] IS NULL OR deployment_id = ANY ($3))`,
+     DELETE FROM carrel.unknown_deployments WHERE tenant = $1 AND managed_ref = $2
+       AND ($3::text[] IS NULL OR deployment_id = ANY ($3))`,
     [tenantRole(slug), reference, listed ?? null],
   );
 }

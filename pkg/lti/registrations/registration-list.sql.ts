@@ -45,7 +45,8 @@ const NAME = `coalesce(split_part(t.managed_ref, '/', 2), t.client_id)`;
 
 /** Columns of a tool `t`, its platform `p`, and the link `l` through which an LMS registered it. */
 const COLUMNS = `t.id, t.uuid, ${NAME} AS name, t.client_id AS "clientId", p.issuer, p.platform_name AS "platformName",
-  ARRAY(SELECT d.deployment_id::text FROM lti_deployments d WHERE d.tool_id = t.id AND d.platform_id = t.platform_id ORDER BY 1) AS "deploymentIds",
+  ARRAY(SELECT d.deployment_id::text FROM lti_deployments d WHERE d.tool_id = t.id AND d.platform_id = t.platform_id
+    ORDER BY 1) AS "deploymentIds",
   t.deployment_policy AS "deploymentPolicy", (SELECT count(*)::int FROM lti_deployment_requests w WHERE w.tool_id = t.id
     AND w.platform_id = t.platform_id AND w.status = 'waiting' AND t.deployment_policy = 'Confirm') AS "waitingDeployments",
   t.scope, t.is_active AND coalesce(p.is_active, false) AS "isActive", t.managed_by AS "managedBy", t.managed_ref AS "managedRef",

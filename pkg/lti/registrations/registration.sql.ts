@@ -212,8 +212,10 @@ async function find(rows: TenantRows, reference: string): Promise<Stored | undef
   >(
     `SELECT p.issuer, p.auth_endpoint AS "authEndpoint", p.token_endpoint AS "tokenEndpoint", p.jwks_endpoint AS "jwksEndpoint",
        p.platform_name AS "platformName", p.token_audience AS "tokenAudience", p.frame_ancestors AS "frameAncestors",
-       p.is_active AS "isPlatformActive", t.client_id AS "clientId", t.consumer_key AS "consumerKey", t.tool_url AS "toolUrl", t.scope,
-       t.deep_linking_response_mode AS "deepLinkingResponseMode", t.deployment_policy AS "deploymentPolicy", t.is_active AS "isActive", t.key_id AS "keyId", t.key_since AS "keySince",
+       p.is_active AS "isPlatformActive", t.client_id AS "clientId", t.consumer_key AS "consumerKey",
+       t.tool_url AS "toolUrl", t.scope,
+       t.deep_linking_response_mode AS "deepLinkingResponseMode", t.deployment_policy AS "deploymentPolicy",
+       t.is_active AS "isActive", t.key_id AS "keyId", t.key_since AS "keySince",
        ${spareKeys(tables)} AS spare, ${deploymentColumns(tables)}
      FROM ${tools} t JOIN ${platforms} p ON p.id = t.platform_id WHERE t.managed_ref = $1`,
     [reference],
@@ -254,12 +256,15 @@ async function write(
   const key = isGivenNew ? source.given : present?.current ? undefined : fresh;
   if (key) await replaceCurrent(tx, tables, reference, key.kid, now);
   const [written] = await tx.query<{ id: number }>(
-    `INSERT INTO ${tables.tools} AS t (client_id, consumer_key, tool_url, scope, deep_linking_response_mode, is_active, platform_id,
+    `INSERT INTO ${tables.tools} AS t (client_id, consumer_key, tool_url, scope, deep_linking_response_mode, is_active,
+       platform_id,
        public_key, private_key, key_id, key_since, managed_by, managed_ref, deployment_policy,
        listed_deployments)
      VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15)
-     ON CONFLICT (managed_ref) DO UPDATE SET client_id = excluded.client_id, consumer_key = excluded.consumer_key, tool_url = excluded.tool_url,
-       scope = excluded.scope, deep_linking_response_mode = excluded.deep_linking_response_mode, deployment_policy = excluded.deployment_policy,
+     ON CONFLICT (managed_ref) DO UPDATE SET client_id = excluded.client_id, consumer_key = excluded.consumer_key,
+       tool_url = excluded.tool_url,
+       scope = excluded.scope, deep_linking_response_mode = excluded.deep_linking_response_mode,
+       deployment_policy = excluded.deployment_policy,
        listed_deployments = excluded.listed_deployments, is_active = excluded.is_active,
        platform_id = excluded.platform_id, public_key = coalesce(excluded.public_key, t.public_key),
        private_key = coalesce(excluded.private_key, t.private_key), key_id = coalesce(excluded.key_id, t.key_id),
@@ -320,7 +325,8 @@ async function writePlatform(
   const { issuer, jwksEndpoint } = platform;
   const [moved] = await tx.query<{ from: string; others: string[] }>(
     `SELECT p.jwks_endpoint AS from, ARRAY(
-       SELECT coalesce(t.managed_ref, t.client_id)::text FROM ${tools} t WHERE t.platform_id = p.id AND coalesce(NOT t.managed_ref = ANY ($4), true)
+       SELECT coalesce(t.managed_ref, t.client_id)::text FROM ${tools} t WHERE t.platform_id = p.id
+         AND coalesce(NOT t.managed_ref = ANY ($4), true)
        ORDER BY t.id) AS others
      FROM ${platforms} p WHERE p.id = $1 AND p.issuer = $2 AND p.jwks_endpoint <> $3`,
     [formerId, issuer, jwksEndpoint, peers],
@@ -337,7 +343,8 @@ async function writePlatform(
   ];
   if (moved) {
     const [kept] = await tx.query<{ id: number }>(
-      `UPDATE ${platforms} SET auth_endpoint = $2, token_endpoint = $3, jwks_endpoint = $4, platform_name = $5, token_audience = $6,
+      `UPDATE ${platforms} SET auth_endpoint = $2, token_endpoint = $3, jwks_endpoint = $4, platform_name = $5,
+         token_audience = $6,
          frame_ancestors = $7, is_active = true
        WHERE id = $8 AND NOT EXISTS (SELECT FROM ${platforms} WHERE issuer = $1 AND jwks_endpoint = $4) RETURNING id`,
       [...values, formerId],
@@ -352,9 +359,11 @@ async function writePlatform(
     }
   }
   const [row] = await tx.query<{ id: number }>(
-    `INSERT INTO ${platforms} (issuer, auth_endpoint, token_endpoint, jwks_endpoint, platform_name, token_audience, frame_ancestors)
+    `INSERT INTO ${platforms} (issuer, auth_endpoint, token_endpoint, jwks_endpoint, platform_name, token_audience,
+       frame_ancestors)
      VALUES ($1, $2, $3, $4, $5, $6, $7)
-     ON CONFLICT (issuer, md5(jwks_endpoint)) DO UPDATE SET auth_endpoint = excluded.auth_endpoint, token_endpoint = excluded.token_endpoint,
+     ON CONFLICT (issuer, md5(jwks_endpoint)) DO UPDATE SET auth_endpoint = excluded.auth_endpoint,
+       token_endpoint = excluded.token_endpoint,
        platform_name = excluded.platform_name, token_audience = excluded.token_audience,
        frame_ancestors = excluded.frame_ancestors, is_active = true
      RETURNING id`,

@@ -17,7 +17,8 @@ export interface SpareKey {
 
 /** Returns an expression for a query over lti_tools `t`: all keys except the signing one. */
 export const spareKeys = ({ toolKeys }: KeyTables): string =>
-  `(SELECT coalesce(json_agg(json_build_object('kid', k.key_id, 'publishedAt', k.published_at, 'publishedUntil', k.published_until)
+  `(SELECT coalesce(json_agg(json_build_object('kid', k.key_id, 'publishedAt', k.published_at,
+     'publishedUntil', k.published_until)
       ORDER BY k.published_at, k.key_id), '[]') FROM ${toolKeys} k WHERE k.tool_id = t.id)`;
 
 export function keysOf(current: Keys['current'], spare: readonly SpareKey[]): Keys {
@@ -59,7 +60,8 @@ export async function takeStep(
 ): Promise<void> {
   const { keys, fresh, now } = of;
   await tx.query(
-    `DELETE FROM ${tables.toolKeys} k USING ${tables.tools} t WHERE t.managed_ref = $1 AND k.tool_id = t.id AND k.published_until <= $2`,
+    `DELETE FROM ${tables.toolKeys} k USING ${tables.tools} t WHERE t.managed_ref = $1 AND k.tool_id = t.id
+       AND k.published_until <= $2`,
     [reference, now],
   );
   if (action === 'publish' && fresh) {
@@ -71,7 +73,8 @@ export async function takeStep(
   }
   if (action === 'discard') {
     await tx.query(
-      `DELETE FROM ${tables.toolKeys} k USING ${tables.tools} t WHERE t.managed_ref = $1 AND k.tool_id = t.id AND k.published_until IS NULL`,
+      `DELETE FROM ${tables.toolKeys} k USING ${tables.tools} t WHERE t.managed_ref = $1 AND k.tool_id = t.id
+         AND k.published_until IS NULL`,
       [reference],
     );
   }

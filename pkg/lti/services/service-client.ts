@@ -18,7 +18,8 @@ export interface ServiceRegistration {
 }
 
 /** The deployment of a tool `t` at its platform `p`, if there is exactly one. */
-const ONE_DEPLOYMENT = `(SELECT min(d.deployment_id) FROM lti_deployments d WHERE d.tool_id = t.id AND d.platform_id = p.id HAVING count(*) = 1)`;
+const ONE_DEPLOYMENT = `(SELECT min(d.deployment_id) FROM lti_deployments d WHERE d.tool_id = t.id AND d.platform_id = p.id
+  HAVING count(*) = 1)`;
 
 /**
  * Returns the columns of a ServiceRegistration for a tool `t` and its platform `p`. `launched`: the deployment of a launch, if
