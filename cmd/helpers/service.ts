@@ -11,6 +11,7 @@ import type { Logger } from '../../pkg/runtime/log.ts';
 import type { Metrics } from '../../pkg/runtime/metrics.ts';
 import type { HelpersConfig } from './config.ts';
 import { programOnPath } from './programs.ts';
+import { MIB } from '../../pkg/runtime/bytes.ts';
 
 const slots = (running: number): Slots => new Slots({ running, waiting: 4 * running });
 
@@ -22,9 +23,9 @@ export function serviceOf(
   const timeoutMs = config.CARREL_HELPERS_TIMEOUT_SECONDS * 1000;
   const pdfs = slots(config.CARREL_HELPERS_PDF_CONCURRENCY);
   const limits = {
-    maxBytes: config.CARREL_HELPERS_PDF_MAX_MIB * 1024 * 1024,
+    maxBytes: config.CARREL_HELPERS_PDF_MAX_MIB * MIB,
     maxPages: config.CARREL_HELPERS_PDF_MAX_PAGES,
-    memoryBytes: config.CARREL_HELPERS_PDF_MEMORY_MIB * 1024 * 1024,
+    memoryBytes: config.CARREL_HELPERS_PDF_MEMORY_MIB * MIB,
   };
   const conversions = new PdfConversions({ limits, slots: pdfs, timeoutMs, log });
   const programs = Object.fromEntries(

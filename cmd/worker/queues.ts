@@ -3,8 +3,7 @@ import { DEFAULT_QUEUE, NAMED_STORES_QUEUE } from '../../pkg/store/postgres/job-
 import { HELPER_QUEUE } from '../../pkg/helper-services/pdf/pdf-tasks.ts';
 import { ROSTER_QUEUE } from '../../pkg/tasks/roster-tasks.ts';
 import { TASK_QUEUE } from '../../pkg/tasks/task-kind.ts';
-
-const MINUTE_MS = 60_000;
+import { MINUTE_MS } from '../../pkg/runtime/time.ts';
 
 /**
  * The queues of carrel.work: how many jobs of one tenant, and of all tenants, a worker runs at once, and how long an attempt may

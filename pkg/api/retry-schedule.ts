@@ -1,11 +1,12 @@
 import type { BackOff } from '../runtime/backoff.ts';
 import type { Random } from '../runtime/random.ts';
+import { MINUTE_MS, DAY_MS } from '../runtime/time.ts';
 
 /** Waits between attempts, in seconds: ten attempts over about 3 days (docs/design/events-and-jobs.md, Webhooks). */
 export const RETRY_SECONDS: readonly number[] = [5, 60, 300, 1_800, 7_200, 21_600, 43_200, 86_400, 86_400];
 
 /** Waits after attempts that failed for an internal reason, which says nothing about the receiver. */
-export const INTERNAL_BACK_OFF: BackOff = { baseMs: 1_000, maxMs: 15 * 60_000, jitter: 0.5 };
+export const INTERNAL_BACK_OFF: BackOff = { baseMs: 1_000, maxMs: 15 * MINUTE_MS, jitter: 0.5 };
 
 /**
  * The share by which a wait is shortened or lengthened at random, so that attempts that failed together are not repeated
@@ -13,7 +14,7 @@ export const INTERNAL_BACK_OFF: BackOff = { baseMs: 1_000, maxMs: 15 * 60_000, j
  */
 const JITTER = 0.2;
 /** The longest `Retry-After` that is obeyed. */
-const RETRY_AFTER_MAX_MS = 24 * 3_600_000;
+const RETRY_AFTER_MAX_MS = DAY_MS;
 
 /**
  * Returns the milliseconds until the next attempt, at least those that the receiver requested; null after the last attempt.

@@ -1,11 +1,12 @@
 import type { Schedule } from '../events/processor.ts';
 import type { Database } from '../store/postgres/database.ts';
 import { tenantRoles } from '../store/postgres/tenant-roles.ts';
+import { DAY_MS } from '../runtime/time.ts';
 
 /** Deletes audit entries past their retention, one tenant after another. */
 export const deleteExpiredAudit: Schedule = {
   name: 'delete expired audit entries',
-  everyMs: 24 * 3_600_000,
+  everyMs: DAY_MS,
   run: async ({ shards }, onFailure) => {
     for (const [shard, { db }] of shards) {
       for (const role of await tenantRoles(db, { having: 'audit_entries' })) {

@@ -1,6 +1,5 @@
 import type { Clock } from '../runtime/clock.ts';
-
-const DAY_MS = 24 * 60 * 60 * 1000;
+import { DAY_MS } from '../runtime/time.ts';
 
 /** Returns the end of the day (UTC) of `now`. */
 export const endOfDay = (now: Date): Date => new Date((Math.floor(now.getTime() / DAY_MS) + 1) * DAY_MS);

@@ -1,5 +1,6 @@
 import type { Schedule } from './processor.ts';
 import type { Sql } from '../store/postgres/pool.ts';
+import { HOUR_MS } from '../runtime/time.ts';
 
 /** docs/design/events-and-jobs.md, Retention. */
 export const EVENT_RETENTION_DAYS = 30;
@@ -9,7 +10,7 @@ const EVENTS_PER_STATEMENT = 1_000;
 /** Deletes events past their retention, with their deliveries. */
 export const deleteExpiredEvents: Schedule = {
   name: 'delete expired events',
-  everyMs: 3_600_000,
+  everyMs: HOUR_MS,
   run: async ({ shards }, onFailure) => {
     for (const [shard, { db }] of shards) await deleteExpired(db).catch((error: unknown) => onFailure(error, { shard }));
   },

@@ -7,13 +7,14 @@ import type { Logger } from '../runtime/log.ts';
 import { SealError, type Sealer } from '../runtime/sealing.ts';
 import type { Database } from '../store/postgres/database.ts';
 import type { IdempotencyKey } from '../store/postgres/tables.ts';
+import { DAY_MS } from '../runtime/time.ts';
 
 export const IDEMPOTENCY_KEY_PATTERN = '^[!-~]{1,255}$';
 const KEY = new RegExp(IDEMPOTENCY_KEY_PATTERN);
 /** A request that died holds its key for this time; a running one renews it after a third of the time. */
 const LOCK_MS = 10_000;
 /** A successful reply is stored for this time. */
-const REPLY_MS = 24 * 3_600_000;
+const REPLY_MS = DAY_MS;
 
 /**
  * Two requests are the same if these are: method, address, the headers that the endpoint reads, a JSON body's bytes, and the

@@ -1,3 +1,5 @@
+import { MIB } from '../runtime/bytes.ts';
+
 /** What a request and a connection may use of a tenant's server. */
 
 /** A JSON body. */
@@ -16,7 +18,7 @@ export const FORM_BYTES_MAX = 256 * 1024;
  */
 export const FORM_FIELDS_MAX = 1000;
 /** All bodies in memory at once. */
-export const BODIES_BYTES_MAX = 48 * 1024 * 1024;
+export const BODIES_BYTES_MAX = 48 * MIB;
 
 /** Of a reply that streams, what lies in the connection of a client that does not read; more of it waits where it comes from. */
 export const UNREAD_BYTES = 16 * 1024;

@@ -1,8 +1,9 @@
 import { TryLater } from '../events/processor.ts';
 import type { Clock } from '../runtime/clock.ts';
+import { MINUTE_MS } from '../runtime/time.ts';
 
 /** An overdue attempt used all of its time, so other jobs go first. */
-const RETRY_MS = 15 * 60_000;
+const RETRY_MS = 15 * MINUTE_MS;
 /** Time for an attempt to end after its signal was aborted. */
 const GRACE_MS = 5_000;
 

@@ -4,8 +4,7 @@ import type { Schedule, WorkerServices } from '../events/processor.ts';
 import { silentLogger } from '../runtime/log.ts';
 import { systemRandom } from '../runtime/random.ts';
 import { runSchedule } from './triggers.ts';
-
-const DAY_MS = 24 * 3_600_000;
+import { DAY_MS } from '../runtime/time.ts';
 
 test.each<[string, (onFailure: Parameters<Schedule['run']>[1]) => void]>([
   [

@@ -10,6 +10,7 @@ import { keyText, parseKey, type ObjectKey } from './object.ts';
 import { PRIORITY, WorkQueue, type Priority } from './work-queue.ts';
 import { isLasting, type Result, TerminalError } from './result.ts';
 import type { Source } from './sources.ts';
+import { HOUR_MS } from '../runtime/time.ts';
 
 export type Reconcile = (key: ObjectKey, signal: AbortSignal) => Promise<Result>;
 
@@ -48,7 +49,7 @@ const MOST_SLOW = 8;
 /** The share of the workers that one namespace gets while others wait. */
 const NAMESPACE_SHARE = 0.25;
 const TIMEOUT_MS = 60_000;
-const RESYNC_MS = 10 * 3_600_000;
+const RESYNC_MS = 10 * HOUR_MS;
 const DRAIN_MS = 3_000;
 /** On shutdown, the time to wait for a reconcile that ignores its signal. */
 const ABANDON_MS = 2_000;

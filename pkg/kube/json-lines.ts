@@ -1,10 +1,11 @@
 import { KubeError } from './errors.ts';
+import { MIB } from '../runtime/bytes.ts';
 
 /**
  * No object in etcd is larger than 1.5 MiB (its request limit). As JSON it may be several times larger, but anything of this size
  * is not a line of a watch.
  */
-const MAX_LINE_BYTES = 32 * 1024 * 1024;
+const MAX_LINE_BYTES = 32 * MIB;
 const NEWLINE = 0x0a;
 
 /**

@@ -4,6 +4,7 @@ import type { Clock } from '../runtime/clock.ts';
 import type { Metrics } from '../runtime/metrics.ts';
 import type { Random } from '../runtime/random.ts';
 import { counter, gauge, histogram, SECONDS_BUCKETS } from './metrics.ts';
+import { DAY_MS } from '../runtime/time.ts';
 
 /** Lower numbers come first. */
 export const PRIORITY = { person: 0, change: 1, resync: 2 } as const;
@@ -15,7 +16,7 @@ interface Later {
 }
 
 /** A timer supports at most 2^31−1 ms and fires at once above it; an earlier run does no harm. */
-const MAX_DELAY_MS = 86_400_000;
+const MAX_DELAY_MS = DAY_MS;
 /**
  * Limited to 5 s, where controller-runtime goes up to 16 minutes: work continues soon after an outage, and the number of workers
  * bounds the cost.

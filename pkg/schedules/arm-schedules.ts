@@ -2,8 +2,9 @@ import type { Schedule } from '../events/processor.ts';
 import { tenantRoles } from '../store/postgres/tenant-roles.ts';
 import { TICK_SCHEDULE } from './schedules.jobs.ts';
 import { armWithoutJob } from './schedules.sql.ts';
+import { MINUTE_MS } from '../runtime/time.ts';
 
-const EVERY_MS = 10 * 60_000;
+const EVERY_MS = 10 * MINUTE_MS;
 
 /**
  * Inserts a job for each active schedule that has no job due by its next run. Somebody may have deleted the job (`carrel jobs

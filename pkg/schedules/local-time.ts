@@ -1,6 +1,5 @@
 import { LRUCache } from 'lru-cache';
-
-const DAY_MS = 24 * 60 * 60 * 1000;
+import { DAY_MS } from '../runtime/time.ts';
 
 /** Caches formatters: making one takes some 50 µs. Swedish writes times as ISO 8601 does: 2026-01-31 12:00:00. */
 const formats = new LRUCache<string, Intl.DateTimeFormat>({

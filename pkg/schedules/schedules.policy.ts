@@ -2,15 +2,16 @@ import { hash } from 'node:crypto';
 import { Problem } from '../api/problem.ts';
 import { MANAGED_BY } from '../store/postgres/tenant-schema.ts';
 import { Cron } from './cron.ts';
+import { MINUTE_MS, DAY_MS } from '../runtime/time.ts';
 
 /** Schedules of a tenant at most, including those of its Tenant resource. */
 export const SCHEDULES_MAX = 50;
 /** Spreads the runs that all tenants have in the same minute over this time. */
 export const SPREAD_MS = 60_000;
 /** A tick that is found later than this was missed: no worker was running. */
-export const MISSED_AFTER_MS = 5 * 60_000;
+export const MISSED_AFTER_MS = 5 * MINUTE_MS;
 /** Ticks are kept as long as their runs. */
-export const TICK_RETENTION_MS = 30 * 24 * 60 * 60_000;
+export const TICK_RETENTION_MS = 30 * DAY_MS;
 
 /**
  * Returns how long after a tick the tenant's runs begin, in whole milliseconds below SPREAD_MS. It is fixed, so that

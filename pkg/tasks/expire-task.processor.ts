@@ -1,8 +1,7 @@
 import { NextTurn, processor, TryLater } from '../events/processor.ts';
 import { EXPIRE_TASK } from './task-kind.ts';
 import { deleteTask } from './task-steps.sql.ts';
-
-const DAY_MS = 24 * 60 * 60 * 1000;
+import { DAY_MS } from '../runtime/time.ts';
 
 /** Deletes a task with its items, once it has ended and its archive has been deleted. */
 export const expireTask = processor({

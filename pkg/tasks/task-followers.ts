@@ -5,6 +5,7 @@ import { Problem } from '../api/problem.ts';
 import type { Clock } from '../runtime/clock.ts';
 import { StoreUnavailableError } from '../store/unavailable.ts';
 import type { TaskView } from './tasks.schema.ts';
+import { MINUTE_MS } from '../runtime/time.ts';
 
 /** Streams of one person on one server at most: each costs a statement a second. */
 export const FOLLOWED_AT_ONCE = 5;
@@ -12,7 +13,7 @@ const LOOK_EVERY_MS = 1_000;
 /** A comment at this interval keeps proxies, and the limit of silence, from ending the connection. */
 const COMMENT_EVERY_MS = 15_000;
 /** A stream ends after this time. The client reconnects, as clients of event streams must. */
-const LONGEST_MS = 10 * 60_000;
+const LONGEST_MS = 10 * MINUTE_MS;
 
 /** Streams tasks as server-sent events: the task as it is, and again whenever it has changed, until it has ended. */
 export class TaskFollowers {

@@ -9,13 +9,14 @@ import { EXPIRE_TASK, type TaskKind } from './task-kind.ts';
 import type { TaskView } from './tasks.schema.ts';
 import { insertRetry, insertTask, joinTask, lockRequestsOf, type TaskRow, unfinishedOf } from './tasks.sql.ts';
 import { presentTask } from './tasks.view.ts';
+import { DAY_MS } from '../runtime/time.ts';
 
 /** Unfinished tasks of one person at most. */
 export const UNFINISHED_TASKS_MAX = 10;
 /** Items that one person's tasks may have at once: a copy of a folder finds its items before it can be refused. */
 export const TASK_ITEMS_MAX = 1_000_000;
 /** A task is deleted this long after its request, or a day after it ends if it has not ended by then. */
-export const TASK_RETENTION_MS = 30 * 24 * 60 * 60 * 1000;
+export const TASK_RETENTION_MS = 30 * DAY_MS;
 
 /**
  * Requests tasks in the transaction that makes them necessary. A person has at most UNFINISHED_TASKS_MAX at once, however many

@@ -8,6 +8,7 @@ import { absentAmong, keptObjects, listedObjects } from './object-list.ts';
 import { type Repository, RepositoryError } from './repository/repository.ts';
 import { takeSnapshot } from './snapshot.ts';
 import { openBackup, requireFiles } from './verify.ts';
+import { DAY_MS } from '../runtime/time.ts';
 
 /** A tenant whose data the backup reads. */
 export interface BackupSource {
@@ -43,7 +44,7 @@ export interface Backup {
  */
 const MOST_SNAPSHOTS = 6;
 /** An unfinished backup of this age is no longer running. */
-const UNFINISHED_MS = 24 * 3_600_000;
+const UNFINISHED_MS = DAY_MS;
 
 /**
  * Copies a tenant's rows and objects, as of one moment, to a repository, and reads back what it wrote.

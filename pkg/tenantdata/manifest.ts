@@ -2,6 +2,7 @@ import { z } from 'zod';
 import type { SealingKey } from '../runtime/sealing.ts';
 import { type Repository, RepositoryError, readWhole } from './repository/repository.ts';
 import { signed } from './signature.ts';
+import { MIB } from '../runtime/bytes.ts';
 
 const Identifier = z.string().regex(/^[a-z_][a-z0-9_]{0,62}$/);
 const Sha256 = z.string().regex(/^[0-9a-f]{64}$/);
@@ -96,7 +97,7 @@ export interface StoredManifest {
 }
 
 /** Far above the size of a tenant's manifest: its tables take some 20 KiB, 1,000 missing objects 60. */
-const MAX_BYTES = 1 << 20;
+const MAX_BYTES = MIB;
 
 /** Reads a manifest without checking its signature. Throws RepositoryError if it does not exist or is not one of this release. */
 export async function readManifest(repository: Repository, slug: string, stamp: string): Promise<StoredManifest> {

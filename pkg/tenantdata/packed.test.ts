@@ -7,6 +7,7 @@ import { names } from './manifest.ts';
 import { listedObjects } from './object-list.ts';
 import { linesOf, unpacked } from './packed.ts';
 import { FolderRepository } from './repository/folder.ts';
+import { MIB } from '../runtime/bytes.ts';
 
 let repository: FolderRepository;
 beforeAll(async () => {
@@ -17,7 +18,6 @@ afterAll(() => rm(repository.name, { recursive: true }));
 const [SLUG, STAMP] = ['biology', '20261123T150301Z'];
 /** 10 MB of one letter. Consecutive gzip members form one file. */
 const TEN_MB = gzipSync(Buffer.alloc(10_000_000, 'x'));
-const MIB = 1 << 20;
 
 async function all<T>(items: AsyncIterable<T>): Promise<T[]> {
   const found: T[] = [];

@@ -14,10 +14,9 @@ import { freshStart, requireAddress, requireHeadersOfOrigin, requireOwn, TOO_MAN
 import type { NewSecret, NewWebhook, WebhookChanges, WebhookQuery, WebhookView, WebhookWithSecret } from './webhooks.schema.ts';
 import { hasRoom, listWebhooks, lockForCreation } from './webhooks.sql.ts';
 import { presentWebhook, webhookEtag, withSecret } from './webhooks.view.ts';
+import { HOUR_MS } from '../runtime/time.ts';
 
 type IfMatch = readonly string[] | '*' | undefined;
-
-const HOUR_MS = 3_600_000;
 
 /**
  * The endpoints that a tenant's events are delivered to (docs/design/events-and-jobs.md).

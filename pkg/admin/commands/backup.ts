@@ -14,6 +14,7 @@ import { openBackup, verifyBackup } from '../../tenantdata/verify.ts';
 import { repositoryOf } from '../backup-repository.ts';
 import { CommandError, messageOf } from '../../runtime/command-error.ts';
 import { type InstallationAccess, withInstallation } from '../installation-access.ts';
+import { MINUTE_MS } from '../../runtime/time.ts';
 
 interface Options {
   readonly installation: Installation;
@@ -24,7 +25,6 @@ interface Options {
 const PROGRESS_MS = 5_000;
 /** Tenants that are backed up at once, so that some that answer slowly do not use up the time of the others. */
 const AT_ONCE = 4;
-const MINUTE_MS = 60_000;
 
 interface BackupOptions extends Options {
   readonly to: string;

@@ -11,6 +11,7 @@ import { notAhead } from '../../webhooks/replays/replays.service.ts';
 import { CommandError } from '../../runtime/command-error.ts';
 import { printRows } from '../rows.ts';
 import { type TenantAccess, type TenantOptions, withTenant } from '../tenant-schema-access.ts';
+import { DAY_MS } from '../../runtime/time.ts';
 
 interface WebhookRow extends Readonly<Record<string, string | number | boolean | null>> {
   readonly id: string;
@@ -53,7 +54,6 @@ const FOLLOW_EVERY_MS = 500;
 const REPORT_EVERY_MS = 5_000;
 /** A worker takes a job within seconds; after this time the command reports that none has. */
 const UNTAKEN_AFTER_MS = 15_000;
-const DAY_MS = 24 * 60 * 60 * 1_000;
 
 /**
  * Requests the job `replay` for the platform, and follows it until it has ended or the person stops the command; then the job

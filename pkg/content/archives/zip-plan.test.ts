@@ -7,9 +7,9 @@ import { expect, test } from '@jest/globals';
 import fc from 'fast-check';
 import { fromBufferPromise } from 'yauzl';
 import { type PlannedEntry, ZipPlan } from './zip-plan.ts';
+import { GIB } from '../../runtime/bytes.ts';
 
 const modifiedAt = new Date('2026-03-01T12:34:56Z');
-const GIB = 1024 ** 3;
 
 const file = (path: string, content: Buffer): PlannedEntry => ({
   path,

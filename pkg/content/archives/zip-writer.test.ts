@@ -7,8 +7,8 @@ import { expect, test } from '@jest/globals';
 import { fromBufferPromise } from 'yauzl';
 import { heldBeyond, heldBytes } from '../../../test/support/memory.ts';
 import { writeZip, type ZipEntry } from './zip-writer.ts';
+import { KIB } from '../../runtime/bytes.ts';
 
-const KIB = 1024;
 const modifiedAt = new Date('2026-03-01T12:34:56Z');
 
 const file = (path: string, ...chunks: Buffer[]): ZipEntry => ({

@@ -16,9 +16,10 @@ import { StoreUnavailableError } from '../../store/unavailable.ts';
 import { mediaTypeOf } from './media-type.ts';
 import type { QuotaReservation } from './quota-reservation.service.ts';
 import { SWEEP_OBJECTS } from './objects.jobs.ts';
+import { GIB } from '../../runtime/bytes.ts';
 
 /** The largest object that S3 copies in one request (S3 API, CopyObject). */
-const COPY_MAX_BYTES = 5 * 1024 ** 3;
+const COPY_MAX_BYTES = 5 * GIB;
 
 /** Objects that a request, or a step of a job, stores before a transaction names them. */
 export class NewObjects {

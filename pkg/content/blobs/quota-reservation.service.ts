@@ -4,12 +4,13 @@ import type { Logger } from '../../runtime/log.ts';
 import type { Executor } from '../../store/postgres/database.ts';
 import { StoreUnavailableError } from '../../store/unavailable.ts';
 import { releaseReservation, RESERVATION_MS, reserve } from './quota-reservation.sql.ts';
+import { MIB } from '../../runtime/bytes.ts';
 
 /**
  * An upload reserves its owner's quota in steps of this size while bytes flow. As large as a part of an S3 multipart upload: a
  * smaller upload has nothing in the store before its end, so it reserves nothing and costs no statement.
  */
-export const RESERVATION_STEP_BYTES = 8 * 1024 * 1024;
+export const RESERVATION_STEP_BYTES = 8 * MIB;
 const RENEW_AFTER_MS = RESERVATION_MS / 2;
 /** How long an upload waits for Postgres: a failover does not end it. */
 const UNAVAILABLE_LIMIT_MS = 60_000;

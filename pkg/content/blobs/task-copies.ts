@@ -7,9 +7,10 @@ import { Blobs, type NewObjects } from './blobs.ts';
 import { releaseReservation, type ReservationOf, reserveFitting } from './quota-reservation.sql.ts';
 import { alreadyReserved } from '../uploads/upload.ts';
 import { UNKNOWN_TYPE } from '../uploads/uploads.schema.ts';
+import { GIB } from '../../runtime/bytes.ts';
 
 /** The contents of a step, where it is more than one. */
-const STEP_BYTES = 2 * 1024 ** 3;
+const STEP_BYTES = 2 * GIB;
 /** Contents that the store copies at once for one task. */
 const COPIES_AT_ONCE = 8;
 /** While contents are copied, a task that was cancelled is noticed this often. */

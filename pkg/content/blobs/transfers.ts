@@ -4,6 +4,7 @@ import { Problem } from '../../api/problem.ts';
 import type { Clock } from '../../runtime/clock.ts';
 import type { Metrics } from '../../runtime/metrics.ts';
 import { leastRate, TRANSFER_LIMITS, type TransferLimits } from './transfer-limits.ts';
+import { HOUR_MS } from '../../runtime/time.ts';
 
 const LOOKS_A_MEASURE = 10;
 const RETRY_AFTER_SECONDS = 5;
@@ -203,7 +204,7 @@ export class Transfers {
     const { leastBytesPerSecond, longestMs } = this.#limits;
     const message =
       reason === 'too_long'
-        ? `An upload may take at most ${longestMs / 3_600_000} h.`
+        ? `An upload may take at most ${longestMs / HOUR_MS} h.`
         : `The upload was too slow: it must send at least ${leastBytesPerSecond} bytes a second.`;
     return new Problem('request_timeout', message);
   }

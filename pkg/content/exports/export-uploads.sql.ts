@@ -1,4 +1,5 @@
 import type { Sql } from '../../store/postgres/pool.ts';
+import { MIB } from '../../runtime/bytes.ts';
 
 /** An archive that is being written, without its plan. */
 export interface ExportUpload {
@@ -19,7 +20,7 @@ export interface ExportUpload {
 }
 
 /** Bytes of a plan in one statement. Each slice is in memory a few times. */
-const SLICE_BYTES = 1 << 20;
+const SLICE_BYTES = MIB;
 const COLUMNS = 'task, key, upload_id AS "uploadId", name, part_bytes AS "partBytes", etags, sum, gone';
 
 export async function findUpload(sql: Sql, task: string): Promise<ExportUpload | null> {

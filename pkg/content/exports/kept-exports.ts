@@ -9,11 +9,12 @@ import type { TaskView } from '../../tasks/tasks.schema.ts';
 import { nameItems } from '../batch/batch.sql.ts';
 import { EXPIRE_EXPORTS, EXPORT } from './export-task.ts';
 import { expireBeyond, keptOfRun, lockOwner, remainingForArchives } from './kept-exports.sql.ts';
+import { DAY_MS } from '../../runtime/time.ts';
 
 /** Archives of one schedule. */
 export const KEEP_MAX = 100;
 /** So long the archives of a schedule stay that is deleted, or does something else. */
-const AFTER_SCHEDULE_MS = 30 * 24 * 60 * 60 * 1000;
+const AFTER_SCHEDULE_MS = 30 * DAY_MS;
 
 /** The schedule that an export is a run of, and whom it acts as. */
 export interface ExportRun {

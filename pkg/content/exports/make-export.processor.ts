@@ -21,11 +21,12 @@ import { foldersOf, insertExport, isRunning, queuedItems, writeResult } from './
 import { failGone, GONE, type GoneFile } from './gone-files.ts';
 import { type Chosen, planExport } from './plan-export.ts';
 import { CannotGoOn, PartSender } from './send-parts.ts';
+import { DAY_MS } from '../../runtime/time.ts';
 
 /** Each holds its plan, and what is on its way of small files. */
 const AT_ONCE = { atOnce: 4, reason: 'this worker makes as many exports as it may', askAgainMs: 2_000 };
 /** How long the link is valid. */
-export const EXPORT_LINK_MS = 24 * 60 * 60 * 1000;
+export const EXPORT_LINK_MS = DAY_MS;
 const LOOK_EVERY_MS = 400;
 const ABORT_AGAIN_MS = 500;
 const NAME_MAX = 255;

@@ -1,7 +1,8 @@
 import { CORRUPT, Refused } from './archive-rules.ts';
+import { MIB } from '../../runtime/bytes.ts';
 
 export const ENTRIES_MAX = 50_000;
-export const DIRECTORY_MAX_BYTES = 128 * 1024 ** 2;
+export const DIRECTORY_MAX_BYTES = 128 * MIB;
 /** The end of the central directory with the longest comment, and before it the locator of zip64's. */
 export const END_MAX_BYTES = 22 + 65_535 + 20;
 

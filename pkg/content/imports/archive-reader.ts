@@ -7,6 +7,7 @@ import { residentBytes } from '../../runtime/resident-bytes.ts';
 import { holdYoungGeneration } from '../../runtime/young-generation.ts';
 import { CORRUPT, type ListedEntry, type ListRequest, type OpenRequest, Refused } from './archive-rules.ts';
 import { drained, FRAME_MAX_BYTES, type Frame, frameHead, framesOf, jsonFrame } from './frames.ts';
+import { MIB } from '../../runtime/bytes.ts';
 
 /** Reads bytes of an archive, as they come. */
 export type ReadRange = (at: number, length: number) => AsyncIterable<Buffer>;
@@ -18,7 +19,7 @@ export interface ReaderLimits {
   readonly silenceMs: number;
 }
 
-export const READER_LIMITS: ReaderLimits = { memoryBytes: 192 * 1024 ** 2, silenceMs: 120_000 };
+export const READER_LIMITS: ReaderLimits = { memoryBytes: 192 * MIB, silenceMs: 120_000 };
 
 const HEAP_MIB = 64;
 const LOOK_EVERY_MS = 250;

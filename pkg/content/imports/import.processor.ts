@@ -41,6 +41,7 @@ import { type ImportTask, publish } from './publish.ts';
 import { Reading } from './reading.ts';
 import { StepSize, withFewFolders } from './step-size.ts';
 import { EntryRefused, storeAll } from './store-contents.ts';
+import { MIB } from '../../runtime/bytes.ts';
 
 /** Each reads in a process of 192 MiB at most. */
 const READERS = { atOnce: 2, reason: 'other archives are being read', askAgainMs: 1_000 };
@@ -48,7 +49,7 @@ const READERS = { atOnce: 2, reason: 'other archives are being read', askAgainMs
 const STEP = 100;
 const PLAN_STEP = 1_000;
 /** The contents of a step, where it is more than one. */
-const STEP_BYTES = 32 * 1024 ** 2;
+const STEP_BYTES = 32 * MIB;
 /** A cancellation is seen so soon, also within a large content. */
 const LOOK_EVERY_MS = 400;
 /** A reader that ends for no known reason is tried so often without coming further: an archive that ends it is refused then. */

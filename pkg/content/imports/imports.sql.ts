@@ -1,9 +1,10 @@
 import type { Json } from '../../store/postgres/job-store.ts';
 import type { Sql } from '../../store/postgres/pool.ts';
 import type { PlannedEntry, PlannedPath } from './plan.policy.ts';
+import { DAY_MS } from '../../runtime/time.ts';
 
 /** How long what an import has stored stays, where its task does not end. */
-export const STAGED_MS = 30 * 24 * 60 * 60 * 1000;
+export const STAGED_MS = 30 * DAY_MS;
 const UNSTORED = 0;
 const STORED = 1;
 

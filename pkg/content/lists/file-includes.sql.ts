@@ -5,6 +5,7 @@ import { filesOfTags } from '../tags/tags.sql.ts';
 import type { TagRow } from '../tags/tags.view.ts';
 import type { Viewer } from './file-list.sql.ts';
 import { type Include, INCLUDED_MAX } from './file-includes.schema.ts';
+import { MIB } from '../../runtime/bytes.ts';
 
 /** A file whose included fields are requested; `grants`: the viewer may see its grants. */
 export interface Asked {
@@ -36,7 +37,7 @@ export interface GrantJson {
  * A page ends before the file whose fields would exceed this, stored or as JSON: a file may have 100 values of 64 KiB. Its first
  * file is always shown. The statement weighs what is stored, so that no more is read; `includedFields` weighs the JSON.
  */
-export const PAGE_FIELDS_MAX_BYTES = 4 * 1024 * 1024;
+export const PAGE_FIELDS_MAX_BYTES = 4 * MIB;
 /** The size that a row counts beside its text. */
 const ROW_BYTES = 400;
 

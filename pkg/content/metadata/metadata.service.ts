@@ -30,11 +30,12 @@ import {
   type StoredEntry,
 } from './metadata.sql.ts';
 import { metadataEtag, presentMetadata } from './metadata.view.ts';
+import { MIB } from '../../runtime/bytes.ts';
 
 type IfMatch = readonly string[] | '*' | undefined;
 
 /** A page ends before the entry with which its JSON would be longer. Its first entry is always shown. */
-const PAGE_MAX_BYTES = 4 * 1024 * 1024;
+const PAGE_MAX_BYTES = 4 * MIB;
 
 /**
  * Typed metadata of files: whoever may read a file reads it, whoever may write the file writes it.

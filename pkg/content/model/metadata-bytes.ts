@@ -1,4 +1,4 @@
-const KIB = 1024;
+import { KIB } from '../../runtime/bytes.ts';
 
 /** Bytes that an entry counts to the owner of its file: key and value in UTF-8, in whole KiB, so that an empty one counts too. */
 export const entryBytes = (key: string, value: string | null): number =>

@@ -1,8 +1,8 @@
 import type { Schedule } from '../../events/processor.ts';
 import { tenantRoles } from '../../store/postgres/tenant-roles.ts';
 import { CHECK_INTEGRITY } from './integrity.jobs.ts';
+import { DAY_MS } from '../../runtime/time.ts';
 
-const DAY_MS = 24 * 3_600_000;
 const EVERY_DAYS = 7;
 
 /**

@@ -10,10 +10,11 @@ import { namedAmong } from './integrity.sql.ts';
 import { maintenanceProcessor } from './maintenance-processor.ts';
 import { SWEEP_ALL_OBJECTS } from './maintenance-tasks.ts';
 import { SWEEP_OBJECTS } from '../blobs/objects.jobs.ts';
+import { HOUR_MS } from '../../runtime/time.ts';
 
 const KEYS_PER_STATEMENT = 500;
 /** The location may become the tenant's again. */
-const REFUSED_RETRY_MS = 6 * 3_600_000;
+const REFUSED_RETRY_MS = 6 * HOUR_MS;
 
 /**
  * Compares the objects of one day with the rows and deletes objects that no row names: a crash between the object and its commit

@@ -6,11 +6,12 @@ import { validate } from '../../api/validation.ts';
 import { ON_CONFLICT } from '../model/files/files.schema.ts';
 import { extensionOf, nameFault, normalName } from '../model/names/names.policy.ts';
 import type { FilePart } from './multipart.ts';
+import { MIB } from '../../runtime/bytes.ts';
 
 /** docs/design/records.md, File. */
 const MIME_TYPE_MAX_CHARACTERS = 100;
 /** By default, a file is bounded by its owner's quota and by the size of a multipart upload to S3 (10,000 parts of 8 MiB). */
-export const DEFAULT_MAX_UPLOAD_BYTES = 10_000 * 8 * 1024 * 1024;
+export const DEFAULT_MAX_UPLOAD_BYTES = 10_000 * 8 * MIB;
 /** Types that clients send for unknown content (RFC 2046 §4.5.1). */
 export const UNKNOWN_TYPE = 'application/octet-stream';
 

@@ -4,8 +4,7 @@ import { maintenanceProcessor } from '../upkeep/maintenance-processor.ts';
 import { APPLY_RETENTION } from '../upkeep/maintenance-tasks.ts';
 import { deleteExpiredVersions, lockFilesWithExpired } from './expired-versions.sql.ts';
 import { EXPIRE_VERSIONS } from './versions.jobs.ts';
-
-const DAY_MS = 24 * 60 * 60 * 1000;
+import { DAY_MS } from '../../runtime/time.ts';
 
 /**
  * Deletes old versions of the tenant's files, not of those in the trash.

@@ -4,8 +4,7 @@ import type { TenantSettings } from '../../feature/services.ts';
 import type { Clock } from '../../runtime/clock.ts';
 import type { Database } from '../../store/postgres/database.ts';
 import { EXPIRE_VERSIONS } from './versions.jobs.ts';
-
-const DAY_MS = 24 * 60 * 60 * 1000;
+import { DAY_MS } from '../../runtime/time.ts';
 
 /**
  * Sees to it that old versions are deleted (`spec.versions`): those beyond the number to keep at the end of the day on which they

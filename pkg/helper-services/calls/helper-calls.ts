@@ -10,6 +10,8 @@ import { type BreakerLimits, Breakers } from './breakers.ts';
 import { multipart, type SentFile } from './multipart-body.ts';
 import { checkedPdf } from './pdf-reply.ts';
 import { problemOfError, problemOfStatus, rejected, type Translation, translationOf } from './replies.policy.ts';
+import { MINUTE_MS } from '../../runtime/time.ts';
+import { MIB } from '../../runtime/bytes.ts';
 
 export interface HelperLimits {
   /** Of a translation of text, for which a client waits: less than the minute after which proxies give up. */
@@ -21,9 +23,9 @@ export interface HelperLimits {
   readonly breaker: Partial<BreakerLimits>;
 }
 
-export const HELPER_LIMITS: HelperLimits = { textMs: 55_000, silenceMs: 60_000, pdfMs: 10 * 60_000, breaker: {} };
+export const HELPER_LIMITS: HelperLimits = { textMs: 55_000, silenceMs: 60_000, pdfMs: 10 * MINUTE_MS, breaker: {} };
 
-const TEXT_REPLY_BYTES_MAX = 4 * 1024 * 1024;
+const TEXT_REPLY_BYTES_MAX = 4 * MIB;
 const REFUSAL_BYTES_MAX = 4 * 1024;
 
 export interface Conversion {

@@ -10,6 +10,7 @@ import { Refusal, type RefusalCode, REFUSALS } from '../refusal.ts';
 import { type Answer, LimitExceeded, runScript, TimeExceeded } from '../script.ts';
 import type { Slots } from '../slots.ts';
 import { type FormRules, receivePdf } from './form.ts';
+import { HOUR_MS } from '../../runtime/time.ts';
 
 export interface PdfLimits {
   readonly maxBytes: number;
@@ -31,7 +32,7 @@ export interface Job {
 
 const FOLDERS = 'carrel-helpers-';
 /** What a killed process left may be removed after this: no conversion takes as long. */
-const ABANDONED_MS = 3_600_000;
+const ABANDONED_MS = HOUR_MS;
 const SEND_MS = 600_000;
 /** Of a request's time, for what comes after the conversion. */
 const MARGIN_MS = 2_000;

@@ -8,6 +8,7 @@ import { Refusal } from '../refusal.ts';
 import { TextRefused } from './ask.ts';
 import type { Provider } from './provider.ts';
 import { batchesOf, segmentsOf } from './segments.ts';
+import { HOUR_MS } from '../../runtime/time.ts';
 
 export interface Translation {
   readonly text: string;
@@ -19,7 +20,7 @@ export interface Translation {
 
 /** How long a provider that failed goes last, and how long its list of languages is cached. */
 const LAST_AFTER_FAILURE_MS = 30_000;
-const LANGUAGES_MS = 3_600_000;
+const LANGUAGES_MS = HOUR_MS;
 const RETRY_SECONDS = 10;
 
 interface Route {

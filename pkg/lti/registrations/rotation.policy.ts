@@ -1,3 +1,5 @@
+import { HOUR_MS, DAY_MS } from '../../runtime/time.ts';
+
 /** Keys of a registration according to its rows. */
 export interface Keys {
   /** The published key that signs. */
@@ -18,8 +20,6 @@ export interface RotationStep {
   readonly dueAt: Date | undefined;
 }
 
-const HOUR_MS = 3_600_000;
-const DAY_MS = 24 * HOUR_MS;
 /** LMSs cache a key set for at most a day. */
 const LEAD_MS = DAY_MS;
 /** Nothing that a key has signed is valid for longer than an hour (docs/design/lti.md); the rest allows for wrong clocks. */

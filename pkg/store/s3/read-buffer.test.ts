@@ -1,7 +1,6 @@
 import { expect, test } from '@jest/globals';
 import { readBytes } from './read-buffer.ts';
-
-const KIB = 1024;
+import { KIB } from '../../runtime/bytes.ts';
 
 test('few downloads read 32 KiB at once, many 16 KiB', () => {
   expect([0, 1, 85, 120, 170, 2_000].map((objects) => Math.floor(readBytes(objects) / KIB))).toEqual([32, 32, 32, 22, 16, 16]);

@@ -1,6 +1,6 @@
 import { StoreUnavailableError } from '../unavailable.ts';
+import { MIB } from '../../runtime/bytes.ts';
 
-const MIB = 1 << 20;
 /** What of a reply is read without asking: nearly every reply is shorter, and how many are read at once is bounded elsewhere. */
 export const FREE_BYTES = 64 * 1024;
 /** Less than a pass of a reconcile or a question has. */

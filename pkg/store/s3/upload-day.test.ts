@@ -1,7 +1,6 @@
 import { expect, test } from '@jest/globals';
 import { dayOf, lastWriteOf } from './upload-day.ts';
-
-const HOUR_MS = 3_600_000;
+import { HOUR_MS } from '../../runtime/time.ts';
 
 test.each(['2026-01-31T23:59:50.000Z', '2028-02-29T00:00:00.000Z', '2026-12-31T12:00:00.000Z'])(
   'an upload that begins at %s and takes its day and the hour of its commit is written before the last write of its day, on a clock that is ahead too',

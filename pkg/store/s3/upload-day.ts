@@ -1,5 +1,4 @@
-const DAY_MS = 24 * 60 * 60 * 1000;
-const HOUR_MS = 60 * 60 * 1000;
+import { HOUR_MS, DAY_MS } from '../../runtime/time.ts';
 
 /**
  * The longest upload: after the end of a day plus this plus the time of a commit, the day's objects can be compared with the

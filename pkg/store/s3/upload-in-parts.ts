@@ -8,8 +8,8 @@ import { StoreUnavailableError } from '../unavailable.ts';
 import { isMissing, translateError } from './errors.ts';
 import { WHOLE_OBJECT_TIMEOUT_MS } from './timeouts.ts';
 import type { UploadClients } from './upload.ts';
+import { MIB } from '../../runtime/bytes.ts';
 
-const MIB = 1 << 20;
 /** S3 takes 10,000 (Amazon S3 multipart upload limits). */
 const PARTS_MAX = 9_000;
 const PART_BYTES_MIN = 8 * MIB;

@@ -14,6 +14,7 @@ import { BufferPool } from './buffer-pool.ts';
 import { isAway } from './errors.ts';
 import type { ObjectRequests, Stored } from './object-requests.ts';
 import { sendTimeoutMs, WHOLE_OBJECT_TIMEOUT_MS } from './timeouts.ts';
+import { MIB } from '../../runtime/bytes.ts';
 
 export interface UploadTarget {
   readonly Bucket: string;
@@ -30,7 +31,6 @@ const ABORT_AGAIN_MS = [1_000, 5_000, 25_000, 60_000];
 /** That it is gone counts from the second time on: until then a part may still be on its way into the store's files. */
 const SURE_AFTER = 1;
 
-const MIB = 1 << 20;
 /** Of an upload in parts; what is not longer is sent by one request. */
 export const PART_BYTES = 8 * MIB;
 /**

@@ -2,11 +2,12 @@ import type { Sql } from '../../store/postgres/pool.ts';
 import type { Attempt, Delivery } from './delivery-store.ts';
 import type { Receiver } from './receiver.ts';
 import { type Health, isSuccess } from './replies.policy.ts';
+import { MINUTE_MS, DAY_MS } from '../../runtime/time.ts';
 
 /** A webhook that has failed for this long is disabled (docs/design/events-and-jobs.md). */
-const DISABLED_AFTER_MS = 5 * 24 * 3_600_000;
+const DISABLED_AFTER_MS = 5 * DAY_MS;
 /** A change of health is recorded at once, unchanged health at most this often. */
-const RECORDED_EVERY_MS = 5 * 60_000;
+const RECORDED_EVERY_MS = 5 * MINUTE_MS;
 
 /** The row does not record a success that overlaps the recorded failure; the deliveries have it. */
 const SUCCESS_SINCE = `EXISTS (

@@ -10,8 +10,9 @@ import type { TaskView } from '../../tasks/tasks.schema.ts';
 import { type NewReplay, statesOf } from '../deliveries.schema.ts';
 import { requireActive } from '../deliveries.policy.ts';
 import { REPLAY } from './replay-task.ts';
+import { DAY_MS } from '../../runtime/time.ts';
 
-const RETENTION_MS = EVENT_RETENTION_DAYS * 24 * 60 * 60 * 1000;
+const RETENTION_MS = EVENT_RETENTION_DAYS * DAY_MS;
 
 /** Requests replays of ranges as jobs; replay.processor.ts does them. */
 export class Replays {

@@ -3,6 +3,7 @@ import type { Schedule } from '../../events/processor.ts';
 import type { Sql } from '../../store/postgres/pool.ts';
 import { LATENCY_BUCKETS, quantile } from './latency.ts';
 import type { WebhookStatistics } from './statistics.schema.ts';
+import { HOUR_MS } from '../../runtime/time.ts';
 
 interface HourRow {
   readonly hour: Date;
@@ -47,7 +48,7 @@ function counted(rows: readonly HourRow[]): WebhookStatistics['last_7_days'] {
 /** Deletes hours that no statistics show any longer. */
 export const deleteExpiredStatistics: Schedule = {
   name: 'delete expired statistics of webhooks',
-  everyMs: 3_600_000,
+  everyMs: HOUR_MS,
   run: async ({ shards }, onFailure) => {
     for (const [shard, { db }] of shards)
       await db

@@ -30,14 +30,15 @@ import {
 } from './partial-uploads.sql.ts';
 import { bytesIn, checksumIn, lengthIn, partOf } from './tus-headers.ts';
 import { type Turn, UploadTurns } from './upload-turns.ts';
+import { DAY_MS } from '../../../runtime/time.ts';
+import { MIB } from '../../../runtime/bytes.ts';
 
-const MIB = 1 << 20;
 /** Bytes of a segment: as many as one request sends to the store. */
 const SEGMENT_BYTES = 8 * MIB;
 /** A last segment that is smaller is joined with the bytes that come next, so that small requests do not make an object each. */
 const LEAST_SEGMENT_BYTES = MIB;
 /** An upload expires this long after its last byte. */
-const EXPIRES_MS = 24 * 60 * 60 * 1000;
+const EXPIRES_MS = DAY_MS;
 /** Uploads of one user that are neither complete nor expired. */
 const OPEN_MAX = 100;
 

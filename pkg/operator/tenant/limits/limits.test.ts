@@ -1,8 +1,8 @@
 import { expect, test } from '@jest/globals';
 import type { ObservedTenant } from '../../kinds.ts';
 import { accessOf, usageStatus, withinLimits } from './limits.ts';
+import { GIB } from '../../../runtime/bytes.ts';
 
-const GIB = 1024 ** 3;
 type Limited = Pick<ObservedTenant, 'spec' | 'status'>;
 const tenant = (database: string, readOnlyFromBytes?: number): Limited =>
   ({

@@ -11,8 +11,8 @@ import { databaseBytesOf, type Usage, usageOf } from '../../../store/postgres/pr
 import type { ObservedTenant, Tenant } from '../../kinds.ts';
 import type { TenantAccess } from '../../tenant-rows.ts';
 import { accessOf } from './limits.ts';
+import { HOUR_MS } from '../../../runtime/time.ts';
 
-const HOUR_MS = 3_600_000;
 /** Between two measurements of the tables, which cost next to nothing and decide whether the tenant may write. */
 const MEASURE_MS = 300_000;
 /** Between two looks for tenants that are due. */

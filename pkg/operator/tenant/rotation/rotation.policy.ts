@@ -3,12 +3,13 @@ import { type CredentialName, CREDENTIALS } from '../../../store/postgres/regist
 import type { Tenant } from '../../kinds.ts';
 import { ROTATE_ANNOTATION } from '../../names.ts';
 import type { AcceptedTenant } from '../acceptance/acceptance-step.ts';
+import { HOUR_MS, DAY_MS } from '../../../runtime/time.ts';
 
 const ALL = 'all';
 /** As the definition of `status.rotation.request`. */
 const MAX_REQUEST = 200;
 const REPEAT_MS = 600_000;
-const UNIT_MS = { d: 86_400_000, h: 3_600_000 };
+const UNIT_MS = { d: DAY_MS, h: HOUR_MS };
 /** Tenants of one age do not all replace their pods at once: each is due within the last tenth of the time. */
 const SPREAD = 0.1;
 

@@ -5,6 +5,7 @@ import { newStorageKey } from '../storage/storage-step.ts';
 import { newPassword, type Passwords } from '../secrets/generated-password.ts';
 import { keysIn, newSigningKey } from '../keys/keys-step.ts';
 import type { BucketKeys } from '../storage/storage-step.ts';
+import { MINUTE_MS } from '../../../runtime/time.ts';
 
 /** A step of a rotation. It is taken once all pods have what the step before gave them, and no pod from before it is left. */
 export interface Transition {
@@ -29,7 +30,7 @@ export interface RotationRules {
  * More than a worker uses a tenant's key before it reads it again (pkg/store/tenant-resources.ts), and than most of its jobs
  * last.
  */
-const WORKERS_KEEP_MS = 15 * 60_000;
+const WORKERS_KEEP_MS = 15 * MINUTE_MS;
 /** The longest that what a key has signed is valid, and a minute for clocks that differ. */
 const SIGNED_MS = (LAUNCH_SECONDS + 60) * 1_000;
 

@@ -6,9 +6,10 @@ import { type SpecifiedSchedule, syncManagedSchedules, type WantedSchedules } fr
 import type { ObservedTenant } from '../../kinds.ts';
 import type { AcceptedTenant } from '../acceptance/acceptance-step.ts';
 import type { DatabaseAccess } from '../database/database-step.ts';
+import { MINUTE_MS } from '../../../runtime/time.ts';
 
 /** What somebody else has changed in the rows is put right after so long at the latest. */
-const WRITE_AGAIN_MS = 10 * 60_000;
+const WRITE_AGAIN_MS = 10 * MINUTE_MS;
 /** Of more tenants some are written again sooner. */
 const TENANTS_MAX = 10_000;
 

@@ -1,7 +1,6 @@
 import { quoteIdentifier, type Sql } from '../pool.ts';
 import { tenantRole } from './tenant.ts';
-
-const MIB = 1024 * 1024;
+import { MIB } from '../../../runtime/bytes.ts';
 
 /** $1 the schema. */
 const DATABASE_BYTES = `(SELECT ceil(coalesce(sum(pg_total_relation_size(c.oid)), 0) / ${MIB}.0)::bigint * ${MIB} FROM pg_class c
