@@ -7,7 +7,7 @@ import type { Uuid } from '../api/schemas.ts';
 import { peopleConcerned } from '../content/model/access/delegated-grants.sql.ts';
 import type { Random } from '../runtime/random.ts';
 import type { Database, Tx } from '../store/postgres/database.ts';
-import { UniqueViolation } from '../store/postgres/errors.ts';
+import { problemOfViolation } from '../api/violations.ts';
 import type { TaggedCache } from '../store/redis/tagged-cache.ts';
 import { requireManual } from './groups.policy.ts';
 import type { GroupChanges, GroupQuery, GroupView, NewGroup } from './groups.schema.ts';
@@ -104,7 +104,6 @@ async function orNameConflict<T>(write: () => Promise<T>): Promise<T> {
   try {
     return await write();
   } catch (error) {
-    if (!(error instanceof UniqueViolation) || error.constraint !== 'groups_manual_name_key') throw error;
-    throw new Problem('name_conflict', 'Another group has this name.', { cause: error });
+    throw problemOfViolation(error, { groups_manual_name_key: ['name_conflict', 'Another group has this name.'] });
   }
 }

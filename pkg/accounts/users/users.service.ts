@@ -7,7 +7,7 @@ import type { Events } from '../../events/events.ts';
 import type { Offboarding, UserRef } from '../../feature/offboarding.ts';
 import type { Random } from '../../runtime/random.ts';
 import type { Database, Tx } from '../../store/postgres/database.ts';
-import { UniqueViolation } from '../../store/postgres/errors.ts';
+import { problemOfViolation } from '../../api/violations.ts';
 import type { User } from '../../store/postgres/tables.ts';
 import { grantsTag, userTag } from '../../access/tags.ts';
 import { PROFILES_TAG, USERS_TAG } from './users.tags.ts';
@@ -240,17 +240,15 @@ function requireAnother(administrators: readonly number[], user: User): void {
     throw new Problem('conflict', 'This is the last administrator. Give another user the role admin first.');
 }
 
-const TAKEN: Readonly<Record<string, string>> = {
-  users_email_key: 'Another user has this e-mail address.',
-  users_username_key: 'Another user has this user name.',
-};
+const TAKEN = {
+  users_email_key: ['conflict', 'Another user has this e-mail address.'],
+  users_username_key: ['conflict', 'Another user has this user name.'],
+} as const;
 
 async function conflictsAsProblems<T>(write: () => Promise<T>): Promise<T> {
   try {
     return await write();
   } catch (error) {
-    const message = error instanceof UniqueViolation ? TAKEN[error.constraint] : undefined;
-    if (message !== undefined) throw new Problem('conflict', message, { cause: error });
-    throw error;
+    throw problemOfViolation(error, TAKEN);
   }
 }

@@ -5,13 +5,14 @@ import { Problem } from '../../api/problem.ts';
 import type { Uuid } from '../../api/schemas.ts';
 import type { Random } from '../../runtime/random.ts';
 import type { Database } from '../../store/postgres/database.ts';
-import { ForeignKeyViolation, UniqueViolation } from '../../store/postgres/errors.ts';
+import { ForeignKeyViolation } from '../../store/postgres/errors.ts';
 import type { Sql } from '../../store/postgres/pool.ts';
 import { grantedAtLeast } from '../model/access/inherited-access.policy.ts';
 import type { Files } from '../model/files/files.service.ts';
 import type { NewTag, TagChanges, TagQuery, TagView } from './tags.schema.ts';
 import { LINK, selectTags, type StoredTag, type TagOwner, TAGS, UNLINK, type WantedTags } from './tags.sql.ts';
 import { presentTag, tagEtag } from './tags.view.ts';
+import { problemOfViolation } from '../../api/violations.ts';
 
 type IfMatch = readonly string[] | '*' | undefined;
 
@@ -160,8 +161,7 @@ async function orNameConflict<T>(write: () => Promise<T>): Promise<T> {
   try {
     return await write();
   } catch (error) {
-    if (error instanceof UniqueViolation && error.constraint === 'tags_owner_id_name_key')
-      throw new Problem('name_conflict', 'You have a tag of this name.', { cause: error });
-    throw error instanceof ForeignKeyViolation ? new Problem('unauthenticated', undefined, { cause: error }) : error;
+    if (error instanceof ForeignKeyViolation) throw new Problem('unauthenticated', undefined, { cause: error });
+    throw problemOfViolation(error, { tags_owner_id_name_key: ['name_conflict', 'You have a tag of this name.'] });
   }
 }
