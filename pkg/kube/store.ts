@@ -2,6 +2,7 @@ import { isDeepStrictEqual } from 'node:util';
 import { compareResourceVersions, keyOf, keyText, type KubeObject, type Kind, type ObjectKey, type Observed } from './object.ts';
 import { controllerOf } from './owner.ts';
 import { Packer } from './packer.ts';
+import { abortable } from '../runtime/abort.ts';
 
 export interface Change<T extends KubeObject> {
   readonly type: 'added' | 'updated' | 'deleted';
@@ -104,15 +105,7 @@ export class Store<T extends KubeObject> {
 
   /** Resolves when the first list is complete; rejects with the signal's reason. */
   async waitForSync(signal: AbortSignal): Promise<void> {
-    signal.throwIfAborted();
-    const aborted = Promise.withResolvers<never>();
-    const onAbort = (): void => aborted.reject(signal.reason);
-    signal.addEventListener('abort', onAbort, { once: true });
-    try {
-      await Promise.race([this.#synced.promise, aborted.promise]);
-    } finally {
-      signal.removeEventListener('abort', onAbort);
-    }
+    await abortable(this.#synced.promise, signal);
   }
 
   /** Reports the existing objects as added, unless `replay` is false, then every change. Returns a function that unsubscribes. */

@@ -1,6 +1,6 @@
 import { expect, test } from '@jest/globals';
 import { ManualClock } from '../../test/support/clock.ts';
-import { atMost, sleepUnlessAborted, whenAborted } from './abort.ts';
+import { abortable, atMost, sleepUnlessAborted, whenAborted } from './abort.ts';
 import { systemClock } from './clock.ts';
 
 test('whenAborted resolves at the abort, and at once if it was already aborted', async () => {
@@ -10,6 +10,17 @@ test('whenAborted resolves at the abort, and at once if it was already aborted',
 
   await aborted;
   await whenAborted(ending.signal);
+});
+
+test('work that is abortable ends as it would, or with the reason of the abort', async () => {
+  const ending = new AbortController();
+  const never = abortable(new Promise(() => {}), ending.signal);
+
+  expect(await abortable(Promise.resolve('done'), ending.signal)).toBe('done');
+  await expect(abortable(Promise.reject(new Error('failed')), ending.signal)).rejects.toThrow('failed');
+  ending.abort(new Error('stopping'));
+  await expect(never).rejects.toThrow('stopping');
+  await expect(abortable(Promise.resolve('done'), ending.signal)).rejects.toThrow('stopping');
 });
 
 test('a sleep that is aborted ends quietly, and another failure is thrown', async () => {

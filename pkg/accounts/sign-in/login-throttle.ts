@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto';
 import { Problem } from '../../api/problem.ts';
+import { abortable } from '../../runtime/abort.ts';
 import type { Clock } from '../../runtime/clock.ts';
 import type { LoggedLimit, SlidingLogLimiter, LoggedDecision } from '../../store/redis/sliding-log-limiter.ts';
 
@@ -132,7 +133,7 @@ export class LoginThrottle {
     line.push(own);
     this.#waiting.set(delayedBy, line);
     try {
-      await unlessAborted(before, signal);
+      await abortable(before, signal);
       await this.#clock.sleep(ms, signal);
     } finally {
       line.splice(line.indexOf(own), 1);
@@ -158,14 +159,6 @@ function tooMany(waitMs: number): Problem {
   const seconds = Math.ceil(waitMs / 1000);
   return new Problem('too_many_attempts', `Too many wrong passwords. Try again in ${seconds} s.`, { retryAfter: seconds });
 }
-
-const unlessAborted = (work: Promise<void>, signal: AbortSignal): Promise<void> =>
-  new Promise((resolve, reject) => {
-    const onAbort = (): void => reject(signal.reason as Error);
-    if (signal.aborted) return onAbort();
-    signal.addEventListener('abort', onAbort, { once: true });
-    void work.then(resolve).finally(() => signal.removeEventListener('abort', onAbort));
-  });
 
 /** Returns the delay of an attempt after this many failures for its account, in ms. */
 export function delayMs(failures: number): number {

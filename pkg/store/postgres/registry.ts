@@ -11,6 +11,7 @@ import type { Sql, Transactions } from './pool.ts';
 import { WORKER_ROLE } from './provisioning/base.ts';
 import { isShared, type KnownLocation, recordLocations, type StorageLocation, takeLocation } from './storage-locations.ts';
 import type { CredentialName, Owner, RegisteredTenant, TenantState } from './registered-tenant.ts';
+import { once } from '../../runtime/once.ts';
 
 export { AdoptionRefused } from './adoption-token.ts';
 export { BASIC_CONNECTIONS, connectionBudget, ConnectionsExceeded, type ShardConnections } from './connection-budget.ts';
@@ -44,7 +45,10 @@ export class Registry {
   readonly #pool: Transactions;
   readonly #sealer: Sealer;
   readonly #time: { clock: Clock; random: Random };
-  #installation: Promise<string> | undefined;
+  readonly #installation = once(async () => {
+    const [row] = await this.#pool.query<{ id: string }>('SELECT id::text AS id FROM registry.installation');
+    return row?.id ?? '';
+  });
   readonly #takingOver = new Map<string, Promise<void>>();
 
   constructor(deps: { pool: Transactions; sealer: Sealer; clock: Clock; random: Random }) {
@@ -360,14 +364,7 @@ export class Registry {
 
   /** Distinguishes this registry from others, whose tenants have the same ids. */
   installation(): Promise<string> {
-    this.#installation ??= this.#pool
-      .query<{ id: string }>('SELECT id::text AS id FROM registry.installation')
-      .then(([row]) => row?.id ?? '')
-      .catch((error: unknown) => {
-        this.#installation = undefined;
-        throw error;
-      });
-    return this.#installation;
+    return this.#installation();
   }
 
   /**

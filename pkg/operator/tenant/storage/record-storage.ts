@@ -42,15 +42,3 @@ export async function recordStorage({ registry, options, log, markingMs = MARKIN
     }),
   );
 }
-
-/** Runs `record` once; concurrent callers wait for the same run. The next caller retries a failed run. */
-export function once(record: () => Promise<void>): () => Promise<void> {
-  let running: Promise<void> | undefined;
-  return () => {
-    running ??= record().catch((error: unknown) => {
-      running = undefined;
-      throw error;
-    });
-    return running;
-  };
-}

@@ -15,7 +15,8 @@ import { ConditionError, type StepResult } from '../../conditions/runner.ts';
 import type { AcceptedTenant } from '../acceptance/acceptance-step.ts';
 import { isMove, requireFiles, requireNoPods } from './storage-migration.ts';
 import { secretOwner } from '../secrets/secret-owner.ts';
-import { once, recordStorage } from './record-storage.ts';
+import { recordStorage } from './record-storage.ts';
+import { once } from '../../../runtime/once.ts';
 import { AskedStore, markerText, takeStorage } from './storage-location.ts';
 
 export interface StorageAccess {
