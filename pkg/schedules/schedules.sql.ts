@@ -107,7 +107,7 @@ export const armWithoutJob = async (
 ): Promise<number> =>
   (
     await sql.query(
-      `INSERT INTO carrel.work (kind, payload, line)
+      `INSERT INTO carrel.work (kind, payload, queue)
        SELECT $1::text, jsonb_build_object('schedule', s.uuid), $2::text FROM schedules s WHERE s.next_tick IS NOT NULL
        AND NOT EXISTS (
          SELECT FROM carrel.work w WHERE w.tenant = current_user AND w.kind = $1::text

@@ -3,10 +3,8 @@ import { Redis } from 'ioredis';
 import type { ObjectStoreAccess, StoreSettings } from '../installation.ts';
 import { listShards } from '../shards.ts';
 import { silentLogger } from '../../runtime/log.ts';
-import { registryMigrations } from '../../store/postgres/migrations/registry/index.ts';
-import { shardMigrations } from '../../store/postgres/migrations/shard/index.ts';
 import { SqlPool } from '../../store/postgres/pool.ts';
-import { WORKER_ROLE } from '../../store/postgres/provisioning.ts';
+import { missingInRegistry, missingInShard, WORKER_ROLE } from '../../store/postgres/provisioning.ts';
 import { pausedSince } from '../../store/postgres/rollouts.ts';
 import { newClient } from '../../store/s3/objects.ts';
 import type { Check } from './check.ts';
@@ -40,8 +38,8 @@ async function shard(url: string | undefined, holdsRegistry: boolean): Promise<s
     );
     if (!server?.tenants)
       return ['has no tables of Carrel yet: no operator of this release has prepared it. Look at the operator’s log'];
-    const wrong = [...(await missingMigrations(pool, 'carrel', shardMigrations)), ...(await collationsOfBefore(pool))];
-    if (holdsRegistry) wrong.push(...(await missingMigrations(pool, 'registry', registryMigrations)), ...(await paused(pool)));
+    const wrong = [...lacking('carrel', await missingInShard(pool)), ...(await collationsOfBefore(pool))];
+    if (holdsRegistry) wrong.push(...lacking('registry', await missingInRegistry(pool)), ...(await paused(pool)));
     if (server.workers === 0)
       wrong.push('no worker is connected: webhooks, grades and jobs wait. Look at the worker’s pods and log');
     const [tenants] = await pool.query<{ count: number }>('SELECT count(*)::int AS count FROM carrel.tenants');
@@ -52,19 +50,9 @@ async function shard(url: string | undefined, holdsRegistry: boolean): Promise<s
   }
 }
 
-async function missingMigrations(
-  pool: SqlPool,
-  schema: 'carrel' | 'registry',
-  all: readonly { readonly name: string }[],
-): Promise<string[]> {
-  const applied = new Set(
-    (await pool.query<{ name: string }>(`SELECT name FROM ${schema}.schema_migrations`)).map(({ name }) => name),
-  );
-  const missing = all.filter(({ name }) => !applied.has(name)).map(({ name }) => name);
-  return missing.length === 0
-    ? []
-    : [`the schema ${schema} lacks ${missing.join(', ')}: no operator of this release has led yet`];
-}
+/** `missing`: what the schema lacks of this release, by name. */
+const lacking = (schema: 'carrel' | 'registry', missing: readonly string[]): string[] =>
+  missing.length === 0 ? [] : [`the schema ${schema} lacks ${missing.join(', ')}: no operator of this release has led yet`];
 
 /** Finds indexes that were built with another version of ICU: their order may differ from the one that the server expects. */
 async function collationsOfBefore(pool: SqlPool): Promise<string[]> {

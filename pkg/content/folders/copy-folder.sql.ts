@@ -1,7 +1,7 @@
 import { ENTRY_BYTES } from '../model/metadata-bytes.ts';
 import { fileEventRows } from '../../events/events.ts';
 import type { Json } from '../../store/postgres/job-store.ts';
-import { MAX_FOLDER_DEPTH } from '../../store/postgres/migrations/tenant/0002-files.ts';
+import { MAX_FOLDER_DEPTH } from '../../store/postgres/folder-depth.ts';
 import type { Sql } from '../../store/postgres/pool.ts';
 import { PLANNED_COLUMNS, type RunningTask } from '../../tasks/task-steps.sql.ts';
 import { createdFields } from '../model/files/files.events.ts';

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { MAX_FOLDER_DEPTH } from '../../store/postgres/migrations/tenant/0002-files.ts';
+import { MAX_FOLDER_DEPTH } from '../../store/postgres/folder-depth.ts';
 import type { Json } from '../../store/postgres/job-store.ts';
 import type { Sql } from '../../store/postgres/pool.ts';
 import { PLANNED_COLUMNS, type RunningTask } from '../../tasks/task-steps.sql.ts';

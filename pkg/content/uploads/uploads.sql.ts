@@ -102,14 +102,14 @@ export interface NewFile extends Omit<NewContent, 'folderId'> {
 }
 
 /**
- * The function carrel.store_files_with_crc (shard migration 0150) and the events of the files that it made. Where it is called,
+ * The function carrel.store_files and the events of the files that it made. Where it is called,
  * its own statements have seen what was committed meanwhile; here nothing else is read but the webhooks.
  */
 const STORE = `
   WITH stored AS MATERIALIZED (
     SELECT f.* FROM (SELECT set_config('carrel.origins', $3, true) AS text) origins
       -- It names the setting, so that this is there before.
-      CROSS JOIN LATERAL carrel.store_files_with_crc(CASE WHEN origins.text IS NOT NULL THEN $1::jsonb END, $2) made
+      CROSS JOIN LATERAL carrel.store_files(CASE WHEN origins.text IS NOT NULL THEN $1::jsonb END, $2) made
       CROSS JOIN LATERAL jsonb_populate_record(NULL::files, made) f
   ), eventful AS (
     SELECT s.created_at, u.event_uuid, u.event_head, u.event_tail, u.event_traceparent

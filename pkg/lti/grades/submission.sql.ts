@@ -53,7 +53,7 @@ const HELD = `status = 'pending' AND EXISTS (SELECT FROM carrel.work w WHERE w.t
 
 /** Another score of the cell of grade `g` is being sent. */
 const UNDER_WAY = `EXISTS (
-  SELECT FROM lti_grades o JOIN carrel.work w ON w.tenant = current_user AND w.line = 'grades'
+  SELECT FROM lti_grades o JOIN carrel.work w ON w.tenant = current_user AND w.queue = 'grades'
     AND w.payload->>'grade' = o.uuid::text
   WHERE o.cell = g.cell AND o.id <> g.id AND o.status = 'pending' AND o.sent_at IS NOT NULL AND w.fence IS NOT NULL
     AND w.leased_until > now())`;

@@ -50,7 +50,7 @@ export const renameCourseFolder = (
 export async function formerNamesOfJobs(sql: Pick<Sql, 'query'>, group: string): Promise<string[]> {
   const rows = await sql.query<{ name: string }>(
     `SELECT DISTINCT n.name FROM carrel.work w CROSS JOIN jsonb_array_elements_text(w.payload -> 'former') n (name)
-     WHERE w.line = $1 AND w.tenant = current_user AND w.kind = $2 AND w.payload ->> 'group' = $3`,
+     WHERE w.queue = $1 AND w.tenant = current_user AND w.kind = $2 AND w.payload ->> 'group' = $3`,
     [RENAME_COURSE.queue, RENAME_COURSE.kind, group],
   );
   return rows.map(({ name }) => name);

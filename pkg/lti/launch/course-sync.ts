@@ -73,10 +73,10 @@ export class CourseSync {
     const folderId = await this.#folder(
       tx,
       group,
-      context.isTitled ? context.title : (group.titleSaid ?? context.title),
+      context.isTitled ? context.title : (group.lmsTitle ?? context.title),
       system.id,
     );
-    if (context.isTitled && group.titleSaid !== context.title) await this.#rename(tx, group, folderId, context.title);
+    if (context.isTitled && group.lmsTitle !== context.title) await this.#rename(tx, group, folderId, context.title);
     await this.#setWriteGrant(tx, { folderId, userId: user.id, grantedBy: system.id }, writesAs(role));
     this.#cache.invalidate(tx, grantsTag(user.uuid));
   }
@@ -84,20 +84,20 @@ export class CourseSync {
   /** Returns the group, created if necessary and locked: racing launches of one course wait for each other. */
   async #group(tx: Tx, platformId: number, { id, title }: { id: string; title: string }, systemId: number): Promise<Group> {
     const key = { platformId, contextId: id };
-    await tx.groups.insertIfAbsent({ uuid: this.#random.uuid(), name: title, titleSaid: title, ...key, createdBy: systemId });
+    await tx.groups.insertIfAbsent({ uuid: this.#random.uuid(), name: title, lmsTitle: title, ...key, createdBy: systemId });
     const group = await tx.groups.find(key, { lock: 'update' });
     if (!group) throw new Error('the group of a course was deleted while it was locked');
     return group;
   }
 
   /** Renames group and folder to the platform's title, each unless it was renamed in Carrel. */
-  async #rename(tx: Tx, { id, uuid, name, titleSaid }: Group, folderId: number, title: string): Promise<void> {
-    await tx.groups.update({ id }, { titleSaid: title, name: name === titleSaid ? title : name });
+  async #rename(tx: Tx, { id, uuid, name, lmsTitle }: Group, folderId: number, title: string): Promise<void> {
+    await tx.groups.update({ id }, { lmsTitle: title, name: name === lmsTitle ? title : name });
     // Runs before the folder is read: a job that is no longer found has committed its changes.
     const pending = await formerNamesOfJobs(tx, uuid);
     const folder = await tx.folders.find({ id: folderId });
     if (!folder) return;
-    const former = [...new Set([...pending, ...namesOf(titleSaid ?? name, uuid)])].slice(-MOST_FORMER);
+    const former = [...new Set([...pending, ...namesOf(lmsTitle ?? name, uuid)])].slice(-MOST_FORMER);
     if (pending.length === 0 && !former.includes(folder.name)) return;
     if (pending.length > 0 || (await isLarge(tx, folderId)))
       return this.#jobs.request(tx, RENAME_COURSE, { group: uuid, former });

@@ -173,11 +173,11 @@ const openUnchangedText = (ofLocked: '' | 'SKIP LOCKED'): string => `
           SELECT FROM lti_deployments d WHERE d.tool_id = t.id AND d.platform_id = p.id
             AND d.deployment_id = l.deployment_id) AS is_deployed,
         u.id AS user_id, u.uuid AS user_uuid, u.roles AS user_roles, u.is_active AS user_is_active,
-        coalesce(l.role = ANY (u.roles), false) AND i.email_given IS NULL
-          AND (l.name IS NULL OR i.name_said IS NOT DISTINCT FROM l.name)
-          AND (l.email IS NULL OR i.email_said IS NOT DISTINCT FROM l.email) AS is_user_unchanged,
+        coalesce(l.role = ANY (u.roles), false)
+          AND (l.name IS NULL OR i.lms_name IS NOT DISTINCT FROM l.name)
+          AND (l.email IS NULL OR i.lms_email IS NOT DISTINCT FROM l.email) AS is_user_unchanged,
         l.context_id IS NULL OR coalesce(
-          c.id IS NOT NULL AND m.role = l.course_role AND (l.title IS NULL OR g.title_said IS NOT DISTINCT FROM l.title)
+          c.id IS NOT NULL AND m.role = l.course_role AND (l.title IS NULL OR g.lms_title IS NOT DISTINCT FROM l.title)
           AND (l.course_role = 'instructor') = EXISTS (
             SELECT FROM permissions w WHERE w.resource_type = 'folder' AND w.resource_id = c.id AND w.user_id = u.id),
               false) AS is_course_unchanged,

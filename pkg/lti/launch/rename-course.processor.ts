@@ -33,7 +33,7 @@ export const renameCourse = processor({
 
 async function findCourse(tx: Sql, group: string): Promise<Course | undefined> {
   const [course] = await tx.query<Course>(
-    `SELECT coalesce(g.title_said, g.name) AS title, (SELECT d.uuid FROM folders d WHERE d.id = c.id) AS folder
+    `SELECT coalesce(g.lms_title, g.name) AS title, (SELECT d.uuid FROM folders d WHERE d.id = c.id) AS folder
      FROM groups g CROSS JOIN LATERAL (${COURSE_FOLDER}) c WHERE g.uuid = $1`,
     [group],
   );

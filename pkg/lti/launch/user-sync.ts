@@ -3,7 +3,6 @@ import type { Events } from '../../events/events.ts';
 import { userChanges, userCreated, userUpdated } from '../../accounts/users/users.events.ts';
 import type { Random } from '../../runtime/random.ts';
 import type { Tx } from '../../store/postgres/database.ts';
-import type { User } from '../../store/postgres/tables.ts';
 import { userTag } from '../../access/tags.ts';
 import { PROFILES_TAG, USERS_TAG } from '../../accounts/users/users.tags.ts';
 import type { TaggedCache } from '../../store/redis/tagged-cache.ts';
@@ -78,21 +77,19 @@ export class UserSync {
   ): Promise<SyncedUser> {
     const present = await tx.users.find({ id }, { lock: 'update' });
     if (!present?.isActive) throw new LaunchError('user_inactive');
-    const before = (await tx.ltiIdentities.find(identity)) ?? { nameSaid: null, emailSaid: null, emailGiven: null };
-    const name = present.displayName === before.nameSaid ? changedClaim(profile.name, before.nameSaid) : undefined;
-    const contact = changedClaim(profile.email, before.emailSaid);
+    const before = (await tx.ltiIdentities.find(identity)) ?? { lmsName: null, lmsEmail: null };
+    const name = present.displayName === before.lmsName ? changedClaim(profile.name, before.lmsName) : undefined;
+    const contact = changedClaim(profile.email, before.lmsEmail);
     const changes = {
       ...(present.roles.includes(role) ? {} : { roles: [...present.roles, role] }),
       ...(name === undefined ? {} : { displayName: name }),
-      ...placeholderRestored(present, before.emailGiven),
       ...(contact === undefined ? {} : { contactEmail: contact }),
     };
     const [changed] = Object.keys(changes).length === 0 ? [present] : await tx.users.update({ id }, changes);
     if (!changed) throw new Error('a user was deleted while their row was locked');
     await tx.ltiIdentities.update(identity, {
-      nameSaid: profile.name ?? before.nameSaid,
-      emailSaid: profile.email ?? before.emailSaid,
-      emailGiven: null,
+      lmsName: profile.name ?? before.lmsName,
+      lmsEmail: profile.email ?? before.lmsEmail,
     });
     const changedFields = userChanges(present, changed);
     if (changedFields.length === 0) return changed;
@@ -124,8 +121,8 @@ export class UserSync {
       platformId,
       subject: message.subject,
       userId: user.id,
-      nameSaid: profile.name ?? null,
-      emailSaid: profile.email ?? null,
+      lmsName: profile.name ?? null,
+      lmsEmail: profile.email ?? null,
     });
     await this.#events.emit(tx, 'user.created', userCreated(user));
     this.#cache.invalidate(tx, USERS_TAG);
@@ -143,16 +140,4 @@ export class UserSync {
 function activeUser({ user }: LaunchContext): LaunchContext['user'] {
   if (user && !user.isActive) throw new LaunchError('user_inactive');
   return user;
-}
-
-/**
- * Replaces an address that the previous release stored as the account's own, unless the user can sign in with it: the account has
- * a password.
- */
-function placeholderRestored(user: User, given: string | null): { email?: string; contactEmail?: string } {
-  if (given === null || user.email !== given || user.passwordHash !== null || given.endsWith('@lti.invalid')) return {};
-  return {
-    email: placeholderAddress(user.uuid.replaceAll('-', '')),
-    ...(user.contactEmail === null ? { contactEmail: given } : {}),
-  };
 }

@@ -43,10 +43,10 @@ export async function lockCourse(tx: Sql, groupId: number): Promise<LockedCourse
 /** Launches on servers of the previous release wrote no members. */
 const COMPLETE = `
   INSERT INTO lti_members (group_id, subject, name, email, roles, role, source)
-  SELECT m.group_id, i.subject, i.name_said, i.email_said, '{}', CASE m.role WHEN 'instructor' THEN 'instructor'
+  SELECT m.group_id, i.subject, i.lms_name, i.lms_email, '{}', CASE m.role WHEN 'instructor' THEN 'instructor'
     ELSE 'learner' END, 'launch'
   FROM group_members m CROSS JOIN LATERAL (
-    SELECT i.subject, i.name_said, i.email_said FROM lti_identities i WHERE i.user_id = m.user_id
+    SELECT i.subject, i.lms_name, i.lms_email FROM lti_identities i WHERE i.user_id = m.user_id
       AND i.platform_id = $2 OFFSET 0) i
   WHERE m.group_id = $1 ON CONFLICT (group_id, subject) DO NOTHING`;
 

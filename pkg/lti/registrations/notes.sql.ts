@@ -38,7 +38,7 @@ export interface Notes<Row extends Note> {
 }
 
 /** Deployments that launched although their registration does not list them. */
-export const unknownDeployments = notesIn<DeploymentNote>('carrel.unknown_deployments', 'told_at', {
+export const unknownDeployments = notesIn<DeploymentNote>('carrel.unknown_deployments', 'reported_at', {
   deploymentId: 'deployment_id',
 });
 /**

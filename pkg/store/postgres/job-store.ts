@@ -14,7 +14,7 @@ export const NAMED_STORES_QUEUE = 'stores';
 export interface NewJob {
   readonly kind: string;
   readonly payload: Json;
-  /** The column `line`; default DEFAULT_QUEUE. */
+  /** Default DEFAULT_QUEUE. */
   readonly queue?: string;
   /** Default: now. */
   readonly dueAt?: Date;
@@ -30,7 +30,7 @@ export interface NewJob {
 
 /** The tenant's role may not name the column `tenant`. */
 const insert = (column: '' | 'tenant, ', value: '' | '$7::text, ', tenant: string): string => `
-  INSERT INTO carrel.work (${column}kind, payload, due_at, line) SELECT ${value}$1::text, $2::jsonb, coalesce($3::timestamptz, now()), $4::text
+  INSERT INTO carrel.work (${column}kind, payload, due_at, queue) SELECT ${value}$1::text, $2::jsonb, coalesce($3::timestamptz, now()), $4::text
   WHERE NOT (($5::boolean OR $6::boolean) AND EXISTS (
     SELECT FROM carrel.work w WHERE w.tenant = ${tenant} AND w.kind = $1::text AND w.payload = $2::jsonb
       AND ($5::boolean OR (w.due_at > now() AND w.due_at <= $3::timestamptz))))`;
@@ -51,7 +51,7 @@ export async function insertJob(
 
 /** For a statement that requests many jobs of a kind: inserts one with each payload (jsonb) that `source` gives. */
 export const jobRows = ({ kind, queue }: { readonly kind: string; readonly queue: string }, source: string): string =>
-  `INSERT INTO carrel.work (kind, payload, line) SELECT '${kind}', j.payload, '${queue}' FROM (${source}) AS j (payload)`;
+  `INSERT INTO carrel.work (kind, payload, queue) SELECT '${kind}', j.payload, '${queue}' FROM (${source}) AS j (payload)`;
 
 /** A leased row of carrel.work. */
 export interface JobRow extends Leased {
@@ -105,7 +105,7 @@ export class JobStore extends LeasedRows<JobRow> {
     super(pool, {
       name: 'carrel.work',
       columns: isTracing() ? `${COLUMNS}, w.traceparent` : COLUMNS,
-      only: `w.line = '${queue}'`,
+      only: `w.queue = '${queue}'`,
     });
   }
 
@@ -133,7 +133,7 @@ export class JobStore extends LeasedRows<JobRow> {
    * worker.
    */
   async move(job: JobRow, queue: string): Promise<boolean> {
-    return this.change(job, 'line = $4, leased_until = NULL, fence = NULL, due_at = now(), attempts = attempts - 1', [queue]);
+    return this.change(job, 'queue = $4, leased_until = NULL, fence = NULL, due_at = now(), attempts = attempts - 1', [queue]);
   }
 
   /**

@@ -4,6 +4,9 @@ import pg from 'pg';
 import type { Logger } from '../../runtime/log.ts';
 import { abandon, isAbandoned, observedClient, type ObserveStatement, types } from './client.ts';
 import { translateError } from './errors.ts';
+import { quoteIdentifier } from './quoting.ts';
+
+export { quoteIdentifier, quoteLiteral } from './quoting.ts';
 
 /**
  * Where statements run: a pool (each by itself) or a transaction. Parameters are $1, $2 …; rows are keyed as the statement names
@@ -202,6 +205,3 @@ async function run<T>(target: pg.PoolClient, sql: string, params: readonly unkno
   const last = Array.isArray(result) ? (result as pg.QueryResult[]).at(-1) : result;
   return (last?.rows ?? []) as T[];
 }
-
-export const quoteIdentifier = (name: string): string => `"${name.replaceAll('"', '""')}"`;
-export const quoteLiteral = (text: string): string => pg.escapeLiteral(text);

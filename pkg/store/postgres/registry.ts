@@ -1,14 +1,13 @@
 import type { Clock } from '../../runtime/clock.ts';
 import type { Random } from '../../runtime/random.ts';
-import { SealError, type Sealer } from '../../runtime/sealing.ts';
+import type { Sealer } from '../../runtime/sealing.ts';
 import { AdoptionRefused, dropAdoptionTokens, refusedBefore } from './adoption-token.ts';
 import { checkShard, type Claim, claimIn, type ClaimRequest, holdsAlready, isOwner, TENANT } from './claim.ts';
 import { BudgetUnknown, type ShardConnections, takeOverLimits } from './connection-budget.ts';
-import { migrateUp, retryDdl } from './migrations/migration.ts';
-import { registryMigrations } from './migrations/registry/index.ts';
 import { candidateShards } from './placement.ts';
 import type { Sql, Transactions } from './pool.ts';
-import { WORKER_ROLE } from './provisioning/base.ts';
+import { ensureRegistrySchema } from './provisioning/registry.ts';
+import { RegistrySecrets, type RotationStep } from './registry-secrets.ts';
 import { isShared, type KnownLocation, recordLocations, type StorageLocation, takeLocation } from './storage-locations.ts';
 import type { CredentialName, Owner, RegisteredTenant, TenantState } from './registered-tenant.ts';
 import { once } from '../../runtime/once.ts';
@@ -43,7 +42,7 @@ export async function hasRegistry(sql: Sql): Promise<boolean> {
  */
 export class Registry {
   readonly #pool: Transactions;
-  readonly #sealer: Sealer;
+  readonly #secrets: RegistrySecrets;
   readonly #time: { clock: Clock; random: Random };
   readonly #installation = once(async () => {
     const [row] = await this.#pool.query<{ id: string }>('SELECT id::text AS id FROM registry.installation');
@@ -53,31 +52,13 @@ export class Registry {
 
   constructor(deps: { pool: Transactions; sealer: Sealer; clock: Clock; random: Random }) {
     this.#pool = deps.pool;
-    this.#sealer = deps.sealer;
+    this.#secrets = new RegistrySecrets(deps);
     this.#time = { clock: deps.clock, random: deps.random };
   }
 
   /** Makes or migrates the schema. After ensureShard, whose roles it grants to. */
   async ensureSchema(): Promise<void> {
-    await retryDdl(this.#time, () =>
-      this.#pool.transaction((tx) =>
-        tx.query(`
-          SET LOCAL client_min_messages = 'error';
-          CREATE SCHEMA IF NOT EXISTS registry;
-          REVOKE ALL ON SCHEMA registry FROM PUBLIC;
-          GRANT USAGE ON SCHEMA registry TO ${WORKER_ROLE};
-          CREATE TABLE IF NOT EXISTS registry.schema_migrations (name varchar(255) PRIMARY KEY, applied_at timestamptz(3) NOT NULL DEFAULT now());
-        `),
-      ),
-    );
-    await migrateUp({
-      pool: this.#pool,
-      ...this.#time,
-      migrations: registryMigrations,
-      context: {},
-      schema: 'registry',
-      prepare: (tx) => tx.query('LOCK TABLE registry.schema_migrations IN SHARE ROW EXCLUSIVE MODE'),
-    });
+    await ensureRegistrySchema({ pool: this.#pool, ...this.#time });
   }
 
   /**
@@ -218,92 +199,23 @@ export class Registry {
     });
   }
 
-  /**
-   * The secret of this name; the first call stores the one that `generate` returns, in one statement. Concurrent callers get the
-   * same. Throws SealError.
-   */
+  /** The secret of this name; the first call stores the one that `generate` returns. Throws SealError. */
   async ensureSecret(tenantId: string, name: string, generate: () => string | Promise<string>): Promise<string> {
-    const value = await generate();
-    const made = await this.#pool.query(
-      'INSERT INTO registry.secrets (tenant_id, name, sealed) VALUES ($1, $2, $3) ON CONFLICT DO NOTHING RETURNING name',
-      [tenantId, name, this.#sealer.seal(value, associatedDataOf(tenantId, name))],
-    );
-    if (made.length > 0) return value;
-    return (await this.getSecret(tenantId, name)) ?? this.ensureSecret(tenantId, name, generate);
+    return this.#secrets.ensure(tenantId, name, generate);
   }
 
   /** Opened; null when there is none. Throws SealError. */
   async getSecret(tenantId: string, name: string): Promise<string | null> {
-    const [row] = await this.#pool.query<{ sealed: string }>(
-      'SELECT sealed FROM registry.secrets WHERE tenant_id = $1 AND name = $2',
-      [tenantId, name],
-    );
-    return row ? this.#sealer.open(row.sealed, associatedDataOf(tenantId, name)) : null;
+    return this.#secrets.get(tenantId, name);
   }
 
   async setSecret(tenantId: string, name: string, value: string): Promise<void> {
-    await this.#writeSecret(this.#pool, tenantId, name, value);
+    await this.#secrets.set(this.#pool, tenantId, name, value);
   }
 
-  async #writeSecret(sql: Sql, tenantId: string, name: string, value: string): Promise<void> {
-    await sql.query(
-      `INSERT INTO registry.secrets (tenant_id, name, sealed) VALUES ($1, $2, $3)
-       ON CONFLICT (tenant_id, name) DO UPDATE SET sealed = excluded.sealed, updated_at = now()`,
-      [tenantId, name, this.#sealer.seal(value, associatedDataOf(tenantId, name))],
-    );
-  }
-
-  /**
-   * Takes a credential from one step of its rotation to the next: `change` makes its new value of the one under the name
-   * `secret`, where it has one. Both are written at once. `isNew`: the newest value was made by this step. False: it was at
-   * another step already, or lacks its value, and nothing changed.
-   */
-  async rotate(
-    tenantId: string,
-    name: CredentialName,
-    step: {
-      from: string | null;
-      to: string | null;
-      isNew: boolean;
-      value?: { secret: string; change: (value: string) => string | Promise<string> };
-    },
-  ): Promise<boolean> {
-    return this.#pool.transaction(async (tx) => {
-      await tx.query('SELECT FROM registry.tenants WHERE id = $1 FOR UPDATE', [tenantId]);
-      const [now] = await tx.query<{ step: string | null }>(
-        'SELECT step FROM registry.credentials WHERE tenant_id = $1 AND name = $2',
-        [tenantId, name],
-      );
-      if ((now?.step ?? null) !== step.from) return false;
-      if (step.value && !(await this.#changeSecret(tx, tenantId, step.value))) return false;
-      await tx.query(
-        `INSERT INTO registry.credentials (tenant_id, name, changed_at, step, step_at, generation) VALUES ($1, $2, now(), $3, now(), $4::boolean::int)
-         ON CONFLICT (tenant_id, name) DO UPDATE
-         SET step = excluded.step, step_at = now(), changed_at = CASE WHEN $4 THEN now() ELSE credentials.changed_at END,
-           generation = credentials.generation + excluded.generation`,
-        [tenantId, name, step.to, step.isNew],
-      );
-      return true;
-    });
-  }
-
-  async #changeSecret(
-    tx: Sql,
-    tenantId: string,
-    { secret, change }: { secret: string; change: (value: string) => string | Promise<string> },
-  ): Promise<boolean> {
-    const [row] = await tx.query<{ sealed: string }>('SELECT sealed FROM registry.secrets WHERE tenant_id = $1 AND name = $2', [
-      tenantId,
-      secret,
-    ]);
-    if (!row) return false;
-    await this.#writeSecret(
-      tx,
-      tenantId,
-      secret,
-      await change(this.#sealer.open(row.sealed, associatedDataOf(tenantId, secret))),
-    );
-    return true;
+  /** One step of a credential's rotation (registry-secrets.ts). */
+  async rotate(tenantId: string, name: CredentialName, step: RotationStep): Promise<boolean> {
+    return this.#secrets.rotate(tenantId, name, step);
   }
 
   /**
@@ -312,7 +224,7 @@ export class Registry {
   async setStorage(tenantId: string, location: StorageLocation & { readonly isOwn: boolean }, value: string): Promise<void> {
     await this.#pool.transaction(async (tx) => {
       await takeLocation(tx, tenantId, location);
-      await this.#writeSecret(tx, tenantId, 'storage', value);
+      await this.#secrets.set(tx, tenantId, 'storage', value);
     });
   }
 
@@ -333,7 +245,7 @@ export class Registry {
            WHERE s.name = 'storage'`,
         );
         return rows.flatMap(({ tenantId, slug, sealed }) => {
-          const value = this.#opened(sealed, associatedDataOf(tenantId, 'storage'));
+          const value = this.#secrets.open(tenantId, 'storage', sealed);
           const location = value === undefined ? null : read(value, slug);
           if (value === undefined || location === null) {
             unreadable += 1;
@@ -367,46 +279,8 @@ export class Registry {
     return this.#installation();
   }
 
-  /**
-   * After a rotation of the platform key: seals values of an older key again. Safe to stop and to run twice. `unopenable`: no key
-   * opens them.
-   */
+  /** After a rotation of the platform key: seals values of an older key again. */
   async resealAll(): Promise<{ resealed: number; unopenable: number }> {
-    const rows = await this.#pool.query<{ tenantId: string; name: string; sealed: string }>(
-      'SELECT tenant_id::text AS "tenantId", name, sealed FROM registry.secrets',
-    );
-    let [resealed, unopenable] = [0, 0];
-    for (const { tenantId, name, sealed } of rows.filter((row) => this.#sealer.isStale(row.sealed))) {
-      const anew = this.#anew(sealed, associatedDataOf(tenantId, name));
-      if (anew === undefined) unopenable += 1;
-      else {
-        // Only if no newer value was written meanwhile.
-        await this.#pool.query('UPDATE registry.secrets SET sealed = $4 WHERE tenant_id = $1 AND name = $2 AND sealed = $3', [
-          tenantId,
-          name,
-          sealed,
-          anew,
-        ]);
-        resealed += 1;
-      }
-    }
-    return { resealed, unopenable };
-  }
-
-  #anew(sealed: string, associatedData: string[]): string | undefined {
-    const opened = this.#opened(sealed, associatedData);
-    return opened === undefined ? undefined : this.#sealer.seal(opened, associatedData);
-  }
-
-  /** Undefined: no key opens it. */
-  #opened(sealed: string, associatedData: string[]): string | undefined {
-    try {
-      return this.#sealer.open(sealed, associatedData);
-    } catch (error) {
-      if (error instanceof SealError) return undefined;
-      throw error;
-    }
+    return this.#secrets.resealAll();
   }
 }
-
-const associatedDataOf = (tenantId: string, name: string): string[] => [tenantId, 'registry.secrets', name, 'sealed'];

@@ -247,8 +247,7 @@ describe("the tenant's own role", () => {
     ['delete', 'DELETE FROM audit_entries'],
     ['truncate', 'TRUNCATE audit_entries'],
     ['drop', 'DROP TABLE audit_entries'],
-    ['forge', `SELECT write_audit('file.upload', 'file', NULL, NULL, '{}')`],
-    ['forge by the shared function', `SELECT carrel.write_audit('file.upload', 'file', NULL, NULL, '{}')`],
+    ['forge', `SELECT carrel.write_audit('file.upload', 'file', NULL, NULL, '{}')`],
     ['switch off', 'ALTER TABLE files DISABLE TRIGGER audit_update'],
     [
       'replace',

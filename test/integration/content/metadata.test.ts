@@ -1,6 +1,5 @@
 import { randomUUID } from 'node:crypto';
 import { describe, expect, test } from '@jest/globals';
-import { keysInNfc } from '../../../pkg/store/postgres/migrations/tenant/0080-keys-in-nfc.ts';
 import type { ApiReply } from '../../support/api.ts';
 import { serverSuite } from '../../support/server-suite.ts';
 import { startTenant, type TestTenant } from '../../support/server.ts';
@@ -37,29 +36,6 @@ describe('keys', () => {
     for (const key of [composed, decomposed])
       expect((await ada.api.get(`/files?metadata[${encodeURIComponent(key)}]=x`)).body.data).toHaveLength(1);
     expect([(await remove(ada, file, decomposed)).status, await list(ada, file)]).toEqual([204, []]);
-  });
-
-  test('of before are made so by the migration, and none is lost where a file has one in several spellings', async () => {
-    const ada = await tenant.user();
-    const [one, both] = [await upload(ada, 'one.txt'), await upload(ada, 'both.txt')];
-    await addMetadata(tenant, [one], [{ key: decomposed, value: '1' }]);
-    const spellings = ['\u1ead', '\u1ea1\u0302', 'a\u0323\u0302'];
-    await addMetadata(
-      tenant,
-      [both],
-      [...spellings, `${'a'.repeat(98)}e\u0301`].map((key, at) => ({ key, value: String(at) })),
-    );
-
-    await tenant.db.query(keysInNfc.up({ schema: '', role: '' } as never));
-
-    const found = async (file: string): Promise<unknown[]> => (await list(ada, file)).map(({ key, value }) => [key, value]);
-    expect(await found(one)).toEqual([[composed, '1']]);
-    expect(await found(both)).toEqual([
-      [`${'a'.repeat(98)}\u00e9`, '3'],
-      ['\u1ead', '0'],
-      ['\u1ead (1)', expect.stringMatching(/^[12]$/)],
-      ['\u1ead (2)', expect.stringMatching(/^[12]$/)],
-    ]);
   });
 });
 

@@ -141,7 +141,7 @@ test.each(
 
     const { body } = await api.get(`/lti/launches/${launchId}`);
     const [known] = await tenant.db.query<{ email: string | null; role: Seen['role'] }>(
-      `SELECT i.email_said AS email, m.role FROM lti_identities i
+      `SELECT i.lms_email AS email, m.role FROM lti_identities i
        LEFT JOIN lti_members m ON m.subject = i.subject WHERE i.subject = $1`,
       [`certified-${index}`],
     );

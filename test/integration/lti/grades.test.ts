@@ -43,8 +43,8 @@ test('a grade is pending, with the request to send it in the same transaction of
     },
   ]);
   expect(sql).toHaveLength(3);
-  const work = `SELECT kind, line FROM carrel.work WHERE payload = jsonb_build_object('grade', $1::text)`;
-  expect(await tenant.db.query(work, [reply.body.id])).toEqual([{ kind: 'grades.submit', line: 'grades' }]);
+  const work = `SELECT kind, queue FROM carrel.work WHERE payload = jsonb_build_object('grade', $1::text)`;
+  expect(await tenant.db.query(work, [reply.body.id])).toEqual([{ kind: 'grades.submit', queue: 'grades' }]);
   expect((await api.get(`${grades}/${reply.body.id}`)).body).toEqual(reply.body);
   expect((await api.get(`${grades}/${reply.body.id}`)).headers.etag).toBe(`"${reply.body.etag}"`);
 

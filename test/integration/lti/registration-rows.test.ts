@@ -3,13 +3,11 @@ import { Deployments } from '../../../pkg/lti/registrations/deployments.service.
 import { newToolKey, type ToolKey } from '../../../pkg/lti/registrations/tool-key.ts';
 import { type Registration as LaunchedBy, requireUnused } from '../../../pkg/lti/launch/launch.sql.ts';
 import { type Registration, removeRegistration, syncRegistration } from '../../../pkg/lti/registrations/registration.sql.ts';
-import { systemClock } from '../../../pkg/runtime/clock.ts';
 import { silentLogger as log } from '../../../pkg/runtime/log.ts';
 import { systemRandom as random } from '../../../pkg/runtime/random.ts';
 import { Sealer } from '../../../pkg/runtime/sealing.ts';
 import { Database, type Tx } from '../../../pkg/store/postgres/database.ts';
 import { SqlPool } from '../../../pkg/store/postgres/pool.ts';
-import { migrateTenant, rollbackTenant } from '../../../pkg/store/postgres/provisioning.ts';
 import type { TenantRows } from '../../../pkg/store/postgres/tenant-schema.ts';
 import { testBackends } from '../../support/backends.ts';
 import { newTenant, operatorSide } from '../../support/tenant.ts';
@@ -174,26 +172,6 @@ test('the audit log has which deployments a registration lists and its deploymen
     { deployment_ids: { from: ['2'], to: ['2', '3'] } },
     { deployment_ids: { from: ['2', '3'], to: [] } },
   ]);
-});
-
-test('the list of a registration of the release before is what may launch and was not admitted by REST, and no entry is of that', async () => {
-  const wanted = registration('older', 'https://older.example');
-  await sync('ns/older', { ...wanted, tool: { ...wanted.tool, deploymentPolicy: 'Confirm' }, deploymentIds: ['2', '1'] });
-  await server.query(
-    `WITH admitted AS (INSERT INTO lti_deployment_requests (tool_id, platform_id, deployment_id, status, decided_at)
-       SELECT id, platform_id, '3', 'admitted', now() FROM lti_tools WHERE client_id = 'older' RETURNING *)
-     INSERT INTO lti_deployments (tool_id, platform_id, deployment_id) SELECT tool_id, platform_id, deployment_id FROM admitted`,
-  );
-  const before = await entriesOf('older');
-  const shard = { pool: rows.pool, clock: systemClock, random };
-  await rollbackTenant(shard, rows, '0261-listed-deployments');
-  await migrateTenant(shard, rows);
-
-  const [tool] = await server.query<{ listed: string[] }>(
-    `SELECT listed_deployments AS listed FROM lti_tools WHERE client_id = 'older'`,
-  );
-  expect(tool?.listed).toEqual(['1', '2']);
-  expect(await entriesOf('older')).toEqual(before);
 });
 
 test('a platform that became inactive while a registration of it is there is active again after the next sync', async () => {

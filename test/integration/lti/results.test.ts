@@ -135,8 +135,8 @@ test('a score for a line item is a grade of no launch, with the request to send 
       etag: expect.any(String),
     },
   ]);
-  const work = `SELECT kind, line FROM carrel.work WHERE payload = jsonb_build_object('grade', $1::text)`;
-  expect(await tenant.db.query(work, [body.id])).toEqual([{ kind: 'grades.submit', line: 'grades' }]);
+  const work = `SELECT kind, queue FROM carrel.work WHERE payload = jsonb_build_object('grade', $1::text)`;
+  expect(await tenant.db.query(work, [body.id])).toEqual([{ kind: 'grades.submit', queue: 'grades' }]);
   expect(await tenant.db.query('SELECT line_item AS address FROM lti_grades WHERE uuid = $1', [body.id])).toEqual([
     { address: url },
   ]);

@@ -122,7 +122,7 @@ test('a tenant sees its own notes only, and can neither write another’s nor ma
 
     expect(seen).toEqual([]);
     await expect(write('tenant', `'${role?.name}'`)).rejects.toThrow(/permission denied/);
-    await expect(write('told_at', 'now()')).rejects.toThrow(/permission denied/);
+    await expect(write('reported_at', 'now()')).rejects.toThrow(/permission denied/);
     await expect(other.db.query('DELETE FROM carrel.unknown_deployments')).rejects.toThrow(/permission denied/);
   } finally {
     await other.stop();

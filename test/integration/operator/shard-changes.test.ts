@@ -36,13 +36,13 @@ async function newRegistration(spec: Partial<LtiRegistration['spec']> = {}) {
 
 const rowsOf = (reference: string) =>
   pool.query<{ id: string; isReported: boolean }>(
-    'SELECT deployment_id AS id, told_at IS NOT NULL AS "isReported" FROM carrel.unknown_deployments WHERE managed_ref = $1 ORDER BY slot',
+    'SELECT deployment_id AS id, reported_at IS NOT NULL AS "isReported" FROM carrel.unknown_deployments WHERE managed_ref = $1 ORDER BY slot',
     [reference],
   );
 const reportedOf = (reference: string) =>
   pool.query<{ at: string | null }>(
     `SELECT reported_at::text AS at FROM carrel.unknown_values WHERE managed_ref = $1
-     UNION ALL SELECT told_at::text FROM carrel.unknown_deployments WHERE managed_ref = $1 ORDER BY 1`,
+     UNION ALL SELECT reported_at::text FROM carrel.unknown_deployments WHERE managed_ref = $1 ORDER BY 1`,
     [reference],
   );
 const toldOf = async (name: string): Promise<(string | undefined)[]> =>
@@ -94,12 +94,12 @@ test('launches that continue after an hour give another Event', async () => {
   await untilTold(reference);
 
   await pool.query(
-    `UPDATE carrel.unknown_deployments SET noted_at = noted_at - interval '2 hours', told_at = told_at - interval '2 hours' WHERE managed_ref = $1`,
+    `UPDATE carrel.unknown_deployments SET noted_at = noted_at - interval '2 hours', reported_at = reported_at - interval '2 hours' WHERE managed_ref = $1`,
     [reference],
   );
   await launchFrom('a');
   await waitFor('another Event', async () => {
-    const rows = await pool.query('SELECT FROM carrel.unknown_deployments WHERE managed_ref = $1 AND told_at >= noted_at', [
+    const rows = await pool.query('SELECT FROM carrel.unknown_deployments WHERE managed_ref = $1 AND reported_at >= noted_at', [
       reference,
     ]);
     return rows.length === 1;
@@ -146,9 +146,10 @@ test('a note that is 30 days old, listed, without a registration, or for another
   const insert = 'INSERT INTO carrel.unknown_deployments (tenant, managed_ref, slot, deployment_id) VALUES ($1, $2, $3, $4)';
 
   const longAgo = `now() - interval '31 days'`;
-  await pool.query(`UPDATE carrel.unknown_deployments SET noted_at = ${longAgo}, told_at = ${longAgo} WHERE managed_ref = $1`, [
-    reference,
-  ]);
+  await pool.query(
+    `UPDATE carrel.unknown_deployments SET noted_at = ${longAgo}, reported_at = ${longAgo} WHERE managed_ref = $1`,
+    [reference],
+  );
   await pool.query(insert, [role, reference, 5, 'listed']);
   await pool.query(insert, [role, `${namespace}/nothing`, 0, 'x']);
   await pool.query(insert, ['tenant_other', reference, 0, 'foreign']);

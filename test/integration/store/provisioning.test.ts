@@ -4,8 +4,7 @@ import { ensureAdministrator } from '../../../pkg/accounts/administrator.ts';
 import { systemClock } from '../../../pkg/runtime/clock.ts';
 import { silentLogger } from '../../../pkg/runtime/log.ts';
 import { systemRandom } from '../../../pkg/runtime/random.ts';
-import { Sealer } from '../../../pkg/runtime/sealing.ts';
-import { type Sql, SqlPool } from '../../../pkg/store/postgres/pool.ts';
+import { SqlPool } from '../../../pkg/store/postgres/pool.ts';
 import {
   disableLogin,
   dropTenant,
@@ -13,25 +12,12 @@ import {
   ensureTenantDatabase,
   LATEST_VERSION,
   migrateTenant,
-  rollbackTenant,
   schemaVersion,
-  ShardUnfit,
   tenantRole,
   usageOf,
 } from '../../../pkg/store/postgres/provisioning.ts';
-import type { Migration } from '../../../pkg/store/postgres/migrations/migration.ts';
-import { registryMigrations } from '../../../pkg/store/postgres/migrations/registry/index.ts';
-import { bounds } from '../../../pkg/store/postgres/migrations/shard/0006-bounds.ts';
-import { shardMigrations } from '../../../pkg/store/postgres/migrations/shard/index.ts';
-import { boundsOfOldRows } from '../../../pkg/store/postgres/migrations/shard/0007-bounds-of-old-rows.ts';
-import { tenantMigrations } from '../../../pkg/store/postgres/migrations/tenant/index.ts';
-import { Registry } from '../../../pkg/store/postgres/registry.ts';
-import { definitions } from '../../../pkg/store/postgres/tables.ts';
 import { StoreUnavailableError } from '../../../pkg/store/unavailable.ts';
 import { catalogOf } from '../../support/catalog.ts';
-import { insertRows, ORIGIN, ROWS_OF_TENANT } from '../../support/every-table.ts';
-import { ROWS_OF_REGISTRY, ROWS_OF_SHARD } from '../../support/every-table-of-shards.ts';
-import { type Step, unfilled, walkDown } from '../../support/migration-walk.ts';
 import { storeSuite } from '../../support/store-suite.ts';
 import { newDatabase, newTenant, openDatabase, tenantUrl } from '../../support/tenant.ts';
 
@@ -56,24 +42,6 @@ test('a tenant that is right costs one statement that writes nothing', async () 
   expect(again).toEqual({ changed: false, schemaVersion: LATEST_VERSION, isMigrated: true });
   expect(seen).toHaveLength(1);
   expect(seen[0]).toMatch(/^SELECT/);
-});
-
-test('a tenant lacks a migration of any number, whatever the newest one that it has', async () => {
-  const tenant = newDatabase();
-  const own = tenantRole(tenant.slug);
-  const isMigrated = async (): Promise<boolean> => (await ensureTenantDatabase(shard, tenant)).isMigrated;
-
-  const empty = await isMigrated();
-  await migrateTenant(shard, tenant);
-  const full = await isMigrated();
-  await pool.query(`DELETE FROM "${own}".schema_migrations WHERE name = '0008-webhook-descriptions'`);
-  const withoutOne = await isMigrated();
-  await pool.query(
-    `INSERT INTO "${own}".schema_migrations (name) VALUES ('0008-webhook-descriptions'), ('9999-of-a-later-release')`,
-  );
-  const withAnother = await isMigrated();
-
-  expect({ empty, full, withoutOne, withAnother }).toEqual({ empty: false, full: true, withoutOne: false, withAnother: true });
 });
 
 test('the role has the rights and bounds of a tenant, and owns nothing', async () => {
@@ -160,101 +128,6 @@ test('no statement holds a password, which the log of a Postgres where one fails
   expect(await connectAs('carrel_worker', workerPassword)).toBe('carrel_worker');
 });
 
-/** Tables of both versions whose rows a `down` changes: the older version cannot hold them as they are. */
-const CHANGED: Readonly<Record<string, readonly string[]>> = {
-  '0260-lms-by-key-set': ['lti_platforms'], // an issuer had one LMS
-  '0260-undecided-deployments': ['unknown_values'],
-  '0029-foreign-objects': ['integrity_faults'],
-  '0082-count-rows': ['users'], // tags and share links count no more
-  '0060-entries': ['users'], // metadata count no more
-  '0013-who-somebody-is': ['lti_identities', 'sessions'],
-  '0004-lti': ['groups'],
-  '0008-shared-locations': ['storage_locations'],
-  '0006-left-hosts': ['hosts'],
-};
-
-/**
- * What each step must come to: the catalog of before, the rows of tables that both versions have, and no loss that the migration
- * does not name.
- */
-const expected = (migrations: readonly Migration<never>[]): Step[] =>
-  migrations
-    .toReversed()
-    .map(({ name, loses }) => ({ migration: name, changed: CHANGED[name] ?? [], isLossy: loses !== undefined, catalog: [] }));
-
-test('each migration of a tenant goes down, up and down again with rows in every table, and all of them together', async () => {
-  const tenant = await newTenant(running, shard);
-  const { role } = tenant;
-  const prepare = (tx: Sql): Promise<unknown> => tx.query(`SET LOCAL search_path = "${role}", ext`);
-  const fill = (): Promise<unknown> =>
-    pool.transaction(async (tx) => {
-      await prepare(tx);
-      await tx.query(`SELECT set_config('carrel.origin', $1, true)`, [ORIGIN]);
-      await insertRows(tx, ROWS_OF_TENANT);
-    });
-  // A connection that is as old as the database finds other names than a new one, and none stays for the whole walk.
-  const catalog = (): Promise<string[]> =>
-    pool.transaction(async (tx) => {
-      await tx.query('SET LOCAL search_path TO pg_catalog');
-      return catalogOf(tx, role);
-    });
-  const full = await catalog();
-  await fill();
-  const empty = await unfilled(pool, role);
-
-  const steps = await walkDown({ pool, schema: role, migrations: tenantMigrations, context: tenant, prepare });
-  const bare = await catalog();
-  await pool.query(`DELETE FROM "${role}".schema_migrations`);
-  await migrateTenant(shard, tenant);
-  await fill();
-  const version = await rollbackTenant(shard, tenant, '0006-launch-presentation');
-  await migrateTenant(shard, tenant);
-  const db = openDatabase(tenant);
-  const names = Object.keys(definitions) as (keyof typeof definitions)[];
-  const read = await Promise.all(
-    names.map(async (name) => [definitions[name].name, (await db.tables[name].list({})).length] as const),
-  );
-  await db.close();
-
-  expect(empty).toEqual([]);
-  expect(steps).toEqual(expected(tenantMigrations));
-  expect(bare.filter((line) => !/schema_migrations/.test(line))).toHaveLength(1);
-  expect(full.length).toBeGreaterThan(150);
-  expect(version).toBe('0005-webhooks');
-  expect(await catalog()).toEqual(full);
-  // The rows of the tables that 0005 has came through both ways, the system's user with them; others begin empty.
-  const survived = ([table, rows]: readonly [string, number]): boolean =>
-    rows === (table === 'users' ? 1 : 0) + (ROWS_OF_TENANT[table]?.length ?? 0);
-  expect(read.filter((each) => !survived(each)).map(([table]) => table)).toEqual([
-    'password_resets',
-    'lti_platforms',
-    'schedules',
-  ]);
-});
-
-test('rows that violate bounds added later are deleted or corrected, and block no upgrade', async () => {
-  const name = 'before_bounds';
-  await pool.query(`CREATE DATABASE ${name} ENCODING 'UTF8' LOCALE 'C.UTF-8' TEMPLATE template0`);
-  const own = new SqlPool({ url: running.postgres.operator.replace(/\/carrel$/, `/${name}`), poolSize: 1, log: silentLogger });
-  await ensureShard({ pool: own, ...time });
-  for (const migration of [boundsOfOldRows, bounds]) await own.query(migration.down({}));
-  await own.query(
-    `INSERT INTO carrel.work (kind, payload, due_at) VALUES ('ancient', '1', '-infinity'), ('huge', to_jsonb(repeat('x', 1048576)), now()), ('dead', '1', 'infinity')`,
-  );
-  await own.query(
-    `INSERT INTO carrel.events (uuid, event, payload) VALUES (gen_random_uuid(), 'most', repeat('x', 262144)), (gen_random_uuid(), 'huge', repeat('x', 262145))`,
-  );
-
-  for (const migration of [bounds, boundsOfOldRows]) await own.query(migration.up({}));
-
-  expect(await own.query(`SELECT kind, isfinite(due_at) AS due FROM carrel.work ORDER BY kind`)).toEqual([
-    { kind: 'ancient', due: true },
-    { kind: 'dead', due: false },
-  ]);
-  expect(await own.query('SELECT event FROM carrel.events')).toEqual([{ event: 'most' }]);
-  await own.close();
-});
-
 test('what a tenant writes into the shard and its webhooks has bounds in the database itself', async () => {
   const tenant = await newTenant(running, shard);
   const sql = new SqlPool({ url: tenant.url, poolSize: 1, log: silentLogger });
@@ -280,38 +153,6 @@ test('what a tenant writes into the shard and its webhooks has bounds in the dat
   await sql.query(webhook(', headers, previous_secret', `repeat('x', 65536), repeat('x', 65536), repeat('x', 65536)`));
   await sql.close();
 });
-
-test.each([
-  ['carrel', shardMigrations, ROWS_OF_SHARD],
-  ['registry', registryMigrations, ROWS_OF_REGISTRY],
-])(
-  'each migration of schema %s goes down, up and down again with rows in every table, and all of them together',
-  async (schema, migrations, rows) => {
-    const name = `filled_${schema}`;
-    await pool.query(`CREATE DATABASE ${name} ENCODING 'UTF8' LOCALE 'C.UTF-8' TEMPLATE template0`);
-    const own = new SqlPool({ url: running.postgres.operator.replace(/\/carrel$/, `/${name}`), poolSize: 1, log: silentLogger });
-    await ensureShard({ pool: own, ...time });
-    await new Registry({
-      pool: own,
-      sealer: new Sealer([{ id: 'x', key: systemRandom.bytes(32) }], systemRandom),
-      ...time,
-    }).ensureSchema();
-    const full = await catalogOf(own, schema);
-    await own.transaction(async (tx) => {
-      await tx.query(`SET LOCAL search_path = ${schema}`);
-      await insertRows(tx, rows);
-    });
-    const empty = await unfilled(own, schema);
-
-    const steps = await walkDown({ pool: own, schema, migrations, context: {} });
-    for (const migration of migrations) await own.query(migration.up({}));
-
-    expect(empty).toEqual([]);
-    expect(steps).toEqual(expected(migrations));
-    expect(await catalogOf(own, schema)).toEqual(full);
-    await own.close();
-  },
-);
 
 test('the first administrator signs in with what was set last, and its sessions end then', async () => {
   const tenant = await newTenant(running, shard);
@@ -360,48 +201,6 @@ test('a login that is switched off ends at once and data stay; a dropped tenant 
   expect(await pool.query('SELECT FROM pg_roles WHERE rolname = $1', [tenant.role])).toEqual([]);
   expect(await schemaVersion(shard, tenant.slug)).toBeNull();
   await db.close();
-});
-
-test.each([
-  ['SQL_ASCII', 'C', /encoded in SQL_ASCII/],
-  ['UTF8', 'C', /locale knows no letters/],
-])('a database in %s with locale %s is refused with a word on how to make it right', async (encoding, locale, message) => {
-  const name = `unfit_${encoding.toLowerCase()}`;
-  await pool.query(`CREATE DATABASE ${name} ENCODING '${encoding}' LOCALE '${locale}' TEMPLATE template0`);
-  const own = new SqlPool({ url: running.postgres.operator.replace(/\/carrel$/, `/${name}`), poolSize: 1, log: silentLogger });
-
-  const refusal = await ensureShard({ pool: own, ...time }).then(
-    () => null,
-    (error: unknown) => error,
-  );
-  await own.close();
-
-  expect(refusal).toBeInstanceOf(ShardUnfit);
-  expect((refusal as Error).message).toMatch(message);
-});
-
-test('a server without ICU, which cannot sort names, is refused with a word on how to make it right', async () => {
-  await pool.query(`CREATE DATABASE without_icu ENCODING 'UTF8' LOCALE 'C.UTF-8' TEMPLATE template0`);
-  const superuser = new SqlPool({
-    url: running.postgres.superuser.replace(/\/[^/?]*($|\?)/, '/without_icu$1'),
-    poolSize: 1,
-    log: silentLogger,
-  });
-  await superuser.query(`DELETE FROM pg_collation WHERE collprovider = 'i'`);
-  const own = new SqlPool({
-    url: running.postgres.operator.replace(/\/carrel$/, '/without_icu'),
-    poolSize: 1,
-    log: silentLogger,
-  });
-
-  const refusal = await ensureShard({ pool: own, ...time }).then(
-    () => null,
-    (error: unknown) => error,
-  );
-  await Promise.all([own.close(), superuser.close()]);
-
-  expect(refusal).toBeInstanceOf(ShardUnfit);
-  expect((refusal as Error).message).toMatch(/use a build of PostgreSQL with ICU/);
 });
 
 async function connectAs(role: string, password: string): Promise<string> {

@@ -54,7 +54,7 @@ test('a worker puts back what only the next release knows, and does what has fie
       await request(NEWER.kind, number);
     }
     await waitFor('the end of the jobs', async () => {
-      const rows = await tenant.db.query(`SELECT FROM carrel.work WHERE line = $1`, [QUEUE.name]);
+      const rows = await tenant.db.query(`SELECT FROM carrel.work WHERE queue = $1`, [QUEUE.name]);
       // The wait is longer than a test's.
       await put(`UPDATE carrel.work SET due_at = now()`);
       return rows.length === 0;

@@ -108,7 +108,7 @@ test('an attempt that does not end in time is abandoned: its signal is aborted, 
   await ended.promise;
   const rows = (): Promise<unknown[]> =>
     ordinary.db.query(
-      `SELECT kind, due_at > now() + interval '10 min' AS "isLater", leased_until, last_error FROM carrel.work WHERE line = 'limited'`,
+      `SELECT kind, due_at > now() + interval '10 min' AS "isLater", leased_until, last_error FROM carrel.work WHERE queue = 'limited'`,
     );
   await waitFor('the end of the next job', async () => (await rows()).length === 1);
   const left = await rows();

@@ -63,7 +63,7 @@ export const groups = table('groups', ['id'], {
   description: nullable(text),
   platformId: nullable(bigint),
   contextId: nullable(text),
-  titleSaid: nullable(text),
+  lmsTitle: nullable(text),
   createdBy: bigint,
   revision: filled(bigint),
   createdAt: filled(timestamp),

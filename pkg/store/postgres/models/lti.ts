@@ -51,17 +51,13 @@ export const ltiDeployments = table('lti_deployments', ['toolId', 'platformId', 
   createdAt: filled(timestamp),
 });
 
-/**
- * Which user a platform's `sub` is, and what it said of them last. `emailGiven`: the account's address, where a server of an
- * older release made it of that.
- */
+/** Which user a platform's `sub` is, and what it sent of them last. */
 export const ltiIdentities = table('lti_identities', ['platformId', 'subject'], {
   platformId: integer,
   subject: text,
   userId: bigint,
-  nameSaid: nullable(text),
-  emailSaid: nullable(text),
-  emailGiven: nullable(text),
+  lmsName: nullable(text),
+  lmsEmail: nullable(text),
   createdAt: filled(timestamp),
 });
 

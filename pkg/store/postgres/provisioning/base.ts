@@ -1,8 +1,10 @@
 import type { Clock } from '../../../runtime/clock.ts';
 import type { Random } from '../../../runtime/random.ts';
-import { migrateUp, retryDdl } from '../migrations/migration.ts';
+import { hasFunctions, replaceFunctions } from '../functions/shared-functions.ts';
+import { LOCK_TIMEOUT, migrateUp } from '../migrate.ts';
 import { shardMigrations } from '../migrations/shard/index.ts';
 import { quoteLiteral, type Sql, type SqlPool } from '../pool.ts';
+import { retryDdl } from '../retry-ddl.ts';
 import { passwordVerifier } from './password.ts';
 import { REVOKE_PUBLIC_RIGHTS } from './public-rights.ts';
 
@@ -40,13 +42,20 @@ export async function ensureShard(shard: ShardAccess, options: { workerPassword?
   await retryDdl(shard, () => shard.pool.transaction((tx) => ensureBase(tx, options.workerPassword, shard.random)));
   await checkLocale(shard.pool);
   await ensureOperatorPolicies(shard);
-  await migrateUp({
-    ...shard,
-    migrations: shardMigrations,
-    context: {},
-    schema: 'carrel',
-    prepare: (tx) => tx.query('LOCK TABLE carrel.schema_migrations IN SHARE ROW EXCLUSIVE MODE'),
-  });
+  await migrateUp({ ...shard, migrations: shardMigrations, context: {}, schema: 'carrel', prepare: ensureFunctions });
+  if (await hasFunctions(shard.pool)) return;
+  await retryDdl(shard, () =>
+    shard.pool.transaction(async (tx) => {
+      await tx.query(`SET LOCAL lock_timeout = '${LOCK_TIMEOUT}'`);
+      await ensureFunctions(tx);
+    }),
+  );
+}
+
+/** Functions come before the migration of the same transaction: its triggers, indexes and generated columns name them. */
+async function ensureFunctions(tx: Sql): Promise<void> {
+  await tx.query('LOCK TABLE carrel.schema_migrations IN SHARE ROW EXCLUSIVE MODE');
+  await replaceFunctions(tx);
 }
 
 /**
@@ -114,7 +123,7 @@ async function checkLocale(sql: Sql): Promise<void> {
 }
 
 async function ensureBase(tx: Sql, workerPassword: string | undefined, random: Random): Promise<void> {
-  await tx.query(`SET LOCAL lock_timeout = '5s'; SET LOCAL client_min_messages = 'error'`);
+  await tx.query(`SET LOCAL lock_timeout = '${LOCK_TIMEOUT}'; SET LOCAL client_min_messages = 'error'`);
   await tx.query(`
     CREATE SCHEMA IF NOT EXISTS ext;
     CREATE SCHEMA IF NOT EXISTS carrel;
@@ -143,13 +152,11 @@ async function ensureBase(tx: Sql, workerPassword: string | undefined, random: R
     GRANT USAGE ON SCHEMA ext, carrel TO ${TENANT_GROUP}, ${WORKER_ROLE};
     GRANT EXECUTE ON ALL FUNCTIONS IN SCHEMA ext TO ${TENANT_GROUP}, ${WORKER_ROLE};
     CREATE TABLE IF NOT EXISTS carrel.schema_migrations (name varchar(255) PRIMARY KEY, applied_at timestamptz(3) NOT NULL DEFAULT now());
-    CREATE TABLE IF NOT EXISTS carrel.tenants (
-      role name PRIMARY KEY,
-      tenant_id bigint NOT NULL,
-      fingerprint varchar(64),
-      schema_version varchar(255)
+    CREATE TABLE IF NOT EXISTS carrel.schema_functions (
+      is_sole boolean PRIMARY KEY DEFAULT true CHECK (is_sole),
+      sha256 varchar(64) NOT NULL,
+      replaced_at timestamptz(3) NOT NULL DEFAULT now()
     );
-    COMMENT ON TABLE carrel.tenants IS 'What provisioning made here: the row is also its lock';
   `);
   await revokePublicRights(tx);
   if (workerPassword !== undefined)

@@ -1,6 +1,6 @@
 import { quoteIdentifier } from '../pool.ts';
 import type { ShardAccess } from './base.ts';
-import { tenantRole } from './tenant.ts';
+import { tenantRole } from './tenant-role.ts';
 
 /**
  * Ends every session of a tenant, so that no cookie or token opens its data when they are adopted. The role's login must be off

@@ -1,4 +1,4 @@
-import { retryDdl } from '../migrations/migration.ts';
+import { retryDdl } from '../retry-ddl.ts';
 import { quoteIdentifier, quoteLiteral, type Sql, type SqlPool } from '../pool.ts';
 import type { ShardAccess } from './base.ts';
 

@@ -1,8 +1,9 @@
-import { retryDdl } from '../migrations/migration.ts';
+import { retryDdl } from '../retry-ddl.ts';
 import { quoteIdentifier } from '../pool.ts';
 import type { ShardAccess } from './base.ts';
 import { releaseJobs } from './held-jobs.ts';
-import { endConnections, READ_ONLY_SETTING, tenantRole } from './tenant.ts';
+import { endConnections } from './drop-tenant.ts';
+import { READ_ONLY_SETTING, tenantRole } from './tenant-role.ts';
 
 /**
  * From now on what the tenant's server writes fails (SQLSTATE 25006); it reads as before. Until makeWritable, or

@@ -1,16 +1,16 @@
 import { createHash } from 'node:crypto';
 import type { Random } from '../../../runtime/random.ts';
-import { migrateDown, migrateUp, type MigrationRun, retryDdl } from '../migrations/migration.ts';
-import { tenantMigrations } from '../migrations/tenant/index.ts';
-import type { TenantContext } from '../migrations/tenant/migration.ts';
-import { deleteShared } from '../data-tables.ts';
 import { sqlState } from '../errors.ts';
 import { quoteIdentifier, quoteLiteral, type Sql } from '../pool.ts';
+import { retryDdl } from '../retry-ddl.ts';
 import { type ShardAccess, TENANT_GROUP, WORKER_ROLE } from './base.ts';
+import { endConnections, OtherTenantsSchema } from './drop-tenant.ts';
 import { releaseJobs } from './held-jobs.ts';
 import { areSame, type DatabaseAccessLevel, type TenantLimits, writeLimits } from './limits.ts';
-import { BECOME_MEMBER_OF_NEW, becomeMember, dropOwned, IS_MEMBER } from './owned-objects.ts';
+import { BECOME_MEMBER_OF_NEW, becomeMember, IS_MEMBER } from './owned-objects.ts';
 import { passwordVerifier } from './password.ts';
+import { isMigrated, makeSchema } from './tenant-migrations.ts';
+import { DDL_SETTINGS, READ_ONLY_SETTING, tenantRole } from './tenant-role.ts';
 
 /**
  * A tenant's schema and login role on a shard, both named `tenant_<slug>`.
@@ -36,13 +36,6 @@ export interface TenantDatabase {
   readonly access?: DatabaseAccessLevel;
 }
 
-export const tenantRole = (slug: string): string => `tenant_${slug}`;
-
-export const LATEST_VERSION = tenantMigrations.at(-1)?.name ?? '';
-
-/** Of a transaction that changes a schema or role: it waits no longer for a lock, and what is there already is no warning. */
-const DDL_SETTINGS = `SET LOCAL lock_timeout = '5s'; SET LOCAL client_min_messages = 'error'`;
-
 const ROLE_SETTINGS: Readonly<Record<string, string>> = {
   search_path: '"$user", ext',
   statement_timeout: `'8s'`,
@@ -63,22 +56,6 @@ export interface EnsuredDatabase {
    * migrations does not matter.
    */
   readonly isMigrated: boolean;
-}
-
-/** The shard has data of another tenant under this slug: a move or a restored database has left them there. */
-export class OtherTenantsSchema extends Error {
-  override readonly name = 'OtherTenantsSchema';
-
-  constructor(role: string, tenantId: string) {
-    super(
-      `its schema ${role} is that of another tenant, of id ${tenantId}: a move or a restored database has left it there (docs/operate/backup-move-restore.md, Remove what another tenant has left on a shard)`,
-    );
-  }
-}
-
-async function isAnothers(sql: Sql, role: string, tenantId: string): Promise<boolean> {
-  const rows = await sql.query('SELECT FROM carrel.tenants WHERE role = $1 AND tenant_id <> $2', [role, tenantId]);
-  return rows.length > 0;
 }
 
 /**
@@ -123,14 +100,6 @@ export async function ensureTenantDatabase(shard: ShardAccess, tenant: TenantDat
 function requireSameTenant(role: string, { tenantId }: TenantDatabase, found: string): void {
   if (found !== tenantId) throw new OtherTenantsSchema(role, found);
 }
-
-const isMigrated = (applied: readonly string[] | null): boolean => tenantMigrations.every(({ name }) => applied?.includes(name));
-
-/**
- * The setting of a role that may only read: while its rows are copied to another shard (read-only.ts), or beyond
- * `spec.limits.database`.
- */
-export const READ_ONLY_SETTING = 'default_transaction_read_only';
 
 /** A change of this file's own rules must reach every tenant: count up. */
 const RULES = 3;
@@ -221,18 +190,6 @@ async function makeRole(tx: Sql, role: string, tenant: TenantDatabase, random: R
   await makeSchema(tx, role);
 }
 
-/** The role's schema with its record of migrations, and what the role may do there by itself. */
-async function makeSchema(tx: Sql, role: string): Promise<void> {
-  const name = quoteIdentifier(role);
-  await tx.query(`
-    CREATE SCHEMA IF NOT EXISTS ${name};
-    GRANT USAGE ON SCHEMA ${name} TO ${name};
-    ALTER DEFAULT PRIVILEGES IN SCHEMA ${name} GRANT SELECT, INSERT, UPDATE, DELETE ON TABLES TO ${name};
-    CREATE TABLE IF NOT EXISTS ${name}.schema_migrations (name varchar(255) PRIMARY KEY, applied_at timestamptz(3) NOT NULL DEFAULT now());
-    REVOKE INSERT, UPDATE, DELETE ON ${name}.schema_migrations FROM ${name};
-  `);
-}
-
 /**
  * What each tenant's role may hold, by tenant id. Who may hold more than `most`, or without a bound, may hold `most` from now on.
  */
@@ -245,177 +202,3 @@ export async function boundConnections(shard: ShardAccess, most: number): Promis
     await retryDdl(shard, () => shard.pool.query(`ALTER ROLE ${quoteIdentifier(role)} CONNECTION LIMIT ${Math.trunc(most)}`));
   return new Map(roles.map((each) => [each.tenantId, isBounded(each) ? each.limit : most]));
 }
-
-/** Applies the missing migrations, to a schema without any all at once. Returns the version reached. */
-export async function migrateTenant(shard: ShardAccess, tenant: Pick<TenantDatabase, 'slug' | 'tenantId'>): Promise<string> {
-  if (!(await migrateNew(shard, tenant))) await migrateUp(migrationRun(shard, tenant));
-  return LATEST_VERSION;
-}
-
-/**
- * In one transaction and one text: nobody uses the schema yet, and a commit and half a dozen statements for each migration would
- * take more time than what they make. False: some are applied, and nothing was done.
- */
-async function migrateNew(shard: ShardAccess, { slug, tenantId }: Pick<TenantDatabase, 'slug' | 'tenantId'>): Promise<boolean> {
-  const role = tenantRole(slug);
-  return retryDdl(shard, () =>
-    shard.pool.transaction(async (tx) => {
-      const [some] = await tx.query(`
-        ${DDL_SETTINGS}; SET LOCAL search_path = ${quoteIdentifier(role)}, ext;
-        SELECT FROM carrel.tenants WHERE role = ${quoteLiteral(role)} FOR UPDATE;
-        SELECT FROM schema_migrations LIMIT 1
-      `);
-      if (some) return false;
-      await migrateAll(tx, { role, tenantId }, tenantMigrations);
-      await recordVersion(tx, role, LATEST_VERSION);
-      return true;
-    }),
-  );
-}
-
-/** The search path is at the schema. */
-async function migrateAll(tx: Sql, context: TenantContext, migrations: typeof tenantMigrations): Promise<void> {
-  if (migrations.length === 0) return;
-  const names = migrations.map(({ name }) => `(${quoteLiteral(name)})`);
-  const records = `INSERT INTO schema_migrations (name) VALUES ${names.join(', ')}`;
-  await tx.query([...migrations.map(({ up }) => up(context)), records].join('\n;\n'));
-}
-
-const recordVersion = (tx: Sql, role: string, version: string | null): Promise<unknown> =>
-  tx.query('UPDATE carrel.tenants SET schema_version = $2 WHERE role = $1', [role, version]);
-
-/**
- * Replaces a tenant's schema by a new one, all in the caller's transaction: with the migrations of these names, then `fill`, then
- * all others. The search path is the schema's from then on. Throws UnknownMigrations.
- */
-export async function replaceSchema(
-  tx: Sql,
-  { slug, tenantId }: Pick<TenantDatabase, 'slug' | 'tenantId'>,
-  names: readonly string[],
-  fill: () => Promise<void>,
-): Promise<void> {
-  const role = tenantRole(slug);
-  const unknown = names.filter((name) => !tenantMigrations.some((migration) => migration.name === name));
-  if (unknown.length > 0) throw new UnknownMigrations(unknown);
-  const migrate = (isWanted: (name: string) => boolean): Promise<void> =>
-    migrateAll(
-      tx,
-      { role, tenantId },
-      tenantMigrations.filter(({ name }) => isWanted(name)),
-    );
-  await tx.query(`${DDL_SETTINGS}; SET LOCAL statement_timeout = 0`);
-  await tx.query('SELECT FROM carrel.tenants WHERE role = $1 FOR UPDATE', [role]);
-  await tx.query(`DROP SCHEMA IF EXISTS ${quoteIdentifier(role)} CASCADE`);
-  await makeSchema(tx, role);
-  await tx.query(`SET LOCAL search_path = ${quoteIdentifier(role)}, ext`);
-  await migrate((name) => names.includes(name));
-  await fill();
-  await migrate((name) => !names.includes(name));
-  await recordVersion(tx, role, LATEST_VERSION);
-}
-
-/** Migrations that this release does not have: the data are of a later one. */
-export class UnknownMigrations extends Error {
-  override readonly name = 'UnknownMigrations';
-
-  constructor(names: readonly string[]) {
-    super(
-      `the data have migrations that this release does not know: ${names.join(', ')}. Use the release that made them, or a later one`,
-    );
-  }
-}
-
-/** Takes back every migration from `to` on (0: all of them). Gives the version left, null for none. */
-export async function rollbackTenant(
-  shard: ShardAccess,
-  tenant: Pick<TenantDatabase, 'slug' | 'tenantId'>,
-  to: string | 0,
-): Promise<string | null> {
-  await migrateDown(migrationRun(shard, tenant), to);
-  return schemaVersion(shard, tenant.slug);
-}
-
-function migrationRun(
-  shard: ShardAccess,
-  { slug, tenantId }: Pick<TenantDatabase, 'slug' | 'tenantId'>,
-): MigrationRun<TenantContext> {
-  const role = tenantRole(slug);
-  return {
-    ...shard,
-    migrations: tenantMigrations,
-    context: { role, tenantId },
-    schema: role,
-    prepare: async (tx) => {
-      await tx.query(`SET LOCAL search_path = ${quoteIdentifier(role)}, ext; SET LOCAL client_min_messages = 'error'`);
-      await tx.query('SELECT FROM carrel.tenants WHERE role = $1 FOR UPDATE', [role]);
-    },
-    record: (tx, version) => recordVersion(tx, role, version),
-  };
-}
-
-/** Name of the newest migration that is applied; null: none, or no such tenant here. */
-export async function schemaVersion(shard: ShardAccess, slug: string): Promise<string | null> {
-  const [row] = await shard.pool.query<{ version: string | null }>(
-    'SELECT schema_version AS version FROM carrel.tenants WHERE role = $1',
-    [tenantRole(slug)],
-  );
-  return row?.version ?? null;
-}
-
-/** A tenant may hold locks on its own tables, again and again: who waits for them must not keep others waiting. */
-const ROW_ATTEMPTS = 2;
-
-/** One transaction of the operator's in a tenant's schema; it is retried once after a lock time-out or the like. */
-export function inTenantSchema<T>(shard: ShardAccess, slug: string, fn: (tx: Sql) => Promise<T>): Promise<T> {
-  const attempt = () =>
-    shard.pool.transaction(async (tx) => {
-      await tx.query(`SET LOCAL search_path = ${quoteIdentifier(tenantRole(slug))}, ext`);
-      return fn(tx);
-    });
-  return retryDdl(shard, attempt, ROW_ATTEMPTS);
-}
-
-/** Disables the role's login and ends its connections; the data stay. */
-export async function disableLogin(shard: ShardAccess, slug: string): Promise<void> {
-  const role = tenantRole(slug);
-  await retryDdl(shard, () =>
-    shard.pool.transaction(async (tx) => {
-      const [row] = await tx.query<{ login: boolean }>(`SELECT rolcanlogin AS login FROM pg_roles WHERE rolname = $1`, [role]);
-      if (!row?.login) return;
-      await tx.query(`ALTER ROLE ${quoteIdentifier(role)} NOLOGIN`);
-      await becomeMember(tx, role);
-    }),
-  );
-  await endConnections(shard.pool, role);
-}
-
-/**
- * Drops schema, role and work of a tenant, and whatever the role came to own. Idempotent; after a crash it continues where it
- * was. False when `budgetMs` was over first: call it again. `attempts` at locks that others hold; left out: as often as for a
- * migration. With `tenantId`, what another tenant has left under this slug stays.
- */
-export async function dropTenant(
-  shard: ShardAccess,
-  slug: string,
-  options: { readonly tenantId?: string; readonly budgetMs?: number; readonly attempts?: number } = {},
-): Promise<boolean> {
-  const role = tenantRole(slug);
-  if (options.tenantId !== undefined && (await isAnothers(shard.pool, role, options.tenantId))) return true;
-  await disableLogin(shard, slug);
-  if (!(await dropOwned(shard, role, { budgetMs: options.budgetMs ?? Infinity }))) return false;
-  const drop = () =>
-    shard.pool.transaction(async (tx) => {
-      await tx.query(DDL_SETTINGS);
-      await tx.query('SELECT FROM carrel.tenants WHERE role = $1 FOR UPDATE', [role]);
-      await tx.query(`DROP SCHEMA IF EXISTS ${quoteIdentifier(role)} CASCADE`);
-      await deleteShared(tx, role);
-      const [present] = await tx.query('SELECT FROM pg_roles WHERE rolname = $1', [role]);
-      if (present) await tx.query(`DROP OWNED BY ${quoteIdentifier(role)}; DROP ROLE ${quoteIdentifier(role)}`);
-      await tx.query('DELETE FROM carrel.tenants WHERE role = $1', [role]);
-    });
-  await retryDdl(shard, drop, options.attempts);
-  return true;
-}
-
-export const endConnections = (sql: Sql, role: string): Promise<unknown> =>
-  sql.query('SELECT pg_terminate_backend(pid, 5000) FROM pg_stat_activity WHERE usename = $1', [role]);

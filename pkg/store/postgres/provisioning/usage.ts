@@ -1,5 +1,5 @@
 import { quoteIdentifier, type Sql } from '../pool.ts';
-import { tenantRole } from './tenant.ts';
+import { tenantRole } from './tenant-role.ts';
 import { MIB } from '../../../runtime/bytes.ts';
 
 /** $1 the schema. */

@@ -1,0 +1,62 @@
+import { AS_OWNER, type FunctionBody, triggerFunction } from './function.ts';
+
+/** How the functions of the audit log are written: each belongs to a table, and its triggers call it. */
+
+/** By table: what the function of its triggers does. */
+export const auditFunctions = (byTable: Readonly<Record<string, FunctionBody>>): string =>
+  Object.entries(byTable)
+    .map(([table, does]) => triggerFunction(`audit_${table}`, does, AS_OWNER))
+    .join('\n');
+
+/** The fields of `row` that an entry shows, as JSON; `row` is null where there is none. */
+export const shown = (row: 'OLD' | 'NEW', fields: Readonly<Record<string, string>>): string =>
+  `jsonb_build_object(${Object.entries(fields)
+    .map(([name, column]) => `'${name}', ${column.replaceAll('$', row)}`)
+    .join(', ')})`;
+
+export const uuidOf = (table: string, column: string): string => `(SELECT t.uuid FROM ${table} t WHERE t.id = $.${column})`;
+
+/** A value that nobody is shown has changed. */
+const secret = (name: string, when: string): string =>
+  `CASE WHEN ${when} THEN '{"${name}": {"from": null, "to": null}}'::jsonb ELSE '{}' END`;
+
+/** Creation, change and deletion of rows that have a uuid. */
+export const resource = (
+  type: string,
+  {
+    name,
+    fields,
+    secrets = {},
+    action = `'${type}.update'`,
+    showsDeleted = false,
+  }: {
+    readonly name: string;
+    readonly fields: Readonly<Record<string, string>>;
+    /** Columns by the names that entries have for them. */
+    readonly secrets?: Readonly<Record<string, string>>;
+    /** Of an UPDATE, an expression. Left out: `<type>.update`. */
+    readonly action?: string;
+    /** Whether a deletion shows what the fields were. */
+    readonly showsDeleted?: boolean;
+  },
+): FunctionBody => {
+  const write = (row: 'OLD' | 'NEW', what: string, changes: string): string =>
+    `PERFORM write_audit(${what}, '${type}', ${row}.uuid, ${name.replaceAll('$', row)}, ${changes});`;
+  const hidden = (when: (column: string) => string): string =>
+    Object.entries(secrets)
+      .map(([field, column]) => ` || ${secret(field, when(column))}`)
+      .join('');
+  const inserted = `audit_changes('{}', ${shown('NEW', fields)})${hidden((column) => `NEW.${column} IS NOT NULL`)}`;
+  const updated = `audit_changes(${shown('OLD', fields)}, ${shown('NEW', fields)})${hidden((column) => `OLD.${column} IS DISTINCT FROM NEW.${column}`)}`;
+  const nothing = `jsonb_build_object(${Object.keys(fields)
+    .map((field) => `'${field}', NULL`)
+    .join(', ')})`;
+  const deleted = showsDeleted ? `audit_changes(${shown('OLD', fields)}, ${nothing})` : `'{}'`;
+  return {
+    body: `CASE TG_OP
+      WHEN 'INSERT' THEN ${write('NEW', `'${type}.create'`, inserted)}
+      WHEN 'UPDATE' THEN ${write('NEW', action, updated)}
+      ELSE ${write('OLD', `'${type}.delete'`, deleted)}
+    END CASE;`,
+  };
+};

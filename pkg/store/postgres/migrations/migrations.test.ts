@@ -1,0 +1,39 @@
+import { expect, test } from '@jest/globals';
+import { createHash } from 'node:crypto';
+import type { Migration } from './migration.ts';
+import { registryMigrations } from './registry/index.ts';
+import { shardMigrations } from './shard/index.ts';
+import { tenantMigrations } from './tenant/index.ts';
+
+/** Of the statements of each migration, both ways. A new one gets a line here, and no line changes. */
+const FROZEN: Readonly<Record<string, string>> = {
+  'tenant/0001-baseline': '9a618ef1780f6709a277919f3a41c967df76b290c312dea13d2f7b444eaa2f88',
+  'shard/0001-baseline': '833693f69cfe6eee85bae1e882ef3d6192408702cd33b6746cf72f9a5a5b0847',
+  'registry/0001-baseline': '290836ddaf4eb4afdb716ee6c776a18d691c7c250a3386f5ea80699fa77c2c96',
+};
+
+const textOf = ({ up, down, loses = '' }: Migration<never>): string => {
+  const context = { role: 'tenant_"x', tenantId: '7' } as never;
+  return [up(context), down(context), loses].join('\0');
+};
+
+test('nobody has edited a migration: databases that have it would not notice, and new ones would differ', () => {
+  const all = Object.entries({ tenant: tenantMigrations, shard: shardMigrations, registry: registryMigrations });
+  const hashes = all.flatMap(([schema, migrations]) =>
+    migrations.map((migration) => [
+      `${schema}/${migration.name}`,
+      createHash('sha256')
+        .update(textOf(migration as Migration<never>))
+        .digest('hex'),
+    ]),
+  );
+
+  expect(Object.fromEntries(hashes)).toEqual(FROZEN);
+});
+
+test('migrations of one schema are listed in the order of their names, each of a name of its own', () => {
+  for (const migrations of [tenantMigrations, shardMigrations, registryMigrations]) {
+    const names = migrations.map(({ name }) => name);
+    expect(names).toEqual([...new Set(names)].toSorted());
+  }
+});

@@ -1,0 +1,13 @@
+import { LOCK_TIMEOUT } from '../migrate.ts';
+
+/** The role of a tenant, and the name of its schema. */
+export const tenantRole = (slug: string): string => `tenant_${slug}`;
+
+/** Of a transaction that changes a schema or role: it waits no longer for a lock, and what is there already is no warning. */
+export const DDL_SETTINGS = `SET LOCAL lock_timeout = '${LOCK_TIMEOUT}'; SET LOCAL client_min_messages = 'error'`;
+
+/**
+ * The setting of a role that may only read: while its rows are copied to another shard (read-only.ts), or beyond
+ * `spec.limits.database`.
+ */
+export const READ_ONLY_SETTING = 'default_transaction_read_only';
