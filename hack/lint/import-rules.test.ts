@@ -57,6 +57,37 @@ test('production loads nothing of the platform on one machine: the program carre
   ]);
 });
 
+test('a migration imports quoting, types and the files of its own folder, and nothing that could change after it was applied', () => {
+  const migrations = 'pkg/store/postgres/migrations/tenant';
+  const sentence =
+    'a migration imports nothing but pkg/store/postgres/quoting.ts: what it imports could change after it was applied';
+  expect(
+    complaints(
+      `${migrations}/0002-polls.ts`,
+      "import { quoteIdentifier } from '../../quoting.ts';\nimport type { TenantMigration } from './migration.ts';\nimport { polls } from './0002-polls/polls.ts';",
+    ),
+  ).toEqual([undefined, undefined, undefined]);
+  expect(
+    complaints(
+      `${migrations}/0002-polls.ts`,
+      "import { people } from './0001-baseline/people.ts';\nimport { quoteIdentifier } from '../../pool.ts';\nimport { createHash } from 'node:crypto';\nimport { MAX } from '../../../../polls/polls.ts';",
+    ),
+  ).toEqual([sentence, sentence, sentence, sentence]);
+  expect(complaints(`${migrations}/index.ts`, "import { polls } from './0002-polls.ts';")).toEqual([undefined]);
+});
+
+test('product code imports nothing of migrations: the store alone runs them, by their lists', () => {
+  const sentence = 'only pkg/store/postgres runs migrations, by their lists; a constant that both need stands in both';
+  const list = "import { tenantMigrations } from '../store/postgres/migrations/tenant/index.ts';";
+  expect(complaints('pkg/admin/stores.ts', list)).toEqual([sentence]);
+  expect(
+    complaints('pkg/store/postgres/provisioning/a.ts', "import { people } from '../migrations/tenant/0001-people.ts';"),
+  ).toEqual([sentence]);
+  expect(
+    complaints('pkg/store/postgres/provisioning/a.ts', "import { tenantMigrations } from '../migrations/tenant/index.ts';"),
+  ).toEqual([undefined]);
+});
+
 test('product code does not need tests', () => {
   expect(complaints('pkg/kube/work-queue.ts', "import { stores } from '../../test/support/stores.ts';")).toEqual([
     'pkg/kube must not import test/',

@@ -44,6 +44,13 @@ export const FEATURELESS: Readonly<Record<string, readonly string[]>> = {
 const LOCAL = 'pkg/local';
 const LOCAL_PROGRAM = 'cmd/carrel';
 
+/** Migrations, whose text stays as it was applied. */
+const MIGRATIONS = 'pkg/store/postgres/migrations';
+/** What they may import beside types. */
+const QUOTING = 'pkg/store/postgres/quoting.ts';
+/** Alone runs them. */
+const STORE = 'pkg/store/postgres';
+
 /** Folders outside of pkg/ and cmd/: the rules do not say who may use them. */
 const OUTSIDE = ['crds', 'test', 'hack'];
 
@@ -127,6 +134,22 @@ const layerOf = (name: string): number => {
 
 const isOurs = (path: string): boolean => /^(cmd|pkg|crds|hack|test)\//.test(path);
 
+/** Of an import by a migration, or of one; a list of migrations (`index.ts`) names them, and a test may read all. */
+function complaintOfMigration({ from, to, typeOnly }: Import): string | undefined {
+  const isList = (path: string): boolean => path.endsWith('/index.ts');
+  if (from.endsWith('.test.ts') || isIn(from, 'test') || isIn(from, 'hack')) return undefined;
+  if (isIn(from, MIGRATIONS) && !isList(from)) {
+    // The files that one migration is of lie in a folder of its name.
+    const ownFolder = from.replace(/\.ts$/, '');
+    return typeOnly || to === QUOTING || isIn(to, ownFolder)
+      ? undefined
+      : `a migration imports nothing but ${QUOTING}: what it imports could change after it was applied`;
+  }
+  if (isIn(to, MIGRATIONS) && !isIn(from, MIGRATIONS) && !typeOnly && !(isIn(from, STORE) && isList(to)))
+    return `only ${STORE} runs migrations, by their lists; a constant that both need stands in both`;
+  return undefined;
+}
+
 /** What is wrong with an import, in words, or undefined. */
 export function complaint(found: Import): string | undefined {
   const inWeb = isIn(found.from, WEB);
@@ -134,6 +157,8 @@ export function complaint(found: Import): string | undefined {
     return `${WEB} speaks only HTTP to the rest`;
   const importer = packageOf(found.from);
   if (importer === undefined) return undefined;
+  const ofMigration = complaintOfMigration(found);
+  if (ofMigration !== undefined) return ofMigration;
   const confined = CONFINED[found.to];
   if (confined && !found.typeOnly && !confined.some((allowed) => isIn(found.from, allowed))) {
     return `only ${confined.join(', ')} may load ${found.to}`;
