@@ -8,7 +8,7 @@ import { AUDIT_COLUMNS, type AuditRow, ENTRIES, matching } from './audit.sql.ts'
 type SortField = (typeof AUDIT_SORT_FIELDS)[number] | 'id';
 
 /**
- * The audit log, which triggers write (migration 0045).
+ * The audit log, which triggers write (pkg/store/postgres/functions).
  *
  * Invariants:
  * - An entry exists if, and only if, its change was committed. An entry for a line item, which the LMS owns, exists once the LMS

@@ -28,7 +28,7 @@ export async function deleteExpired(sql: Sql, days = EVENT_RETENTION_DAYS): Prom
   }
 }
 
-/** Trims outboxes that are full (shard migration 0027). */
+/** Trims outboxes that are full (pkg/store/postgres/functions/outbox.sql.ts). */
 export const trimFullOutboxes: Schedule = {
   name: 'trim full outboxes',
   everyMs: 60_000,

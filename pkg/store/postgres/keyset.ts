@@ -29,7 +29,7 @@ export const textKey = <R>(sql: string, value: (row: R) => string | null): Key<R
   operand: (p) => `${p}::text`,
 });
 /**
- * A name, in the order that people expect (docs/design/lists.md, Names): the collation of the shard's migration 0025. What an
+ * A name, in the order that people expect (docs/design/lists.md, Names): the collation carrel.names of the shard. What an
  * index is to serve has the same expression.
  */
 export const nameKey = <R>(column: string, value: (row: R) => string | null): Key<R> => ({

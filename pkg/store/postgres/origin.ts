@@ -27,7 +27,7 @@ export function asSystem<T>(work: () => T): T {
   return origin ? origins.run({ ...origin, userId: null, isSystem: true }, work) : work();
 }
 
-/** As the triggers of the tenant's migration 0045 and the defaults of the shard's 0013 and 0023 read it. */
+/** As the functions of the audit log and the defaults of `traceparent` read it. */
 export function originText({ userId, ip, requestId, isSystem }: Origin): string {
   const trace = traceparentOf();
   return JSON.stringify({

@@ -4,7 +4,7 @@ import type { Resource, Right } from './inherited-access.policy.ts';
 
 /*
  * A grant that a grantee gives rests on a grant of theirs (permissions.granted_through) and neither exceeds nor outlives it.
- * Triggers keep the rows so (migration 0014). Here: which grant one gives through, whose caches a change of it concerns, and what
+ * Triggers keep the rows so. Here: which grant one gives through, whose caches a change of it concerns, and what
  * a move would give.
  */
 

@@ -3,7 +3,7 @@ import type { Sql } from '../pool.ts';
 /** What a tenant's role may do: all, read (a session may say otherwise for itself), or not even log in. */
 export type DatabaseAccessLevel = 'write' | 'read' | 'none';
 
-/** What all people of a tenant together may have (shard migration 0020); null: any number. */
+/** What all people of a tenant together may have; null: any number. */
 export interface TenantLimits {
   /** bytes */
   readonly storage: number | null;
