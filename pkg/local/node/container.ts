@@ -137,7 +137,8 @@ export class ContainerRunner {
       }
       crashes = clock.monotonic() - began > STEADY_MS ? 1 : crashes + 1;
       const waitMs = backOffMs(CRASH_BACK_OFF, crashes, random);
-      const message = `back-off ${Math.round(waitMs / 1000)}s restarting failed container=${this.#name} pod=${this.#pod().metadata?.name}`;
+      const pod = this.#pod().metadata?.name;
+      const message = `back-off ${Math.round(waitMs / 1000)}s restarting failed container=${this.#name} pod=${pod}`;
       this.#set({
         state: { waiting: { reason: 'CrashLoopBackOff', message } },
         lastState: { terminated },
