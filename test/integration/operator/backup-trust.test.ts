@@ -234,7 +234,7 @@ test('a backup that carries the slug of the copy is a copy all the same: its web
 
   const { code, stderr } = await restored(tenant.slug, changed.folder, { of: neighbour.slug, replace: true, unsigned: true });
 
-  expect([code, stderr]).toEqual([1, expect.stringContaining(`is of ${tenant.slug}`)]);
+  expect([code, stderr]).toEqual([1, expect.stringContaining(`belongs to ${tenant.slug}`)]);
 });
 
 test('a list of objects that is changed while the backup is made is not signed', async () => {

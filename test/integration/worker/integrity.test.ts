@@ -274,7 +274,7 @@ describe('carrel doctor', () => {
 
   test.each<[string, string[], Record<string, string>, RegExp]>([
     ['a tenant that does not exist', ['--tenant', 'nobody'], {}, /^carrel: there is no tenant with the slug nobody/],
-    ['--mend without a tenant', ['--mend'], {}, /^carrel: --mend and --sample are for one tenant\. Name it by --tenant/],
+    ['--mend without a tenant', ['--mend'], {}, /^carrel: --mend and --sample need a tenant\. Name it with --tenant/],
     ['a sample that is no number', ['--tenant', 'x', '--sample', 'some'], {}, /It must be a whole number/],
     [
       'no platform keys',
