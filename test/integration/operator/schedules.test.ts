@@ -81,7 +81,7 @@ test('spec.schedules become managed rows that act as the administrator of the re
     await cluster.tenants.patch(key, { spec: { schedules: [{ ...nightly, cron: '0 0 30 2 *' }] } });
     const refused = await condition(cluster.tenants, key, 'Accepted', 'False', 'ScheduleInvalid');
     expect(conditionOf(refused, 'Accepted')?.message).toBe(
-      'spec.schedules, nightly: cron: never matches: the months named do not have such a day',
+      'spec.schedules, nightly: cron: never matches: the given months do not have such a day',
     );
     expect((await rows())[0]?.cron).toBe('0 4 * * *');
 

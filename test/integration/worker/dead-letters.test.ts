@@ -41,7 +41,7 @@ test('work that a worker does not understand is put back for a day, and kept as 
   await aDayLater(tenant);
   await waitFor('two dead letters', async () => (await dead()).length === 2);
   expect((await dead()).map(({ error }) => error)).toEqual([
-    expect.stringMatching(/^not understood since [^ ]+Z: there is no processor for the kind no\.such\.kind$/),
+    expect.stringMatching(/^not understood since [^ ]+Z: no processor for the kind no\.such\.kind$/),
     expect.stringContaining('invalid payload of objects.purge: keys'),
   ]);
   expect(await worker.metrics()).toMatch(/carrel_work_dead\{[^}]*kind="no\.such\.kind"[^}]*\} 1/);
