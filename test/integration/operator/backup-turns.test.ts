@@ -86,9 +86,7 @@ test.each(['sends a byte and no more', 'sends nothing'])(
     store.close();
 
     expect(first.code).toBe(1);
-    expect(first.stderr).toMatch(
-      new RegExp(`^${slow.key.name}: not done within 0.13\\d* minutes: its storage is slow`, 'm'),
-    );
+    expect(first.stderr).toMatch(new RegExp(`^${slow.key.name}: not done within 0.13\\d* minutes: its storage is slow`, 'm'));
     expect(first.stdout).toContain(`${next.name}: backed up to ${folder}`);
     expect(first.stdout).toContain('1 of 2 tenants are backed up completely.');
     const [after = -1, ...lines] = [next, ...longer].map(({ name }) => all.stdout.indexOf(`${name}: backed up`));
