@@ -1,8 +1,6 @@
 import { accountsFeature } from '../../pkg/accounts/accounts.ts';
 import { audit } from '../../pkg/audit/audit.ts';
 import { contentFeature } from '../../pkg/content/content.ts';
-import { metadata } from '../../pkg/content/metadata/metadata.ts';
-import { tags } from '../../pkg/content/tags/tags.ts';
 import { usage } from '../../pkg/content/usage/usage.ts';
 import type { Feature } from '../../pkg/feature/feature.ts';
 import { groups } from '../../pkg/groups/groups.ts';
@@ -15,14 +13,12 @@ import { RETRYABLE_TASKS } from './retryable-tasks.ts';
 
 /**
  * The features of a tenant's server. A new feature is one line here (docs/architecture.md, "Add a feature"). The order matters: a
- * deleted user's tasks go before their content, and tags are copied while the files are still theirs.
+ * deleted user's tasks go before their content.
  */
 export const FEATURES: readonly Feature[] = [
   accountsFeature(),
   tasksFeature(RETRYABLE_TASKS),
-  tags,
   contentFeature(),
-  metadata,
   usage,
   groups,
   audit,

@@ -10,12 +10,24 @@ import { downloadLinkEndpoints } from './download-links/download-links.endpoints
 import { DownloadLinks } from './download-links/download-links.service.ts';
 import { exportEndpoints } from './exports/exports.endpoints.ts';
 import { Exports } from './exports/exports.service.ts';
+import { CopyFile } from './files/copy-file.ts';
+import { FileMoves } from './files/file-moves.service.ts';
+import { FileTrash } from './files/file-trash.service.ts';
 import { fileEndpoints } from './files/files.endpoints.ts';
+import { FileLists } from './lists/file-lists.service.ts';
+import { TrashSchedule } from './trash/trash-schedule.ts';
+import { AddVersion } from './versions/add-version.ts';
+import { UploadTransfers } from './uploads/upload-transfers.ts';
+import { metadataEndpoints } from './metadata/metadata.endpoints.ts';
+import { Metadata } from './metadata/metadata.service.ts';
+import { tagEndpoints } from './tags/tags.endpoints.ts';
+import { Tags } from './tags/tags.service.ts';
+import { copyTagsOfFiles } from './tags/tags.sql.ts';
 import { Files } from './model/files/files.service.ts';
 import { folderEndpoints } from './folders/folders.endpoints.ts';
 import { FolderCopies } from './folders/folder-copies.service.ts';
 import { FolderLists } from './lists/folder-lists.service.ts';
-import { FolderTrash } from './trash/folder-trash.service.ts';
+import { FolderTrash } from './folders/folder-trash.service.ts';
 import { Folders } from './folders/folders.service.ts';
 import { UserContent } from './upkeep/offboarding.ts';
 import { AccessLists } from './sharing/access-lists.service.ts';
@@ -40,16 +52,16 @@ import type { TransferLimits } from './blobs/transfer-limits.ts';
 import { Transfers } from './blobs/transfers.ts';
 import { trashEndpoints } from './trash/trash.ts';
 import { Blobs } from './blobs/blobs.ts';
-import { uploadEndpoints } from './uploads/uploads.endpoints.ts';
+import { uploadEndpoints } from './files/uploads.endpoints.ts';
 import { DEFAULT_MAX_UPLOAD_BYTES } from './uploads/uploads.schema.ts';
 import { Uploads } from './uploads/uploads.service.ts';
 import { versionEndpoints } from './versions/versions.endpoints.ts';
-import { VersionSchedule } from './versions/version-schedule.ts';
+import { VersionSchedule } from './model/files/version-schedule.ts';
 import { Versions } from './versions/versions.service.ts';
 
 export type { TransferLimits } from './blobs/transfer-limits.ts';
 
-/** Files, folders and grants. `limits`: other limits of uploads and downloads than the default ones (tests). */
+/** Files and folders with their tags, metadata, grants and shares. `limits`: other limits of uploads and downloads than the default ones (tests). */
 export const contentFeature = (limits: Partial<TransferLimits> = {}): Feature => ({
   name: 'content',
   grantSource,
@@ -62,9 +74,14 @@ export const contentFeature = (limits: Partial<TransferLimits> = {}): Feature =>
     const search = new Search(deps);
     const blobs = new Blobs(deps);
     const transfers = new Transfers({ ...deps, limits });
+    const trash = new TrashSchedule(deps);
+    const fileLists = new FileLists({ ...deps, files });
+    const fileMoves = new FileMoves(deps);
     const schedule = new VersionSchedule(deps);
     const maxBytes = settings.maxUploadBytes ?? DEFAULT_MAX_UPLOAD_BYTES;
-    const uploads = new Uploads({ ...deps, versions: schedule, files, blobs, transfers, maxBytes });
+    const uploadTransfers = new UploadTransfers({ ...deps, blobs, transfers, maxBytes });
+    const written = { ...deps, files, blobs, transfers: uploadTransfers, schedule };
+    const uploads = new Uploads(written);
     const downloads = new Downloads({ ...deps, files, transfers });
     const versions = new Versions({ ...deps, schedule, files, downloads });
     const archives = new FolderArchives({ ...deps, transfers });
@@ -83,8 +100,15 @@ export const contentFeature = (limits: Partial<TransferLimits> = {}): Feature =>
     const userContent = new UserContent(deps);
     return {
       endpoints: [
-        ...fileEndpoints(files),
-        ...uploadEndpoints({ files, uploads, apiUrl }),
+        ...tagEndpoints(new Tags({ ...deps, files })),
+        ...fileEndpoints({ lists: fileLists, moves: fileMoves, trash: new FileTrash({ ...deps, trash }) }),
+        ...uploadEndpoints({
+          uploads,
+          versions: new AddVersion(written),
+          moves: fileMoves,
+          copies: new CopyFile(written),
+          apiUrl,
+        }),
         ...partialUploadEndpoints(new PartialUploads({ ...deps, uploads, blobs, transfers, maxBytes })),
         ...downloadEndpoints(downloads),
         ...versionEndpoints(versions),
@@ -94,19 +118,22 @@ export const contentFeature = (limits: Partial<TransferLimits> = {}): Feature =>
         ...folderEndpoints({
           folders: new Folders(deps),
           lists: new FolderLists(deps),
-          trash: new FolderTrash(deps),
+          trash: new FolderTrash({ ...deps, trash }),
           copies: new FolderCopies({ ...deps, tasks }),
         }),
         ...searchEndpoints(search),
-        ...batchEndpoints(new Batches({ ...deps, tasks, files, search, passwords, appUrl: addresses.appUrl })),
+        ...batchEndpoints(new Batches({ ...deps, tasks, fileLists, search, passwords, appUrl: addresses.appUrl })),
         ...importEndpoints(new Imports({ ...deps, tasks, files, blobs, transfers, maxBytes })),
         ...trashEndpoints({ ...services, tasks }),
         ...grantEndpoints(new Grants(deps), new AccessLists(deps)),
         ...shareEndpoints(new Shares({ ...deps, passwords, appUrl: addresses.appUrl })),
         ...shareDownloadEndpoints(shareDownloads),
+        ...metadataEndpoints(new Metadata({ ...deps, files })),
       ],
       pages: sharePages({ downloads: shareDownloads, web: deps.web, apiPath: new URL(apiUrl).pathname }),
       onUserRemoved: async (tx, user) => {
+        // While the files are still theirs.
+        if (user.newOwner) await copyTagsOfFiles(tx, user.id, user.newOwner.id);
         await userContent.onUserRemoved(tx, user);
         await exports.removeOf(tx, user.id);
       },

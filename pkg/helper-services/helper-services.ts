@@ -1,6 +1,6 @@
 import { DEFAULT_MAX_UPLOAD_BYTES } from '../content/uploads/uploads.schema.ts';
 import { Files } from '../content/model/files/files.service.ts';
-import { VersionSchedule } from '../content/versions/version-schedule.ts';
+import { VersionSchedule } from '../content/model/files/version-schedule.ts';
 import type { Feature } from '../feature/feature.ts';
 import { TaskRequests } from '../tasks/task-requests.ts';
 import { HelperCalls, type HelperLimits } from './calls/helper-calls.ts';

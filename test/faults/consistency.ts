@@ -3,7 +3,7 @@ import { EXPIRE_EXPORTS } from '../../pkg/content/exports/export-task.ts';
 import { CHECK_INTEGRITY } from '../../pkg/content/upkeep/integrity.jobs.ts';
 import { EXPIRE_UPLOADS } from '../../pkg/content/uploads/partial/partial-uploads.jobs.ts';
 import { EMPTY_TRASH } from '../../pkg/content/trash/trash.jobs.ts';
-import { EXPIRE_VERSIONS } from '../../pkg/content/versions/versions.jobs.ts';
+import { EXPIRE_VERSIONS } from '../../pkg/content/model/files/versions.jobs.ts';
 import { TICK_SCHEDULE } from '../../pkg/schedules/schedules.jobs.ts';
 import { EXPIRE_TASK } from '../../pkg/tasks/task-kind.ts';
 import type { TestTenant } from '../support/server.ts';

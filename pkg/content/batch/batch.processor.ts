@@ -16,10 +16,13 @@ import { TaskRequests } from '../../tasks/task-requests.ts';
 import { type HeldTask, taskProcessor, type TaskSteps } from '../../tasks/task-processor.ts';
 import type { ItemEnd, TaskItem } from '../../tasks/task-steps.sql.ts';
 import { requesterOf } from '../model/access/requester.ts';
-import { FileSets } from '../files/file-sets.service.ts';
+import { FileSets } from './file-sets.service.ts';
+import { FileMoves } from '../files/file-moves.service.ts';
+import { FileTrash } from '../files/file-trash.service.ts';
+import { FileLists } from '../lists/file-lists.service.ts';
 import { Files } from '../model/files/files.service.ts';
 import { FolderCopies } from '../folders/folder-copies.service.ts';
-import { FolderTrash } from '../trash/folder-trash.service.ts';
+import { FolderTrash } from '../folders/folder-trash.service.ts';
 import { Folders } from '../folders/folders.service.ts';
 import { Grants } from '../sharing/grants.service.ts';
 import { Metadata } from '../metadata/metadata.service.ts';
@@ -31,6 +34,7 @@ import { copyContents } from '../blobs/task-copies.ts';
 import { BATCH, type BatchArguments } from './batch-task.ts';
 import { addBytes, bytesOf, coveredOf, lockFilesOf } from './batch.sql.ts';
 import { commitCopies, type Copying, endsOfFoldersBelow, endsWithoutCopies, reserved } from './copy-items.ts';
+import type { ListsOfFilter } from './filter.ts';
 import { type BatchServices, type Operation, OPERATIONS } from './operations.ts';
 import { planMatches, planNamed, RANK_OF_FILES } from './plan-batch.ts';
 import { isBelow, planBelow } from './plan-copies.ts';
@@ -103,7 +107,7 @@ async function next(
   if (!task.isPlanned) {
     if (isBelow(task.cursor)) await planBelow(tx, task, actor, RANK_OF_FILES);
     else if (task.arguments.filter === null) await planNamed(tx, task, operation, actor);
-    else await planMatches(tx, task, operation, actor, listsOf(services, nested, task, schedule));
+    else await planMatches(tx, task, operation, actor, listsOf(nested));
     return 'more';
   }
   const items = await task.next(operation.copies ? STEP_OF_COPIES : STEP);
@@ -254,6 +258,8 @@ function singleServices(services: WorkerServices, nested: NestedServices, task: 
   const files = new Files(deps);
   return {
     files,
+    fileMoves: new FileMoves(deps),
+    fileTrash: new FileTrash(deps),
     sets: new FileSets(deps),
     folders: new Folders(deps),
     folderTrash: new FolderTrash(deps),
@@ -270,7 +276,7 @@ const unused = (): never => {
   throw new TypeError('a batch hashes no password');
 };
 
-const listsOf = (services: WorkerServices, nested: NestedServices, task: Task, schedule: TrashSchedule) => ({
-  files: singleServices(services, nested, task, schedule).files,
-  search: new Search(nested),
+const listsOf = ({ db, cache }: NestedServices): ListsOfFilter => ({
+  files: new FileLists({ db, files: new Files({ db, cache }) }),
+  search: new Search({ db }),
 });

@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { NamedTime, Uuid } from '../../api/schemas.ts';
-import { FileQuery, MimeFilter, NamePart } from '../model/files/files.schema.ts';
+import { FileQuery } from '../lists/file-list.schema.ts';
+import { MimeFilter, NamePart } from '../model/files/files.schema.ts';
 import { NewGrant } from '../model/access/grants.schema.ts';
 import { MetadataKey, NewMetadata } from '../metadata/metadata.schema.ts';
 import { NewShare } from '../sharing/shares.schema.ts';

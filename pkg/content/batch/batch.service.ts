@@ -7,7 +7,7 @@ import type { TaggedCache } from '../../store/redis/tagged-cache.ts';
 import type { TaskRequests } from '../../tasks/task-requests.ts';
 import type { TaskView } from '../../tasks/tasks.schema.ts';
 import { type AuthorizedTransactions, authorizedTransactions } from '../model/access/authorized-transactions.ts';
-import type { Files } from '../model/files/files.service.ts';
+import type { FileLists } from '../lists/file-lists.service.ts';
 import { storedValue } from '../metadata/metadata.policy.ts';
 import type { NewShare } from '../sharing/shares.schema.ts';
 import type { HashedShare } from '../sharing/shares.service.ts';
@@ -15,14 +15,14 @@ import type { Search } from '../search/search.service.ts';
 import { BATCH, batchTask } from './batch-task.ts';
 import type { BatchRequest } from './batch.schema.ts';
 import { nameItems } from './batch.sql.ts';
-import { filterPage } from './filter.ts';
+import { filterPage, type ListsOfFilter } from './filter.ts';
 import { OPERATIONS } from './operations.ts';
 
 /** Requests batches; batch.processor.ts does what they ask for. */
 export class Batches {
   readonly #transactions: AuthorizedTransactions;
   readonly #tasks: TaskRequests;
-  readonly #lists: { readonly files: Files; readonly search: Search };
+  readonly #lists: ListsOfFilter;
   readonly #settings: Pick<TenantSettings, 'trashRetentionMs'>;
   readonly #passwords: () => Passwords;
   readonly #appUrl: string;
@@ -31,7 +31,7 @@ export class Batches {
     db: Database;
     cache: TaggedCache;
     tasks: TaskRequests;
-    files: Files;
+    fileLists: FileLists;
     search: Search;
     settings: Pick<TenantSettings, 'trashRetentionMs'>;
     passwords: () => Passwords;
@@ -39,7 +39,7 @@ export class Batches {
   }) {
     this.#transactions = authorizedTransactions(deps);
     this.#tasks = deps.tasks;
-    this.#lists = deps;
+    this.#lists = { files: deps.fileLists, search: deps.search };
     this.#settings = deps.settings;
     this.#passwords = deps.passwords;
     this.#appUrl = deps.appUrl;

@@ -18,7 +18,7 @@ import { foldersByUuid, requireOpen } from '../model/folders/folders.sql.ts';
 import { alternativeName, NAME_ATTEMPTS } from '../model/names/names.policy.ts';
 import { releaseReservation } from '../blobs/quota-reservation.sql.ts';
 import { type CopiedBlob, type Copier, type Copies, reserveCopies, type SourceContent } from '../blobs/task-copies.ts';
-import { countBytes } from '../uploads/uploads.sql.ts';
+import { countBytes } from '../blobs/quota-reservation.sql.ts';
 import type { BatchArguments } from './batch-task.ts';
 import type { ArgumentsOf } from './batch.schema.ts';
 

@@ -1,5 +1,5 @@
 import type { Actor } from '../../api/actor.ts';
-import type { Files } from '../model/files/files.service.ts';
+import type { FileLists } from '../lists/file-lists.service.ts';
 import type { Search } from '../search/search.service.ts';
 import type { BatchFilter, BatchItem } from './batch.schema.ts';
 
@@ -9,13 +9,19 @@ export interface Match extends BatchItem {
   readonly depth: number;
 }
 
+/** The lists that a filter names. */
+export interface ListsOfFilter {
+  readonly files: Pick<FileLists, 'list'>;
+  readonly search: Pick<Search, 'find'>;
+}
+
 /**
  * A page of what a filter matches: files in the order of their creation, so that none is missed for a change; or what a search
  * finds, the best first. Throws
  * `not_found` for a folder that the actor may not see.
  */
 export async function filterPage(
-  { files, search }: { readonly files: Pick<Files, 'list'>; readonly search: Pick<Search, 'find'> },
+  { files, search }: ListsOfFilter,
   actor: Actor,
   filter: BatchFilter,
   page: { readonly limit: number; readonly cursor?: string | undefined },

@@ -2,10 +2,12 @@ import type { Actor, Permission } from '../../api/actor.ts';
 import { Problem } from '../../api/problem.ts';
 import type { TaskItem } from '../../tasks/task-steps.sql.ts';
 import type { BatchOperation } from '../../tasks/tasks.schema.ts';
-import type { FileSets, SetResult } from '../files/file-sets.service.ts';
-import type { Files } from '../model/files/files.service.ts';
+import type { FileMoves } from '../files/file-moves.service.ts';
+import type { FileTrash } from '../files/file-trash.service.ts';
+import type { Files, SetResult } from '../model/files/files.service.ts';
+import type { FileSets } from './file-sets.service.ts';
 import type { FolderCopies } from '../folders/folder-copies.service.ts';
-import type { FolderTrash } from '../trash/folder-trash.service.ts';
+import type { FolderTrash } from '../folders/folder-trash.service.ts';
 import type { FolderRecord } from '../model/folders/folders.sql.ts';
 import type { Folders } from '../folders/folders.service.ts';
 import type { Grants } from '../sharing/grants.service.ts';
@@ -20,6 +22,8 @@ import type { ArgumentsOf } from './batch.schema.ts';
 /** The services that serve the endpoints of single files and folders. */
 export interface BatchServices {
   readonly files: Files;
+  readonly fileMoves: FileMoves;
+  readonly fileTrash: FileTrash;
   readonly sets: FileSets;
   readonly folders: Folders;
   readonly folderTrash: FolderTrash;
@@ -71,8 +75,8 @@ export const OPERATIONS: { readonly [Name in BatchOperation]: Operation<Name> } 
     permissions: WRITES,
     folders: 'first',
     counts: 'live',
-    files: async ({ files }, actor, ids) => ({ refused: await files.trashAll(actor, ids) }),
-    file: ({ files }, actor, id) => files.trash(actor, id, undefined),
+    files: async ({ fileTrash }, actor, ids) => ({ refused: await fileTrash.trashAll(actor, ids) }),
+    file: ({ fileTrash }, actor, id) => fileTrash.trash(actor, id, undefined),
     folder: ({ folderTrash }, actor, id) => folderTrash.trash(actor, id, undefined),
   },
   purge: {
@@ -80,24 +84,24 @@ export const OPERATIONS: { readonly [Name in BatchOperation]: Operation<Name> } 
     folders: 'last',
     counts: 'any',
     files: ({ sets }, actor, ids) => sets.purge(actor, ids),
-    file: ({ files }, actor, id) => files.purge(actor, id, undefined),
+    file: ({ fileTrash }, actor, id) => fileTrash.purge(actor, id, undefined),
     folder: ({ folderTrash }, actor, id) => folderTrash.purge(actor, id, undefined),
   },
   restore: {
     permissions: WRITES,
     folders: 'first',
     files: ({ sets }, actor, ids) => sets.restore(actor, ids),
-    file: ({ files }, actor, id) => files.restore(actor, id, { on_conflict: 'fail' }, undefined),
+    file: ({ fileTrash }, actor, id) => fileTrash.restore(actor, id, { on_conflict: 'fail' }, undefined),
     folder: ({ folderTrash }, actor, id) => folderTrash.restore(actor, id, { on_conflict: 'fail' }, undefined),
   },
   move: {
     permissions: WRITES,
     folders: 'first',
     files: ({ sets }, actor, ids, { folder_id }) => sets.move(actor, ids, folder_id),
-    file: ({ files }, actor, id, { folder_id, on_conflict }) =>
+    file: ({ files, fileMoves }, actor, id, { folder_id, on_conflict }) =>
       orRenamed(
         on_conflict,
-        (name) => files.change(actor, id, { folder_id, ...name }, undefined),
+        (name) => fileMoves.change(actor, id, { folder_id, ...name }, undefined),
         async () => (await files.read(actor, id)).name,
       ),
     folder: ({ folders }, actor, id, { folder_id: parent_id, on_conflict }) =>

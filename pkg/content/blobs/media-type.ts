@@ -1,3 +1,6 @@
+/** Type that clients send for unknown content (RFC 2046 §4.5.1). */
+export const UNKNOWN_TYPE = 'application/octet-stream';
+
 /** Bytes of a file's beginning that are looked at. */
 const HEAD_BYTES = 1024;
 

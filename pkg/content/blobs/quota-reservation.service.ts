@@ -19,6 +19,9 @@ const RETRY_MS = 500;
 /** What an upload asks of its reservation while bytes flow. */
 export type QuotaReservation = Pick<Reservation, 'id' | 'needsHold' | 'hold'>;
 
+/** The bytes are reserved as `id` already, until they are counted. */
+export const alreadyReserved = (id: string): QuotaReservation => ({ id, needsHold: () => false, hold: async () => undefined });
+
 /**
  * The quota that one upload reserves until its commit counts the bytes, or until it fails.
  *

@@ -1,5 +1,5 @@
 import { Problem } from '../../api/problem.ts';
-import type { Executor } from '../../store/postgres/database.ts';
+import type { Executor, Tx } from '../../store/postgres/database.ts';
 
 /**
  * A reservation expires this long after it was last renewed. A running upload renews it in time, since it is never silent for
@@ -72,3 +72,22 @@ export async function reserveFitting<T extends { readonly size: number }>(
 
 export const releaseReservation = (sql: Executor, id: string): Promise<unknown> =>
   sql.prepared('content-release', 'DELETE FROM storage_reservations WHERE id = $1', [id]);
+
+/**
+ * Counts bytes to their owner, instead of what was reserved for them; decided under the lock of the owner's row, however many
+ * uploads race. What other uploads have reserved is theirs. Throws `quota_exceeded`.
+ */
+export async function countBytes(
+  tx: Tx,
+  ownerId: number,
+  bytes: number,
+  { now, reservation }: { now: Date; reservation?: string | undefined },
+): Promise<void> {
+  const values = [reservation ?? null, ownerId, bytes, now];
+  const [row] = await tx.prepared<{ counted: boolean }>(
+    'content-count',
+    'SELECT carrel.count_storage($1, $2, $3, $4) AS counted',
+    values,
+  );
+  if (!row?.counted) throw new Problem('quota_exceeded');
+}

@@ -5,8 +5,8 @@ import { ObjectMissing } from '../../store/s3/objects.ts';
 import type { HeldTask, TaskSteps } from '../../tasks/task-processor.ts';
 import { Blobs, type NewObjects } from './blobs.ts';
 import { releaseReservation, type ReservationOf, reserveFitting } from './quota-reservation.sql.ts';
-import { alreadyReserved } from '../uploads/upload.ts';
-import { UNKNOWN_TYPE } from '../uploads/uploads.schema.ts';
+import { UNKNOWN_TYPE } from './media-type.ts';
+import { alreadyReserved } from './quota-reservation.service.ts';
 import { GIB } from '../../runtime/bytes.ts';
 
 /** The contents of a step, where it is more than one. */

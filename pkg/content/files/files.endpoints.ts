@@ -1,20 +1,24 @@
 import { z } from 'zod';
 import { type Endpoint, endpoint, reply, tagged } from '../../api/endpoint.ts';
 import { queryBoolean, Uuid } from '../../api/schemas.ts';
-import {
-  FileChanges,
-  FileGetQuery,
-  FilePage,
-  FileQuery,
-  FileRestoration,
-  FileView,
-  FileWithIncludes,
-} from '../model/files/files.schema.ts';
-import { fileEntry, type Files } from '../model/files/files.service.ts';
+import { FileGetQuery, FilePage, FileQuery, FileWithIncludes } from '../lists/file-list.schema.ts';
+import type { FileLists } from '../lists/file-lists.service.ts';
+import { FileChanges, FileRestoration, FileView } from '../model/files/files.schema.ts';
+import { fileEntry } from '../model/files/files.service.ts';
+import type { FileMoves } from './file-moves.service.ts';
+import type { FileTrash } from './file-trash.service.ts';
 
 const params = z.object({ id: Uuid });
 
-export const fileEndpoints = (files: Files): Endpoint[] => [
+export const fileEndpoints = ({
+  lists,
+  moves,
+  trash,
+}: {
+  readonly lists: FileLists;
+  readonly moves: FileMoves;
+  readonly trash: FileTrash;
+}): Endpoint[] => [
   endpoint({
     method: 'get',
     path: '/files',
@@ -25,7 +29,7 @@ export const fileEndpoints = (files: Files): Endpoint[] => [
     query: FileQuery,
     replies: { 200: FilePage },
     errors: ['not_found'],
-    handle: async ({ actor, query }) => reply(200, await files.list(actor, query)),
+    handle: async ({ actor, query }) => reply(200, await lists.list(actor, query)),
   }),
   endpoint({
     method: 'get',
@@ -40,7 +44,7 @@ export const fileEndpoints = (files: Files): Endpoint[] => [
     errors: ['not_found'],
     record: ({ id }) => fileEntry(id),
     handle: async ({ actor, params, query, record }) => {
-      const { file, etag } = await files.show(actor, params.id, { include: query.include, found: record });
+      const { file, etag } = await lists.show(actor, params.id, { include: query.include, found: record });
       return reply(200, file, { etag: `"${etag}"` });
     },
   }),
@@ -56,7 +60,7 @@ export const fileEndpoints = (files: Files): Endpoint[] => [
     replies: { 200: FileView },
     errors: ['not_found', 'forbidden', 'name_conflict', 'precondition_failed'],
     idempotent: true,
-    handle: async ({ actor, params, body, request }) => tagged(200, await files.change(actor, params.id, body, request.ifMatch)),
+    handle: async ({ actor, params, body, request }) => tagged(200, await moves.change(actor, params.id, body, request.ifMatch)),
   }),
   endpoint({
     method: 'delete',
@@ -71,8 +75,8 @@ export const fileEndpoints = (files: Files): Endpoint[] => [
     errors: ['not_found', 'forbidden', 'precondition_failed'],
     idempotent: true,
     handle: async ({ actor, params, query, request }) => {
-      if (query.permanent) await files.purge(actor, params.id, request.ifMatch);
-      else await files.trash(actor, params.id, request.ifMatch);
+      if (query.permanent) await trash.purge(actor, params.id, request.ifMatch);
+      else await trash.trash(actor, params.id, request.ifMatch);
       return reply(204);
     },
   }),
@@ -88,6 +92,6 @@ export const fileEndpoints = (files: Files): Endpoint[] => [
     replies: { 200: FileView },
     errors: ['not_found', 'forbidden', 'name_conflict', 'conflict', 'precondition_failed'],
     idempotent: true,
-    handle: async ({ actor, params, body, request }) => tagged(200, await files.restore(actor, params.id, body, request.ifMatch)),
+    handle: async ({ actor, params, body, request }) => tagged(200, await trash.restore(actor, params.id, body, request.ifMatch)),
   }),
 ];

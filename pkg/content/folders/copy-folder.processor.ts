@@ -15,7 +15,7 @@ import {
   reserveCopies,
   type SourceContent,
 } from '../blobs/task-copies.ts';
-import { countBytes } from '../uploads/uploads.sql.ts';
+import { countBytes } from '../blobs/quota-reservation.sql.ts';
 import { COPY_FOLDER, type CopyFolderArguments } from './copy-folder-task.ts';
 import {
   type Conditions,

@@ -15,7 +15,7 @@ import {
 import { TaskView } from '../../tasks/tasks.schema.ts';
 import type { FolderCopies } from './folder-copies.service.ts';
 import type { FolderLists } from '../lists/folder-lists.service.ts';
-import type { FolderTrash } from '../trash/folder-trash.service.ts';
+import type { FolderTrash } from './folder-trash.service.ts';
 import type { Folders } from './folders.service.ts';
 
 const CHANGE = {

@@ -14,7 +14,7 @@ import { requestPurge } from '../blobs/objects.jobs.ts';
 import { deleteUpload } from '../uploads/partial/partial-uploads.sql.ts';
 import { Blobs, type NewObjects } from '../blobs/blobs.ts';
 import { reserve } from '../blobs/quota-reservation.sql.ts';
-import { VersionSchedule } from '../versions/version-schedule.ts';
+import { VersionSchedule } from '../model/files/version-schedule.ts';
 import { ArchiveReader, ReaderGone } from './archive-reader.ts';
 import { Refused } from './archive-rules.ts';
 import { IMPORT, type ImportArguments } from './import-task.ts';

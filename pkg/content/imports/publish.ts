@@ -15,12 +15,11 @@ import {
 import type { HeldTask } from '../../tasks/task-processor.ts';
 import type { ItemEnd } from '../../tasks/task-steps.sql.ts';
 import type { Granted } from '../model/access/inherited-access.policy.ts';
-import { Files } from '../model/files/files.service.ts';
 import { findChild, findFolder, type FolderRecord } from '../model/folders/folders.sql.ts';
 import { makeFolder } from '../model/folders/new-folder.ts';
 import { pathFault, pathOf } from '../model/names/names.policy.ts';
 import { requestPurge } from '../blobs/objects.jobs.ts';
-import { UploadCommits } from '../uploads/upload-commits.ts';
+import { FileWriter } from '../model/files/file-writer.ts';
 import { storeFiles } from '../uploads/uploads.sql.ts';
 import type { ImportArguments } from './import-task.ts';
 import { addResult, dropEntries, type ImportItem, lockPresent, type StagedContent, unstage } from './imports.sql.ts';
@@ -223,9 +222,8 @@ async function storeAtOnce(of: Publication, nested: NestedServices, made: Made, 
 async function storeSingly(of: Publication, nested: NestedServices, made: Made, files: LocatedFiles): Promise<void> {
   const { services, bucket, tx, task, actor, granted } = of;
   const { onConflict } = task.arguments;
-  const { cache, events, db } = nested;
-  const inner = new Files({ ...services, db, cache, events, settings: { trashRetentionMs: 0 } });
-  const commits = new UploadCommits({ ...services, cache, events, files: inner, bucket });
+  const { cache, events } = nested;
+  const writer = new FileWriter({ ...services, cache, events, bucket });
   for (const { item, location } of files) {
     if (made.stored.has(item.id)) continue;
     const name = item.entry.names.at(-1) ?? '';
@@ -241,7 +239,7 @@ async function storeSingly(of: Publication, nested: NestedServices, made: Made, 
       ...(location ? { folder_id: location.uuid } : {}),
     };
     try {
-      const { file } = await nested.call(() => commits.commit(tx, actor, granted, upload, fields), { undone: false });
+      const { file } = await nested.call(() => writer.create(tx, actor, granted, upload, fields), { undone: false });
       made.file(item, file);
     } catch (error) {
       made.fail(item, problemOf(error));

@@ -1,8 +1,9 @@
 import { hash as sha256 } from 'node:crypto';
 import { Readable } from 'node:stream';
 import type { Blobs, NewObjects } from '../blobs/blobs.ts';
-import { alreadyReserved } from '../uploads/upload.ts';
-import { UNKNOWN_TYPE, uploadType } from '../uploads/uploads.schema.ts';
+import { alreadyReserved } from '../blobs/quota-reservation.service.ts';
+import { uploadType } from '../uploads/uploads.schema.ts';
+import { UNKNOWN_TYPE } from '../blobs/media-type.ts';
 import type { ArchiveReader } from './archive-reader.ts';
 import { Refused } from './archive-rules.ts';
 import type { ImportItem, Staged } from './imports.sql.ts';

@@ -3,7 +3,7 @@ import { Parameters, type Statement } from '../../store/postgres/keyset.ts';
 import type { MetadataRow } from '../metadata/metadata.view.ts';
 import { filesOfTags } from '../tags/tags.sql.ts';
 import type { TagRow } from '../tags/tags.view.ts';
-import type { Viewer } from './file-list.sql.ts';
+import type { Viewer } from '../model/access/viewer.ts';
 import { type Include, INCLUDED_MAX } from './file-includes.schema.ts';
 import { MIB } from '../../runtime/bytes.ts';
 

@@ -15,16 +15,8 @@ import { nameContains } from '../model/names/names.sql.ts';
 import { taggedFiles } from './tag-filter.sql.ts';
 import { type FilteredList, filteredList } from './file-filter.sql.ts';
 import { LISTED_COLUMNS, LISTED_NAMES, type ListedFile, type ListedRow, listedRecordOf } from '../model/files/files.sql.ts';
-import { FILE_SORT_FIELDS, type FileQuery } from '../model/files/files.schema.ts';
-
-/** The viewer of the list: what they own, and their grants of the level that the list requires. */
-export interface Viewer {
-  readonly userId: number;
-  readonly files: readonly string[];
-  readonly folders: readonly string[];
-  /** The folders that are granted to them at any level: those that they may know of. */
-  readonly known: readonly string[];
-}
+import type { Viewer } from '../model/access/viewer.ts';
+import { FILE_SORT_FIELDS, type FileQuery } from './file-list.schema.ts';
 
 type FileSort = (typeof FILE_SORT_FIELDS)[number] | 'id';
 type Request = KeysetRequest<FileSort>;

@@ -10,8 +10,7 @@ import type { TaggedCache } from '../../store/redis/tagged-cache.ts';
 import { type AuthorizedTransactions, authorizedTransactions } from '../model/access/authorized-transactions.ts';
 import type { Granted } from '../model/access/inherited-access.policy.ts';
 import { fileUpdated } from '../model/files/files.events.ts';
-import type { SetResult } from '../files/file-sets.service.ts';
-import { decided, type Files, refusalOf } from '../model/files/files.service.ts';
+import { decided, type Files, lockFile, refusalOf, type SetResult } from '../model/files/files.service.ts';
 import { type FileRecord, findFiles, lockFiles } from '../model/files/files.sql.ts';
 import type { Clock } from '../../runtime/clock.ts';
 import { USERS_TAG } from '../../accounts/users/users.tags.ts';
@@ -99,7 +98,7 @@ export class Metadata {
   ): Promise<{ readonly created: boolean; readonly entry: MetadataEntry }> {
     const { value, type } = storedValue(input);
     return this.#transactions.run(actor, async (tx, granted) => {
-      const file = await this.#files.lock(tx, actor, granted, fileId, 'write', {});
+      const file = await lockFile(tx, actor, granted, fileId, 'write', {});
       const { entries, bytes, present } = await find(tx, file, key);
       requirePresent(present, ifMatch, fileId);
       if (present?.value === value && present.type === type) return { created: false, entry: presentMetadata(present, fileId) };
@@ -117,7 +116,7 @@ export class Metadata {
   /** Four statements. Throws `not_found`, `forbidden`, `precondition_failed`. */
   async remove(actor: Actor, fileId: Uuid, key: string, ifMatch: IfMatch): Promise<void> {
     await this.#transactions.run(actor, async (tx, granted) => {
-      const file = await this.#files.lock(tx, actor, granted, fileId, 'write', {});
+      const file = await lockFile(tx, actor, granted, fileId, 'write', {});
       const { present } = await find(tx, file, key);
       if (!present) throw noSuchEntry();
       requirePresent(present, ifMatch, fileId);

@@ -8,7 +8,7 @@ import {
   type Statement,
   timeKey,
 } from '../../store/postgres/keyset.ts';
-import type { Viewer } from '../lists/file-list.sql.ts';
+import type { Viewer } from '../model/access/viewer.ts';
 import { TAG_SORT_FIELDS } from './tags.schema.ts';
 import type { TagRow } from './tags.view.ts';
 

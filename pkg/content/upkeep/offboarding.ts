@@ -13,7 +13,7 @@ import { fileCreated } from '../model/files/files.events.ts';
 import { renameFolder } from '../folders/rename-folder.ts';
 import { orNameConflict } from '../model/names/name-conflict.ts';
 import { characters } from '../model/names/names.policy.ts';
-import { countBytes } from '../uploads/uploads.sql.ts';
+import { countBytes } from '../blobs/quota-reservation.sql.ts';
 import { BYTES_OF, ENTRIES_OF_FILES } from './counted.sql.ts';
 import { requestPurge } from '../blobs/objects.jobs.ts';
 

@@ -1,14 +1,11 @@
 import type { RequestInfo } from '../../api/endpoint.ts';
-import type { NewObjects, StoredBlob } from '../blobs/blobs.ts';
+import type { NewObjects } from '../blobs/blobs.ts';
 import type { QuotaReservation } from '../blobs/quota-reservation.service.ts';
+import type { WritableFile } from '../model/files/file-writer.ts';
 import type { UploadTarget } from './uploads.sql.ts';
 
-export interface Upload {
-  readonly name: string;
-  /** The field of the request that has the name, where it is not the file's. */
-  readonly nameField?: string;
-  readonly mimeType: string;
-  readonly blob: StoredBlob;
+/** An upload whose bytes are stored. */
+export interface Upload extends WritableFile {
   readonly target: UploadTarget;
 }
 
@@ -22,9 +19,6 @@ export interface UploadDestination {
   /** Aborted when the client goes away or is too slow. */
   readonly signal: AbortSignal;
 }
-
-/** Of bytes that are reserved as `id` until they are counted. */
-export const alreadyReserved = (id: string): QuotaReservation => ({ id, needsHold: () => false, hold: async () => undefined });
 
 /** Bytes that will come, where the client says so. */
 export function contentLength({ headers }: RequestInfo): number | undefined {

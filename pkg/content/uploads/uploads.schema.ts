@@ -3,6 +3,7 @@ import { z } from 'zod';
 import { invalid } from '../../api/problem.ts';
 import { text, Uuid } from '../../api/schemas.ts';
 import { validate } from '../../api/validation.ts';
+import { UNKNOWN_TYPE } from '../blobs/media-type.ts';
 import { ON_CONFLICT } from '../model/files/files.schema.ts';
 import { extensionOf, nameFault, normalName } from '../model/names/names.policy.ts';
 import type { FilePart } from './multipart.ts';
@@ -12,8 +13,6 @@ import { MIB } from '../../runtime/bytes.ts';
 const MIME_TYPE_MAX_CHARACTERS = 100;
 /** By default, a file is bounded by its owner's quota and by the size of a multipart upload to S3 (10,000 parts of 8 MiB). */
 export const DEFAULT_MAX_UPLOAD_BYTES = 10_000 * 8 * MIB;
-/** Types that clients send for unknown content (RFC 2046 §4.5.1). */
-export const UNKNOWN_TYPE = 'application/octet-stream';
 
 const UploadFields = z.object({ folder_id: Uuid.optional(), on_conflict: z.enum(ON_CONFLICT).default('fail') });
 export type UploadFields = z.output<typeof UploadFields>;

@@ -1,44 +1,26 @@
 import type { Actor } from '../../api/actor.ts';
 import type { RequestInfo } from '../../api/endpoint.ts';
-import { requireMatch } from '../../api/etag.ts';
 import { Problem } from '../../api/problem.ts';
 import type { Events } from '../../events/events.ts';
-import type { Sessions } from '../../access/sessions.ts';
 import type { Clock } from '../../runtime/clock.ts';
-import type { Logger } from '../../runtime/log.ts';
 import type { Random } from '../../runtime/random.ts';
+import { originParameter } from '../../store/postgres/origin.ts';
 import type { Database, Tx } from '../../store/postgres/database.ts';
 import type { TaggedCache } from '../../store/redis/tagged-cache.ts';
-import { ObjectMissing } from '../../store/s3/objects.ts';
-import { originParameter } from '../../store/postgres/origin.ts';
-import { StoreUnavailableError } from '../../store/unavailable.ts';
-import { allows, levelOn, requireLevel } from '../model/access/inherited-access.policy.ts';
-import { type AuthorizedTransactions, authorizedTransactions } from '../model/access/authorized-transactions.ts';
-import { findFile } from '../model/files/files.sql.ts';
-import { fileEtag, fileSeenBy, presentFile, type SeenFile } from '../model/files/files.view.ts';
-import type { FileCopy, FileView } from '../model/files/files.schema.ts';
-import type { Files } from '../model/files/files.service.ts';
-import { pathFault, pathOf } from '../model/names/names.policy.ts';
-import type { Transfers } from '../blobs/transfers.ts';
 import type { Blobs } from '../blobs/blobs.ts';
-import { alreadyReserved, contentLength, type Upload, type UploadDestination } from './upload.ts';
-import type { VersionSchedule } from '../versions/version-schedule.ts';
-import { copyFields, type UploadTarget, findUploadTarget } from './uploads.sql.ts';
-import { UploadCommits } from './upload-commits.ts';
-import { type FilePart, readForm } from './multipart.ts';
+import { alreadyReserved } from '../blobs/quota-reservation.service.ts';
+import { type AuthorizedTransactions, authorizedTransactions } from '../model/access/authorized-transactions.ts';
+import { allows, levelOn, requireLevel } from '../model/access/inherited-access.policy.ts';
+import { FileWriter } from '../model/files/file-writer.ts';
+import { fileSeenBy, type SeenFile } from '../model/files/files.view.ts';
+import type { VersionSchedule } from '../model/files/version-schedule.ts';
+import { pathFault, pathOf } from '../model/names/names.policy.ts';
+import type { FilePart } from './multipart.ts';
 import { NewFiles } from './new-files.ts';
-import { Reservation } from '../blobs/quota-reservation.service.ts';
-import {
-  sentName,
-  UNKNOWN_TYPE,
-  UPLOAD_FIELDS,
-  type UploadFields,
-  uploadFields,
-  uploadName,
-  uploadType,
-  VERSION_FIELDS,
-  versionFields,
-} from './uploads.schema.ts';
+import type { Upload, UploadDestination } from './upload.ts';
+import type { UploadTransfers } from './upload-transfers.ts';
+import { UPLOAD_FIELDS, type UploadFields, uploadFields, uploadName, uploadType } from './uploads.schema.ts';
+import { findUploadTarget, type UploadTarget } from './uploads.sql.ts';
 
 /**
  * Uploads: multipart bytes go straight to S3, then one statement that uploads share (`NewFiles`), or one short transaction, makes
@@ -56,141 +38,57 @@ import {
  */
 export class Uploads {
   readonly #db: Database;
-  readonly #sessions: Sessions;
   readonly #transactions: AuthorizedTransactions;
-  readonly #files: Files;
   readonly #blobs: Blobs;
-  readonly #transfers: Transfers;
+  readonly #transfers: UploadTransfers;
   readonly #events: Events;
   readonly #newFiles: NewFiles;
-  readonly #commits: UploadCommits;
-  readonly #versions: VersionSchedule;
+  readonly #writer: FileWriter;
+  readonly #schedule: VersionSchedule;
   readonly #clock: Clock;
   readonly #random: Random;
-  readonly #log: Logger;
   readonly #bucket: string;
-  readonly #maxBytes: number;
 
   constructor(deps: {
     db: Database;
     cache: TaggedCache;
-    sessions: Sessions;
-    files: Files;
     blobs: Blobs;
-    transfers: Transfers;
+    transfers: UploadTransfers;
     events: Events;
-    versions: VersionSchedule;
+    schedule: VersionSchedule;
     clock: Clock;
     random: Random;
-    log: Logger;
     bucket: string;
-    /** Of one file, in bytes. */
-    maxBytes: number;
   }) {
     this.#db = deps.db;
-    this.#sessions = deps.sessions;
     this.#transactions = authorizedTransactions(deps);
-    this.#files = deps.files;
     this.#blobs = deps.blobs;
     this.#transfers = deps.transfers;
     this.#events = deps.events;
     this.#newFiles = new NewFiles(deps);
-    this.#commits = new UploadCommits(deps);
-    this.#versions = deps.versions;
+    this.#writer = new FileWriter(deps);
+    this.#schedule = deps.schedule;
     this.#clock = deps.clock;
     this.#random = deps.random;
-    this.#log = deps.log;
     this.#bucket = deps.bucket;
-    this.#maxBytes = deps.maxBytes;
   }
 
   /** A new file, or with `on_conflict=replace` perhaps a new version of the one that has its name (`created` false). */
   async create(actor: Actor, request: RequestInfo): Promise<{ created: boolean; file: SeenFile }> {
-    return this.#upload(actor, request, async (destination) => {
-      const form = await this.#read(request, destination, UPLOAD_FIELDS, (part) => this.#receive(actor, destination, part));
+    return this.#transfers.run(actor, request, async (destination) => {
+      const form = await this.#transfers.readForm(request, destination, UPLOAD_FIELDS, (part) =>
+        this.#receive(actor, destination, part),
+      );
       const fields = uploadFields(form.fields);
-      const now = await this.#reauthenticate(actor);
+      const now = await this.#transfers.reauthenticate(actor);
       const stored = await this.#storeAtOnce(now, form.file, fields);
       if (stored) return { created: true, file: stored };
-      if (fields.on_conflict === 'replace') await this.#versions.ensure();
+      if (fields.on_conflict === 'replace') await this.#schedule.ensure();
       return this.#transactions.run(now, async (tx, granted) => {
-        const { created, file } = await this.#commits.commit(tx, now, granted, form.file, fields);
+        const { created, file } = await this.#writer.create(tx, now, granted, form.file, fields);
         return { created, file: fileSeenBy(now, granted, file) };
       });
     });
-  }
-
-  /** New content for a file: its next version. The file keeps its name. */
-  async addVersion(actor: Actor, id: string, request: RequestInfo): Promise<FileView> {
-    const file = await this.#files.read(actor, id);
-    requireLevel(levelOn('file', actor, file, await actor.permissionSet()), 'write');
-    requireMatch(request.ifMatch, fileEtag(file));
-    return this.#upload(actor, request, async (destination) => {
-      const form = await this.#read(request, destination, VERSION_FIELDS, async (part) => {
-        sentName(part);
-        const claimed = uploadType(part, file.name);
-        const target = await findUploadTarget(this.#db.tables, file.ownerId, this.#clock.now());
-        if (!target) throw new Problem('not_found');
-        return this.#store(actor, destination, part, claimed, target);
-      });
-      const comment = versionFields(form.fields).comment ?? null;
-      await this.#versions.ensure();
-      const now = await this.#reauthenticate(actor);
-      return this.#transactions.run(now, async (tx, granted) => {
-        const locked = await this.#files.lock(tx, now, granted, id, 'write', { ifMatch: request.ifMatch });
-        return presentFile(fileSeenBy(now, granted, await this.#commits.replaceContent(tx, now, locked, form.file, comment)));
-      });
-    });
-  }
-
-  /**
-   * A copy of a file that the actor may read, which they own and pay for: content, metadata and their own tags, no grants and no
-   * older versions. Six statements, and one more each where the file is not cached, in a folder, and above 8 MiB. Throws
-   * `not_found` (also where the file goes meanwhile), `forbidden`,
-   * `name_conflict`, `quota_exceeded`, `too_many_transfers`, `validation_failed` (too long a path).
-   */
-  async copy(actor: Actor, id: string, input: FileCopy, request: RequestInfo): Promise<SeenFile> {
-    const source = await this.#files.read(actor, id);
-    const folderId = (input.folder_id === undefined ? source.folder?.uuid : input.folder_id) ?? undefined;
-    const target = await findUploadTarget(
-      this.#db.tables,
-      actor.userId,
-      this.#clock.now(),
-      folderId === undefined ? {} : { folderId },
-    );
-    if (!target) throw new Problem('unauthenticated');
-    if (folderId !== undefined)
-      requireLevel(target.folder && levelOn('folder', actor, target.folder, await actor.permissionSet()), 'write');
-    const fields: UploadFields = { on_conflict: input.on_conflict, ...(folderId === undefined ? {} : { folder_id: folderId }) };
-    return this.#upload(
-      actor,
-      request,
-      async ({ key, into, reservation, signal }) => {
-        const mimeType = source.mimeType ?? UNKNOWN_TYPE;
-        const from = { key: source.blobName, size: source.size, checksum: source.checksum, crc32: null };
-        const options = { into, quota: target, reservation, contentType: mimeType, uploader: actor.userUuid, signal };
-        const blob = await this.#blobs.copy(key, from, options).catch((error: unknown) => {
-          throw error instanceof ObjectMissing ? new Problem('not_found', undefined, { cause: error }) : error;
-        });
-        into.committing();
-        const now = await this.#reauthenticate(actor);
-        return this.#transactions.run(now, async (tx, granted) => {
-          const present = await findFile(tx, id);
-          if (!present || present.deletedAt !== null) throw new Problem('not_found');
-          requireLevel(levelOn('file', now, present, granted), 'read');
-          const { file } = await this.#commits.commit(
-            tx,
-            now,
-            granted,
-            { name: input.name ?? source.name, nameField: 'name', mimeType, target, blob },
-            fields,
-          );
-          await copyFields(tx, { id: present.id, key: source.blobName }, file, { userId: now.userId, now: this.#clock.now() });
-          return fileSeenBy(now, granted, file);
-        });
-      },
-      source.size,
-    );
   }
 
   /**
@@ -216,75 +114,21 @@ export class Uploads {
       const destination = { key, into, reservation: alreadyReserved(reservation), isReserved: true, signal: part.signal };
       const upload = await this.#receive(actor, destination, part);
       const fields = uploadFields(part.fields);
-      const now = await this.#reauthenticate(actor);
-      if (fields.on_conflict === 'replace') await this.#versions.ensure();
+      const now = await this.#transfers.reauthenticate(actor);
+      if (fields.on_conflict === 'replace') await this.#schedule.ensure();
       return this.#transactions.run(now, async (tx, granted) => {
-        const { file } = await this.#commits.commit(tx, now, granted, upload, fields);
+        const { file } = await this.#writer.create(tx, now, granted, upload, fields);
         await also(tx, file.uuid);
         return file.uuid;
       });
     });
   }
 
-  /** Runs an upload; if it fails, deletes its object and releases its reservation. */
-  async #upload<T>(
-    actor: Actor,
-    request: RequestInfo,
-    run: (destination: UploadDestination) => Promise<T>,
-    most = contentLength(request),
-  ): Promise<T> {
-    const transfer = this.#transfers.begin('upload', { person: actor.userUuid }, request.traffic);
-    try {
-      return await this.#reserving(most, (destination) =>
-        run({ ...destination, signal: AbortSignal.any([request.signal, transfer.signal]) }),
-      );
-    } finally {
-      transfer.end();
-    }
-  }
-
-  async #reserving<T>(most: number | undefined, run: (destination: Omit<UploadDestination, 'signal'>) => Promise<T>): Promise<T> {
-    const key = await this.#blobs.newKey();
-    const [sql, uuid] = [this.#db.tables, this.#random.uuid()];
-    const reservation = new Reservation({ sql, uuid, most, clock: this.#clock, log: this.#log });
-    try {
-      return await this.#blobs.discardUnlessCommitted((into) => run({ key, into, reservation }));
-    } catch (error) {
-      const released = reservation.release();
-      if (!(error instanceof StoreUnavailableError)) await released;
-      throw error;
-    }
-  }
-
-  /**
-   * The uploader once the bytes are here, with session, roles and grants read again. One round trip to Redis, no SQL when warm.
-   * Throws `unauthenticated`, `forbidden`.
-   */
-  async #reauthenticate(actor: Actor): Promise<Actor> {
-    const now = await this.#sessions.authenticate(actor);
-    if (!now.permissions.has('write:files')) throw new Problem('forbidden', 'Requires the permission write:files.');
-    return now;
-  }
-
-  #read<T>(
-    request: RequestInfo,
-    { signal }: UploadDestination,
-    fields: readonly string[],
-    receive: (part: FilePart) => Promise<T>,
-  ) {
-    const { stream, headers } = request;
-    return readForm(
-      { stream, signal, contentType: headers['content-type'] },
-      { file: 'file', fields, maxFileBytes: this.#maxBytes },
-      receive,
-    );
-  }
-
   /** Refuses before the bytes flow whatever can be refused then. */
   async #receive(actor: Actor, destination: UploadDestination, part: FilePart): Promise<Upload> {
     const { name, claimed, target } = await this.#target(actor, part);
     const quota = destination.isReserved ? { ...target, remainingBytes: Infinity } : target;
-    return { name, target, ...(await this.#store(actor, destination, part, claimed, quota)) };
+    return { name, target, ...(await this.#transfers.store(actor, destination, part, claimed, quota)) };
   }
 
   async #target(
@@ -306,19 +150,10 @@ export class Uploads {
     return { name, claimed, target };
   }
 
-  async #store(
-    actor: Actor,
-    { key, ...to }: UploadDestination,
-    { stream, signal }: FilePart,
-    contentType: string,
-    quota: UploadTarget,
-  ): Promise<Pick<Upload, 'blob' | 'mimeType'>> {
-    const stored = await this.#blobs.store(key, stream, { ...to, quota, contentType, uploader: actor.userUuid, signal });
-    to.into.committing();
-    return stored;
-  }
-
-  /** A new file by the one statement that it shares with other uploads. Null: the transaction decides, and says what is wrong. */
+  /**
+   * Makes a new file by the one statement that it shares with other uploads. Null: the transaction decides, and says what is
+   * wrong. It and `FileWriter.create` apply the same rules.
+   */
   async #storeAtOnce(actor: Actor, { name, mimeType, target, blob }: Upload, fields: UploadFields): Promise<SeenFile | null> {
     const { folder } = target;
     if (fields.on_conflict === 'replace' || blob.reservation !== undefined || folder?.uuid !== fields.folder_id) return null;

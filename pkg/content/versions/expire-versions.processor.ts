@@ -3,7 +3,7 @@ import { USERS_TAG } from '../../accounts/users/users.tags.ts';
 import { maintenanceProcessor } from '../upkeep/maintenance-processor.ts';
 import { APPLY_RETENTION } from '../upkeep/maintenance-tasks.ts';
 import { deleteExpiredVersions, lockFilesWithExpired } from './expired-versions.sql.ts';
-import { EXPIRE_VERSIONS } from './versions.jobs.ts';
+import { EXPIRE_VERSIONS } from '../model/files/versions.jobs.ts';
 import { DAY_MS } from '../../runtime/time.ts';
 
 /**

@@ -13,14 +13,15 @@ import { type AuthorizedTransactions, authorizedTransactions } from '../model/ac
 import { fileTag } from '../model/content.tags.ts';
 import type { Downloads } from '../downloads/downloads.service.ts';
 import { fileUpdated } from '../model/files/files.events.ts';
-import type { Files } from '../model/files/files.service.ts';
+import { type Files, lockFile } from '../model/files/files.service.ts';
 import type { FileView } from '../model/files/files.schema.ts';
 import { fileSeenBy, presentFile } from '../model/files/files.view.ts';
 import type { Counted } from '../blobs/transfers.ts';
 import { requestPurge } from '../blobs/objects.jobs.ts';
-import { countBytes, insertVersion } from '../uploads/uploads.sql.ts';
+import { countBytes } from '../blobs/quota-reservation.sql.ts';
+import { insertVersion } from '../model/files/file-writer.sql.ts';
 import type { VersionQuery, VersionView } from './versions.schema.ts';
-import type { VersionSchedule } from './version-schedule.ts';
+import type { VersionSchedule } from '../model/files/version-schedule.ts';
 import { deleteVersion, findVersion, VERSION_COLUMNS, VERSION_TABLES, VERSIONS } from './versions.sql.ts';
 import { presentVersion } from './versions.view.ts';
 
@@ -111,7 +112,7 @@ export class Versions {
   async restore(actor: Actor, fileId: Uuid, number: number, { comment, ifMatch }: Restoration): Promise<FileView> {
     await this.#schedule.ensure();
     return this.#transactions.run(actor, async (tx, granted) => {
-      const file = await this.#files.lock(tx, actor, granted, fileId, 'write', { ifMatch });
+      const file = await lockFile(tx, actor, granted, fileId, 'write', { ifMatch });
       if (file.version === number) return presentFile(fileSeenBy(actor, granted, file));
       const version = await findVersion(tx, file.id, number);
       if (!version) throw new Problem('not_found');
@@ -135,7 +136,7 @@ export class Versions {
    */
   async remove(actor: Actor, fileId: Uuid, number: number, ifMatch: RequestInfo['ifMatch']): Promise<void> {
     await this.#transactions.run(actor, async (tx, granted) => {
-      const file = await this.#files.lock(tx, actor, granted, fileId, 'admin', { ifMatch });
+      const file = await lockFile(tx, actor, granted, fileId, 'admin', { ifMatch });
       if (file.version === number)
         throw new Problem('conflict', 'This is the current version. Upload or restore another one first, or delete the file.');
       const deleted = await deleteVersion(tx, file, number);

@@ -2,15 +2,16 @@ import type { Actor, PermissionSet } from '../../api/actor.ts';
 import { Problem } from '../../api/problem.ts';
 import { allows, levelOn, requireLevel } from '../../content/model/access/inherited-access.policy.ts';
 import { requesterOf } from '../../content/model/access/requester.ts';
-import { Files, lockFile } from '../../content/model/files/files.service.ts';
+import { lockFile } from '../../content/model/files/files.service.ts';
 import { type FileRecord, findFile } from '../../content/model/files/files.sql.ts';
 import { fileSeenBy } from '../../content/model/files/files.view.ts';
 import { findFolder } from '../../content/model/folders/folders.sql.ts';
 import { nameWith } from '../../content/model/names/names.policy.ts';
 import { Blobs, type NewObjects, type StoredBlob } from '../../content/blobs/blobs.ts';
 import { Reservation } from '../../content/blobs/quota-reservation.service.ts';
-import { UploadCommits } from '../../content/uploads/upload-commits.ts';
-import { copyFields, findUploadTarget, type UploadTarget } from '../../content/uploads/uploads.sql.ts';
+import { FileWriter } from '../../content/model/files/file-writer.ts';
+import { findUploadTarget, type UploadTarget } from '../../content/uploads/uploads.sql.ts';
+import { copyFields } from '../../content/model/files/file-writer.sql.ts';
 import type { JobContext, WorkerServices } from '../../events/processor.ts';
 import type { Tx } from '../../store/postgres/database.ts';
 import type { Objects } from '../../store/s3/objects.ts';
@@ -140,10 +141,10 @@ async function storeResult<Arguments extends PdfArguments>(
         await reservation.release();
         return step((tx, task) => endUnkept(tx, task, begun.file, blob.size));
       }
-      const commits = commitsOf(services, context, objects.bucket);
+      const writer = new FileWriter({ ...services, cache: context.cache, bucket: objects.bucket });
       await step((tx, task) => {
         into.committing();
-        return commit(services, commits, tx, task, { begun, planned, blob });
+        return commit(services, writer, tx, task, { begun, planned, blob });
       });
     });
   } catch (error) {
@@ -189,12 +190,6 @@ async function end<Arguments>(
   await task.succeed();
 }
 
-function commitsOf(services: WorkerServices, { db, cache }: JobContext, bucket: string): UploadCommits {
-  // It deletes nothing.
-  const files = new Files({ ...services, db, cache, settings: { trashRetentionMs: 0 } });
-  return new UploadCommits({ ...services, cache, files, bucket });
-}
-
 interface Result<Arguments extends PdfArguments> {
   readonly begun: Begun<Arguments>;
   readonly planned: PlannedConversion<Arguments>;
@@ -203,7 +198,7 @@ interface Result<Arguments extends PdfArguments> {
 
 async function commit<Arguments extends PdfArguments>(
   { clock }: WorkerServices,
-  commits: UploadCommits,
+  writer: FileWriter,
   tx: Tx,
   task: HeldTask<Arguments>,
   { begun, planned, blob }: Result<Arguments>,
@@ -215,9 +210,9 @@ async function commit<Arguments extends PdfArguments>(
   const content = { mimeType: PDF, blob };
   const made =
     given.as === 'version'
-      ? await commits.replaceContent(tx, actor, unchanged(file, begun.file), content, planned.comment(given))
+      ? await writer.replaceContent(tx, actor, unchanged(file, begun.file), content, planned.comment(given))
       : await copyOf(
-          commits,
+          writer,
           tx,
           { actor, granted },
           file,
@@ -237,18 +232,18 @@ function unchanged(file: FileRecord, before: FileRecord): FileRecord {
  * Beside the file where its requester may write there, else in their root; with its metadata and their own tags, as every copy.
  */
 async function copyOf(
-  commits: UploadCommits,
+  writer: FileWriter,
   tx: Tx,
   { actor, granted }: { readonly actor: Actor; readonly granted: PermissionSet },
   file: FileRecord,
-  content: Parameters<UploadCommits['commit']>[3],
+  content: Parameters<FileWriter['create']>[3],
   now: Date,
 ): Promise<FileRecord> {
   const seen = fileSeenBy(actor, granted, file).folder?.uuid;
   const folder = seen === undefined ? null : await findFolder(tx, seen);
   const isWritable = folder?.deletedAt === null && allows(levelOn('folder', actor, folder, granted), 'write');
   const fields = { on_conflict: 'rename', ...(isWritable ? { folder_id: folder.uuid } : {}) } as const;
-  const { file: copy } = await commits.commit(tx, actor, granted, content, fields);
+  const { file: copy } = await writer.create(tx, actor, granted, content, fields);
   // What is known of the file's own content is not so of the other.
   await copyFields(tx, { id: file.id, key: content.blob.key }, copy, { userId: actor.userId, now });
   return copy;

@@ -5,7 +5,7 @@ import { authorizedTransactions, type AuthorizedTransactions } from '../../conte
 import { levelOn, requireLevel } from '../../content/model/access/inherited-access.policy.ts';
 import type { Files } from '../../content/model/files/files.service.ts';
 import type { FileRecord } from '../../content/model/files/files.sql.ts';
-import type { VersionSchedule } from '../../content/versions/version-schedule.ts';
+import type { VersionSchedule } from '../../content/model/files/version-schedule.ts';
 import type { Database, Tx } from '../../store/postgres/database.ts';
 import type { TaggedCache } from '../../store/redis/tagged-cache.ts';
 import { ObjectMissing, type Objects } from '../../store/s3/objects.ts';

@@ -3,7 +3,7 @@ import { expect, test } from '@jest/globals';
 import { markedProcesses } from '../../../pkg/local/processes.ts';
 import { JobRequests } from '../../../pkg/events/job-requests.ts';
 import { WorkerNotifier } from '../../../pkg/events/worker-notifier.ts';
-import { VersionSchedule } from '../../../pkg/content/versions/version-schedule.ts';
+import { VersionSchedule } from '../../../pkg/content/model/files/version-schedule.ts';
 import { systemClock } from '../../../pkg/runtime/clock.ts';
 import { silentLogger } from '../../../pkg/runtime/log.ts';
 import { systemRandom } from '../../../pkg/runtime/random.ts';

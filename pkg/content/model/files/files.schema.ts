@@ -1,10 +1,6 @@
 import { z } from 'zod';
-import { pageOf, pageQueryOf } from '../../../api/paging.ts';
-import { Bytes, changesOf, Etag, queryBoolean, SPACES, text, Timestamp, Uuid } from '../../../api/schemas.ts';
-import { MetadataKey } from '../../metadata/metadata.schema.ts';
+import { Bytes, changesOf, Etag, SPACES, text, Timestamp, Uuid } from '../../../api/schemas.ts';
 import { Name } from '../names/names.schema.ts';
-import { TagName } from '../../tags/tags.schema.ts';
-import { IncludedFields, IncludeList } from '../../lists/file-includes.schema.ts';
 
 const Sha256 = z.string().length(64).meta({
   description: 'SHA-256 of the content, hex',
@@ -59,12 +55,6 @@ export const UploadView = z
   .meta({ id: 'Upload' });
 export type UploadView = z.output<typeof UploadView>;
 
-/** A file as GET shows it: with the fields that `include` names. */
-export const FileWithIncludes = FileView.extend(IncludedFields.shape).meta({ id: 'FileWithIncludes' });
-export type FileWithIncludes = z.output<typeof FileWithIncludes>;
-
-export const FilePage = pageOf(FileWithIncludes).meta({ id: 'FilePage' });
-
 const MIME_FILTER = new RegExp(`^[^/\\u0000${SPACES}]+/[^/\\u0000${SPACES}]+$`);
 export const MimeFilter = z
   .string()
@@ -78,48 +68,6 @@ export const NamePart = text(1, 255)
   .trim()
   .min(1)
   .meta({ pattern: `^[^\\u0000]*[^\\u0000${SPACES}][^\\u0000]*$`, example: 'thesis' });
-
-export const FILE_SORT_FIELDS = ['name', 'size', 'created_at', 'updated_at'] as const;
-
-export const FileGetQuery = z.object({
-  include: IncludeList.optional().describe(
-    'what to add to the metadata; the ETag header then covers it too, for If-None-Match, while If-Match takes `etag` of the body',
-  ),
-});
-
-/** How many of each a query may name, and how long a value may be (characters). */
-const TAG_FILTERS_MAX = 10;
-const METADATA_FILTERS_MAX = 10;
-const METADATA_FILTER_MAX = 1_000;
-
-export const FileQuery = z.object({
-  ...pageQueryOf(FILE_SORT_FIELDS),
-  folder_id: z
-    .union([Uuid, z.literal('root')])
-    .optional()
-    .describe('files of that folder; root: files without a folder'),
-  q: NamePart.optional().describe('part of the name; case and accents do not matter'),
-  mime_type: MimeFilter.optional(),
-  owner: Uuid.optional(),
-  tag: z
-    .array(TagName)
-    .max(TAG_FILTERS_MAX)
-    .optional()
-    .meta({ description: "files with this tag of one's own, by name or id; of several, with all of them", example: ['To read'] }),
-  metadata: z
-    .record(MetadataKey, text(0, METADATA_FILTER_MAX).meta({ example: 'History 1' }))
-    .refine((filters) => Object.keys(filters).length <= METADATA_FILTERS_MAX, `must have at most ${METADATA_FILTERS_MAX} keys`)
-    .optional()
-    .meta({
-      description:
-        '`metadata[key]=value`: files with this value; a number in any form, true, false, or JSON as it is stored. Of several, with all',
-      maxProperties: METADATA_FILTERS_MAX,
-      example: { course: 'History 1' },
-    }),
-  trashed: queryBoolean().optional().describe('true: the soft-deleted, of those one may write'),
-  include: IncludeList.optional().describe('what to add to each file; the page ends early where that is more than 4 MiB'),
-});
-export type FileQuery = z.output<typeof FileQuery>;
 
 /** For PATCH and PUT: given fields are changed, absent fields stay. */
 export const FileChanges = changesOf(z.strictObject({ name: Name, folder_id: Uuid.nullable() })).meta({ id: 'FileChanges' });

@@ -1,6 +1,6 @@
 import { type ReplyHeaders, type RequestHeader, type RequestInfo } from '../../../api/endpoint.ts';
 import { invalid, Problem } from '../../../api/problem.ts';
-import { UNKNOWN_TYPE } from '../uploads.schema.ts';
+import { UNKNOWN_TYPE } from '../../blobs/media-type.ts';
 import type { FilePart } from '../multipart.ts';
 import type { PartialUpload } from './partial-uploads.sql.ts';
 

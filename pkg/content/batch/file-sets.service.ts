@@ -1,6 +1,5 @@
 import { USERS_TAG } from '../../accounts/users/users.tags.ts';
 import type { Actor } from '../../api/actor.ts';
-import type { Problem } from '../../api/problem.ts';
 import type { Events } from '../../events/events.ts';
 import type { Clock } from '../../runtime/clock.ts';
 import type { Database, Tx } from '../../store/postgres/database.ts';
@@ -12,17 +11,9 @@ import { openFolder } from '../model/folders/folders.sql.ts';
 import { purgeLockedFiles } from '../trash/folder-trash.sql.ts';
 import { pathFault, pathOf } from '../model/names/names.policy.ts';
 import { fileUpdated } from '../model/files/files.events.ts';
-import { decided } from '../model/files/files.service.ts';
+import { decided, type SetResult } from '../model/files/files.service.ts';
 import { type FileRecord, findFiles, lockFiles } from '../model/files/files.sql.ts';
 import { fileSeenBy } from '../model/files/files.view.ts';
-
-/** What became of files that were to be changed together. */
-export interface SetResult {
-  /** What refused a file, by its id. */
-  readonly refused: ReadonlyMap<string, Problem>;
-  /** Ids of those that nothing was done with, since each is to be decided by itself. */
-  readonly left?: ReadonlySet<string>;
-}
 
 const GRANTED = `SELECT DISTINCT resource_id AS id FROM permissions WHERE resource_type = 'file' AND resource_id = ANY ($1::bigint[])`;
 
@@ -47,9 +38,9 @@ const RESTORE = changed('deleted_at = NULL, trashed_with = NULL, expires_at = NU
 type ChangedRow = Pick<FileRecord, 'id' | 'path' | 'revision'> & { readonly updatedAt: Date };
 
 /**
- * The same change of many files, in a few statements; what is decided of each is what `Files` decides. Files for which that takes
+ * The same change of many files, in a few statements; what is decided of each is what `FileMoves` and `FileTrash` decide. Files for which that takes
  * more than the plain case (a name that is taken, a grant that would end, a move by somebody who does not own them) are `left` to
- * it.
+ * them.
  */
 export class FileSets {
   readonly #cache: TaggedCache;

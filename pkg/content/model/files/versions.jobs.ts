@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { job } from '../../api/job.ts';
+import { job } from '../../../api/job.ts';
 
 /**
  * Deletes old versions for ever: of each file those beyond the `keep` newest, and those that were replaced `days` ago or earlier.

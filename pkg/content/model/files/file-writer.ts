@@ -1,46 +1,62 @@
-import type { Actor } from '../../api/actor.ts';
-import { invalid } from '../../api/problem.ts';
-import type { Events } from '../../events/events.ts';
-import type { Clock } from '../../runtime/clock.ts';
-import type { Random } from '../../runtime/random.ts';
-import type { Tx } from '../../store/postgres/database.ts';
-import { USERS_TAG } from '../../accounts/users/users.tags.ts';
-import { fileTag } from '../model/content.tags.ts';
-import type { TaggedCache } from '../../store/redis/tagged-cache.ts';
-import { type Granted, hiddenAncestors } from '../model/access/inherited-access.policy.ts';
-import { fileCreated, fileUpdated } from '../model/files/files.events.ts';
-import type { FileRecord } from '../model/files/files.sql.ts';
-import type { Files } from '../model/files/files.service.ts';
-import { openFolder } from '../model/folders/folders.sql.ts';
-import { nameConflict } from '../model/names/name-conflict.ts';
-import { alternativeName, NAME_ATTEMPTS, pathFault, pathOf } from '../model/names/names.policy.ts';
-import type { StoredBlob } from '../blobs/blobs.ts';
-import type { Upload } from './upload.ts';
-import { countBytes, insertFile, insertVersion } from './uploads.sql.ts';
-import type { UploadFields } from './uploads.schema.ts';
+import type { Actor } from '../../../api/actor.ts';
+import { invalid } from '../../../api/problem.ts';
+import type { Events } from '../../../events/events.ts';
+import type { Clock } from '../../../runtime/clock.ts';
+import type { Random } from '../../../runtime/random.ts';
+import type { Tx } from '../../../store/postgres/database.ts';
+import { USERS_TAG } from '../../../accounts/users/users.tags.ts';
+import { fileTag } from '../content.tags.ts';
+import type { TaggedCache } from '../../../store/redis/tagged-cache.ts';
+import { type Granted, hiddenAncestors } from '../access/inherited-access.policy.ts';
+import { fileCreated, fileUpdated } from './files.events.ts';
+import type { FileRecord } from './files.sql.ts';
+import { lockFile } from './files.service.ts';
+import { openFolder } from '../folders/folders.sql.ts';
+import { nameConflict } from '../names/name-conflict.ts';
+import { alternativeName, NAME_ATTEMPTS, pathFault, pathOf } from '../names/names.policy.ts';
+import type { StoredBlob } from '../../blobs/blobs.ts';
+import { countBytes } from '../../blobs/quota-reservation.sql.ts';
+import { insertFile, insertVersion } from './file-writer.sql.ts';
+import type { OnConflict } from './files.schema.ts';
 
-/** What of an upload its commit needs. */
-export type CommittedUpload = Omit<Upload, 'target'> & { readonly target: Pick<Upload['target'], 'ownerName'> };
+/** Stored content that becomes a file or a version. */
+export interface WritableContent {
+  readonly mimeType: string;
+  readonly blob: StoredBlob;
+}
 
-/** Makes stored content a file or a version, in the transaction of whoever calls: each with its quota, event and caches. */
-export class UploadCommits {
+/** Stored content that becomes a file of this name. */
+export interface WritableFile extends WritableContent {
+  readonly name: string;
+  /** The field of the request that has the name, if that is not the file itself. */
+  readonly nameField?: string;
+  readonly target: { readonly ownerName: string };
+}
+
+/** The folder of a new file, and what happens if its name is taken there. */
+export interface Placement {
+  /** Undefined: the writer's root. */
+  readonly folder_id?: string | undefined;
+  readonly on_conflict: OnConflict;
+}
+
+/**
+ * Makes stored content a file or a version, in the transaction of its caller.
+ *
+ * Invariants:
+ * - A file or version, its bytes in the quota, its event and the end of its cached copies are one transaction.
+ * - `carrel.store_files_with_crc` (uploads/new-files.ts) applies the same rules to many uploads in one statement: a change here
+ *   needs a change there.
+ */
+export class FileWriter {
   readonly #cache: Pick<TaggedCache, 'invalidate'>;
-  readonly #files: Files;
   readonly #events: Events;
   readonly #clock: Clock;
   readonly #random: Random;
   readonly #bucket: string;
 
-  constructor(deps: {
-    cache: Pick<TaggedCache, 'invalidate'>;
-    files: Files;
-    events: Events;
-    clock: Clock;
-    random: Random;
-    bucket: string;
-  }) {
+  constructor(deps: { cache: Pick<TaggedCache, 'invalidate'>; events: Events; clock: Clock; random: Random; bucket: string }) {
     this.#cache = deps.cache;
-    this.#files = deps.files;
     this.#events = deps.events;
     this.#clock = deps.clock;
     this.#random = deps.random;
@@ -51,12 +67,12 @@ export class UploadCommits {
    * A new file, or with `on_conflict=replace` perhaps a new version of the one that has its name. Throws `name_conflict`,
    * `quota_exceeded`, `validation_failed`, `not_found`, `forbidden`.
    */
-  async commit(
+  async create(
     tx: Tx,
     actor: Actor,
     granted: Granted,
-    upload: CommittedUpload,
-    fields: UploadFields,
+    upload: WritableFile,
+    fields: Placement,
   ): Promise<{ created: boolean; file: FileRecord }> {
     const folder = fields.folder_id === undefined ? null : await openFolder(tx, actor, granted, fields.folder_id, 'folder_id');
     for (let attempt = 0; attempt <= NAME_ATTEMPTS; attempt += 1) {
@@ -76,7 +92,7 @@ export class UploadCommits {
     tx: Tx,
     actor: Actor,
     granted: Granted,
-    upload: CommittedUpload,
+    upload: WritableFile,
     name: string,
     folder: Awaited<ReturnType<typeof openFolder>> | null,
   ): Promise<FileRecord | null> {
@@ -109,15 +125,15 @@ export class UploadCommits {
   async #ofName(tx: Tx, actor: Actor, granted: Granted, name: string, folderId: number | null): Promise<FileRecord | null> {
     const root = folderId === null ? { ownerId: actor.userId } : {};
     const row = await tx.files.find({ folderId, name, deletedAt: null, ...root });
-    return row && this.#files.lock(tx, actor, granted, row.uuid, 'write', {});
+    return row && lockFile(tx, actor, granted, row.uuid, 'write', {});
   }
 
-  /** The next version of a file that is held. */
+  /** Makes the content the next version of a locked file. */
   async replaceContent(
     tx: Tx,
     actor: Actor,
     file: FileRecord,
-    upload: Pick<Upload, 'blob' | 'mimeType'>,
+    upload: WritableContent,
     comment: string | null,
   ): Promise<FileRecord> {
     const replaced = await insertVersion(tx, file, { ...upload, createdBy: actor.userId, comment });

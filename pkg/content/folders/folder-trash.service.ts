@@ -4,8 +4,6 @@ import { Problem } from '../../api/problem.ts';
 import type { Uuid } from '../../api/schemas.ts';
 import { USERS_TAG } from '../../accounts/users/users.tags.ts';
 import type { Events } from '../../events/events.ts';
-import type { JobRequests } from '../../events/job-requests.ts';
-import type { TenantSettings } from '../../feature/services.ts';
 import type { Clock } from '../../runtime/clock.ts';
 import type { Database, Tx } from '../../store/postgres/database.ts';
 import { unlessTaken } from '../../store/postgres/savepoint.ts';
@@ -15,11 +13,11 @@ import { allows, type Granted, levelOn } from '../model/access/inherited-access.
 import { FOLDERS_TAG } from '../model/content.tags.ts';
 import { alternativeName, NAME_ATTEMPTS } from '../model/names/names.policy.ts';
 import { nameConflict, orNameConflict } from '../model/names/name-conflict.ts';
-import { TrashSchedule } from './trash-schedule.ts';
-import { destination, FolderMoves, type Parent, requireChangeable } from '../folders/folder-moves.ts';
+import type { TrashSchedule } from '../trash/trash-schedule.ts';
+import { destination, FolderMoves, type Parent, requireChangeable } from './folder-moves.ts';
 import { findParent, type FolderRecord, freeName, lockTree, type Tree } from '../model/folders/folders.sql.ts';
 import { folderSeenBy, presentFolder } from '../model/folders/folders.view.ts';
-import { purgeTree, restoreTree, trashTree } from './folder-trash.sql.ts';
+import { purgeTree, restoreTree, trashTree } from '../trash/folder-trash.sql.ts';
 import type { FolderRestoration, FolderView } from '../model/folders/folders.schema.ts';
 
 /**
@@ -40,22 +38,13 @@ export class FolderTrash {
   readonly #moves: FolderMoves;
   readonly #schedule: TrashSchedule;
 
-  constructor(deps: {
-    db: Database;
-    cache: TaggedCache;
-    events: Events;
-    clock: Clock;
-    jobs: JobRequests;
-    settings: Pick<TenantSettings, 'trashRetentionMs'>;
-    /** Left out: one of its own. */
-    trash?: TrashSchedule;
-  }) {
+  constructor(deps: { db: Database; cache: TaggedCache; events: Events; clock: Clock; trash: TrashSchedule }) {
     this.#transactions = authorizedTransactions(deps);
     this.#cache = deps.cache;
     this.#events = deps.events;
     this.#clock = deps.clock;
     this.#moves = new FolderMoves(deps);
-    this.#schedule = deps.trash ?? new TrashSchedule(deps);
+    this.#schedule = deps.trash;
   }
 
   /** Four statements. Throws `not_found` (also where it is in the trash already), `forbidden`, `precondition_failed`. */

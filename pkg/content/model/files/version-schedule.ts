@@ -1,8 +1,8 @@
-import { DailyJobs, endOfDay } from '../../events/daily-jobs.ts';
-import type { JobRequests } from '../../events/job-requests.ts';
-import type { TenantSettings } from '../../feature/services.ts';
-import type { Clock } from '../../runtime/clock.ts';
-import type { Database } from '../../store/postgres/database.ts';
+import { DailyJobs, endOfDay } from '../../../events/daily-jobs.ts';
+import type { JobRequests } from '../../../events/job-requests.ts';
+import type { TenantSettings } from '../../../feature/services.ts';
+import type { Clock } from '../../../runtime/clock.ts';
+import type { Database } from '../../../store/postgres/database.ts';
 import { EXPIRE_VERSIONS } from './versions.jobs.ts';
 import { DAY_MS } from '../../runtime/time.ts';
 

@@ -2,15 +2,29 @@ import { z } from 'zod';
 import { type Endpoint, endpoint, tagged } from '../../api/endpoint.ts';
 import { Uuid } from '../../api/schemas.ts';
 import { FileChanges, FileCopy, FileView, UploadForm, UploadView, VersionForm } from '../model/files/files.schema.ts';
-import type { Files } from '../model/files/files.service.ts';
 import { presentUpload } from '../model/files/files.view.ts';
-import type { Uploads } from './uploads.service.ts';
+import type { Uploads } from '../uploads/uploads.service.ts';
+import type { AddVersion } from '../versions/add-version.ts';
+import type { CopyFile } from './copy-file.ts';
+import type { FileMoves } from './file-moves.service.ts';
 
 const params = z.object({ id: Uuid });
 const MULTIPART = ['multipart/form-data'];
 
 /** `apiUrl`: absolute, without a slash at the end; URLs in replies start with it. */
-export const uploadEndpoints = ({ files, uploads, apiUrl }: { files: Files; uploads: Uploads; apiUrl: string }): Endpoint[] => [
+export const uploadEndpoints = ({
+  uploads,
+  versions,
+  moves,
+  copies,
+  apiUrl,
+}: {
+  readonly uploads: Uploads;
+  readonly versions: AddVersion;
+  readonly moves: FileMoves;
+  readonly copies: CopyFile;
+  readonly apiUrl: string;
+}): Endpoint[] => [
   endpoint({
     method: 'post',
     path: '/files',
@@ -43,8 +57,8 @@ export const uploadEndpoints = ({ files, uploads, apiUrl }: { files: Files; uplo
       tagged(
         200,
         body === undefined
-          ? await uploads.addVersion(actor, params.id, request)
-          : await files.change(actor, params.id, body, request.ifMatch),
+          ? await versions.add(actor, params.id, request)
+          : await moves.change(actor, params.id, body, request.ifMatch),
       ),
   }),
   endpoint({
@@ -60,6 +74,6 @@ export const uploadEndpoints = ({ files, uploads, apiUrl }: { files: Files; uplo
     errors: ['not_found', 'forbidden', 'name_conflict', 'quota_exceeded', 'too_many_transfers'],
     idempotent: true,
     handle: async ({ actor, params, body, request }) =>
-      tagged(201, presentUpload(await uploads.copy(actor, params.id, body, request), apiUrl)),
+      tagged(201, presentUpload(await copies.copy(actor, params.id, body, request), apiUrl)),
   }),
 ];
