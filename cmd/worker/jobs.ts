@@ -5,7 +5,9 @@ import { expireExports } from '../../pkg/content/exports/expire-exports.processo
 import { makeExport } from '../../pkg/content/exports/make-export.processor.ts';
 import { copyFolder } from '../../pkg/content/folders/copy-folder.processor.ts';
 import { importArchive } from '../../pkg/content/imports/import.processor.ts';
-import { expireUploads, sweepUploads } from '../../pkg/content/uploads/partial/expire-uploads.processor.ts';
+import { expireUploads } from '../../pkg/content/uploads/partial/expire-uploads.processor.ts';
+import { applyRetention } from '../../pkg/content/upkeep/apply-retention.processor.ts';
+import { sweepUploads } from '../../pkg/content/upkeep/sweep-uploads.processor.ts';
 import { purgeObjects } from '../../pkg/content/blobs/purge-objects.processor.ts';
 import { sweepAllObjects, sweepObjects } from '../../pkg/content/upkeep/sweep-objects.processor.ts';
 import { checkTenantIntegrity } from '../../pkg/content/upkeep/check-integrity.processor.ts';
@@ -13,7 +15,7 @@ import { verifyChecksums } from '../../pkg/content/upkeep/verify-checksums.proce
 import { scheduleIntegrityChecks } from '../../pkg/content/upkeep/schedule-checks.ts';
 import { emptyOwnTrash } from '../../pkg/content/trash/empty-own-trash.processor.ts';
 import { emptyTrash } from '../../pkg/content/trash/empty-trash.processor.ts';
-import { applyRetention, expireVersions } from '../../pkg/content/versions/expire-versions.processor.ts';
+import { expireVersions } from '../../pkg/content/versions/expire-versions.processor.ts';
 import { recountUsage } from '../../pkg/content/upkeep/recount-usage.processor.ts';
 import { deleteExpiredEvents, trimFullOutboxes } from '../../pkg/events/retention.ts';
 import { deliveryQueue } from '../../pkg/webhooks/delivery/delivery.queue.ts';

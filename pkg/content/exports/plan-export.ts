@@ -7,8 +7,8 @@ import { type ArchivedFile, isCurrent, theseFiles, theseFolders } from '../archi
 import { entriesOf, RenamedList } from '../archives/folder-entries.ts';
 import { listKey, type PlannedArchive } from '../archives/planned-archive.ts';
 import { ZipPlan } from '../archives/zip-plan.ts';
-import { readWhole } from '../upkeep/integrity-check.ts';
-import { writeCrc } from '../upkeep/integrity.sql.ts';
+import { readWhole } from '../blobs/read-whole.ts';
+import { writeCrc } from '../model/files/crc.sql.ts';
 import type { PlannedContent } from './export-uploads.sql.ts';
 
 /** What the entries of one archive hold, packed: some 100,000 files with long names, many more with short ones. */

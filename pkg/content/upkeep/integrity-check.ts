@@ -1,23 +1,14 @@
-import { createHash } from 'node:crypto';
-import { crc32 } from 'node:zlib';
 import type { Sql } from '../../store/postgres/pool.ts';
 import { bucketName } from '../../store/s3/admin.ts';
 import { isContentKey, MARKER_KEY } from '../../store/s3/content-key.ts';
-import { ObjectMissing, type Objects, type StoredObject } from '../../store/s3/objects.ts';
+import type { StoredObject } from '../../store/s3/objects.ts';
 import { markerOf } from '../../store/s3/owner-marker.ts';
 import { lastWriteOf } from '../../store/s3/upload-day.ts';
 import type { TenantStorage } from '../../store/tenant-resources.ts';
+import { type Read, readWhole } from '../blobs/read-whole.ts';
+import { writeCrc } from '../model/files/crc.sql.ts';
 import type { Finding } from './faults.ts';
-import {
-  isNamed,
-  namedAmong,
-  recount,
-  someVersions,
-  type StoredVersion,
-  usageAfter,
-  versionsAfter,
-  writeCrc,
-} from './integrity.sql.ts';
+import { isNamed, namedAmong, recount, someVersions, type StoredVersion, usageAfter, versionsAfter } from './integrity.sql.ts';
 
 const ROWS_AT_ONCE = 1_000;
 const KEYS_AT_ONCE = 500;
@@ -211,32 +202,6 @@ export async function* checkBytes(
     else if (read.size !== version.size)
       yield { fault: { kind: 'wrong_size', ...of, expected: version.size, found: read.size }, isMended: false };
     else yield { fault: { kind: 'wrong_checksum', ...of }, isMended: false };
-  }
-}
-
-export interface Read {
-  /** Hex SHA-256. */
-  readonly checksum: string;
-  readonly crc32: number;
-  /** bytes */
-  readonly size: number;
-}
-
-/** Null: the object is not there. */
-export async function readWhole(objects: Objects, key: string, signal: AbortSignal): Promise<Read | null> {
-  try {
-    const { body } = await objects.get(key, { signal });
-    const hash = createHash('sha256');
-    let [size, crc] = [0, 0];
-    for await (const chunk of body as AsyncIterable<Buffer>) {
-      size += chunk.length;
-      hash.update(chunk);
-      crc = crc32(chunk, crc);
-    }
-    return { checksum: hash.digest('hex'), crc32: crc, size };
-  } catch (error) {
-    if (error instanceof ObjectMissing) return null;
-    throw error;
   }
 }
 

@@ -35,22 +35,6 @@ export const isNamed = async (sql: Sql, { file, version, key }: StoredVersion): 
   ).length > 0;
 
 /**
- * What was read of an object whose CRC-32 was not known, for all versions that have it, where its SHA-256 is right: gives whether
- * it is. One statement.
- */
-export const writeCrc = async (
-  sql: Sql,
-  key: string,
-  read: { readonly crc32: number; readonly checksum: string },
-): Promise<boolean> =>
-  (
-    await sql.query(
-      'UPDATE file_versions SET crc32 = $2 WHERE blob_name COLLATE "C" = $1 AND crc32 IS NULL AND checksum = $3 RETURNING id',
-      [key, read.crc32, read.checksum],
-    )
-  ).length > 0;
-
-/**
  * Of some keys those that a row names: a version, a part of an upload, an export, or the archive of an export that has not ended.
  */
 export const namedAmong = async (sql: Sql, keys: readonly string[]): Promise<Set<string>> =>

@@ -1,7 +1,5 @@
 import { type JobContext, processor } from '../../events/processor.ts';
 import { USERS_TAG } from '../../accounts/users/users.tags.ts';
-import { maintenanceProcessor } from '../upkeep/maintenance-processor.ts';
-import { APPLY_RETENTION } from '../upkeep/maintenance-tasks.ts';
 import { deleteExpiredVersions, lockFilesWithExpired } from './expired-versions.sql.ts';
 import { EXPIRE_VERSIONS } from '../model/files/versions.jobs.ts';
 import { DAY_MS } from '../../runtime/time.ts';
@@ -22,18 +20,8 @@ export const expireVersions = processor({
       void (await deleteOldVersions(context, limits, clock.now())),
 });
 
-/** The same for a schedule. */
-export const applyRetention = maintenanceProcessor({
-  kind: APPLY_RETENTION,
-  create:
-    ({ clock }) =>
-    async ({ transaction, context: { cache, signal }, arguments: limits }) => ({
-      files: await deleteOldVersions({ transaction, cache, signal }, limits, clock.now()),
-    }),
-});
-
-/** Gives of how many files. */
-async function deleteOldVersions(
+/** Deletes versions beyond the limits; returns the number of files that had some. */
+export async function deleteOldVersions(
   { transaction, cache, signal }: Pick<JobContext, 'transaction' | 'cache' | 'signal'>,
   { keep, days }: { readonly keep: number | null; readonly days: number | null },
   now: Date,

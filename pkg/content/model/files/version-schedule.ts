@@ -4,7 +4,7 @@ import type { TenantSettings } from '../../../feature/services.ts';
 import type { Clock } from '../../../runtime/clock.ts';
 import type { Database } from '../../../store/postgres/database.ts';
 import { EXPIRE_VERSIONS } from './versions.jobs.ts';
-import { DAY_MS } from '../../runtime/time.ts';
+import { DAY_MS } from '../../../runtime/time.ts';
 
 /**
  * Sees to it that old versions are deleted (`spec.versions`): those beyond the number to keep at the end of the day on which they

@@ -1,8 +1,6 @@
 import type { JobRequests } from '../../../events/job-requests.ts';
 import { type JobContext, processor } from '../../../events/processor.ts';
 import type { Clock } from '../../../runtime/clock.ts';
-import { SWEEP_UPLOADS } from '../../upkeep/maintenance-tasks.ts';
-import { maintenanceProcessor } from '../../upkeep/maintenance-processor.ts';
 import { requestPurge } from '../../blobs/objects.jobs.ts';
 import { EXPIRE_UPLOADS } from './partial-uploads.jobs.ts';
 import { deleteExpired } from './partial-uploads.sql.ts';
@@ -19,16 +17,8 @@ export const expireUploads = processor({
   create: (services) => async (context) => void (await deleteAllExpired(services, context)),
 });
 
-/** The same for a schedule. */
-export const sweepUploads = maintenanceProcessor({
-  kind: SWEEP_UPLOADS,
-  create:
-    (services) =>
-    async ({ transaction, context: { signal } }) => ({ deleted: await deleteAllExpired(services, { transaction, signal }) }),
-});
-
-/** Gives how many. */
-async function deleteAllExpired(
+/** Deletes all uploads that have expired; returns how many. */
+export async function deleteAllExpired(
   { clock, jobs }: { readonly clock: Clock; readonly jobs: JobRequests },
   { transaction, signal }: Pick<JobContext, 'transaction' | 'signal'>,
 ): Promise<number> {
