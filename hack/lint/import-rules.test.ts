@@ -1,5 +1,5 @@
 import { expect, test } from '@jest/globals';
-import { circlesOf, complaint, importsOf } from './import-rules.ts';
+import { circlesOf, complaint, CONTENT_IMPORTS, importsOf } from './import-rules.ts';
 
 const complaints = (file: string, text: string): (string | undefined)[] => importsOf(file, text).map(complaint);
 
@@ -33,6 +33,35 @@ test('packages of one layer do not import each other, also by type, re-export or
       "import type { A } from '../http/app.ts';\nexport * from '../http/b.ts';\nconst x = await import('../http/c.ts');",
     ),
   ).toEqual([sentence, sentence, sentence]);
+});
+
+test('within pkg/content, blobs is below model, and model below every other folder', () => {
+  const file = 'pkg/content/model/files/files.service.ts';
+  expect(
+    complaints(file, "import { Blobs } from '../../blobs/blobs.ts';\nimport { pathOf } from '../names/names.policy.ts';"),
+  ).toEqual([undefined, undefined]);
+  expect(complaints(file, "import { fileList } from '../../lists/file-list.sql.ts';")).toEqual([
+    'pkg/content/model is below pkg/content/lists and must not import it',
+  ]);
+  expect(complaints('pkg/content/blobs/blobs.ts', "import { Files } from '../model/files/files.service.ts';")).toEqual([
+    'pkg/content/blobs is below pkg/content/model and must not import it',
+  ]);
+});
+
+test('the other folders of pkg/content import only those that are listed, which leads nowhere back', () => {
+  expect(complaints('pkg/content/search/search.sql.ts', "import { fileList } from '../lists/file-list.sql.ts';")).toEqual([
+    undefined,
+  ]);
+  expect(complaints('pkg/content/lists/file-lists.service.ts', "import { Search } from '../search/search.service.ts';")).toEqual([
+    'pkg/content/lists must not import pkg/content/search: move what both need to pkg/content/model, or list the import with its reason in CONTENT_IMPORTS',
+  ]);
+  expect(complaints('pkg/content/tags/tags.service.ts', "import { contentFeature } from '../content.ts';")).toEqual([
+    'pkg/content/tags must not import the feature that is made of it',
+  ]);
+  const arrows = Object.entries(CONTENT_IMPORTS).flatMap(([from, targets]) =>
+    targets.map((to) => ({ from, to, line: 1, typeOnly: false, isLazy: false })),
+  );
+  expect(circlesOf(arrows)).toEqual([]);
 });
 
 test('the weight of a confined package is kept out of the server, its types are not', () => {

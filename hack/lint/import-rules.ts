@@ -20,6 +20,36 @@ export const LAYERS: readonly (readonly string[])[] = [
   ['pkg/runtime'],
 ];
 
+const CONTENT = 'pkg/content';
+
+/** The lowest folders of pkg/content, from the bottom up; every other folder of it may import them. */
+const CONTENT_GROUND: readonly string[] = ['blobs', 'model'];
+
+/** What the other folders of pkg/content may import of each other. None of the arrows runs back. */
+export const CONTENT_IMPORTS: Readonly<Record<string, readonly string[]>> = {
+  // Lists filter by tags and metadata, and include them.
+  lists: ['metadata', 'tags'],
+  search: ['lists', 'tags'],
+  // Archives and share links answer ranges and name their files as a download does.
+  archives: ['downloads'],
+  sharing: ['downloads'],
+  // A version is uploaded and downloaded as a file is.
+  versions: ['downloads', 'uploads'],
+  // An import is an upload, and its archive may be one in parts.
+  imports: ['uploads'],
+  // The endpoints of files and folders list them too; what they delete waits in the trash.
+  files: ['lists', 'trash', 'uploads', 'versions'],
+  folders: ['lists', 'trash'],
+  // A batch does with many files and folders what their endpoints do with one.
+  batch: ['files', 'folders', 'lists', 'metadata', 'search', 'sharing', 'tags', 'trash'],
+  // An export is an archive of the items of a task.
+  exports: ['archives', 'batch', 'downloads', 'lists'],
+  // A link opens what the endpoints of downloads show to its giver.
+  'download-links': ['archives', 'downloads', 'exports', 'versions'],
+  // Upkeep runs what single jobs do, for all of a tenant; it renames folders of people who leave.
+  upkeep: ['folders', 'uploads', 'versions'],
+};
+
 /** Packages that are heavy in an idle tenant's memory, and the packages that alone may load them (types are free). */
 export const CONFINED: Readonly<Record<string, readonly string[]>> = {
   '@kubernetes/client-node': ['pkg/admin', 'cmd/operator'],
@@ -168,7 +198,7 @@ export function complaint(found: Import): string | undefined {
     const outside = OUTSIDE.find((name) => isIn(found.to, name));
     return outside === 'test' || outside === 'hack' ? `${importer} must not import ${outside}/` : undefined;
   }
-  if (target === importer) return undefined;
+  if (target === importer) return importer === CONTENT ? contentComplaint(found) : undefined;
   if (target === LOCAL && importer === 'cmd' && !(isIn(found.from, LOCAL_PROGRAM) && (found.isLazy || found.typeOnly)))
     return `${LOCAL} is the platform on one machine: only ${LOCAL_PROGRAM} may load it, and only by import()`;
   const allowed = FEATURELESS[importer];
@@ -178,4 +208,19 @@ export function complaint(found: Import): string | undefined {
   return layerOf(target) === layerOf(importer)
     ? `${importer} and ${target} are of one layer and must not import each other`
     : `${importer} is below ${target} and must not import it`;
+}
+
+/** The folder of pkg/content that a file is in; undefined for a file beside the folders. */
+const contentFolderOf = (path: string): string | undefined => /^pkg\/content\/([^/]+)\//.exec(path)?.[1];
+
+function contentComplaint({ from, to }: Import): string | undefined {
+  const [importer, target] = [contentFolderOf(from), contentFolderOf(to)];
+  if (importer === undefined || importer === target) return undefined;
+  if (target === undefined) return `${CONTENT}/${importer} must not import the feature that is made of it`;
+  const ground = CONTENT_GROUND.indexOf(target);
+  const own = CONTENT_GROUND.indexOf(importer);
+  if (own !== -1 && (ground === -1 || ground > own))
+    return `${CONTENT}/${importer} is below ${CONTENT}/${target} and must not import it`;
+  if (ground !== -1 || CONTENT_IMPORTS[importer]?.includes(target)) return undefined;
+  return `${CONTENT}/${importer} must not import ${CONTENT}/${target}: move what both need to ${CONTENT}/model, or list the import with its reason in CONTENT_IMPORTS`;
 }
