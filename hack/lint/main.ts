@@ -1,9 +1,11 @@
 /**
- * `make lint`: types, oxlint, format, import rules, circles of imports, retired words, the length of files, and whether generated
+ * `make lint`: types, oxlint, format, import rules, circles of imports, retired words,
+ * subjects of commits, the length of files, and whether generated
  * files are fresh. Runs all of them, prints what is wrong, and ends with one line; exit 1 when any failed.
  */
 import { execFileSync, spawnSync } from 'node:child_process';
 import { existsSync, readFileSync } from 'node:fs';
+import { RULE_SINCE, subjectComplaint } from './commit-subjects.ts';
 import { circlesOf, complaint, importsOf } from './import-rules.ts';
 import { retiredWords } from './words.ts';
 
@@ -29,6 +31,13 @@ const knownTypes = (project: string): string[] => [
   `node_modules/.cache/types/${project.replaceAll('/', '-')}.tsbuildinfo`,
 ];
 
+/** The subjects that the rule is for; none in a shallow clone, which does not show where the rule begins. */
+function subjects(): string[] {
+  if (spawnSync('git', ['cat-file', '-e', `${RULE_SINCE}^{commit}`]).status !== 0) return [];
+  const log = execFileSync('git', ['log', '--no-merges', '--format=%s', `${RULE_SINCE}..HEAD`], { encoding: 'utf8' });
+  return log.split('\n').filter((subject) => subject !== '');
+}
+
 const checks: Record<string, () => string[]> = {
   types: () =>
     ['tsconfig.json', 'pkg/web/tsconfig.json'].flatMap((project) => tool('tsc', '-p', project, ...knownTypes(project))),
@@ -50,6 +59,11 @@ const checks: Record<string, () => string[]> = {
       ...retiredWords(file).map(({ message }) => `${file}: the file's name: ${message}`),
       ...retiredWords(readFileSync(file, 'utf8')).map(({ line, message }) => `${file}:${line}: ${message}`),
     ]),
+  commits: () =>
+    subjects().flatMap((subject) => {
+      const problem = subjectComplaint(subject);
+      return problem === undefined ? [] : [`"${subject}" ${problem}`];
+    }),
   length: () =>
     files.flatMap((file) => {
       const lines = readFileSync(file, 'utf8').split('\n').length - 1;
