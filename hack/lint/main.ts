@@ -1,7 +1,6 @@
 /**
- * `make lint`: types, oxlint, format, import rules, circles of imports, retired words,
- * subjects of commits, the length of files, and whether generated
- * files are fresh. Runs all of them, prints what is wrong, and ends with one line; exit 1 when any failed.
+ * `make lint`: types, oxlint, format, import rules, circles of imports, retired words, subjects of commits, the length of files,
+ * and whether generated files are fresh. Runs all of them, prints what is wrong, and ends with one line; exit 1 when any failed.
  */
 import { execFileSync, spawnSync } from 'node:child_process';
 import { existsSync, readFileSync } from 'node:fs';
