@@ -5,7 +5,9 @@ import type { Sql } from './pool.ts';
 
 const TOKEN_BYTES = 32;
 export const ADOPTION_TOKEN_HOURS = 24;
-/** The wait after a wrong token: 5 s, doubled with each further one, at most 5 minutes; an hour without a wrong one resets it. */
+/**
+ * The wait after a wrong token: 5 s, doubled with each further one, at most 5 minutes; an hour without a wrong token resets it.
+ */
 const FIRST_WAIT_SECONDS = 5;
 const LONGEST_WAIT_SECONDS = 300;
 
@@ -19,10 +21,10 @@ export class NotRetained extends Error {
   }
 }
 
-/** A resource gave a wrong token. Until `retryAt` no other one is compared; one that `wasCompared` is wrong for good. */
+/** A resource presented a wrong token. Until `retryAt` no other token is compared; one that `wasCompared` stays wrong. */
 export class AdoptionRefused extends Error {
   override readonly name = 'AdoptionRefused';
-  /** Different wrong tokens that the resource gave. */
+  /** The number of different wrong tokens that the resource presented. */
   readonly failures: number;
   readonly retryAt: Date;
   readonly wasCompared: boolean;
@@ -35,9 +37,9 @@ export class AdoptionRefused extends Error {
 }
 
 /**
- * A token that lets another resource adopt the retained data of this slug: 32 random bytes in base64url, valid for 24 hours and
- * once. It replaces a former one. Only its hash is stored. FOR UPDATE: the state may not change before the token is there. Throws
- * NotRetained.
+ * Returns a token that lets another resource adopt the retained data of this slug: 32 random bytes in base64url, valid for 24
+ * hours and for one use. It replaces an earlier one. Only its hash is stored. FOR UPDATE: the state must not change before the
+ * token is stored. Throws NotRetained.
  */
 export async function newAdoptionToken(sql: Sql, slug: string, random: Random): Promise<{ token: string; expiresAt: Date }> {
   const token = random.base64url(TOKEN_BYTES);
@@ -61,8 +63,8 @@ interface Failure {
 }
 
 /**
- * Why the token is refused without being compared: it was wrong before, or the resource has to wait. Undefined: it is to be
- * compared. Takes no lock.
+ * Returns the reason to refuse the token without comparing it: it was wrong before, or the resource has to wait. Returns
+ * undefined if it must be compared. Takes no lock.
  */
 export async function refusedBefore(
   sql: Sql,
@@ -71,7 +73,8 @@ export async function refusedBefore(
   token: string,
 ): Promise<AdoptionRefused | undefined> {
   const [before] = await sql.query<Failure>(
-    `SELECT token_hash AS "tokenHash", failures, retry_at AS "retryAt", retry_at > now() AS "isWaiting" FROM registry.adoption_failures
+    `SELECT token_hash AS "tokenHash", failures, retry_at AS "retryAt", retry_at > now() AS "isWaiting"
+       FROM registry.adoption_failures
      WHERE tenant_id = $1 AND namespace_uid = $2 AND name = $3`,
     [tenantId, owner.namespaceUid, owner.name],
   );
@@ -81,8 +84,8 @@ export async function refusedBefore(
 }
 
 /**
- * Uses the token up, under the lock on the tenant's row. Gives why it is refused; undefined: it was right.
- * The same wrong token counts once, however often it is given, so that a resource at rest writes nothing.
+ * Uses up the token, under the lock on the tenant's row. Returns the refusal, or undefined if the token was right.
+ * The same wrong token counts once, however often it is presented, so that a resource at rest writes nothing.
  */
 export async function useAdoptionToken(
   tx: Sql,
@@ -107,7 +110,8 @@ async function countFailure(tx: Sql, tenantId: string, owner: Owner, hash: strin
   const [failure] = await tx.query<{ failures: number; retryAt: Date }>(
     `INSERT INTO registry.adoption_failures AS f (tenant_id, namespace_uid, name, token_hash, failures, retry_at)
      VALUES ($1, $2, $3, $4, 1, now() + $5 * interval '1 second')
-     ON CONFLICT (tenant_id, namespace_uid, name) DO UPDATE SET token_hash = excluded.token_hash, failures = f.failures + 1, failed_at = now(),
+     ON CONFLICT (tenant_id, namespace_uid, name) DO UPDATE
+       SET token_hash = excluded.token_hash, failures = f.failures + 1, failed_at = now(),
        retry_at = now() + least($5 * 2 ^ least(f.failures, 10), $6) * interval '1 second'
      RETURNING failures, retry_at AS "retryAt"`,
     [tenantId, owner.namespaceUid, owner.name, hash, FIRST_WAIT_SECONDS, LONGEST_WAIT_SECONDS],
@@ -115,10 +119,11 @@ async function countFailure(tx: Sql, tenantId: string, owner: Owner, hash: strin
   return failure ?? { failures: 1, retryAt: new Date(0) };
 }
 
-/** Invalidates tokens from before: they were made for the data's former owner. */
+/** Invalidates earlier tokens: they were made for the data's former owner. */
 export async function dropAdoptionTokens(tx: Sql, tenantId: string): Promise<void> {
   await tx.query(
-    `WITH tokens AS (DELETE FROM registry.adoption_tokens WHERE tenant_id = $1) DELETE FROM registry.adoption_failures WHERE tenant_id = $1`,
+    `WITH tokens AS (DELETE FROM registry.adoption_tokens WHERE tenant_id = $1)
+     DELETE FROM registry.adoption_failures WHERE tenant_id = $1`,
     [tenantId],
   );
 }

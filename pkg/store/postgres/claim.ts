@@ -9,11 +9,11 @@ export interface ClaimRequest extends PlacementRequest {
   readonly slug: string;
   readonly owner: Owner;
   readonly hosts: readonly string[];
-  /** Those of `hosts` that are this slug's alone. */
+  /** The hosts of `hosts` that belong to this slug alone. */
   readonly own?: OwnHosts;
-  /** A token (annotation `carrel.dev/adopt`, newAdoptionToken): takes over data that another resource left. */
+  /** A token (annotation `carrel.dev/adopt`, newAdoptionToken) that takes over data left by another resource. */
   readonly adopt?: string;
-  /** Left out: they stay as they are. */
+  /** Default: they stay unchanged. */
   readonly connections?: ConnectionRequest;
 }
 
@@ -30,25 +30,29 @@ export class SlugTaken extends Error {
     super(
       state === 'active'
         ? `the slug ${slug} belongs to another tenant`
-        : `the slug ${slug} belongs to a deleted tenant whose data are ${state === 'retained' ? 'retained' : 'still being removed'}`,
+        : `the slug ${slug} belongs to a deleted tenant whose data are ` +
+            (state === 'retained' ? 'retained' : 'still being removed'),
     );
     this.slug = slug;
     this.retained = state === 'retained';
   }
 }
-/** The tenant requests another shard than that of its data. */
+/** The tenant requests a different shard than that of its data. */
 export class ShardConflict extends Error {
   override readonly name = 'ShardConflict';
 }
 
 /** A tenant with its hosts; `t` is the row. */
-export const TENANT = `SELECT t.id::text AS "tenantId", t.slug, t.shard, t.state, t.adopting AS "isAdopting", t.connections, to_json(t.state_changed_at) AS since,
+export const TENANT = `SELECT t.id::text AS "tenantId", t.slug, t.shard, t.state, t.adopting AS "isAdopting", t.connections,
+    to_json(t.state_changed_at) AS since,
     t.former_shard AS "formerShard",
     CASE WHEN t.moving_to IS NOT NULL THEN json_build_object('to', t.moving_to, 'isAlive', t.moving_until > now()) END AS move,
     (SELECT i.rollouts_paused_at IS NOT NULL FROM registry.installation i) AS "areRolloutsPaused",
     json_build_object('namespace', t.namespace, 'namespaceUid', t.namespace_uid, 'name', t.name) AS owner,
-    coalesce((SELECT json_agg(h.host ORDER BY h.host) FROM registry.hosts h WHERE h.tenant_id = t.id AND h.left_at IS NULL), '[]') AS hosts,
-    coalesce((SELECT json_object_agg(c.name, json_build_object('changedAt', c.changed_at, 'step', c.step, 'stepAt', c.step_at, 'generation', c.generation))
+    coalesce((SELECT json_agg(h.host ORDER BY h.host) FROM registry.hosts h
+      WHERE h.tenant_id = t.id AND h.left_at IS NULL), '[]') AS hosts,
+    coalesce((SELECT json_object_agg(c.name, json_build_object(
+        'changedAt', c.changed_at, 'step', c.step, 'stepAt', c.step_at, 'generation', c.generation))
       FROM registry.credentials c WHERE c.tenant_id = t.id), '{}') AS credentials
   FROM registry.tenants t`;
 
@@ -60,7 +64,7 @@ const sameHosts = (have: readonly string[], want: readonly string[]): boolean =>
   return have.length === wanted.size && have.every((host) => wanted.has(host));
 };
 
-/** Nothing needs to be written: the tenant belongs to this resource and has all that it requests. */
+/** Returns true if nothing needs to be written: the tenant belongs to this resource and has everything that it requests. */
 export const holdsAlready = (tenant: RegisteredTenant, { owner, hosts, connections }: ClaimRequest): boolean =>
   tenant.state === 'active' &&
   isOwner(tenant, owner) &&
@@ -70,12 +74,13 @@ export const holdsAlready = (tenant: RegisteredTenant, { owner, hosts, connectio
 export function checkShard(tenant: RegisteredTenant, request: ClaimRequest): void {
   if (request.shard !== undefined && request.shard !== tenant.shard)
     throw new ShardConflict(
-      `the tenant's data lie on shard ${tenant.shard}. Whoever runs the operator moves them (carrel tenants move ${tenant.slug} --to ${request.shard}); until then set spec.database.shard back`,
+      `the tenant's data lie on shard ${tenant.shard}. Whoever runs the operator moves them ` +
+        `(carrel tenants move ${tenant.slug} --to ${request.shard}); until then set spec.database.shard back`,
     );
 }
 
 /**
- * The claim itself, in one transaction; `isNew`: nobody had the slug a moment ago. `budgets` by shard, as far as they are known.
+ * Makes the claim, in one transaction. `isNew`: nobody had the slug a moment ago. `budgets` by shard, as far as they are known.
  * Throws BudgetUnknown. A wrong adoption token is returned, not thrown, so that the attempt is committed.
  */
 export async function claimIn(
@@ -89,7 +94,8 @@ export async function claimIn(
     const shard = await placeTenant(tx, request);
     const { namespace, namespaceUid, name } = request.owner;
     const made = await tx.query(
-      `INSERT INTO registry.tenants (slug, namespace, namespace_uid, name, shard, connections) VALUES ($1, $2, $3, $4, $5, 0) ON CONFLICT (slug) DO NOTHING RETURNING id`,
+      `INSERT INTO registry.tenants (slug, namespace, namespace_uid, name, shard, connections)
+       VALUES ($1, $2, $3, $4, $5, 0) ON CONFLICT (slug) DO NOTHING RETURNING id`,
       [request.slug, namespace, namespaceUid, name, shard],
     );
     tenant = await lockTenant(tx, request.slug);
@@ -130,12 +136,14 @@ async function lockTenant(tx: Sql, slug: string): Promise<RegisteredTenant | und
 }
 
 /**
- * Another owner gets new passwords and signing keys: the former one may have kept copies of the old. The data key stays, since it
- * opens what is there.
+ * Another owner gets new passwords and signing keys: the former one may have copies of the old ones. The data key stays, since it
+ * opens the existing data.
  */
 async function adopt(tx: Sql, tenant: RegisteredTenant, owner: Owner): Promise<void> {
   await tx.query(
-    `UPDATE registry.tenants SET state = 'active', state_changed_at = now(), adopting = true, namespace = $2, namespace_uid = $3, name = $4 WHERE id = $1`,
+    `UPDATE registry.tenants
+        SET state = 'active', state_changed_at = now(), adopting = true, namespace = $2, namespace_uid = $3, name = $4
+      WHERE id = $1`,
     [tenant.tenantId, owner.namespace, owner.namespaceUid, owner.name],
   );
   await dropAdoptionTokens(tx, tenant.tenantId);

@@ -6,7 +6,7 @@ import { translateError } from './errors.ts';
 import { startStatement } from './statement-span.ts';
 
 /**
- * A statement that went to Postgres; BEGIN, COMMIT, ROLLBACK and SET are round trips, not statements (docs/design/testing.md,
+ * A statement that was sent to Postgres; BEGIN, COMMIT, ROLLBACK and SET are round trips, not statements (docs/design/testing.md,
  * Speed and size).
  */
 export interface ObservedStatement {
@@ -23,23 +23,25 @@ const NUMERIC = 1700;
 const INT8_ARRAY = 1016;
 const TIMESTAMPTZ = 1184;
 
-/** bigint as a number. Ids, sizes and counts stay below 2^53; one that does not must not be rounded in silence. */
+/** Reads a bigint as a number. Ids, sizes and counts stay below 2^53; a larger one must not be rounded silently. */
 export function parseInt8(text: string): number {
   const value = Number(text);
   if (!Number.isSafeInteger(value)) throw new RangeError(`a bigint is above 2^53-1: ${text}`);
   return value;
 }
 
-/** A time as a server writes it whose time zone is UTC. */
+/** A time as written by a server whose time zone is UTC. */
 const UTC_TIME = /^\d{4}-\d\d-\d\d \d\d:\d\d:\d\d(\.\d+)?\+00$/;
 
-/** The usual form through JavaScript's own parser, in a quarter of the time of node-postgres', which has all others. */
+/**
+ * Parses the usual form by JavaScript's own parser, in a quarter of the time of node-postgres' parser, which handles all others.
+ */
 export const parseTime = (text: string): unknown =>
   UTC_TIME.test(text)
     ? new Date(`${text.slice(0, 10)}T${text.slice(11, -3)}Z`)
     : (pg.types.getTypeParser(TIMESTAMPTZ) as typeof parseTime)(text);
 
-/** A time as a server writes it (`timestamptz::text`), in ISO 8601: of the usual form without a Date, in a sixth of the time. */
+/** Converts a server's time (`timestamptz::text`) to ISO 8601; the usual form without a Date, in a sixth of the time. */
 export function isoTime(text: string): string {
   if (!UTC_TIME.test(text)) return (parseTime(text) as Date).toISOString();
   return `${text.slice(0, 10)}T${text.slice(11, 19)}.${text.slice(20, -3).slice(0, 3).padEnd(3, '0')}Z`;
@@ -61,14 +63,14 @@ export const types: pg.CustomTypesConfig = {
 };
 
 /**
- * A node-postgres client that reports each statement, and that leaves its connection at once when it failed or an answer did not
- * come in time (`query_timeout`): the late answer would otherwise reach whoever uses the connection next.
+ * A node-postgres client that reports each statement. It abandons its connection at once if that failed or an answer was late
+ * (`query_timeout`): the late answer would otherwise reach the next user of the connection.
  */
 export function observedClient(observe: ObserveStatement | undefined): typeof pg.Client {
   return class ObservedClient extends pg.Client {
     constructor(config?: string | pg.ClientConfig) {
       super(config);
-      // Sequelize listens a moment after the login: a server that is killed just then would end the program.
+      // Sequelize listens only a moment after the login: a server that is killed just then would end the program.
       this.on('error', () => abandon(this));
       const send = this.query.bind(this) as (...args: unknown[]) => unknown;
       const watched = (...args: unknown[]): unknown => {
@@ -100,16 +102,16 @@ export function observedClient(observe: ObserveStatement | undefined): typeof pg
 const textOf = (query: unknown): string =>
   typeof query === 'string' ? query : ((query as { text?: string } | null)?.text ?? '');
 
-/** Without what database.ts puts behind the name of a statement that it prepares again. */
+/** Returns the statement's name without the suffix that database.ts adds when it prepares a statement again. */
 const nameOf = (query: unknown): string | undefined => (query as { name?: string } | null)?.name?.replace(/\.\d+$/, '');
 
-/** Sequelize's pool gives out no connection that is marked so; node-postgres' own throws away one that failed. */
+/** Sequelize's pool returns no connection marked in this way; node-postgres' own pool discards one that failed. */
 interface Abandonable {
   _invalid?: boolean;
   readonly connection: { readonly stream: Socket };
 }
 
-/** Closes its connection at once: what waits for an answer fails, and the server rolls back. */
+/** Closes the client's connection at once: statements that wait for an answer fail, and the server rolls back. */
 export const abandon = (client: pg.Client): void => {
   const connection = client as unknown as Abandonable;
   connection._invalid = true;

@@ -1,9 +1,9 @@
 import { DataTypes, type ModelAttributes } from 'sequelize';
 
-/** A table as the code sees it: one declaration gives the Sequelize model, the row's type and the type of a new row. */
+/** A column of a table; one declaration of a table defines the Sequelize model, the row's type and the type of a new row. */
 export interface Column<T = unknown, Filled extends boolean = boolean> {
   readonly type: ColumnType;
-  /** An insert may omit it: then it is null or the database's default. */
+  /** True if an insert may omit the column; it is then null or the database's default. */
   readonly filled: Filled;
   /** Carries T; never set. */
   readonly value?: T;
@@ -23,12 +23,12 @@ export const timestamp = column<Date>('timestamp');
 export const texts = column<readonly string[]>('texts');
 export const ltree = column<string>('ltree');
 export const json = <T>(): Column<T, false> => column<T>('json');
-/** Text that a CHECK holds to these values. */
+/** Text that a CHECK restricts to these values. */
 export const oneOf = <T extends string>(..._values: readonly T[]): Column<T, false> => column<T>('text');
 export const textsOf = <T extends string>(..._values: readonly T[]): Column<readonly T[], false> => column<readonly T[]>('texts');
 
 export const nullable = <T>(of: Column<T>): Column<T | null, true> => ({ type: of.type, filled: true });
-/** Has a default in the database. */
+/** The column has a default in the database. */
 export const filled = <T>(of: Column<T>): Column<T, true> => ({ type: of.type, filled: true });
 
 export type Columns = Readonly<Record<string, Column>>;
@@ -71,7 +71,7 @@ const SEQUELIZE_TYPES = {
   ltree: 'LTREE',
 } as const;
 
-/** Attributes of the Sequelize model. Nothing is ever synchronised from them: migrations alone make the schema. */
+/** Returns the attributes of the Sequelize model. Nothing is ever synchronised from them: only migrations create the schema. */
 export const attributesOf = (definition: TableDefinition): ModelAttributes =>
   Object.fromEntries(
     Object.entries(definition.columns).map(([field, { type }]) => [

@@ -1,34 +1,37 @@
 import { quoteIdentifier, type Sql } from './pool.ts';
 
-/** A table whose rows are copied as they are. */
+/** A table whose rows are copied unchanged. */
 export interface DataTable {
   readonly name: string;
-  /** In the table's order, without those that Postgres generates from others. */
+  /** In the table's order, without generated columns. */
   readonly columns: readonly string[];
-  /** The column with a sequence; null: none. */
+  /** The column with a sequence; null if there is none. */
   readonly identity: string | null;
 }
 
 const COLUMNS = `array_agg(a.attname::text ORDER BY a.attnum) FILTER (WHERE a.attgenerated = '') AS columns,
   max(a.attname::text) FILTER (WHERE a.attidentity <> '') AS identity
-  FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace JOIN pg_attribute a ON a.attrelid = c.oid AND a.attnum > 0 AND NOT a.attisdropped
+  FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace
+  JOIN pg_attribute a ON a.attrelid = c.oid AND a.attnum > 0 AND NOT a.attisdropped
   WHERE c.relkind = 'r'`;
 
-/** The tables of a tenant's schema, but for the record of its migrations. */
+/** Returns the tables of a tenant's schema, except the record of its migrations. */
 export const tablesOf = (sql: Sql, schema: string): Promise<DataTable[]> =>
   sql.query<DataTable>(
-    `SELECT c.relname::text AS name, ${COLUMNS} AND n.nspname = $1 AND c.relname <> 'schema_migrations' GROUP BY c.relname ORDER BY c.relname`,
+    `SELECT c.relname::text AS name, ${COLUMNS} AND n.nspname = $1 AND c.relname <> 'schema_migrations'
+     GROUP BY c.relname ORDER BY c.relname`,
     [schema],
   );
 
 /**
- * The tables that tenants share: those of the schema `carrel` with a column `tenant`, which is none of `columns`. A table comes
- * after those it refers to.
+ * Returns the tables that tenants share: those of the schema `carrel` with a column `tenant`, which is not in `columns`. A table
+ * comes after those to which it refers.
  */
 export async function sharedTables(sql: Sql): Promise<DataTable[]> {
   const tables = await sql.query<DataTable & { refersTo: string[] }>(
     `SELECT c.relname::text AS name, ARRAY(
-         SELECT r.relname::text FROM pg_constraint k JOIN pg_class r ON r.oid = k.confrelid WHERE k.conrelid = c.oid AND k.contype = 'f') AS "refersTo", ${COLUMNS}
+         SELECT r.relname::text FROM pg_constraint k JOIN pg_class r ON r.oid = k.confrelid
+         WHERE k.conrelid = c.oid AND k.contype = 'f') AS "refersTo", ${COLUMNS}
        AND n.nspname = 'carrel' GROUP BY c.oid, c.relname HAVING bool_or(a.attname = 'tenant') ORDER BY c.relname`,
   );
   const sorted: DataTable[] = [];
@@ -47,7 +50,7 @@ export async function deleteShared(tx: Sql, role: string): Promise<void> {
     await tx.query(`DELETE FROM carrel.${quoteIdentifier(name)} WHERE tenant = $1`, [role]);
 }
 
-/** A column of a shared table that has the ids of another one's rows. */
+/** A column of a shared table that holds ids of another shared table's rows. */
 export interface SharedReference {
   readonly table: string;
   readonly column: string;
@@ -65,8 +68,8 @@ export const sharedReferences = (sql: Sql): Promise<SharedReference[]> =>
   );
 
 /**
- * In a transaction that copies: rows have one text whatever the database's settings are, and a table is read in the order in
- * which it was filled.
+ * Settings of a transaction that copies: rows have the same text regardless of the database's settings, and a table is read in
+ * the order in which it was filled.
  */
 export const COPY_SETTINGS = [
   `TimeZone = 'UTC'`,
@@ -85,14 +88,14 @@ export const COPY_SETTINGS = [
 export const columnList = (columns: readonly string[]): string => columns.map(quoteIdentifier).join(', ');
 
 /**
- * Foreign keys and triggers of a schema are off while `load` runs, as pg_restore does it: rows come in any order, and as they
- * were.
+ * Disables foreign keys and triggers of a schema while `load` runs, as pg_restore does: rows arrive in any order, and unchanged.
  */
 export async function withoutConstraints<T>(tx: Sql, schema: string, load: () => Promise<T>): Promise<T> {
   const of = quoteIdentifier(schema);
   const keys = await tx.query<{ table: string; name: string; definition: string }>(
     `SELECT c.relname::text AS table, k.conname::text AS name, pg_get_constraintdef(k.oid) AS definition
-     FROM pg_constraint k JOIN pg_class c ON c.oid = k.conrelid JOIN pg_namespace n ON n.oid = c.relnamespace WHERE k.contype = 'f' AND n.nspname = $1`,
+     FROM pg_constraint k JOIN pg_class c ON c.oid = k.conrelid JOIN pg_namespace n ON n.oid = c.relnamespace
+     WHERE k.contype = 'f' AND n.nspname = $1`,
     [schema],
   );
   const tables = (await tablesOf(tx, schema)).map(({ name }) => `${of}.${quoteIdentifier(name)}`);

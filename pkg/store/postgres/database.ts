@@ -30,16 +30,16 @@ import { type Definitions, definitions } from './tables.ts';
 
 export type Tables = { readonly [K in keyof Definitions]: Table<RowOf<Definitions[K]>, NewOf<Definitions[K]>> };
 
-/** Where statements run: in a transaction, or each by itself. What takes an Executor works in both. */
+/** Runs statements in a transaction, or each on its own. A function that accepts an Executor works in both. */
 export interface Executor extends Tables, Sql {
-  /** A hot read as a named prepared statement. One name, one text; name the columns, never `*`. */
+  /** A hot read as a named prepared statement. One name has one text; name the columns, never `*`. */
   prepared<T>(name: string, sql: string, params?: readonly unknown[]): Promise<T[]>;
 }
 
 export interface Tx extends Executor {
   /**
-   * Runs once this is committed, never when it is rolled back; also where what asked for it was rolled back to a savepoint.
-   * Awaited; a failure is logged and not thrown.
+   * Runs `fn` once the transaction has committed, never after a rollback; also if the code that requested it was rolled back to a
+   * savepoint. It is awaited; a failure is logged and not thrown.
    */
   afterCommit(fn: () => Promise<void> | void): void;
 }
@@ -50,23 +50,23 @@ const EVICT_EVERY_MS = 1_000;
 const TRANSACTION_ATTEMPTS = 4;
 /** "cached plan must not change result type": a migration changed a table under a prepared statement. */
 const STALE_PLAN = '0A000';
-/** Given, since Sequelize would else query the server's version; the statements need only the oldest supported one. */
+/** Set because Sequelize would otherwise query the server's version; the statements need only the oldest supported one. */
 const OLDEST_POSTGRES = '15.0.0';
 
 /**
  * A tenant's database: Sequelize over a pool that holds no connection while idle, and typed tables.
  *
- * A connection costs nothing but the log-in: no time zone, no message level, no scan of pg_type (280,000 rows on a full shard).
- * All throw StoreUnavailableError when Postgres does not answer, within ~10 s; the pool reconnects when it is back.
+ * A connection costs only the log-in: no time zone, no message level, no scan of pg_type (280,000 rows on a full shard). All
+ * methods throw StoreUnavailableError within ~10 s if Postgres does not answer; the pool reconnects when it is back.
  */
 export class Database implements Sql {
-  /** Each statement by itself. */
+  /** Runs each statement on its own. */
   readonly tables: Executor;
   readonly #connections: Connections;
   readonly #role: string | undefined;
   readonly #within: Tx | undefined;
 
-  /** `role`, `within`: as in `as` and `within`. */
+  /** `role` and `within` are those of `as` and `within`. */
   constructor(of: ConnectionOptions | Connections, { role, within }: { role?: string | undefined; within?: Tx } = {}) {
     this.#connections = of instanceof Connections ? of : new Connections(of);
     this.#role = role;
@@ -75,16 +75,16 @@ export class Database implements Sql {
   }
 
   /**
-   * The same connections in a role: each transaction becomes that role (SET LOCAL ROLE), and each statement by itself is a
-   * transaction. `prepared` prepares nothing, since roles share connections. `close` closes all of them.
+   * Returns the same connections in a role: each transaction switches to that role (SET LOCAL ROLE), and each single statement is
+   * a transaction. `prepared` prepares nothing, since roles share connections. `close` closes all connections.
    */
   as(role: string): Database {
     return new Database(this.#connections, { role });
   }
 
   /**
-   * This database as one of its transactions sees it, for services that open transactions of their own: their statements are of
-   * `tx`, and each of their transactions is a savepoint, of which nothing is left where it throws.
+   * Returns this database as one of its transactions sees it, for services that open their own transactions. Their statements
+   * belong to `tx`, and each of their transactions is a savepoint, which is undone if it throws.
    */
   within(tx: Tx): Database {
     return new Database(this.#connections, { role: this.#role, within: tx });
@@ -103,7 +103,7 @@ export class Database implements Sql {
   }
 
   /**
-   * Commits when `fn` resolves, rolls back when it throws; then runs the `afterCommit` callbacks.
+   * Commits when `fn` resolves and rolls back when it throws; after a commit, runs the `afterCommit` callbacks.
    * Runs `fn` again after a deadlock or a serialization failure, so `fn` must have no effect outside the transaction.
    */
   async transaction<T>(fn: (tx: Tx) => Promise<T>, { role = this.#role }: Pick<TransactionOptions, 'role'> = {}): Promise<T> {
@@ -113,7 +113,7 @@ export class Database implements Sql {
       try {
         return await this.#connections.transaction(fn, role);
       } catch (error) {
-        // The other one has what it waited for by now, so there is nothing to wait for here.
+        // The other transaction has got its lock by now, so there is nothing to wait for here.
         if (!(error instanceof SerializationFailure) || attempt === TRANSACTION_ATTEMPTS) throw error;
       }
     }
@@ -128,7 +128,7 @@ export class Database implements Sql {
   }
 }
 
-/** Each statement in a transaction of its own. */
+/** Runs each statement in a transaction of its own. */
 function executorOf(transaction: <T>(fn: (tx: Tx) => Promise<T>) => Promise<T>): Executor {
   const query: Executor['query'] = (text, params) => transaction((tx) => tx.query(text, params));
   const prepared: Executor['prepared'] = (name, text, params) => transaction((tx) => tx.prepared(name, text, params));
@@ -145,11 +145,11 @@ function executorOf(transaction: <T>(fn: (tx: Tx) => Promise<T>) => Promise<T>):
 /** The pool of one or more Databases. */
 class Connections {
   readonly #sequelize: Sequelize;
-  /** By the name of their definition; each from its first use on. */
+  /** By the name of the definition; each is created on first use. */
   readonly #models = new Map<string, ModelStatic<Model>>();
   readonly #log: Logger;
   readonly #closing = new AbortController();
-  /** How often a prepared statement went stale. */
+  /** The number of times that a prepared statement went stale. */
   readonly #renewals = new Map<string, number>();
 
   constructor(options: ConnectionOptions) {
@@ -157,7 +157,7 @@ class Connections {
     this.#sequelize = connect(options, this.#closing.signal);
   }
 
-  /** Statements of the transaction; without one, each by itself. `prepares`: whether `prepared` does. */
+  /** Runs statements of the transaction; without one, each on its own. `prepares`: whether `prepared` prepares statements. */
   executor(transaction?: Transaction, prepares = true): Executor {
     const query: Sql['query'] = (text, params = []) => this.#run(transaction, { text, values: [...params] });
     const named: Executor['prepared'] = (name, text, params = []) =>
@@ -172,7 +172,7 @@ class Connections {
     return statements(sql, (name) => new ModelTable(definitions[name], this.#modelOf(name), sql, transaction)) as Executor;
   }
 
-  /** One attempt. */
+  /** Makes one attempt. */
   async transaction<T>(fn: (tx: Tx) => Promise<T>, role: string | undefined): Promise<T> {
     const committed: (() => Promise<void> | void)[] = [];
     const result = await this.#committed(role, async (transaction) => {
@@ -208,7 +208,7 @@ class Connections {
       return await run();
     } catch (error) {
       if (sqlState(error) !== STALE_PLAN) throw error;
-      // The statement stays stale on every connection that has it, so all of them get it again under another name.
+      // The statement stays stale on every connection that has it, so all of them prepare it again under another name.
       if (this.#nameOf(name) === used) this.#renewals.set(name, (this.#renewals.get(name) ?? 0) + 1);
       return run();
     }
@@ -230,14 +230,14 @@ class Connections {
       await ending.commit();
       return result;
     } catch (error) {
-      // A lost connection has nothing to roll back; Sequelize would try, and complain on the console.
+      // A lost connection has nothing to roll back; Sequelize would try, and write to the console.
       if (transaction && isAbandoned(connectionOf(transaction))) await forceCleanup(transaction);
       else await transaction?.rollback().catch(() => {});
       throw translateError(error);
     }
   }
 
-  /** Straight through node-postgres, on the transaction's connection or on one of the same pool. */
+  /** Runs a statement directly through node-postgres, on the transaction's connection or on one of the same pool. */
   async #run<T>(transaction: Transaction | undefined, statement: pg.QueryConfig): Promise<T[]> {
     const manager = connectionManager(this.#sequelize);
     let acquired: pg.Client | undefined;
@@ -253,7 +253,7 @@ class Connections {
   }
 }
 
-/** `signal`: the database closes. */
+/** `signal` is aborted when the database closes. */
 function connect(options: ConnectionOptions, signal: AbortSignal): Sequelize {
   const sequelize = new Sequelize(options.url, {
     dialect: 'postgres',
@@ -279,13 +279,13 @@ function connect(options: ConnectionOptions, signal: AbortSignal): Sequelize {
     retry: { max: 0 },
   } as ConstructorParameters<typeof Sequelize>[1] & object);
   const manager = connectionManager(sequelize);
-  // Sequelize scans pg_type on each connect while this map is empty; our parsers need none of what it would find.
+  // Sequelize scans pg_type on each connect while this map is empty; our parsers need nothing of that.
   manager.nameOidMap = { int8: { oid: 20 } };
-  // In the same message as the beginning: no round trip of its own.
+  // In the same message as BEGIN: no extra round trip.
   const queries = (sequelize.getQueryInterface() as unknown as { queryGenerator: QueryGenerator }).queryGenerator;
   const start = queries.startTransactionQuery.bind(queries);
   queries.startTransactionQuery = (transaction) => start(transaction) + setOrigin() + setRole(transaction);
-  // Below the pool, so that whoever waits for a connection also gets one that another statement gives back.
+  // Below the pool, so that a waiting caller also gets a connection that another statement returns.
   const logIn = manager._connect.bind(manager);
   const { nextPassword } = options;
   let settings: object;
@@ -300,7 +300,7 @@ function connect(options: ConnectionOptions, signal: AbortSignal): Sequelize {
   return sequelize;
 }
 
-/** For `transaction` of Connections, whose `role` Sequelize hands on. */
+/** For `transaction` of Connections, whose `role` Sequelize passes on. */
 function setRole({ options: { role } }: RoleTransaction): string {
   return role === undefined ? '' : ` SET LOCAL ROLE ${quoteIdentifier(role)};`;
 }
@@ -308,7 +308,7 @@ function setRole({ options: { role } }: RoleTransaction): string {
 const define = (sequelize: Sequelize, name: string, definition: TableDefinition): ModelStatic<Model> =>
   sequelize.define(name, attributesOf(definition), { tableName: definition.name });
 
-/** What Sequelize has and does not declare. */
+/** Members that Sequelize has and does not declare. */
 interface ConnectionManager {
   nameOidMap: Record<string, { oid: number }>;
   _connect(config: object): Promise<pg.Client>;

@@ -30,7 +30,7 @@ test('a violated constraint is named', () => {
   });
 });
 
-test('what Sequelize wraps is looked into; its own time-out at the pool means unavailable', () => {
+test('an error that Sequelize wraps is unwrapped; its own time-out at the pool means unavailable', () => {
   const wrapped = Object.assign(new Error('Validation error'), {
     name: 'SequelizeUniqueConstraintError',
     parent: pgError('23505', { constraint: 'x' }),
@@ -64,7 +64,7 @@ test.each([
   expect(isNotCommitted(translateError(reported))).toBe(expected);
 });
 
-test('an error of the program says nothing of the commit, even if it has a code', () => {
+test('an error of the program says nothing about the commit, even if it has a code', () => {
   expect([new TypeError('undefined is not an object'), pgError('EPERM')].map((error) => isNotCommitted(error))).toEqual([
     false,
     false,

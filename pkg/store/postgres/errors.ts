@@ -1,7 +1,7 @@
 import pg from 'pg';
 import { isError, StoreUnavailableError } from '../unavailable.ts';
 
-/** A constraint refused a row. `constraint` and `table` as the catalog names them. */
+/** A constraint refused a row. `constraint` and `table` have the catalog's names. */
 class ConstraintViolation extends Error {
   readonly constraint: string;
   readonly table: string;
@@ -23,38 +23,40 @@ export class CheckViolation extends ConstraintViolation {
   override readonly name = 'CheckViolation';
 }
 
-/** The statement ran longer than the role's statement_timeout and was cancelled: nothing of it happened. */
+/** The statement ran longer than the role's statement_timeout and was cancelled: it had no effect. */
 export class StatementTimeout extends Error {
   override readonly name = 'StatementTimeout';
 }
-/** A lock was not had within lock_timeout: nothing happened, and it may be tried again. */
+/** A lock was not obtained within lock_timeout: nothing happened, and it may be tried again. */
 export class LockTimeout extends Error {
   override readonly name = 'LockTimeout';
 }
-/** Postgres gave this transaction up for another (serialization failure, deadlock); the whole of it may be tried again. */
+/**
+ * Postgres aborted this transaction in favour of another (serialization failure, deadlock); the whole of it may be tried again.
+ */
 export class SerializationFailure extends Error {
   override readonly name = 'SerializationFailure';
 }
 
 /**
- * A person or the tenant has as much as they may have (SQLSTATE CL001, CL002; carrel.hold_limits): nothing happened. The message
- * is for people.
+ * A person or the tenant has reached a limit (SQLSTATE CL001, CL002; carrel.hold_limits): nothing happened. The message is for
+ * people.
  */
 export class LimitReached extends Error {
   override readonly name = 'LimitReached';
 }
 
-/** More jobs of the tenant wait than may (SQLSTATE CL003; carrel.bound_work): nothing happened, and it may be tried again. */
+/** The tenant has too many waiting jobs (SQLSTATE CL003; carrel.bound_work): nothing happened, and it may be tried again. */
 export class TooManyJobs extends Error {
   override readonly name = 'TooManyJobs';
 }
 
-/** A value that is invalid for its type (SQLSTATE class 22): not a number, not a time, out of range, a NUL. */
+/** A value is invalid for its type (SQLSTATE class 22): not a number, not a time, out of range, a NUL. */
 export class DataException extends Error {
   override readonly name = 'DataException';
 }
 
-/** What node-postgres throws for an error that the server reported. */
+/** The error that node-postgres throws when the server reports one. */
 export interface PgError extends Error {
   readonly code?: string;
   readonly constraint?: string;
@@ -62,8 +64,8 @@ export interface PgError extends Error {
 }
 
 /**
- * PostgreSQL, Appendix A: classes 08 connection, 28 authorization (a login that was switched off), 53 resources, 57P shutdown;
- * 25006: it takes no writes now, since the tenant is being moved, or the server has become a standby.
+ * PostgreSQL, Appendix A: classes 08 connection, 28 authorization (a login that was disabled), 53 resources, 57P shutdown. 25006:
+ * it accepts no writes at the moment, since the tenant is being moved, or the server has become a standby.
  */
 const UNAVAILABLE_SQLSTATE = /^(08|28|53|57P0[1-5]|25P03|25006|3D000)/;
 const UNAVAILABLE_SYSTEM = new Set([
@@ -80,9 +82,20 @@ const UNAVAILABLE_SYSTEM = new Set([
   'ECONNABORTED',
   'ENOENT',
 ]);
-/** node-postgres and sequelize-pool say these without a code. */
-const UNAVAILABLE_MESSAGE =
-  /Connection terminated|not queryable|timeout exceeded when trying to connect|Query read timeout|ConnectionManager.getConnection was called|Client was closed|pool is draining|Cannot use a pool after calling end|timeout expired/;
+/** node-postgres and sequelize-pool report these without a code. */
+const UNAVAILABLE_MESSAGE = new RegExp(
+  [
+    'Connection terminated',
+    'not queryable',
+    'timeout exceeded when trying to connect',
+    'Query read timeout',
+    'ConnectionManager.getConnection was called',
+    'Client was closed',
+    'pool is draining',
+    'Cannot use a pool after calling end',
+    'timeout expired',
+  ].join('|'),
+);
 const UNAVAILABLE_SEQUELIZE = /^Sequelize(Connection|HostNot|AccessDenied|InvalidConnection)|^TimeoutError$/;
 
 /** Converts an error of node-postgres or Sequelize to one of this file's errors; returns others unchanged. */
@@ -109,17 +122,17 @@ const isUnavailable = (error: Error, code: string): boolean =>
   (code.length === 5 && UNAVAILABLE_SQLSTATE.test(code)) ||
   UNAVAILABLE_MESSAGE.test(error.message);
 
-/** SQLSTATE of an error that stayed as it is, or of its cause. */
+/** Returns the SQLSTATE of an untranslated error, or of its cause. */
 export function sqlState(error: unknown): string | undefined {
   if (!isError(error)) return undefined;
   const code = (error as PgError).code;
   return code ?? (error.cause === undefined ? undefined : sqlState(error.cause));
 }
 
-/** The outcome of the statement is not known, although Postgres reported an error. */
+/** The outcome of the statement is unknown, although Postgres reported an error. */
 const STATEMENT_COMPLETION_UNKNOWN = '40003';
 
-/** Whether Postgres itself reported the error, so that nothing of the statement, or of its transaction, was committed. */
+/** Returns true if Postgres itself reported the error, so that nothing of the statement, or of its transaction, was committed. */
 export function isNotCommitted(error: unknown): boolean {
   if (!isError(error) || error instanceof StoreUnavailableError) return false;
   if (error instanceof pg.DatabaseError) return error.code !== STATEMENT_COMPLETION_UNKNOWN;

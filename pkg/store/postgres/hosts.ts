@@ -4,11 +4,11 @@ import type { Sql } from './pool.ts';
 /** Hosts that belong to the claiming slug: a tenant that holds one of them loses it. */
 export interface OwnHosts {
   readonly hosts: readonly string[];
-  /** Ends the sessions of a tenant before one of its hosts becomes another's. */
+  /** Ends the sessions of a tenant before one of its hosts passes to another. */
   endSessions(holder: { readonly slug: string; readonly shard: string }): Promise<unknown>;
 }
 
-/** Why a host is not free. */
+/** The reason why a host is not free. */
 type Holding = TenantState | 'left';
 
 const WHY: Readonly<Record<Holding, string>> = {
@@ -32,14 +32,16 @@ export class HostsExceeded extends Error {
 }
 
 /**
- * Browsers go on sending the cookies of sessions, which end 90 days after their sign-in; servers may answer there for some hours
- * more.
+ * Browsers continue to send the cookies of sessions, which end 90 days after their sign-in; servers may answer there for some
+ * hours longer.
  */
 const KEPT = '91 days';
-/** Of one tenant: frequent changes of hosts reserve no more than these. */
+/** The most left hosts of one tenant: frequent changes of hosts reserve no more than these. */
 export const MAX_LEFT_HOSTS = 20;
 
-/** The tenant gets these hosts and no others; hosts that it left stay reserved for it (KEPT). Throws HostTaken, HostsExceeded. */
+/**
+ * Gives the tenant these hosts and no others; hosts that it left stay reserved for it (KEPT). Throws HostTaken, HostsExceeded.
+ */
 export async function claimHosts(tx: Sql, tenantId: string, hosts: readonly string[], own?: OwnHosts): Promise<void> {
   const wanted = [...new Set(hosts)].sort();
   if (own) await takeBack(tx, tenantId, own);
@@ -75,7 +77,7 @@ async function takeBack(tx: Sql, tenantId: string, { hosts, endSessions }: OwnHo
      SELECT DISTINCT t.slug, t.shard, t.state FROM registry.tenants t JOIN taken ON taken.tenant_id = t.id`,
     [tenantId, [...hosts]],
   );
-  // Sessions of other states ended when the resource was deleted.
+  // Sessions in other states ended when the resource was deleted.
   for (const holder of holders) if (holder.state === 'active') await endSessions(holder);
 }
 
@@ -86,6 +88,7 @@ async function boundLeft(tx: Sql, tenantId: string): Promise<void> {
   );
   if ((row?.left ?? 0) > MAX_LEFT_HOSTS)
     throw new HostsExceeded(
-      `a tenant that leaves a host keeps it from others for 91 days, and ${MAX_LEFT_HOSTS} at once are the most; take one of those that it had`,
+      `a host that a tenant leaves is reserved for it for 91 days, and a tenant may have at most ${MAX_LEFT_HOSTS} such hosts; ` +
+        'use one of them again',
     );
 }

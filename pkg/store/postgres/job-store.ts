@@ -18,10 +18,10 @@ export interface NewJob {
   readonly queue?: string;
   /** Default: now. */
   readonly dueAt?: Date;
-  /** Inserts none where the tenant has one of this kind with this payload, whatever became of it. */
+  /** Inserts nothing if the tenant has a job of this kind with this payload, in any state. */
   readonly unlessPresent?: boolean;
   /**
-   * Inserts none where the tenant has one of this kind with this payload that is due later than now and no later than `dueAt`.
+   * Inserts nothing if the tenant has a job of this kind with this payload that is due later than now and no later than `dueAt`.
    */
   readonly unlessSooner?: boolean;
   /** The role of its tenant, for a program that acts for several; default: the role of the transaction. */
@@ -30,7 +30,8 @@ export interface NewJob {
 
 /** The tenant's role may not name the column `tenant`. */
 const insert = (column: '' | 'tenant, ', value: '' | '$7::text, ', tenant: string): string => `
-  INSERT INTO carrel.work (${column}kind, payload, due_at, queue) SELECT ${value}$1::text, $2::jsonb, coalesce($3::timestamptz, now()), $4::text
+  INSERT INTO carrel.work (${column}kind, payload, due_at, queue)
+  SELECT ${value}$1::text, $2::jsonb, coalesce($3::timestamptz, now()), $4::text
   WHERE NOT (($5::boolean OR $6::boolean) AND EXISTS (
     SELECT FROM carrel.work w WHERE w.tenant = ${tenant} AND w.kind = $1::text AND w.payload = $2::jsonb
       AND ($5::boolean OR (w.due_at > now() AND w.due_at <= $3::timestamptz))))`;
@@ -49,7 +50,7 @@ export async function insertJob(
   await (tenant === undefined ? tx.query(INSERT, params) : tx.query(INSERT_FOR, [...params, tenant]));
 }
 
-/** For a statement that requests many jobs of a kind: inserts one with each payload (jsonb) that `source` gives. */
+/** For a statement that requests many jobs of a kind: inserts one for each payload (jsonb) that `source` returns. */
 export const jobRows = ({ kind, queue }: { readonly kind: string; readonly queue: string }, source: string): string =>
   `INSERT INTO carrel.work (kind, payload, queue) SELECT '${kind}', j.payload, '${queue}' FROM (${source}) AS j (payload)`;
 
@@ -58,28 +59,28 @@ export interface JobRow extends Leased {
   readonly kind: string;
   readonly payload: Json;
   readonly requestedAt: Date;
-  /** Of the span that requested it; read where traces are on. */
+  /** The traceparent of the span that requested it; read only if tracing is on. */
   readonly traceparent?: string | null;
 }
 
 const COLUMNS = 'w.kind, w.payload, w.requested_at AS "requestedAt"';
 
-/** Begins the error of a job that a worker has put back, before the time (ISO 8601) when that was first done. */
+/** The prefix of the error of a job that a worker has put back; the time (ISO 8601) of the first such attempt follows. */
 const NOT_UNDERSTOOD = 'not understood since ';
 /**
- * For so long a worker of another release may be there that understands it: while releases run side by side, and for a roll-back
- * that is taken back.
+ * For this time, a worker of another release may exist that understands the job: while releases run side by side, and for a
+ * roll-back that is reverted.
  */
 const PUT_BACK_FOR = '1 day';
 
-/** Far more than there are kinds of jobs. */
+/** Far more than the existing kinds of jobs. */
 const MAX_KINDS = 50;
 
-/** A metric of tenants shows so many at a time. */
+/** A metric by tenant shows at most this many tenants. */
 const MAX_TENANTS = 20;
 
 export interface TenantStatistics {
-  /** Its role. */
+  /** The tenant's role. */
   readonly tenant: string;
   readonly due: number;
   readonly oldestSeconds: number;
@@ -109,41 +110,45 @@ export class JobStore extends LeasedRows<JobRow> {
     });
   }
 
-  /** Deletes the job, which is done. False: the lease had passed to another worker. */
+  /** Deletes the finished job. Returns false if another worker has taken over the lease. */
   async finish(job: JobRow): Promise<boolean> {
     const sql = 'DELETE FROM carrel.work WHERE tenant = $1 AND id = $2 AND fence = $3 RETURNING id';
     return (await this.sql.query(sql, [job.tenant, job.id, job.fence])).length > 0;
   }
 
-  /** The job is due again in `waitMs`, by Postgres' clock. False: the lease had passed to another worker. */
+  /** Makes the job due again in `waitMs`, by Postgres' clock. Returns false if another worker has taken over the lease. */
   async fail(job: JobRow, outcome: { error: string; waitMs: number }): Promise<boolean> {
     const assignments =
       'leased_until = NULL, fence = NULL, due_at = now() + make_interval(secs => $4), last_error = left($5, 1000)';
     return this.change(job, assignments, [outcome.waitMs / 1000, outcome.error]);
   }
 
-  /** The job is due again in `waitMs`, behind those that are due already. False: the lease had passed to another worker. */
+  /**
+   * Makes the job due again in `waitMs`, behind those that are already due. Returns false if another worker has taken over the
+   * lease.
+   */
   async requeue(job: JobRow, waitMs: number): Promise<boolean> {
     const assignments = 'leased_until = NULL, fence = NULL, due_at = now() + make_interval(secs => $4), last_error = NULL';
     return this.change(job, assignments, [waitMs / 1000]);
   }
 
   /**
-   * Moves the job to another queue, where it is due now; this attempt does not count. False: the lease had passed to another
-   * worker.
+   * Moves the job to another queue, where it is due now; this attempt does not count. Returns false if another worker has taken
+   * over the lease.
    */
   async move(job: JobRow, queue: string): Promise<boolean> {
     return this.change(job, 'queue = $4, leased_until = NULL, fence = NULL, due_at = now(), attempts = attempts - 1', [queue]);
   }
 
   /**
-   * Puts back a job that this worker cannot do and a worker of another release may be able to: it is due again in 10 s, later in
-   * 5 minutes at most. After PUT_BACK_FOR it becomes a dead letter.
+   * Puts back a job that this worker cannot do and a worker of another release may be able to do. It is due again in 10 s, later
+   * in at most 5 minutes. After PUT_BACK_FOR it becomes a dead letter.
    */
   async putBack(job: JobRow, error: string): Promise<'put_back' | 'dead' | 'lost_lease'> {
     const [row] = await this.sql.query<{ isDead: boolean }>(
       `UPDATE carrel.work w SET leased_until = NULL, fence = NULL,
-         last_error = left('${NOT_UNDERSTOOD}' || to_char(since.at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS"Z"') || ': ' || $4, 1000),
+         last_error = left(
+           '${NOT_UNDERSTOOD}' || to_char(since.at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS"Z"') || ': ' || $4, 1000),
          due_at = CASE WHEN since.at <= now() - interval '${PUT_BACK_FOR}' THEN 'infinity'
            ELSE now() + least(interval '5 minutes', greatest(interval '10 seconds', now() - since.at)) END
        FROM carrel.work v CROSS JOIN LATERAL (
@@ -157,18 +162,21 @@ export class JobStore extends LeasedRows<JobRow> {
     return row.isDead ? 'dead' : 'put_back';
   }
 
-  /** Of all queues: the first MAX_KINDS kinds, those with jobs that a worker does first, then those with most jobs. */
+  /** Covers all queues: the first MAX_KINDS kinds, those whose jobs a worker can do first, then those with the most jobs. */
   async statistics(): Promise<KindStatistics[]> {
     return this.sql.query<KindStatistics>(
       `SELECT kind, count(*) FILTER (WHERE ${isDue('w')}) AS due,
          greatest(extract(epoch FROM now() - min(due_at) FILTER (WHERE ${isDue('w')})), 0)::float8 AS "oldestSeconds",
-         coalesce(extract(epoch FROM now() - min(requested_at) FILTER (WHERE due_at < 'infinity')), 0)::float8 AS "waitingSeconds",
+         coalesce(extract(epoch FROM now() - min(requested_at) FILTER (WHERE due_at < 'infinity')), 0)::float8
+           AS "waitingSeconds",
          count(*) FILTER (WHERE due_at = 'infinity') AS dead
-       FROM carrel.work w GROUP BY kind ORDER BY bool_or(due_at < 'infinity' AND coalesce(last_error, '') NOT LIKE '${NOT_UNDERSTOOD}%') DESC, count(*) DESC LIMIT ${MAX_KINDS}`,
+       FROM carrel.work w GROUP BY kind
+       ORDER BY bool_or(due_at < 'infinity' AND coalesce(last_error, '') NOT LIKE '${NOT_UNDERSTOOD}%') DESC, count(*) DESC
+       LIMIT ${MAX_KINDS}`,
     );
   }
 
-  /** Of the tenants with most due jobs, in all queues. */
+  /** Covers the tenants with the most due jobs, in all queues. */
   async tenantStatistics(): Promise<TenantStatistics[]> {
     return this.sql.query<TenantStatistics>(
       `SELECT tenant, count(*)::int AS due, greatest(extract(epoch FROM now() - min(due_at)), 0)::float8 AS "oldestSeconds"

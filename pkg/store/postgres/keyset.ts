@@ -1,11 +1,11 @@
 /*
  * Keyset paging (docs/design/api-conventions.md, Lists): the order of a list, the condition for the rows after the last one of
- * the page before, and the values of that row which a cursor holds. One declaration per list.
+ * the previous page, and the values of that row which a cursor holds. One declaration per list.
  *
  * Invariants:
  * - Paging shows every row that exists throughout exactly once, in order, whatever is inserted meanwhile: the tie-breaker makes
  *   the order total.
- * - Nulls come last in ascending and first in descending order, as in Postgres. A key that may be null says so.
+ * - Nulls come last in ascending and first in descending order, as in Postgres. A key that may be null is declared so.
  */
 
 import { isoTime } from './client.ts';
@@ -14,11 +14,11 @@ export type KeyValue = string | number | null;
 
 /** A sort key of rows R. */
 export interface Key<R> {
-  /** The expression that is sorted by. */
+  /** The expression to sort by. */
   readonly sql: string;
-  /** The value of a row, as a cursor holds it. */
+  /** Returns the value of a row, as a cursor holds it. */
   readonly value: (row: R) => KeyValue;
-  /** The expression of that value, given its parameter. */
+  /** Returns the expression of that value, given its parameter. */
   readonly operand: (parameter: string) => string;
   readonly nullable?: boolean;
 }
@@ -29,8 +29,8 @@ export const textKey = <R>(sql: string, value: (row: R) => string | null): Key<R
   operand: (p) => `${p}::text`,
 });
 /**
- * A name, in the order that people expect (docs/design/lists.md, Names): the collation carrel.names of the shard. What an
- * index is to serve has the same expression.
+ * A name, in the order that people expect (docs/design/lists.md, Names): the collation carrel.names of the shard. An index
+ * for it must have the same expression.
  */
 export const nameKey = <R>(column: string, value: (row: R) => string | null): Key<R> => ({
   sql: `${column} COLLATE carrel.names`,
@@ -42,7 +42,7 @@ export const integerKey = <R>(sql: string, value: (row: R) => number | null): Ke
   value,
   operand: (p) => `${p}::bigint`,
 });
-/** Of a column with whole milliseconds: a cursor holds no more. `value` may give a text as Postgres writes it. */
+/** A column with whole milliseconds, since a cursor holds no more. `value` may return a text as Postgres writes it. */
 export const timeKey = <R>(sql: string, value: (row: R) => Date | string | null): Key<R> => ({
   sql,
   value: (row) => {
@@ -51,14 +51,14 @@ export const timeKey = <R>(sql: string, value: (row: R) => Date | string | null)
   },
   operand: (p) => `${p}::timestamptz`,
 });
-/** Text without regard to case. Postgres folds both sides, since JavaScript folds otherwise (ς, i̇). */
+/** Text compared without case. Postgres folds both sides, since JavaScript folds differently (ς, i̇). */
 export const foldedKey = <R>(column: string, value: (row: R) => string | null): Key<R> => ({
   sql: `lower(${column})`,
   value,
   operand: (p) => `lower(${p}::text)`,
 });
 
-/** The parameters of a statement: `add` gives $1, $2 …. */
+/** The parameters of a statement: `add` returns $1, $2 …. */
 export class Parameters {
   readonly values: unknown[] = [];
   add(value: unknown): string {
@@ -79,39 +79,39 @@ export interface SortKey<F extends string = string> {
 /** Parameters of a page; pkg/api/paging.ts reads them from the query. */
 export interface KeysetRequest<F extends string = string> {
   readonly limit: number;
-  /** Never empty. The last key is the tie-breaker, or it follows from a key before, so that the order is total. */
+  /** Never empty. The last key is the tie-breaker, or follows from an earlier key, so that the order is total. */
   readonly sort: readonly SortKey<F>[];
-  /** The sort values of the last row of the page before; undefined on the first page. */
+  /** The sort values of the last row of the previous page; undefined on the first page. */
   readonly after: readonly KeyValue[] | undefined;
 }
 
-/** How a query may order a list. */
+/** The orders that a query may request of a list. */
 export interface ListOrder<F extends string> {
   /** The sort fields that a query may name. */
   readonly fields: readonly F[];
-  /** The order without `sort`, which may be by a field that a query cannot name. */
+  /** The order without `sort`, which may use a field that a query cannot name. */
   readonly fallback: F | `-${F}`;
   /** The unique field at the end. */
   readonly tieBreaker: F;
-  /** The fields of which a row may have no value; none when left out. */
+  /** The fields that may be null in a row; default: none. */
   readonly nullable?: readonly F[];
 }
 
 export interface Keyset<R, F extends string> {
   readonly order: ListOrder<F>;
   orderBy(request: KeysetRequest<F>): string;
-  /** The condition for rows after the cursor; none on the first page. */
+  /** Returns the condition for rows after the cursor; none on the first page. */
   after(request: KeysetRequest<F>, params: Parameters): string[];
   /**
-   * Order and conditions of a page of the rows that have one value in a column, the first of an index whose others are the sort
-   * keys.
+   * Returns the order and conditions of a page of the rows that have one value in a column, for an index on that column followed
+   * by the sort keys.
    */
   within(
     column: Within,
     request: KeysetRequest<F>,
     params: Parameters,
   ): { readonly orderBy: string; readonly where: readonly string[] };
-  /** The values of the cursor after a row. */
+  /** Returns the values of the cursor after a row. */
   valuesOf(request: KeysetRequest<F>, row: R): KeyValue[];
 }
 
@@ -121,7 +121,7 @@ export interface Within {
   readonly operand: string;
 }
 
-/** `keys`: of the fields that a query may name, the fallback and the tie-breaker. */
+/** `keys`: the fields that a query may name, the fallback and the tie-breaker. */
 export function keyset<R, F extends string>(
   list: { readonly keys: Readonly<Record<F, Key<R>>> } & Omit<ListOrder<NoInfer<F>>, 'nullable'>,
 ): Keyset<R, F> {
@@ -144,8 +144,8 @@ export function keyset<R, F extends string>(
       const isUniform = request.sort.every((key) => key.descending === descending && !keys[key.field].nullable);
       if (!isUniform)
         return { orderBy: orderBy(request), where: [`${column.sql} = ${column.operand}`, ...after(request, params)] };
-      // Ranges in place of the equality: then the order names the column, so that the planner takes it from this index alone. By
-      // an equality it may read an index of all rows in that order and drop what has another value, which is most of a large
+      // Ranges instead of the equality: the order then names the column, so that the planner uses this index alone. With an
+      // equality it may read an index of all rows in that order and drop those with another value, which is most of a large
       // table.
       const reached = bounds(request, params);
       const first = { ...column, descending, nullable: false, isNull: false };
@@ -158,7 +158,7 @@ export function keyset<R, F extends string>(
   };
 }
 
-/** The statement of one page, plus one row, which shows whether there is another page. */
+/** Returns the statement of one page plus one row, which shows whether there is another page. */
 export function selectPage<F extends string>(
   list: Pick<Keyset<never, F>, 'orderBy' | 'after'>,
   request: KeysetRequest<F>,
@@ -167,13 +167,14 @@ export function selectPage<F extends string>(
   const params = new Parameters();
   const conditions = [...statement.where(params), ...list.after(request, params)];
   const where = conditions.length === 0 ? '' : `WHERE ${conditions.join(' AND ')}`;
-  const sql = `SELECT ${statement.columns} FROM ${statement.from} ${where} ORDER BY ${list.orderBy(request)} LIMIT ${params.add(request.limit + 1)}`;
+  const limit = params.add(request.limit + 1);
+  const sql = `SELECT ${statement.columns} FROM ${statement.from} ${where} ORDER BY ${list.orderBy(request)} LIMIT ${limit}`;
   return { sql, params: params.values };
 }
 
 const ordered = (sql: string, descending: boolean): string => `${sql} ${descending ? 'DESC' : 'ASC'}`;
 
-/** One key at the value that the cursor has for it. */
+/** One key at its value in the cursor. */
 interface Bound {
   readonly sql: string;
   readonly operand: string;
@@ -187,7 +188,10 @@ function bound<R>({ sql, operand, nullable = false }: Key<R>, descending: boolea
   return { sql, operand: isNull ? 'NULL' : operand(params.add(value)), descending, nullable, isNull };
 }
 
-/** In one direction and without nulls a row comparison, which an index serves; else (a > x) OR (a = x AND b < y) OR …. */
+/**
+ * In one direction and without nulls, this is a row comparison, which an index serves; otherwise (a > x) OR (a = x AND b < y) OR
+ * ….
+ */
 function rowsAfter(bounds: readonly Bound[]): string {
   const [first] = bounds;
   if (bounds.every(({ descending, nullable }) => descending === first?.descending && !nullable)) {

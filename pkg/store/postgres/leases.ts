@@ -2,7 +2,7 @@ import type { Sql } from './pool.ts';
 
 /** A row that is leased for one attempt. */
 export interface Leased {
-  /** The role whose row it is, `tenant_<slug>`. */
+  /** The role that owns the row, `tenant_<slug>`. */
   readonly tenant: string;
   readonly id: number;
   /** Leases so far, this one included: 1 at the first. */
@@ -11,44 +11,46 @@ export interface Leased {
   readonly fence: string;
 }
 
-/** A tenant with due rows that nobody has leased, and the first of them. */
+/** A tenant with due rows without a lease, and the first of these rows. */
 export interface DueTenant extends Pick<Leased, 'tenant' | 'id'> {
   /** Leases of that row so far. */
   readonly attempts: number;
 }
 
-/** What to lease of a tenant. */
+/** The rows to lease from a tenant. */
 export interface LeaseRequest {
   readonly tenant: string;
-  /** Rows at most. */
+  /** The most rows to lease. */
   readonly most: number;
-  /** Rows of the tenant that this worker holds already. */
+  /** Rows of the tenant that this worker already holds. */
   readonly held: number;
   /** Lanes of the tenant whose rows are leased after those of all others. */
   readonly last?: readonly string[];
-  /** Lanes of the tenant of which no row is leased. */
+  /** Lanes of the tenant from which no row is leased. */
   readonly none?: readonly string[];
 }
 
-/** Lanes of one tenant that are looked at: more than it may have webhooks. */
+/** The most lanes of one tenant that are read: more than it may have webhooks. */
 const LANES_MAX = 100;
 
 /**
  * The worker's side of a table of later work: `tenant`, `id`, `due_at`, `attempts`, `leased_until` and `fence`, with an index on
- * (tenant, due_at, id), behind the columns of `only` where there are such. Rows whose `due_at` is null or `infinity` are never
- * due. A table may have `lanes`: a column (uuid) of what a tenant's rows are for, with an index on (tenant, that column, due_at,
- * id) where `due_at` is not null. Then the first due row of each lane goes before the second of any. The planner's statistics of
- * due rows are always old, and to it both indexes cost the same then. So that no statement about lanes takes the other one and
- * reads a tenant's backlog for each lane, that has a predicate of its own, `ofTenants`, which holds for all due rows and which
+ * (tenant, due_at, id), preceded by the columns of `only` if there are any. Rows whose `due_at` is null or `infinity` are never
+ * due.
+ *
+ * A table may have `lanes`: a column (uuid) that divides a tenant's rows, with an index on (tenant, that column, due_at, id)
+ * where `due_at` is not null. The first due row of each lane then precedes the second of any lane. The planner's statistics of
+ * due rows are always old, and both indexes then seem to cost the same. No statement about lanes may use the other index and read
+ * a tenant's backlog for each lane. So that index has a predicate of its own, `ofTenants`, which holds for all due rows and which
  * only `dueTenants` names.
  *
  * Invariants:
- * - A row is leased to one worker at a time; an expired lease goes to the next, and a lease that its worker renews goes to
- *   nobody, whatever Redis says.
- * - Only the holder of the newest lease changes it (the fence decides).
- * - A tenant's backlog is one worker's: a worker leases rows of a tenant that others hold rows of only while all together hold
- *   fewer than `perTenant`. Two that lease in the same moment do not see each other: they may hold `perTenant` and what is leased
- *   ahead each, until they lease again.
+ * - A row is leased to one worker at a time. An expired lease goes to the next worker, and a lease that its worker renews goes to
+ *   no other, whatever Redis says.
+ * - Only the holder of the newest lease changes the row (the fence decides).
+ * - A tenant's backlog belongs to one worker: a worker leases rows of a tenant of which others hold rows only while all together
+ *   hold fewer than `perTenant`. Two that lease at the same moment do not see each other: each may hold `perTenant` plus the rows
+ *   leased ahead, until they lease again.
  */
 export class LeasedRows<Row extends Leased> {
   protected readonly sql: Sql;
@@ -59,8 +61,8 @@ export class LeasedRows<Row extends Leased> {
   readonly #ofTenants: string;
 
   /**
-   * `columns`: what a Row has beyond the lease, of the table as `w`; `only`: the condition on `w` of the rows that are meant,
-   * default all; `ofTenants`: the predicate, on `w`, of the index on (tenant, due_at, id).
+   * `columns`: the columns of a Row beyond the lease, of the table as `w`. `only`: the condition on `w` of the rows to lease,
+   * default all. `ofTenants`: the predicate, on `w`, of the index on (tenant, due_at, id).
    */
   constructor(sql: Sql, table: { name: string; columns: string; only?: string; lanes?: string; ofTenants?: string }) {
     this.sql = sql;
@@ -72,12 +74,13 @@ export class LeasedRows<Row extends Leased> {
   }
 
   /**
-   * The tenants with rows to lease, those whose rows have waited longest first. Only tenants with something due are visited:
+   * Returns the tenants with rows to lease, those whose rows have waited longest first. Only tenants with due rows are visited:
    * 2,000 with work for tomorrow cost 0.3 ms.
    */
   async dueTenants({ limit, perTenant }: { limit: number; perTenant: number }): Promise<DueTenant[]> {
     const next = (after: string): string => `(
-      SELECT w.tenant FROM ${this.#table} w WHERE ${this.#only} AND ${this.#ofTenants} ${after} AND ${isDue('w')} ORDER BY w.tenant, w.due_at, w.id LIMIT 1)`;
+      SELECT w.tenant FROM ${this.#table} w WHERE ${this.#only} AND ${this.#ofTenants} ${after} AND ${isDue('w')}
+      ORDER BY w.tenant, w.due_at, w.id LIMIT 1)`;
     return this.sql.query<DueTenant>(
       `WITH RECURSIVE tenants AS (
          ${next('')} UNION ALL SELECT ${next('AND w.tenant > t.tenant')} FROM tenants t WHERE t.tenant IS NOT NULL
@@ -90,28 +93,35 @@ export class LeasedRows<Row extends Leased> {
   }
 
   /**
-   * Leases the oldest due rows of each tenant that nobody has leased, each with a fence of its own. A tenant may be in `requests`
-   * once. Rows that somebody else is writing are passed by.
+   * Leases the oldest due rows without a lease of each tenant, each with its own fence. A tenant may occur in `requests` once.
+   * Rows that another transaction is writing are skipped.
    */
   async lease(requests: readonly LeaseRequest[], { perTenant, seconds }: { perTenant: number; seconds: number }): Promise<Row[]> {
     return this.sql.query<Row>(
       `WITH due AS (
          SELECT chosen.tenant, chosen.id
-         FROM unnest($1::name[], $2::int[], $3::int[], $6::text[], $7::text[]) AS request (tenant, most, held, last, none) CROSS JOIN LATERAL (
+         FROM unnest($1::name[], $2::int[], $3::int[], $6::text[], $7::text[]) AS request (tenant, most, held, last, none)
+         CROSS JOIN LATERAL (
            SELECT oldest.*, count(*) FILTER (WHERE NOT is_free) OVER () - request.held AS others,
              row_number() OVER (PARTITION BY is_free AND is_wanted ORDER BY is_last, turn, due_at, id) AS place
            FROM (
              SELECT oldest.*, row_number() OVER (PARTITION BY lane, is_free ORDER BY due_at, id) AS turn,
                coalesce(lane = ANY (string_to_array(request.last, ',')), false) AS is_last,
                coalesce(lane <> ALL (string_to_array(request.none, ',')), true) AS is_wanted
-             FROM (SELECT *, ${isFree('all_of')} AS is_free FROM (${this.#oldestOf('request.tenant', 'request.most + request.held + $4')}) all_of) oldest
+             FROM (
+               SELECT *, ${isFree('all_of')} AS is_free
+               FROM (${this.#oldestOf('request.tenant', 'request.most + request.held + $4')}) all_of
+             ) oldest
            ) oldest
          ) chosen
-         WHERE is_free AND is_wanted AND place <= CASE WHEN others <= 0 THEN request.most ELSE least(request.most, $4 - others - request.held) END
+         WHERE is_free AND is_wanted AND place <=
+           CASE WHEN others <= 0 THEN request.most ELSE least(request.most, $4 - others - request.held) END
        ), taken AS (
-         SELECT w.tenant, w.id FROM ${this.#table} w JOIN due USING (tenant, id) WHERE ${isFree('w')} AND ${IS_STILL_DUE} FOR UPDATE OF w SKIP LOCKED
+         SELECT w.tenant, w.id FROM ${this.#table} w JOIN due USING (tenant, id)
+         WHERE ${isFree('w')} AND ${IS_STILL_DUE} FOR UPDATE OF w SKIP LOCKED
        )
-       UPDATE ${this.#table} w SET leased_until = now() + make_interval(secs => $5), fence = gen_random_uuid(), attempts = w.attempts + 1
+       UPDATE ${this.#table} w
+       SET leased_until = now() + make_interval(secs => $5), fence = gen_random_uuid(), attempts = w.attempts + 1
        FROM taken WHERE w.tenant = taken.tenant AND w.id = taken.id
        RETURNING ${this.#columns}`,
       [
@@ -127,7 +137,8 @@ export class LeasedRows<Row extends Leased> {
   }
 
   /**
-   * The first free row. Of several lanes: `id` and `attempts` are sums of those of each, which change with the first row of any.
+   * Selects the first free row. With lanes, `id` and `attempts` are sums over the first row of each lane, which change if any of
+   * these changes.
    */
   #firstOf(tenant: string, limit: string): string {
     const free = `FROM (${this.#oldestOf(tenant, limit)}) oldest WHERE ${isFree('oldest')}`;
@@ -136,7 +147,7 @@ export class LeasedRows<Row extends Leased> {
       FROM (SELECT DISTINCT ON (lane) tenant, id, attempts, due_at ${free} ORDER BY lane, due_at, id) lanes GROUP BY tenant`;
   }
 
-  /** The first due rows of a tenant; with lanes, those of each. */
+  /** Selects the first due rows of a tenant; with lanes, those of each lane. */
   #oldestOf(tenant: string, limit: string): string {
     const lane = this.#lanes;
     const rows = (from: string, also: string): string => `
@@ -155,8 +166,8 @@ export class LeasedRows<Row extends Leased> {
   }
 
   /**
-   * Extends the leases; in the order of `rows`. False: the lease had passed to another worker. SKIP LOCKED: two multi-row
-   * statements could otherwise deadlock.
+   * Extends the leases; results are in the order of `rows`. False: another worker has taken over the lease. SKIP LOCKED: two
+   * multi-row statements could otherwise deadlock.
    */
   async extend(rows: readonly Leased[], leaseSeconds: number): Promise<boolean[]> {
     const held = await this.sql.query<{ fence: string }>(
@@ -166,7 +177,8 @@ export class LeasedRows<Row extends Leased> {
        ), free AS (
          SELECT w.tenant, w.id FROM ${this.#table} w JOIN held USING (tenant, id, fence) FOR UPDATE OF w SKIP LOCKED
        ), kept AS (
-         UPDATE ${this.#table} w SET leased_until = now() + make_interval(secs => $4) FROM free WHERE w.tenant = free.tenant AND w.id = free.id
+         UPDATE ${this.#table} w SET leased_until = now() + make_interval(secs => $4)
+         FROM free WHERE w.tenant = free.tenant AND w.id = free.id
        )
        SELECT fence FROM held`,
       [rows.map(({ tenant }) => tenant), rows.map(({ id }) => id), rows.map(({ fence }) => fence), leaseSeconds],
@@ -175,17 +187,19 @@ export class LeasedRows<Row extends Leased> {
     return rows.map(({ fence }) => fences.has(fence));
   }
 
-  /** Releases leases: the rows are due as before. Those that have passed to another worker stay. */
+  /** Releases leases: the rows are due as before. Leases that another worker has taken over stay. */
   async release(rows: readonly Leased[]): Promise<void> {
     await this.sql.query(
-      `UPDATE ${this.#table} w SET leased_until = NULL, fence = NULL FROM unnest($1::name[], $2::bigint[], $3::uuid[]) AS lease (tenant, id, fence)
+      `UPDATE ${this.#table} w SET leased_until = NULL, fence = NULL
+       FROM unnest($1::name[], $2::bigint[], $3::uuid[]) AS lease (tenant, id, fence)
        WHERE w.tenant = lease.tenant AND w.id = lease.id AND w.fence = lease.fence`,
       [rows.map(({ tenant }) => tenant), rows.map(({ id }) => id), rows.map(({ fence }) => fence)],
     );
   }
 
   /**
-   * Sets columns of a row, parameters from $4 on, where its lease is still held. False: the lease had passed to another worker.
+   * Sets columns of a row, with parameters from $4 on, if its lease is still held. Returns false if another worker has taken over
+   * the lease.
    */
   protected async change(row: Leased, assignments: string, params: readonly unknown[]): Promise<boolean> {
     const sql = `UPDATE ${this.#table} SET ${assignments} WHERE tenant = $1 AND id = $2 AND fence = $3 RETURNING id`;
@@ -193,12 +207,12 @@ export class LeasedRows<Row extends Leased> {
   }
 }
 
-/** Rounded as the column is: compared with a plain now(), what is due now would be due up to half a millisecond later. */
+/** Rounded like the column: compared with a plain now(), a row that is due now would be due up to half a millisecond later. */
 export const isDue = (row: string): string => `${row}.due_at <= now()::timestamptz(3)`;
 
 /**
- * The same of a row `w` that is known by its key, in words that no index of due rows serves: a planner that takes due rows for
- * few would read those of all tenants and compare each with each.
+ * `isDue` for a row `w` that is found by its key, in a form that no index of due rows serves. A planner that expects few due rows
+ * would read those of all tenants and compare each with each.
  */
 const IS_STILL_DUE = `coalesce(w.due_at, 'infinity') <= now()::timestamptz(3)`;
 

@@ -1,12 +1,12 @@
 import { connectionBudget, ConnectionsExceeded, BASIC_CONNECTIONS } from './connection-budget.ts';
 import type { SqlPool } from './pool.ts';
 
-/** How long a move has the tenant to itself without saying so again. */
+/** The time for which a move holds the tenant without a renewal. */
 const LEASE_SECONDS = 30;
-/** How often it says so. */
+/** The interval of renewals. */
 export const RENEW_MS = 10_000;
 
-/** The tenant is not to be moved as it is. The message says why. */
+/** The tenant cannot be moved in its current state. The message says why. */
 export class MoveRefused extends Error {
   override readonly name = 'MoveRefused';
 }
@@ -16,13 +16,13 @@ export interface Move {
   readonly tenantId: string;
   readonly from: string;
   readonly to: string;
-  /** uuid: who moves it. */
+  /** A uuid that identifies the mover. */
   readonly by: string;
 }
 
 /**
- * Begins a move: the tenant is its mover's for 30 s, and for as long as it renews that. `target`: the other shard. Throws
- * MoveRefused, ConnectionsExceeded.
+ * Begins a move: it holds the tenant for 30 s, and longer if it renews that. `target` is the other shard. Throws MoveRefused,
+ * ConnectionsExceeded.
  */
 export async function beginMove(registry: SqlPool, move: Move, target: { pool: SqlPool; maxTenants: number }): Promise<void> {
   const budget = await connectionBudget(target.pool);
@@ -37,25 +37,27 @@ export async function beginMove(registry: SqlPool, move: Move, target: { pool: S
       isMoving: boolean;
       connections: number | null;
     }>(
-      `SELECT slug, state, shard, former_shard AS former, moving_to AS "movingTo", coalesce(moving_until > now(), false) AS "isMoving", connections
+      `SELECT slug, state, shard, former_shard AS former, moving_to AS "movingTo",
+              coalesce(moving_until > now(), false) AS "isMoving", connections
        FROM registry.tenants WHERE id = $1 FOR UPDATE`,
       [tenantId],
     );
-    if (!tenant) throw new MoveRefused('there is no such tenant any more');
+    if (!tenant) throw new MoveRefused('the tenant no longer exists');
     const { slug, state, shard, former, movingTo, isMoving, connections } = tenant;
     if (state !== 'active')
       throw new MoveRefused(`${slug} has no Tenant: its data are ${state}. Only the data of a Tenant are moved`);
     if (shard !== from) throw new MoveRefused(`${slug} is on shard ${shard}`);
-    if (isMoving) throw new MoveRefused(`${slug} is being moved already`);
+    if (isMoving) throw new MoveRefused(`${slug} is already being moved`);
     if (former !== null)
       throw new MoveRefused(
-        `${slug} is not removed from shard ${former} yet, from where it was moved. The operator does that; try again later`,
+        `${slug} was moved from shard ${former}, and its data there are not removed yet. The operator removes them; try later`,
       );
     if (movingTo !== null && ![to, shard].includes(movingTo))
       throw new MoveRefused(
-        `${slug} has a copy on shard ${movingTo}, which a move that did not end has left. The operator removes it once spec.database.shard of its Tenant is ${shard} or left out; try again then`,
+        `an unfinished move left a copy of ${slug} on shard ${movingTo}. The operator removes it once ` +
+          `spec.database.shard of its Tenant is ${shard} or left out; then try again`,
       );
-    // Moves and claims go one after the other here, so that the bounds of a shard are exact.
+    // Moves and claims run one after the other here, so that the limits of a shard are exact.
     await tx.query('INSERT INTO registry.shards (name) VALUES ($1) ON CONFLICT DO NOTHING', [to]);
     await tx.query('SELECT FROM registry.shards ORDER BY name FOR UPDATE');
     const [taken] = await tx.query<{ tenants: number; connections: number }>(
@@ -76,7 +78,7 @@ export async function beginMove(registry: SqlPool, move: Move, target: { pool: S
 
 const IS_MINE = `id = $1 AND moving_by = $2 AND moving_until > now()`;
 
-/** False: it took too long to say so, and the tenant is not the mover's any more. */
+/** Returns false if the renewal came too late, and the move no longer holds the tenant. */
 export async function renewMove(registry: SqlPool, { tenantId, by }: Move): Promise<boolean> {
   const renewed = await registry.query(
     `UPDATE registry.tenants SET moving_until = now() + $3 * interval '1 second' WHERE ${IS_MINE} RETURNING id`,
@@ -86,8 +88,8 @@ export async function renewMove(registry: SqlPool, { tenantId, by }: Move): Prom
 }
 
 /**
- * From now on the tenant is on the other shard. False: it is not the mover's any more, or its Tenant is gone, and nothing
- * changed.
+ * Switches the tenant to the other shard. Returns false, and changes nothing, if the move no longer holds the tenant or its
+ * Tenant was deleted.
  */
 export async function switchShard(registry: SqlPool, { tenantId, by, from, to }: Move): Promise<boolean> {
   const switched = await registry.query(
@@ -99,8 +101,8 @@ export async function switchShard(registry: SqlPool, { tenantId, by, from, to }:
 }
 
 /**
- * The move failed before the switch: the tenant stays on its shard. False: it has switched, or another move has begun.
- * `forgetMove` follows.
+ * Ends a move that failed before the switch: the tenant stays on its shard. Returns false if it has switched, or another move has
+ * begun. Call `forgetMove` afterwards.
  */
 export async function giveUpMove(registry: SqlPool, { tenantId, by }: Move): Promise<boolean> {
   const ended = await registry.query(
@@ -110,15 +112,19 @@ export async function giveUpMove(registry: SqlPool, { tenantId, by }: Move): Pro
   return ended.length > 0;
 }
 
-/** Nothing of a move that was given up is left on the other shard. */
+/** Records that nothing of an abandoned move is left on the other shard. */
 export async function forgetMove(registry: SqlPool, { tenantId, by }: Move): Promise<void> {
   await registry.query(
-    'UPDATE registry.tenants SET moving_to = NULL, moving_by = NULL, moving_until = NULL WHERE id = $1 AND moving_by = $2 AND moving_until <= now()',
+    `UPDATE registry.tenants SET moving_to = NULL, moving_by = NULL, moving_until = NULL
+     WHERE id = $1 AND moving_by = $2 AND moving_until <= now()`,
     [tenantId, by],
   );
 }
 
-/** A mover has died before the switch: `removeCopy` removes what it left on the other shard. No other move begins meanwhile. */
+/**
+ * Cleans up after a mover that died before the switch: `removeCopy` removes its data on the other shard. No other move begins
+ * meanwhile.
+ */
 export async function endDeadMove(
   registry: SqlPool,
   tenantId: string,
@@ -131,13 +137,14 @@ export async function endDeadMove(
     );
     if (dead) await removeCopy(dead.to);
     await tx.query(
-      'UPDATE registry.tenants SET moving_to = NULL, moving_by = NULL, moving_until = NULL WHERE id = $1 AND moving_until <= now()',
+      `UPDATE registry.tenants SET moving_to = NULL, moving_by = NULL, moving_until = NULL
+       WHERE id = $1 AND moving_until <= now()`,
       [tenantId],
     );
   });
 }
 
-/** Nothing of the tenant is left on its former shard. */
+/** Records that nothing of the tenant is left on its former shard. */
 export async function endMove(registry: SqlPool, tenantId: string): Promise<void> {
   await registry.query('UPDATE registry.tenants SET former_shard = NULL WHERE id = $1', [tenantId]);
 }

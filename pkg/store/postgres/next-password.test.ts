@@ -3,7 +3,7 @@ import { withEitherPassword } from './next-password.ts';
 
 const refused = (code: string): Error => Object.assign(new Error('refused'), { code });
 
-/** Postgres with this password at the time; the server's own is `first`. */
+/** A Postgres that has this password at the moment; the server's own is `first`. */
 function server(valid: { password: string }) {
   const tried: string[] = [];
   const open = withEitherPassword(async (password = 'first') => {
@@ -26,7 +26,7 @@ test('the password that opened last is tried first', async () => {
   expect(tried).toEqual(['first', 'first', 'next', 'next']);
 });
 
-test('where neither opens, the refusal is passed on; another failure tries no second password', async () => {
+test('if neither opens, the refusal is passed on; another failure tries no second password', async () => {
   const { open, tried } = server({ password: 'third' });
   let count = 0;
   const broken = withEitherPassword(() => Promise.reject(refused(`0800${(count += 1)}`)), 'next');

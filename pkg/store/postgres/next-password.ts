@@ -4,8 +4,8 @@ import { sqlState, translateError } from './errors.ts';
 const INVALID_PASSWORD = '28P01';
 
 /**
- * Logs in with the password, or with `next` where Postgres refuses it: a rotation changes the password of the role under pods
- * that know both. The one that opened last is tried first. Throws what `connect` throws for the second.
+ * Logs in with the password, or with `next` if Postgres refuses it: a rotation changes the role's password while pods that know
+ * both are running. The password that worked last is tried first. Throws what `connect` throws for the second.
  */
 export function withEitherPassword<T>(connect: (password?: string) => Promise<T>, next: string | undefined): () => Promise<T> {
   if (next === undefined) return () => connect();

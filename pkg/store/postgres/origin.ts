@@ -2,32 +2,29 @@ import { AsyncLocalStorage } from 'node:async_hooks';
 import { traceparentOf } from '../../runtime/traces.ts';
 import { quoteLiteral } from './pool.ts';
 
-/** Whose request a change is made by. */
+/** The request that makes a change. */
 export interface Origin {
-  /** Internal id (users.id); null: somebody who is not signed in. */
+  /** Internal id (users.id); null: a caller who is not signed in. */
   readonly userId: number | null;
   readonly ip: string;
   readonly requestId: string;
-  /** Whether it is what Carrel does by itself, for the sake of the request. */
+  /** True for changes that Carrel makes on its own because of the request. */
   readonly isSystem?: true;
 }
 
 /**
- * The origin of what runs now: set by pkg/http around the handler of each request, read where a transaction begins (database.ts),
- * so that no service passes it on. Where there is none, the change is the system's.
+ * The current origin. pkg/http sets it around the handler of each request, and the beginning of a transaction reads it
+ * (database.ts), so that no service passes it on. Without an origin, the change is the system's.
  */
 export const origins = new AsyncLocalStorage<Origin>();
 
-/**
- * What `work` changes in transactions that begin in it is the system's, and the entries of the audit log name the request all the
- * same.
- */
+/** Attributes changes in transactions that begin in `work` to the system; entries of the audit log still name the request. */
 export function asSystem<T>(work: () => T): T {
   const origin = origins.getStore();
   return origin ? origins.run({ ...origin, userId: null, isSystem: true }, work) : work();
 }
 
-/** As the functions of the audit log and the defaults of `traceparent` read it. */
+/** Formats the origin for the functions of the audit log and the defaults of `traceparent`. */
 export function originText({ userId, ip, requestId, isSystem }: Origin): string {
   const trace = traceparentOf();
   return JSON.stringify({
@@ -40,8 +37,8 @@ export function originText({ userId, ip, requestId, isSystem }: Origin): string 
 }
 
 /**
- * Tells the triggers of this transaction whose request it is; empty where there is none. It goes with the statement that begins
- * the transaction.
+ * Returns SQL that names the request for the triggers of this transaction; empty without an origin. It is sent with the statement
+ * that begins the transaction.
  */
 export function setOrigin(): string {
   const origin = origins.getStore();
@@ -49,7 +46,7 @@ export function setOrigin(): string {
 }
 
 /**
- * The same for a statement that is a transaction of its own, as a condition that is always true; `parameter` is
+ * Names the request for a statement that is a transaction of its own, as a condition that is always true; `parameter` is
  * `originParameter`.
  */
 export const withOrigin = (parameter: string): string =>

@@ -1,12 +1,12 @@
 import type { Sql } from './pool.ts';
 
-/** Where a tenant may be placed. */
+/** The shards on which a tenant may be placed. */
 export interface PlacementRequest {
-  /** The shard that the tenant asks for; left out: the least full. */
+  /** The shard that the tenant requests; default: the least full. */
   readonly shard?: string;
-  /** The shards that are configured. */
+  /** The configured shards. */
   readonly shards: readonly string[];
-  /** Returns those of them that answer; a new tenant that asks for no shard is placed on one of these. Left out: all do. */
+  /** Returns those of them that answer; a new tenant that requests no shard is placed on one of these. Default: all. */
   readonly answering?: () => Promise<readonly string[]>;
   readonly maxPerShard?: number;
 }
@@ -25,8 +25,8 @@ export async function candidateShards({ shard, shards, answering }: PlacementReq
 }
 
 /**
- * Returns the shard for a new tenant: the one that it asks for, or the least full. Claims run one after the other here (the shards'
- * rows are locked), so that the bound of a shard is exact. Throws NoShard.
+ * Returns the shard for a new tenant: the requested one, or the least full. Claims run one after the other here (the shards' rows
+ * are locked), so that the limit of a shard is exact. Throws NoShard.
  */
 export async function placeTenant(tx: Sql, request: PlacementRequest): Promise<string> {
   const { shard: wanted, shards, maxPerShard: most = MAX_TENANTS_PER_SHARD } = request;

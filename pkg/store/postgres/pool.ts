@@ -9,8 +9,8 @@ import { quoteIdentifier } from './quoting.ts';
 export { quoteIdentifier, quoteLiteral } from './quoting.ts';
 
 /**
- * Where statements run: a pool (each by itself) or a transaction. Parameters are $1, $2 …; rows are keyed as the statement names
- * its columns.
+ * Runs statements: a pool (each on its own) or a transaction. Parameters are $1, $2 …; rows have the statement's column names as
+ * keys.
  */
 export interface Sql {
   query<T = Record<string, unknown>>(sql: string, params?: readonly unknown[]): Promise<T[]>;
@@ -20,29 +20,29 @@ export interface ConnectionOptions {
   /** postgres://user:password@host:port/database */
   readonly url: string;
   readonly poolSize: number;
-  /** Of a Database: what the role's password is about to become, or has become, while it is rotated. */
+  /** For a Database: the password that the role is about to get, or already has, while it is rotated. */
   readonly nextPassword?: string | undefined;
   /**
-   * After so many statements and transactions a connection ends; left out: USES_OF_A_CONNECTION in a SqlPool, and never in a
-   * Database.
+   * The number of statements and transactions after which a connection ends. Default: USES_OF_A_CONNECTION in a SqlPool, and
+   * unlimited in a Database.
    */
   readonly connectionUses?: number;
   readonly log: Logger;
   readonly observe?: ObserveStatement;
-  /** An answer that takes longer counts as no answer; a little more than the role's statement_timeout. */
+  /** An answer that takes longer counts as none; a little more than the role's statement_timeout. */
   readonly queryTimeoutMs?: number;
 }
 
 export interface SqlPoolOptions extends ConnectionOptions {
   /**
-   * Both are settings of the connection, for statements that set none of their own; left out: those of the role. A pooler in
+   * Both are settings of the connection, for statements that set none of their own. Default: those of the role. A pooler in
    * between would refuse them.
    */
   readonly lockTimeoutMs?: number;
   readonly statementTimeoutMs?: number;
   /**
-   * Somebody notified a channel that a connection of the pool listens to (LISTEN). It is closed neither while idle nor after many
-   * uses.
+   * Called when a channel is notified to which a connection of the pool listens (LISTEN). That connection is closed neither while
+   * idle nor after many uses.
    */
   readonly onNotification?: () => void;
 }
@@ -51,9 +51,8 @@ export const CONNECT_TIMEOUT_MS = 4_000;
 export const IDLE_CONNECTION_MS = 10_000;
 export const DEFAULT_QUERY_TIMEOUT_MS = 9_000;
 /**
- * A connection that serves many tenants ends after so many statements and transactions. Postgres keeps the plans of each tenant's
- * functions for as long as the connection lasts, and looks at all of them whenever somebody changes a table
- * (docs/decisions/stores.md).
+ * A connection that serves many tenants ends after this number of statements and transactions. Postgres keeps the plans of each
+ * tenant's functions as long as the connection lasts, and checks all of them whenever a table changes (docs/decisions/stores.md).
  */
 export const USES_OF_A_CONNECTION = 200;
 
@@ -61,25 +60,25 @@ export const USES_OF_A_CONNECTION = 200;
 export interface CopyingSql extends Sql {
   /** `COPY … TO STDOUT`. */
   copyOut(statement: string): Promise<Readable>;
-  /** `COPY … FROM STDIN`; gives how many rows came. */
+  /** `COPY … FROM STDIN`; returns the number of rows. */
   copyIn(statement: string, rows: AsyncIterable<Buffer>): Promise<number>;
 }
 
 export interface TransactionOptions {
-  /** One snapshot for all statements; the first that reads takes it. */
+  /** One snapshot for all statements; the first one that reads takes it. */
   readonly isolation?: 'repeatable read';
-  /** Becomes this role for the transaction only (SET LOCAL ROLE); `"$user"` in search_path follows it. */
+  /** Switches to this role for the transaction only (SET LOCAL ROLE); `"$user"` in search_path follows it. */
   readonly role?: string;
 }
 
-/** What runs statements, each by itself, and transactions: a pool or a Database. */
+/** Runs single statements and transactions: a pool or a Database. */
 export interface Transactions extends Sql {
   transaction<T>(fn: (tx: Sql) => Promise<T>): Promise<T>;
 }
 
 /**
- * Plain node-postgres, for programs that work across tenants (operator, worker, carrel). Holds no connection while idle, nor for
- * more than its uses, unless it listens. So nothing may be set for a session. Throws StoreUnavailableError and the errors of
+ * Plain node-postgres, for programs that work across tenants (operator, worker, carrel). It holds no connection while idle, nor
+ * for more than its uses, unless it listens. So nothing may be set for a session. Throws StoreUnavailableError and the errors of
  * errors.ts.
  */
 export class SqlPool implements Transactions {
@@ -102,7 +101,7 @@ export class SqlPool implements Transactions {
       types,
       Client: observedClient(options.observe),
     });
-    // Lost while in use: the running statement, or the next one, fails.
+    // If a connection is lost while in use, the running statement, or the next one, fails.
     this.#pool.on('connect', (client) => {
       client.on('error', () => {});
       if (options.onNotification) client.on('notification', options.onNotification);
@@ -112,7 +111,7 @@ export class SqlPool implements Transactions {
     this.#pool.on('error', (error) => options.log.warn({ err: error }, 'an idle Postgres connection was lost'));
   }
 
-  /** A pool of one connection, as the same user to another database of the same server; the caller closes it. */
+  /** Returns a pool of one connection, as the same user, to another database of the same server; the caller closes it. */
   to(database: string): SqlPool {
     const url = new URL(this.#options.url);
     url.pathname = `/${encodeURIComponent(database)}`;
@@ -126,7 +125,7 @@ export class SqlPool implements Transactions {
       client = await this.#connect();
       return await run<T>(client, sql, params);
     } catch (error) {
-      // One statement that the server refuses costs no connection, as it would by pg.Pool's own `query`.
+      // A statement that the server refuses costs no connection, unlike with pg.Pool's own `query`.
       if (!isRefusal(error)) broken = error as Error;
       throw translateError(error);
     } finally {
@@ -139,7 +138,9 @@ export class SqlPool implements Transactions {
     return this.copying(fn, options);
   }
 
-  /** A transaction that also moves rows as a stream. The pool's `queryTimeoutMs` bounds each stream as a whole; 0 for none. */
+  /**
+   * A transaction that also moves rows as a stream. The pool's `queryTimeoutMs` bounds each stream as a whole; 0 means no limit.
+   */
   async copying<T>(fn: (tx: CopyingSql) => Promise<T>, options: TransactionOptions = {}): Promise<T> {
     let client: pg.PoolClient | undefined;
     let broken: Error | undefined;
@@ -159,7 +160,7 @@ export class SqlPool implements Transactions {
     }
   }
 
-  /** One that was abandoned is in the pool until the end of its connection has come. */
+  /** An abandoned client stays in the pool until the end of its connection is reported. */
   async #connect(): Promise<pg.PoolClient> {
     for (;;) {
       const client = await this.#pool.connect();
@@ -168,7 +169,9 @@ export class SqlPool implements Transactions {
     }
   }
 
-  /** Closes all open connections at once, whatever waits for an answer on them: that fails. Later statements get new ones. */
+  /**
+   * Closes all open connections at once; statements that wait for an answer on them fail. Later statements get new connections.
+   */
   abandon(): void {
     for (const client of this.#clients) abandon(client);
   }
@@ -196,10 +199,10 @@ const statementsOn = (client: pg.PoolClient): CopyingSql => ({
   },
 });
 
-/** The server said no and waits for the next statement; after FATAL, or in words of another language, it may not. */
+/** The server refused the statement and accepts the next one; after FATAL, or in a message in another language, it may not. */
 const isRefusal = (error: unknown): boolean => error instanceof pg.DatabaseError && error.severity === 'ERROR';
 
-/** A string of several statements is sent without parameters and gives the last one's rows. */
+/** A string of several statements is sent without parameters and returns the last one's rows. */
 async function run<T>(target: pg.PoolClient, sql: string, params: readonly unknown[]): Promise<T[]> {
   const result = await (params.length === 0 ? target.query(sql) : target.query(sql, [...params]));
   const last = Array.isArray(result) ? (result as pg.QueryResult[]).at(-1) : result;

@@ -1,4 +1,4 @@
-/** The resource that a tenant belongs to. A recreated namespace has another uid. */
+/** The resource to which a tenant belongs. A recreated namespace has another uid. */
 export interface Owner {
   readonly namespace: string;
   readonly namespaceUid: string;
@@ -7,18 +7,18 @@ export interface Owner {
 
 export type TenantState = 'active' | 'retained' | 'deleting';
 
-/** What the operator generates for a tenant and replaces by a rotation. */
+/** The credentials that the operator generates for a tenant and replaces by a rotation. */
 export const CREDENTIALS = ['database', 'redis', 'storage', 'signing', 'data'] as const;
 export type CredentialName = (typeof CREDENTIALS)[number];
 
 export interface CredentialState {
-  /** RFC 3339: when the newest value was made. */
+  /** RFC 3339: the time when the newest value was made. */
   readonly changedAt: string;
-  /** The step of the rotation that runs; null: none. */
+  /** The step of the running rotation; null if none is running. */
   readonly step: string | null;
-  /** RFC 3339: since when it is at this step. */
+  /** RFC 3339: the time since which it is at this step. */
   readonly stepAt: string;
-  /** How often it was replaced by a rotation. */
+  /** The number of rotations so far. */
   readonly generation: number;
 }
 
@@ -31,21 +31,21 @@ export interface RegisteredTenant {
   readonly owner: Owner;
   /** Without the hosts that it left. */
   readonly hosts: readonly string[];
-  /** It adopted retained data; true until `endAdoption`, also after a crash. */
+  /** True if it adopted retained data, until `endAdoption`, also after a crash. */
   readonly isAdopting: boolean;
-  /** How many connections are counted for its role: never fewer than the role may hold; null: not known yet. */
+  /** The connections counted for its role, never fewer than the role may hold; null if not known yet. */
   readonly connections: number | null;
   /**
-   * Its rows are being copied to a shard (moves.ts): while that is alive nobody else changes its role or its schema. Null: they
-   * are not.
+   * Set while its rows are being copied to a shard (moves.ts). While the move is alive, nothing else changes its role or its
+   * schema. Null: no move.
    */
   readonly move: { readonly to: string; readonly isAlive: boolean } | null;
-  /** The shard from which it has moved, and where it is not removed yet. */
+  /** The shard from which it has moved, and from which its data are not yet removed. */
   readonly formerShard: string | null;
-  /** No rollout of a new image begins, of any tenant. */
+  /** True if no rollout of a new image begins, for any tenant. */
   readonly areRolloutsPaused: boolean;
-  /** RFC 3339: since when it is in its state, so also when it was adopted. */
+  /** RFC 3339: the time since which it is in its state, so also the time of its adoption. */
   readonly since: string;
-  /** Of those that were rotated, or are. */
+  /** The credentials that were rotated, or are being rotated. */
   readonly credentials: Readonly<Partial<Record<CredentialName, CredentialState>>>;
 }

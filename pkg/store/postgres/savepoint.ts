@@ -1,7 +1,7 @@
 import { UniqueViolation } from './errors.ts';
 import type { Sql } from './pool.ts';
 
-/** Of `work` nothing is left where it throws, and the transaction goes on. Two statements. */
+/** Undoes `work` if it throws, and the transaction continues. Two statements. */
 export async function inSavepoint<T>(tx: Pick<Sql, 'query'>, work: () => Promise<T>): Promise<T> {
   await tx.query('SAVEPOINT inner_work');
   try {
@@ -15,8 +15,8 @@ export async function inSavepoint<T>(tx: Pick<Sql, 'query'>, work: () => Promise
 }
 
 /**
- * A write that Postgres may refuse, without giving up the transaction: undefined when it was refused so, and nothing of it is
- * left.
+ * Makes a write that Postgres may refuse without ending the transaction. Returns undefined, and undoes the write, if it was
+ * refused in this way.
  */
 export async function unlessRefused<T>(
   tx: Pick<Sql, 'query'>,
@@ -31,6 +31,6 @@ export async function unlessRefused<T>(
   }
 }
 
-/** The same for a unique key that may refuse it. */
+/** `unlessRefused` for a write that a unique key may refuse. */
 export const unlessTaken = <T>(tx: Pick<Sql, 'query'>, write: () => Promise<T>): Promise<T | undefined> =>
   unlessRefused(tx, (error) => error instanceof UniqueViolation, write);

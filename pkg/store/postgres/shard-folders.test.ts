@@ -18,7 +18,7 @@ function shard(name: string, files: Record<string, string>): void {
 
 const wrong = (what: string): Error => new Error(what);
 
-test('shards are sorted by name, without hidden folders; a line end is no part of a value, and a missing or empty file has none', () => {
+test('shards are sorted by name, without hidden folders and line ends; a missing or empty file has no value', () => {
   shard('two', { url: 'postgres://o@two:5432/carrel\n', 'tenant-address': 'two-pool:6432', 'worker-url': '\n' });
   shard('one', { url: 'postgres://o@one:5432/carrel', 'worker-url': 'postgres://w@one:5432/carrel\r\n' });
   shard('..data', {});
@@ -29,7 +29,7 @@ test('shards are sorted by name, without hidden folders; a line end is no part o
   ]);
 });
 
-test('what is missing is named, and what nobody needs may be missing', () => {
+test('an error names a missing field, and a field that is not needed may be missing', () => {
   const nowhere = join(folder, 'nowhere');
   expect(() => readShardFolders(nowhere, [], wrong)).toThrow(`${nowhere} cannot be read`);
   expect(() => readShardFolders(folder, [], wrong)).toThrow(`${folder} holds no shard`);

@@ -2,14 +2,14 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { withoutLineEnd } from '../../runtime/line-end.ts';
 
-/** A shard as the files of its folder describe it; what no file says is undefined. */
+/** A shard as the files of its folder describe it; a field without a file is undefined. */
 export interface ShardFolder {
   readonly name: string;
   /** `url`: the operator's own address: direct, not through a pooler. */
   readonly url: string | undefined;
-  /** `worker-url`: the address that the worker logs in to. */
+  /** `worker-url`: the address where the worker logs in. */
   readonly workerUrl: string | undefined;
-  /** `tenant-address`: host:port that tenants connect to. */
+  /** `tenant-address`: host:port to which tenants connect. */
   readonly tenantAddress: string | undefined;
 }
 
@@ -17,12 +17,12 @@ type Field = Exclude<keyof ShardFolder, 'name'>;
 
 const FILES: Readonly<Record<Field, string>> = { url: 'url', workerUrl: 'worker-url', tenantAddress: 'tenant-address' };
 
-/** A shard whose folder says at least this much. */
+/** A shard whose folder has at least these fields. */
 type Described<F extends Field> = ShardFolder & { readonly [Name in F]: string };
 
 /**
  * Reads a directory with one subdirectory per shard (CARREL_SHARDS_DIR), sorted by name: the first shard holds the registry.
- * Throws what `wrong` returns where the directory has no shard, or the folder of one lacks a field that is needed.
+ * Throws what `wrong` returns if the directory has no shard, or a shard's folder lacks a needed field.
  */
 export function readShardFolders<F extends Field>(
   dir: string,

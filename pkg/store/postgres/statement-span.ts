@@ -1,11 +1,11 @@
 import { type Span, startSpan } from '../../runtime/traces.ts';
 
-/** What a statement does to which table, by its first words; its values are never looked at. */
+/** Finds a statement's operation and table by its first words; its values are never read. */
 const VERB = /^\s*([a-z]+)\b/i;
 const TABLE = /\b(?:from|into|update|join)\s+(?:only\s+)?"?([a-z_]{1,63}(?:\.[a-z_]{1,63})?)\b/i;
-/** Where a table is looked for: so much of the text. */
+/** The length of the text in which a table is searched. */
 const HEAD = 1_000;
-/** Statements whose summary is remembered: the code has fewer, but for those of lists. */
+/** The most statements whose summary is cached: the code has fewer, except for those of lists. */
 const SUMMARIES_MAX = 500;
 
 const summaries = new Map<string, { operation: string; summary: string }>();
@@ -21,9 +21,9 @@ function summaryOf(sql: string): { operation: string; summary: string } {
 }
 
 /**
- * The span of a statement; undefined where traces are off. Neither its text, which Sequelize writes values into, nor its
+ * Returns the span of a statement; undefined if tracing is off. Neither its text, into which Sequelize writes values, nor its
  * parameters are recorded.
- * `name`: of the prepared statement.
+ * `name` is that of the prepared statement.
  */
 export function startStatement(sql: string, name: string | undefined): Span | undefined {
   const { operation, summary } = summaryOf(sql);

@@ -3,9 +3,7 @@ import { definitions } from './tables.ts';
 type Name = keyof typeof definitions;
 type Sql = { readonly query: unknown; readonly prepared: unknown };
 
-/**
- * Statements and tables. A table is made when it is first used: there are thirty of them, and few transactions use more than two.
- */
+/** Statements and tables. A table is created on first use: there are thirty of them, and few transactions use more than two. */
 class Statements {
   readonly query: Sql['query'];
   readonly prepared: Sql['prepared'];
@@ -34,5 +32,5 @@ class Statements {
   }
 }
 
-/** An Executor; `table` makes the table of that name. */
+/** Creates an Executor; `table` creates the table of that name. */
 export const statements = (sql: Sql, table: (name: Name) => unknown): unknown => new Statements(sql, table);

@@ -1,6 +1,6 @@
 import type { Sql } from './pool.ts';
 
-/** Where a tenant's objects are stored. */
+/** The place where a tenant's objects are stored. */
 export interface StorageLocation {
   readonly endpoint: string;
   readonly bucket: string;
@@ -8,18 +8,18 @@ export interface StorageLocation {
   readonly prefix: string;
 }
 
-/** The location, one that contains it or one within it belongs to another tenant. */
+/** The location, a location that contains it or one within it belongs to another tenant. */
 export class StorageTaken extends Error {
   override readonly name = 'StorageTaken';
 
   constructor() {
-    super('the storage location belongs to another tenant, lies within one that does, or has one within it');
+    super('the storage location belongs to another tenant, lies within that of another tenant, or contains one');
   }
 }
 
 /**
- * One spelling for all addresses of one store that can be recognized from the text: case, default ports, a trailing slash or dot
- * and the scheme make no difference. Names that only resolve to the same store are distinguished by the marker object.
+ * Returns one spelling for all addresses that can be recognized from the text as one store: case, default ports, a trailing slash
+ * or dot and the scheme make no difference. The marker object distinguishes names that only resolve to the same store.
  */
 export function normalizedEndpoint(endpoint: string): string {
   const url = new URL(endpoint);
@@ -27,29 +27,31 @@ export function normalizedEndpoint(endpoint: string): string {
   return url.hostname.replace(/\.$/, '') + (port === '' ? '' : `:${port}`) + url.pathname.replace(/\/+$/, '');
 }
 
-/** A location and whose it is, as the tenant's sealed access says. */
+/** A location and its owner, according to the tenant's sealed access. */
 export interface KnownLocation extends StorageLocation {
   readonly tenantId: string;
   readonly isOwn: boolean;
 }
 
-/** One after the other: prefixes that contain each other are no matter of a unique index. */
+/** Writers run one after the other: no unique index detects prefixes that contain each other. */
 const LOCK = 'LOCK TABLE registry.storage_locations IN SHARE ROW EXCLUSIVE MODE';
 
-/** Row `b` is another tenant's location that is the same as row `a`, around it or within it. */
+/** Row `b` is another tenant's location that equals, contains or lies within row `a`. */
 const CLASH = `b.endpoint = a.endpoint AND b.bucket = a.bucket AND b.tenant_id <> a.tenant_id
   AND (starts_with(b.prefix, a.prefix) OR starts_with(a.prefix, b.prefix))`;
 
 /**
- * Records where tenants have their objects, in the transaction of `tx`, whether or not others have theirs there too. Gives the
- * tenants that clash with another one.
+ * Records the locations of tenants' objects in the transaction of `tx`, even if they clash. Returns the tenants that clash with
+ * another one.
  */
 export async function recordLocations(tx: Sql, read: () => Promise<readonly KnownLocation[]>): Promise<ReadonlySet<string>> {
   await tx.query(LOCK);
   const known = await read();
   await tx.query(
     `INSERT INTO registry.storage_locations AS l (endpoint, bucket, prefix, tenant_id, own)
-     SELECT k.* FROM unnest($1::text[], $2::text[], $3::text[], $4::bigint[], $5::boolean[]) AS k (endpoint, bucket, prefix, tenant_id, own)
+     SELECT k.*
+       FROM unnest($1::text[], $2::text[], $3::text[], $4::bigint[], $5::boolean[])
+         AS k (endpoint, bucket, prefix, tenant_id, own)
      WHERE NOT EXISTS (
        SELECT FROM registry.storage_locations a
        WHERE (a.endpoint, a.bucket, a.prefix, a.tenant_id) = (k.endpoint, k.bucket, k.prefix, k.tenant_id)
@@ -64,12 +66,13 @@ export async function recordLocations(tx: Sql, read: () => Promise<readonly Know
     ],
   );
   const clashing = await tx.query<{ tenantId: string }>(
-    `SELECT DISTINCT a.tenant_id::text AS "tenantId" FROM registry.storage_locations a JOIN registry.storage_locations b ON ${CLASH}`,
+    `SELECT DISTINCT a.tenant_id::text AS "tenantId"
+       FROM registry.storage_locations a JOIN registry.storage_locations b ON ${CLASH}`,
   );
   return new Set(clashing.map(({ tenantId }) => tenantId));
 }
 
-/** Whether another tenant has its objects there too: only from before locations were recorded. */
+/** Returns true if another tenant has its objects there too, which is possible only from before locations were recorded. */
 export async function isShared(sql: Sql, tenantId: string): Promise<boolean> {
   const rows = await sql.query(
     `SELECT FROM registry.storage_locations a JOIN registry.storage_locations b ON ${CLASH} WHERE a.tenant_id = $1 LIMIT 1`,
@@ -79,9 +82,9 @@ export async function isShared(sql: Sql, tenantId: string): Promise<boolean> {
 }
 
 /**
- * Makes the location the tenant's, in the transaction of `tx`; one that the tenant named before is free again. A bucket that was
- * made for it (`isOwn`) stays the tenant's until the tenant is deleted. Of several that have had it since before locations were
- * recorded, the first keeps it. Throws StorageTaken.
+ * Gives the location to the tenant, in the transaction of `tx`; one that the tenant named before becomes free. A bucket that was
+ * made for the tenant (`isOwn`) stays its own until the tenant is deleted. If several have had the location since before
+ * locations were recorded, the first keeps it. Throws StorageTaken.
  */
 export async function takeLocation(
   tx: Sql,
@@ -106,7 +109,8 @@ export async function takeLocation(
     [...key, tenantId, isOwn],
   );
   await tx.query(
-    'INSERT INTO registry.storage_locations (endpoint, bucket, prefix, tenant_id, own) VALUES ($1, $2, $3, $4, $5) ON CONFLICT DO NOTHING',
+    `INSERT INTO registry.storage_locations (endpoint, bucket, prefix, tenant_id, own)
+     VALUES ($1, $2, $3, $4, $5) ON CONFLICT DO NOTHING`,
     [...key, tenantId, isOwn],
   );
 }

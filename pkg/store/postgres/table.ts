@@ -4,7 +4,7 @@ import { columnName, type TableDefinition } from './columns.ts';
 import { translateError } from './errors.ts';
 import { quoteIdentifier, type Sql } from './pool.ts';
 
-/** Equality; null is IS NULL, a list is IN. Anything else is a statement of one's own (`query`). */
+/** Equality; null is IS NULL, an array is IN. Any other condition needs its own statement (`query`). */
 export type Where<Row> = { readonly [K in keyof Row]?: Row[K] | readonly Exclude<Row[K], null>[] };
 
 export interface ListOptions<Row> {
@@ -19,18 +19,18 @@ export interface ListOptions<Row> {
  */
 export interface Table<Row, New> {
   insert(row: New): Promise<Row>;
-  /** Null: a unique key was there already. Does not abort the transaction. */
+  /** Returns null if a unique key already exists. Does not abort the transaction. */
   insertIfAbsent(row: New): Promise<Row | null>;
   find(where: Where<Row>, options?: Pick<ListOptions<Row>, 'lock'>): Promise<Row | null>;
   list(where: Where<Row>, options?: ListOptions<Row>): Promise<Row[]>;
-  /** The rows as they are afterwards. Fields that are undefined are left alone. */
+  /** Returns the updated rows. Undefined fields stay unchanged. */
   update(where: Where<Row>, changes: Partial<New>): Promise<Row[]>;
   /**
-   * A row, which has an `id`, as it is afterwards; undefined: it has gone. Writes what differs alone, so that a change to what is
-   * there already makes no new revision. The caller has locked the row.
+   * Changes a row, which has an `id`, and returns its new state; undefined if it was deleted. Writes only the fields that differ,
+   * so that a change to the present values makes no new revision. The caller has locked the row.
    */
   change(row: Row, changes: Partial<New>): Promise<Row | undefined>;
-  /** How many went. */
+  /** Returns the number of deleted rows. */
   delete(where: Where<Row>): Promise<number>;
   count(where: Where<Row>): Promise<number>;
 }
@@ -48,10 +48,10 @@ export const TABLE_METHODS = [
 
 type Values = Record<string, unknown>;
 
-/** Validation is the database's, and there are no hooks: both cost more than the statement. */
+/** The database validates, and there are no hooks: both would cost more than the statement. */
 const PLAIN = { validate: false, hooks: false } as const;
 
-/** A table over a Sequelize model, in a transaction or by itself. */
+/** A table over a Sequelize model, in a transaction or on its own. */
 export class ModelTable implements Table<Values, Values> {
   readonly #definition: TableDefinition;
   readonly #model: ModelStatic<Model>;
@@ -79,7 +79,8 @@ export class ModelTable implements Table<Values, Values> {
     const values = entries.map(([field, value]) =>
       this.#definition.columns[field]?.type === 'json' && value !== null ? JSON.stringify(value) : value,
     );
-    const sql = `INSERT INTO ${quoteIdentifier(this.#definition.name)} (${names}) VALUES (${parameters}) ON CONFLICT DO NOTHING RETURNING ${this.#columns()}`;
+    const table = quoteIdentifier(this.#definition.name);
+    const sql = `INSERT INTO ${table} (${names}) VALUES (${parameters}) ON CONFLICT DO NOTHING RETURNING ${this.#columns()}`;
     const [inserted] = await this.#sql.query<Values>(sql, values);
     return inserted ?? null;
   }

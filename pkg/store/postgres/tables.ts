@@ -4,7 +4,7 @@ import * as events from './models/events.ts';
 import * as identity from './models/identity.ts';
 import * as lti from './models/lti.ts';
 
-/** Every table of a tenant's schema, by the name that code uses. */
+/** Every table of a tenant's schema, by its name in the code. */
 export const definitions = { ...identity, ...content, ...lti, ...events } as const;
 export type Definitions = typeof definitions;
 

@@ -7,8 +7,8 @@ const ROLES = `
   ORDER BY 1`;
 
 /**
- * The tenants of a shard that `sql` may act for, as the names of their roles, which are those of their schemas too. `having`:
- * only those whose schema has been migrated so far that it has this table.
+ * Returns the tenants of a shard for which `sql` may act, as the names of their roles, which are also the names of their schemas.
+ * `having`: only those whose schema is migrated far enough to have this table.
  */
 export const tenantRoles = async (sql: Sql, { having }: { having?: string } = {}): Promise<string[]> =>
   (await sql.query<{ role: string }>(ROLES, [having ?? null])).map(({ role }) => role);

@@ -1,15 +1,15 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { sqlState, translateError } from './errors.ts';
 
-/** PostgreSQL, Appendix A: too_many_connections, of the role or of the server. */
+/** PostgreSQL, Appendix A: too_many_connections, for the role or the server. */
 const TOO_MANY_CONNECTIONS = '53300';
-/** A refused log-in costs Postgres a process, so it is not tried more often. */
+/** A refused log-in costs Postgres a process, so log-ins are not tried more often. */
 const PAUSE_MS = 50;
 
 /**
- * Connects, and waits up to `limitMs` while Postgres has no connection free for the role. During a rollout the pods that end hold
- * connections beside those that start: a rollout counts one pod more than the wanted ones, and an ending pod is none of them.
- * Throws what `connect` throws; after `signal`, without waiting on.
+ * Connects, and waits up to `limitMs` while Postgres has no free connection for the role. During a rollout, ending pods hold
+ * connections beside the starting ones: a rollout counts one pod more than desired, and ending pods are not counted. Throws what
+ * `connect` throws; once `signal` is aborted, it does not wait any longer.
  */
 export async function whenFree<T>(
   connect: () => Promise<T>,

@@ -295,7 +295,7 @@ test('a copy that a dead mover has left is not forgotten by the next move', asyn
   // No shard is called third any more: whoever takes a shard out of the configuration has given it up.
   const moved = await move(slug, 'other');
 
-  expect(refused).toMatchObject({ code: 1, stderr: expect.stringContaining('has a copy on shard third') });
+  expect(refused).toMatchObject({ code: 1, stderr: expect.stringContaining('on shard third. The operator removes it') });
   expect(moved).toMatchObject({ code: 0 });
 }, 360_000);
 

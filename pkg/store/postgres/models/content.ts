@@ -1,6 +1,6 @@
 import { bigint, boolean, filled, integer, ltree, nullable, oneOf, table, text, timestamp, uuid } from '../columns.ts';
 
-/** docs/design/records.md, Folder. `ancestry`: internal ids from the root down to the folder itself, joined by dots. */
+/** docs/design/records.md, Folder. `ancestry` has the internal ids from the root down to the folder itself, joined by dots. */
 export const folders = table('folders', ['id'], {
   id: filled(bigint),
   uuid,
@@ -9,20 +9,20 @@ export const folders = table('folders', ['id'], {
   parentId: nullable(bigint),
   ownerId: bigint,
   depth: filled(integer),
-  /** Filled by the database from the parent's; written only when a folder moves. */
+  /** The database fills it from the parent's; it is written only when a folder moves. */
   ancestry: filled(ltree),
   isSystem: filled(boolean),
   revision: filled(bigint),
   createdAt: filled(timestamp),
   updatedAt: filled(timestamp),
   deletedAt: nullable(timestamp),
-  /** The folder that it went to the trash with; null: it was deleted by itself. */
+  /** The folder with which it went to the trash; null if it was deleted on its own. */
   trashedWith: nullable(bigint),
-  /** Of what is in the trash: when it is deleted for ever. */
+  /** For items in the trash: the time when they are deleted permanently. */
   expiresAt: nullable(timestamp),
 });
 
-/** docs/design/records.md, File. `size`, `checksum` and `blobName` are the current version's, whose number is `versionNumber`. */
+/** docs/design/records.md, File. `size`, `checksum` and `blobName` are those of the current version, `versionNumber`. */
 export const files = table('files', ['id'], {
   id: filled(bigint),
   uuid,
@@ -45,15 +45,15 @@ export const files = table('files', ['id'], {
   createdAt: filled(timestamp),
   updatedAt: filled(timestamp),
   deletedAt: nullable(timestamp),
-  /** The folder that it went to the trash with; null: it was deleted by itself. */
+  /** The folder with which it went to the trash; null if it was deleted on its own. */
   trashedWith: nullable(bigint),
-  /** Of what is in the trash: when it is deleted for ever. */
+  /** For items in the trash: the time when they are deleted permanently. */
   expiresAt: nullable(timestamp),
 });
 
 /**
- * docs/design/records.md, Version. Immutable: the tenant's role may change `createdBy` (a deleted user's versions pass to the
- * system user) and `crc32` alone.
+ * docs/design/records.md, Version. Immutable: the tenant's role may change only `createdBy` (a deleted user's versions pass to
+ * the system user) and `crc32`.
  */
 export const fileVersions = table('file_versions', ['id'], {
   id: filled(bigint),
@@ -69,7 +69,7 @@ export const fileVersions = table('file_versions', ['id'], {
 
 /**
  * docs/design/records.md, Grant. Exactly one of `userId` and `groupId` is set.
- * `grantedThrough`: the grant that made the granter admin, with which this one ends; null where the granter owns the thing or a
+ * `grantedThrough` is the grant that made the granter admin, with which this one ends; null if the granter owns the resource or a
  * folder above it.
  */
 export const permissions = table('permissions', ['id'], {

@@ -1,7 +1,7 @@
 import { bigint, boolean, filled, integer, json, nullable, table, text, texts, timestamp, uuid } from '../columns.ts';
 
 /**
- * A webhook endpoint. Secrets and headers are sealed; `managedBy` names who alone may change it, `managedRef` its resource there.
+ * A webhook endpoint. Secrets and headers are sealed. Only `managedBy` may change it, if set; `managedRef` is its resource there.
  */
 export const webhooks = table('webhooks', ['id'], {
   id: filled(bigint),
@@ -9,7 +9,7 @@ export const webhooks = table('webhooks', ['id'], {
   url: text,
   events: texts,
   secret: text,
-  /** Signs beside `secret` until `previousSecretUntil`. */
+  /** Signs in addition to `secret` until `previousSecretUntil`. */
   previousSecret: nullable(text),
   previousSecretUntil: nullable(timestamp),
   headers: nullable(text),
@@ -45,8 +45,8 @@ export const idempotencyKeys = table('idempotency_keys', ['userId', 'key'], {
 });
 
 /**
- * What a tenant runs at times of its own. `savedBy`: whom a run acts as; `settings`: of the tenant's server, for a run.
- * `nextTick` null: not active.
+ * Work that a tenant runs at times of its own. `savedBy` is the user as whom a run acts; `settings` are those of the tenant's
+ * server, for a run. `nextTick` is null if the schedule is not active.
  */
 export const schedules = table('schedules', ['id'], {
   id: filled(bigint),

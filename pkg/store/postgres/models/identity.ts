@@ -7,7 +7,7 @@ export const users = table('users', ['id'], {
   email: text,
   username: text,
   displayName: nullable(text),
-  /** What an LMS sent last; never the account's own address, and nobody signs in with it. */
+  /** The address that an LMS sent last; never the account's own address, and nobody signs in with it. */
   contactEmail: nullable(text),
   /** argon2id; null: cannot sign in with a password. */
   passwordHash: nullable(text),
@@ -22,7 +22,10 @@ export const users = table('users', ['id'], {
   updatedAt: filled(timestamp),
 });
 
-/** docs/design/api-conventions.md, Sign-in and sessions. A session lives while `endedAt` is null and `expiresAt` lies ahead. */
+/**
+ * docs/design/api-conventions.md, Sign-in and sessions. A session is open while `endedAt` is null and `expiresAt` is in the
+ * future.
+ */
 export const sessions = table('sessions', ['id'], {
   id: uuid,
   userId: bigint,
@@ -31,14 +34,14 @@ export const sessions = table('sessions', ['id'], {
   lastActivity: filled(timestamp),
   expiresAt: timestamp,
   endedAt: nullable(timestamp),
-  /** The roles beyond which it does not go; null: all that its account has. */
+  /** The roles to which it is limited; null: all roles of its account. */
   cappedTo: nullable(texts),
-  /** The address that it was opened from, as it is counted (of IPv6 the /64). */
+  /** The address from which it was opened, as it is counted (for IPv6 the /64). */
   ip: nullable(text),
   userAgent: nullable(text),
 });
 
-/** The one reset of a person's password that is outstanding. `tokenHash`: hex SHA-256 of the token. */
+/** A person's outstanding password reset. `tokenHash` is the hex SHA-256 of the token. */
 export const passwordResets = table('password_resets', ['userId'], {
   userId: bigint,
   tokenHash: text,
@@ -46,7 +49,7 @@ export const passwordResets = table('password_resets', ['userId'], {
   expiresAt: timestamp,
 });
 
-/** A refresh token is kept as the hex SHA-256 of its text; `usedAt` set and shown again is reuse. */
+/** A refresh token is stored as the hex SHA-256 of its text; one that is presented again after `usedAt` is set is reuse. */
 export const refreshTokens = table('refresh_tokens', ['tokenHash'], {
   tokenHash: text,
   sessionId: uuid,
@@ -55,7 +58,7 @@ export const refreshTokens = table('refresh_tokens', ['tokenHash'], {
   usedAt: nullable(timestamp),
 });
 
-/** A group; that of a course has the platform and context it came from, and the title that the platform said last. */
+/** A group. A course's group has its platform and context, and the title that the platform sent last. */
 export const groups = table('groups', ['id'], {
   id: filled(bigint),
   uuid,

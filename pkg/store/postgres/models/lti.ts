@@ -17,7 +17,7 @@ export const ltiPlatforms = table('lti_platforms', ['id'], {
 });
 
 /**
- * docs/design/records.md, LTI: registration. `privateKey` is sealed. `managedBy` names who alone may change it, `managedRef` its
+ * docs/design/records.md, LTI: registration. `privateKey` is sealed. Only `managedBy` may change it, if set; `managedRef` is its
  * resource there.
  */
 export const ltiTools = table('lti_tools', ['id'], {
@@ -31,7 +31,7 @@ export const ltiTools = table('lti_tools', ['id'], {
   scope: filled(text),
   platformId: nullable(integer),
   deepLinkingResponseMode: filled(oneOf('Query', 'FormPost')),
-  /** What becomes of deployments that are not listed. */
+  /** The handling of deployments that are not listed. */
   deploymentPolicy: filled(oneOf('Listed', 'Confirm')),
   isActive: filled(boolean),
   managedBy: nullable(text),
@@ -43,7 +43,10 @@ export const ltiTools = table('lti_tools', ['id'], {
   updatedAt: filled(timestamp),
 });
 
-/** A deployment that a platform may launch; none listed: every launch is `unknown_deployment` (docs/design/records.md, LTI). */
+/**
+ * A deployment from which a platform may launch; if none is listed, every launch is `unknown_deployment` (docs/design/records.md,
+ * LTI).
+ */
 export const ltiDeployments = table('lti_deployments', ['toolId', 'platformId', 'deploymentId'], {
   toolId: integer,
   platformId: integer,
@@ -51,7 +54,7 @@ export const ltiDeployments = table('lti_deployments', ['toolId', 'platformId', 
   createdAt: filled(timestamp),
 });
 
-/** Which user a platform's `sub` is, and what it sent of them last. */
+/** The user of a platform's `sub`, and the data that the platform sent about them last. */
 export const ltiIdentities = table('lti_identities', ['platformId', 'subject'], {
   platformId: integer,
   subject: text,
@@ -84,9 +87,9 @@ export const ltiLaunches = table('lti_launches', ['id'], {
   platformUrl: nullable(text),
   launchedAt: filled(timestamp),
   expiresAt: nullable(timestamp),
-  /** Whose hand-in the launch reviews. */
+  /** The user whose submission the launch reviews. */
   forUser: nullable(text),
-  /** When a deep linking request was answered. */
+  /** The time when a deep linking request was answered. */
   answeredAt: nullable(timestamp),
 });
 
@@ -98,21 +101,21 @@ export const ltiGrades = table('lti_grades', ['id'], {
   score: nullable(numeric),
   scoreMaximum: nullable(numeric),
   comment: nullable(text),
-  /** What the LMS compares: fixed at creation, unlike any other of its `cell`. */
+  /** The time that the LMS compares: fixed at creation, unlike any other of its `cell`. */
   timestamp: filled(timestamp),
   status: filled(oneOf('pending', 'submitted', 'failed')),
   uuid: filled(uuid),
-  /** The line item's address as the launch gave it. */
+  /** The line item's address from the launch. */
   lineItem: filled(text),
-  /** Of a grade that was given for a line item, not for `launchId`: our id of it. */
+  /** For a grade given for a line item, not for `launchId`: our id of the line item. */
   lineItemId: nullable(uuid),
   /** Hash of line item and user: one cell of the LMS's grade book. */
   cell: filled(text),
-  /** Why it failed, why the last attempt did, or what is to be noted about a success. */
+  /** The reason why it or its last attempt failed, or a note about a success. */
   reason: nullable(text),
-  /** Attempts that came to nothing. */
+  /** Failed attempts. */
   attempts: filled(integer),
-  /** Since when the LMS may have it; null: it cannot. */
+  /** The time since which the LMS may have it; null: it cannot. */
   sentAt: nullable(timestamp),
   submittedAt: nullable(timestamp),
   revision: filled(bigint),
