@@ -8,24 +8,24 @@ import { WAKE_CHANNEL } from './redis.ts';
 import { isRedisUnavailable } from './unavailable.ts';
 
 /**
- * Redis users of tenants, and the library of functions that they call, kept by the operator.
+ * Redis users of tenants, and the library of functions that they call, managed by the operator.
  *
  * Invariants:
- * - A tenant's user reaches keys under its own prefix and publishes on the wake-up channel. It may run the commands that
- *   Carrel uses (commands.ts) and no others: it sends no Lua, lists no keys and administers nothing.
- * - The library is loaded at each connection, before any user is made, and again where it is found missing or changed.
- * - A user that is as it should be costs one round trip and no write.
- * - Where the server keeps users in a file (`aclfile`), every change is saved there.
+ * - A tenant's user can access keys under its own prefix and publish on the wake-up channel. It may run the commands that Carrel
+ *   uses (commands.ts) and no others: it sends no Lua, lists no keys and administers nothing.
+ * - The library is loaded at each connection, before any user is created, and again if it is missing or changed.
+ * - A user that is correct costs one round trip and no write.
+ * - If the server stores users in a file (`aclfile`), every change is saved there.
  */
 export const redisUser = (slug: string): string => `tenant_${slug}`;
 export const redisPrefix = (slug: string): string => `t:${slug}:`;
 
-/** Of each user, the hash of its last definition and the server's description of it: a difference on either side shows drift. */
+/** For each user, the hash of its last definition and the server's description of it: a difference on either side shows drift. */
 const fingerprintKey = (user: string): string => `carrel:acl:${user}`;
-/** Where it is gone, the user is written once more. */
+/** When it has expired, the user is written once more. */
 const FINGERPRINT_TTL_SECONDS = 30 * 86_400;
 
-/** With the usual 10,000 in all, 500 of one tenant. A server has one. */
+/** With the usual 10,000 connections in all, one tenant gets 500. A server has one. */
 const SHARE_OF_CONNECTIONS = 1 / 20;
 
 export class RedisUsers {
@@ -48,7 +48,7 @@ export class RedisUsers {
     this.#client.on('error', (error: Error) => options.log.debug({ err: error }, 'the connection to Redis failed'));
   }
 
-  /** Makes or mends the tenant's user; each of the passwords is valid. Throws StoreUnavailableError. */
+  /** Creates or corrects the tenant's user; each of the passwords is valid. Throws StoreUnavailableError. */
   async ensure(tenant: { slug: string; passwords: readonly string[] }): Promise<{ changed: boolean }> {
     return this.#guarded(async () => {
       const user = redisUser(tenant.slug);
@@ -68,7 +68,7 @@ export class RedisUsers {
     });
   }
 
-  /** Ends the user's connections and removes it with its keys. Gone already is fine. */
+  /** Ends the user's connections and removes it with its keys. A missing user is not an error. */
   async remove(slug: string): Promise<void> {
     await this.#guarded(async () => {
       await this.#client.call('ACL', ['DELUSER', redisUser(slug)]);
@@ -84,9 +84,9 @@ export class RedisUsers {
   }
 
   /**
-   * Once half of all connections are taken: ends those of tenants' users that have more than their share, and gives these users.
-   * Redis itself bounds only all of them, and whoever holds them keeps others out. Connections that have not signed in have a
-   * share together; Redis lists them as those of `default`, which is off. Throws StoreUnavailableError.
+   * Once half of all connections are in use, ends those of tenants' users with more than their share, and returns these users.
+   * Redis itself limits only the total, and whoever holds all connections excludes others. Connections that have not signed in
+   * have one share together; Redis lists them under `default`, which is disabled. Throws StoreUnavailableError.
    */
   async endCrowds(): Promise<string[]> {
     return this.#guarded(async () => {
@@ -112,7 +112,7 @@ export class RedisUsers {
     await this.#client.call('FUNCTION', ['LOAD', 'REPLACE', LIBRARY_CODE]);
   }
 
-  /** The server's description of a user; null: there is none. */
+  /** Returns the server's description of a user; null if there is no such user. */
   async #describe(user: string): Promise<unknown> {
     return this.#client.call('ACL', ['GETUSER', user]);
   }
@@ -152,7 +152,10 @@ const rulesOf = ({ slug, passwords }: { slug: string; passwords: readonly string
   ...[...COMMANDS, ...CONNECTION_COMMANDS].map((command) => `+${command}`),
 ];
 
-/** The code in a reply of FUNCTION LIST WITHCODE: one library, as a list of names and values; undefined: it is not loaded. */
+/**
+ * Returns the code in a reply of FUNCTION LIST WITHCODE: one library, as a list of names and values. Undefined if it is not
+ * loaded.
+ */
 function codeOf(reply: unknown): string | undefined {
   const [library] = reply as string[][];
   return library?.[library.indexOf('library_code') + 1];

@@ -1,7 +1,7 @@
 /** The commands that Carrel sends. A tenant's Redis user may run these and no others (acl.ts). */
 
-/** Of values, beside functions, which call these two alone. */
+/** Commands on values, beside functions, which call only these two. */
 export const COMMANDS = ['mget', 'set'] as const;
 
-/** What a client sends on a connection by itself, functions, and the wake-up. */
+/** Commands that a client sends for a connection, functions, and the wake-up. */
 export const CONNECTION_COMMANDS = ['ping', 'auth', 'hello', 'fcall', 'publish'] as const;

@@ -14,7 +14,7 @@ function counted(): { values: DecodedValues<Thing>; decoded: string[] } {
   return { values, decoded };
 }
 
-test('a text is decoded once for each key, and again when another has taken its place', () => {
+test('a text is decoded once for each key, and again when another has replaced it', () => {
   const { values, decoded } = counted();
   const [first, second] = ['{"name":"first"}', '{"name":"second"}'];
 
@@ -25,14 +25,14 @@ test('a text is decoded once for each key, and again when another has taken its 
   expect(decoded).toEqual([first, second, first]);
 });
 
-test('a text of another shape is nothing, and is not remembered', () => {
+test('a text of another shape has no value, and is not cached', () => {
   const { values, decoded } = counted();
 
   expect([values.of('a', 'other'), values.of('a', 'other')]).toEqual([undefined, undefined]);
   expect(decoded).toHaveLength(2);
 });
 
-test('long texts push out what was read longest ago', () => {
+test('long texts evict the values that were read longest ago', () => {
   const { values, decoded } = counted();
   const long = `{"name":"${'x'.repeat(1_200_000)}"}`;
   values.of('a', '{"name":"first"}');

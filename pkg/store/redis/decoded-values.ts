@@ -1,14 +1,14 @@
 import { LRUCache } from 'lru-cache';
 
 const VALUES_MAX = 1_000;
-/** Of all texts together. */
+/** The limit of all texts together. */
 const CHARACTERS_MAX = 2 * 1024 * 1024;
 
 /**
- * What cached texts say. As long as Redis gives the same text under a key, it is not decoded again: that costs more than the
- * comparison. Whether a text may be served is decided before, by the cache; so nothing here is out of date.
+ * Decoded values of cached texts. While Redis returns the same text under a key, it is not decoded again: that costs more than
+ * the comparison. The cache decides beforehand whether a text may be served, so nothing here is out of date.
  *
- * The values are shared: nobody may change one. `decode` gives undefined for a text of another shape.
+ * The values are shared: nobody may change one. `decode` returns undefined for a text of another shape.
  */
 export class DecodedValues<T extends object> {
   readonly #decode: (text: string) => T | undefined;

@@ -5,14 +5,14 @@ import { defineFunction, type FunctionCall } from './functions.ts';
 import type { Reply } from './redis.ts';
 
 const GROUPS_OF_WINDOW = 20;
-/** Of what is stored of a limit: at most GROUPS_OF_WINDOW + 2 groups of two numbers, of 9 bytes each. */
+/** The stored size of a limit: at most GROUPS_OF_WINDOW + 2 groups of two numbers, of 9 bytes each. */
 const STORED_BYTES_MAX = 512;
 const KEYS_MAX = 400;
 
-// KEYS: the limits. ARGV: now in ms, then of each limit its max and its window in ms, then of each request how many limits it has
-// and which. Stored of each: {all calls, when the last group began, then of each group the time of its last call and how many
-// calls it has}. Replies with the time of the last call of each limit, then of each request, in their order, with {calls, wait}
-// of each of its limits.
+// KEYS: the limits. ARGV: now in ms; then the max and the window in ms of each limit; then, for each request, its number of
+// limits and their positions. Stored for each limit: {all calls, the time when the last group began, then for each group the time
+// of its last call and its number of calls}. The reply has the time of the last call of each limit, then for each request, in
+// order, {calls, wait} of each of its limits.
 export const COUNT = defineFunction(
   'count',
   KEYS_MAX,
@@ -77,10 +77,10 @@ export const COUNT = defineFunction(
  * Rate limits of requests over a sliding window, made to cost little: Redis counts calls that come close together as one group.
  *
  * Invariants:
- * - In any span of `windowSeconds` at most `max` calls are taken. A call counts until the last call of its group leaves the
- *   window: at most a twentieth of the window longer than it would alone, and no longer where calls are further apart.
- * - Several limits are decided at once: a call counts against all of them or, when one refuses it, against none.
- * - When Redis does not answer, this process counts on its own; it never stops counting.
+ * - In any span of `windowSeconds` at most `max` calls are accepted. A call counts until the last call of its group leaves the
+ *   window: at most a twentieth of the window longer than it would alone, and no longer if calls are further apart.
+ * - Several limits are decided at once: a call counts against all of them or, if one refuses it, against none.
+ * - If Redis does not answer, this process counts on its own; it never stops counting.
  */
 export class GroupedWindowLimiter {
   readonly #clock: Clock;
@@ -91,7 +91,7 @@ export class GroupedWindowLimiter {
   }
 
   /**
-   * Counts requests, each against its limits, one after the other, by one call. `read` gives their decisions in the same order.
+   * Counts requests, each against its limits, one after the other, in one call. `read` returns their decisions in the same order.
    */
   command(requests: readonly (readonly Limit[])[]): { call: FunctionCall; read: (reply: Reply) => Decision[] } {
     const positions = new Map<string, number>();
@@ -126,7 +126,7 @@ export class GroupedWindowLimiter {
     };
   }
 
-  /** The decision on one request while Redis does not answer. */
+  /** Returns the decision on one request while Redis does not answer. */
   takeLocally(limits: readonly Limit[]): Decision {
     return this.#local.take(limits, this.#now());
   }

@@ -4,22 +4,22 @@ import { COUNT } from './grouped-window-limiter.ts';
 import { LOOKUP, MARK, RENEW } from './tagged-cache.ts';
 
 /**
- * The library of functions that tenants' users may call. The operator loads it; what each function may do stands in functions.ts.
+ * The library of functions that tenants' users may call. The operator loads it; functions.ts states what each function may do.
  */
 export const LIBRARY = 'carrel';
 
 const ARGS_MAX = 2_000;
-/** A version, a time, a name of a call. */
+/** For a version, a time or the name of a call. */
 const ARG_BYTES_MAX = 128;
 /**
- * Keys that one MGET reads. Values have 1 MiB at most (`proto-max-bulk-len`), so this bounds what a call holds beyond
+ * The keys that one MGET reads. Values have at most 1 MiB (`proto-max-bulk-len`), so this bounds the memory of a call beyond
  * VALUES_BYTES_MAX.
  */
 const READ_AT_ONCE = 16;
-/** Of all values that a call reads. */
+/** The limit of all values that a call reads. */
 const VALUES_BYTES_MAX = 16 * 1024 * 1024;
 
-// `get` gives the values of keys; false: there is none, or a longer one than `longest` bytes, which no function of ours has
+// `get` returns the values of keys; false if there is none, or one longer than `longest` bytes, which no function of ours has
 // stored.
 const HELPERS = `
 local function get(keys, longest)
@@ -48,7 +48,7 @@ local function bounded(run, keysMax)
   end
 end`;
 
-/** Counts requests and looks up cached values by one call: one command in place of two, for here and in Redis. */
+/** Counts requests and looks up cached values in one call: one command instead of two, for this process and for Redis. */
 const COUNT_AND_LOOKUP = defineFunction(
   'count_and_lookup',
   COUNT.keysMax + LOOKUP.keysMax,
@@ -59,14 +59,14 @@ const COUNT_AND_LOOKUP = defineFunction(
    }`,
 );
 
-/** Its reply is the list of both replies; an error of either is the error of both, and what the first has done stays. */
+/** The reply is the list of both replies. An error of either is the error of both, and the effects of the first stay. */
 export const countAndLookup = (count: FunctionCall, lookup: FunctionCall): FunctionCall =>
   COUNT_AND_LOOKUP.call([...count.keys, ...lookup.keys], [count.keys.length, count.args.length, ...count.args, ...lookup.args]);
 
-/** COUNT_AND_LOOKUP calls two that stand before it. */
+/** COUNT_AND_LOOKUP calls two functions that must precede it. */
 const FUNCTIONS: readonly RedisFunction[] = [COUNT, LOOKUP, COUNT_AND_LOOKUP, MARK, RENEW, TAKE, UNDO];
 
-/** As FUNCTION LOAD takes it. */
+/** In the form that FUNCTION LOAD accepts. */
 export const LIBRARY_CODE = [
   `#!lua name=${LIBRARY}`,
   HELPERS,

@@ -1,4 +1,4 @@
-/** A rate limit: in any span of `windowSeconds` at most `max` calls are taken. */
+/** A rate limit: in any span of `windowSeconds` at most `max` calls are accepted. */
 export interface Limit {
   readonly key: string;
   readonly max: number;
@@ -9,14 +9,14 @@ export interface Limit {
 export interface LimitState {
   readonly limit: Limit;
   readonly remaining: number;
-  /** Until one call is taken again; 0 when one is now. */
+  /** The wait until one call is accepted again; 0 if one is accepted now. */
   readonly waitMs: number;
-  /** When the whole limit is free again, in ms since the epoch. */
+  /** The time when the whole limit is free again, in ms since the epoch. */
   readonly freeAt: number;
 }
 
 export interface Decision<State extends LimitState = LimitState> {
   readonly allowed: boolean;
-  /** When refused, the limit that refuses longest; else the one with the fewest calls left. */
+  /** If refused, the limit with the longest wait; otherwise the one with the fewest calls left. */
   readonly tightest: State;
 }

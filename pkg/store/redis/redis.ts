@@ -10,35 +10,38 @@ import type { FunctionCall } from './functions.ts';
 
 /** Wakes the worker: something is due in Postgres. The message is a Wake; any other wakes all queues. */
 export const WAKE_CHANNEL = 'carrel:wake';
-/** Whom to wake. What wakes a queue for nothing lets its next wake-up wait (pkg/jobs/dispatcher.ts). */
+/** The queue to wake. A wake-up without due work delays the queue's next wake-up (pkg/jobs/dispatcher.ts). */
 export type Wake = 'deliveries' | 'jobs';
 
 export type Reply = string | number | null | readonly Reply[];
 
-/** A command and its reply; commands that are sent together share the way. */
+/** A command and its reply; commands that are sent together share the round trip. */
 export interface RoundTrip {
   readonly command: string;
   readonly ms: number;
 }
 
 /**
- * Redis, as narrow as we need it. Everything throws StoreUnavailableError: at once while disconnected, else within the command
- * time-out.
+ * Redis, restricted to the operations that we need. Everything throws StoreUnavailableError: at once while disconnected,
+ * otherwise within the command time-out.
  */
 export interface Redis {
-  /** Connected and answering, as far as is known. */
+  /** True if connected and answering, as far as is known. */
   readonly isReady: boolean;
-  /** In the order of the keys, of which there is at least one. */
+  /** Results are in the order of the keys, of which there is at least one. */
   mget(keys: readonly string[]): Promise<(string | null)[]>;
   set(key: string, value: string, options: { ttlSeconds: number }): Promise<void>;
   /**
-   * A function is called once, when the command leaves with its batch or fails before: until then the call can gather what it is
-   * for.
+   * A function argument is called once, when the command leaves with its batch or fails before that. Until then, the call can
+   * collect its contents.
    */
   call(call: FunctionCall | (() => FunctionCall)): Promise<Reply>;
   /** Channels have no prefix. */
   publish(channel: string, message: string): Promise<void>;
-  /** Over a connection of its own, subscribed again whenever that was lost. Resolves when subscribed; the result ends it. */
+  /**
+   * Uses a connection of its own, and subscribes again whenever that was lost. Resolves when subscribed; call the result to
+   * unsubscribe.
+   */
   subscribe(channel: string, onMessage: (message: string) => void): Promise<() => Promise<void>>;
   ping(): Promise<void>;
   close(): Promise<void>;
@@ -47,11 +50,11 @@ export interface Redis {
 export interface RedisOptions {
   /** redis://user:password@host:port */
   readonly url: string;
-  /** In front of every key, `t:<slug>:`; empty for the worker and the operator. */
+  /** The prefix of every key, `t:<slug>:`; empty for the worker and the operator. */
   readonly prefix: string;
   /**
-   * The code of functions, which only an administrator may give: loaded at each connection to a Redis that has no library of that
-   * name, as one that was killed. What the operator has loaded is left as it is.
+   * The code of the functions, which only an administrator may pass. It is loaded at each connection to a Redis without a library
+   * of that name, such as one that was killed. A library that the operator has loaded stays unchanged.
    */
   readonly library?: string;
   readonly log: Logger;
@@ -63,15 +66,17 @@ export interface RedisOptions {
 const COMMAND_TIMEOUT_MS = 2_000;
 const RECONNECT = { baseMs: 50, maxMs: 2_000, jitter: 0.5 };
 
-/** Connects in the background, and again for ever; commands before the first connection wait for it, for one time-out at most. */
+/**
+ * Connects in the background, and reconnects forever. Commands before the first connection wait for it, for at most one time-out.
+ */
 export const connectRedis = (options: RedisOptions): Redis => new IoRedis(options);
 
 class IoRedis implements Redis {
   readonly #client: Client;
   readonly #options: RedisOptions;
-  /** Resolves after the first attempt to connect, also if it failed. */
+  /** Resolves after the first attempt to connect, even a failed one. */
   readonly #tried: Promise<unknown>;
-  /** Gathers commands until it is sent. */
+  /** Collects commands until it is sent. */
   #batch: Batch | undefined;
   /** Resolve when the batch before the last one, and the last one, are answered. */
   #answered: readonly [Promise<unknown>, Promise<unknown>] = [Promise.resolve(), Promise.resolve()];
@@ -149,7 +154,7 @@ class IoRedis implements Redis {
     return { commands, exchanged };
   }
 
-  /** The time-out is that of the batch's first command, and begins before the batch may be sent. */
+  /** The time-out is that of the batch's first command, and starts before the batch may be sent. */
   async #exchange(commands: readonly Sendable[], beforeLast: Promise<unknown>): Promise<Exchanged[]> {
     const late = Promise.withResolvers<Error>();
     const cancel = afterAwake(this.#timeoutMs, () => late.resolve(LATE));
@@ -158,7 +163,7 @@ class IoRedis implements Redis {
     const words = commands.map(toWords);
     const answers = isLate ?? (await Promise.race([this.#exec(words), late.promise]));
     cancel();
-    // A connection on which an answer is overdue is closed, so that later commands fail at once instead of waiting too.
+    // A connection with an overdue answer is closed, so that later commands fail at once instead of also waiting.
     if (answers === LATE) this.#client.stream.destroy(LATE);
     return words.map((sent, index) => ({ words: sent, answer: answers instanceof Error ? answers : (answers[index] as Answer) }));
   }
@@ -176,7 +181,7 @@ class IoRedis implements Redis {
     return this.#options.commandTimeoutMs ?? COMMAND_TIMEOUT_MS;
   }
 
-  /** Connecting and signing in has the time-out of a command. */
+  /** Connecting and signing in have the time-out of a command. */
   #closeSilentOnes(): void {
     const client = this.#client;
     let cancel = (): void => {};
@@ -187,7 +192,8 @@ class IoRedis implements Redis {
   }
 
   /**
-   * A time-out of the client's own also counts the time in which this process stood still: only where a lost reply costs nothing.
+   * The client's own time-out also counts the time in which this process stood still, so it is used only where a lost reply costs
+   * nothing.
    */
   #open(keyPrefix: string, timeoutMs?: number): Client {
     const { url, library, log, random = systemRandom } = this.#options;
@@ -199,7 +205,7 @@ class IoRedis implements Redis {
       enableOfflineQueue: false,
       maxRetriesPerRequest: 0,
       autoResendUnfulfilledCommands: false,
-      // A tenant's user has no INFO; a server that still loads its data says so to each command.
+      // A tenant's user has no INFO; a server that is still loading its data reports that to each command.
       enableReadyCheck: false,
       disableClientInfo: true,
       retryStrategy: (attempt) => backOffMs(RECONNECT, attempt, random),
@@ -218,7 +224,7 @@ async function loadMissing(client: Client, library: string, log: Logger): Promis
   }
 }
 
-/** A function makes its call when the batch leaves. */
+/** A function creates its call when the batch leaves. */
 type Sendable = Words | FunctionCall | (() => FunctionCall);
 type Answer = Reply | Error;
 type Words = readonly (string | number)[];
@@ -228,16 +234,16 @@ interface Exchanged {
 }
 
 /**
- * The commands of all requests that came while two batches were on their way, or else in one turn of the event loop: one write
- * and one read, here and in Redis. Of two batches Redis works on one while this process works on the replies of the other. A
- * command waits one round trip longer at most: Redis answers a connection in order anyway.
+ * The commands of all requests that arrived while two batches were in flight, or otherwise in one turn of the event loop: one
+ * write and one read, for this process and for Redis. Redis works on one of two batches while this process works on the replies
+ * of the other. A command waits at most one round trip longer: Redis answers a connection in order anyway.
  */
 interface Batch {
   readonly commands: Sendable[];
   readonly exchanged: Promise<Exchanged[]>;
 }
 
-/** One for all: an error is made for the caller from it. */
+/** One error for all: the caller's error is created from it. */
 const LATE = new Error('Redis did not answer in time');
 
 const turnEnded = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
@@ -248,5 +254,5 @@ function toWords(command: Sendable): Words {
   return ['fcall', command.fn, command.keys.length, ...command.keys, ...command.args];
 }
 
-/** An error reply of Redis (a wrong type, a command that is not allowed) is returned unchanged. */
+/** Returns an error reply of Redis (a wrong type, a command that is not allowed) unchanged. */
 const translateError = (error: Error): Error => (isRedisUnavailable(error) ? new StoreUnavailableError('redis', error) : error);

@@ -5,49 +5,50 @@ import type { Decision, Limit, LimitState } from './rate-limit.ts';
 import type { Redis } from './redis.ts';
 
 /**
- * Rate limits over a sliding window, exact: a log has each call. For guesses, which are taken back or counted by member; requests
- * are counted in groups (grouped-window-limiter.ts).
+ * Exact rate limits over a sliding window: a log has each call. For guesses, which are undone or counted by member; requests are
+ * counted in groups (grouped-window-limiter.ts).
  *
  * Invariants:
- * - Several limits are decided at once: a call counts against all of them or, when one refuses it, against none.
- * - This process counts too what it takes, so that a Redis that does not answer, was killed or dropped a log gives no caller a
- *   second start here.
+ * - Several limits are decided at once: a call counts against all of them or, if one refuses it, against none.
+ * - This process also counts the calls that it accepts. So a Redis that does not answer, was killed or dropped a log gives no
+ *   caller a second start here.
  */
 export interface LoggedLimit extends Limit {
-  /** Above LOG_MAX: none. The count still says how many there were, up to LOG_MAX. */
+  /** Above LOG_MAX there is no limit. The count still states the number of calls, up to LOG_MAX. */
   readonly max: number;
   /**
-   * Calls of one member count once, from the first of them on, and are taken while that one counts. Left out: every call counts.
+   * Calls of one member count once, from the first of them on, and are accepted while that one counts. Default: every call
+   * counts.
    */
   readonly member?: string;
 }
 
 export interface LoggedState extends LimitState {
   readonly limit: LoggedLimit;
-  /** Calls or members in the window, this one included when it is taken. */
+  /** Calls or members in the window, including this one if it is accepted. */
   readonly count: number;
-  /** Whether this call was counted; `undo` reverts that. */
+  /** True if this call was counted; `undo` reverts that. */
   readonly isNew: boolean;
 }
 
 export interface LoggedDecision extends Decision<LoggedState> {
   /** One for each limit, in the order of the limits. */
   readonly states: readonly LoggedState[];
-  /** Takes the call back, as if it had not been made. */
+  /** Undoes the call, as if it had not been made. */
   undo(): Promise<void>;
 }
 
-/** Calls of one log; the oldest are dropped. More than any limit takes, and more than what delays grow with. */
+/** The most calls of one log; the oldest are dropped. More than any limit accepts, and more than delays grow with. */
 const LOG_MAX = 500;
-/** Of a log: a time of 9 bytes and a name of up to some 50 of each call. */
+/** The size of a log: a time of 9 bytes and a name of up to some 50 for each call. */
 const LOG_BYTES_MAX = 32 * 1024;
-/** Limits of one call. */
+/** The most limits of one call. */
 const KEYS_MAX = 8;
 
-// A log is a list of the calls, {time in ms, name, time, name, …}, kept for two windows from its last change.
-// KEYS: the logs. ARGV: now in ms, the call's name, then of each limit its max, its window in ms and its member ('': the call
-// itself). Replies with {count, wait, newest, whether the member was counted already} of each; the newest of a call that is taken
-// is that call.
+// A log is a list of the calls, {time in ms, name, time, name, …}, stored for two windows from its last change. KEYS: the logs.
+// ARGV: now in ms, the call's name, then for each limit its max, its window in ms and its member ('': the call itself). The reply
+// has for each limit {count, wait, newest, whether the member was already counted}; the newest call of an accepted call is that
+// call.
 export const TAKE = defineFunction(
   'take',
   KEYS_MAX,
@@ -88,7 +89,7 @@ export const TAKE = defineFunction(
    return states`,
 );
 
-// KEYS: the logs. ARGV: of each its window in ms and the name of a call that is taken back.
+// KEYS: the logs. ARGV: for each its window in ms and the name of the call to undo.
 export const UNDO = defineFunction(
   'undo',
   KEYS_MAX,
@@ -108,7 +109,7 @@ const logKey = (limit: LoggedLimit): string => `w:${limit.key}`;
 export class SlidingLogLimiter {
   readonly #redis: Redis;
   readonly #clock: Clock;
-  /** The process; with a count, it names a call. */
+  /** The process; together with a count, it names a call. */
   readonly #series: string;
   #calls = 0;
   readonly #local = new LocalSlidingLogLimiter();
@@ -131,7 +132,7 @@ export class SlidingLogLimiter {
     } catch {
       return this.#local.take(limits, now);
     }
-    // A member that was counted already belongs to earlier calls.
+    // A member that was already counted belongs to earlier calls.
     const states = rows.map(([count, waitMs, newest, isCounted], index) =>
       limitState(limits[index] as LoggedLimit, { count, waitMs, newest, isNew: isCounted === 0 }),
     );
@@ -157,12 +158,12 @@ export class SlidingLogLimiter {
     try {
       await this.#redis.call(UNDO.call(limits.map(logKey), args));
     } catch {
-      // it expires at the end of the window
+      // The call expires at the end of the window.
     }
   }
 }
 
-/** Redis may know fewer calls than this process, where it was killed or dropped a log. */
+/** Redis may know fewer calls than this process, if it was killed or dropped a log. */
 const moreOf =
   (local: readonly LoggedState[]) =>
   (state: LoggedState, index: number): LoggedState => {
@@ -195,7 +196,7 @@ interface Call {
   readonly member: string | undefined;
 }
 
-/** The same in this process's memory; the oldest keys are dropped first. */
+/** The same limits in this process's memory; the oldest keys are dropped first. */
 export class LocalSlidingLogLimiter {
   readonly #calls = new Map<string, Call[]>();
 

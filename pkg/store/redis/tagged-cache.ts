@@ -14,16 +14,16 @@ import type { Redis, Reply } from './redis.ts';
  * (`<feature>.tags.ts`). Invariants:
  * - A value is served only while every tag has the version that it had before the value was loaded.
  * - From just before a write's commit until just after it, the versions of the tags that it invalidates are `pending`: readers
- *   bypass the cache and put nothing into it. Each writer has its own mark, so that one that ends does not lift another's; the
- *   mark of a writer that died expires after PENDING_SECONDS.
+ *   bypass the cache and put nothing into it. Each writer has its own mark, so that one writer's end does not remove another's
+ *   mark. The mark of a writer that died expires after PENDING_SECONDS.
  * - After the commit the tags have new versions. A tag without a version gets a new one.
- * - When Redis does not answer the mark, the commit proceeds, and clearing the cache is work of the same transaction.
- * - When the outcome of a commit is unknown, the mark stays until it expires.
+ * - If Redis does not answer the mark, the commit proceeds, and the same transaction requests a job that clears the cache.
+ * - If the outcome of a commit is unknown, the mark stays until it expires.
  */
 export interface CacheEntry {
   readonly key: string;
   readonly tags: readonly string[];
-  /** The first hit of a second extends the value's TTL to this many seconds, and stores the time as its last activity. */
+  /** The first hit in each second extends the value's TTL to this many seconds, and stores the time as its last activity. */
   readonly slideSeconds?: number;
 }
 
@@ -34,30 +34,33 @@ export interface CacheLookup {
 }
 
 /**
- * The kind of work that invalidates tags when Redis could not; its payload is `{ subjects: string[] }`, the tags under the name
- * that stored rows have.
+ * The kind of job that invalidates tags when Redis could not. Its payload is `{ subjects: string[] }`: the tags, under the name
+ * in stored rows.
  */
 export const CLEAR_CACHES = 'cache.clear';
-/** Tags of one such job. */
+/** The most tags of one such job. */
 export const CLEARED_MAX = 1_000;
 
-/** Longer than any value lives, so that a tag's version rarely expires before the values; when it does, they are misses. */
+/** Longer than any value lives, so that a tag's version rarely expires before its values; if it does, they are misses. */
 const VERSION_TTL_SECONDS = 86_400;
 /** Longer than any transaction may last (the role's statement and idle-in-transaction time-outs). */
 const PENDING_SECONDS = 120;
-/** With the marks of some 150 writers at once. */
+/** Enough for the marks of some 150 concurrent writers. */
 const VERSION_BYTES_MAX = 4 * 1024;
-/** Tags of one call: however many marks they have, Redis works on them for some 50 ms at most. */
+/** The most tags of one call: however many marks they have, Redis works on them for at most some 50 ms. */
 const TAGS_AT_ONCE = 250;
 const LOOKUP_KEYS_MAX = 1_000;
-/** Redis ends the connection of whoever sends 1 MiB (`proto-max-bulk-len`, docs/operate/install.md). A longer value is not cached. */
+/**
+ * Redis ends the connection of a client that sends 1 MiB (`proto-max-bulk-len`, docs/operate/install.md). A longer value is not
+ * cached.
+ */
 const VALUE_BYTES_MAX = 512 * 1024;
 
-// A stored value is `<time of its last activity> <versions of its tags>\n<value>`; the time is an ISO string, 24 characters.
-// Several look-ups at once. KEYS: the values, then of each the versions of its tags. ARGV: a fresh version, its lifetime, the
-// time now, then of each how many tags it has and the seconds to slide (0: none). Replies of each with what is stored (a hit),
-// {versions} (a miss), or nil while a tag is pending. Values are never stored under a pending version, so what is served needs no
-// such check.
+// A stored value is `<time of its last activity> <versions of its tags>\n<value>`; the time is an ISO string, 24 characters. This
+// looks up several values at once. KEYS: the values, then the versions of the tags of each. ARGV: a fresh version, its lifetime,
+// the current time, then for each value its number of tags and the seconds to slide (0: none). The reply has for each value the
+// stored text (a hit), {versions} (a miss), or nil while a tag is pending. Values are never stored under a pending version, so a
+// hit needs no such check.
 export const LOOKUP = defineFunction(
   'lookup',
   LOOKUP_KEYS_MAX,
@@ -144,13 +147,13 @@ export const RENEW = defineFunction(
 
 const versionKey = (tag: string): string => `g:${tag}`;
 const seconds = (clock: Clock): number => Math.floor(clock.now().getTime() / 1000);
-/** `c:` has the hashes of the release before. */
+/** `c:` has the hashes of the previous release. */
 const valueKey = (key: string): string => `v:${key}`;
 
 const inPieces = (all: readonly string[], size = TAGS_AT_ONCE): string[][] =>
   Array.from({ length: Math.ceil(all.length / size) }, (_, at) => all.slice(at * size, (at + 1) * size));
 
-/** What LOOKUP replies of one entry. */
+/** LOOKUP's reply for one entry. */
 type Found = string | readonly [versions: string] | null;
 
 export class TaggedCache {
@@ -160,11 +163,11 @@ export class TaggedCache {
   readonly #clock: Clock;
   readonly #keyPrefix: string;
   readonly #invalidated = new WeakMap<Tx, Set<string>>();
-  /** Names this process; with a count, a version. */
+  /** The name of this process; together with a count, it is a version. */
   readonly #series: string;
   #made = 0;
 
-  /** `keyPrefix`: the tenant's, for a client without one. */
+  /** `keyPrefix` is the tenant's, for a client without a prefix. */
   constructor(deps: { redis: Redis; random: Random; log: Logger; clock?: Clock; keyPrefix?: string }) {
     this.#redis = deps.redis;
     this.#random = deps.random;
@@ -175,14 +178,14 @@ export class TaggedCache {
   }
 
   /**
-   * A transaction that may `invalidate`. Costs one Redis round trip before the commit and one after it when it invalidated
-   * anything. One within another (`Database.within`) invalidates at the commit of that.
+   * Runs a transaction that may `invalidate`. If it invalidated anything, it costs one Redis round trip before the commit and one
+   * after it. A nested transaction (`Database.within`) invalidates at the commit of the outer one.
    */
   async transaction<T>(db: Database, fn: (tx: Tx) => Promise<T>): Promise<T> {
     let marked: { mark: string; keys: string[] } | undefined;
     const result = await db.transaction(async (tx) => {
       if (this.#invalidated.has(tx)) return fn(tx);
-      // Else it would release the tags before the commit.
+      // Otherwise it would release the tags before the commit.
       if (db.isWithin) throw new TypeError('a transaction within another needs that to be one of TaggedCache.transaction()');
       const tags = new Set<string>();
       this.#invalidated.set(tx, tags);
@@ -195,8 +198,8 @@ export class TaggedCache {
   }
 
   /**
-   * Runs a statement that is a transaction of its own, not one within another, and changes values that have these tags. One Redis
-   * round trip before it and one after it. Undefined: Redis does not answer, so the statement was not run; `transaction` has the
+   * Runs a statement that is a transaction of its own, not a nested one, and changes values with these tags. One Redis round trip
+   * before it and one after it. Returns undefined if Redis does not answer: the statement was not run, and `transaction` has the
    * caches cleared later.
    */
   async statement<T>(tags: readonly string[], run: () => Promise<T>): Promise<T | undefined> {
@@ -213,14 +216,17 @@ export class TaggedCache {
     }
   }
 
-  /** This transaction changes values that have these tags. */
+  /** Declares that this transaction changes values with these tags. */
   invalidate(tx: Tx, ...tags: readonly string[]): void {
     const invalidated = this.#invalidated.get(tx);
     if (!invalidated) throw new TypeError('invalidate() needs a transaction of TaggedCache.transaction()');
     for (const tag of tags) invalidated.add(tag);
   }
 
-  /** Invalidates after the commit what `transaction` could not, since Redis did not answer. Throws StoreUnavailableError. */
+  /**
+   * Invalidates after the commit the tags that `transaction` could not, because Redis did not answer. Throws
+   * StoreUnavailableError.
+   */
   async clear(tags: readonly string[]): Promise<void> {
     const keys = tags.map((tag) => this.#versionKey(tag));
     for (const some of inPieces(keys))
@@ -233,7 +239,7 @@ export class TaggedCache {
     return found;
   }
 
-  /** The same of several, in their order, in one round trip. */
+  /** Looks up several entries in one round trip; results are in their order. */
   async lookups(entries: readonly CacheEntry[]): Promise<CacheLookup[]> {
     const { call, read } = this.command(entries);
     try {
@@ -244,8 +250,8 @@ export class TaggedCache {
   }
 
   /**
-   * When each of these values was put or, where hits extend it, hit last; undefined: it is not cached. One round trip. Never
-   * throws.
+   * Returns the time when each value was put or, if hits extend it, last hit; undefined if it is not cached. One round trip.
+   * Never throws.
    */
   async lastActivities(entries: readonly Pick<CacheEntry, 'key'>[]): Promise<(Date | undefined)[]> {
     try {
@@ -256,7 +262,7 @@ export class TaggedCache {
     }
   }
 
-  /** Look-ups as one call, to be made with another; `read` takes the reply and gives the look-ups in the same order. */
+  /** Returns look-ups as one call, to be combined with another; `read` converts the reply to the look-ups in the same order. */
   command(entries: readonly CacheEntry[]): { call: FunctionCall; read: (reply: Reply) => CacheLookup[] } {
     const keys = [
       ...entries.map(({ key }) => this.#valueKey(key)),
@@ -287,7 +293,7 @@ export class TaggedCache {
     return this.#keyPrefix + versionKey(tag);
   }
 
-  /** A version is no secret: it need only be unique. */
+  /** A version is not secret: it need only be unique. */
   #fresh(): string {
     this.#made += 1;
     return `${this.#series}.${this.#made}`;
@@ -299,7 +305,7 @@ export class TaggedCache {
       const stored = `${this.#clock.now().toISOString()} ${versions}\n${value}`;
       await this.#redis.set(this.#valueKey(key), stored, { ttlSeconds: Math.floor(ttlSeconds) });
     } catch {
-      // the value is loaded again next time
+      // The value is loaded again next time.
     }
   }
 
@@ -329,11 +335,11 @@ export class TaggedCache {
     } catch (error) {
       this.#log.warn(
         { err: error },
-        'Redis does not answer after a commit; what it changed is not cached until its mark expires',
+        'Redis does not answer after a commit; values that it changed are not cached until its mark expires',
       );
     }
   }
 }
 
-/** While Redis is unavailable, or a tag is being written. */
+/** Used while Redis is unavailable, or a tag is being written. */
 export const NO_CACHE: CacheLookup = { value: undefined, put: () => Promise.resolve() };

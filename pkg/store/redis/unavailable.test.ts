@@ -26,7 +26,7 @@ test.each([
   expect(isRedisUnavailable(reply(message))).toBe(false);
 });
 
-test('a call that has no answer found no server', () => {
+test('a call without an answer found no server', () => {
   expect(isRedisUnavailable(new Error('Command timed out'))).toBe(true);
   expect(isRedisUnavailable(undefined)).toBe(true);
 });

@@ -2,8 +2,8 @@ import type { Database, Tx } from '../postgres/database.ts';
 import { type CacheEntry, type CacheLookup, NO_CACHE, TaggedCache } from './tagged-cache.ts';
 
 /**
- * The cache for a service within a transaction (`Database.within`) that has changed what the service reads. It finds nothing and
- * puts nothing, since what the transaction has changed is nobody else's yet; what is invalidated is invalid at its commit.
+ * The cache for a service within a transaction (`Database.within`) that has changed the service's data. It finds nothing and
+ * stores nothing, since nobody else may see the transaction's changes yet. Invalidations take effect at its commit.
  */
 export class UncommittedCache extends TaggedCache {
   readonly #cache: TaggedCache;
