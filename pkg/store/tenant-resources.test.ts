@@ -2,7 +2,7 @@ import { expect, test } from '@jest/globals';
 import { systemClock } from '../runtime/clock.ts';
 import { PerTenant } from './tenant-resources.ts';
 
-/** What is loaded is the number of the load. */
+/** The loaded value is the number of the load. */
 function counted(load: (slug: string) => Promise<void> = () => Promise.resolve()) {
   let now = 1_000;
   let loads = 0;
@@ -11,7 +11,7 @@ function counted(load: (slug: string) => Promise<void> = () => Promise.resolve()
   return { of: (slug: string) => perTenant.of(slug), pass: (ms: number) => (now += ms) };
 }
 
-test('it is loaded once for all who ask within a minute, and again after it', async () => {
+test('it is loaded once for all callers within a minute, and again after it', async () => {
   const { of, pass } = counted();
 
   const first = await Promise.all([of('a'), of('a'), of('b')]);
@@ -22,7 +22,7 @@ test('it is loaded once for all who ask within a minute, and again after it', as
   expect([first, within, await of('a'), await of('b')]).toEqual([[1, 1, 2], 1, 3, 4]);
 });
 
-test('a load that fails is tried again by the next who asks', async () => {
+test('a failed load is tried again by the next caller', async () => {
   let fails = true;
   const { of } = counted(() => (fails ? Promise.reject(new Error('unavailable')) : Promise.resolve()));
 
@@ -32,7 +32,7 @@ test('a load that fails is tried again by the next who asks', async () => {
   expect(await of('a')).toBe(1);
 });
 
-test('of more than 200 tenants those that were asked for longest ago are loaded again', async () => {
+test('of more than 200 tenants, those requested longest ago are loaded again', async () => {
   const { of } = counted();
   for (let at = 0; at < 200; at += 1) await of(`t${at}`);
   await of('t0');

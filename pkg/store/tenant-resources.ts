@@ -16,25 +16,25 @@ const Storage = z.object({
   prefix: z.string().default(''),
   accessKeyId: z.string(),
   secretAccessKey: z.string(),
-  /** A value that an older operator sealed does not say whose the endpoint is: it is treated as one that the tenant named. */
+  /** A value that an older operator sealed does not state who named the endpoint: it is treated as named by the tenant. */
   guarded: z.enum(['true', 'false']).default('true'),
   marker: z.string().default(''),
 });
 
 export interface TenantStorage {
   readonly objects: Objects;
-  /** The tenant named the store's endpoint, so nobody knows how it behaves. */
+  /** True if the tenant named the store's endpoint, so its behaviour is unknown. */
   readonly isNamed: boolean;
-  /** The marker's text if the location is the tenant's; empty: unknown. */
+  /** The marker's text if the location is the tenant's; empty if unknown. */
   readonly marker: string;
 }
 
 const ROLE_PREFIX = 'tenant_';
-/** How long credentials are used before they are read again. */
+/** The time for which credentials are used before they are read again. */
 const CREDENTIALS_TTL_MS = 60_000;
 const MAX_OPEN = 200;
 
-/** The slug of a tenant's role. */
+/** Returns the slug of a tenant's role. */
 export const slugOf = (role: string): string => role.slice(ROLE_PREFIX.length);
 
 /** A resource of each tenant that needs a secret of the registry: loaded on first use, and again after a minute. */
@@ -52,7 +52,7 @@ export class PerTenant<T> {
     });
   }
 
-  /** One load for all who ask at once; one that fails is not cached. */
+  /** One load serves all concurrent callers; a failed load is not cached. */
   of(slug: string): Promise<T> {
     const known = this.#open.get(slug);
     if (known) return known;
@@ -67,14 +67,14 @@ export class PerTenant<T> {
   }
 }
 
-/** `pool`: the registry's shard. */
+/** `pool` is that of the registry's shard. */
 interface RegistryAccess {
   readonly registry: Registry;
   readonly pool: Sql;
   readonly clock: Clock;
 }
 
-/** The buckets of tenants, each opened with the tenant's own key. */
+/** Returns the buckets of tenants, each opened with the tenant's own key. */
 export const tenantStorage = ({
   registry,
   pool,
@@ -92,7 +92,10 @@ export const tenantStorage = ({
     },
   });
 
-/** What opens the secrets of tenants' rows: each tenant's data keys, derived from the platform's. A worker seals nothing. */
+/**
+ * Returns the openers of the secrets in tenants' rows: each tenant's data keys, derived from the platform's. A worker seals
+ * nothing.
+ */
 export const tenantSealers = (
   access: Pick<RegistryAccess, 'pool' | 'clock'> & { platformKeys: readonly SealingKey[]; random: Random },
 ): PerTenant<TenantSeal> =>

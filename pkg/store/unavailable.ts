@@ -1,11 +1,11 @@
 import { types } from 'node:util';
 
-/** An Error of any realm: errors of Node's own modules are not `instanceof Error` inside a test's sandbox. */
+/** Returns true for an Error of any realm: errors of Node's own modules are not `instanceof Error` inside a test's sandbox. */
 export const isError = (value: unknown): value is Error => types.isNativeError(value);
 
 /**
- * A store does not answer: it cannot be reached, is shutting down, is full of our own connections or took too long.
- * The operation may or may not have happened. HTTP answers 503 with `Retry-After` (docs/design/testing.md).
+ * A store does not answer: it cannot be reached, is shutting down, has no free connection for us or took too long. The operation
+ * may or may not have happened. HTTP answers 503 with `Retry-After` (docs/design/testing.md).
  */
 export class StoreUnavailableError extends Error {
   override readonly name = 'StoreUnavailableError';

@@ -33,18 +33,18 @@ export interface TenantBucket {
   readonly secretAccessKey: string;
 }
 
-/** The bucket is there and is another's. */
+/** The bucket exists and belongs to another user. */
 export class BucketTaken extends Error {
   override readonly name = 'BucketTaken';
   readonly bucket: string;
 
   constructor(bucket: string) {
-    super(`the bucket ${bucket} is there already and belongs to another user of the store`);
+    super(`the bucket ${bucket} already exists and belongs to another user of the store`);
     this.bucket = bucket;
   }
 }
 
-/** The store refused an order of the admin interface. `code` as it names it (`XAdminUserExists` …). */
+/** The store refused a call to the admin interface. `code` is the store's (`XAdminUserExists` …). */
 class AdminRefusal extends Error {
   override readonly name = 'AdminRefusal';
   readonly code: string;
@@ -58,8 +58,8 @@ class AdminRefusal extends Error {
 export const bucketName = (slug: string): string => `carrel-${slug}`;
 
 /**
- * Whether it is a key of a tenant's own bucket: the first is named as the bucket, one after a rotation `<bucket>.<random>`. No
- * slug has a dot.
+ * Returns true for a key of a tenant's own bucket: the first one is named like the bucket, one after a rotation
+ * `<bucket>.<random>`. No slug has a dot.
  */
 export const isBucketKey = (accessKeyId: string, bucket: string): boolean =>
   accessKeyId === bucket || accessKeyId.startsWith(`${bucket}.`);
@@ -70,8 +70,8 @@ const TIMEOUT_MS = 5_000;
  * Buckets and keys of tenants on versitygw, by its admin interface (PATCH with XML, Signature Version 4).
  *
  * Invariants:
- * - A key opens its own bucket only; a bucket that another owns is never taken over.
- * - Policies and access lists of a bucket are reset, so that its key alone opens it.
+ * - A key opens only its own bucket; a bucket that belongs to another user is never taken over.
+ * - Policies and access lists of a bucket are reset, so that only its key opens it.
  * - A bucket that opens with its key costs three requests and no write.
  * - Each step may be repeated: after a crash, the next call continues.
  */
@@ -86,7 +86,7 @@ export class StorageAdmin {
     this.#client = newClient(options);
   }
 
-  /** Makes or mends user, key and bucket. Throws BucketTaken, StoreUnavailableError. */
+  /** Creates or corrects user, key and bucket. Throws BucketTaken, StoreUnavailableError. */
   async ensureBucketWithUser(wanted: TenantBucket): Promise<{ changed: boolean }> {
     const isOpen = await this.#opens(wanted);
     if (!isOpen) {
@@ -97,7 +97,7 @@ export class StorageAdmin {
     return { changed: !isOpen };
   }
 
-  /** Has another key open the bucket beside `former`, which still owns it. Throws BucketTaken, StoreUnavailableError. */
+  /** Lets another key open the bucket in addition to `former`, which still owns it. Throws BucketTaken, StoreUnavailableError. */
   async addKey(wanted: TenantBucket & { readonly former: string }): Promise<void> {
     const { bucket, accessKeyId, former } = wanted;
     if (await this.#opens(wanted)) return;
@@ -106,7 +106,7 @@ export class StorageAdmin {
     if (owner === accessKeyId) return;
     if (owner !== former) throw new BucketTaken(bucket);
     const Resource = [`arn:aws:s3:::${bucket}`, `arn:aws:s3:::${bucket}/*`];
-    // versitygw asks a policy about the owner too.
+    // versitygw checks the policy for the owner too.
     const Policy = JSON.stringify({
       Version: '2012-10-17',
       Statement: [{ Effect: 'Allow', Principal: { AWS: [former, accessKeyId] }, Action: ['s3:*'], Resource }],
@@ -118,7 +118,7 @@ export class StorageAdmin {
     }
   }
 
-  /** Makes the bucket that of `accessKeyId` alone, and removes the user `former`. Throws StoreUnavailableError. */
+  /** Gives the bucket to `accessKeyId` alone, and removes the user `former`. Throws StoreUnavailableError. */
   async endFormerKey({
     bucket,
     accessKeyId,
@@ -130,9 +130,9 @@ export class StorageAdmin {
   }
 
   /**
-   * Removes the users, all objects, unfinished uploads and the bucket. True: done. False: out of time; call again.
-   * A bucket that another owns is left alone. Throws StoreUnavailableError.
-   * The bucket goes last: after a crash only its owner may say which user the key of a rotation is.
+   * Removes the users, all objects, unfinished uploads and the bucket. Returns true when done, false when out of time; then call
+   * it again. A bucket that belongs to another user is left alone. Throws StoreUnavailableError.
+   * The bucket is removed last: after a crash, only its owner may tell which user has the key of a rotation.
    */
   async removeBucketWithUser(
     gone: Pick<TenantBucket, 'bucket' | 'accessKeyId'> & { readonly former?: string },
@@ -165,7 +165,8 @@ export class StorageAdmin {
   }
 
   async #ensureUser({ accessKeyId, secretAccessKey }: TenantBucket): Promise<void> {
-    const account = `<Account><Access>${xml(accessKeyId)}</Access><Secret>${xml(secretAccessKey)}</Secret><Role>user</Role></Account>`;
+    const access = `<Access>${xml(accessKeyId)}</Access>`;
+    const account = `<Account>${access}<Secret>${xml(secretAccessKey)}</Secret><Role>user</Role></Account>`;
     const made = await this.#order('/create-user', { body: account, ignore: ['XAdminUserExists'] });
     if (made !== null) return;
     const secret = `<MutableProps><Secret>${xml(secretAccessKey)}</Secret></MutableProps>`;
@@ -180,8 +181,8 @@ export class StorageAdmin {
     if (made !== null) return;
     const owner = await this.#ownerOf(bucket);
     if (owner === accessKeyId) return;
-    // A bucket without an owner is Carrel's, after a crash between creating it and setting the owner; one of a former key of this
-    // bucket's is too.
+    // A bucket without an owner is Carrel's: there was a crash between creating it and setting the owner. One that belongs to a
+    // former key of this bucket is Carrel's too.
     const isFormerKeys = owner !== undefined && isBucketKey(owner, bucket);
     if (owner !== '' && !isFormerKeys) throw new BucketTaken(bucket);
     await this.#order('/change-bucket-owner', { query: { bucket, owner: accessKeyId } });
@@ -192,7 +193,7 @@ export class StorageAdmin {
     await this.#order('/delete-user', { query: { access }, ignore: ['XAdminUserNotFound'] });
   }
 
-  /** With the root key: no policy, and an access list with the owner alone. Throws BucketTaken. */
+  /** Uses the root key: removes the policy, and leaves only the owner in the access list. Throws BucketTaken. */
   async #closeToOthers({ bucket, accessKeyId }: TenantBucket): Promise<void> {
     try {
       const { Owner, Grants = [] } = await this.#client.send(new GetBucketAclCommand({ Bucket: bucket }));
@@ -200,14 +201,14 @@ export class StorageAdmin {
       if (Owner?.ID !== accessKeyId) throw new BucketTaken(bucket);
       await this.#client.send(new DeleteBucketPolicyCommand({ Bucket: bucket }));
       const isOwners = Grants.every(({ Grantee, Permission }) => Grantee?.ID === accessKeyId && Permission === 'FULL_CONTROL');
-      // Sets a new access list, as no call of S3 does where ACLs are switched off.
+      // Sets a new access list, which no call of S3 does if ACLs are disabled.
       if (!isOwners) await this.#order('/change-bucket-owner', { query: { bucket, owner: accessKeyId } });
     } catch (error) {
       throw translateError(error);
     }
   }
 
-  /** Undefined: there is no such bucket. */
+  /** Returns undefined if there is no such bucket. */
   async #ownerOf(bucket: string): Promise<string | undefined> {
     const listed = await this.#order('/list-buckets', {});
     for (const [, entry = ''] of listed?.matchAll(/<Buckets>(.*?)<\/Buckets>/gs) ?? []) {
@@ -236,7 +237,7 @@ export class StorageAdmin {
     return true;
   }
 
-  /** One order; the answer's body, or null when it was refused for one of `ignore`. */
+  /** Sends one call; returns the answer's body, or null if it was refused with a code of `ignore`. */
   async #order(
     path: string,
     order: { query?: Record<string, string>; headers?: Record<string, string>; body?: string; ignore?: readonly string[] },

@@ -5,7 +5,7 @@ import { BufferPool } from './buffer-pool.ts';
 const never = new AbortController().signal;
 const pool = (waitLimitMs = 60_000): BufferPool => new BufferPool({ size: 8, most: 3, maxIdle: 1, waitLimitMs });
 
-test('no more than the bound are in use; who waits has their turn in the order in which they came', async () => {
+test('no more than the limit are in use; waiting owners are served in order of arrival', async () => {
   const buffers = pool();
   const held = [await buffers.take('a', never), await buffers.take('b', never), await buffers.take('c', never)];
   const turns: string[] = [];
@@ -20,7 +20,7 @@ test('no more than the bound are in use; who waits has their turn in the order i
   expect([turns, buffers.inUse]).toEqual([['d', 'e'], 3]);
 });
 
-test('one owner has a third at most, and those behind them do not wait for them', async () => {
+test('one owner has at most a third, and others behind it do not wait for it', async () => {
   const buffers = pool();
   const first = await buffers.take('greedy', never);
   const second = buffers.take('greedy', never);
@@ -43,7 +43,7 @@ test('a waiter that times out or aborts leaves the queue, and the others keep th
   expect(buffers.waiting).toBe(0);
 
   held.forEach((buffer) => buffers.give(buffer));
-  held.forEach((buffer) => buffers.give(buffer)); // again, which changes nothing
+  held.forEach((buffer) => buffers.give(buffer)); // returned twice, which changes nothing
   expect(buffers.inUse).toBe(0);
   await expect(buffers.take('a', AbortSignal.abort(new Error('late')))).rejects.toThrow('late');
 });

@@ -12,8 +12,8 @@ interface Waiting {
  * Buffers of one size that uploads share, so that their memory is bounded however many there are.
  *
  * Invariants:
- * - Never more than `most` are in use, and no owner has more than a third of them: one user's stalled uploads do not block
- *   others'.
+ * - At most `most` are in use, and no owner has more than a third of them: one user's stalled uploads do not block those of
+ *   others.
  * - Waiting owners are served in order, each as soon as its share allows.
  */
 export class BufferPool {
@@ -26,7 +26,7 @@ export class BufferPool {
   readonly #inUse = new Map<Buffer, string>();
   readonly #waiting = new Set<Waiting>();
 
-  /** `size` in bytes; `maxIdle`: how many unused buffers stay allocated. */
+  /** `size` is in bytes; `maxIdle` is the number of unused buffers that stay allocated. */
   constructor(options: { size: number; most: number; maxIdle: number; waitLimitMs?: number }) {
     this.size = options.size;
     this.#most = options.most;
@@ -45,7 +45,7 @@ export class BufferPool {
     return this.#waiting.size;
   }
 
-  /** Throws StoreUnavailableError when none is free for too long, or the signal's reason. The buffer is not cleared. */
+  /** Throws StoreUnavailableError if none is free for too long, or the signal's reason. The buffer is not cleared. */
   async take(owner: string, signal: AbortSignal): Promise<Buffer> {
     signal.throwIfAborted();
     if (this.#mayHave(owner)) return this.#hand(owner);
@@ -69,7 +69,7 @@ export class BufferPool {
     }
   }
 
-  /** Returns a buffer; ignores one that is not of this pool or was returned before. */
+  /** Returns a buffer; ignores one that is not of this pool or was already returned. */
   give(buffer: Buffer): void {
     if (!this.#inUse.delete(buffer)) return;
     this.#idle.push(buffer);

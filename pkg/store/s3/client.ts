@@ -16,7 +16,7 @@ import {
   WHOLE_OBJECT_TIMEOUT_MS,
 } from './timeouts.ts';
 
-/** Opens a connection that may be spoken over at once, TLS included (pkg/net: guardedSockets). */
+/** Opens a connection that is ready for use, TLS included (pkg/net: guardedSockets). */
 export type Connect = (target: { protocol: string; hostname: string; port: string }) => Promise<Socket>;
 
 export interface ClientOptions {
@@ -29,25 +29,25 @@ export interface ClientOptions {
 }
 
 /**
- * Each download holds a connection until its reader is through, so there are as many as a server can have downloads at once; one
- * more waits.
+ * Each download holds a connection until its reader is done, so there are as many connections as a server can have concurrent
+ * downloads; one more waits.
  */
 export const CONNECTIONS_MAX = 2_000;
-/** Unused connections are closed also where nobody has the client any more. */
+/** Unused connections are closed even if nothing uses the client any longer. */
 const KEPT = { keepAlive: true, maxSockets: CONNECTIONS_MAX, timeout: KEPT_CONNECTION_MS };
 const ATTEMPTS = 2;
-/** The SDK reads no listing of a tenant's; the largest is what a store says of 1,000 objects that it did not delete. */
+/** The SDK reads no listing of a tenant's; the largest reply lists 1,000 objects that a store did not delete. */
 const MAX_REPLY_BYTES = 8 << 20;
 const MAX_REPLY_BYTES_OF_NAMED = 1 << 20;
-/** Parsed by the SDK, a reply takes about so many times its bytes. */
+/** A reply that the SDK has parsed takes about this many times its bytes. */
 const PARSED_TIMES = 10;
-/** Between two looks at whether a reply comes fast enough. */
+/** The interval of checks whether a reply arrives fast enough. */
 const LOOK_MS = 500;
 
 /**
- * Path style, since a host per bucket wants DNS; checksums only where the protocol demands them, since we keep our own SHA-256.
- * `onread`: how plain connections read (read-buffer.ts). Those with TLS and those of `connect` read as Node does.
- * `highWaterMark`: bytes that a connection gathers while nobody reads the reply.
+ * Path style, since a host per bucket needs DNS; checksums only where the protocol demands them, since we store our own SHA-256.
+ * `onread`: how plain connections read (read-buffer.ts). Connections with TLS and those of `connect` read as Node does.
+ * `highWaterMark`: the bytes that a connection buffers while the reply is not read.
  */
 export function newClient(options: ClientOptions, reading: { onread?: OnReadOpts; highWaterMark?: number } = {}): S3Client {
   const { onread, ...streams } = reading;
@@ -78,7 +78,7 @@ function dialledBy<A extends HttpAgent>(agent: A, protocol: string, connect: Con
     { host, port }: ClientRequestArgs,
     done?: (error: Error | null, stream: Duplex) => void,
   ): Duplex | null | undefined => {
-    // Node takes the callback's error alone, and gives the brackets of an IPv6 address.
+    // Node accepts only the callback's error, and passes the brackets of an IPv6 address.
     const give = done as (error: Error | null, stream?: Duplex) => void;
     const hostname = String(host).replaceAll(/^\[|\]$/g, '');
     connect({ protocol, hostname, port: String(port ?? '') }).then(
@@ -91,8 +91,8 @@ function dialledBy<A extends HttpAgent>(agent: A, protocol: string, connect: Con
 }
 
 /**
- * Bytes go without a SHA-256 in the signature (`UNSIGNED-PAYLOAD`), a quarter of an upload's CPU: TLS guards them on the way,
- * where there is any, and the row of a file has its SHA-256.
+ * Sends bytes without a SHA-256 in the signature (`UNSIGNED-PAYLOAD`), which saves a quarter of an upload's CPU. TLS, if used,
+ * protects them in transit, and a file's row has its SHA-256.
  */
 export const leaveBytesUnsigned = (client: S3Client): void =>
   client.middlewareStack.add(
@@ -105,7 +105,7 @@ export const leaveBytesUnsigned = (client: S3Client): void =>
     { step: 'build', name: 'leaveBytesUnsigned' },
   );
 
-/** The SDK buffers every reply but an object's bytes; a reply beyond the bounds is ended with its connection. */
+/** The SDK buffers every reply except an object's bytes; a reply beyond the limits is ended with its connection. */
 const boundReplies = (client: S3Client, { connect, endpoint }: ClientOptions): void =>
   client.middlewareStack.add(
     (next, context) => async (args) => {
@@ -120,13 +120,13 @@ const boundReplies = (client: S3Client, { connect, endpoint }: ClientOptions): v
     { step: 'deserialize', priority: 'low', name: 'boundReplies' },
   );
 
-/** The store says that it is at work by spaces until it has copied or joined all bytes (S3 API). */
+/** The store sends spaces while it works, until it has copied or joined all bytes (S3 API). */
 const WHOLE_OBJECT_COMMANDS: ReadonlySet<string> = new Set(['CopyObjectCommand', 'CompleteMultipartUploadCommand']);
 
 interface Bounds {
-  /** How long so many bytes may take. */
+  /** The time limit for this many bytes. */
   readonly timeoutMs: (bytes: number) => number;
-  /** The endpoint, where a tenant named it. */
+  /** The endpoint, if a tenant named it. */
   readonly named: string | undefined;
 }
 
@@ -137,7 +137,7 @@ function bounded(body: IncomingMessage, { timeoutMs, named }: Bounds): PassThrou
   let taken: Promise<() => void> | undefined;
   let isWaiting = false;
   const isLate = (): boolean => !isWaiting && performance.now() - begun > timeoutMs(bytes);
-  /** Within the budget of named stores. */
+  /** Waits for the budget of named stores. */
   const admit = async (): Promise<void> => {
     if (named === undefined || taken || bytes <= FREE_BYTES) return;
     const since = performance.now();
@@ -149,7 +149,7 @@ function bounded(body: IncomingMessage, { timeoutMs, named }: Bounds): PassThrou
   };
   const read = new PassThrough({
     transform(chunk: Buffer, _encoding, done) {
-      if (isLate()) return done(new ReplyTooLarge('a reply of the store comes too slowly'));
+      if (isLate()) return done(new ReplyTooLarge('a reply of the store arrives too slowly'));
       bytes += chunk.length;
       if (bytes > most) done(new ReplyTooLarge(`a reply of the store is larger than ${most} bytes`));
       else
@@ -160,7 +160,7 @@ function bounded(body: IncomingMessage, { timeoutMs, named }: Bounds): PassThrou
     },
   });
   const watch = setInterval(() => {
-    if (isLate()) read.destroy(new ReplyTooLarge('a reply of the store comes too slowly'));
+    if (isLate()) read.destroy(new ReplyTooLarge('a reply of the store arrives too slowly'));
   }, LOOK_MS).unref();
   read.once('close', () => {
     clearInterval(watch);

@@ -3,23 +3,22 @@ import { StoreUnavailableError } from '../unavailable.ts';
 import { translateError } from './errors.ts';
 import { beginReading, endReading, READ_AHEAD_BYTES } from './read-buffer.ts';
 
-/** A download whose next bytes take so long is given up. */
+/** A download that waits this long for its next bytes is aborted. */
 const STALL_TIMEOUT_MS = 10_000;
 
 /**
- * The bytes of an object, as the store's reply gives them. It ends with StoreUnavailableError when the store fails, or sends
- * nothing for 10 s. A reader that is slow is no stall: time counts only while the reader waits for the store. Each chunk passes
- * through as it came.
+ * The bytes of an object, from the store's reply. It ends with StoreUnavailableError if the store fails, or sends nothing for 10
+ * s. A slow reader is not a stall: time counts only while the reader waits for the store. Each chunk passes through unchanged.
  */
 export class Download extends Readable {
   readonly #reply: Readable;
   readonly #stall: NodeJS.Timeout;
   readonly #until: AbortSignal | undefined;
   readonly #onAbort: () => void;
-  /** The reader has what it can take. */
+  /** The reader's buffer is full. */
   #isFull = true;
 
-  /** `until`: ends it when aborted, in the middle too. */
+  /** `until` ends the download when aborted, even in the middle. */
   constructor(reply: Readable, until?: AbortSignal) {
     super({ highWaterMark: READ_AHEAD_BYTES });
     beginReading();

@@ -11,7 +11,7 @@ export class ObjectMissing extends Error {
   }
 }
 
-/** In the code or, where the SDK has wrapped the system's error, in the message alone. */
+/** In the code or, if the SDK has wrapped the system's error, only in the message. */
 const UNREACHABLE = /\b(ECONNREFUSED|ECONNRESET|EPIPE|ETIMEDOUT|ENOTFOUND|EAI_AGAIN|EHOSTUNREACH|ENETUNREACH)\b|socket hang up/;
 
 /** The store refused to delete an object. */
@@ -34,12 +34,12 @@ export class ListingEndless extends Error {
   }
 }
 
-/** A reply other than an object's bytes exceeds its bound. */
+/** A reply other than an object's bytes exceeds its limit. */
 export class ReplyTooLarge extends Error {
   override readonly name = 'ReplyTooLarge';
 }
 
-/** A listing is not what the S3 API says. */
+/** A listing does not have the format of the S3 API. */
 export class ReplyMalformed extends Error {
   override readonly name = 'ReplyMalformed';
 
@@ -60,10 +60,13 @@ export const isMissing = (error: unknown): boolean =>
   error instanceof Error &&
   (error.name === 'NoSuchKey' || error.name === 'NotFound' || (statusOf(error) === 404 && error.name !== 'NoSuchBucket'));
 
-/** No connection, no answer in time, a 5xx or a request to slow down become StoreUnavailableError; the rest stays as it is. */
+/**
+ * Converts a missing connection, a late answer, a 5xx or a request to slow down to StoreUnavailableError; returns other errors
+ * unchanged.
+ */
 export const translateError = (error: unknown): unknown => (isAway(error) ? new StoreUnavailableError('s3', error) : error);
 
-/** The store does not answer, or is not to be asked (EgressError of a connection that is guarded). */
+/** Returns true if the store does not answer, or must not be contacted (EgressError of a guarded connection). */
 export function isAway(error: unknown): boolean {
   if (!isError(error)) return false;
   const { name, code, message } = error as ServiceError;

@@ -2,7 +2,7 @@ import { expect, test } from '@jest/globals';
 import { range } from '../../../test/support/wait.ts';
 import { objectPage, uploadPage, type ReplyReader } from './listed-pages.ts';
 
-/** The reply comes in pieces of `size` bytes, which may cut a tag, an entity or a character. */
+/** The reply arrives in pieces of `size` bytes, which may split a tag, an entity or a character. */
 function read<T>(reader: ReplyReader<T>, text: string, size = 7): T {
   const bytes = Buffer.from(text);
   for (let at = 0; at < bytes.length; at += size) reader.write(bytes.subarray(at, at + size));
@@ -16,7 +16,7 @@ const PAGE = `<?xml version="1.0" encoding="UTF-8"?>
   <CommonPrefixes><Prefix>p</Prefix></CommonPrefixes><NextContinuationToken>t&quot;1</NextContinuationToken>
 </ListBucketResult>`;
 
-test.each([1, 2, 7, 64, 10_000])('a page of objects that comes %i bytes at a time says what it says as a whole', (size) => {
+test.each([1, 2, 7, 64, 10_000])('a page of objects that arrives %i bytes at a time is read as it is as a whole', (size) => {
   expect(read(objectPage(), PAGE, size)).toEqual({
     objects: [
       { key: 'a & <b> üü漢.txt', size: 12, lastModified: new Date('2026-01-02T03:04:05.678Z') },
@@ -26,7 +26,7 @@ test.each([1, 2, 7, 64, 10_000])('a page of objects that comes %i bytes at a tim
   });
 });
 
-test('a page of uploads gives their keys and ids, and an empty page has none', () => {
+test('a page of uploads has their keys and ids, and an empty page has none', () => {
   const page = '<R><IsTruncated>false</IsTruncated><Upload><Key>k</Key><UploadId>u</UploadId></Upload></R>';
 
   expect(read(uploadPage(), page)).toEqual({ uploads: [{ key: 'k', id: 'u' }], isTruncated: false });
@@ -43,9 +43,9 @@ test.each<[string, string, string]>([
   ['missing end tags', '<r><Contents><Key>k</Key>', 'it ends within <Contents>'],
   ['end tags that end nothing', '<r></r></r>', '</r> ends nothing'],
   ['two roots', '<r/><r/>', 'it has two roots'],
-  ['text alone', 'nothing here', 'there is text outside of its root'],
-  ['nothing', '', 'it is no whole document'],
-  ['bytes that are no text', '\u0000<r', 'there is text outside of its root'],
+  ['text alone', 'nothing here', 'it has text outside of its root'],
+  ['nothing', '', 'it is not a complete document'],
+  ['bytes that are not text', '\u0000<r', 'it has text outside of its root'],
   [
     'more entries than a page has',
     `<r>${'<Contents><Key>k</Key></Contents>'.repeat(1_001)}</r>`,
@@ -63,7 +63,7 @@ test('a reply that is not UTF-8 is refused', () => {
   expect(() => reader.write(Buffer.from([0x3c, 0x72, 0xff]))).toThrow('it is not UTF-8');
 });
 
-test('a reader holds no more than a tag or a text of what goes by', () => {
+test('a reader holds no more than one tag or one text of the reply', () => {
   const reader = objectPage();
   reader.write(Buffer.from('<r>'));
   const piece = Buffer.from(`<Strange><Field>${'x'.repeat(8_000)}</Field></Strange>`);

@@ -1,14 +1,14 @@
 import { ReplyMalformed } from './errors.ts';
 import { type XmlHandler, XmlReader } from './xml-reader.ts';
 
-/** Of a page (S3 API, ListObjectsV2 and ListMultipartUploads). */
+/** The most entries of a page (S3 API, ListObjectsV2 and ListMultipartUploads). */
 const MOST_ENTRIES = 1_000;
 const RECORD_DEPTH = 2;
 
-/** Reads a reply as it comes. */
+/** Reads a reply as it arrives. */
 export interface ReplyReader<T> {
   write(chunk: Buffer): void;
-  /** What the reply says, once it has ended. Throws ReplyMalformed. */
+  /** Returns the content of the reply, once it has ended. Throws ReplyMalformed. */
   end(): T;
 }
 
@@ -31,7 +31,7 @@ export interface UploadPage {
 /** The fields of a record, by their names. */
 type Fields = Readonly<Record<string, string | undefined>>;
 
-/** A reply of records `record` with fields of their own, and of fields beside them. */
+/** A reply of `record` elements with fields, and of fields beside them. */
 class Records<Entry> implements XmlHandler {
   readonly #record: string;
   readonly #entryOf: (fields: Fields) => Entry;

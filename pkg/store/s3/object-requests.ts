@@ -12,18 +12,18 @@ import { canonicalQuery, escape, sign, unsigned } from './signature.ts';
 import { ANSWER_TIMEOUT_MS, CONNECT_TIMEOUT_MS, KEPT_CONNECTION_MS, replyTimeoutMs, sendTimeoutMs } from './timeouts.ts';
 
 const ATTEMPTS = 2;
-/** What a store may say of an object that it took. The SDK reads refusals, which are longer. */
+/** The limit of a store's reply to a stored object. The SDK reads refusals, which are longer. */
 const MAX_REPLY_BYTES = 64 * 1024;
-/** A page has 1,000 keys of 1,024 bytes at most, and what is said of each. */
+/** A page has at most 1,000 keys of 1,024 bytes, and the data about each. */
 const MAX_LISTING_BYTES = 2 << 20;
 
-/** What the store says of an object that it took. */
+/** The store's reply about a stored object. */
 export interface Stored {
-  /** Whether it encrypts the object at rest. */
+  /** True if the store encrypts the object at rest. */
   readonly isEncrypted: boolean;
 }
 
-/** How the store encrypts the object (S3 API, PutObject); absent: it does not. */
+/** The encryption of the object (S3 API, PutObject); absent if there is none. */
 const ENCRYPTION_HEADER = 'x-amz-server-side-encryption';
 
 export interface PutRequest {
@@ -39,33 +39,33 @@ export interface PutPartRequest {
   readonly key: string;
   readonly uploadId: string;
   readonly number: number;
-  /** Of exactly `size` bytes. */
+  /** Exactly `size` bytes. */
   readonly body: AsyncIterable<Buffer>;
   readonly size: number;
   readonly signal: AbortSignal | undefined;
 }
 
-/** A question about the bucket. */
+/** A query about the bucket. */
 export interface ListRequest<T> {
-  /** As the S3 API names it, for traces. */
+  /** The S3 API's name, for traces. */
   readonly operation: string;
   readonly query: Readonly<Record<string, string>>;
-  /** A new reader for each attempt. */
+  /** Creates a new reader for each attempt. */
   readonly reader: () => ReplyReader<T>;
   readonly signal: AbortSignal | undefined;
 }
 
 /**
- * Requests without the SDK. Listings: the SDK holds a whole reply and ten times as much once it is parsed. The request that each
- * upload makes: PutObject of bytes in memory costs a fifth of the SDK's CPU time. Connections are opened as the SDK's are
- * (`connect`), replies are bounded, and the bytes are not part of the signature (`leaveBytesUnsigned`).
+ * Requests without the SDK. Listings: the SDK holds a whole reply, and ten times as much once it is parsed. The request of each
+ * upload: PutObject of bytes in memory costs a fifth of the SDK's CPU time. Connections are opened like the SDK's (`connect`),
+ * replies are bounded, and the bytes are not part of the signature (`leaveBytesUnsigned`).
  */
 export class ObjectRequests {
   readonly #options: ClientOptions & { readonly bucket: string };
   readonly #clock: Clock;
   readonly #pool: UndiciPool;
   readonly #host: string;
-  /** What is in front of every key. */
+  /** The path that precedes every key. */
   readonly #base: string;
 
   constructor(options: ClientOptions & { readonly bucket: string }, clock: Clock) {
@@ -85,16 +85,16 @@ export class ObjectRequests {
   }
 
   /**
-   * Stores an object; null: the store answered with another status than a success, and the SDK is to ask again and read why.
-   * Throws StoreUnavailableError after two attempts, or the signal's reason.
+   * Stores an object. Returns null if the store answered with a status other than success; the SDK must then ask again and read
+   * the reason. Throws StoreUnavailableError after two attempts, or the signal's reason.
    */
   put(request: PutRequest): Promise<Stored | null> {
     return asOperation('PutObject', this.#options.bucket, () => this.#twice(request.signal, () => this.#put(request)));
   }
 
   /**
-   * Streams one part of a multipart upload, which is sent once, and gives its entity tag; null: the store answered with another
-   * status than a success. Throws what the body threw, the signal's reason, or what the connection broke with.
+   * Streams one part of a multipart upload, which is sent once, and returns its entity tag; null if the store answered with a
+   * status other than success. Throws what the body threw, the signal's reason, or the error of the broken connection.
    */
   putPart({ key, uploadId, number, body, size, signal }: PutPartRequest): Promise<string | null> {
     const searchParams = new URLSearchParams({ partNumber: String(number), uploadId });
@@ -127,14 +127,14 @@ export class ObjectRequests {
   }
 
   /**
-   * Reads a listing as it comes; null: the store answered with another status than a success, and the SDK is to ask again and
-   * read why. Throws StoreUnavailableError after two attempts, ReplyMalformed, or the signal's reason.
+   * Reads a listing as it arrives. Returns null if the store answered with a status other than success; the SDK must then ask
+   * again and read the reason. Throws StoreUnavailableError after two attempts, ReplyMalformed, or the signal's reason.
    */
   list<T>(request: ListRequest<T>): Promise<T | null> {
     return asOperation(request.operation, this.#options.bucket, () => this.#twice(request.signal, () => this.#list(request)));
   }
 
-  /** Ends the connections, those in use too. */
+  /** Ends all connections, including those in use. */
   close(): void {
     void this.#pool.destroy();
   }
@@ -194,12 +194,12 @@ interface ReplyDeps<T> {
   readonly clock: Clock;
 }
 
-/** Takes one reply within its bounds: no more bytes, and no more time, than it may have. */
+/** Reads one reply within its limits of bytes and time. */
 abstract class Reply<T> implements Dispatcher.DispatchHandler {
   protected readonly deps: ReplyDeps<T>;
   protected status = 0;
   protected bytes = 0;
-  /** Milliseconds of the clock from which the reply's time counts. */
+  /** The clock's milliseconds from which the reply's time counts. */
   protected begun = 0;
   #abort: (() => void) | undefined;
 
@@ -226,7 +226,7 @@ abstract class Reply<T> implements Dispatcher.DispatchHandler {
     const most = this.isSuccess ? this.mostBytes : MAX_REPLY_BYTES;
     const mostMs = replyTimeoutMs(this.bytes - chunk.length);
     if (this.bytes > most || this.deps.clock.monotonic() - this.begun > mostMs)
-      controller.abort(new ReplyTooLarge(`a reply of the store is longer than ${most} bytes, or comes too slowly`));
+      controller.abort(new ReplyTooLarge(`a reply of the store is longer than ${most} bytes, or arrives too slowly`));
     else if (this.isSuccess) this.onBytes(controller, chunk);
   }
 
@@ -248,11 +248,11 @@ abstract class Reply<T> implements Dispatcher.DispatchHandler {
     return this.status >= 200 && this.status < 300;
   }
 
-  /** What a success may have. */
+  /** The limit of a successful reply. */
   protected abstract readonly mostBytes: number;
   protected abstract onHeaders(headers: Dispatcher.ResponseData['headers']): void;
   protected abstract onBytes(controller: Dispatcher.DispatchController, chunk: Buffer): void;
-  /** Of a success that has ended. */
+  /** Returns the value of a successful reply that has ended. */
   protected abstract value(): T;
   protected onEnd(): void {}
 
@@ -262,7 +262,7 @@ abstract class Reply<T> implements Dispatcher.DispatchHandler {
   }
 }
 
-/** What the store says of an object that it took; nothing of the body is kept. */
+/** The store's reply about a stored object; the body is discarded. */
 class PutReply extends Reply<Stored> {
   protected readonly mostBytes = MAX_REPLY_BYTES;
   #isEncrypted = false;
@@ -278,7 +278,7 @@ class PutReply extends Reply<Stored> {
   }
 }
 
-/** What the store says of a part that it took: its entity tag. */
+/** The store's reply about a stored part: its entity tag. */
 class PartReply extends Reply<string> {
   protected readonly mostBytes = MAX_REPLY_BYTES;
   #etag = '';
@@ -294,14 +294,14 @@ class PartReply extends Reply<string> {
   }
 }
 
-/** A listing, read as it comes. A long one of a store that a tenant named waits for its place among those. */
+/** A listing, read as it arrives. A long one from a store that a tenant named waits for its share of the budget. */
 class ListReply<T> extends Reply<T> {
   protected readonly mostBytes = MAX_LISTING_BYTES;
   readonly #reader: ReplyReader<T>;
   readonly #named: string | undefined;
   #taken: Promise<() => void> | undefined;
 
-  /** `named`: the endpoint, where a tenant named it. */
+  /** `named` is the endpoint, if a tenant named it. */
   constructor(deps: ReplyDeps<T>, reader: ReplyReader<T>, named: string | undefined) {
     super(deps);
     this.#reader = reader;

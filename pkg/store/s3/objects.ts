@@ -30,15 +30,15 @@ export { DeleteRefused, ObjectMissing } from './errors.ts';
 
 export interface ObjectsOptions extends ClientOptions {
   readonly bucket: string;
-  /** In front of every key, where a bucket is shared; empty or ending in `/`. */
+  /** The prefix of every key, if a bucket is shared; empty or ending in `/`. */
   readonly prefix?: string;
-  /** Of one listing, 1,000 keys each; left out: 10,000. */
+  /** The limit of one listing, in pages of 1,000 keys; default: 10,000. */
   readonly mostPages?: number;
   readonly clock?: Clock;
 }
 
 export interface PutOptions {
-  /** Bytes that must come: fewer or more and nothing is kept. Left out where it is not known. */
+  /** The number of bytes that must arrive: with fewer or more, nothing is stored. Omitted if unknown. */
   readonly contentLength?: number;
   readonly contentType?: string;
   readonly signal?: AbortSignal;
@@ -53,15 +53,15 @@ export interface StoredObject {
   readonly lastModified: Date;
 }
 
-/** The body was not of the announced length; nothing was kept. */
+/** The body did not have the announced length; nothing was stored. */
 export class LengthMismatch extends Error {
   override readonly name = 'LengthMismatch';
 }
 
 const DELETE_AT_ONCE = 1_000;
-/** Of one listing: ten million keys, more than a day's objects. */
+/** The limit of one listing: ten million keys, more than a day's objects. */
 const MOST_PAGES = 10_000;
-/** So often a page of uploads may begin with one that was given up. */
+/** A page of uploads may begin with an already aborted one this many times. */
 const MOST_REPEATS = 5;
 
 /**
@@ -71,10 +71,10 @@ const MOST_REPEATS = 5;
  * - Bytes stream: an upload holds at most three parts of 8 MiB in memory, regardless of its size, and all of a process together
  *   192 MiB; a download holds none.
  * - An upload that fails or is aborted leaves nothing that can be read.
- * - A reply that is no object's bytes is read no slower than 64 KiB a second, a listing as it comes, to 2 MiB a page and ten
- *   million keys. Replies of stores that tenants named share 32 MiB in the process.
- * - Everything throws StoreUnavailableError within ~10 s when the store does not answer; where a new connection is slow too,
- *   within ~13 s (timeouts.ts, twice); an operation that is sending a part of 8 MiB, within ~40 s.
+ * - A reply other than an object's bytes is read no slower than 64 KiB per second. A listing is read as it arrives, up to 2 MiB
+ *   per page and ten million keys. Replies of stores that tenants named share 32 MiB in the process.
+ * - Everything throws StoreUnavailableError within ~10 s if the store does not answer. If a new connection is also slow, this
+ *   takes ~13 s (timeouts.ts, twice); an operation that is sending a part of 8 MiB, ~40 s.
  */
 export class Objects {
   readonly bucket: string;
@@ -84,7 +84,7 @@ export class Objects {
   /** Ends every request. */
   readonly #until: AbortSignal | undefined;
 
-  /** `shared`: what `until` gives to another of the same storage. */
+  /** `shared`: the parts that `until` passes to another instance for the same storage. */
   constructor(options: ObjectsOptions, shared?: { readonly clients: Clients; readonly until: AbortSignal }) {
     this.bucket = options.bucket;
     this.#options = options;
@@ -94,8 +94,9 @@ export class Objects {
   }
 
   /**
-   * The same storage until the signal is aborted: then each request and each download ends, with StoreUnavailableError where time
-   * ran out (AbortSignal.timeout), else with the signal's reason. It has the connections of this one, which is the one to close.
+   * Returns the same storage until the signal is aborted. Each request and each download then ends, with StoreUnavailableError if
+   * time ran out (AbortSignal.timeout), otherwise with the signal's reason. It uses the connections of this instance, which is
+   * the one to close.
    */
   until(signal: AbortSignal): Objects {
     return new Objects(this.#options, { clients: this.#clients, until: anyOf(this.#until, signal) ?? signal });
@@ -132,7 +133,7 @@ export class Objects {
     return { ...stored, size: counter.bytes };
   }
 
-  /** Begins an object that is stored part by part, and gives the id that `inParts` takes. */
+  /** Begins an object that is stored part by part, and returns the id for `inParts`. */
   beginParts(key: string, contentType: string): Promise<string> {
     const target = { Bucket: this.bucket, Key: this.#prefix + key, ContentType: contentType };
     return UploadInParts.begin(this.#clients, target, this.#until);
@@ -143,8 +144,8 @@ export class Objects {
   }
 
   /**
-   * Stores a small body unless there is an object of that key, and gives whether it did. A store without conditional writes
-   * replaces the object.
+   * Stores a small body unless the key already has an object; returns whether it did. A store without conditional writes replaces
+   * the object.
    */
   async putIfAbsent(key: string, body: Buffer, options: { contentType: string }): Promise<boolean> {
     const target = { Bucket: this.bucket, Key: this.#prefix + key, Body: body, ContentType: options.contentType };
@@ -161,7 +162,7 @@ export class Objects {
     return true;
   }
 
-  /** `range` in bytes, `end` included. `length` is how many bytes `body` gives. Throws ObjectMissing. */
+  /** `range` is in bytes, `end` included. `length` is the number of bytes in `body`. Throws ObjectMissing. */
   async get(
     key: string,
     options: { range?: { start: number; end: number }; signal?: AbortSignal } = {},
@@ -187,7 +188,7 @@ export class Objects {
     }
   }
 
-  /** Those that are not there are fine. Throws DeleteRefused at the first that could not be deleted. */
+  /** Missing objects are not an error. Throws DeleteRefused at the first one that could not be deleted. */
   async delete(keys: readonly string[]): Promise<void> {
     for (let from = 0; from < keys.length; from += DELETE_AT_ONCE) {
       const batch = keys.slice(from, from + DELETE_AT_ONCE).map((key) => ({ Key: this.#prefix + key }));
@@ -198,7 +199,7 @@ export class Objects {
     }
   }
 
-  /** Within the bucket, without the bytes coming here. Throws ObjectMissing. */
+  /** Copies within the bucket, without transferring the bytes here. Throws ObjectMissing. */
   async copy(from: string, to: string): Promise<Stored> {
     const source = `${this.bucket}/${this.#prefix}${from}`.split('/').map(encodeURIComponent).join('/');
     const command = new CopyObjectCommand({ Bucket: this.bucket, Key: this.#prefix + to, CopySource: source });
@@ -209,7 +210,8 @@ export class Objects {
   }
 
   /**
-   * All but the marker, in the keys' order, pages fetched as they are asked for. `after` is the last key of an earlier listing.
+   * Lists all objects except the marker, in the keys' order; pages are fetched on demand. `after` is the last key of an earlier
+   * listing.
    */
   async *list(options: { prefix?: string; after?: string } = {}): AsyncGenerator<StoredObject> {
     const { mostPages = MOST_PAGES } = this.#options;
@@ -231,7 +233,7 @@ export class Objects {
         if (!isTemporary(whole) && key !== MARKER_KEY) yield { key, size, lastModified };
       }
       if (page.nextToken === undefined) return;
-      // The same page again, and so for ever.
+      // The same page again, endlessly.
       if (page.nextToken === token) break;
       token = page.nextToken;
     }
@@ -239,8 +241,8 @@ export class Objects {
   }
 
   /**
-   * Aborts the multipart uploads below `prefix` that a dead program left; their parts are deleted. `inUse`: of a page's keys
-   * those whose uploads go on.
+   * Aborts the multipart uploads below `prefix` that a dead program left; their parts are deleted. `inUse` returns those of a
+   * page's keys whose uploads continue.
    */
   async abandonUploads(
     prefix: string,
@@ -260,7 +262,7 @@ export class Objects {
       const going = page.uploads.length === 0 ? new Set<string>() : await inUse(page.uploads.map(keyOf));
       for (const upload of page.uploads) {
         const { key: Key, id: UploadId } = upload;
-        // Uploads that are not Carrel's, or go on, stay, so the next page begins after them.
+        // Uploads that are not Carrel's, or continue, stay, so the next page begins after them.
         if (!isContentKey(keyOf(upload)) || going.has(keyOf(upload))) {
           after = Key;
           continue;
@@ -289,14 +291,14 @@ export class Objects {
     downloads.destroy();
   }
 
-  /** A page; where the store refuses it, throws what `refusal` of the SDK throws. */
+  /** Returns a page; if the store refuses it, throws what `refusal` of the SDK throws. */
   async #list<T>(request: Omit<ListRequest<T>, 'signal'>, refusal: (http: HttpOptions) => Promise<unknown>): Promise<T> {
     const page = await this.#clients.requests.list({ ...request, signal: this.#until }).catch((error: unknown) => {
       throw failureOf(error, this.#until);
     });
     if (page !== null) return page;
     await this.#send('', refusal);
-    throw new StoreUnavailableError('s3', new Error('the store refused a listing, and no longer when it was asked why'));
+    throw new StoreUnavailableError('s3', new Error('the store refused a listing, but not when it was asked for the reason'));
   }
 
   async #send<T>(key: string, call: (http: HttpOptions) => Promise<T>, own?: AbortSignal): Promise<T> {
@@ -313,7 +315,7 @@ export class Objects {
 const noneInUse = (): Promise<ReadonlySet<string>> => Promise.resolve(new Set());
 
 interface Clients extends UploadClients {
-  /** Connections of their own: readers that stand still hold up no upload. */
+  /** Separate connections: stalled readers do not delay uploads. */
   readonly downloads: S3Client;
 }
 
@@ -330,14 +332,14 @@ function openClients(options: ObjectsOptions): Clients {
 const anyOf = (one: AbortSignal | undefined, other: AbortSignal | undefined): AbortSignal | undefined =>
   one && other ? AbortSignal.any([one, other]) : (one ?? other);
 
-/** What the SDK takes beside a command. */
+/** The options that the SDK accepts beside a command. */
 interface HttpOptions {
   readonly abortSignal?: AbortSignal;
 }
 
 const abortableBy = (signal: AbortSignal | undefined): HttpOptions => (signal ? { abortSignal: signal } : {});
 
-/** What ended a request: where its signal is aborted, the signal's reason. */
+/** Returns the error that ended a request: if its signal is aborted, the signal's reason. */
 const failureOf = (error: unknown, signal: AbortSignal | undefined): unknown =>
   translateError(signal?.aborted ? signal.reason : error);
 

@@ -5,12 +5,12 @@ import type { Objects } from './objects.ts';
 
 /** More than any marker has. */
 const MAX_BYTES = 1024;
-/** For the whole of it: a store that sends a byte now and then holds nobody up. */
+/** Limit of the whole operation: a store that sends a byte now and then delays nobody. */
 const MARKER_TIMEOUT_MS = 10_000;
 
 const inTime = (objects: Objects): Objects => objects.until(AbortSignal.timeout(MARKER_TIMEOUT_MS));
 
-/** Whose objects lie here; null: nobody has said so. Throws StoreUnavailableError after 10 s at the latest. */
+/** Returns the owner of the objects here; null if none is recorded. Throws StoreUnavailableError after at most 10 s. */
 export async function markerOf(objects: Objects): Promise<string | null> {
   try {
     const { body } = await inTime(objects).get(MARKER_KEY);
@@ -21,11 +21,11 @@ export async function markerOf(objects: Objects): Promise<string | null> {
   }
 }
 
-/** Throws StoreUnavailableError after 10 s at the latest. */
+/** Throws StoreUnavailableError after at most 10 s. */
 export const writeMarker = async (objects: Objects, text: string): Promise<void> =>
   void (await inTime(objects).put(MARKER_KEY, Buffer.from(text), { contentType: 'text/plain' }));
 
-/** Writes the marker unless there is one. Returns the marker's text afterwards. */
+/** Writes the marker unless there is one. Returns the resulting text of the marker. */
 export async function writeFirstMarker(objects: Objects, text: string): Promise<string> {
   const before = await markerOf(objects);
   if (before !== null) return before;

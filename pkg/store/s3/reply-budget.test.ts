@@ -19,7 +19,7 @@ test('no store has more than a third of the budget, and a reply waits until its 
   expect([typeof second, budget.taken]).toEqual(['function', 16]);
 });
 
-test('a reply that finds no room in time is given up', async () => {
+test('a reply without room in time is abandoned', async () => {
   const budget = new ReplyBudget({ bytes: 10, waitLimitMs: 5 });
   await budget.take('a', 10);
 

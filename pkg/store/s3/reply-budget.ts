@@ -1,9 +1,9 @@
 import { StoreUnavailableError } from '../unavailable.ts';
 import { MIB } from '../../runtime/bytes.ts';
 
-/** What of a reply is read without asking: nearly every reply is shorter, and how many are read at once is bounded elsewhere. */
+/** The part of a reply that is read without asking: nearly every reply is shorter, and their number is bounded elsewhere. */
 export const FREE_BYTES = 64 * 1024;
-/** Less than a pass of a reconcile or a question has. */
+/** Less than the time limit of a reconcile or a query. */
 const WAIT_LIMIT_MS = 8_000;
 
 interface Waiting {
@@ -13,10 +13,10 @@ interface Waiting {
 }
 
 /**
- * The bytes that replies of stores which tenants named may take in this process.
+ * The bytes that replies of stores named by tenants may take in this process.
  *
  * Invariants:
- * - Never more than `bytes` are taken, and no store has more than a third of them, but for one reply.
+ * - At most `bytes` are taken, and no store has more than a third of them, except with a single reply.
  * - Replies wait in order, each until its store's share allows.
  */
 export class ReplyBudget {
@@ -31,14 +31,14 @@ export class ReplyBudget {
     this.#waitLimitMs = waitLimitMs;
   }
 
-  /** Bytes that are taken. */
+  /** The number of bytes taken. */
   get taken(): number {
     return this.#sum;
   }
 
   /**
-   * Takes bytes for a reply of the store `owner`; gives what releases them, once. Throws StoreUnavailableError when none are free
-   * for too long.
+   * Takes bytes for a reply of the store `owner`; returns a function that releases them once. Throws StoreUnavailableError if
+   * none are free for too long.
    */
   async take(owner: string, bytes: number): Promise<() => void> {
     if (!this.#fits(owner, bytes)) await this.#wait(owner, bytes);

@@ -1,17 +1,17 @@
 import type { S3Client } from '@aws-sdk/client-s3';
 import { inSpan, type SpanFacts } from '../../runtime/traces.ts';
 
-/** Of one operation of the S3 API; the key of the object is left out. */
+/** The facts of one operation of the S3 API, without the key of the object. */
 const facts = (operation: string, bucket: string): SpanFacts => ({
   kind: 'client',
   attributes: { 'rpc.system.name': 'aws-api', 'rpc.service': 'S3', 'rpc.method': operation, 'aws.s3.bucket': bucket },
 });
 
-/** An operation with its second attempt as a span. */
+/** Records an operation, including its second attempt, as a span. */
 export const asOperation = <T>(operation: string, bucket: string, work: () => Promise<T>): Promise<T> =>
   inSpan(`S3.${operation}`, facts(operation, bucket), work);
 
-/** The same for each command of an SDK's client. */
+/** Records each command of an SDK client in the same way. */
 export const traceCommands = (client: S3Client): void =>
   client.middlewareStack.add(
     (next, command) => (args) => {

@@ -1,9 +1,11 @@
 import { createHash, createHmac } from 'node:crypto';
 
-/** What is signed. Header names in any case; the body as it is sent, or `unsigned` for bytes that the signature leaves out. */
+/**
+ * The request to sign. Header names may be in any case. The body is as sent, or `unsigned` for bytes outside of the signature.
+ */
 export interface UnsignedRequest {
   readonly method: string;
-  /** The path as it is sent, escaped by `escape` between its slashes. */
+  /** The path as sent, escaped by `escape` between its slashes. */
   readonly url: Pick<URL, 'host' | 'pathname' | 'searchParams'>;
   readonly headers: Readonly<Record<string, string>>;
   readonly body: string | typeof unsigned;
@@ -19,7 +21,7 @@ export interface SigningKey {
 const sha256 = (text: string): string => createHash('sha256').update(text).digest('hex');
 const hmac = (key: string | Buffer, text: string): Buffer => createHmac('sha256', key).update(text).digest();
 
-/** AWS Signature Version 4 for service s3: gives all headers to send, `authorization` among them. */
+/** AWS Signature Version 4 for service s3: returns all headers to send, including `authorization`. */
 export function sign(request: UnsignedRequest, key: SigningKey, now: Date): Record<string, string> {
   const time = now.toISOString().replaceAll(/[-:]|\.\d{3}/g, '');
   const scope = [time.slice(0, 8), key.region, 's3', 'aws4_request'];
@@ -45,7 +47,7 @@ export function sign(request: UnsignedRequest, key: SigningKey, now: Date): Reco
   return headers;
 }
 
-/** The key that signs requests of one day; it is derived once a day for each `key` object. */
+/** Returns the key that signs requests of one day; it is derived once a day for each `key` object. */
 function derivedKey(key: SigningKey, scope: readonly string[]): Buffer {
   const [day] = scope as [string];
   const known = derivedKeys.get(key);
@@ -60,7 +62,7 @@ const derivedKeys = new WeakMap<SigningKey, { readonly day: string; readonly sec
 export const escape = (text: string): string =>
   encodeURIComponent(text).replaceAll(/[!'()*]/g, (mark) => `%${mark.charCodeAt(0).toString(16).toUpperCase()}`);
 
-/** As it is signed, and may be sent. */
+/** Returns the query in the form in which it is signed and may be sent. */
 export const canonicalQuery = (url: Pick<URL, 'searchParams'>): string =>
   [...url.searchParams]
     .map(([name, value]) => `${escape(name)}=${escape(value)}`)

@@ -10,13 +10,13 @@ import { WHOLE_OBJECT_TIMEOUT_MS } from './timeouts.ts';
 import type { UploadClients } from './upload.ts';
 import { MIB } from '../../runtime/bytes.ts';
 
-/** S3 takes 10,000 (Amazon S3 multipart upload limits). */
+/** S3 accepts 10,000 (Amazon S3 multipart upload limits). */
 const PARTS_MAX = 9_000;
 const PART_BYTES_MIN = 8 * MIB;
-/** Of one object (Amazon S3 multipart upload limits). */
+/** The limit of one object (Amazon S3 multipart upload limits). */
 export const OBJECT_MAX_BYTES = 5 * 1024 ** 4;
 
-/** The size of each part but the last, of an object of so many bytes. */
+/** Returns the size of each part except the last, for an object of this size. */
 export const partBytesOf = (bytes: number): number => Math.max(PART_BYTES_MIN, Math.ceil(bytes / PARTS_MAX / MIB) * MIB);
 
 /** The store does not have the multipart upload, or not with these parts: it was completed or aborted. */
@@ -29,8 +29,9 @@ export class UploadGone extends Error {
 }
 
 /**
- * An object that is stored part by part, by one process after the other: whoever knows its id goes on. Nothing is readable before
- * `complete`. Parts stream: none is in memory. All throw StoreUnavailableError, and all but `abort` UploadGone.
+ * An object that is stored part by part, by several processes in turn: whoever knows its id continues. Nothing is readable before
+ * `complete`. Parts stream and are never in memory. All methods throw StoreUnavailableError, and all except `abort` throw
+ * UploadGone.
  */
 export class UploadInParts {
   readonly #clients: UploadClients;
@@ -62,11 +63,11 @@ export class UploadInParts {
   }
 
   /**
-   * Sends the part of this number, from 1 on, in place of one that is there, and returns its entity tag. Throws what the body
+   * Sends the part of this number, counted from 1, instead of an existing one, and returns its entity tag. Throws what the body
    * threw, or the signal's reason.
    *
-   * The signal cuts a request off only while bytes of it are missing. A store may finish one that it has received, also after
-   * `abort`, and keep the part (S3 API, AbortMultipartUpload): so this waits for its reply.
+   * The signal interrupts a request only while bytes of it are missing. A store may finish one that it has received, even after
+   * `abort`, and keep the part (S3 API, AbortMultipartUpload), so this waits for its reply.
    */
   async put(number: number, body: AsyncIterable<Buffer>, size: number, signal: AbortSignal): Promise<string> {
     const { Key, UploadId } = this.#target;
@@ -101,22 +102,22 @@ export class UploadInParts {
     } finally {
       signal.removeEventListener('abort', onAbort);
     }
-    // A store that refuses a part may close the connection before its reply has come.
+    // A store that refuses a part may close the connection before its reply has arrived.
     await this.#send(() =>
       this.#clients.client.send(new ListPartsCommand({ ...this.#target, MaxParts: 1 }), abortableBy(this.#until)),
     );
     throw new StoreUnavailableError('s3', new Error(`the store did not take part ${number} of an upload`, { cause }));
   }
 
-  /** Makes the object of all parts, whose entity tags come in their order. */
+  /** Creates the object from all parts, whose entity tags are in order. */
   async complete(etags: readonly string[]): Promise<void> {
     const Parts = etags.map((ETag, at) => ({ ETag, PartNumber: at + 1 }));
     const command = new CompleteMultipartUploadCommand({ ...this.#target, MultipartUpload: { Parts } });
-    // Not broken off: half an answer would leave it open whether the object is there.
+    // Not interrupted: half an answer would leave it unknown whether the object exists.
     await this.#send(() => this.#clients.client.send(command, { requestTimeout: WHOLE_OBJECT_TIMEOUT_MS }));
   }
 
-  /** Deletes its parts; what is gone is fine. Call it when no part is being sent. */
+  /** Deletes its parts; missing ones are not an error. Call it when no part is being sent. */
   async abort(): Promise<void> {
     try {
       await this.#send(() => this.#clients.client.send(new AbortMultipartUploadCommand(this.#target), abortableBy(this.#until)));

@@ -23,26 +23,28 @@ export interface UploadTarget {
 }
 
 const PARTS_AT_ONCE = 2;
-/** What every upload has at once, so that a small file waits for nobody. */
+/** The buffer that every upload gets at once, so that a small file does not wait. */
 export const FIRST_BUFFER_BYTES = 64 * 1024;
 
 /** Delays between the attempts to abort a failed upload. */
 const ABORT_AGAIN_MS = [1_000, 5_000, 25_000, 60_000];
-/** That it is gone counts from the second time on: until then a part may still be on its way into the store's files. */
+/**
+ * A missing upload counts as gone from the second attempt on: until then a part may still be on its way into the store's files.
+ */
 const SURE_AFTER = 1;
 
-/** Of an upload in parts; what is not longer is sent by one request. */
+/** The size of a part; a body that is not longer is sent in one request. */
 export const PART_BYTES = 8 * MIB;
 /**
- * Of all uploads of this process: 48 MiB for what is not large yet, and 144 MiB for parts, the latter as large as every part but
- * the last.
+ * The buffers of all uploads of this process: 48 MiB for uploads that are still small, and 144 MiB for parts. The latter are as
+ * large as every part except the last.
  */
 export const UPLOAD_BUFFERS = {
   small: new BufferPool({ size: MIB, most: 48, maxIdle: 8 }),
   part: new BufferPool({ size: PART_BYTES, most: 18, maxIdle: 3 }),
 } as const;
 
-/** Both for the same store. */
+/** Both are for the same store. */
 export interface UploadClients {
   readonly client: S3Client;
   readonly requests: ObjectRequests;
@@ -55,14 +57,14 @@ export interface UploadOptions {
 }
 
 /**
- * Streams a body of any length into one object: by one request when it fits into one part, else as a multipart upload.
+ * Streams a body of any length into one object: in one request if it fits into one part, otherwise as a multipart upload.
  *
- * lib-storage would do it too, but keeps every chunk and joins them for every part: twice the garbage, and none of it dies young.
- * Here chunks are copied as they come into the buffers that all uploads share. One that finds none free does not read on until it
- * has one; it gives each back as soon as its part is sent, so that many uploads take turns and do not deadlock.
+ * lib-storage could do this too, but it keeps every chunk and joins them for every part: twice the garbage, and none of it dies
+ * young. Here, arriving chunks are copied into the buffers that all uploads share. An upload that finds none free stops reading
+ * until it has one. It returns each buffer as soon as its part is sent, so that many uploads take turns and do not deadlock.
  *
- * Throws what the store or the body threw, or the signal's reason, at once; then nothing is readable, and the body is destroyed.
- * StoreUnavailableError also when no buffer becomes free in time.
+ * Throws what the store or the body threw, or the signal's reason, at once; nothing is then readable, and the body is destroyed.
+ * Also throws StoreUnavailableError if no buffer becomes free in time.
  */
 export async function uploadStream(
   clients: UploadClients,
@@ -86,7 +88,7 @@ export async function uploadStream(
   }
 }
 
-/** Stores bytes in memory by one request. Throws as `uploadStream` does. */
+/** Stores bytes in memory in one request. Throws as `uploadStream` does. */
 export async function putWhole(
   { client, requests }: UploadClients,
   target: UploadTarget,
@@ -123,7 +125,7 @@ async function sendAll(upload: MultipartUpload, body: Readable, buffers: Holding
   return upload.end(part.subarray(0, filled));
 }
 
-/** The buffers that one upload has of the pools. */
+/** The buffers that one upload has from the pools. */
 class Holding {
   readonly #owner: string;
   /** Aborted when the upload has failed. */
@@ -143,7 +145,7 @@ class Holding {
     return buffer;
   }
 
-  /** A larger buffer with the same content. */
+  /** Returns a larger buffer with the same content. */
   async exchange(buffer: Buffer, pool: BufferPool): Promise<Buffer> {
     const larger = await this.take(pool);
     buffer.copy(larger);
@@ -156,7 +158,7 @@ class Holding {
     this.#held.delete(buffer);
   }
 
-  /** Returns all of them; call when no request of the upload is running any more. */
+  /** Returns all buffers; call this when no request of the upload is running. */
   end(): void {
     for (const buffer of this.#held.keys()) this.give(buffer);
   }
@@ -211,7 +213,7 @@ class MultipartUpload {
     this.#ending.signal.throwIfAborted();
   }
 
-  /** The last part, perhaps the only one; resolves when the object is there. */
+  /** Sends the last part, perhaps the only one; resolves when the object exists. */
   async end(last: Buffer): Promise<Stored> {
     const { signal } = this.#ending;
     if (this.#uploadId === undefined) {
@@ -222,7 +224,7 @@ class MultipartUpload {
     await Promise.all(this.#underWay);
     signal.throwIfAborted();
     const { Bucket, Key } = this.#target;
-    // Not broken off: half an answer would leave it open whether the object is there.
+    // Not interrupted: half an answer would leave it unknown whether the object exists.
     const reply = await this.#client.send(
       new CompleteMultipartUploadCommand({ Bucket, Key, UploadId: this.#uploadId, MultipartUpload: { Parts: this.#parts } }),
       { requestTimeout: WHOLE_OBJECT_TIMEOUT_MS },
@@ -231,8 +233,8 @@ class MultipartUpload {
   }
 
   /**
-   * Aborts the multipart upload; returns the original error. Retries in the background until the store confirms, for a minute
-   * and a half; the sweep aborts what an unavailable store keeps.
+   * Aborts the multipart upload; returns the original error. Retries in the background until the store confirms, for a minute and
+   * a half; the sweep aborts uploads that an unavailable store keeps.
    */
   async abandon(error: unknown): Promise<unknown> {
     this.fail(error);
@@ -241,7 +243,7 @@ class MultipartUpload {
     if (!this.#creating) return cause;
     const first = this.#creating.then((id) => this.#abort(id)).catch(() => undefined);
     void first.then(() => this.#abortUntilGone());
-    // A multipart upload that is just being created, or by a store that does not answer, is aborted in the background.
+    // A multipart upload that is just being created, or whose store does not answer, is aborted in the background.
     if (this.#uploadId !== undefined && !isAway(cause)) await first;
     return cause;
   }

@@ -1,15 +1,15 @@
 import { ReplyMalformed } from './errors.ts';
 
-/** What a reply may have: no reply of S3 comes near, and a store that somebody named may send anything. */
+/** The limits of a reply: no reply of S3 comes close, and a store that a tenant named may send anything. */
 const DEPTH_MAX = 8;
 const TAG_MAX_CHARS = 2_048;
 const TEXT_MAX_CHARS = 8_192;
 
-/** What an XmlReader finds. `depth`: of the element; the root's is 1. */
+/** Receives the elements that an XmlReader finds. `depth` is that of the element; the root's is 1. */
 export interface XmlHandler {
-  /** An element without elements in it has ended. */
+  /** An element without child elements has ended. */
   leaf(name: string, text: string, depth: number): void;
-  /** An element with elements in it has ended. */
+  /** An element with child elements has ended. */
   end(name: string, depth: number): void;
 }
 
@@ -19,15 +19,15 @@ interface Element {
 }
 
 /**
- * Reads the XML of an S3 reply as it comes: elements, text, and the entities of XML itself. Attributes are passed over. It holds
- * one tag or one text. Anything else (DOCTYPE, entities of its own, CDATA, comments, deep nesting, a long tag or text) is
- * ReplyMalformed, as is XML that is not well formed.
+ * Reads the XML of an S3 reply as it arrives: elements, text, and the entities of XML itself. It ignores attributes. It holds one
+ * tag or one text. Anything else (DOCTYPE, custom entities, CDATA, comments, deep nesting, a long tag or text) is ReplyMalformed,
+ * as is XML that is not well formed.
  */
 export class XmlReader {
   readonly #handler: XmlHandler;
   readonly #decoder = new TextDecoder('utf-8', { fatal: true });
   readonly #open: Element[] = [];
-  /** Not read yet: the beginning of a tag. */
+  /** The beginning of a tag that is not read yet. */
   #rest = '';
   #text = '';
   #hasRoot = false;
@@ -45,7 +45,7 @@ export class XmlReader {
     this.#read(this.#rest + this.#decoded());
     const unclosed = this.#open.at(-1);
     if (unclosed) throw new ReplyMalformed(`it ends within <${unclosed.name}>`);
-    if (this.#rest !== '' || !this.#hasRoot) throw new ReplyMalformed('it is no whole document');
+    if (this.#rest !== '' || !this.#hasRoot) throw new ReplyMalformed('it is not a complete document');
   }
 
   #decoded(chunk?: Buffer): string {
@@ -78,7 +78,7 @@ export class XmlReader {
     if (text === '') return;
     this.#text += text;
     if (this.#text.length > TEXT_MAX_CHARS) throw new ReplyMalformed('a text is too long');
-    if (this.#open.length === 0 && this.#text.trim() !== '') throw new ReplyMalformed('there is text outside of its root');
+    if (this.#open.length === 0 && this.#text.trim() !== '') throw new ReplyMalformed('it has text outside of its root');
   }
 
   #tag(tag: string): void {
