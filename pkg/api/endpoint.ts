@@ -4,7 +4,7 @@ import type { Actor, Permission } from './actor.ts';
 import type { CacheEntry, CacheLookup } from '../store/redis/tagged-cache.ts';
 import type { ProblemCode } from './error-catalogue.ts';
 
-/** Where the REST API begins, below the tenant's address. */
+/** The path of the REST API below the tenant's address. */
 export const BASE_PATH = '/api/v1';
 
 export type Method = 'get' | 'post' | 'put' | 'patch' | 'delete' | 'options';
@@ -20,25 +20,25 @@ export interface RequestHeader {
 }
 
 /**
- * Who may call: `anyone` without a token, `user` with one, or a user whose roles give a permission.
- * What a user may do with one file is a rule of the service, not of the endpoint.
+ * The permitted callers: `anyone` without a token, `user` with one, or a user whose roles grant a permission.
+ * A service, not an endpoint, decides what a user may do with one file.
  */
 export type Caller = 'anyone' | 'user' | { readonly permission: Permission };
 
-/** The request as a handler sees it, beside its validated parts. */
+/** The request as a handler sees it, besides its validated parts. */
 export interface RequestInfo {
   readonly requestId: string;
   /** Upper case. `HEAD` reaches the endpoint of the GET; its reply has no body, so the endpoint need not open one. */
   readonly method: string;
-  /** Path and query as they were sent. */
+  /** Path and query as sent. */
   readonly url: string;
-  /** The client's address, behind as many proxies as are trusted. */
+  /** The client's address behind the trusted proxies. */
   readonly ip: string;
-  /** The network that this address is of: of IPv4 the address itself, of IPv6 the /56 that one connection may have. */
+  /** The network of this address: for IPv4 the address itself, for IPv6 the /56 that one connection may have. */
   readonly network: string;
   /** Lower-case names. */
   readonly headers: Readonly<Record<string, string | undefined>>;
-  /** The entity tags of If-Match, `'*'`, or undefined when there is none. */
+  /** The entity tags of If-Match, `'*'`, or undefined if it was not sent. */
   readonly ifMatch: readonly string[] | '*' | undefined;
   /** Aborted when the client disconnects. */
   readonly signal: AbortSignal;
@@ -47,15 +47,15 @@ export interface RequestInfo {
   readonly traffic: Traffic;
 }
 
-/** How a request's body and its reply go over the connection, as of now. */
+/** The current transfer state of a request's body and its reply on the connection. */
 export interface Traffic {
-  /** Bytes that came in on the connection so far. */
+  /** Bytes received on the connection so far. */
   readonly received: number;
-  /** Bytes that went out on it so far. */
+  /** Bytes sent on it so far. */
   readonly sent: number;
-  /** Whether we wait for the client to send more of the body. */
+  /** True while we wait for the client to send more of the body. */
   readonly awaitsBody: boolean;
-  /** Whether the client has yet to read what was written. */
+  /** True while the client has yet to read what was written. */
   readonly awaitsReader: boolean;
 }
 
@@ -67,7 +67,7 @@ export interface Reply {
   readonly status: number;
   readonly body?: unknown;
   readonly headers?: ReplyHeaders;
-  /** For an endpoint that is `cached`: until when the reply holds at most. */
+  /** For a `cached` endpoint: the time until which the reply is valid at most. */
   readonly cacheUntil?: Date;
 }
 
@@ -77,20 +77,20 @@ export const reply = (status: number, body?: unknown, headers?: ReplyHeaders): R
   ...(headers === undefined ? {} : { headers }),
 });
 
-/** A reply with the strong entity tag of the resource that it shows (RFC 9110 §8.8.3). */
+/** Returns a reply with the strong entity tag of the resource that it shows (RFC 9110 §8.8.3). */
 export const tagged = (status: number, body: { readonly etag: string }): Reply => reply(status, body, { etag: `"${body.etag}"` });
 
-/** A StreamBody that takes JSON too hands over the parsed value, or undefined when a stream was sent. */
+/** A StreamBody that also accepts JSON passes the parsed value, or undefined if a stream was sent. */
 type Out<S> = S extends z.ZodType
   ? z.output<S>
   : S extends { readonly json: infer J extends z.ZodType }
     ? z.output<J> | undefined
     : undefined;
 
-/** What `replies` may hold: a JSON schema, `null` for no body, or the media type of a body that streams. */
+/** The possible `replies`: a JSON schema, `null` for no body, or the media type of a body that streams. */
 export type ReplyShape = z.ZodType | null | { readonly stream: string };
 
-/** The fields that an endpoint has whatever the types of its request. */
+/** The fields of an endpoint that do not depend on the types of its request. */
 interface EndpointBase<Params> {
   readonly method: Method;
   /** Below the base path, parameters in braces: `/files/{id}/download`. */
@@ -100,27 +100,25 @@ interface EndpointBase<Params> {
   readonly summary: string;
   readonly tag?: string;
   readonly replies: Readonly<Record<number, ReplyShape>>;
-  /** What can go wrong beside what any endpoint may answer (COMMON_ERRORS, and by its caller, body and parameters). */
+  /** The possible errors besides those of any endpoint (COMMON_ERRORS, and those of its caller, body and parameters). */
   readonly errors?: readonly ProblemCode[];
-  /**
-   * Whether Idempotency-Key is honoured: the reply of the first request is stored for 24 h, sealed where it has a secret in it.
-   */
+  /** Set if Idempotency-Key is honoured: the reply of the first request is stored for 24 h, sealed if it has a secret in it. */
   readonly idempotent?: boolean | 'sealed';
   /**
-   * Whether a POST to its path with X-HTTP-Method-Override is the method that this names, as tus 1.0 asks; HEAD is answered as
+   * True if a POST to its path with X-HTTP-Method-Override may stand for this method, as tus 1.0 requires; HEAD is answered as
    * GET is.
    */
   readonly overridable?: boolean;
-  /** Whether its replies may set a cookie. */
+  /** True if its replies may set a cookie. */
   readonly setsCookie?: boolean;
   /**
-   * Headers of the request that the handler reads, and those of the replies (pkg/http/openapi/headers.ts), beside what follows
-   * from the declaration.
+   * Headers of the request that the handler reads, and those of the replies (pkg/http/openapi/headers.ts), besides those that
+   * follow from the declaration.
    */
   readonly takes?: readonly RequestHeader[];
   readonly gives?: readonly string[];
   /**
-   * For `caller: 'anyone'`: the limit that a request counts against. Left out: the limit of all requests without a token.
+   * For `caller: 'anyone'`: the limit against which a request counts. Default: the limit of all requests without a token.
    * A function returns the uuid of the user whom the parameters authenticate, or undefined if they authenticate nobody.
    */
   readonly counts?: 'login' | 'refresh' | ((params: Params) => string | undefined);
@@ -130,21 +128,21 @@ interface EndpointBase<Params> {
    */
   readonly cached?: { readonly tags: readonly string[] };
   /**
-   * A GET whose 200 is a stream of server-sent events, each with the reply's JSON as its data, where `Accept` names EVENT_STREAM.
+   * A GET whose 200 is a stream of server-sent events, each with the reply's JSON as its data, if `Accept` names EVENT_STREAM.
    */
   readonly followed?: boolean;
   /**
-   * A GET of a list whose 200 is all of the list, an item a line, where `Accept` names one of these media types, NDJSON or CSV.
+   * A GET of a list whose 200 is the whole list, one item per line, if `Accept` names one of these media types, NDJSON or CSV.
    */
   readonly exported?: readonly string[];
   /**
-   * For a GET that is not `cached`, with a token: what its handler reads from the cache, looked up in the request's first round
+   * For a GET that is not `cached`, with a token: the cache entry that its handler reads, looked up in the request's first round
    * trip to Redis.
    */
   readonly record?: (params: Params) => CacheEntry;
 }
 
-/** What a handler gets. */
+/** The input of a handler. */
 export interface HandlerInput<
   A extends Actor | undefined = Actor | undefined,
   Params = unknown,
@@ -155,7 +153,7 @@ export interface HandlerInput<
   params: Params;
   query: Query;
   body: Body;
-  /** The look-up of `record`; without one it holds nothing and puts nothing. */
+  /** The look-up of `record`; without one it holds nothing and stores nothing. */
   record: CacheLookup;
   request: RequestInfo;
 }
@@ -173,16 +171,16 @@ export interface EndpointDeclaration<P, Q, B, C extends Caller> extends Endpoint
 /** A body that the handler reads itself, as a stream of one of these media types. */
 export interface StreamBody {
   readonly stream: readonly string[];
-  /** What the OpenAPI document says of it. */
+  /** The schema in the OpenAPI document. */
   readonly schema: z.ZodType;
   /**
-   * When given, `application/json` of this schema is taken as well; and a form (`application/x-www-form-urlencoded`) is read as
-   * that.
+   * If set, `application/json` of this schema is also accepted, and a form (`application/x-www-form-urlencoded`) is read as that
+   * JSON.
    */
   readonly json?: z.ZodType;
 }
 
-/** An endpoint whose types are checked already; what http mounts and OpenAPI describes. */
+/** An endpoint whose types are already checked; http mounts it and OpenAPI describes it. */
 export interface Endpoint extends EndpointBase<unknown> {
   readonly caller: Caller;
   readonly params?: z.ZodObject;
@@ -206,7 +204,7 @@ export function endpoint<
   return hasEtag ? { ...endpoint, replies: { ...endpoint.replies, 304: null } } : endpoint;
 }
 
-/** Whether a reply is a JSON object with this field. */
+/** Returns true if a reply is a JSON object with this field. */
 export const hasField = (shape: ReplyShape, field: string): boolean =>
   shape !== null && !isStream(shape) && shape instanceof z.ZodObject && field in shape.shape;
 
@@ -217,7 +215,7 @@ export const isStreamBody = (body: Endpoint['body']): body is StreamBody => body
 /** The media type of server-sent events (HTML, Server-sent events). */
 export const EVENT_STREAM = 'text/event-stream';
 
-/** The media type of JSON values, one a line. */
+/** The media type of JSON values, one per line. */
 export const NDJSON = 'application/x-ndjson';
 
 /** The media type of a table (RFC 4180). */
@@ -227,14 +225,14 @@ type Asked = Pick<RequestInfo, 'method' | 'headers'>;
 const accepts = ({ method, headers }: Asked, type: string): boolean =>
   method === 'GET' && (headers['accept'] ?? '').split(',').some((range) => range.split(';')[0]?.trim().toLowerCase() === type);
 
-/** Whether the client asks for server-sent events. */
+/** Returns true if the client requests server-sent events. */
 export const wantsEvents = (request: Asked): boolean => accepts(request, EVENT_STREAM);
-/** Whether the client asks for all of a list, a JSON value a line. */
+/** Returns true if the client requests the whole list as JSON, one value per line. */
 export const wantsLines = (request: Asked): boolean => accepts(request, NDJSON);
-/** Whether the client asks for all of a list as a table. */
+/** Returns true if the client requests the whole list as a table. */
 export const wantsTable = (request: Asked): boolean => accepts(request, CSV);
 
-/** What any endpoint may answer. */
+/** The errors that any endpoint may return. */
 export const COMMON_ERRORS: readonly ProblemCode[] = [
   'validation_failed',
   'tenant_mismatch',
@@ -246,7 +244,7 @@ export const COMMON_ERRORS: readonly ProblemCode[] = [
   'suspended',
 ];
 
-/** Every problem that can come out of an endpoint: its own, the common ones, and those that follow from its declaration. */
+/** Returns every problem that an endpoint may return: its own, the common ones, and those that follow from its declaration. */
 export function problemsOf(endpoint: Endpoint): ProblemCode[] {
   return [
     ...new Set<ProblemCode>([

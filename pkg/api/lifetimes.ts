@@ -1,7 +1,7 @@
 /**
  * Lifetimes of a tenant's server (docs/design/api-conventions.md). Those of a single feature may be in its folder.
- * Whether one is over is decided where it is read: sessions in pkg/access/sessions.ts, tokens in pkg/access/tokens.ts, share links
- * in pkg/content/sharing/shares.sql.ts, cached values by Redis.
+ * The readers decide whether one has expired: sessions in pkg/access/sessions.ts, tokens in pkg/access/tokens.ts, share links in
+ * pkg/content/sharing/shares.sql.ts, cached values by Redis.
  */
 
 const DAY_SECONDS = 86_400;
@@ -11,7 +11,7 @@ export const ACCESS_TOKEN_SECONDS = 900;
 export const SESSION_MS = 30 * DAY_SECONDS * 1000;
 /** A session, however often it is refreshed. */
 export const SESSION_LONGEST_MS = 90 * DAY_SECONDS * 1000;
-/** How long a browser is known after the last sign-in. */
+/** The time for which a browser is known after the last sign-in. */
 export const KNOWN_BROWSER_SECONDS = 90 * DAY_SECONDS;
 /** The token of a password reset. */
 export const PASSWORD_RESET_MS = DAY_SECONDS * 1000;

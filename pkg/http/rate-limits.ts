@@ -1,12 +1,9 @@
 /**
- * How many requests are admitted, of whom: docs/design/api-conventions.md, Rate limits. Settings that change them:
+ * The number of admitted requests by sender: docs/design/api-conventions.md, Rate limits. Settings that change them:
  * cmd/server/config.ts.
  */
 
-/**
- * Requests that are admitted where the settings say nothing else, and the most that settings may admit;
- * crds/tenants.carrel.dev.yaml has the same.
- */
+/** The requests that are admitted by default, and the most that settings may admit; crds/tenants.carrel.dev.yaml has the same. */
 export const RATE_LIMITS = {
   userPerMinute: { default: 100, max: 1_000_000 },
   tenantPerMinute: { default: 1_000, max: 10_000_000 },
@@ -14,7 +11,7 @@ export const RATE_LIMITS = {
 } as const;
 
 /**
- * What a request without a token asks for: to sign in, to refresh a session, a page of the LTI protocol, or anything else of the
+ * The purpose of a request without a token: to sign in, to refresh a session, a page of the LTI protocol, or anything else in the
  * API.
  */
 export type AnonymousKind = 'api' | 'login' | 'refresh' | 'page';
@@ -24,7 +21,7 @@ const PAGES_OF_A_LAUNCH = 4;
 
 /**
  * Requests without a token are counted by kind, each kind against its share of the tenant's limit, so that none starves another.
- * Kinds that a whole class sends at once have the whole of it; as many people launch in a minute as the tenant has requests.
+ * Kinds that a whole class sends at once get the whole limit. As many people can launch in a minute as the tenant has requests.
  */
 export const ANONYMOUS_SHARES: Readonly<Record<AnonymousKind, { readonly key: string; readonly share: number }>> = {
   api: { key: 'anonymous', share: 1 / 5 },
@@ -33,5 +30,5 @@ export const ANONYMOUS_SHARES: Readonly<Record<AnonymousKind, { readonly key: st
   page: { key: 'pages', share: PAGES_OF_A_LAUNCH },
 };
 
-/** The share of one network in each kind: two networks leave a third to everybody else. */
+/** The share of one network in each kind: two networks leave a third to everyone else. */
 export const NETWORK_SHARE = 1 / 3;

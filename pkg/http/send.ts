@@ -35,8 +35,8 @@ export function send(ctx: Context, apiUrl: string, reply: Reply): void {
 
 function sendJson(ctx: Context, body: string): void {
   ctx.res.setHeader('Content-Type', 'application/json; charset=utf-8');
-  // A text leaves together with the headers, in one write. An upload that is sent again gets the reply of the first, and its
-  // bytes are not read.
+  // Text is sent together with the headers, in one write. A repeated upload gets the reply of the first, and its bytes are not
+  // read.
   if (isRead(ctx)) ctx.body = body;
   else replyLingering(ctx, Buffer.from(body));
 }
@@ -49,7 +49,7 @@ const isRead = (ctx: Context): boolean => ctx.req.complete || ctx.method === 'GE
 const nextCursor = (body: unknown): string | undefined =>
   (body as { pagination?: { next_cursor?: string | null } } | null | undefined)?.pagination?.next_cursor ?? undefined;
 
-/** The same list with another cursor (RFC 8288). */
+/** Returns the address of the same list with another cursor (RFC 8288). */
 function nextUrl(ctx: Context, apiUrl: string, cursor: string): string {
   const here = new URL(ctx.url, apiUrl);
   here.searchParams.set('cursor', cursor);

@@ -26,17 +26,17 @@ export interface ServeDeps {
   readonly idempotency: IdempotencyKeys;
   readonly clock: Clock;
   readonly tenant: { readonly slug: string; readonly id: string; readonly name: string | undefined };
-  /** Address of the API, for `Link` headers; no slash at the end. */
+  /** Address of the API, for `Link` headers, without a trailing slash. */
   readonly apiUrl: string;
-  /** Tests: fail for a reply or problem that the endpoint does not declare. */
+  /** For tests: fail on a reply or problem that the endpoint does not declare. */
   readonly exact: boolean;
 }
 
 const EMPTY = z.object({});
 
 /**
- * An endpoint as Koa middleware: the steps of a request, in order. `readable`: a GET below its path shows what it creates, by its
- * id.
+ * Serves an endpoint as Koa middleware: the steps of a request, in order. `readable`: a GET below its path shows a created
+ * resource by its id.
  */
 export function serve(endpoint: Endpoint, deps: ServeDeps, readable: boolean): Handler {
   const bodySchema = jsonSchemaOf(endpoint);
@@ -78,17 +78,17 @@ export function serve(endpoint: Endpoint, deps: ServeDeps, readable: boolean): H
   return deps.exact ? declaredProblems(endpoint, handler) : handler;
 }
 
-/** Parameters of the path; what is wrong with them is reported only after the request was admitted. */
+/** Parameters of the path; faults in them are reported only after the request was admitted. */
 type Parsed = z.ZodSafeParseResult<unknown>;
 
-/** The reply, or the record that the handler reads. */
+/** Returns the cache entry of the reply, or of the record that the handler reads. */
 function wantedOf(endpoint: Endpoint, claims: AccessClaims, url: string, params: Parsed): Wanted | undefined {
   const reply = replyEntry(endpoint, claims, url);
   if (reply) return { cache: 'reply', entry: reply };
   return endpoint.record && params.success ? { cache: 'record', entry: endpoint.record(params.data) } : undefined;
 }
 
-/** Whether a request may change something that the audit log has: of reads only a download by a share link does. */
+/** Returns true if a request may change something in the audit log; of reads, only a download by a share link does. */
 const changes = ({ method, caller }: Endpoint): boolean => method !== 'get' || caller === 'anyone';
 
 const originOf = ({ actor, request: { ip, requestId } }: HandlerInput): Origin => ({
@@ -97,7 +97,7 @@ const originOf = ({ actor, request: { ip, requestId } }: HandlerInput): Origin =
   requestId,
 });
 
-/** The handler's reply; with `exact`, a reply that the endpoint does not declare is an error. */
+/** Returns the handler's reply; with `exact`, an undeclared reply is an error. */
 async function handled(endpoint: Endpoint, deps: ServeDeps, request: HandlerInput): Promise<Reply> {
   const reply = await (changes(endpoint)
     ? origins.run(originOf(request), () => endpoint.handle(request))
@@ -106,7 +106,7 @@ async function handled(endpoint: Endpoint, deps: ServeDeps, request: HandlerInpu
   return reply;
 }
 
-/** The server makes the values of a cursor: when the database cannot read one, the client changed it. */
+/** The server makes the values of a cursor: if the database cannot read one, the client changed it. */
 const blameCursor =
   (query: unknown) =>
   (error: unknown): never => {

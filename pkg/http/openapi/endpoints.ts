@@ -4,8 +4,8 @@ import { type DescribedApi, openApiDocument } from './document.ts';
 import { REFERENCE_PAGE_CSP, referencePage } from './reference-page.ts';
 
 /**
- * The description of the API, for everybody: as OpenAPI and as a page. Each is made when first asked for: that takes a tenth of a
- * second of CPU, a fifth of a server's start, and most servers are never asked.
+ * The public description of the API, as OpenAPI and as a page. Each is built on the first request: that takes a tenth of a second
+ * of CPU, a fifth of a server's start, and most servers never get one.
  */
 export function referenceEndpoints(described: readonly Endpoint[], at: Omit<DescribedApi, 'endpoints'>): Endpoint[] {
   const own: Endpoint[] = [
