@@ -3,8 +3,8 @@ import { once } from 'node:events';
 import { readdirSync, readFileSync } from 'node:fs';
 import { expect, test } from '@jest/globals';
 import { runChild } from '../../pkg/helpers/child.ts';
-import { startHelpers } from '../../test/support/helper-program.ts';
-import { type Fault, startTranslationService } from '../../test/support/translation-services.ts';
+import { startHelpers } from '../../test/support/programs/helper-program.ts';
+import { type Fault, startTranslationService } from '../../test/support/fakes/translation-services.ts';
 import { waitFor } from '../../test/support/wait.ts';
 
 test.each([

@@ -5,7 +5,7 @@ import { parse } from 'yaml';
 import { RATE_LIMITS } from '../../pkg/http/rate-limits.ts';
 import { configMap } from '../../pkg/operator/tenant/children/configmap.ts';
 import { deployment } from '../../pkg/operator/tenant/children/deployment.ts';
-import { settingsWith, tenantWith } from '../../test/support/tenant-resources.ts';
+import { settingsWith, tenantWith } from '../../test/support/cluster/tenant-resources.ts';
 import { serverConfigSchema } from './config.ts';
 
 /** A pod listens on all its addresses. */

@@ -2,8 +2,8 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from '@jest/globals';
 import { lauxlib, lua, lualib, to_luastring } from 'fengari';
-import { tenantWith } from '../../test/support/tenant-resources.ts';
-import { failing, good, scopedAfter, tenantAfter } from '../../test/support/resource-states.ts';
+import { tenantWith } from '../../test/support/cluster/tenant-resources.ts';
+import { failing, good, scopedAfter, tenantAfter } from '../../test/support/cluster/resource-states.ts';
 import { ROOT, wordsOf } from '../docs/documentation.ts';
 
 /** What Argo CD says of resources whose conditions the operator's own code wrote. */

@@ -118,7 +118,7 @@ test('product code imports nothing of migrations: the store alone runs them, by 
 });
 
 test('product code does not need tests', () => {
-  expect(complaints('pkg/kube/work-queue.ts', "import { stores } from '../../test/support/stores.ts';")).toEqual([
+  expect(complaints('pkg/kube/work-queue.ts', "import { stores } from '../../test/support/backends/stores.ts';")).toEqual([
     'pkg/kube must not import test/',
   ]);
 });

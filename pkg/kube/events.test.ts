@@ -1,5 +1,5 @@
 import { afterEach, expect, test } from '@jest/globals';
-import { type Answer, hostile, type Hostile, json, refusal } from '../../test/support/hostile.ts';
+import { type Answer, hostile, type Hostile, json, refusal } from '../../test/support/fakes/hostile.ts';
 import { waitFor } from '../../test/support/wait.ts';
 import { systemClock } from '../runtime/clock.ts';
 import { silentLogger } from '../runtime/log.ts';

@@ -1,6 +1,6 @@
 import { expect, test } from '@jest/globals';
 import { Registry } from 'prom-client';
-import { type Answer, type Hostile, hostile, json, refusal } from '../../test/support/hostile.ts';
+import { type Answer, type Hostile, hostile, json, refusal } from '../../test/support/fakes/hostile.ts';
 import { waitFor } from '../../test/support/wait.ts';
 import { type Clock, systemClock } from '../runtime/clock.ts';
 import { silentLogger } from '../runtime/log.ts';

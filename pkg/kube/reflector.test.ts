@@ -1,7 +1,7 @@
 import { afterEach, expect, test } from '@jest/globals';
 import { pino } from 'pino';
 import { ManualClock } from '../../test/support/clock.ts';
-import { type Answer, type Hostile, hostile, json, refusal, reset, stream } from '../../test/support/hostile.ts';
+import { type Answer, type Hostile, hostile, json, refusal, reset, stream } from '../../test/support/fakes/hostile.ts';
 import { waitFor } from '../../test/support/wait.ts';
 import { silentLogger } from '../runtime/log.ts';
 import { CONFIG_MAP, type ConfigMap } from './kinds.ts';

@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, expect, test } from '@jest/globals';
-import { type Answer, type Hostile, hostile, json, refusal, reset } from '../../test/support/hostile.ts';
+import { type Answer, type Hostile, hostile, json, refusal, reset } from '../../test/support/fakes/hostile.ts';
 import { isUnavailable, KubeError } from './errors.ts';
 
 let server: Hostile;

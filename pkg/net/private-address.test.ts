@@ -1,5 +1,5 @@
 import { expect, test } from '@jest/globals';
-import { PRIVATE_ADDRESSES } from '../../test/support/private-addresses.ts';
+import { PRIVATE_ADDRESSES } from '../../test/support/data/private-addresses.ts';
 import { isPrivateAddress, literalPrivateAddress, parseAllowedRanges } from './private-address.ts';
 
 test.each(PRIVATE_ADDRESSES)('%s leads to a private address', (url) => {

@@ -1,5 +1,5 @@
 import { afterEach, expect, test } from '@jest/globals';
-import { type Hostile, hostile, json, refusal, stream } from '../../test/support/hostile.ts';
+import { type Hostile, hostile, json, refusal, stream } from '../../test/support/fakes/hostile.ts';
 import { waitFor } from '../../test/support/wait.ts';
 import { systemClock as clock } from '../runtime/clock.ts';
 import { silentLogger as log } from '../runtime/log.ts';

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { afterEach, expect, test } from '@jest/globals';
 import { pino } from 'pino';
 import { z } from 'zod';
-import { startTraceReceiver } from '../../test/support/otlp.ts';
+import { startTraceReceiver } from '../../test/support/fakes/otlp.ts';
 import { range, waitFor } from '../../test/support/wait.ts';
 import { readConfig } from './config.ts';
 import { type Logger, silentLogger } from './log.ts';

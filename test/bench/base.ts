@@ -1,6 +1,6 @@
 import { execFileSync } from 'node:child_process';
 import { cpSync, existsSync, mkdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
-import { dirname, join } from 'node:path';
+import { dirname, join, relative } from 'node:path';
 import { sha256Hex } from '../../pkg/runtime/sha256.ts';
 
 /** What `before and after` compares with: another commit of this repository in a worktree of its own. */
@@ -11,16 +11,38 @@ export interface Base {
   remove(): void;
 }
 
-/**
- * What test/bench imports of test/support, and where commits since 9c2235e had it. A commit that had it elsewhere gets a file
- * that exports it from there, so the base's programs are started and written to by the base's own code.
- */
-const FORMERLY: Readonly<Record<string, string>> = {
-  'test/support/backends.ts': './parts.ts',
-  'test/support/worker-platform.ts': '../integration/worker/platform.ts',
-  'test/support/worker-process.ts': '../integration/worker/worker-process.ts',
-  'test/support/lms/registration.ts': '../../integration/lti/registration.ts',
+/** Files of test/support that test/bench imports, by the folder that they moved to. */
+const MOVED: Readonly<Record<string, readonly string[]>> = {
+  backends: ['backends', 'ports', 'start-backends', 'stores'],
+  clients: ['api', 'rosters', 'webhooks'],
+  cluster: ['apiserver-metrics', 'operator'],
+  fakes: ['receiver'],
+  measures: ['resident'],
+  programs: ['server', 'worker-platform', 'worker-process'],
 };
+
+/** The paths that some of these files had earlier still, in commits since 9c2235e. */
+const FORMERLY: Readonly<Record<string, string>> = {
+  'test/support/backends/backends.ts': 'test/support/parts.ts',
+  'test/support/programs/worker-platform.ts': 'test/integration/worker/platform.ts',
+  'test/support/programs/worker-process.ts': 'test/integration/worker/worker-process.ts',
+  'test/support/lms/registration.ts': 'test/integration/lti/registration.ts',
+};
+
+/**
+ * Writes what a base lacks of the files that test/bench imports: each one exports the base's own file from its former path, so
+ * the base's programs are started and written to by the base's own code.
+ */
+function addMovedFiles(root: string): void {
+  const moved = Object.entries(MOVED).flatMap(([folder, names]) =>
+    names.map((name): [string, string] => [`test/support/${folder}/${name}.ts`, `test/support/${name}.ts`]),
+  );
+  for (const [file, former] of [...moved, ...Object.entries(FORMERLY)]) {
+    if (existsSync(join(root, file)) || !existsSync(join(root, former))) continue;
+    mkdirSync(dirname(join(root, file)), { recursive: true });
+    writeFileSync(join(root, file), `export * from '${relative(dirname(file), former)}';\n`);
+  }
+}
 
 /**
  * Checks `ref` out into `root` and gives it the packages it needs and this checkout's test/bench, so both are measured in the
@@ -40,11 +62,7 @@ export function checkOutBase(present: string, ref: string, root: string): Base {
     cpSync(join(present, 'test/bench'), join(root, 'test/bench'), {
       recursive: true,
     });
-    for (const [file, former] of Object.entries(FORMERLY)) {
-      const isThere = existsSync(join(root, file));
-      if (!isThere && existsSync(join(root, dirname(file), former)))
-        writeFileSync(join(root, file), `export * from '${former}';\n`);
-    }
+    addMovedFiles(root);
     symlinkSync(packages(present, root), join(root, 'node_modules'));
     execFileSync(process.execPath, ['hack/web.ts'], {
       cwd: root,

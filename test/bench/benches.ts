@@ -1,4 +1,4 @@
-import { startPlatform, type TestPlatform } from '../support/worker-platform.ts';
+import { startPlatform, type TestPlatform } from '../support/programs/worker-platform.ts';
 import type { Line } from './measure.ts';
 
 /** Each is loaded alone: a base that lacks what one of them needs can still run the others. */

@@ -2,12 +2,12 @@ import pg from 'pg';
 import { Agent, request } from 'undici';
 import { WAKE_CHANNEL } from '../../pkg/store/redis/redis.ts';
 import { median, timeOfDelivery } from '../faults/latency.ts';
-import type { TestPlatform } from '../support/worker-platform.ts';
-import { startWorkerProcess } from '../support/worker-process.ts';
-import { startReceiver } from '../support/receiver.ts';
-import type { TestTenant } from '../support/server.ts';
+import type { TestPlatform } from '../support/programs/worker-platform.ts';
+import { startWorkerProcess } from '../support/programs/worker-process.ts';
+import { startReceiver } from '../support/fakes/receiver.ts';
+import type { TestTenant } from '../support/programs/server.ts';
 import { range, waitFor } from '../support/wait.ts';
-import { addWebhook } from '../support/webhooks.ts';
+import { addWebhook } from '../support/clients/webhooks.ts';
 import { byTurns, countOperations, type Line, perSecond, rateLine } from './measure.ts';
 import { type BenchProgram, startProgram } from './program.ts';
 

@@ -1,7 +1,7 @@
 import pg from 'pg';
 import { quoteIdentifier } from '../../pkg/store/postgres/pool.ts';
 import { tenantRole } from '../../pkg/store/postgres/provisioning.ts';
-import type { TestTenant } from '../support/server.ts';
+import type { TestTenant } from '../support/programs/server.ts';
 import type { StoreAddresses } from '../../pkg/local/platform.ts';
 
 const FOLDERS = `

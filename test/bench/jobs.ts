@@ -1,8 +1,8 @@
 import { median, percentile } from '../faults/latency.ts';
-import type { TestTenant } from '../support/server.ts';
+import type { TestTenant } from '../support/programs/server.ts';
 import { inParallel, range, untilServed, waitFor } from '../support/wait.ts';
-import type { TestPlatform } from '../support/worker-platform.ts';
-import { startWorkerProcess } from '../support/worker-process.ts';
+import type { TestPlatform } from '../support/programs/worker-platform.ts';
+import { startWorkerProcess } from '../support/programs/worker-process.ts';
 import { type Line, progress } from './measure.ts';
 
 const BATCHES = 10;

@@ -1,7 +1,7 @@
 import { type ChildProcess, fork } from 'node:child_process';
 import { once } from 'node:events';
 import { join } from 'node:path';
-import { freePort } from '../support/ports.ts';
+import { freePort } from '../support/backends/ports.ts';
 
 /** A program of this folder, in a process of its own, so that it does not share a core's time with who measures. */
 export interface BenchProgram {

@@ -2,10 +2,19 @@ import { insertJob } from '../../pkg/store/postgres/job-store.ts';
 import { newKey } from '../../pkg/store/s3/objects.ts';
 import { systemRandom } from '../../pkg/runtime/random.ts';
 import { median } from '../faults/latency.ts';
-import { children, newNamespace, playPods, ready, startCluster, startOperator, tenantOf, unique } from '../support/operator.ts';
-import { startPlatform } from '../support/worker-platform.ts';
-import { startWorkerProcess } from '../support/worker-process.ts';
-import { startTestBackends } from '../support/start-backends.ts';
+import {
+  children,
+  newNamespace,
+  playPods,
+  ready,
+  startCluster,
+  startOperator,
+  tenantOf,
+  unique,
+} from '../support/cluster/operator.ts';
+import { startPlatform } from '../support/programs/worker-platform.ts';
+import { startWorkerProcess } from '../support/programs/worker-process.ts';
+import { startTestBackends } from '../support/backends/start-backends.ts';
 import { inParallel, range, waitFor } from '../support/wait.ts';
 import type { Line } from './measure.ts';
 

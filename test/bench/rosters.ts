@@ -1,10 +1,10 @@
 import { registeredLms } from '../support/lms/registration.ts';
 import { SCOPE } from '../../pkg/local/demo/lms/scopes.ts';
 import { startServiceTool } from '../support/lms/service-tool.ts';
-import { workerMib } from '../support/resident.ts';
-import { rosterCourse } from '../support/rosters.ts';
-import type { TestPlatform } from '../support/worker-platform.ts';
-import { startWorkerProcess } from '../support/worker-process.ts';
+import { workerMib } from '../support/measures/resident.ts';
+import { rosterCourse } from '../support/clients/rosters.ts';
+import type { TestPlatform } from '../support/programs/worker-platform.ts';
+import { startWorkerProcess } from '../support/programs/worker-process.ts';
 import { byTurns, countOperations, type Line, progress, rateLine } from './measure.ts';
 
 const MEMBERS = 10_000;

@@ -4,10 +4,10 @@ import { Readable } from 'node:stream';
 import { request } from 'undici';
 import { NODE_OPTIONS } from '../../pkg/operator/tenant/children/deployment.ts';
 import { startServerProcess } from '../faults/server-process.ts';
-import { Api } from '../support/api.ts';
-import { freePort } from '../support/ports.ts';
-import { startTenant, type TestTenant } from '../support/server.ts';
-import type { TestStores } from '../support/stores.ts';
+import { Api } from '../support/clients/api.ts';
+import { freePort } from '../support/backends/ports.ts';
+import { startTenant, type TestTenant } from '../support/programs/server.ts';
+import type { TestStores } from '../support/backends/stores.ts';
 import { byTurns, costLine, countOperations, type Line, rateLine } from './measure.ts';
 import { memoryOf } from './weight.ts';
 

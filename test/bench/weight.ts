@@ -3,11 +3,11 @@ import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
 import { connect } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { programEnvironment, ROOT } from '../support/backends.ts';
-import { Api } from '../support/api.ts';
-import { freePort } from '../support/ports.ts';
-import { startTenant, type TestTenant } from '../support/server.ts';
-import type { TestStores } from '../support/stores.ts';
+import { programEnvironment, ROOT } from '../support/backends/backends.ts';
+import { Api } from '../support/clients/api.ts';
+import { freePort } from '../support/backends/ports.ts';
+import { startTenant, type TestTenant } from '../support/programs/server.ts';
+import type { TestStores } from '../support/backends/stores.ts';
 import { range } from '../support/wait.ts';
 import { byTurns, costLine, type Line, perSecond } from './measure.ts';
 

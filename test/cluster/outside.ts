@@ -2,9 +2,9 @@ import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
 import { createInterface } from 'node:readline';
 import { join } from 'node:path';
-import { Api } from '../support/api.ts';
-import { tenantObject, uniqueName, waitReady } from '../support/demo-tenant.ts';
-import { apply, kubectl, kubectlOk, type Platform, secretValues } from '../support/platform.ts';
+import { Api } from '../support/clients/api.ts';
+import { tenantObject, uniqueName, waitReady } from '../support/programs/demo-tenant.ts';
+import { apply, kubectl, kubectlOk, type Platform, secretValues } from '../support/programs/platform.ts';
 import { waitFor } from '../support/wait.ts';
 
 const FORWARDING = /^Forwarding from (127\.0\.0\.1:\d+) /;

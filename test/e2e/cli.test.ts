@@ -3,8 +3,8 @@ import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { join } from 'node:path';
 import { kubectl } from '../../pkg/local/kubectl.ts';
-import { freePort } from '../support/ports.ts';
-import { bringUp, carrel, deletePlatform, newPlatform, platform, type Platform } from '../support/platform.ts';
+import { freePort } from '../support/backends/ports.ts';
+import { bringUp, carrel, deletePlatform, newPlatform, platform, type Platform } from '../support/programs/platform.ts';
 import { waitFor } from '../support/wait.ts';
 
 /** `carrel up` on a machine that is not tidy. Only the platform itself runs here: it is what can break. */

@@ -4,11 +4,11 @@ import { createReadStream, type ReadStream } from 'node:fs';
 import { mkdir, readdir, readFile, rm, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { pipeline } from 'node:stream/promises';
-import { demoTenant, type DemoTenant } from '../support/demo-tenant.ts';
-import { kubectlOk, platform } from '../support/platform.ts';
-import { makeFolder } from '../support/folder.ts';
+import { demoTenant, type DemoTenant } from '../support/programs/demo-tenant.ts';
+import { kubectlOk, platform } from '../support/programs/platform.ts';
+import { makeFolder } from '../support/data/folder.ts';
 import type { UploadView } from '../../pkg/content/model/files/files.schema.ts';
-import type { ApiReply } from '../support/api.ts';
+import type { ApiReply } from '../support/clients/api.ts';
 
 const where = await platform();
 /** `make faults` moves 2 GiB. */

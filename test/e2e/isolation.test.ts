@@ -2,11 +2,11 @@ import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { GetObjectCommand, ListObjectsV2Command, PutObjectCommand, S3Client } from '@aws-sdk/client-s3';
 import { Redis } from 'ioredis';
 import pg from 'pg';
-import type { Api } from '../support/api.ts';
-import { demoTenant, type DemoTenant } from '../support/demo-tenant.ts';
-import { getJson, kubectlOk, platform, secretValues } from '../support/platform.ts';
-import { abuseRedis } from '../support/hostile-redis.ts';
-import { startReceiver } from '../support/receiver.ts';
+import type { Api } from '../support/clients/api.ts';
+import { demoTenant, type DemoTenant } from '../support/programs/demo-tenant.ts';
+import { getJson, kubectlOk, platform, secretValues } from '../support/programs/platform.ts';
+import { abuseRedis } from '../support/fakes/hostile-redis.ts';
+import { startReceiver } from '../support/fakes/receiver.ts';
 import { waitFor } from '../support/wait.ts';
 
 /**

@@ -2,8 +2,8 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { beforeAll, expect, test } from '@jest/globals';
 import { readSettings } from '../../pkg/local/state-directory.ts';
-import { ROOT } from '../support/backends.ts';
-import { getJson, platform } from '../support/platform.ts';
+import { ROOT } from '../support/backends/backends.ts';
+import { getJson, platform } from '../support/programs/platform.ts';
 import { waitFor } from '../support/wait.ts';
 
 /** The metrics that the running programs offer, and the tables of docs/operate/monitor.md. */

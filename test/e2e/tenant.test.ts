@@ -1,6 +1,6 @@
 import { afterAll, expect, test } from '@jest/globals';
 import type { HttpRoute } from '../../pkg/kube/gateway-api.ts';
-import { Api } from '../support/api.ts';
+import { Api } from '../support/clients/api.ts';
 import {
   conditionOf,
   demoTenant,
@@ -9,8 +9,17 @@ import {
   uniqueName,
   waitReady,
   type TenantObject,
-} from '../support/demo-tenant.ts';
-import { apply, carrel, getJson, kubectl, kubectlFollow, kubectlOk, platform, secretValues } from '../support/platform.ts';
+} from '../support/programs/demo-tenant.ts';
+import {
+  apply,
+  carrel,
+  getJson,
+  kubectl,
+  kubectlFollow,
+  kubectlOk,
+  platform,
+  secretValues,
+} from '../support/programs/platform.ts';
 import { waitFor } from '../support/wait.ts';
 
 const where = await platform();

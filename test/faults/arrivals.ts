@@ -1,6 +1,6 @@
 import type { EventName } from '../../pkg/events/catalogue.ts';
 import { verifiesStandard } from '../../pkg/local/demo/standard-webhooks.ts';
-import { type Receiver, verifiesHex } from '../support/receiver.ts';
+import { type Receiver, verifiesHex } from '../support/fakes/receiver.ts';
 
 export interface ArrivedEvent {
   readonly id: string;

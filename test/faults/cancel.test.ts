@@ -1,6 +1,6 @@
 import { expect, test } from '@jest/globals';
 import { range, waitFor } from '../support/wait.ts';
-import { platformTenant, workerSuite } from '../support/worker-suite.ts';
+import { platformTenant, workerSuite } from '../support/suites/worker-suite.ts';
 import { type Seeded, seeded } from './seeded.ts';
 
 /** `make faults` cancels 200 batches of 10,000 items, each time at other points, and `SEED=… make faults` at the same again. */

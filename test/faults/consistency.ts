@@ -6,8 +6,8 @@ import { EMPTY_TRASH } from '../../pkg/content/trash/trash.jobs.ts';
 import { EXPIRE_VERSIONS } from '../../pkg/content/model/files/versions.jobs.ts';
 import { TICK_SCHEDULE } from '../../pkg/schedules/schedules.jobs.ts';
 import { EXPIRE_TASK } from '../../pkg/tasks/task-kind.ts';
-import type { TestTenant } from '../support/server.ts';
-import { invariantFaults } from '../support/invariants.ts';
+import type { TestTenant } from '../support/programs/server.ts';
+import { invariantFaults } from '../support/models/invariants.ts';
 import type { ArrivedEvent, Arrivals } from './arrivals.ts';
 import type { AwaitedEvent } from './change-log.ts';
 

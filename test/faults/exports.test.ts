@@ -1,9 +1,9 @@
 import { expect, test } from '@jest/globals';
-import type { Api } from '../support/api.ts';
-import { endOf, exported, MIB, multiply, newFile, newFolder } from '../support/exports.ts';
-import { workerMib } from '../support/resident.ts';
+import type { Api } from '../support/clients/api.ts';
+import { endOf, exported, MIB, multiply, newFile, newFolder } from '../support/clients/exports.ts';
+import { workerMib } from '../support/measures/resident.ts';
 import { waitFor } from '../support/wait.ts';
-import { platformTenant, workerSuite } from '../support/worker-suite.ts';
+import { platformTenant, workerSuite } from '../support/suites/worker-suite.ts';
 
 /**
  * `make faults`: 50,000 entries, 100,000 empty folders, and 2,048 MiB. The first measurement of a process holds what it learns

@@ -1,10 +1,10 @@
-import { startPlatform, type TestPlatform } from '../support/worker-platform.ts';
-import { startWorkerProcess } from '../support/worker-process.ts';
-import { freePort } from '../support/ports.ts';
-import { startReceiver } from '../support/receiver.ts';
-import type { TestTenant } from '../support/server.ts';
+import { startPlatform, type TestPlatform } from '../support/programs/worker-platform.ts';
+import { startWorkerProcess } from '../support/programs/worker-process.ts';
+import { freePort } from '../support/backends/ports.ts';
+import { startReceiver } from '../support/fakes/receiver.ts';
+import type { TestTenant } from '../support/programs/server.ts';
 import { range, waitFor } from '../support/wait.ts';
-import { addWebhook } from '../support/webhooks.ts';
+import { addWebhook } from '../support/clients/webhooks.ts';
 import { median, timeOfDelivery } from './latency.ts';
 
 /**

@@ -1,7 +1,7 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { programEnvironment, ROOT } from '../support/backends.ts';
-import { freePort } from '../support/ports.ts';
+import { programEnvironment, ROOT } from '../support/backends/backends.ts';
+import { freePort } from '../support/backends/ports.ts';
 import { waitFor } from '../support/wait.ts';
 import type { Program } from './kept.ts';
 

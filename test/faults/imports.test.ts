@@ -2,10 +2,10 @@ import { expect, test } from '@jest/globals';
 import { randomBytes } from 'node:crypto';
 import { Readable } from 'node:stream';
 import { crc32 } from 'node:zlib';
-import { isThis, residentMib, statusOf, workerMib } from '../support/resident.ts';
+import { isThis, residentMib, statusOf, workerMib } from '../support/measures/resident.ts';
 import { range, waitFor } from '../support/wait.ts';
-import { platformTenant, workerSuite } from '../support/worker-suite.ts';
-import { zipBytes } from '../support/zip-bytes.ts';
+import { platformTenant, workerSuite } from '../support/suites/worker-suite.ts';
+import { zipBytes } from '../support/data/zip-bytes.ts';
 
 /**
  * `make faults`: 50,000 entries, and 4,096 MiB. The first measurement of a process holds what it learns once, so a small import

@@ -1,7 +1,7 @@
 import { Redis } from 'ioredis';
-import type { TestPlatform } from '../support/worker-platform.ts';
-import type { TestHelper } from '../support/helpers/helper.ts';
-import type { Receiver } from '../support/receiver.ts';
+import type { TestPlatform } from '../support/programs/worker-platform.ts';
+import type { TestHelper } from '../support/fakes/helpers/helper.ts';
+import type { Receiver } from '../support/fakes/receiver.ts';
 import { range, waitFor } from '../support/wait.ts';
 import type { Kept } from './kept.ts';
 import type { Seeded } from './seeded.ts';

@@ -1,7 +1,7 @@
-import type { TestTenant } from '../support/server.ts';
+import type { TestTenant } from '../support/programs/server.ts';
 import { range, waitFor } from '../support/wait.ts';
-import { pdf } from '../support/helpers/pdf.ts';
-import { zipBytes } from '../support/zip-bytes.ts';
+import { pdf } from '../support/fakes/helpers/pdf.ts';
+import { zipBytes } from '../support/data/zip-bytes.ts';
 import type { ChangeLog } from './change-log.ts';
 import { type EndedJob, JOB_CHAINS, type JobKind, type Stage } from './job-kinds.ts';
 import { type Account, expectStatus, PatientClient } from './patient-client.ts';

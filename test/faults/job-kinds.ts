@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { buffer } from 'node:stream/consumers';
 import { fromBufferPromise } from 'yauzl';
-import type { TestTenant } from '../support/server.ts';
+import type { TestTenant } from '../support/programs/server.ts';
 
 /** What a round of jobs works on. */
 export interface Stage {

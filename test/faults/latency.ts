@@ -3,8 +3,8 @@ import { WorkerNotifier } from '../../pkg/events/worker-notifier.ts';
 import { systemClock } from '../../pkg/runtime/clock.ts';
 import { silentLogger } from '../../pkg/runtime/log.ts';
 import { systemRandom } from '../../pkg/runtime/random.ts';
-import type { Receiver } from '../support/receiver.ts';
-import type { TestTenant } from '../support/server.ts';
+import type { Receiver } from '../support/fakes/receiver.ts';
+import type { TestTenant } from '../support/programs/server.ts';
 import { range, waitFor } from '../support/wait.ts';
 
 export const median = (numbers: readonly number[]): number =>

@@ -1,4 +1,4 @@
-import { Api, type ApiReply } from '../support/api.ts';
+import { Api, type ApiReply } from '../support/clients/api.ts';
 import type { ChangeLog } from './change-log.ts';
 
 /** A good client waits so long at most for one change to be taken, trying again and again. */

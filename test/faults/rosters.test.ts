@@ -1,10 +1,10 @@
 import { expect, test } from '@jest/globals';
-import { fixture } from '../support/fixture.ts';
+import { fixture } from '../support/suites/fixture.ts';
 import { registeredLms, type Registration } from '../support/lms/registration.ts';
-import { workerMib } from '../support/resident.ts';
-import { rosterCourse } from '../support/rosters.ts';
+import { workerMib } from '../support/measures/resident.ts';
+import { rosterCourse } from '../support/clients/rosters.ts';
 import { waitFor } from '../support/wait.ts';
-import { platformTenant, workerSuite } from '../support/worker-suite.ts';
+import { platformTenant, workerSuite } from '../support/suites/worker-suite.ts';
 
 /** `make faults`: 100,000. The first roster of a process leaves there what it learns once, so one of a few pages goes before. */
 const MEMBERS = Number(process.env.ROSTER_MEMBERS ?? 2_000);

@@ -1,8 +1,8 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { programEnvironment, ROOT } from '../support/backends.ts';
-import { freePort } from '../support/ports.ts';
-import type { TestTenant } from '../support/server.ts';
+import { programEnvironment, ROOT } from '../support/backends/backends.ts';
+import { freePort } from '../support/backends/ports.ts';
+import type { TestTenant } from '../support/programs/server.ts';
 import { waitFor } from '../support/wait.ts';
 import type { Program } from './kept.ts';
 

@@ -12,8 +12,8 @@ import { once } from 'node:events';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { pythonEnvironment } from '../support/python.ts';
-import { stores } from '../support/stores.ts';
+import { pythonEnvironment } from '../support/programs/python.ts';
+import { stores } from '../support/backends/stores.ts';
 import { FUZZED_ROLES, type FuzzedRole, type FuzzedTenant, fuzzedTenant } from './tenant.ts';
 
 const wanted = Number(process.env.REQUESTS ?? 50_000);

@@ -2,7 +2,7 @@ import type { StoreAddresses } from '../../pkg/local/platform.ts';
 import { INSTRUCTOR, LEARNER } from '../../pkg/local/demo/lms/claims.ts';
 import { launched } from '../support/lms/launched.ts';
 import { registeredLms } from '../support/lms/registration.ts';
-import { startTenant, type TestTenant } from '../support/server.ts';
+import { startTenant, type TestTenant } from '../support/programs/server.ts';
 
 /** The roles whose tokens requests are sent with: who may do everything, who teaches, who reads. */
 export const FUZZED_ROLES = ['admin', 'instructor', 'viewer'] as const;

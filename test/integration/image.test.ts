@@ -6,7 +6,7 @@ import { beforeAll, expect, test } from '@jest/globals';
 import { stagesOf } from '../../hack/dockerfile.ts';
 import { assembleImage } from '../../hack/image.ts';
 import { run } from '../../pkg/local/binaries/run.ts';
-import { ROOT } from '../support/backends.ts';
+import { ROOT } from '../support/backends/backends.ts';
 
 /** What the image adds to its base, assembled by the Dockerfile's own instructions, and the programs started from it. */
 const MEBIBYTE = 1024 * 1024;

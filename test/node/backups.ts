@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { randomBytes } from 'node:crypto';
 import { StorageAdmin } from '../../pkg/store/s3/admin.ts';
-import { signIn, waitReady } from '../support/demo-tenant.ts';
-import { kubectlOk, secretValues } from '../support/platform.ts';
+import { signIn, waitReady } from '../support/programs/demo-tenant.ts';
+import { kubectlOk, secretValues } from '../support/programs/platform.ts';
 import { waitFor } from '../support/wait.ts';
 import { podNames, SPACE, TENANT } from './biology.ts';
 import { carrelInOperator, inSystem } from './in-system.ts';

@@ -1,4 +1,4 @@
-import { kubectlOk, type Platform } from '../support/platform.ts';
+import { kubectlOk, type Platform } from '../support/programs/platform.ts';
 
 interface OnPlatform {
   readonly platform: Platform;

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { NETWORK } from '../../hack/node/layout.ts';
 import { commandOf, type OneNodeCluster } from '../../hack/node/node.ts';
-import { kubectlOk, type Platform } from '../support/platform.ts';
+import { kubectlOk, type Platform } from '../support/programs/platform.ts';
 
 const PROGRAM = /cmd\/(operator|worker|server)\/main\.js/;
 /** At which the programs listen: a connection from there came in. */

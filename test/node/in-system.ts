@@ -1,4 +1,4 @@
-import { kubectlOk } from '../support/platform.ts';
+import { kubectlOk } from '../support/programs/platform.ts';
 import { type Installation, NAMESPACE } from './installation.ts';
 
 /** kubectl in the namespace of the release. Gives standard output; throws when it fails. */

@@ -1,11 +1,11 @@
 import assert from 'node:assert/strict';
 import { decodeJwt } from 'jose';
-import { Api } from '../support/api.ts';
-import { type TenantObject, waitReady } from '../support/demo-tenant.ts';
+import { Api } from '../support/clients/api.ts';
+import { type TenantObject, waitReady } from '../support/programs/demo-tenant.ts';
 import { Browser, follow, type PageShown } from '../support/lms/browser.ts';
 import { INSTRUCTOR } from '../../pkg/local/demo/lms/claims.ts';
 import type { Lms } from '../../pkg/local/demo/lms/lms.ts';
-import { apply, getJson } from '../support/platform.ts';
+import { apply, getJson } from '../support/programs/platform.ts';
 import { waitFor } from '../support/wait.ts';
 import { SPACE, TENANT } from './biology.ts';
 import type { Installation } from './installation.ts';

@@ -5,7 +5,7 @@ import { type AddressInfo, connect } from 'node:net';
 import { Agent, buildConnector } from 'undici';
 import { createAuthority, createCertificate } from '../../pkg/local/programs/certificates.ts';
 import { Lms } from '../../pkg/local/demo/lms/lms.ts';
-import { kubectlOk } from '../support/platform.ts';
+import { kubectlOk } from '../support/programs/platform.ts';
 import type { Installation } from './installation.ts';
 import { CONTAINER, OUTSIDE, POD } from './receiver.ts';
 

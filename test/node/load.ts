@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Agent, request } from 'node:http';
 import { messageOf } from '../../pkg/runtime/command-error.ts';
-import type { Api } from '../support/api.ts';
+import type { Api } from '../support/clients/api.ts';
 
 const READERS = 4;
 const PAUSE_MS = 10;

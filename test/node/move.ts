@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import { randomBytes } from 'node:crypto';
 import { CHART, helm } from '../../hack/helm.ts';
-import type { Api } from '../support/api.ts';
-import { signIn, waitReady } from '../support/demo-tenant.ts';
-import { kubectlOk } from '../support/platform.ts';
+import type { Api } from '../support/clients/api.ts';
+import { signIn, waitReady } from '../support/programs/demo-tenant.ts';
+import { kubectlOk } from '../support/programs/platform.ts';
 import { waitFor } from '../support/wait.ts';
 import { SPACE, TENANT } from './biology.ts';
 import { carrelInOperator, inSystem } from './in-system.ts';

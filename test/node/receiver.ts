@@ -1,6 +1,6 @@
 import type { CertificatePair } from '../../pkg/local/programs/certificates.ts';
-import { kubectlOk, type Platform } from '../support/platform.ts';
-import type { Received } from '../support/receiver.ts';
+import { kubectlOk, type Platform } from '../support/programs/platform.ts';
+import type { Received } from '../support/fakes/receiver.ts';
 
 export const OUTSIDE = 'outside';
 const LABELS = { app: 'receiver' };

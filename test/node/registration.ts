@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict';
-import { signIn, waitReady } from '../support/demo-tenant.ts';
+import { signIn, waitReady } from '../support/programs/demo-tenant.ts';
 import { Browser, follow, formOf } from '../support/lms/browser.ts';
 import { INSTRUCTOR } from '../../pkg/local/demo/lms/claims.ts';
 import { FACES } from '../../pkg/local/demo/lms/faces.ts';
 import { RegistrationDesk } from '../support/lms/registration-desk.ts';
-import { getJson } from '../support/platform.ts';
+import { getJson } from '../support/programs/platform.ts';
 import { waitFor } from '../support/wait.ts';
 import { SPACE, TENANT } from './biology.ts';
 import type { Installation } from './installation.ts';

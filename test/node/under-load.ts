@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
-import { signIn, type TenantObject } from '../support/demo-tenant.ts';
-import { getJson, kubectl, kubectlOk, secretValues } from '../support/platform.ts';
+import { signIn, type TenantObject } from '../support/programs/demo-tenant.ts';
+import { getJson, kubectl, kubectlOk, secretValues } from '../support/programs/platform.ts';
 import { waitFor } from '../support/wait.ts';
 import { podNames, serviceAddress, SPACE, TENANT } from './biology.ts';
 import { carrelInOperator } from './in-system.ts';

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { buffer } from 'node:stream/consumers';
 import { expect, test } from '@jest/globals';
 import { fromBufferPromise } from 'yauzl';
-import { heldBeyond, heldBytes } from '../../../test/support/memory.ts';
+import { heldBeyond, heldBytes } from '../../../test/support/measures/memory.ts';
 import { writeZip, type ZipEntry } from './zip-writer.ts';
 import { KIB } from '../../runtime/bytes.ts';
 

@@ -1,8 +1,8 @@
 import { beforeAll, expect, test } from '@jest/globals';
-import { fixture } from '../../../test/support/fixture.ts';
-import { type Converted, type Helpers, startHelpers } from '../../../test/support/helper-program.ts';
-import { HOSTILE_PDFS } from '../../../test/support/hostile-pdfs.ts';
-import { textPdf } from '../../../test/support/pdfs.ts';
+import { fixture } from '../../../test/support/suites/fixture.ts';
+import { type Converted, type Helpers, startHelpers } from '../../../test/support/programs/helper-program.ts';
+import { HOSTILE_PDFS } from '../../../test/support/data/hostile-pdfs.ts';
+import { textPdf } from '../../../test/support/data/pdfs.ts';
 import { inParallel } from '../../../test/support/wait.ts';
 
 const FIELDS = { '/optimize': {}, '/translate': { target_lang: 'es', source_lang: 'en' } } as const;

@@ -3,7 +3,7 @@ import { NAMESPACE } from '../../kube/kinds.ts';
 import { Store } from '../../kube/store.ts';
 import { TENANT } from '../kinds.ts';
 import { TenantReconciler } from './tenant.controller.ts';
-import { tenantWith } from '../../../test/support/tenant-resources.ts';
+import { tenantWith } from '../../../test/support/cluster/tenant-resources.ts';
 
 test('a Tenant in a terminating namespace is not touched, and reconciled again', async () => {
   const tenants = new Store({ kind: TENANT });

@@ -1,5 +1,5 @@
-import { difference, writes } from '../../support/apiserver-metrics.ts';
-import { type OperatorProcess } from '../../support/operator.ts';
+import { difference, writes } from '../../support/cluster/apiserver-metrics.ts';
+import { type OperatorProcess } from '../../support/cluster/operator.ts';
 import { type Line, progress } from '../measure.ts';
 import { countOf, inSeconds, memoryOf, MIB, type Run } from './run.ts';
 

@@ -12,8 +12,8 @@ import { quoteIdentifier, SqlPool } from '../../../pkg/store/postgres/pool.ts';
 import { ensureTenantDatabase, LATEST_VERSION, tenantRole } from '../../../pkg/store/postgres/provisioning.ts';
 import { RedisUsers } from '../../../pkg/store/redis/acl.ts';
 import { bucketName, StorageAdmin } from '../../../pkg/store/s3/admin.ts';
-import { testBackends } from '../../support/backends.ts';
-import { children, type Cluster, follow, newNamespace, ready, tenantOf, unique } from '../../support/operator.ts';
+import { testBackends } from '../../support/backends/backends.ts';
+import { children, type Cluster, follow, newNamespace, ready, tenantOf, unique } from '../../support/cluster/operator.ts';
 import { inParallel, waitFor } from '../../support/wait.ts';
 import { type Run, SYNC_LIMIT_MS } from './run.ts';
 

@@ -1,5 +1,5 @@
 import { median } from '../../faults/latency.ts';
-import { children } from '../../support/operator.ts';
+import { children } from '../../support/cluster/operator.ts';
 import { range } from '../../support/wait.ts';
 import type { Line } from '../measure.ts';
 import type { Run } from './run.ts';

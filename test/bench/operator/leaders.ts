@@ -1,6 +1,6 @@
 import { LEASE } from '../../../pkg/kube/kinds.ts';
-import { difference, writes } from '../../support/apiserver-metrics.ts';
-import { conditionOf, type OperatorProcess, tenantOf, unique } from '../../support/operator.ts';
+import { difference, writes } from '../../support/cluster/apiserver-metrics.ts';
+import { conditionOf, type OperatorProcess, tenantOf, unique } from '../../support/cluster/operator.ts';
 import { range, waitFor } from '../../support/wait.ts';
 import type { Line } from '../measure.ts';
 import { countOf, inSeconds, limitFor, type Run, SHAPE } from './run.ts';

@@ -1,6 +1,6 @@
 import { TENANT } from '../../../pkg/operator/kinds.ts';
-import { difference, storageSize, writes } from '../../support/apiserver-metrics.ts';
-import { conditionOf, follow, type OperatorProcess, tenantOf, unique } from '../../support/operator.ts';
+import { difference, storageSize, writes } from '../../support/cluster/apiserver-metrics.ts';
+import { conditionOf, follow, type OperatorProcess, tenantOf, unique } from '../../support/cluster/operator.ts';
 import { inParallel, range, waitFor } from '../../support/wait.ts';
 import { type Line, progress } from '../measure.ts';
 import { type BareClient, CONCURRENCY } from './bare-client.ts';

@@ -1,8 +1,8 @@
 import { execFileSync } from 'node:child_process';
 import { MAX_TENANTS_PER_SHARD } from '../../../pkg/store/postgres/registry.ts';
-import { startTestBackends } from '../../support/start-backends.ts';
-import { ROOT, testBackends } from '../../support/backends.ts';
-import { newNamespace, type OperatorProcess, playPods, startCluster, startOperator } from '../../support/operator.ts';
+import { startTestBackends } from '../../support/backends/start-backends.ts';
+import { ROOT, testBackends } from '../../support/backends/backends.ts';
+import { newNamespace, type OperatorProcess, playPods, startCluster, startOperator } from '../../support/cluster/operator.ts';
 import { range } from '../../support/wait.ts';
 import { type Line, progress } from '../measure.ts';
 import { atRest } from './at-rest.ts';

@@ -1,4 +1,4 @@
-import { children, follow, type OperatorProcess } from '../../support/operator.ts';
+import { children, follow, type OperatorProcess } from '../../support/cluster/operator.ts';
 import { waitFor } from '../../support/wait.ts';
 import type { Line } from '../measure.ts';
 import { type BareClient, runs } from './bare-client.ts';

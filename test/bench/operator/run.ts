@@ -1,5 +1,5 @@
 import { readFileSync } from 'node:fs';
-import type { Cluster, OperatorProcess } from '../../support/operator.ts';
+import type { Cluster, OperatorProcess } from '../../support/cluster/operator.ts';
 
 /** What the parts of the bench share: one cluster whose Tenants stand in one namespace. */
 export interface Run {

@@ -1,7 +1,7 @@
 import { cp, mkdtemp, rm } from 'node:fs/promises';
 import { join } from 'node:path';
-import { testBackends } from '../../support/backends.ts';
-import { stores, type TestStores } from '../../support/stores.ts';
+import { testBackends } from '../../support/backends/backends.ts';
+import { stores, type TestStores } from '../../support/backends/stores.ts';
 
 /** Databases of the tenants, each on a Postgres server of its own, as an installation has them. */
 export interface BenchShards {

@@ -1,12 +1,12 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import type { Frame, FrameLocator, Page } from 'playwright-core';
-import { axeFindings } from '../../support/axe.ts';
-import { openBrowser, type TestBrowser } from '../../support/chromium.ts';
+import { axeFindings } from '../../support/clients/axe.ts';
+import { openBrowser, type TestBrowser } from '../../support/clients/chromium.ts';
 import { FACES } from '../../../pkg/local/demo/lms/faces.ts';
 import { LmsFrames } from '../../support/lms/frames.ts';
 import { Lms } from '../../../pkg/local/demo/lms/lms.ts';
 import { RegistrationDesk } from '../../support/lms/registration-desk.ts';
-import { platform } from '../../support/platform.ts';
+import { platform } from '../../support/programs/platform.ts';
 import { apiOf, courseShown, linkName, lmsTenant, type LmsTenant, makeFolder, openInFrame } from './course.ts';
 
 const where = await platform();

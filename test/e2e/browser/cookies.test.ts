@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { type Cookies, openBrowser, type TestBrowser } from '../../support/chromium.ts';
+import { type Cookies, openBrowser, type TestBrowser } from '../../support/clients/chromium.ts';
 
 /** The browser lane rests on this: what the browsers of `openBrowser` really do with cookies in a frame of another site. */
 let server: Server;

@@ -1,7 +1,7 @@
 import type { FrameLocator, Page } from 'playwright-core';
-import type { Api } from '../../support/api.ts';
-import { type DemoTenant, demoTenant, waitReady } from '../../support/demo-tenant.ts';
-import { apply, type Platform } from '../../support/platform.ts';
+import type { Api } from '../../support/clients/api.ts';
+import { type DemoTenant, demoTenant, waitReady } from '../../support/programs/demo-tenant.ts';
+import { apply, type Platform } from '../../support/programs/platform.ts';
 import { waitFor } from '../../support/wait.ts';
 
 /** A tenant of the test file's own that the demo LMS launches into, and whose webhooks go to the demo receiver. */

@@ -3,9 +3,9 @@ import { randomBytes } from 'node:crypto';
 import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { FrameLocator, Page, Route } from 'playwright-core';
-import { makeScratch } from '../../support/backends.ts';
-import { openBrowser, type TestBrowser } from '../../support/chromium.ts';
-import { platform } from '../../support/platform.ts';
+import { makeScratch } from '../../support/backends/backends.ts';
+import { openBrowser, type TestBrowser } from '../../support/clients/chromium.ts';
+import { platform } from '../../support/programs/platform.ts';
 import { waitFor } from '../../support/wait.ts';
 import { apiOf, courseShown, linkName, lmsTenant, type LmsTenant, makeFolder, openInFrame, reloadFrame } from './course.ts';
 

@@ -7,16 +7,16 @@ import { REGISTRATION_TEXT } from '../../../pkg/lti/dynamic-registration/registr
 import { STORAGE_TEXT } from '../../../pkg/lti/pages/storage-pages.ts';
 import { de } from '../../../pkg/web/text/de.ts';
 import { en } from '../../../pkg/web/text/en.ts';
-import { makeScratch } from '../../support/backends.ts';
-import { openBrowser, type TestBrowser } from '../../support/chromium.ts';
-import { waitReady } from '../../support/demo-tenant.ts';
+import { makeScratch } from '../../support/backends/backends.ts';
+import { openBrowser, type TestBrowser } from '../../support/clients/chromium.ts';
+import { waitReady } from '../../support/programs/demo-tenant.ts';
 import { type Claims, INSTRUCTOR, LEARNER, LTI } from '../../../pkg/local/demo/lms/claims.ts';
 import { deepLinking } from '../../../pkg/local/demo/lms/deep-linking.ts';
 import { FACES } from '../../../pkg/local/demo/lms/faces.ts';
 import { LmsFrames } from '../../support/lms/frames.ts';
 import { Lms } from '../../../pkg/local/demo/lms/lms.ts';
 import { RegistrationDesk } from '../../support/lms/registration-desk.ts';
-import { platform } from '../../support/platform.ts';
+import { platform } from '../../support/programs/platform.ts';
 import { waitFor } from '../../support/wait.ts';
 import { courseShown, lmsTenant, type LmsTenant } from './course.ts';
 

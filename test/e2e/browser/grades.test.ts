@@ -2,9 +2,9 @@ import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { FrameLocator, Locator, Page } from 'playwright-core';
-import { makeScratch } from '../../support/backends.ts';
-import { openBrowser, type TestBrowser } from '../../support/chromium.ts';
-import { platform } from '../../support/platform.ts';
+import { makeScratch } from '../../support/backends/backends.ts';
+import { openBrowser, type TestBrowser } from '../../support/clients/chromium.ts';
+import { platform } from '../../support/programs/platform.ts';
 import { waitFor } from '../../support/wait.ts';
 import { apiOf, courseShown, linkName, lmsTenant, type LmsTenant, lmsUrl, openInFrame, reloadFrame } from './course.ts';
 

@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
-import { type Cookies, openBrowser, type TestBrowser } from '../../support/chromium.ts';
-import { waitReady } from '../../support/demo-tenant.ts';
+import { type Cookies, openBrowser, type TestBrowser } from '../../support/clients/chromium.ts';
+import { waitReady } from '../../support/programs/demo-tenant.ts';
 import { Lms } from '../../../pkg/local/demo/lms/lms.ts';
-import { apply, platform } from '../../support/platform.ts';
+import { apply, platform } from '../../support/programs/platform.ts';
 import { courseShown, linkName, lmsTenant, type LmsTenant, lmsUrl, openInFrame, registration, reloadFrame } from './course.ts';
 
 const where = await platform();

@@ -2,10 +2,10 @@ import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { FrameLocator, Page } from 'playwright-core';
-import { makeScratch } from '../../support/backends.ts';
-import { openBrowser, type TestBrowser } from '../../support/chromium.ts';
-import { conditionOf, type TenantObject } from '../../support/demo-tenant.ts';
-import { apply, getJson, platform } from '../../support/platform.ts';
+import { makeScratch } from '../../support/backends/backends.ts';
+import { openBrowser, type TestBrowser } from '../../support/clients/chromium.ts';
+import { conditionOf, type TenantObject } from '../../support/programs/demo-tenant.ts';
+import { apply, getJson, platform } from '../../support/programs/platform.ts';
 import { waitFor } from '../../support/wait.ts';
 import { apiOf, linkName, lmsTenant, type LmsTenant, lmsUrl, openInFrame, registration } from './course.ts';
 

@@ -3,10 +3,10 @@ import { LoginThrottle, type LoginAttempt, personOf } from '../../../pkg/account
 import { systemClock } from '../../../pkg/runtime/clock.ts';
 import { systemRandom } from '../../../pkg/runtime/random.ts';
 import { SlidingLogLimiter } from '../../../pkg/store/redis/sliding-log-limiter.ts';
-import type { ApiReply } from '../../support/api.ts';
+import type { ApiReply } from '../../support/clients/api.ts';
 import { ManualClock } from '../../support/clock.ts';
-import { serverSuite } from '../../support/server-suite.ts';
-import { startTenant, type TestTenant } from '../../support/server.ts';
+import { serverSuite } from '../../support/suites/server-suite.ts';
+import { startTenant, type TestTenant } from '../../support/programs/server.ts';
 import { countBy, range, waitFor } from '../../support/wait.ts';
 
 const tenant = serverSuite({ trustedProxies: 1, realPasswords: true });

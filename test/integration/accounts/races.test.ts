@@ -1,6 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
-import type { ApiReply } from '../../support/api.ts';
-import { serverSuite } from '../../support/server-suite.ts';
+import type { ApiReply } from '../../support/clients/api.ts';
+import { serverSuite } from '../../support/suites/server-suite.ts';
 import { waitFor } from '../../support/wait.ts';
 
 const tenant = serverSuite();

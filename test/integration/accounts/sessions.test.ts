@@ -1,10 +1,10 @@
 import { randomUUID } from 'node:crypto';
 import { describe, expect, test } from '@jest/globals';
 import type { SessionView } from '../../../pkg/accounts/sessions/sessions.schema.ts';
-import { Api, type ApiReply } from '../../support/api.ts';
+import { Api, type ApiReply } from '../../support/clients/api.ts';
 import { lmsSuite } from '../../support/lms/lms-suite.ts';
 import { launched } from '../../support/lms/launched.ts';
-import { startTenant, type TestTenant } from '../../support/server.ts';
+import { startTenant, type TestTenant } from '../../support/programs/server.ts';
 import { countBy, range, untilServed, waitFor } from '../../support/wait.ts';
 
 const { tenant, at } = lmsSuite();

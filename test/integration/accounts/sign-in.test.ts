@@ -1,8 +1,8 @@
 import { expect, test } from '@jest/globals';
 import { ManualClock } from '../../support/clock.ts';
 import { countBy, range, untilServed, waitFor } from '../../support/wait.ts';
-import { serverSuite } from '../../support/server-suite.ts';
-import { startTenant } from '../../support/server.ts';
+import { serverSuite } from '../../support/suites/server-suite.ts';
+import { startTenant } from '../../support/programs/server.ts';
 
 const tenant = serverSuite({ realPasswords: true });
 

@@ -1,9 +1,9 @@
 import { createHmac } from 'node:crypto';
 import { expect, test } from '@jest/globals';
 import { type CryptoKey, exportSPKI, importJWK, type JWK, SignJWT } from 'jose';
-import type { ApiReply } from '../../support/api.ts';
-import { serverSuite } from '../../support/server-suite.ts';
-import type { TestTenant } from '../../support/server.ts';
+import type { ApiReply } from '../../support/clients/api.ts';
+import { serverSuite } from '../../support/suites/server-suite.ts';
+import type { TestTenant } from '../../support/programs/server.ts';
 
 const tenant = serverSuite();
 const other = serverSuite();

@@ -1,5 +1,5 @@
 import { describe, expect, test } from '@jest/globals';
-import { serverSuite } from '../../support/server-suite.ts';
+import { serverSuite } from '../../support/suites/server-suite.ts';
 import { countBy, range, untilServed } from '../../support/wait.ts';
 
 const tenant = serverSuite();

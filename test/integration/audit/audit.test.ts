@@ -2,8 +2,8 @@ import { createHash, randomUUID } from 'node:crypto';
 import { describe, expect, test } from '@jest/globals';
 import type { AuditEntry } from '../../../pkg/audit/audit.schema.ts';
 import { tenantRole } from '../../../pkg/store/postgres/provisioning.ts';
-import type { Api, ApiReply } from '../../support/api.ts';
-import { serverSuite } from '../../support/server-suite.ts';
+import type { Api, ApiReply } from '../../support/clients/api.ts';
+import { serverSuite } from '../../support/suites/server-suite.ts';
 import { range, untilServed } from '../../support/wait.ts';
 
 const tenant = serverSuite({ trustedProxies: 1 });

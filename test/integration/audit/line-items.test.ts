@@ -4,11 +4,11 @@ import { recordOverdueChanges } from '../../../pkg/lti/line-items/overdue-change
 import { silentLogger as log } from '../../../pkg/runtime/log.ts';
 import { Database } from '../../../pkg/store/postgres/database.ts';
 import { quoteIdentifier } from '../../../pkg/store/postgres/pool.ts';
-import type { Api, ApiReply } from '../../support/api.ts';
-import { testBackends } from '../../support/backends.ts';
-import { fixture } from '../../support/fixture.ts';
+import type { Api, ApiReply } from '../../support/clients/api.ts';
+import { testBackends } from '../../support/backends/backends.ts';
+import { fixture } from '../../support/suites/fixture.ts';
 import { lmsSuite } from '../../support/lms/lms-suite.ts';
-import { lostReplies } from '../../support/lost-replies.ts';
+import { lostReplies } from '../../support/fakes/lost-replies.ts';
 import { waitFor } from '../../support/wait.ts';
 import { coursesOf, ITEM } from '../lti/line-items.ts';
 

@@ -4,13 +4,13 @@ import { join } from 'node:path';
 import { beforeAll, expect, test } from '@jest/globals';
 import { parse } from 'yaml';
 import { resolveBinary, thisMachine } from '../../../pkg/local/binaries/resolve.ts';
-import { ALERT_CASES, type AlertCase } from '../../support/alert-cases.ts';
-import { ROOT } from '../../support/backends.ts';
-import { type ChartObject, LEAST, render } from '../../support/chart.ts';
+import { ALERT_CASES, type AlertCase } from '../../support/data/alert-cases.ts';
+import { ROOT } from '../../support/backends/backends.ts';
+import { type ChartObject, LEAST, render } from '../../support/cluster/chart.ts';
 
 /*
  * Each alert of the chart, evaluated by Prometheus' own engine (hack/binaries/promrules) over the series of its cases
- * (test/support/alert-cases.ts). The names of metrics and labels are compared with the programs elsewhere
+ * (test/support/data/alert-cases.ts). The names of metrics and labels are compared with the programs elsewhere
  * (hack/docs/monitoring.test.ts).
  */
 interface Alert {

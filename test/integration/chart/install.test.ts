@@ -5,10 +5,10 @@ import { parse, stringify } from 'yaml';
 import { CHART, type HelmVersion } from '../../../hack/helm.ts';
 import { resolveBinary, thisMachine } from '../../../pkg/local/binaries/resolve.ts';
 import { run } from '../../../pkg/local/binaries/run.ts';
-import { type ApiServer, startApiServer } from '../../support/apiserver.ts';
-import { ROOT } from '../../support/backends.ts';
-import { type ChartObject, LEAST, MOST, Rendered, renderText, runHelm } from '../../support/chart.ts';
-import { writeSchemas } from '../../support/kube-schemas.ts';
+import { type ApiServer, startApiServer } from '../../support/cluster/apiserver.ts';
+import { ROOT } from '../../support/backends/backends.ts';
+import { type ChartObject, LEAST, MOST, Rendered, renderText, runHelm } from '../../support/cluster/chart.ts';
+import { writeSchemas } from '../../support/cluster/kube-schemas.ts';
 import { waitFor } from '../../support/wait.ts';
 
 /** The chart on a real API server of its own: what Helm does to a cluster, without controllers and nodes. */

@@ -3,7 +3,7 @@ import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import type { Kind, KubeObject } from '../../../pkg/kube/object.ts';
 import { LTI_REGISTRATION, TENANT, WEBHOOK } from '../../../pkg/operator/kinds.ts';
 import { resolveBinary, thisMachine } from '../../../pkg/local/binaries/resolve.ts';
-import { ROOT } from '../../support/backends.ts';
+import { ROOT } from '../../support/backends/backends.ts';
 import {
   type Cluster,
   newNamespace,
@@ -12,8 +12,8 @@ import {
   tenantOf,
   unique,
   webhookOf,
-} from '../../support/operator.ts';
-import { failing, good, scopedAfter, tenantAfter } from '../../support/resource-states.ts';
+} from '../../support/cluster/operator.ts';
+import { failing, good, scopedAfter, tenantAfter } from '../../support/cluster/resource-states.ts';
 
 /** What Flux, kpt and others wait for, said by their library itself (hack/binaries/kstatus). */
 let program = '';

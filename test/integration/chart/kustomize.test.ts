@@ -8,8 +8,8 @@ import { CHART } from '../../../hack/helm.ts';
 import { staleFiles } from '../../../hack/kustomize.ts';
 import { resolveBinary, thisMachine } from '../../../pkg/local/binaries/resolve.ts';
 import { run } from '../../../pkg/local/binaries/run.ts';
-import { ROOT } from '../../support/backends.ts';
-import { type ChartObject, objectsIn, Rendered, renderText } from '../../support/chart.ts';
+import { ROOT } from '../../support/backends/backends.ts';
+import { type ChartObject, objectsIn, Rendered, renderText } from '../../support/cluster/chart.ts';
 
 const build = (folder: string): Promise<ChartObject[]> => buildFolder(join(ROOT, 'config', folder));
 

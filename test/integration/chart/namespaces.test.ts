@@ -7,8 +7,8 @@ import type { KubeObject } from '../../../pkg/kube/object.ts';
 import { isNotFound } from '../../../pkg/kube/errors.ts';
 import { ResourceApi } from '../../../pkg/kube/resource.ts';
 import { run } from '../../../pkg/local/binaries/run.ts';
-import { programEnvironment, ROOT, testBackends } from '../../support/backends.ts';
-import { LEAST, objectsIn, renderText } from '../../support/chart.ts';
+import { programEnvironment, ROOT, testBackends } from '../../support/backends/backends.ts';
+import { LEAST, objectsIn, renderText } from '../../support/cluster/chart.ts';
 import {
   type Cluster,
   condition,
@@ -20,7 +20,7 @@ import {
   startOperator,
   tenantOf,
   unique,
-} from '../../support/operator.ts';
+} from '../../support/cluster/operator.ts';
 import { waitFor } from '../../support/wait.ts';
 
 type NamedObject = KubeObject & { metadata: { name: string } };

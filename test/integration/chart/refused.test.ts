@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { expect, test } from '@jest/globals';
 import { parse } from 'yaml';
 import { CHART } from '../../../hack/helm.ts';
-import { LEAST, renderText, runHelm } from '../../support/chart.ts';
+import { LEAST, renderText, runHelm } from '../../support/cluster/chart.ts';
 
 /** Values that Helm refuses, with the name of the field. */
 test.each([

@@ -4,7 +4,7 @@ import { helpersConfigSchema } from '../../../cmd/helpers/config.ts';
 import { operatorConfigSchema } from '../../../cmd/operator/config.ts';
 import { workerConfigSchema } from '../../../cmd/worker/config.ts';
 import { PLATFORM_CONNECTIONS } from '../../../pkg/store/postgres/connection-budget.ts';
-import { type ChartObject, LEAST, MOST, render, type Rendered } from '../../support/chart.ts';
+import { type ChartObject, LEAST, MOST, render, type Rendered } from '../../support/cluster/chart.ts';
 
 /** What `helm template` makes of values, without a cluster. */
 const least = render(LEAST);

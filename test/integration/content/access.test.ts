@@ -1,7 +1,7 @@
 import { describe, expect, test } from '@jest/globals';
 import { systemClock } from '../../../pkg/runtime/clock.ts';
-import { serverSuite } from '../../support/server-suite.ts';
-import { addWebhook, writtenEvents } from '../../support/webhooks.ts';
+import { serverSuite } from '../../support/suites/server-suite.ts';
+import { addWebhook, writtenEvents } from '../../support/clients/webhooks.ts';
 import { objectCount, quotaOf } from './tenant-state.ts';
 
 let aheadMs = 0;

@@ -4,9 +4,9 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
-import type { Api, ApiReply } from '../../support/api.ts';
-import { heldBeyond, restingBytes } from '../../support/memory.ts';
-import { serverSuite } from '../../support/server-suite.ts';
+import type { Api, ApiReply } from '../../support/clients/api.ts';
+import { heldBeyond, restingBytes } from '../../support/measures/memory.ts';
+import { serverSuite } from '../../support/suites/server-suite.ts';
 import { inParallel, range } from '../../support/wait.ts';
 
 const MIB = 1 << 20;

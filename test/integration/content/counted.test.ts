@@ -1,7 +1,7 @@
 import { describe, expect, test } from '@jest/globals';
-import type { Api, ApiReply } from '../../support/api.ts';
-import { serverSuite } from '../../support/server-suite.ts';
-import { begin, named, TUS } from '../../support/tus.ts';
+import type { Api, ApiReply } from '../../support/clients/api.ts';
+import { serverSuite } from '../../support/suites/server-suite.ts';
+import { begin, named, TUS } from '../../support/clients/tus.ts';
 import { countBy, range, untilServed } from '../../support/wait.ts';
 import { faultsOf, quotaOf } from './tenant-state.ts';
 

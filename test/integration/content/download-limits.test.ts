@@ -1,8 +1,8 @@
 import { afterEach, describe, expect, test } from '@jest/globals';
 import { once } from 'node:events';
 import { type IncomingMessage, request } from 'node:http';
-import type { Api } from '../../support/api.ts';
-import { serverSuite } from '../../support/server-suite.ts';
+import type { Api } from '../../support/clients/api.ts';
+import { serverSuite } from '../../support/suites/server-suite.ts';
 import { range, untilServed, waitFor } from '../../support/wait.ts';
 
 const MIB = 1 << 20;

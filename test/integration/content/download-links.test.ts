@@ -2,9 +2,9 @@ import { expect, test } from '@jest/globals';
 import { systemClock } from '../../../pkg/runtime/clock.ts';
 import { systemRandom } from '../../../pkg/runtime/random.ts';
 import { Sealer } from '../../../pkg/runtime/sealing.ts';
-import type { Api } from '../../support/api.ts';
-import { serverSuite } from '../../support/server-suite.ts';
-import { startTenant } from '../../support/server.ts';
+import type { Api } from '../../support/clients/api.ts';
+import { serverSuite } from '../../support/suites/server-suite.ts';
+import { startTenant } from '../../support/programs/server.ts';
 
 const CONTENT = Buffer.from('content of the file');
 

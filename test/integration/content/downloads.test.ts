@@ -4,9 +4,9 @@ import { once } from 'node:events';
 import { request } from 'node:http';
 import { Readable } from 'node:stream';
 import fc from 'fast-check';
-import type { Api } from '../../support/api.ts';
-import { heldBeyond, restingBytes } from '../../support/memory.ts';
-import { serverSuite } from '../../support/server-suite.ts';
+import type { Api } from '../../support/clients/api.ts';
+import { heldBeyond, restingBytes } from '../../support/measures/memory.ts';
+import { serverSuite } from '../../support/suites/server-suite.ts';
 import { waitFor } from '../../support/wait.ts';
 import { content, digest } from './big-file.ts';
 

@@ -2,8 +2,8 @@ import { once } from 'node:events';
 import { createServer, request, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
-import type { Api } from '../../support/api.ts';
-import { serverSuite } from '../../support/server-suite.ts';
+import type { Api } from '../../support/clients/api.ts';
+import { serverSuite } from '../../support/suites/server-suite.ts';
 
 const tenant = serverSuite();
 

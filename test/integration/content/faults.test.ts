@@ -1,6 +1,6 @@
 import { expect, test } from '@jest/globals';
 import { Readable } from 'node:stream';
-import { ownStores, serverSuite } from '../../support/server-suite.ts';
+import { ownStores, serverSuite } from '../../support/suites/server-suite.ts';
 import { waitFor } from '../../support/wait.ts';
 import { objectCount, quotaOf } from './tenant-state.ts';
 

@@ -1,11 +1,11 @@
 import { randomUUID } from 'node:crypto';
 import { describe, expect, test } from '@jest/globals';
 import { fileIds, fillWithFiles } from '../../bench/filled.ts';
-import type { ApiReply } from '../../support/api.ts';
-import { testBackends } from '../../support/backends.ts';
-import { serverSuite } from '../../support/server-suite.ts';
-import { type TestTenant } from '../../support/server.ts';
-import { addMetadata } from '../../support/tags-and-metadata.ts';
+import type { ApiReply } from '../../support/clients/api.ts';
+import { testBackends } from '../../support/backends/backends.ts';
+import { serverSuite } from '../../support/suites/server-suite.ts';
+import { type TestTenant } from '../../support/programs/server.ts';
+import { addMetadata } from '../../support/data/tags-and-metadata.ts';
 import { range, untilServed } from '../../support/wait.ts';
 
 const tenant = serverSuite();

@@ -2,9 +2,9 @@ import { describe, expect, test } from '@jest/globals';
 import { pageRequest } from '../../../pkg/api/paging.ts';
 import { FILES, fileList } from '../../../pkg/content/lists/file-list.sql.ts';
 import { fillWithFiles } from '../../bench/filled.ts';
-import { Api } from '../../support/api.ts';
-import { testBackends } from '../../support/backends.ts';
-import { serverSuite } from '../../support/server-suite.ts';
+import { Api } from '../../support/clients/api.ts';
+import { testBackends } from '../../support/backends/backends.ts';
+import { serverSuite } from '../../support/suites/server-suite.ts';
 import { range } from '../../support/wait.ts';
 
 const tenant = serverSuite();

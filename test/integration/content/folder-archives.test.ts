@@ -4,9 +4,9 @@ import { once } from 'node:events';
 import { type IncomingMessage, request } from 'node:http';
 import { buffer } from 'node:stream/consumers';
 import { fromBufferPromise } from 'yauzl';
-import type { Api } from '../../support/api.ts';
-import { heldBeyond, restingBytes } from '../../support/memory.ts';
-import { serverSuite } from '../../support/server-suite.ts';
+import type { Api } from '../../support/clients/api.ts';
+import { heldBeyond, restingBytes } from '../../support/measures/memory.ts';
+import { serverSuite } from '../../support/suites/server-suite.ts';
 import { inParallel, range, waitFor } from '../../support/wait.ts';
 
 /** With paths of 1,900 characters, 2 KiB in an archive, where names are cut to 255 bytes. */

@@ -1,10 +1,10 @@
 import { beforeAll, describe, expect, test } from '@jest/globals';
 import { payloadSchema } from '../../../pkg/events/catalogue.ts';
-import type { Api, ApiReply } from '../../support/api.ts';
-import { serverSuite } from '../../support/server-suite.ts';
-import type { TestTenant } from '../../support/server.ts';
+import type { Api, ApiReply } from '../../support/clients/api.ts';
+import { serverSuite } from '../../support/suites/server-suite.ts';
+import type { TestTenant } from '../../support/programs/server.ts';
 import { countBy, range, untilServed } from '../../support/wait.ts';
-import { addWebhook, writtenEvents } from '../../support/webhooks.ts';
+import { addWebhook, writtenEvents } from '../../support/clients/webhooks.ts';
 import { faultsOf } from './tenant-state.ts';
 
 const tenant = serverSuite();

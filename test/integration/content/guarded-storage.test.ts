@@ -3,8 +3,8 @@ import { tenantStorage } from '../../../pkg/store/tenant-resources.ts';
 import { guardedSockets } from '../../../pkg/net/guarded-sockets.ts';
 import { parseAllowedRanges } from '../../../pkg/net/private-address.ts';
 import { systemClock as clock } from '../../../pkg/runtime/clock.ts';
-import { ownStores, serverSuite } from '../../support/server-suite.ts';
-import { operatorSide } from '../../support/tenant.ts';
+import { ownStores, serverSuite } from '../../support/suites/server-suite.ts';
+import { operatorSide } from '../../support/backends/tenant.ts';
 
 /** The store of these tests stands inside, as a tenant's must not. */
 const running = ownStores();

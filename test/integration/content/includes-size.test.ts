@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
-import { startTenant, type TestTenant } from '../../support/server.ts';
-import { addMetadata } from '../../support/tags-and-metadata.ts';
+import { startTenant, type TestTenant } from '../../support/programs/server.ts';
+import { addMetadata } from '../../support/data/tags-and-metadata.ts';
 import { range } from '../../support/wait.ts';
 
 let tenant: TestTenant;

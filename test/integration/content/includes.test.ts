@@ -1,9 +1,9 @@
 import { describe, expect, test } from '@jest/globals';
 import { INCLUDES } from '../../../pkg/content/lists/file-includes.schema.ts';
-import { serverSuite } from '../../support/server-suite.ts';
-import { startTenant } from '../../support/server.ts';
-import { ALL_INCLUDES, includeScenes, type IncludedPerson, type IncludedFile } from '../../support/include-scenes.ts';
-import { addMetadata, tagFiles } from '../../support/tags-and-metadata.ts';
+import { serverSuite } from '../../support/suites/server-suite.ts';
+import { startTenant } from '../../support/programs/server.ts';
+import { ALL_INCLUDES, includeScenes, type IncludedPerson, type IncludedFile } from '../../support/data/include-scenes.ts';
+import { addMetadata, tagFiles } from '../../support/data/tags-and-metadata.ts';
 import { range } from '../../support/wait.ts';
 
 const tenant = serverSuite();

@@ -1,11 +1,11 @@
 import { randomUUID } from 'node:crypto';
 import { describe, expect, test } from '@jest/globals';
-import type { ApiReply } from '../../support/api.ts';
-import { serverSuite } from '../../support/server-suite.ts';
-import { startTenant, type TestTenant } from '../../support/server.ts';
-import { addMetadata } from '../../support/tags-and-metadata.ts';
+import type { ApiReply } from '../../support/clients/api.ts';
+import { serverSuite } from '../../support/suites/server-suite.ts';
+import { startTenant, type TestTenant } from '../../support/programs/server.ts';
+import { addMetadata } from '../../support/data/tags-and-metadata.ts';
 import { countBy, range, untilServed } from '../../support/wait.ts';
-import { addWebhook, writtenEvents } from '../../support/webhooks.ts';
+import { addWebhook, writtenEvents } from '../../support/clients/webhooks.ts';
 
 const tenant = serverSuite();
 

@@ -1,9 +1,9 @@
 import { expect, test } from '@jest/globals';
 import fc from 'fast-check';
-import { runBesideModel } from '../../support/content-model/run.ts';
-import { choicesWithJobs } from '../../support/content-model/steps.ts';
+import { runBesideModel } from '../../support/models/content-model/run.ts';
+import { choicesWithJobs } from '../../support/models/content-model/steps.ts';
 import { waitFor } from '../../support/wait.ts';
-import { platformTenant, workerSuite } from '../../support/worker-suite.ts';
+import { platformTenant, workerSuite } from '../../support/suites/worker-suite.ts';
 import { faultsOf } from './tenant-state.ts';
 
 /** A batch takes a worker some 100 ms, an import 200 ms for its process, so there are fewer steps than in model.test.ts. */

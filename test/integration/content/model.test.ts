@@ -1,8 +1,8 @@
 import { expect, test } from '@jest/globals';
 import fc from 'fast-check';
-import { runBesideModel } from '../../support/content-model/run.ts';
-import { choices } from '../../support/content-model/steps.ts';
-import { serverSuite } from '../../support/server-suite.ts';
+import { runBesideModel } from '../../support/models/content-model/run.ts';
+import { choices } from '../../support/models/content-model/steps.ts';
+import { serverSuite } from '../../support/suites/server-suite.ts';
 import { faultsOf } from './tenant-state.ts';
 
 const STEPS = Number(process.env['STEPS'] ?? 2_000);

@@ -1,8 +1,8 @@
 import { describe, expect, test } from '@jest/globals';
 import { systemRandom } from '../../../pkg/runtime/random.ts';
-import type { ApiReply } from '../../support/api.ts';
-import { serverSuite } from '../../support/server-suite.ts';
-import type { TestTenant } from '../../support/server.ts';
+import type { ApiReply } from '../../support/clients/api.ts';
+import { serverSuite } from '../../support/suites/server-suite.ts';
+import type { TestTenant } from '../../support/programs/server.ts';
 import { untilServed } from '../../support/wait.ts';
 
 const tenant = serverSuite();

@@ -1,10 +1,10 @@
 import { expect, test } from '@jest/globals';
 import { pageRequest } from '../../../pkg/api/paging.ts';
 import { FOLDERS, filesIn } from '../../../pkg/content/lists/folder-list.sql.ts';
-import type { Api, ApiReply } from '../../support/api.ts';
-import { testBackends } from '../../support/backends.ts';
-import { serverSuite } from '../../support/server-suite.ts';
-import type { TestTenant } from '../../support/server.ts';
+import type { Api, ApiReply } from '../../support/clients/api.ts';
+import { testBackends } from '../../support/backends/backends.ts';
+import { serverSuite } from '../../support/suites/server-suite.ts';
+import type { TestTenant } from '../../support/programs/server.ts';
 import { fillWithFiles } from '../../bench/filled.ts';
 
 const tenant = serverSuite();

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { Readable } from 'node:stream';
-import type { Api, ApiReply } from '../../support/api.ts';
-import { startTenant, type TestTenant } from '../../support/server.ts';
+import type { Api, ApiReply } from '../../support/clients/api.ts';
+import { startTenant, type TestTenant } from '../../support/programs/server.ts';
 import { countBy, range, untilServed, waitFor } from '../../support/wait.ts';
 import { faultsOf, quotaOf } from './tenant-state.ts';
 

@@ -1,8 +1,8 @@
 import { afterEach, describe, expect, test } from '@jest/globals';
 import { Readable } from 'node:stream';
-import type { Api, ApiReply } from '../../support/api.ts';
-import { serverSuite } from '../../support/server-suite.ts';
-import { begin, checksum, look, named, send } from '../../support/tus.ts';
+import type { Api, ApiReply } from '../../support/clients/api.ts';
+import { serverSuite } from '../../support/suites/server-suite.ts';
+import { begin, checksum, look, named, send } from '../../support/clients/tus.ts';
 import { countBy, range, waitFor } from '../../support/wait.ts';
 import { faultsOf, quotaOf } from './tenant-state.ts';
 

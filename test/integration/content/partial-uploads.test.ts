@@ -1,9 +1,9 @@
 import { describe, expect, test } from '@jest/globals';
 import { createHash, randomBytes, randomUUID } from 'node:crypto';
 import { Readable } from 'node:stream';
-import type { Api, ApiReply } from '../../support/api.ts';
-import { serverSuite } from '../../support/server-suite.ts';
-import { begin, checksum, CHUNK, look, metadata, named, offsetOf, send, TUS } from '../../support/tus.ts';
+import type { Api, ApiReply } from '../../support/clients/api.ts';
+import { serverSuite } from '../../support/suites/server-suite.ts';
+import { begin, checksum, CHUNK, look, metadata, named, offsetOf, send, TUS } from '../../support/clients/tus.ts';
 import { countBy, range, waitFor } from '../../support/wait.ts';
 import { faultsOf, quotaOf } from './tenant-state.ts';
 

@@ -1,4 +1,4 @@
-import type { Api, ApiReply } from '../../support/api.ts';
+import type { Api, ApiReply } from '../../support/clients/api.ts';
 
 const BOUNDARY = 'hostile-boundary';
 export const FORM = `multipart/form-data; boundary=${BOUNDARY}`;

@@ -1,7 +1,7 @@
 import { describe, expect, test } from '@jest/globals';
 import { Readable } from 'node:stream';
-import type { ApiReply, Upload } from '../../support/api.ts';
-import { serverSuite } from '../../support/server-suite.ts';
+import type { ApiReply, Upload } from '../../support/clients/api.ts';
+import { serverSuite } from '../../support/suites/server-suite.ts';
 import { waitFor } from '../../support/wait.ts';
 import { objectCount, quotaOf } from './tenant-state.ts';
 

@@ -3,9 +3,9 @@ import { randomUUID } from 'node:crypto';
 import { pageRequest } from '../../../pkg/api/paging.ts';
 import { FOUND, searchPage } from '../../../pkg/content/search/search.sql.ts';
 import { fillWithFiles } from '../../bench/filled.ts';
-import type { Api, ApiReply } from '../../support/api.ts';
-import { testBackends } from '../../support/backends.ts';
-import { serverSuite } from '../../support/server-suite.ts';
+import type { Api, ApiReply } from '../../support/clients/api.ts';
+import { testBackends } from '../../support/backends/backends.ts';
+import { serverSuite } from '../../support/suites/server-suite.ts';
 import { range } from '../../support/wait.ts';
 
 const tenant = serverSuite();

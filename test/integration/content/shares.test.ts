@@ -1,9 +1,9 @@
 import { randomUUID } from 'node:crypto';
 import { describe, expect, test } from '@jest/globals';
 import { systemClock } from '../../../pkg/runtime/clock.ts';
-import type { ApiReply } from '../../support/api.ts';
-import { serverSuite } from '../../support/server-suite.ts';
-import { startTenant, type TestTenant } from '../../support/server.ts';
+import type { ApiReply } from '../../support/clients/api.ts';
+import { serverSuite } from '../../support/suites/server-suite.ts';
+import { startTenant, type TestTenant } from '../../support/programs/server.ts';
 import { countBy, range, untilServed } from '../../support/wait.ts';
 
 let aheadMs = 0;

@@ -1,7 +1,7 @@
 import { describe, expect, test } from '@jest/globals';
-import type { ApiReply } from '../../support/api.ts';
-import { serverSuite } from '../../support/server-suite.ts';
-import type { TestTenant } from '../../support/server.ts';
+import type { ApiReply } from '../../support/clients/api.ts';
+import { serverSuite } from '../../support/suites/server-suite.ts';
+import type { TestTenant } from '../../support/programs/server.ts';
 import { range } from '../../support/wait.ts';
 
 const tenant = serverSuite();

@@ -2,9 +2,9 @@ import { expect, test } from '@jest/globals';
 import { readFileSync } from 'node:fs';
 import { connect, type Socket } from 'node:net';
 import { startServerProcess } from '../../faults/server-process.ts';
-import { Api } from '../../support/api.ts';
-import { freePort } from '../../support/ports.ts';
-import { serverSuite } from '../../support/server-suite.ts';
+import { Api } from '../../support/clients/api.ts';
+import { freePort } from '../../support/backends/ports.ts';
+import { serverSuite } from '../../support/suites/server-suite.ts';
 import { inParallel, range, waitFor } from '../../support/wait.ts';
 
 const MIB = 1 << 20;

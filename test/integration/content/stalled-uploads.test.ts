@@ -2,9 +2,9 @@ import { afterEach, expect, test } from '@jest/globals';
 import { createHash } from 'node:crypto';
 import { Readable } from 'node:stream';
 import { UPLOAD_BUFFERS } from '../../../pkg/store/s3/upload.ts';
-import type { Api, ApiReply } from '../../support/api.ts';
-import { heldBeyond, restingBytes } from '../../support/memory.ts';
-import { serverSuite } from '../../support/server-suite.ts';
+import type { Api, ApiReply } from '../../support/clients/api.ts';
+import { heldBeyond, restingBytes } from '../../support/measures/memory.ts';
+import { serverSuite } from '../../support/suites/server-suite.ts';
 import { countBy, range, untilServed, waitFor } from '../../support/wait.ts';
 import { objectCount } from './tenant-state.ts';
 

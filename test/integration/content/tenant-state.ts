@@ -1,5 +1,5 @@
-import type { TestTenant } from '../../support/server.ts';
-import { invariantFaults } from '../../support/invariants.ts';
+import type { TestTenant } from '../../support/programs/server.ts';
+import { invariantFaults } from '../../support/models/invariants.ts';
 
 /** How many objects lie in the tenant's bucket. */
 export async function objectCount(tenant: TestTenant): Promise<number> {

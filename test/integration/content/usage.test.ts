@@ -1,10 +1,10 @@
 import { randomUUID } from 'node:crypto';
 import { describe, expect, test } from '@jest/globals';
-import type { ApiReply } from '../../support/api.ts';
-import { serverSuite } from '../../support/server-suite.ts';
-import { startTenant } from '../../support/server.ts';
+import type { ApiReply } from '../../support/clients/api.ts';
+import { serverSuite } from '../../support/suites/server-suite.ts';
+import { startTenant } from '../../support/programs/server.ts';
 import { countBy, range, untilServed } from '../../support/wait.ts';
-import { addWebhook, writtenEvents } from '../../support/webhooks.ts';
+import { addWebhook, writtenEvents } from '../../support/clients/webhooks.ts';
 import { faultsOf, quotaOf } from './tenant-state.ts';
 
 const tenant = serverSuite();

@@ -4,8 +4,8 @@ import { WorkerNotifier } from '../../../pkg/events/worker-notifier.ts';
 import { systemClock } from '../../../pkg/runtime/clock.ts';
 import { silentLogger } from '../../../pkg/runtime/log.ts';
 import { systemRandom } from '../../../pkg/runtime/random.ts';
-import { serverSuite } from '../../support/server-suite.ts';
-import { addWebhook, writtenEvents } from '../../support/webhooks.ts';
+import { serverSuite } from '../../support/suites/server-suite.ts';
+import { addWebhook, writtenEvents } from '../../support/clients/webhooks.ts';
 
 const tenant = serverSuite();
 let endpoint: string;

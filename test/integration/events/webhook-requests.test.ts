@@ -1,9 +1,9 @@
 import { afterEach, beforeAll, expect, test } from '@jest/globals';
 import { systemClock } from '../../../pkg/runtime/clock.ts';
-import { type Api, type ApiReply, sendRaw } from '../../support/api.ts';
-import { type Document, operationsOf } from '../../support/openapi.ts';
-import { serverSuite } from '../../support/server-suite.ts';
-import { startTenant } from '../../support/server.ts';
+import { type Api, type ApiReply, sendRaw } from '../../support/clients/api.ts';
+import { type Document, operationsOf } from '../../support/clients/openapi.ts';
+import { serverSuite } from '../../support/suites/server-suite.ts';
+import { startTenant } from '../../support/programs/server.ts';
 
 const tenant = serverSuite();
 let admin: Api;

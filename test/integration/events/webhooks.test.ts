@@ -1,8 +1,8 @@
 import { afterEach, beforeAll, expect, test } from '@jest/globals';
-import { type Api, type ApiReply } from '../../support/api.ts';
-import { serverSuite } from '../../support/server-suite.ts';
+import { type Api, type ApiReply } from '../../support/clients/api.ts';
+import { serverSuite } from '../../support/suites/server-suite.ts';
 import { countBy, range, untilServed } from '../../support/wait.ts';
-import { addWebhook, writtenEvents } from '../../support/webhooks.ts';
+import { addWebhook, writtenEvents } from '../../support/clients/webhooks.ts';
 
 const tenant = serverSuite();
 let admin: Api;

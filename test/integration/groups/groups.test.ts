@@ -1,11 +1,11 @@
 import { randomUUID } from 'node:crypto';
 import { describe, expect, test } from '@jest/globals';
 import { removeRegistration } from '../../../pkg/lti/registrations/registration.sql.ts';
-import type { Api, ApiReply } from '../../support/api.ts';
+import type { Api, ApiReply } from '../../support/clients/api.ts';
 import { lmsSuite } from '../../support/lms/lms-suite.ts';
 import { launched } from '../../support/lms/launched.ts';
 import { registeredLms } from '../../support/lms/registration.ts';
-import { startTenant } from '../../support/server.ts';
+import { startTenant } from '../../support/programs/server.ts';
 import { countBy, range, untilServed } from '../../support/wait.ts';
 
 const { tenant, at } = lmsSuite();

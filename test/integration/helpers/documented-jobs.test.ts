@@ -4,14 +4,14 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { expect, test } from '@jest/globals';
-import type { Api } from '../../support/api.ts';
-import { ROOT } from '../../support/backends.ts';
-import { jobEnd } from '../../support/batches.ts';
-import { fixture } from '../../support/fixture.ts';
-import { startHelpers } from '../../support/helper-program.ts';
-import { textPdf } from '../../support/pdfs.ts';
-import { platformTenant, workerSuite } from '../../support/worker-suite.ts';
-import { zipBytes } from '../../support/zip-bytes.ts';
+import type { Api } from '../../support/clients/api.ts';
+import { ROOT } from '../../support/backends/backends.ts';
+import { jobEnd } from '../../support/clients/batches.ts';
+import { fixture } from '../../support/suites/fixture.ts';
+import { startHelpers } from '../../support/programs/helper-program.ts';
+import { textPdf } from '../../support/data/pdfs.ts';
+import { platformTenant, workerSuite } from '../../support/suites/worker-suite.ts';
+import { zipBytes } from '../../support/data/zip-bytes.ts';
 import { configure, upload } from './pdf-suite.ts';
 
 /** What docs/use-the-api.md shows of jobs, with a worker and the product's own helpers. */

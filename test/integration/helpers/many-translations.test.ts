@@ -3,10 +3,10 @@ import type { AddressInfo } from 'node:net';
 import { expect, test } from '@jest/globals';
 import { syncHelpers } from '../../../pkg/helper-services/managed-helpers.ts';
 import { listen } from '../../../pkg/runtime/ops-server.ts';
-import { fixture } from '../../support/fixture.ts';
-import { startHelpers } from '../../support/helper-program.ts';
-import { serverSuite } from '../../support/server-suite.ts';
-import type { TestTenant } from '../../support/server.ts';
+import { fixture } from '../../support/suites/fixture.ts';
+import { startHelpers } from '../../support/programs/helper-program.ts';
+import { serverSuite } from '../../support/suites/server-suite.ts';
+import type { TestTenant } from '../../support/programs/server.ts';
 import { countBy, range, waitFor } from '../../support/wait.ts';
 
 const tenants = [serverSuite(), serverSuite(), serverSuite()] as const;

@@ -1,7 +1,7 @@
 import { expect, test } from '@jest/globals';
-import { pdf } from '../../support/helpers/pdf.ts';
+import { pdf } from '../../support/fakes/helpers/pdf.ts';
 import { range } from '../../support/wait.ts';
-import { platformTenant } from '../../support/worker-suite.ts';
+import { platformTenant } from '../../support/suites/worker-suite.ts';
 import { configure, converted, pdfSuite, upload } from './pdf-suite.ts';
 
 const FAILURES = 2;

@@ -1,8 +1,8 @@
 import { describe, expect, test } from '@jest/globals';
-import { fixture } from '../../support/fixture.ts';
-import { FAULTS, type Fault } from '../../support/helpers/helper.ts';
-import { pdf } from '../../support/helpers/pdf.ts';
-import { platformTenant } from '../../support/worker-suite.ts';
+import { fixture } from '../../support/suites/fixture.ts';
+import { FAULTS, type Fault } from '../../support/fakes/helpers/helper.ts';
+import { pdf } from '../../support/fakes/helpers/pdf.ts';
+import { platformTenant } from '../../support/suites/worker-suite.ts';
 import { configure, converted, pdfSuite, stateOf, upload } from './pdf-suite.ts';
 
 const { platform, tenant, helper } = pdfSuite({ retryMs: [], silenceMs: 2_000, breaker: { failures: 1_000 } });

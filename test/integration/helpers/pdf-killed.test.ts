@@ -1,9 +1,9 @@
 import { expect, test } from '@jest/globals';
-import { testFixture } from '../../support/fixture.ts';
-import { startHelper } from '../../support/helpers/helper.ts';
-import { pdf } from '../../support/helpers/pdf.ts';
+import { testFixture } from '../../support/suites/fixture.ts';
+import { startHelper } from '../../support/fakes/helpers/helper.ts';
+import { pdf } from '../../support/fakes/helpers/pdf.ts';
 import { waitFor } from '../../support/wait.ts';
-import { platformTenant, workerSuite } from '../../support/worker-suite.ts';
+import { platformTenant, workerSuite } from '../../support/suites/worker-suite.ts';
 import { configure, endOf, stateOf, upload } from './pdf-suite.ts';
 
 const { platform, worker } = workerSuite();

@@ -1,9 +1,9 @@
 import { expect, test } from '@jest/globals';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { testFixture } from '../../support/fixture.ts';
-import { startHelper } from '../../support/helpers/helper.ts';
-import { pdf } from '../../support/helpers/pdf.ts';
-import { platformTenant, workerSuite } from '../../support/worker-suite.ts';
+import { testFixture } from '../../support/suites/fixture.ts';
+import { startHelper } from '../../support/fakes/helpers/helper.ts';
+import { pdf } from '../../support/fakes/helpers/pdf.ts';
+import { platformTenant, workerSuite } from '../../support/suites/worker-suite.ts';
 import { configure, converted, endOf, upload } from './pdf-suite.ts';
 
 const MIB = 1 << 20;

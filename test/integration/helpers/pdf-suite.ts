@@ -2,14 +2,14 @@ import { syncHelpers } from '../../../pkg/helper-services/managed-helpers.ts';
 import { type PdfLimits, pdfProcessors } from '../../../pkg/helper-services/pdf/pdf.processor.ts';
 import { HELPER_QUEUE } from '../../../pkg/helper-services/pdf/pdf-tasks.ts';
 import { parseAllowedRanges } from '../../../pkg/net/private-address.ts';
-import type { Api } from '../../support/api.ts';
-import { fixture, testFixture } from '../../support/fixture.ts';
-import { startHelper, type TestHelper } from '../../support/helpers/helper.ts';
-import type { TestTenant } from '../../support/server.ts';
+import type { Api } from '../../support/clients/api.ts';
+import { fixture, testFixture } from '../../support/suites/fixture.ts';
+import { startHelper, type TestHelper } from '../../support/fakes/helpers/helper.ts';
+import type { TestTenant } from '../../support/programs/server.ts';
 import { waitFor } from '../../support/wait.ts';
-import { workerInProcess } from '../../support/worker-in-process.ts';
-import { platformSuite, platformTenant } from '../../support/worker-suite.ts';
-import type { TestPlatform } from '../../support/worker-platform.ts';
+import { workerInProcess } from '../../support/programs/worker-in-process.ts';
+import { platformSuite, platformTenant } from '../../support/suites/worker-suite.ts';
+import type { TestPlatform } from '../../support/programs/worker-platform.ts';
 import { faultsOf, objectCount, quotaOf } from '../content/tenant-state.ts';
 
 export interface PdfSuite {

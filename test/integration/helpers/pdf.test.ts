@@ -2,11 +2,11 @@ import { createHash } from 'node:crypto';
 import { beforeEach, describe, expect, test } from '@jest/globals';
 import { syncHelpers } from '../../../pkg/helper-services/managed-helpers.ts';
 import { RETRY_MS } from '../../../pkg/helper-services/pdf/pdf.processor.ts';
-import type { Fault } from '../../support/helpers/helper.ts';
-import { pdf } from '../../support/helpers/pdf.ts';
-import { addMetadata, tagFiles } from '../../support/tags-and-metadata.ts';
+import type { Fault } from '../../support/fakes/helpers/helper.ts';
+import { pdf } from '../../support/fakes/helpers/pdf.ts';
+import { addMetadata, tagFiles } from '../../support/data/tags-and-metadata.ts';
 import { waitFor } from '../../support/wait.ts';
-import { addWebhook, writtenEvents } from '../../support/webhooks.ts';
+import { addWebhook, writtenEvents } from '../../support/clients/webhooks.ts';
 import { quotaOf } from '../content/tenant-state.ts';
 import { configure, converted, endOf, pdfSuite, stateOf, upload } from './pdf-suite.ts';
 

@@ -1,8 +1,8 @@
 import { expect, test } from '@jest/globals';
 import { getDocumentProxy } from 'unpdf';
-import { fixture } from '../../support/fixture.ts';
-import { startHelpers } from '../../support/helper-program.ts';
-import { encryptedPdf, imageHeavyPdf, signedPdf, textPdf } from '../../support/pdfs.ts';
+import { fixture } from '../../support/suites/fixture.ts';
+import { startHelpers } from '../../support/programs/helper-program.ts';
+import { encryptedPdf, imageHeavyPdf, signedPdf, textPdf } from '../../support/data/pdfs.ts';
 import { configure, converted, type Job, pdfSuite, upload } from './pdf-suite.ts';
 
 /** The product's own helpers, through a tenant. */

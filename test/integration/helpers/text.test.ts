@@ -1,11 +1,11 @@
 import { beforeEach, describe, expect, test } from '@jest/globals';
 import { syncHelpers } from '../../../pkg/helper-services/managed-helpers.ts';
 import { TRANSLATIONS_AT_ONCE } from '../../../pkg/helper-services/text/translations.service.ts';
-import type { Api, ApiReply } from '../../support/api.ts';
-import { testFixture } from '../../support/fixture.ts';
-import { type Fault, startHelper, type TestHelper } from '../../support/helpers/helper.ts';
-import type { TestTenant } from '../../support/server.ts';
-import { serverSuite } from '../../support/server-suite.ts';
+import type { Api, ApiReply } from '../../support/clients/api.ts';
+import { testFixture } from '../../support/suites/fixture.ts';
+import { type Fault, startHelper, type TestHelper } from '../../support/fakes/helpers/helper.ts';
+import type { TestTenant } from '../../support/programs/server.ts';
+import { serverSuite } from '../../support/suites/server-suite.ts';
 import { countBy, range, waitFor } from '../../support/wait.ts';
 
 /** Long enough for several requests behind each other on a busy machine. */

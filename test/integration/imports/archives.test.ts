@@ -1,8 +1,8 @@
 import { beforeAll, expect, test } from '@jest/globals';
 import { deflateRawSync } from 'node:zlib';
 import { range, waitFor } from '../../support/wait.ts';
-import { platformTenant, workerSuite } from '../../support/worker-suite.ts';
-import { extraField, unicodePath, type ZipEntry, zipBytes, type ZipOptions } from '../../support/zip-bytes.ts';
+import { platformTenant, workerSuite } from '../../support/suites/worker-suite.ts';
+import { extraField, unicodePath, type ZipEntry, zipBytes, type ZipOptions } from '../../support/data/zip-bytes.ts';
 import { faultsOf, objectCount, quotaOf } from '../content/tenant-state.ts';
 
 const { platform } = workerSuite();

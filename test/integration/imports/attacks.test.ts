@@ -1,9 +1,9 @@
 import { expect, test } from '@jest/globals';
-import { jobEnd } from '../../support/batches.ts';
-import type { TestTenant } from '../../support/server.ts';
+import { jobEnd } from '../../support/clients/batches.ts';
+import type { TestTenant } from '../../support/programs/server.ts';
 import { range, waitFor } from '../../support/wait.ts';
-import { workerSuite } from '../../support/worker-suite.ts';
-import { type ZipEntry, zipBytes } from '../../support/zip-bytes.ts';
+import { workerSuite } from '../../support/suites/worker-suite.ts';
+import { type ZipEntry, zipBytes } from '../../support/data/zip-bytes.ts';
 import { faultsOf, objectCount, quotaOf } from '../content/tenant-state.ts';
 
 const { platform, worker } = workerSuite();

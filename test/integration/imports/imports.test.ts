@@ -1,10 +1,10 @@
 import { expect, test } from '@jest/globals';
 import { createHash } from 'node:crypto';
-import type { Api } from '../../support/api.ts';
+import type { Api } from '../../support/clients/api.ts';
 import { range, waitFor } from '../../support/wait.ts';
-import { addWebhook, writtenEvents } from '../../support/webhooks.ts';
-import { platformTenant, workerSuite } from '../../support/worker-suite.ts';
-import { zipBytes, type ZipEntry } from '../../support/zip-bytes.ts';
+import { addWebhook, writtenEvents } from '../../support/clients/webhooks.ts';
+import { platformTenant, workerSuite } from '../../support/suites/worker-suite.ts';
+import { zipBytes, type ZipEntry } from '../../support/data/zip-bytes.ts';
 import { faultsOf, objectCount, quotaOf } from '../content/tenant-state.ts';
 
 const { platform } = workerSuite();

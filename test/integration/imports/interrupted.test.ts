@@ -1,8 +1,8 @@
 import { readdir, readFile } from 'node:fs/promises';
 import { expect, test } from '@jest/globals';
 import { countBy, range, waitFor } from '../../support/wait.ts';
-import { platformTenant, workerSuite } from '../../support/worker-suite.ts';
-import { zipBytes } from '../../support/zip-bytes.ts';
+import { platformTenant, workerSuite } from '../../support/suites/worker-suite.ts';
+import { zipBytes } from '../../support/data/zip-bytes.ts';
 import { quotaOf } from '../content/tenant-state.ts';
 
 const { platform, worker } = workerSuite();

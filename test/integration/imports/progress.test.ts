@@ -1,9 +1,9 @@
 import { expect, test } from '@jest/globals';
-import type { Api } from '../../support/api.ts';
-import { jobEnd } from '../../support/batches.ts';
+import type { Api } from '../../support/clients/api.ts';
+import { jobEnd } from '../../support/clients/batches.ts';
 import { range, waitFor } from '../../support/wait.ts';
-import { platformTenant, workerSuite } from '../../support/worker-suite.ts';
-import { zipBytes } from '../../support/zip-bytes.ts';
+import { platformTenant, workerSuite } from '../../support/suites/worker-suite.ts';
+import { zipBytes } from '../../support/data/zip-bytes.ts';
 
 const { platform } = workerSuite();
 const tenant = platformTenant(platform);

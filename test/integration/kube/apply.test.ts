@@ -17,7 +17,7 @@ import type { Kind, KubeObject, ObjectKey, Observed, OwnerReference } from '../.
 import { ownerReference } from '../../../pkg/kube/owner.ts';
 import { type JsonPatchOperation, ResourceApi } from '../../../pkg/kube/resource.ts';
 import { KubeClient } from '../../../pkg/kube/transport.ts';
-import { sharedApiServer } from '../../support/apiserver.ts';
+import { sharedApiServer } from '../../support/cluster/apiserver.ts';
 
 let kubeConfig: KubeConfig;
 let client: KubeClient;

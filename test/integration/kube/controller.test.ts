@@ -23,7 +23,7 @@ import { KubeClient } from '../../../pkg/kube/transport.ts';
 import { systemClock } from '../../../pkg/runtime/clock.ts';
 import { silentLogger } from '../../../pkg/runtime/log.ts';
 import { systemRandom } from '../../../pkg/runtime/random.ts';
-import { sharedApiServer } from '../../support/apiserver.ts';
+import { sharedApiServer } from '../../support/cluster/apiserver.ts';
 import { range, waitFor } from '../../support/wait.ts';
 
 interface Thing extends KubeObject {

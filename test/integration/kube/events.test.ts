@@ -10,7 +10,7 @@ import { KubeClient } from '../../../pkg/kube/transport.ts';
 import { systemClock } from '../../../pkg/runtime/clock.ts';
 import { silentLogger } from '../../../pkg/runtime/log.ts';
 import { systemRandom } from '../../../pkg/runtime/random.ts';
-import { type ApiServer, startApiServer } from '../../support/apiserver.ts';
+import { type ApiServer, startApiServer } from '../../support/cluster/apiserver.ts';
 import { waitFor } from '../../support/wait.ts';
 
 let server: ApiServer;

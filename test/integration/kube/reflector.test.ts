@@ -7,8 +7,8 @@ import { ResourceApi } from '../../../pkg/kube/resource.ts';
 import type { Store } from '../../../pkg/kube/store.ts';
 import { KubeClient } from '../../../pkg/kube/transport.ts';
 import { silentLogger } from '../../../pkg/runtime/log.ts';
-import { type ApiServer, startApiServer } from '../../support/apiserver.ts';
-import { heapUsed } from '../../support/memory.ts';
+import { type ApiServer, startApiServer } from '../../support/cluster/apiserver.ts';
+import { heapUsed } from '../../support/measures/memory.ts';
 import { inParallel, range, WAIT_LIMIT_MS, waitFor } from '../../support/wait.ts';
 
 /** Several pages of a list. `make faults` runs 5,000 (OBJECTS). */

@@ -7,8 +7,8 @@ import { addKeyCommands } from '../../../cmd/carrel/key-commands.ts';
 import { addWebhookCommands } from '../../../cmd/carrel/webhook-commands.ts';
 import type { Installation } from '../../../pkg/admin/installation.ts';
 import { CommandError } from '../../../pkg/runtime/command-error.ts';
-import { fixture } from '../../support/fixture.ts';
-import type { TestPlatform } from '../../support/worker-platform.ts';
+import { fixture } from '../../support/suites/fixture.ts';
+import type { TestPlatform } from '../../support/programs/worker-platform.ts';
 import { inProcess, type Outcome } from '../operator/carrel.ts';
 
 /** What the operator's pod has in its environment. */

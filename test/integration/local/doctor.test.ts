@@ -15,9 +15,9 @@ import { systemRandom } from '../../../pkg/runtime/random.ts';
 import { Sealer } from '../../../pkg/runtime/sealing.ts';
 import { SqlPool } from '../../../pkg/store/postgres/pool.ts';
 import { Registry } from '../../../pkg/store/postgres/registry.ts';
-import { type ApiServer, startApiServer } from '../../support/apiserver.ts';
-import { programEnvironment, ROOT, testBackends } from '../../support/backends.ts';
-import { operatorEnvironment, tenantOf } from '../../support/operator.ts';
+import { type ApiServer, startApiServer } from '../../support/cluster/apiserver.ts';
+import { programEnvironment, ROOT, testBackends } from '../../support/backends/backends.ts';
+import { operatorEnvironment, tenantOf } from '../../support/cluster/operator.ts';
 import { waitFor } from '../../support/wait.ts';
 
 /** `carrel doctor` on an API server of its own, without an operator: the test writes what an operator would. */

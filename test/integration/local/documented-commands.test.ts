@@ -1,7 +1,7 @@
 import { globSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from '@jest/globals';
-import { ROOT } from '../../support/backends.ts';
+import { ROOT } from '../../support/backends/backends.ts';
 import { inParallel } from '../../support/wait.ts';
 import { carrel } from '../operator/carrel.ts';
 

@@ -2,7 +2,7 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { afterAll, expect, test } from '@jest/globals';
 import { TestRun } from '../../../hack/test-run.ts';
 import { markedProcesses, type MarkedProcess, startTime } from '../../../pkg/local/processes.ts';
-import { ROOT } from '../../support/backends.ts';
+import { ROOT } from '../../support/backends/backends.ts';
 import { waitFor } from '../../support/wait.ts';
 
 /** A run of the tests that is ended from outside while its stores run. */

@@ -1,9 +1,9 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from '@jest/globals';
-import { ROOT } from '../../support/backends.ts';
+import { ROOT } from '../../support/backends/backends.ts';
 import { inParallel } from '../../support/wait.ts';
-import { platformSuite, platformTenant } from '../../support/worker-suite.ts';
+import { platformSuite, platformTenant } from '../../support/suites/worker-suite.ts';
 import { carrel } from '../operator/carrel.ts';
 import { besideOperator, operatorSettings } from './beside-operator.ts';
 

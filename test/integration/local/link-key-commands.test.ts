@@ -3,7 +3,7 @@ import { systemRandom } from '../../../pkg/runtime/random.ts';
 import { INSTRUCTOR, LEARNER } from '../../../pkg/local/demo/lms/claims.ts';
 import { launched } from '../../support/lms/launched.ts';
 import { opensLink, placedFor } from '../../support/lms/placed.ts';
-import { gradingSuite } from '../../support/worker-suite.ts';
+import { gradingSuite } from '../../support/suites/worker-suite.ts';
 import { besideOperator, operatorSettings } from './beside-operator.ts';
 
 const { platform, grading } = gradingSuite();

@@ -16,7 +16,7 @@ import { type RunningPlatform, startPlatform } from '../../../pkg/local/platform
 import { pkiPaths } from '../../../pkg/local/programs/controlplane.ts';
 import { isAlive, processesOf } from '../../../pkg/local/processes.ts';
 import { clientOf } from '../../../pkg/local/client.ts';
-import { ROOT } from '../../support/backends.ts';
+import { ROOT } from '../../support/backends/backends.ts';
 import { waitFor } from '../../support/wait.ts';
 
 /** A control plane with process node and router of its own: the tests kill its programs. */

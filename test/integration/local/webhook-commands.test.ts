@@ -2,9 +2,9 @@ import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { join } from 'node:path';
 import { beforeEach, expect, test } from '@jest/globals';
-import { programEnvironment, ROOT } from '../../support/backends.ts';
+import { programEnvironment, ROOT } from '../../support/backends/backends.ts';
 import { waitFor } from '../../support/wait.ts';
-import { webhookSuite } from '../../support/worker-suite.ts';
+import { webhookSuite } from '../../support/suites/worker-suite.ts';
 import type { Outcome } from '../operator/carrel.ts';
 import { besideOperator, operatorSettings } from './beside-operator.ts';
 

@@ -4,7 +4,7 @@ import { LTI } from '../../../pkg/local/demo/lms/claims.ts';
 import { launched } from '../../support/lms/launched.ts';
 import { lmsSuite } from '../../support/lms/lms-suite.ts';
 import { changedTo, registeredLms, type Registration } from '../../support/lms/registration.ts';
-import { startTenant } from '../../support/server.ts';
+import { startTenant } from '../../support/programs/server.ts';
 import { range, untilServed } from '../../support/wait.ts';
 
 const { tenant, at } = lmsSuite();

@@ -3,7 +3,7 @@ import { requireUnused } from '../../../pkg/lti/launch/launch.sql.ts';
 import { CONTEXT_COPY, HELLO } from '../../../pkg/lti/notices/notice-types.ts';
 import { storeNotices, type VerifiedNotice } from '../../../pkg/lti/notices/notices.sql.ts';
 import { systemRandom } from '../../../pkg/runtime/random.ts';
-import { fixture } from '../../support/fixture.ts';
+import { fixture } from '../../support/suites/fixture.ts';
 import { INSTRUCTOR, LEARNER, LTI } from '../../../pkg/local/demo/lms/claims.ts';
 import { launched } from '../../support/lms/launched.ts';
 import { Lms } from '../../../pkg/local/demo/lms/lms.ts';

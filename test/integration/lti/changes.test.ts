@@ -3,7 +3,7 @@ import { Browser, follow } from '../../support/lms/browser.ts';
 import { INSTRUCTOR, type Launch, LEARNER, LTI } from '../../../pkg/local/demo/lms/claims.ts';
 import { lmsSuite } from '../../support/lms/lms-suite.ts';
 import { countBy, range, untilServed } from '../../support/wait.ts';
-import { addWebhook, writtenEvents } from '../../support/webhooks.ts';
+import { addWebhook, writtenEvents } from '../../support/clients/webhooks.ts';
 import { launched } from '../../support/lms/launched.ts';
 
 const { tenant, at } = lmsSuite();

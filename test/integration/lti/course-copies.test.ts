@@ -1,5 +1,5 @@
 import { expect, test } from '@jest/globals';
-import { fixture } from '../../support/fixture.ts';
+import { fixture } from '../../support/suites/fixture.ts';
 import { systemRandom } from '../../../pkg/runtime/random.ts';
 import { INSTRUCTOR, LEARNER } from '../../../pkg/local/demo/lms/claims.ts';
 import { launched } from '../../support/lms/launched.ts';

@@ -2,7 +2,7 @@ import { beforeEach, expect, test } from '@jest/globals';
 import { LAUNCH_ERRORS, type LaunchErrorCode } from '../../../pkg/lti/launch-error.ts';
 import { systemClock } from '../../../pkg/runtime/clock.ts';
 import { systemRandom } from '../../../pkg/runtime/random.ts';
-import { fixture } from '../../support/fixture.ts';
+import { fixture } from '../../support/suites/fixture.ts';
 import { Browser, toTheForm } from '../../support/lms/browser.ts';
 import { INSTRUCTOR, LEARNER, LTI } from '../../../pkg/local/demo/lms/claims.ts';
 import { deepLinking, SETTINGS } from '../../../pkg/local/demo/lms/deep-linking.ts';
@@ -11,7 +11,7 @@ import { launched } from '../../support/lms/launched.ts';
 import { lmsSuite } from '../../support/lms/lms-suite.ts';
 import { asked, delivered, picking } from '../../support/lms/picked.ts';
 import { registeredLms } from '../../support/lms/registration.ts';
-import { startTenant } from '../../support/server.ts';
+import { startTenant } from '../../support/programs/server.ts';
 import { countBy, range, untilServed } from '../../support/wait.ts';
 import { REFUSED } from './refused.ts';
 

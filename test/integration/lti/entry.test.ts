@@ -7,8 +7,8 @@ import { systemRandom } from '../../../pkg/runtime/random.ts';
 import { Browser, follow } from '../../support/lms/browser.ts';
 import { INSTRUCTOR, type Launch, LTI } from '../../../pkg/local/demo/lms/claims.ts';
 import { lmsSuite } from '../../support/lms/lms-suite.ts';
-import { startTenant } from '../../support/server.ts';
-import { freePort } from '../../support/ports.ts';
+import { startTenant } from '../../support/programs/server.ts';
+import { freePort } from '../../support/backends/ports.ts';
 import { registeredLms } from '../../support/lms/registration.ts';
 
 const { tenant, at } = lmsSuite();

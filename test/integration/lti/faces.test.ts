@@ -10,7 +10,7 @@ import { opensLink } from '../../support/lms/placed.ts';
 import { asTheOperator } from '../../support/lms/operator-made.ts';
 import { cheapToolKey, type Registration } from '../../support/lms/registration.ts';
 import { RegistrationDesk } from '../../support/lms/registration-desk.ts';
-import { serverSuite } from '../../support/server-suite.ts';
+import { serverSuite } from '../../support/suites/server-suite.ts';
 import { newLink, pressed, registered } from './registering.ts';
 
 const tenant = serverSuite();

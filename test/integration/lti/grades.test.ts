@@ -2,7 +2,7 @@ import { beforeAll, expect, test } from '@jest/globals';
 import { AGS, LEARNER } from '../../../pkg/local/demo/lms/claims.ts';
 import type { Fault } from '../../../pkg/local/demo/lms/faults.ts';
 import { lmsSuite } from '../../support/lms/lms-suite.ts';
-import { startTenant } from '../../support/server.ts';
+import { startTenant } from '../../support/programs/server.ts';
 import { countBy, range, untilServed } from '../../support/wait.ts';
 import { launched, type Launched } from '../../support/lms/launched.ts';
 import { registeredLms } from '../../support/lms/registration.ts';

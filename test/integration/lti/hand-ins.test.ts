@@ -1,6 +1,6 @@
 import { expect, test } from '@jest/globals';
 import { systemRandom } from '../../../pkg/runtime/random.ts';
-import type { Api } from '../../support/api.ts';
+import type { Api } from '../../support/clients/api.ts';
 import { Browser, follow } from '../../support/lms/browser.ts';
 import { AGS, INSTRUCTOR, LEARNER, LTI } from '../../../pkg/local/demo/lms/claims.ts';
 import type { Fault } from '../../../pkg/local/demo/lms/faults.ts';

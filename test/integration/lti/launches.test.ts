@@ -1,12 +1,12 @@
 import { expect, test } from '@jest/globals';
 import type { Page } from '../../../pkg/api/paging.ts';
 import type { LaunchView } from '../../../pkg/lti/launch/launch-view.schema.ts';
-import type { Api } from '../../support/api.ts';
+import type { Api } from '../../support/clients/api.ts';
 import { LEARNER } from '../../../pkg/local/demo/lms/claims.ts';
 import { launched } from '../../support/lms/launched.ts';
 import { lmsSuite } from '../../support/lms/lms-suite.ts';
-import { rosterCourse } from '../../support/rosters.ts';
-import { startTenant } from '../../support/server.ts';
+import { rosterCourse } from '../../support/clients/rosters.ts';
+import { startTenant } from '../../support/programs/server.ts';
 
 const { tenant, at } = lmsSuite();
 const course = () => rosterCourse(tenant, at);

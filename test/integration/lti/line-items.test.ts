@@ -1,5 +1,5 @@
 import { expect, test } from '@jest/globals';
-import type { Api } from '../../support/api.ts';
+import type { Api } from '../../support/clients/api.ts';
 import { LEARNER } from '../../../pkg/local/demo/lms/claims.ts';
 import { launched } from '../../support/lms/launched.ts';
 import { lmsSuite } from '../../support/lms/lms-suite.ts';
@@ -7,8 +7,8 @@ import type { LinkManner } from '../../../pkg/local/demo/lms/paging.ts';
 import { registeredLms } from '../../support/lms/registration.ts';
 import { SCOPE } from '../../../pkg/local/demo/lms/scopes.ts';
 import { call } from '../../support/lms/service-tool.ts';
-import { startReceiver } from '../../support/receiver.ts';
-import { startTenant } from '../../support/server.ts';
+import { startReceiver } from '../../support/fakes/receiver.ts';
+import { startTenant } from '../../support/programs/server.ts';
 import { range } from '../../support/wait.ts';
 import { ags, all, type Course, coursesOf, ITEM } from './line-items.ts';
 

@@ -1,9 +1,9 @@
-import type { Api, ApiReply } from '../../support/api.ts';
+import type { Api, ApiReply } from '../../support/clients/api.ts';
 import { AGS } from '../../../pkg/local/demo/lms/claims.ts';
 import type { Fault } from '../../../pkg/local/demo/lms/faults.ts';
 import { launched } from '../../support/lms/launched.ts';
 import type { Registration } from '../../support/lms/registration.ts';
-import type { TestTenant } from '../../support/server.ts';
+import type { TestTenant } from '../../support/programs/server.ts';
 
 export const ITEM = { label: 'Essay', score_maximum: 10 };
 /** A launch whose claim of AGS is changed so. */

@@ -1,12 +1,12 @@
 import { expect, test } from '@jest/globals';
 import type { Page } from '../../../pkg/api/paging.ts';
 import type { LinkMemberView } from '../../../pkg/lti/members/members.schema.ts';
-import type { Api } from '../../support/api.ts';
+import type { Api } from '../../support/clients/api.ts';
 import { LEARNER } from '../../../pkg/local/demo/lms/claims.ts';
 import { lmsSuite } from '../../support/lms/lms-suite.ts';
 import type { LinkManner } from '../../../pkg/local/demo/lms/paging.ts';
 import type { ServiceManner } from '../../../pkg/local/demo/lms/service.ts';
-import { rosterCourse, stateOf } from '../../support/rosters.ts';
+import { rosterCourse, stateOf } from '../../support/clients/rosters.ts';
 
 const { tenant, at } = lmsSuite();
 const LINK = 'link-1';

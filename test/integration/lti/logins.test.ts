@@ -3,7 +3,7 @@ import { OPEN_LOGINS_MAX } from '../../../pkg/lti/login/login-state.ts';
 import { systemClock } from '../../../pkg/runtime/clock.ts';
 import { Browser, formOf, toTheForm } from '../../support/lms/browser.ts';
 import { lmsSuite } from '../../support/lms/lms-suite.ts';
-import { startTenant } from '../../support/server.ts';
+import { startTenant } from '../../support/programs/server.ts';
 import { range } from '../../support/wait.ts';
 import { registeredLms } from '../../support/lms/registration.ts';
 

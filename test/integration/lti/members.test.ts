@@ -3,8 +3,8 @@ import { INSTRUCTOR, LEARNER, NRPS } from '../../../pkg/local/demo/lms/claims.ts
 import { launched } from '../../support/lms/launched.ts';
 import { lmsSuite } from '../../support/lms/lms-suite.ts';
 import { registeredLms } from '../../support/lms/registration.ts';
-import { rosterCourse } from '../../support/rosters.ts';
-import { startTenant } from '../../support/server.ts';
+import { rosterCourse } from '../../support/clients/rosters.ts';
+import { startTenant } from '../../support/programs/server.ts';
 
 const { tenant, at } = lmsSuite();
 const course = (...more: Parameters<typeof rosterCourse> extends [unknown, unknown, ...infer Rest] ? Rest : never) =>

@@ -5,7 +5,7 @@ import { Browser, follow, type PageShown, toTheForm } from '../../support/lms/br
 import { INSTRUCTOR, type Launch, LEARNER } from '../../../pkg/local/demo/lms/claims.ts';
 import { lmsSuite } from '../../support/lms/lms-suite.ts';
 import { range, waitFor } from '../../support/wait.ts';
-import { addWebhook, writtenEvents } from '../../support/webhooks.ts';
+import { addWebhook, writtenEvents } from '../../support/clients/webhooks.ts';
 import { registeredLms } from '../../support/lms/registration.ts';
 
 const { tenant, at } = lmsSuite();

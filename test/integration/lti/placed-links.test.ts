@@ -1,15 +1,15 @@
 import { expect, test } from '@jest/globals';
 import { TARGET_PARAMETER } from '../../../pkg/lti/links/placed-target.policy.ts';
 import { systemRandom } from '../../../pkg/runtime/random.ts';
-import type { Api } from '../../support/api.ts';
+import type { Api } from '../../support/clients/api.ts';
 import { Browser, follow } from '../../support/lms/browser.ts';
 import { INSTRUCTOR, LEARNER } from '../../../pkg/local/demo/lms/claims.ts';
 import { type Launched, launched } from '../../support/lms/launched.ts';
 import { lmsSuite } from '../../support/lms/lms-suite.ts';
 import { opensLink, placedFor } from '../../support/lms/placed.ts';
 import { registeredLms } from '../../support/lms/registration.ts';
-import { fixture } from '../../support/fixture.ts';
-import { startTenant } from '../../support/server.ts';
+import { fixture } from '../../support/suites/fixture.ts';
+import { startTenant } from '../../support/programs/server.ts';
 import { range } from '../../support/wait.ts';
 
 const { tenant, at } = lmsSuite();

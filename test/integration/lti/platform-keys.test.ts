@@ -9,7 +9,7 @@ import { Browser, follow } from '../../support/lms/browser.ts';
 import { FAULTS } from '../../../pkg/local/demo/lms/faults.ts';
 import { FAMILIES } from '../../../pkg/local/demo/lms/keys.ts';
 import { type KeySetManner, Lms } from '../../../pkg/local/demo/lms/lms.ts';
-import { serverSuite } from '../../support/server-suite.ts';
+import { serverSuite } from '../../support/suites/server-suite.ts';
 import { countBy, range } from '../../support/wait.ts';
 import { registeredLms } from '../../support/lms/registration.ts';
 

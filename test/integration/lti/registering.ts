@@ -1,6 +1,6 @@
 import { formOf, Browser, type PageShown } from '../../support/lms/browser.ts';
 import type { RegistrationDesk } from '../../support/lms/registration-desk.ts';
-import type { TestTenant } from '../../support/server.ts';
+import type { TestTenant } from '../../support/programs/server.ts';
 
 /** A one-time address for an LMS, as an administrator of the tenant makes it. */
 export async function newLink(tenant: TestTenant, platform_name?: string): Promise<string> {

@@ -1,10 +1,10 @@
 import { afterEach, expect, test } from '@jest/globals';
-import { fixture } from '../../support/fixture.ts';
+import { fixture } from '../../support/suites/fixture.ts';
 import { FACES } from '../../../pkg/local/demo/lms/faces.ts';
 import { Lms } from '../../../pkg/local/demo/lms/lms.ts';
 import { asTheOperator, requestsOf } from '../../support/lms/operator-made.ts';
 import { type OtherAnswer, RegistrationDesk } from '../../support/lms/registration-desk.ts';
-import { serverSuite } from '../../support/server-suite.ts';
+import { serverSuite } from '../../support/suites/server-suite.ts';
 import { registered } from './registering.ts';
 
 const tenant = serverSuite();

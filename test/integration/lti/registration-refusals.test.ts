@@ -5,13 +5,13 @@ import { guardedClient } from '../../../pkg/net/client.ts';
 import { parseAllowedRanges } from '../../../pkg/net/private-address.ts';
 import { systemClock } from '../../../pkg/runtime/clock.ts';
 import { createMetrics } from '../../../pkg/runtime/metrics.ts';
-import { fixture } from '../../support/fixture.ts';
+import { fixture } from '../../support/suites/fixture.ts';
 import { Browser } from '../../support/lms/browser.ts';
 import { FACES } from '../../../pkg/local/demo/lms/faces.ts';
 import { Lms } from '../../../pkg/local/demo/lms/lms.ts';
 import { asTheOperator, requestsOf } from '../../support/lms/operator-made.ts';
 import { type OtherAnswer, RegistrationDesk } from '../../support/lms/registration-desk.ts';
-import { serverSuite } from '../../support/server-suite.ts';
+import { serverSuite } from '../../support/suites/server-suite.ts';
 import { newLink, pressed, registered, shownPage } from './registering.ts';
 
 const tenant = serverSuite();

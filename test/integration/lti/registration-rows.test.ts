@@ -9,8 +9,8 @@ import { Sealer } from '../../../pkg/runtime/sealing.ts';
 import { Database, type Tx } from '../../../pkg/store/postgres/database.ts';
 import { SqlPool } from '../../../pkg/store/postgres/pool.ts';
 import type { TenantRows } from '../../../pkg/store/postgres/tenant-schema.ts';
-import { testBackends } from '../../support/backends.ts';
-import { newTenant, operatorSide } from '../../support/tenant.ts';
+import { testBackends } from '../../support/backends/backends.ts';
+import { newTenant, operatorSide } from '../../support/backends/tenant.ts';
 import { waitFor } from '../../support/wait.ts';
 
 const ISSUER = 'https://lms.example';

@@ -8,7 +8,7 @@ import { lmsSuite } from '../../support/lms/lms-suite.ts';
 import { delivered, picking } from '../../support/lms/picked.ts';
 import { registeredLms } from '../../support/lms/registration.ts';
 import { RegistrationDesk } from '../../support/lms/registration-desk.ts';
-import { freePort } from '../../support/ports.ts';
+import { freePort } from '../../support/backends/ports.ts';
 import { countBy, range } from '../../support/wait.ts';
 import { newLink, pressed, shownPage } from './registering.ts';
 

@@ -1,12 +1,12 @@
 import { expect, test } from '@jest/globals';
-import type { Api } from '../../support/api.ts';
+import type { Api } from '../../support/clients/api.ts';
 import { LEARNER } from '../../../pkg/local/demo/lms/claims.ts';
 import { launched } from '../../support/lms/launched.ts';
 import { lmsSuite } from '../../support/lms/lms-suite.ts';
 import { registeredLms } from '../../support/lms/registration.ts';
 import { SCOPE } from '../../../pkg/local/demo/lms/scopes.ts';
 import type { ServiceManner } from '../../../pkg/local/demo/lms/service.ts';
-import { startTenant } from '../../support/server.ts';
+import { startTenant } from '../../support/programs/server.ts';
 import { range } from '../../support/wait.ts';
 import { ags, all, coursesOf } from './line-items.ts';
 

@@ -1,5 +1,5 @@
 import { describe, expect, test } from '@jest/globals';
-import { fixture } from '../../support/fixture.ts';
+import { fixture } from '../../support/suites/fixture.ts';
 import { Browser, follow, toTheForm } from '../../support/lms/browser.ts';
 import { INSTRUCTOR, LEARNER, LTI } from '../../../pkg/local/demo/lms/claims.ts';
 import { FACES } from '../../../pkg/local/demo/lms/faces.ts';
@@ -11,7 +11,7 @@ import { delivered, picking } from '../../support/lms/picked.ts';
 import { opensLink } from '../../support/lms/placed.ts';
 import { registeredBy, registeredLms, type Registration } from '../../support/lms/registration.ts';
 import { RegistrationDesk } from '../../support/lms/registration-desk.ts';
-import { serverSuite } from '../../support/server-suite.ts';
+import { serverSuite } from '../../support/suites/server-suite.ts';
 import { newLink, registered } from './registering.ts';
 
 /** What a Canvas of one's own names, unless it is set up otherwise, and the number of the first developer key of each. */

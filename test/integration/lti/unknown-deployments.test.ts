@@ -3,8 +3,8 @@ import { Browser, follow, type PageShown } from '../../support/lms/browser.ts';
 import { LTI } from '../../../pkg/local/demo/lms/claims.ts';
 import type { Fault } from '../../../pkg/local/demo/lms/faults.ts';
 import { lmsSuite } from '../../support/lms/lms-suite.ts';
-import { ownStores } from '../../support/server-suite.ts';
-import { startTenant } from '../../support/server.ts';
+import { ownStores } from '../../support/suites/server-suite.ts';
+import { startTenant } from '../../support/programs/server.ts';
 import { range, untilServed } from '../../support/wait.ts';
 import { registeredLms, type Registration } from '../../support/lms/registration.ts';
 

@@ -3,8 +3,8 @@ import { pino } from 'pino';
 import { UnknownValues } from '../../../pkg/lti/login/unknown-values.ts';
 import { Browser, follow, type PageShown } from '../../support/lms/browser.ts';
 import type { Fault } from '../../../pkg/local/demo/lms/faults.ts';
-import { ownStores, serverSuite } from '../../support/server-suite.ts';
-import { startTenant } from '../../support/server.ts';
+import { ownStores, serverSuite } from '../../support/suites/server-suite.ts';
+import { startTenant } from '../../support/programs/server.ts';
 import { range } from '../../support/wait.ts';
 import { registeredLms, type Registration } from '../../support/lms/registration.ts';
 

@@ -1,6 +1,6 @@
 import { connect } from 'node:net';
 import { afterAll, expect, test } from '@jest/globals';
-import { PRIVATE_ADDRESSES } from '../../support/private-addresses.ts';
+import { PRIVATE_ADDRESSES } from '../../support/data/private-addresses.ts';
 import { Net, NOTHING_ALLOWED, refusal } from './harness.ts';
 
 const net = new Net();

@@ -3,7 +3,7 @@ import { afterAll, expect, test } from '@jest/globals';
 import { EgressError } from '../../../pkg/net/egress-error.ts';
 import type { StreamedRequest } from '../../../pkg/net/client.ts';
 import type { StreamedReply } from '../../../pkg/net/streamed-exchange.ts';
-import { heldBeyond, restingBytes } from '../../support/memory.ts';
+import { heldBeyond, restingBytes } from '../../support/measures/memory.ts';
 import { waitFor } from '../../support/wait.ts';
 import { Net } from './harness.ts';
 

@@ -3,8 +3,8 @@ import { silentLogger } from '../../../pkg/runtime/log.ts';
 import { SqlPool } from '../../../pkg/store/postgres/pool.ts';
 import { Passwords } from '../../../pkg/accounts/passwords.ts';
 import { waitFor } from '../../support/wait.ts';
-import { children, condition, conditionOf, ready, secretValues, unique } from '../../support/operator.ts';
-import { operatorSuite } from '../../support/operator-suite.ts';
+import { children, condition, conditionOf, ready, secretValues, unique } from '../../support/cluster/operator.ts';
+import { operatorSuite } from '../../support/suites/operator-suite.ts';
 
 const { cluster, namespace, readyTenant } = operatorSuite();
 

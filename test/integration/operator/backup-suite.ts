@@ -7,10 +7,10 @@ import { silentLogger } from '../../../pkg/runtime/log.ts';
 import { quoteIdentifier, SqlPool } from '../../../pkg/store/postgres/pool.ts';
 import { tenantRole } from '../../../pkg/store/postgres/provisioning.ts';
 import { Objects, type ObjectsOptions } from '../../../pkg/store/s3/objects.ts';
-import { testBackends } from '../../support/backends.ts';
-import { type Filled, fillTenant } from '../../support/filled-tenant.ts';
-import { condition, operatorEnvironment, secretValues } from '../../support/operator.ts';
-import { operatorSuite, type OperatorSuite } from '../../support/operator-suite.ts';
+import { testBackends } from '../../support/backends/backends.ts';
+import { type Filled, fillTenant } from '../../support/data/filled-tenant.ts';
+import { condition, operatorEnvironment, secretValues } from '../../support/cluster/operator.ts';
+import { operatorSuite, type OperatorSuite } from '../../support/suites/operator-suite.ts';
 import { waitFor } from '../../support/wait.ts';
 import { carrel as anyCarrel, inProcess as anyProcess, type Outcome } from './carrel.ts';
 

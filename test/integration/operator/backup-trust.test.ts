@@ -9,9 +9,9 @@ import { tenantRole } from '../../../pkg/store/postgres/provisioning.ts';
 import { backUp } from '../../../pkg/tenantdata/backup.ts';
 import { FolderRepository } from '../../../pkg/tenantdata/repository/folder.ts';
 import { signed } from '../../../pkg/tenantdata/signature.ts';
-import { AlteredBackup, type AlteredManifest, withoutSignature } from '../../support/altered-backup.ts';
-import { testBackends } from '../../support/backends.ts';
-import { type Filled, openedSecret, rowsOfTenant } from '../../support/filled-tenant.ts';
+import { AlteredBackup, type AlteredManifest, withoutSignature } from '../../support/data/altered-backup.ts';
+import { testBackends } from '../../support/backends/backends.ts';
+import { type Filled, openedSecret, rowsOfTenant } from '../../support/data/filled-tenant.ts';
 import { backupSuite, type Ready } from './backup-suite.ts';
 
 /** Whoever can write to the repository has no key of the platform. */

@@ -13,10 +13,10 @@ import { parseSealingKeys, Sealer } from '../../../pkg/runtime/sealing.ts';
 import { SqlPool } from '../../../pkg/store/postgres/pool.ts';
 import { Registry } from '../../../pkg/store/postgres/registry.ts';
 import { Objects, type ObjectsOptions } from '../../../pkg/store/s3/objects.ts';
-import { testBackends } from '../../support/backends.ts';
-import { fillTenant } from '../../support/filled-tenant.ts';
-import { operatorEnvironment, secretValues } from '../../support/operator.ts';
-import { operatorSuite } from '../../support/operator-suite.ts';
+import { testBackends } from '../../support/backends/backends.ts';
+import { fillTenant } from '../../support/data/filled-tenant.ts';
+import { operatorEnvironment, secretValues } from '../../support/cluster/operator.ts';
+import { operatorSuite } from '../../support/suites/operator-suite.ts';
 import { range } from '../../support/wait.ts';
 import { inProcess, type Outcome } from './carrel.ts';
 

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { installationFrom } from '../../../cmd/carrel/installation.ts';
 import type { Installation } from '../../../pkg/admin/installation.ts';
 import { CommandError } from '../../../pkg/runtime/command-error.ts';
-import { testBackends, programEnvironment, ROOT } from '../../support/backends.ts';
+import { testBackends, programEnvironment, ROOT } from '../../support/backends/backends.ts';
 
 export interface Outcome {
   readonly code: number;

@@ -1,10 +1,10 @@
 import { expect, test } from '@jest/globals';
 import { GATEWAY, HTTP_ROUTE } from '../../../pkg/kube/gateway-api.ts';
 import type { Kind, KubeObject, Observed } from '../../../pkg/kube/object.ts';
-import { installGatewayApi, saying } from '../../support/gateway-api.ts';
+import { installGatewayApi, saying } from '../../support/cluster/gateway-api.ts';
 import { waitFor } from '../../support/wait.ts';
-import { children, condition, conditionOf, ready, secretValues, tenantOf, unique } from '../../support/operator.ts';
-import { operatorSuite } from '../../support/operator-suite.ts';
+import { children, condition, conditionOf, ready, secretValues, tenantOf, unique } from '../../support/cluster/operator.ts';
+import { operatorSuite } from '../../support/suites/operator-suite.ts';
 
 const { cluster, namespace, readyTenant } = operatorSuite();
 

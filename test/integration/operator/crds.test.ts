@@ -12,7 +12,7 @@ import {
   tenantOf,
   unique,
   webhookOf,
-} from '../../support/operator.ts';
+} from '../../support/cluster/operator.ts';
 
 /** Nobody acts on what is accepted here. */
 let cluster: Cluster;

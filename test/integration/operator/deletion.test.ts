@@ -7,7 +7,7 @@ import { POD } from '../../../pkg/kube/kinds.ts';
 import { silentLogger } from '../../../pkg/runtime/log.ts';
 import { SqlPool } from '../../../pkg/store/postgres/pool.ts';
 import { Objects } from '../../../pkg/store/s3/objects.ts';
-import { testBackends } from '../../support/backends.ts';
+import { testBackends } from '../../support/backends/backends.ts';
 import { waitFor } from '../../support/wait.ts';
 import { adoptionToken, carrel } from './carrel.ts';
 import {
@@ -20,8 +20,8 @@ import {
   tenantOf,
   unique,
   webhookOf,
-} from '../../support/operator.ts';
-import { operatorSuite } from '../../support/operator-suite.ts';
+} from '../../support/cluster/operator.ts';
+import { operatorSuite } from '../../support/suites/operator-suite.ts';
 
 const { cluster, namespace, readyTenant, databaseUrl } = operatorSuite();
 

@@ -2,7 +2,7 @@ import { expect, test } from '@jest/globals';
 import { recordRequest } from '../../../pkg/lti/registrations/deployment-requests.sql.ts';
 import { Deployments } from '../../../pkg/lti/registrations/deployments.service.ts';
 import type { LtiRegistration } from '../../../pkg/operator/kinds.ts';
-import { children, ready, registrationOf, unique } from '../../support/operator.ts';
+import { children, ready, registrationOf, unique } from '../../support/cluster/operator.ts';
 import { range, waitFor } from '../../support/wait.ts';
 import { servedTenant } from './served-tenant.ts';
 

@@ -10,7 +10,7 @@ import { silentLogger } from '../../../pkg/runtime/log.ts';
 import { systemRandom } from '../../../pkg/runtime/random.ts';
 import { SqlPool } from '../../../pkg/store/postgres/pool.ts';
 import { newClient } from '../../../pkg/store/s3/objects.ts';
-import type { ApiServer } from '../../support/apiserver.ts';
+import type { ApiServer } from '../../support/cluster/apiserver.ts';
 import { range, waitFor } from '../../support/wait.ts';
 import {
   children,
@@ -23,8 +23,8 @@ import {
   tenantOf,
   unique,
   type OperatorProcess,
-} from '../../support/operator.ts';
-import { operatorSuite } from '../../support/operator-suite.ts';
+} from '../../support/cluster/operator.ts';
+import { operatorSuite } from '../../support/suites/operator-suite.ts';
 
 /** `make faults` creates 200 (TENANTS). */
 const TENANTS = Number(process.env['TENANTS'] ?? 12);

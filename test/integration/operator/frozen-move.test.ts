@@ -6,11 +6,19 @@ import { join } from 'node:path';
 import { silentLogger } from '../../../pkg/runtime/log.ts';
 import { SqlPool } from '../../../pkg/store/postgres/pool.ts';
 import { Objects, type ObjectsOptions } from '../../../pkg/store/s3/objects.ts';
-import { programEnvironment, ROOT, testBackends } from '../../support/backends.ts';
-import { fillTenant } from '../../support/filled-tenant.ts';
-import { operatorEnvironment, playPods, ready, secretValues, startOperator, tenantOf, unique } from '../../support/operator.ts';
-import { operatorSuite } from '../../support/operator-suite.ts';
-import { stores, type TestStores } from '../../support/stores.ts';
+import { programEnvironment, ROOT, testBackends } from '../../support/backends/backends.ts';
+import { fillTenant } from '../../support/data/filled-tenant.ts';
+import {
+  operatorEnvironment,
+  playPods,
+  ready,
+  secretValues,
+  startOperator,
+  tenantOf,
+  unique,
+} from '../../support/cluster/operator.ts';
+import { operatorSuite } from '../../support/suites/operator-suite.ts';
+import { stores, type TestStores } from '../../support/backends/stores.ts';
 import { waitFor } from '../../support/wait.ts';
 
 /** Two shards on servers of their own. */

@@ -6,8 +6,8 @@ import { silentLogger } from '../../../pkg/runtime/log.ts';
 import { parseDataKeys, Sealer } from '../../../pkg/runtime/sealing.ts';
 import { systemRandom } from '../../../pkg/runtime/random.ts';
 import { SqlPool } from '../../../pkg/store/postgres/pool.ts';
-import { children, condition, conditionOf, ready, secretValues, tenantOf, unique } from '../../support/operator.ts';
-import { operatorSuite } from '../../support/operator-suite.ts';
+import { children, condition, conditionOf, ready, secretValues, tenantOf, unique } from '../../support/cluster/operator.ts';
+import { operatorSuite } from '../../support/suites/operator-suite.ts';
 import { waitFor } from '../../support/wait.ts';
 
 const { cluster, namespace, readyTenant, databaseUrl } = operatorSuite();

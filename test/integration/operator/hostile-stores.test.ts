@@ -1,8 +1,8 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { beforeAll, expect, test } from '@jest/globals';
 import type { ObjectKey } from '../../../pkg/kube/object.ts';
-import { fixture } from '../../support/fixture.ts';
-import { startHostileStore } from '../../support/hostile-store.ts';
+import { fixture } from '../../support/suites/fixture.ts';
+import { startHostileStore } from '../../support/fakes/hostile-store.ts';
 import {
   children,
   condition,
@@ -13,8 +13,8 @@ import {
   tenantOf,
   unique,
   type OperatorProcess,
-} from '../../support/operator.ts';
-import { operatorSuite } from '../../support/operator-suite.ts';
+} from '../../support/cluster/operator.ts';
+import { operatorSuite } from '../../support/suites/operator-suite.ts';
 import { range, waitFor } from '../../support/wait.ts';
 
 /** As many as the operator has workers for Tenants. */

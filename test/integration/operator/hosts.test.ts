@@ -3,9 +3,18 @@ import type { ObjectKey } from '../../../pkg/kube/object.ts';
 import { silentLogger } from '../../../pkg/runtime/log.ts';
 import { SqlPool } from '../../../pkg/store/postgres/pool.ts';
 import { waitFor } from '../../support/wait.ts';
-import { children, condition, conditionOf, newNamespace, ready, secretValues, tenantOf, unique } from '../../support/operator.ts';
-import { SCHOOL_NAMESPACE } from '../../support/shared-cluster-access.ts';
-import { operatorSuite } from '../../support/operator-suite.ts';
+import {
+  children,
+  condition,
+  conditionOf,
+  newNamespace,
+  ready,
+  secretValues,
+  tenantOf,
+  unique,
+} from '../../support/cluster/operator.ts';
+import { SCHOOL_NAMESPACE } from '../../support/cluster/shared-cluster-access.ts';
+import { operatorSuite } from '../../support/suites/operator-suite.ts';
 
 const { cluster, namespace } = operatorSuite({ namespace: SCHOOL_NAMESPACE });
 /** Of a customer who may make Tenants in it and nothing else. */

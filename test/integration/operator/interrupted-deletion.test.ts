@@ -17,7 +17,7 @@ import { Moves } from '../../../pkg/operator/tenant/moves/moves.ts';
 import { TenantAccess } from '../../../pkg/operator/tenant-rows.ts';
 import { Rollouts } from '../../../pkg/operator/tenant/workload/rollouts.ts';
 import { TenantRedis } from '../../../pkg/operator/tenant/redis/redis-users.ts';
-import { settingsWith } from '../../support/tenant-resources.ts';
+import { settingsWith } from '../../support/cluster/tenant-resources.ts';
 import { systemClock as clock } from '../../../pkg/runtime/clock.ts';
 import { silentLogger as log } from '../../../pkg/runtime/log.ts';
 import { createMetrics } from '../../../pkg/runtime/metrics.ts';
@@ -26,9 +26,9 @@ import { parseSealingKeys, Sealer } from '../../../pkg/runtime/sealing.ts';
 import { ensureTenantDatabase, LATEST_VERSION, migrateTenant, schemaVersion } from '../../../pkg/store/postgres/provisioning.ts';
 import { redisUser } from '../../../pkg/store/redis/acl.ts';
 import { bucketName, StorageAdmin } from '../../../pkg/store/s3/admin.ts';
-import { operatorSuite } from '../../support/operator-suite.ts';
-import { tenantOf, unique } from '../../support/operator.ts';
-import { testBackends } from '../../support/backends.ts';
+import { operatorSuite } from '../../support/suites/operator-suite.ts';
+import { tenantOf, unique } from '../../support/cluster/operator.ts';
+import { testBackends } from '../../support/backends/backends.ts';
 
 const { cluster, namespace } = operatorSuite({ shared: 'idle' });
 

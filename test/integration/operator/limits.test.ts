@@ -1,8 +1,8 @@
 import { expect, test } from '@jest/globals';
 import { SqlPool } from '../../../pkg/store/postgres/pool.ts';
 import { silentLogger } from '../../../pkg/runtime/log.ts';
-import { condition, conditionOf } from '../../support/operator.ts';
-import { operatorSuite } from '../../support/operator-suite.ts';
+import { condition, conditionOf } from '../../support/cluster/operator.ts';
+import { operatorSuite } from '../../support/suites/operator-suite.ts';
 
 const { cluster, readyTenant, databaseUrl } = operatorSuite();
 

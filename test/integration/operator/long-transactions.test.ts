@@ -10,8 +10,8 @@ import { silentLogger as log } from '../../../pkg/runtime/log.ts';
 import { createMetrics } from '../../../pkg/runtime/metrics.ts';
 import { systemRandom as random } from '../../../pkg/runtime/random.ts';
 import { parseSealingKeys, Sealer } from '../../../pkg/runtime/sealing.ts';
-import { stores, type TestStores } from '../../support/stores.ts';
-import { newTenant, operatorSide, type TenantLogin } from '../../support/tenant.ts';
+import { stores, type TestStores } from '../../support/backends/stores.ts';
+import { newTenant, operatorSide, type TenantLogin } from '../../support/backends/tenant.ts';
 import { waitFor } from '../../support/wait.ts';
 
 const metrics = createMetrics('test');

@@ -11,8 +11,8 @@ import { systemRandom } from '../../../pkg/runtime/random.ts';
 import { quoteIdentifier, SqlPool } from '../../../pkg/store/postgres/pool.ts';
 import { ensureTenantDatabase, migrateTenant, missingInShard, tenantRole } from '../../../pkg/store/postgres/provisioning.ts';
 import { Objects, type ObjectsOptions } from '../../../pkg/store/s3/objects.ts';
-import { programEnvironment, ROOT, testBackends } from '../../support/backends.ts';
-import { fillTenant, openedSecret, rowsOfTenant, unanalyzed } from '../../support/filled-tenant.ts';
+import { programEnvironment, ROOT, testBackends } from '../../support/backends/backends.ts';
+import { fillTenant, openedSecret, rowsOfTenant, unanalyzed } from '../../support/data/filled-tenant.ts';
 import {
   condition,
   operatorEnvironment,
@@ -23,11 +23,11 @@ import {
   tenantOf,
   unique,
   webhookOf,
-} from '../../support/operator.ts';
-import { operatorSuite } from '../../support/operator-suite.ts';
-import { stores, type TestStores } from '../../support/stores.ts';
+} from '../../support/cluster/operator.ts';
+import { operatorSuite } from '../../support/suites/operator-suite.ts';
+import { stores, type TestStores } from '../../support/backends/stores.ts';
 import { waitFor } from '../../support/wait.ts';
-import { writer, writes } from '../../support/writing-tenant.ts';
+import { writer, writes } from '../../support/programs/writing-tenant.ts';
 import { inProcess, type Outcome } from './carrel.ts';
 
 /** Two shards on servers of their own: `main` has the registry. */

@@ -8,8 +8,8 @@ import { TENANT } from '../../../pkg/operator/kinds.ts';
 import { silentLogger } from '../../../pkg/runtime/log.ts';
 import { createMetrics, type Metrics } from '../../../pkg/runtime/metrics.ts';
 import { SqlPool } from '../../../pkg/store/postgres/pool.ts';
-import { testBackends } from '../../support/backends.ts';
-import { runOperator } from '../../support/operator-in-process.ts';
+import { testBackends } from '../../support/backends/backends.ts';
+import { runOperator } from '../../support/cluster/operator-in-process.ts';
 import {
   children,
   conditionOf,
@@ -20,9 +20,9 @@ import {
   tenantOf,
   unique,
   webhookOf,
-} from '../../support/operator.ts';
-import { operatorSuite } from '../../support/operator-suite.ts';
-import { stores, type TestStores } from '../../support/stores.ts';
+} from '../../support/cluster/operator.ts';
+import { operatorSuite } from '../../support/suites/operator-suite.ts';
+import { stores, type TestStores } from '../../support/backends/stores.ts';
 import { range, waitFor } from '../../support/wait.ts';
 
 /** What a neighbour waits for takes about a second; without the bounds of the operator it takes a minute or more. */

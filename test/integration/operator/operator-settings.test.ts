@@ -10,8 +10,8 @@ import { silentLogger } from '../../../pkg/runtime/log.ts';
 import { SqlPool } from '../../../pkg/store/postgres/pool.ts';
 import { StorageAdmin } from '../../../pkg/store/s3/admin.ts';
 import { newClient } from '../../../pkg/store/s3/objects.ts';
-import { testBackends } from '../../support/backends.ts';
-import { installGatewayApi } from '../../support/gateway-api.ts';
+import { testBackends } from '../../support/backends/backends.ts';
+import { installGatewayApi } from '../../support/cluster/gateway-api.ts';
 import { range, waitFor } from '../../support/wait.ts';
 import {
   children,
@@ -25,8 +25,8 @@ import {
   tenantOf,
   unique,
   type OperatorProcess,
-} from '../../support/operator.ts';
-import { operatorSuite } from '../../support/operator-suite.ts';
+} from '../../support/cluster/operator.ts';
+import { operatorSuite } from '../../support/suites/operator-suite.ts';
 
 const { cluster, namespace } = operatorSuite({ operator: false });
 const operators: OperatorProcess[] = [];

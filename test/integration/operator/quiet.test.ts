@@ -6,10 +6,10 @@ import { systemRandom as random } from '../../../pkg/runtime/random.ts';
 import { silentLogger } from '../../../pkg/runtime/log.ts';
 import { SqlPool } from '../../../pkg/store/postgres/pool.ts';
 import { waitFor } from '../../support/wait.ts';
-import { difference, writes } from '../../support/apiserver-metrics.ts';
-import { children, newNamespace, ready, registrationOf, webhookOf } from '../../support/operator.ts';
-import { runOperator } from '../../support/operator-in-process.ts';
-import { operatorSuite } from '../../support/operator-suite.ts';
+import { difference, writes } from '../../support/cluster/apiserver-metrics.ts';
+import { children, newNamespace, ready, registrationOf, webhookOf } from '../../support/cluster/operator.ts';
+import { runOperator } from '../../support/cluster/operator-in-process.ts';
+import { operatorSuite } from '../../support/suites/operator-suite.ts';
 
 const metrics = createMetrics('test');
 const statements: string[] = [];

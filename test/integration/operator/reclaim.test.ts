@@ -6,7 +6,7 @@ import type { ObjectKey } from '../../../pkg/kube/object.ts';
 import { reclaim as reclaimCommand } from '../../../pkg/admin/commands/reclaim.ts';
 import { silentLogger } from '../../../pkg/runtime/log.ts';
 import { SqlPool } from '../../../pkg/store/postgres/pool.ts';
-import { testBackends } from '../../support/backends.ts';
+import { testBackends } from '../../support/backends/backends.ts';
 import {
   condition,
   conditionOf,
@@ -17,9 +17,9 @@ import {
   startOperator,
   tenantOf,
   unique,
-} from '../../support/operator.ts';
-import { operatorSuite } from '../../support/operator-suite.ts';
-import { stores, type TestStores } from '../../support/stores.ts';
+} from '../../support/cluster/operator.ts';
+import { operatorSuite } from '../../support/suites/operator-suite.ts';
+import { stores, type TestStores } from '../../support/backends/stores.ts';
 import { inProcess, type Outcome } from './carrel.ts';
 
 /** A registry of the file's own: the command looks at all of its tenants. */

@@ -2,8 +2,8 @@ import { afterAll, expect, test } from '@jest/globals';
 import { TenantRedis } from '../../../pkg/operator/tenant/redis/redis-users.ts';
 import { silentLogger } from '../../../pkg/runtime/log.ts';
 import { RedisUsers } from '../../../pkg/store/redis/acl.ts';
-import { testBackends } from '../../support/backends.ts';
-import { unique } from '../../support/operator.ts';
+import { testBackends } from '../../support/backends/backends.ts';
+import { unique } from '../../support/cluster/operator.ts';
 
 const url = testBackends().stores.redis.adminUrl;
 const operator = new TenantRedis({ url, log: silentLogger });

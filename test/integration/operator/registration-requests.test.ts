@@ -3,7 +3,7 @@ import { randomUUID } from 'node:crypto';
 import type { WantedRegistration } from '../../../pkg/lti/registrations/wanted-registration.ts';
 import { silentLogger } from '../../../pkg/runtime/log.ts';
 import { Database } from '../../../pkg/store/postgres/database.ts';
-import { children, ready, registrationOf, unique } from '../../support/operator.ts';
+import { children, ready, registrationOf, unique } from '../../support/cluster/operator.ts';
 import { range, waitFor } from '../../support/wait.ts';
 import { servedTenant } from './served-tenant.ts';
 

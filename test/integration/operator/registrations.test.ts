@@ -1,8 +1,8 @@
 import { beforeAll, expect, test } from '@jest/globals';
 import { silentLogger } from '../../../pkg/runtime/log.ts';
 import { SqlPool } from '../../../pkg/store/postgres/pool.ts';
-import { condition, conditionOf, ready, registrationOf, secretValues, unique } from '../../support/operator.ts';
-import { operatorSuite } from '../../support/operator-suite.ts';
+import { condition, conditionOf, ready, registrationOf, secretValues, unique } from '../../support/cluster/operator.ts';
+import { operatorSuite } from '../../support/suites/operator-suite.ts';
 
 const { cluster, namespace, readyTenant } = operatorSuite();
 let tenant: string;

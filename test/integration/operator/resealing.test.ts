@@ -8,11 +8,20 @@ import { systemRandom as random } from '../../../pkg/runtime/random.ts';
 import { Sealer, tenantDataKey, type SealingKey } from '../../../pkg/runtime/sealing.ts';
 import { resealTenant } from '../../../pkg/tenantdata/sealed-values.ts';
 import { type Sql, SqlPool } from '../../../pkg/store/postgres/pool.ts';
-import { newTenant, operatorSide } from '../../support/tenant.ts';
+import { newTenant, operatorSide } from '../../support/backends/tenant.ts';
 import { range, waitFor } from '../../support/wait.ts';
-import { children, condition, ready, registrationOf, secretValues, tenantOf, unique, webhookOf } from '../../support/operator.ts';
-import { runOperator } from '../../support/operator-in-process.ts';
-import { operatorSuite } from '../../support/operator-suite.ts';
+import {
+  children,
+  condition,
+  ready,
+  registrationOf,
+  secretValues,
+  tenantOf,
+  unique,
+  webhookOf,
+} from '../../support/cluster/operator.ts';
+import { runOperator } from '../../support/cluster/operator-in-process.ts';
+import { operatorSuite } from '../../support/suites/operator-suite.ts';
 
 const [old, young] = ['old', 'young'].map((id) => ({ id, key: random.bytes(32) })) as [SealingKey, SealingKey];
 const { cluster, stores: running, namespace } = operatorSuite({ ownStores: true, operator: false });

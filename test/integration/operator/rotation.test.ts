@@ -8,8 +8,8 @@ import { Database } from '../../../pkg/store/postgres/database.ts';
 import type { Tenant } from '../../../pkg/operator/kinds.ts';
 import { SqlPool } from '../../../pkg/store/postgres/pool.ts';
 import { WebhookSeal } from '../../../pkg/webhooks/sealing.ts';
-import { testBackends } from '../../support/backends.ts';
-import { operatorSuite } from '../../support/operator-suite.ts';
+import { testBackends } from '../../support/backends/backends.ts';
+import { operatorSuite } from '../../support/suites/operator-suite.ts';
 import {
   children,
   condition,
@@ -19,8 +19,8 @@ import {
   registrationOf,
   secretValues,
   webhookOf,
-} from '../../support/operator.ts';
-import { opens, secretsOf } from '../../support/tenant-secrets.ts';
+} from '../../support/cluster/operator.ts';
+import { opens, secretsOf } from '../../support/cluster/tenant-secrets.ts';
 import { WAIT_LIMIT_MS, waitFor } from '../../support/wait.ts';
 
 const { cluster, namespace, readyTenant } = operatorSuite();

@@ -2,9 +2,9 @@ import { expect, test } from '@jest/globals';
 import { isConditionTrue } from '../../../pkg/kube/status.ts';
 import { TENANT, type Tenant } from '../../../pkg/operator/kinds.ts';
 import { range, waitFor } from '../../support/wait.ts';
-import { difference, writes } from '../../support/apiserver-metrics.ts';
-import { children, follow, newNamespace, tenantOf, unique } from '../../support/operator.ts';
-import { operatorSuite } from '../../support/operator-suite.ts';
+import { difference, writes } from '../../support/cluster/apiserver-metrics.ts';
+import { children, follow, newNamespace, tenantOf, unique } from '../../support/cluster/operator.ts';
+import { operatorSuite } from '../../support/suites/operator-suite.ts';
 
 /** `make faults` runs 200 (TENANTS) and a minute (REST_MS). */
 const TENANTS = Number(process.env['TENANTS'] ?? 24);

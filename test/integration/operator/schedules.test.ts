@@ -1,9 +1,9 @@
 import { expect, test } from '@jest/globals';
 import { silentLogger } from '../../../pkg/runtime/log.ts';
 import { SqlPool } from '../../../pkg/store/postgres/pool.ts';
-import { everyDay } from '../../support/crons.ts';
-import { condition, conditionOf, ready, secretValues } from '../../support/operator.ts';
-import { operatorSuite } from '../../support/operator-suite.ts';
+import { everyDay } from '../../support/data/crons.ts';
+import { condition, conditionOf, ready, secretValues } from '../../support/cluster/operator.ts';
+import { operatorSuite } from '../../support/suites/operator-suite.ts';
 import { waitFor } from '../../support/wait.ts';
 
 const suite = operatorSuite();

@@ -12,9 +12,9 @@ import { parseDataKeys, Sealer } from '../../../pkg/runtime/sealing.ts';
 import { SqlPool } from '../../../pkg/store/postgres/pool.ts';
 import { StorageAdmin } from '../../../pkg/store/s3/admin.ts';
 import { WebhookSeal } from '../../../pkg/webhooks/sealing.ts';
-import { ROOT, testBackends } from '../../support/backends.ts';
-import { operatorSuite } from '../../support/operator-suite.ts';
-import { children, ready, registrationOf, secretValues, unique, webhookOf } from '../../support/operator.ts';
+import { ROOT, testBackends } from '../../support/backends/backends.ts';
+import { operatorSuite } from '../../support/suites/operator-suite.ts';
+import { children, ready, registrationOf, secretValues, unique, webhookOf } from '../../support/cluster/operator.ts';
 import { waitFor } from '../../support/wait.ts';
 
 const { cluster, namespace, readyTenant } = operatorSuite();

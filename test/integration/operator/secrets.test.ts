@@ -2,8 +2,8 @@ import { expect, test } from '@jest/globals';
 import { NAMESPACE, SECRET, type Secret } from '../../../pkg/kube/kinds.ts';
 import { Store } from '../../../pkg/kube/store.ts';
 import { Secrets } from '../../../pkg/operator/secrets.ts';
-import { unique } from '../../support/operator.ts';
-import { operatorSuite } from '../../support/operator-suite.ts';
+import { unique } from '../../support/cluster/operator.ts';
+import { operatorSuite } from '../../support/suites/operator-suite.ts';
 
 const { cluster, namespace } = operatorSuite({ operator: false });
 

@@ -1,7 +1,7 @@
 import { beforeAll } from '@jest/globals';
 import { silentLogger } from '../../../pkg/runtime/log.ts';
 import { Database } from '../../../pkg/store/postgres/database.ts';
-import { operatorSuite, type OperatorSuite } from '../../support/operator-suite.ts';
+import { operatorSuite, type OperatorSuite } from '../../support/suites/operator-suite.ts';
 
 interface ServedTenant {
   readonly name: string;

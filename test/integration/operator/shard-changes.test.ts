@@ -5,8 +5,8 @@ import type { LtiRegistration } from '../../../pkg/operator/kinds.ts';
 import { silentLogger } from '../../../pkg/runtime/log.ts';
 import { SqlPool } from '../../../pkg/store/postgres/pool.ts';
 import { range, waitFor } from '../../support/wait.ts';
-import { difference, writes } from '../../support/apiserver-metrics.ts';
-import { children, ready, registrationOf, unique } from '../../support/operator.ts';
+import { difference, writes } from '../../support/cluster/apiserver-metrics.ts';
+import { children, ready, registrationOf, unique } from '../../support/cluster/operator.ts';
 import { servedTenant } from './served-tenant.ts';
 
 /** Stores of the test's own: an operator handles what all tenants of a shard left it. */

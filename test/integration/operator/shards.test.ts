@@ -7,8 +7,8 @@ import { systemClock as clock } from '../../../pkg/runtime/clock.ts';
 import { silentLogger as log } from '../../../pkg/runtime/log.ts';
 import { systemRandom as random } from '../../../pkg/runtime/random.ts';
 import { parseSealingKeys, Sealer } from '../../../pkg/runtime/sealing.ts';
-import { testBackends } from '../../support/backends.ts';
-import { stores, type TestStores } from '../../support/stores.ts';
+import { testBackends } from '../../support/backends/backends.ts';
+import { stores, type TestStores } from '../../support/backends/stores.ts';
 
 let running: TestStores;
 let silent: Server;

@@ -13,10 +13,19 @@ import { systemRandom } from '../../../pkg/runtime/random.ts';
 import { newContentKey } from '../../../pkg/store/s3/content-key.ts';
 import { MARKER_KEY } from '../../../pkg/store/s3/content-key.ts';
 import { newClient, Objects, type ObjectsOptions } from '../../../pkg/store/s3/objects.ts';
-import { testBackends } from '../../support/backends.ts';
+import { testBackends } from '../../support/backends/backends.ts';
 import { range, waitFor } from '../../support/wait.ts';
-import { children, condition, conditionOf, newNamespace, ready, secretValues, tenantOf, unique } from '../../support/operator.ts';
-import { operatorSuite } from '../../support/operator-suite.ts';
+import {
+  children,
+  condition,
+  conditionOf,
+  newNamespace,
+  ready,
+  secretValues,
+  tenantOf,
+  unique,
+} from '../../support/cluster/operator.ts';
+import { operatorSuite } from '../../support/suites/operator-suite.ts';
 
 const { cluster } = operatorSuite();
 let admin: StorageAdmin;

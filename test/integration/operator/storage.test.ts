@@ -5,10 +5,19 @@ import { Database } from '../../../pkg/store/postgres/database.ts';
 import { adoptionToken } from './carrel.ts';
 import { StorageAdmin } from '../../../pkg/store/s3/admin.ts';
 import { Objects, type ObjectsOptions } from '../../../pkg/store/s3/objects.ts';
-import { testBackends } from '../../support/backends.ts';
+import { testBackends } from '../../support/backends/backends.ts';
 import { waitFor } from '../../support/wait.ts';
-import { children, condition, conditionOf, newNamespace, ready, secretValues, tenantOf, unique } from '../../support/operator.ts';
-import { operatorSuite } from '../../support/operator-suite.ts';
+import {
+  children,
+  condition,
+  conditionOf,
+  newNamespace,
+  ready,
+  secretValues,
+  tenantOf,
+  unique,
+} from '../../support/cluster/operator.ts';
+import { operatorSuite } from '../../support/suites/operator-suite.ts';
 
 const { cluster } = operatorSuite();
 

@@ -4,13 +4,13 @@ import type { Store } from '../../../pkg/kube/store.ts';
 import type { Tenant } from '../../../pkg/operator/kinds.ts';
 import { readShards, Shards } from '../../../pkg/operator/shards.ts';
 import { TenantAccess } from '../../../pkg/operator/tenant-rows.ts';
-import { tenantWith } from '../../support/tenant-resources.ts';
+import { tenantWith } from '../../support/cluster/tenant-resources.ts';
 import { systemClock as clock } from '../../../pkg/runtime/clock.ts';
 import { silentLogger as log } from '../../../pkg/runtime/log.ts';
 import { systemRandom as random } from '../../../pkg/runtime/random.ts';
 import { parseSealingKeys, Sealer } from '../../../pkg/runtime/sealing.ts';
-import { testBackends } from '../../support/backends.ts';
-import { unique } from '../../support/operator.ts';
+import { testBackends } from '../../support/backends/backends.ts';
+import { unique } from '../../support/cluster/operator.ts';
 
 let shards: Shards;
 const platformKeys = () => parseSealingKeys(testBackends().stores.platformKeys);

@@ -3,7 +3,7 @@ import { POD } from '../../../pkg/kube/kinds.ts';
 import { TENANT, WEBHOOK, type Tenant } from '../../../pkg/operator/kinds.ts';
 import { podLabels } from '../../../pkg/operator/names.ts';
 import { WAIT_LIMIT_MS, waitFor } from '../../support/wait.ts';
-import { testBackends } from '../../support/backends.ts';
+import { testBackends } from '../../support/backends/backends.ts';
 import { SqlPool } from '../../../pkg/store/postgres/pool.ts';
 import { silentLogger } from '../../../pkg/runtime/log.ts';
 import {
@@ -16,8 +16,8 @@ import {
   tenantOf,
   unique,
   webhookOf,
-} from '../../support/operator.ts';
-import { operatorSuite } from '../../support/operator-suite.ts';
+} from '../../support/cluster/operator.ts';
+import { operatorSuite } from '../../support/suites/operator-suite.ts';
 
 const { cluster, namespace, readyTenant } = operatorSuite();
 

@@ -7,13 +7,13 @@ import { silentLogger } from '../../../pkg/runtime/log.ts';
 import { Database } from '../../../pkg/store/postgres/database.ts';
 import { SqlPool } from '../../../pkg/store/postgres/pool.ts';
 import { connectRedis, type Redis } from '../../../pkg/store/redis/redis.ts';
-import { type Receiver, startReceiver } from '../../support/receiver.ts';
+import { type Receiver, startReceiver } from '../../support/fakes/receiver.ts';
 import { range, waitFor } from '../../support/wait.ts';
-import { emitGrades } from '../../support/webhooks.ts';
-import { startWorkerProcess, type WorkerProcess } from '../../support/worker-process.ts';
-import { difference, writes } from '../../support/apiserver-metrics.ts';
-import { children, condition, conditionOf, ready, unique, webhookOf } from '../../support/operator.ts';
-import { operatorSuite } from '../../support/operator-suite.ts';
+import { emitGrades } from '../../support/clients/webhooks.ts';
+import { startWorkerProcess, type WorkerProcess } from '../../support/programs/worker-process.ts';
+import { difference, writes } from '../../support/cluster/apiserver-metrics.ts';
+import { children, condition, conditionOf, ready, unique, webhookOf } from '../../support/cluster/operator.ts';
+import { operatorSuite } from '../../support/suites/operator-suite.ts';
 
 /** Stores of the test's own: a worker handles what all tenants of a shard left it. */
 const { cluster, stores: running, namespace, readyTenant, databaseUrl } = operatorSuite({ ownStores: true, shardPollMs: 500 });

@@ -6,10 +6,19 @@ import { silentLogger } from '../../../pkg/runtime/log.ts';
 import { parseSealingKeys, Sealer, tenantDataKey } from '../../../pkg/runtime/sealing.ts';
 import { systemRandom } from '../../../pkg/runtime/random.ts';
 import { SqlPool } from '../../../pkg/store/postgres/pool.ts';
-import { testBackends } from '../../support/backends.ts';
+import { testBackends } from '../../support/backends/backends.ts';
 import { countBy, range, waitFor } from '../../support/wait.ts';
-import { children, condition, conditionOf, ready, secretValues, tenantOf, unique, webhookOf } from '../../support/operator.ts';
-import { operatorSuite } from '../../support/operator-suite.ts';
+import {
+  children,
+  condition,
+  conditionOf,
+  ready,
+  secretValues,
+  tenantOf,
+  unique,
+  webhookOf,
+} from '../../support/cluster/operator.ts';
+import { operatorSuite } from '../../support/suites/operator-suite.ts';
 
 const { cluster, namespace, readyTenant, databaseUrl } = operatorSuite();
 let tenant: string;

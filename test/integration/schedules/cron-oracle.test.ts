@@ -1,6 +1,6 @@
 import { expect, test } from '@jest/globals';
 import { Cron } from '../../../pkg/schedules/cron.ts';
-import { type Change, changesOf, Expressions, walk } from '../../support/walked-clock.ts';
+import { type Change, changesOf, Expressions, walk } from '../../support/models/walked-clock.ts';
 
 const EXPRESSIONS = [
   // Each field in each of its forms.

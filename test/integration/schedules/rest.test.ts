@@ -1,6 +1,6 @@
 import { expect, test } from '@jest/globals';
 import { offsetOf, SCHEDULES_MAX } from '../../../pkg/schedules/schedules.policy.ts';
-import { serverSuite } from '../../support/server-suite.ts';
+import { serverSuite } from '../../support/suites/server-suite.ts';
 import { countBy, range, untilServed } from '../../support/wait.ts';
 
 const tenant = serverSuite();

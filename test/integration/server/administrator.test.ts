@@ -5,7 +5,7 @@ import { systemClock } from '../../../pkg/runtime/clock.ts';
 import { silentLogger } from '../../../pkg/runtime/log.ts';
 import { systemRandom } from '../../../pkg/runtime/random.ts';
 import { CLEAR_CACHES, TaggedCache } from '../../../pkg/store/redis/tagged-cache.ts';
-import { serverSuite } from '../../support/server-suite.ts';
+import { serverSuite } from '../../support/suites/server-suite.ts';
 
 const tenant = serverSuite();
 

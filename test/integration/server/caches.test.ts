@@ -10,7 +10,7 @@ import type { FunctionCall } from '../../../pkg/store/redis/functions.ts';
 import { connectRedis, type Redis } from '../../../pkg/store/redis/redis.ts';
 import { CLEAR_CACHES as CLEAR_CACHES_JOB } from '../../../pkg/events/caches.jobs.ts';
 import { range } from '../../support/wait.ts';
-import { serverSuite } from '../../support/server-suite.ts';
+import { serverSuite } from '../../support/suites/server-suite.ts';
 
 const tenant = serverSuite();
 let cache: TaggedCache;

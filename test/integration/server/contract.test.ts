@@ -1,8 +1,8 @@
 import { randomUUID } from 'node:crypto';
 import { beforeAll, expect, test } from '@jest/globals';
-import type { ApiReply } from '../../support/api.ts';
-import { type Described, type Document, headOperationsOf, operationsOf, parametersOf } from '../../support/openapi.ts';
-import { serverSuite } from '../../support/server-suite.ts';
+import type { ApiReply } from '../../support/clients/api.ts';
+import { type Described, type Document, headOperationsOf, operationsOf, parametersOf } from '../../support/clients/openapi.ts';
+import { serverSuite } from '../../support/suites/server-suite.ts';
 
 /** What the API promises of every operation, walked over its own OpenAPI document. */
 const tenant = serverSuite();

@@ -4,8 +4,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { expect, test } from '@jest/globals';
-import { ROOT } from '../../support/backends.ts';
-import { serverSuite } from '../../support/server-suite.ts';
+import { ROOT } from '../../support/backends/backends.ts';
+import { serverSuite } from '../../support/suites/server-suite.ts';
 
 const tenant = serverSuite();
 const run = promisify(execFile);

@@ -3,7 +3,7 @@ import { expect, test } from '@jest/globals';
 import { silentLogger } from '../../../pkg/runtime/log.ts';
 import { systemRandom } from '../../../pkg/runtime/random.ts';
 import { TaggedCache } from '../../../pkg/store/redis/tagged-cache.ts';
-import { ownStores, serverSuite } from '../../support/server-suite.ts';
+import { ownStores, serverSuite } from '../../support/suites/server-suite.ts';
 import { countBy, range, waitFor } from '../../support/wait.ts';
 
 const running = ownStores();

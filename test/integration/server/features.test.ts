@@ -6,8 +6,8 @@ import { endpoint, tagged } from '../../../pkg/api/endpoint.ts';
 import { Etag } from '../../../pkg/api/schemas.ts';
 import type { Feature } from '../../../pkg/feature/feature.ts';
 import type { RemovedUser } from '../../../pkg/feature/offboarding.ts';
-import { time } from '../../support/example-feature.ts';
-import { startTenant } from '../../support/server.ts';
+import { time } from '../../support/data/example-feature.ts';
+import { startTenant } from '../../support/programs/server.ts';
 
 const ROOT = join(import.meta.dirname, '../../..');
 
@@ -20,7 +20,7 @@ test('the example of docs/architecture.md is a feature that compiles and is serv
     const openapi = await tenant.anonymous.get('/openapi.json');
 
     expect(example).toContain('export const time: Feature');
-    expect(await readFile(join(ROOT, 'test/support/example-feature.ts'), 'utf8')).toContain(example);
+    expect(await readFile(join(ROOT, 'test/support/data/example-feature.ts'), 'utf8')).toContain(example);
     expect({ status: answer.status, body: answer.body }).toEqual({ status: 200, body: { time: expect.any(String) } });
     expect(openapi.body).toMatchObject({ paths: { '/time': { get: { operationId: 'getTime' } } } });
   } finally {

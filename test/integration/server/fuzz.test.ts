@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import fc from 'fast-check';
-import type { Api, ApiReply } from '../../support/api.ts';
-import { type GeneratedRequest, requestsOf } from '../../support/generated-requests.ts';
-import { type Described, type Document, operationsOf, type Schema, schemaChecker } from '../../support/openapi.ts';
+import type { Api, ApiReply } from '../../support/clients/api.ts';
+import { type GeneratedRequest, requestsOf } from '../../support/clients/generated-requests.ts';
+import { type Described, type Document, operationsOf, type Schema, schemaChecker } from '../../support/clients/openapi.ts';
 import { FUZZED_ROLES, fuzzedTenant, type FuzzedTenant, knownAt } from '../../fuzz/tenant.ts';
 
 /** The short form of `make fuzz`, by a generator of our own. */

@@ -4,7 +4,7 @@ import { randomUUID } from 'node:crypto';
 import { connect, type Socket } from 'node:net';
 import { Agent, request } from 'undici';
 import { Passwords } from '../../../pkg/accounts/passwords.ts';
-import { serverSuite } from '../../support/server-suite.ts';
+import { serverSuite } from '../../support/suites/server-suite.ts';
 import { countBy, range, waitFor } from '../../support/wait.ts';
 import { filePart, FORM } from '../content/raw-form.ts';
 

@@ -1,8 +1,8 @@
 import { createHash } from 'node:crypto';
 import { connect } from 'node:net';
 import { expect, test } from '@jest/globals';
-import type { ApiReply } from '../../support/api.ts';
-import { serverSuite } from '../../support/server-suite.ts';
+import type { ApiReply } from '../../support/clients/api.ts';
+import { serverSuite } from '../../support/suites/server-suite.ts';
 import { countBy, range, untilServed } from '../../support/wait.ts';
 import { filePart, FORM } from '../content/raw-form.ts';
 

@@ -2,13 +2,13 @@ import { randomUUID } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from '@jest/globals';
-import type { ApiReply } from '../../support/api.ts';
-import { ROOT } from '../../support/backends.ts';
-import { type Document, operationsOf, parametersOf } from '../../support/openapi.ts';
-import { serverSuite } from '../../support/server-suite.ts';
-import { zipBytes } from '../../support/zip-bytes.ts';
+import type { ApiReply } from '../../support/clients/api.ts';
+import { ROOT } from '../../support/backends/backends.ts';
+import { type Document, operationsOf, parametersOf } from '../../support/clients/openapi.ts';
+import { serverSuite } from '../../support/suites/server-suite.ts';
+import { zipBytes } from '../../support/data/zip-bytes.ts';
 import { syncHelpers } from '../../../pkg/helper-services/managed-helpers.ts';
-import { pdf } from '../../support/helpers/pdf.ts';
+import { pdf } from '../../support/fakes/helpers/pdf.ts';
 
 const tenant = serverSuite();
 

@@ -1,6 +1,6 @@
 import { beforeAll, expect, test } from '@jest/globals';
-import type { Api } from '../../support/api.ts';
-import { serverSuite } from '../../support/server-suite.ts';
+import type { Api } from '../../support/clients/api.ts';
+import { serverSuite } from '../../support/suites/server-suite.ts';
 
 const tenant = serverSuite();
 const COUNT = 2_500;

@@ -3,9 +3,9 @@ import fc from 'fast-check';
 import type { Redis } from '../../../pkg/store/redis/redis.ts';
 import type { Decision, Limit } from '../../../pkg/store/redis/rate-limit.ts';
 import { GroupedWindowLimiter } from '../../../pkg/store/redis/grouped-window-limiter.ts';
-import { type ApiReply, sendRaw } from '../../support/api.ts';
+import { type ApiReply, sendRaw } from '../../support/clients/api.ts';
 import { ManualClock } from '../../support/clock.ts';
-import { startTenant, type TestTenant } from '../../support/server.ts';
+import { startTenant, type TestTenant } from '../../support/programs/server.ts';
 import { countBy, range } from '../../support/wait.ts';
 
 const tenants: TestTenant[] = [];

@@ -1,7 +1,14 @@
 import { beforeAll, expect, test } from '@jest/globals';
 import { Validator } from '@seriousme/openapi-schema-validator';
-import { type Described, type Document, operationsOf, parametersOf, type Schema, schemaChecker } from '../../support/openapi.ts';
-import { serverSuite } from '../../support/server-suite.ts';
+import {
+  type Described,
+  type Document,
+  operationsOf,
+  parametersOf,
+  type Schema,
+  schemaChecker,
+} from '../../support/clients/openapi.ts';
+import { serverSuite } from '../../support/suites/server-suite.ts';
 
 const tenant = serverSuite();
 let document: Document;

@@ -2,14 +2,21 @@ import { randomUUID } from 'node:crypto';
 import { Readable } from 'node:stream';
 import { beforeAll, expect, test } from '@jest/globals';
 import { CATALOGUE, type ProblemCode } from '../../../pkg/api/error-catalogue.ts';
-import type { Api, ApiReply } from '../../support/api.ts';
-import { fixture } from '../../support/fixture.ts';
+import type { Api, ApiReply } from '../../support/clients/api.ts';
+import { fixture } from '../../support/suites/fixture.ts';
 import { lmsSuite } from '../../support/lms/lms-suite.ts';
-import { type Described, type Document, operationsOf, parametersOf, type Schema, schemaChecker } from '../../support/openapi.ts';
+import {
+  type Described,
+  type Document,
+  operationsOf,
+  parametersOf,
+  type Schema,
+  schemaChecker,
+} from '../../support/clients/openapi.ts';
 import type { Cases, Request } from '../../support/operations/case.ts';
 import { CASES } from '../../support/operations/cases.ts';
 import { type Person, TRANSFERS, World } from '../../support/operations/world.ts';
-import { startTenant } from '../../support/server.ts';
+import { startTenant } from '../../support/programs/server.ts';
 import { range, waitFor } from '../../support/wait.ts';
 
 /** What every operation may answer: other tests show these, of all operations or of what they share. */

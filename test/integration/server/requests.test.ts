@@ -3,8 +3,8 @@ import { METHODS, request } from 'node:http';
 import { connect, type Socket } from 'node:net';
 import { Readable } from 'node:stream';
 import { describe, expect, test } from '@jest/globals';
-import { type ApiReply, sendRaw } from '../../support/api.ts';
-import { serverSuite } from '../../support/server-suite.ts';
+import { type ApiReply, sendRaw } from '../../support/clients/api.ts';
+import { serverSuite } from '../../support/suites/server-suite.ts';
 import { inParallel, range, waitFor } from '../../support/wait.ts';
 
 const tenant = serverSuite();

@@ -2,9 +2,9 @@ import { expect, test } from '@jest/globals';
 import { systemRandom } from '../../../pkg/runtime/random.ts';
 import { boundConnections, ensureTenantDatabase } from '../../../pkg/store/postgres/provisioning.ts';
 import { BASIC_CONNECTIONS, type ClaimRequest } from '../../../pkg/store/postgres/registry.ts';
-import { storeSuite } from '../../support/store-suite.ts';
+import { storeSuite } from '../../support/suites/store-suite.ts';
 import { StoreUnavailableError } from '../../../pkg/store/unavailable.ts';
-import { newTenant, openDatabase } from '../../support/tenant.ts';
+import { newTenant, openDatabase } from '../../support/backends/tenant.ts';
 
 const { running, pool, registry, shard } = storeSuite();
 

@@ -3,9 +3,9 @@ import { randomUUID } from 'node:crypto';
 import { Database } from '../../../pkg/store/postgres/database.ts';
 import { CheckViolation, ForeignKeyViolation, UniqueViolation } from '../../../pkg/store/postgres/errors.ts';
 import type { User } from '../../../pkg/store/postgres/tables.ts';
-import { atEnd } from '../../support/fixture.ts';
-import { storeSuite } from '../../support/store-suite.ts';
-import { newTenant, openDatabase, type TenantLogin } from '../../support/tenant.ts';
+import { atEnd } from '../../support/suites/fixture.ts';
+import { storeSuite } from '../../support/suites/store-suite.ts';
+import { newTenant, openDatabase, type TenantLogin } from '../../support/backends/tenant.ts';
 import { range } from '../../support/wait.ts';
 
 const { running, pool, shard } = storeSuite();

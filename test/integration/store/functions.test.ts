@@ -4,8 +4,8 @@ import { silentLogger } from '../../../pkg/runtime/log.ts';
 import { systemRandom } from '../../../pkg/runtime/random.ts';
 import { SqlPool } from '../../../pkg/store/postgres/pool.ts';
 import { ensureShard, missingInShard } from '../../../pkg/store/postgres/provisioning.ts';
-import { catalogOf } from '../../support/catalog.ts';
-import { storeSuite } from '../../support/store-suite.ts';
+import { catalogOf } from '../../support/models/catalog.ts';
+import { storeSuite } from '../../support/suites/store-suite.ts';
 
 const { running, pool } = storeSuite();
 const time = { clock: systemClock, random: systemRandom };

@@ -17,9 +17,9 @@ import { bucketName, StorageAdmin } from '../../../pkg/store/s3/admin.ts';
 import { newContentKey } from '../../../pkg/store/s3/content-key.ts';
 import { Objects } from '../../../pkg/store/s3/objects.ts';
 import { StoreUnavailableError } from '../../../pkg/store/unavailable.ts';
-import { ROOT } from '../../support/backends.ts';
-import { atEnd } from '../../support/fixture.ts';
-import { ownStores } from '../../support/server-suite.ts';
+import { ROOT } from '../../support/backends/backends.ts';
+import { atEnd } from '../../support/suites/fixture.ts';
+import { ownStores } from '../../support/suites/server-suite.ts';
 import { range } from '../../support/wait.ts';
 
 const MIB = 1 << 20;
@@ -134,7 +134,7 @@ test('nine replies of 7.9 MiB at once take little more memory than nine small on
     hostile.answer = (request, response) => void response.end(request.url?.includes('/first') ? SMALL_LISTING : listing);
     const { stdout } = await run(
       process.execPath,
-      ['--disable-warning=ExperimentalWarning', 'test/support/listing-memory.ts', hostile.url, '9'],
+      ['--disable-warning=ExperimentalWarning', 'test/support/programs/listing-memory.ts', hostile.url, '9'],
       {
         cwd: ROOT,
       },

@@ -2,9 +2,9 @@ import { expect, test } from '@jest/globals';
 import { trimFullOutboxes } from '../../../pkg/events/retention.ts';
 import { silentLogger as log } from '../../../pkg/runtime/log.ts';
 import { SqlPool } from '../../../pkg/store/postgres/pool.ts';
-import { atEnd, fixture } from '../../support/fixture.ts';
-import { storeSuite } from '../../support/store-suite.ts';
-import { newTenant, type TenantLogin } from '../../support/tenant.ts';
+import { atEnd, fixture } from '../../support/suites/fixture.ts';
+import { storeSuite } from '../../support/suites/store-suite.ts';
+import { newTenant, type TenantLogin } from '../../support/backends/tenant.ts';
 
 /*
  * How far a tenant’s role fills the shared outbox, tried with the tenant's own login.

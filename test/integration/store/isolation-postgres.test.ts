@@ -13,10 +13,10 @@ import {
   tenantRole,
 } from '../../../pkg/store/postgres/provisioning.ts';
 import { REVOKE_PUBLIC_RIGHTS } from '../../../pkg/store/postgres/provisioning/public-rights.ts';
-import { ROOT } from '../../support/backends.ts';
-import { atEnd } from '../../support/fixture.ts';
-import { storeSuite } from '../../support/store-suite.ts';
-import { newTenant, type TenantLogin } from '../../support/tenant.ts';
+import { ROOT } from '../../support/backends/backends.ts';
+import { atEnd } from '../../support/suites/fixture.ts';
+import { storeSuite } from '../../support/suites/store-suite.ts';
+import { newTenant, type TenantLogin } from '../../support/backends/tenant.ts';
 
 /*
  * What a tenant's role may do beside its rows, tried with the tenant's own login: whoever reads Secret `<tenant>-database` may

@@ -8,8 +8,8 @@ import { serviceUser } from '../../../pkg/local/programs/unprivileged.ts';
 import { systemRandom } from '../../../pkg/runtime/random.ts';
 import { bucketName, StorageAdmin, type TenantBucket } from '../../../pkg/store/s3/admin.ts';
 import { newClient, Objects } from '../../../pkg/store/s3/objects.ts';
-import { atEnd } from '../../support/fixture.ts';
-import { ownStores } from '../../support/server-suite.ts';
+import { atEnd } from '../../support/suites/fixture.ts';
+import { ownStores } from '../../support/suites/server-suite.ts';
 import { waitFor } from '../../support/wait.ts';
 
 const running = ownStores();

@@ -5,9 +5,9 @@ import { systemRandom } from '../../../pkg/runtime/random.ts';
 import { Database, type Tx } from '../../../pkg/store/postgres/database.ts';
 import { SqlPool } from '../../../pkg/store/postgres/pool.ts';
 import { insertJob, type JobRow, JobStore } from '../../../pkg/store/postgres/job-store.ts';
-import { atEnd } from '../../support/fixture.ts';
-import { storeSuite } from '../../support/store-suite.ts';
-import { newTenant, openDatabase, type TenantLogin } from '../../support/tenant.ts';
+import { atEnd } from '../../support/suites/fixture.ts';
+import { storeSuite } from '../../support/suites/store-suite.ts';
+import { newTenant, openDatabase, type TenantLogin } from '../../support/backends/tenant.ts';
 import { countBy, range } from '../../support/wait.ts';
 
 const { running, pool, shard } = storeSuite();

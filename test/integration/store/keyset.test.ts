@@ -4,8 +4,8 @@ import { listPage } from '../../../pkg/api/paging.ts';
 import { silentLogger } from '../../../pkg/runtime/log.ts';
 import { foldedKey, integerKey, keyset, Parameters, textKey, timeKey } from '../../../pkg/store/postgres/keyset.ts';
 import { quoteLiteral, SqlPool } from '../../../pkg/store/postgres/pool.ts';
-import { fixture } from '../../support/fixture.ts';
-import { ownStores } from '../../support/server-suite.ts';
+import { fixture } from '../../support/suites/fixture.ts';
+import { ownStores } from '../../support/suites/server-suite.ts';
 
 interface Row {
   readonly id: number;

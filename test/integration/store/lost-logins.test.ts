@@ -4,8 +4,8 @@ import { silentLogger } from '../../../pkg/runtime/log.ts';
 import { Database } from '../../../pkg/store/postgres/database.ts';
 import { SqlPool } from '../../../pkg/store/postgres/pool.ts';
 import { StoreUnavailableError } from '../../../pkg/store/unavailable.ts';
-import { storeSuite } from '../../support/store-suite.ts';
-import { newTenant } from '../../support/tenant.ts';
+import { storeSuite } from '../../support/suites/store-suite.ts';
+import { newTenant } from '../../support/backends/tenant.ts';
 
 const { running, shard } = storeSuite();
 

@@ -14,10 +14,10 @@ import {
   UnknownMigrations,
 } from '../../../pkg/store/postgres/provisioning.ts';
 import { StoreUnavailableError } from '../../../pkg/store/unavailable.ts';
-import { catalogOf } from '../../support/catalog.ts';
-import { NEXT_RELEASE } from '../../support/later-migrations.ts';
-import { storeSuite } from '../../support/store-suite.ts';
-import { newDatabase } from '../../support/tenant.ts';
+import { catalogOf } from '../../support/models/catalog.ts';
+import { NEXT_RELEASE } from '../../support/models/later-migrations.ts';
+import { storeSuite } from '../../support/suites/store-suite.ts';
+import { newDatabase } from '../../support/backends/tenant.ts';
 
 const { running, pool, shard } = storeSuite();
 const time = { clock: systemClock, random: systemRandom };

@@ -12,9 +12,9 @@ import { systemRandom } from '../../../pkg/runtime/random.ts';
 import { BucketTaken, bucketName, StorageAdmin, type TenantBucket } from '../../../pkg/store/s3/admin.ts';
 import { newClient, newKey, Objects, type StoredObject } from '../../../pkg/store/s3/objects.ts';
 import { StoreUnavailableError } from '../../../pkg/store/unavailable.ts';
-import { atEnd } from '../../support/fixture.ts';
-import { heldBeyond, restingBytes } from '../../support/memory.ts';
-import { ownStores } from '../../support/server-suite.ts';
+import { atEnd } from '../../support/suites/fixture.ts';
+import { heldBeyond, restingBytes } from '../../support/measures/memory.ts';
+import { ownStores } from '../../support/suites/server-suite.ts';
 import { range, waitFor } from '../../support/wait.ts';
 
 const running = ownStores();

@@ -4,9 +4,9 @@ import { Database } from '../../../pkg/store/postgres/database.ts';
 import { StatementTimeout } from '../../../pkg/store/postgres/errors.ts';
 import { SqlPool } from '../../../pkg/store/postgres/pool.ts';
 import { StoreUnavailableError } from '../../../pkg/store/unavailable.ts';
-import { atEnd } from '../../support/fixture.ts';
-import { storeSuite } from '../../support/store-suite.ts';
-import { newTenant, openDatabase, type TenantLogin } from '../../support/tenant.ts';
+import { atEnd } from '../../support/suites/fixture.ts';
+import { storeSuite } from '../../support/suites/store-suite.ts';
+import { newTenant, openDatabase, type TenantLogin } from '../../support/backends/tenant.ts';
 import { waitFor } from '../../support/wait.ts';
 
 const { running, pool, shard } = storeSuite();

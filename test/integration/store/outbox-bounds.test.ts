@@ -1,9 +1,9 @@
 import { expect, test } from '@jest/globals';
 import { silentLogger as log } from '../../../pkg/runtime/log.ts';
 import { SqlPool } from '../../../pkg/store/postgres/pool.ts';
-import { fixture } from '../../support/fixture.ts';
-import { storeSuite } from '../../support/store-suite.ts';
-import { newTenant } from '../../support/tenant.ts';
+import { fixture } from '../../support/suites/fixture.ts';
+import { storeSuite } from '../../support/suites/store-suite.ts';
+import { newTenant } from '../../support/backends/tenant.ts';
 
 const { running, pool, shard } = storeSuite();
 const worker = fixture(

@@ -6,8 +6,8 @@ import { systemRandom } from '../../../pkg/runtime/random.ts';
 import { bucketName, StorageAdmin, type TenantBucket } from '../../../pkg/store/s3/admin.ts';
 import { newKey, Objects } from '../../../pkg/store/s3/objects.ts';
 import { UploadGone } from '../../../pkg/store/s3/upload-in-parts.ts';
-import { atEnd } from '../../support/fixture.ts';
-import { ownStores } from '../../support/server-suite.ts';
+import { atEnd } from '../../support/suites/fixture.ts';
+import { ownStores } from '../../support/suites/server-suite.ts';
 import { waitFor } from '../../support/wait.ts';
 
 const PART_BYTES = 1 << 20;

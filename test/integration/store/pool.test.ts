@@ -1,7 +1,7 @@
 import { expect, test } from '@jest/globals';
 import { silentLogger } from '../../../pkg/runtime/log.ts';
 import { SqlPool, USES_OF_A_CONNECTION } from '../../../pkg/store/postgres/pool.ts';
-import { storeSuite } from '../../support/store-suite.ts';
+import { storeSuite } from '../../support/suites/store-suite.ts';
 import { range, waitFor } from '../../support/wait.ts';
 
 const { running } = storeSuite();

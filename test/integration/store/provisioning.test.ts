@@ -17,9 +17,9 @@ import {
   usageOf,
 } from '../../../pkg/store/postgres/provisioning.ts';
 import { StoreUnavailableError } from '../../../pkg/store/unavailable.ts';
-import { catalogOf } from '../../support/catalog.ts';
-import { storeSuite } from '../../support/store-suite.ts';
-import { newDatabase, newTenant, openDatabase, tenantUrl } from '../../support/tenant.ts';
+import { catalogOf } from '../../support/models/catalog.ts';
+import { storeSuite } from '../../support/suites/store-suite.ts';
+import { newDatabase, newTenant, openDatabase, tenantUrl } from '../../support/backends/tenant.ts';
 
 const { running, pool, shard } = storeSuite();
 const time = { clock: systemClock, random: systemRandom };

@@ -2,8 +2,8 @@ import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { Redis as RawClient } from 'ioredis';
 import { silentLogger } from '../../../pkg/runtime/log.ts';
 import { redisPrefix, RedisUsers, redisUser } from '../../../pkg/store/redis/acl.ts';
-import { testBackends } from '../../support/backends.ts';
-import { unique } from '../../support/operator.ts';
+import { testBackends } from '../../support/backends/backends.ts';
+import { unique } from '../../support/cluster/operator.ts';
 import { range, waitFor } from '../../support/wait.ts';
 
 /** What a tenant's Redis user may have the functions do, with arguments and stored values of its own choice. */

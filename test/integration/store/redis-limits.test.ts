@@ -6,9 +6,9 @@ import { systemRandom } from '../../../pkg/runtime/random.ts';
 import { redisPrefix, RedisUsers, redisUser } from '../../../pkg/store/redis/acl.ts';
 import { SlidingLogLimiter } from '../../../pkg/store/redis/sliding-log-limiter.ts';
 import { connectRedis, type Redis } from '../../../pkg/store/redis/redis.ts';
-import { testBackends } from '../../support/backends.ts';
+import { testBackends } from '../../support/backends/backends.ts';
 import { ManualClock } from '../../support/clock.ts';
-import { unique } from '../../support/operator.ts';
+import { unique } from '../../support/cluster/operator.ts';
 import { range, waitFor } from '../../support/wait.ts';
 
 /** Limits of guesses as several servers of a tenant keep them together. */

@@ -7,8 +7,8 @@ import { silentLogger } from '../../../pkg/runtime/log.ts';
 import { redisPrefix, RedisUsers, redisUser } from '../../../pkg/store/redis/acl.ts';
 import { connectRedis, type Redis } from '../../../pkg/store/redis/redis.ts';
 import { StoreUnavailableError } from '../../../pkg/store/unavailable.ts';
-import { testBackends } from '../../support/backends.ts';
-import { unique } from '../../support/operator.ts';
+import { testBackends } from '../../support/backends/backends.ts';
+import { unique } from '../../support/cluster/operator.ts';
 import { waitFor } from '../../support/wait.ts';
 
 const { redis: shared } = testBackends().stores;

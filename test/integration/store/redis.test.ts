@@ -11,8 +11,8 @@ import { connectRedis, type Redis, type Reply, type RoundTrip, WAKE_CHANNEL } fr
 import { GroupedWindowLimiter } from '../../../pkg/store/redis/grouped-window-limiter.ts';
 import { type CacheEntry, LOOKUP, TaggedCache } from '../../../pkg/store/redis/tagged-cache.ts';
 import { StoreUnavailableError } from '../../../pkg/store/unavailable.ts';
-import { atEnd } from '../../support/fixture.ts';
-import { ownStores } from '../../support/server-suite.ts';
+import { atEnd } from '../../support/suites/fixture.ts';
+import { ownStores } from '../../support/suites/server-suite.ts';
 import { range, waitFor } from '../../support/wait.ts';
 
 const running = ownStores();

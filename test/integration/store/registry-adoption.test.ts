@@ -7,8 +7,8 @@ import { Sealer } from '../../../pkg/runtime/sealing.ts';
 import { newAdoptionToken } from '../../../pkg/store/postgres/adoption-token.ts';
 import { SqlPool } from '../../../pkg/store/postgres/pool.ts';
 import { type ClaimRequest, Registry } from '../../../pkg/store/postgres/registry.ts';
-import { newSlug, ownerOf, request } from '../../support/claims.ts';
-import { storeSuite } from '../../support/store-suite.ts';
+import { newSlug, ownerOf, request } from '../../support/data/claims.ts';
+import { storeSuite } from '../../support/suites/store-suite.ts';
 import { waitFor } from '../../support/wait.ts';
 
 const { running, pool, registry } = storeSuite();

@@ -1,7 +1,7 @@
 import { expect, test } from '@jest/globals';
 import { MAX_LEFT_HOSTS } from '../../../pkg/store/postgres/registry.ts';
-import { newSlug, request, tally } from '../../support/claims.ts';
-import { storeSuite } from '../../support/store-suite.ts';
+import { newSlug, request, tally } from '../../support/data/claims.ts';
+import { storeSuite } from '../../support/suites/store-suite.ts';
 
 const { pool, registry } = storeSuite();
 

@@ -5,8 +5,8 @@ import { systemRandom } from '../../../pkg/runtime/random.ts';
 import { SealError, Sealer } from '../../../pkg/runtime/sealing.ts';
 import { SqlPool } from '../../../pkg/store/postgres/pool.ts';
 import { type ClaimRequest, BASIC_CONNECTIONS, Registry } from '../../../pkg/store/postgres/registry.ts';
-import { newSlug, ownerOf, request, tally } from '../../support/claims.ts';
-import { storeSuite } from '../../support/store-suite.ts';
+import { newSlug, ownerOf, request, tally } from '../../support/data/claims.ts';
+import { storeSuite } from '../../support/suites/store-suite.ts';
 
 const { running, pool, registry } = storeSuite();
 

@@ -6,8 +6,8 @@ import { buffer } from 'node:stream/consumers';
 import { systemRandom } from '../../../pkg/runtime/random.ts';
 import { bucketName, StorageAdmin, type TenantBucket } from '../../../pkg/store/s3/admin.ts';
 import { newKey, Objects } from '../../../pkg/store/s3/objects.ts';
-import { atEnd } from '../../support/fixture.ts';
-import { ownStores } from '../../support/server-suite.ts';
+import { atEnd } from '../../support/suites/fixture.ts';
+import { ownStores } from '../../support/suites/server-suite.ts';
 import { range } from '../../support/wait.ts';
 
 const MIB = 1 << 20;

@@ -9,8 +9,8 @@ import { StorageAdmin, type TenantBucket } from '../../../pkg/store/s3/admin.ts'
 import { markerOf, writeFirstMarker, writeMarker } from '../../../pkg/store/s3/owner-marker.ts';
 import { Objects, type ObjectsOptions } from '../../../pkg/store/s3/objects.ts';
 import { silentLogger } from '../../../pkg/runtime/log.ts';
-import { atEnd } from '../../support/fixture.ts';
-import { storeSuite } from '../../support/store-suite.ts';
+import { atEnd } from '../../support/suites/fixture.ts';
+import { storeSuite } from '../../support/suites/store-suite.ts';
 import { range } from '../../support/wait.ts';
 
 const { running, pool, registry } = storeSuite();

@@ -4,7 +4,7 @@ import { silentLogger } from '../../../pkg/runtime/log.ts';
 import { systemRandom } from '../../../pkg/runtime/random.ts';
 import { SqlPool } from '../../../pkg/store/postgres/pool.ts';
 import { ensureShard, ShardUnfit } from '../../../pkg/store/postgres/provisioning.ts';
-import { storeSuite } from '../../support/store-suite.ts';
+import { storeSuite } from '../../support/suites/store-suite.ts';
 
 const { running, pool } = storeSuite();
 const time = { clock: systemClock, random: systemRandom };

@@ -7,8 +7,8 @@ import { bullConnection, bullName, QUEUE_PREFIX } from '../../../pkg/jobs/tenant
 import { silentLogger } from '../../../pkg/runtime/log.ts';
 import { insertJob } from '../../../pkg/store/postgres/job-store.ts';
 import { range, waitFor } from '../../support/wait.ts';
-import { workerInProcess } from '../../support/worker-in-process.ts';
-import { platformSuite } from '../../support/worker-suite.ts';
+import { workerInProcess } from '../../support/programs/worker-in-process.ts';
+import { platformSuite } from '../../support/suites/worker-suite.ts';
 
 const platform = platformSuite();
 const QUEUE = { name: 'tests', perTenant: 2, concurrency: 4 };

@@ -6,10 +6,10 @@ import { type Sql, SqlPool } from '../../../pkg/store/postgres/pool.ts';
 import { StoreUnavailableError } from '../../../pkg/store/unavailable.ts';
 import { type Delivery, deliveryPayload, DeliveryStore } from '../../../pkg/webhooks/delivery/delivery-store.ts';
 import { ManualClock } from '../../support/clock.ts';
-import { fixture } from '../../support/fixture.ts';
+import { fixture } from '../../support/suites/fixture.ts';
 import { range, waitFor } from '../../support/wait.ts';
-import { addWebhook } from '../../support/webhooks.ts';
-import { platformSuite } from '../../support/worker-suite.ts';
+import { addWebhook } from '../../support/clients/webhooks.ts';
+import { platformSuite } from '../../support/suites/worker-suite.ts';
 
 const platform = platformSuite();
 const asWorker = fixture(

@@ -1,6 +1,6 @@
 import { expect, test } from '@jest/globals';
 import { range, waitFor } from '../../support/wait.ts';
-import { platformTenant, workerSuite } from '../../support/worker-suite.ts';
+import { platformTenant, workerSuite } from '../../support/suites/worker-suite.ts';
 
 const { platform, worker } = workerSuite();
 const tenant = platformTenant(platform);

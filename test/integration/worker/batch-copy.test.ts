@@ -1,9 +1,9 @@
 import { beforeAll, expect, test } from '@jest/globals';
-import { batchEnd, filesOf, foldersOf, jobEnd } from '../../support/batches.ts';
-import { addMetadata, tagFiles } from '../../support/tags-and-metadata.ts';
+import { batchEnd, filesOf, foldersOf, jobEnd } from '../../support/clients/batches.ts';
+import { addMetadata, tagFiles } from '../../support/data/tags-and-metadata.ts';
 import { range, waitFor } from '../../support/wait.ts';
-import { addWebhook, writtenEvents } from '../../support/webhooks.ts';
-import { platformTenant, workerSuite } from '../../support/worker-suite.ts';
+import { addWebhook, writtenEvents } from '../../support/clients/webhooks.ts';
+import { platformTenant, workerSuite } from '../../support/suites/worker-suite.ts';
 import { faultsOf, objectCount, quotaOf } from '../content/tenant-state.ts';
 
 const { platform, worker } = workerSuite();

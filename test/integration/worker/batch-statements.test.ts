@@ -1,11 +1,11 @@
 import { expect, test } from '@jest/globals';
 import { QUEUES } from '../../../cmd/worker/queues.ts';
 import { batch } from '../../../pkg/content/batch/batch.processor.ts';
-import { filesOf, jobEnd } from '../../support/batches.ts';
-import { fixture } from '../../support/fixture.ts';
-import { workerInProcess } from '../../support/worker-in-process.ts';
-import { addWebhook } from '../../support/webhooks.ts';
-import { platformSuite, platformTenant } from '../../support/worker-suite.ts';
+import { filesOf, jobEnd } from '../../support/clients/batches.ts';
+import { fixture } from '../../support/suites/fixture.ts';
+import { workerInProcess } from '../../support/programs/worker-in-process.ts';
+import { addWebhook } from '../../support/clients/webhooks.ts';
+import { platformSuite, platformTenant } from '../../support/suites/worker-suite.ts';
 
 /** Of a whole job: its start, its plan, one step and its end. */
 const MOST_STATEMENTS = 30;

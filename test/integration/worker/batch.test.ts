@@ -1,8 +1,8 @@
 import { beforeAll, expect, test } from '@jest/globals';
-import { batchEnd as done, filesOf as files, foldersOf as folders } from '../../support/batches.ts';
+import { batchEnd as done, filesOf as files, foldersOf as folders } from '../../support/clients/batches.ts';
 import { range, untilServed, waitFor } from '../../support/wait.ts';
-import { addWebhook, writtenEvents } from '../../support/webhooks.ts';
-import { platformTenant, workerSuite } from '../../support/worker-suite.ts';
+import { addWebhook, writtenEvents } from '../../support/clients/webhooks.ts';
+import { platformTenant, workerSuite } from '../../support/suites/worker-suite.ts';
 import { faultsOf, quotaOf } from '../content/tenant-state.ts';
 
 const { platform } = workerSuite();

@@ -2,11 +2,11 @@ import { afterAll, expect, test } from '@jest/globals';
 import { INSTRUCTOR } from '../../../pkg/local/demo/lms/claims.ts';
 import { launched } from '../../support/lms/launched.ts';
 import { registeredLms, type Registration } from '../../support/lms/registration.ts';
-import { fixture } from '../../support/fixture.ts';
+import { fixture } from '../../support/suites/fixture.ts';
 import { waitFor } from '../../support/wait.ts';
-import { addWebhook, writtenEvents } from '../../support/webhooks.ts';
-import { startWorkerProcess, type WorkerProcess } from '../../support/worker-process.ts';
-import { platformSuite, platformTenant } from '../../support/worker-suite.ts';
+import { addWebhook, writtenEvents } from '../../support/clients/webhooks.ts';
+import { startWorkerProcess, type WorkerProcess } from '../../support/programs/worker-process.ts';
+import { platformSuite, platformTenant } from '../../support/suites/worker-suite.ts';
 
 const platform = platformSuite();
 const tenant = platformTenant(platform);

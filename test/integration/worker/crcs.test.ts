@@ -1,10 +1,10 @@
 import { buffer } from 'node:stream/consumers';
 import { crc32 } from 'node:zlib';
 import { expect, test } from '@jest/globals';
-import type { Api } from '../../support/api.ts';
-import { begin, named, send } from '../../support/tus.ts';
+import type { Api } from '../../support/clients/api.ts';
+import { begin, named, send } from '../../support/clients/tus.ts';
 import { waitFor } from '../../support/wait.ts';
-import { platformTenant, workerSuite } from '../../support/worker-suite.ts';
+import { platformTenant, workerSuite } from '../../support/suites/worker-suite.ts';
 
 const { platform } = workerSuite();
 const tenant = platformTenant(platform);

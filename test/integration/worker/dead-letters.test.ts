@@ -1,8 +1,8 @@
 import { expect, test } from '@jest/globals';
 import { insertJob } from '../../../pkg/store/postgres/job-store.ts';
-import type { TestTenant } from '../../support/server.ts';
+import type { TestTenant } from '../../support/programs/server.ts';
 import { waitFor } from '../../support/wait.ts';
-import { workerSuite } from '../../support/worker-suite.ts';
+import { workerSuite } from '../../support/suites/worker-suite.ts';
 
 const { platform, worker } = workerSuite();
 

@@ -10,9 +10,9 @@ import { createMetrics } from '../../../pkg/runtime/metrics.ts';
 import { DEFAULT_QUEUE, insertJob, NAMED_STORES_QUEUE } from '../../../pkg/store/postgres/job-store.ts';
 import { WAKE_CHANNEL } from '../../../pkg/store/redis/redis.ts';
 import { waitFor } from '../../support/wait.ts';
-import { startWorkerProcess } from '../../support/worker-process.ts';
-import { platformSuite, platformTenant } from '../../support/worker-suite.ts';
-import { workerInProcess } from '../../support/worker-in-process.ts';
+import { startWorkerProcess } from '../../support/programs/worker-process.ts';
+import { platformSuite, platformTenant } from '../../support/suites/worker-suite.ts';
+import { workerInProcess } from '../../support/programs/worker-in-process.ts';
 
 const platform = platformSuite();
 const tenant = platformTenant(platform);

@@ -5,8 +5,8 @@ import { type Sql, SqlPool } from '../../../pkg/store/postgres/pool.ts';
 import { releaseJobs } from '../../../pkg/store/postgres/provisioning.ts';
 import { dueOf } from '../../../pkg/webhooks/deliveries.sql.ts';
 import { DeliveryStore } from '../../../pkg/webhooks/delivery/delivery-store.ts';
-import { fixture } from '../../support/fixture.ts';
-import { platformSuite } from '../../support/worker-suite.ts';
+import { fixture } from '../../support/suites/fixture.ts';
+import { platformSuite } from '../../support/suites/worker-suite.ts';
 
 const platform = platformSuite();
 const worker = fixture(

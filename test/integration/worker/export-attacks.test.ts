@@ -1,8 +1,8 @@
 import { expect, test } from '@jest/globals';
-import { endOf, MIB, multipartUploads, multiply, newFile, newFolder, requestExport } from '../../support/exports.ts';
-import { fixture } from '../../support/fixture.ts';
+import { endOf, MIB, multipartUploads, multiply, newFile, newFolder, requestExport } from '../../support/clients/exports.ts';
+import { fixture } from '../../support/suites/fixture.ts';
 import { countBy, range, waitFor } from '../../support/wait.ts';
-import { platformTenant, workerSuite } from '../../support/worker-suite.ts';
+import { platformTenant, workerSuite } from '../../support/suites/worker-suite.ts';
 
 const { platform } = workerSuite();
 const [tenant, other] = [platformTenant(platform), platformTenant(platform)];

@@ -14,11 +14,11 @@ import {
   unzipped,
   uploadOf,
   type UploadRow,
-} from '../../support/exports.ts';
-import { fixture } from '../../support/fixture.ts';
-import type { Api } from '../../support/api.ts';
+} from '../../support/clients/exports.ts';
+import { fixture } from '../../support/suites/fixture.ts';
+import type { Api } from '../../support/clients/api.ts';
 import { waitFor } from '../../support/wait.ts';
-import { platformTenant, workerSuite } from '../../support/worker-suite.ts';
+import { platformTenant, workerSuite } from '../../support/suites/worker-suite.ts';
 
 const { platform, worker } = workerSuite();
 const tenant = platformTenant(platform);

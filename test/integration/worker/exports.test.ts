@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { expect, test } from '@jest/globals';
-import { ROOT } from '../../support/backends.ts';
+import { ROOT } from '../../support/backends/backends.ts';
 import {
   endOf,
   exported,
@@ -17,9 +17,9 @@ import {
   requestExport,
   unzipped,
   uploadOf,
-} from '../../support/exports.ts';
+} from '../../support/clients/exports.ts';
 import { waitFor } from '../../support/wait.ts';
-import { platformTenant, workerSuite } from '../../support/worker-suite.ts';
+import { platformTenant, workerSuite } from '../../support/suites/worker-suite.ts';
 
 const { platform, worker } = workerSuite();
 const tenant = platformTenant(platform);

@@ -8,9 +8,9 @@ import { type Clock, systemClock } from '../../../pkg/runtime/clock.ts';
 import { silentLogger } from '../../../pkg/runtime/log.ts';
 import { insertJob, type JobRow, JobStore } from '../../../pkg/store/postgres/job-store.ts';
 import { SqlPool } from '../../../pkg/store/postgres/pool.ts';
-import { fixture } from '../../support/fixture.ts';
+import { fixture } from '../../support/suites/fixture.ts';
 import { range, waitFor } from '../../support/wait.ts';
-import { platformSuite, platformTenant } from '../../support/worker-suite.ts';
+import { platformSuite, platformTenant } from '../../support/suites/worker-suite.ts';
 
 const QUEUE = 'testing';
 const SLOTS = 2;

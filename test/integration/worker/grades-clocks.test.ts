@@ -1,6 +1,6 @@
 import { expect, test } from '@jest/globals';
-import { SETTINGS } from '../../support/grading.ts';
-import { gradingSuite } from '../../support/worker-suite.ts';
+import { SETTINGS } from '../../support/clients/grading.ts';
+import { gradingSuite } from '../../support/suites/worker-suite.ts';
 
 const { grading, lms } = gradingSuite(SETTINGS);
 

@@ -4,11 +4,11 @@ import { insertJob } from '../../../pkg/store/postgres/job-store.ts';
 import { newKey } from '../../../pkg/store/s3/objects.ts';
 import { systemRandom } from '../../../pkg/runtime/random.ts';
 import { inParallel, range, waitFor } from '../../support/wait.ts';
-import { writtenEvents } from '../../support/webhooks.ts';
+import { writtenEvents } from '../../support/clients/webhooks.ts';
 import { objectCount } from '../content/tenant-state.ts';
 import { ROTATIONS, rotated } from '../../support/lms/registration.ts';
-import { type Graded, SETTINGS, startGrading } from '../../support/grading.ts';
-import { gradingSuite } from '../../support/worker-suite.ts';
+import { type Graded, SETTINGS, startGrading } from '../../support/clients/grading.ts';
+import { gradingSuite } from '../../support/suites/worker-suite.ts';
 
 const { worker, platform, grading, lms } = gradingSuite(SETTINGS);
 let course: Graded;

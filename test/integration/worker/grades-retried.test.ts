@@ -1,9 +1,9 @@
 import { expect, test } from '@jest/globals';
 import { LEARNER } from '../../../pkg/local/demo/lms/claims.ts';
 import { launched } from '../../support/lms/launched.ts';
-import { SETTINGS } from '../../support/grading.ts';
+import { SETTINGS } from '../../support/clients/grading.ts';
 import { range } from '../../support/wait.ts';
-import { gradingSuite } from '../../support/worker-suite.ts';
+import { gradingSuite } from '../../support/suites/worker-suite.ts';
 
 const { grading, lms } = gradingSuite(SETTINGS);
 const retry = (id: string, by = grading.tenant.admin) => by.post(`/lti/grades/${id}/retry`);

@@ -3,7 +3,7 @@ import { findSubmission, markSent, renewTimestamp } from '../../../pkg/lti/grade
 import type { GradeView } from '../../../pkg/lti/grades/grades.schema.ts';
 import type { Tx } from '../../../pkg/store/postgres/database.ts';
 import { waitFor } from '../../support/wait.ts';
-import { gradingSuite } from '../../support/worker-suite.ts';
+import { gradingSuite } from '../../support/suites/worker-suite.ts';
 
 const { platform, grading } = gradingSuite();
 

@@ -4,10 +4,10 @@ import type { ScoreManner } from '../../../pkg/local/demo/lms/ags.ts';
 import { AGS } from '../../../pkg/local/demo/lms/claims.ts';
 import type { TokenManner } from '../../../pkg/local/demo/lms/token.ts';
 import { verifiesStandard } from '../../../pkg/local/demo/standard-webhooks.ts';
-import { verifiesHex } from '../../support/receiver.ts';
+import { verifiesHex } from '../../support/fakes/receiver.ts';
 import { range, waitFor } from '../../support/wait.ts';
-import { type Graded, SECRET, SETTINGS } from '../../support/grading.ts';
-import { gradingSuite } from '../../support/worker-suite.ts';
+import { type Graded, SECRET, SETTINGS } from '../../support/clients/grading.ts';
+import { gradingSuite } from '../../support/suites/worker-suite.ts';
 
 const { platform, worker, grading, lms } = gradingSuite(SETTINGS);
 

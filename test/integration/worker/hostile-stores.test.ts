@@ -5,12 +5,12 @@ import { processor } from '../../../pkg/events/processor.ts';
 import { createMetrics } from '../../../pkg/runtime/metrics.ts';
 import { systemRandom } from '../../../pkg/runtime/random.ts';
 import { insertJob } from '../../../pkg/store/postgres/job-store.ts';
-import { fixture } from '../../support/fixture.ts';
-import { type Manners, startHostileStore } from '../../support/hostile-store.ts';
-import type { TestTenant } from '../../support/server.ts';
+import { fixture } from '../../support/suites/fixture.ts';
+import { type Manners, startHostileStore } from '../../support/fakes/hostile-store.ts';
+import type { TestTenant } from '../../support/programs/server.ts';
 import { range, waitFor } from '../../support/wait.ts';
-import { platformTenant, workerSuite } from '../../support/worker-suite.ts';
-import { workerInProcess } from '../../support/worker-in-process.ts';
+import { platformTenant, workerSuite } from '../../support/suites/worker-suite.ts';
+import { workerInProcess } from '../../support/programs/worker-in-process.ts';
 import { objectCount } from '../content/tenant-state.ts';
 
 const SOON_MS = 10_000;

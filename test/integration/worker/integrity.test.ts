@@ -11,12 +11,12 @@ import { insertJob } from '../../../pkg/store/postgres/job-store.ts';
 import { newContentKey } from '../../../pkg/store/s3/content-key.ts';
 import { dayOf } from '../../../pkg/store/s3/upload-day.ts';
 import { systemRandom } from '../../../pkg/runtime/random.ts';
-import { programEnvironment, ROOT } from '../../support/backends.ts';
-import type { Api } from '../../support/api.ts';
-import type { TestTenant } from '../../support/server.ts';
+import { programEnvironment, ROOT } from '../../support/backends/backends.ts';
+import type { Api } from '../../support/clients/api.ts';
+import type { TestTenant } from '../../support/programs/server.ts';
 import { range, untilServed, waitFor } from '../../support/wait.ts';
-import { startWorkerProcess } from '../../support/worker-process.ts';
-import { platformSuite } from '../../support/worker-suite.ts';
+import { startWorkerProcess } from '../../support/programs/worker-process.ts';
+import { platformSuite } from '../../support/suites/worker-suite.ts';
 
 const platform = platformSuite();
 

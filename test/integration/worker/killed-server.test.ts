@@ -2,12 +2,12 @@ import { spawn } from 'node:child_process';
 import { Readable } from 'node:stream';
 import { expect, test } from '@jest/globals';
 import { insertJob } from '../../../pkg/store/postgres/job-store.ts';
-import { Api } from '../../support/api.ts';
-import { programEnvironment, ROOT } from '../../support/backends.ts';
-import { freePort } from '../../support/ports.ts';
-import { begin, checksum, named, offsetOf, send } from '../../support/tus.ts';
+import { Api } from '../../support/clients/api.ts';
+import { programEnvironment, ROOT } from '../../support/backends/backends.ts';
+import { freePort } from '../../support/backends/ports.ts';
+import { begin, checksum, named, offsetOf, send } from '../../support/clients/tus.ts';
 import { waitFor } from '../../support/wait.ts';
-import { workerSuite } from '../../support/worker-suite.ts';
+import { workerSuite } from '../../support/suites/worker-suite.ts';
 import { objectCount } from '../content/tenant-state.ts';
 
 const { platform } = workerSuite();

@@ -6,8 +6,8 @@ import { offersNotices } from '../../../pkg/local/demo/lms/notices.ts';
 import { opensLink, placedFor } from '../../support/lms/placed.ts';
 import { registeredLms, type Registration } from '../../support/lms/registration.ts';
 import { waitFor } from '../../support/wait.ts';
-import { gradingSuite } from '../../support/worker-suite.ts';
-import { SETTINGS } from '../../support/grading.ts';
+import { gradingSuite } from '../../support/suites/worker-suite.ts';
+import { SETTINGS } from '../../support/clients/grading.ts';
 
 const { grading, lms } = gradingSuite(SETTINGS);
 

@@ -2,12 +2,12 @@ import { once } from 'node:events';
 import { createServer, type ServerResponse } from 'node:http';
 import { expect, test } from '@jest/globals';
 import { WAKE_CHANNEL } from '../../../pkg/store/redis/redis.ts';
-import { freePort } from '../../support/ports.ts';
+import { freePort } from '../../support/backends/ports.ts';
 import { range, waitFor } from '../../support/wait.ts';
-import { startReceiver } from '../../support/receiver.ts';
-import { addWebhook, emitGrades } from '../../support/webhooks.ts';
-import { startWorkerProcess } from '../../support/worker-process.ts';
-import { platformSuite } from '../../support/worker-suite.ts';
+import { startReceiver } from '../../support/fakes/receiver.ts';
+import { addWebhook, emitGrades } from '../../support/clients/webhooks.ts';
+import { startWorkerProcess } from '../../support/programs/worker-process.ts';
+import { platformSuite } from '../../support/suites/worker-suite.ts';
 
 const platform = platformSuite();
 

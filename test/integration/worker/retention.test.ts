@@ -1,9 +1,9 @@
 import { expect, test } from '@jest/globals';
 import { systemRandom } from '../../../pkg/runtime/random.ts';
-import type { TestTenant } from '../../support/server.ts';
+import type { TestTenant } from '../../support/programs/server.ts';
 import { waitFor } from '../../support/wait.ts';
-import { startWorkerProcess } from '../../support/worker-process.ts';
-import { platformSuite } from '../../support/worker-suite.ts';
+import { startWorkerProcess } from '../../support/programs/worker-process.ts';
+import { platformSuite } from '../../support/suites/worker-suite.ts';
 
 const platform = platformSuite();
 

@@ -1,11 +1,11 @@
 import { rosterProcessors } from '../../../pkg/lti/members/sync-roster.processor.ts';
 import { parseAllowedRanges } from '../../../pkg/net/private-address.ts';
 import { ROSTER_QUEUE } from '../../../pkg/tasks/roster-tasks.ts';
-import { fixture } from '../../support/fixture.ts';
+import { fixture } from '../../support/suites/fixture.ts';
 import { registeredLms, type Registration } from '../../support/lms/registration.ts';
-import type { TestTenant } from '../../support/server.ts';
-import { workerInProcess } from '../../support/worker-in-process.ts';
-import { platformSuite, platformTenant } from '../../support/worker-suite.ts';
+import type { TestTenant } from '../../support/programs/server.ts';
+import { workerInProcess } from '../../support/programs/worker-in-process.ts';
+import { platformSuite, platformTenant } from '../../support/suites/worker-suite.ts';
 
 /**
  * A tenant with an LMS, and a worker that takes rosters over. It tries each once: what fails here fails at once. Registers its

@@ -1,8 +1,8 @@
 import { beforeAll, expect, test } from '@jest/globals';
 import { INSTRUCTOR } from '../../../pkg/local/demo/lms/claims.ts';
 import type { ServiceManner } from '../../../pkg/local/demo/lms/service.ts';
-import { startReceiver } from '../../support/receiver.ts';
-import { rosterCourse, type RosterCourse, stateOf } from '../../support/rosters.ts';
+import { startReceiver } from '../../support/fakes/receiver.ts';
+import { rosterCourse, type RosterCourse, stateOf } from '../../support/clients/rosters.ts';
 import { range } from '../../support/wait.ts';
 import { rosterSuite } from './roster-suite.ts';
 

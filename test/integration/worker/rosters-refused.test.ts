@@ -3,7 +3,7 @@ import { NRPS } from '../../../pkg/local/demo/lms/claims.ts';
 import { registeredLms } from '../../support/lms/registration.ts';
 import type { ServiceManner } from '../../../pkg/local/demo/lms/service.ts';
 import type { TokenAnswer, TokenManner } from '../../../pkg/local/demo/lms/token.ts';
-import { rosterCourse, stateOf } from '../../support/rosters.ts';
+import { rosterCourse, stateOf } from '../../support/clients/rosters.ts';
 import { range } from '../../support/wait.ts';
 import { rosterSuite } from './roster-suite.ts';
 

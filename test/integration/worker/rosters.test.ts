@@ -1,11 +1,11 @@
 import { describe, expect, test } from '@jest/globals';
 import { INSTRUCTOR, LEARNER } from '../../../pkg/local/demo/lms/claims.ts';
-import { fixture } from '../../support/fixture.ts';
+import { fixture } from '../../support/suites/fixture.ts';
 import { registeredLms, type Registration } from '../../support/lms/registration.ts';
 import { SCOPE } from '../../../pkg/local/demo/lms/scopes.ts';
-import { ended, rosterCourse, stateOf } from '../../support/rosters.ts';
+import { ended, rosterCourse, stateOf } from '../../support/clients/rosters.ts';
 import { range, waitFor } from '../../support/wait.ts';
-import { platformTenant, workerSuite } from '../../support/worker-suite.ts';
+import { platformTenant, workerSuite } from '../../support/suites/worker-suite.ts';
 
 const { platform, worker } = workerSuite();
 const tenant = platformTenant(platform);

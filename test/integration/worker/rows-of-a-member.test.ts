@@ -1,7 +1,7 @@
 import { expect, test } from '@jest/globals';
-import type { Api } from '../../support/api.ts';
+import type { Api } from '../../support/clients/api.ts';
 import { range, waitFor } from '../../support/wait.ts';
-import { platformTenant, workerSuite } from '../../support/worker-suite.ts';
+import { platformTenant, workerSuite } from '../../support/suites/worker-suite.ts';
 import { faultsOf } from '../content/tenant-state.ts';
 
 /*

@@ -3,9 +3,9 @@ import { tenantRole } from '../../../pkg/store/postgres/provisioning.ts';
 import { newContentKey } from '../../../pkg/store/s3/content-key.ts';
 import { dayOf } from '../../../pkg/store/s3/upload-day.ts';
 import { systemRandom } from '../../../pkg/runtime/random.ts';
-import { everyYear } from '../../support/crons.ts';
+import { everyYear } from '../../support/data/crons.ts';
 import { untilServed, waitFor } from '../../support/wait.ts';
-import { platformTenant, workerSuite } from '../../support/worker-suite.ts';
+import { platformTenant, workerSuite } from '../../support/suites/worker-suite.ts';
 import { quotaOf } from '../content/tenant-state.ts';
 
 const { platform } = workerSuite();

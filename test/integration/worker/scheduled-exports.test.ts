@@ -1,9 +1,9 @@
 import { expect, test } from '@jest/globals';
 import { tenantRole } from '../../../pkg/store/postgres/provisioning.ts';
-import type { Api } from '../../support/api.ts';
-import { everyYear } from '../../support/crons.ts';
+import type { Api } from '../../support/clients/api.ts';
+import { everyYear } from '../../support/data/crons.ts';
 import { range, untilServed, waitFor } from '../../support/wait.ts';
-import { platformTenant, workerSuite } from '../../support/worker-suite.ts';
+import { platformTenant, workerSuite } from '../../support/suites/worker-suite.ts';
 
 const { platform, worker } = workerSuite();
 const tenant = platformTenant(platform);

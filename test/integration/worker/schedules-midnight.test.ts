@@ -6,11 +6,11 @@ import { SqlPool } from '../../../pkg/store/postgres/pool.ts';
 import { ensureTenantDatabase, migrateTenant, tenantRole } from '../../../pkg/store/postgres/provisioning.ts';
 import { syncManagedSchedules } from '../../../pkg/schedules/managed-schedules.ts';
 import { offsetOf, runAt } from '../../../pkg/schedules/schedules.policy.ts';
-import { everyDay } from '../../support/crons.ts';
-import { newSlug } from '../../support/server.ts';
+import { everyDay } from '../../support/data/crons.ts';
+import { newSlug } from '../../support/programs/server.ts';
 import { countBy, range, waitFor } from '../../support/wait.ts';
-import { startWorkerProcess } from '../../support/worker-process.ts';
-import { workerSuite } from '../../support/worker-suite.ts';
+import { startWorkerProcess } from '../../support/programs/worker-process.ts';
+import { workerSuite } from '../../support/suites/worker-suite.ts';
 
 const { platform, worker } = workerSuite({}, { asInChart: true });
 

@@ -1,11 +1,11 @@
 import { describe, expect, test } from '@jest/globals';
 import { offsetOf } from '../../../pkg/schedules/schedules.policy.ts';
 import { tenantRole } from '../../../pkg/store/postgres/provisioning.ts';
-import { everyHour, everyYear } from '../../support/crons.ts';
+import { everyHour, everyYear } from '../../support/data/crons.ts';
 import { range, untilServed, waitFor } from '../../support/wait.ts';
-import { workerInProcess } from '../../support/worker-in-process.ts';
-import { startWorkerProcess } from '../../support/worker-process.ts';
-import { platformTenant, workerSuite } from '../../support/worker-suite.ts';
+import { workerInProcess } from '../../support/programs/worker-in-process.ts';
+import { startWorkerProcess } from '../../support/programs/worker-process.ts';
+import { platformTenant, workerSuite } from '../../support/suites/worker-suite.ts';
 
 const { platform, worker } = workerSuite();
 const tenant = platformTenant(platform);

@@ -10,11 +10,11 @@ import { systemRandom } from '../../../pkg/runtime/random.ts';
 import { insertJob } from '../../../pkg/store/postgres/job-store.ts';
 import { connectRedis, type Redis, WAKE_CHANNEL } from '../../../pkg/store/redis/redis.ts';
 import { TaggedCache } from '../../../pkg/store/redis/tagged-cache.ts';
-import { atEnd } from '../../support/fixture.ts';
-import type { TestTenant } from '../../support/server.ts';
+import { atEnd } from '../../support/suites/fixture.ts';
+import type { TestTenant } from '../../support/programs/server.ts';
 import { waitFor } from '../../support/wait.ts';
-import { platformSuite } from '../../support/worker-suite.ts';
-import { workerInProcess } from '../../support/worker-in-process.ts';
+import { platformSuite } from '../../support/suites/worker-suite.ts';
+import { workerInProcess } from '../../support/programs/worker-in-process.ts';
 
 const platform = platformSuite();
 const STEP = job({ kind: 'test.step', queue: 'tests', payload: z.object({}) });

@@ -1,12 +1,12 @@
 import { expect, test } from '@jest/globals';
-import { fixture } from '../../support/fixture.ts';
+import { fixture } from '../../support/suites/fixture.ts';
 import { LEARNER } from '../../../pkg/local/demo/lms/claims.ts';
 import { launched } from '../../support/lms/launched.ts';
 import { Lms } from '../../../pkg/local/demo/lms/lms.ts';
 import { registeredBy } from '../../support/lms/registration.ts';
-import { ended } from '../../support/rosters.ts';
+import { ended } from '../../support/clients/rosters.ts';
 import { waitFor } from '../../support/wait.ts';
-import { platformTenant, workerSuite } from '../../support/worker-suite.ts';
+import { platformTenant, workerSuite } from '../../support/suites/worker-suite.ts';
 
 const CLIENT_ID = '10000000000001';
 const COURSE = { id: '7', title: 'Biology' };

@@ -1,7 +1,7 @@
 import { expect, test } from '@jest/globals';
 import { range, waitFor } from '../../support/wait.ts';
-import { emitGrades } from '../../support/webhooks.ts';
-import { webhookSuite } from '../../support/worker-suite.ts';
+import { emitGrades } from '../../support/clients/webhooks.ts';
+import { webhookSuite } from '../../support/suites/worker-suite.ts';
 
 // As long as a receiver may take by default, so that none of the attempts ends while a wait is measured.
 const { platform, tenant, receiver, worker } = webhookSuite({ CARREL_WEBHOOK_TIMEOUT_SECONDS: '15' });

@@ -3,11 +3,11 @@ import { payloadSchema } from '../../../pkg/events/catalogue.ts';
 import { jobMetrics } from '../../../pkg/jobs/metrics.ts';
 import { createMetrics } from '../../../pkg/runtime/metrics.ts';
 import { JobStore } from '../../../pkg/store/postgres/job-store.ts';
-import type { Api } from '../../support/api.ts';
-import { addMetadata, tagFiles } from '../../support/tags-and-metadata.ts';
+import type { Api } from '../../support/clients/api.ts';
+import { addMetadata, tagFiles } from '../../support/data/tags-and-metadata.ts';
 import { range, untilServed, waitFor } from '../../support/wait.ts';
-import { addWebhook, writtenEvents } from '../../support/webhooks.ts';
-import { platformTenant, workerSuite } from '../../support/worker-suite.ts';
+import { addWebhook, writtenEvents } from '../../support/clients/webhooks.ts';
+import { platformTenant, workerSuite } from '../../support/suites/worker-suite.ts';
 import { faultsOf, objectCount, quotaOf } from '../content/tenant-state.ts';
 
 const { platform, worker } = workerSuite();

@@ -1,8 +1,8 @@
 import { expect, test } from '@jest/globals';
 import { verifiesStandard } from '../../../pkg/local/demo/standard-webhooks.ts';
 import { range, waitFor } from '../../support/wait.ts';
-import { emitGrades } from '../../support/webhooks.ts';
-import { webhookSuite } from '../../support/worker-suite.ts';
+import { emitGrades } from '../../support/clients/webhooks.ts';
+import { webhookSuite } from '../../support/suites/worker-suite.ts';
 
 // A receiver that stalls does so for longer than a busy machine takes to look at what that leads to.
 const { platform, tenant, receiver, worker } = webhookSuite({

@@ -1,7 +1,7 @@
 import { expect, test } from '@jest/globals';
 import { range, waitFor } from '../../support/wait.ts';
-import { emitGrades } from '../../support/webhooks.ts';
-import { webhookSuite } from '../../support/worker-suite.ts';
+import { emitGrades } from '../../support/clients/webhooks.ts';
+import { webhookSuite } from '../../support/suites/worker-suite.ts';
 
 /**
  * As many attempts as the receiver refuses, and one more: on a busy machine it may refuse one delivery again before it sees

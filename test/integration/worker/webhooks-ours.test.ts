@@ -3,14 +3,14 @@ import { Redis } from 'ioredis';
 import { formatSealingKeys } from '../../../pkg/runtime/sealing.ts';
 import { systemRandom } from '../../../pkg/runtime/random.ts';
 import { startServerProcess } from '../../faults/server-process.ts';
-import { Api } from '../../support/api.ts';
-import { type GatheredSpan, startTraceReceiver, type TraceReceiver } from '../../support/otlp.ts';
-import { freePort } from '../../support/ports.ts';
-import { startReceiver } from '../../support/receiver.ts';
+import { Api } from '../../support/clients/api.ts';
+import { type GatheredSpan, startTraceReceiver, type TraceReceiver } from '../../support/fakes/otlp.ts';
+import { freePort } from '../../support/backends/ports.ts';
+import { startReceiver } from '../../support/fakes/receiver.ts';
 import { range, waitFor } from '../../support/wait.ts';
-import { addWebhook, emitGrades, sealOf } from '../../support/webhooks.ts';
-import { startWorkerProcess } from '../../support/worker-process.ts';
-import { webhookSuite } from '../../support/worker-suite.ts';
+import { addWebhook, emitGrades, sealOf } from '../../support/clients/webhooks.ts';
+import { startWorkerProcess } from '../../support/programs/worker-process.ts';
+import { webhookSuite } from '../../support/suites/worker-suite.ts';
 
 /** What goes wrong on our side of a delivery. One attempt each: the next would be in ten minutes. */
 const SETTINGS = { CARREL_WEBHOOK_TIMEOUT_SECONDS: '6', CARREL_WEBHOOK_RETRY_SECONDS: '600' };

@@ -1,12 +1,12 @@
 import type { ServerResponse } from 'node:http';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from '@jest/globals';
-import { freePort } from '../../support/ports.ts';
-import { startReceiver } from '../../support/receiver.ts';
-import type { TestTenant } from '../../support/server.ts';
+import { freePort } from '../../support/backends/ports.ts';
+import { startReceiver } from '../../support/fakes/receiver.ts';
+import type { TestTenant } from '../../support/programs/server.ts';
 import { countBy, waitFor } from '../../support/wait.ts';
-import { addWebhook, ALL_EVENTS, emitGrades } from '../../support/webhooks.ts';
+import { addWebhook, ALL_EVENTS, emitGrades } from '../../support/clients/webhooks.ts';
 import { Net } from '../net/harness.ts';
-import { webhookSuite } from '../../support/worker-suite.ts';
+import { webhookSuite } from '../../support/suites/worker-suite.ts';
 
 /**
  * One attempt each: the next would be in ten minutes. A receiver here has the time that a busy machine takes for what it does.

@@ -5,14 +5,14 @@ import { join } from 'node:path';
 import { expect, test } from '@jest/globals';
 import { Webhook } from 'standardwebhooks';
 import { EVENTS } from '../../../pkg/events/catalogue.ts';
-import type { ApiReply } from '../../support/api.ts';
-import { programEnvironment, ROOT } from '../../support/backends.ts';
-import { freePort } from '../../support/ports.ts';
-import { pythonEnvironment } from '../../support/python.ts';
-import type { Received } from '../../support/receiver.ts';
+import type { ApiReply } from '../../support/clients/api.ts';
+import { programEnvironment, ROOT } from '../../support/backends/backends.ts';
+import { freePort } from '../../support/backends/ports.ts';
+import { pythonEnvironment } from '../../support/programs/python.ts';
+import type { Received } from '../../support/fakes/receiver.ts';
 import { countBy, range, untilServed, waitFor } from '../../support/wait.ts';
-import { ALL_EVENTS, emitGrades } from '../../support/webhooks.ts';
-import { webhookSuite } from '../../support/worker-suite.ts';
+import { ALL_EVENTS, emitGrades } from '../../support/clients/webhooks.ts';
+import { webhookSuite } from '../../support/suites/worker-suite.ts';
 
 const { tenant, receiver } = webhookSuite({ CARREL_WEBHOOK_RETRY_SECONDS: '0.3,0.3' });
 

@@ -4,10 +4,10 @@ import { parseSealingKeys, tenantSealer } from '../../../pkg/runtime/sealing.ts'
 import { tenantRole } from '../../../pkg/store/postgres/provisioning.ts';
 import { resealTenant } from '../../../pkg/tenantdata/sealed-values.ts';
 import { verifiesStandard } from '../../../pkg/local/demo/standard-webhooks.ts';
-import { verifiesHex } from '../../support/receiver.ts';
+import { verifiesHex } from '../../support/fakes/receiver.ts';
 import { range, waitFor } from '../../support/wait.ts';
-import { addWebhook, emitGrades, type WebhookOptions } from '../../support/webhooks.ts';
-import { webhookSuite } from '../../support/worker-suite.ts';
+import { addWebhook, emitGrades, type WebhookOptions } from '../../support/clients/webhooks.ts';
+import { webhookSuite } from '../../support/suites/worker-suite.ts';
 
 const SETTINGS = { CARREL_WEBHOOK_RETRY_SECONDS: range(200).fill(0.3).join(',') };
 

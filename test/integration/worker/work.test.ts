@@ -12,10 +12,10 @@ import { insertJob, JobStore } from '../../../pkg/store/postgres/job-store.ts';
 import { MARKER_KEY } from '../../../pkg/store/s3/content-key.ts';
 import { writeMarker } from '../../../pkg/store/s3/owner-marker.ts';
 import { newKey } from '../../../pkg/store/s3/objects.ts';
-import type { TestTenant } from '../../support/server.ts';
+import type { TestTenant } from '../../support/programs/server.ts';
 import { inParallel, range, waitFor } from '../../support/wait.ts';
 import { faultsOf, objectCount } from '../content/tenant-state.ts';
-import { workerSuite } from '../../support/worker-suite.ts';
+import { workerSuite } from '../../support/suites/worker-suite.ts';
 
 const { platform, worker } = workerSuite();
 

@@ -1,2 +1,2 @@
 // Where benchmarks find it: they also run beside an older commit (BASE), in which it stands here.
-export * from '../../support/worker-process.ts';
+export * from '../../support/programs/worker-process.ts';

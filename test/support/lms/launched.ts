@@ -1,9 +1,9 @@
 import { decodeJwt } from 'jose';
-import type { Api } from '../api.ts';
+import type { Api } from '../clients/api.ts';
 import { Browser, follow } from './browser.ts';
 import { INSTRUCTOR, type Launch } from '../../../pkg/local/demo/lms/claims.ts';
 import type { Fault } from '../../../pkg/local/demo/lms/faults.ts';
-import type { TestTenant } from '../server.ts';
+import type { TestTenant } from '../programs/server.ts';
 import type { Registration } from './registration.ts';
 
 /** Somebody who has launched: a client of the API with the launch's session. */

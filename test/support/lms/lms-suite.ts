@@ -1,6 +1,6 @@
-import { fixture } from '../fixture.ts';
-import type { TenantOptions, TestTenant } from '../server.ts';
-import { serverSuite } from '../server-suite.ts';
+import { fixture } from '../suites/fixture.ts';
+import type { TenantOptions, TestTenant } from '../programs/server.ts';
+import { serverSuite } from '../suites/server-suite.ts';
 import { registeredLms, type Registration } from './registration.ts';
 
 export interface LmsSuite {

@@ -7,7 +7,7 @@ import { registrationOf } from '../../../pkg/operator/ltiregistration/registrati
 import { systemClock } from '../../../pkg/runtime/clock.ts';
 import type { Observed } from '../../../pkg/kube/object.ts';
 import type { LtiRegistration } from '../../../pkg/operator/kinds.ts';
-import type { TestTenant } from '../server.ts';
+import type { TestTenant } from '../programs/server.ts';
 import { cheapToolKey } from './registration.ts';
 
 /** What the server has left for the operator. */

@@ -1,6 +1,6 @@
 import { decodeJwt } from 'jose';
-import type { Api, ApiReply } from '../api.ts';
-import type { TestTenant } from '../server.ts';
+import type { Api, ApiReply } from '../clients/api.ts';
+import type { TestTenant } from '../programs/server.ts';
 import { Browser, follow, type PageShown } from './browser.ts';
 import { INSTRUCTOR, type Launch } from '../../../pkg/local/demo/lms/claims.ts';
 import { deepLinking, type Returned } from '../../../pkg/local/demo/lms/deep-linking.ts';

@@ -1,7 +1,7 @@
 import { signPlacedTarget } from '../../../pkg/lti/links/placed-target.policy.ts';
 import { TargetKeys } from '../../../pkg/lti/links/target-keys.ts';
 import { systemRandom } from '../../../pkg/runtime/random.ts';
-import type { TestTenant } from '../server.ts';
+import type { TestTenant } from '../programs/server.ts';
 import type { Launch } from '../../../pkg/local/demo/lms/claims.ts';
 import { type Launched, launched } from './launched.ts';
 import type { Registration } from './registration.ts';

@@ -4,7 +4,7 @@ import { givenToolKey, type ToolKey } from '../../../pkg/lti/registrations/tool-
 import { systemClock } from '../../../pkg/runtime/clock.ts';
 import { systemRandom } from '../../../pkg/runtime/random.ts';
 import { newRsaKeys } from '../../../pkg/local/demo/lms/rsa-keys.ts';
-import type { TestTenant } from '../server.ts';
+import type { TestTenant } from '../programs/server.ts';
 import { Lms } from '../../../pkg/local/demo/lms/lms.ts';
 
 export interface Registration {

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import type { ProblemCode } from '../../../pkg/api/error-catalogue.ts';
-import type { Api } from '../api.ts';
+import type { Api } from '../clients/api.ts';
 import type { Body, World } from './world.ts';
 
 /** One request of an operation. */

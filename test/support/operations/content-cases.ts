@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { byBob, file, folder, NOBODY, of, plus, readFile, readFolder, versions, type Cases, type Make } from './case.ts';
 import { UNFINISHED_TASKS_MAX } from '../../../pkg/tasks/task-requests.ts';
 import { range } from '../wait.ts';
-import { zipBytes } from '../zip-bytes.ts';
+import { zipBytes } from '../data/zip-bytes.ts';
 import { made, type World } from './world.ts';
 
 /** By somebody whose space ends with a small file. */

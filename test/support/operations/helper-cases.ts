@@ -1,5 +1,5 @@
 import { UNFINISHED_TASKS_MAX } from '../../../pkg/tasks/task-requests.ts';
-import { pdf } from '../helpers/pdf.ts';
+import { pdf } from '../fakes/helpers/pdf.ts';
 import { range } from '../wait.ts';
 import { byBob, type Cases, type Make, of, type Request } from './case.ts';
 import { made, type World } from './world.ts';

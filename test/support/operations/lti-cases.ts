@@ -1,4 +1,4 @@
-import type { Api } from '../api.ts';
+import type { Api } from '../clients/api.ts';
 import { AGS, type Launch, LEARNER } from '../../../pkg/local/demo/lms/claims.ts';
 import { launched } from '../lms/launched.ts';
 import { picking } from '../lms/picked.ts';

@@ -1,12 +1,12 @@
 import { syncHelpers } from '../../../pkg/helper-services/managed-helpers.ts';
 import { systemRandom } from '../../../pkg/runtime/random.ts';
-import type { Api, ApiReply } from '../api.ts';
-import { type Fault, startHelper } from '../helpers/helper.ts';
+import type { Api, ApiReply } from '../clients/api.ts';
+import { type Fault, startHelper } from '../fakes/helpers/helper.ts';
 import { launched } from '../lms/launched.ts';
 import type { Registration } from '../lms/registration.ts';
-import type { TestTenant } from '../server.ts';
+import type { TestTenant } from '../programs/server.ts';
 import { range } from '../wait.ts';
-import { addWebhook } from '../webhooks.ts';
+import { addWebhook } from '../clients/webhooks.ts';
 
 /**
  * What the tenant lets one person have in progress at once: more than the downloads that have not quite ended when the next

@@ -8,7 +8,7 @@ import { PDFDocument, PDFName } from '@cantoo/pdf-lib';
 import { getDocumentProxy } from 'unpdf';
 import { listen } from '../../../runtime/ops-server.ts';
 import { jpegHeader } from './jpeg.ts';
-import { type Helpers, startHelpers } from '../../../../test/support/helper-program.ts';
+import { type Helpers, startHelpers } from '../../../../test/support/programs/helper-program.ts';
 import { waitFor } from '../../../../test/support/wait.ts';
 import {
   encryptedPdf,
@@ -18,7 +18,7 @@ import {
   objectHeavyPdf,
   signedPdf,
   textPdf,
-} from '../../../../test/support/pdfs.ts';
+} from '../../../../test/support/data/pdfs.ts';
 
 const optimise = (helpers: Helpers, pdf: Uint8Array, fields: Record<string, string> = {}) =>
   helpers.convert('/optimize', pdf, fields);

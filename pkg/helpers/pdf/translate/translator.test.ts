@@ -6,10 +6,10 @@ import { degrees, PDFDict, PDFDocument, PDFHexString, PDFName, PDFString, TextRe
 import { expect, test } from '@jest/globals';
 import { getDocumentProxy } from 'unpdf';
 import { jpegOf } from '../optimise/jpeg.ts';
-import { type Helpers, startHelpers } from '../../../../test/support/helper-program.ts';
-import { layoutPdf, TABLE } from '../../../../test/support/layout-pdf.ts';
-import { encryptedPdf, HOSTILE, imageHeavyPdf, photo, signedPdf, textPdf } from '../../../../test/support/pdfs.ts';
-import { startTranslationService } from '../../../../test/support/translation-services.ts';
+import { type Helpers, startHelpers } from '../../../../test/support/programs/helper-program.ts';
+import { layoutPdf, TABLE } from '../../../../test/support/data/layout-pdf.ts';
+import { encryptedPdf, HOSTILE, imageHeavyPdf, photo, signedPdf, textPdf } from '../../../../test/support/data/pdfs.ts';
+import { startTranslationService } from '../../../../test/support/fakes/translation-services.ts';
 
 const toSpanish = (helpers: Helpers, pdf: Uint8Array, fields: Record<string, string> = {}) =>
   helpers.convert('/translate', pdf, { target_lang: 'es', ...fields });

@@ -1,7 +1,7 @@
 import { expect, test } from '@jest/globals';
 import { BASIC_CONNECTIONS } from '../../../store/postgres/registry.ts';
 import { connectionsOf } from '../database/role-connections.ts';
-import { settingsWith, tenantWith } from '../../../../test/support/tenant-resources.ts';
+import { settingsWith, tenantWith } from '../../../../test/support/cluster/tenant-resources.ts';
 import { fieldsIgnoredOfTenant } from '../../unsupported.policy.ts';
 import { accept, repositoryOf } from './acceptance.policy.ts';
 

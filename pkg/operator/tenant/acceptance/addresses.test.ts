@@ -1,6 +1,6 @@
 import { expect, test } from '@jest/globals';
 import { addressesOf, hostsOf } from './addresses.ts';
-import { tenantWith } from '../../../../test/support/tenant-resources.ts';
+import { tenantWith } from '../../../../test/support/cluster/tenant-resources.ts';
 
 const hosts = { app: 'a.example', lti: 'lti.a.example' };
 

@@ -1,7 +1,7 @@
 import { describe, expect, test } from '@jest/globals';
 import { isOpened, isPrivateAddress, parseAllowedRanges } from '../../../net/private-address.ts';
 import type { TenantNetwork } from '../../settings.ts';
-import { settingsWith, tenantWith } from '../../../../test/support/tenant-resources.ts';
+import { settingsWith, tenantWith } from '../../../../test/support/cluster/tenant-resources.ts';
 import { configMap } from './configmap.ts';
 import { appliedReplicas } from '../workload/replicas.ts';
 import { deployment } from './deployment.ts';

@@ -1,5 +1,5 @@
 import { describe, expect, test } from '@jest/globals';
-import { settingsWith, tenantWith } from '../../../../test/support/tenant-resources.ts';
+import { settingsWith, tenantWith } from '../../../../test/support/cluster/tenant-resources.ts';
 import { httpRoute, sharedApiRoute } from './httproute.ts';
 
 const accepted = {

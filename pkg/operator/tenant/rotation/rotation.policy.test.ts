@@ -1,7 +1,7 @@
 import { expect, test } from '@jest/globals';
 import { systemRandom } from '../../../runtime/random.ts';
 import { CREDENTIALS } from '../../../store/postgres/registry.ts';
-import { tenantWith } from '../../../../test/support/tenant-resources.ts';
+import { tenantWith } from '../../../../test/support/cluster/tenant-resources.ts';
 import { isOld, requestedRotations, wishedFrom } from './rotation.policy.ts';
 import { ROTATIONS, transitionFrom } from './transitions.ts';
 

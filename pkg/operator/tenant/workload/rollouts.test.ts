@@ -9,7 +9,7 @@ import type { OperatorSettings } from '../../settings.ts';
 import { ManualClock } from '../../../../test/support/clock.ts';
 import { releaseOf } from './release.ts';
 import { Rollouts } from './rollouts.ts';
-import { settingsWith, tenantWith } from '../../../../test/support/tenant-resources.ts';
+import { settingsWith, tenantWith } from '../../../../test/support/cluster/tenant-resources.ts';
 
 const [OLD, NEW] = ['carrel:1', 'carrel:2'];
 let version = 0;

@@ -1,0 +1,60 @@
+import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { type BrowserContext, chromium, type Page } from 'playwright-core';
+import { resolveBinary, thisMachine } from '../../../pkg/local/binaries/resolve.ts';
+import { makeScratch, ROOT } from '../backends/backends.ts';
+import { WAIT_LIMIT_MS } from '../wait.ts';
+
+/**
+ * What the browser does with cookies.
+ * - `third-party blocked`: as browsers are delivered; a frame of another site keeps only partitioned ones.
+ * - `all blocked`: a person (or a browser of tomorrow) who takes none; page storage throws then.
+ */
+export type Cookies = 'third-party blocked' | 'all blocked';
+
+export interface TestBrowser {
+  /** A new tab. */
+  page(): Promise<Page>;
+  close(): Promise<void>;
+}
+
+const COOKIES_BLOCKED = 2; // Chromium's CONTENT_SETTING_BLOCK
+
+/**
+ * A frame that goes from site to site changes its process each time, which Playwright loses track of on a busy machine.
+ * What a site is, and with it all that cookies obey, does not depend on processes.
+ */
+const IN_PROCESS_FRAMES = ['--disable-site-isolation-trials', '--disable-features=IsolateOrigins,site-per-process'];
+
+/** The machine's Chromium with a profile of its own. */
+export async function openBrowser(cookies: Cookies): Promise<TestBrowser> {
+  const profile = await mkdtemp(join(await makeScratch(), 'chromium-'));
+  if (cookies === 'all blocked') {
+    await mkdir(join(profile, 'Default'));
+    const preferences = { profile: { default_content_setting_values: { cookies: COOKIES_BLOCKED } } };
+    await writeFile(join(profile, 'Default', 'Preferences'), JSON.stringify(preferences));
+  }
+  const context = await chromium.launchPersistentContext(profile, {
+    executablePath: await resolveBinary('chromium', thisMachine(ROOT), () => undefined),
+    args: [...IN_PROCESS_FRAMES, ...(process.getuid?.() === 0 ? ['--no-sandbox'] : [])], // Chromium's sandbox refuses root
+    acceptDownloads: true,
+    env: { ...process.env, LC_ALL: 'C.UTF-8' }, // else a machine without a locale has no names but ASCII ones
+  });
+  context.setDefaultTimeout(WAIT_LIMIT_MS);
+  return {
+    page: () => newPage(context),
+    close: async () => {
+      await context.close();
+      await rm(profile, { recursive: true, force: true });
+    },
+  };
+}
+
+/** Flags block nothing in Chromium; this control does (test/e2e/browser/cookies.test.ts looks). */
+async function newPage(context: BrowserContext): Promise<Page> {
+  const page = await context.newPage();
+  const session = await context.newCDPSession(page);
+  await session.send('Network.enable');
+  await session.send('Network.setCookieControls', { enableThirdPartyCookieRestriction: true });
+  return page;
+}
