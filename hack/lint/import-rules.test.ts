@@ -3,7 +3,7 @@ import { circlesOf, complaint, CONTENT_IMPORTS, importsOf } from './import-rules
 
 const complaints = (file: string, text: string): (string | undefined)[] => importsOf(file, text).map(complaint);
 
-test('a package may import packages of lower layers', () => {
+test('a package may import packages of lower tiers', () => {
   expect(
     complaints(
       'pkg/http/app.ts',
@@ -12,21 +12,31 @@ test('a package may import packages of lower layers', () => {
   ).toEqual([undefined, undefined]);
 });
 
-test('an import upwards is refused with the names of both packages', () => {
+test('an import upwards is refused with the names of both packages and of their tiers', () => {
   expect(complaints('pkg/api/endpoint.ts', "import { createApp } from '../http/app.ts';")).toEqual([
-    'pkg/api is below pkg/http and must not import it',
+    'pkg/api (platform) is below pkg/http (drivers) and must not import it',
+  ]);
+});
+
+test('within a tier a package imports lower steps alone', () => {
+  expect(complaints('pkg/content/content.ts', "import { Tasks } from '../tasks/tasks.ts';")).toEqual([undefined]);
+  expect(complaints('pkg/accounts/accounts.ts', "import { Tasks } from '../tasks/tasks.ts';")).toEqual([
+    'pkg/accounts and pkg/tasks stand side by side (features) and must not import each other',
+  ]);
+  expect(complaints('pkg/tasks/tasks.ts', "import { Content } from '../content/content.ts';")).toEqual([
+    'pkg/tasks (features) is below pkg/content (features) and must not import it',
   ]);
 });
 
 test('a package that is not listed is a feature: lower packages do not import it, nor does another feature', () => {
   expect(complaints('pkg/polls/polls.ts', "import type { Feature } from '../feature/feature.ts';")).toEqual([undefined]);
   expect(complaints('pkg/lti/lti.ts', "import { polls } from '../polls/polls.ts';")).toEqual([
-    'pkg/lti and pkg/polls are of one layer and must not import each other',
+    'pkg/lti and pkg/polls stand side by side (features) and must not import each other',
   ]);
 });
 
-test('packages of one layer do not import each other, also by type, re-export or dynamic import', () => {
-  const sentence = 'pkg/jobs and pkg/http are of one layer and must not import each other';
+test('packages of one step of a tier do not import each other, also by type, re-export or dynamic import', () => {
+  const sentence = 'pkg/jobs and pkg/http stand side by side (drivers) and must not import each other';
   expect(
     complaints(
       'pkg/jobs/dispatcher.ts',
@@ -82,7 +92,7 @@ test('production loads nothing of the platform on one machine: the program carre
     sentence,
   ]);
   expect(complaints('pkg/admin/installation.ts', "const { clientOf } = await import('../local/client.ts');")).toEqual([
-    'pkg/admin and pkg/local are of one layer and must not import each other',
+    'pkg/admin and pkg/local stand side by side (drivers) and must not import each other',
   ]);
 });
 

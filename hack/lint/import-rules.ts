@@ -1,24 +1,22 @@
 /** The import rules (docs/architecture.md): which package may import which. Pure; the files come in as text. */
 
-/** The layer of features; also of a package of pkg/ that is not listed. */
+/** The step of most features. A package of pkg/ that is not listed belongs to it too. */
 const FEATURES = ['pkg/webhooks', 'pkg/groups', 'pkg/audit', 'pkg/lti', 'pkg/helper-services', 'pkg/schedules'];
 
-/** From top to bottom. A package imports only packages of lower layers, and itself. */
-export const LAYERS: readonly (readonly string[])[] = [
-  ['cmd'],
-  ['pkg/operator', 'pkg/http', 'pkg/jobs', 'pkg/admin', 'pkg/local', 'pkg/helpers'],
-  ['pkg/tenantdata'],
-  FEATURES,
-  ['pkg/content'],
-  ['pkg/accounts'],
-  ['pkg/tasks'],
-  ['pkg/feature'],
-  ['pkg/access'],
-  ['pkg/events'],
-  ['pkg/api'],
-  ['pkg/store', 'pkg/kube', 'pkg/net'],
-  ['pkg/runtime'],
-];
+/**
+ * The tiers from top to bottom, and the steps within each of them, also from top to bottom. A package imports packages of lower
+ * tiers, of lower steps of its tier, and itself.
+ */
+export const TIERS: Readonly<Record<string, readonly (readonly string[])[]>> = {
+  programs: [['cmd']],
+  drivers: [['pkg/operator', 'pkg/http', 'pkg/jobs', 'pkg/admin', 'pkg/local', 'pkg/helpers']],
+  features: [['pkg/tenantdata'], FEATURES, ['pkg/content'], ['pkg/accounts', 'pkg/tasks']],
+  platform: [['pkg/feature'], ['pkg/access', 'pkg/events'], ['pkg/api']],
+  stores: [['pkg/store', 'pkg/kube', 'pkg/net']],
+  runtime: [['pkg/runtime']],
+};
+
+const STEPS = Object.values(TIERS).flat();
 
 const CONTENT = 'pkg/content';
 
@@ -154,12 +152,16 @@ function reachableFrom(file: string, targets: ReadonlyMap<string, readonly strin
 
 const isIn = (path: string, folder: string): boolean => path.startsWith(`${folder}/`);
 const packageOf = (path: string): string | undefined => {
-  const listed = LAYERS.flat().find((name) => isIn(path, name));
+  const listed = STEPS.flat().find((name) => isIn(path, name));
   return listed ?? (isIn(path, WEB) ? undefined : /^pkg\/[^/]+(?=\/)/.exec(path)?.[0]);
 };
-const layerOf = (name: string): number => {
-  const listed = LAYERS.findIndex((packages) => packages.includes(name));
-  return listed === -1 ? LAYERS.indexOf(FEATURES) : listed;
+const stepOf = (name: string): number => {
+  const listed = STEPS.findIndex((packages) => packages.includes(name));
+  return listed === -1 ? STEPS.indexOf(FEATURES) : listed;
+};
+const tierOf = (name: string): string => {
+  const step = STEPS[stepOf(name)];
+  return Object.keys(TIERS).find((tier) => TIERS[tier]?.some((packages) => packages === step)) ?? '';
 };
 
 const isOurs = (path: string): boolean => /^(cmd|pkg|crds|hack|test)\//.test(path);
@@ -202,12 +204,12 @@ export function complaint(found: Import): string | undefined {
   if (target === LOCAL && importer === 'cmd' && !(isIn(found.from, LOCAL_PROGRAM) && (found.isLazy || found.typeOnly)))
     return `${LOCAL} is the platform on one machine: only ${LOCAL_PROGRAM} may load it, and only by import()`;
   const allowed = FEATURELESS[importer];
-  if (allowed && layerOf(target) > layerOf(importer) && !allowed.includes(target))
+  if (allowed && stepOf(target) > stepOf(importer) && !allowed.includes(target))
     return `${importer} knows no feature and must not import ${target}`;
-  if (layerOf(target) > layerOf(importer)) return undefined;
-  return layerOf(target) === layerOf(importer)
-    ? `${importer} and ${target} are of one layer and must not import each other`
-    : `${importer} is below ${target} and must not import it`;
+  if (stepOf(target) > stepOf(importer)) return undefined;
+  return stepOf(target) === stepOf(importer)
+    ? `${importer} and ${target} stand side by side (${tierOf(target)}) and must not import each other`
+    : `${importer} (${tierOf(importer)}) is below ${target} (${tierOf(target)}) and must not import it`;
 }
 
 /** The folder of pkg/content that a file is in; undefined for a file beside the folders. */
