@@ -101,9 +101,6 @@ export function tenantDataKey(platform: SealingKey, tenantId: string, generation
   return { id: `${platform.id}${suffix('~')}`, key: Buffer.from(hkdfSync('sha256', platform.key, 'carrel', info, 32)) };
 }
 
-/** Returns the id of the platform key from which a data key is derived. */
-export const platformKeyOf = (dataKeyId: string): string => dataKeyId.split('~', 1)[0] ?? '';
-
 /**
  * For holders of the platform keys: seals with the tenant's data key of this generation, and opens what any generation sealed.
  */
@@ -137,6 +134,7 @@ function parseKeys(text: string, isId: RegExp): SealingKey[] {
   });
 }
 
+/** Returns the text that parseSealingKeys reads. */
 export const formatSealingKeys = (keys: readonly SealingKey[]): string =>
   keys.map(({ id, key }) => `${id}:${key.toString('base64')}`).join(',');
 

@@ -4,7 +4,6 @@ import { validate } from '../../api/validation.ts';
 import { FALLBACK_ENCODING, isEncoding } from './entry-name.ts';
 
 export const IMPORT_CONFLICTS = ['fail', 'rename', 'replace', 'skip'] as const;
-export type ImportConflict = (typeof IMPORT_CONFLICTS)[number];
 
 const OPTIONS = {
   folder_id: Uuid.nullable().optional().describe('into which it imports; left out, or null: the root of the caller'),

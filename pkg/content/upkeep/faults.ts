@@ -7,7 +7,6 @@ export const FAULT_KINDS = [
   'foreign_object',
   'wrong_usage',
 ] as const;
-export type FaultKind = (typeof FAULT_KINDS)[number];
 
 interface OfVersion {
   /** uuid */

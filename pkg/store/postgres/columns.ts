@@ -9,13 +9,12 @@ export interface Column<T = unknown, Filled extends boolean = boolean> {
   readonly value?: T;
 }
 
-type ColumnType = 'bigint' | 'integer' | 'numeric' | 'text' | 'uuid' | 'boolean' | 'timestamp' | 'json' | 'texts' | 'ltree';
+type ColumnType = 'bigint' | 'integer' | 'text' | 'uuid' | 'boolean' | 'timestamp' | 'json' | 'texts' | 'ltree';
 
 const column = <T>(type: ColumnType): Column<T, false> => ({ type, filled: false });
 
 export const bigint = column<number>('bigint');
 export const integer = column<number>('integer');
-export const numeric = column<number>('numeric');
 export const text = column<string>('text');
 export const uuid = column<string>('uuid');
 export const boolean = column<boolean>('boolean');
@@ -61,7 +60,6 @@ export const columnName = (field: string): string => field.replaceAll(/[A-Z]/g, 
 const SEQUELIZE_TYPES = {
   bigint: DataTypes.BIGINT,
   integer: DataTypes.INTEGER,
-  numeric: DataTypes.DECIMAL(5, 2),
   text: DataTypes.TEXT,
   uuid: DataTypes.UUID,
   boolean: DataTypes.BOOLEAN,

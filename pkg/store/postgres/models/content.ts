@@ -112,21 +112,3 @@ export const tags = table('tags', ['id'], {
   createdAt: filled(timestamp),
   updatedAt: filled(timestamp),
 });
-
-export const fileTags = table('file_tags', ['fileId', 'tagId'], {
-  fileId: bigint,
-  tagId: bigint,
-  createdAt: filled(timestamp),
-});
-
-/** docs/design/records.md, Share, tag, metadata. */
-export const fileMetadata = table('file_metadata', ['id'], {
-  id: filled(bigint),
-  fileId: bigint,
-  key: text,
-  value: nullable(text),
-  valueType: filled(oneOf('string', 'number', 'boolean', 'json')),
-  revision: filled(bigint),
-  createdAt: filled(timestamp),
-  updatedAt: filled(timestamp),
-});

@@ -41,14 +41,6 @@ export const sessions = table('sessions', ['id'], {
   userAgent: nullable(text),
 });
 
-/** A person's outstanding password reset. `tokenHash` is the hex SHA-256 of the token. */
-export const passwordResets = table('password_resets', ['userId'], {
-  userId: bigint,
-  tokenHash: text,
-  createdAt: filled(timestamp),
-  expiresAt: timestamp,
-});
-
 /** A refresh token is stored as the hex SHA-256 of its text; one that is presented again after `usedAt` is set is reuse. */
 export const refreshTokens = table('refresh_tokens', ['tokenHash'], {
   tokenHash: text,

@@ -1,4 +1,4 @@
-import { bigint, boolean, filled, integer, nullable, numeric, oneOf, table, text, texts, timestamp, uuid } from '../columns.ts';
+import { bigint, boolean, filled, integer, nullable, oneOf, table, text, texts, timestamp, uuid } from '../columns.ts';
 
 /** docs/design/records.md, LTI: platform; `tokenAudience` and `frameAncestors` come from the registration. */
 export const ltiPlatforms = table('lti_platforms', ['id'], {
@@ -43,17 +43,6 @@ export const ltiTools = table('lti_tools', ['id'], {
   updatedAt: filled(timestamp),
 });
 
-/**
- * A deployment from which a platform may launch; if none is listed, every launch is `unknown_deployment` (docs/design/records.md,
- * LTI).
- */
-export const ltiDeployments = table('lti_deployments', ['toolId', 'platformId', 'deploymentId'], {
-  toolId: integer,
-  platformId: integer,
-  deploymentId: text,
-  createdAt: filled(timestamp),
-});
-
 /** The user of a platform's `sub`, and the data that the platform sent about them last. */
 export const ltiIdentities = table('lti_identities', ['platformId', 'subject'], {
   platformId: integer,
@@ -91,33 +80,4 @@ export const ltiLaunches = table('lti_launches', ['id'], {
   forUser: nullable(text),
   /** The time when a deep linking request was answered. */
   answeredAt: nullable(timestamp),
-});
-
-/** docs/design/records.md, LTI: grade. */
-export const ltiGrades = table('lti_grades', ['id'], {
-  id: filled(integer),
-  launchId: text,
-  userId: text,
-  score: nullable(numeric),
-  scoreMaximum: nullable(numeric),
-  comment: nullable(text),
-  /** The time that the LMS compares: fixed at creation, unlike any other of its `cell`. */
-  timestamp: filled(timestamp),
-  status: filled(oneOf('pending', 'submitted', 'failed')),
-  uuid: filled(uuid),
-  /** The line item's address from the launch. */
-  lineItem: filled(text),
-  /** For a grade given for a line item, not for `launchId`: our id of the line item. */
-  lineItemId: nullable(uuid),
-  /** Hash of line item and user: one cell of the LMS's grade book. */
-  cell: filled(text),
-  /** The reason why it or its last attempt failed, or a note about a success. */
-  reason: nullable(text),
-  /** Failed attempts. */
-  attempts: filled(integer),
-  /** The time since which the LMS may have it; null: it cannot. */
-  sentAt: nullable(timestamp),
-  submittedAt: nullable(timestamp),
-  revision: filled(bigint),
-  updatedAt: filled(timestamp),
 });
