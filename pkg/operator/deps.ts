@@ -22,22 +22,22 @@ export interface OperatorDeps {
   readonly client: KubeClient;
   readonly shards: Shards;
   readonly redis: TenantRedis;
-  /** Undefined: the platform makes no buckets, tenants name theirs. */
+  /** Undefined: the platform creates no buckets, and tenants name their own. */
   readonly storage: StorageAdmin | undefined;
   readonly platformKeys: readonly SealingKey[];
-  /** By which operators elect their leader. */
+  /** The Lease with which operators elect their leader. */
   readonly lease: ObjectKey;
-  /** Which of several operators writes an Event. */
+  /** Identifies the operator that writes an Event. */
   readonly instance: string;
   readonly clock: Clock;
   readonly random: Random;
   readonly log: Logger;
   readonly metrics: Metrics;
-  /** Between two polls of a shard for changes; left out: 5 s. */
+  /** The interval between two polls of a shard for changes. Default: 5 s. */
   readonly shardPollMs?: number;
-  /** Before the second pass of resealing; left out: 5 s. */
+  /** The wait before the second pass of resealing. Default: 5 s. */
   readonly firstResealWaitMs?: number;
-  /** Of the counts of what tenants use; left out: 30 s, an hour and 5 minutes. */
+  /** The intervals at which usage is checked, counted and measured. Defaults: 30 s, an hour, 5 minutes. */
   readonly usageIntervals?: { readonly lookMs: number; readonly everyMs: number; readonly measureMs?: number };
 }
 

@@ -36,14 +36,14 @@ export interface Informers {
   readonly registrations: Informer<LtiRegistration>;
   readonly webhooks: Informer<Webhook>;
   readonly namespaces: Informer<Namespace>;
-  /** People's Secrets, metadata only: their data are read when they are needed. */
+  /** Secrets that people name, metadata only: the operator reads their data when it needs them. */
   readonly namedSecrets: Informer<Secret>;
-  /** Those that routes may name; none where the cluster has no Gateway API. */
+  /** The Gateways that routes may name. Empty if the cluster has no Gateway API. */
   readonly gateways: Informer<Gateway>;
   readonly owned: OwnedInformers;
 }
 
-/** Index of what refers to a tenant, and of what names a Secret: values are `namespace/name`. */
+/** Indexes of the objects that refer to a Tenant and of those that name a Secret; values are `namespace/name`. */
 export const BY_TENANT = 'tenant';
 export const BY_NAMED_SECRET = 'named-secret';
 /** Index of the Tenants that a Gateway exposes. */
@@ -58,8 +58,8 @@ interface Deps {
 }
 
 /**
- * All watches of the operator, of these namespaces or of all. Standbys run them too, so that a new leader starts with synced
- * copies.
+ * Returns all watches of the operator, of these namespaces or of all. Standbys run them too, so that a new leader starts with
+ * synced copies.
  */
 export function createInformers(given: Deps, namespaces: readonly string[]): Informers {
   const { client, clock, random, log, metrics } = given;
@@ -125,7 +125,7 @@ export const allInformers = ({ owned, ...others }: Informers): readonly Informer
   ...owned.all,
 ];
 
-/** Kinds of which the API server has not given the first list. */
+/** Returns the kinds for which the API server has not sent the first list. */
 export const missingLists = (informers: Informers): string[] => [
   ...new Set(allInformers(informers).flatMap(({ store }) => (store.hasSynced ? [] : [store.kind.kind]))),
 ];

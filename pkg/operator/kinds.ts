@@ -8,7 +8,7 @@ export type LtiRegistration = Json<crds.LtiRegistration>;
 export type Webhook = Json<crds.Webhook>;
 export type { LtiRegistrationStatus, TenantSpec, TenantStatus, WebhookStatus } from '../../crds/types.generated.ts';
 
-/** As the API server gave it: with the defaults of its schema, a uid and a generation. */
+/** A Tenant from the API server: with the defaults of its schema, a uid and a generation. */
 export type ObservedTenant = Observed<Tenant>;
 
 export const TENANT = defineKind<Tenant>(TENANTS);

@@ -3,17 +3,14 @@ import type { Metrics } from '../runtime/metrics.ts';
 import { counter } from '../kube/metrics.ts';
 import type { ShardChanges } from './shard-changes.ts';
 
-/**
- * Far beyond what a server's statements may take (8 s) and its transactions may rest (30 s): those are defaults that a tenant's
- * role may lift.
- */
+/** Far beyond the default limits of a server's statements (8 s) and idle transactions (30 s), which a tenant's role can lift. */
 const LONGEST_TRANSACTION_SECONDS = 60;
 
 interface Deps {
   readonly tenants: { readonly size: number };
   readonly log: Logger;
   readonly metrics: Metrics;
-  /** How long a transaction may be open. */
+  /** The longest time that a transaction may be open. Default: LONGEST_TRANSACTION_SECONDS. */
   readonly seconds?: number;
 }
 
@@ -29,10 +26,11 @@ interface Ended {
 }
 
 /**
- * Sessions of tenants' roles whose transaction has been open for too long, running or idle: it holds locks on tables that all
- * share and keeps vacuum from them. And sessions beyond the role's limit, which are all of them while its tenant is suspended.
- * The operator sees and ends them as a member of the role; those of a role that it is no member of yet show no state and are
- * left. A limit that shrinks ends nothing by itself: what is beyond it goes, sessions without a transaction first.
+ * Selects sessions of tenants' roles whose transaction has been open for too long, running or idle. Such a transaction holds
+ * locks on shared tables and delays vacuum. Also selects sessions beyond the role's limit: all of them while the tenant is
+ * suspended. The operator sees and ends them as a member of the role. Sessions of a role of which it is not yet a member show no
+ * state and are skipped. Postgres ends no session when a limit shrinks; the sessions beyond it are ended here, those without a
+ * transaction first.
  */
 const sessions = (seconds: number): string => `
   FROM (
@@ -42,7 +40,7 @@ const sessions = (seconds: number): string => `
   WHERE a.xact_start < now() - interval '${seconds} seconds'
     OR (r.rolconnlimit >= 0 AND a.nth > r.rolconnlimit AND a.backend_type = 'client backend' AND a.state IS NOT NULL)`;
 
-/** Ends them: the leader polls each shard every 5 s (shard-changes.ts). */
+/** Ends these sessions: the leader polls each shard every 5 s (shard-changes.ts). */
 export function longTransactions({
   tenants,
   log,
@@ -58,7 +56,7 @@ export function longTransactions({
   return {
     isWanted: () => tenants.size > 0,
     select: `SELECT a.usename AS tenant ${sessions(longest)}`,
-    // Selected again in the statement that ends them: a process id may have been reused. Their statements may hold people's data
+    // The statement selects the sessions again, since a process id may have been reused. Their statements may hold people's data
     // and are not logged.
     async onChange(pool) {
       const found = await pool.query<Ended & { isEnded: boolean }>(

@@ -7,18 +7,18 @@ export const FIELD_MANAGER = 'carrel-operator';
 export const PREFIX = 'carrel.dev';
 export const FINALIZER = `${PREFIX}/operator`;
 
-/** On a Tenant: a token of `carrel tenants adoption-token`, to go on with retained data that another resource left. */
+/** On a Tenant: a token of `carrel tenants adoption-token`, which lets it adopt retained data that another resource left. */
 export const ADOPT_ANNOTATION = `${PREFIX}/adopt`;
 /**
- * On a Tenant: credentials that are to be rotated, with commas between, or `all`; behind a `/` a mark. Without one it is removed
- * once their rotation has begun.
+ * On a Tenant: the credentials to rotate, separated by commas, or `all`; a mark may follow after a `/`. Without a mark the
+ * operator removes the annotation once the rotation has begun.
  */
 export const ROTATE_ANNOTATION = `${PREFIX}/rotate`;
-/** On a pod template: what the pod was started with. Another value restarts the pods. */
+/** On a pod template: a hash of the configuration that the pod was started with. A new value restarts the pods. */
 export const CONFIG_ANNOTATION = `${PREFIX}/config`;
 /**
- * On a pod template: what the operator gives to the pods of all tenants (tenant/release.ts). Another value reaches a bounded
- * number of tenants at once.
+ * On a pod template: a hash of the settings that the pods of all tenants share (tenant/workload/release.ts). A new value reaches
+ * a limited number of tenants at once.
  */
 export const RELEASE_ANNOTATION = `${PREFIX}/release`;
 /** On a generated Secret: a hash of its data, so that an edit is noticed without a call of the registry. */
@@ -29,9 +29,9 @@ export const CHECKSUM_ANNOTATION = `${PREFIX}/checksum`;
  */
 export const ADMINISTRATOR_ANNOTATION = `${PREFIX}/administrator`;
 
-/** On an LtiRegistration that the operator made: what it was made of, `dynamic-registration/<id of the link>`. */
+/** On an LtiRegistration that the operator created: its origin, `dynamic-registration/<id of the link>`. */
 export const ORIGIN_ANNOTATION = `${PREFIX}/origin`;
-/** On the same: what the administrator of the LMS still has to do there. */
+/** On the same: the next step for the administrator of the LMS. */
 export const NEXT_STEP_ANNOTATION = `${PREFIX}/next-step`;
 
 export const MANAGED_BY_LABEL = 'app.kubernetes.io/managed-by';
@@ -53,7 +53,7 @@ export const secretNames = (tenant: Tenant) => {
   } as const;
 };
 
-/** What selects a tenant's pods; immutable in a Deployment, so never to be changed. */
+/** The labels that select a tenant's pods. They are immutable in a Deployment, so they must never change. */
 export const podLabels = (tenant: Tenant): Record<string, string> => ({
   'app.kubernetes.io/name': 'carrel',
   'app.kubernetes.io/component': 'server',
@@ -67,7 +67,7 @@ export const selectorText = (tenant: Tenant): string =>
     .map(([key, value]) => `${key}=${value}`)
     .join(',');
 
-/** A field selector of pods that run, are to run or end: one that has ended, as an evicted one, may stay for ever. */
+/** A field selector of pods that run, will run or are ending. A pod that has ended, such as an evicted one, may stay forever. */
 export const NOT_ENDED = 'status.phase!=Failed,status.phase!=Succeeded';
 
 /** Kind, name and labels of a child. */

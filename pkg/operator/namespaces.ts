@@ -13,8 +13,8 @@ export const isTerminating = (namespaces: Namespaces, name: string): boolean =>
   namespaceOf(namespaces, name)?.metadata.deletionTimestamp !== undefined;
 
 /**
- * Whether `owner` is the Tenant of this name: by the namespace's uid, since a namespace that was recreated under its name is
- * another.
+ * Returns whether `owner` is the Tenant of this name. The namespace's uid decides, since a recreated namespace of the same name
+ * is a different one.
  */
 export const isOwnedBy = (
   namespaces: Namespaces,
@@ -22,7 +22,7 @@ export const isOwnedBy = (
   { namespace, name }: { namespace: string; name: string },
 ): boolean => owner.namespaceUid === namespaceOf(namespaces, namespace)?.metadata.uid && owner.name === name;
 
-/** A Tenant as the registry knows it. Throws ConditionError NamespaceUnknown. */
+/** Returns a Tenant's owner as the registry identifies it. Throws ConditionError NamespaceUnknown. */
 export function ownerOf(namespaces: Namespaces, { namespace, name }: { namespace: string; name: string }): Owner {
   const uid = namespaceOf(namespaces, namespace)?.metadata.uid;
   if (uid === undefined)

@@ -64,7 +64,7 @@ export class Operator {
     });
   }
 
-  /** Null: the watches have synced, and the operator can lead or stand by. */
+  /** Returns null if the watches have synced and the operator can lead or stand by, otherwise the reason. */
   notReady(): string | null {
     const missing = missingLists(this.#informers);
     return missing.length === 0 ? null : `the first lists of the API server have not arrived: ${missing.join(', ')}`;
@@ -84,7 +84,7 @@ export class Operator {
     const stop = this.#deps.redis.onReconnect(resync);
     try {
       const { store } = this.#informers.owned.of(DEPLOYMENT);
-      // An error: it does not lead any more.
+      // An error means that it no longer leads.
       await Promise.all([store.waitForSync(signal), this.#informers.tenants.store.waitForSync(signal)]).catch(() => undefined);
       this.#rollouts.begin((key) => tenants.enqueue(key));
       const counting = this.#usages.run((key) => tenants.enqueue(key, PRIORITY.resync), signal);

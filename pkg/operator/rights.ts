@@ -5,7 +5,10 @@ import { LTI_REGISTRATION, TENANT, WEBHOOK } from './kinds.ts';
 import { OWNED_KINDS } from './tenant/children/index.ts';
 
 const WATCHED = ['get', 'list', 'watch'];
-/** Of what the operator makes for a tenant: it creates by POST, changes by apply and JSON patch, prunes by DELETE. */
+/**
+ * The rights to objects that the operator creates for a tenant: it creates with POST, changes with apply and JSON patch, and
+ * prunes with DELETE.
+ */
 const OWNED = [...WATCHED, 'create', 'patch', 'delete'];
 
 /** `<group>/<resource>`; the core group is empty. */
@@ -17,8 +20,8 @@ const resourceOf = ({ group, plural }: Kind, subresource?: string): string =>
  * exactly these, and so do config/rbac and the API servers of the tests, on which the operator runs with no other right.
  */
 export const CLUSTER_RIGHTS: ReadonlyMap<string, readonly string[]> = new Map([
-  // Create: of registrations that LMSs made themselves. Patch: its finalizer. The status is replaced. Owner references that block
-  // the owner's deletion ask for `finalizers`.
+  // Create is for registrations that LMSs made by themselves, patch for the finalizer. The status is replaced. Owner references
+  // that block the owner's deletion require `finalizers`.
   ...[TENANT, LTI_REGISTRATION, WEBHOOK].flatMap((kind): [string, string[]][] => [
     [resourceOf(kind), [...WATCHED, 'patch', ...(kind === LTI_REGISTRATION ? ['create'] : [])]],
     [resourceOf(kind, 'status'), ['update']],
@@ -27,7 +30,7 @@ export const CLUSTER_RIGHTS: ReadonlyMap<string, readonly string[]> = new Map([
   // Secrets are also written by update, so that what others added to them stays.
   ...OWNED_KINDS.map((kind): [string, string[]] => [resourceOf(kind), kind === SECRET ? [...OWNED, 'update'] : OWNED]),
   [resourceOf(NAMESPACE), ['list', 'watch']],
-  // Whether the Gateway that a Tenant names is there and programmed.
+  // Shows whether the Gateway that a Tenant names exists and is programmed.
   [resourceOf(GATEWAY), ['list', 'watch']],
   // A deletion waits for the last pod.
   [resourceOf(POD), ['list']],

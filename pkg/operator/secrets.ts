@@ -20,9 +20,9 @@ export interface SecretOwner {
   readonly labels: Record<string, string>;
 }
 
-/** Where a person names a Secret. */
+/** The place where a person names a Secret. */
 export interface SecretReference {
-  /** What names it, in the Secret's namespace. */
+  /** The object that names it, in the Secret's namespace. */
   readonly by: Observed;
   readonly kind: Kind;
   /** `spec.secretRef` */
@@ -44,7 +44,7 @@ export class Secrets {
   readonly #api: ResourceApi<Secret>;
   readonly #store: Store<Secret>;
   readonly #events: Pick<EventRecorder, 'record'>;
-  /** The version of which an Event has spoken, by who names the Secret and in which field. */
+  /** The version that the last Event reported, by the object and field that name the Secret. */
   readonly #reported = new Map<string, string>();
 
   /** `store` holds the operator's own Secrets of all namespaces. */
@@ -55,14 +55,15 @@ export class Secrets {
   }
 
   /**
-   * The operator's own Secret of this name; undefined when it does not exist. Throws NameConflictError when it has another owner.
+   * Returns the operator's own Secret of this name, or undefined if it does not exist. Throws NameConflictError if it has another
+   * owner.
    */
   find(owner: SecretOwner, name: string): Observed<Secret> | undefined {
     const live = this.#store.get({ namespace: owner.namespace, name });
     return live && own(live, owner);
   }
 
-  /** Its data, if it was not edited since the operator wrote it. */
+  /** Returns the Secret's data, or undefined if it was edited after the operator wrote it. */
   intact(owner: SecretOwner, name: string): SecretData | undefined {
     const live = this.find(owner, name);
     if (!live) return undefined;
@@ -101,8 +102,8 @@ export class Secrets {
   }
 
   /**
-   * Null removes an annotation. Of a Secret that was changed meanwhile it throws KubeError 409: the answer would hide that change
-   * from the next pass.
+   * Sets annotations; null removes one. Throws KubeError 409 if the Secret was changed meanwhile: the answer would hide that
+   * change from the next pass.
    */
   async annotate(key: ObjectKey, annotations: Record<string, string | null>): Promise<void> {
     const resourceVersion = this.#store.get(key)?.metadata.resourceVersion;
@@ -111,8 +112,8 @@ export class Secrets {
   }
 
   /**
-   * The values of a Secret that a person named; `keys` are all there. Throws ConditionError, which the watch of the Secrets'
-   * metadata ends.
+   * Returns the values of a Secret that a person named, with all `keys`. Throws ConditionError; the watch of the Secrets'
+   * metadata ends that state.
    */
   async named(reference: SecretReference, keys: readonly string[]): Promise<SecretData> {
     const { by, field, name } = reference;
@@ -127,7 +128,7 @@ export class Secrets {
     return values;
   }
 
-  /** Of single lines alone: a file of several, as a key in PEM, ends so as a rule. */
+  /** Reports values of a single line only: a file of several lines, such as a key in PEM, usually ends with a line end. */
   #reportLineEnds({ by, kind, field, name }: SecretReference, secret: Observed<Secret>): void {
     const values = valuesOf(secret);
     const cut = Object.entries(dataOf(secret)).flatMap(([key, text]) => {
@@ -143,7 +144,7 @@ export class Secrets {
     this.#events.record(by, kind, { type: 'Normal', reason: 'LineEndIgnored', message });
   }
 
-  /** The existing Secret, if there is one. */
+  /** Creates the Secret, or returns the existing one. */
   async #create(owner: SecretOwner, wanted: Secret): Promise<Observed<Secret>> {
     try {
       const made = await this.#api.create(wanted, { fieldManager: FIELD_MANAGER });
@@ -175,11 +176,11 @@ const holds = (live: Observed<Secret>, wanted: Secret): boolean =>
 const contains = (live: Record<string, string> | undefined, wanted: Record<string, string> | undefined): boolean =>
   Object.entries(wanted ?? {}).every(([key, value]) => live?.[key] === value);
 
-/** What a person wrote into a Secret. */
+/** Returns the values that a person wrote into a Secret, without line ends. */
 export const valuesOf = (secret: Secret): SecretData =>
   Object.fromEntries(Object.entries(dataOf(secret)).map(([key, text]) => [key, withoutLineEnd(text)]));
 
-/** The bytes as they are, as pods read them. */
+/** Returns the bytes unchanged, as pods read them. */
 const dataOf = (secret: Secret): SecretData =>
   Object.fromEntries(
     Object.entries(secret.data ?? {}).map(([key, value]) => [key, Buffer.from(value, 'base64').toString('utf8')]),

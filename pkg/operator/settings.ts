@@ -12,34 +12,34 @@ export interface AllowedHosts {
 /** Peers of a NetworkPolicy. */
 export type Peers = readonly NonNullable<NonNullable<NonNullable<NetworkPolicy['spec']>['ingress']>[number]['from']>[number][];
 
-/** Who is on the other side of a tenant's pods. */
+/** The peers of a tenant's pods. */
 export interface TenantNetwork {
   /** Empty: everybody. */
   readonly ingressControllers: Peers;
   /** Empty: the pods of the cluster. */
   readonly metricsFrom: Peers;
-  /** Where Postgres, Redis and the object store are. Empty: anywhere, at their ports. */
+  /** The addresses of Postgres, Redis and the object store. Empty: any address, at their ports. */
   readonly stores: Peers;
-  /** Where traces are sent to. Empty: anywhere, at its port. */
+  /** The address that receives traces. Empty: any address, at its port. */
   readonly collectors: Peers;
   readonly postgresPorts: readonly number[];
 }
 
-/** What the operator's administrator decides for all tenants (environment: cmd/operator/config.ts). */
+/** The settings that the operator's administrator makes for all tenants (environment: cmd/operator/config.ts). */
 export interface OperatorSettings {
   /** The namespaces whose Tenants, LtiRegistrations and Webhooks it reconciles; empty: all. */
   readonly tenantNamespaces: readonly string[];
   /** Tenants without hosts of their own answer at `<slug>.<baseDomain>` and `lti.<slug>.<baseDomain>`. */
   readonly baseDomain: string | undefined;
-  /** Where Tenants may have hosts of their own, beside those of their slug. */
+  /** The domains in which Tenants may have hosts of their own, beside those of their slug. */
   readonly allowedHosts: readonly AllowedHosts[];
-  /** The host at which the API of every tenant answers that a Gateway exposes, by X-Tenant-ID; undefined: there is none. */
+  /** The host at which a Gateway exposes the API of every tenant, by X-Tenant-ID. Undefined: none. */
   readonly apiHost: string | undefined;
-  /** How long a Gateway may take for a request of a tenant, as in `10m`; `0s`: no limit; undefined: what the Gateway takes. */
+  /** The time limit of a Gateway for a request of a tenant, such as `10m`; `0s`: no limit; undefined: the Gateway's default. */
   readonly routeTimeout: string | undefined;
   /** Hosts that no tenant gets, beside the shared API host. */
   readonly reservedHosts: readonly string[];
-  /** As a client dials the tenants: through which scheme and port. */
+  /** The scheme and port that clients use for the tenants. */
   readonly publicScheme: 'http' | 'https';
   readonly publicPort: number;
   /** The server's image where a Tenant names none. */
@@ -57,15 +57,15 @@ export interface OperatorSettings {
   readonly tolerations: readonly string[];
   /** Priority classes that a Tenant may give its pods. */
   readonly priorityClasses: readonly string[];
-  /** Where tenants and the operator reach the stores. */
+  /** The addresses of the stores for tenants and the operator. */
   readonly redisAddress: string;
   readonly redisTls: boolean;
   readonly s3Endpoint: string;
   readonly s3Region: string;
-  /** How many proxies are in front of a tenant's server (Koa's maxIpsCount). */
+  /** The number of proxies in front of a tenant's server (Koa's maxIpsCount). */
   readonly trustedProxies: number;
   readonly logLevel: string;
-  /** Where tenants' servers send traces, and which; undefined: they make none. */
+  /** The receiver of the tenants' traces, and which traces are sent. Undefined: servers make no traces. */
   readonly traces: { readonly endpoint: string; readonly sampler: string; readonly ratio: number } | undefined;
   /** Private address ranges that Webhooks, LMSs and named storage may use all the same: CIDR, with commas between. */
   readonly egressAllow: string;
@@ -73,7 +73,7 @@ export interface OperatorSettings {
   readonly trustedCertificates: readonly string[];
   /** Ids of the platform keys, from which the data keys of tenants are derived: the first seals. */
   readonly platformKeys: readonly string[];
-  /** Where requests for suspended tenants are sent; undefined: the Ingress controller answers them. */
+  /** The address that answers requests for suspended tenants. Undefined: the Ingress controller answers them. */
   readonly suspendedAnswer: SuspendedAnswer | undefined;
   /** Undefined: tenants have no NetworkPolicy of the operator's. */
   readonly networkPolicy: TenantNetwork | undefined;

@@ -6,7 +6,7 @@ import type { Shards } from './shards.ts';
 
 /** One kind of change that tenants and workers leave in a shard for the operator, which alone writes to the API server. */
 export interface ShardChanges<Row extends object> {
-  /** False: no resource could be concerned, and the shards are not asked. */
+  /** Returns false if no resource can be affected; then the shards are not polled. */
   isWanted(): boolean;
   /** A SELECT of the pending changes; its columns arrive as JSON. No rows: nothing to do. */
   readonly select: string;
@@ -18,23 +18,24 @@ interface Deps {
   readonly shards: Shards;
   readonly clock: Clock;
   readonly log: Logger;
-  /** Between two polls; left out: 5 s. */
+  /** The interval between two polls. Default: 5 s. */
   readonly shardPollMs?: number;
-  /** The shard is lost, since it did not answer twice; or it answers again, also after once. */
+  /** Called when the shard is lost, since two polls failed, and when it answers again, even after one failed poll. */
   onTurn(shard: string, isUp: boolean): Promise<void>;
 }
 
 const POLL_MS = 5_000;
-/** After a poll, whatever tenants notify: each may do so as often as it likes. */
+/** The least time between two polls, however often tenants notify. */
 const POLL_MIN_MS = 500;
-/** A trigger of the shard notifies it of what must not wait for the next poll. */
+/** A trigger in the shard sends this notification for changes that must not wait for the next poll. */
 const LISTEN = 'LISTEN carrel_operator';
-/** A Postgres that restarts is no loss that all of its tenants' conditions must tell. */
+/** A restart of Postgres is not a loss that the conditions of all its tenants must report. */
 const MISSES_OF_A_LOSS = 2;
 
 /**
- * Polls every shard for changes until the signal is aborted: one SELECT a shard for all kinds, none while no kind is wanted; at
- * once where a shard notifies it. Writes nothing while there are no changes. One that does not answer holds up no other.
+ * Polls every shard for changes until the signal is aborted. A poll is one SELECT per shard for all kinds, and none if no kind
+ * needs one. A notification of the shard starts a poll at once. Nothing is written while there are no changes. A shard that does
+ * not answer delays no other.
  */
 export async function watchShards(kinds: readonly ShardChanges<never>[], deps: Deps, signal: AbortSignal): Promise<void> {
   await Promise.all(deps.shards.names.map((name) => watchShard(name, kinds, deps, signal)));

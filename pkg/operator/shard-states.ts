@@ -25,8 +25,8 @@ interface Deps {
 }
 
 /**
- * Looks at the tenants of a shard that was lost or is back, so that their conditions say so; at all where it holds the registry,
- * or that does not answer.
+ * Reconciles the tenants of a shard that was lost or is back, so that their conditions say so. Reconciles all
+ * tenants if the shard holds the registry, or if the registry does not answer.
  */
 export const onShardTurn =
   ({ shards, tenants, log, enqueue }: Deps) =>

@@ -50,14 +50,14 @@ const TIME_OUTS = { lockTimeoutMs: 5_000, statementTimeoutMs: 55_000 };
 const POLL_TIME_OUTS = { lockTimeoutMs: 5_000, statementTimeoutMs: 10_000, queryTimeoutMs: 15_000 };
 /** A server's settings change when it restarts. */
 const BUDGET_MS = 60_000;
-/** How long a shard that did not answer is not asked again. */
+/** The wait before a shard that did not answer is asked again. */
 const BUDGET_RETRY_MS = 10_000;
-/** What is wrong in a database is corrected by hand. */
+/** A person corrects a fault in a database. */
 export const UNFIT_RETRY_MS = 60_000;
-/** Its tenants are looked at when it is back (shard-states.ts); this is for what nobody notifies of. */
+/** Its tenants are reconciled when it is back (shard-states.ts); this covers changes without a notification. */
 const LOST_RETRY_MS = 30_000;
 
-/** The shard did not answer when it was polled last. */
+/** The shard did not answer its last poll. */
 class ShardLost extends StoreUnavailableError implements LastingFailure {
   readonly retryAfterMs = LOST_RETRY_MS;
 }
@@ -70,9 +70,9 @@ export class Shards {
   readonly #shards: ReadonlyMap<string, OpenShard>;
   readonly #registry: Registry;
   readonly #polls: ReadonlyMap<string, SqlPool>;
-  /** Of shards, by name: who listens to what the operator is notified of. */
+  /** Listeners for the notifications of each shard, by name. */
   readonly #listeners = new Map<string, () => void>();
-  /** As the last poll found each; null: it answered. Empty while nobody polls. */
+  /** The result of each shard's last poll; null: it answered. Empty while no poll runs. */
   readonly #polled = new Map<string, StoreUnavailableError | null>();
   readonly #ready = new Map<string, Promise<void>>();
   readonly #clock: Clock;
@@ -119,8 +119,7 @@ export class Shards {
   }
 
   /**
-   * For who looks at a shard again and again: on a connection of its own, which is free when all others wait. Throws as `open`,
-   * and what `work` throws.
+   * Runs `work` on a connection for polls, which is free even when all others are in use. Throws what `open` and `work` throw.
    */
   async poll(name: string, work: (pool: SqlPool) => Promise<void>): Promise<void> {
     const pool = this.#polls.get(name);
@@ -135,17 +134,17 @@ export class Shards {
     }
   }
 
-  /** From now on `listener` is called when the connection that polls the shard, which must LISTEN, is notified. */
+  /** Calls `listener` when the connection that polls the shard, which must LISTEN, is notified. */
   onNotification(name: string, listener: () => void): void {
     this.#listeners.set(name, listener);
   }
 
-  /** Whether each answered its last poll; nothing while nobody polls. */
+  /** Returns whether each shard answered its last poll; empty while no poll runs. */
   get polled(): ReadonlyMap<string, boolean> {
     return new Map([...this.#polled].map(([name, lost]) => [name, lost === null]));
   }
 
-  /** Nobody polls any more: whoever opens a shard asks it. */
+  /** Polls have ended: each `open` asks the shard itself. */
   endPolls(): void {
     this.#polled.clear();
   }
@@ -160,7 +159,7 @@ export class Shards {
     return open;
   }
 
-  /** The registry, in the first shard. Throws as `open`. */
+  /** Returns the registry, which is in the first shard. Throws what `open` throws. */
   async registry(): Promise<Registry> {
     const [first = ''] = this.names;
     await this.open(first);
@@ -187,7 +186,10 @@ export class Shards {
         );
   }
 
-  /** Connections beyond the basic ones that the shard has for its tenants. One statement a minute. Throws as `open`. */
+  /**
+   * Returns the connections beyond the basic ones that the shard has for its tenants. One statement a minute. Throws what `open`
+   * throws.
+   */
   async connectionBudget(name: string): Promise<number> {
     const known = this.#budgets.get(name);
     if (known && this.#clock.monotonic() < known.until) return known.asked;
@@ -204,7 +206,7 @@ export class Shards {
     }
   }
 
-  /** Shards that answer, as of a minute ago at most; of one that did not, as of 10 s ago. */
+  /** Returns the shards that answer. A result is up to a minute old, or 10 s for a shard that did not answer. */
   async answering(): Promise<string[]> {
     const asked = await Promise.all(
       this.names.map((name) =>

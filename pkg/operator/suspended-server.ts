@@ -4,14 +4,14 @@ import { answerSuspended } from '../api/suspended-reply.ts';
 import type { Random } from '../runtime/random.ts';
 import { closeServer, listen } from '../runtime/ops-server.ts';
 
-/** Where requests for suspended tenants are sent: to this operator, which answers 503 `suspended`. */
+/** The address to which requests for suspended tenants are sent: this operator, which answers 503 `suspended`. */
 export interface SuspendedAnswer {
   /** An IP address that Ingress controllers reach. */
   readonly address: string;
   readonly port: number;
 }
 
-/** A bound of the operator's memory; each connection gets one short reply. */
+/** Limits the operator's memory; each connection gets one short reply. */
 const MAX_CONNECTIONS = 1_000;
 
 export interface SuspendedServer {

@@ -50,24 +50,24 @@ export class TenantAccess {
     return tenant;
   }
 
-  /** Undefined when it is deleted or being deleted. */
+  /** Returns undefined if the Tenant is deleted or is being deleted. */
   find(namespace: string, name: string): ObservedTenant | undefined {
     const tenant = this.#tenants.get({ namespace, name });
     return tenant && !isDeleting(tenant) ? tenant : undefined;
   }
 
-  /** Its rows can be written. Throws ConditionError WaitingForTenant until its schema exists. */
+  /** Opens the tenant's schema for writing. Throws ConditionError WaitingForTenant until its schema exists. */
   async open(tenant: ObservedTenant): Promise<TenantRows> {
     const { name } = tenant.metadata;
     const tenantId = tenant.status?.tenantId;
-    // Of any generation: a change of the Tenant does not remove its schema.
+    // Any generation counts: a change of the Tenant does not remove its schema.
     const exists = tenantId !== undefined && findCondition(tenant.status?.conditions ?? [], 'DatabaseReady')?.status === 'True';
     const rows = exists ? await this.#rowsOf(tenant, tenantId) : undefined;
     if (!rows) throw new ConditionError('WaitingForTenant', `Waiting for the schema of Tenant ${name}`, { status: 'Unknown' });
     return rows;
   }
 
-  /** Undefined when the tenant never had a schema. */
+  /** Opens the tenant's schema to remove rows. Returns undefined if the tenant never had a schema. */
   async openToRemove(tenant: ObservedTenant): Promise<TenantRows | undefined> {
     return tenant.status?.tenantId === undefined || tenant.status.schemaVersion === undefined
       ? undefined
@@ -82,7 +82,7 @@ export class TenantAccess {
     return { tenantId, slug, pool, sealer: tenantSealer(this.#platformKeys, tenantId, this.#random, located.dataKey) };
   }
 
-  /** What the registry says now: tenants may be moved, and their data keys replaced. */
+  /** Records the registry's present answer: tenants may be moved, and their data keys replaced. */
   located(tenant: ObservedTenant, registered: Pick<RegisteredTenant, 'tenantId' | 'shard' | 'credentials'>): void {
     const key = knownBy(tenant, registered.tenantId);
     if (this.#known.has(key)) this.#known.set(key, locatedBy(registered));

@@ -34,7 +34,7 @@ export interface TenantScopedDeps<T extends TenantScoped> {
   readonly clock: Clock;
 }
 
-/** What differs between the kinds. */
+/** The differences between the kinds. */
 export interface TenantScopedKind<T extends TenantScoped> {
   /**
    * Runs the steps `Accepted` and `Synced`. Returns the other fields of the status and the message of `Ready=True`.
@@ -46,9 +46,9 @@ export interface TenantScopedKind<T extends TenantScoped> {
   ): Promise<{ status: Omit<NonNullable<T['status']>, 'conditions' | 'observedGeneration'>; message: string }>;
   /** Conditions that follow from the spec alone. */
   conditions?(object: Observed<T>): readonly StepCondition[];
-  /** Removes the rows of one resource; gone already is fine. */
+  /** Removes the rows of one resource, if they still exist. */
   remove(object: Observed<T>, rows: TenantRows): Promise<void>;
-  /** Removes the rows of all resources but these, by their `managed_ref`. */
+  /** Removes the rows of all resources except these, by their `managed_ref`. */
   removeOthers(schema: TenantSchema, references: readonly string[]): Promise<void>;
 }
 

@@ -2,7 +2,7 @@ import type { EventRecorder } from '../../kube/events.ts';
 import type { Kind, Observed } from '../../kube/object.ts';
 import { findCondition, type Condition, type WithConditions } from '../../kube/status.ts';
 
-/** Of a Webhook or LtiRegistration: not Stalled, since its Tenant may be applied after it, and still worth a look. */
+/** Reasons of a Webhook or LtiRegistration that is not Stalled, since its Tenant may be applied after it, but needs a Warning. */
 const WITHOUT_TENANT = new Set(['TenantNotFound', 'TenantDeleting']);
 
 /**

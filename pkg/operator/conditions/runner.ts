@@ -8,8 +8,7 @@ import type { ObserveStep } from './step-timer.ts';
 export type Truth = 'True' | 'False' | 'Unknown';
 
 /**
- * What a step found: its condition, and the value that later steps need, which may be there although the condition is not True
- * yet.
+ * The result of a step: its condition, and the value that later steps need. A step may have a value before its condition is True.
  */
 export interface StepResult<T> {
   readonly value: T;
@@ -20,7 +19,7 @@ export interface StepResult<T> {
   readonly isTerminal?: boolean;
 }
 
-/** A step that ran; `value` is there only when it got one. */
+/** A step that ran; `value` is absent if the step failed or did not run. */
 export interface Step<T> {
   readonly type: string;
   readonly value?: T;
@@ -39,7 +38,7 @@ interface Failure extends StepCondition {
   /** Thrown after the status is written, so that the key is retried with back-off. */
   readonly error?: unknown;
   readonly retryAfterMs?: number;
-  /** The step failed: what it waits for lasts. */
+  /** The step failed, and its cause is likely to last. */
   readonly isFailure?: boolean;
   /** Only a person can correct it: the resource is Stalled. */
   readonly isTerminal?: boolean;
@@ -69,7 +68,7 @@ export class ConditionError extends Error {
   }
 }
 
-/** The name is freed by an object that the operator does not watch. */
+/** The operator does not watch the object that has the name. */
 const NAME_CONFLICT_RETRY_MS = 30_000;
 const MESSAGE_LENGTH = 1_000;
 
@@ -130,7 +129,7 @@ export class ConditionRunner<Type extends string = string> {
     return this.#conditions.find(({ isTerminal }) => isTerminal === true);
   }
 
-  /** The first that is False, else the first that is Unknown: `Ready` shows it. */
+  /** The first condition that is False, otherwise the first that is Unknown: `Ready` shows it. */
   get worst(): StepCondition | undefined {
     return (
       this.#conditions.find(({ status }) => status === 'False') ?? this.#conditions.find(({ status }) => status === 'Unknown')
@@ -138,8 +137,8 @@ export class ConditionRunner<Type extends string = string> {
   }
 
   /**
-   * When the controller reconciles again; throws the first failure that is retried with back-off. Call it after the status is
-   * written.
+   * Returns when the controller reconciles again. Throws the first failure that is retried with back-off. Call it after the
+   * status is written.
    */
   result(): Result {
     const failed = this.#conditions.find(({ error }) => error !== undefined);
@@ -156,9 +155,7 @@ export class ConditionRunner<Type extends string = string> {
 const STORE_NAMES = { postgres: 'Postgres', redis: 'Redis', s3: 'the object store' } as const;
 const STORE_REASONS = { postgres: 'PostgresUnavailable', redis: 'RedisUnavailable', s3: 'ObjectStoreUnavailable' } as const;
 
-/**
- * The condition of a failure. Its message holds nothing that differs from try to try, so that a lasting failure writes nothing.
- */
+/** Returns the condition of a failure. Its message is the same on each try, so a lasting failure writes nothing. */
 export function failureOf(error: unknown): Omit<Failure, 'type'> {
   if (error instanceof ConditionError) {
     const { status, reason, message, isTerminal, retryAfterMs } = error;

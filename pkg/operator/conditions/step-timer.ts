@@ -10,7 +10,7 @@ export type ObserveStep = (step: string) => () => void;
 /** Returns the observer of one reconcile, of the object with this key. */
 export type StepTimer = (key: ObjectKey) => ObserveStep;
 
-/** A reconcile that lasts as long gives its worker up (kube/controller.ts): the log says which step it was. */
+/** A reconcile gives up its worker after this time (kube/controller.ts); the log names the step that took it. */
 const SLOW_MS = 3_000;
 
 /** Measures how long the steps of a controller's reconciles take, and logs each slow one with its object. */

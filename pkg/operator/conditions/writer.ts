@@ -23,8 +23,8 @@ export class ConditionWriter<T extends WithConditions> {
   }
 
   /**
-   * The object with the finalizer, which is written when it is missing. Until the first status its definition gives it a
-   * condition `Ready`.
+   * Returns the object with the finalizer, and writes it if it is missing. Until the first status the object has the default
+   * condition `Ready` of its definition.
    */
   async begin(found: Observed<T>): Promise<Observed<T>> {
     const { api, store } = this.#informer;
@@ -46,7 +46,7 @@ export class ConditionWriter<T extends WithConditions> {
   }
 }
 
-/** The status fields that every kind has: the object's conditions with these set, all of the present generation. */
+/** Returns the status fields that every kind has: the object's conditions with these set, for the present generation. */
 export function conditionsOf(
   object: Observed<WithConditions>,
   found: readonly StepCondition[],

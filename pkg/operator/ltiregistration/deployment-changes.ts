@@ -12,7 +12,7 @@ interface Deps {
   enqueue(key: ObjectKey): void;
 }
 
-/** At one look; more are read at the next one. */
+/** Rows that one poll reads; the next poll reads more. */
 const MAX_ROWS = 100;
 
 /**

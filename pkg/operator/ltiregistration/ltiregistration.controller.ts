@@ -30,14 +30,14 @@ interface Deps extends TenantScopedDeps<LtiRegistration> {
 export const ltiRegistrationReconciler = (deps: Deps): TenantScopedReconciler<LtiRegistration> =>
   new TenantScopedReconciler(deps, new LtiRegistrations(deps));
 
-/** A tool that no resource made is not watched. */
+/** The operator does not watch tools that no resource made. */
 const CLIENT_ID_RETRY_MS = 60_000;
 /** The clocks of operator and database may differ. */
 const MIN_WAIT_MS = 1_000;
 
 const CLIENT_ID_MISSING = 'paste the addresses of the status at the LMS, then set spec.clientId to the client id that it shows';
 
-/** Of those that wait, and of those that were admitted. */
+/** The most waiting and the most admitted deployments that the status lists. */
 const DEPLOYMENTS_SHOWN = 10;
 
 /** The columns of a platform's addresses (docs/design/records.md, LTI). */
@@ -66,7 +66,7 @@ class LtiRegistrations implements TenantScopedKind<LtiRegistration> {
   ): Promise<{ status: LtiRegistrationStatus; message: string }> {
     const accepted = await steps.run('Accepted', {}, () => this.#accept(registration));
     const synced = await steps.run('Synced', { accepted }, ({ accepted }) => this.#sync(registration, accepted));
-    // Also of one that is not accepted: an LMS makes the client id once these are pasted there.
+    // The status has them also if the registration is not accepted: an LMS creates the client id after they are pasted there.
     const tenant = this.#deps.access.find(registration.metadata.namespace, registration.spec.tenantRef.name);
     const status = { ...(tenant ? addresses(tenant) : {}), ...(synced.value ? shownOf(synced.value, registration.spec) : {}) };
     const { name, issuer } = registration.spec.platform;
@@ -197,7 +197,10 @@ export function wantedOf({ spec }: LtiRegistration, { tenant, clientId, relation
   };
 }
 
-/** Of the rows. What is undefined is not so any more: with `Listed` nothing waits, and nothing is admitted by REST. */
+/**
+ * Returns the status fields that come from the rows. An undefined field is removed: with `Listed` no deployment waits or is
+ * admitted by REST.
+ */
 function shownOf({ keyIds, waiting, admitted }: Published, { deploymentPolicy }: LtiRegistration['spec']): LtiRegistrationStatus {
   const shown = (ids: readonly string[]) =>
     deploymentPolicy === 'Confirm' ? { count: ids.length, ids: ids.slice(0, DEPLOYMENTS_SHOWN) } : undefined;

@@ -15,7 +15,7 @@ export interface NotesDeps {
 }
 
 interface Report<Row extends Note> {
-  /** Whether the note still holds against the registration's spec. */
+  /** Returns whether the note still applies to the registration's spec. */
   isCurrent(row: Row, registration: Observed<LtiRegistration>): boolean;
   event(row: Row, registration: Observed<LtiRegistration>): { readonly reason: string; readonly message: string };
 }
@@ -59,7 +59,7 @@ function registrationOf(
   return tenant && tenantRole(slugOf(tenant)) === role ? registration : undefined;
 }
 
-/** As a YAML string of printable characters: an LMS may send any text. */
+/** Returns a YAML string of printable characters, since an LMS may send any text. */
 export const quoted = (text: string): string =>
   JSON.stringify(text).replaceAll(/[\p{C}\p{Zl}\p{Zp}]/gu, (character) =>
     Array.from({ length: character.length }, (_, at) => `\\u${character.charCodeAt(at).toString(16).padStart(4, '0')}`).join(''),

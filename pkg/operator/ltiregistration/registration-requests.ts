@@ -28,11 +28,11 @@ interface Deps {
   readonly log: Logger;
 }
 
-/** At one look; more are read at the next one. */
+/** Rows that one poll reads; the next poll reads more. */
 const MAX_ROWS = 100;
-/** What is left of a tenant that no Tenant is for goes after this. */
+/** Rows of a tenant without a Tenant resource are deleted after this time. */
 const OLD = '1 day';
-/** Of a tenant, whatever made them: a tenant's server could ask for any number. */
+/** The most registrations of a tenant, whatever created them: a tenant's server could request any number. */
 const MAX_REGISTRATIONS = 100;
 
 /**
@@ -81,7 +81,9 @@ async function handle(deps: Deps, pool: SqlPool, row: Row, tenant: ObservedTenan
   await remove(pool, row);
 }
 
-/** The API server read it and does not take it: unlike a right, a quota or a namespace, that does not change. */
+/**
+ * True if the API server read the object and rejected it: unlike a missing right, a quota or a namespace, that does not change.
+ */
 const isFinal = (error: unknown): boolean => error instanceof KubeError && [400, 409, 413, 422].includes(error.status);
 
 async function create({ api }: Deps, registration: LtiRegistration): Promise<void> {

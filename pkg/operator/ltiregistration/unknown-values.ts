@@ -19,8 +19,8 @@ const FIELDS = {
 } as const;
 
 /**
- * Reports deployments of logins that are of one of several LMSs with one issuer and client id (noted by
- * pkg/lti/login/login.service.ts): none lists it, or two do.
+ * Reports deployments of logins from one of several LMSs that share an issuer and client id, if none or more than one
+ * registration lists the deployment (noted by pkg/lti/login/login.service.ts).
  */
 const undecided = (value: string) => ({
   reason: 'UndecidedDeployment',

@@ -12,8 +12,8 @@ interface Options {
 }
 
 /**
- * Slugs of the tenants that have a pod which may not have the present platform keys: it may seal with another one, and not open
- * what these seal.
+ * Returns the slugs of tenants with a pod that may lack the present platform keys. Such a pod may seal with another key, and
+ * cannot open values of the present ones.
  */
 export function outdatedServers({ settings, tenants, deployments }: Options): Set<string> {
   const outdated = tenants.list().filter((tenant) => {
@@ -25,7 +25,7 @@ export function outdatedServers({ settings, tenants, deployments }: Options): Se
   return new Set(outdated.map(slugOf));
 }
 
-/** No pod of a former template is left. */
+/** Returns whether no pod of a former template is left. */
 function isRolledOut({ metadata, spec, status }: Deployment): boolean {
   const wanted = spec?.replicas ?? 1;
   if ((status?.observedGeneration ?? 0) < (metadata?.generation ?? 0)) return false;

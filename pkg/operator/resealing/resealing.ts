@@ -28,15 +28,15 @@ interface Deps {
   readonly random: Random;
   readonly log: Logger;
   readonly metrics: Metrics;
-  /** Left out: 5 s. */
+  /** The wait before the second pass. Default: 5 s. */
   readonly firstResealWaitMs?: number;
 }
 
-/** The first wait between two passes, and the longest. */
+/** The first and the longest wait between two passes. */
 const WAIT_MS = { first: 5_000, most: 300_000 };
-/** How many values of a tenant a pass seals anew: its rows are its own, the time is everybody's. */
+/** The most values of one tenant that a pass reseals, since a tenant decides how many it has. */
 const MOST_VALUES = 10_000;
-/** So many tenants are named in a line of the log. */
+/** The most tenants that one log line names. */
 const NAMED = 20;
 
 /**
@@ -78,12 +78,12 @@ export class Resealing {
       'Values that were sealed anew with the first platform key.',
       [],
     );
-    // A standby knows no better; the leader says 0 once they are not.
+    // A standby cannot know more. The leader sets it to 0 once older keys are no longer needed.
     this.#needed.set(deps.platformKeys.length - 1);
     this.#resealed.inc(0);
   }
 
-  /** Until it is over or the signal is aborted. */
+  /** Runs passes until resealing is finished or the signal is aborted. */
   async run(signal: AbortSignal): Promise<void> {
     const { platformKeys, outdatedServers, log, firstResealWaitMs = WAIT_MS.first } = this.#deps;
     if (platformKeys.length < 2) return;
@@ -99,7 +99,7 @@ export class Resealing {
     log.debug('resealing stopped: leadership lost; the next leader continues');
   }
 
-  /** Shorter where all servers have got the keys meanwhile. */
+  /** Waits, and ends early once all servers have the present keys. */
   async #pause(waitMs: number, signal: AbortSignal): Promise<void> {
     const { outdatedServers, clock, firstResealWaitMs = WAIT_MS.first } = this.#deps;
     const wereOutdated = outdatedServers().size > 0;
@@ -109,12 +109,12 @@ export class Resealing {
     }
   }
 
-  /** Whether it looked at everything and found nothing to seal anew. */
+  /** Returns whether it checked every value and had nothing to reseal. */
   async #pass(signal: AbortSignal): Promise<boolean> {
     const { shards, outdatedServers, log } = this.#deps;
     const registry = await shards.registry();
     const tenants = (await registry.list()).filter(({ state }) => state !== 'deleting');
-    // A server of the former keys alone could not open what is sealed with the first one.
+    // A server with only the former keys could not open values that are sealed with the first one.
     const outdated = outdatedServers();
     if (outdated.size > 0)
       log.info(
@@ -136,7 +136,7 @@ export class Resealing {
     return resealed === 0 && outdated.size === 0 && failed.length === 0;
   }
 
-  /** How many values were sealed anew; undefined: the tenant's schema could not be read or written. */
+  /** Returns the number of resealed values, or undefined if the tenant's schema could not be read or written. */
   async #resealTenant(tenant: RegisteredTenant, signal: AbortSignal): Promise<number | undefined> {
     const { shards, platformKeys, random, log } = this.#deps;
     try {

@@ -92,7 +92,7 @@ class Webhooks implements TenantScopedKind<Webhook> {
     return secret;
   }
 
-  /** One that was deleted or edited is restored from the row. */
+  /** Restores a Secret that was deleted or edited from the row. */
   async #ownSecret(webhook: Observed<Webhook>, rows: TenantRows): Promise<string> {
     const { secrets, random } = this.#deps;
     const owner = secretOwner(webhook);
@@ -128,7 +128,7 @@ const disabled = (why: string): Omit<StepResult<never>, 'value'> => ({
   isTerminal: true,
 });
 
-/** What is undefined is not so any more. */
+/** Returns the status fields of the row; an undefined field is removed. */
 const statusOf = (state: ManagedRow): WebhookStatus =>
   ({
     endpointId: state.uuid,
