@@ -3,10 +3,10 @@ import { text } from '../api/schemas.ts';
 import { canonicalTag } from '../runtime/language-tags.ts';
 
 const TAG_MAX = 64;
-/** Letters, digits and hyphens; `canonicalTag` says the rest. */
+/** Letters, digits and hyphens; `canonicalTag` checks the rest. */
 const TAG_PATTERN = /^[A-Za-z0-9]{1,8}(-[A-Za-z0-9]{1,8})*$/;
 
-/** A language tag of BCP 47, whatever its case; it is given in its canonical form. */
+/** A language tag of BCP 47 in any case; converted to its canonical form. */
 const LanguageTag = z
   .string()
   .max(TAG_MAX)
@@ -18,7 +18,7 @@ const LanguageTag = z
     example: 'es',
   });
 
-/** `auto`: the helper finds it out. */
+/** `auto`: the helper detects it. */
 const SourceLanguage = z
   .union([z.literal('auto'), LanguageTag])
   .default('auto')

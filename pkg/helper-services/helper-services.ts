@@ -11,8 +11,8 @@ import { PdfRequests } from './pdf/pdf-requests.service.ts';
 import { Translations } from './text/translations.service.ts';
 
 /**
- * Translation of texts, and of PDFs, and smaller PDFs, by the helper services of the tenant. `limits`: others than the default
- * ones (tests).
+ * Translates texts and PDFs, and optimizes PDFs, with the helper services of the tenant. `limits`: tests replace the default
+ * ones.
  */
 export const helperServicesFeature = (limits: Partial<HelperLimits> = {}): Feature => ({
   name: 'helper services',

@@ -6,7 +6,7 @@ import type { Helper, HelperKind } from './helper.ts';
 import type { HelpersView, HelperState } from './helper-services.schema.ts';
 import { helpersOf } from './helpers.sql.ts';
 
-/** Says which helper services there are, and how they are. */
+/** Shows which helper services the tenant has, and their state. */
 export class HelperStates {
   readonly #db: Database;
   readonly #seal: TenantSeal;
@@ -20,7 +20,7 @@ export class HelperStates {
     this.#breakers = deps.breakers;
   }
 
-  /** One statement, and a request to each helper that was not looked at within a minute. */
+  /** One statement, and a request to each helper that was not checked within a minute. */
   async all(): Promise<HelpersView> {
     const helpers = await helpersOf(this.#db, this.#seal);
     const of = (kind: HelperKind): Promise<HelperState> => this.#stateOf(helpers.get(kind));

@@ -2,7 +2,7 @@
 export const HELPER_KINDS = ['translate', 'pdf_optimize', 'pdf_translate'] as const;
 export type HelperKind = (typeof HELPER_KINDS)[number];
 
-/** Where `spec.helpers` of a Tenant names each. */
+/** The field in `spec.helpers` of a Tenant for each kind. */
 export const HELPER_FIELDS = {
   translate: 'translateUrl',
   pdf_optimize: 'pdfOptimizeUrl',
@@ -14,6 +14,6 @@ export interface Helper {
   readonly kind: HelperKind;
   /** The base address. */
   readonly url: string;
-  /** Sent as `Authorization: Bearer`; null: it wants none. */
+  /** Sent as `Authorization: Bearer`; null: it needs none. */
   readonly token: string | null;
 }

@@ -11,7 +11,8 @@ export interface HelperRow {
 }
 
 /**
- * The helpers of a tenant, by their kinds. One statement: what the operator writes holds from the next call on, in all programs.
+ * Returns the helpers of a tenant, by kind. One statement: a change by the operator takes effect with the next call, in all
+ * programs.
  */
 export async function helpersOf(sql: Pick<Sql, 'query'>, seal: TenantSeal): Promise<ReadonlyMap<HelperKind, Helper>> {
   const rows = await sql.query<HelperRow>('SELECT kind, url, token FROM helpers');

@@ -1,6 +1,4 @@
-/**
- * The operator's side of the table `helpers`, by a role that writes every tenant's schema.
- */
+/** The operator's side of the table `helpers`, with a role that writes every tenant's schema. */
 import { SealError } from '../runtime/sealing.ts';
 import { quoteIdentifier } from '../store/postgres/pool.ts';
 import { tenantRole } from '../store/postgres/provisioning.ts';
@@ -11,7 +9,7 @@ import { openToken, sealToken } from './token-seal.ts';
 
 const tableOf = ({ slug }: TenantSchema): string => `${quoteIdentifier(tenantRole(slug))}.helpers`;
 
-/** Has the tenant have these helpers and no others. One statement where it has them already, two else. */
+/** Gives the tenant exactly these helpers. One statement if it already has them, otherwise two. */
 export async function syncHelpers(rows: TenantRows, wanted: readonly Helper[]): Promise<void> {
   const table = tableOf(rows);
   const present = await rows.pool.query<HelperRow>(`SELECT kind, url, token FROM ${table}`);
@@ -31,7 +29,7 @@ export async function syncHelpers(rows: TenantRows, wanted: readonly Helper[]): 
   );
 }
 
-/** A token that no key opens is written anew. */
+/** Returns whether the row matches the helper. A token that no key opens is written again. */
 function says(rows: TenantRows, row: HelperRow, { kind, url, token }: Helper): boolean {
   if (row.kind !== kind || row.url !== url || (row.token === null) !== (token === null)) return false;
   try {

@@ -9,7 +9,7 @@ const fails = (): Promise<never> => Promise.reject(new Problem('helper_unavailab
 const refuses = (): Promise<never> => Promise.reject(new Problem('helper_rejected'));
 const well = (): Promise<string> => Promise.resolve('well');
 
-/** Breakers that open after three failures, and a clock that stands still. */
+/** Breakers that open after three failures, and a stopped clock. */
 function breakers(): {
   of: Breakers;
   pass(ms: number): void;

@@ -8,24 +8,26 @@ import type { Metrics } from '../../runtime/metrics.ts';
 import { HELPER_KINDS, type HelperKind } from '../helper.ts';
 
 export interface BreakerLimits {
-  /** Failures behind each other that open a breaker. */
+  /** Consecutive failures that open a breaker. */
   readonly failures: number;
   /** How long it stays open, until one call may try again, in milliseconds. */
   readonly openMs: number;
 }
 
 export const BREAKER_LIMITS: BreakerLimits = { failures: 5, openMs: 30_000 };
-/** While one call tries whether the helper is back, others are to come again after so long. */
+/** While one call tries whether the helper has recovered, other clients are told to retry after this time. */
 const TRIAL_SECONDS = 5;
 const BREAKERS_MAX = 2_000;
 
-/** By these a helper shows that it is there. */
+/** Errors that show that the helper is up. */
 const ANSWERED: readonly ProblemCode[] = ['helper_rejected', 'validation_failed', 'pdf_signed', 'pdf_encrypted'];
 const UNAVAILABLE: readonly ProblemCode[] = ['helper_unavailable'];
 const isCode = (error: unknown, codes: readonly ProblemCode[]): error is Problem =>
   error instanceof Problem && codes.includes(error.code);
 
-/** A trial failed by something of ours, such as a client that left: it does not tell whether the helper is back. */
+/**
+ * A trial that failed for a reason of our own, such as a disconnected client: it does not show whether the helper has recovered.
+ */
 class Undecided extends Error {
   override readonly name = 'Undecided';
 
@@ -42,9 +44,9 @@ interface Breaker {
 }
 
 /**
- * A circuit breaker for each tenant and helper, of this process. Only what may pass by itself (`helper_unavailable`) opens one: a
- * helper that answers, be it with a refusal, is there. One tenant's helper says nothing of another's, also at the same address:
- * the other may have another token, or another network.
+ * A circuit breaker for each tenant and helper, per process. Only a failure that may pass (`helper_unavailable`) opens it: a
+ * helper that answers, even with a refusal, is up. One tenant's helper does not affect another's, even at the same address: the
+ * other may use another token or another network.
  */
 export class Breakers {
   readonly #clock: Clock;
@@ -78,7 +80,7 @@ export class Breakers {
       return answer.value;
     } catch (error) {
       if (!(error instanceof Undecided)) throw error;
-      breaker.openedAt = openedAt; // the next call tries
+      breaker.openedAt = openedAt; // The next call tries again.
       throw error.cause;
     }
   }
@@ -88,7 +90,7 @@ export class Breakers {
     return known !== undefined && this.#waitOf(known) !== null;
   }
 
-  /** Whole seconds; null: a call may be made. */
+  /** Returns whole seconds; null: a call may be made. */
   #waitOf({ policy, states, openedAt }: Breaker): number | null {
     if (policy.state === states.HalfOpen) return TRIAL_SECONDS;
     if (policy.state !== states.Open) return null;
@@ -97,14 +99,14 @@ export class Breakers {
   }
 
   async #of(tenant: string, kind: HelperKind): Promise<Breaker> {
-    // Loaded by the first call: most tenants have no helpers.
+    // Loaded on the first call: most tenants have no helpers.
     const { circuitBreaker, CircuitState: states, ConsecutiveBreaker, handleWhen } = await import('cockatiel');
     const key = keyOf(tenant, kind);
     const known = this.#known.get(key);
     if (known) return known;
     const policy = circuitBreaker(
       handleWhen((error) => isCode(error, UNAVAILABLE) || error instanceof Undecided),
-      // This class says when a trial is due: the library reads the wall clock, which may be set.
+      // This class decides when a trial is due, because the library reads the wall clock, which may be set.
       { halfOpenAfter: 0, breaker: new ConsecutiveBreaker(this.#limits.failures) },
     );
     const breaker: Breaker = { policy, states, openedAt: 0 };

@@ -14,11 +14,11 @@ import { MINUTE_MS } from '../../runtime/time.ts';
 import { MIB } from '../../runtime/bytes.ts';
 
 export interface HelperLimits {
-  /** Of a translation of text, for which a client waits: less than the minute after which proxies give up. */
+  /** Limit of a translation of text, for which a client waits: less than the minute after which proxies give up. */
   readonly textMs: number;
-  /** How long a helper may take nothing and send nothing of a PDF. */
+  /** How long a helper may neither receive nor send any byte of a PDF. */
   readonly silenceMs: number;
-  /** Of a PDF, from the call to the end of the reply. */
+  /** Limit of a PDF, from the call to the end of the reply. */
   readonly pdfMs: number;
   readonly breaker: Partial<BreakerLimits>;
 }
@@ -32,15 +32,15 @@ export interface Conversion {
   readonly path: '/optimize' | '/translate';
   readonly fields: Readonly<Record<string, string>>;
   readonly file: SentFile;
-  /** Of the reply's body: one byte more is rejected. */
+  /** Maximum of the reply's body: one byte more is rejected. */
   readonly maxBytes: number;
   readonly signal: AbortSignal;
 }
 
 /**
  * Requests to the helper services of tenants, each behind the breaker of its tenant and helper. They throw `helper_unavailable`,
- * which another attempt may not meet, `helper_rejected`, which it would, and `validation_failed` in a translator's own words; an
- * abort is EgressError `aborted`.
+ * which another attempt may avoid; `helper_rejected`, which it would meet again; and `validation_failed` with a translator's own
+ * message. An abort is EgressError `aborted`.
  */
 export class HelperCalls {
   readonly #client: GuardedClient;
@@ -63,7 +63,7 @@ export class HelperCalls {
     });
   }
 
-  /** `source` null: the helper finds it out. */
+  /** Translates a text. `source` null: the helper detects the language. */
   translate(
     tenant: string,
     helper: Helper,
@@ -91,8 +91,8 @@ export class HelperCalls {
   }
 
   /**
-   * Has a PDF made of another: both stream. `receive` takes the reply's PDF, which fails where it turns out to be none; what
-   * `receive` throws of its own is thrown on, and says nothing against the helper.
+   * Converts a PDF; both directions stream. `receive` reads the reply's PDF, which fails if it turns out not to be a PDF. An
+   * error of `receive` itself is thrown unchanged and does not count against the helper.
    */
   convert<T>(tenant: string, helper: Helper, conversion: Conversion, receive: (pdf: Readable) => Promise<T>): Promise<T> {
     return this.#call(tenant, helper, async () => {
@@ -136,7 +136,7 @@ export class HelperCalls {
     try {
       return await receive(pdf);
     } catch (error) {
-      // Whoever reads a stream may wrap what it failed by.
+      // A consumer of a stream may wrap the error by which the stream failed.
       throw failure ?? error;
     } finally {
       pdf.destroy();
@@ -174,7 +174,7 @@ const outcomeOf = (error: unknown): string => (error instanceof Problem ? (OUTCO
 /** `url` may end with a slash. */
 export const addressOf = ({ url }: Helper, path: string): string => url.replace(/\/+$/, '') + path;
 
-/** A helper of several tenants gives them turns by the number of each. */
+/** A helper that serves several tenants gives them turns by their numbers. */
 const identity = (tenant: string, helper: Helper): Record<string, string> => ({
   ...authorization(helper),
   'x-carrel-tenant': tenant,
@@ -183,7 +183,7 @@ const identity = (tenant: string, helper: Helper): Record<string, string> => ({
 export const authorization = ({ token }: Helper): Record<string, string> =>
   token === null ? {} : { authorization: `Bearer ${token}` };
 
-/** Text; what follows is not read. */
+/** Returns the beginning of a text; the rest is not read. */
 async function beginningOf(body: Readable, most: number): Promise<string> {
   const chunks: Buffer[] = [];
   let bytes = 0;
@@ -194,7 +194,7 @@ async function beginningOf(body: Readable, most: number): Promise<string> {
       if (bytes >= most) break;
     }
   } catch {
-    // its status says enough
+    // The status is informative enough.
   }
   return Buffer.concat(chunks).subarray(0, most).toString('utf8');
 }

@@ -6,22 +6,22 @@ import type { Helper } from '../helper.ts';
 import { addressOf, authorization } from './helper-calls.ts';
 import { type HelperLanguages, languagesOf } from './replies.policy.ts';
 
-/** What a cheap request says of a helper. */
+/** The result of a cheap request to a helper. */
 export interface Look {
-  /** It answers, be it that there is nothing at the address. */
+  /** Whether it answers, even if only to say that the address does not exist. */
   readonly answers: boolean;
-  /** Null: it does not say which it knows. */
+  /** Null: it does not list its languages. */
   readonly languages: HelperLanguages | null;
 }
 
 const LOOK_MS = 2_000;
 const LOOK_BYTES_MAX = 256 * 1024;
 const FRESH_MS = 60_000;
-/** A helper that comes back is seen as soon. */
+/** A helper that recovers is noticed within this time. */
 const AWAY_FRESH_MS = 5_000;
 const LOOKS_MAX = 1_000;
 
-/** Looks at helpers: `GET /languages`, once a minute at most, by all who ask at once together. */
+/** Looks at helpers (`GET /languages`), at most once a minute; concurrent callers share one request. */
 export class HelperLooks {
   readonly #client: GuardedClient;
   readonly #looks: LRUCache<string, Promise<Look>>;
@@ -45,8 +45,8 @@ export class HelperLooks {
   }
 
   /**
-   * A language tag as the helper spells it (RFC 4647, lookup); where it knows none such, or does not say, the tag itself: then
-   * its refusal is the answer.
+   * Returns a language tag in the helper's spelling (RFC 4647, lookup). If the helper does not know it, or lists no languages,
+   * returns the tag itself; the helper's refusal is then the answer.
    */
   async spelling(tenant: string, helper: Helper, of: keyof HelperLanguages, tag: string): Promise<string> {
     const { languages } = await this.at(tenant, helper);

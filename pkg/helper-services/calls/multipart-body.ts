@@ -3,11 +3,14 @@ import { randomBytes } from 'node:crypto';
 export interface SentFile {
   readonly name: string;
   readonly size: number;
-  /** Its bytes; called when they are wanted. */
+  /** Opens its bytes when they are needed. */
   open(): AsyncIterable<Uint8Array>;
 }
 
-/** A multipart/form-data body (RFC 7578) of text fields and then the PDF `file`, whose length is known although it streams. */
+/**
+ * Returns a multipart/form-data body (RFC 7578) of text fields followed by the PDF `file`; its length is known although it
+ * streams.
+ */
 export function multipart(
   fields: Readonly<Record<string, string>>,
   file: SentFile,
@@ -34,5 +37,5 @@ export function multipart(
   };
 }
 
-/** As browsers write a name (HTML Standard, multipart/form-data encoding algorithm). */
+/** Escapes a name as browsers do (HTML Standard, multipart/form-data encoding algorithm). */
 const escaped = (name: string): string => name.replaceAll('\n', '%0A').replaceAll('\r', '%0D').replaceAll('"', '%22');

@@ -4,12 +4,12 @@ import { problemOfError, rejected } from './replies.policy.ts';
 
 const BEGIN = Buffer.from('%PDF-');
 const END = '%%EOF';
-/** Readers look for the end in so many last bytes (PDF 1.7, appendix H.3, note 18). */
+/** Readers look for the end in this many last bytes (PDF 1.7, appendix H.3, note 18). */
 const TAIL_BYTES = 1024;
 
 /**
- * The bytes of `body` as they come; throws `helper_rejected` as soon as they are no PDF, and at their end where they have no
- * PDF's end. `failed` gets what it throws.
+ * Yields the bytes of `body` as they arrive. Throws `helper_rejected` as soon as they are not a PDF, and at their end if the
+ * PDF's end is missing. `failed` receives the error that it throws.
  */
 export async function* checkedPdf(kind: HelperKind, body: Readable, failed: (error: unknown) => void): AsyncGenerator<Buffer> {
   let head: Buffer = Buffer.alloc(0);

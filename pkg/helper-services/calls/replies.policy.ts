@@ -5,18 +5,18 @@ import { shownText } from '../../net/shown-text.ts';
 import { canonicalTag } from '../../runtime/language-tags.ts';
 import type { HelperKind } from '../helper.ts';
 
-/** What people call each. */
+/** Names of the helpers for people. */
 export const NAMES: Readonly<Record<HelperKind, string>> = {
   translate: 'translator',
   pdf_optimize: 'PDF optimizer',
   pdf_translate: 'PDF translator',
 };
 
-/** Without a word of the helper's, a client comes again after so long. */
+/** Retry time of a client if the helper names none. */
 const RETRY_SECONDS = 10;
 const RETRY_SECONDS_MAX = 300;
 
-/** What a later attempt may not meet again. */
+/** Errors that a later attempt may avoid. */
 const PASSING = new Set<EgressErrorCode>([
   'dns_failed',
   'connect_failed',
@@ -26,19 +26,19 @@ const PASSING = new Set<EgressErrorCode>([
   'timeout',
 ]);
 
-/** A helper that is unavailable, or that may do the same later. */
+/** The helper is unavailable; a later attempt may succeed. */
 export const unavailable = (kind: HelperKind, what: string, retryAfter = RETRY_SECONDS, cause?: unknown): Problem =>
   new Problem('helper_unavailable', sentence(kind, what), { retryAfter, cause });
 
-/** A helper that answers what cannot be used, and will again. */
+/** The helper's answer cannot be used, and a later attempt would get the same. */
 export const rejected = (kind: HelperKind, what: string, cause?: unknown): Problem =>
   new Problem('helper_rejected', sentence(kind, what), { cause });
 
-/** `what` may end with the helper's own words. */
+/** `what` may end with the helper's own message. */
 const sentence = (kind: HelperKind, what: string): string => `The ${NAMES[kind]} ${what.replace(/[.\s]+$/, '')}.`;
 
 /**
- * The Problem of a request that got no whole answer. Whatever else was thrown is given back as it is, and so is an abort of ours.
+ * Returns the Problem of a request that got no complete answer. Returns any other error unchanged, including an abort of our own.
  */
 export function problemOfError(kind: HelperKind, error: unknown): unknown {
   if (!(error instanceof EgressError) || error.code === 'aborted') return error;
@@ -47,8 +47,8 @@ export function problemOfError(kind: HelperKind, error: unknown): unknown {
 }
 
 /**
- * The Problem that a status other than 200 means. `text`: the beginning of its body. A 400 of a translator is about the languages
- * or the text, and says so in the helper's own words.
+ * Returns the Problem that a status other than 200 means. `text`: the beginning of its body. A translator's 400 concerns the
+ * languages or the text, and its own message explains it.
  */
 export function problemOfStatus(
   kind: HelperKind,
@@ -72,7 +72,7 @@ function secondsOf(retryAfter: string | undefined): number {
   return Math.min(Math.max(seconds, 1), RETRY_SECONDS_MAX);
 }
 
-/** What our own helpers find out of a PDF, and the bytes did not show. */
+/** Findings of our own helpers about a PDF that the scan of its bytes did not reveal. */
 const Mark = z.object({ error: z.enum(['pdf_signed', 'pdf_encrypted']) });
 
 const Refusal = z.union([
@@ -97,18 +97,18 @@ function jsonOf(text: string): unknown {
 
 export interface Translation {
   readonly text: string;
-  /** Null: neither the client nor the helper says. */
+  /** Null: neither the client nor the helper names it. */
   readonly sourceLanguage: string | null;
   readonly provider: string | null;
 }
 
-/** Of the text; a translation of 50,000 characters is rarely twice as long. */
+/** Maximum of the text; a translation of 50,000 characters is rarely twice as long. */
 const TEXT_MAX = 500_000;
 const PROVIDER_MAX = 100;
 
 const Text = z.string().max(TEXT_MAX);
 const Optional = z.unknown().optional();
-/** The replies that are taken: the contract's, one that names the text `translated_text`, and LibreTranslate's. */
+/** The accepted replies: the contract's, one that names the text `translated_text`, and LibreTranslate's. */
 const Reply = z.union([
   z
     .object({ text: Text, source_language: Optional, provider: Optional })
@@ -128,7 +128,7 @@ const Reply = z.union([
 const languageIn = (detected: unknown): unknown =>
   typeof detected === 'object' && detected !== null && 'language' in detected ? detected.language : detected;
 
-/** Reads a translator's 200. What is no language tag, or no name, counts as not said. Throws `helper_rejected`. */
+/** Reads a translator's 200. A value that is not a language tag, or not a name, counts as missing. Throws `helper_rejected`. */
 export function translationOf(type: string | undefined, body: Buffer): Translation {
   if (!/^application\/([\w.-]+\+)?json\b/i.test(type ?? '')) throw rejected('translate', 'answered something else than JSON');
   const read = Reply.safeParse(jsonOf(body.toString('utf8')));
@@ -143,7 +143,7 @@ export function translationOf(type: string | undefined, body: Buffer): Translati
 
 const LANGUAGES_MAX = 1_000;
 const Tags = z.array(z.string().max(64)).max(LANGUAGES_MAX);
-/** Our own helpers', and LibreTranslate's. */
+/** The formats of our own helpers and of LibreTranslate. */
 const Languages = z.union([
   z.object({ targets: Tags, sources: Tags.optional() }).transform(({ targets, sources = targets }) => ({ targets, sources })),
   z
@@ -153,13 +153,13 @@ const Languages = z.union([
     .transform((codes) => ({ targets: codes, sources: codes })),
 ]);
 
-/** As the helper spells them. */
+/** Language tags in the helper's spelling. */
 export interface HelperLanguages {
   readonly sources: readonly string[];
   readonly targets: readonly string[];
 }
 
-/** Reads what a helper answers at /languages; null: it does not say. */
+/** Reads a helper's answer at /languages; null: it does not list its languages. */
 export function languagesOf(text: string): HelperLanguages | null {
   const read = Languages.safeParse(jsonOf(text));
   if (!read.success) return null;

@@ -27,9 +27,9 @@ import type { PdfArguments } from './pdf-tasks.ts';
 import { SourcePdf } from './source-pdf.ts';
 
 const PDF = 'application/pdf';
-/** So soon the transfer of a canceled job ends; the promise is one second. */
+/** The transfer of a canceled job ends within this time; the contract promises one second. */
 const LOOK_EVERY_MS = 500;
-/** Of an optimized file: less is not worth a version. */
+/** Minimum saving of an optimized file: less does not justify a version. */
 const SAVED_MIN = 0.05;
 const SAVED_MIN_BYTES = 4 * 1024;
 
@@ -38,34 +38,34 @@ export interface Helpers {
   readonly looks: HelperLooks;
 }
 
-/** What is asked of the helper, and how the result is kept. */
+/** What to ask of the helper, and how to store the result. */
 export interface PlannedConversion<Arguments extends PdfArguments> {
   readonly kind: HelperKind;
   readonly path: Conversion['path'];
-  /** Else the result is not kept. */
+  /** Whether a result that is not smaller is discarded. */
   readonly mustBeSmaller: boolean;
   takesSigned(given: Arguments): boolean;
   fields(
     given: Arguments,
     spelling: (of: keyof HelperLanguages, tag: string) => Promise<string>,
   ): Promise<Readonly<Record<string, string>>>;
-  /** The word that the name of a copy has more. */
+  /** The word that is added to the name of a copy. */
   name(given: Arguments): string;
-  /** Of a version. */
+  /** The comment of a version. */
   comment(given: Arguments): string;
 }
 
-/** Who converts what, as it is now. */
+/** The current requester and file of a conversion. */
 interface Begun<Arguments> {
   readonly task: string;
   readonly given: Arguments;
   readonly actor: Actor;
   readonly file: FileRecord;
-  /** Of whoever pays for the result. */
+  /** The quota that the result counts against. */
   readonly quota: UploadTarget;
 }
 
-/** Has one PDF converted and keeps the result: from the first step of the task to its last. Throws Problem. */
+/** Converts one PDF and stores the result, from the first step of the task to its last. Throws Problem. */
 export async function convert<Arguments extends PdfArguments>(
   services: WorkerServices,
   helpers: Helpers,
@@ -87,7 +87,7 @@ export async function convert<Arguments extends PdfArguments>(
   );
 }
 
-/** Null: the task has nothing to do. */
+/** Returns null if the task has nothing to do. */
 async function begin<Arguments extends PdfArguments>(
   { clock }: WorkerServices,
   tx: Tx,
@@ -153,7 +153,7 @@ async function storeResult<Arguments extends PdfArguments>(
   }
 }
 
-/** The result in the store. */
+/** Stores the helper's result and returns it. */
 async function received<Arguments extends PdfArguments>(
   blobs: Blobs,
   into: NewObjects,
@@ -229,7 +229,8 @@ function unchanged(file: FileRecord, before: FileRecord): FileRecord {
 }
 
 /**
- * Beside the file where its requester may write there, else in their root; with its metadata and their own tags, as every copy.
+ * Creates the copy beside the file if its requester may write there, otherwise in their root; with its metadata and the
+ * requester's own tags, like every copy.
  */
 async function copyOf(
   writer: FileWriter,
@@ -244,14 +245,14 @@ async function copyOf(
   const isWritable = folder?.deletedAt === null && allows(levelOn('folder', actor, folder, granted), 'write');
   const fields = { on_conflict: 'rename', ...(isWritable ? { folder_id: folder.uuid } : {}) } as const;
   const { file: copy } = await writer.create(tx, actor, granted, content, fields);
-  // What is known of the file's own content is not so of the other.
+  // Findings about the file's own content do not apply to the copy.
   await copyFields(tx, { id: file.id, key: content.blob.key }, copy, { userId: actor.userId, now });
   return copy;
 }
 
 /**
- * Runs `work` with a signal that is aborted when the task has ended meanwhile, or the job is another worker's: then it throws the
- * reason.
+ * Runs `work` with a signal that is aborted when the task has ended meanwhile, or when another worker has the job; then throws
+ * the reason.
  */
 async function untilOver<T>(
   { clock }: WorkerServices,
@@ -263,11 +264,11 @@ async function untilOver<T>(
   const look = async (): Promise<void> => {
     for (;;) {
       await clock.sleep(LOOK_EVERY_MS, done.signal);
-      // A database that does not answer says nothing; the step at the end decides.
+      // A database that does not answer decides nothing; the last step does.
       if (!(await isRunning(db, task).catch(() => true))) return over.abort(new TaskOver('the task has ended'));
     }
   };
-  void look().catch(() => undefined); // done
+  void look().catch(() => undefined); // The work is done.
   try {
     return await work(AbortSignal.any([signal, over.signal]));
   } catch (error) {

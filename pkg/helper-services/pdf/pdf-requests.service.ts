@@ -22,10 +22,10 @@ import { requireConvertible } from './pdf-refusals.ts';
 import { OPTIMIZE, type PdfArguments, TRANSLATE } from './pdf-tasks.ts';
 
 const HEAD_BYTES = 1024;
-/** Where the trailer is, and as a rule the last signature. The worker looks through the rest. */
+/** Contains the trailer and usually the last signature. The worker scans the rest. */
 const TAIL_BYTES = 256 * 1024;
 
-/** Requests what helpers make of PDFs; pdf.processor.ts has it done. What shows at once is refused at once. */
+/** Requests conversions of PDFs; pdf.processor.ts carries them out. Refuses at once what is visible at once. */
 export class PdfRequests {
   readonly #db: Database;
   readonly #seal: TenantSeal;
@@ -44,7 +44,7 @@ export class PdfRequests {
     files: Files;
     tasks: TaskRequests;
     versions: VersionSchedule;
-    /** Of one file, in bytes. */
+    /** Maximum bytes of one file. */
     maxBytes: number;
   }) {
     this.#db = deps.db;
@@ -58,9 +58,9 @@ export class PdfRequests {
   }
 
   /**
-   * Needs read, and write where it becomes a version. Seven statements and two reads of the store. Throws
-   * `helper_not_configured`, `not_found`, `forbidden`,
-   * `unsupported_media_type`, `pdf_signed`, `pdf_encrypted`, `conflict` for too many jobs.
+   * Requires read access, and write access if the result becomes a version. Seven statements and two reads of the store. Throws
+   * `helper_not_configured`, `not_found`, `forbidden`, `unsupported_media_type`, `pdf_signed`, `pdf_encrypted`, and `conflict`
+   * for too many jobs.
    */
   async optimize(actor: Actor, id: Uuid, { quality, as, force }: OptimizationRequest): Promise<TaskView> {
     const of = await this.#open(actor, id, as, 'pdf_optimize', force);
@@ -68,7 +68,10 @@ export class PdfRequests {
     return this.#request(actor, of.file, (tx) => this.#tasks.request(tx, OPTIMIZE, actor.userId, given));
   }
 
-  /** The same; a signed PDF as a copy is no less signed, so it is translated where it stays as it is. */
+  /**
+   * Requests a translation, with the requirements of `optimize`. A translated copy leaves the signed file unchanged, so a signed
+   * PDF may be translated into a copy.
+   */
   async translate(actor: Actor, id: Uuid, request: FileTranslationRequest): Promise<TaskView> {
     const { as, target_language: target, source_language: source } = request;
     const of = await this.#open(actor, id, as, 'pdf_translate', as === 'copy');

@@ -1,29 +1,26 @@
-/** Where a PDF must begin (PDF 1.7, appendix H.3, note 13). */
+/** The bytes within which a PDF must begin (PDF 1.7, appendix H.3, note 13). */
 const BEGIN_BYTES = 1024;
 const BEGIN = '%PDF-';
 
-/** Whether these first bytes are those of a PDF. */
+/** Returns whether these are the first bytes of a PDF. */
 export const isPdf = (head: Buffer): boolean => head.subarray(0, BEGIN_BYTES).includes(BEGIN);
 
-/** What a conversion would spoil, or cannot read. */
+/** Properties that a conversion would destroy, or cannot read. */
 export interface PdfMarks {
   readonly isSigned: boolean;
   readonly isEncrypted: boolean;
 }
 
-/** Longer than what is looked for, blanks between its tokens included. */
+/** Longer than the patterns, including blanks between their tokens. */
 const OVERLAP_BYTES = 128;
-/**
- * The range that a signature covers: of a signature dictionary alone, whose place in the file is not compressed, since the signer
- * fills it in.
- */
+/** The range that a signature covers. Only a signature dictionary has it, uncompressed, because the signer fills it in. */
 const SIGNATURE = /\/ByteRange\s*\[/;
-/** Of a trailer, or of a cross-reference stream, neither of which can be compressed or encrypted. */
+/** Part of a trailer or of a cross-reference stream, neither of which can be compressed or encrypted. */
 const ENCRYPTION = /\/Encrypt\s*(\d+\s+\d+\s+R\b|<<)/;
 
 /**
- * Looks for the marks of signed and encrypted PDFs in bytes as they come. It needs no structure, so a PDF with a broken
- * cross-reference table is seen through too; a PDF that has another one within it uncompressed shows the marks of both.
+ * Scans bytes for the marks of signed and encrypted PDFs as they arrive. It needs no structure, so it also works on a PDF with a
+ * broken cross-reference table. A PDF that contains another one uncompressed shows the marks of both.
  */
 export class PdfScan {
   #rest = '';

@@ -3,19 +3,19 @@ import type { Permission } from '../../api/actor.ts';
 import { taskKind } from '../../tasks/task-kind.ts';
 import { AS, QUALITIES } from '../helper-services.schema.ts';
 
-/** A helper that stalls holds a slot for minutes, so these jobs have slots of their own. */
+/** A stalled helper holds a slot for minutes, so these jobs have slots of their own. */
 export const HELPER_QUEUE = 'helpers';
 
-/** What the server knows and the worker does not. */
+/** Values that the server knows and the worker does not. */
 const OF_FILES = {
   file: z.uuid(),
   as: z.enum(AS),
-  /** What the requester's session could do: no more is done. */
+  /** The permissions of the requester's session; the job may do no more. */
   permissions: z.array(z.custom<Permission>()),
   maxBytes: z.number(),
 };
 
-/** Has a PDF made smaller. */
+/** Makes a PDF smaller. */
 export const OPTIMIZE = taskKind({
   name: 'optimize',
   queue: HELPER_QUEUE,
@@ -23,7 +23,7 @@ export const OPTIMIZE = taskKind({
   arguments: z.object({ ...OF_FILES, quality: z.enum(QUALITIES), force: z.boolean() }),
 });
 
-/** Has a PDF translated. */
+/** Translates a PDF. */
 export const TRANSLATE = taskKind({
   name: 'translate',
   queue: HELPER_QUEUE,

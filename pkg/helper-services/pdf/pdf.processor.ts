@@ -8,35 +8,35 @@ import { HelperLooks } from '../calls/helper-looks.ts';
 import { convert, type Helpers, type PlannedConversion } from './convert-pdf.ts';
 import { OPTIMIZE, type PdfArguments, TRANSLATE } from './pdf-tasks.ts';
 
-/** Between the attempts at a helper that is unavailable (the API's contract: three more). */
+/** Waits between the attempts at an unavailable helper (the API's contract: three more). */
 export const RETRY_MS: readonly number[] = [1_000, 10_000, 60_000];
 
-/** What tests make shorter. */
+/** Limits that tests shorten. */
 export interface PdfLimits extends Partial<HelperLimits> {
   readonly retryMs?: readonly number[];
 }
 
 /**
- * Has helper services make PDFs of PDFs. Both ways stream: object store → helper → object store.
+ * Converts PDFs with helper services. Both directions stream: object store → helper → object store.
  *
  * Invariants:
- * - The version or copy, its bytes in the quota, its event, the result and the end of the job are one transaction. What was
- *   stored for it is deleted where that does not come about, after a crash by the sweep.
- * - The requester's roles and grants are read before the PDF is sent and in that transaction. Nobody gets by a job what they
- *   could not do by themselves.
- * - A version is made of the version before it: one that came meanwhile is never covered (`conflict`).
- * - A job that is canceled sends nothing more within a second.
+ * - The version or copy, its bytes in the quota, its event, the result and the end of the job are one transaction. Objects stored
+ *   for it are deleted if it does not commit; after a crash, by the sweep.
+ * - The requester's roles and grants are read before the PDF is sent, and again in that transaction. A job lets nobody do what
+ *   they may not do directly.
+ * - A version is made from the version before it: one that was added meanwhile is never covered (`conflict`).
+ * - A canceled job sends nothing more after one second.
  */
 export function pdfProcessors({ retryMs = RETRY_MS, ...limits }: PdfLimits = {}): Processor[] {
   let helpers: Helpers | undefined;
-  // One breaker of a tenant and helper, whichever job asks it.
+  // Jobs share one breaker per tenant and helper.
   const of = (services: WorkerServices): Helpers =>
     (helpers ??= { calls: new HelperCalls({ ...services, limits }), looks: new HelperLooks(services) });
   return [
     taskProcessor({
       kind: OPTIMIZE,
       create: (services) => {
-        const shared = of(services); // now, since its metrics are there from the beginning
+        const shared = of(services); // Created now because its metrics must exist from the start.
         return (steps) => attempt(services, steps, retryMs, () => convert(services, shared, steps, optimization));
       },
     }),
@@ -73,7 +73,7 @@ const translation: PlannedConversion<PdfArguments & { target: string; source: st
   comment: ({ target }) => `Translated into ${target}`,
 };
 
-/** Runs a conversion; what it fails by is the end of the item and of the job, unless another attempt may do better. */
+/** Runs a conversion. Its error ends the item and the job, unless another attempt may succeed. */
 async function attempt<Arguments extends PdfArguments>(
   { log }: WorkerServices,
   { context, step }: TaskSteps<Arguments>,

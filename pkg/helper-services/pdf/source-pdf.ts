@@ -7,7 +7,7 @@ import { isPdf, PdfScan } from './pdf-scan.ts';
 
 const HEAD_BYTES = 1024;
 
-/** A file's PDF on its way from the object store to a helper, looked through as it goes. */
+/** A file's PDF on its way from the object store to a helper, scanned as it streams. */
 export class SourcePdf implements SentFile {
   readonly name: string;
   readonly size: number;
@@ -15,7 +15,7 @@ export class SourcePdf implements SentFile {
   readonly #key: string;
   readonly #takesSigned: boolean;
   readonly #signal: AbortSignal;
-  /** All of it was read: it is signed and encrypted no more than may be. */
+  /** All of it was read, and it is neither signed nor encrypted beyond what is allowed. */
   isSeenThrough = false;
 
   constructor(
@@ -31,7 +31,7 @@ export class SourcePdf implements SentFile {
     this.#signal = signal;
   }
 
-  /** Throws `unsupported_media_type`, `pdf_encrypted`, `pdf_signed`, `not_found`, as soon as that shows. */
+  /** Throws `unsupported_media_type`, `pdf_encrypted`, `pdf_signed`, `not_found` as soon as the scan finds the reason. */
   async *open(): AsyncGenerator<Buffer> {
     const scan = new PdfScan();
     let head = Buffer.alloc(0);

@@ -10,9 +10,9 @@ import { helpersOf } from '../helpers.sql.ts';
 import { requireHelper } from '../require-helper.ts';
 import type { TranslationRequest, TranslationView } from '../helper-services.schema.ts';
 
-/** As long as replies are cached (docs/design/api-conventions.md, Caches). */
+/** The lifetime of cached replies (docs/design/api-conventions.md, Caches). */
 const TTL_SECONDS = 300;
-/** Translations of one server at once: each may hold a text and its translation for as long as the helper takes. */
+/** Concurrent translations of one server: each may hold a text and its translation for as long as the helper takes. */
 export const TRANSLATIONS_AT_ONCE = 16;
 const BUSY_RETRY_SECONDS = 5;
 const TAG = 'helpers';
@@ -21,8 +21,8 @@ const TAG = 'helpers';
  * Translates texts while the client waits.
  *
  * Invariants:
- * - A text is given to the tenant's own helper alone, and its translation is cached for that tenant, helper, text and languages.
- * - At most TRANSLATIONS_AT_ONCE are under way; one more is refused at once.
+ * - A text is sent only to the tenant's own helper, and its translation is cached for that tenant, helper, text and languages.
+ * - At most TRANSLATIONS_AT_ONCE run at the same time; one more is refused at once.
  */
 export class Translations {
   readonly #db: Database;
@@ -41,8 +41,8 @@ export class Translations {
   }
 
   /**
-   * One statement, and one round trip to Redis, two where it is not cached. Throws `helper_not_configured`, `helper_unavailable`,
-   * `helper_rejected`, `validation_failed`.
+   * One statement, and one round trip to Redis, or two if the translation is not cached. Throws `helper_not_configured`,
+   * `helper_unavailable`, `helper_rejected`, `validation_failed`.
    */
   async translate(request: TranslationRequest, signal: AbortSignal): Promise<TranslationView> {
     const helper = requireHelper(await helpersOf(this.#db, this.#seal), 'translate');
@@ -84,7 +84,7 @@ export class Translations {
   }
 }
 
-/** Of everything that the translation depends on. Texts may be secret, and keys of Redis are in its logs. */
+/** Hashes everything that the translation depends on. Texts may be secret, and Redis logs its keys. */
 const digest = ({ url }: Helper, { text, target_language: target, source_language: source }: TranslationRequest): string =>
   createHash('sha256')
     .update(JSON.stringify(['translate' satisfies HelperKind, url, source, target, text]))
