@@ -2,14 +2,14 @@ import { spawn } from 'node:child_process';
 
 export interface ChildLimits {
   readonly ms: number;
-  /** Of the address space of each process. */
+  /** Maximum address space of each process. */
   readonly memoryBytes: number;
   readonly outputBytes: number;
-  /** Of each file that it writes; left out, it is not bounded. */
+  /** Maximum size of each file that it writes; without it, unlimited. */
   readonly fileBytes?: number;
 }
 
-/** What a child may have of our environment: where programs are. No secret of ours is in it. */
+/** The part of our environment that a child gets: where programs are. It contains none of our secrets. */
 const environment = (folder: string): Record<string, string> => ({
   PATH: process.env['PATH'] ?? '/usr/bin:/bin',
   LC_ALL: 'C.UTF-8',
@@ -17,9 +17,9 @@ const environment = (folder: string): Record<string, string> => ({
 });
 
 /**
- * Runs a program with `input` in `folder` and gives its standard output. The kernel ends a process that takes more memory or CPU
- * time; its whole process group is killed after `ms`, at one byte of output too many, and when the signal is aborted. Throws what
- * happened, or the signal's reason.
+ * Runs a program with `input` in `folder` and returns its standard output. The kernel ends a process that takes more memory or
+ * CPU time. Its whole process group is killed after `ms`, when it writes one byte too many, and when the signal is aborted.
+ * Throws an error that says what happened, or the signal's reason.
  */
 export function runChild(
   command: readonly string[],
@@ -34,7 +34,7 @@ export function runChild(
   const ofFiles = limits.fileBytes === undefined ? '' : `; ulimit -f ${Math.ceil(limits.fileBytes / 512)}`;
   const bounds = `ulimit -c 0; ulimit -t ${seconds}; ulimit -v ${Math.floor(limits.memoryBytes / 1024)}${ofFiles}`;
   const [name = ''] = command;
-  // Node's pipe is a socket, which a script cannot open as /dev/stdin: `cat` makes a pipe of it.
+  // Node's pipe is a socket, which a script cannot open as /dev/stdin: `cat` turns it into a pipe.
   const child = spawn('/bin/sh', ['-c', `${bounds}; cat | "$0" "$@"`, ...command], {
     cwd: folder,
     env: environment(folder),
@@ -47,7 +47,7 @@ export function runChild(
     const settle = (): void => {
       clearTimeout(timer);
       signal.removeEventListener('abort', onAbort);
-      killGroup(child.pid); // what a pipeline left
+      killGroup(child.pid); // Kills what a pipeline left.
     };
     const end = (error: Error): void => {
       reject(error);
@@ -62,7 +62,7 @@ export function runChild(
       else chunks.push(chunk);
     });
     child.once('error', (error) => {
-      settle(); // there is no `close` of what was never there
+      settle(); // A process that never started emits no `close`.
       reject(error);
     });
     child.once('close', (code, killedBy) => {
@@ -70,7 +70,7 @@ export function runChild(
       if (code === 0) resolve(Buffer.concat(chunks).toString('utf8'));
       else reject(new Error(`${name} ended with ${code ?? killedBy}`));
     });
-    child.stdin.on('error', () => {}); // it ended before it read everything; its exit code says why
+    child.stdin.on('error', () => {}); // It ended before it read everything; its exit code says why.
     child.stdin.end(input);
   });
 }
@@ -79,6 +79,6 @@ function killGroup(pid: number | undefined): void {
   try {
     if (pid !== undefined) process.kill(-pid, 'SIGKILL');
   } catch {
-    // it has ended
+    // It has already ended.
   }
 }

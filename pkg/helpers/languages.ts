@@ -2,8 +2,8 @@ import { canonicalTag } from '../runtime/language-tags.ts';
 import { Refusal } from './refusal.ts';
 
 /**
- * The languages of one translator, in its own spelling. `allows` is left out where every source goes with every target.
- * `detects`: it finds the source language by itself.
+ * The languages of one translator, in its own spelling. Without `allows`, every source goes with every target. `detects`: it
+ * detects the source language itself.
  */
 export interface Languages {
   readonly sources: readonly string[];
@@ -12,7 +12,7 @@ export interface Languages {
   readonly allows?: (source: string, target: string) => boolean;
 }
 
-/** A language tag in its canonical form. Throws `language_unknown` for what is no tag (BCP 47). */
+/** Returns a language tag in its canonical form. Throws `language_unknown` if it is not a tag (BCP 47). */
 export function knownTag(tag: string, field: string): string {
   const canonical = tag.length <= 64 ? canonicalTag(tag) : null;
   if (canonical !== null) return canonical;

@@ -1,4 +1,7 @@
-/** Why the helpers refuse a request: HTTP status and meaning. The body is `{ error, message }`; the message is for people. */
+/**
+ * The reasons why the helpers refuse a request: HTTP status and meaning. The body is `{ error, message }`; the message is for
+ * people.
+ */
 export const REFUSALS = {
   validation_failed: { status: 400, meaning: 'The request is not valid; the message says which part.' },
   language_unknown: {
@@ -25,7 +28,7 @@ export const REFUSALS = {
 
 export type RefusalCode = keyof typeof REFUSALS;
 
-/** A request that is not done, with a code of the table; `message` says what is wrong and what to do. */
+/** A refused request, with a code of the table; `message` says what is wrong and what to do. */
 export class Refusal extends Error {
   override readonly name = 'Refusal';
   readonly code: RefusalCode;

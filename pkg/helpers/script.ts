@@ -5,34 +5,35 @@ import { residentBytes } from '../runtime/resident-bytes.ts';
 export interface ScriptLimits {
   readonly ms: number;
   readonly memoryBytes: number;
-  /** Of what it prints. */
+  /** Maximum of its output. */
   readonly outputBytes: number;
 }
 
-/** A script was ended because it took more than a limit. */
+/** A script was ended because it exceeded a limit. */
 export class LimitExceeded extends Error {
   override readonly name: string = 'LimitExceeded';
 }
 
-/** The limit was that of its time. */
+/** It exceeded its time limit. */
 export class TimeExceeded extends LimitExceeded {
   override readonly name = 'TimeExceeded';
 }
 
-/** What it gets for a line that it printed; undefined: nothing. */
+/** Returns the reply to a line that the script printed; undefined: none. */
 export type Answer = (line: string) => Promise<string | undefined>;
 
-/** Of the memory, for objects of the language; the rest is for bytes and the program itself. */
+/** Share of the memory for objects of the language; the rest is for bytes and the program itself. */
 const HEAP_SHARE = 0.6;
 const WATCH_MS = 50;
 /** Node's exit after an allocation failed. */
 const ABORTED = 'SIGABRT';
 
 /**
- * Runs a script of ours in a process of its own, and answers each line that it prints, until it ends; gives its last line. It has
- * none of our environment, may read the sources and `folder`, may write in `folder` alone, and may start nothing. It is killed
- * after `ms`, above `memoryBytes`, and when the signal is aborted. (`ulimit` would need a shell, and an address space is not what
- * Node takes of a machine.) Throws LimitExceeded (TimeExceeded), the signal's reason, or what `answer` throws.
+ * Runs one of our scripts in a process of its own, answers each line that it prints, until it ends, and returns its last line.
+ * The process has none of our environment, may read the sources and `folder`, may write only in `folder`, and may start no
+ * process. It is killed after `ms`, above `memoryBytes`, and when the signal is aborted. (`ulimit` would need a shell, and Node's
+ * address space is far larger than the memory that it uses.) Throws LimitExceeded (TimeExceeded), the signal's reason, or the
+ * error that `answer` throws.
  */
 export function runScript(
   script: URL,
@@ -78,7 +79,7 @@ export function runScript(
         void answer?.(whole).then((reply) => reply !== undefined && child.stdin.write(`${reply}\n`), end);
       }
     });
-    child.stdin.on('error', () => {}); // it has ended; its exit says why
+    child.stdin.on('error', () => {}); // It has ended; its exit code says why.
     child.once('error', (error) => {
       settle();
       reject(error);

@@ -30,7 +30,7 @@ export interface ServiceDeps {
   readonly conversions: PdfConversions;
   readonly optimiser: PdfOptimiser;
   readonly pdfTranslator: PdfTranslator;
-  /** Any of them is accepted; none: everybody is. */
+  /** Each of them is accepted; without any, everyone is. */
   readonly tokens: readonly string[];
   /** How long a request may take until its reply begins. */
   readonly timeoutMs: number;
@@ -41,9 +41,9 @@ export interface ServiceDeps {
 interface Exchange {
   readonly request: IncomingMessage;
   readonly response: ServerResponse;
-  /** Aborted when the client leaves, and when the reply takes too long to begin. */
+  /** Aborted when the client disconnects, and when the reply takes too long to begin. */
   readonly signal: AbortSignal;
-  /** For whom this is, for fair turns. */
+  /** The client or tenant of this request, for fair turns. */
   readonly whose: string;
 }
 
@@ -54,7 +54,8 @@ interface Route {
 }
 
 /**
- * The helpers' HTTP server: JSON or a PDF out, a Refusal is `{ error, message }`. A client that leaves ends what it asked for.
+ * The helpers' HTTP server: it replies with JSON or a PDF; a Refusal is `{ error, message }`. A client that disconnects ends its
+ * request.
  */
 export function createService(deps: ServiceDeps): Server {
   const seconds = new Histogram({
@@ -80,7 +81,7 @@ export function createService(deps: ServiceDeps): Server {
       }
       await route.handle({ request, response, signal: AbortSignal.any([left.signal, late]), whose: whoseOf(request) });
     } catch (error) {
-      // A reply that has begun can only be broken off.
+      // A reply that has begun can only be aborted.
       if (response.headersSent) return void response.destroy();
       const refusal =
         error instanceof Refusal
@@ -88,7 +89,7 @@ export function createService(deps: ServiceDeps): Server {
           : new Refusal(late.aborted ? 'unavailable' : 'internal', undefined, late.aborted ? 10 : undefined);
       if (refusal.code === 'internal' && !left.signal.aborted) deps.log.error({ err: error }, 'request failed');
       if (refusal.retryAfter !== undefined) response.setHeader('retry-after', refusal.retryAfter);
-      // What is left of the body is not read, so the connection cannot be used again.
+      // The rest of the body is not read, so the connection cannot be used again.
       if (!request.complete) response.setHeader('connection', 'close');
       send(response, refusal.status, { error: refusal.code, message: refusal.message });
     } finally {
@@ -98,7 +99,7 @@ export function createService(deps: ServiceDeps): Server {
   return createServer({ requestTimeout: 120_000, headersTimeout: 10_000 }, (request, response) => void answer(request, response));
 }
 
-/** Which route serves a path. Texts and PDFs share `/translate`: the type of the body tells them apart. */
+/** Returns the route of a path. Texts and PDFs share `/translate`: the type of the body distinguishes them. */
 function routesOf(deps: ServiceDeps): (path: string, request: IncomingMessage) => Route | undefined {
   const { translator, conversions, optimiser, pdfTranslator } = deps;
   const bytes = new Counter({
@@ -145,7 +146,7 @@ function routesOf(deps: ServiceDeps): (path: string, request: IncomingMessage) =
   };
 }
 
-/** The tenant that Carrel names, of those who send this token; other clients by their address. */
+/** Returns the token together with the tenant that Carrel names, or with the client's address if none is named. */
 const whoseOf = ({ headers, socket }: IncomingMessage): string =>
   `${headers.authorization ?? ''} ${headers[TENANT_HEADER]?.toString() ?? socket.remoteAddress ?? ''}`;
 
@@ -200,7 +201,7 @@ async function readBounded(request: IncomingMessage, most: number, signal: Abort
   return Buffer.concat(chunks).toString('utf8');
 }
 
-/** The hashes have one length, and the comparison takes the same time for each token. */
+/** The hashes have the same length, so the comparison takes the same time for each token. */
 const sameText = (one: string, other: string): boolean => {
   const [left, right] = [one, other].map((text) => createHash('sha256').update(text).digest());
   return left !== undefined && right !== undefined && timingSafeEqual(left, right);

@@ -3,7 +3,7 @@ import { Slots } from './slots.ts';
 
 const never = new AbortController().signal;
 
-/** Tasks that end when `endAll` says so, by name, in the order in which they began. */
+/** Starts tasks that end when `endAll` ends them; records their names in the order in which they began. */
 function tasks(slots: Slots) {
   const begun: string[] = [];
   const ends = new Map<string, () => void>();
@@ -28,7 +28,7 @@ function tasks(slots: Slots) {
 
 const outcome = (asked: Promise<string>): Promise<string> => asked.catch(({ code }: { code: string }) => code);
 
-test('slots go to those who ask in turns: one with a single task waits for one task of whoever asked for two hundred', async () => {
+test('requesters get slots in turns: a single task waits for only one task of a requester with two hundred', async () => {
   const { ask, begun, endAll } = tasks(new Slots({ running: 2, waiting: 300 }));
 
   const all = Array.from({ length: 200 }, (_, index) => ask(`a${index}`));

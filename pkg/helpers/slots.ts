@@ -5,23 +5,23 @@ interface Waiting {
   readonly refuse: (reason: unknown) => void;
 }
 
-/** Of one that asks, such as a tenant; forgotten when it has nothing here. */
+/** The tasks of one requester, such as a tenant; deleted when it has none. */
 interface Line {
   running: number;
   readonly waiting: Waiting[];
 }
 
 /**
- * Bounds how many tasks run at once and how many wait, fairly between those for whom they are: a free slot goes to whoever has
- * the fewest running, of these to whoever has waited longest for a turn, and to that one's first task.
+ * Bounds how many tasks run at once and how many wait, fairly among their requesters. A free slot goes to the requester with the
+ * fewest running tasks; among these to the one that has waited longest for a turn, and to its first task.
  *
- * Where no more may wait, a task of one with fewer waiting takes the place of the last of whoever has the most; otherwise it is
- * refused as `busy` itself. A task whose signal is aborted leaves the line.
+ * When no more tasks may wait, a task of a requester with fewer waiting replaces the last task of the requester with the most;
+ * otherwise it is itself refused as `busy`. A task whose signal is aborted stops waiting.
  */
 export class Slots {
   readonly #mostRunning: number;
   readonly #mostWaiting: number;
-  /** Whoever has a turn, or had one, goes to the end. */
+  /** A requester moves to the end when it takes or ends a turn. */
   readonly #lines = new Map<string, Line>();
 
   constructor(options: { running: number; waiting: number }) {
@@ -37,7 +37,7 @@ export class Slots {
     return [...this.#lines.values()].reduce((sum, { waiting }) => sum + waiting.length, 0);
   }
 
-  /** Throws `busy` where there is no place for one more of `whose`: before a body is read. */
+  /** Throws `busy` if there is no room for one more task of `whose`. Called before a body is read. */
   requireVacancy(whose: string): void {
     if (this.running < this.#mostRunning || this.waiting < this.#mostWaiting) return;
     if (this.#longerThan(whose) === undefined) throw busy();
@@ -97,7 +97,7 @@ export class Slots {
     this.#forget(whose);
   }
 
-  /** Whose line stays longer than that of `whose` when both have changed by one; the longest of them. */
+  /** Returns the longest queue, if it would still be longer than that of `whose` after one task of the former is replaced. */
   #longerThan(whose: string): Line | undefined {
     const own = this.#lines.get(whose)?.waiting.length ?? 0;
     const [longest] = [...this.#lines.values()].toSorted((a, b) => b.waiting.length - a.waiting.length);

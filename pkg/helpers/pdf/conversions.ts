@@ -15,30 +15,30 @@ import { HOUR_MS } from '../../runtime/time.ts';
 export interface PdfLimits {
   readonly maxBytes: number;
   readonly maxPages: number;
-  /** Of one conversion. */
+  /** Memory limit of one conversion. */
   readonly memoryBytes: number;
 }
 
-/** One conversion: a folder of its own, and the time by which it must have ended. */
+/** One conversion: its folder, and the time by which it must have ended. */
 export interface Job {
   readonly folder: string;
   readonly input: string;
   readonly fields: ReadonlyMap<string, string>;
   readonly until: number;
-  /** It waited for a slot, or arrived, for so long that much less than the usual time is left. */
+  /** It waited for a slot, or arrived, for so long that it has much less than the usual time. */
   readonly isLate: boolean;
   readonly signal: AbortSignal;
 }
 
 const FOLDERS = 'carrel-helpers-';
-/** What a killed process left may be removed after this: no conversion takes as long. */
+/** Age at which folders left by a killed process may be removed: no conversion takes this long. */
 const ABANDONED_MS = HOUR_MS;
 const SEND_MS = 600_000;
-/** Of a request's time, for what comes after the conversion. */
+/** Part of a request's time that is reserved for the steps after the conversion. */
 const MARGIN_MS = 2_000;
 /**
- * Of a request's time: a conversion that begins later says nothing of its PDF when it does not end in time, and with less left it
- * does not begin.
+ * A share of a request's time. If a conversion begins later than this, a time-out does not mean that the PDF is too complex; with
+ * less than this left, it does not begin.
  */
 const LATE_SHARE = 0.2;
 const RETRY_SECONDS = 10;
@@ -50,7 +50,7 @@ const Reply = z.union([
 ]);
 const isCode = (code: string): code is RefusalCode => Object.hasOwn(REFUSALS, code);
 
-/** Conversions of PDFs: each has a slot, a folder, limits, and processes of its own. */
+/** Conversions of PDFs: each has its own slot, folder, limits and processes. */
 export class PdfConversions {
   readonly limits: PdfLimits;
   readonly #slots: Slots;
@@ -64,7 +64,7 @@ export class PdfConversions {
     this.#log = deps.log;
   }
 
-  /** Receives the form, converts its file, and sends what `convert` gives: the path of a PDF. */
+  /** Receives the form, converts its file, and sends the PDF at the path that `convert` returns. */
   async answer(
     {
       request,
@@ -96,8 +96,8 @@ export class PdfConversions {
   }
 
   /**
-   * Runs a script of ours (`conversion-process.ts`) from `input` to `output` within the limits. Throws its Refusal,
-   * `pdf_too_complex`, `busy` where the time went to others, or `pdf_damaged` where it failed for a reason that it does not know.
+   * Runs one of our scripts (`conversion-process.ts`) from `input` to `output` within the limits. Throws its Refusal,
+   * `pdf_too_complex`, `busy` if other requests used up the time, or `pdf_damaged` if it failed for an unknown reason.
    */
   async run(
     script: URL,
@@ -132,7 +132,7 @@ const late = (): Refusal =>
 
 export const sizeOf = async (path: string): Promise<number> => (await stat(path)).size;
 
-/** Removes the folders that a killed process left. Throws when there is no folder for temporary files. */
+/** Removes the folders that a killed process left. Throws if the folder for temporary files does not exist. */
 export async function removeAbandonedFolders(): Promise<void> {
   for (const name of await readdir(tmpdir())) {
     if (!name.startsWith(FOLDERS)) continue;

@@ -17,7 +17,7 @@ export const name = (text: string): PDFName => PDFName.of(text);
 export interface Page {
   readonly ref: PDFRef;
   readonly dict: PDFDict;
-  /** Its own, or those of the nearest node above it (ISO 32000-2 §7.7.3.4). */
+  /** Its own resources, or those of the nearest node above it (ISO 32000-2 §7.7.3.4). */
   readonly resources: PDFDict | undefined;
 }
 
@@ -35,7 +35,7 @@ export interface Demands {
 /** Throws `pdf_encrypted`, `pdf_signed` (unless `allowSigned`), `pdf_damaged`, `pdf_too_complex` (more than `maxPages`). */
 export const openPdf = async (bytes: Uint8Array, demands: Demands): Promise<Pdf> => checked(await parse(bytes), demands);
 
-/** As openPdf, of what is parsed already. */
+/** Like openPdf, for an already parsed document. */
 export function checked(context: PDFContext, { maxPages, allowSigned }: Demands): Pdf {
   if (context.trailerInfo.Encrypt !== undefined)
     throw new Refusal('pdf_encrypted', 'The PDF is encrypted. Remove its password and its restrictions first.');
@@ -77,7 +77,7 @@ function pagesOf(context: PDFContext, catalog: PDFDict, maxPages: number): Page[
     const own = dict.lookup(name('Resources'));
     const resources = own instanceof PDFDict ? own : node.resources;
     const kids = dict.lookup(name('Kids'));
-    // One by one: a call takes no hundred thousand arguments.
+    // One at a time: a call does not accept a hundred thousand arguments.
     if (kids instanceof PDFArray) for (const value of kids.asArray().toReversed()) next.push({ value, resources });
     else pages.push({ ref: node.value, dict, resources });
     if (pages.length > maxPages || seen.size > 4 * maxPages + 1_000)
@@ -88,7 +88,7 @@ function pagesOf(context: PDFContext, catalog: PDFDict, maxPages: number): Page[
 }
 
 /**
- * A signature is a dictionary with the range of bytes that it covers (ISO 32000-2 §12.8.1); a field that waits for one has none.
+ * A signature is a dictionary with the range of bytes that it covers (ISO 32000-2 §12.8.1); an unsigned signature field has none.
  */
 const isSigned = (context: PDFContext): boolean =>
   context.enumerateIndirectObjects().some(([, object]) => object instanceof PDFDict && isSignature(object));
@@ -97,7 +97,7 @@ const isSignature = (dict: PDFDict): boolean =>
   (dict.has(name('ByteRange')) && dict.has(name('Contents'))) ||
   dict.values().some((value) => value instanceof PDFDict && value.has(name('ByteRange')) && value.has(name('Contents')));
 
-/** All objects that the document uses, by reference. Throws `pdf_damaged` where one of them could not be read. */
+/** Returns all objects that the document uses, by reference. Throws `pdf_damaged` if one of them cannot be read. */
 export function reachable(context: PDFContext): Map<PDFRef, PDFObject> {
   const found = new Map<PDFRef, PDFObject>();
   const next: PDFObject[] = [context.trailerInfo.Root, context.trailerInfo.Info].filter((root) => root !== undefined);
@@ -113,7 +113,7 @@ export function reachable(context: PDFContext): Map<PDFRef, PDFObject> {
   return found;
 }
 
-/** What nothing refers to goes: also what was replaced. */
+/** Deletes objects without references, including replaced ones. */
 export function dropUnused(context: PDFContext): void {
   const used = reachable(context);
   for (const [ref] of context.enumerateIndirectObjects()) if (!used.has(ref)) context.delete(ref);
@@ -125,7 +125,7 @@ function childrenOf(object: PDFObject): readonly PDFObject[] {
   return object instanceof PDFStream ? object.dict.values() : [];
 }
 
-/** The forms and images that a page or a form names. */
+/** Returns the form or image that a page or a form names. */
 export function xObject(resources: PDFDict | undefined, key: string): { ref: PDFRef; stream: PDFRawStream } | undefined {
   const known = resources?.lookup(name('XObject'));
   const ref = known instanceof PDFDict ? known.get(PDFName.of(key)) : undefined;
@@ -133,7 +133,7 @@ export function xObject(resources: PDFDict | undefined, key: string): { ref: PDF
   return ref instanceof PDFRef && stream instanceof PDFRawStream ? { ref, stream } : undefined;
 }
 
-/** Numbers of an array of exactly `length`, such as a matrix or a rectangle. */
+/** Returns the numbers of an array of exactly `length`, such as a matrix or a rectangle. */
 export function numbersOf(value: PDFObject | undefined, length: number): number[] | undefined {
   if (!(value instanceof PDFArray) || value.size() !== length) return undefined;
   const numbers = value.asArray().map((entry) => Number(entry.toString()));

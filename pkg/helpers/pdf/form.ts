@@ -6,7 +6,7 @@ import busboy from 'busboy';
 import { Refusal } from '../refusal.ts';
 
 export interface FormRules {
-  /** Names of the text fields, each at most once, before or after the file. */
+  /** Names of the text fields. Each may occur at most once, before or after the file. */
   readonly fields: readonly string[];
   readonly maxBytes: number;
 }
@@ -16,8 +16,8 @@ const MAX_FIELD_BYTES = 256;
 const HEADER_WITHIN = 1_024;
 
 /**
- * Writes the part `file` of a multipart/form-data body to `path` as it comes, and gives the text fields.
- * Throws `validation_failed`, `payload_too_large`, `unsupported_media_type` (no PDF by its content), or the signal's reason.
+ * Writes the part `file` of a multipart/form-data body to `path` as it arrives, and returns the text fields. Throws
+ * `validation_failed`, `payload_too_large`, `unsupported_media_type` (the content is not a PDF), or the signal's reason.
  */
 export async function receivePdf(
   request: IncomingMessage,
@@ -78,7 +78,7 @@ function parserFor(request: IncomingMessage, names: readonly string[], maxBytes:
   }
 }
 
-/** By its content. */
+/** Checks the content, not the name. */
 export async function isPdf(path: string): Promise<boolean> {
   await using file = await open(path);
   const { buffer, bytesRead } = await file.read(Buffer.alloc(HEADER_WITHIN), 0, HEADER_WITHIN, 0);

@@ -7,9 +7,9 @@ import { inParallel } from '../../../test/support/wait.ts';
 
 const FIELDS = { '/optimize': {}, '/translate': { target_lang: 'es', source_lang: 'en' } } as const;
 const TIMEOUT_S = 9;
-/** What it takes besides the conversion, on a busy machine. */
+/** Time beyond the conversion itself, on a busy machine. */
 const LEEWAY_MS = 15_000;
-/** Each by the conversion that reads most of it; with CARREL_TEST_HOSTILE_PDFS by both. */
+/** Each PDF goes to the conversion that reads most of it; with CARREL_TEST_HOSTILE_PDFS to both. */
 const PATHS = ['/optimize', '/translate'] as const;
 const isOfTexts = (what: string): boolean => /font|content|letters|state|form that|encrypted for/.test(what);
 const CASES = HOSTILE_PDFS.flatMap(([what, make, refusal = null]) =>

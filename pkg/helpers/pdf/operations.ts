@@ -1,7 +1,7 @@
-/** One operation of a content stream (ISO 32000-2 §7.8.2): where it stands, from its first operand to its operator. */
+/** One operation of a content stream (ISO 32000-2 §7.8.2) with its position, from its first operand to its operator. */
 export interface Operation {
   readonly operator: string;
-  /** Numbers, and names with their slash; null for operands of other kinds. */
+  /** Numbers, and names with their slash; null for other operands. */
   readonly operands: readonly (number | string | null)[];
   readonly start: number;
   readonly end: number;
@@ -9,7 +9,7 @@ export interface Operation {
 
 const SPACE = 1;
 const DELIMITER = 2;
-/** By byte: a space, a delimiter, or 0 for a regular character (ISO 32000-2 §7.2.3). */
+/** The kind of each byte: a space, a delimiter, or 0 for a regular character (ISO 32000-2 §7.2.3). */
 const KINDS = new Uint8Array(256);
 for (const byte of [0, 9, 10, 12, 13, 32]) KINDS[byte] = SPACE;
 for (const sign of '()<>[]{}/%') KINDS[sign.charCodeAt(0)] = DELIMITER;
@@ -25,7 +25,7 @@ const SLASH = 47;
 const BRACKET = 91;
 const END_BRACKET = 93;
 
-/** The operations of a content stream, in their order. What is no operation is passed over, as readers do. */
+/** Yields the operations of a content stream, in their order. Skips anything else, as readers do. */
 export function* operationsOf(bytes: Uint8Array): Generator<Operation> {
   let operands: (number | string | null)[] = [];
   let start = -1;
@@ -70,7 +70,7 @@ export function* operationsOf(bytes: Uint8Array): Generator<Operation> {
       else if (word === 'true' || word === 'false' || word === 'null') operands.push(null);
       else {
         if (word === 'ID') at = endOfInlineImage(bytes, at);
-        // The dictionary of an inline image stands between BI and ID: it is one operation with its data.
+        // The dictionary of an inline image is between BI and ID; together with its data it is one operation.
         if (word !== 'BI') {
           yield { operator: word, operands, start, end: at };
           operands = [];
@@ -107,7 +107,7 @@ function endOfString(bytes: Uint8Array, from: number): number {
   return bytes.length;
 }
 
-/** After `ID` and one space come bytes of the image, any; `EI` between spaces, with plain text behind it, ends them. */
+/** The bytes of the image, of any value, follow `ID` and one space. `EI` between spaces ends them if plain text follows. */
 function endOfInlineImage(bytes: Uint8Array, from: number): number {
   for (let at = from + 1; at < bytes.length; at += 1) {
     if (bytes[at] !== 69 || bytes[at + 1] !== 73 || !isSpace(bytes[at - 1])) continue;
@@ -122,7 +122,7 @@ function endOfInlineImage(bytes: Uint8Array, from: number): number {
 export type Matrix = readonly [number, number, number, number, number, number];
 export const IDENTITY: Matrix = [1, 0, 0, 1, 0, 0];
 
-/** `first`, and then `second`. */
+/** Applies `first`, then `second`. */
 export const multiplied = (first: Matrix, second: Matrix): Matrix => [
   first[0] * second[0] + first[1] * second[2],
   first[0] * second[1] + first[1] * second[3],

@@ -3,8 +3,8 @@ import { name, type Page } from './document.ts';
 import { decoded } from './streams.ts';
 
 /**
- * A page's content: its streams are one, divided anywhere between two words (ISO 32000-2 §7.8.2). What cannot be decoded is left
- * out.
+ * Returns a page's content: its streams form one, divided anywhere between two words (ISO 32000-2 §7.8.2). Omits streams that
+ * cannot be decoded.
  */
 export function pageContent({ dict }: Page): Uint8Array {
   const contents = dict.lookup(name('Contents'));

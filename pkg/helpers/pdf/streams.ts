@@ -3,7 +3,7 @@ import { decodePDFRawStream, PDFArray, PDFDict, PDFName, PDFNumber, type PDFObje
 import { Refusal } from '../refusal.ts';
 import { name } from './document.ts';
 
-/** What one stream may decode to: more is a bomb, or nothing that these programs need to look into. */
+/** Maximum decoded size of one stream: a larger one is a bomb, or nothing that these programs need to examine. */
 export const MAX_DECODED_BYTES = 128 << 20;
 
 export interface Filter {
@@ -23,7 +23,9 @@ export function filtersOf(dict: PDFDict): Filter[] {
   return names.map((each, index) => ({ name: each instanceof PDFName ? each.decodeText() : '', params: paramsAt(index) }));
 }
 
-/** Decoded by all of its filters; undefined where one is for images alone, or unknown. Throws `pdf_too_complex` for a bomb. */
+/**
+ * Decodes with all filters. Returns undefined if one of them is only for images, or unknown. Throws `pdf_too_complex` for a bomb.
+ */
 export function decoded(stream: PDFRawStream, most = MAX_DECODED_BYTES): Uint8Array | undefined {
   let bytes: Uint8Array | undefined = stream.contents;
   for (const filter of filtersOf(stream.dict)) bytes &&= decodedOnce(bytes, filter, stream.dict, most);
@@ -46,7 +48,7 @@ function decodedOnce(bytes: Uint8Array, { name: filter, params }: Filter, dict: 
   return unpredicted(plain, params);
 }
 
-/** What is there of a stream that is cut short counts, as it does in readers; undefined for garbage. */
+/** Uses the existing part of a truncated stream, as readers do; returns undefined for garbage. */
 export function inflated(bytes: Uint8Array, most: number): Uint8Array | undefined {
   try {
     return inflateSync(bytes, { maxOutputLength: most, finishFlush: constants.Z_SYNC_FLUSH });
@@ -66,7 +68,7 @@ const integer = (dict: PDFDict | undefined, key: string, otherwise: number): num
   return value instanceof PDFNumber ? value.asNumber() : otherwise;
 };
 
-/** Undoes PNG's predictors; undefined for TIFF's, which nothing writes today. */
+/** Undoes PNG predictors; returns undefined for TIFF predictors, which no current program writes. */
 function unpredicted(bytes: Uint8Array, params: PDFDict | undefined): Uint8Array | undefined {
   const predictor = integer(params, 'Predictor', 1);
   if (predictor < 2) return bytes;
@@ -76,7 +78,10 @@ function unpredicted(bytes: Uint8Array, params: PDFDict | undefined): Uint8Array
   return rowBytes > 0 && rowBytes <= MAX_DECODED_BYTES ? unfiltered(bytes, rowBytes, Math.max(1, bits >> 3)) : undefined;
 }
 
-/** Rows of one byte for the kind of filter and `rowBytes` of data (PNG, §9). `step` is the distance to the sample on the left. */
+/**
+ * Each row has one byte for the kind of filter and `rowBytes` of data (PNG, §9). `step` is the distance to the sample on the
+ * left.
+ */
 function unfiltered(bytes: Uint8Array, rowBytes: number, step: number): Uint8Array {
   const rows = Math.floor((bytes.length + rowBytes) / (rowBytes + 1));
   const plain = new Uint8Array(rows * rowBytes);

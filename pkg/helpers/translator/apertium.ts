@@ -6,7 +6,7 @@ import { detect } from './detect.ts';
 import type { Provider } from './provider.ts';
 
 const LIMITS: ChildLimits = { ms: 30_000, memoryBytes: 1 << 30, outputBytes: 4 << 20 };
-/** Between texts: Apertium leaves the control character as it is, and the empty lines end a sentence. */
+/** Separates texts: Apertium leaves the control character unchanged, and the empty lines end a sentence. */
 const SEPARATOR = '\u001E';
 const BETWEEN = `\n\n${SEPARATOR}\n\n`;
 
@@ -16,7 +16,7 @@ interface Pair {
   readonly to: string;
 }
 
-/** Apertium on this machine, with the pairs of languages that are installed. */
+/** Apertium on this machine, with the installed pairs of languages. */
 export const apertium: Provider = {
   name: 'apertium',
   most: { texts: 1_000, characters: 50_000 },
@@ -48,7 +48,7 @@ export const apertium: Provider = {
   },
 };
 
-/** Where Spanish leaves a pronoun out, Apertium leaves its space at the beginning of the line. */
+/** When Spanish omits a pronoun, Apertium leaves its space at the beginning of the line. */
 function beginningAs(original: string, translated: string): string {
   const before = original.split('\n');
   const lines = translated.split('\n');

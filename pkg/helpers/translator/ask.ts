@@ -4,13 +4,13 @@ const TIMEOUT_MS = 15_000;
 const MAX_REPLY_BYTES = 4 << 20;
 
 /**
- * A service that refused, was silent, or answered something else. The message is for the log: it may repeat the service's words.
+ * A service refused, did not answer, or answered something else. The message is for the log: it may repeat the service's words.
  */
 export class ServiceFailure extends Error {
   override readonly name: string = 'ServiceFailure';
 }
 
-/** A service does not take this text: that says nothing of the next one. */
+/** A service does not accept this text; the next one may be fine. */
 export class TextRefused extends ServiceFailure {
   override readonly name = 'TextRefused';
 }
@@ -18,8 +18,8 @@ export class TextRefused extends ServiceFailure {
 const OF_THE_TEXT: ReadonlySet<number> = new Set([400, 413, 414, 422]);
 
 /**
- * Asks a translation service and reads its JSON by `schema`. Within 15 s; no redirect is followed, since the request carries a
- * key; at most 4 MiB. Throws ServiceFailure (TextRefused), or the signal's reason.
+ * Asks a translation service and parses its JSON with `schema`. Waits at most 15 s and reads at most 4 MiB; follows no redirect,
+ * since the request carries a key. Throws ServiceFailure (TextRefused), or the signal's reason.
  */
 export async function ask<S extends z.ZodType>(
   url: string | URL,

@@ -6,12 +6,12 @@ const Translations = z.object({
   translations: z.array(z.object({ text: z.string(), detected_source_language: z.string().optional() })),
 });
 const Known = z.array(z.object({ language: z.string() }));
-/** DeepL translates into a variant; this is the one for who names none. */
+/** DeepL translates into a variant; these are the variants for clients that name none. */
 const VARIANTS = { en: 'EN-US', pt: 'PT-PT' };
 
 /**
- * DeepL, v2: at most 50 texts, and 128 KiB of request, in which a character may take four bytes. Keys of the free plan end with
- * `:fx` and have an address of their own.
+ * DeepL, v2: at most 50 texts, and 128 KiB per request, in which a character may take four bytes. Keys of the free plan end with
+ * `:fx` and use a different address.
  */
 export function deepl({ key, url }: { key: string; url: string | undefined }): Provider {
   const base = url ?? (key.endsWith(':fx') ? 'https://api-free.deepl.com' : 'https://api.deepl.com');

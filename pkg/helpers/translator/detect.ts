@@ -1,7 +1,7 @@
 import { Refusal } from '../refusal.ts';
 import { toEnglish, toSpanish } from './dictionary-words.ts';
 
-/** English or Spanish: that of which a text has more words. Throws `source_language_unclear` where none is ahead. */
+/** Returns English or Spanish, whichever has more of the text's words. Throws `source_language_unclear` if neither has more. */
 export function detect(text: string): 'en' | 'es' {
   const words = text.toLowerCase().match(/\p{L}+/gu) ?? [];
   const english = words.filter((word) => toSpanish.has(word)).length;

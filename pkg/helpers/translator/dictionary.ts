@@ -5,8 +5,8 @@ import type { Provider } from './provider.ts';
 const KNOWN = ['en', 'es'];
 
 /**
- * English and Spanish word by word, for a try without any service: what it does not know stays as it is, and there is no grammar.
- * The reply says `dictionary`, so nobody takes it for a translation.
+ * Translates English and Spanish word by word, for trying the helpers without any service. Unknown words stay unchanged, and
+ * there is no grammar. The reply names `dictionary`, so nobody mistakes it for a real translation.
  */
 export const dictionary: Provider = {
   name: 'dictionary',

@@ -9,7 +9,7 @@ const Translations = z.object({
 });
 const Known = z.object({ data: z.object({ languages: z.array(z.object({ language: z.string() })) }) });
 
-/** Google Cloud Translation, Basic (v2): at most 128 texts; longer requests than 5,000 characters are discouraged. */
+/** Google Cloud Translation, Basic (v2): at most 128 texts; requests longer than 5,000 characters are discouraged. */
 export function google({ key, url }: { key: string; url: string }): Provider {
   const headers = { 'x-goog-api-key': key };
   return {

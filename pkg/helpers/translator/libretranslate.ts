@@ -9,7 +9,7 @@ const Translations = z.object({
 });
 const Known = z.array(z.object({ code: z.string(), targets: z.array(z.string()).optional() }));
 
-/** A LibreTranslate of one's own, or the public one with a key. */
+/** A self-hosted LibreTranslate, or the public one with a key. */
 export function libretranslate({ key, url }: { key: string | undefined; url: string }): Provider {
   return {
     name: 'libretranslate',

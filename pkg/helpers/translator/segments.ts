@@ -1,6 +1,6 @@
 /**
- * Cuts a text into pieces of at most `most` code units, whose concatenation is the text: at line ends where possible, else
- * between sentences, else between words, else anywhere but inside a surrogate pair.
+ * Divides a text into pieces of at most `most` code units, whose concatenation is the text: at line ends if possible, otherwise
+ * between sentences, otherwise between words, otherwise anywhere except inside a surrogate pair.
  */
 export function segmentsOf(text: string, most: number): string[] {
   if (text.length <= most) return [text];
@@ -19,7 +19,7 @@ function cutWithin(text: string, most: number): number {
   const head = text.slice(0, most);
   for (const end of [/\n/g, /[.!?。！？]\s/g, /\s/g]) {
     let last = 0;
-    // A look-ahead for the last one would take time by the square of the length.
+    // A look-ahead for the last one would take quadratic time.
     for (const { index, 0: found } of head.matchAll(end)) if (index > 0) last = index + found.length;
     if (last > 0) return last;
   }
@@ -27,7 +27,7 @@ function cutWithin(text: string, most: number): number {
   return isInPair ? most - 1 : most;
 }
 
-/** Neighbours together, as many as a request may have. */
+/** Groups neighbours, as many as a request may have. */
 export function batchesOf(texts: readonly string[], most: { texts: number; characters: number }): string[][] {
   const batches: string[][] = [];
   let characters = 0;

@@ -12,13 +12,13 @@ import { HOUR_MS } from '../../runtime/time.ts';
 
 export interface Translation {
   readonly text: string;
-  /** Canonical (BCP 47); null where nobody knows. */
+  /** Canonical (BCP 47); null if unknown. */
   readonly source: string | null;
-  /** Who translated. */
+  /** The provider that translated. */
   readonly provider: string;
 }
 
-/** How long a provider that failed goes last, and how long its list of languages is cached. */
+/** How long a failed provider comes last, and how long its list of languages is cached. */
 const LAST_AFTER_FAILURE_MS = 30_000;
 const LANGUAGES_MS = HOUR_MS;
 const RETRY_SECONDS = 10;
@@ -29,12 +29,12 @@ interface Route {
 }
 
 /**
- * Translates by the first provider, in the configured order, that knows the languages and works.
+ * Translates with the first provider, in the configured order, that knows the languages and works.
  *
  * Invariants:
- * - Whoever translated is named; parts of one text never come from two providers.
- * - A provider that fails costs no later request its time-out: it goes last for 30 s. One that refuses a text does not: whoever
- *   sends such texts would choose the provider of everybody else.
+ * - The reply names the provider; parts of one text never come from two providers.
+ * - A failed provider delays no later request by its time-out: it comes last for 30 s. A provider that refuses a text does not:
+ *   otherwise a sender of such texts would choose the provider of everyone else.
  */
 export class Translator {
   readonly #providers: readonly Provider[];
@@ -57,7 +57,7 @@ export class Translator {
     });
   }
 
-  /** Canonical tags of all providers that answer, sorted. */
+  /** Returns canonical tags of all answering providers, sorted. */
   async languages(signal: AbortSignal): Promise<{ sources: string[]; targets: string[]; providers: string[] }> {
     const known = await Promise.all(
       this.#providers.map(async (provider) => ({ provider, languages: await this.#tryLanguages(provider, signal) })),
@@ -69,7 +69,7 @@ export class Translator {
   }
 
   /**
-   * `source` null: it is detected. Throws `language_unknown`, `source_language_unclear`, `validation_failed` where all refuse the
+   * `source` null: it is detected. Throws `language_unknown`, `source_language_unclear`, `validation_failed` if all refuse the
    * text, `unavailable`, or the signal's reason.
    */
   async translate(text: string, languages: { source: string | null; target: string }, signal: AbortSignal): Promise<Translation> {
@@ -77,7 +77,7 @@ export class Translator {
     return { text: texts[0] ?? '', ...translation };
   }
 
-  /** As translate; all texts are of one source language. */
+  /** Like translate; all texts have the same source language. */
   async translateAll(
     texts: readonly string[],
     languages: { source: string | null; target: string },
@@ -124,7 +124,7 @@ export class Translator {
     for (const batch of batchesOf(segments.flat().filter(hasText), provider.most)) {
       const end = this.#seconds.startTimer({ provider: provider.name });
       try {
-        // Spaces around a part belong to the text, and services do away with them.
+        // Spaces around a part belong to the text, and services remove them.
         const translated = await provider.translate(
           batch.map((part) => part.trim()),
           source,
@@ -134,7 +134,7 @@ export class Translator {
         if (translated.texts.length !== batch.length)
           throw new Error(`${translated.texts.length} translations of ${batch.length} texts`);
         translations.push(...translated.texts.map((part, index) => spacedAs(batch[index] ?? '', part)));
-        // The whole text has the language that its beginning has.
+        // The language of the beginning counts for the whole text.
         source ??= translated.source;
         end({ outcome: 'ok' });
       } catch (error) {
@@ -188,7 +188,7 @@ function routeOf(known: Languages, source: string | null, target: string): Route
   return from === undefined || known.allows?.(from, to) === false ? undefined : { source: from, target: to };
 }
 
-/** Services answer nothing to blanks, or refuse them. */
+/** Services return nothing for blanks, or refuse them. */
 const hasText = (part: string): boolean => part.trim() !== '';
 
 function spacedAs(original: string, translated: string): string {

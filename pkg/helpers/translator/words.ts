@@ -1,4 +1,4 @@
-/** English=Spanish, one word each, in lower case; `_` is a space. Where a word stands twice, its first line counts. */
+/** English=Spanish, one word each, in lower case; `_` is a space. If a word occurs twice, its first entry counts. */
 export const WORDS = `
 the=el the=la the=los the=las a=un a=una and=y or=o but=pero not=no yes=sí of=de in=en on=sobre at=en to=a for=para with=con without=sin from=desde
 by=por about=acerca after=después before=antes between=entre under=bajo over=encima against=contra during=durante until=hasta since=desde

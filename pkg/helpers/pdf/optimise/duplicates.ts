@@ -12,12 +12,15 @@ import {
 } from '@cantoo/pdf-lib';
 import { name, reachable } from '../document.ts';
 
-/** Kinds of dictionaries that are what they say. Pages, annotations and fields are themselves: two equal ones are two. */
+/**
+ * Kinds of dictionaries that are defined by their content. Pages, annotations and fields have an identity: two equal ones are
+ * distinct.
+ */
 const VALUES = new Set(['Font', 'FontDescriptor', 'ExtGState', 'Encoding'].map((type) => PDFName.of(type)));
-/** An object that becomes equal only when those in it do needs another round. */
+/** An object that becomes equal only after the objects in it do needs another round. */
 const ROUNDS = 6;
 
-/** Of objects that are equal, one is left, and all references lead to it. */
+/** Keeps one of several equal objects, and redirects all references to it. */
 export function mergeDuplicates(context: PDFContext): void {
   for (let round = 0; round < ROUNDS; round += 1) {
     const objects = reachable(context);

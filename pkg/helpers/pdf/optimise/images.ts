@@ -7,18 +7,18 @@ import type { Size } from './placements.ts';
 export interface ImageRules {
   /** 1 to 100. */
   readonly jpegQuality: number;
-  /** Pixels an inch at which an image is printed; finer ones are made coarser. */
+  /** Pixels per inch at which an image is printed; finer ones are reduced. */
   readonly dpi: number;
 }
 
 const MIN_BYTES = 4_096;
 const MAX_PIXELS = 64_000_000;
-/** An image that is hardly finer than asked for stays as sharp as it is. */
+/** An image that is hardly finer than requested keeps its resolution. */
 const TOLERANCE = 1.25;
-/** What a lossy image must save: else the loss is for nothing. */
+/** Required size of a lossy image, relative to the original: otherwise the loss is not justified. */
 const WORTH = { jpeg: 0.85, lossless: 0.6 };
 
-/** A smaller picture in place of this one, or undefined: it is of another kind, or would hardly be smaller. */
+/** Returns a smaller image, or undefined if the image is of another kind or would hardly be smaller. */
 export async function smallerImage(
   image: PDFRawStream,
   size: Size | undefined,
@@ -68,7 +68,7 @@ function isPlainImage(dict: PDFDict): boolean {
 const numberOf = (value: PDFObject | undefined): number => (value instanceof PDFNumber ? value.asNumber() : 0);
 
 async function readJpeg(image: PDFRawStream, filters: readonly string[]): Promise<Source | undefined> {
-  // Another filter around the JPEG, or parameters of its colours, is something that hardly anybody writes.
+  // Another filter around the JPEG, or parameters of its colours, are rare in practice.
   if (filters.length !== 1 || image.dict.has(name('DecodeParms'))) return undefined;
   const header = jpegHeader(image.contents);
   if (
@@ -80,7 +80,7 @@ async function readJpeg(image: PDFRawStream, filters: readonly string[]): Promis
   return { pixels: await pixelsOfJpeg(image.contents), isGray: header.components === 1, worth: WORTH.jpeg };
 }
 
-/** 1 and 3 are gray and colours that JPEG knows; 0 is all else: CMYK, palettes, Lab, spot colours. */
+/** Returns 1 for gray and 3 for colours that JPEG supports; 0 for everything else: CMYK, palettes, Lab, spot colours. */
 function componentsOf(space: PDFObject | undefined): 0 | 1 | 3 {
   if (space === PDFName.of('DeviceGray')) return 1;
   if (space === PDFName.of('DeviceRGB')) return 3;
@@ -109,7 +109,7 @@ function readLossless(image: PDFRawStream): Source | undefined {
   return { pixels: { data, width, height }, isGray: components === 1, worth: WORTH.lossless };
 }
 
-/** Few colours: a chart or a screenshot, whose edges JPEG blurs. */
+/** Few colours indicate a chart or a screenshot, whose edges JPEG blurs. */
 function isGraphic(samples: Uint8Array, components: number): boolean {
   const pixels = Math.floor(samples.length / components);
   const step = Math.max(1, Math.floor(pixels / 5_000));
@@ -127,14 +127,14 @@ function atResolution(pixels: Pixels, size: Size | undefined, dpi: number): Pixe
   return shrunk(pixels, Math.max(1, Math.round(pixels.width * scale)), Math.max(1, Math.round(pixels.height * scale)));
 }
 
-/** The images among the objects, the largest first, so that a bound on time costs the least. */
+/** Returns the images among the objects, the largest first, so that a time limit costs the least. */
 export function imagesAmong(objects: ReadonlyMap<PDFRef, PDFObject>): [PDFRef, PDFRawStream][] {
   const isImage = (entry: [PDFRef, PDFObject]): entry is [PDFRef, PDFRawStream] =>
     entry[1] instanceof PDFRawStream && entry[1].dict.lookup(name('Subtype')) === PDFName.of('Image');
   return [...objects].filter(isImage).toSorted(([, one], [, other]) => other.contents.length - one.contents.length);
 }
 
-/** Soft masks: gray by their kind, but transparency shows what JPEG does to them. */
+/** Returns the soft masks: technically gray images, but transparency reveals the artefacts of JPEG. */
 export function masksAmong(images: readonly [PDFRef, PDFRawStream][]): Set<PDFObject> {
   return new Set(images.flatMap(([, { dict }]) => ['SMask', 'Mask'].flatMap((key) => dict.get(name(key)) ?? [])));
 }

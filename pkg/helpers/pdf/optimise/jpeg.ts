@@ -3,7 +3,7 @@ import { createRequire } from 'node:module';
 import decodeJpeg, { init as initDecoder } from '@jsquash/jpeg/decode.js';
 import encodeJpeg, { init as initEncoder } from '@jsquash/jpeg/encode.js';
 
-/** Rows from the top, four bytes a pixel: red, green, blue, and one that does not count. */
+/** Rows from the top, four bytes per pixel: red, green, blue, and an unused one. */
 export interface Pixels {
   readonly data: Uint8ClampedArray;
   readonly width: number;
@@ -16,7 +16,7 @@ export interface JpegHeader {
   readonly components: number;
 }
 
-/** The codecs' own name for a raster; Node has none. */
+/** The codecs' own name for a raster; Node has no such class. */
 class ImageData implements Pixels {
   readonly data: Uint8ClampedArray;
   readonly width: number;
@@ -29,7 +29,7 @@ class ImageData implements Pixels {
   }
 }
 
-/** The types of Node leave it out. */
+/** Node's types lack it. */
 const { WebAssembly } = globalThis as unknown as { WebAssembly: { compile(bytes: Uint8Array): Promise<object> } };
 
 let loaded: Promise<void> | undefined;
@@ -55,7 +55,7 @@ export async function jpegOf(pixels: Pixels, { quality, isGray }: { quality: num
   return new Uint8Array(encoded);
 }
 
-/** From the frame header (ITU-T T.81 §B.2.2); undefined for what is no JPEG. */
+/** Reads the frame header (ITU-T T.81 §B.2.2); returns undefined if the bytes are not a JPEG. */
 export function jpegHeader(bytes: Uint8Array): JpegHeader | undefined {
   const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
   if (bytes.length < 4 || view.getUint16(0) !== 0xffd8) return undefined;
@@ -74,7 +74,7 @@ export function jpegHeader(bytes: Uint8Array): JpegHeader | undefined {
   return undefined;
 }
 
-/** Each pixel of the smaller picture is the mean of those that it covers, by their share. */
+/** Each pixel of the smaller image is the weighted mean of the pixels that it covers. */
 export function shrunk(pixels: Pixels, width: number, height: number): Pixels {
   const across = weights(pixels.width, width);
   const down = weights(pixels.height, height);
@@ -98,7 +98,7 @@ export function shrunk(pixels: Pixels, width: number, height: number): Pixels {
   return { data, width, height };
 }
 
-/** For each of `to` cells: which of `from` cells it covers, and its share in them. */
+/** Returns, for each of `to` cells, the `from` cells that it covers and their shares. */
 function weights(from: number, to: number): (readonly [number, number])[][] {
   const ratio = from / to;
   return Array.from({ length: to }, (_, cell) => {

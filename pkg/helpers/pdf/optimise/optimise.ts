@@ -13,19 +13,21 @@ const RULES: Readonly<Record<Quality, ImageRules>> = {
   high: { jpegQuality: 82, dpi: 220 },
 };
 
-/** Object and cross-reference streams came with 1.5, and PDF/A-1 forbids them. */
+/** Object and cross-reference streams require 1.5, and PDF/A-1 forbids them. */
 const OBJECTS_PER_STREAM = 200;
 
 export interface Optimised {
   readonly bytes: Uint8Array;
   readonly pages: number;
-  /** Only pages: no forms, structure, attachments, layers or promise of a standard, which Ghostscript would lose. */
+  /**
+   * The document has only pages: no forms, structure, attachments, layers or claim of a standard, which Ghostscript would lose.
+   */
   readonly isPlain: boolean;
 }
 
 /**
- * Makes a PDF smaller, with all that it shows and holds. Images come last when time runs out: from `imagesUntil` (ms since the
- * epoch) on they stay as they are. Throws as openPdf does.
+ * Makes a PDF smaller and preserves its appearance and content. Images come last if time runs out: after `imagesUntil` (ms since
+ * the epoch) they stay unchanged. Throws as openPdf does.
  */
 export async function optimise(
   bytes: Uint8Array,
@@ -59,7 +61,7 @@ async function shrinkImages(pdf: Pdf, rules: ImageRules, until: number): Promise
 
 async function written({ context, catalog }: Pdf): Promise<Uint8Array> {
   if (isPdfA1(catalog)) return PDFWriter.forContext(context, Infinity).serializeToBuffer();
-  // The writer keeps pages out of object streams; as plain dictionaries they go in.
+  // The writer keeps page objects out of object streams; as plain dictionaries they are included.
   for (const [ref, object] of context.enumerateIndirectObjects())
     if (object instanceof PDFDict && object !== context.lookup(context.trailerInfo.Root))
       context.assign(ref, PDFDict.fromMapWithContext(new Map(object.entries()), context));

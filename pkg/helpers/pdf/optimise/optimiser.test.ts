@@ -32,7 +32,7 @@ async function textOf(pdf: Uint8Array): Promise<string[]> {
   return Promise.all(pages);
 }
 
-/** Where qpdf and Ghostscript are not installed, the library does it for them too. */
+/** If qpdf and Ghostscript are not installed, the library runs for them too. */
 const WAYS = [
   ['the library', ''],
   ['the library, qpdf and Ghostscript', 'qpdf,gs'],
@@ -85,7 +85,8 @@ test('a PDF that is as small as it gets comes back as it was', async () => {
 
   expect(bytes.length).toBeLessThanOrEqual(once.length);
   const small = Buffer.from(
-    '%PDF-1.4\n1 0 obj<</Type/Catalog/Pages 2 0 R>>endobj 2 0 obj<</Type/Pages/Kids[3 0 R]/Count 1>>endobj 3 0 obj<</Type/Page/Parent 2 0 R/MediaBox[0 0 9 9]>>endobj\ntrailer<</Root 1 0 R>>',
+    '%PDF-1.4\n1 0 obj<</Type/Catalog/Pages 2 0 R>>endobj 2 0 obj<</Type/Pages/Kids[3 0 R]/Count 1>>endobj ' +
+      '3 0 obj<</Type/Page/Parent 2 0 R/MediaBox[0 0 9 9]>>endobj\ntrailer<</Root 1 0 R>>',
   );
   expect((await optimise(helpers, small)).bytes.equals(small)).toBe(true);
 });
@@ -122,7 +123,7 @@ test.each(HOSTILE)('a PDF that %s ends within the limits', async (_, make) => {
   const { status } = await optimise(helpers, pdf);
 
   expect([200, 422]).toContain(status);
-  // Beside its 25 s, what a busy machine takes to begin and to end it; without a limit they take minutes.
+  // Beyond its 25 s, a busy machine needs time to begin and end it; without a limit it takes minutes.
   expect(Date.now() - started).toBeLessThan(60_000);
 });
 
@@ -156,7 +157,7 @@ test.each([
     method: 'POST',
     headers: { 'content-type': 'multipart/form-data; boundary=b' },
   });
-  slow.on('error', () => undefined); // it is broken off below
+  slow.on('error', () => undefined); // The request is aborted below.
   slow.write('--b\r\n');
   await waitFor('the slot to be taken', async () => slotsOf('running').test(await helpers.metrics()));
 
@@ -174,7 +175,7 @@ test.each([
 
 const slotsOf = (state: string): RegExp => new RegExp(`^carrel_helper_slots\\{kind="pdfs",state="${state}"[^}]*\\} 1$`, 'm');
 
-/** Puts a Ghostscript and a qpdf that run this script before those of the machine. */
+/** Puts a Ghostscript and a qpdf that run this script before the machine's own. */
 async function programsThatRun(script: string): Promise<AsyncDisposable> {
   const folder = await mkdtemp(join(tmpdir(), 'programs-'));
   for (const name of ['gs', 'qpdf']) {
@@ -191,7 +192,7 @@ async function programsThatRun(script: string): Promise<AsyncDisposable> {
   };
 }
 
-/** The helpers' temporary files are in a folder of their own. */
+/** Gives the helpers a separate folder for temporary files. */
 async function temporaryFolder(): Promise<AsyncDisposable & { files(): Promise<string[]> }> {
   const folder = await mkdtemp(join(tmpdir(), 'temporary-'));
   const before = process.env['TMPDIR'];
@@ -206,7 +207,7 @@ async function temporaryFolder(): Promise<AsyncDisposable & { files(): Promise<s
   };
 }
 
-/** Programs of this name that do what they should not. */
+/** Programs of this name that misbehave. */
 const BAD_PROGRAMS = [
   ['fails', 'exit 1', '55'],
   ['writes nothing', 'exit 0', '55'],

@@ -7,7 +7,7 @@ import { isPdf } from '../form.ts';
 import { type Job, type PdfConversions, sizeOf } from '../conversions.ts';
 import type { Quality } from './optimise.ts';
 
-/** Paths of programs that help, where they are installed. */
+/** Paths of optional programs, if they are installed. */
 export interface Programs {
   readonly qpdf?: string;
   readonly gs?: string;
@@ -17,17 +17,17 @@ const SCRIPT = new URL(`main${import.meta.url.slice(-3)}`, import.meta.url);
 const QUALITIES: readonly Quality[] = ['low', 'medium', 'high'];
 const PDF_SETTINGS: Readonly<Record<Quality, string>> = { low: '/screen', medium: '/ebook', high: '/printer' };
 const Result = z.object({ pages: z.number(), isPlain: z.boolean() });
-/** Of the time that is left, for one of several steps; for images of the library's step. */
+/** Shares of the remaining time: for one of several steps, and for images within the library's step. */
 const SHARE = { step: 0.6, images: 0.4 };
 
 /**
- * The smallest of what the library, Ghostscript and qpdf make of a PDF; the PDF itself where none is smaller.
+ * Returns the smallest of the results of the library, Ghostscript and qpdf, or the PDF itself if none is smaller.
  *
  * Invariants:
- * - The library always reads the PDF first: it knows what must be refused.
- * - Ghostscript, which writes pages and nothing else, gets only PDFs that have nothing else; and its result counts only with as
- *   many pages.
- * - A program that fails costs time, never the result.
+ * - The library always reads the PDF first, because it knows what must be refused.
+ * - Ghostscript, which writes only pages, gets only PDFs that have nothing else; and its result counts only if it has as many
+ *   pages.
+ * - A failing program costs time, but never the result.
  */
 export class PdfOptimiser {
   readonly #conversions: PdfConversions;
@@ -40,7 +40,7 @@ export class PdfOptimiser {
     this.#log = deps.log;
   }
 
-  /** Fields: `quality` (low, medium, high), `force` (`true`: a signature may break). Gives a path in the job's folder. */
+  /** Fields: `quality` (low, medium, high), `force` (`true`: a signature may break). Returns a path in the job's folder. */
   async optimise(job: Job): Promise<string> {
     const quality = job.fields.get('quality') ?? 'medium';
     if (!isQuality(quality)) throw new Refusal('validation_failed', `quality: must be one of ${QUALITIES.join(', ')}.`);
@@ -119,7 +119,7 @@ export class PdfOptimiser {
 
 const isQuality = (text: string): text is Quality => QUALITIES.some((each) => each === text);
 
-/** The first of the smallest. */
+/** Returns the first of the smallest files. */
 async function smallestOf(paths: readonly string[]): Promise<string> {
   const sizes = await Promise.all(paths.map(sizeOf));
   return paths[sizes.indexOf(Math.min(...sizes))] ?? '';

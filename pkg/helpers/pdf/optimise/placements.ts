@@ -4,19 +4,19 @@ import { IDENTITY, type Matrix, matrixOf, multiplied, operationsOf } from '../op
 import { pageContent } from '../page-content.ts';
 import { decoded } from '../streams.ts';
 
-/** The largest size at which an image stands on a page, in points. */
+/** The largest size at which an image appears on a page, in points. */
 export interface Size {
   readonly width: number;
   readonly height: number;
 }
 
 const MAX_DEPTH = 8;
-/** Forms may name each other so that a few of them draw millions: what lies behind is not looked at. */
+/** Forms may refer to each other so that a few of them draw millions of operations: those beyond this limit are not examined. */
 const MAX_OPERATIONS = 5_000_000;
 
 /**
- * Where the pages draw images, by reference. One that only patterns or annotations draw is not there. Undefined when there is too
- * much to look at.
+ * Returns where the pages draw images, by reference. Images that only patterns or annotations draw are missing. Returns undefined
+ * if there are too many operations to examine.
  */
 export function placementsOf({ pages }: Pdf): Map<PDFRef, Size> | undefined {
   const placements = new Map<PDFRef, Size>();

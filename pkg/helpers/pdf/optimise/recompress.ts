@@ -2,10 +2,10 @@ import { PDFName, type PDFObject, PDFRawStream } from '@cantoo/pdf-lib';
 import { name } from '../document.ts';
 import { decoded, deflated, type Filter, filtersOf, inflated, MAX_DECODED_BYTES } from '../streams.ts';
 
-/** Filters that only make text of bytes, or compress worse than Flate does. */
+/** Filters that only convert bytes to text, or compress worse than Flate does. */
 const REPLACED = new Set(['ASCII85Decode', 'ASCIIHexDecode', 'LZWDecode', 'RunLengthDecode']);
 
-/** The same stream in fewer bytes, or undefined. */
+/** Returns the same stream in fewer bytes, or undefined. */
 export function recompressed(stream: PDFRawStream): PDFRawStream | undefined {
   const { dict } = stream;
   // Catalogues read metadata without decoding it.
@@ -27,7 +27,7 @@ function smallerBytes(
   if (filters.length === 0) return { bytes: deflated(stream.contents), params: undefined };
   try {
     const [only] = filters;
-    // A predictor's rows stay as they are: only what is around them is compressed anew.
+    // A predictor's rows stay unchanged: only the compression around them is redone.
     if (filters.length === 1 && only?.name === 'FlateDecode') {
       const plain = inflated(stream.contents, MAX_DECODED_BYTES);
       return plain && { bytes: deflated(plain), params: only.params };
@@ -36,6 +36,6 @@ function smallerBytes(
     const plain = decoded(stream);
     return plain && { bytes: deflated(plain), params: undefined };
   } catch {
-    return undefined; // a bomb, or something broken: it stays as it is
+    return undefined; // A bomb or a broken stream stays unchanged.
   }
 }

@@ -2,24 +2,24 @@ import type { Box, Frame, Line } from './lines.ts';
 
 export type Alignment = 'left' | 'center' | 'right';
 
-/** A paragraph, a heading, a cell: what is translated as one, and where its translation goes. */
+/** A paragraph, a heading or a cell: a unit of translation, and the area for its translation. */
 export interface Block {
   readonly lines: readonly Line[];
   readonly text: string;
   readonly alignment: Alignment;
-  /** How far to both sides its text may reach before it meets something else. */
+  /** How far its text may extend to both sides before it meets something else. */
   readonly limits: { readonly left: number; readonly right: number };
-  /** Whether one line more has room below it. */
+  /** Whether there is room for one more line below it. */
   readonly mayGrow: boolean;
 }
 
-/** Of the size of the text. */
+/** Relative to the text size. */
 const LEADING = { least: 0.7, most: 1.75 };
 const INDENT = 4;
 const ALIGNED = 0.4;
 const BULLET = /^(?:[•◦▪‣·*–—-]|\(?(?:\d{1,3}|[a-zA-Z])[.)])\s/u;
 
-/** The paragraphs of a frame, from the top. */
+/** Returns the paragraphs of a frame, from the top. */
 export function blocksOf(frame: Frame): Block[] {
   const open: Line[][] = [];
   for (const line of frame.lines) {
@@ -58,7 +58,7 @@ function continuesBlock(lines: readonly Line[], next: Line, frame: Frame): boole
   return isFull(lines, last, next);
 }
 
-/** Its left, right or middle is that of the line above; the first line of a paragraph may be indented, or hang out. */
+/** Its left edge, right edge or middle matches the line above; the first line of a paragraph may be indented or outdented. */
 function isUnder(lines: readonly Line[], last: Line, next: Line): boolean {
   const overlap = Math.min(last.right, next.right) - Math.max(last.left, next.left);
   if (overlap < 0.5 * Math.min(last.right - last.left, next.right - next.left)) return false;
@@ -68,14 +68,14 @@ function isUnder(lines: readonly Line[], last: Line, next: Line): boolean {
   return Math.abs(indent) < next.size || isIndented || isCentered || Math.abs(last.right - next.right) < ALIGNED * next.size;
 }
 
-/** A line close under the letters underlines them. */
+/** A rule close below the letters underlines them and separates nothing. */
 const hasRuleBetween = (frame: Frame, last: Line, next: Line): boolean =>
   frame.levels.some(
     (rule) =>
       rule.top < last.bottom && rule.bottom > next.baseline + 0.3 * next.size && rule.left < next.right && rule.right > next.left,
   );
 
-/** A line goes on below only if the next word would not have fitted on it. */
+/** The text continues on the next line only if the next word would not have fitted on this one. */
 function isFull(lines: readonly Line[], last: Line, next: Line): boolean {
   const [word = ''] = next.text.split(' ');
   const isCentered =
@@ -88,7 +88,7 @@ function isFull(lines: readonly Line[], last: Line, next: Line): boolean {
   return edge - last.right < wordWidth + 1.2 * next.size;
 }
 
-/** A word that was divided at the end of a line is one again. */
+/** Rejoins a word that was divided at the end of a line. */
 function joined(lines: readonly Line[]): string {
   return lines.reduce((text, line) => {
     if (text === '') return line.text;
@@ -104,7 +104,7 @@ const span = (lines: readonly Line[]): Box => ({
   top: Math.max(...lines.map(({ top }) => top)),
 });
 
-/** Other text and standing rules bound a block; where there are none, the text of the page does. */
+/** Other text and vertical rules bound a block; otherwise the text area of the page does. */
 function limitsOf(lines: readonly Line[], frame: Frame, area: { left: number; right: number }): { left: number; right: number } {
   const own = span(lines);
   const size = lines[0]?.size ?? 0;
@@ -119,7 +119,7 @@ function limitsOf(lines: readonly Line[], frame: Frame, area: { left: number; ri
   return { left: Math.min(left, own.left), right: Math.max(right, own.right) };
 }
 
-/** A cell has none that is known: where it ends is often drawn by nothing. */
+/** The room below a cell is unknown: often no rule marks where it ends. */
 function hasRoomBelow(lines: readonly Line[], frame: Frame, limits: { left: number; right: number }): boolean {
   const own = span(lines);
   const size = lines[0]?.size ?? 0;

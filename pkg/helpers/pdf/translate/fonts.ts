@@ -3,7 +3,7 @@ import { createRequire } from 'node:module';
 import fontkit from '@cantoo/fontkit';
 import type { PDFDocument, PDFFont } from '@cantoo/pdf-lib';
 
-/** Noto Sans, of which only the glyphs that a document uses are embedded. */
+/** Noto Sans; only the glyphs that a document uses are embedded. */
 export class Fonts {
   readonly regular: PDFFont;
   readonly bold: PDFFont;
@@ -25,7 +25,7 @@ export class Fonts {
     return new Fonts(await embed('400Regular'), await embed('700Bold'));
   }
 
-  /** The text without signs that the font lacks, such as emoji; undefined where it lacks letters, or what makes a formula. */
+  /** Returns the text without signs that the font lacks, such as emoji; undefined if it lacks letters or mathematical signs. */
   writable(text: string): string | undefined {
     const signs = Array.from(text.normalize('NFC').replaceAll(/\s+/g, ' '));
     const isMissing = (sign: string): boolean => !this.#known.has(sign.codePointAt(0) ?? 0);

@@ -13,7 +13,7 @@ import {
   PDFTextField,
 } from '@cantoo/pdf-lib';
 
-/** A text beside the pages' content, and how to replace it. */
+/** A text outside the pages' content, and how to replace it. */
 export interface Field {
   readonly text: string;
   replace(text: string, font: PDFFont): void;
@@ -24,7 +24,7 @@ const USUAL_SIZE = 12;
 const SHARE_OF_HEIGHT = 0.55;
 const MAX_BOOKMARKS = 10_000;
 
-/** What a document holds as text beside its pages: values and choices of its form, bookmarks, its title. */
+/** Returns a document's texts outside its pages: values and choices of its form, bookmarks, its title. */
 export const fieldsOf = (document: PDFDocument): Field[] => [...formFields(document), ...bookmarks(document), ...title(document)];
 
 function title(document: PDFDocument): Field[] {
@@ -60,7 +60,7 @@ function textValue(field: PDFTextField): Field[] {
   const text = field.getText();
   if (text === undefined) return [];
   const replace = (translated: string, font: PDFFont): void => {
-    // A translation may be longer than what a person may type.
+    // A translation may be longer than the text that a person may type.
     field.setMaxLength();
     field.setText(translated);
     field.setFontSize(sizeFor(field, translated, font));
@@ -69,7 +69,7 @@ function textValue(field: PDFTextField): Field[] {
   return [{ text, replace }];
 }
 
-/** In which a text has room in all widgets of its field; of several lines, as large as usual. */
+/** Returns the size at which a text fits in all widgets of its field; the usual size for several lines. */
 function sizeFor(field: PDFField, text: string, font: PDFFont): number {
   if (field instanceof PDFTextField && field.isMultiline()) return USUAL_SIZE;
   const sizes = field.acroField.getWidgets().map((widget) => {
@@ -79,7 +79,7 @@ function sizeFor(field: PDFField, text: string, font: PDFFont): number {
   return Math.max(4, Math.min(USUAL_SIZE, ...sizes));
 }
 
-/** What is shown is translated; what a form sends stays as it was. */
+/** Translates the displayed choices; the values that a form sends stay unchanged. */
 function choices(field: PDFDropdown | PDFOptionList): Field[] {
   const options = field.acroField.getOptions();
   return options.flatMap((option, index) => {

@@ -3,7 +3,7 @@ import type { Block } from './blocks.ts';
 import { turned } from './lines.ts';
 import { decimal } from './text-operations.ts';
 
-/** One line as it is drawn: in points of the page. */
+/** One drawn line: in points of the page. */
 export interface DrawnLine {
   readonly text: string;
   readonly x: number;
@@ -16,16 +16,16 @@ export interface Layout {
 }
 
 /**
- * Steps in which a text is made smaller until it fits, and the smallest that anybody can read; what does not fit then reaches
- * out.
+ * Step by which a text is reduced until it fits, down to the smallest legible size; a text that still does not fit extends beyond
+ * its area.
  */
 const STEP = 0.97;
-/** Before a text is made smaller than this, it takes one line more where there is space. */
+/** Before a text becomes smaller than this, it gets one more line if there is space. */
 const NEARLY = 0.92;
 const MIN_SIZE = 4;
 const LEADING = 1.2;
 
-/** Lays `text` out where the block stands: as large as the block's text, or as fits. */
+/** Lays `text` out in the block's area, at the size of the block's text or the size that fits. */
 export function layOut(text: string, block: Block, font: PDFFont, angle: number): Layout {
   const { lines, limits, alignment } = block;
   const [first] = lines;
@@ -33,7 +33,7 @@ export function layOut(text: string, block: Block, font: PDFFont, angle: number)
   const original = Math.max(...lines.map(({ size }) => size));
   const step =
     lines.length > 1 ? ((first?.baseline ?? 0) - (lines.at(-1)?.baseline ?? 0)) / (lines.length - 1) : LEADING * original;
-  // A paragraph keeps its width, with a little more where there is room; a single line may use all room that it has.
+  // A paragraph keeps its width, plus a little if there is room; a single line may use all available room.
   const space = { left: Math.min(own.left, limits.left), right: Math.max(own.right, limits.right) };
   const right = lines.length > 1 ? Math.min(space.right, own.right + original) : space.right;
   const middle = (own.left + own.right) / 2;
@@ -105,7 +105,7 @@ function wrap(
   return { lines, isTooWide };
 }
 
-/** The operations that draw a layout; `key` is the font's name in the resources. */
+/** Returns the operations that draw a layout; `key` is the font's name in the resources. */
 export function drawn(
   layout: Layout,
   { block, font, key, angle }: { block: Block; font: PDFFont; key: string; angle: number },
@@ -123,7 +123,7 @@ export function drawn(
   return `q ${cover}${color} BT /${key} ${decimal(layout.size)} Tf\n${texts.join('\n')}\nET Q\n`;
 }
 
-/** Behind a text layer stands the picture of the text. */
+/** The picture of the text is behind a text layer. */
 function covered(
   { left, right, bottom, top }: { left: number; right: number; bottom: number; top: number },
   angle: number,

@@ -17,16 +17,16 @@ export interface Line extends Box {
   readonly isInvisible: boolean;
   readonly color: Run['color'];
   readonly operations: ReadonlySet<number>;
-  /** A cell of a table: the line before and the line after are other cells. */
+  /** A cell of a table: the lines before and after it are other cells. */
   readonly isCell: boolean;
 }
 
-/** All text of one angle, from the top, with what is drawn around it. */
+/** All text of one angle, from the top, with the rules around it. */
 export interface Frame {
   /** Degrees. */
   readonly angle: number;
   readonly lines: readonly Line[];
-  /** Lines that stand, and lines that lie. */
+  /** Vertical and horizontal rules. */
   readonly uprights: readonly Box[];
   readonly levels: readonly Box[];
 }
@@ -36,7 +36,7 @@ interface Piece extends Box {
   readonly baseline: number;
 }
 
-/** Of the size of the text. */
+/** Relative to the text size. */
 const SAME_BASELINE = 0.35;
 const RAISED = 0.55;
 const SMALL = 0.85;
@@ -44,12 +44,12 @@ const GAP = 1.1;
 const SPACE = 0.18;
 const ASCENT = 0.8;
 const DESCENT = 0.22;
-/** Dots or a line from one text to another. */
+/** Dots or a line that lead from one text to another. */
 const LEADER = /^\s*(?:[._·…]\s*){4,}$/;
-/** Letters of a cell, on average, where a row has two or more. */
+/** Maximum average of letters per cell, in a row of two or more. */
 const CELL_LETTERS = 24;
 
-/** A point of the page in the frame that is turned by `degrees`, or back by the negative angle. */
+/** Returns a point of the page in the frame that is turned by `degrees`, or back with the negative angle. */
 export function turned([x, y]: readonly [number, number], degrees: number): [number, number] {
   const radians = (degrees * Math.PI) / 180;
   const [cosine, sine] = [Math.cos(radians), Math.sin(radians)];
@@ -90,7 +90,7 @@ function pieceOf(run: Run, angle: number): Piece {
   };
 }
 
-/** From the top; each from the left. */
+/** Returns rows from the top, each with its pieces from the left. */
 function rowsOf(all: readonly Piece[]): Piece[][] {
   const rows: { baseline: number; size: number; pieces: Piece[] }[] = [];
   for (const each of all.toSorted((one, other) => other.baseline - one.baseline)) {
@@ -103,7 +103,7 @@ function rowsOf(all: readonly Piece[]): Piece[][] {
   return rows.map((row) => row.pieces.toSorted((one, other) => one.left - other.left));
 }
 
-/** Small signs stand above or below their line. */
+/** Small signs are above or below their line. */
 const tolerance = (size: number, other: number): number =>
   Math.min(size, other) < SMALL * Math.max(size, other) ? RAISED * Math.max(size, other) : SAME_BASELINE * Math.min(size, other);
 
@@ -146,7 +146,7 @@ function withCells(rows: readonly (readonly (readonly Piece[])[])[]): Line[] {
 function lineOf(row: readonly Piece[], isCell: boolean): Line {
   let text = '';
   let right = row[0]?.left ?? 0;
-  // What most of the letters have is what the line has.
+  // The property of most of the letters applies to the whole line.
   const [main] = row.toSorted((one, other) => other.run.text.length - one.run.text.length);
   for (const piece of row) {
     const isApart = piece.left - right > SPACE * piece.run.size;
@@ -171,7 +171,7 @@ function lineOf(row: readonly Piece[], isCell: boolean): Line {
   };
 }
 
-/** The number of a footnote, or an exponent. */
+/** Returns whether it is the number of a footnote, or an exponent. */
 const isRaised = ({ run, baseline }: Piece, main: Piece): boolean =>
   run.size < SMALL * main.run.size && baseline - main.baseline > 0.15 * main.run.size && /^\d+$/.test(run.text.trim());
 

@@ -1,6 +1,6 @@
 /**
- * A child process: `main.ts <input> <output> <options as JSON>`. It prints the texts of a PDF as one line of JSON, reads as many
- * translations as one line, writes the translated PDF, and prints the outcome.
+ * A child process: `main.ts <input> <output> <options as JSON>`. It prints the texts of a PDF as one line of JSON, reads the same
+ * number of translations as one line, writes the translated PDF, and prints the outcome.
  */
 import { readFile, writeFile } from 'node:fs/promises';
 import { createInterface } from 'node:readline';

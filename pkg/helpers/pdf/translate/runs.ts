@@ -1,22 +1,25 @@
 import { getResolvedPDFJS } from 'unpdf';
 import { IDENTITY, type Matrix, matrixOf, multiplied } from '../operations.ts';
 
-/** A stretch of glyphs without a large gap: part of what one text-showing operation shows. Lengths are points of the page. */
+/**
+ * A sequence of glyphs without a large gap: part of the text that one text-showing operation shows. Lengths are points of the
+ * page.
+ */
 export interface Run {
   readonly text: string;
-  /** Where its baseline begins. */
+  /** The start of its baseline. */
   readonly x: number;
   readonly y: number;
   readonly width: number;
   readonly size: number;
-  /** Of its baseline, in degrees. */
+  /** Angle of its baseline, in degrees. */
   readonly angle: number;
   readonly isBold: boolean;
   /** Red, green, blue; 0 to 1. */
   readonly color: readonly [number, number, number];
-  /** Behind a scanned page: shown by nobody, found by search. */
+  /** Text behind a scanned page: not visible, but found by search. */
   readonly isInvisible: boolean;
-  /** Which of the page's text-showing operations shows it, in the order of drawing. */
+  /** Index of the page's text-showing operation that shows it, in the order of drawing. */
   readonly operation: number;
 }
 
@@ -29,7 +32,7 @@ export interface Rule {
 export interface PageText {
   readonly runs: readonly Run[];
   readonly rules: readonly Rule[];
-  /** For each text-showing operation, how far it moves: in thousandths of its font size, as an operand of TJ. */
+  /** Movement of each text-showing operation: in thousandths of its font size, as an operand of TJ. */
   readonly advances: readonly number[];
 }
 
@@ -37,11 +40,11 @@ type Pdfjs = Awaited<ReturnType<typeof getResolvedPDFJS>>;
 export type PdfjsDocument = Awaited<ReturnType<Pdfjs['getDocument']>['promise']>;
 type PdfjsPage = Awaited<ReturnType<PdfjsDocument['getPage']>>;
 
-/** Of the font size: a gap that ends a run (a tab, the next cell), and one that is a space. */
+/** Relative to the font size: a gap that ends a run (a tab, the next cell), and one that is a space. */
 const GAP = 1;
 const SPACE = 0.18;
 const MIN_RULE = 4;
-/** Positions of more drawings would cost more than they help. */
+/** Positions of further drawings would cost more than they help. */
 const MAX_RULES = 20_000;
 const LEADER = /(?:[._·…]\s*){4,}/g;
 const INVISIBLE = new Set([3, 7]);
@@ -76,7 +79,7 @@ export async function openWithPdfjs(bytes: Uint8Array): Promise<PdfjsDocument> {
   const { getDocument } = await getResolvedPDFJS();
   return getDocument({
     data: Uint8Array.from(bytes),
-    // Images are not looked at, and nothing is drawn.
+    // Images are not examined, and nothing is drawn.
     maxImageSize: 1,
     disableFontFace: true,
     fontExtraProperties: true,
@@ -87,7 +90,7 @@ export async function openWithPdfjs(bytes: Uint8Array): Promise<PdfjsDocument> {
   } as never).promise;
 }
 
-/** What a page shows as text, in the order of drawing, without its annotations. */
+/** Returns the text that a page shows, in the order of drawing, without its annotations. */
 export async function textOfPage(page: PdfjsPage): Promise<PageText> {
   const { OPS } = await getResolvedPDFJS();
   const names = new Map(Object.entries(OPS).map(([key, code]) => [code, key]));
@@ -225,7 +228,7 @@ class PageReader implements PageText {
     };
   }
 
-  /** Only lines that stand or lie, painted: `[kind of painting, [positions], bounds]`. */
+  /** Reads only painted vertical and horizontal lines: `[kind of painting, [positions], bounds]`. */
   #draw([, paths]: readonly unknown[]): void {
     const [data] = Array.isArray(paths) ? (paths as (ArrayLike<number> | null)[]) : [];
     if (!data || this.rules.length > MAX_RULES) return;
@@ -253,7 +256,7 @@ class PageReader implements PageText {
 
 interface Stretch {
   text: string;
-  /** Where each code unit of the text begins. */
+  /** The start of each code unit of the text. */
   starts: number[];
   to: number;
 }
@@ -263,7 +266,7 @@ function add(stretch: Stretch, text: string, at: number): void {
   for (let unit = 0; unit < text.length; unit += 1) stretch.starts.push(at);
 }
 
-/** Dots and lines that lead to a page number or are to be written on stand for themselves. */
+/** Separates dots and lines that lead to a page number or form a blank to fill in. */
 function withoutLeaders({ text, starts, to }: Stretch): Stretch[] {
   const cuts = [...text.matchAll(LEADER)].flatMap(({ index, 0: leader }) => [index, index + leader.length]);
   const bounds = [0, ...cuts, text.length];

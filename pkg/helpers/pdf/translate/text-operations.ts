@@ -4,21 +4,21 @@ import { type Operation, operationsOf } from '../operations.ts';
 import { pageContent } from '../page-content.ts';
 import { decoded } from '../streams.ts';
 
-/** A text-showing operation: in which stream, and which of its operations that show text. */
+/** A text-showing operation: its stream, and its index among the operations that show text there. */
 export interface TextOperation {
-  /** Of a form; undefined: the page's own content. */
+  /** The form that contains it; undefined: the page's own content. */
   readonly form: PDFRef | undefined;
   readonly index: number;
 }
 
 const SHOWS = new Set(['Tj', 'TJ', "'", '"']);
 const MAX_DEPTH = 12;
-/** Forms may name each other so that a few of them draw millions. */
+/** Forms may refer to each other so that a few of them draw millions of operations. */
 const MAX_OPERATIONS = 2_000_000;
 
 /**
- * The text-showing operations of a page in the order of drawing, with those of the forms that it draws; undefined when they are
- * too many.
+ * Returns the text-showing operations of a page in the order of drawing, including those of the forms that it draws; undefined if
+ * there are too many.
  */
 export function textOperationsOf(page: Page): TextOperation[] | undefined {
   const found: TextOperation[] = [];
@@ -43,8 +43,8 @@ export function textOperationsOf(page: Page): TextOperation[] | undefined {
 }
 
 /**
- * The content with operations that move as far as before and show nothing, where `advanceOf` gives how far (an operand of TJ);
- * undefined leaves the operation as it is. What it stands for, for those who copy or search, goes too.
+ * Returns the content with operations that move as before but show nothing, if `advanceOf` returns how far (an operand of TJ);
+ * undefined leaves the operation unchanged. Also removes its replacement text for copying and searching.
  */
 export function withoutText(content: Uint8Array, advanceOf: (index: number) => number | undefined): Uint8Array {
   const parts: Uint8Array[] = [];
@@ -74,10 +74,10 @@ export function withoutText(content: Uint8Array, advanceOf: (index: number) => n
 
 const ACTUAL_TEXT = /\/ActualText\s*(?:\((?:\\[\s\S]|[^\\()])*\)|<[\da-fA-F\s]*>)/;
 
-/** PDF knows no exponents. */
+/** PDF does not support exponents. */
 export const decimal = (value: number): string => (Number.isFinite(value) ? value.toFixed(4).replace(/\.?0+$/, '') : '0');
 
-/** How many `q` of a content have no `Q`. */
+/** Returns how many `q` of a content have no `Q`. */
 export function openStates(content: Uint8Array): number {
   let open = 0;
   for (const { operator } of operationsOf(content)) {

@@ -11,13 +11,13 @@ import { framesOf } from './lines.ts';
 import { openWithPdfjs, type PageText, textOfPage } from './runs.ts';
 import { asStream, openStates, type TextOperation, textOperationsOf, withoutText } from './text-operations.ts';
 
-/** As many translations as texts, in their order. */
+/** Returns as many translations as texts, in their order. */
 export type Translate = (texts: readonly string[]) => Promise<readonly string[]>;
 
 interface PageBlocks {
   readonly page: Page;
   readonly text: PageText;
-  /** Undefined: they were not found where pdf.js found them, so all text of the page is drawn anew. */
+  /** Undefined: they do not match what pdf.js found, so all text of the page is redrawn. */
   readonly operations: readonly TextOperation[] | undefined;
   readonly blocks: readonly { readonly block: Block; readonly angle: number }[];
 }
@@ -27,8 +27,8 @@ const BOLD = 'CarrelSansBold';
 const isTranslatable = (text: string): boolean => /\p{L}{2}/u.test(text) && !/^\S+(?:@|:\/\/)\S+$/.test(text);
 
 /**
- * The PDF with the translations of its texts in the places of the texts, in their size or what fits, and color. Text that stays
- * the same is not touched. Throws as openPdf does, and `pdf_without_text`.
+ * Returns the PDF with each text replaced by its translation, in the same place and color, at the same size or the size that
+ * fits. Unchanged text is not touched. Throws as openPdf does, and `pdf_without_text`.
  */
 export async function translatePdf(
   bytes: Uint8Array,
@@ -119,8 +119,8 @@ function replaceOnPages(
 }
 
 /**
- * An operation goes when a block of it is translated; then all blocks of it are drawn anew, and what else belongs to them goes
- * too.
+ * Returns the operations to remove: those of which a block is translated. All blocks of such an operation are redrawn, so the
+ * other operations of these blocks are removed too.
  */
 function removedOperations(pages: readonly PageBlocks[], written: (text: string) => string | undefined): Set<string> {
   const removed = new Set<string>();
@@ -174,8 +174,8 @@ function replaceFields(fields: readonly Field[], fonts: Fonts, written: (text: s
 }
 
 /**
- * Its language, and nothing that holds the text as it was: what readers speak aloud or copy, forms of another kind, signatures of
- * what it was.
+ * Sets the language, and removes everything that contains the former text: texts for screen readers or copying, forms of another
+ * kind, signatures of the former content.
  */
 function finish({ context, catalog }: Pdf, target: string): void {
   catalog.set(name('Lang'), PDFString.of(target));

@@ -21,7 +21,7 @@ interface Item {
   readonly size: number;
 }
 
-/** What pdf.js finds on each page, and where. */
+/** Returns the items that pdf.js finds on each page, with their positions. */
 async function itemsOf(pdf: Uint8Array): Promise<Item[][]> {
   const document = await getDocumentProxy(Uint8Array.from(pdf));
   const pages = Array.from({ length: document.numPages }, async (_, index) => {
@@ -38,7 +38,7 @@ async function itemsOf(pdf: Uint8Array): Promise<Item[][]> {
 const textOf = async (pdf: Uint8Array): Promise<string> =>
   (await itemsOf(pdf)).flatMap((items) => items.map(({ text }) => text)).join(' ');
 
-/** The dictionary's words for those of the table. */
+/** The dictionary's translations of the words in the table. */
 const SPANISH: Readonly<Record<string, string>> = {
   Name: 'Nombre',
   Number: 'Número',
@@ -94,7 +94,7 @@ test('a translated paragraph stays in its column, and no text is smaller than tw
   expect(Math.min(...[...left, ...right].map(({ size }) => size))).toBeGreaterThan(11 * 0.66);
 });
 
-test('values and choices of a form, captions, tooltips, bookmarks and the title are translated; what a form sends is not', async () => {
+test('form values, choices, captions, tooltips, bookmarks and the title are translated; submitted values are not', async () => {
   await using helpers = await startHelpers();
   const document = await PDFDocument.load(await layoutPdf());
   const { context, catalog } = document;
@@ -243,7 +243,7 @@ interface Picture {
   readonly pixels: Buffer;
 }
 
-/** The first page at 72 dpi by poppler, where it is installed: three bytes a pixel, from the top. */
+/** Renders the first page at 72 dpi with poppler, if it is installed: three bytes per pixel, from the top. */
 async function rendered(pdf: Uint8Array): Promise<Picture | undefined> {
   const folder = await mkdtemp(join(tmpdir(), 'rendered-'));
   try {

@@ -6,14 +6,14 @@ import type { Translator } from '../../translator/translator.ts';
 import type { Job, PdfConversions } from '../conversions.ts';
 
 const SCRIPT = new URL(`main${import.meta.url.slice(-3)}`, import.meta.url);
-/** Scripts that are written from left to right, letter by letter, and of which Noto Sans has the letters. */
+/** Scripts that are written from left to right, letter by letter, and whose letters Noto Sans has. */
 const SCRIPTS: ReadonlySet<string | undefined> = new Set(['Latn', 'Cyrl', 'Grek']);
 const MAX_CHARACTERS = 2_000_000;
 const Texts = z.object({ texts: z.array(z.string().max(50_000)) });
 
 /**
- * Translates PDFs: a process of its own reads and writes them, and gets the translations from the translator here, which has the
- * keys.
+ * Translates PDFs: a separate process reads and writes them, and gets the translations from the translator in this process, which
+ * has the keys.
  */
 export class PdfTranslator {
   readonly #conversions: PdfConversions;
@@ -24,7 +24,7 @@ export class PdfTranslator {
     this.#translator = deps.translator;
   }
 
-  /** Fields: `target_lang`, `source_lang` (default `auto`). Gives a path in the job's folder. */
+  /** Fields: `target_lang`, `source_lang` (default `auto`). Returns a path in the job's folder. */
   async translate(job: Job): Promise<string> {
     const target = knownTag(job.fields.get('target_lang') ?? '', 'target_lang');
     const from = job.fields.get('source_lang') ?? 'auto';
