@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import { defineConfig } from 'vite';
 
-/** The browser's pages. `outDir` is given by hack/web.ts; the server reads .vite/manifest.json there (pkg/http/web-bundle.ts). */
+/** The browser's pages. hack/web.ts passes `outDir`; the server reads .vite/manifest.json there (pkg/http/web-bundle.ts). */
 export default defineConfig({
   root: import.meta.dirname,
   publicDir: false,

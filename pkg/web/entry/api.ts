@@ -6,22 +6,22 @@ export interface Launch {
   readonly user: { readonly id: string; readonly name: string | null } | null;
   readonly context: { readonly id: string; readonly title: string } | null;
   readonly folder: { readonly id: string; readonly name: string; readonly may_write: boolean } | null;
-  /** `file`: the one that the link was placed for; `problem`: why it opens none. */
+  /** `file`: the one that the link was placed for; `problem`: why it opens no file. */
   readonly resource_link: {
     readonly id: string;
     readonly title: string | null;
     readonly file: { readonly id: string; readonly name: string } | null;
     readonly problem: { readonly code: string; readonly message: string } | null;
   } | null;
-  /** Whether the page shows a hand-in alone. */
+  /** Whether the page shows only a hand-in. */
   readonly reviews: boolean;
-  /** The course at /lti/contexts, for those who teach it. */
+  /** The course at /lti/contexts, for its instructors. */
   readonly course_id: string | null;
   readonly takes_grades: boolean;
   readonly return_url: string | null;
 }
 
-/** A version that somebody has handed in. */
+/** A version that a person has handed in. */
 export interface HandIn {
   readonly user: { readonly name: string | null };
   readonly file: { readonly id: string; readonly name: string };
@@ -60,7 +60,7 @@ export interface Page<Item> {
 
 export type OnConflict = 'fail' | 'rename' | 'replace';
 
-/** What came of an upload, as far as a page shows it. */
+/** The result of an upload, as far as a page shows it. */
 export interface Uploaded {
   readonly id: string;
   readonly name: string;
@@ -69,7 +69,7 @@ export interface Uploaded {
   readonly mime_type: string | null;
 }
 
-/** A refusal of the API; code `unreachable` where none answered. */
+/** A refusal of the API; code `unreachable` if no server answered. */
 export class ApiError extends Error implements Refusal {
   override readonly name = 'ApiError';
   readonly code: string;
@@ -87,7 +87,7 @@ export const refusalOf = (error: unknown): Refusal => (error instanceof ApiError
 const API = '/api/v1';
 const PAGE_SIZE = 50;
 
-/** What goes with a request: JSON, headers beside the usual ones. */
+/** The contents of a request: JSON, and headers beside the usual ones. */
 interface Sent {
   readonly body?: unknown;
   readonly headers?: Readonly<Record<string, string>>;
@@ -95,7 +95,7 @@ interface Sent {
 
 export type Filters = Readonly<Record<string, string>>;
 
-/** The REST API, asked as the person who launched. Throws ApiError. */
+/** The REST API, called as the person who launched. Throws ApiError. */
 export class Api {
   readonly session: Session;
 
@@ -105,7 +105,7 @@ export class Api {
 
   launch = (): Promise<Launch> => this.json<Launch>('GET', `/lti/launches/${this.session.launchId}`);
 
-  /** Of a folder, null being the person's own root; by name. */
+  /** Lists a folder by name; null is the person's own root. */
   children<Child extends Entry = Entry>(folderId: string | null, cursor?: string, filters: Filters = {}): Promise<Page<Child>> {
     const query = new URLSearchParams({ ...filters, sort: 'name', limit: String(PAGE_SIZE), ...(cursor ? { cursor } : {}) });
     return this.json<Page<Child>>('GET', `/folders/${folderId ?? 'root'}/children?${query}`);
@@ -114,8 +114,8 @@ export class Api {
   handIn = (): Promise<HandIn> => this.json<HandIn>('GET', `/lti/launches/${this.session.launchId}/hand-in`);
 
   /**
-   * Whether the folder has a file of this name that the person may see: asked before a large file sets off, since an upload
-   * learns it at its end.
+   * Returns whether the folder has a file of this name that the person may see. Called before a large upload starts, which would
+   * otherwise learn it only at its end.
    */
   async hasFile(folderId: string, name: string): Promise<boolean> {
     const query = new URLSearchParams({ folder_id: folderId, q: name, limit: '200' });
@@ -125,18 +125,18 @@ export class Api {
 
   file = (id: string): Promise<FileItem> => this.json<FileItem>('GET', `/files/${id}`);
 
-  /** An address that saves the file, for a minute. */
+  /** Returns an address that saves the file; it works for a minute. */
   async ticket(fileId: string): Promise<string> {
     return (await this.json<{ url: string }>('POST', `/files/${fileId}/ticket`)).url;
   }
 
-  /** The beginning of the text at such an address: at most so many bytes. Empty where there is none. */
+  /** Returns the beginning of the text at such an address: at most this many bytes. Empty if there is none. */
   async beginning(url: string, bytes: number): Promise<string> {
     const reply = await fetch(url, { headers: { range: `bytes=0-${bytes - 1}` }, credentials: 'omit' });
     return reply.ok ? reply.text() : '';
   }
 
-  /** What only reads waits where the person has asked for too much in this minute. */
+  /** A read request waits if the person has exceeded the rate limit. */
   protected async json<T>(method: string, path: string, sent: Sent = {}): Promise<T> {
     try {
       return await this.#json<T>(method, path, sent);
@@ -173,7 +173,7 @@ export class Api {
 
 export const unreachable = (): ApiError => new ApiError({ code: 'unreachable', message: '' });
 
-/** The API's error shape; a proxy in between may answer in another. */
+/** Parses the API's error shape; a proxy in between may answer in another. */
 export function errorOf(text: string): ApiError {
   try {
     const { error, message, retry_after } = JSON.parse(text) as { error: string; message: string; retry_after?: number };

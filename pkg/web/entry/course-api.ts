@@ -15,7 +15,7 @@ interface Scored {
 }
 
 export interface NewGrade extends Scored {
-  /** For the person, who reads it in the LMS. */
+  /** Shown to the person in the LMS. */
   readonly comment?: string;
 }
 
@@ -27,7 +27,7 @@ export interface LineItem {
   readonly resource_link_id: string | null;
 }
 
-/** What stands in the LMS's grade book for a person, whoever entered it. */
+/** A person's result in the LMS's grade book, no matter who entered it. */
 export interface Result {
   /** The LMS's own id of the person. */
   readonly user_id: string;
@@ -39,10 +39,10 @@ export interface Result {
 export interface Grade extends Scored {
   readonly id: string;
   readonly comment: string | null;
-  /** The column; null: that of the launch. */
+  /** The column; null: the column of the launch. */
   readonly line_item_id: string | null;
   readonly status: 'pending' | 'submitted' | 'failed';
-  /** Why it failed, or the last attempt did. */
+  /** Why the grade, or its last attempt, failed. */
   readonly reason: string | null;
 }
 
@@ -55,7 +55,7 @@ interface Grant {
   readonly id: string;
 }
 
-/** A file or folder of one's own, with the grant that the course has on it. */
+/** A file or folder of the person's own, with the grant that the course has on it. */
 export type Shareable = Entry & { readonly grant: Grant | null };
 
 export interface Job {
@@ -66,18 +66,18 @@ export interface Job {
 
 const PAGE_SIZE = 100;
 const LONGEST_PAGE = '200';
-/** Own files that can be handed in, the newest first. */
+/** Page size for the person's own files that can be handed in, newest first. */
 const OWN_PAGE_SIZE = '50';
 
-/** The REST API as the page of a course asks it. Throws ApiError. */
+/** The REST API for the page of a course. Throws ApiError. */
 export class CourseApi extends Api {
-  /** By name, those who have left included. */
+  /** Lists the learners by name, including those who have left. */
   learners(courseId: string, cursor?: string): Promise<Page<Member>> {
     const query = new URLSearchParams({ role: 'learner', limit: String(PAGE_SIZE), ...(cursor ? { cursor } : {}) });
     return this.json<Page<Member>>('GET', `/lti/contexts/${courseId}/members?${query}`);
   }
 
-  /** Those who may open one link, as the LMS says now. `linkId`: the LMS's own. */
+  /** Lists the learners who may currently open one link, according to the LMS. `linkId`: the LMS's own id. */
   learnersOfLink(courseId: string, linkId: string, cursor?: string): Promise<Page<Member>> {
     const of = { resource_link_id: linkId, role: 'learner', limit: String(PAGE_SIZE) };
     return this.json<Page<Member>>(
@@ -97,7 +97,7 @@ export class CourseApi extends Api {
   results = (courseId: string, lineItemId: string): Promise<readonly Result[]> =>
     this.#all<Result>(`/lti/contexts/${courseId}/line-items/${lineItemId}/results`);
 
-  /** What was given by this launch, or for a column; the newest first. */
+  /** Returns the grades given through this launch, or for a column; newest first. */
   given = (courseId: string, lineItemId?: string): Promise<readonly Grade[]> =>
     this.#all<Grade>(
       '/lti/grades',
@@ -107,7 +107,7 @@ export class CourseApi extends Api {
   giveIn = (courseId: string, lineItemId: string, grade: NewGrade): Promise<Grade> =>
     this.json<Grade>('POST', `/lti/contexts/${courseId}/line-items/${lineItemId}/scores`, { body: grade });
 
-  /** The person's own, wherever they are. */
+  /** Lists the person's own files, wherever they are. */
   ownFiles(userId: string, cursor?: string): Promise<Page<FileItem>> {
     const query = new URLSearchParams({
       owner: userId,
@@ -118,7 +118,7 @@ export class CourseApi extends Api {
     return this.json<Page<FileItem>>('GET', `/files?${query}`);
   }
 
-  /** Null: nothing was, or it was deleted since. */
+  /** Returns null if nothing was handed in or it was deleted since. */
   lastHandIn = (): Promise<HandIn | null> =>
     this.handIn().catch((error: unknown) => {
       if (error instanceof ApiError && error.code === 'not_found') return null;
@@ -128,11 +128,11 @@ export class CourseApi extends Api {
   handInFile = (fileId: string): Promise<HandIn> =>
     this.json<HandIn>('POST', `/lti/launches/${this.session.launchId}/hand-in`, { body: { file_id: fileId } });
 
-  /** Of a folder, null being the person's own root; each with what the group has on it. */
+  /** Lists a folder, null being the person's own root; each entry with the group's grant on it. */
   shareables = (folderId: string | null, groupId: string, cursor?: string): Promise<Page<Shareable>> =>
     this.children<Shareable>(folderId, cursor, { grant_of: groupId });
 
-  /** Lets a group read it. Gives the grant. */
+  /** Lets a group read the entry. Returns the grant's id. */
   async share(entry: Entry, groupId: string): Promise<string> {
     const body = { permission_level: 'read', group_id: groupId };
     return (await this.json<Grant>('POST', `/${entry.type}s/${entry.id}/permissions`, { body })).id;
@@ -148,7 +148,7 @@ export class CourseApi extends Api {
 
   give = (grade: NewGrade): Promise<Grade> => this.json<Grade>('POST', this.#grades, { body: grade });
 
-  /** As it is now. */
+  /** Returns the grade's current state. */
   async grade({ id, line_item_id: lineItemId, user_id: userId }: Grade): Promise<Grade> {
     if (lineItemId === null) return this.json<Grade>('GET', `${this.#grades}/${id}`);
     const of = { line_item_id: lineItemId, user_id: userId };
@@ -159,7 +159,7 @@ export class CourseApi extends Api {
 
   retry = (id: string): Promise<Grade> => this.json<Grade>('POST', `/lti/grades/${id}/retry`);
 
-  /** A list that a page needs whole. */
+  /** Returns a list that a page needs completely. */
   async #all<Item>(path: string, filters: Readonly<Record<string, string>> = {}): Promise<readonly Item[]> {
     const items: Item[] = [];
     for (let cursor: string | null = ''; cursor !== null;) {

@@ -8,7 +8,7 @@ import { t } from '../text/text.ts';
 
 interface Props {
   readonly api: Api;
-  /** The course's. */
+  /** The course's folder. */
   readonly folder: NonNullable<Launch['folder']>;
   readonly failed: Failed;
 }
@@ -21,7 +21,7 @@ export function CourseFiles({ api, folder, failed }: Props) {
   const heading = useRef<HTMLHeadingElement>(null);
   const here = path.at(-1) ?? folder;
   const go = (to: typeof path): void => {
-    // The pressed button disappears with the list that it was in.
+    // The pressed button disappears with its list.
     heading.current?.focus();
     setPath(to);
   };

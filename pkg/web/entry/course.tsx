@@ -39,7 +39,7 @@ export function Course({ api }: { api: CourseApi }) {
     <Grades api={api} courseId={courseId} linkId={launch.resource_link?.id} isPlaced={placed != null} failed={failed} />
   );
   const { user, resource_link: link } = launch;
-  /** Whoever teaches the course grades; the others are graded. */
+  /** Instructors of the course grade; the others are graded. */
   const handIn = user && link && takesGrades && !courseId && <HandIn api={api} userId={user.id} failed={failed} />;
   if (placed)
     return (

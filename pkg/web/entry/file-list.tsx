@@ -16,12 +16,12 @@ interface FileProps {
 
 interface ListProps extends Omit<FileProps, 'file'> {
   readonly folderId: string;
-  /** A change of it fetches the list again. */
+  /** A change of this value fetches the list again. */
   readonly changes: number;
   readonly onOpen: (folder: FolderEntry) => void;
 }
 
-/** What is in a folder, page by page. */
+/** The contents of a folder, page by page. */
 export function FileList({ api, folderId, failed, changes, onOpen }: ListProps) {
   const ask = useCallback((cursor?: string) => api.children(folderId, cursor), [api, folderId]);
   const list = usePages(ask, failed, changes);
@@ -56,7 +56,7 @@ export const FileRow = (props: FileProps) => (
   </li>
 );
 
-/** What is known of a file, and what can be done with it. */
+/** The facts about a file, and the actions on it. */
 export function FileActions({ file, api, failed }: FileProps) {
   const [isPreviewed, setPreviewed] = useState(false);
   const [refusal, setRefusal] = useState<Refusal>();

@@ -1,7 +1,10 @@
 import type { FolderEntry } from './api.ts';
 import { t } from '../text/text.ts';
 
-/** Where one is: the root's name and those of the folders below it. `onGo` gets how many folders below the root are left. */
+/**
+ * The current path: the names of the root and of the folders below it. `onGo` gets the number of folders that remain below the
+ * root.
+ */
 export const FolderPath = ({ names, onGo }: { names: readonly string[]; onGo: (depth: number) => void }) => (
   <nav aria-label={t('path')} class="path">
     <ol>

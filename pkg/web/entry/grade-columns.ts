@@ -5,17 +5,17 @@ import type { Refusal } from './messages.ts';
 
 /** A column of the grade book as the page shows it. */
 export interface Column {
-  /** Those of the course; empty where the LMS does not let them be read. */
+  /** The columns of the course; empty if the LMS does not allow reading them. */
   readonly items: readonly LineItem[];
-  /** The chosen one's id; empty: that of the link, wherever the LMS has it. */
+  /** The id of the chosen column; empty: the column of the link, wherever the LMS has it. */
   readonly chosen: string;
   readonly choose: (id: string) => void;
-  /** By the LMS's own id of the person: what stands in the LMS; undefined: it cannot be read. */
+  /** Results in the LMS, by the LMS's own id of the person; undefined: they cannot be read. */
   readonly results: ReadonlyMap<string, Result> | undefined;
-  /** By the same: what was sent last. */
+  /** The grades sent last, by the same id. */
   readonly given: ReadonlyMap<string, Grade>;
   readonly give: (grade: NewGrade) => Promise<Grade>;
-  /** Why something of it cannot be read. */
+  /** Why part of it cannot be read. */
   readonly refusal: Refusal | undefined;
   readonly refresh: () => void;
 }
@@ -61,7 +61,7 @@ export function useColumn({
         if (isCurrent) show(value);
       };
     setGiven(new Map());
-    // Of several for one person the newest comes first, and stays.
+    // If a person has several grades, the newest comes first in the list, and remains.
     api.given(courseId, chosen || undefined).then(
       ifCurrent((grades) => setGiven(new Map([...grades].reverse().map((grade) => [grade.user_id, grade])))),
       ifCurrent(note),

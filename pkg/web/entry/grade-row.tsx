@@ -11,13 +11,13 @@ import { t } from '../text/text.ts';
 interface Props {
   readonly api: CourseApi;
   readonly member: Member;
-  /** undefined: what is typed is no number of points. */
+  /** undefined: the typed text is not a number of points. */
   readonly maximum: number | undefined;
   readonly column: Column;
   readonly failed: Failed;
 }
 
-/** One learner: the score and the comment to send, what became of the last ones, and what the LMS has. */
+/** One learner: the score and the comment to send, the state of the last ones, and the result in the LMS. */
 export function GradeRow({ api, member, maximum, column, failed }: Props) {
   const [typed, setTyped] = useState('');
   const [comment, setComment] = useState('');
@@ -110,14 +110,14 @@ export function GradeRow({ api, member, maximum, column, failed }: Props) {
   );
 }
 
-/** What is wrong with the value of a field, below it. */
+/** Shows below a field why its value is invalid. */
 const Fault = ({ id, text }: { id: string; text: string }) => (
   <p id={id} class="note" role="alert">
     {text}
   </p>
 );
 
-/** What stands in the grade book of the LMS, whoever entered it. */
+/** The result in the LMS's grade book, no matter who entered it. */
 const InLms = ({ result }: { result: Result | undefined }) => (
   <p class="facts in-lms">
     {t('grades.inLms', { points: resultInWords(result) })}

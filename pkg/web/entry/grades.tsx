@@ -17,17 +17,17 @@ interface Props {
   readonly courseId: string;
   /** The LMS's own id of the link that was launched. */
   readonly linkId: string | undefined;
-  /** Whether the link was placed for a file: the LMS may have given it to some of the course alone. */
+  /** Whether the link was placed for a file: the LMS may have assigned it only to some of the course. */
   readonly isPlaced: boolean;
   readonly failed: Failed;
 }
 
 /**
- * The learners of the course, or of a placed link, as the LMS lists them, with a field for the score and one for a comment each,
- * beside what the LMS has. What is sent goes to the chosen column there.
+ * The learners of the course, or of a placed link, as the LMS lists them. Each has fields for the score and a comment, beside the
+ * result in the LMS. Grades go to the chosen column there.
  */
 export function Grades({ api, courseId, linkId, isPlaced, failed }: Props) {
-  /** Grows with every list that was read from the LMS, so that ours is fetched again. */
+  /** Grows with every list that was read from the LMS, so that our list is fetched again. */
   const [synced, setSynced] = useState(0);
   const [maximum, setMaximum] = useState(USUAL_MAXIMUM);
   const column = useColumn({ api, courseId, linkId, failed });

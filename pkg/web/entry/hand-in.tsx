@@ -10,13 +10,14 @@ import { t, timeInWords } from '../text/text.ts';
 
 interface Props {
   readonly api: CourseApi;
-  /** The person's, whose files can be handed in. */
+  /** The person whose files can be handed in. */
   readonly userId: string;
   readonly failed: Failed;
 }
 
 /**
- * What a learner has handed in at the link, and the way to hand in: one of their own files, or a new one. The last one counts.
+ * Shows what a learner has handed in at the link, and lets them hand in one of their own files, or a new one. The last one
+ * counts.
  */
 export function HandIn({ api, userId, failed }: Props) {
   const { loaded: last, refusal, retry } = useLoaded(api.lastHandIn, failed);
@@ -40,7 +41,7 @@ export function HandIn({ api, userId, failed }: Props) {
 
 function State({ api, handIn, failed }: { api: CourseApi; handIn: HandedIn | null; failed: Failed }) {
   const [refusal, setRefusal] = useState<Refusal>();
-  /** The address works for a minute, so each click asks for another one. */
+  /** The address works for a minute, so each click requests another one. */
   const download = (): void => {
     setRefusal(undefined);
     api.handIn().then(

@@ -6,20 +6,20 @@ import { type Failed, type Listed, usePages } from './loaded.ts';
 interface Asked {
   readonly api: CourseApi;
   readonly courseId: string;
-  /** The LMS's own id of a link that may be for some of the course alone; left out: for the course. */
+  /** The LMS's own id of a link that may be only for some of the course; undefined: all learners of the course. */
   readonly linkId: string | undefined;
   readonly failed: Failed;
-  /** A change of it fetches the list again. */
+  /** A change of this value fetches the list again. */
   readonly changes: number;
 }
 
 /**
- * The learners to grade: those whom the LMS lets open the link, or those of the course. An LMS that does not say whom a link is
- * for, or does not answer, leaves those of the course: `isOfAll` says so.
+ * Returns the learners to grade: those who may open the link according to the LMS, or those of the course. If the LMS does not
+ * say whom a link is for, or does not answer, returns those of the course with `isOfAll`.
  */
 export function useLearners({ api, courseId, linkId, failed, changes }: Asked): { list: Listed<Member>; isOfAll: boolean } {
   const [isOfAll, setOfAll] = useState(false);
-  /** For the later pages of a list: whose its first one was. */
+  /** Whether the list's first page was the link's; for its later pages. */
   const isOfLink = useRef(false);
   const ask = useCallback(
     async (cursor?: string): Promise<Page<Member>> => {

@@ -16,7 +16,7 @@ export function useFailures(): { failed: Failed; isOver: boolean } {
   return { failed, isOver };
 }
 
-/** What `ask` gives, or why there is nothing. `ask` is the same function for as long as it asks for the same. */
+/** Returns the result of `ask`, or why there is none. `ask` must stay the same function as long as its request is the same. */
 export function useLoaded<T>(ask: () => Promise<T>, failed: Failed): { loaded?: T; refusal?: Refusal; retry: () => void } {
   const [answer, setAnswer] = useState<{ loaded?: T; refusal?: Refusal }>({});
   const retry = useCallback(() => {
@@ -31,18 +31,18 @@ export function useLoaded<T>(ask: () => Promise<T>, failed: Failed): { loaded?: 
 }
 
 export interface Listed<Item> {
-  /** Left out until the first page is there. */
+  /** undefined until the first page has arrived. */
   readonly items: readonly Item[] | undefined;
   readonly isMore: boolean;
   readonly isBusy: boolean;
   readonly refusal: Refusal | undefined;
-  /** Asks for the next page, or again for the one that was refused. */
+  /** Requests the next page, or the refused one again. */
   readonly next: () => void;
 }
 
 /**
- * A list, page by page. `ask` is the same function for as long as it asks for the same; a change of `changes` fetches the list
- * again.
+ * Returns a list, page by page. `ask` must stay the same function as long as its request is the same; a change of `changes`
+ * fetches the list again.
  */
 export function usePages<Item>(ask: (cursor?: string) => Promise<Page<Item>>, failed: Failed, changes: number): Listed<Item> {
   const [items, setItems] = useState<readonly Item[]>();

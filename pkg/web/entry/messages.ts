@@ -1,18 +1,18 @@
 import { count, inDigits, isEnglish, type Key, t } from '../text/text.ts';
 import { en } from '../text/en.ts';
 
-/** What the API, or the way to it, refused. */
+/** A refusal by the API, or a failure to reach it. */
 export interface Refusal {
   readonly code: string;
-  /** The server's own sentence; empty where no server answered. */
+  /** The server's own sentence; empty if no server answered. */
   readonly message: string;
-  /** Seconds after which it may be tried again. */
+  /** Seconds after which a retry makes sense. */
   readonly retryAfter?: number | undefined;
 }
 
 const UNITS = ['KB', 'MB', 'GB', 'TB'] as const;
 
-/** 1 KB is 1024 bytes; two digits that matter: `0 bytes`, `1.5 KB`, `12 MB`. */
+/** 1 KB is 1024 bytes; two significant digits: `0 bytes`, `1.5 KB`, `12 MB`. */
 export function sizeInWords(bytes: number): string {
   if (bytes < 1024) return count('bytes', bytes);
   let unit = 0;
@@ -30,7 +30,7 @@ export function entriesInWords(folders: number, files: number, isMore: boolean):
   return t(isMore ? 'shownThereAreMore' : 'shown', { what });
 }
 
-/** Codes of which the server's sentence says more, where it is in the language of the page. */
+/** Codes for which the server's sentence says more, if it is in the language of the page. */
 const SAYS_MORE =
   /^(validation_failed|conflict|suspended|registration_inactive|managed|item_refused|(line|lms|score|picker|target|link)_\w+)$/;
 

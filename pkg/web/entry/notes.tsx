@@ -2,7 +2,7 @@ import type { ComponentChildren } from 'preact';
 import { refusalInWords, type Refusal } from './messages.ts';
 import { t } from '../text/text.ts';
 
-/** A refusal in words, with its code, and what to do about it. */
+/** A refusal in words, with its code and a remedy. */
 export function RefusalNote({ refusal, onRetry }: { refusal: Refusal; onRetry?: () => void }) {
   return (
     <div class="note" role="alert">
@@ -21,7 +21,7 @@ export function RefusalNote({ refusal, onRetry }: { refusal: Refusal; onRetry?: 
   );
 }
 
-/** Back to the LMS, instead of the page that frames this one. */
+/** Leads back to the LMS, in place of the page that frames this one. */
 export const WayBack = ({ url }: { url: string }) => (
   <footer>
     <a href={url} target="_top">
@@ -31,7 +31,7 @@ export const WayBack = ({ url }: { url: string }) => (
 );
 
 /**
- * The whole page, once nothing more can be asked; or from the start, where the browser did not keep the session over a reload.
+ * Replaces the whole page once the session has ended, or from the start if the browser did not keep the session over a reload.
  */
 export function Ended({ returnUrl }: { returnUrl?: string | null | undefined }) {
   return (

@@ -7,14 +7,14 @@ interface Props<Item> {
   readonly list: Listed<Item>;
   readonly label: string;
   readonly class?: string;
-  /** What is said of a list without items. */
+  /** The text for an empty list. */
   readonly empty: string;
-  /** What is said of the items so far. */
+  /** The text about the items so far. */
   readonly shown?: (items: readonly Item[], isMore: boolean) => string;
   readonly row: (item: Item) => ComponentChildren;
 }
 
-/** A list as far as it was read, what is said of it, and the way to the rest. */
+/** The loaded part of a list, a text about it, and a button for the rest. */
 export function PagedList<Item>({ list, label, class: kind, empty, shown = () => '', row }: Props<Item>) {
   const { items, isMore, isBusy } = list;
   const loading = isBusy ? t('loading') : '';
@@ -31,7 +31,7 @@ export function PagedList<Item>({ list, label, class: kind, empty, shown = () =>
   );
 }
 
-/** The button for the next page, or why the last one was refused. */
+/** The button for the next page, or the refusal of the last one. */
 export const More = <Item,>({
   list: { isMore, isBusy, refusal, next },
   text = t('showMore'),

@@ -5,7 +5,7 @@ import { type Refusal, sizeInWords } from './messages.ts';
 import { RefusalNote } from './notes.tsx';
 import { t } from '../text/text.ts';
 
-/** Bytes of a text that are shown. */
+/** Maximum of shown bytes of a text. */
 const TEXT_MAX = 20_000;
 
 interface Props {
@@ -16,8 +16,8 @@ interface Props {
 }
 
 /**
- * A file in a dialog: pictures, recordings and texts; of others what is known. Nothing of a file runs: a text is shown as such,
- * whatever it is.
+ * Shows a file in a dialog: pictures, recordings and texts; for others only the facts. Nothing in a file runs: a text is shown as
+ * plain text, whatever it contains.
  */
 export function Preview({ api, file, failed, onClose }: Props) {
   const dialog = useRef<HTMLDialogElement>(null);
@@ -56,8 +56,8 @@ function Content({ api, file, url }: { api: Api; file: FileItem; url: string }) 
 }
 
 /**
- * A recording that plays for longer than its address is good: where the browser needs a further part and no longer gets it, the
- * recording goes on at that place by a new address. One that fails twice at a place, or before it has begun, cannot be played.
+ * A recording may play longer than its address works. If the browser then cannot get a further part, the recording continues from
+ * that position with a new address. A recording that fails twice at the same position, or before it has begun, cannot be played.
  */
 function Recording({ kind: Media, api, file, url: first }: { kind: 'audio' | 'video'; api: Api; file: FileItem; url: string }) {
   const [url, setUrl] = useState(first);
@@ -79,6 +79,6 @@ function Recording({ kind: Media, api, file, url: first }: { kind: 'audio' | 'vi
 function Text({ api, url }: { api: Api; url: string }) {
   const [text, setText] = useState<string>();
   useEffect(() => void api.beginning(url, TEXT_MAX).then(setText, () => setText('')), [api, url]);
-  // What is longer than its box must scroll by keyboard.
+  // A text that is longer than its box must scroll by keyboard.
   return <pre tabIndex={0}>{text ?? t('loading')}</pre>;
 }

@@ -6,11 +6,11 @@ import type { Refusal } from './messages.ts';
 import { Filled, RefusalNote } from './notes.tsx';
 import { t, timeInWords } from '../text/text.ts';
 
-/** What a submission review shows: the very version that was handed in. */
+/** The content of a submission review: exactly the version that was handed in. */
 export function ReviewedHandIn({ api, failed }: { api: Api; failed: Failed }) {
   const { loaded: handIn, refusal, retry } = useLoaded(api.handIn, failed);
   const [unsaved, setUnsaved] = useState<Refusal>();
-  /** The address works for a minute, so each click asks for another one. */
+  /** The address works for a minute, so each click requests another one. */
   const download = (): void => {
     setUnsaved(undefined);
     api.handIn().then(

@@ -7,7 +7,7 @@ import { RefusalNote } from './notes.tsx';
 import { until } from './until.ts';
 import { t } from '../text/text.ts';
 
-/** Reads who is in the course from the LMS, by a job. */
+/** Imports the people of the course from the LMS, with a job. */
 export function RosterUpdate(props: { api: CourseApi; courseId: string; failed: Failed; onUpdated: () => void }) {
   const { api, courseId, failed, onUpdated } = props;
   const [state, setState] = useState('');

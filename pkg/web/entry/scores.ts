@@ -2,13 +2,13 @@ import { reasonInWords } from '../text/reasons.ts';
 import { inDigits, t } from '../text/text.ts';
 import type { Grade, Result } from './course-api.ts';
 
-/** A score or its maximum as typed, with a comma or a point; undefined: it is none that the API takes. */
+/** Parses a typed score or maximum, with a comma or a point; undefined: the API would not accept it. */
 export function scoreOf(typed: string): number | undefined {
   const text = typed.trim().replace(',', '.');
   return /^\d{1,3}(\.\d{1,2})?$/.test(text) ? Number(text) : undefined;
 }
 
-/** Characters, as the API counts them (NewGrade). */
+/** Maximum of characters, as the API counts them (NewGrade). */
 export const COMMENT_MAX = 10_000;
 
 /** Counts code points, not UTF-16 units, as the API does. */

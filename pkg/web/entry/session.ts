@@ -4,16 +4,16 @@ export interface Session {
   readonly launchId: string;
 }
 
-/** As much of sessionStorage as a page needs; a browser may refuse it inside a frame. */
+/** The part of sessionStorage that a page needs; a browser may deny it inside a frame. */
 export interface Keeper {
   get(key: string): string | null;
-  /** Whether it is kept. */
+  /** Returns whether the value was stored. */
   set(key: string, value: string): boolean;
 }
 
 /**
- * The session that `address` opens, and the address that may be seen: without the token, which the tab alone keeps, under the
- * launch's id, so that a reload finds it again. No session: the page must be opened from the course.
+ * Returns the session that `address` opens, and the address to show. The shown address lacks the token; only the tab stores it,
+ * under the launch's id, so that a reload finds it again. Without a session, the page must be opened from the course.
  */
 export function enter(address: URL, keeper: Keeper): { session: Session | undefined; shown: string } {
   const token = address.searchParams.get('token');
@@ -27,7 +27,7 @@ export function enter(address: URL, keeper: Keeper): { session: Session | undefi
 
 const keyOf = (launchId: string): string => `carrel:launch:${launchId}`;
 
-/** The launch's id out of the JWT; whether the token holds is the server's to say. */
+/** Returns the launch's id from the JWT; only the server can verify the token. */
 function launchOf(token: string): string | undefined {
   try {
     const claims = JSON.parse(textOf(token.split('.')[1] ?? '')) as { launch_id?: unknown } | null;
@@ -42,7 +42,7 @@ const textOf = (base64url: string): string =>
     Uint8Array.from(atob(base64url.replaceAll('-', '+').replaceAll('_', '/')), (character) => character.charCodeAt(0)),
   );
 
-/** The tab's own memory, where the browser lets the page have it. */
+/** The tab's own storage, if the browser allows it. */
 export const tabKeeper = (storage: () => Storage): Keeper => ({
   get: (key) => {
     try {
@@ -61,7 +61,7 @@ export const tabKeeper = (storage: () => Storage): Keeper => ({
   },
 });
 
-/** Stored in the tab's history entry, which works also if the browser denies storage: a reload finds it. */
+/** Storage in the tab's history entry, which also works if the browser denies storage: a reload finds it. */
 export const historyKeeper = (history: Pick<History, 'state' | 'replaceState'>): Keeper => ({
   get: (key) => {
     const value = (history.state as Record<string, unknown> | null)?.[key];
@@ -73,13 +73,13 @@ export const historyKeeper = (history: Pick<History, 'state' | 'replaceState'>):
   },
 });
 
-/** The first that takes the value keeps it. */
+/** The first keeper that accepts the value stores it. */
 export const firstKeeper = (...keepers: readonly Keeper[]): Keeper => ({
   get: (key) => keepers.map((keeper) => keeper.get(key)).find((value) => value !== null) ?? null,
   set: (key, value) => keepers.some((keeper) => keeper.set(key, value)),
 });
 
-/** What this tab keeps, in the first place that the browser lets it have. */
+/** The keeper of this tab: the first storage that the browser allows. */
 export const keeperOfTab = (): Keeper =>
   firstKeeper(
     tabKeeper(() => sessionStorage),

@@ -15,8 +15,8 @@ interface Props {
 }
 
 /**
- * An instructor's own files and folders, to let everybody in the course read them, and to take that back. Nothing is asked until
- * it is opened.
+ * Lets an instructor share their own files and folders with everyone in the course, and undo that. Requests nothing until it is
+ * opened.
  */
 export function Share(props: Props) {
   const [isOpen, setOpen] = useState(false);
@@ -44,18 +44,18 @@ function OwnEntries({ api, courseId, failed }: Props) {
 
 interface FoldersProps {
   readonly api: CourseApi;
-  /** The course's. */
+  /** The course's group. */
   readonly groupId: string;
   readonly failed: Failed;
 }
 
-/** Where one is below one's own root. */
+/** The current folder below the person's own root. */
 function OwnFolders({ api, groupId, failed }: FoldersProps) {
   const [path, setPath] = useState<readonly Pick<FolderEntry, 'id' | 'name'>[]>([]);
   const heading = useRef<HTMLHeadingElement>(null);
   const here = path.at(-1);
   const go = (to: typeof path): void => {
-    // The pressed button disappears with the list that it was in.
+    // The pressed button disappears with its list.
     heading.current?.focus();
     setPath(to);
   };
@@ -81,7 +81,7 @@ function OwnFolders({ api, groupId, failed }: FoldersProps) {
 }
 
 interface FolderProps extends FoldersProps {
-  /** Null: one's root. */
+  /** Null: the person's root. */
   readonly folderId: string | null;
   readonly onOpen: (folder: FolderEntry) => void;
 }
@@ -106,7 +106,7 @@ interface RowProps extends FoldersProps {
 }
 
 function ShareRow({ api, entry, groupId, failed, onOpen }: RowProps) {
-  /** Null: the course has none. */
+  /** Null: the course has no grant. */
   const [grant, setGrant] = useState<string | null>(entry.grant?.id ?? null);
   const [isBusy, setBusy] = useState(false);
   const [refusal, setRefusal] = useState<Refusal>();

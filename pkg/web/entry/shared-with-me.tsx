@@ -9,14 +9,14 @@ import { t } from '../text/text.ts';
 
 interface Props {
   readonly api: CourseApi;
-  /** The course's own, which the page shows anyway. */
+  /** The course's own folder, which the page shows anyway. */
   readonly exceptId: string | undefined;
   readonly failed: Failed;
 }
 
 /**
- * What others have granted to the person or to a course of theirs, beside the folder of this one. Not there while that is
- * nothing.
+ * Entries that others have granted to the person or to one of their courses, except the folder of this course. Hidden while there
+ * are none.
  */
 export function SharedWithMe({ api, exceptId, failed }: Props) {
   const [path, setPath] = useState<readonly Pick<FolderEntry, 'id' | 'name'>[]>([]);

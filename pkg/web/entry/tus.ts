@@ -3,9 +3,9 @@ import type { Keeper, Session } from './session.ts';
 
 const UPLOADS = '/api/v1/files/uploads';
 const TUS = { 'Tus-Resumable': '1.0.0' };
-/** Of one request: a proxy that collects requests holds no more, and a new one shows a renewed token. */
+/** Maximum of one request: a buffering proxy stores no more than this, and each new request carries a renewed token. */
 const CHUNK_BYTES = 16 * 1024 * 1024;
-/** Between attempts without a byte of progress in between; then the person decides. */
+/** Pauses between attempts without progress; then the person decides. */
 const PAUSES_MS = [1_000, 2_000, 4_000, 8_000, 15_000, 30_000, 60_000];
 
 export interface UploadTarget {
@@ -17,9 +17,9 @@ export interface UploadTarget {
 interface Deps {
   readonly session: Session;
   readonly keeper: Keeper;
-  /** The part of the bytes that the server has or is getting, 0 to 1. */
+  /** The part of the bytes that the server has or is receiving, 0 to 1. */
   readonly onProgress: (part: number) => void;
-  /** Whether it waits for the server to be there again. */
+  /** Reports whether the upload waits for the server to answer again. */
   readonly onWaiting: (isWaiting: boolean) => void;
 }
 
@@ -38,15 +38,15 @@ interface Request {
 }
 
 /**
- * A file on its way by tus 1.0 (https://tus.io/protocols/resumable-upload), in requests that may be cut: what the server has
- * stays there for a day. The tab remembers where, so the same file chosen again after a reload, or in the session of a new
- * launch, goes on there.
+ * Uploads a file with tus 1.0 (https://tus.io/protocols/resumable-upload), in requests that may be interrupted: the server keeps
+ * received bytes for a day. The tab remembers the address, so choosing the same file again after a reload, or in the session of a
+ * new launch, resumes the upload.
  */
 export class TusUpload {
   readonly #file: File;
   readonly #target: UploadTarget;
   readonly #deps: Deps;
-  /** Where the reply to a creation is lost, the next attempt gets the same upload. */
+  /** If the reply to a creation is lost, the next attempt gets the same upload. */
   #creation: string = crypto.randomUUID();
 
   constructor(file: File, target: UploadTarget, deps: Deps) {
@@ -56,9 +56,8 @@ export class TusUpload {
   }
 
   /**
-   * Sends what is missing, and gives the id of the file that came of it. Where the connection is lost it asks again, less and
-   * less often. Throws ApiError; when
-   * `signal` aborts, its reason.
+   * Sends the missing bytes, and returns the id of the resulting file. Retries with growing pauses if the connection is lost.
+   * Throws ApiError; when `signal` aborts, its reason.
    */
   async send(signal: AbortSignal): Promise<string> {
     let failures = 0;
@@ -79,7 +78,7 @@ export class TusUpload {
     }
   }
 
-  /** Deletes what the server has of it. Best effort: what stays there expires. */
+  /** Deletes what the server has of it. Best effort: a remainder expires. */
   async discard(): Promise<void> {
     const url = this.#kept();
     this.#deps.keeper.set(this.#key(), '');
@@ -99,7 +98,7 @@ export class TusUpload {
     }
   }
 
-  /** undefined: the server has it no more, or never had it of this person. */
+  /** Returns undefined if the server no longer has it, or never had it from this person. */
   async #where(url: string, signal: AbortSignal): Promise<Position | undefined> {
     try {
       return positionOf(url, await this.#ask({ method: 'HEAD', url, headers: {}, signal }));
@@ -141,7 +140,7 @@ export class TusUpload {
     return positionOf(url, await this.#ask({ method: 'PATCH', url, headers, body, signal }, onSent));
   }
 
-  /** Only XMLHttpRequest says how much of a body is sent. Throws ApiError; when the signal aborts, its reason. */
+  /** Only XMLHttpRequest reports how much of a body is sent. Throws ApiError; when the signal aborts, its reason. */
   #ask({ method, url, headers, body, signal }: Request, onSent?: (bytes: number) => void): Promise<Answer> {
     return new Promise((resolve, reject) => {
       if (signal?.aborted) return reject(signal.reason as Error);
@@ -183,7 +182,7 @@ export class TusUpload {
 interface Position {
   readonly url: string;
   readonly offset: number;
-  /** Once it is complete. */
+  /** Set once the upload is complete. */
   readonly fileId: string | null;
 }
 
@@ -194,14 +193,14 @@ const positionOf = (url: string, { header }: Answer): Position => ({
 });
 
 /**
- * What may be over at the next attempt: no connection, a server that is replaced, a request of this upload that still runs, too
- * many at once.
+ * Returns whether the next attempt may succeed: no connection, a server that is being replaced, a request of this upload that is
+ * still running, too many at once.
  */
 const isPassing = ({ code }: ApiError): boolean =>
   ['unreachable', 'unavailable', 'internal', 'conflict', 'too_many_transfers', 'rate_limit_exceeded'].includes(code) ||
   /^status_(409|423|429|5..)$/.test(code);
 
-/** Waits; not longer than until the browser has its network again. Throws the signal's reason when it aborts. */
+/** Waits, at most until the browser is online again. Throws the signal's reason when it aborts. */
 function passed(ms: number, signal: AbortSignal): Promise<void> {
   return new Promise((resolve, reject) => {
     const end = (): void => {
@@ -223,6 +222,6 @@ function passed(ms: number, signal: AbortSignal): Promise<void> {
   });
 }
 
-/** The text in UTF-8, in Base64. */
+/** Returns the text in UTF-8, in Base64. */
 const base64 = (text: string): string =>
   btoa(Array.from(new TextEncoder().encode(text), (byte) => String.fromCharCode(byte)).join(''));

@@ -1,8 +1,8 @@
 const PAUSE_MS = 1_000;
-/** For as long as a person watches: what takes longer is seen at the next visit. */
+/** How long a person is likely to watch: a later result is shown at the next visit. */
 const TIMES = 60;
 
-/** Asks once a second until the answer is the one that is waited for, and gives the last one. Rejects as `ask` does. */
+/** Asks once a second until the answer is done, and returns the last one. Rejects as `ask` does. */
 export async function until<T>(ask: () => Promise<T>, isDone: (answer: T) => boolean): Promise<T> {
   let answer = await ask();
   for (let times = 1; times < TIMES && !isDone(answer); times += 1) {

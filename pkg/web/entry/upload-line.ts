@@ -4,17 +4,17 @@ import type { Refusal } from './messages.ts';
 import { keeperOfTab } from './session.ts';
 import { TusUpload } from './tus.ts';
 
-/** From here on nobody wants to learn at the end that the name is taken. */
+/** From this size on, the name is checked before the upload, not only at its end. */
 const LARGE_BYTES = 1024 * 1024;
 
 export interface Upload {
   readonly id: number;
   readonly file: File;
-  /** Where it goes; null: the person's own root. */
+  /** The target folder; null: the person's own root. */
   readonly folderId: string | null;
-  /** `reconnecting`: it goes on by itself once the server answers again; `paused`: once the person says so. */
+  /** `reconnecting`: continues once the server answers again; `paused`: continues when the person resumes it. */
   readonly state: 'waiting' | 'sending' | 'reconnecting' | 'paused' | 'done' | 'failed';
-  /** Whole percent of the bytes that are sent. */
+  /** Whole percent of the sent bytes. */
   readonly percent: number;
   readonly onConflict: OnConflict;
   readonly refusal?: Refusal | undefined;
@@ -24,13 +24,12 @@ interface Deps {
   readonly api: Api;
   readonly failed: Failed;
   readonly onChange: (uploads: readonly Upload[]) => void;
-  /** The last of those that wait has ended, and these were uploaded since the call before. */
+  /** Called when the last waiting upload has ended, with the files uploaded since the previous call. */
   readonly onUploaded: (files: readonly Uploaded[]) => void;
 }
 
 /**
- * Uploads of several files, one after the other. What was paused or has failed steps out of the line, and to its end when it goes
- * on.
+ * Uploads several files, one after the other. A paused or failed upload leaves the queue, and joins its end when it is resumed.
  */
 export class UploadLine {
   readonly #deps: Deps;
@@ -43,7 +42,7 @@ export class UploadLine {
     this.#deps = deps;
   }
 
-  /** Takes those off the list that are done. */
+  /** Adds files, and removes completed uploads from the list. */
   add(files: readonly File[], folderId: string | null): void {
     const added = files.map((file): Upload => ({
       id: this.#nextId++,
@@ -57,13 +56,13 @@ export class UploadLine {
     void this.#run();
   }
 
-  /** What the server has of it stays there. */
+  /** The server keeps the received bytes. */
   pause(id: number): void {
     this.#change(id, { state: 'paused' });
     this.#stop(id);
   }
 
-  /** Goes on where it was. Another answer to a taken name begins anew. */
+  /** Resumes an upload where it was. Another answer to a taken name starts again from the beginning. */
   resume(id: number, onConflict?: OnConflict): void {
     const upload = this.#uploads.find((one) => one.id === id);
     if (!upload) return;
@@ -97,7 +96,7 @@ export class UploadLine {
     if (!isOver) await this.#run();
   }
 
-  /** Whether nothing more can be sent: the session is over. */
+  /** Returns true if nothing more can be sent because the session has ended. */
   async #send(upload: Upload, signal: AbortSignal): Promise<boolean> {
     const { id } = upload;
     this.#change(id, { state: 'sending' });
@@ -134,7 +133,7 @@ export class UploadLine {
     );
   }
 
-  /** `from`: only while it is in one of these states. */
+  /** `from`: changes the upload only if it is in one of these states. */
   #change(id: number, to: Partial<Upload>, from?: readonly Upload['state'][]): void {
     this.#show(this.#uploads.map((one) => (one.id === id && (!from || from.includes(one.state)) ? { ...one, ...to } : one)));
   }

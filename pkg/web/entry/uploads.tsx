@@ -7,17 +7,17 @@ import { type Key, t } from '../text/text.ts';
 
 interface Props {
   readonly api: Api;
-  /** Where chosen files go; null: the person's own root. */
+  /** The folder for chosen files; null: the person's own root. */
   readonly folderId: string | null;
   readonly heading?: string;
   readonly failed: Failed;
-  /** Those of the list that were uploaded since the call before. */
+  /** Gets the files of the list that were uploaded since the previous call. */
   readonly onUploaded: (files: readonly Uploaded[]) => void;
 }
 
 const UNDER_WAY: readonly Upload['state'][] = ['waiting', 'sending', 'reconnecting'];
 
-/** Uploads of several files; each shows its progress, can be paused and cancelled, and says after an error what to do. */
+/** Uploads several files; each shows its progress, can be paused and cancelled, and shows a remedy after an error. */
 export function Uploads({ api, folderId, heading = t('upload.heading'), failed, onUploaded }: Props) {
   const [uploads, setUploads] = useState<readonly Upload[]>([]);
   const [hasChoice, setChoice] = useState(false);
@@ -80,7 +80,7 @@ export function Uploads({ api, folderId, heading = t('upload.heading'), failed, 
   );
 }
 
-/** While something is under way, the browser asks before it leaves the page. */
+/** While an upload is running, the browser asks before it leaves the page. */
 function useWarning(isUnderWay: boolean): void {
   useEffect(() => {
     if (!isUnderWay) return;
@@ -90,7 +90,7 @@ function useWarning(isUnderWay: boolean): void {
   }, [isUnderWay]);
 }
 
-/** For screen readers: the state of the uploads, not each percent. */
+/** Returns the state of the uploads for screen readers, without each percent. */
 function statusOf(uploads: readonly Upload[]): string {
   if (uploads.length === 0) return '';
   const inState = (state: Upload['state']): number => uploads.filter((one) => one.state === state).length;
@@ -102,7 +102,7 @@ function statusOf(uploads: readonly Upload[]): string {
   return `${t('upload.status', { done: inState('done'), all: uploads.length })}${failures}${paused}${now}`;
 }
 
-/** What a row says of an upload beside its bar, if it has one. */
+/** The text about an upload beside its bar, if it has one. */
 const STATE_WORDS = {
   waiting: 'upload.waiting',
   sending: 'upload.percent',

@@ -25,12 +25,12 @@ export interface Answer {
   readonly jwt: string;
 }
 
-/** What of the tree is shown: a folder, null being the person's own root, or what a search finds. */
+/** The displayed part of the tree: a folder, null being the person's own root, or the results of a search. */
 export type Shown = { readonly folderId: string | null } | { readonly query: string; readonly owner?: string };
 
 const PAGE_SIZE = 50;
 
-/** The REST API as the picker asks it. Throws ApiError. */
+/** The REST API for the picker. Throws ApiError. */
 export class PickerApi extends Api {
   #last = { items: '', key: '' };
 
@@ -43,7 +43,7 @@ export class PickerApi extends Api {
     return this.json<Page<Entry>>('GET', `/search?${new URLSearchParams({ q: query, ...(owner ? { owner } : {}), ...page })}`);
   }
 
-  /** The signed answer. Asked for the same items again, since the reply was lost, the server gives the same one. */
+  /** Returns the signed answer. If the reply was lost, the server returns the same answer again for the same items. */
   answer(items: readonly Item[]): Promise<Answer> {
     const text = JSON.stringify(items);
     if (this.#last.items !== text) this.#last = { items: text, key: crypto.randomUUID() };

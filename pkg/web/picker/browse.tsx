@@ -19,13 +19,13 @@ interface Props {
   readonly failed: (error: unknown) => Refusal;
 }
 
-/** Where one is: below the folder of the course, or below one's own root. */
+/** The current position: below the folder of the course, or below the person's own root. */
 interface Position {
   readonly root: 'course' | 'own';
   readonly path: readonly Pick<FolderEntry, 'id' | 'name'>[];
 }
 
-/** Folders and files to choose from: where to look, search, list, preview, upload. */
+/** Folders and files to choose from: roots, search, list, preview, uploads. */
 export function Browse({ api, view, choices, onToggle, onUploaded, failed }: Props) {
   const [position, setPosition] = useState<Position>({ root: view.folder ? 'course' : 'own', path: [] });
   const [query, setQuery] = useState('');
@@ -39,7 +39,7 @@ export function Browse({ api, view, choices, onToggle, onUploaded, failed }: Pro
   const folderId = position.path.at(-1)?.id ?? (position.root === 'course' ? (folder?.id ?? null) : null);
   const shown: Shown = query === '' ? { folderId } : { query, ...(own_only ? { owner: user.id } : {}) };
   const go = (to: Position): void => {
-    // The pressed button disappears with the list that it was in.
+    // The pressed button disappears with its list.
     heading.current?.focus();
     setQuery('');
     setPosition(to);

@@ -1,7 +1,7 @@
 /** Types of items (Deep Linking 2.0 §3). */
 export type ItemType = 'ltiResourceLink' | 'link' | 'file' | 'image';
 
-/** A file as far as it can be chosen. */
+/** The properties of a file that choosing it needs. */
 export interface Choosable {
   readonly id: string;
   readonly name: string;
@@ -11,7 +11,7 @@ export interface Choosable {
 export interface Choice {
   readonly file: Choosable;
   readonly type: ItemType;
-  /** As typed; empty: no column of the grade book. */
+  /** The typed text; empty: no column of the grade book. */
   readonly points: string;
 }
 
@@ -20,7 +20,10 @@ interface Accepted {
   readonly media_types: readonly string[] | null;
 }
 
-/** As what the LMS takes a file of this media type; none: it does not. The server decides by the same rule. */
+/**
+ * Returns the types as which the LMS accepts a file of this media type; none: it does not accept the file. The server applies the
+ * same rule.
+ */
 export function typesOf({ mime_type }: Pick<Choosable, 'mime_type'>, { types, media_types }: Accepted): readonly ItemType[] {
   const own = (mime_type ?? '').split(';')[0]?.trim().toLowerCase() ?? '';
   const isFile = (media_types ?? ['*/*']).some(
@@ -29,17 +32,17 @@ export function typesOf({ mime_type }: Pick<Choosable, 'mime_type'>, { types, me
   return types.filter((type) => (type === 'image' ? own.startsWith('image/') : type !== 'file' || isFile));
 }
 
-/** The choices after one was switched; where only one is accepted, another takes its place. */
+/** Returns the choices after one was switched; if only one is accepted, another replaces it. */
 export function toggled(choices: readonly Choice[], choice: Choice, isMultiple: boolean): readonly Choice[] {
   const others = choices.filter(({ file }) => file.id !== choice.file.id);
   if (others.length < choices.length && isMultiple) return others;
   return isMultiple ? [...others, choice] : [choice];
 }
 
-/** Whether the points are none, or a number that a column of the grade book may have. */
+/** Returns whether the points are empty, or a number that a column of the grade book may have. */
 export const arePoints = (points: string): boolean => points.trim() === '' || (Number(points) > 0 && Number(points) <= 999.99);
 
-/** The item that the server is asked for. */
+/** Returns the item for the request to the server. */
 export const itemOf = ({ file, type, points }: Choice, { line_items }: { readonly line_items: boolean }) => ({
   type,
   file_id: file.id,

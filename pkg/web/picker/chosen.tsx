@@ -16,7 +16,7 @@ interface Props {
   readonly onCancel: () => void;
 }
 
-/** What is chosen, as what the LMS gets each, and the two ways back. */
+/** The chosen files, the type in which the LMS gets each, and the two ways back. */
 export function Chosen({ view, choices, isSending, refusal, onChange, onRemove, onAdd, onCancel }: Props) {
   const heading = useRef<HTMLHeadingElement>(null);
   /** The pressed button disappears; without this the keyboard focus would move to the top of the page. */

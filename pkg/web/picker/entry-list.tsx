@@ -11,9 +11,9 @@ import { t, timeInWords } from '../text/text.ts';
 interface Props {
   readonly api: PickerApi;
   readonly view: PickerView;
-  /** Of one list, always the same: another has another key. */
+  /** The source of one list; it never changes, since another source has another key. */
   readonly shown: Shown;
-  /** A change of it fetches the list again. */
+  /** A change of this value fetches the list again. */
   readonly changes: number;
   readonly choices: readonly Choice[];
   readonly failed: Failed;
@@ -78,7 +78,7 @@ function FileRow({ file, view, choices, onToggle, onPreview }: RowProps) {
   );
 }
 
-/** Why a file cannot be chosen; undefined: it can. */
+/** Returns why a file cannot be chosen; undefined: it can. */
 function refusedBecause(file: FileEntry, view: PickerView): string | undefined {
   if (view.own_only && file.owner.id !== view.user.id) return t('picker.notYours');
   return typesOf(file, view).length === 0 ? t('picker.typeRefused') : undefined;

@@ -1,6 +1,6 @@
 import type { Answer } from './api.ts';
 
-/** Takes the answer to the LMS, in the place of this page. */
+/** Takes the answer to the LMS, which replaces this page. */
 export function leave({ method, url, jwt }: Answer): void {
   if (method === 'get') {
     location.assign(url);

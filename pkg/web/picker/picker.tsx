@@ -9,7 +9,7 @@ import { Chosen } from './chosen.tsx';
 import { leave } from './leave.ts';
 import { t } from '../text/text.ts';
 
-/** What the LMS asks for: the files that may be chosen, those that are, and the way back with or without them. */
+/** The picker: the files that may be chosen, the chosen ones, and the way back with or without them. */
 export function Picker({ api }: { api: PickerApi }) {
   const { failed, isOver } = useFailures();
   const { loaded: view, refusal: unavailable, retry } = useLoaded(api.picker, failed);

@@ -1,7 +1,7 @@
 import { useEffect, useRef } from 'preact/hooks';
 import { t } from '../text/text.ts';
 
-/** Searches by name. `query`: what is shown as found; empty: no search. */
+/** Searches by name. `query`: the search whose results are shown; empty: none. */
 export function SearchForm({ query, onSearch }: { query: string; onSearch: (query: string) => void }) {
   const input = useRef<HTMLInputElement>(null);
   useEffect(() => {
@@ -20,7 +20,7 @@ export function SearchForm({ query, onSearch }: { query: string; onSearch: (quer
         <button
           type="button"
           onClick={() => {
-            input.current?.focus(); // this button disappears
+            input.current?.focus(); // This button disappears.
             onSearch('');
           }}
         >

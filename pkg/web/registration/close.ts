@@ -5,7 +5,7 @@ interface Target {
 
 /**
  * Tells the LMS that the registration is over (LTI Dynamic Registration 1.0 §3.7): its window is the parent of a frame, or the
- * opener. Nobody knows its origin, and the message holds nothing. False: there is no such window.
+ * opener. Its origin is unknown, so the message contains nothing confidential. Returns false if there is no such window.
  */
 export function closeAtPlatform<W extends Target>(page: W & { readonly parent: W; readonly opener: W | null }): boolean {
   const windows = [...(page.parent === page ? [] : [page.parent]), ...(page.opener ? [page.opener] : [])];

@@ -3,7 +3,7 @@ import { exchange, type Reply, storageWindow } from './exchange.ts';
 
 const ORIGIN = 'https://lms.example.org';
 
-/** A platform's frame that answers as `answer` says, and the page's own window. */
+/** A platform's frame that replies as `answer` decides, and the page's own window. */
 function platform(answer: (message: Record<string, string>) => readonly Reply[]) {
   const listeners = new Set<(event: Reply) => void>();
   const posted: { message: unknown; targetOrigin: string }[] = [];

@@ -8,7 +8,7 @@ export interface Target {
   postMessage(message: unknown, targetOrigin: string): void;
 }
 
-/** Where replies arrive: the page's own window. */
+/** The page's own window, where replies arrive. */
 export interface Listener {
   addEventListener(type: 'message', listen: (event: Reply) => void): void;
   removeEventListener(type: 'message', listen: (event: Reply) => void): void;
@@ -20,9 +20,9 @@ export interface Reply {
 }
 
 /**
- * Asks the platform's frame and waits for its reply: the value under the key, null when it says that there is none, undefined
- * when it refuses or does not answer within `timeoutMs`. Only a reply of `origin` that carries the request's own `message_id`
- * counts.
+ * Sends a request to the platform's frame and waits for its reply. Returns the value under the key; null if the platform says
+ * that there is none; undefined if it refuses or does not answer within `timeoutMs`. Only a reply from `origin` with the
+ * request's own `message_id` counts.
  */
 export function exchange(
   request: Request,
@@ -47,15 +47,15 @@ export function exchange(
   });
 }
 
-/** As much of a window as it takes to find the platform's frame. */
+/** The part of a window that is needed to find the platform's frame. */
 export interface Framed<W> {
   readonly parent: W;
   readonly opener: W | null;
 }
 
 /**
- * The window that keeps the platform's storage: the parent (where there is none, the opener), or the frame of that name in it.
- * Undefined where there is neither.
+ * Returns the window with the platform's storage: the parent (otherwise the opener), or the frame of that name in it. Returns
+ * undefined if there is neither.
  */
 export function storageWindow<W extends { readonly frames: unknown }>(page: W & Framed<W>, frame: string): W | undefined {
   const platform = page.parent === page ? page.opener : page.parent;
@@ -65,7 +65,7 @@ export function storageWindow<W extends { readonly frames: unknown }>(page: W & 
     const found = (platform.frames as Record<string, (W & Partial<Target>) | undefined>)[frame];
     return typeof found?.postMessage === 'function' ? found : undefined;
   } catch {
-    // a window of another origin says by an exception that it has no such frame, or that it is none but, say, its location
+    // A window of another origin throws if it has no such frame, or if the name is another property such as its location.
     return undefined;
   }
 }

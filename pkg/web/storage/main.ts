@@ -1,12 +1,15 @@
 import { exchange, storageWindow } from './exchange.ts';
 
-/** A platform that has not answered by then does not keep anything for us. */
+/** A platform that has not answered by then does not store anything for us. */
 const TIMEOUT_MS = 3_000;
 
 const element = document.querySelector<HTMLElement>('#exchange');
 if (element) await run(element);
 
-/** At login: put, then go on in any case, since a cookie may bind the launch too. At the launch: get, then post what came. */
+/**
+ * At login: puts the value, then continues in any case, since a cookie may also bind the launch. At the launch: gets the value,
+ * then posts it.
+ */
 async function run({ dataset }: HTMLElement): Promise<void> {
   const { step, frame = '', origin = '', key = '', value = '', next = '' } = dataset;
   const target = storageWindow<Window>(window as Window & { parent: Window; opener: Window | null }, frame);

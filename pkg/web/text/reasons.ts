@@ -1,8 +1,8 @@
 import { type Key, t } from './text.ts';
 
 /**
- * What the server says of a grade that is not in the grade book yet, and the text for it. The first that fits is taken; what its
- * expression names is put in, and `rest` is itself such a sentence.
+ * The server's sentences about a grade that is not yet in the grade book, and the text for each. The first match counts; its
+ * named groups are values of the text, and `rest` is itself such a sentence.
  */
 const REASONS: readonly (readonly [RegExp, Key])[] = [
   [/^given up after (?<attempts>\d+) attempts: (?<rest>.+)$/s, 'reason.givenUp'],
@@ -35,7 +35,7 @@ const REASONS: readonly (readonly [RegExp, Key])[] = [
   [/^(?<host>\S+) (?:did not finish its reply|was sent nothing): /, 'reason.unreachable'],
 ];
 
-/** The sentence in the language of the page; where no text says it, as the server wrote it. */
+/** Returns the sentence in the language of the page; without a matching text, the server's own sentence. */
 export function reasonInWords(reason: string): string {
   for (const [pattern, key] of REASONS) {
     const found = pattern.exec(reason);

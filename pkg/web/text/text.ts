@@ -6,16 +6,16 @@ export type { Key } from './catalogue.ts';
 type Values = Readonly<Record<string, string | number>>;
 
 /**
- * The language of the document, which the server chose, and its texts. English is part of the pages; another comes when it is
- * wanted.
+ * The language of the document, which the server chose, and its texts. English is part of the pages; another language is loaded
+ * when needed.
  */
 let language = 'en';
 let texts: Catalogue = en;
 
-/** The languages beside English, as BCP 47 names them. */
+/** The languages other than English, by BCP 47 tag. */
 const OTHERS: Readonly<Record<string, () => Promise<Catalogue>>> = { de: async () => (await import('./de.ts')).de };
 
-/** Makes the pages speak `wanted`; of a language without a catalogue, English. */
+/** Switches the pages to the language `wanted`; to English if it has no catalogue. */
 export async function speak(wanted: string): Promise<void> {
   const load = Object.hasOwn(OTHERS, wanted) ? OTHERS[wanted] : undefined;
   texts = load ? await load() : en;
@@ -24,10 +24,10 @@ export async function speak(wanted: string): Promise<void> {
 
 export const isEnglish = (): boolean => texts === en;
 
-/** The text of a key, with `values` put in; numbers as the language writes them. */
+/** Returns the text of a key, with `values` filled in; numbers in the notation of the language. */
 export const t = (key: Key, values: Values = {}): string => filled(texts[key], values);
 
-/** The text for so many: `{count}` in it is the number. */
+/** Returns the text for a number; `{count}` in it is the number. */
 export const count = (key: Counted, number: number, values: Values = {}): string => {
   const form = new Intl.PluralRules(language).select(number) === 'one' ? 'one' : 'other';
   return filled(texts[`${key}.${form}` as Key], { ...values, count: number });
@@ -41,9 +41,9 @@ const filled = (text: string, values: Values): string =>
 
 export const inDigits = (number: number): string => new Intl.NumberFormat(locale(), { maximumFractionDigits: 2 }).format(number);
 
-/** Date and time as the reader's language and time zone write them. */
+/** Returns date and time in the notation of the reader's language and time zone. */
 export const timeInWords = (iso: string): string =>
   new Intl.DateTimeFormat(locale(), { dateStyle: 'medium', timeStyle: 'short' }).format(new Date(iso));
 
-/** The reader's own kind of the language (de-AT, en-GB), where the browser knows it. */
+/** Returns the reader's own variant of the language (de-AT, en-GB), if the browser knows it. */
 const locale = (): string => globalThis.navigator?.languages?.find((tag) => tag.split('-')[0] === language) ?? language;
