@@ -142,7 +142,7 @@ function reasons(): string[] {
   const processor = [
     ...templates('pkg/lti/grades/submit-grade.processor.ts', /reason: '([^']+)'/g),
     ...templates('pkg/lti/grades/submit-grade.processor.ts', /later\('([^']+)'/g),
-    'a newer score stands: the LMS answered 409',
+    'a newer score exists: the LMS answered 409',
     'the LMS answered 409; a newer score of this person is about to be sent',
     'the LMS answered 409: too old; it is sent again with a later timestamp',
   ];

@@ -107,7 +107,7 @@ test('a service that refuses one text is still the first for the next one; a tex
   expect(passed.body['provider']).toBe('libretranslate');
   expect([refused.status, refused.body]).toEqual([
     400,
-    { error: 'validation_failed', message: 'text: no translator here takes it.' },
+    { error: 'validation_failed', message: 'text: no translator here accepts it.' },
   ]);
   expect(next.body['provider']).toBe('deepl');
 });

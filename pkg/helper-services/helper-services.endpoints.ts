@@ -39,7 +39,7 @@ export const helperEndpoints = (deps: { states: HelperStates; translations: Tran
     method: 'get',
     path: '/helpers',
     operationId: 'listHelpers',
-    summary: 'Show which helper services there are, whether they answer, and which languages they know',
+    summary: 'Show the configured helper services, whether they answer, and which languages they know',
     caller: 'user',
     replies: { 200: HelpersView },
     handle: async () => reply(200, await deps.states.all()),
@@ -49,7 +49,7 @@ export const helperEndpoints = (deps: { states: HelperStates; translations: Tran
     method: 'post',
     path: '/translate',
     operationId: 'translateText',
-    summary: 'Translate a text by the translator of the institution; the same again within 5 minutes is not asked for twice',
+    summary: 'Translate a text with the translator of the institution; a repetition within 5 minutes gets the cached reply',
     caller: 'user',
     body: TranslationRequest,
     replies: { 200: TranslationView },
@@ -61,7 +61,8 @@ export const helperEndpoints = (deps: { states: HelperStates; translations: Tran
     path: '/files/{id}/optimize',
     operationId: 'optimizeFile',
     summary:
-      'Make a PDF smaller, as a job: its next version, or a copy; what is not at least 5 % and 4 KiB smaller is not stored',
+      'Make a PDF smaller, as a job: its next version, or a copy; ' +
+      'a result that is not at least 5 % and 4 KiB smaller is discarded',
     body: OptimizationRequest,
     handle: async ({ actor, params: { id }, body }) => reply(202, await deps.pdfs.optimize(actor, id, body)),
   }),

@@ -10,8 +10,8 @@ const TAG_PATTERN = /^[A-Za-z0-9]{1,8}(-[A-Za-z0-9]{1,8})*$/;
 const LanguageTag = z
   .string()
   .max(TAG_MAX)
-  .regex(TAG_PATTERN, 'is no language tag: send one of BCP 47, such as en, es or pt-BR')
-  .refine((tag) => canonicalTag(tag) !== null, 'is no language tag: send one of BCP 47, such as en, es or pt-BR')
+  .regex(TAG_PATTERN, 'is not a language tag: send one of BCP 47, such as en, es or pt-BR')
+  .refine((tag) => canonicalTag(tag) !== null, 'is not a language tag: send one of BCP 47, such as en, es or pt-BR')
   .overwrite((tag) => canonicalTag(tag) ?? tag)
   .meta({
     description: 'BCP 47, any case; the helper is asked for the nearest language that it knows (RFC 4647, lookup)',
@@ -22,7 +22,7 @@ const LanguageTag = z
 const SourceLanguage = z
   .union([z.literal('auto'), LanguageTag])
   .default('auto')
-  .meta({ description: 'BCP 47; auto: the helper finds it out', example: 'auto' });
+  .meta({ description: 'BCP 47; auto: the helper detects it', example: 'auto' });
 
 export const TEXT_MAX_CHARACTERS = 50_000;
 
@@ -41,7 +41,7 @@ export const TranslationView = z
     source_language: z
       .string()
       .nullable()
-      .meta({ description: 'as it was named, or found out; null: the helper does not say', example: 'en' }),
+      .meta({ description: 'as named or detected; null: the helper does not say', example: 'en' }),
     target_language: z.string().meta({ example: 'es' }),
     provider: z
       .string()
@@ -57,7 +57,8 @@ const asField = (by: (typeof AS)[number]) =>
     .enum(AS)
     .default(by)
     .describe(
-      'version: the next version of the file, for those who may write it; copy: a file of the caller’s own, beside it or in their root',
+      'version: the next version of the file, for those who may write it; ' +
+        'copy: a file of the caller’s own, beside it or in their root',
     );
 
 export const QUALITIES = ['low', 'medium', 'high'] as const;
@@ -65,7 +66,7 @@ export const OptimizationRequest = z
   .strictObject({
     quality: z.enum(QUALITIES).default('medium').describe('of images: low is the smallest'),
     as: asField('version'),
-    force: z.boolean().default(false).describe('true: a signed PDF too; the signatures of the result do not hold'),
+    force: z.boolean().default(false).describe('true: also convert a signed PDF; the signatures of the result are invalid'),
   })
   .meta({ id: 'OptimizationRequest' });
 export type OptimizationRequest = z.output<typeof OptimizationRequest>;
@@ -82,7 +83,7 @@ const HelperState = z
     languages: z
       .array(z.string())
       .optional()
-      .meta({ description: 'into which it translates, where it says so', example: ['en', 'es'] }),
+      .meta({ description: 'into which it translates, if it says so', example: ['en', 'es'] }),
   })
   .meta({ id: 'HelperState' });
 export type HelperState = z.output<typeof HelperState>;

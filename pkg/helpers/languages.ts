@@ -18,6 +18,6 @@ export function knownTag(tag: string, field: string): string {
   if (canonical !== null) return canonical;
   throw new Refusal(
     'language_unknown',
-    `${field}: "${tag.slice(0, 64)}" is no language tag. Send one of BCP 47, such as en, es or pt-BR.`,
+    `${field}: "${tag.slice(0, 64)}" is not a language tag. Send one of BCP 47, such as en, es or pt-BR.`,
   );
 }

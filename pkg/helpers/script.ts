@@ -59,10 +59,10 @@ export function runScript(
     };
     const onAbort = (): void => end(signal.reason as Error);
     signal.addEventListener('abort', onAbort, { once: true });
-    const timer = setTimeout(() => end(new TimeExceeded(`it takes more than ${Math.round(limits.ms / 1000)} s`)), limits.ms);
+    const timer = setTimeout(() => end(new TimeExceeded(`it needs more than ${Math.round(limits.ms / 1000)} s`)), limits.ms);
     const watch = setInterval(() => {
       if (residentBytes(child.pid) > limits.memoryBytes)
-        end(new LimitExceeded(`it takes more than ${limits.memoryBytes >> 20} MiB of memory`));
+        end(new LimitExceeded(`it needs more than ${limits.memoryBytes >> 20} MiB of memory`));
     }, WATCH_MS);
     const settle = (): void => {
       clearTimeout(timer);
@@ -87,7 +87,7 @@ export function runScript(
     child.once('close', (code, killedBy) => {
       settle();
       if (code === 0) resolve(last);
-      else if (killedBy === ABORTED || code === 134) reject(new LimitExceeded(`it takes more than ${heapMib} MiB of memory`));
+      else if (killedBy === ABORTED || code === 134) reject(new LimitExceeded(`it needs more than ${heapMib} MiB of memory`));
       else reject(new Error(`${fileURLToPath(script)} ended with ${code ?? killedBy}`));
     });
     if (!answer) child.stdin.end();

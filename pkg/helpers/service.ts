@@ -179,7 +179,7 @@ function parsed(text: string): unknown {
   try {
     return JSON.parse(text);
   } catch {
-    throw new Refusal('validation_failed', 'The body is no JSON.');
+    throw new Refusal('validation_failed', 'The body is not JSON.');
   }
 }
 

@@ -37,7 +37,8 @@ export const LAUNCH_ERRORS = {
   deployment_undecided: {
     status: 403,
     meaning:
-      'Several LMSs share this issuer and client id, and not exactly one of their registrations lists this deployment. An administrator of this service has to add its id to deploymentIds of the right one.',
+      'Several LMSs share this issuer and client id, and not exactly one of their registrations lists this deployment. ' +
+      'An administrator of this service has to add its id to deploymentIds of the right one.',
   },
   storage_target_invalid: {
     status: 400,
@@ -50,9 +51,10 @@ export const LAUNCH_ERRORS = {
   state_not_bound: {
     status: 400,
     meaning:
-      'This browser did not begin this launch, has begun more than 32 others since, or blocks the cookies of this service. Open the link in your course again; if that does not help, allow cookies, or open it in a new window.',
+      'This browser did not begin this launch, has begun more than 32 others since, or blocks the cookies of this service. ' +
+      'Open the link in your course again; if that does not help, allow cookies, or open it in a new window.',
   },
-  state_forged: { status: 400, meaning: 'The cookie of this launch was modified, or is of another service.' },
+  state_forged: { status: 400, meaning: 'The cookie of this launch was modified, or belongs to another service.' },
   storage_forged: {
     status: 400,
     meaning: 'The login that the LMS stored in the browser was modified, or belongs to another launch.',
@@ -95,7 +97,8 @@ export const LAUNCH_ERRORS = {
   message_type_unsupported: {
     status: 400,
     meaning:
-      'The message type is not supported; it must be LtiResourceLinkRequest, LtiDeepLinkingRequest or LtiSubmissionReviewRequest.',
+      'The message type is not supported; it must be LtiResourceLinkRequest, LtiDeepLinkingRequest ' +
+      'or LtiSubmissionReviewRequest.',
   },
   version_unsupported: { status: 400, meaning: 'The LTI version of the message is not 1.3.0.' },
   deployment_id_missing: { status: 400, meaning: 'The id_token has no deployment id.' },
@@ -107,7 +110,10 @@ export const LAUNCH_ERRORS = {
   context_invalid: { status: 400, meaning: 'The id_token has a context without an id of 1 to 255 characters.' },
   user_inactive: { status: 403, meaning: 'This account has been deactivated.' },
   // A submission review
-  for_user_missing: { status: 400, meaning: 'The submission review does not say whose (for_user.user_id).' },
+  for_user_missing: {
+    status: 400,
+    meaning: 'The submission review does not name the person whose hand-in it shows (for_user.user_id).',
+  },
   review_not_allowed: { status: 403, meaning: 'Only instructors review what others have handed in.' },
   // Notices of the platform
   notices_invalid: { status: 400, meaning: 'The body is not {"notices":[{"jwt":"…"}]} with 1 to 100 notices.' },
@@ -125,7 +131,8 @@ export const LAUNCH_ERRORS = {
   deep_link_return_url_refused: {
     status: 400,
     meaning:
-      'The address to send the content to (deep_link_return_url) is not an https address of at most 2,048 characters without a password.',
+      'The address to send the content to (deep_link_return_url) is not an https address of at most 2,048 characters ' +
+      'without a password.',
   },
   accept_types_missing: {
     status: 400,
@@ -145,7 +152,7 @@ export const LAUNCH_ERRORS = {
   deep_linking_data_invalid: { status: 400, meaning: 'data of the request for content is not text.' },
   picker_not_for_learners: {
     status: 403,
-    meaning: 'Only instructors choose content here. A learner may hand in files of their own where the LMS asks for files alone.',
+    meaning: 'Only instructors choose content here. A learner may hand in their own files where the LMS asks only for files.',
   },
   // The picker
   picker_not_requested: { status: 400, meaning: 'This launch did not ask for content. Open the link in your course again.' },

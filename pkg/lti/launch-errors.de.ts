@@ -17,13 +17,17 @@ export const LAUNCH_ERRORS_DE = {
   deployment_id_needed:
     'Mehrere LMS haben diesen Aussteller und diese Client-ID gemeinsam: Das LMS muss seine lti_deployment_id senden.',
   deployment_undecided:
-    'Mehrere LMS haben diesen Aussteller und diese Client-ID gemeinsam, und nicht genau eine ihrer Registrierungen führt dieses Deployment auf. Jemand, der diesen Dienst verwaltet, muss seine ID bei der richtigen in deploymentIds eintragen.',
+    'Mehrere LMS haben diesen Aussteller und diese Client-ID gemeinsam, ' +
+    'und nicht genau eine ihrer Registrierungen führt dieses Deployment auf. ' +
+    'Jemand, der diesen Dienst verwaltet, muss seine ID bei der richtigen in deploymentIds eintragen.',
   storage_target_invalid: 'lti_storage_target ist kein gültiger Name eines Frames: 1 bis 64 Byte ohne Steuerzeichen.',
   platform_error: 'Das LMS hat den Aufruf abgelehnt. Melden Sie sich dort an, und öffnen Sie den Link erneut.',
   state_missing: 'Das LMS hat den Zustand (state) des Aufrufs nicht zurückgegeben.',
   state_malformed: 'Der Zustand (state) des Aufrufs stammt nicht von diesem Dienst.',
   state_not_bound:
-    'Dieser Browser hat diesen Aufruf nicht begonnen, seitdem mehr als 32 andere begonnen, oder er blockiert die Cookies dieses Dienstes. Öffnen Sie den Link in Ihrem Kurs erneut; hilft das nicht, lassen Sie Cookies zu, oder öffnen Sie ihn in einem neuen Fenster.',
+    'Dieser Browser hat diesen Aufruf nicht begonnen, seitdem mehr als 32 andere begonnen, ' +
+    'oder er blockiert die Cookies dieses Dienstes. Öffnen Sie den Link in Ihrem Kurs erneut; ' +
+    'hilft das nicht, lassen Sie Cookies zu, oder öffnen Sie ihn in einem neuen Fenster.',
   state_forged: 'Das Cookie dieses Aufrufs wurde verändert, oder es gehört zu einem anderen Dienst.',
   storage_forged:
     'Die Anmeldung, die das LMS im Browser gespeichert hat, wurde verändert, oder sie gehört zu einem anderen Aufruf.',
@@ -59,7 +63,8 @@ export const LAUNCH_ERRORS_DE = {
   sub_invalid: 'Die Benutzer-ID (sub) besteht nicht aus 1 bis 255 ASCII-Zeichen.',
   message_type_missing: 'Das id_token hat keinen Nachrichtentyp.',
   message_type_unsupported:
-    'Der Nachrichtentyp wird nicht unterstützt; er muss LtiResourceLinkRequest, LtiDeepLinkingRequest oder LtiSubmissionReviewRequest sein.',
+    'Der Nachrichtentyp wird nicht unterstützt; er muss LtiResourceLinkRequest, ' +
+    'LtiDeepLinkingRequest oder LtiSubmissionReviewRequest sein.',
   version_unsupported: 'Die LTI-Version der Nachricht ist nicht 1.3.0.',
   deployment_id_missing: 'Das id_token hat keine Deployment-ID.',
   unknown_deployment: 'Dieses Deployment des LMS ist nicht registriert.',
@@ -80,7 +85,8 @@ export const LAUNCH_ERRORS_DE = {
   deep_linking_settings_missing: 'Die Anforderung von Inhalten hat keine deep_linking_settings.',
   deep_link_return_url_missing: 'Die Anforderung von Inhalten nennt nicht, wohin sie zu senden sind (deep_link_return_url).',
   deep_link_return_url_refused:
-    'Die Adresse, an die die Inhalte gehen sollen (deep_link_return_url), ist keine https-Adresse von höchstens 2.048 Zeichen ohne Passwort.',
+    'Die Adresse, an die die Inhalte gehen sollen (deep_link_return_url), ' +
+    'ist keine https-Adresse von höchstens 2.048 Zeichen ohne Passwort.',
   accept_types_missing: 'Die Anforderung von Inhalten hat keine Liste der Typen, die das LMS annimmt (accept_types).',
   accept_targets_missing:
     'Die Anforderung von Inhalten hat keine Liste der Orte, an denen sie gezeigt werden (accept_presentation_document_targets).',

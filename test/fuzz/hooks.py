@@ -134,7 +134,7 @@ OF_STATE = {
     "must be an IANA time zone, such as Europe/Berlin or UTC": "which names there are is in a database",
     "never matches: the given months do not have such a day": "a pattern does not know the lengths of months",
     "must be cp437 or a label of the WHATWG's Encoding Standard": "no pattern lists them",
-    "is no language tag: send one of BCP 47, such as en, es or pt-BR": "a pattern does not know which subtags go together",
+    "is not a language tag: send one of BCP 47, such as en, es or pt-BR": "a pattern does not know which subtags go together",
     "is an integer beyond ±(2^53-1); send it as a string": "no schema bounds the numbers within a value of any JSON",
     "cannot be changed": "a line item keeps the link that it was made for",
     "must be re-sent when url moves to another origin ({} to clear)": "headers belong to the address that is there",

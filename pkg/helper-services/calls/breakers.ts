@@ -32,7 +32,7 @@ class Undecided extends Error {
   override readonly name = 'Undecided';
 
   constructor(cause: unknown) {
-    super('the trial did not tell', { cause });
+    super('the trial was inconclusive', { cause });
   }
 }
 
@@ -119,7 +119,7 @@ export class Breakers {
     const [known, isRefusing] = [this.#known, (breaker: Breaker): boolean => this.#waitOf(breaker) !== null];
     return new Gauge({
       name: 'carrel_helper_breakers_open',
-      help: 'Circuit breakers of helper services by which this process refuses requests without asking, by helper',
+      help: 'Circuit breakers of helper services with which this process refuses requests without asking, by helper',
       labelNames: ['helper'],
       registers: [],
       collect() {
@@ -133,6 +133,6 @@ export class Breakers {
 const keyOf = (tenant: string, kind: HelperKind): string => `${kind} ${tenant}`;
 
 const unavailable = (retryAfter: number): Problem =>
-  new Problem('helper_unavailable', 'The helper service failed several times behind each other, and is not asked for a while.', {
+  new Problem('helper_unavailable', 'The helper service failed several times in a row, and is not asked for a while.', {
     retryAfter,
   });

@@ -127,7 +127,7 @@ export class HelperCalls {
       throw problemOfStatus(helper.kind, { status, retryAfter: headers['retry-after'], text }, helper.token);
     }
     if (!/^application\/pdf\s*(;|$)/i.test(headers['content-type'] ?? ''))
-      throw rejected(helper.kind, 'answered something else than a PDF');
+      throw rejected(helper.kind, 'answered with something other than a PDF');
     let failure: unknown;
     const pdf = Readable.from(
       checkedPdf(helper.kind, body, (error) => (failure = error)),

@@ -19,12 +19,13 @@ export async function* checkedPdf(kind: HelperKind, body: Readable, failed: (err
     for await (const chunk of body as AsyncIterable<Buffer>) {
       if (!isBegun()) {
         head = Buffer.concat([head, chunk.subarray(0, BEGIN.length)]);
-        if (isBegun() && !head.subarray(0, BEGIN.length).equals(BEGIN)) throw rejected(kind, 'answered something that is no PDF');
+        if (isBegun() && !head.subarray(0, BEGIN.length).equals(BEGIN))
+          throw rejected(kind, 'answered with something other than a PDF');
       }
       tail = chunk.length >= TAIL_BYTES ? chunk.subarray(-TAIL_BYTES) : Buffer.concat([tail, chunk]).subarray(-TAIL_BYTES);
       yield chunk;
     }
-    if (!isBegun() || !tail.includes(END)) throw rejected(kind, 'answered a PDF that has no end');
+    if (!isBegun() || !tail.includes(END)) throw rejected(kind, 'answered with a PDF that has no end');
   } catch (error) {
     const problem = problemOfError(kind, error);
     failed(problem);

@@ -63,7 +63,7 @@ export function problemOfStatus(
   const code = status === 422 && kind !== 'translate' ? Mark.safeParse(jsonOf(text)).data?.error : undefined;
   if (code) return new Problem(code);
   if (status === 401 || status === 403) return rejected(kind, `refuses our token (${status})${said}`);
-  if (status >= 300 && status < 400) return rejected(kind, `redirects (${status}), which is not followed`);
+  if (status >= 300 && status < 400) return rejected(kind, `redirects (${status}), but redirects are not followed`);
   return rejected(kind, `answered ${status}${said}`);
 }
 
@@ -130,9 +130,10 @@ const languageIn = (detected: unknown): unknown =>
 
 /** Reads a translator's 200. A value that is not a language tag, or not a name, counts as missing. Throws `helper_rejected`. */
 export function translationOf(type: string | undefined, body: Buffer): Translation {
-  if (!/^application\/([\w.-]+\+)?json\b/i.test(type ?? '')) throw rejected('translate', 'answered something else than JSON');
+  if (!/^application\/([\w.-]+\+)?json\b/i.test(type ?? ''))
+    throw rejected('translate', 'answered with something other than JSON');
   const read = Reply.safeParse(jsonOf(body.toString('utf8')));
-  if (!read.success) throw rejected('translate', 'answered JSON without a text that can be used');
+  if (!read.success) throw rejected('translate', 'answered with JSON without a usable text');
   const { text, source, provider } = read.data;
   return {
     text: text.toWellFormed().replaceAll('\u0000', ''),

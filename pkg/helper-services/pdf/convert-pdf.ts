@@ -102,10 +102,10 @@ async function begin<Arguments extends PdfArguments>(
   const { actor, granted } = await requesterOf(tx, task, 'write:files', now, task.arguments.permissions);
   const { as } = task.arguments;
   const file = await findFile(tx, task.arguments.file);
-  if (!file || file.deletedAt !== null) throw new Problem('not_found', 'The file is not there any more.');
+  if (!file || file.deletedAt !== null) throw new Problem('not_found', 'The file no longer exists.');
   requireLevel(levelOn('file', actor, file, granted), as === 'version' ? 'write' : 'read');
   const quota = await findUploadTarget(tx, as === 'version' ? file.ownerId : actor.userId, now);
-  if (!quota) throw new Problem('not_found', 'The file is not there any more.');
+  if (!quota) throw new Problem('not_found', 'The file no longer exists.');
   return { task: task.uuid, given: task.arguments, actor, file, quota };
 }
 
@@ -225,7 +225,7 @@ async function commit<Arguments extends PdfArguments>(
 
 function unchanged(file: FileRecord, before: FileRecord): FileRecord {
   if (file.version === before.version) return file;
-  throw new Problem('conflict', 'The file got another version meanwhile; ask for it again.');
+  throw new Problem('conflict', 'The file has got another version meanwhile; request the conversion again.');
 }
 
 /**

@@ -93,7 +93,7 @@ export class PdfRequests {
     const last = file.size - 1;
     const head =
       file.size === 0 ? Buffer.alloc(0) : await this.#read(file.blobName, { start: 0, end: Math.min(HEAD_BYTES - 1, last) });
-    if (!isPdf(head)) throw new Problem('unsupported_media_type', 'The file is no PDF, whatever its name says.');
+    if (!isPdf(head)) throw new Problem('unsupported_media_type', 'The file is not a PDF, whatever its name says.');
     const scan = new PdfScan();
     scan.add(await this.#read(file.blobName, { start: Math.max(0, file.size - TAIL_BYTES), end: last }));
     requireConvertible(scan.marks, force);

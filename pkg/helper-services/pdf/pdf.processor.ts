@@ -94,6 +94,6 @@ async function attempt<Arguments extends PdfArguments>(
       return undefined;
     });
     if (waitMs !== undefined) throw new TryLater(problem.message, waitMs);
-    log.info({ tenant: context.slug, reason: problem.message, code: problem.code }, 'a PDF was not converted');
+    log.info({ tenant: context.slug, reason: problem.message, code: problem.code }, 'could not convert a PDF');
   }
 }

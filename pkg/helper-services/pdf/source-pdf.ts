@@ -55,13 +55,11 @@ export class SourcePdf implements SentFile {
       const { body } = await this.#objects.get(this.#key, { signal: this.#signal });
       return body as AsyncIterable<Buffer>;
     } catch (error) {
-      throw error instanceof ObjectMissing
-        ? new Problem('not_found', 'The file is not there any more.', { cause: error })
-        : error;
+      throw error instanceof ObjectMissing ? new Problem('not_found', 'The file no longer exists.', { cause: error }) : error;
     }
   }
 }
 
 function requirePdf(head: Buffer): void {
-  if (!isPdf(head)) throw new Problem('unsupported_media_type', 'The file is no PDF, whatever its name says.');
+  if (!isPdf(head)) throw new Problem('unsupported_media_type', 'The file is not a PDF, whatever its name says.');
 }

@@ -72,7 +72,7 @@ export class Translations {
 
   async #bounded<T>(work: () => Promise<T>): Promise<T> {
     if (this.#running >= TRANSLATIONS_AT_ONCE) {
-      const message = `${TRANSLATIONS_AT_ONCE} translations are in progress already; try again later.`;
+      const message = `${TRANSLATIONS_AT_ONCE} translations are already in progress; try again later.`;
       throw new Problem('helper_unavailable', message, { retryAfter: BUSY_RETRY_SECONDS });
     }
     this.#running += 1;

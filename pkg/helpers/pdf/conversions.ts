@@ -122,13 +122,13 @@ export class PdfConversions {
       if (error instanceof TimeExceeded && isLate) throw late();
       if (error instanceof LimitExceeded) throw new Refusal('pdf_too_complex', `The PDF is too complex: ${error.message}.`);
       this.#log.warn({ err: error }, 'conversion of a PDF failed');
-      throw new Refusal('pdf_damaged', 'The PDF cannot be converted. Print or export it anew.');
+      throw new Refusal('pdf_damaged', 'The PDF cannot be converted. Print or export it again.');
     }
   }
 }
 
 const late = (): Refusal =>
-  new Refusal('busy', 'The PDF waited for others, or arrived slowly, so that too little time was left for it.', RETRY_SECONDS);
+  new Refusal('busy', 'The PDF waited for others or arrived slowly, so too little time was left for it.', RETRY_SECONDS);
 
 export const sizeOf = async (path: string): Promise<number> => (await stat(path)).size;
 

@@ -48,7 +48,7 @@ export function checked(context: PDFContext, { maxPages, allowSigned }: Demands)
 }
 
 export const damaged = (what: string): Refusal =>
-  new Refusal('pdf_damaged', `The PDF is damaged: ${what}. Print or export it anew.`);
+  new Refusal('pdf_damaged', `The PDF is damaged: ${what}. Print or export it again.`);
 
 async function parse(bytes: Uint8Array): Promise<PDFContext> {
   try {
@@ -69,8 +69,8 @@ function pagesOf(context: PDFContext, catalog: PDFDict, maxPages: number): Page[
   const root = catalog.get(name('Pages'));
   const next: Node[] = root === undefined ? [] : [{ value: root, resources: undefined }];
   for (let node = next.pop(); node; node = next.pop()) {
-    if (!(node.value instanceof PDFRef)) throw damaged('a page is no object of its own');
-    if (seen.has(node.value)) throw damaged('its tree of pages has a circle');
+    if (!(node.value instanceof PDFRef)) throw damaged('a page is not an indirect object');
+    if (seen.has(node.value)) throw damaged('its tree of pages has a loop');
     seen.add(node.value);
     const dict = context.lookup(node.value);
     if (!(dict instanceof PDFDict)) throw damaged('a page is missing');

@@ -32,14 +32,14 @@ export async function receivePdf(
   let writing: Promise<void> | undefined;
   parser.on('field', (field: string | undefined, value, info) => {
     if (field === undefined || !names.includes(field))
-      return fail(invalid(`"${String(field).slice(0, 64)}" is no field of this form.`));
+      return fail(invalid(`"${String(field).slice(0, 64)}" is not a field of this form.`));
     if (fields.has(field) || info.valueTruncated) return fail(invalid(`${field} is given twice, or is too long.`));
     fields.set(field, value);
   });
   parser.on('file', (field: string | undefined, stream) => {
     if (field !== 'file') {
       stream.resume();
-      return fail(invalid(`"${String(field).slice(0, 64)}" is no field of this form: send the PDF as file.`));
+      return fail(invalid(`"${String(field).slice(0, 64)}" is not a field of this form: send the PDF as file.`));
     }
     stream.on('limit', () => fail(new Refusal('payload_too_large', `A PDF may have at most ${maxBytes} bytes here.`)));
     writing = pipeline(stream, createWriteStream(path), { signal: ended.signal });
@@ -56,7 +56,7 @@ export async function receivePdf(
     throw ended.signal.aborted && ended.signal.reason instanceof Refusal ? ended.signal.reason : malformed(error);
   }
   if (!writing) throw invalid('file is missing.');
-  if (!(await isPdf(path))) throw new Refusal('unsupported_media_type', 'file is no PDF.');
+  if (!(await isPdf(path))) throw new Refusal('unsupported_media_type', 'file is not a PDF.');
   return fields;
 }
 

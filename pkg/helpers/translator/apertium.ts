@@ -36,7 +36,7 @@ export const apertium: Provider = {
     if (!pair)
       throw new Refusal(
         'language_unknown',
-        `There is no pair from ${from} into ${target}. Name source_language if the text is of another.`,
+        `No pair translates from ${from} into ${target}. Name source_language if the text has another language.`,
       );
     const sent = texts.map((text) => text.replaceAll(SEPARATOR, ' '));
     const output = await runChild(['apertium', '-u', '-f', 'txt', pair.name], sent.join(BETWEEN), LIMITS, signal);

@@ -170,7 +170,7 @@ export class Translator {
 
   #noteRefusal(provider: Provider, error: TextRefused): Refusal {
     this.#log.info({ err: error, provider: provider.name }, 'translation provider refused a text');
-    return new Refusal('validation_failed', 'text: no translator here takes it.');
+    return new Refusal('validation_failed', 'text: no translator here accepts it.');
   }
 
   #noteFailure(provider: Provider, error: unknown): true {

@@ -9,7 +9,7 @@ export const ContextView = z
     lms_id: z.string().meta({ description: "the LMS's own id of the course", example: 'history-1' }),
     title: z.string().meta({ example: 'History' }),
     label: z.string().nullable().meta({ description: "the LMS's short name of the course", example: 'HIST 101' }),
-    registration_id: Uuid.nullable().describe('the registration of the last launch; null where none was in the last 90 days'),
+    registration_id: Uuid.nullable().describe('the registration of the last launch; null if there was none in the last 90 days'),
     folder: z
       .object({ id: Uuid, name: z.string().meta({ example: 'History' }) })
       .nullable()
@@ -28,7 +28,7 @@ export const ContextView = z
       })
       .describe('what the LMS offers in this course, by its last launch; nothing while the registration is inactive'),
     roster_synced_at: Timestamp.nullable().meta({
-      description: "when the LMS's list of members was read that was last taken over; null: never",
+      description: 'when the last imported list of members was read from the LMS; null: never',
       example: null,
     }),
     etag: Etag,

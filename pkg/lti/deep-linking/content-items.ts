@@ -140,14 +140,14 @@ function requireChoice(
   if (!file || !allows(level, 'read') || !actor.permissions.has('read:files')) throw new Problem('not_found');
   if (!offer.types.includes(item.type)) throw new Problem('item_refused', `The LMS does not accept ${item.type} here.`);
   if (offer.isOwnOnly && file.ownerId !== actor.userId)
-    throw new Problem('item_refused', `${file.name} is not yours; hand in a file of your own.`);
+    throw new Problem('item_refused', `${file.name} is not yours; hand in one of your own files.`);
   if (!isTaken(item.type, file.mimeType, settings))
     throw new Problem(
       'item_refused',
-      `The LMS does not accept ${file.name} (${file.mimeType ?? 'of no known type'}) as ${item.type} here.`,
+      `The LMS does not accept ${file.name} (${file.mimeType ?? 'unknown type'}) as ${item.type} here.`,
     );
   if (item.line_item !== undefined && (item.type !== 'ltiResourceLink' || settings.acceptLineItem === false))
-    throw new Problem('item_refused', `The LMS makes no column of the grade book for ${file.name} here.`);
+    throw new Problem('item_refused', `The LMS does not create a grade book column for ${file.name} here.`);
   const mayShare = allows(level, 'admin') && actor.permissions.has('share:files');
   const isInCourse = file.ancestors.some(({ uuid }) => uuid === row.folder?.uuid);
   if ((item.type === 'link' && !mayShare) || (item.type === 'ltiResourceLink' && !mayShare && !isInCourse))

@@ -23,7 +23,7 @@ export const deepLinkingEndpoints = (pickers: Pickers): Endpoint[] => [
     method: 'post',
     path: '/lti/launches/{launch_id}/picker/answer',
     operationId: 'answerPicker',
-    summary: 'Sign the answer to the LMS, which the browser then takes there; no items: the person cancelled',
+    summary: 'Sign the answer that the browser takes to the LMS; an empty list of items means that the person cancelled',
     body: NewAnswer,
     replies: { 201: AnswerView },
     errors: ['not_found', 'forbidden', 'item_refused', 'answer_too_long', 'picker_answered', 'registration_inactive'],

@@ -20,11 +20,11 @@ export const PickerView = z
       .nullable()
       .describe('the course; null: none'),
     folder: Folder.nullable().describe("the course's folder, where the caller may read it"),
-    types: z.array(ItemTypeOf).describe('types of items that the LMS accepts of the caller; none: they can only cancel'),
+    types: z.array(ItemTypeOf).describe('types of items that the LMS accepts from the caller; none: they can only cancel'),
     media_types: z
       .array(z.string().meta({ example: 'application/pdf' }))
       .nullable()
-      .describe('those that a file may have, `type/*` for all of a type; null: any'),
+      .describe('media types that a file may have, `type/*` for all of a type; null: any'),
     multiple: z.boolean().describe('whether the LMS accepts several items'),
     own_only: z.boolean().describe('whether only files of the caller are accepted: a learner hands in'),
     line_items: z.boolean().describe('whether a link may bring a column of the grade book'),
@@ -36,7 +36,7 @@ export type PickerView = z.output<typeof PickerView>;
 
 const PickedLineItem = z
   .strictObject({
-    label: text(1, TITLE_MAX).optional().meta({ description: "left out: the item's title", example: 'Essay' }),
+    label: text(1, TITLE_MAX).optional().meta({ description: "default: the item's title", example: 'Essay' }),
     score_maximum: z.number().gt(0).max(SCORE_MAX).meta({ example: 10 }),
     resource_id: text(1, TITLE_MAX).optional().meta({ example: 'essay-1' }),
     tag: text(1, TITLE_MAX).optional().meta({ example: 'final' }),
@@ -47,8 +47,8 @@ export const PickedItem = z
   .strictObject({
     type: ItemTypeOf,
     file_id: Uuid,
-    title: text(1, TITLE_MAX).optional().meta({ description: "left out: the file's name", example: 'Reading of week 1' }),
-    text: text(0, TEXT_MAX).optional().meta({ description: 'left out: the title', example: 'Please read before Tuesday.' }),
+    title: text(1, TITLE_MAX).optional().meta({ description: "default: the file's name", example: 'Reading of week 1' }),
+    text: text(0, TEXT_MAX).optional().meta({ description: 'default: the title', example: 'Please read before Tuesday.' }),
     line_item: PickedLineItem.optional().describe('a column of the grade book for a link of this tool'),
   })
   .meta({ id: 'PickedItem' });
@@ -61,7 +61,8 @@ export type NewAnswer = z.output<typeof NewAnswer>;
 export const AnswerView = z
   .object({
     method: z.enum(['get', 'post']).meta({
-      description: 'how the browser takes the answer to the LMS: get opens `url`; post sends it a form with the one field JWT',
+      description:
+        'how the browser takes the answer to the LMS: get opens `url`; post sends a form with the single field JWT to it',
       example: 'post',
     }),
     url: z.url().meta({ example: 'https://lms.example.org/deep-links/return' }),

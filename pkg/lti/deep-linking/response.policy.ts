@@ -50,7 +50,9 @@ export function answerOf(mode: 'Query' | 'FormPost', returnUrl: string, jwt: str
   if (mode === 'FormPost') return { method: 'post', url: returnUrl, jwt };
   const url = withParameter(returnUrl, jwt);
   if (url.length <= ADDRESS_MAX) return { method: 'get', url, jwt };
-  const message = `The answer is an address of ${url.length} characters, and may have ${ADDRESS_MAX}. Choose fewer files, or shorter titles and texts.`;
+  const message =
+    `The address of the answer has ${url.length} characters; the maximum is ${ADDRESS_MAX}. ` +
+    'Choose fewer files, or shorter titles and texts.';
   throw new Problem('answer_too_long', message);
 }
 

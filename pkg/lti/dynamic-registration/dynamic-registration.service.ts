@@ -111,7 +111,7 @@ export class DynamicRegistration {
     const expiresAt = new Date(clock.now().getTime() + LINK_MS);
     const link = { uuid: random.uuid(), tokenHash: sha256Hex(token), platformName: platform_name ?? null };
     if (!(await insertLink(db.tables, { ...link, createdBy: actor.userId, expiresAt })))
-      throw new Problem('conflict', `There are ${OPEN_LINKS_MAX} links that wait to be used; each of them ends within a day.`);
+      throw new Problem('conflict', `${OPEN_LINKS_MAX} links are still unused; each of them expires within a day.`);
     return { url: `${tool.ltiUrl}/register/${token}`, expires_at: expiresAt.toISOString() };
   }
 

@@ -83,7 +83,7 @@ export function readConfiguration(body: unknown, from: string, allow: readonly A
   const parsed = Configuration.safeParse(body);
   if (!parsed.success) {
     const field = parsed.error.issues[0]?.path.join('.');
-    throw new RegistrationError('configuration_invalid', field ? `It has no usable ${field}.` : 'It is no JSON object.');
+    throw new RegistrationError('configuration_invalid', field ? `It has no usable ${field}.` : 'It is not a JSON object.');
   }
   const { data } = parsed;
   requireSupport(data);
@@ -116,13 +116,13 @@ function requireSupport(data: z.output<typeof Configuration>): void {
   for (const [field, value] of needs) {
     const offered = data[field];
     if (offered && offered.length > 0 && !offered.includes(value))
-      throw new RegistrationError('platform_unsupported', `Its ${field} lack ${value}.`);
+      throw new RegistrationError('platform_unsupported', `Its ${field} does not include ${value}.`);
   }
   const algorithms = data.id_token_signing_alg_values_supported ?? [];
   if (algorithms.length > 0 && !algorithms.some(isTakenAlgorithm))
     throw new RegistrationError(
       'platform_unsupported',
-      'Its id_token_signing_alg_values_supported have none that is accepted here.',
+      'Its id_token_signing_alg_values_supported includes no accepted algorithm.',
     );
 }
 
@@ -162,5 +162,5 @@ function requireIssuer(configuration: PlatformAddresses, from: string): void {
     SHARED_ISSUERS.has(issuer) &&
     [authEndpoint, tokenEndpoint, jwksEndpoint, registrationEndpoint].every((one) => hostOf(one) === sender);
   if (isOwnCanvas || (issuer === BLACKBOARD_ISSUER && sender.endsWith('.blackboard.com'))) return;
-  throw new RegistrationError('issuer_foreign', `The issuer is ${issuer}, and the configuration came from ${sender}.`);
+  throw new RegistrationError('issuer_foreign', `The issuer is ${issuer}, but the configuration came from ${sender}.`);
 }

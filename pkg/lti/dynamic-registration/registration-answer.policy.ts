@@ -46,16 +46,15 @@ export function readAnswer(body: unknown, of: { platform: PlatformAddresses; ask
   const parsed = Answer.safeParse(body);
   if (!parsed.success) {
     const field = parsed.error.issues[0]?.path.join('.');
-    throw new RegistrationError('registration_answer_invalid', field ? `It has no usable ${field}.` : 'It is no JSON object.');
+    throw new RegistrationError('registration_answer_invalid', field ? `It has no usable ${field}.` : 'It is not a JSON object.');
   }
   const { data } = parsed;
   const wrong = (what: string): never => {
     throw new RegistrationError('registration_answer_invalid', what);
   };
-  if (data.issuer !== undefined && data.issuer !== platform.issuer)
-    wrong('Its issuer is another than that of the configuration.');
+  if (data.issuer !== undefined && data.issuer !== platform.issuer) wrong('Its issuer differs from that of the configuration.');
   if (data.redirect_uris && data.redirect_uris.length > 0 && !data.redirect_uris.includes(redirectUri))
-    wrong('Its redirect_uris lack the address of launches.');
+    wrong('Its redirect_uris does not include the launch address.');
   if (data.token_endpoint_auth_method !== undefined && data.token_endpoint_auth_method !== 'private_key_jwt')
     wrong('Its token_endpoint_auth_method is not private_key_jwt.');
   const scopes = data.scope?.split(' ');

@@ -5,7 +5,8 @@ export const REGISTRATION_ERRORS_DE = {
   link_used: 'Mit diesem Link wurde schon ein LMS registriert. Jedes LMS braucht einen eigenen.',
   link_busy: 'Mit diesem Link wird gerade ein LMS registriert. Sehen Sie in einer Minute noch einmal nach.',
   start_at_lms:
-    'Diese Adresse registriert ein LMS. Fügen Sie sie im LMS dort ein, wo Tools dynamisch registriert werden; von Hand geöffnet bewirkt sie nichts.',
+    'Diese Adresse registriert ein LMS. Fügen Sie sie im LMS dort ein, wo Tools dynamisch registriert werden; ' +
+    'von Hand geöffnet bewirkt sie nichts.',
   form_invalid: 'Dieses Formular stammt nicht von dieser Seite oder ist älter als eine Stunde. Beginnen Sie im LMS neu.',
   registration_token_invalid: 'Das LMS hat ein Registrierungstoken gesendet, das nicht verwendbar ist.',
   configuration_address_refused: 'Die Adresse der Konfiguration des LMS ist keine, die dieser Dienst aufruft.',
@@ -21,10 +22,12 @@ export const REGISTRATION_ERRORS_DE = {
   too_many_registrations: 'Zu viele Registrierungen warten auf den Betreiber dieses Dienstes.',
   registration_unreachable: 'Das LMS ist unter seiner Registrierungsadresse nicht erreichbar. Es wurde nichts registriert.',
   registration_unanswered:
-    'Das LMS hat nicht geantwortet. Vielleicht hat es das Tool angelegt, das dann nicht nutzbar ist: Löschen Sie es dort, und registrieren Sie neu.',
+    'Das LMS hat nicht geantwortet. Vielleicht hat es das Tool angelegt, das dann nicht nutzbar ist: ' +
+    'Löschen Sie es dort, und registrieren Sie neu.',
   registration_token_refused: 'Das LMS hat sein Registrierungstoken nicht angenommen. Beginnen Sie im LMS neu.',
   registration_refused: 'Das LMS hat die Registrierung abgelehnt.',
   registration_answer_invalid:
-    'Was das LMS geantwortet hat, ist keine Registrierung. Wird das Tool dort angezeigt, löschen Sie es, und registrieren Sie neu.',
+    'Was das LMS geantwortet hat, ist keine Registrierung. Wird das Tool dort angezeigt, löschen Sie es, ' +
+    'und registrieren Sie neu.',
   client_id_taken: 'Das LMS hat eine Client-ID vergeben, die für dieses LMS schon registriert ist.',
 } as const;

@@ -27,7 +27,8 @@ const MESSAGES: Keys = {
  */
 const HEADERS = {
   'content-security-policy':
-    "default-src 'none'; script-src 'self'; style-src 'self'; base-uri 'none'; form-action 'self'; frame-ancestors *; require-trusted-types-for 'script'",
+    "default-src 'none'; script-src 'self'; style-src 'self'; base-uri 'none'; form-action 'self'; frame-ancestors *; " +
+    "require-trusted-types-for 'script'",
   'referrer-policy': 'no-referrer',
   'cache-control': 'no-store',
 };
@@ -42,7 +43,9 @@ const list = (items: readonly string[]): string =>
 const section = (heading: string, items: readonly string[]): string =>
   items.length === 0 ? '' : `<h2>${escapeHtml(heading)}</h2>\n${list(items)}`;
 const terms = (pairs: readonly (readonly [string, string])[]): string =>
-  `<dl>\n${pairs.map(([term, value]) => `<dt>${escapeHtml(term)}</dt>\n<dd><code>${escapeHtml(value)}</code></dd>\n`).join('')}</dl>\n`;
+  `<dl>\n${pairs
+    .map(([term, value]) => `<dt>${escapeHtml(term)}</dt>\n<dd><code>${escapeHtml(value)}</code></dd>\n`)
+    .join('')}</dl>\n`;
 /** Returns the text of a value, or the value itself if it has no text. */
 const wordOf = (keys: Keys, value: string, text: RegistrationText): string => {
   const key = keys[value];

@@ -21,9 +21,11 @@ const en = {
   mayNot: 'The LMS did not allow the tool to',
   back: 'Back to the LMS',
   noDeployment:
-    'The LMS names its deployment at the first launch. That launch is refused as deployment_waiting; an administrator here then admits the deployment.',
+    'The LMS names its deployment at the first launch. That launch is refused as deployment_waiting; ' +
+    'an administrator here then admits the deployment.',
   sharedClientId:
-    'Another LMS with this issuer gave the same client id. Launches work once an administrator here has listed the deployments of both LMSs (spec.deploymentIds); send them the deployment id that your LMS shows.',
+    'Another LMS with this issuer gave the same client id. Launches work once an administrator here has listed the ' +
+    'deployments of both LMSs (spec.deploymentIds); send them the deployment id that your LMS shows.',
   lineItems: 'make and change columns of the grade book',
   lineItemsRead: 'read the columns of the grade book',
   results: 'read grades',
@@ -59,9 +61,12 @@ const de: RegistrationText = {
   mayNot: 'Das LMS erlaubt dem Tool nicht,',
   back: 'Zurück zum LMS',
   noDeployment:
-    'Das LMS nennt sein Deployment beim ersten Aufruf. Dieser wird mit deployment_waiting abgelehnt; danach lässt jemand aus der hiesigen Administration das Deployment zu.',
+    'Das LMS nennt sein Deployment beim ersten Aufruf. Dieser wird mit deployment_waiting abgelehnt; ' +
+    'danach lässt jemand aus der hiesigen Administration das Deployment zu.',
   sharedClientId:
-    'Ein anderes LMS mit diesem Aussteller hat dieselbe Client-ID vergeben. Aufrufe gelingen, sobald jemand aus der hiesigen Administration die Deployments beider LMS eingetragen hat (spec.deploymentIds); senden Sie die ID des Deployments, die Ihr LMS anzeigt.',
+    'Ein anderes LMS mit diesem Aussteller hat dieselbe Client-ID vergeben. ' +
+    'Aufrufe gelingen, sobald jemand aus der hiesigen Administration die Deployments beider LMS eingetragen hat ' +
+    '(spec.deploymentIds); senden Sie die ID des Deployments, die Ihr LMS anzeigt.',
   lineItems: 'Spalten der Bewertungsübersicht anzulegen und zu ändern',
   lineItemsRead: 'die Spalten der Bewertungsübersicht zu lesen',
   results: 'Bewertungen zu lesen',

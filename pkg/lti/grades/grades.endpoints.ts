@@ -78,7 +78,7 @@ export const gradeEndpoints = (grades: Grades): Endpoint[] => [
     method: 'get',
     path: '/lti/launches/{launch_id}/grades/{id}',
     operationId: 'getGrade',
-    summary: 'Show a grade and what became of it',
+    summary: 'Show a grade and its status',
     tag: 'lti',
     caller: WRITES_GRADES,
     params: OfLaunch.extend({ id: Uuid }),

@@ -20,7 +20,7 @@ const LmsUser = z
 export const NewGrade = z
   .object({
     user_id: LmsUser,
-    score: Score.meta({ description: 'may be above score_maximum, where the LMS takes that', example: 8.5 }),
+    score: Score.meta({ description: 'may exceed score_maximum if the LMS accepts that', example: 8.5 }),
     score_maximum: Score.gt(0).meta({ example: 10 }),
     comment: text(0, COMMENT_MAX).optional().meta({ description: 'shown to the person by the LMS', example: 'Well argued.' }),
   })
@@ -30,22 +30,23 @@ export type NewGrade = z.output<typeof NewGrade>;
 export const GradeView = z
   .object({
     id: Uuid,
-    launch_id: Uuid.nullable().describe('null where it was given for a line item'),
-    line_item_id: Uuid.nullable().describe('null where it was given for a launch'),
+    launch_id: Uuid.nullable().describe('null if it was given for a line item'),
+    line_item_id: Uuid.nullable().describe('null if it was given for a launch'),
     user_id: z.string().meta({ example: 'student-7' }),
     score: z.number().meta({ example: 8.5 }),
     score_maximum: z.number().meta({ example: 10 }),
     comment: z.string().nullable().meta({ example: 'Well argued.' }),
     timestamp: Timestamp.describe(
-      'a whole second, later than any other of this person and line item; moved on where the LMS refuses it as not newer than a score of its own',
+      'a whole second, later than any other of this person and line item; ' +
+        'moved forward if the LMS refuses it because it already has a score that is as new',
     ),
     status: z.enum(GRADE_STATUS),
     reason: z.string().nullable().meta({
-      description: 'why it failed; while it is pending, why the last attempt did; a note on a submitted one',
+      description: 'why it failed; while it is pending, why the last attempt failed; a note if it was submitted',
       example: null,
     }),
     attempts: z.int().meta({ description: 'failed attempts', example: 0 }),
-    submitted_at: Timestamp.nullable().describe('when the LMS had it'),
+    submitted_at: Timestamp.nullable().describe('when the LMS accepted it'),
     updated_at: Timestamp,
     etag: Etag,
   })

@@ -101,8 +101,8 @@ export class Grades {
   async #retry(tx: Tx, actor: Actor, id: string): Promise<GradeRow> {
     const grade = await lockGrade(tx, id, actor.userId);
     requireGrader(actor, grade);
-    if (grade.status === 'submitted') throw new Problem('conflict', 'The LMS has this grade.');
-    if (grade.isSuperseded) throw new Problem('conflict', 'A newer grade of this person and line item stands.');
+    if (grade.status === 'submitted') throw new Problem('conflict', 'The LMS already has this grade.');
+    if (grade.isSuperseded) throw new Problem('conflict', 'This person has a newer grade for this line item.');
     if (!grade.isActive) throw new Problem('registration_inactive');
     const now = this.#clock.now();
     if (grade.status === 'failed') {

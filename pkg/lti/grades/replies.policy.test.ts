@@ -30,7 +30,7 @@ test.each([
 
 test('409 refuses the timestamp at a first sending, and is the very score at a resend', () => {
   expect(said(409)).toEqual({ kind: 'outdated', reason: 'the LMS answered 409' });
-  expect(said(409, true)).toEqual({ kind: 'submitted', note: 'the LMS had it already' });
+  expect(said(409, true)).toEqual({ kind: 'submitted', note: 'the LMS already had it' });
 });
 
 test('only an answer that leaves it open makes the next sending a resend', () => {

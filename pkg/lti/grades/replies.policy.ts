@@ -32,7 +32,7 @@ export function resultOfReply(
   const answered = answerText(status, reply.text);
   if (status === 204) return { kind: 'submitted', note: 'the LMS answered 204: it may have kept a newer score' };
   if (status >= 200 && status < 300) return { kind: 'submitted', note: null };
-  if (status === 409 && reply.isResend) return { kind: 'submitted', note: 'the LMS had it already' };
+  if (status === 409 && reply.isResend) return { kind: 'submitted', note: 'the LMS already had it' };
   if (status === 409) return { kind: 'outdated', reason: answered };
   if (status === 401 || status === 403) return { kind: 'refused', reason: answered };
   if (mayPass(status))

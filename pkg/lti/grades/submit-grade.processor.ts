@@ -87,7 +87,7 @@ async function sendNewer(
 ): Promise<Attempt> {
   const renewed = await context.transaction((tx) => renewTimestamp(tx, grade.uuid, context.lease, deps.clock.now()));
   if (renewed === undefined) throw new LostLease();
-  if (renewed === 'superseded') return { sent: grade, outcome: { kind: 'failed', reason: `a newer score stands: ${reason}` } };
+  if (renewed === 'superseded') return { sent: grade, outcome: { kind: 'failed', reason: `a newer score exists: ${reason}` } };
   if (renewed === 'waits') return { sent: grade, outcome: later(`${reason}; a newer score of this person is about to be sent`) };
   const { sent, result } = await send(deps, context, { ...grade, timestamp: renewed }, registration);
   return { sent, outcome: outcomeOf(result) };

@@ -25,7 +25,7 @@ export const handInEndpoints = (handIns: HandIns): Endpoint[] => [
     method: 'get',
     path: '/lti/launches/{launch_id}/hand-in',
     operationId: 'getHandIn',
-    summary: 'Show what was handed in last at the link: by you, or in a submission review by whom it reviews',
+    summary: 'Show the last hand-in at the link: your own, or in a submission review that of the reviewed person',
     tag: 'lti',
     caller: 'user',
     params: OfLaunch,

@@ -42,11 +42,11 @@ export class HandIns {
     const launch = await findLaunchOfHandIn(this.#db.tables, launchId, actor.userId);
     if (launch?.userId !== actor.userId) throw new Problem('not_found');
     if (launch.isReview || launch.resourceLinkId === null || launch.courseRole === null)
-      throw new Problem('forbidden', 'Hand in by a launch of a link in a course that you are a member of.');
+      throw new Problem('forbidden', 'To hand in, launch a link in a course of which you are a member.');
     const file = await findFile(this.#db.tables, fileId);
     if (!file || file.deletedAt !== null) throw new Problem('not_found');
     requireLevel(levelOn('file', actor, file, await actor.permissionSet()), 'read');
-    if (file.ownerId !== actor.userId) throw new Problem('forbidden', 'Hand in a file of your own.');
+    if (file.ownerId !== actor.userId) throw new Problem('forbidden', 'Hand in one of your own files.');
     const row = {
       uuid: this.#random.uuid(),
       userId: actor.userId,
@@ -71,7 +71,7 @@ export class HandIns {
 
   #shown(row: HandInRow | undefined): HandInView {
     if (!row) throw new Problem('not_found', 'Nothing was handed in here.');
-    if (row.fileName === null) throw new Problem('not_found', 'The version that was handed in was deleted since.');
+    if (row.fileName === null) throw new Problem('not_found', 'The version that was handed in has been deleted.');
     const until = this.#clock.now().getTime() + DOWNLOAD_LINK_SECONDS * 1000;
     const ticket = sealLink(
       { sealer: this.#sealer, tenantId: this.#tenantId },

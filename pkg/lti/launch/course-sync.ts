@@ -67,7 +67,8 @@ export class CourseSync {
     if (!system) throw new Error('the tenant has no system user');
     const group = await this.#group(tx, platformId, context, system.id);
     await tx.query(
-      'INSERT INTO group_members (group_id, user_id, role) VALUES ($1, $2, $3) ON CONFLICT (group_id, user_id) DO UPDATE SET role = excluded.role',
+      'INSERT INTO group_members (group_id, user_id, role) VALUES ($1, $2, $3) ON CONFLICT (group_id, ' +
+        'user_id) DO UPDATE SET role = excluded.role',
       [group.id, user.id, role],
     );
     const folderId = await this.#folder(

@@ -17,7 +17,7 @@ export async function refusalOfDeployment(db: Database, registration: Undeployed
     if (request === 'full')
       return new LaunchError(
         'deployment_waiting',
-        `${its}; so many others wait that no list shows it. Tell an administrator of this service.`,
+        `${its}; the list of waiting deployments is full. Tell an administrator of this service.`,
       );
     if (request !== 'listed')
       return new LaunchError('deployment_waiting', `${its}. Once it is admitted, open the link in your course again.`);

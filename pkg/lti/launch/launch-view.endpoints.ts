@@ -10,8 +10,7 @@ export const launchViewEndpoints = (launches: LaunchViews): Endpoint[] => [
     method: 'get',
     path: '/lti/launches',
     operationId: 'listLaunches',
-    summary:
-      'List launches of the last 90 days, the newest first: all of them for administrators, those of the courses that they teach for instructors',
+    summary: 'List launches of the last 90 days, newest first: all for administrators, those of their courses for instructors',
     tag: 'lti',
     caller: TEACHES,
     query: LaunchQuery,

@@ -13,10 +13,10 @@ export const LaunchView = z
         name: z
           .string()
           .nullable()
-          .meta({ description: 'null where neither the LMS nor an administrator gave one', example: 'Ada Okafor' }),
+          .meta({ description: 'null if neither the LMS nor an administrator named one', example: 'Ada Okafor' }),
       })
       .nullable()
-      .describe('who launched; null once that person is gone'),
+      .describe('who launched; null once that person was deleted'),
     roles: z
       .array(z.string().meta({ example: 'http://purl.imsglobal.org/vocab/lis/v2/membership#Instructor' }))
       .describe('role URIs as the LMS sent them'),
@@ -31,7 +31,7 @@ export const LaunchView = z
     resource_link: z
       .object({
         id: z.string().meta({ example: 'link-1' }),
-        title: z.string().meta({ example: 'Week 1' }).nullable().describe('as the LMS sent it last'),
+        title: z.string().meta({ example: 'Week 1' }).nullable().describe('as last sent by the LMS'),
         file: z
           .object({ id: Uuid, name: z.string().meta({ example: 'reader.pdf' }) })
           .nullable()
@@ -50,7 +50,7 @@ export const LaunchView = z
       .meta({ example: 'https://lms.example.org/course/1' })
       .nullable()
       .describe(
-        'where the LMS wants the person back; null for everybody else, since it may hold a secret of their session there',
+        'where the person returns to in the LMS; null for everyone else, since it may contain a secret of their session there',
       ),
     launched_at: Timestamp,
     expires_at: Timestamp.nullable().describe('end of the session that the launch opened'),

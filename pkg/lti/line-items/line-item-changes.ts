@@ -8,7 +8,7 @@ import { beginChange, dropChange, type LineItemChange } from './line-item-change
 /** How long the LMS's change is retried to be recorded while Postgres is unavailable. */
 const RECORD_MS = 10_000;
 const RETRY_MS = 250;
-const NOT_RECORDED = 'The LMS has done what it was asked, and it could not be recorded here: look before you try again.';
+const NOT_RECORDED = 'The LMS has made the change, but it could not be recorded here. Check the LMS before you try again.';
 
 /**
  * Changes of line items, which the LMS makes and the audit log records.

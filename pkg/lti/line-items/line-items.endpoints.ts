@@ -66,7 +66,7 @@ export const lineItemEndpoints = (lineItems: LineItems): Endpoint[] => [
     method: 'put',
     path: '/lti/contexts/{id}/line-items/{line_item_id}',
     operationId: 'putLineItem',
-    summary: 'Change a line item in the LMS; a field that is left out is emptied, what the LMS keeps beside these fields stays',
+    summary: 'Change a line item in the LMS; omitted fields are emptied, other fields that the LMS has stay unchanged',
     tag: 'lti',
     caller: TEACHES,
     params: ByLineItem,

@@ -164,7 +164,7 @@ export class LineItems {
   async #read(operation: Operation, { url }: LineItemRow): Promise<LmsLineItem> {
     const { body } = await this.#calls.request(operation, { method: 'GET', url, asked: 'item', accept: LINE_ITEM });
     const members = membersOf(body);
-    if (!members) throw unusable('it is no line item');
+    if (!members) throw unusable('it is not a line item');
     return { url, members };
   }
 

@@ -85,7 +85,7 @@ test.each([
   expect(read(signed(), registration)).toEqual({ fault: 'target_foreign' });
 });
 
-test('a former key still opens what it signed, one that was withdrawn does not, and one of the same id elsewhere does not fit', () => {
+test('a former key still verifies its targets; a withdrawn key, or a foreign one with the same id, does not', () => {
   const former = signed(TARGET, FORMER);
 
   expect(read(former, MOODLE, keys(KEY, FORMER))).toEqual({ target: TARGET });

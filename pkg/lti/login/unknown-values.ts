@@ -68,6 +68,9 @@ export class UnknownValues {
     ]);
     if (!noted) return;
     const printable = text.replaceAll(/[\p{C}\p{Zl}\p{Zp}]/gu, '\uFFFD');
-    this.#log.warn({ registration: noted.reference, [field]: printable }, 'an LMS sent another value than its registration has');
+    this.#log.warn(
+      { registration: noted.reference, [field]: printable },
+      'an LMS sent a value that differs from its registration',
+    );
   }
 }

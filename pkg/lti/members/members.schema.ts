@@ -10,17 +10,17 @@ export const MemberView = z
     user: z
       .object({ id: Uuid, name: z.string().nullable().meta({ example: 'Ada Okafor' }) })
       .nullable()
-      .describe('who that is here; null: has never launched'),
+      .describe('their user here; null if they have never launched'),
     name: z.string().nullable().meta({ description: 'null where the LMS does not say it', example: 'Ada Okafor' }),
     email: z.string().nullable().meta({ description: 'null where the LMS does not say it', example: 'ada@example.org' }),
     roles: z
       .array(z.string().meta({ example: 'http://purl.imsglobal.org/vocab/lis/v2/membership#Learner' }))
       .describe('role URIs, each once and in order'),
     role: z.enum(['instructor', 'learner']).describe('what they may do in the course here: instructors write'),
-    status: z.enum(['active', 'inactive']).describe('inactive: has left the course, and has nothing by it'),
+    status: z.enum(['active', 'inactive']).describe('inactive: has left the course, and has no rights from it'),
     source: z
       .enum(['launch', 'roster'])
-      .describe('what says that they are in the course: the last roster, or a launch of theirs'),
+      .describe('the evidence that they are in the course: the last roster, or one of their launches'),
     last_launch_at: Timestamp.nullable().describe('null: has not launched from this course in the last 90 days'),
   })
   .meta({ id: 'LtiMember' });

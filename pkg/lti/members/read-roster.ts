@@ -33,7 +33,7 @@ export interface RosterAt {
 export async function* rosterPages(calls: LmsCalls, operation: Operation, { url, lmsId }: RosterAt): AsyncGenerator<RosterPage> {
   const seen = new Set<string>();
   for (let address: string | undefined = withQuery(url, { limit: String(PAGE_MEMBERS) }); address !== undefined;) {
-    if (seen.has(address)) throw unusable('its pages lead round in a circle');
+    if (seen.has(address)) throw unusable('its pages form a loop');
     if (seen.size === PAGES_MAX) throw unusable(`its list of members has more than ${PAGES_MAX} pages`);
     seen.add(address);
     const answer = await calls.request(operation, { method: 'GET', url: address, asked: 'course', accept: CONTAINER });
@@ -46,7 +46,7 @@ export async function* rosterPages(calls: LmsCalls, operation: Operation, { url,
 export function entriesOf(body: unknown, lmsId: string): readonly unknown[] {
   const container = membersOf(body);
   const entries: unknown = container?.['members'];
-  if (!container || !Array.isArray(entries)) throw unusable('it is no list of members');
+  if (!container || !Array.isArray(entries)) throw unusable('it is not a list of members');
   const course = textOf(membersOf(container['context'])?.['id']);
   if (course !== null && course !== lmsId) throw unusable('it is a list of another course');
   return entries;
@@ -65,6 +65,6 @@ function following({ headers }: LmsAnswer, here: string, first: string): string 
   const next = nextPage(headers['link'], here);
   if (next === undefined) return undefined;
   const address = addressAtHost(next, first);
-  if (address === undefined) throw unusable('its next page is at another host, or at no address');
+  if (address === undefined) throw unusable('its next page is at another host, or has no valid address');
   return address;
 }

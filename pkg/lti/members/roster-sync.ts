@@ -101,6 +101,7 @@ class Bounds {
     this.#barren = added === 0 ? this.#barren + 1 : 0;
     if (this.#members > MEMBERS_MAX) throw unusable(`its list has more than ${MEMBERS_MAX} members`);
     if (this.#bytes > BYTES_MAX) throw unusable(`its list of members is larger than ${BYTES_MAX} bytes`);
-    if (this.#barren === BARREN_PAGES_MAX) throw unusable(`${BARREN_PAGES_MAX} pages of its list of members name nobody new`);
+    if (this.#barren === BARREN_PAGES_MAX)
+      throw unusable(`${BARREN_PAGES_MAX} consecutive pages of its list of members name no new person`);
   }
 }

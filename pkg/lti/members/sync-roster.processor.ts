@@ -139,7 +139,7 @@ async function syncNext(services: WorkerServices, sync: RosterSync, { context, s
     if (!(error instanceof Problem)) throw error;
     services.log.warn(
       { tenant: context.slug, course: course.uuid, code: error.code, reason: error.message },
-      'a roster was not taken over',
+      'could not import a roster',
     );
     await step((tx, task) => advance(tx, task.id, failedAt(reached, course, error)));
   }
@@ -148,7 +148,7 @@ async function syncNext(services: WorkerServices, sync: RosterSync, { context, s
 
 function requireAvailable({ unavailable }: Reached, { toolId }: ContextRow): void {
   if ((unavailable[String(toolId)] ?? 0) >= UNAVAILABLE_MAX)
-    throw new Problem('lms_unavailable', 'The LMS was unavailable for the courses before, so it was not asked.');
+    throw new Problem('lms_unavailable', 'The LMS was unavailable for the preceding courses, so it was not asked again.');
 }
 
 const advance = (tx: Tx, id: number, cursor: Reached): Promise<unknown> => advanceTask(tx, id, { total: 1, done: 1, cursor });

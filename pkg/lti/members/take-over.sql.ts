@@ -139,7 +139,8 @@ export const lockLeaving = (tx: Sql, { groupId, platformId }: LockedCourse): Pro
 export const givenThrough = async (tx: Sql, groupId: number, userIds: readonly number[]): Promise<number[]> =>
   (
     await tx.query<{ id: number }>(
-      'SELECT p.id FROM permissions p JOIN permissions s ON s.id = p.granted_through WHERE s.group_id = $1 AND p.granted_by = ANY ($2::bigint[])',
+      'SELECT p.id FROM permissions p JOIN permissions s ON s.id = p.granted_through WHERE s.group_id = $1 AND p.granted_by ' +
+        '= ANY ($2::bigint[])',
       [groupId, userIds],
     )
   ).map(({ id }) => id);

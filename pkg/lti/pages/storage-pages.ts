@@ -18,7 +18,8 @@ export const STORAGE_TEXT = {
  * they replace: they show no user's data, have nothing to click, and post messages to the platform's origin only.
  */
 const csp = (formAction: string): string =>
-  `default-src 'none'; script-src 'self'; style-src 'self'; base-uri 'none'; form-action ${formAction}; frame-ancestors *; require-trusted-types-for 'script'`;
+  `default-src 'none'; script-src 'self'; style-src 'self'; base-uri 'none'; form-action ${formAction}; ` +
+  "frame-ancestors *; require-trusted-types-for 'script'";
 
 /**
  * At login initiation: the page puts the sealed login into the platform's storage, then opens the authentication request, even if
@@ -62,7 +63,8 @@ export function getPage(
   const hidden = (name: string, value: string): string => `<input type="hidden" name="${name}" value="${escapeHtml(value)}">`;
   const body = exchange(
     { step: 'get', ...asked },
-    `<form method="post" action="${escapeHtml(action)}">${hidden('state', state)}${hidden('id_token', idToken)}${hidden('stored', '')}
+    `<form method="post" action="${escapeHtml(action)}">` +
+      `${hidden('state', state)}${hidden('id_token', idToken)}${hidden('stored', '')}
 <noscript><p>${STORAGE_TEXT[language].allow}</p></noscript></form>`,
     language,
   );

@@ -29,7 +29,7 @@ test('the later of two with one client id at one LMS is refused, whatever order 
   const [a, b] = [registration('a', 2, { clientId: 'x' }), registration('b', 1, { clientId: 'x' })];
 
   expect(relationsOf(a, [a, b]).conflict).toBe(
-    "LtiRegistration b has clientId x of this LMS already: add this one's deployments to its deploymentIds",
+    "LtiRegistration b already has clientId x of this LMS: add this one's deployments to its deploymentIds",
   );
   expect(relationsOf(b, [a, b]).conflict).toBeUndefined();
 });
@@ -51,7 +51,8 @@ test('one issuer and key set with another endpoint is one LMS that is described 
   const [a, b] = [registration('a', 1), registration('b', 2, { token: 'https://lms.example/other' })];
 
   expect(relationsOf(b, [a, b]).conflict).toBe(
-    'LtiRegistration a has the same issuer and jwksEndpoint, so it is of the same LMS, with another tokenEndpoint: let both name the same one, or the jwksEndpoint of its own LMS',
+    'LtiRegistration a is for the same LMS (same issuer and jwksEndpoint), but has another tokenEndpoint: ' +
+      'use the same one in both, or give each the jwksEndpoint of its own LMS',
   );
 });
 
@@ -62,7 +63,7 @@ test('one client id at LMSs with different issuers tells nothing apart, and need
 });
 
 const OF = 'LtiRegistration a, of another LMS with this issuer, has clientId x too';
-const UNTOLD = `${OF}: only deployments tell their launches apart. List in spec.deploymentIds of both which are whose`;
+const UNTOLD = `${OF}: only deployments tell their launches apart. List the deployments of each in its spec.deploymentIds`;
 
 test.each([
   ['both list their own', ['1', '2'], ['3'], undefined],

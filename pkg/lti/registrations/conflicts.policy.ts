@@ -48,9 +48,12 @@ function contradictionAtLms(spec: Resource['spec'], { spec: earlier, metadata: {
   const [own, its] = [endpointsOf(spec), endpointsOf(earlier)];
   const other = (['authEndpoint', 'tokenEndpoint', 'tokenAudience'] as const).find((field) => own[field] !== its[field]);
   if (other)
-    return `LtiRegistration ${name} has the same issuer and jwksEndpoint, so it is of the same LMS, with another ${other}: let both name the same one, or the jwksEndpoint of its own LMS`;
+    return (
+      `LtiRegistration ${name} is for the same LMS (same issuer and jwksEndpoint), but has another ${other}: ` +
+      'use the same one in both, or give each the jwksEndpoint of its own LMS'
+    );
   return spec.clientId === earlier.clientId
-    ? `LtiRegistration ${name} has clientId ${spec.clientId} of this LMS already: add this one's deployments to its deploymentIds`
+    ? `LtiRegistration ${name} already has clientId ${spec.clientId} of this LMS: add this one's deployments to its deploymentIds`
     : undefined;
 }
 
@@ -60,7 +63,7 @@ function confusion(spec: Resource['spec'], { spec: earlier, metadata: { name } }
   const [own, its] = [spec.deploymentIds ?? [], earlier.deploymentIds ?? []];
   const of = `LtiRegistration ${name}, of another LMS with this issuer, has clientId ${spec.clientId} too`;
   if (own.length === 0 || its.length === 0)
-    return `${of}: only deployments tell their launches apart. List in spec.deploymentIds of both which are whose`;
+    return `${of}: only deployments tell their launches apart. List the deployments of each in its spec.deploymentIds`;
   const shared = own.find((id) => its.includes(id));
   return shared === undefined ? undefined : `${of}, and lists deployment ${shared}: only one of them can have it`;
 }

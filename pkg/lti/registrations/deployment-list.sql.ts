@@ -40,7 +40,8 @@ const LIST = keyset<DeploymentRow, (typeof DEPLOYMENT_SORT_FIELDS)[number]>({
 /** Returns the registration with the id that clients see; undefined if it does not exist. */
 export async function findTool(sql: Executor, uuid: string): Promise<RegisteredTool | undefined> {
   const [tool] = await sql.query<RegisteredTool>(
-    'SELECT id AS "toolId", platform_id AS "platformId", client_id AS "clientId" FROM lti_tools WHERE uuid = $1 AND platform_id IS NOT NULL',
+    'SELECT id AS "toolId", platform_id AS "platformId", client_id AS "clientId" FROM lti_tools WHERE uuid = $1 AND ' +
+      'platform_id IS NOT NULL',
     [uuid],
   );
   return tool;

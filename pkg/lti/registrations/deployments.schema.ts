@@ -16,7 +16,9 @@ export const DeploymentView = z
   .object({
     deployment_id: z.string().meta({ description: 'as the LMS sends it', example: '8865aa05b4b79b64a91a86042e43af5ea8ae79eb' }),
     status: Status,
-    may_launch: z.boolean().describe('false too for one that was admitted before its registration came to list its deployments'),
+    may_launch: z
+      .boolean()
+      .describe('also false for a deployment that was admitted before its registration began to list its deployments'),
     launches: z.int().describe('refused launches, and refused notices').meta({ example: 3 }),
     first_seen_at: Timestamp.nullable(),
     last_seen_at: Timestamp.nullable(),

@@ -57,7 +57,7 @@ export class Deployments {
       if (status === 'admitted' && (await isOfAnother(tx, tool, deploymentId)))
         throw new Problem(
           'conflict',
-          'Another registration with this issuer and client id has this deployment; take it away there first.',
+          'Another registration with this issuer and client id has this deployment; remove it there first.',
         );
       await writeDecision(tx, tool, { deploymentId, status });
       await reportChange(tx);

@@ -15,27 +15,39 @@ interface Product {
 const PRODUCTS: Readonly<Record<string, Product>> = {
   moodle: {
     preset: 'moodle',
-    next: 'Moodle shows the tool as pending. Activate it: Site administration → Plugins → External tool → Manage tools → Activate.',
+    next:
+      'Moodle shows the tool as pending. Activate it: Site administration → Plugins → External tool → Manage tools → ' +
+      'Activate.',
     nextInGerman:
-      'Moodle zeigt das Tool als ausstehend an. Aktivieren Sie es: Site administration → Plugins → External tool → Manage tools → Activate.',
+      'Moodle zeigt das Tool als ausstehend an. Aktivieren Sie es: ' +
+      'Site administration → Plugins → External tool → Manage tools → Activate.',
   },
   canvas: {
     preset: 'canvas',
-    next: 'Canvas asks you to confirm permissions and placements, and to switch the tool on. What you switch off there does not work here.',
+    next:
+      'Canvas asks you to confirm permissions and placements, and to switch the tool on. ' +
+      'What you switch off there does not work here.',
     nextInGerman:
-      'Canvas bittet Sie, Berechtigungen und Platzierungen zu bestätigen und das Tool einzuschalten. Was Sie dort ausschalten, funktioniert hier nicht.',
+      'Canvas bittet Sie, Berechtigungen und Platzierungen zu bestätigen und das Tool einzuschalten. ' +
+      'Was Sie dort ausschalten, funktioniert hier nicht.',
   },
   blackboard: {
     preset: 'blackboard',
-    next: 'Add the tool in the Administrator Panel → LTI Tool Providers → Register LTI 1.3 Tool, by its client id, and approve it.',
+    next:
+      'Add the tool in the Administrator Panel → LTI Tool Providers → Register LTI 1.3 Tool, by its client id, ' +
+      'and approve it.',
     nextInGerman:
-      'Fügen Sie das Tool unter Administrator Panel → LTI Tool Providers → Register LTI 1.3 Tool mit seiner Client-ID hinzu, und genehmigen Sie es.',
+      'Fügen Sie das Tool unter Administrator Panel → LTI Tool Providers → Register LTI 1.3 Tool mit seiner Client-ID hinzu, ' +
+      'und genehmigen Sie es.',
   },
   desire2learn: {
     preset: 'brightspace',
-    next: 'Switch the tool on in Brightspace: Admin Tools → Manage Extensibility → LTI Advantage. Then add a deployment, and share it with the courses.',
+    next:
+      'Switch the tool on in Brightspace: Admin Tools → Manage Extensibility → LTI Advantage. ' +
+      'Then add a deployment, and share it with the courses.',
     nextInGerman:
-      'Schalten Sie das Tool in Brightspace ein: Admin Tools → Manage Extensibility → LTI Advantage. Fügen Sie dann ein Deployment hinzu, und geben Sie es für die Kurse frei.',
+      'Schalten Sie das Tool in Brightspace ein: Admin Tools → Manage Extensibility → LTI Advantage. ' +
+      'Fügen Sie dann ein Deployment hinzu, und geben Sie es für die Kurse frei.',
   },
   sakai: {
     preset: 'sakai',

@@ -71,7 +71,8 @@ export class LmsIsShared extends Error {
   constructor(others: readonly string[]) {
     const names = others.map((reference) => reference.split('/').at(-1)).join(', ');
     super(
-      `another jwksEndpoint would move this registration away from the people and courses of its LMS, which ${names} shares: change it there too, or, if this is another LMS, delete this registration and make it anew`,
+      `another jwksEndpoint would separate this registration from the people and courses of its LMS, which ${names} shares: ` +
+        'change it there too or, if this is another LMS, delete this registration and create it again',
     );
   }
 }

@@ -12,7 +12,7 @@ export const Registered = z.object({
   scopes_granted: z.array(Scope),
   placements: z
     .array(z.string().meta({ example: 'LtiDeepLinkingRequest' }))
-    .describe('messages, and behind a colon the placement, that the LMS took'),
+    .describe('accepted messages, each followed by a colon and its placement if it has one'),
   pending: z
     .boolean()
     .describe('nobody has launched yet: the administrator of the LMS may still have to activate the tool there'),
@@ -23,13 +23,13 @@ export type Registered = z.output<typeof Registered>;
 export const RegistrationView = z
   .object({
     id: Uuid,
-    name: z.string().meta({ description: 'of its resource; the client id where there is none', example: 'moodle' }),
+    name: z.string().meta({ description: 'of its resource; otherwise the client id', example: 'moodle' }),
     client_id: z.string().meta({ example: 'x7Fq2LrT0aBcDeF' }),
     issuer: z.string().meta({ example: 'https://moodle.example.org' }),
     platform_name: z.string().nullable().meta({ example: 'Moodle of the university' }),
     deployment_ids: z
       .array(z.string().meta({ example: '1' }))
-      .describe('the deployments that may launch; none: no launch is taken'),
+      .describe('the deployments that may launch; none: every launch is refused'),
     deployment_policy: z
       .enum(['Listed', 'Confirm'])
       .describe('Confirm: deployments that are not listed wait until an administrator admits them'),

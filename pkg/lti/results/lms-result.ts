@@ -20,7 +20,7 @@ export interface LmsResult {
 export function resultOf(body: unknown): LmsResult {
   const members = membersOf(body);
   const userId = textOf(members?.['userId']);
-  if (!members || userId === null) throw unusable('a result names nobody');
+  if (!members || userId === null) throw unusable('a result names no person');
   return {
     userId,
     score: numberOf(members['resultScore']),

@@ -9,7 +9,7 @@ export const resultEndpoints = (results: Results): Endpoint[] => [
     method: 'get',
     path: '/lti/contexts/{id}/line-items/{line_item_id}/results',
     operationId: 'listResults',
-    summary: "List what stands in the LMS's grade book for a line item, whoever entered it",
+    summary: "List the results in the LMS's grade book for a line item, no matter who entered them",
     tag: 'lti',
     caller: TEACHES,
     params: ByLineItem,

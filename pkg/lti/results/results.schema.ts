@@ -10,11 +10,11 @@ export const ResultView = z
     user: z
       .object({ id: Uuid, name: z.string().nullable().meta({ example: 'Ada Okafor' }) })
       .nullable()
-      .describe('who that is here; null: has never launched'),
-    result_score: z.number().nullable().meta({ description: 'null: there is no score', example: 8.5 }),
+      .describe('their user here; null if they have never launched'),
+    result_score: z.number().nullable().meta({ description: 'null: no score', example: 8.5 }),
     result_maximum: z.number().meta({ example: 10 }),
     comment: z.string().nullable().meta({ example: 'Well argued.' }),
-    scored_at: Timestamp.optional().describe('where the LMS says it'),
+    scored_at: Timestamp.optional().describe('if the LMS says it'),
   })
   .meta({ id: 'LtiResult' });
 export type ResultView = z.output<typeof ResultView>;

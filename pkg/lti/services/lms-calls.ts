@@ -132,7 +132,7 @@ export class LmsCalls {
 
   #answerOf(reply: EgressReply, { service }: Operation, { method, asked }: LmsRequest, token: string): LmsAnswer {
     const { status, statusText, headers } = reply;
-    if (method === 'GET' && status > 200 && status < 300) throw unusable(`it has status ${status}, so it is not whole`);
+    if (method === 'GET' && status > 200 && status < 300) throw unusable(`it has status ${status}, so it is incomplete`);
     if (status >= 200 && status < 300)
       return { status, headers, body: method === 'DELETE' ? undefined : jsonOf(reply.body, method !== 'GET') };
     const text = reply.body.toString('utf8').replace(/^\uFEFF/, '');
@@ -152,7 +152,7 @@ function jsonOf(body: Buffer, isWriting: boolean): unknown {
   const text = body.toString('utf8').replace(/^\uFEFF/, '');
   if (text.trim() === '') return undefined;
   const value = parsed(text, isWriting);
-  if (isNestedTooDeep(value)) throw unusable('it is nested too deep', isWriting);
+  if (isNestedTooDeep(value)) throw unusable('it is nested too deeply', isWriting);
   return value;
 }
 
@@ -160,6 +160,6 @@ function parsed(text: string, isWriting: boolean): unknown {
   try {
     return JSON.parse(text);
   } catch {
-    throw unusable('it is no JSON', isWriting);
+    throw unusable('it is not JSON', isWriting);
   }
 }

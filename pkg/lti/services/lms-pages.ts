@@ -59,9 +59,9 @@ export async function lmsPage<T>(
   for (let pages = 0; position && data.length < limit && pages < PAGES_MAX; pages += 1) {
     seen.add(position.url);
     position = await readPage(deps, operation, list, position, { data, limit });
-    if (position?.skip === 0 && seen.has(position.url)) throw unusable('its pages lead round in a circle');
+    if (position?.skip === 0 && seen.has(position.url)) throw unusable('its pages form a loop');
   }
-  if (position && data.length === 0) throw unusable(`${PAGES_MAX} pages of its list have nothing in them`);
+  if (position && data.length === 0) throw unusable(`${PAGES_MAX} pages of its list are empty`);
   const next = position ? cursorOf(deps, list, position) : null;
   return { data, pagination: { limit, next_cursor: next, has_more: next !== null } };
 }
@@ -76,7 +76,7 @@ async function readPage<T>(
 ): Promise<Position | undefined> {
   const { headers, body } = await calls.request(operation, { method: 'GET', url, asked: list.asked, accept: list.mediaType });
   const items = list.items ? list.items(body) : body;
-  if (!Array.isArray(items)) throw unusable('it is no list');
+  if (!Array.isArray(items)) throw unusable('it is not a list');
   for (let at = skip; at < items.length; at += 1) {
     if (data.length === limit) return { url, skip: at };
     const item = list.read(items[at]);
@@ -85,7 +85,7 @@ async function readPage<T>(
   const next = nextPage(headers['link'], url);
   if (next === undefined) return undefined;
   const address = addressAtHost(next, list.url);
-  if (address === undefined) throw unusable('its next page is at another host, or at no address');
+  if (address === undefined) throw unusable('its next page is at another host, or has no valid address');
   return { url: withQuery(address, list.query), skip: 0 };
 }
 

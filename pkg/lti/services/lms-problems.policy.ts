@@ -49,7 +49,7 @@ export const late = (isWriting: boolean): Problem =>
 
 /** Adds what a lost or unusable answer to a change means. */
 const unknown = (what: string, isWriting: boolean): string =>
-  isWriting ? `${what}. It may have done what it was asked: look before you try again` : what;
+  isWriting ? `${what}. The LMS may have made the change: check before you try again` : what;
 
 const unavailable = (what: string, retryAfter: string | undefined, now: Date): Problem =>
   new Problem('lms_unavailable', `${sentence(what)}.`, { retryAfter: retrySeconds(retryAfter, now) });
@@ -86,29 +86,31 @@ export function problemOfRefusal(refusal: Refusal, service: Service, asked: Aske
   const { status, method } = refusal;
   const answered = `the LMS answered ${status}${refusal.words === '' ? '' : ` (${refusal.words})`}`;
   if (status === 401)
-    return failed(`${answered} to a new token too; its web server may drop the header Authorization, which it must pass on`);
+    return failed(`${answered} to a new token too; its web server may drop the Authorization header, which it must pass on`);
   // Schoology answers 400 to a request for one link; Canvas answers 404 for a link that it does not know.
   if (asked === 'link' && service.name === 'members' && (status === 400 || status === 404))
     return new Problem(
       'lms_service_missing',
-      `${sentence(answered)}: it does not list the people of one link, or not of this one. All of the course are in the list of its members.`,
+      `${sentence(answered)}: it does not list the people of this link. ` +
+        'The list of the members of the course contains everyone.',
     );
   if (status === 403) return serviceMissing(service, sentence(answered));
   if (status === 405 || status === 501)
     return new Problem(
       'lms_service_missing',
-      `${sentence(answered)}: it does not take ${method} for ${service.name}. Do that in the LMS itself.`,
+      `${sentence(answered)}: it does not accept ${method} for ${service.name}. Do that in the LMS itself.`,
     );
   if (asked === 'link' && status === 404)
     return new Problem(
       'lms_refused',
-      `${sentence(answered)}: the link that the request names is none of this tool in the course.`,
+      `${sentence(answered)}: the request names a link that this tool does not have in the course.`,
     );
   if (status === 404 || status === 410)
     return asked === 'item'
-      ? new Problem('not_found', `${sentence(answered)}: the line item is no longer there.`)
+      ? new Problem('not_found', `${sentence(answered)}: the line item no longer exists.`)
       : failed(
-          `${answered}: the course or something that the request names is not there; a new launch of the course renews its addresses`,
+          `${answered}: the course or something that the request names does not exist; ` +
+            'a new launch of the course renews its addresses',
         );
   if (isBusy(status)) return unavailable(answered, refusal.retryAfter, now);
   if (isLate(status)) return late(method !== 'GET');

@@ -126,7 +126,8 @@ export const de: Catalogue = {
   'reason.waits': 'Eine neuere Bewertung dieser Person wird gleich gesendet.',
   'reason.later': 'Ihr LMS hat eine ebenso neue Bewertung. Diese wird mit einer späteren Zeit erneut gesendet.',
   'reason.clocks':
-    'Die Uhren Ihres LMS ({theirs}) und dieses Dienstes weichen um {seconds} s voneinander ab. Fragen Sie die Administration beider.',
+    'Die Uhren Ihres LMS ({theirs}) und dieses Dienstes weichen um {seconds} s voneinander ab. ' +
+    'Fragen Sie die Administration beider.',
   'reason.clocksMay':
     'Die Uhren Ihres LMS und dieses Dienstes weichen vielleicht voneinander ab. Fragen Sie die Administration beider.',
   'reason.answered': 'Ihr LMS hat mit Status {status} geantwortet.',
@@ -229,13 +230,16 @@ export const de: Catalogue = {
   'refused.target_foreign':
     'Dieser Link stammt von einer anderen Registrierung des LMS. Fügen Sie den Link in diesem Kurs neu hinzu.',
   'refused.link_of_other_course':
-    'Dieser Link stammt aus einem anderen Kurs. Hier funktioniert er, sobald eine Lehrperson beider Kurse hier einen Link geöffnet hat oder nachdem er neu hinzugefügt wurde.',
+    'Dieser Link stammt aus einem anderen Kurs. Hier funktioniert er, ' +
+    'sobald eine Lehrperson beider Kurse hier einen Link geöffnet hat oder nachdem er neu hinzugefügt wurde.',
   'refused.link_not_member': 'Sie sind nicht mehr Mitglied dieses Kurses. Öffnen Sie den Link in Ihrem Kurs erneut.',
   'refused.link_file_gone': 'Die Datei dieses Links wurde endgültig gelöscht. Fügen Sie einen Link zu einer anderen Datei hinzu.',
   'refused.link_file_trashed':
-    'Die Datei dieses Links liegt im Papierkorb. Die Person, der sie gehört, kann sie wiederherstellen; dann funktioniert der Link wieder.',
+    'Die Datei dieses Links liegt im Papierkorb. Die Person, der sie gehört, kann sie wiederherstellen; ' +
+    'dann funktioniert der Link wieder.',
   'refused.link_maker_gone':
-    'Das Konto der Person, die diesen Link hinzugefügt hat, wurde gelöscht oder deaktiviert. Eine andere Lehrperson kann den Link neu hinzufügen.',
+    'Das Konto der Person, die diesen Link hinzugefügt hat, wurde gelöscht oder deaktiviert. ' +
+    'Eine andere Lehrperson kann den Link neu hinzufügen.',
   'refused.link_maker_lost_right':
     'Wer diesen Link hinzugefügt hat, darf die Datei nicht mehr freigeben. Jemand, der das darf, kann den Link neu hinzufügen.',
 };

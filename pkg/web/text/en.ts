@@ -221,7 +221,8 @@ export const en = {
   'refused.target_key_unknown': 'This link was placed by another service, or its key was withdrawn. Add the link again.',
   'refused.target_foreign': 'This link was placed by another registration of the LMS. Add the link again in this course.',
   'refused.link_of_other_course':
-    'This link was placed in another course. It works here once an instructor of both courses has opened a link here, or after it is placed again.',
+    'This link was placed in another course. It works here once an instructor of both courses has opened a link here, ' +
+    'or after it is placed again.',
   'refused.link_not_member': 'You are no longer a member of this course. Open the link in your course again.',
   'refused.link_file_gone': 'The file of this link was deleted for good. Add a link to another file.',
   'refused.link_file_trashed': 'The file of this link is in the trash. Its owner can restore it; then the link works again.',

@@ -7,7 +7,7 @@ import { type Key, t } from './text.ts';
 const REASONS: readonly (readonly [RegExp, Key])[] = [
   [/^given up after (?<attempts>\d+) attempts: (?<rest>.+)$/s, 'reason.givenUp'],
   [/^the LMS gave no token: (?<rest>.+)$/s, 'reason.noToken'],
-  [/^a newer score (?:was submitted before this one|stands: .*)$/s, 'reason.newer'],
+  [/^a newer score (?:was submitted before this one|exists: .*)$/s, 'reason.newer'],
   [/; a newer score of this person is about to be sent$/, 'reason.waits'],
   [/; it is sent again with a later timestamp$/, 'reason.later'],
   [/; clocks differ: that of the LMS \((?<theirs>\S+)\) is (?<seconds>\d+) s /, 'reason.clocks'],

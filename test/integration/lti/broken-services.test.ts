@@ -23,10 +23,10 @@ const utf16 = Buffer.from('\uFEFF[]', 'utf16le');
 
 /** Of any request; of a list where nothing else is said. */
 const LISTS: readonly Row<() => ServiceManner>[] = [
-  ['JSON that ends early', 'RFC 8259', () => ok('[{"id":"x"'), 502, 'lms_failed', /no JSON/],
-  ['JSON with more behind it', 'RFC 8259', () => ok('[] []'), 502, 'lms_failed', /no JSON/],
-  ['a number', 'AGS 2.0 §3.2.4', () => ok('7'), 502, 'lms_failed', /no list/],
-  ['null', 'AGS 2.0 §3.2.4', () => ok('null'), 502, 'lms_failed', /no list/],
+  ['JSON that ends early', 'RFC 8259', () => ok('[{"id":"x"'), 502, 'lms_failed', /not JSON/],
+  ['JSON with more behind it', 'RFC 8259', () => ok('[] []'), 502, 'lms_failed', /not JSON/],
+  ['a number', 'AGS 2.0 §3.2.4', () => ok('7'), 502, 'lms_failed', /not a list/],
+  ['null', 'AGS 2.0 §3.2.4', () => ok('null'), 502, 'lms_failed', /not a list/],
   ['a list of null', 'AGS 2.0 §3.2.4', () => ok('[null]'), 502, 'lms_failed', /no address/],
   ['a list of lists', 'AGS 2.0 §3.2.4', () => ok('[[]]'), 502, 'lms_failed', /no address/],
   ['an address that is a number', 'AGS 2.0 §3.2.5', () => ok('[{"id":7}]'), 502, 'lms_failed', /no address/],
@@ -117,7 +117,7 @@ const LISTS: readonly Row<() => ServiceManner>[] = [
   ],
   ['a status of a proxy', 'Cloudflare', () => ({ status: 520 }), 502, 'lms_failed', /520/],
   ['a cut connection', 'RFC 9112 §8', () => ({ cut: 1, as: 'lost' }), 503, 'lms_unavailable', /reached/],
-  ['half of its answer', 'RFC 9112 §8', () => ({ cut: 1, as: 'ended' }), 502, 'lms_failed', /no JSON/],
+  ['half of its answer', 'RFC 9112 §8', () => ({ cut: 1, as: 'ended' }), 502, 'lms_failed', /not JSON/],
 ];
 
 const named = (row: Row<unknown>): readonly [string, string] => [row[0], row[1]];
@@ -261,7 +261,7 @@ test.each<[string, string, () => ServiceManner]>([
 
   const { status, body } = await api.post(items, ITEM);
 
-  expect([status, body.error, body.message]).toEqual([502, 'lms_failed', expect.stringMatching(/may have done/)]);
+  expect([status, body.error, body.message]).toEqual([502, 'lms_failed', expect.stringMatching(/may have made/)]);
 });
 
 test('a line item is deleted whatever the LMS says beside its 200', async () => {

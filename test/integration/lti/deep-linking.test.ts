@@ -345,7 +345,7 @@ test('by Query the answer is an address, to which what it had is kept; one over 
   expect([long.status, long.body.error, long.body.message]).toEqual([
     422,
     'answer_too_long',
-    expect.stringMatching(/^The answer is an address of \d+ characters, and may have 8192\. Choose fewer files/),
+    expect.stringMatching(/^The address of the answer has \d+ characters; the maximum is 8192\. Choose fewer files/),
   ]);
   expect(short.body).toEqual({ method: 'get', url: back.replace('#top', `&JWT=${short.body.jwt}#top`), jwt: expect.any(String) });
   expect([returned.method, returned.items.length]).toEqual(['GET', 1]);

@@ -114,8 +114,8 @@ test('100 deployments wait at most, however many launch at once, and one that is
 
   expect(new Set(pages.map(({ code }) => code))).toEqual(new Set(['deployment_waiting']));
   expect(full).toHaveLength(100);
-  expect(pages.filter(({ text }) => text.includes('so many others wait'))).toHaveLength(15);
-  expect(late.text).toContain('so many others wait');
+  expect(pages.filter(({ text }) => text.includes('the list of waiting deployments is full'))).toHaveLength(15);
+  expect(late.text).toContain('the list of waiting deployments is full');
   const after = (await requestsOf(by)).map(({ id }) => id);
   expect(new Set(after)).toEqual(new Set([...full.slice(1).map(({ id }) => id), 'late']));
 });

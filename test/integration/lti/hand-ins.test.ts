@@ -176,6 +176,6 @@ test('what was handed in and deleted since says so, and its address gives nothin
 
   const { status, body } = await shown(teacher);
 
-  expect([status, body.message]).toEqual([404, expect.stringContaining('was deleted since')]);
+  expect([status, body.message]).toEqual([404, expect.stringContaining('has been deleted')]);
   expect((await tenant.anonymous.raw('GET', before)).status).toBe(404);
 });

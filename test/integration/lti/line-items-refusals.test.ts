@@ -22,9 +22,9 @@ test.each<[string, ServiceManner, number, string, RegExp]>([
   ['an error', { status: 500, text: 'oops' }, 502, 'lms_failed', /500 \(oops\)/],
   ['a proxy that waited', { status: 504 }, 504, 'lms_timeout', /in time/],
   ['a redirect', { status: 302, headers: { location: 'http://127.0.0.1/' } }, 502, 'lms_failed', /redirects/],
-  ['a log-in page', 'html', 502, 'lms_failed', /no JSON/],
-  ['no list', { status: 200, text: '{"lineItems":[]}' }, 502, 'lms_failed', /no list/],
-  ['nothing', { status: 200 }, 502, 'lms_failed', /no list/],
+  ['a log-in page', 'html', 502, 'lms_failed', /not JSON/],
+  ['no list', { status: 200, text: '{"lineItems":[]}' }, 502, 'lms_failed', /not a list/],
+  ['nothing', { status: 200 }, 502, 'lms_failed', /not a list/],
   ['a line item without an address', { status: 200, text: '[{"label":"a"}]' }, 502, 'lms_failed', /no address/],
   [
     'a line item elsewhere',
@@ -54,7 +54,7 @@ test('a new line item for a link that is none of this tool in the course is refu
   const { status, body } = await api.post(items, { ...ITEM, resource_link_id: 'elsewhere' });
 
   expect([status, body.error]).toEqual([422, 'lms_refused']);
-  expect(body.message).toMatch(/404.*resourceLinkId is not a link.*none of this tool/);
+  expect(body.message).toMatch(/404.*resourceLinkId is not a link.*this tool does not have/);
 });
 
 test.each<[TokenManner, number, string, RegExp]>([
@@ -104,5 +104,5 @@ test('a change whose answer is lost says that it may have been made', async () =
 
   const { status, body } = await api.post(items, ITEM);
 
-  expect([status, body.error, body.message]).toEqual([503, 'lms_unavailable', expect.stringMatching(/may have done/)]);
+  expect([status, body.error, body.message]).toEqual([503, 'lms_unavailable', expect.stringMatching(/may have made/)]);
 });

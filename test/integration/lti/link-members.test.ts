@@ -86,7 +86,7 @@ test.each<[string, string, ServiceManner]>([
     const { status, body } = await api.get(path, { query: { resource_link_id: LINK } });
 
     expect([status, body.error]).toEqual([409, 'lms_service_missing']);
-    expect(body.message).toMatch(/(rlid is not supported|no such link).*list of its members/);
+    expect(body.message).toMatch(/(rlid is not supported|no such link).*list of the members of the course/);
     expect((await api.get(members)).status).toBe(200);
   },
 );

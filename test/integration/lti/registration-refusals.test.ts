@@ -130,8 +130,8 @@ test.each(CONFIGURATIONS)(
 
 /** Broken answers. Sources: LTI Dynamic Registration 1.0 §3.6.2, RFC 7591 §3.2; what LMSs answer to what they do not take. */
 const ANSWERS: readonly (readonly [string, Change, RegistrationErrorCode, string])[] = [
-  ['no JSON', instead({ type: 'text/html', body: '<h1>Done</h1>' }), 'registration_answer_invalid', 'no JSON object'],
-  ['nothing', instead({ body: '' }), 'registration_answer_invalid', 'no JSON object'],
+  ['no JSON', instead({ type: 'text/html', body: '<h1>Done</h1>' }), 'registration_answer_invalid', 'not a JSON object'],
+  ['nothing', instead({ body: '' }), 'registration_answer_invalid', 'not a JSON object'],
   ['more than 256 KiB', instead({ body: 'x'.repeat(300_000) }), 'registration_answer_invalid', 'more than 262144 bytes'],
   ['no client_id', without('client_id'), 'registration_answer_invalid', 'client_id'],
   ['an empty client_id', set('client_id', ''), 'registration_answer_invalid', 'client_id'],

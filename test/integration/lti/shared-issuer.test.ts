@@ -306,7 +306,7 @@ test('two that register themselves stand side by side, once a person has said wh
     [true, false],
     [false, true],
   ]);
-  expect(untold).toEqual([undefined, expect.stringContaining('List in spec.deploymentIds of both which are whose')]);
+  expect(untold).toEqual([undefined, expect.stringContaining('List the deployments of each in its spec.deploymentIds')]);
   expect([conflicts, launches.map(({ status }) => status)]).toEqual([
     [undefined, undefined],
     [303, 303],

@@ -228,7 +228,8 @@ test('of two registrations that contradict each other the later is refused, unti
 
   expect([refused, mended].map((object) => conditionOf(object, 'Stalled')?.status)).toEqual(['True', 'False']);
   expect(conditionOf(refused, 'Accepted')?.message).toBe(
-    `LtiRegistration ${first.name} has the same issuer and jwksEndpoint, so it is of the same LMS, with another tokenEndpoint: let both name the same one, or the jwksEndpoint of its own LMS`,
+    `LtiRegistration ${first.name} is for the same LMS (same issuer and jwksEndpoint), but has another tokenEndpoint: ` +
+      'use the same one in both, or give each the jwksEndpoint of its own LMS',
   );
 });
 
@@ -249,7 +250,8 @@ test('two LMSs with one issuer and client id are ready side by side once each li
   await ready(cluster.registrations, second);
 
   expect(conditionOf(untold, 'Accepted')?.message).toBe(
-    `LtiRegistration ${first.name}, of another LMS with this issuer, has clientId ${spec.clientId} too: only deployments tell their launches apart. List in spec.deploymentIds of both which are whose`,
+    `LtiRegistration ${first.name}, of another LMS with this issuer, has clientId ${spec.clientId} too: ` +
+      'only deployments tell their launches apart. List the deployments of each in its spec.deploymentIds',
   );
   expect(await sql.query('SELECT FROM lti_platforms WHERE issuer = $1', [issuer])).toHaveLength(2);
 });

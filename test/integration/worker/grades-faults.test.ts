@@ -72,7 +72,7 @@ test('a worker killed after the LMS accepted and before it was written down: the
 
   await allCountedOnce([grade]);
   expect(requestsOf('accepted').map(({ counted }) => counted)).toEqual([true, false]);
-  expect((await course.show(grade)).reason).toBe('the LMS had it already');
+  expect((await course.show(grade)).reason).toBe('the LMS already had it');
 });
 
 test('workers killed at any moment lose no grade and count none twice', async () => {

@@ -107,7 +107,7 @@ export class PdfOptimiser {
   async #attempt({ signal }: Job, program: string, run: (signal: AbortSignal) => Promise<string>): Promise<string[]> {
     try {
       const output = await run(signal);
-      if (!(await isPdf(output))) throw new Error(`${output} is no PDF`);
+      if (!(await isPdf(output))) throw new Error(`${output} is not a PDF`);
       return [output];
     } catch (error) {
       signal.throwIfAborted();

@@ -44,7 +44,7 @@ export async function translatePdf(
     ]),
   ];
   if (!pages.some(({ blocks }) => blocks.some(({ block }) => isTranslatable(block.text))))
-    throw new Refusal('pdf_without_text', 'The PDF has no text, only pictures of it. Recognise its text first (OCR).');
+    throw new Refusal('pdf_without_text', 'The PDF has no text, only images of it. Recognise its text first (OCR).');
   const translations = await translate(texts);
   const translated = new Map(texts.map((text, index) => [text, translations[index] ?? text]));
 

@@ -32,7 +32,7 @@ export class PdfTranslator {
     if (!SCRIPTS.has(new Intl.Locale(target).maximize().script))
       throw new Refusal(
         'script_unsupported',
-        `PDFs are translated into languages in Latin, Cyrillic and Greek letters; ${target} has others.`,
+        `PDFs are translated into languages in Latin, Cyrillic and Greek letters; ${target} uses others.`,
       );
     const output = join(job.folder, 'translated.pdf');
     const options = { target, maxPages: this.#conversions.limits.maxPages };
