@@ -15,7 +15,7 @@ export interface BreakerLimits {
 }
 
 export const BREAKER_LIMITS: BreakerLimits = { failures: 5, openMs: 30_000 };
-/** While one call tries whether the helper has recovered, other clients are told to retry after this time. */
+/** Seconds after which other clients retry while one call tries whether the helper has recovered. */
 const TRIAL_SECONDS = 5;
 const BREAKERS_MAX = 2_000;
 

@@ -119,7 +119,7 @@ function limitsOf(lines: readonly Line[], frame: Frame, area: { left: number; ri
   return { left: Math.min(left, own.left), right: Math.max(right, own.right) };
 }
 
-/** The room below a cell is unknown: often no rule marks where it ends. */
+/** Free space below a cell is unknown: often no rule marks where it ends. */
 function hasRoomBelow(lines: readonly Line[], frame: Frame, limits: { left: number; right: number }): boolean {
   const own = span(lines);
   const size = lines[0]?.size ?? 0;
