@@ -21,7 +21,7 @@ export function stagesOf(text: string): Stage[] {
   for (const instruction of instructionsOf(text)) {
     const { name, rest } = instruction;
     if (name === 'ARG') {
-      // Without a default it brings the argument of before into its stage.
+      // Without a default, ARG brings the earlier argument into its stage.
       const [argument = '', preset] = rest.split('=', 2);
       if (preset !== undefined) values.set(argument, preset);
     } else if (name === 'FROM') {
@@ -46,7 +46,7 @@ const instructionsOf = (text: string): Instruction[] =>
       return name === '' ? [] : [{ name: name.toUpperCase(), rest: rest.replaceAll(/\s{2,}/g, ' ') }];
     });
 
-/** What an instruction COPY names. */
+/** Returns the stage, the sources and the target of a COPY instruction. */
 export function copyOf(rest: string): { from: string | undefined; sources: string[]; target: string } {
   const words = rest.split(' ');
   const from = words[0]?.startsWith('--from=') ? words.shift()?.slice('--from='.length) : undefined;

@@ -19,7 +19,7 @@ interface Bom {
   dependencies: { ref: string; dependsOn: string[] }[];
 }
 
-/** Of all packages: with `--omit dev` npm leaves out what the tools use besides the programs. */
+/** Covers all packages. With `--omit dev`, npm leaves out what tools and programs both use. */
 function npmSbom(): Bom {
   const args = ['sbom', '--package-lock-only', '--sbom-format', 'cyclonedx', '--sbom-type', 'application'];
   const { status, stdout, stderr, error } = spawnSync('npm', args, { encoding: 'utf8', maxBuffer: 64 * 1024 * 1024 });

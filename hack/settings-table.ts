@@ -54,7 +54,7 @@ function valuesTable(): string {
   return ['| value | default | what it is |', '|---|---|---|', ...valueRows(document.contents as YAMLMap, '')].join('\n');
 }
 
-/** By file and marker: what stands between `<!-- marker -->` and `<!-- /marker's first word -->`. */
+/** The text between `<!-- marker -->` and `<!-- /marker's first word -->`, by file and marker. */
 const tables: Readonly<Record<string, Readonly<Record<string, string>>>> = {
   'docs/operate/settings.md': {
     'settings:operator': table(operatorConfigSchema.shape),

@@ -3,15 +3,15 @@ import { release, tmpdir, userInfo } from 'node:os';
 import { join } from 'node:path';
 import { endAll, isAlive, markedProcesses, type MarkedProcess, startTime } from '../pkg/local/processes.ts';
 
-/** Postgres and etcd end cleanly within this; what does not is killed. */
+/** Postgres and etcd end cleanly within this time. A process that does not is killed. */
 const GRACE_MS = 3_000;
-/** What starts others goes first and at once, so that it starts none again. */
+/** Programs that start others are killed first and at once, so that they restart none. */
 const STARTERS = new Set(['supervisor', 'node']);
 
 /** A folder of runs on a file system in memory (tmpfs) on Linux. */
 const IN_MEMORY = join('/dev/shm', `carrel-test-${userInfo().uid}`);
 const GIBIBYTE = 2 ** 30;
-/** What the stores of a run hold at most, by far. */
+/** A generous upper bound of what the stores of a run hold. */
 const DATA_BYTES = 6 * GIBIBYTE;
 /** The programs of a run hold half of this. */
 const MEMORY_BYTES = 12 * GIBIBYTE;
@@ -48,7 +48,7 @@ export class TestRun {
     return run;
   }
 
-  /** Runs whose runner is gone while processes or folders of theirs are still there. */
+  /** Returns the runs whose runner has ended but whose processes or folders are still there. */
   static abandoned(root: string): TestRun[] {
     const ids = [
       ...markedProcesses().map(({ environment }) => environment['CARREL_TEST_RUN'] ?? ''),
@@ -59,7 +59,7 @@ export class TestRun {
     return [...new Set(ids)].filter((id) => isRunId(id) && !isRunning(id)).map((id) => new TestRun(id, root));
   }
 
-  /** What makes a process, and all that it starts, one of this run. */
+  /** The variables that mark a process, and all that it starts, as part of this run. */
   get environment(): Record<string, string> {
     return { CARREL_TEST_RUN: this.id, CARREL_TEST_DATA: this.#data, TMPDIR: this.#temporary };
   }
@@ -76,7 +76,7 @@ export class TestRun {
     );
   }
 
-  /** Ends every process of the run and removes its folders. Gives the number of processes that it met. */
+  /** Ends every process of the run and removes its folders. Returns the number of processes that it found. */
   async end(): Promise<number> {
     const pids = (include: (process: MarkedProcess) => boolean): number[] =>
       this.processes()

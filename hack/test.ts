@@ -32,8 +32,8 @@ const RARE_COLLECTIONS = [
   '--external-memory-accounted-in-global-limit',
 ] as const;
 /**
- * Programs written in Go collect their garbage at 5 times of what they hold, not at twice: an API server then costs a fifth less
- * CPU.
+ * Programs written in Go collect their garbage when the heap has grown to 5 times its live size, not to twice. An API server then
+ * uses a fifth less CPU.
  */
 const RARE_COLLECTIONS_OF_GO = { GOGC: '400' } as const;
 const PARENT_POLL_MS = 1_000;
@@ -108,7 +108,7 @@ async function succeeds(...args: readonly string[]): Promise<boolean> {
     child.once('exit', (code) => resolve(code ?? 1));
     child.once('error', () => resolve(1));
   });
-  // The end of what was interrupted is the interruption's to wait for.
+  // The handler of the interruption waits for the end, and then exits.
   if (isInterrupted) await new Promise(() => {});
   return code === 0;
 }
@@ -123,7 +123,7 @@ async function interrupt(signal: NodeJS.Signals): Promise<void> {
   process.exit(128 + constants.signals[signal]);
 }
 
-/** Where the time went: the slowest files, and what each took beside its tests (imports, beforeAll, afterAll). */
+/** Prints the slowest files, and the time that each spent outside of its tests (imports, beforeAll, afterAll). */
 function report(results: Results | undefined, prepared: number): void {
   if (!results || jestArguments.length > 0) return;
   const files = results.testResults

@@ -1,7 +1,7 @@
 /**
- * Builds the browser's pages (pkg/web) to pkg/web/dist when their sources are not those that it was built from: `node
- * hack/web.ts`. Says nothing when there is nothing to do. Several may run at once; a server that reads meanwhile sees the old
- * build or the new one.
+ * Builds the browser's pages (pkg/web) to pkg/web/dist when their sources have changed since the last build: `node hack/web.ts`.
+ * Prints nothing when nothing has changed. Several may run at once. A server that reads meanwhile sees the old build or the new
+ * one.
  */
 import { createHash } from 'node:crypto';
 import { mkdirSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
@@ -12,7 +12,7 @@ const web = join(root, 'pkg/web');
 const dist = join(web, 'dist');
 const STAMP = 'sources.sha256';
 
-/** Of the sources, and of the versions that build them. */
+/** Returns the hash of the sources and of the versions of the tools that build them. */
 function fingerprint(): string {
   const hash = createHash('sha256');
   const files = readdirSync(web, { recursive: true, withFileTypes: true })

@@ -6,7 +6,7 @@ import { tenantWith } from '../../test/support/cluster/tenant-resources.ts';
 import { failing, good, scopedAfter, tenantAfter } from '../../test/support/cluster/resource-states.ts';
 import { ROOT, wordsOf } from '../docs/documentation.ts';
 
-/** What Argo CD says of resources whose conditions the operator's own code wrote. */
+/** Argo CD runs this script. Here it judges resources whose conditions the operator's own code wrote. */
 const SCRIPT = readFileSync(join(ROOT, 'config/argocd/health/health.lua'), 'utf8');
 
 type State = ReturnType<typeof lauxlib.luaL_newstate>;
@@ -96,7 +96,7 @@ const SUSPENDED = ['ClientIdMissing', 'ScaledToZero', 'Suspended'];
 const page = readFileSync(join(ROOT, 'docs/operate/conditions.md'), 'utf8');
 const reasons = wordsOf(/<!-- reasons -->([\s\S]*?)<!-- \/reasons -->/.exec(page)?.[1] ?? '', /^\| `(\w+)` \|/gm);
 
-/** What Argo CD shows for a reason that only a person can correct, and for one that passes. */
+/** Returns the health that Argo CD must show: Degraded where only a person can help, Progressing where the reason passes. */
 const expected = (reason: string): string =>
   SUSPENDED.includes(reason) ? 'Suspended' : PROGRESSING.includes(reason) ? 'Progressing' : 'Degraded';
 
@@ -104,7 +104,7 @@ test.each(reasons)('reason %s has the right health in all three kinds', async (r
   const healths = [
     await tenantAfter('DatabaseReady', failing(reason)),
     await scopedAfter('LtiRegistration', reason, false),
-    // What passes by itself is never Stalled.
+    // A reason that passes without help is never Stalled.
     await scopedAfter('Webhook', reason, !PROGRESSING.includes(reason)),
   ].map((resource) => healthOf(resource).status);
 

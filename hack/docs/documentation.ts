@@ -4,11 +4,11 @@ import { join } from 'node:path';
 
 export const ROOT = join(import.meta.dirname, '../..');
 
-/** One page of the documentation. */
+/** A page of the documentation. */
 export interface Page {
   readonly file: string;
   readonly text: string;
-  /** What stands between single backticks outside of code blocks. */
+  /** The texts between single backticks outside of code blocks. */
   readonly spans: readonly string[];
   /** The text of the fenced code blocks. */
   readonly blocks: readonly string[];

@@ -47,7 +47,7 @@ const documented = new Map(
     ([, name = '', labels = '']) => [name, labels.split(',').filter((label) => label !== '')],
   ),
 );
-/** Of every Node.js program. */
+/** The metrics that every Node.js program has. */
 const OF_NODE = ['process_resident_memory_bytes', 'process_cpu_seconds_total', 'nodejs_eventloop_lag_p99_seconds'];
 /** Put there by the scrape (namespace, pod, tenant of a server), by the program's registry, and by histograms. */
 const OF_THE_SCRAPE = ['namespace', 'pod', 'tenant', 'program', 'le'];

@@ -1,17 +1,17 @@
 type Ending = { stopPlatform?: () => Promise<void> };
 type OfLane = { readonly context: { readonly config: { readonly displayName?: { readonly name: string } } } };
 
-/** How many files of a lane are still to end. */
+/** The number of files of each lane that have not ended yet. */
 const left = new Map<string, number>();
 const laneOf = ({ context }: OfLane): string => context.config.displayName?.name ?? '';
 
-/** The files of a run, before the first of them begins. */
+/** Counts the files of a run, before the first of them begins. */
 export function beginLanes(tests: readonly OfLane[]): void {
   left.clear();
   for (const test of tests) left.set(laneOf(test), (left.get(laneOf(test)) ?? 0) + 1);
 }
 
-/** A file has ended; true when it was the last one of its lane. */
+/** Records that a file has ended. Returns true when it was the last one of its lane. */
 export function fileEnded(test: OfLane): boolean {
   const rest = (left.get(laneOf(test)) ?? 0) - 1;
   left.set(laneOf(test), rest);

@@ -23,7 +23,7 @@ const CONTENT = 'pkg/content';
 /** The lowest folders of pkg/content, from the bottom up; every other folder of it may import them. */
 const CONTENT_GROUND: readonly string[] = ['blobs', 'model'];
 
-/** What the other folders of pkg/content may import of each other. None of the arrows runs back. */
+/** The imports among the other folders of pkg/content. They form no circle. */
 export const CONTENT_IMPORTS: Readonly<Record<string, readonly string[]>> = {
   // Lists filter by tags and metadata, and include them.
   lists: ['metadata', 'tags'],
@@ -74,9 +74,9 @@ const LOCAL_PROGRAM = 'cmd/carrel';
 
 /** Migrations, whose text stays as it was applied. */
 const MIGRATIONS = 'pkg/store/postgres/migrations';
-/** What they may import beside types. */
+/** The only file outside of a migration that it may import, beside types. */
 const QUOTING = 'pkg/store/postgres/quoting.ts';
-/** Alone runs them. */
+/** The only package that runs migrations. */
 const STORE = 'pkg/store/postgres';
 
 /** Folders outside of pkg/ and cmd/: the rules do not say who may use them. */
@@ -93,7 +93,7 @@ export interface Import {
   /** A path from the root of the checkout, or a package's name. */
   readonly to: string;
   readonly typeOnly: boolean;
-  /** By `import()`, when the code runs. */
+  /** True for `import()`, which loads when the code runs. */
   readonly isLazy: boolean;
 }
 
@@ -166,7 +166,7 @@ const tierOf = (name: string): string => {
 
 const isOurs = (path: string): boolean => /^(cmd|pkg|crds|hack|test)\//.test(path);
 
-/** Of an import by a migration, or of one; a list of migrations (`index.ts`) names them, and a test may read all. */
+/** Returns what is wrong with an import by a migration or of a migration. Lists (`index.ts`) and tests may import migrations. */
 function complaintOfMigration({ from, to, typeOnly }: Import): string | undefined {
   const isList = (path: string): boolean => path.endsWith('/index.ts');
   if (from.endsWith('.test.ts') || isIn(from, 'test') || isIn(from, 'hack')) return undefined;
@@ -182,7 +182,7 @@ function complaintOfMigration({ from, to, typeOnly }: Import): string | undefine
   return undefined;
 }
 
-/** What is wrong with an import, in words, or undefined. */
+/** Returns in words what is wrong with an import, or undefined. */
 export function complaint(found: Import): string | undefined {
   const inWeb = isIn(found.from, WEB);
   if (isIn(found.to, WEB) !== inWeb && (inWeb ? isOurs(found.to) : !WEB_CHECKS.includes(found.from)))

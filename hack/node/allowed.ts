@@ -8,13 +8,13 @@ import { ROOT } from './programs.ts';
 /** Programs that are not built here. */
 const OF_THE_MACHINE = ['runc', 'nft', 'psql'] as const;
 const TOOLS = ['bash', 'ip', 'ldd', 'mount', 'nsenter', 'setpriv', 'tar', 'unshare'];
-/** What the kubelet asks for, each a hierarchy of its own (cgroup v1). */
+/** The controllers that the kubelet needs. Each is a hierarchy of its own (cgroup v1). */
 export const CONTROLLERS = ['cpu', 'cpuacct', 'cpuset', 'memory', 'devices', 'freezer', 'blkio', 'pids', 'systemd'];
 export const CGROUPS = '/sys/fs/cgroup';
 
 /**
- * Why this machine cannot run the one-node cluster, in a few words (Debian packages that are missing are installed); undefined
- * where it can.
+ * Returns, in a few words, why this machine cannot run the one-node cluster, or undefined when it can. Installs missing Debian
+ * packages.
  */
 export async function reasonAgainst(env: NodeJS.ProcessEnv = process.env): Promise<string | undefined> {
   if (process.platform !== 'linux') return 'it needs Linux';
@@ -43,7 +43,7 @@ export async function reasonAgainst(env: NodeJS.ProcessEnv = process.env): Promi
   return undefined;
 }
 
-/** Whether a command succeeds in namespaces of its own. */
+/** Returns true when the command succeeds in namespaces of its own. */
 function inNamespaces(command: string): boolean {
   const args = ['--mount', '--pid', '--net', '--fork', '--mount-proc', 'sh', '-c', command];
   return spawnSync('unshare', args, { stdio: 'ignore', timeout: 10_000 }).status === 0;

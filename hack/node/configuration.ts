@@ -3,7 +3,7 @@ import { dirname, join } from 'node:path';
 import { CGROUP, type Layout, NETWORK, NODE_NAME } from './layout.ts';
 import type { NodeBinaries } from './programs.ts';
 
-/** Of a file system (statfs): an overlay cannot lie on another. */
+/** The type of an overlay file system (statfs). One overlay cannot lie on another. */
 const OVERLAY = 0x794c7630;
 /** Images that the kubelet must not remove, since nobody can pull them again. */
 export const PAUSE_IMAGE = 'localhost/pause:1';
@@ -34,7 +34,7 @@ export function writeConfiguration(layout: Layout, binaries: NodeBinaries): void
       },
     ],
   });
-  // What programs in pods ask of the API server, but for the cluster's own.
+  // Log the requests of programs in pods, except the cluster's own.
   write('audit.yaml', {
     apiVersion: 'audit.k8s.io/v1',
     kind: 'Policy',

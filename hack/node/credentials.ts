@@ -6,7 +6,7 @@ import { NETWORK, NODE_NAME, type Layout } from './layout.ts';
 
 const API_NAMES = ['kubernetes', 'kubernetes.default', 'kubernetes.default.svc', 'kubernetes.default.svc.cluster.local'];
 
-/** Who connects to the API server with a kubeconfig of its own. */
+/** The clients of the API server that have kubeconfigs of their own. */
 const CLIENTS: Readonly<Record<string, Subject>> = {
   admin: { commonName: 'admin', organization: 'system:masters' },
   'controller-manager': { commonName: 'system:kube-controller-manager' },

@@ -30,9 +30,9 @@ interface Image {
 }
 
 const PATH = 'PATH=/usr/local/bin:/usr/bin:/bin';
-/** What the scripts of the chart call. */
+/** The commands that the chart's scripts call. */
 const SHELL_TOOLS = ['bash', 'sh', 'cat', 'chmod', 'cut', 'grep', 'mkdir', 'mv', 'rm', 'sha256sum', 'timeout', 'touch'];
-/** The wheel has no valkey-cli; this one asks as much as the probe of the chart does. */
+/** The wheel has no valkey-cli. This script sends the same commands as the chart's probe. */
 const VALKEY_CLI = `#!/bin/bash
 exec 3<>/dev/tcp/127.0.0.1/6379
 printf 'AUTH carrel_admin %s\\r\\nPING\\r\\n' "$REDISCLI_AUTH" >&3
@@ -41,7 +41,7 @@ read -r pong <&3
 echo "$pong"
 `;
 
-/** What every cluster needs. */
+/** The images that every cluster needs. */
 const clusterImages = (binaries: NodeBinaries): Image[] => [
   { reference: PAUSE_IMAGE, config: { Entrypoint: ['/pause'] }, fill: (root) => one(binaries.pause, root, 'pause') },
   {
@@ -53,7 +53,7 @@ const clusterImages = (binaries: NodeBinaries): Image[] => [
 
 /**
  * Carrel's own image, and those of the chart's stores for a try, under the names that the chart's values have. Ours has what the
- * Dockerfile adds to its base; the base is this checkout's Node with the C library of this machine, in the place of distroless'.
+ * Dockerfile adds to its base; the base is this checkout's Node with the C library of this machine, instead of distroless'.
  */
 export const carrelImages = (binaries: NodeBinaries): Image[] => [
   {
@@ -141,7 +141,7 @@ async function withLibraries(root: string, program: string, path?: string): Prom
   if (path !== undefined) put(program, root, path);
   const { stdout } = await run('ldd', [program], { timeoutMs: 20_000 });
   for (const [, library = ''] of stdout.matchAll(/^\s+(?:\S+ => )?(\/\S+) \(/gm))
-    // Those that it brings with it lie in the root already.
+    // Libraries that the program brings with it are in the root already.
     if (!library.startsWith(root) && !existsSync(join(root, library))) put(library, root, library);
 }
 
@@ -160,7 +160,7 @@ async function baseSystem(root: string, tools: readonly string[]): Promise<void>
   writeFileSync(join(root, 'etc/nsswitch.conf'), 'hosts: files dns\n');
 }
 
-/** As in distroless: Node in /nodejs/bin, the C library, and no shell. */
+/** Fills the root as distroless does: Node in /nodejs/bin, the C library, and no shell. */
 async function fillCarrel(root: string): Promise<void> {
   await assembleImage(root);
   await baseSystem(root, []);
@@ -173,7 +173,7 @@ async function fillCarrel(root: string): Promise<void> {
     }
 }
 
-/** What the last stage of the Dockerfile says. */
+/** Returns the configuration that the last stage of the Dockerfile states. */
 function carrelConfig(): ImageConfig {
   const instructions = stagesOf(readFileSync(join(ROOT, 'Dockerfile'), 'utf8')).at(-1)?.instructions ?? [];
   const values = (wanted: string): string[] => instructions.filter(({ name }) => name === wanted).map(({ rest }) => rest);

@@ -14,7 +14,7 @@ export const NETWORK = {
   dnsService: '10.96.0.10',
 } as const;
 
-/** Of the machine, whoever's the folder is: addresses and control groups are the machine's. */
+/** All users of the machine share one lock, since addresses and control groups are the machine's. */
 const LOCK = '/run/lock/carrel-node.lock';
 
 export const NODE_NAME = 'local';
@@ -32,11 +32,11 @@ export interface Layout {
   readonly etc: string;
   readonly log: string;
   readonly volumes: string;
-  /** For files of the time in which the cluster runs. */
+  /** Holds files that the cluster needs only while it runs. */
   readonly scratch: string;
-  /** Of an administrator. */
+  /** An administrator's kubeconfig. */
   readonly kubeconfig: string;
-  /** For the PATH: kubectl. */
+  /** Holds kubectl; users add it to their PATH. */
   readonly bin: string;
 }
 

@@ -324,7 +324,7 @@ function makeCgroups(): void {
     writeFileSync(join(CGROUPS, 'cpuset', CGROUP, file), readFileSync(join(CGROUPS, 'cpuset', file)));
 }
 
-/** Whether the group and all below it are gone; one that still has processes stays. */
+/** Removes the group and all below it. Returns false when the group stays because processes are still in it. */
 function removeCgroup(folder: string): boolean {
   if (!existsSync(folder)) return true;
   const below = readdirSync(folder, { withFileTypes: true }).filter((entry) => entry.isDirectory());

@@ -5,7 +5,7 @@ import { pipeline } from 'node:stream/promises';
 import { CommandError } from '../../pkg/runtime/command-error.ts';
 import { lastLine, run } from '../../pkg/local/binaries/run.ts';
 
-/** What runs when nothing else is said (image-spec, Image Configuration). */
+/** The defaults of a container of the image (image-spec, Image Configuration). */
 export interface ImageConfig {
   readonly Env?: readonly string[];
   readonly User?: string;

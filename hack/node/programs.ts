@@ -6,7 +6,7 @@ export const ROOT = dirname(dirname(import.meta.dirname));
 const CONTROL_PLANE = ['etcd', 'kube-apiserver', 'kube-controller-manager', 'kubectl'] as const;
 export type NodeBinaries = Readonly<Record<NodeBinaryName | (typeof CONTROL_PLANE)[number], string>>;
 
-/** The programs of the cluster, built where they are missing: some minutes, once. */
+/** Returns the programs of the cluster. Builds the missing ones, which takes some minutes once. */
 export async function nodeBinaries(say: (line: string) => void): Promise<NodeBinaries> {
   const found: Partial<Record<keyof NodeBinaries, string>> = {};
   for (const name of [...CONTROL_PLANE, ...NODE_BINARIES])
