@@ -3,7 +3,7 @@ import { cpSync, existsSync, mkdirSync, readFileSync, rmSync, symlinkSync, write
 import { dirname, join, relative } from 'node:path';
 import { sha256Hex } from '../../pkg/runtime/sha256.ts';
 
-/** What `before and after` compares with: another commit of this repository in a worktree of its own. */
+/** The commit with which `before and after` compares, in a worktree of its own. */
 export interface Base {
   readonly root: string;
   /** Abbreviated. */

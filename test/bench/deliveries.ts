@@ -132,7 +132,7 @@ async function latency(tenant: TestTenant): Promise<Line> {
   return { ...LATENCY, ours: `${p99.toFixed(1)} ms`, met: p99 < MOST_MS };
 }
 
-/** Of the server's own transaction: what a change costs more with a webhook than without. */
+/** Counts how many more statements a change costs with a webhook than without, in the server's own transaction. */
 async function statements(tenant: TestTenant): Promise<Line> {
   const { sql } = await tenant.counting(() => tenant.user());
   const own = sql.filter((text) => text.includes('carrel.events')).length;

@@ -111,7 +111,7 @@ async function must(reply: Promise<{ status: number; body: unknown }>, status: n
   if (got.status !== status) throw new Error(`answered ${got.status}, not ${status}: ${JSON.stringify(got.body)}`);
 }
 
-/** The same rows written once more, as a move writes them, without what a move decides and notes. */
+/** Writes the same rows again as a move does, without the move's checks and events. */
 const rewrite = (client: pg.Client, folder: string): Promise<unknown> =>
   client.query(
     `UPDATE files f SET path = d.path || substr(f.path, char_length(d.path) + 1) FROM folders d WHERE d.uuid = $1 AND f.folder_id = d.id`,

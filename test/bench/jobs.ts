@@ -133,7 +133,7 @@ async function requestLarge(large: Side): Promise<() => Promise<void>> {
   };
 }
 
-/** One job of each, at once; gives the p99, in ms, of the time from request to end. */
+/** Runs one job of each at once. Returns the p99 of the time from request to end, in ms. */
 async function run(others: readonly Side[]): Promise<number> {
   const ids = new Map<Side, string>();
   await inParallel(others, OTHERS, async (side) => void ids.set(side, await batchOf(side, side.files)));

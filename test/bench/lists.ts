@@ -85,7 +85,7 @@ export async function lists(stores: TestStores): Promise<Line[]> {
 
     const many = await owner();
     progress(`writing ${MANY} files`);
-    // Of two files the server itself gives the cursor that it would give before the deep page of all.
+    // With two files the server returns the cursor that precedes the deep page among all files.
     await fill(many, [LAST_BEFORE - 1, LAST_BEFORE]);
     const cursor = (await many.api.get('/files', { query: { limit: 1 } })).body.pagination.next_cursor as string;
     await fill(many, [1, LAST_BEFORE - 2], [LAST_BEFORE + 1, MANY]);
@@ -103,7 +103,7 @@ export async function lists(stores: TestStores): Promise<Line[]> {
   }
 }
 
-/** What a first page reads. Loaded here, because another commit, which does not run the controls, need not have it. */
+/** Returns the statements of a first page. Loads them here, since another commit, which runs no controls, may lack them. */
 async function listOf(userId: number): Promise<Statement[]> {
   const [{ pageRequest }, { FILES, fileList }] = [
     await import('../../pkg/api/paging.ts'),

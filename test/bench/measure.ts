@@ -2,11 +2,11 @@ import { readFileSync } from 'node:fs';
 import { range } from '../support/wait.ts';
 import { type Measured, nextTurn } from './turn.ts';
 
-/** One line of docs/design/testing.md, Speed and size. */
+/** A line of docs/design/testing.md, Speed and size. */
 export interface Line {
   readonly what: string;
   readonly ours: string;
-  /** What is measured beside it, in the same run. */
+  /** The control that the same run measures. */
   readonly control: string;
   readonly ratio?: number;
   readonly target: string;

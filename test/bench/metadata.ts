@@ -15,7 +15,7 @@ import { startProgram } from './program.ts';
 /** Enough for a second, so that code that is not compiled yet does not decide the rate. */
 const REQUESTS = 12_000;
 const AT_ONCE = 16;
-/** As many as all rounds ask for, each once. */
+/** The number of files of all rounds, which request each file once. */
 const COLD_FILES = 120_000;
 
 /**

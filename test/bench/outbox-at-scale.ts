@@ -18,7 +18,7 @@ import { statisticsOf } from '../../pkg/webhooks/statistics/statistics.ts';
 const [URL_OF_SUPERUSER = '', COUNT = '20000000'] = process.argv.slice(2);
 const EVENTS = Number(COUNT);
 const TENANTS = 300;
-/** One tenant has a twentieth of all, and is a real one; the others have the same number each. */
+/** A real tenant has a twentieth of all events; the others share the rest equally. */
 const BIG_OF = 20;
 const DAYS = 31;
 const PER_STATEMENT = 500_000;

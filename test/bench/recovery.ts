@@ -23,7 +23,7 @@ const REPAIRED_WITHIN_MS = 1_000;
 const OBJECTS = 120;
 const TAKEN_OVER_WITHIN_MS = 5_000;
 
-/** How long until what was broken by hand is whole again: promises in time, which tests on a busy machine do not judge. */
+/** Measures the time until damage is repaired. Tests on a busy machine cannot judge these promises. */
 export async function recovery(): Promise<Line[]> {
   return [await repairs(), await takeOver()];
 }

@@ -8,10 +8,10 @@ export interface Row extends Line {
   readonly base?: Line | undefined;
 }
 
-/** One bench's rows, and of what commits. */
+/** The rows of one bench, and their commits. */
 export interface Section {
   readonly name: string;
-  /** How many programs ran or waited for a core on average in the minute before. */
+  /** The machine's load in the minute before: programs that ran or waited for a core. */
   readonly load: number;
   readonly present: string;
   readonly base?: string | undefined;

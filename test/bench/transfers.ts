@@ -83,7 +83,7 @@ export async function transfers(stores: TestStores): Promise<Line[]> {
   }
 }
 
-/** By how many MiB the resident memory of a server that has just started grows, at most, while a file goes up and comes down. */
+/** Returns by how many MiB a new server's resident memory grows, at most, during an upload and a download. */
 async function growthOf(tenant: TestTenant): Promise<number> {
   const port = await freePort();
   const server = await startServerProcess(tenant, port, { NODE_OPTIONS });

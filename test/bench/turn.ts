@@ -4,7 +4,7 @@ import { once } from 'node:events';
 export interface Measured {
   readonly ours: number;
   readonly control: number;
-  /** Of server and worker, for one operation. */
+  /** CPU time of server and worker for one operation. */
   readonly cpuMs?: number;
 }
 

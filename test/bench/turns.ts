@@ -11,7 +11,7 @@ import type { Turn } from './turn.ts';
  * `byTurns`, waits there, and gets its turns from here. So two checkouts are measured alternately beside the same control.
  */
 
-/** What a bench's process says. */
+/** A message of a bench's process. */
 type Message =
   | { readonly rounds: number; readonly own: boolean }
   | { readonly value: number; readonly cpuMs?: number }
@@ -65,12 +65,12 @@ async function takeTurns(waiting: readonly BenchProcess[], mostRounds: number): 
   for (const one of waiting) await one.goOn(control(one));
 }
 
-/** As much of what a failed process wrote to stderr as is searched for its error. */
+/** The search for an error reads this many characters of a failed process's stderr. */
 const STDERR_CHARACTERS = 10_000;
 
-/** One checkout's process of a bench. */
+/** A bench's process on one checkout. */
 class BenchProcess {
-  /** What it said last; undefined: it has ended before its lines. */
+  /** Its last message; undefined when it ended before its lines. */
   at: Message | undefined;
   readonly #child: ChildProcess;
   readonly #messages: AsyncIterator<[Message]>;

@@ -9,11 +9,11 @@ export interface ArrivedEvent {
   readonly data: Readonly<Record<string, unknown>>;
 }
 
-/** What a receiver was sent, judged as it comes: `webhook-timestamp` holds for 5 minutes only. */
+/** Checks deliveries when they arrive, since `webhook-timestamp` is valid for only 5 minutes. */
 export class Arrivals {
   /** A sentence for each arrival that is not as it must be. */
   readonly faults: string[] = [];
-  /** By webhook-id: those that were answered with 2xx. */
+  /** Events that were answered with 2xx, by webhook-id. */
   readonly taken = new Map<string, ArrivedEvent>();
   /** Taken more than once. */
   twice = 0;

@@ -17,7 +17,7 @@ const KILL_EVERY = 4;
  * items, most are late.
  */
 const LATE_MAX = isLong ? 0 : 1;
-/** What is done item by item takes longer, so it is cancelled among its first items. */
+/** Jobs that work item by item take longer, so they are cancelled among their first items. */
 const SLOW_POINTS = 300;
 /** The jobs of one person have a million items at most. */
 const ROUNDS_OF_A_PERSON = 50;

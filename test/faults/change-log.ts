@@ -7,7 +7,7 @@ export interface AwaitedEvent {
   readonly lists?: string;
 }
 
-/** What clients have asked for, and how it ended. */
+/** Records the changes that clients requested, and how each ended. */
 export class ChangeLog {
   readonly wanted: number;
   /** The event of each change that the server has acknowledged. */

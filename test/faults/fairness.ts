@@ -30,7 +30,7 @@ export interface FairnessOptions {
   readonly death: Death;
   /** Which of a round's times counts; 99 unless set. */
   readonly percent?: number;
-  /** How many such neighbours there are; 1 unless set. */
+  /** The number of such neighbours; 1 unless set. */
   readonly neighbours?: number;
   /** No further round is made after one that is so. */
   readonly until?: (round: Round) => boolean;

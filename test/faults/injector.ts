@@ -9,7 +9,7 @@ import type { Seeded } from './seeded.ts';
 /** A store that was killed is up again within this. */
 const BACK_MS = 60_000;
 
-/** What its helper may do that the next attempt does not meet. */
+/** Faults of a helper that the next attempt does not meet. */
 const FAULTS_THAT_PASS = ['drops the connection', 'answers 500', 'answers 503 with Retry-After'] as const;
 
 type Target =
@@ -25,7 +25,7 @@ type Target =
 
 interface Fault {
   readonly name: string;
-  /** Of one target there is one fault at a time; those of different targets overlap. */
+  /** A target has one fault at a time. Faults of different targets overlap. */
   readonly target: Target;
   /** From its begin to its end. */
   happen(): Promise<void>;
@@ -36,7 +36,7 @@ interface Victims {
   readonly receiver: Receiver;
   readonly worker: Pick<Kept, 'kill'>;
   readonly server: Pick<Kept, 'kill'>;
-  /** Whether the object store breaks too. */
+  /** True: the object store breaks too. */
   readonly withObjects?: boolean;
   readonly helpers?: {
     /** The product's. */
@@ -48,7 +48,7 @@ interface Victims {
 
 /** Breaks things at moments that `random` names; each kind once before any comes again. */
 export class Injector {
-  /** How often each has happened, by name. */
+  /** The number of times each fault has happened, by name. */
   readonly happened = new Map<string, number>();
   readonly #kinds: readonly Fault[];
   readonly #random: Seeded;
@@ -74,12 +74,12 @@ export class Injector {
     return this.#kinds.length;
   }
 
-  /** What is broken now. */
+  /** The targets that are broken now, as text. */
   get now(): string {
     return [...this.#underWay.keys()].join(', ') || 'nothing';
   }
 
-  /** How many targets suffer now. */
+  /** The number of targets that are broken now. */
   get broken(): number {
     return this.#underWay.size;
   }
@@ -112,7 +112,7 @@ function faultsOf({ platform, receiver, worker, server, withObjects = false, hel
   const { stores } = platform;
   const lasting = (fromMs: number, toMs: number): Promise<void> =>
     new Promise((resolve) => setTimeout(resolve, random.between(fromMs, toMs)));
-  /** Of the tenants' Redis, or that of the queues. */
+  /** Returns the faults of the tenants' Redis or of the queues' Redis. */
   const faultsOfRedis = (target: 'valkey' | 'valkey-queue'): Fault[] => {
     const url = target === 'valkey' ? stores.redis.adminUrl : stores.redis.queueUrl;
     const redis = async (ask: (client: Redis) => Promise<unknown>): Promise<void> => {

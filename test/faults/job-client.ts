@@ -13,7 +13,7 @@ const FILES = 5;
 const SPARE_FILES = 2;
 /** That an optimizer leaves out. */
 const PADDING = 40_000;
-/** Of a hundred jobs so many are cancelled at some time. */
+/** The percentage of jobs that are cancelled at some time. */
 const CANCELED_PERCENT = 15;
 const CANCEL_WITHIN_MS = 1_500;
 
@@ -21,7 +21,7 @@ const CANCEL_WITHIN_MS = 1_500;
 export class JobLog {
   readonly wanted: number;
   readonly faults: string[] = [];
-  /** How many of each kind have ended in each state. */
+  /** The number of jobs that ended, by kind and state. */
   readonly ended = new Map<string, number>();
   #begun = 0;
 
@@ -40,7 +40,7 @@ export class JobLog {
   }
 }
 
-/** What is there for all rounds of jobs. */
+/** Things that all rounds of jobs share. */
 type Given = Pick<Stage, 'webhook' | 'friend' | 'schedules' | 'course'>;
 
 /** Somebody who requests jobs of all kinds, one after the other, cancels some, and compares what they say with the tables. */
@@ -126,7 +126,7 @@ export class JobClient {
     return { id: await this.#upload({ file, name: `${stem}.pdf` }), stem };
   }
 
-  /** One whose answer was lost may be there: then this one has another name. */
+  /** Uploads a file. An earlier upload whose answer was lost may exist; then this one gets another name. */
   async #upload({ fields = {}, ...upload }: { file: Buffer; name: string; fields?: Record<string, string> }): Promise<string> {
     const { reply } = await this.#insist('an upload', (api, headers) =>
       api.upload('/files', { ...upload, fields: { ...fields, on_conflict: 'rename' }, headers }),
@@ -143,7 +143,7 @@ export class JobClient {
     return reply.body.id;
   }
 
-  /** One whose answer was lost may be there: then another one. */
+  /** Makes a tag. An earlier one whose answer was lost may exist; then this one gets another name. */
   async #tag(): Promise<string> {
     for (;;) {
       const name = this.#newName();

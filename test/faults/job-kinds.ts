@@ -3,7 +3,7 @@ import { buffer } from 'node:stream/consumers';
 import { fromBufferPromise } from 'yauzl';
 import type { TestTenant } from '../support/programs/server.ts';
 
-/** What a round of jobs works on. */
+/** The items on which a round of jobs works. */
 export interface Stage {
   /** Unique to the round. */
   readonly mark: string;
@@ -26,7 +26,7 @@ export interface Stage {
   /** Files for the trash. */
   readonly spare: readonly string[];
   readonly tag: string;
-  /** What the batch `copy` has made, and what the batch `delete` has deleted. */
+  /** Items that the batch `copy` made, and items that the batch `delete` deleted. */
   copies: readonly string[];
   trashed: readonly string[];
 }
@@ -53,7 +53,7 @@ interface Asked {
   readonly before: number;
 }
 
-/** How often an item, by its target, was done. No row: never. */
+/** The number of times an item was done, by its target. Without a row: never. */
 interface Done {
   readonly id: string;
   readonly n: number;
@@ -68,9 +68,9 @@ export interface JobKind {
   readonly method?: 'delete';
   path(stage: Stage): string;
   body?(stage: Stage): object;
-  /** What the stage has of it afterwards. */
+  /** Records in the stage what the job left. */
   leaves?(stage: Stage, job: EndedJob): void;
-  /** What the items are that `effect` knows; `file` unless set. */
+  /** The kind of the items that `effect` counts; `file` unless set. */
   readonly items?: 'entry';
   /** Left out: its items do not say. */
   readonly effect?: Effect;
@@ -78,7 +78,7 @@ export interface JobKind {
   readonly mayFailBy?: 'helper_unavailable' | 'lms_failed';
 }
 
-/** By a statement that gives `id` and `n`. */
+/** Counts by a statement that returns `id` and `n`. */
 const counted =
   (query: (asked: Asked) => readonly [sql: string, params: readonly unknown[]]): Effect =>
   (asked, { db }) =>
@@ -231,7 +231,7 @@ const ofTheTrash: readonly JobKind[] = [
       stage.trashed = items.filter(({ state }) => state === 'succeeded').map(({ target }) => target);
     },
   },
-  // One that is live would stay as it is, and succeed.
+  // Restoring a live item would change nothing, and succeed.
   batch('restore', ({ trashed }) => trashed, events('file.updated', 'restored')),
   batch('delete', ({ trashed }) => trashed, events('file.deleted')),
   { name: 'empty_trash', method: 'delete', path: () => '/trash', effect: gone },

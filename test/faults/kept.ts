@@ -31,7 +31,7 @@ interface Running {
 
 /** A program that is started again at once whenever it ends, as Kubernetes would. */
 export class Kept {
-  /** How often it was killed. */
+  /** The number of times it was killed. */
   kills = 0;
   readonly #name: string;
   readonly #start: () => Promise<Running>;
@@ -60,7 +60,7 @@ export class Kept {
     return this.#crashes.map(({ code, words }) => `the ${this.#name} ended by itself, with ${code}: ${words.text}`);
   }
 
-  /** As the kernel would; resolves once its successor is ready. */
+  /** Kills the program as the kernel would. Resolves once its successor is ready. */
   async kill(): Promise<void> {
     this.kills += 1;
     this.#ending = true;

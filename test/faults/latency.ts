@@ -10,14 +10,14 @@ import { range, waitFor } from '../support/wait.ts';
 export const median = (numbers: readonly number[]): number =>
   numbers.toSorted((one, other) => one - other)[Math.floor(numbers.length / 2)] ?? 0;
 
-/** Of `numbers`, the one that `percent` of 100 do not pass. */
+/** Returns the number that `percent` of 100 of `numbers` do not exceed. */
 export const percentile = (numbers: readonly number[], percent: number): number =>
   numbers.toSorted((one, other) => one - other)[Math.ceil((numbers.length * percent) / 100) - 1] ?? 0;
 
 export interface Pace {
   readonly events: number;
   readonly everyMs: number;
-  /** Of the times, the one that so many of 100 do not pass; 99 unless set. */
+  /** The percentile of the times; 99 unless set. */
   readonly percent?: number;
 }
 

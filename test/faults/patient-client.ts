@@ -3,7 +3,7 @@ import type { ChangeLog } from './change-log.ts';
 
 /** A good client waits so long at most for one change to be taken, trying again and again. */
 const PATIENCE_MS = 120_000;
-/** One try: docs/design/testing.md promises an answer within 10 s. */
+/** The limit of one try. docs/design/testing.md promises an answer within 10 s. */
 const ANSWER_MS = 30_000;
 const PAUSE_MS = { first: 100, most: 2_000 };
 

@@ -4,7 +4,7 @@ export interface Seeded {
   fraction(): number;
   /** A whole number from `from` to `to`, both included. */
   between(from: number, to: number): number;
-  /** One of them, each as often as its weight says. */
+  /** Returns one of the choices, each as often as its weight says. */
   weighted<T>(choices: readonly (readonly [weight: number, choice: T])[]): T;
   shuffled<T>(items: readonly T[]): T[];
   /** A source of its own, the same for the same name. */

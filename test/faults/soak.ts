@@ -26,18 +26,18 @@ import { type Seeded, seeded } from './seeded.ts';
 import { startServerProcess } from './server-process.ts';
 import { QUIET_MS, RETRIES, untilQuiet, type Withstood } from './withstand.ts';
 
-/** Of each tenant. */
+/** Clients of each tenant. */
 const CLIENTS = 6;
 const JOB_CLIENTS = 4;
-/** Of a course: three pages. */
+/** Members of a course, which are three pages. */
 const MEMBERS = 120;
 const HELPER_KINDS = ['translate', 'pdf_optimize', 'pdf_translate'] as const;
 const SECRET = 'a secret';
 const CHANGES_PER_FAULT = 60;
 const PROGRESS_MS = 5_000;
-/** Of all targets. Where more suffer at once, nothing is done, and nothing is shown. */
+/** Targets broken at once. With more of them nothing would get done, and the test would show nothing. */
 const BROKEN_AT_ONCE = 3;
-/** By so much of the whole, changes may be ahead of jobs: both meet all faults. */
+/** Changes may be ahead of jobs by this share of the whole, so that both meet all faults. */
 const AHEAD = 0.05;
 const STANDSTILL_MS = 1_200_000;
 
@@ -207,7 +207,7 @@ const useHelper = ({ rows }: TestTenant, url: string): Promise<void> =>
     HELPER_KINDS.map((kind) => ({ kind, url, token: null })),
   );
 
-/** One of each kind that a schedule runs. */
+/** Makes one schedule of each kind. */
 async function schedulesOf(api: Api, name: string): Promise<ReadonlyMap<string, string>> {
   const made = new Map<string, string>();
   for (const kind of SCHEDULED_KINDS) {

@@ -17,7 +17,7 @@ import { inconsistencies, LATER_KINDS } from './consistency.ts';
 export interface Withstood {
   /** A sentence for each thing that is not as it must be; see consistency.ts. */
   readonly faults: readonly string[];
-  /** How often each fault was injected. */
+  /** The number of times each fault was injected. */
   readonly injected: Readonly<Record<string, number>>;
   readonly kinds: number;
   readonly summary: string;
@@ -87,7 +87,7 @@ export async function withstand(options: {
         breakThings(injector, log, Math.max(injector.kinds, Math.floor(options.changes / CHANGES_PER_FAULT))),
       ]);
       await injector.settled();
-      // What the last fault of the receiver still had in store would all meet the few deliveries that are left.
+      // Without this, all answers left from the receiver's last fault would meet the few remaining deliveries.
       receiver.answer({ status: 204 });
       await untilQuiet(platform, tenant, QUIET_MS.least + options.changes * QUIET_MS.perChange);
     } finally {
@@ -130,7 +130,7 @@ export async function untilQuiet(platform: TestPlatform, { db }: TestTenant, lim
     (await db.query(`SELECT FROM ${table} WHERE ${where} LIMIT 1`)).length === 0;
   await waitFor('the last delivery', () => none('carrel.deliveries', `state = 'pending'`), limitMs);
   await platform.pool.query(`UPDATE carrel.work SET due_at = now() WHERE kind = 'objects.sweep'`);
-  // What was deleted stays in the trash for its time.
+  // Deleted items stay in the trash for their time.
   await waitFor(
     'the last work',
     () => none('carrel.work', `kind NOT IN (${LATER_KINDS.map((kind) => `'${kind}'`).join()})`),

@@ -8,12 +8,12 @@ import { startTenant, type TestTenant } from '../support/programs/server.ts';
 export const FUZZED_ROLES = ['admin', 'instructor', 'viewer'] as const;
 export type FuzzedRole = (typeof FUZZED_ROLES)[number];
 
-/** By the beginning of paths: values of their parameters that name what is there. A longer beginning counts more. */
+/** Values of parameters that name existing things, by the beginning of a path. The longest beginning wins. */
 export type Known = Readonly<Record<string, Readonly<Record<string, string>>>>;
 
 export interface FuzzedTenant {
   readonly tenant: TestTenant;
-  /** Of each role: a course of an LMS that they are in, with what it has. */
+  /** For each role, a course of an LMS in which it takes part, with its content. */
   readonly known: Readonly<Record<FuzzedRole, Known>>;
   stop(): Promise<void>;
   readonly people: Readonly<Record<FuzzedRole, { readonly email: string; readonly password: string }>>;
@@ -21,7 +21,7 @@ export interface FuzzedTenant {
 
 const PASSWORD = 'correct horse battery';
 
-/** What `path` has of it. */
+/** Returns the values known for `path`. */
 export const knownAt = (known: Known, path: string): Readonly<Record<string, string>> =>
   Object.assign({}, ...Object.entries(known).map(([beginning, values]) => (path.startsWith(beginning) ? values : {})));
 

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { CLUSTER_RIGHTS, OWN_NAMESPACE_RIGHTS } from '../../pkg/operator/rights.ts';
 import { type Installation, NAMESPACE } from './installation.ts';
 
-/** What is read of an event of the audit log (audit.k8s.io/v1). */
+/** The fields of an audit event (audit.k8s.io/v1) that the check reads. */
 interface AuditEvent {
   readonly user: { readonly username: string };
   readonly verb: string;

@@ -34,7 +34,7 @@ const INSTALL_LIMIT_MS = 120_000;
 export class Installation {
   readonly cluster: OneNodeCluster;
   readonly say: (line: string) => void;
-  /** Of the certificates of what is outside: a receiver of webhooks, an LMS. */
+  /** The authority of outside programs: a receiver of webhooks, an LMS. */
   readonly authority: CertificatePair = createAuthority('outside', new Date());
   readonly #folder: string;
   /** Made while the cluster starts. */

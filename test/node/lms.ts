@@ -68,7 +68,7 @@ const OBJECTS = [
 /** An LMS of this process that pods reach in the cluster, at a private address. */
 export interface NodeLms {
   readonly lms: Lms;
-  /** Of 127.0.0.1, where a browser of this process reaches it. */
+  /** The port on 127.0.0.1 at which a browser of this process reaches it. */
   readonly port: number;
   /** The certificate of connections from now on, by the authority of the installation or by another; those before are ended. */
   present(by: 'ours' | 'theirs'): void;

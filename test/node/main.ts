@@ -33,7 +33,7 @@ if (reason !== undefined) {
 const started = performance.now();
 let last = started;
 let passed = 0;
-/** What is being done, as a line that may fail. */
+/** The present step, as the line that is printed if it fails. */
 let current = 'the cluster’s programs are built';
 let failed = 0;
 let installation: Installation | undefined;
@@ -46,7 +46,7 @@ try {
   last = performance.now();
   current = 'the cluster starts';
   cluster = await OneNodeCluster.claim(binaries, say);
-  // What is written by others goes with the cluster too.
+  // Files that other code writes are removed with the cluster too.
   process.env['TMPDIR'] = cluster.layout.scratch;
   installation = new Installation(cluster, say);
   await cluster.start(say);

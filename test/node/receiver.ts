@@ -75,7 +75,7 @@ export const receiverObjects = ({ certificate, key }: CertificatePair): object[]
   },
 ];
 
-/** What has arrived since the receiver's pod started. */
+/** Returns the deliveries that arrived since the receiver's pod started. */
 export const deliveries = async (platform: Platform): Promise<Pick<Received, 'headers' | 'body'>[]> =>
   (await kubectlOk(platform, ['-n', OUTSIDE, 'logs', 'deployment/receiver']))
     .split('\n')

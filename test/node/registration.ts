@@ -14,7 +14,7 @@ interface Registrations {
   readonly items: readonly { readonly metadata: { readonly name: string }; readonly spec: { readonly clientId?: string } }[];
 }
 
-/** As an administrator of the LMS does it: paste the one-time link, read what will be registered, press the button. */
+/** Registers as an administrator of the LMS does: paste the one-time link, read what it registers, press the button. */
 export async function lmsRegistersItself(carrel: Installation): Promise<void> {
   const { platform } = carrel;
   const { lms, port, stop } = await startLms(carrel);

@@ -317,7 +317,7 @@ async function comesBack(carrel: Installation, name: string, killed: readonly nu
   await waitFor('its delivery', async () => (await deliveries(platform)).some(({ body }) => body.includes(name)));
 }
 
-/** How often the container of each pod was started again. */
+/** Returns how often the container of each pod was restarted. */
 async function restarts({ platform }: Installation): Promise<Record<string, number>> {
   const path =
     'jsonpath={range .items[*]}{.metadata.namespace}/{.metadata.name} {.status.containerStatuses[0].restartCount}{"\\n"}{end}';

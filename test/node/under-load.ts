@@ -7,9 +7,9 @@ import { carrelInOperator } from './in-system.ts';
 import type { Installation } from './installation.ts';
 import { type Load, startLoad } from './load.ts';
 
-/** Of `carrel:0.1.0`, under which the upgrade finds the same content. */
+/** A second tag of `carrel:0.1.0`, so the upgrade finds the same content. */
 const NEXT_TAG = '0.1.0-next';
-/** How long the load lasts after the last pod is new: connections of those before are closed in that time. */
+/** The load lasts this long after the last pod is new. Connections to the old pods are closed in that time. */
 const AFTER_MS = 5_000;
 
 export async function upgradesUnderLoad(carrel: Installation): Promise<void> {

@@ -6,7 +6,7 @@ import { countOf, inSeconds, memoryOf, MIB, type Run } from './run.ts';
 /** Events are written late: those of the last tenant too. */
 const EVENTS_MS = 45_000;
 
-/** What the operator writes and holds while nothing changes. */
+/** Measures what the operator writes and holds while nothing changes. */
 export async function atRest({ cluster }: Run, { pid }: OperatorProcess, restMs: number): Promise<Line[]> {
   await new Promise((resolve) => setTimeout(resolve, EVENTS_MS));
   const before = await writes(cluster);

@@ -17,7 +17,7 @@ import { children, type Cluster, follow, newNamespace, ready, tenantOf, unique }
 import { inParallel, waitFor } from '../../support/wait.ts';
 import { type Run, SYNC_LIMIT_MS } from './run.ts';
 
-/** Of tenants made at once: as many reconciles run at once in the operator. */
+/** Tenants made at once; the operator runs as many reconciles at once. */
 export const CONCURRENCY = 8;
 
 /** The control: it writes what the operator writes, without looking at anything. */
@@ -96,7 +96,7 @@ export async function bareClient({ cluster, namespace }: Run, url: string): Prom
   };
 }
 
-/** As tools for migrations do it: each with its record in a transaction, and no other statement. */
+/** Migrates as tools for migrations do: each migration and its record in one transaction, and no other statement. */
 async function migrate(pool: SqlPool, { slug, tenantId }: { slug: string; tenantId: string }): Promise<void> {
   const role = tenantRole(slug);
   for (const { name, up } of tenantMigrations)

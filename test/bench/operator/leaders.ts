@@ -11,7 +11,7 @@ interface Next {
   readonly lines: Line[];
 }
 
-/** How long a new operator took to look at so many Tenants. */
+/** The time that a new operator took to look at this number of Tenants. */
 export interface RestartTime {
   readonly tenants: number;
   readonly ms: number;

@@ -8,7 +8,7 @@ import { countOf, inSeconds, limitFor, memoryOf, MIB, type Run, SHAPE, SYNC_LIMI
 
 type Who = 'ours' | 'control';
 
-/** What some Tenants cost. */
+/** The cost of some Tenants. */
 export interface Onboarded {
   readonly count: number;
   readonly ms: Readonly<Record<Who, number>>;
@@ -79,7 +79,7 @@ export function costs({ count, ms, writes: wrote }: Onboarded): Line[] {
   ];
 }
 
-/** Of the operator, in bytes: with no Tenant, with the first of them, with all. */
+/** The operator's memory in bytes: with no Tenant, with the first ones, with all. */
 export interface Memory {
   readonly none: number;
   readonly first: number;

@@ -25,7 +25,7 @@ const ROUNDS = 4;
 /** Beside its tenants a shard has had the model of the control, and those that came while a leader stopped. */
 const PLACES = FIRST + WHILE_STOPPED + 10;
 
-/** What the operator costs with many tenants; their pods are played. */
+/** Measures the cost of the operator with many tenants, whose pods are simulated. */
 export async function operator(): Promise<Line[]> {
   const stopTestBackends = await startTestBackends();
   const cluster = await startCluster();

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import type { Cluster, OperatorProcess } from '../../support/cluster/operator.ts';
 
-/** What the parts of the bench share: one cluster whose Tenants stand in one namespace. */
+/** The cluster that the parts of the bench share. Its Tenants are in one namespace. */
 export interface Run {
   readonly cluster: Cluster;
   readonly namespace: string;
@@ -14,12 +14,12 @@ export const SYNC_LIMIT_MS = 60_000;
 
 export const countOf = (counts: Record<string, number>): number => Object.values(counts).reduce((sum, count) => sum + count, 0);
 
-/** How long `tenants` may take to whatever they do, in ms: a wait that ends there has failed. */
+/** Returns the limit of a wait for `tenants`, in ms. */
 export const limitFor = (tenants: number): number => 120_000 + tenants * 3_000;
 
 export const inSeconds = (ms: number, digits = 1): string => `${(ms / 1_000).toFixed(digits)} s`;
 
-/** What a process has to itself, in bytes (proc(5), smaps_rollup). */
+/** Returns the private memory of a process, in bytes (proc(5), smaps_rollup). */
 export function memoryOf(pid: number): number {
   const rollup = readFileSync(`/proc/${pid}/smaps_rollup`, 'utf8');
   return ['Private_Clean', 'Private_Dirty'].reduce(

@@ -7,7 +7,7 @@ import { stores, type TestStores } from '../../support/backends/stores.ts';
 export interface BenchShards {
   /** CARREL_SHARDS_DIR; an operator that is started later finds what was added. */
   readonly directory: string;
-  /** Of the newest shard, as the operator's role. */
+  /** Returns the URL of the newest shard for the operator's role. */
   url(): string;
   add(): Promise<void>;
   close(): Promise<void>;

@@ -23,7 +23,7 @@ export interface TestBackends {
   /** The state directory of the run; tests write their own files beside it, in `scratch`. */
   readonly stateDirectory: string;
   readonly scratch: string;
-  /** Where API servers that test files share are had (shared-clusters.ts). */
+  /** The address that serves the API servers that test files share (shared-clusters.ts). */
   readonly clusters: string;
   /** For stores of a test's own. */
   readonly cluster: ClusterTemplate | undefined;
@@ -39,7 +39,7 @@ export function testBackends(): TestBackends {
   return found;
 }
 
-/** The same, if there are any: the benchmarks run without. */
+/** Returns the back ends of the run, or undefined in the benchmarks, which run without them. */
 export function runBackends(): TestBackends | undefined {
   const text = process.env[BACKENDS_VARIABLE];
   return text === undefined ? undefined : (JSON.parse(text) as TestBackends);

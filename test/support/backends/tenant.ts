@@ -38,7 +38,7 @@ export interface TenantLogin {
   readonly url: string;
 }
 
-/** What ensureTenantDatabase is to make. */
+/** Returns a new argument for ensureTenantDatabase. */
 export const newDatabase = (): TenantDatabase => ({
   slug: `t-${systemRandom.hex(5)}`,
   tenantId: '3',

@@ -22,7 +22,7 @@ type RawOptions = CallOptions & { readonly body?: Dispatcher.DispatchOptions['bo
 
 export interface Upload {
   readonly file: Buffer | Readable;
-  /** Of a stream, where its length is known: sent as Content-Length. */
+  /** The length of a stream, where it is known; sent as Content-Length. */
   readonly bytes?: number;
   readonly name: string;
   /** Sent before the file. */
@@ -45,7 +45,7 @@ const dispatcher = new Agent({
 
 // Streams go by hand: FormData and web streams take three times the CPU for 2 GiB.
 const BOUNDARY = 'carrel-test-boundary-7f3a';
-/** As browsers write a name (HTML Standard, multipart/form-data encoding algorithm). */
+/** Escapes a name as browsers do (HTML Standard, multipart/form-data encoding algorithm). */
 const escaped = (name: string): string => name.replaceAll('\n', '%0A').replaceAll('\r', '%0D').replaceAll('"', '%22');
 
 async function* around(head: Buffer, source: Readable, tail: Buffer): AsyncGenerator<Buffer> {
@@ -66,7 +66,7 @@ export class Api {
     this.refreshToken = tokens.refreshToken;
   }
 
-  /** The same address with another token. */
+  /** Returns a client of the same address with another token. */
   as(token: string | undefined): Api {
     return new Api(this.url, token === undefined ? {} : { token });
   }

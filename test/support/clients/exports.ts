@@ -81,7 +81,7 @@ export const uploadOf = async ({ db }: TestTenant, id: string): Promise<UploadRo
     )
   )[0];
 
-/** What a tenant's store says of multipart uploads. */
+/** Reads the multipart uploads of a tenant's store. */
 export function multipartUploads({ config }: TestTenant) {
   const client = newClient({
     endpoint: config.CARREL_S3_ENDPOINT,

@@ -4,7 +4,7 @@ import { type Described, type Document, type Parameter, parametersOf, type Schem
 /** A request made from the description of an operation. */
 export interface GeneratedRequest {
   readonly operation: Described;
-  /** What is wrong with it; null: nothing that the description speaks of. */
+  /** The fault of the request; null when the description allows it. */
   readonly fault: string | null;
   readonly path: string;
   readonly query: Readonly<Record<string, string>>;
@@ -98,7 +98,7 @@ function matching(pattern: string): fc.Arbitrary<string> {
 
 /** Headers that name a state or a tenant: with made-up values nearly every request would end at them. */
 const SELDOM = new Set(['If-Match', 'X-Request-Id', 'Idempotency-Key']);
-/** Of a header any text may be sent of which nothing is said; clients send printable ASCII. */
+/** Matches headers that the description does not restrict. Clients send printable ASCII. */
 const PRINTABLE = { pattern: '^[!-~]{1,40}$' };
 
 /** Requests of an operation, valid and not; `known`: ids of what is there, by the name of the path's parameter. */
@@ -156,14 +156,14 @@ export function requestsOf(
   );
 }
 
-/** Of a list the first: a query here has each name once. */
+/** Sends only the first item of a list, since a query here has each name once. */
 function sentAs(name: string, value: unknown): [string, string][] {
   if (Array.isArray(value)) return value.slice(0, 1).map((item) => [name, String(item)]);
   if (value === null || typeof value !== 'object') return [[name, String(value)]];
   return Object.entries(value).map(([key, item]) => [`${name}[${key}]`, String(item)]);
 }
 
-/** The same request with one thing wrong. */
+/** Returns the request with one fault. */
 function broken(request: GeneratedRequest, at: number, parameters: readonly Parameter[], takesJson: boolean): GeneratedRequest {
   const body = (request.body ?? {}) as Record<string, unknown>;
   const first = Object.keys(body)[0];

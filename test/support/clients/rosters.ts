@@ -21,7 +21,7 @@ export interface RosterCourse {
   readonly members: string;
   /** Requests a sync, by the instructor; gives its job. */
   request(by?: Api): Promise<{ id: string }>;
-  /** The same, once the job has ended. */
+  /** Requests a sync, and returns the job once it has ended. */
   // oxlint-disable-next-line typescript/no-explicit-any -- the body of a reply
   sync(by?: Api): Promise<any>;
   people(query?: Record<string, string>): Promise<readonly MemberView[]>;

@@ -19,10 +19,10 @@ export interface WebhookOptions {
   readonly active?: boolean;
 }
 
-/** What seals and opens the tenant's webhooks, as its server does. */
+/** Returns the seal by which the tenant's server seals and opens its webhooks. */
 export const sealOf = ({ rows }: Pick<TestTenant, 'rows'>): WebhookSeal => new WebhookSeal(rows);
 
-/** An endpoint as the operator writes it for the resource `test/<random>`; gives its uuid. */
+/** Writes an endpoint as the operator does, for the resource `test/<random>`. Returns its uuid. */
 export async function addWebhook(tenant: Pick<TestTenant, 'rows'>, options: WebhookOptions = {}): Promise<string> {
   const {
     url = 'https://receiver.example.org/',
@@ -47,7 +47,7 @@ export interface WrittenEvent {
   readonly endpoints: readonly string[];
 }
 
-/** What lies in the tenant's outbox, oldest first. */
+/** Returns the events of the tenant's outbox, oldest first. */
 export async function writtenEvents(tenant: TestTenant): Promise<WrittenEvent[]> {
   const rows = await tenant.db.query<{ uuid: string; payload: string; endpoints: string[] }>(
     `SELECT e.uuid, e.payload, array_agg(d.endpoint::text ORDER BY d.id) AS endpoints

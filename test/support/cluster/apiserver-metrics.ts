@@ -20,13 +20,13 @@ export async function writes(cluster: Cluster): Promise<Record<string, number>> 
   return counts;
 }
 
-/** How large the API server's store (etcd) is on its disk, in bytes, what was deleted and not yet reused included. */
+/** Returns the size in bytes of the API server's store (etcd) on disk, including deleted space that is not reused yet. */
 export async function storageSize(cluster: Cluster): Promise<number> {
   const sizes = (await metricsOf(cluster)).matchAll(/^apiserver_storage_size_bytes\{[^}]*\} (\S+)$/gm);
   return [...sizes].reduce((sum, [, bytes]) => sum + Number(bytes), 0);
 }
 
-/** What was written between two counts. */
+/** Returns the writes between two counts. */
 export const difference = (before: Record<string, number>, after: Record<string, number>): Record<string, number> =>
   Object.fromEntries(
     Object.entries(after).flatMap(([key, count]) => (count > (before[key] ?? 0) ? [[key, count - (before[key] ?? 0)]] : [])),

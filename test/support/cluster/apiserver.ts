@@ -22,7 +22,7 @@ export interface ApiAccess {
   readonly url: string;
 }
 
-/** One that a test may harm. */
+/** An API server that a test may harm. */
 export interface ApiServer extends ApiAccess {
   readonly dir: string;
   /** Kills etcd (-9 by default) and resolves when it is gone. */

@@ -74,7 +74,7 @@ export const MOST = {
   },
 };
 
-/** Of a program that has neither an account of its own nor several pods. */
+/** Returns the values of a program that has neither an account of its own nor several pods. */
 function withoutAccount(values: object): object {
   const all = Object.entries(values);
   return Object.fromEntries(all.filter(([name]) => name !== 'serviceAccountAnnotations' && name !== 'topologySpreadConstraints'));
@@ -114,7 +114,7 @@ export async function runHelm(
   });
 }
 
-/** What `helm template` prints for the values. Throws with Helm's message. */
+/** Returns the output of `helm template` for the values. Throws with Helm's message. */
 export async function renderText(values: object, ...flags: string[]): Promise<string> {
   const { code, stdout, output } = await runHelm(['template', 'carrel', CHART, '--namespace', 'carrel-system', ...flags], {
     values,

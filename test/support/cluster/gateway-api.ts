@@ -24,7 +24,7 @@ export async function installGatewayApi(cluster: Pick<Cluster, 'of'>): Promise<v
   }
 }
 
-/** As a controller says it of the object's present generation. */
+/** Returns a condition as a controller writes it for the object's present generation. */
 export const saying = (
   { metadata }: Observed,
   type: string,

@@ -27,7 +27,7 @@ const GROUPS = [
   'apis/carrel.dev/v1alpha1',
 ];
 
-/** As kubeconform's `KindSuffix`: `-apps-v1`, and `-v1` of the core group. Its group is what is before the first dot. */
+/** Returns kubeconform's `KindSuffix`: `-apps-v1`, or `-v1` in the core group. It has the group up to the first dot. */
 const suffixOf = (group: string, version: string): string =>
   [...(group === '' ? [] : [group.split('.')[0]]), version].map((part) => `-${part}`).join('');
 

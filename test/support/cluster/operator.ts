@@ -91,7 +91,7 @@ export async function startCluster(): Promise<Cluster> {
   }
 }
 
-/** One that test files share. */
+/** Returns a cluster that test files share. */
 export async function sharedCluster(name: SharedName): Promise<Cluster> {
   const { operator, ...api } = await sharedApiServer(name);
   const cluster = connect(api);
@@ -153,7 +153,7 @@ export const KINDS: Record<string, Kind> = {
   ),
 };
 
-/** What a person installs from config/rbac, and a token of the operator's ServiceAccount. */
+/** Installs config/rbac as a person does. Returns the access of the operator's ServiceAccount. */
 const operatorAccess = (api: ApiAccess, client: KubeClient): Promise<KubeConfig> =>
   installAccess(api, client, documentsOf('config/rbac'));
 
@@ -186,7 +186,7 @@ export async function newNamespace(cluster: Cluster): Promise<string> {
   return name;
 }
 
-/** As a person writes it: the schema's defaults are the API server's to fill in. */
+/** Returns a Tenant as a person writes it. The API server adds the schema's defaults. */
 export const tenantOf = (namespace: string, name: string, spec: object = {}): Tenant =>
   ({ metadata: { name, namespace }, spec }) as unknown as Tenant;
 export const webhookOf = (namespace: string, name: string, spec: object): Webhook =>

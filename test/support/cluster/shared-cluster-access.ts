@@ -12,6 +12,6 @@ export const SCHOOL_NAMESPACE = 'school';
 export interface SharedAccess {
   readonly url: string;
   readonly admin: string;
-  /** Of the operator's ServiceAccount. */
+  /** The kubeconfig of the operator's ServiceAccount. */
   readonly operator: string;
 }

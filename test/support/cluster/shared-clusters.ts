@@ -3,7 +3,7 @@ import type { AddressInfo } from 'node:net';
 import { SCHOOL_NAMESPACE, type SharedAccess, type SharedName } from './shared-cluster-access.ts';
 
 export interface SharedClusters {
-  /** Where the workers of jest ask for them. */
+  /** The address at which jest's workers ask for them. */
   readonly address: string;
   stop(): Promise<void>;
 }

@@ -5,7 +5,7 @@ import { SqlPool } from '../../../pkg/store/postgres/pool.ts';
 import { Objects, type ObjectsOptions } from '../../../pkg/store/s3/objects.ts';
 import { type Cluster, secretValues } from './operator.ts';
 
-/** What the Secrets of a tenant hold. */
+/** The values in the Secrets of a tenant. */
 export interface TenantSecrets {
   readonly databaseUrl: string;
   readonly nextPassword: string | undefined;

@@ -6,7 +6,7 @@ import { newContentKey } from '../../../pkg/store/s3/content-key.ts';
 import { systemRandom } from '../../../pkg/runtime/random.ts';
 import { range } from '../wait.ts';
 
-/** How a bucket answers: where a manner is left out, as an empty store does that keeps the marker. */
+/** The behaviour of a bucket. Whatever is left out works as in an empty store that keeps the marker. */
 export interface Manners {
   /** `drips`: a byte now and then, so no silence ends it. */
   readonly marker?: 'drips';
@@ -21,7 +21,7 @@ export interface HostileStore {
   readonly url: string;
   /** Requests so far for a bucket. */
   asked(bucket: string): number;
-  /** How a bucket answers from now on. */
+  /** Sets how a bucket answers from now on. */
   behave(bucket: string, manners: Manners): void;
   close(): Promise<void>;
 }

@@ -67,6 +67,6 @@ export const stream =
     response.writeHead(200, { 'content-type': 'application/json' });
     response.flushHeaders();
     for (const text of texts) response.write(text);
-    // What was written is on its way before the end comes.
+    // The delay lets the written bytes leave before the connection ends.
     setTimeout(() => end(response), 10);
   };

@@ -6,7 +6,7 @@ export interface LostReplies {
   through(url: string): string;
   /** The next statement with this text is done, and its connection ends in place of the reply. */
   loseReplyTo(text: string): void;
-  /** How many were lost. */
+  /** The number of lost replies. */
   readonly lost: number;
   close(): void;
 }

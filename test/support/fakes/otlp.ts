@@ -16,7 +16,7 @@ export interface GatheredSpan {
 }
 
 export interface TraceReceiver {
-  /** As OTEL_EXPORTER_OTLP_ENDPOINT has it. */
+  /** The value for OTEL_EXPORTER_OTLP_ENDPOINT. */
   readonly endpoint: string;
   readonly spans: readonly GatheredSpan[];
   /** Requests that came, answered or not. */
@@ -91,7 +91,7 @@ function spanOf(message: Buffer, service: string): GatheredSpan {
   };
 }
 
-/** Of KeyValue messages: strings and whole numbers. */
+/** Returns the strings and whole numbers of KeyValue messages. */
 const attributesOf = (message: Buffer, number: number): Record<string, string | number> =>
   Object.fromEntries(
     bytesOf(message, number).map((pair) => {

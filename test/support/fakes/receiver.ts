@@ -10,13 +10,13 @@ export interface Received {
   readonly headers: Readonly<Record<string, string>>;
   readonly event: string;
   readonly data: Record<string, unknown>;
-  /** Whether it was answered with 2xx. */
+  /** True when the answer was 2xx. */
   readonly taken: boolean;
-  /** By `performance.now()`. */
+  /** The time of arrival by `performance.now()`. */
   readonly at: number;
 }
 
-/** What the receiver answers; `stall` never does. */
+/** The receiver's answer; with `stall` it never answers. */
 export type Answer = { readonly status: number; readonly headers?: Readonly<Record<string, string>> } | 'stall';
 
 export interface Receiver {

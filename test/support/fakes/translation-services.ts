@@ -1,7 +1,7 @@
 import { createServer, type IncomingMessage } from 'node:http';
 import type { AddressInfo } from 'node:net';
 
-/** What a stand-in does in the place of answering. */
+/** The ways in which a stand-in fails. */
 export type Fault =
   | 'refuses'
   | 'refuses the text'

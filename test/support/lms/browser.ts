@@ -13,7 +13,7 @@ const usualAgent = new Agent({ connections: 64 });
 
 /** A browser as far as a launch needs one: it keeps cookies by host and path, follows no redirect by itself, posts forms. */
 export class Browser {
-  /** By host and name. */
+  /** Cookies by host and name. */
   readonly cookies = new Map<string, { value: string; path: string }>();
   readonly #agent: Agent;
 

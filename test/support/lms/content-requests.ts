@@ -1,7 +1,7 @@
 import type { FaceName } from '../../../pkg/local/demo/lms/faces.ts';
 import { INSTRUCTOR, LEARNER } from '../../../pkg/local/demo/lms/claims.ts';
 
-/** How a product asks for content in one of its flows, and what of it a tool may give. */
+/** A product's request for content in one of its flows, and the items that a tool may return. */
 export interface ContentRequest {
   readonly face: FaceName;
   readonly where: string;

@@ -10,7 +10,7 @@ import type { LtiRegistration } from '../../../pkg/operator/kinds.ts';
 import type { TestTenant } from '../programs/server.ts';
 import { cheapToolKey } from './registration.ts';
 
-/** What the server has left for the operator. */
+/** Returns the requests that the server left for the operator. */
 export const requestsOf = (tenant: TestTenant): Promise<{ id: string; wanted: WantedRegistration }[]> =>
   tenant.db.query('SELECT id, wanted FROM carrel.registration_requests ORDER BY requested_at');
 

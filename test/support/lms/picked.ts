@@ -11,13 +11,13 @@ import type { Registration } from './registration.ts';
 export interface Picking {
   readonly api: Api;
   readonly launchId: string;
-  /** Where the launch led. */
+  /** The page to which the launch led. */
   readonly page: URL;
   readonly show: () => Promise<ApiReply>;
   readonly answer: (items: readonly object[], options?: Parameters<Api['post']>[2]) => Promise<ApiReply>;
 }
 
-/** By an instructor unless `opened` says otherwise; the page where it ended. */
+/** Launches deep linking, by an instructor unless `opened` names another person. Returns the last page. */
 export const asked = (
   at: Registration,
   settings: Readonly<Record<string, unknown>> = {},
@@ -26,7 +26,7 @@ export const asked = (
 ): Promise<PageShown> =>
   follow(new Browser(), at.lms.open(at.clientId, { roles: [INSTRUCTOR], ...opened }, deepLinking(at.lms.base, settings, more)));
 
-/** The same, up to the picker. Throws when the launch is refused. */
+/** Launches deep linking up to the picker. Throws when the launch is refused. */
 export async function picking(
   tenant: TestTenant,
   at: Registration,

@@ -8,7 +8,7 @@ import { bodyOf } from '../../../pkg/local/demo/lms/manner.ts';
 
 const TOOL = 'https://purl.imsglobal.org/spec/lti-tool-configuration';
 const PLATFORM = 'https://purl.imsglobal.org/spec/lti-platform-configuration';
-/** As long as Moodle's. */
+/** The lifetime of Moodle's tokens. */
 const TOKEN_SECONDS = 3600;
 
 type Json = Record<string, unknown>;

@@ -12,19 +12,19 @@ export interface Registration {
   readonly clientId: string;
   readonly toolId: number;
   readonly platformId: number;
-  /** Of the key that signs the tool's messages to the LMS. */
+  /** The id of the key that signs the tool's messages to the LMS. */
   readonly keyId: string;
 }
 
 const DEPLOYMENT = '1';
 
-/** What a resource says of deployments; left out: the LMS's own is listed. */
+/** The deployments of a resource; without them it lists the LMS's own. */
 export interface Deployments {
   readonly deploymentPolicy?: DeploymentPolicy;
   readonly deploymentIds?: readonly string[];
 }
 
-/** As `newToolKey`, for less CPU. */
+/** Makes a key as `newToolKey` does, for less CPU. */
 export const cheapToolKey = (): Promise<ToolKey> =>
   givenToolKey(newRsaKeys().privateKey.export({ type: 'pkcs8', format: 'pem' }).toString());
 
@@ -42,7 +42,7 @@ export async function registeredLms(
   return registeredAs(tenant, `test/${clientId}`, lms, clientId, deployments);
 }
 
-/** By ids that the LMS chose, for the resource `test/<name>`. */
+/** Registers the ids that the LMS chose, for the resource `test/<name>`. */
 export const registeredBy = (
   tenant: TestTenant,
   name: string,

@@ -41,7 +41,7 @@ export async function heldBeyond(before: number, bound: number): Promise<number>
   return bytes;
 }
 
-/** The same with the content of buffers, which lies outside the heap. */
+/** Returns the bytes in use, including the content of buffers, which lies outside the heap. */
 export function heldBytes(): number {
   collect();
   const { heapUsed: heap, arrayBuffers } = process.memoryUsage();

@@ -22,7 +22,7 @@ export function residentMib(program: string, isBelow: (parent: string) => boolea
   return undefined;
 }
 
-/** Whether it is the test's own process. */
+/** Returns true for the test's own process. */
 export const isThis = (pid: string): boolean => pid === String(process.pid);
-/** Of the worker that this test started. */
+/** Returns the resident MiB of the worker that this test started. */
 export const workerMib = (): number => residentMib('cmd/worker/main', isThis) ?? 0;

@@ -32,5 +32,5 @@ const LATER: readonly TenantMigration[] = [
   },
 ];
 
-/** What a tenant of the next release has: this release's migrations and LATER. */
+/** The migrations of the next release: this release's and LATER. */
 export const NEXT_RELEASE: readonly TenantMigration[] = [...tenantMigrations, ...LATER];

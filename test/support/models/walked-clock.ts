@@ -7,7 +7,7 @@
 const MINUTE_MS = 60_000;
 const DAY_MS = 24 * 60 * MINUTE_MS;
 
-/** Where the clocks of a zone change: from `at` on they are `offset` minutes ahead of UTC. */
+/** A change of a zone's clocks: from `at` on they are `offset` minutes ahead of UTC. */
 export interface Change {
   readonly at: number;
   readonly offset: number;
@@ -32,7 +32,7 @@ export function changesOf(timeZone: string, from: number, to: number): Change[] 
   return changes;
 }
 
-/** What one field of an expression says: numbers by themselves, and whether it is anything but `*`. */
+/** One field of an expression: the numbers that it matches, and whether it restricts anything (is not `*`). */
 interface Numbers {
   readonly has: readonly boolean[];
   readonly isRestricted: boolean;

@@ -3,7 +3,7 @@ import type { ProblemCode } from '../../../pkg/api/error-catalogue.ts';
 import type { Api } from '../clients/api.ts';
 import type { Body, World } from './world.ts';
 
-/** One request of an operation. */
+/** A request of an operation. */
 export interface Request {
   /** Left out: ada. */
   readonly by?: Api;
@@ -19,7 +19,7 @@ export interface Request {
 
 export type Make = (world: World) => Promise<Request> | Request;
 
-/** What an operation is asked: once so that it succeeds, and for each error of its own once so that it answers that. */
+/** The requests of an operation: one that succeeds, and one for each of its own errors. */
 export interface Cases {
   readonly success: Make;
   /**
@@ -30,7 +30,7 @@ export interface Cases {
   readonly stranger?: 'forbidden' | 'same';
   /** Everybody who is signed in may ask for it: `forbidden` is about something in the request. */
   readonly isOpen?: boolean;
-  /** What none of these requests brings about, and why. */
+  /** The errors that none of these requests causes, each with its reason. */
   readonly unseen?: Readonly<Partial<Record<ProblemCode, string>>>;
 }
 
@@ -39,7 +39,7 @@ export const of = ({ id }: Body): Request => ({ params: { id } });
 export const byBob = (world: World, request: Request): Request => ({ by: world.bob.api, ...request });
 export const byAdmin = (world: World, request: Request = {}): Request => ({ by: world.tenant.admin, ...request });
 
-/** The same case with more in its request. */
+/** Returns the case with more in its request. */
 export const plus =
   (make: Make, more: Request): Make =>
   async (world) => ({ ...(await make(world)), ...more });
@@ -47,7 +47,7 @@ export const plus =
 export const file: Make = async (w) => of(await w.file());
 export const folder: Make = async (w) => of(await w.folder());
 export const versions: Make = async (w) => ({ params: { id: (await w.versions()).id, number: 1 } });
-/** By bob, who may read it. */
+/** Requests by bob, who may read the item. */
 export const readFile: Make = async (w) => byBob(w, of(await w.shared('file')));
 export const readFolder: Make = async (w) => byBob(w, of(await w.shared('folder')));
 /** Administrators alone. */

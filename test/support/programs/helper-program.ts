@@ -12,7 +12,7 @@ export interface Converted {
   readonly status: number;
   readonly type: string | null;
   readonly bytes: Buffer;
-  /** Of a refusal. */
+  /** The code of a refusal. */
   readonly error?: string;
   readonly message?: string;
 }

@@ -82,7 +82,7 @@ export async function startPlatform(): Promise<() => Promise<void>> {
   return () => (stopped ??= up.then(() => deletePlatform(where)));
 }
 
-/** Where `startPlatform` says how `carrel up` ended: '' or its error. */
+/** The file in which `startPlatform` writes how `carrel up` ended: '' or its error. */
 const outcomeFile = (where: Platform): string => join(where.stateDirectory, '..', 'up');
 
 async function writeOutcome(where: Platform, text: string): Promise<void> {

@@ -40,13 +40,13 @@ import { untilServed } from '../wait.ts';
 export interface TenantOptions {
   /** Each a million unless set. */
   readonly limits?: { readonly user?: number; readonly tenant?: number; readonly ip?: number };
-  /** What people call the tenant. */
+  /** The tenant's display name. */
   readonly name?: string;
   readonly defaultUserQuota?: number;
   readonly maxUploadBytes?: number;
-  /** As many at once as anybody likes, unless set. */
+  /** Unlimited unless set. */
   readonly transfers?: Partial<TransferLimits>;
-  /** Of helper services; the server's own, unless set. */
+  /** Limits of helper services; the server's defaults unless set. */
   readonly helpers?: Partial<HelperLimits>;
   readonly trustedProxies?: number;
   /** True: a password costs what it does in production, 20 ms of CPU; else next to nothing. */
@@ -57,7 +57,7 @@ export interface TenantOptions {
   readonly random?: Random;
   /** Stores of the test's own, when it is going to break them. */
   readonly stores?: StoreAddresses;
-  /** What the registry and the platform's keys say of it, where a worker or an operator is to know it too; else made up. */
+  /** The tenant's registration, where a worker or an operator must know it too; made up unless set. */
   readonly registered?: RegisteredTenant;
 }
 
@@ -78,9 +78,9 @@ export interface TestTenant {
   readonly apiUrl: string;
   readonly opsUrl: string;
   readonly config: ServerConfig;
-  /** The same as the operator writes them: what cmd/server/main.ts starts with. */
+  /** The settings as the operator writes them: the environment of cmd/server/main.ts. */
   readonly env: Readonly<Record<string, string>>;
-  /** With the tenant's own credentials. */
+  /** Connects with the tenant's own credentials. */
   readonly db: Database;
   readonly redis: Redis;
   /** The administrator's client, with the tenant's prefix: for commands that the tenant's own user may not run. */
@@ -101,7 +101,7 @@ export interface TestTenant {
   }): Promise<{ api: Api; user: UserView; password: string }>;
   /** SQL statements and Redis round trips that the server makes while `work` runs. */
   counting<T>(work: () => Promise<T>): Promise<{ reply: T; sql: string[]; redisTrips: number; redisCommands: string[] }>;
-  /** The same as they come, since the last `counting`. */
+  /** The statements and round trips since the last `counting`, in their order. */
   readonly observed: { readonly sql: readonly string[]; readonly trips: readonly string[] };
   /** Another server of the same tenant, with other settings. */
   restart(settings?: Partial<ServerConfig>): Promise<void>;
@@ -240,7 +240,7 @@ const madeUp = (): RegisteredTenant => ({
 
 const TRIES = 6;
 
-/** As the operator does: what other tests move through a shared store may keep it busy for longer than one try takes. */
+/** Retries as the operator does. Other tests may keep a shared store busy for longer than one try. */
 async function untilThere(ensure: () => Promise<unknown>): Promise<void> {
   for (let tried = 1; ; tried += 1) {
     try {

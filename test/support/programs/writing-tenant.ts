@@ -5,7 +5,7 @@ import { type Cluster, secretValues } from '../cluster/operator.ts';
 import { waitFor } from '../wait.ts';
 
 /**
- * As the tenant's server does it: writes one row after the other with the address in its Secret, and counts what was
+ * Writes one row after the other, as the tenant's server does, with the address in its Secret. Counts the rows that were
  * acknowledged.
  */
 export function writer(
@@ -41,7 +41,7 @@ export function writer(
   });
 }
 
-/** Whether the tenant's server could write now. */
+/** Returns true when the tenant's server could write now. */
 export async function writes(cluster: Cluster, tenant: ObjectKey): Promise<boolean> {
   const writing = writer(cluster, tenant);
   await waitFor('an answer', () => writing.acknowledged + writing.failed > 0);

@@ -4,13 +4,13 @@ import { afterAll, afterEach, beforeAll, beforeEach } from '@jest/globals';
 const START_MS = 180_000;
 const END_MS = 60_000;
 
-/** What has started and has not ended, oldest first. */
+/** Fixtures that have started and not ended, oldest first. */
 const started: { readonly end: () => Promise<unknown> }[] = [];
 
 /**
- * What the tests of a file (or of a describe) share: started by a hook, ended after their last test. Fixtures start in their
- * order and end in the reverse one, so that one may be made of those before it. Gives a stand-in for the object: the tests use it
- * as if it were the object; a use before the hook has run throws.
+ * Returns an object that the tests of a file (or of a describe) share. A hook starts it, and it ends after their last test.
+ * Fixtures start in their order and end in the reverse order, so a fixture can use those before it. The returned object is a
+ * stand-in: tests use it as if it were the object, and a use before the hook has run throws.
  */
 export function fixture<T extends object>(start: () => Promise<T>, end: (made: T) => Promise<unknown>): T {
   let made: T | undefined;
@@ -34,7 +34,7 @@ export function atEnd(end: () => unknown): void {
   );
 }
 
-/** The same as `fixture`, new for each test. */
+/** Makes a fixture as `fixture` does, but a new one for each test. */
 export function testFixture<T extends object>(start: () => Promise<T>, end: (made: T) => Promise<unknown>): T {
   let made: T | undefined;
   beforeEach(async () => {

@@ -35,11 +35,11 @@ export interface OperatorSuite {
   /** There from the first hook of the file's own on. */
   readonly cluster: Cluster;
   readonly stores: TestStores;
-  /** Of the file's own. No Tenant of another one's is touched. */
+  /** The file's own namespace. Tests touch no Tenant of another file. */
   readonly namespace: string;
   /** Creates a Tenant and waits until it is Ready. */
   readyTenant(spec?: object, namespace?: string): Promise<ObjectKey>;
-  /** Where a tenant's server finds its schema. */
+  /** Returns the database URL of a tenant's server. */
   databaseUrl(tenant: ObjectKey): Promise<string>;
 }
 

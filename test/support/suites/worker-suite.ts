@@ -11,9 +11,9 @@ import { ROOMY, startWorkerProcess, type WorkerProcess } from '../programs/worke
 type Settings = Readonly<Record<string, string>>;
 
 interface SuiteOptions {
-  /** As in test/support/backends/stores.ts. */
+  /** See test/support/backends/stores.ts. */
   readonly durable?: boolean;
-  /** The worker has the memory that the chart gives it: for one whose memory is measured. */
+  /** True: the worker has the memory that the chart gives it, for tests that measure memory. */
   readonly asInChart?: boolean;
 }
 

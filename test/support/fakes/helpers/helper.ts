@@ -41,22 +41,22 @@ export interface TestHelper {
   readonly received: readonly Received[];
   /** Conversions that are under way. */
   readonly running: number;
-  /** Of the file that arrives now, bytes so far. */
+  /** Bytes received so far of the file that arrives now. */
   readonly arriving: number;
   /** From now on; the next `times` only, then it behaves well again. `undefined`: it behaves well. */
   fail(fault: Fault | undefined, times?: number): Promise<void>;
   /** Holds back replies from now on until the result is called. */
   hold(): () => void;
-  /** What it makes of a PDF: bytes, or as many bytes that are made as they are read. */
+  /** Sets the result for a PDF: bytes, or a number of bytes that are made while they are read. */
   answerWith(result: Buffer | { readonly bytes: number }): void;
-  /** What it answers to a text, in the place of `{ text, source_language, provider }`. */
+  /** Sets the answer to a text, instead of `{ text, source_language, provider }`. */
   answerTextWith(body: unknown, headers?: Readonly<Record<string, string>>): void;
   /** Language tags that it names at /languages; undefined: it has no such address. */
   languages: readonly string[] | undefined;
   close(): Promise<void>;
 }
 
-/** Where a redirect would lead: a metadata service. */
+/** The target of redirects: a metadata service. */
 const INSIDE = 'http://169.254.169.254/latest/meta-data/';
 
 /**

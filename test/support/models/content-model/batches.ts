@@ -3,14 +3,14 @@ import { batchEnd } from '../../clients/batches.ts';
 import type { ContentModel } from './content-model.ts';
 import { alternative, type File, type Folder, type Item, Refused } from './records.ts';
 
-/** What a batch does, as POST /batch takes it; a name of its own for each operation of the model. */
+/** The change that a batch makes, as POST /batch takes it. */
 export type BatchChange =
   | { readonly operation: 'delete' | 'restore' | 'purge' }
   | { readonly operation: 'move' | 'copy'; readonly location: Folder | null; readonly onConflict: 'fail' | 'rename' }
   | { readonly operation: 'grant'; readonly user: number; readonly level: 'read' | 'write' | 'admin' }
   | { readonly operation: 'revoke'; readonly user: number };
 
-/** By the ids of items: `succeeded`, `with_folder`, or the code of what refused it. */
+/** Maps the id of each item to `succeeded`, `with_folder`, or the code of its refusal. */
 type Outcomes = Map<string, string>;
 
 export interface EndedBatch {
@@ -50,7 +50,7 @@ function argumentsOf(people: readonly string[], change: BatchChange): object | u
   return change.operation === 'grant' ? { user_id, permission_level: change.level } : { user_id };
 }
 
-/** The same to the model, where what is new has the ids of `made`; gives what became of each. */
+/** Applies the batch to the model, where new items get the ids of `made`. Returns the outcome of each item. */
 export function applyBatch(
   model: ContentModel,
   actor: number,

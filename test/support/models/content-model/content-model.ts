@@ -221,7 +221,7 @@ export class ContentModel {
     this.#end([grant]);
   }
 
-  /** Of whoever it was given to. */
+  /** Revokes the grant of `user`. */
   revokeOf(actor: number, id: string, user: number): void {
     const item = this.#live(actor, id, 'admin');
     const grant = this.grants.find((each) => each.item === item && each.user === user);
@@ -229,7 +229,7 @@ export class ContentModel {
     this.revoke(actor, grant);
   }
 
-  // What batches ask for
+  // Questions that batches ask
 
   /** Another live one has its name there. */
   hasSibling(item: Item, parent: Folder | null): boolean {
@@ -242,7 +242,7 @@ export class ContentModel {
     return this.#live(actor, item.id, level);
   }
 
-  // What these rest on
+  // Helpers of the above
 
   #find(id: string): Item | undefined {
     return this.items.get(id);
