@@ -182,7 +182,7 @@ test('a Tenant that names the new shard already can be written to again when its
   await cluster.tenants.patch(key, { spec: { database: { shard: 'other' } } } as object);
   await condition(cluster.tenants, key, 'Accepted', 'False', 'ShardConflict');
 
-  await killedMover(slug, 'other', 'can only be read');
+  await killedMover(slug, 'other', 'is read-only from now on');
   await expire(tenantId);
   await waitFor('its role to write again', () => writes(cluster, { namespace, name: slug }));
   const again = await move(slug, 'other');
@@ -335,7 +335,7 @@ test('a shard that is lost harms no tenant of another one: those change, and new
   const { key } = await filledTenant();
   const abandoned = await filledTenant();
   await ready(cluster.tenants, lost);
-  await killedMover(abandoned.slug, 'other', 'can only be read');
+  await killedMover(abandoned.slug, 'other', 'is read-only from now on');
 
   await other.stop();
   await expire(abandoned.tenantId);
