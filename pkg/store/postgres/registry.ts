@@ -26,18 +26,18 @@ export {
   type TenantState,
 } from './registered-tenant.ts';
 
-/** Whether the registry of an installation is in this database. */
+/** Returns true if the registry of an installation is in this database. */
 export async function hasRegistry(sql: Sql): Promise<boolean> {
   const [row] = await sql.query<{ isThere: boolean }>(`SELECT to_regclass('registry.tenants') IS NOT NULL AS "isThere"`);
   return row?.isThere === true;
 }
 
 /**
- * The registry of all tenants, in the first shard: slugs, ids, hosts, owners, and sealed copies of what was generated.
+ * The registry of all tenants, in the first shard: slugs, ids, hosts, owners, and sealed copies of generated secrets.
  *
  * Invariants:
  * - The first insert wins: a slug and a host belong to one tenant, however many claim them at once (unique constraints decide).
- * - Confirming a claim is one statement that writes nothing; one with a token that was wrong before is two, and takes no lock.
+ * - Confirming a claim is one statement that writes nothing. With a token that was wrong before, it is two, which take no lock.
  * - A secret is generated once: later callers get the stored one.
  */
 export class Registry {
@@ -56,14 +56,14 @@ export class Registry {
     this.#time = { clock: deps.clock, random: deps.random };
   }
 
-  /** Makes or migrates the schema. After ensureShard, whose roles it grants to. */
+  /** Creates or migrates the schema. Call it after ensureShard, to whose roles it grants rights. */
   async ensureSchema(): Promise<void> {
     await ensureRegistrySchema({ pool: this.#pool, ...this.#time });
   }
 
   /**
-   * Claims slug and hosts for a resource, or confirms the claim. Data kept from a deleted resource are adopted by one of the same
-   * namespace (by uid) and name, or by one that has an adoption token. Throws SlugTaken, AdoptionRefused, HostTaken,
+   * Claims slug and hosts for a resource, or confirms the claim. Retained data of a deleted resource are adopted by a resource of
+   * the same namespace (by uid) and name, or by one with an adoption token. Throws SlugTaken, AdoptionRefused, HostTaken,
    * HostsExceeded, NoShard, ShardConflict, ConnectionsExceeded.
    */
   async claim(request: ClaimRequest): Promise<Claim> {
@@ -94,7 +94,7 @@ export class Registry {
     }
   }
 
-  /** Bounds the connections of a refused resource, which keeps what it has, to the most that one tenant may have. */
+  /** Limits the connections of a refused resource to the most that one tenant may have; the rest of it stays unchanged. */
   async boundConnections(slug: string, owner: Owner, shards: ShardConnections): Promise<void> {
     const known = await this.#counted(await this.find(slug), owner, shards);
     if (known?.state !== 'active' || !isOwner(known, owner) || known.connections === null || known.connections <= shards.most)
@@ -103,7 +103,7 @@ export class Registry {
     await this.lowerConnections(known.tenantId, { from: known.connections, to: shards.most });
   }
 
-  /** The tenant, with the number of connections that its role may hold. */
+  /** Returns the tenant, with the number of connections that its role may hold. */
   async #counted(
     known: RegisteredTenant | null,
     owner: Owner,
@@ -114,7 +114,7 @@ export class Registry {
     return this.find(known.slug);
   }
 
-  /** One call for all concurrent callers. */
+  /** Shares one call among all concurrent callers. */
   #takeOver(shard: string, { limitsOf }: ShardConnections): Promise<void> {
     const running = this.#takingOver.get(shard);
     if (running) return running;
@@ -133,7 +133,7 @@ export class Registry {
     return tenant ?? null;
   }
 
-  /** All tenants that a resource claimed and that still exist; one, unless the resource was recreated with another slug. */
+  /** Returns all existing tenants that a resource claimed: one, unless the resource was recreated with another slug. */
   async findByOwner(owner: Owner): Promise<RegisteredTenant[]> {
     return this.#pool.query<RegisteredTenant>(`${TENANT} WHERE t.namespace_uid = $1 AND t.name = $2 ORDER BY t.id`, [
       owner.namespaceUid,
@@ -145,25 +145,25 @@ export class Registry {
     return this.#pool.query<RegisteredTenant>(`${TENANT} ORDER BY t.id`);
   }
 
-  /** The data are from before: rows of resources that are gone are removed as soon as the tenant is reconciled. */
+  /** Marks the data as older than the resource: rows of deleted resources are removed as soon as the tenant is reconciled. */
   async beginAdoption(tenantId: string): Promise<void> {
     await this.#pool.query('UPDATE registry.tenants SET adopting = true WHERE id = $1', [tenantId]);
   }
 
-  /** The adoption is finished: the tenant's claim is reported like any other from now on. */
+  /** Ends the adoption: from now on the tenant's claim is reported like any other. */
   async endAdoption(tenantId: string): Promise<void> {
     await this.#pool.query('UPDATE registry.tenants SET adopting = false WHERE id = $1', [tenantId]);
   }
 
   /**
-   * The resource is deleted; its data stay, with slug and hosts: a browser that returns to one of these hosts would else send its
-   * cookies to another tenant.
+   * Retains the data of a deleted resource, with slug and hosts: a browser that returns to one of these hosts would otherwise
+   * send its cookies to another tenant.
    */
   async retain(tenantId: string): Promise<void> {
     await this.#setState(tenantId, 'retained');
   }
 
-  /** The data are being removed: the tenant can no longer be claimed or adopted. */
+  /** Marks the data as being removed: the tenant can no longer be claimed or adopted. */
   async markDeleting(tenantId: string): Promise<void> {
     await this.#setState(tenantId, 'deleting');
   }
@@ -174,7 +174,7 @@ export class Registry {
   }
 
   /**
-   * The role may hold only `to` connections now, so the rest is free for others. Nothing happens when the count is no longer
+   * Records that the role may hold only `to` connections, so the rest is free for others. Does nothing if the count is no longer
    * `from`.
    */
   async lowerConnections(tenantId: string, { from, to }: { from: number; to: number }): Promise<void> {
@@ -186,12 +186,14 @@ export class Registry {
   }
 
   /**
-   * Retained data have no login; while data are being removed it may still exist. Adoption tokens are valid for one retention.
+   * Retained data have no login; while data are being removed, a login may still exist. Adoption tokens are valid for one
+   * retention.
    */
   async #setState(tenantId: string, state: TenantState): Promise<void> {
     await this.#pool.transaction(async (tx) => {
       const changed = await tx.query(
-        `UPDATE registry.tenants SET state = $2, state_changed_at = now(), connections = CASE WHEN $2 = 'retained' THEN 0 ELSE connections END
+        `UPDATE registry.tenants SET state = $2, state_changed_at = now(),
+           connections = CASE WHEN $2 = 'retained' THEN 0 ELSE connections END
          WHERE id = $1 AND state <> $2 RETURNING id`,
         [tenantId, state],
       );
@@ -199,12 +201,12 @@ export class Registry {
     });
   }
 
-  /** The secret of this name; the first call stores the one that `generate` returns. Throws SealError. */
+  /** Returns the secret of this name; the first call stores the one that `generate` returns. Throws SealError. */
   async ensureSecret(tenantId: string, name: string, generate: () => string | Promise<string>): Promise<string> {
     return this.#secrets.ensure(tenantId, name, generate);
   }
 
-  /** Opened; null when there is none. Throws SealError. */
+  /** Returns the opened secret; null if there is none. Throws SealError. */
   async getSecret(tenantId: string, name: string): Promise<string | null> {
     return this.#secrets.get(tenantId, name);
   }
@@ -213,13 +215,14 @@ export class Registry {
     await this.#secrets.set(this.#pool, tenantId, name, value);
   }
 
-  /** One step of a credential's rotation (registry-secrets.ts). */
+  /** Makes one step of a credential's rotation (registry-secrets.ts). */
   async rotate(tenantId: string, name: CredentialName, step: RotationStep): Promise<boolean> {
     return this.#secrets.rotate(tenantId, name, step);
   }
 
   /**
-   * The tenant's access to its storage, under the name `storage`, together with the location that it opens. Throws StorageTaken.
+   * Stores the tenant's access to its storage, under the name `storage`, together with the location that it opens. Throws
+   * StorageTaken.
    */
   async setStorage(tenantId: string, location: StorageLocation & { readonly isOwn: boolean }, value: string): Promise<void> {
     await this.#pool.transaction(async (tx) => {
@@ -229,9 +232,9 @@ export class Registry {
   }
 
   /**
-   * Records the locations of all sealed accesses, whatever state their tenants are in: before there was such a record, several
-   * tenants could name one location. `read` gives the location of an access, null where it has none that can be used. Gives the
-   * accesses of the tenants whose location clashes with another's, and how many accesses no key opens.
+   * Records the locations of all sealed accesses, whatever the state of their tenants: before locations were recorded, several
+   * tenants could name the same one. `read` returns the location of an access, or null if it has no usable one. Returns the
+   * accesses of the tenants whose location clashes with another's, and the number of accesses that no key opens.
    */
   async recordStorage(
     read: (sealed: string, slug: string) => Omit<KnownLocation, 'tenantId'> | null,
@@ -241,7 +244,8 @@ export class Registry {
       let unreadable = 0;
       const shared = await recordLocations(tx, async () => {
         const rows = await tx.query<{ tenantId: string; slug: string; sealed: string }>(
-          `SELECT s.tenant_id::text AS "tenantId", t.slug, s.sealed FROM registry.secrets s JOIN registry.tenants t ON t.id = s.tenant_id
+          `SELECT s.tenant_id::text AS "tenantId", t.slug, s.sealed
+           FROM registry.secrets s JOIN registry.tenants t ON t.id = s.tenant_id
            WHERE s.name = 'storage'`,
         );
         return rows.flatMap(({ tenantId, slug, sealed }) => {
@@ -259,12 +263,12 @@ export class Registry {
     });
   }
 
-  /** Whether another tenant has its objects in the same location. */
+  /** Returns true if another tenant has its objects in the same location. */
   async sharesStorage(tenantId: string): Promise<boolean> {
     return isShared(this.#pool, tenantId);
   }
 
-  /** Whether a bucket of the platform's store was made for the tenant. */
+  /** Returns true if a bucket of the platform's store was made for the tenant. */
   async hasBucket(tenantId: string): Promise<boolean> {
     const rows = await this.#pool.query(
       `SELECT FROM registry.storage_locations WHERE tenant_id = $1 AND own
@@ -279,7 +283,7 @@ export class Registry {
     return this.#installation();
   }
 
-  /** After a rotation of the platform key: seals values of an older key again. */
+  /** Reseals values of older keys, after a rotation of the platform key. */
   async resealAll(): Promise<{ resealed: number; unopenable: number }> {
     return this.#secrets.resealAll();
   }
