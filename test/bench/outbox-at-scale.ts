@@ -109,7 +109,7 @@ function eventsOf(from: number, to: number): string {
     SELECT ${tenantOf('n')}, n, gen_random_uuid(), 'file.created', repeat('x', 250), ${CREATED_AT} FROM generate_series(${from}, ${to}) n`;
 }
 
-/** One of 100 failed; of the newest day, one of 1,000 is due. */
+/** Returns deliveries of which one in 100 failed. One in 1,000 of the newest day is due. */
 function deliveriesOf(from: number, to: number): string {
   return `INSERT INTO carrel.deliveries (tenant, id, event_id, endpoint, state, due_at, created_at, ended_at, attempts, log) OVERRIDING SYSTEM VALUE
     SELECT t, n, n, ${endpointOf('t', '(n / 60)')}, CASE WHEN is_due THEN 'pending' WHEN n % 100 = 7 THEN 'failed' ELSE 'delivered' END,

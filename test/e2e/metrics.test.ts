@@ -38,7 +38,7 @@ interface Metric {
   readonly labels: readonly string[];
 }
 
-/** What a scrape shows, without the metrics of every Node.js program; a metric without a series has no labels. */
+/** Scrapes a program, without the metrics of every Node.js program. A metric without a series has no labels. */
 async function scraped(program: string): Promise<(Metric & { readonly series: number })[]> {
   const response = await fetch(`http://${addresses[program]}/metrics`);
   expect(response.status).toBe(200);

@@ -31,7 +31,7 @@ type Person = Awaited<ReturnType<typeof tenant.user>>;
 interface Kind {
   readonly operation: string;
   readonly points: number;
-  /** What the operation needs, new for each batch, and how many files it was done with. */
+  /** Makes what the operation needs, new for each batch. `done` counts the files that it changed. */
   make(person: Person, name: string): Promise<{ readonly given: object; done(): Promise<number> }>;
 }
 

@@ -11,7 +11,7 @@ import { type Installation, NAMESPACE } from './installation.ts';
 const BUCKET = 'backups';
 const REPOSITORY = `s3://${BUCKET}/daily`;
 
-/** By the chart's CronJob into a bucket of its own, and back by the command in the operator's pod, as docs/operate/backup-move-restore.md says. */
+/** Backs up by the chart's CronJob, and restores by the command of docs/operate/backup-move-restore.md in the operator's pod. */
 export async function comesBackFromBackup(carrel: Installation): Promise<void> {
   const { platform } = carrel;
   await makeBucket(carrel);

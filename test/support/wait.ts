@@ -48,7 +48,7 @@ export async function untilServed<T extends { readonly status: number; readonly 
 /** 0, 1, … count − 1 */
 export const range = (count: number): number[] => Array.from({ length: count }, (_, index) => index);
 
-/** How often each value of a field occurs. */
+/** Counts how often each value of a field occurs. */
 export function countBy<T>(items: readonly T[], field: (item: T) => string | number): Record<string, number> {
   const counts: Record<string, number> = {};
   for (const item of items) counts[field(item)] = (counts[field(item)] ?? 0) + 1;

@@ -32,7 +32,7 @@ async function opened(person: 'Ada Okafor' | 'Ben Lindqvist', way: string): Prom
   return { page, tool: await openInFrame(page, where, linkName(tenant, person, 'History', way)) };
 }
 
-/** The same in a browser whose person reads German. */
+/** Opens the page in a browser whose user reads German. */
 async function openedInGerman(person: 'Ada Okafor' | 'Ben Lindqvist'): Promise<Shown> {
   const page = await browser.page();
   await page.setExtraHTTPHeaders({ 'accept-language': 'de-DE,de;q=0.9' });
@@ -106,7 +106,7 @@ const toolOf = ({ page }: Shown): Frame => {
 const inFrame = async (shown: Shown): Promise<[Page, Frame]> => [shown.page, toolOf(shown)];
 const inWindow = (page: Page): [Page, Page] => [page, page];
 
-/** What is looked at, and how it is reached. Each gives the tab, and the page in it. */
+/** The pages under test, and the way to each. Each function returns the tab and the page in it. */
 const PAGES: readonly [string, () => Promise<[Page, Page | Frame]>][] = [
   ['the page of a course', async () => inFrame(await course('course.txt'))],
   [

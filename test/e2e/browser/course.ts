@@ -6,7 +6,7 @@ import { waitFor } from '../../support/wait.ts';
 
 /** A tenant of the test file's own that the demo LMS launches into, and whose webhooks go to the demo receiver. */
 export interface LmsTenant extends DemoTenant {
-  /** Where the demo receiver takes its webhooks. */
+  /** The address at which the demo receiver takes webhooks. */
   readonly receiverUrl: string;
 }
 

@@ -74,7 +74,7 @@ test('a taken name asks the user, who can keep both files', async () => {
   expect(await tool.getByRole('list', { name: 'Files' }).getByRole('listitem').count()).toBe(3);
 });
 
-/** Of an element that plays: this file is not compiled for browsers. */
+/** A media element. This file is not compiled with the types of browsers. */
 interface Media {
   readonly src: string;
   readonly readyState: number;
@@ -116,7 +116,7 @@ test('a recording whose address is over before its end goes on at the same place
     return now.ready >= 2 && now;
   });
 
-  // As the server answers after a minute.
+  // The server answers this after a minute.
   await page.route(src, (route) =>
     route.fulfill({ status: 404, contentType: 'application/json', body: '{"error":"not_found"}' }),
   );
@@ -130,7 +130,7 @@ test('a recording whose address is over before its end goes on at the same place
 });
 
 interface UploadRequests {
-  /** Of each request that sends bytes: where it begins. */
+  /** The offset of each request that sends bytes. */
   readonly offsets: readonly string[];
   next(what: 'pass' | 'lose' | 'hold'): void;
   /** Lets the page learn where a lost upload is. */

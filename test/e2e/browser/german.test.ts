@@ -65,7 +65,7 @@ const ENGLISH: readonly RegExp[] = [
   });
 });
 
-/** What a page shows or reads out: its texts and names, each by itself. */
+/** Returns the texts and accessible names of a page, each on its own. */
 async function said(shown: Page | Frame): Promise<string[]> {
   const all = await shown.evaluate<string[]>(`(() => {
     const texts = [document.title];

@@ -24,7 +24,7 @@ afterAll(() => browser?.close());
 const picture = (page: Page, name: string): Promise<unknown> =>
   page.screenshot({ path: join(pictures, `${name}.png`), fullPage: true });
 
-/** What is read out beside the name of a field. */
+/** Returns the text that screen readers add to the name of a field. */
 const describedBy = async (tool: FrameLocator, field: Locator): Promise<string | null> =>
   tool.locator(`[id="${await field.getAttribute('aria-describedby')}"]`).textContent();
 

@@ -90,7 +90,7 @@ async function registersItself(): Promise<string> {
 const opens = (clientId: string, launch: Partial<Launch> & { readonly course: { id: string; title: string } }, fault?: Fault) =>
   framed(`${launch.course.title}, as ${launch.user?.name}`, lms.open(clientId, launch, fault), launch.course.id);
 
-/** What axe finds on a page in light and dark, and whether something is cut off at 400 % zoom. */
+/** Returns axe's findings on a page in light and dark mode, and what is cut off at 400 % zoom. */
 async function faultsOf({ page }: Framed): Promise<string[]> {
   const shown = page.frame({ name: 'tool' });
   if (!shown) return ['there is no frame of the tool'];

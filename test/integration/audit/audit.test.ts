@@ -8,10 +8,10 @@ import { range, untilServed } from '../../support/wait.ts';
 
 const tenant = serverSuite({ trustedProxies: 1 });
 
-/** As the operator names it. */
+/** The table by the name that the operator gave it. */
 const AUDIT = (): string => `"${tenantRole(tenant.slug)}".audit_entries`;
 const ADDRESS = '203.0.113.9';
-/** The same client, behind a proxy that names its address, with an id of the request. */
+/** Headers of a proxy that names the client's address, with an id of the request. */
 const traced = (id: string): { headers: Record<string, string> } => ({
   headers: { 'x-request-id': id, 'x-forwarded-for': ADDRESS },
 });

@@ -16,7 +16,7 @@ const { tenant, at } = lmsSuite();
 const course = coursesOf(tenant, () => at);
 const entries = async (query: Record<string, string>): Promise<AuditEntry[]> =>
   (await tenant.admin.get('/audit', { query: { sort: 'at', ...query } })).body.data;
-/** What an entry says, without when and which. */
+/** Returns the content of an entry, without its time and id. */
 const said = ({ action, actor, target, changes }: AuditEntry) => ({ action, actor, target: target.name, changes });
 const stored = () => tenant.db.query('SELECT FROM lti_line_item_changes');
 
@@ -121,7 +121,7 @@ test('a line item that is only seen, refused by the LMS or gone there already is
   expect(await stored()).toEqual([]);
 });
 
-/** What the worker does each hour, after some time. */
+/** Runs the worker's hourly job, as if some time had passed. */
 async function laterOn(): Promise<void> {
   await tenant.db.query(`UPDATE lti_line_item_changes SET asked_at = '2026-01-01T00:00:00Z'`);
   const db = new Database({ url: testBackends().stores.postgres.worker, poolSize: 1, log });

@@ -12,7 +12,7 @@ import { newLink, registered } from '../lti/registering.ts';
 const { tenant, at } = lmsSuite();
 const entries = async (query: Record<string, string>): Promise<AuditEntry[]> =>
   (await tenant.admin.get('/audit', { query: { sort: 'at', ...query } })).body.data;
-/** What an entry says, without when and which. */
+/** Returns the content of an entry, without its time and id. */
 const said = ({ action, actor, target, changes }: AuditEntry) => ({ action, actor, target: target.name, changes });
 
 test('the audit log says which instructor made a course the copy of another, or that the platform said so', async () => {

@@ -190,7 +190,7 @@ describe('share links, tags, tagged files and versions after the first', () => {
   });
 });
 
-/** What the operator writes of spec.limits. */
+/** Writes the limits as the operator does for spec.limits. */
 const limit = (storage: number | null, files: number | null): Promise<unknown> =>
   tenant.rows.pool.query('UPDATE carrel.tenants SET storage_limit = $2, files_limit = $3 WHERE role = $1', [
     `tenant_${tenant.slug}`,

@@ -36,7 +36,7 @@ async function entriesOf(archive: Buffer): Promise<Record<string, string | null>
   return entries;
 }
 
-/** What Python's unzip makes of an archive: the content of each file by its path. Throws where it could not unpack all. */
+/** Unpacks an archive by Python. Returns the content of each file by its path. Throws when it cannot unpack all. */
 function unpack(archive: Buffer): Record<string, string> {
   const script = `import io, json, os, sys, tempfile, zipfile
 with tempfile.TemporaryDirectory() as out:

@@ -44,7 +44,7 @@ function held(bytes: number): { body: Readable; sent: () => number } {
   return { body: Readable.from(chunks(), { objectMode: false }), sent: () => sent };
 }
 
-/** What an upload is to its client, and what it takes of the quota. */
+/** Returns an upload as its client sees it, and the quota that it takes. */
 async function stateOf(api: Api, id: string, userId: string): Promise<unknown> {
   const { status, headers } = await look(api, id);
   const shown = ['upload-offset', 'upload-length', 'upload-defer-length', 'x-carrel-file'].map((name) => headers[name]);

@@ -9,7 +9,7 @@ const tenant = serverSuite();
 /** Every status of the replies, and how often. */
 const statuses = (replies: readonly { status: number }[]): Record<string, number> => countBy(replies, ({ status }) => status);
 
-/** How many connections of the tenant wait for a lock. */
+/** Returns the number of the tenant's connections that wait for a lock. */
 const waiting = async (): Promise<number> =>
   (await tenant.db.query(`SELECT FROM pg_stat_activity WHERE wait_event_type = 'Lock' AND usename = current_user`)).length;
 const somebodyWaits = async (): Promise<boolean> => (await waiting()) > 0;

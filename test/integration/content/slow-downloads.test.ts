@@ -20,7 +20,7 @@ const memoryOf = (pid: number): number => Number(/VmRSS:\s+(\d+)/.exec(readFileS
 
 test('100 links and as many slow readers as like neither end a server nor keep a member from a download', async () => {
   const port = await freePort();
-  // As a pod runs it.
+  // These are the settings of a pod.
   const server = await startServerProcess(tenant, port, { NODE_OPTIONS: '--max-semi-space-size=2', CARREL_TRUSTED_PROXIES: '1' });
   const sockets: Socket[] = [];
   /** Reads the first bytes and nothing more; gives the status. */

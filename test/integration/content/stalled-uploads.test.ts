@@ -27,7 +27,7 @@ const checksums = SIZES_MIB.map((size) =>
     .update(Buffer.concat(range(size).map(() => chunk)))
     .digest('hex'),
 );
-/** How often each reply comes when all of so many uploads are stored. */
+/** Returns how often each reply comes when all uploads are stored. */
 const allStored = (uploads: number): Record<string, number> =>
   Object.fromEntries(checksums.map((checksum) => [`201 ${checksum}`, uploads / SIZES_MIB.length]));
 

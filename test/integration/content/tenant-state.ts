@@ -1,7 +1,7 @@
 import type { TestTenant } from '../../support/programs/server.ts';
 import { invariantFaults } from '../../support/models/invariants.ts';
 
-/** How many objects lie in the tenant's bucket. */
+/** Returns the number of objects in the tenant's bucket. */
 export async function objectCount(tenant: TestTenant): Promise<number> {
   let count = 0;
   for await (const _ of tenant.objects.list()) count += 1;
@@ -14,5 +14,5 @@ export async function quotaOf(tenant: TestTenant, userId: string): Promise<numbe
   return row?.used ?? -1;
 }
 
-/** What of the tenant's rows and objects does not fit together; nothing is to be under way. */
+/** Returns the inconsistencies of the tenant's rows and objects. Nothing may be in progress. */
 export const faultsOf = (tenant: TestTenant): Promise<string[]> => invariantFaults(tenant.db, tenant.objects);

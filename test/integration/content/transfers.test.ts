@@ -14,7 +14,7 @@ import { faultsOf, objectCount, quotaOf } from './tenant-state.ts';
 
 const MIB = 1 << 20;
 
-/** What a test began and has to end, however it ends itself. */
+/** Functions that end what a test began, however the test ends. */
 const begun: (() => void)[] = [];
 afterEach(() => {
   for (const end of begun.splice(0)) end();

@@ -14,7 +14,7 @@ import { platformTenant, workerSuite } from '../../support/suites/worker-suite.t
 import { zipBytes } from '../../support/data/zip-bytes.ts';
 import { configure, upload } from './pdf-suite.ts';
 
-/** What docs/use-the-api.md shows of jobs, with a worker and the product's own helpers. */
+/** The examples of jobs in docs/use-the-api.md run with a worker and the product's own helpers. */
 const { platform } = workerSuite();
 const tenant = platformTenant(platform);
 fixture(

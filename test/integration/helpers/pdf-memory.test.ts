@@ -7,7 +7,7 @@ import { platformTenant, workerSuite } from '../../support/suites/worker-suite.t
 import { configure, converted, endOf, upload } from './pdf-suite.ts';
 
 const MIB = 1 << 20;
-/** Of the PDF. */
+/** The size of the PDF. */
 const BYTES = Number(process.env['CARREL_TEST_PDF_MIB'] ?? 256) * MIB;
 const SMALLER = Math.floor(0.9 * BYTES);
 /**
@@ -27,7 +27,7 @@ test(`a PDF of ${BYTES / MIB} MiB streams to the helper and back: the worker doe
   await tenant.restart({ CARREL_MAX_UPLOAD_BYTES: BYTES + MIB });
   await configure(tenant, helper);
   const { api } = await tenant.user({ storage_quota: 4 * BYTES });
-  // What a first conversion loads stays.
+  // The first conversion loads modules, which stay in memory.
   await converted(api, await upload(api, pdf({ padding: 100_000 }), {}, 'small.pdf'), 'optimize');
   const id = await upload(api, pdf({ padding: BYTES - 1_000 }));
   helper.answerWith({ bytes: SMALLER });

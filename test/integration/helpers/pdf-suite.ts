@@ -79,7 +79,7 @@ export async function converted(api: Api, id: string, how: 'optimize' | 'transla
   return endOf(api, job.id);
 }
 
-/** What a conversion may change: bytes that count, objects, versions, reservations, and what does not fit together. */
+/** Returns all that a conversion may change: counted bytes, objects, versions, reservations, and inconsistencies. */
 export async function stateOf(tenant: TestTenant, userId: string): Promise<object> {
   const [counts] = await tenant.db.query(
     'SELECT (SELECT count(*) FROM file_versions)::int AS versions, (SELECT count(*) FROM files)::int AS files, (SELECT count(*) FROM storage_reservations)::int AS reservations',

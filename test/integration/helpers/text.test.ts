@@ -13,7 +13,7 @@ const limits = { textMs: 5_000, breaker: { failures: 3, openMs: 3_000 } };
 const tenant = serverSuite({ helpers: limits });
 const helper = testFixture(startHelper, (running) => running.close());
 
-/** As the operator does. */
+/** Configures the helper as the operator does. */
 const configure = (of: TestTenant, url: string | null, token: string | null = 'first-token'): Promise<void> =>
   syncHelpers(of.rows, url === null ? [] : [{ kind: 'translate', url, token }]);
 
@@ -272,7 +272,7 @@ test('more translations at once than may be are refused at once; a client that l
     body: JSON.stringify({ text: newText(), target_language: 'es' }),
     signal: leave.signal,
   }).catch(() => undefined);
-  // As many as one host has connections.
+  // The number of connections that one host has.
   await waitFor('the helper to be busy', () => helper.running >= 8);
 
   const refused = await waitFor('a refusal', async () => {

@@ -11,7 +11,7 @@ import { createMetrics, type Metrics } from '../../../pkg/runtime/metrics.ts';
 export const LOOPBACK_ALLOWED = parseAllowedRanges('127.0.0.0/8,::1/128');
 export const NOTHING_ALLOWED = parseAllowedRanges('');
 
-/** What a test file opened, closed in one go. */
+/** Holds all that a test file opened, and closes it at once. */
 export class Net {
   readonly metrics: Metrics = createMetrics('test');
   readonly #closers: (() => Promise<unknown>)[] = [];

@@ -26,7 +26,7 @@ const request = (port: number, changed: Partial<StreamedRequest> = {}): Streamed
   ...changed,
 });
 
-/** What a streamed request fails by, be it before the reply's headers or in its body. */
+/** Returns the error of a streamed request, before the reply's headers or in its body. */
 async function failure(streaming: Promise<StreamedReply>): Promise<unknown> {
   try {
     const { body } = await streaming;
@@ -155,7 +155,7 @@ test.each([
   const port = await listen();
   // More than a connection's buffers take.
   const sending = { body: chunks(16 * MIB), contentLength: 16 * MIB };
-  // Where it is not the silence that is looked at, this process may stand still for a while.
+  // In the other cases this process may stand still for a while without a time-out.
   const silenceMs = code === 'timeout' ? 300 : 60_000;
 
   expect(await codeOf(net.client().stream(request(port, { ...sending, silenceMs, maxBytes: 4 * MIB })))).toBe(code);

@@ -176,7 +176,7 @@ test('a backup in a bucket becomes a copy of the tenant: its secrets open, it ca
     `INSERT INTO registry.credentials (tenant_id, name, changed_at, step_at, generation) VALUES ($1, 'data', now(), now(), 3)`,
     [copy.tenantId],
   );
-  // As the tenant's role can do it.
+  // The tenant's role can do this too.
   await inSchema(
     tenant,
     `INSERT INTO webhooks (uuid, url, events, secret) VALUES (gen_random_uuid(), 'https://x.example/', '{file.created}', 'v1.a.b')`,
@@ -256,7 +256,7 @@ test('a damaged backup, and one of a later release, change nothing; an object th
   expect(await rowsOfTenant(pool, tenant.slug)).toEqual(before);
 });
 
-/** As the command has it, in this process. */
+/** The options of the command, in this process. */
 const options = (repository: Repository, more: Partial<{ clock: Clock }> = {}) => ({
   repository,
   clock: systemClock,

@@ -28,7 +28,7 @@ export function carrel(args: readonly string[], env: NodeJS.ProcessEnv = {}): Pr
   });
 }
 
-/** What a command does, in this process: its modules take longer to load than most commands run. */
+/** Runs a command's work in this process, since its modules take longer to load than most commands run. */
 export async function inProcess(
   work: (options: { installation: Installation; env: NodeJS.ProcessEnv }) => Promise<unknown>,
   env: NodeJS.ProcessEnv,

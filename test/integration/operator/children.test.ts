@@ -11,7 +11,7 @@ const { cluster, namespace, readyTenant } = operatorSuite();
 const { CONFIG_MAP, DEPLOYMENT, INGRESS, NETWORK_POLICY, SECRET, SERVICE, SERVICE_ACCOUNT } = children;
 const kinds = [SERVICE_ACCOUNT, CONFIG_MAP, NETWORK_POLICY, DEPLOYMENT, SERVICE, INGRESS] as readonly Kind<KubeObject>[];
 
-/** What a person would call the object: without what the API server counts. */
+/** Returns the object without the fields that the API server counts. */
 function content(object: Observed | undefined): unknown {
   if (!object) return undefined;
   const { metadata, status: _status, ...rest } = object as Observed & { status?: unknown };

@@ -188,7 +188,7 @@ const untilDone = (call: () => Promise<unknown>): Promise<unknown> =>
     return true;
   });
 
-/** What stands outside of the cluster for tenants of these names. */
+/** Counts what exists outside of the cluster for tenants of these names. */
 async function outsideOf(names: ReadonlySet<string>): Promise<Record<'registered' | 'schemas' | 'roles' | 'buckets', number>> {
   const pool = new SqlPool({ url: stores.postgres.operator, poolSize: 1, log: silentLogger });
   const count = async (sql: string): Promise<number> =>

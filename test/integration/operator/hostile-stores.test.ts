@@ -17,7 +17,7 @@ import {
 import { operatorSuite } from '../../support/suites/operator-suite.ts';
 import { range, waitFor } from '../../support/wait.ts';
 
-/** As many as the operator has workers for Tenants. */
+/** The number of workers that the operator has for Tenants. */
 const HOSTILE = 8;
 /**
  * An ordinary Tenant takes 1 to 3 s, and several times that on a busy machine. Where the slow ones hold all workers it waits
@@ -57,7 +57,7 @@ async function hostileTenants(behave: (bucket: string) => void, count = HOSTILE)
   return tenants;
 }
 
-/** How long an ordinary Tenant of another namespace takes to become Ready, in ms. */
+/** Returns the time that an ordinary Tenant of another namespace takes to become Ready, in ms. */
 async function timeUntilReady(): Promise<number> {
   const key = { namespace: await newNamespace(cluster), name: unique() };
   const begun = performance.now();
@@ -150,7 +150,7 @@ test('while eight deletions meet lists without end, an ordinary Tenant is Ready 
   );
 });
 
-/** Of the operator's resident memory, since it was last asked for. */
+/** Returns the peak of the operator's resident memory since the last call. */
 function peakBytes(): number {
   const kilobytes = /VmHWM:\s+(\d+) kB/.exec(readFileSync(`/proc/${operator.pid}/status`, 'utf8'))?.[1];
   writeFileSync(`/proc/${operator.pid}/clear_refs`, '5');

@@ -25,7 +25,7 @@ import { operatorSuite } from '../../support/suites/operator-suite.ts';
 import { stores, type TestStores } from '../../support/backends/stores.ts';
 import { range, waitFor } from '../../support/wait.ts';
 
-/** What a neighbour waits for takes about a second; without the bounds of the operator it takes a minute or more. */
+/** A neighbour waits for about a second; without the operator's bounds, for a minute or more. */
 const SOON_MS = 45_000;
 const TENANTS = 40;
 
@@ -116,7 +116,7 @@ const untilUp = (value: number): Promise<Record<string, number>> =>
     return shards['other'] === value && shards;
   });
 
-/** As the tenant's server could do it: locks the table again as soon as its session is ended. */
+/** Locks the table again as soon as its session is ended. The tenant's server could do this. */
 async function lockAgainAndAgain(tenant: ObjectKey, table: string): Promise<{ end(): Promise<void> }> {
   const { url = '' } = (await secretValues(cluster, namespace, `${tenant.name}-database`)) ?? {};
   const locked = Promise.withResolvers<void>();

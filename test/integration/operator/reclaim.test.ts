@@ -68,7 +68,7 @@ async function lost({ name }: ObjectKey): Promise<ObjectKey> {
   return { namespace, name };
 }
 
-/** What the operator generated for a tenant, by Secret. */
+/** Returns the values that the operator generated for a tenant, by Secret. */
 const generated = ({ namespace, name }: ObjectKey): Promise<(Record<string, string> | undefined)[]> =>
   Promise.all(['database', 'redis', 'storage', 'keys'].map((of) => secretValues(cluster, namespace, `${name}-${of}`)));
 

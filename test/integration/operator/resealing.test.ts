@@ -76,7 +76,7 @@ test('an older platform key is replaced everywhere, an Event at the Lease says w
   // Its data are retained.
   await cluster.tenants.delete(gone);
   await waitFor('the Tenant to be gone', async () => (await cluster.tenants.find(gone)) === undefined);
-  // What opens with no key holds nothing up: a tenant's role can write such a value.
+  // A value that no key opens blocks nothing. A tenant's role can write such a value.
   const { url = '' } = (await secretValues(cluster, namespace, `${key.name}-database`)) ?? {};
   const tenant = new SqlPool({ url, poolSize: 1, log });
   await tenant.query(
@@ -86,7 +86,7 @@ test('an older platform key is replaced everywhere, an Event at the Lease says w
   const before = { people: await people(), admin: await secretValues(cluster, namespace, `${key.name}-admin`) };
   expect(await keysInUse([key.name, gone.name])).toEqual(['old']);
   await first.end();
-  // As after a rotation of its data key, whose values have not been sealed anew.
+  // This is the state after a rotation of the data key, before the values are sealed again.
   await pool.query(
     `INSERT INTO registry.credentials (tenant_id, name, changed_at, step_at, generation) SELECT id, 'data', now(), now(), 1 FROM registry.tenants WHERE slug = $1`,
     [key.name],

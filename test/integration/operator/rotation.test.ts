@@ -31,7 +31,7 @@ const NAMES = ['database', 'redis', 'storage', 'signing', 'data'];
 
 const annotate = (key: ObjectKey, annotations: Record<string, string | null>) =>
   cluster.tenants.patch(key, { metadata: { annotations } });
-/** As a tool does that applies what stands in a repository. */
+/** Applies annotations as a tool does that applies the contents of a repository. */
 const applyAnnotations = (key: ObjectKey, annotations: Record<string, string>) =>
   cluster.tenants.apply({ apiVersion: 'carrel.dev/v1alpha1', kind: 'Tenant', metadata: { ...key, annotations } } as Tenant, {
     fieldManager: 'argocd',
@@ -39,7 +39,7 @@ const applyAnnotations = (key: ObjectKey, annotations: Record<string, string>) =
   });
 const stepsOf = async (key: ObjectKey) =>
   Object.fromEntries(((await cluster.tenants.get(key)).status?.credentials ?? []).map(({ name, step }) => [name, step]));
-/** As if the rotations had been at their steps for two days. */
+/** Makes the rotations as old as if they had been at their steps for two days. */
 const wait = (key: ObjectKey) =>
   registry.query(
     `UPDATE registry.credentials SET step_at = step_at - interval '2 days' WHERE tenant_id = (SELECT id FROM registry.tenants WHERE slug = $1)`,
@@ -265,7 +265,7 @@ test('a data key is known to all pods before it seals, and goes when all that it
   const platform = { preset: 'moodle', issuer: 'https://moodle.example' };
   await cluster.registrations.create(registrationOf(namespace, key.name, { tenantRef, platform, clientId: 'x' }));
   await ready(cluster.registrations, key);
-  // As the tenant's role can do it: it holds nothing up.
+  // The tenant's role can do this too. It blocks nothing.
   await registry.query(
     `INSERT INTO "tenant_${key.name}".webhooks (uuid, url, events, secret) VALUES (gen_random_uuid(), 'https://a.example', '{file.created}', 'v1.nobody.${'x'.repeat(60)}')`,
   );
@@ -273,7 +273,7 @@ test('a data key is known to all pods before it seals, and goes when all that it
     parseDataKeys((await secretValues(cluster, namespace, `${key.name}-keys`))?.['data.json'] ?? '').map(({ id }) => id);
   const before = await sealedIn(key);
   const [first = ''] = await dataKeys();
-  // By a watch, which shows each version: a step may be over between two looks.
+  // A watch shows each version. Between two looks a whole step may pass.
   const seen: string[] = [];
   const { store, stop } = follow(cluster, children.SECRET, namespace);
   store.onChange(({ object }) => {
@@ -302,7 +302,7 @@ test('a data key is known to all pods before it seals, and goes when all that it
   expect(during.ids).toEqual([first, `${first}~1`]);
   expect(after).toEqual({ ids: [`${first}~1`], values: during.values });
   expect([...before.values]).toEqual([...after.values].filter(([uuid]) => before.values.has(uuid)));
-  // What follows is sealed with the present one too.
+  // Later values are sealed with the present key too.
   await annotate(key, { 'carrel.dev/rotate': 'data/2' });
   await waitFor('the next data key', async () => (await dataKeys()).join(' ') === `${first}~2 ${first}~1`);
 });

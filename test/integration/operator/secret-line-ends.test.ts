@@ -64,7 +64,7 @@ const createWebhook = async (tenant: string, secret: string): Promise<string> =>
   return (await ready(cluster.webhooks, key)).status?.endpointId ?? '';
 };
 
-/** What signs the deliveries of an endpoint. */
+/** Returns the secret that signs the deliveries of an endpoint. */
 async function signingSecret(tenant: string, endpoint: string): Promise<string> {
   const keys = parseDataKeys((await secretValues(cluster, namespace, `${tenant}-keys`))?.['data.json'] ?? '');
   const tenantId = (await cluster.tenants.get({ namespace, name: tenant })).status?.tenantId ?? '';

@@ -157,7 +157,7 @@ async function ownStorage(...namespaces: string[]): Promise<{ bucket: string; ac
   return named;
 }
 
-/** As a server leaves it. */
+/** Adds a file as a server does. */
 async function addFile(
   tenant: { namespace: string; name: string },
   location: ObjectsOptions,

@@ -15,7 +15,7 @@ const ensure = async (email: string, password: string): Promise<void> =>
     passwordHash: await new Passwords().hash(password),
   });
 
-/** What the worker does with the work that was asked for. */
+/** Does the requested work as the worker does. */
 async function clearCaches(): Promise<void> {
   const work = await tenant.db.query<{ payload: { subjects: string[] } }>('SELECT payload FROM carrel.work WHERE kind = $1', [
     CLEAR_CACHES,

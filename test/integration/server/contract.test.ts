@@ -4,7 +4,7 @@ import type { ApiReply } from '../../support/clients/api.ts';
 import { type Described, type Document, headOperationsOf, operationsOf, parametersOf } from '../../support/clients/openapi.ts';
 import { serverSuite } from '../../support/suites/server-suite.ts';
 
-/** What the API promises of every operation, walked over its own OpenAPI document. */
+/** These tests check the API's promises for every operation of its own OpenAPI document. */
 const tenant = serverSuite();
 let document: Document;
 let operations: { name: string; method: string; path: string; needsToken: boolean }[];

@@ -115,7 +115,7 @@ test('an upload that is sent again makes no second file', async () => {
   });
 });
 
-/** What a client gets that reads only once it has written everything; or the error of its connection. */
+/** Returns what a client reads that first writes everything, or the error of its connection. */
 async function writtenFirst(head: readonly string[], body: Buffer): Promise<string> {
   const socket = connect({ port: Number(new URL(tenant.url).port), host: '127.0.0.1' }).pause();
   let answer = '';

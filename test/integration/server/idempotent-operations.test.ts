@@ -15,7 +15,7 @@ const tenant = serverSuite();
 const create = (key: string, name: string, by = tenant.admin): Promise<ApiReply> =>
   by.post('/users', { email: `${name}@idempotent.example`, username: name }, { headers: { 'idempotency-key': key } });
 
-/** How each POST that heeds the header is brought to succeed: what comes before it, and the request. A new one is added here. */
+/** For each POST that heeds the header, the preparation and the request that succeeds. A new operation is added here. */
 const SUCCEEDS: Readonly<Record<string, () => Promise<(key: string) => Promise<ApiReply>>>> = {
   createUser: async () => (key) => create(key, 'walked'),
   createFolder: async () => (key) => tenant.admin.post('/folders', { name: 'walked' }, keyed(key)),
@@ -128,7 +128,7 @@ const SUCCEEDS: Readonly<Record<string, () => Promise<(key: string) => Promise<A
     return (key) => tenant.admin.post(`/webhooks/${id}/deliveries/${body.id}/replay`, undefined, keyed(key));
   },
 };
-/** What shows a secret. */
+/** Operations whose replies show a secret. */
 const SECRETS: typeof SUCCEEDS = {
   createTicket: async () => {
     const { id } = await file(randomUUID());

@@ -155,7 +155,7 @@ test('the limit of the tenant counts all its users together', async () => {
   expect(countBy(replies, ({ status }) => status)).toEqual({ 200: 19, 429: 21 });
 });
 
-/** As if from the nth network of many. */
+/** Headers of a request from the nth of many networks. */
 const network = (at: number) => ({ headers: { 'x-forwarded-for': `203.0.113.${at}` } });
 
 test('requests without a valid token have a fifth of the tenant’s limit together, and take nothing from signed-in people or from pages', async () => {
@@ -183,7 +183,7 @@ test('two networks that ask for all they can leave a third of every limit withou
     refresh: (from: object) => tenant.anonymous.post('/auth/refresh', { refresh_token: 'none' }, from),
     page: (from: object) => tenant.anonymous.raw('GET', `${tenant.url}/lti/launch`, from),
   };
-  // Of IPv6 one connection has 256 networks of 64 bits: they count as one.
+  // An IPv6 connection has 256 networks of 64 bits, which count as one.
   const flooding = range(64).flatMap((at) => [
     network(1),
     { headers: { 'x-forwarded-for': `2001:db8:1:${(0x100 + at).toString(16)}::1` } },

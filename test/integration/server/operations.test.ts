@@ -19,7 +19,7 @@ import { type Person, TRANSFERS, World } from '../../support/operations/world.ts
 import { startTenant } from '../../support/programs/server.ts';
 import { range, waitFor } from '../../support/wait.ts';
 
-/** What every operation may answer: other tests show these, of all operations or of what they share. */
+/** Errors that every operation may answer. Other tests show these, for all operations or for the code that they share. */
 const SHARED = new Set<ProblemCode>([
   'validation_failed',
   'tenant_mismatch',
@@ -93,7 +93,7 @@ function send({ method, path }: Described, { by, params = {}, query, headers, bo
   });
 }
 
-/** Of each operation what it answered in place of what it should, in words. */
+/** Returns a sentence for each wrong answer of each operation. */
 async function wrongAnswers(of: (operation: Operation) => Promise<string[]>): Promise<string[]> {
   const wrong: string[] = [];
   for (const operation of operations()) {
@@ -143,10 +143,10 @@ test('every error that an operation declares is answered: by its cases, or where
   expect(wrong).toEqual([]);
 });
 
-/** Whether another test of this file has the error for this operation. */
+/** Returns true when another test of this file shows the error for this operation. */
 function isShown(operation: Operation, code: ProblemCode): boolean {
   if (operation.cases.unseen?.[code] !== undefined) return true;
-  // Of two requests with one key at once: idempotency.test.ts.
+  // idempotency.test.ts sends two requests with one key at once.
   if (code === 'conflict') return has(operation, 'Idempotency-Key');
   if (code === 'not_found') return operation.path.includes('{');
   if (code === 'forbidden') return !operation.cases.isOpen;
@@ -209,7 +209,7 @@ test('an If-Match that does not match is a 412 wherever it is taken, and a body 
   expect(wrong).toEqual([]);
 });
 
-/** What PUT and PATCH do here is no change of fields: content, each time a version of its own, and the next bytes. */
+/** These PUT and PATCH change no fields: they write content, each time a new version, or the next bytes. */
 const NO_FIELDS = ['putFile', 'continueUpload'];
 
 test('a PUT or PATCH of what is there already changes nothing: neither updated_at nor etag, nor when something was granted', async () => {

@@ -15,7 +15,7 @@ const refused = (reply: ApiReply): [number, string, string | undefined] => [
   reply.body?.details?.[0]?.field,
 ];
 
-/** What the kernel has received for a socket that does not read. */
+/** Returns the bytes that the kernel holds for a socket that does not read. */
 function unreadBytes({ localPort = 0, remotePort = 0 }: Socket): number {
   const suffix = (port: number): string => `:${port.toString(16).toUpperCase().padStart(4, '0')}`;
   const lines = readFileSync('/proc/net/tcp', 'utf8').split('\n');

@@ -10,7 +10,7 @@ const CANCELED_COUNT = 4_000;
 
 type Person = Awaited<ReturnType<typeof tenant.user>>;
 
-/** As many files of somebody as rows. */
+/** Inserts files of a person, as rows. */
 const filesOf = async ({ user }: Person, count: number): Promise<{ type: 'file'; id: string }[]> => {
   const ids: string[] = [];
   for (let from = 1; from <= count; from += 500) {

@@ -19,7 +19,7 @@ const folderOf = async ({ api }: Person, name: string, parent_id: string | null 
   (await api.post('/folders', { name, parent_id })).body.id;
 const reservations = ({ user }: Person): Promise<unknown[]> =>
   tenant.db.query('SELECT r.bytes FROM storage_reservations r JOIN users u ON u.id = r.user_id WHERE u.uuid = $1', [user.id]);
-/** Of all that is live and somebody's. */
+/** Returns the paths of all live items of a person. */
 const pathsOf = async ({ user }: Person): Promise<string[]> => {
   const rows = await tenant.db.query<{ path: string }>(
     `SELECT f.path FROM files f JOIN users u ON u.id = f.owner_id WHERE u.uuid = $1 AND f.deleted_at IS NULL

@@ -7,7 +7,7 @@ import { workerInProcess } from '../../support/programs/worker-in-process.ts';
 import { addWebhook } from '../../support/clients/webhooks.ts';
 import { platformSuite, platformTenant } from '../../support/suites/worker-suite.ts';
 
-/** Of a whole job: its start, its plan, one step and its end. */
+/** The limit for a whole job: its start, its plan, one step and its end. */
 const MOST_STATEMENTS = 30;
 const COUNT = 100;
 

@@ -26,7 +26,7 @@ async function eventsOf(change: () => Promise<unknown>) {
 
 test('files that a batch deletes, restores, moves and purges emit what single requests emit, and are where those leave them', async () => {
   const [ada, eve] = [await tenant.user(), await tenant.user()];
-  // One after the other: a purge writes its events in the order in which the files were created.
+  // Uploads run one after the other, since a purge writes its events in the order of creation.
   const made = async (person: Person) => {
     const ids: string[] = [];
     for (const n of range(7)) ids.push(await fileOf(person, `f${n}`));

@@ -6,7 +6,7 @@ import { workerSuite } from '../../support/suites/worker-suite.ts';
 
 const { platform, worker } = workerSuite();
 
-/** What workers have not understood they have not understood for a day. */
+/** Makes the work that no worker understood a day older. */
 const aDayLater = (tenant: TestTenant): Promise<unknown> =>
   platform.pool.query(
     `UPDATE carrel.work SET due_at = now(), last_error = regexp_replace(last_error, 'since [^ ]+Z', 'since ' || to_char(now() - interval '25 hours', 'YYYY-MM-DD"T"HH24:MI:SS"Z"'))

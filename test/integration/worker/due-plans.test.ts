@@ -16,7 +16,7 @@ const worker = fixture(
 const TENANT = 'tenant_due-plans';
 const STALLED = webhook(0);
 const WAITING = 20_000;
-/** Of 8 KiB: some for each of 51 webhooks, and for each row of a lease. Whoever reads the backlog reads 20,000 at least. */
+/** Pages of 8 KiB: some for each of 51 webhooks and each row of a lease. A read of the backlog takes 20,000 or more. */
 const FEW_PAGES = 2_500;
 
 function webhook(n: number): string {
@@ -106,7 +106,7 @@ test('a look for tenants and a lease read few rows of each of 50 webhooks beside
   );
   await platform.pool.query('VACUUM ANALYZE carrel.deliveries');
   await expectFewPages('no backlog after a long one');
-  // As the operator does each time it looks after the tenant.
+  // The operator runs this statement in each reconcile of the tenant.
   expect((await costOf((sql) => releaseJobs(sql, TENANT))).pages).toBeLessThan(500);
 
   await add(3, [1, 50], 'pending');

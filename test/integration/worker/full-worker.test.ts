@@ -28,7 +28,7 @@ const asWorker = fixture(
   (pool) => pool.close(),
 );
 
-/** One worker's queue; an attempt of `holding` lasts until the test ends. */
+/** Starts the queue of a worker. An attempt of `holding` lasts until the test ends. */
 function startQueue() {
   const store = new JobStore(asWorker, QUEUE);
   const ended = Promise.withResolvers<void>();

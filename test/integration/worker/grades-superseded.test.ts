@@ -55,7 +55,7 @@ test('a correction that is given while the timestamp of what it corrects moves o
   expect(Date.parse((await given.correction).timestamp)).toBe(ahead.getTime() + 1000);
 });
 
-/** How many connections wait for the one of this id, or for one that waits for it. */
+/** Returns the number of connections that wait, directly or indirectly, for the connection with this id. */
 async function waitingFor(pid: number): Promise<number> {
   const blocked = await platform.pool.query(
     `WITH RECURSIVE behind AS (

@@ -23,7 +23,7 @@ const platform = platformSuite();
 const DAY_MS = 24 * 3_600_000;
 const ALL = { versions: 'all', maxBytes: Number.MAX_SAFE_INTEGER } as const;
 
-/** As it is at that time, by the tenant's own role. */
+/** Runs the check by the tenant's own role, at that time. */
 async function check(tenant: TestTenant, { mend = false, inDays = 0, slug = '' } = {}): Promise<Finding[]> {
   const found: Finding[] = [];
   const checked = {

@@ -83,7 +83,7 @@ test('who leaves the course loses its folder with the next sync, and has it agai
   expect((await byId(people())).get('ben')).toMatchObject({ status: 'active', source: 'launch' });
 });
 
-/** Of the account that a person of the LMS has. */
+/** Returns the roles of the account of a person of the LMS. */
 const rolesOf = async (subject: string): Promise<string[] | undefined> => {
   const [account] = await tenant.db.query<{ roles: string[] }>(
     'SELECT u.roles FROM lti_identities i JOIN users u ON u.id = i.user_id WHERE i.subject = $1',

@@ -18,7 +18,7 @@ const shown = async (id: string) => (await tenant.admin.get(`/schedules/${id}`))
 const runsOf = async (id: string) =>
   (await tenant.admin.get(`/schedules/${id}/runs`, { query: { sort: 'created_at' } })).body.data;
 
-/** As if so long had passed since the schedule was armed: Postgres' clock stays, so its times move back. */
+/** Lets time pass for the schedule: its times move back, since Postgres' clock stays. */
 async function pass(id: string, ms: number): Promise<void> {
   await platform.pool.query(
     `WITH moved AS (

@@ -62,7 +62,7 @@ const archivesOn = async (pool: SqlPool, tenant: TestTenant): Promise<string[]> 
   (
     await pool.query<{ key: string }>(`SELECT key FROM ${schemaOf(tenant)}.exports WHERE expires_at = 'infinity' ORDER BY id`)
   ).map(({ key }) => key);
-/** As if so long had passed: Postgres' clock stays, so the times move back. */
+/** Lets time pass: the times move back, since Postgres' clock stays. */
 const passOn = async (pool: SqlPool, tenant: TestTenant, ms: number): Promise<void> => {
   await pool.query(`UPDATE ${schemaOf(tenant)}.schedules SET next_tick = next_tick - make_interval(secs => $1)`, [ms / 1000]);
   await pool.query(
@@ -80,7 +80,7 @@ const ended = (pool: SqlPool, tenant: TestTenant) =>
     (await runsOn(pool, tenant)).every((state) => state !== 'queued' && state !== 'running'),
   );
 
-/** What the operator does: the role may not log in. */
+/** Suspends as the operator does: the role may not log in. */
 async function suspend(tenant: TestTenant): Promise<void> {
   const role = tenantRole(tenant.slug);
   await platform.pool.query(`ALTER ROLE ${quoteIdentifier(role)} CONNECTION LIMIT 0`);

@@ -24,7 +24,7 @@ const ticksOf = (id: string) =>
     [id],
   );
 
-/** As if so long had passed since the schedule was armed: Postgres' clock stays, so its times move back. */
+/** Lets time pass for the schedule: its times move back, since Postgres' clock stays. */
 async function pass(id: string, ms: number): Promise<void> {
   await platform.pool.query(
     `WITH moved AS (

@@ -24,7 +24,7 @@ type Step = (services: WorkerServices, context: JobContext) => Promise<void>;
 
 let tenant: TestTenant;
 let redis: Redis;
-/** What STEP does. */
+/** The work of STEP. */
 let step: Step;
 let failures: unknown[] = [];
 let close: (() => Promise<void>) | undefined;

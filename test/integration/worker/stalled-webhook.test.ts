@@ -3,7 +3,7 @@ import { range, waitFor } from '../../support/wait.ts';
 import { emitGrades } from '../../support/clients/webhooks.ts';
 import { webhookSuite } from '../../support/suites/worker-suite.ts';
 
-// As long as a receiver may take by default, so that none of the attempts ends while a wait is measured.
+// The default time of a receiver, so that no attempt ends while the test measures a wait.
 const { platform, tenant, receiver, worker } = webhookSuite({ CARREL_WEBHOOK_TIMEOUT_SECONDS: '15' });
 const WAITS = 50;
 /** Below it a ratio says what else the machine does. Who waits for an attempt of the stalled one waits 15 s. */

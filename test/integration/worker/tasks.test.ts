@@ -123,7 +123,7 @@ test('50 files and folders that are restored while their trash is emptied are ea
 });
 
 describe('a folder that is copied', () => {
-  /** How many objects there are once no purge of another test is under way. */
+  /** Returns the number of objects once no purge of another test runs. */
   const objectsLeft = async (): Promise<number> => {
     const purges = () => tenant.db.query("SELECT FROM carrel.work WHERE kind = 'objects.purge'");
     await waitFor('the purges before', async () => (await purges()).length === 0);

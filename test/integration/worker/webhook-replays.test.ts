@@ -34,7 +34,7 @@ async function addEnded(endpoint: string, count: number, state = 'failed'): Prom
   );
 }
 
-/** How often each event of the webhook was made due again. */
+/** Returns how often each event of the webhook was made due again. */
 const repeats = (endpoint: string) =>
   tenant.db.query<{ made: number; events: number }>(
     `SELECT made, count(*)::int AS events FROM (

@@ -15,7 +15,7 @@ const register = async (url = receiver.url): Promise<string> =>
 const statistics = async (id: string) => (await tenant.admin.get(`/webhooks/${id}/statistics`)).body;
 const NOTHING = { sent: 0, failed: 0, p50_ms: null, p95_ms: null };
 
-/** What `work` gives, and the hour; again where an hour ended meanwhile. */
+/** Returns the result of `work` and the hour. Repeats it when an hour ended meanwhile. */
 async function withinAnHour<T>(work: () => Promise<T>): Promise<T & { hour: string }> {
   for (;;) {
     const hour = Math.floor(Date.now() / HOUR_MS);

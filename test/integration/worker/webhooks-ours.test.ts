@@ -12,7 +12,7 @@ import { addWebhook, emitGrades, sealOf } from '../../support/clients/webhooks.t
 import { startWorkerProcess } from '../../support/programs/worker-process.ts';
 import { webhookSuite } from '../../support/suites/worker-suite.ts';
 
-/** What goes wrong on our side of a delivery. One attempt each: the next would be in ten minutes. */
+/** These tests break our side of a delivery. Each has one attempt, since the next would be in ten minutes. */
 const SETTINGS = { CARREL_WEBHOOK_TIMEOUT_SECONDS: '6', CARREL_WEBHOOK_RETRY_SECONDS: '600' };
 
 const { platform, worker, tenant, receiver } = webhookSuite(SETTINGS);
@@ -130,7 +130,7 @@ test('a Redis that loses everything while 8 requests are running repeats none of
 interface TracedPrograms {
   readonly traces: TraceReceiver;
   readonly api: Api;
-  /** Of the log of both, so far. */
+  /** Returns the lines that both have logged so far. */
   lines(): Record<string, unknown>[];
 }
 
@@ -193,7 +193,7 @@ test('an upload is one trace from the client by request, object, statement, even
     const headers = { traceparent: `00-${renamed}-${systemRandom.hex(8)}-01` };
     expect((await api.patch(`/files/${file.id}`, { name: 'other.txt' }, { headers })).status).toBe(200);
     await whole(renamed, ['PATCH /files/{id}', /^UPDATE files$/, 'send file.updated', 'process delivery']);
-    // What is no traceparent begins a trace of its own.
+    // An invalid traceparent begins a new trace.
     const before = new Set(traces.spans.map((span) => span.traceId));
     await api.get('/users/me?a=typed', {
       headers: { traceparent: `00-${traceId}-${'0'.repeat(16)}-01`, tracestate: 'a=b'.repeat(1_000) },
@@ -205,7 +205,7 @@ test('an upload is one trace from the client by request, object, statement, even
     await waitFor('the line of the request', () =>
       lines().some(({ msg, route, trace_id: id }) => msg === 'request' && route === '/files' && id === traceId),
     );
-    // What the worker logs of a delivery that our own fault spoils.
+    // The worker logs a delivery that fails by our own fault.
     const broken = await addWebhook(tenant, { url: receiver.url, events: ['file.deleted'] });
     await tenant.db.query('UPDATE webhooks SET headers = $2 WHERE uuid = $1', [
       broken,

@@ -25,7 +25,7 @@ interface Outcome {
   readonly wait: number | null;
 }
 
-/** What REST shows of one delivery after its first attempt. */
+/** Returns a delivery after its first attempt, as REST shows it. */
 async function outcomeAt(url: string): Promise<Outcome> {
   const endpoint = await addWebhook(tenant, { url });
   await emitGrades(tenant, 1);

@@ -16,7 +16,7 @@ import { webhookSuite } from '../../support/suites/worker-suite.ts';
 
 const { tenant, receiver } = webhookSuite({ CARREL_WEBHOOK_RETRY_SECONDS: '0.3,0.3' });
 
-/** As REST gives it, secret included. */
+/** Registers a webhook. Returns REST's reply, which includes the secret. */
 async function register(input: object = {}): Promise<ApiReply['body']> {
   const reply = await tenant.admin.post('/webhooks', { url: receiver.url, events: ALL_EVENTS, ...input });
   if (reply.status !== 201) throw new Error(`the webhook was not made: ${reply.status} ${JSON.stringify(reply.body)}`);
@@ -26,7 +26,7 @@ async function register(input: object = {}): Promise<ApiReply['body']> {
 const arrived = (count: number): Promise<readonly Received[]> =>
   waitFor(`${count} deliveries`, () => receiver.received.length >= count && receiver.received);
 
-/** What `openssl dgst -sha256 -hmac <secret>` makes of the bytes that came. */
+/** Returns the output of `openssl dgst -sha256 -hmac <secret>` for the received bytes. */
 function openssl(bytes: string, secret: string): string {
   const { status, stdout, stderr } = spawnSync('openssl', ['dgst', '-sha256', '-hmac', secret], {
     input: bytes,
@@ -36,7 +36,7 @@ function openssl(bytes: string, secret: string): string {
   return stdout.trim().replace(/^.*= /, '');
 }
 
-/** Whether the receivers' own library takes it. */
+/** Returns true when the receivers' own library accepts the delivery. */
 function standard({ body, headers }: Pick<Received, 'body' | 'headers'>, secret: string): boolean {
   try {
     new Webhook(secret).verify(body, { ...headers });
@@ -57,7 +57,7 @@ def verifies(delivery):
         return False
 print(json.dumps([verifies(delivery) for delivery in given['deliveries']]))`;
 
-/** The same of Python's library. */
+/** Returns for each delivery whether Python's library accepts it. */
 function standardInPython(deliveries: readonly Pick<Received, 'body' | 'headers'>[], secret: string): boolean[] {
   const input = JSON.stringify({ secret, deliveries: deliveries.map(({ body, headers }) => ({ body, headers })) });
   const { status, stdout, stderr } = spawnSync(join(pythonEnvironment('webhooks'), 'python'), ['-c', VERIFY], {

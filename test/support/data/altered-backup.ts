@@ -30,7 +30,7 @@ export type Row = Record<string, string>;
  * it was.
  */
 export class AlteredBackup {
-  /** Of the repository. */
+  /** The folder of the repository. */
   readonly folder: string;
   readonly slug: string;
   readonly stamp: string;
@@ -41,7 +41,7 @@ export class AlteredBackup {
     this.stamp = stamp;
   }
 
-  /** Of a copy of the repository. `stamp`: left out, the newest. */
+  /** Opens a backup in a copy of the repository; without `stamp` the newest one. */
   static async of(repository: string, slug: string, stamp?: string): Promise<AlteredBackup> {
     const folder = await mkdtemp(`${repository}-altered-`);
     await cp(repository, folder, { recursive: true });

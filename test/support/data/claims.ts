@@ -15,7 +15,7 @@ export const request = (slug: string, more: Partial<ClaimRequest> = {}): ClaimRe
   ...more,
 });
 
-/** How many of them won, and why the others did not. */
+/** Counts the claims that won, and the refusals of the others by reason. */
 export const tally = (results: PromiseSettledResult<unknown>[]): Record<string, number> => {
   const counts: Record<string, number> = {};
   for (const result of results) {

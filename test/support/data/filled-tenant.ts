@@ -9,9 +9,9 @@ import type { Objects } from '../../../pkg/store/s3/objects.ts';
 import { WebhookSeal } from '../../../pkg/webhooks/sealing.ts';
 
 export interface Filled {
-  /** Of the objects, the first that of the first file. */
+  /** The keys of the objects, that of the first file first. */
   readonly keys: readonly string[];
-  /** Of the webhook. */
+  /** The webhook's secret. */
   readonly secret: string;
 }
 

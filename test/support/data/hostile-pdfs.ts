@@ -55,7 +55,7 @@ const manyPages = (count: number): Buffer =>
     ...Object.fromEntries(Array.from({ length: count }, (_, at) => [at + 10, '<< /Type /Page /Parent 2 0 R >>'])),
   });
 
-/** What a PDF does, the PDF, and the refusal that it must have, where it must have one. */
+/** Hostile PDFs, each with its sentence and, where it must be refused, its refusal. */
 export const HOSTILE_PDFS: readonly (readonly [what: string, make: () => Buffer, refusal?: string])[] = [
   ['has a cross-reference table whose former one is itself', () => written({}, { trailer: '/Prev XREF' })],
   ['has a cross-reference table that begins at its own end', () => written({}, { end: () => 'startxref\n99999999\n%%EOF\n' })],

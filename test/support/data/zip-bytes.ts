@@ -1,6 +1,6 @@
 import { crc32, deflateRawSync } from 'node:zlib';
 
-/** What a header may say other than what is true. */
+/** Values that a header may state instead of the true ones. */
 export interface Said {
   readonly name?: string | Buffer;
   readonly flags?: number;
@@ -18,7 +18,7 @@ export interface ZipEntry {
   /** Default: deflate where there is content. */
   readonly method?: number;
   readonly flags?: number;
-  /** Of Unix, with the type. */
+  /** The Unix mode, with the type. */
   readonly mode?: number;
   /** Extra fields of both headers. */
   readonly extra?: Buffer;

@@ -8,7 +8,7 @@ import { SCHEDULE_CASES } from './schedule-cases.ts';
 import { SHARING_CASES } from './sharing-cases.ts';
 import { WEBHOOK_CASES } from './webhook-cases.ts';
 
-/** By `operationId`. */
+/** The cases by `operationId`. */
 export const CASES: Readonly<Record<string, Cases>> = {
   ...ACCOUNT_CASES,
   ...CONTENT_CASES,

@@ -5,7 +5,7 @@ import { range } from '../wait.ts';
 import { zipBytes } from '../data/zip-bytes.ts';
 import { made, type World } from './world.ts';
 
-/** By somebody whose space ends with a small file. */
+/** Requests by a person whose quota ends with a small file. */
 const full =
   (form: boolean): Make =>
   async (w) => {

@@ -7,7 +7,7 @@ import { administrators, byAdmin, type Cases, type Make, NOBODY, of, type Reques
 import type { World } from './world.ts';
 
 const GRADE = { user_id: 'ben', score: 8.5, score_maximum: 10 };
-/** By an instructor of the launch; `change`: to its claims. */
+/** Requests by an instructor of a launch; `change` edits its claims. */
 const launch =
   (more: Request = {}, change: (ags: Record<string, unknown>) => void = () => {}): Make =>
   async (w) => {
@@ -24,7 +24,7 @@ const grade: Make = async (w) => {
   const { body } = await (request.by as Api).post(`/lti/launches/${request.params?.['launch_id']}/grades`, GRADE);
   return { ...request, params: { ...request.params, id: body.id } };
 };
-/** Of a registration of its own. */
+/** Makes a failed grade of a new registration. */
 const failedGrade = async (w: World): Promise<Request> => {
   const { api, grades } = await launched(w.tenant, await registeredLms(w.tenant, w.at));
   const { body } = await api.post(grades, GRADE);
@@ -39,7 +39,7 @@ const byLearner =
   };
 
 const decision = { deployment_id: '7', status: 'admitted' };
-/** Of a registration of its own, whose deployments administrators admit. */
+/** Requests about a new registration whose deployments administrators admit. */
 const confirming =
   (body: object): Make =>
   async (w) => {
@@ -48,7 +48,7 @@ const confirming =
     return { params: { id: tool?.uuid ?? NOBODY }, body };
   };
 
-/** By an instructor whom the LMS asks for content; `items`: the answer. */
+/** Requests by an instructor whom the LMS asks for content; `items` is the answer. */
 const asked =
   (
     items: (w: World, api: Api) => Promise<object[]> = async () => [],
@@ -84,7 +84,7 @@ const handsIn =
   };
 
 const LINE_ITEM = { label: 'Essay', score_maximum: 10 };
-/** Of a new course, by an instructor of it; `at`: the registration, where it is not the usual one. */
+/** Requests about a new course by an instructor; `at` is a registration other than the usual one. */
 const course =
   (more: Request = {}, opened: Partial<Launch> = {}): ((w: World, at?: Registration) => Promise<Request>) =>
   async (w, at = w.at) => {
@@ -108,7 +108,7 @@ const inactive =
     await w.tenant.db.tables.ltiTools.update({ id: own.toolId }, { isActive: false });
     return request;
   };
-/** What goes wrong at the LMS, by what it answers to the request of `service`. */
+/** The errors of the LMS, by its answers to the request of `service`. */
 const ofLms = (make: (w: World, at?: Registration) => Promise<Request>, service: 'lineItems' | 'results' | 'members'): Cases => {
   const answering =
     (status: number): Make =>

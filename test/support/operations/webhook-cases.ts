@@ -12,7 +12,7 @@ const webhookChanges = administrators(async (w) => ({ ...of(await w.webhook()), 
   managed: managedWebhook(HOOK),
   address_refused: async (w) => byAdmin(w, { ...of(await w.webhook()), body: PRIVATE }),
 });
-/** What is sent by a webhook that is not active. */
+/** Makes a request about a webhook that is not active. */
 const inactive =
   (body?: unknown): Make =>
   async (w) =>

@@ -20,7 +20,7 @@ export interface Person {
   readonly password: string;
 }
 
-/** What cases begin with. Each is made anew whenever it is asked for. */
+/** Makes the things that cases begin with, new for each call. */
 export class World {
   readonly tenant: TestTenant;
   readonly at: Registration;
@@ -81,7 +81,7 @@ export class World {
     await made(this.ada.api.put(`/files/${id}/metadata/term`, { value: '1' }));
     return { id, key: 'term' };
   };
-  /** Of ada's to bob, at this level. */
+  /** Makes an item of ada's that she shares with bob at this level. */
   shared = async (kind: 'file' | 'folder', permission_level = 'read'): Promise<Body> => {
     const item = await this[kind]();
     const grant = await made(
@@ -94,7 +94,7 @@ export class World {
     return made(this.ada.api.post(`/files/${id}/share`, fields));
   };
   group = (): Promise<Body> => made(this.tenant.admin.post('/groups', { name: this.name() }));
-  /** Of a course: the LMS manages it. */
+  /** Makes the group of a course, which the LMS manages. */
   course = async (): Promise<Body> => {
     const title = this.name();
     await launched(this.tenant, this.at, { course: { id: title, title } });

@@ -289,7 +289,7 @@ class Import {
     return { folder_id: this.#request.location?.id ?? null, ...this.#result, skipped, contents: read };
   }
 
-  /** What is to be stored. */
+  /** Returns the files to store. */
   #contents(): readonly Planned[] {
     return this.#planned.filter(({ names, isFolder }) => names !== null && !isFolder);
   }

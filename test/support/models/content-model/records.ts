@@ -38,7 +38,7 @@ export interface Grant {
   through: Grant | null;
 }
 
-/** What the API refuses. */
+/** A refusal of the API. */
 export class Refused extends Error {
   readonly code: ProblemCode;
 
