@@ -15,7 +15,7 @@ const EACH = 5;
  */
 const OF_STATE =
   /^(does not belong to|must be in the future|must be before until|there is no such|must be a user of|must not be the user who|is not a cursor returned by replay|is too deep|needs an e-mail|must be re-sent|must be one of this webhook's|must not be later|makes a path of|must be a string, or value_type|is required, or Upload-Defer-Length|must have (a filename|each key once|values in UTF-8)|must be a media type|must be an IANA time zone|must be cp437 or|is not a language tag|is an integer beyond|cannot be changed|never matches: |(minute|hour|day of month|month|day of week): the range )/;
-/** What no pattern says of an address and a secret. */
+/** Fields whose rules no pattern can state. */
 const UNSAID: readonly string[] = ['url', 'secret', 'headers'];
 /** Arguments alone go by the kind that the schedule has. */
 const ofKind = new Set(['putSchedule', 'updateSchedule']);
@@ -62,7 +62,7 @@ afterAll(() => fuzzed.stop());
 /** Ends the caller's session, or asks more of the machine than of the API. */
 const LEFT_OUT = new Set(['logout', 'getReferencePage', 'getOpenApiDocument']);
 
-/** Of HTTP and its connection, not of an operation. */
+/** Headers of HTTP and its connection, which belong to no operation. */
 const OF_HTTP = new Set([
   'connection',
   'content-encoding',
