@@ -120,6 +120,8 @@ class IoRedis implements Redis {
       client.disconnect();
       throw translateError(error as Error);
     }
+    // The client's own way to subscribe again ends the program when Redis does not answer, and does not try once more.
+    client.on('ready', () => void client.subscribe(channel).catch(() => client.disconnect(true)));
     return async () => {
       client.disconnect();
       await Promise.resolve();
@@ -205,6 +207,7 @@ class IoRedis implements Redis {
       enableOfflineQueue: false,
       maxRetriesPerRequest: 0,
       autoResendUnfulfilledCommands: false,
+      autoResubscribe: false,
       // A tenant's user has no INFO; a server that is still loading its data reports that to each command.
       enableReadyCheck: false,
       disableClientInfo: true,

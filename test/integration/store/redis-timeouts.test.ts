@@ -103,22 +103,59 @@ test('a Redis that takes a connection and says nothing is connected to again aft
   await waitFor('a second connection', () => connections >= 2, 30_000);
 });
 
+test('a subscription that Redis does not answer after a reconnect is tried again, and ends no program', async () => {
+  const relay = await startRelay(shared.address);
+  opened.push(relay);
+  const url = new URL(shared.adminUrl);
+  const redis = connectRedis({
+    url: url.href.replace(url.host, relay.address),
+    prefix: '',
+    log: silentLogger,
+    commandTimeoutMs: 300,
+  });
+  opened.push(redis);
+  const unhandled: unknown[] = [];
+  const note = (error: unknown): void => void unhandled.push(error);
+  process.on('unhandledRejection', note);
+  const channel = unique();
+  const received: string[] = [];
+  const unsubscribe = await redis.subscribe(channel, (message) => void received.push(message));
+  try {
+    const dropped = relay.drop('subscribe');
+    relay.clients.forEach((client) => client.destroy());
+    await waitFor('two unanswered subscriptions', () => dropped.length >= 2, 30_000);
+    relay.drop(undefined);
+
+    await waitFor('a message', () => redis.publish(channel, 'hello').then(() => received.length > 0), 30_000);
+    expect(received).toContain('hello');
+    expect(unhandled).toEqual([]);
+  } finally {
+    process.off('unhandledRejection', note);
+    await unsubscribe();
+  }
+});
+
 /**
  * As a process does on a machine that has no time for it: its timers are due when it goes on, and what came meanwhile has not
  * been read.
  */
 const standStill = (ms: number): unknown => Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, ms);
 
-/** A connection to Redis on which replies can be held back, each as the chunk that it came in. */
+/**
+ * A connection to Redis on which replies can be held back, each as the chunk that it came in, and on which commands can get
+ * lost.
+ */
 async function startRelay(redisAddress: string) {
   const [host, port] = redisAddress.split(':');
   const held: Buffer[] = [];
   const clients: Socket[] = [];
   let isHolding = false;
+  let lost: string | undefined;
+  const dropped: Buffer[] = [];
   const server = createServer((client) => {
     const upstream = connect(Number(port), host);
     clients.push(client);
-    client.pipe(upstream);
+    client.on('data', (chunk) => (lost !== undefined && chunk.includes(lost) ? dropped.push(chunk) : upstream.write(chunk)));
     upstream.on('data', (chunk) => (isHolding ? held.push(chunk) : client.write(chunk)));
     for (const socket of [client, upstream])
       socket.on('error', () => {}).on('close', () => (client.destroy(), upstream.destroy()));
@@ -129,6 +166,8 @@ async function startRelay(redisAddress: string) {
     clients: clients as readonly Socket[],
     hold: (holding = true): readonly Buffer[] => ((isHolding = holding), held),
     answer: (count: number): void => held.splice(0, count).forEach((chunk) => clients.at(-1)?.write(chunk)),
+    /** Loses what a client sends with this word in it, from now on; returns what was lost. */
+    drop: (word: string | undefined): readonly Buffer[] => ((lost = word), dropped),
     close: async (): Promise<void> => {
       clients.forEach((client) => client.destroy());
       server.close();
