@@ -33,10 +33,10 @@ type TenantStep =
   | 'Exposed'
   | 'CredentialsReady';
 
-/** The copy of the namespaces may be behind that of the Tenants: a namespace may have been recreated under its name. */
+/** The copy of the namespaces may lag behind that of the Tenants: a namespace may have been recreated under its name. */
 const TERMINATING_RETRY_MS = 1_000;
 
-/** Each has a folder of its own beside this file. */
+/** The steps; each has a folder of its own beside this file. */
 export interface TenantSteps {
   readonly acceptance: AcceptanceStep;
   readonly database: DatabaseStep;

@@ -23,13 +23,13 @@ import type { Shards } from '../../shards.ts';
 import { accept, type Acceptable } from './acceptance.policy.ts';
 import { slugOfDefaultHost } from './hosts.policy.ts';
 
-/** What a Tenant has once it is accepted. `connections`: how many the registry counts for it. */
+/** An accepted Tenant. `connections` is the number that the registry counts for it. */
 export interface AcceptedTenant extends Acceptable {
   readonly tenantId: string;
   readonly shard: string;
   /** The Tenant adopted retained data whose clean-up has not finished. */
   readonly isAdopting: boolean;
-  /** RFC 3339: since when it has its first credentials. */
+  /** The time of its first credentials (RFC 3339). */
   readonly since: string;
   readonly credentials: RegisteredTenant['credentials'];
   readonly areRolloutsPaused: boolean;
@@ -37,7 +37,7 @@ export interface AcceptedTenant extends Acceptable {
   readonly formerShard: RegisteredTenant['formerShard'];
 }
 
-/** A slug or host that another tenant releases is not watched. */
+/** The operator is not notified when another tenant releases a slug or host. */
 const TAKEN_RETRY_MS = 30_000;
 /** The clocks of operator and registry may differ. */
 const MIN_RETRY_MS = 1_000;
@@ -110,20 +110,20 @@ export class AcceptanceStep {
     });
   }
 
-  /** All that this resource has claimed and not released. */
+  /** Returns all tenants that this resource has claimed and not released. */
   async registered(tenant: ObservedTenant): Promise<RegisteredTenant[]> {
     const registry = await this.#shards.registry();
     const tenants = await registry.findByOwner(ownerOf(this.#namespaces, tenant.metadata));
     return tenants.filter(({ state }) => state !== 'retained');
   }
 
-  /** A refused Tenant keeps its role; the bound of its connections is enforced all the same. */
+  /** Enforces the limit of connections for a refused Tenant, which keeps its role. */
   async #bound(tenant: ObservedTenant): Promise<void> {
     const registry = await this.#shards.registry();
     await registry.boundConnections(slugOf(tenant), ownerOf(this.#namespaces, tenant.metadata), this.#connections());
   }
 
-  /** A tenant that was to be moved, and whose mover has died, goes on where it is. */
+  /** Makes a tenant writable again on its present shard if its mover has died. */
   async #letWrite(slug: string): Promise<void> {
     const registered = await (await this.#shards.registry()).find(slug);
     if (!registered || registered.move?.isAlive) return;
@@ -140,7 +140,7 @@ export class AcceptanceStep {
   }
 }
 
-/** `Adopted` stays on later passes. */
+/** Returns the condition; `Adopted` stays on later passes. */
 function acceptedCondition(
   tenant: ObservedTenant,
   { isAdopting, tenantId }: RegisteredTenant,
@@ -151,7 +151,7 @@ function acceptedCondition(
   return { reason: 'Accepted', message: `is tenant ${tenantId}` };
 }
 
-/** The condition of a refusal; any other error is returned as it is. */
+/** Returns the condition of a refusal; returns any other error unchanged. */
 function refusalFor(error: unknown, now: Date): unknown {
   const refused = (reason: string, message: string, retryAfterMs = TAKEN_RETRY_MS): ConditionError =>
     new ConditionError(reason, message, { isTerminal: true, retryAfterMs, cause: error });

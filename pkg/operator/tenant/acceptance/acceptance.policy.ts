@@ -8,7 +8,7 @@ import { hostRefusalOf } from './hosts.policy.ts';
 import { allows, podRefusal } from './pod.policy.ts';
 import { schedulesRefusal } from '../schedules/schedules.policy.ts';
 
-/** Why a Tenant is `Accepted=False`. */
+/** The reason for `Accepted=False`. */
 export interface Refusal {
   readonly reason: string;
   readonly message: string;
@@ -17,7 +17,7 @@ export interface Refusal {
 /** The largest size that a JSON number carries exactly. */
 const MAX_BYTES = Number.MAX_SAFE_INTEGER;
 
-/** A Tenant that follows the operator's rules, with what follows from its spec. */
+/** A Tenant that follows the operator's rules, with the values that result from its spec. */
 export interface Acceptable {
   readonly slug: string;
   readonly hosts: Hosts;

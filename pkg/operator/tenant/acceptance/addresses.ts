@@ -16,8 +16,8 @@ export interface Addresses {
 type Public = Pick<OperatorSettings, 'baseDomain' | 'publicScheme' | 'publicPort'>;
 
 /**
- * The hosts of a tenant: those that it names, else those of its slug below the base domain. `missing`: the fields without which
- * it has none.
+ * Returns the hosts of a tenant: those that it names, otherwise those of its slug below the base domain. `missing` names the
+ * fields without which it has no hosts.
  */
 export function hostsOf(tenant: Tenant, { baseDomain }: Public): Hosts | { readonly missing: readonly string[] } {
   const own = baseDomain === undefined ? undefined : `${slugOf(tenant)}.${baseDomain}`;
@@ -28,7 +28,7 @@ export function hostsOf(tenant: Tenant, { baseDomain }: Public): Hosts | { reado
 }
 
 /**
- * Addresses as a client dials them, without a slash at the end. With a certificate of the tenant's own it is https on its
+ * Returns the addresses that clients use, without a slash at the end. A tenant with a certificate of its own uses https at the
  * standard port.
  */
 export function addressesOf(tenant: Tenant, hosts: Hosts, settings: Public): Addresses {

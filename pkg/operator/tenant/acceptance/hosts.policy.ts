@@ -6,7 +6,8 @@ const ENTRY =
   /^(?:([a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?)=)?(\*|[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?(\.[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?)*)$/;
 
 /**
- * `example.org`, `namespace=example.org` or `*`, with commas between. Throws an Error that names the entry that is none of these.
+ * Parses entries such as `example.org`, `namespace=example.org` or `*`, separated by commas. Throws an Error that names an
+ * invalid entry.
  */
 export function parseAllowedHosts(text: string): AllowedHosts[] {
   const entries = text.split(',').map((entry) => entry.trim().toLowerCase());
@@ -20,7 +21,7 @@ export function parseAllowedHosts(text: string): AllowedHosts[] {
 
 const HOST = /^(?=.{1,253}$)[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?(\.[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?)*$/;
 
-/** Host names with commas between. Throws an Error that names the entry that is none. */
+/** Parses host names that are separated by commas. Throws an Error that names an invalid entry. */
 export function parseHosts(text: string): string[] {
   const hosts = text.split(',').map((entry) => entry.trim().toLowerCase());
   const named = hosts.filter((host) => host !== '');
@@ -31,7 +32,7 @@ export function parseHosts(text: string): string[] {
 
 type Rules = Pick<OperatorSettings, 'baseDomain' | 'apiHost' | 'allowedHosts' | 'reservedHosts'>;
 
-/** Why a tenant may not have a host; undefined: it may. */
+/** The reason why a tenant may not have a host. */
 export interface HostRefusal {
   readonly reason: 'HostReserved' | 'HostNotAllowed';
   readonly message: string;

@@ -3,23 +3,23 @@ import type { Tenant } from '../../kinds.ts';
 import type { OperatorSettings } from '../../settings.ts';
 import type { AcceptedTenant } from '../acceptance/acceptance-step.ts';
 
-/** What children are made of, beside the Tenant itself. */
+/** The input of children, beside the Tenant itself. */
 export interface ChildInput {
   readonly accepted: Pick<AcceptedTenant, 'tenantId' | 'hosts' | 'addresses'>;
   readonly settings: OperatorSettings;
 }
 
 export interface WorkloadInput extends ChildInput {
-  /** Of the Secrets that pods read at their start. */
+  /** Checksums of the Secrets that pods read at their start. */
   readonly checksums: readonly string[];
-  /** Of the Deployment; undefined: whoever scales it decides. */
+  /** Replicas of the Deployment. Undefined: its scaler decides. */
   readonly replicas: number | undefined;
 }
 
 /** A kind of object that the operator applies for each tenant. */
 export interface Child<Input> {
   readonly kind: Kind;
-  /** The object as it should be; undefined: there should be none. Pure. */
+  /** Returns the desired object, or undefined if there must be none. Pure. */
   desired(tenant: Tenant, input: Input): KubeObject | undefined;
   /**
    * A merge patch for an object that the API server would not accept by apply: it replaces lists to which applying can only add.

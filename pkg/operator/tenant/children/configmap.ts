@@ -6,7 +6,7 @@ import { identity, slugOf } from '../../names.ts';
 import type { PodSettings } from '../workload/release.ts';
 import type { ChildInput } from './child.ts';
 
-/** The server's settings that are no secret: its environment, as cmd/server/config.ts reads it. */
+/** The non-secret settings of the server: its environment, as cmd/server/config.ts reads it. */
 export const configMap = (
   tenant: Tenant,
   {

@@ -15,7 +15,7 @@ type Container = NonNullable<PodSpec>['containers'][number];
 export const HTTP_PORT = 8080;
 export const OPS_PORT = 9090;
 
-/** How long until the endpoints of a Service drop a pod; until then the pod still gets connections. */
+/** The time until the endpoints of a Service drop a pod; until then the pod still gets connections. */
 const PRE_STOP_SECONDS = 3;
 /** More than preStop and the server's own bound (pkg/runtime, SHUTDOWN_LIMIT_MS) together. */
 const TERMINATION_GRACE_SECONDS = 35;
@@ -45,7 +45,7 @@ export function deployment(tenant: Tenant, input: WorkloadInput): Deployment {
       strategy: { type: 'RollingUpdate', rollingUpdate: { maxUnavailable: 0, maxSurge: MAX_SURGE } },
       revisionHistoryLimit: 3,
       progressDeadlineSeconds: PROGRESS_DEADLINE_SECONDS,
-      // One that somebody has paused never reaches its deadline, and would keep its place among the rollouts (rollouts.ts).
+      // A paused Deployment never reaches its deadline, and would keep its slot among the rollouts (rollouts.ts).
       paused: false,
       template: {
         metadata: {
@@ -71,7 +71,7 @@ export function deployment(tenant: Tenant, input: WorkloadInput): Deployment {
   };
 }
 
-/** Of everything that a pod reads at its start from ConfigMap and Secrets: another hash restarts the pods. */
+/** Hashes everything that a pod reads at its start from ConfigMap and Secrets: a new hash restarts the pods. */
 const configHash = (data: Record<string, string> | undefined, checksums: readonly string[]): string =>
   createHash('sha256')
     .update(JSON.stringify([Object.entries(data ?? {}), checksums]))
@@ -139,7 +139,7 @@ function secretEnv(tenant: Tenant): SecretEntry[] {
   ];
 }
 
-/** Quantities travel as text. What a Tenant names replaces the default as a whole. */
+/** Returns the resources as text. A value of the Tenant replaces the default as a whole. */
 function resources(tenant: Tenant): { requests?: Record<string, string>; limits?: Record<string, string> } {
   const given = tenant.spec.resources;
   if (!given) return DEFAULT_RESOURCES;

@@ -27,13 +27,16 @@ export function horizontalPodAutoscaler(tenant: Tenant): HorizontalPodAutoscaler
   };
 }
 
-/** Why the autoscaler cannot scale by load, as its condition `ScalingActive` says; undefined: it can, or has not looked yet. */
+/**
+ * Returns why the autoscaler cannot scale by load, from its condition `ScalingActive`. Returns undefined if it can, or has not
+ * checked yet.
+ */
 export function scalingFault(autoscaler: HorizontalPodAutoscaler | undefined): string | undefined {
   const active = autoscaler?.status?.conditions?.find(({ type }) => type === 'ScalingActive');
   return active?.status === 'False' ? active.reason : undefined;
 }
 
-/** As the operator keeps it: what was measured changes every 15 s and concerns nobody here. */
+/** Removes the measurements before the operator stores the object: they change every 15 s and are not used here. */
 export function withoutMeasurements<T extends HorizontalPodAutoscaler>(autoscaler: T): T {
   const conditions = autoscaler.status?.conditions?.flatMap(({ type, status, reason }) =>
     type === 'ScalingActive' ? [{ type, status, ...(reason === undefined ? {} : { reason }) }] : [],

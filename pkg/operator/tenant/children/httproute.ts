@@ -17,7 +17,7 @@ interface Input {
   readonly settings: Pick<OperatorSettings, 'apiHost' | 'routeTimeout'>;
 }
 
-/** Both hosts of a tenant lead to its Service through the Gateway; undefined where the tenant is not exposed by one. */
+/** Routes both hosts of a tenant through the Gateway to its Service. Returns undefined if no Gateway exposes the tenant. */
 export function httpRoute(tenant: Tenant, { accepted: { hosts }, settings }: Input): HttpRoute | undefined {
   const parent = gatewayOf(tenant);
   if (!parent) return undefined;
@@ -50,10 +50,10 @@ export function sharedApiRoute(tenant: Tenant, { accepted: { tenantId }, setting
 
 const WITHOUT_COOKIES: HttpRouteFilter = { type: 'RequestHeaderModifier', requestHeaderModifier: { remove: ['Cookie'] } };
 
-/** With a dot, which no Tenant's name has: it is never the name of another Tenant's own route. */
+/** The name has a dot, which no Tenant's name has, so it is never the name of another Tenant's own route. */
 export const sharedApiRouteName = ({ metadata }: Tenant): string => `${metadata.name}.api`;
 
-/** The Gateway that the spec names; undefined where the tenant is not exposed by one. */
+/** Returns the Gateway that the spec names, or undefined if no Gateway exposes the tenant. */
 export function gatewayOf({
   metadata,
   spec,
@@ -66,7 +66,7 @@ export function gatewayOf({
 
 const underPath = (value: string): HttpRouteMatch => ({ path: { type: 'PathPrefix', value } });
 
-/** With every default of the schema, so that what the API server fills in is no difference. */
+/** Returns a route with every default of the schema, so that defaults which the API server fills in are no difference. */
 function routeOf(
   tenant: Tenant,
   route: { name: string; parent: ParentReference; hostnames: string[]; matches: HttpRouteMatch[]; filters?: HttpRouteFilter[] },

@@ -37,24 +37,24 @@ export const CHILDREN: {
   WorkloadAvailable: [
     child(SERVICE_ACCOUNT, serviceAccount),
     child(CONFIG_MAP, configMap),
-    // Before the pods: none is without it.
+    // The policy comes before the pods, so that no pod runs without it.
     child(NETWORK_POLICY, networkPolicy),
     child(DEPLOYMENT, deployment, { leave: [['spec', 'replicas']] }),
-    // After the Deployment: one of that name that is somebody else's must not keep the pods from being changed.
+    // It comes after the Deployment: an autoscaler of that name with another owner must not block changes to the pods.
     child(HORIZONTAL_POD_AUTOSCALER, horizontalPodAutoscaler),
     child(POD_DISRUPTION_BUDGET, podDisruptionBudget),
   ],
   Exposed: [
     child(SERVICE, service, { replacement: ({ spec }: Service) => ({ spec: { ports: spec?.ports } }) }),
     child(ENDPOINT_SLICE, suspendedEndpoints),
-    // Before the Ingress: one that is to be replaced goes once the routes are there.
+    // Routes come before the Ingress: an Ingress that they replace is deleted once they exist.
     child(HTTP_ROUTE, httpRoute),
     child(HTTP_ROUTE, sharedApiRoute),
     child(INGRESS, ingress),
   ],
 };
 
-/** Every kind of which the operator makes objects. Secrets are written by the steps that generate their values. */
+/** Every kind of object that the operator creates. The steps that generate values write the Secrets. */
 export const OWNED_KINDS: readonly Kind[] = [
   ...new Set<Kind>([SECRET, ...[...CHILDREN.WorkloadAvailable, ...CHILDREN.Exposed].map(({ kind }) => kind)]),
 ];

@@ -6,7 +6,7 @@ import type { ChildInput } from './child.ts';
 /** https://cert-manager.io/docs/usage/ingress/ */
 const CLUSTER_ISSUER = 'cert-manager.io/cluster-issuer';
 
-/** Both hosts of a tenant lead to its Service; undefined where the tenant is not exposed by an Ingress. */
+/** Routes both hosts of a tenant to its Service. Returns undefined if no Ingress exposes the tenant. */
 export function ingress(
   tenant: Tenant,
   { accepted: { hosts } }: { readonly accepted: Pick<ChildInput['accepted'], 'hosts'> },

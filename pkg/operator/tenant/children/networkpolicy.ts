@@ -12,10 +12,10 @@ type Egress = NonNullable<Spec['egress']>[number];
 const tcp = (port: number) => ({ port, protocol: 'TCP' });
 
 /**
- * The least that a tenant's pods need: the Ingress controllers and Prometheus reach them; they reach DNS, the stores, the
- * collector of traces where there is one, public addresses (LMSs and storage that the tenant named) and the private ranges that
- * the operator opens. So no other tenant's pod, no API server, no cloud's metadata service. Undefined where the operator makes
- * none.
+ * Allows the least that a tenant's pods need: the Ingress controllers and Prometheus reach them; they reach DNS, the stores, the
+ * collector of traces if one is configured, public addresses (LMSs and storage that the tenant named) and the private ranges that
+ * the operator opens. So they reach no other tenant's pod, no API server and no cloud's metadata service. Returns undefined if
+ * the operator makes no policies.
  */
 export function networkPolicy(tenant: Tenant, { settings }: Pick<ChildInput, 'settings'>): NetworkPolicy | undefined {
   const rules = settings.networkPolicy;
@@ -27,7 +27,8 @@ export function networkPolicy(tenant: Tenant, { settings }: Pick<ChildInput, 'se
       podSelector: { matchLabels: podLabels(tenant) },
       policyTypes: ['Ingress', 'Egress'],
       ingress: [
-        // Without peers, from everywhere: an Ingress controller may be in the nodes' network, or outside of the cluster.
+        // Without peers the port is open to all addresses: an Ingress controller may be in the nodes' network, or outside of the
+        // cluster.
         { ports: [tcp(HTTP_PORT)], ...(ingressControllers.length > 0 ? { from: [...ingressControllers] } : {}) },
         { ports: [tcp(OPS_PORT)], from: metricsFrom.length > 0 ? [...metricsFrom] : [{ namespaceSelector: {} }] },
       ],
@@ -55,7 +56,7 @@ function egressOf(
     ...(settings.traces
       ? [{ ports: [tcp(portOf(settings.traces.endpoint))], ...(collectors.length > 0 ? { to: [...collectors] } : {}) }]
       : []),
-    // Any port: an LMS may answer at 8443.
+    // All ports are open, since an LMS may answer at 8443.
     { ports: [{ protocol: 'TCP' }], to: blocks.map((ipBlock) => ({ ipBlock })) },
   ];
 }

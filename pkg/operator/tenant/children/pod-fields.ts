@@ -6,7 +6,7 @@ type PodSpec = NonNullable<NonNullable<Deployment['spec']>['template']['spec']>;
 type Affinity = NonNullable<NonNullable<Tenant['spec']['pod']>['affinity']>;
 type PodAffinity = NonNullable<Affinity['podAffinity']>;
 
-/** What `spec.pod` adds to the pod's spec. Selectors that it leaves out count the tenant's own pods. */
+/** Returns the fields that `spec.pod` adds to the pod's spec. Selectors that it leaves out count the tenant's own pods. */
 export function podFields(tenant: Tenant): Partial<PodSpec> {
   const { nodeSelector, tolerations, affinity, imagePullSecrets, priorityClassName } = tenant.spec.pod ?? {};
   return {

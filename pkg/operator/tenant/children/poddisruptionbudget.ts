@@ -3,15 +3,12 @@ import type { Tenant } from '../../kinds.ts';
 import { identity, podLabels } from '../../names.ts';
 import { mostReplicasOf } from '../workload/replicas.ts';
 
-/**
- * Has a drained node give up one pod of a tenant at a time. Undefined where there is never more than one: there is nothing to
- * keep.
- */
+/** Lets a drained node evict one pod of a tenant at a time. Returns undefined if the tenant never has more than one pod. */
 export function podDisruptionBudget(tenant: Tenant): PodDisruptionBudget | undefined {
   if (mostReplicasOf(tenant) < 2) return undefined;
   return {
     ...identity(tenant, POD_DISRUPTION_BUDGET, tenant.metadata.name),
-    // A pod that is not ready serves nobody, so nothing is lost with it.
+    // A pod that is not ready serves no requests, so its eviction costs nothing.
     spec: { maxUnavailable: 1, selector: { matchLabels: podLabels(tenant) }, unhealthyPodEvictionPolicy: 'AlwaysAllow' },
   };
 }

@@ -3,7 +3,7 @@ import { SERVICE, type Service } from '../../../kube/kinds.ts';
 import type { Tenant } from '../../kinds.ts';
 import { identity, podLabels } from '../../names.ts';
 
-/** A route of the Gateway API names it by its number. */
+/** Routes of the Gateway API refer to the Service by this number. */
 export const SERVICE_PORT = 80;
 
 export function service(tenant: Tenant): Service {

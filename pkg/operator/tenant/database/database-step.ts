@@ -32,15 +32,15 @@ export interface DatabaseAccess {
   readonly checksum: string;
 }
 
-/** How soon pods that are to hold fewer connections are counted again. */
+/** The wait before pods that must hold fewer connections are counted again. */
 const PODS_RETRY_MS = 2_000;
 
-/** Rows that a kind of resource made in a tenant's schema. */
+/** The rows that a kind of resource created in a tenant's schema. */
 export interface OrphanRows {
   /**
-   * Removes the rows whose resource is gone or going. Retained data hold rows of their former time, which a resource that was
-   * deleted meanwhile could not take along; they go when the data are adopted, so that no receiver gets events of a tenant that
-   * is not its own any more.
+   * Removes the rows whose resource is deleted or being deleted. Retained data contain rows of resources that were deleted
+   * meanwhile. They are removed when the data are adopted, so that no receiver gets events of a tenant that it no longer belongs
+   * to.
    */
   removeOrphans(tenant: ObservedTenant, schema: TenantSchema): Promise<void>;
 }
@@ -133,7 +133,7 @@ export class DatabaseStep {
     return database.isPutOff ? { ...found, retryAfterMs: PODS_RETRY_MS } : found;
   }
 
-  /** Everything stays as it is. */
+  /** Returns the present state; nothing changes while the tenant is moved. */
   async #whileMoving(
     tenant: ObservedTenant,
     { shard, move }: AcceptedTenant,
@@ -149,7 +149,7 @@ export class DatabaseStep {
   }
 
   /**
-   * Whether there are pods that may hold more connections than the tenant is to have: sessions beyond a role's limit are ended
+   * Returns whether pods may hold more connections than the tenant's new limit. Sessions beyond a role's limit are ended
    * (long-transactions.ts), so the pods are replaced first.
    */
   async #isInUse(tenant: ObservedTenant, tenantId: string): Promise<boolean> {
@@ -161,13 +161,13 @@ export class DatabaseStep {
   }
 }
 
-/** The pods that are to serve run what the spec says; former ones may still be ending. */
+/** Returns whether the serving pods run the present spec; former pods may still be ending. */
 function isRolledOut({ metadata, status }: ObservedTenant): boolean {
   const available = findCondition(status?.conditions, 'WorkloadAvailable');
   return available?.status === 'True' && available.observedGeneration === metadata.generation;
 }
 
-/** The shard's address as the tenant dials it; parameters such as sslmode are the operator's. */
+/** Returns the shard's address for the tenant; parameters such as sslmode are the operator's. */
 export function tenantUrl(settings: Pick<ShardSettings, 'url' | 'tenantAddress'>, role: string, password: string): string {
   const url = new URL(settings.url);
   return `postgres://${encodeURIComponent(role)}:${encodeURIComponent(password)}@${settings.tenantAddress}${url.pathname}${url.search}`;

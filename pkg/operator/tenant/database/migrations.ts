@@ -6,7 +6,7 @@ import { MAX_FAILING } from '../workload/max-failing.ts';
 
 const HALTED_RETRY_MS = 60_000;
 
-/** Say nothing of the migration: among them what a tenant can bring about by locks on its own tables. */
+/** Errors that say nothing about the migration, including those that a tenant can cause with locks on its own tables. */
 const OF_ONE_TENANT = [ConditionError, StoreUnavailableError, LockTimeout, StatementTimeout] as const;
 
 /**

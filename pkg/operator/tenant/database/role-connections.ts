@@ -3,11 +3,12 @@ import type { Tenant } from '../../kinds.ts';
 import type { OperatorSettings } from '../../settings.ts';
 import { MAX_SURGE, mostReplicasOf } from '../workload/replicas.ts';
 
-/** For a person with psql, and for a pod that ends late. */
+/** Reserved for a person with psql, and for a pod that ends late. */
 const SPARE_CONNECTIONS = 2;
 
 /**
- * How many connections the tenant's role may hold (docs/design/tenancy-and-isolation.md, Postgres); none while it is suspended.
+ * Returns how many connections the tenant's role may hold (docs/design/tenancy-and-isolation.md, Postgres); 0 while it is
+ * suspended.
  */
 export const connectionsOf = (tenant: Tenant): number =>
   tenant.spec.suspended ? 0 : tenant.spec.database.poolSize * (mostReplicasOf(tenant) + MAX_SURGE) + SPARE_CONNECTIONS;
@@ -16,22 +17,21 @@ export const connectionsOf = (tenant: Tenant): number =>
 const ENDING_MS = 60_000;
 
 /**
- * How long pods may last, in ms: those of a suspended tenant; those of a rollout, by its deadline (children/deployment.ts) and
- * for its last pod.
+ * The longest time that pods may take to end, in ms: the pods of a suspended tenant, and those of a rollout, which has its
+ * deadline (children/deployment.ts) and the time of its last pod.
  */
 const LIMITS_MS = { suspension: ENDING_MS, rollout: 300_000 + ENDING_MS };
 
-/** Why pods end. */
+/** The reason why pods end. */
 export type EndingReason = keyof typeof LIMITS_MS;
 
 /**
- * Pods that are to hold fewer connections keep what they have while they end, for a bounded time: whoever may create pods in its
- * namespace can create one that never ends. Each reason has a time of its own, so one who suspends a tenant and resumes it again
- * and again prolongs nothing.
+ * Pods that must hold fewer connections keep theirs while they end, for a limited time: a user with access to the namespace can
+ * create a pod that never ends. Each reason has its own time, so suspending and resuming a tenant repeatedly prolongs nothing.
  */
 export class EndingPods {
   readonly #clock: Clock;
-  /** Monotonic, by tenant id. */
+  /** The monotonic end of each reason's time, by tenant id. */
   readonly #until = new Map<string, Partial<Record<EndingReason, number>>>();
 
   constructor(clock: Clock) {
@@ -52,7 +52,7 @@ export class EndingPods {
   }
 }
 
-/** Why a Tenant asks for more than any may have; undefined: it does not. */
+/** Returns the reason why a Tenant requests too many connections, or undefined if it does not. */
 export function connectionsRefusal(tenant: Tenant, settings: OperatorSettings): { reason: string; message: string } | undefined {
   const wanted = connectionsOf(tenant);
   const most = settings.maxConnectionsPerTenant;

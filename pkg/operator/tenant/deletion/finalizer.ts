@@ -29,9 +29,9 @@ import { type Removal, removeNamedObjects } from '../storage/tenant-named-storag
 import type { TenantRedis } from '../redis/redis-users.ts';
 import { type BucketKeys, openable, type StorageCredentials } from '../storage/storage-step.ts';
 
-/** How long one pass deletes the objects of a bucket; the next pass continues. */
+/** The time in which one pass deletes objects of a bucket; the next pass continues. */
 const BUCKET_BUDGET_MS = 20_000;
-/** How long one pass deletes large objects that the tenant's role owns. */
+/** The time in which one pass deletes large objects that the tenant's role owns. */
 const DATABASE_BUDGET_MS = 20_000;
 const PODS_RETRY_MS = 500;
 const BUCKET_RETRY_MS = 60_000;
@@ -44,7 +44,7 @@ interface Deps {
   readonly acceptance: AcceptanceStep;
   readonly shards: Shards;
   readonly storage: StorageAdmin | undefined;
-  /** For endpoints that tenants named. */
+  /** Connects to endpoints that tenants named. */
   readonly connect: Connect;
   readonly redis: TenantRedis;
   readonly migrations: Migrations;
@@ -55,15 +55,15 @@ interface Deps {
   readonly clock: Clock;
 }
 
-/** What a deletion waits for. */
+/** The reason why a deletion waits. */
 interface Waiting {
   readonly what: string;
   readonly retryMs: number;
-  /** It may last, so the next pass goes behind what changed. */
+  /** The wait may be long, so the next pass is queued behind changed objects. */
   readonly isLasting?: boolean;
 }
 
-/** A store that a tenant named may answer anything: none of it is a fault of the operator. */
+/** A store that a tenant named may answer anything; none of these errors is a fault of the operator. */
 const STORE_FAULTS = [StoreUnavailableError, ReplyMalformed, ListingEndless, DeleteRefused] as const;
 
 /**
@@ -104,7 +104,7 @@ export class TenantFinalizer {
     return done;
   }
 
-  /** An Event that says what became of the data. A Tenant that was never accepted had none. */
+  /** Records an Event about the fate of the data. A Tenant that was never accepted had none. */
   #recordOutcome(tenant: ObservedTenant): void {
     const tenantId = tenant.status?.tenantId;
     if (tenantId === undefined) return;
@@ -185,7 +185,7 @@ export class TenantFinalizer {
     const sealed = await (await shards.registry()).getSecret(tenantId, 'storage');
     if (sealed === null) return undefined;
     const storage = JSON.parse(sealed) as StorageCredentials;
-    // A bucket of the platform's is removed as a whole.
+    // The platform's buckets are removed as a whole.
     if (isBucketKey(storage.accessKeyId, bucketName(slug)) && storage.bucket === bucketName(slug)) return undefined;
     const location = locationText(storage);
     const isWanted = tenant.spec.deletionPolicy === 'Delete';
@@ -223,7 +223,7 @@ export class TenantFinalizer {
   }
 }
 
-/** As the spec names it: the Event must not depend on what else is left. */
+/** Returns the location as the spec names it: the Event must not depend on what else is left. */
 const objectsOf = (tenant: ObservedTenant): string => {
   const { credentialsSecretRef, bucket = '', prefix = '' } = tenant.spec.storage;
   return credentialsSecretRef ? `bucket ${bucket}, prefix "${prefix}"` : `bucket ${bucketName(slugOf(tenant))}`;

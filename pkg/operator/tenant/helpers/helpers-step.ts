@@ -11,7 +11,7 @@ import type { AcceptedTenant } from '../acceptance/acceptance-step.ts';
 import type { DatabaseAccess } from '../database/database-step.ts';
 
 const TOKEN_KEY = 'token';
-/** What a header holds (RFC 9110 §5.5), without blanks; its length is ours. */
+/** The characters of a header's value (RFC 9110 §5.5), without blanks; the length is our limit. */
 const TOKEN = /^[\x21-\x7e]{1,4096}$/;
 
 /**
@@ -36,7 +36,7 @@ export class HelpersStep {
     this.#random = deps.random;
   }
 
-  /** One statement; none where the tenant has no helpers and had none before. */
+  /** Runs one statement, or none if the tenant has no helpers and had none before. */
   async run(tenant: ObservedTenant, accepted: AcceptedTenant, { shard }: DatabaseAccess): Promise<StepResult<object>> {
     const { tenantId, slug, credentials, isAdopting } = accepted;
     const wanted = await this.#wanted(tenant);
@@ -48,7 +48,7 @@ export class HelpersStep {
     return { value: {}, reason: 'HelpersReady', message: `helper services: ${wanted.map(({ kind }) => kind).join(', ')}` };
   }
 
-  /** Throws ConditionError. */
+  /** Returns the helpers that the spec names. Throws ConditionError. */
   async #wanted(tenant: ObservedTenant): Promise<Helper[]> {
     const { helpers = {} } = tenant.spec;
     const named = HELPER_KINDS.flatMap((kind) => {

@@ -15,12 +15,12 @@ import { secretOwner } from '../secrets/secret-owner.ts';
 
 const PASSWORD_BYTES = 18;
 const MAX_EMAIL = 255;
-/** An address is released through the API, which the operator does not watch. */
+/** Addresses are released through the API, which the operator does not watch. */
 const EMAIL_TAKEN_RETRY_MS = 30_000;
 
 interface FirstAdministrator {
   readonly email: string;
-  /** Which Secret holds the password. */
+  /** Names the Secret that holds the password. */
   readonly message: string;
 }
 
@@ -61,7 +61,7 @@ export class Administrators {
     return { email, message: `the administrator's password is in Secret ${name}` };
   }
 
-  /** What was set last is recorded at the Secret of the keys: the operator must not write to the named Secret. */
+  /** The Secret of the keys records the values that were set last: the operator must not write to the named Secret. */
   async #fromNamedSecret(
     tenant: ObservedTenant,
     accepted: AcceptedTenant,
@@ -81,7 +81,7 @@ export class Administrators {
     return { email, message: `the administrator's password is in Secret ${reference.name}` };
   }
 
-  /** A Secret that is named again later is applied again: another password was valid in between. */
+  /** Removes the record, so that a Secret that is named again later is applied again: another password was valid in between. */
   async #dropNamedMark(tenant: ObservedTenant): Promise<void> {
     const name = secretNames(tenant).keys;
     const keys = this.#secrets.find(secretOwner(tenant), name);

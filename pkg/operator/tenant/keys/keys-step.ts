@@ -59,17 +59,17 @@ export class KeysStep {
   }
 }
 
-/** The private JWKs: the first signs, all verify. */
+/** Returns the private JWKs: the first signs, all verify. */
 export const keysIn = (signing: string): JWK[] => (JSON.parse(signing) as { keys: JWK[] }).keys;
 
-/** A private JWK for ES256, its kid the RFC 7638 thumbprint. */
+/** Returns a private JWK for ES256; its kid is the RFC 7638 thumbprint. */
 export async function newSigningKey(): Promise<JWK> {
   const { privateKey } = await generateKeyPair('ES256', { extractable: true });
   const jwk = await exportJWK(privateKey);
   return { ...jwk, kid: await calculateJwkThumbprint(jwk), alg: 'ES256', use: 'sig' };
 }
 
-/** The tenant's data keys as its server reads them: one per platform key and generation, the first seals. */
+/** Returns the tenant's data keys as its server reads them: one per platform key and generation. The first seals. */
 export const dataKeys = (
   platformKeys: readonly SealingKey[],
   { tenantId, credentials }: Pick<AcceptedTenant, 'tenantId' | 'credentials'>,
@@ -83,7 +83,10 @@ export const dataKeys = (
     ),
   });
 
-/** Of the data keys that a server needs at this step of their rotation (rotation/transitions.ts): the first seals. */
+/**
+ * Returns the generations of data keys that a server needs at this step of their rotation (rotation/transitions.ts). The first
+ * seals.
+ */
 function generationsOf(data: CredentialState | undefined): number[] {
   const { step, generation } = data ?? { step: null, generation: 0 };
   if (step === 'published') return [generation, generation + 1];

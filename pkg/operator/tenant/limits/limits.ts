@@ -4,12 +4,11 @@ import type { StepCondition } from '../../conditions/runner.ts';
 import type { ObservedTenant } from '../../kinds.ts';
 
 /**
- * A schema that can only be read grows by this much at most, or by a quarter of its limit where that is more, before its role may
- * not log in any more.
+ * A read-only schema may grow by this size, or by a quarter of its limit if that is more, before its role can no longer log in.
  */
 const SLACK_BYTES = 1024 ** 3;
 
-/** What `spec.limits` lets all people of a tenant have together. */
+/** Returns the limits that `spec.limits` sets for all people of a tenant together. */
 export const limitsOf = ({ spec }: Pick<ObservedTenant, 'spec'>): TenantLimits => ({
   storage: spec.limits.storage === undefined ? null : wholeBytes(spec.limits.storage),
   files: spec.limits.files ?? null,
@@ -18,9 +17,9 @@ export const limitsOf = ({ spec }: Pick<ObservedTenant, 'spec'>): TenantLimits =
 type Limited = Pick<ObservedTenant, 'spec' | 'status'>;
 
 /**
- * What the tenant's role may do in its database, by the newest size of its tables. Beyond `spec.limits.database` it only reads.
- * That is a setting which whoever has the role's password can change for a session: where the tables go on growing from what they
- * were then, it may not log in.
+ * Returns what the tenant's role may do in its database, by the newest size of its tables. Beyond `spec.limits.database` it can
+ * only read. Anyone with the role's password can lift that setting for a session. So if the tables keep growing from their size
+ * at that time, the role may not log in.
  */
 export function accessOf({ spec, status }: Limited, usage: Partial<Usage> | undefined): DatabaseAccessLevel {
   const limit = wholeBytes(spec.limits.database);
@@ -30,7 +29,7 @@ export function accessOf({ spec, status }: Limited, usage: Partial<Usage> | unde
   return bytes <= from + Math.max(limit / 4, SLACK_BYTES) ? 'read' : 'none';
 }
 
-/** The newest count for the status. */
+/** Returns the newest count for the status. */
 export function usageStatus(
   tenant: Limited,
   usage: Usage | undefined,
@@ -41,7 +40,7 @@ export function usageStatus(
   return { ...newest, readOnlyFromBytes: readOnlyFromBytes ?? newest.databaseBytes ?? 0 };
 }
 
-/** Whether there is room, by the newest count; the database decides each request by itself. */
+/** Returns the condition `WithinLimits`, by the newest count; the database decides each request itself. */
 export function withinLimits(tenant: Limited, usage: Partial<Usage> | undefined): StepCondition {
   const access = accessOf(tenant, usage);
   if (access !== 'write') {

@@ -13,9 +13,9 @@ import type { TenantAccess } from '../../tenant-rows.ts';
 import { accessOf } from './limits.ts';
 import { HOUR_MS } from '../../../runtime/time.ts';
 
-/** Between two measurements of the tables, which cost next to nothing and decide whether the tenant may write. */
+/** The interval between two measurements of the tables, which cost next to nothing and decide whether the tenant may write. */
 const MEASURE_MS = 300_000;
-/** Between two looks for tenants that are due. */
+/** The interval between two searches for tenants that are due. */
 const LOOK_MS = 30_000;
 
 interface Deps {
@@ -25,11 +25,11 @@ interface Deps {
   readonly random: Random;
   readonly log: Logger;
   readonly metrics: Metrics;
-  /** Left out: 30 s. */
+  /** Default: LOOK_MS. */
   readonly lookMs?: number;
-  /** Between two counts of a tenant; left out: an hour. */
+  /** The interval between two counts of a tenant. Default: an hour. */
   readonly everyMs?: number;
-  /** Between two measurements of its tables; left out: 5 minutes. */
+  /** The interval between two measurements of its tables. Default: 5 minutes. */
   readonly measureMs?: number;
 }
 
@@ -41,7 +41,7 @@ interface Counted {
 }
 
 /**
- * What each tenant uses, for `status.usage` and the metrics.
+ * Counts what each tenant uses, for `status.usage` and the metrics.
  *
  * Invariants:
  * - A tenant is counted by its first reconcile that ends with a schema, and then once an hour, spread over the hour; a reconcile
@@ -53,7 +53,7 @@ interface Counted {
  */
 export class Usages {
   readonly #deps: Deps;
-  /** By uid. */
+  /** By the Tenant's uid. */
   readonly #counted = new Map<string, Counted>();
 
   constructor(deps: Deps) {
@@ -75,8 +75,8 @@ export class Usages {
   }
 
   /**
-   * The newest count; of a tenant that has none in its status, or whose limits may be others now, it is made now. Undefined: the
-   * status keeps what it has.
+   * Returns the newest count. Counts now if the status has no count, or if the limits may have changed. Returns undefined if the
+   * status is to stay unchanged.
    */
   async of(tenant: ObservedTenant): Promise<Usage | undefined> {
     const { metadata, status } = tenant;
@@ -85,12 +85,12 @@ export class Usages {
     return this.#counted.get(metadata.uid)?.usage ?? (status?.usage ? undefined : this.#count(tenant));
   }
 
-  /** The newest count, the status's where there is no newer one. No statement. */
+  /** Returns the newest count, or that of the status if there is no newer one. Runs no statement. */
   newest({ metadata, status }: ObservedTenant): Partial<Usage> | undefined {
     return this.#counted.get(metadata.uid)?.usage ?? status?.usage;
   }
 
-  /** Counts those that are due until the signal is aborted; `onChange` hears of each whose status says something else. */
+  /** Counts tenants that are due until the signal is aborted. Calls `onChange` for each tenant whose status must change. */
   async run(onChange: (key: ObjectKey) => void, signal: AbortSignal): Promise<void> {
     const { tenants, clock, random, lookMs = LOOK_MS, everyMs = HOUR_MS, measureMs = MEASURE_MS } = this.#deps;
     this.#counted.clear();
@@ -120,7 +120,7 @@ export class Usages {
     const { access, clock, log, everyMs = HOUR_MS, measureMs = MEASURE_MS } = this.#deps;
     const { uid } = tenant.metadata;
     const [dueAt, measureAt] = [clock.monotonic() + everyMs, clock.monotonic() + measureMs];
-    // Before the count: one that fails is not made again at each look, where it would hold up the others.
+    // The due times are set before the count, so that a failing count is not repeated each time and does not delay the others.
     this.#counted.set(uid, { ...this.#counted.get(uid), dueAt, measureAt });
     try {
       const usage = await usageOf(await access.open(tenant));
@@ -132,7 +132,7 @@ export class Usages {
     }
   }
 
-  /** The rest of the newest count stays. */
+  /** Measures the tables; the other values of the newest count stay. */
   async #measure(tenant: ObservedTenant, counted: Counted): Promise<void> {
     const { access, clock, log, measureMs = MEASURE_MS } = this.#deps;
     const { uid } = tenant.metadata;

@@ -11,7 +11,7 @@ import type { ShardChanges } from '../../shard-changes.ts';
 import type { Shards } from '../../shards.ts';
 import type { TenantAccess } from '../../tenant-rows.ts';
 
-/** In words that are the same at each try. */
+/** Returns a text that is the same on each try. */
 const reasonOf = (error: unknown): string => {
   if (error instanceof StoreUnavailableError) return 'it does not answer';
   return error instanceof Error ? error.message : String(error);
@@ -22,8 +22,8 @@ interface ReadOnlyRole {
 }
 
 /**
- * Tenants that can only be read, or have left a shard without being removed there: they are looked at, so that nothing stays so
- * when a mover has died. Their move may be alive: then nothing changes.
+ * Reconciles tenants that are read-only, or whose rows remain on a former shard, so that no tenant stays so when a mover has
+ * died. While their mover is alive, nothing changes.
  */
 export const movingTenants = ({
   tenants,
@@ -42,12 +42,12 @@ export const movingTenants = ({
   },
 });
 
-/** While a mover has the tenant (`carrel tenants move`), and for a former shard that does not answer. */
+/** The wait while a mover works on the tenant (`carrel tenants move`), and for a former shard that does not answer. */
 export const MOVE_RETRY_MS = 5_000;
 
 /**
- * The operator's part of a move to another shard: it keeps its hands off while the mover is alive, and puts right what one has
- * left that died. No statement for a tenant that is not being moved.
+ * The operator's part of a move to another shard. It changes nothing while the mover is alive, and cleans up after a mover that
+ * died. Runs no statement for a tenant that is not being moved.
  */
 export class Moves {
   readonly #shards: Shards;
@@ -59,8 +59,8 @@ export class Moves {
   }
 
   /**
-   * What is left on another shard, in words, where it could not be removed yet. Before the tenant's role is mended, which lets
-   * its jobs run.
+   * Removes what a move left on another shard. Returns a text that names what could not be removed yet. Runs before the tenant's
+   * role is repaired, which lets its jobs run.
    */
   async settle(
     tenant: ObservedTenant,
@@ -70,7 +70,7 @@ export class Moves {
     this.#access.located(tenant, registered);
     const copyLeft = move && !move.isAlive ? await this.#endDead(tenantId, slug, move.to) : undefined;
     if (formerShard === null) return copyLeft;
-    // Whoever takes a shard out of the configuration has given it up.
+    // A shard that was removed from the configuration is given up.
     if (!this.#shards.names.includes(formerShard)) {
       await endMove(await this.#registry(), tenantId);
       return copyLeft;
@@ -81,15 +81,18 @@ export class Moves {
       await finishMove({ slug, tenantId, registry: await this.#registry(), from: await this.#shards.open(formerShard), to });
       return copyLeft;
     } catch (error) {
-      // The tenant has left that shard: whatever keeps its rows there must not stop it.
+      // The tenant has left that shard: a fault there must not stop it.
       if (error instanceof RowsMissing) throw error;
       return `what it left on shard ${formerShard} is not removed yet: ${reasonOf(error)}`;
     }
   }
 
-  /** Removes what a mover that died has made on the other shard. Words where it could not: the tenant goes on where it is. */
+  /**
+   * Removes what a dead mover made on the other shard. Returns a text if it could not; the tenant then continues on its present
+   * shard.
+   */
   async #endDead(tenantId: string, slug: string, to: string): Promise<string | undefined> {
-    // As above: a shard that is not in the configuration any more is given up.
+    // As above, a shard that is no longer in the configuration is given up.
     const removeCopy = async (): Promise<unknown> =>
       this.#shards.names.includes(to) && dropTenant(await this.#shards.open(to), slug, { tenantId, attempts: 1 });
     try {

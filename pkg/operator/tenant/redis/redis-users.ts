@@ -12,7 +12,7 @@ const CONNECTIONS_EVERY_MS = 2_000;
 export class TenantRedis {
   readonly #users: RedisUsers;
   readonly #log: Logger;
-  /** Passwords by slug, as asserted since the last connection. */
+  /** Passwords by slug that were asserted since the last connection. */
   readonly #asserted = new Map<string, string>();
   readonly #onReconnect = new Set<() => void>();
   #connections = 0;
@@ -37,7 +37,7 @@ export class TenantRedis {
     await this.#users.remove(slug);
   }
 
-  /** For a new leader: another one may have removed or changed users, so each is asserted again. */
+  /** Makes the next reconciles assert each user again: before this leader another one may have removed or changed users. */
   resync(): void {
     this.#asserted.clear();
   }
@@ -48,7 +48,7 @@ export class TenantRedis {
     return () => this.#onReconnect.delete(resync);
   }
 
-  /** Keeps one tenant from holding all connections, until the signal is aborted. */
+  /** Prevents a tenant from holding all connections, until the signal is aborted. */
   async watchConnections(clock: Clock, signal: AbortSignal): Promise<void> {
     while (!signal.aborted) {
       await sleepUnlessAborted(clock, CONNECTIONS_EVERY_MS, signal);
@@ -57,7 +57,7 @@ export class TenantRedis {
         const users = await this.#users.endCrowds();
         if (users.length > 0) this.#log.warn({ users }, 'these Redis users held too many connections, which were ended');
       } catch {
-        // Redis does not answer: the conditions of Tenants say so
+        // Redis does not answer; the conditions of Tenants report it.
       }
     }
   }

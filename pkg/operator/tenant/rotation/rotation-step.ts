@@ -19,13 +19,13 @@ import type { Workload } from '../workload/workload-step.ts';
 import { credentialsOf, hasMark, isOld, requestedRotations, wishedFrom } from './rotation.policy.ts';
 import { ROTATIONS, transitionFrom } from './transitions.ts';
 
-/** Ending pods are not watched, nor are rows. */
+/** The operator watches neither ending pods nor rows. */
 const RETRY_MS = 2_000;
-/** For pods that should have ended this long ago. */
+/** The wait for pods that should have ended LATE_MS ago. */
 const LATE_RETRY_MS = 15_000;
 const LATE_MS = 60_000;
 const NAMED_PODS = 5;
-/** Of the values that one reconcile seals anew: the next ones are the next reconcile's. */
+/** The most values that one reconcile reseals; the next reconcile continues. */
 const MOST_VALUES = 1_000;
 const AT_ONCE_MS = 1;
 
@@ -42,15 +42,15 @@ interface Deps {
 }
 
 /**
- * The step `CredentialsReady`: begins the rotations that are asked for or due, and takes those that run a step further. Each
- * step's value is in the registry; the steps of the stores write it where it is used, and their Secrets replace the pods.
+ * The step `CredentialsReady`: begins the rotations that are requested or due, and advances running ones by a step. The registry
+ * has each step's value; the steps of the stores write it where it is used, and their Secrets replace the pods.
  *
  * Invariants:
  * - A step is taken only when every pod has what the step before gave it and no pod from before is left, so none is without a
  *   valid credential. While the tenant is being moved, or its Deployment is not applied since a store's step failed, none is.
- * - A crash at any point leaves a step that is whole: the next pass goes on.
- * - A request with a mark is one wish, however often it is applied: the status names the one that was followed last.
- * - While no rotation is asked for, due or running: no statement and no call.
+ * - A crash at any point leaves a complete step: the next pass continues.
+ * - A request with a mark counts once, however often it is applied: the status names the last one that was followed.
+ * - While no rotation is requested, due or running, it runs no statement and no call.
  */
 export class RotationStep {
   readonly #deps: Deps;
@@ -73,14 +73,14 @@ export class RotationStep {
     const moving = credentialsOf(tenant).filter(
       (name) => stepOf(name) !== null || requested.includes(name) || isOld(tenant, accepted, name, now),
     );
-    // What runs already goes on.
+    // Running rotations continue.
     const refused = unknown.length > 0 ? unknownRotation(tenant, unknown) : undefined;
     const repeated = wished && waitMs !== undefined ? repeatedRotation(text, wished, waitMs) : undefined;
     if (moving.length === 0) return { value: {}, reason: 'Current', message: '', ...refused, ...repeated };
     const rotating = { value: {}, reason: 'Rotating', message: messageOf(moving, stepOf), ...refused };
     // The watch of the Deployment notifies of the end of a rollout, and rollouts.ts of its turn.
     if (isHeld || !isRolledOut(deployment)) return rotating;
-    // Its stores stay as they are, so its pods do not have what the step before gave them.
+    // Its stores do not change, so its pods lack the values of the step before.
     if (accepted.move)
       return { ...rotating, message: `${rotating.message}; waiting for the tenant's move to end`, retryAfterMs: MOVE_RETRY_MS };
     const former = await this.#formerPods(tenant, deployment);
@@ -92,7 +92,7 @@ export class RotationStep {
     return { ...rotating, value, retryAfterMs: Math.min(...waits) };
   }
 
-  /** Takes one credential a step further; gives how many ms until it is looked at again. */
+  /** Advances one credential by a step. Returns the ms until it is checked again. */
   async #move(tenant: ObservedTenant, accepted: AcceptedTenant, name: CredentialName, now: Date): Promise<number> {
     const { shards, storage, events, random } = this.#deps;
     const state = accepted.credentials[name];
@@ -102,7 +102,7 @@ export class RotationStep {
     const waitMs = transition.afterMs - (now.getTime() - Date.parse(state?.stepAt ?? accepted.since));
     if (from !== null && waitMs > 0) return waitMs;
     if (name === 'storage' && transition.to === null) await storage.endFormerKey(accepted);
-    // Not at once: whoever writes the tenant's rows may go on writing values of the former key.
+    // Wait: a writer of the tenant's rows may still seal values with the former key.
     if (name === 'data' && transition.to === null && !(await this.#isSealedAnew(accepted))) return RETRY_MS;
     const { secret } = ROTATIONS[name];
     const { change, ...step } = transition;
@@ -116,7 +116,7 @@ export class RotationStep {
     return AT_ONCE_MS;
   }
 
-  /** Seals with the new data key what the former one sealed; true when a pass found nothing of it. */
+  /** Reseals values of the former data key with the new one. Returns true if a pass found none. */
   async #isSealedAnew(accepted: AcceptedTenant): Promise<boolean> {
     const { shards, platformKeys, random } = this.#deps;
     const { resealTenant, sealOf } = await import('../../../tenantdata/sealed-values.ts');
@@ -126,7 +126,8 @@ export class RotationStep {
   }
 
   /**
-   * Pods that the Deployment does not count any more: they end. All of the tenant's, where none says so and there are too many.
+   * Returns the pods that the Deployment no longer counts: those that are ending, or all pods of the tenant if none is ending and
+   * there are too many.
    */
   async #formerPods(tenant: ObservedTenant, deployment: Deployment): Promise<Observed<Pod>[]> {
     const { namespace } = tenant.metadata;
@@ -136,7 +137,7 @@ export class RotationStep {
     return ending.length > 0 ? ending : pods;
   }
 
-  /** What it asked for has begun. */
+  /** Removes the request, since its rotations have begun. */
   async #removeRequest(tenant: ObservedTenant): Promise<void> {
     const annotations = { [ROTATE_ANNOTATION]: null };
     await this.#deps.tenants.patch(keyOf(tenant), { metadata: { annotations } }, { fieldManager: FIELD_MANAGER });
@@ -155,7 +156,7 @@ function waitsForPods(message: string, pods: readonly Observed<Pod>[], now: Date
   };
 }
 
-/** The value of the annotation that a pass has followed, and when (RFC 3339); empty where it followed none. */
+/** The value of the annotation that a pass has followed, and the time (RFC 3339). Empty if it followed none. */
 export type FollowedRequest = Pick<NonNullable<Tenant['status']>, 'rotation'>;
 
 const repeatedRotation = (

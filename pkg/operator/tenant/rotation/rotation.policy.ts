@@ -6,27 +6,30 @@ import type { AcceptedTenant } from '../acceptance/acceptance-step.ts';
 import { HOUR_MS, DAY_MS } from '../../../runtime/time.ts';
 
 const ALL = 'all';
-/** As the definition of `status.rotation.request`. */
+/** The limit in the definition of `status.rotation.request`. */
 const MAX_REQUEST = 200;
 const REPEAT_MS = 600_000;
 const UNIT_MS = { d: DAY_MS, h: HOUR_MS };
-/** Tenants of one age do not all replace their pods at once: each is due within the last tenth of the time. */
+/** Spreads the rotations of tenants of the same age: each is due within the last tenth of the time. */
 const SPREAD = 0.1;
 
-/** The credentials that the operator generates for a tenant: a key of storage that the tenant named is the tenant's to rotate. */
+/**
+ * Returns the credentials that the operator generates for a tenant. Keys of storage that the tenant named are the tenant's to
+ * rotate.
+ */
 export const credentialsOf = ({ spec }: Tenant): CredentialName[] =>
   CREDENTIALS.filter((name) => name !== 'storage' || !spec.storage.credentialsSecretRef);
 
-/** What the annotation `carrel.dev/rotate` asks for. */
+/** The request in the annotation `carrel.dev/rotate`. */
 export interface RotationRequest {
   /** The whole value. */
   readonly text: string;
   readonly names: CredentialName[];
-  /** Words of it that name no credential of this tenant. */
+  /** Words that name no credential of this tenant. */
   readonly unknown: string[];
 }
 
-/** `redis`, `database,redis` or `all`, each with a mark behind `/` or without one: `redis/2026-09-01`. */
+/** Parses `redis`, `database,redis` or `all`, each with or without a mark after `/`: `redis/2026-09-01`. */
 export function requestedRotations(tenant: Tenant): RotationRequest {
   const text = (tenant.metadata.annotations?.[ROTATE_ANNOTATION] ?? '').trim();
   if (text.length > MAX_REQUEST) return { text, names: [], unknown: [`a value of more than ${MAX_REQUEST} characters`] };
@@ -45,20 +48,20 @@ const namesIn = (text: string): string => text.split('/', 1)[0] ?? '';
 export const hasMark = (text: string): boolean => text.includes('/');
 
 /**
- * From when on a request is followed; undefined: it was followed, and is no new wish. One without a mark, which is removed when
- * it is followed, may be a new wish each time, or come from a tool that applies it again and again: it is followed every 10
- * minutes at most.
+ * Returns the time from which a request is followed, or undefined if it was followed and is not a new one. A request without a
+ * mark is removed when it is followed. It may be a new request each time, or a tool may apply it repeatedly, so it is followed at
+ * most every 10 minutes.
  */
 export function wishedFrom(text: string, followed: NonNullable<Tenant['status']>['rotation']): Date | undefined {
   if (followed?.request !== text) return new Date(0);
   return hasMark(text) ? undefined : new Date(Date.parse(followed.at) + REPEAT_MS);
 }
 
-/** RFC 3339, in seconds: when a credential was made. */
+/** Returns the time when a credential was created (RFC 3339, in seconds). */
 export const changedAt = ({ credentials, since }: Pick<AcceptedTenant, 'credentials' | 'since'>, name: CredentialName): Date =>
   new Date(credentials[name]?.changedAt ?? since);
 
-/** Whether a credential is as old as `spec.credentials.rotateAfter` allows. */
+/** Returns whether a credential is as old as `spec.credentials.rotateAfter` allows. */
 export function isOld(
   tenant: Tenant,
   accepted: Pick<AcceptedTenant, 'credentials' | 'since'>,

@@ -7,16 +7,18 @@ import { keysIn, newSigningKey } from '../keys/keys-step.ts';
 import type { BucketKeys } from '../storage/storage-step.ts';
 import { MINUTE_MS } from '../../../runtime/time.ts';
 
-/** A step of a rotation. It is taken once all pods have what the step before gave them, and no pod from before it is left. */
+/** A step of a rotation. It is taken once all pods have the value of the step before, and no older pod is left. */
 export interface Transition {
   /** Null: no rotation runs. */
   readonly from: string | null;
   readonly to: string | null;
-  /** The newest value is made, or taken into use, by this step. */
+  /** This step creates the newest value, or takes it into use. */
   readonly isNew: boolean;
-  /** Least time since the step before, in ms: beside pods, others use the former value. */
+  /** The least time since the step before, in ms: not only pods use the former value. */
   readonly afterMs: number;
-  /** The sealed value of the step before → of this one; none where the credential has no value in the registry. */
+  /**
+   * Returns the sealed value of this step from that of the step before. Absent if the registry has no value of the credential.
+   */
   readonly change?: (value: string, random: Random) => string | Promise<string>;
 }
 
@@ -27,16 +29,16 @@ export interface RotationRules {
 }
 
 /**
- * More than a worker uses a tenant's key before it reads it again (pkg/store/tenant-resources.ts), and than most of its jobs
+ * Longer than a worker uses a tenant's key before it reads it again (pkg/store/tenant-resources.ts), and than most of its jobs
  * last.
  */
 const WORKERS_KEEP_MS = 15 * MINUTE_MS;
-/** The longest that what a key has signed is valid, and a minute for clocks that differ. */
+/** The longest lifetime of a value that a key has signed, and a minute for clocks that differ. */
 const SIGNED_MS = (LAUNCH_SECONDS + 60) * 1_000;
 
 /**
- * The longest that what a data key has sealed is used, but for rows (a proof that a download of a share was counted), and a
- * minute for clocks that differ.
+ * The longest lifetime of a value that a data key has sealed (the proof that a download of a share was counted), except in rows,
+ * and a minute for clocks that differ.
  */
 const SEALED_MS = (SHARE_DOWNLOAD_SECONDS + 60) * 1_000;
 
@@ -58,14 +60,14 @@ interface SigningKeys {
 }
 
 /**
- * How each credential is replaced without a request that fails.
+ * The rules by which each credential is replaced, so that no request fails.
  *
  * - A role of Postgres has one password: all pods know the next one before it becomes the password, and log in with whichever is
  *   right.
  * - A Redis user has both passwords, and a bucket two keys, until no pod uses the former.
  * - A signing key is published before it signs, and stays published until nothing that it signed is valid.
- * - A data key is known to all pods before it seals. The former one opens until what it sealed for good is sealed anew
- *   (rotations.ts), and what it sealed for a time is over. It derives from the platform key, so the registry has its generation
+ * - A data key is known to all pods before it seals. The former one opens until its lasting values are resealed
+ *   (rotation-step.ts) and its other values have expired. It derives from the platform key, so the registry has its generation
  *   alone.
  */
 export const ROTATIONS: Readonly<Record<CredentialName, RotationRules>> = {
@@ -118,6 +120,6 @@ export const ROTATIONS: Readonly<Record<CredentialName, RotationRules>> = {
   },
 };
 
-/** The step that follows `from`; undefined: the rotation was begun by another release, which knows it. */
+/** Returns the step that follows `from`. Returns undefined if another release, which knows it, began the rotation. */
 export const transitionFrom = (name: CredentialName, from: string | null): Transition | undefined =>
   ROTATIONS[name].transitions.find((transition) => transition.from === from);

@@ -2,8 +2,8 @@ import { faultOfSpecified, type SpecifiedSchedule } from '../../../schedules/man
 import type { Tenant } from '../../kinds.ts';
 
 /**
- * Of a rule that the schema does not say: an expression that never matches, a zone that nobody knows, arguments that the kind
- * does not take.
+ * Returns the refusal of a schedule that the schema cannot check: an expression that never matches, an unknown time zone, or
+ * arguments that the kind does not accept.
  */
 export function schedulesRefusal({ spec }: Tenant): { readonly reason: string; readonly message: string } | undefined {
   for (const schedule of spec.schedules ?? []) {

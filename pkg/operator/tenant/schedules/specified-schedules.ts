@@ -8,9 +8,9 @@ import type { AcceptedTenant } from '../acceptance/acceptance-step.ts';
 import type { DatabaseAccess } from '../database/database-step.ts';
 import { MINUTE_MS } from '../../../runtime/time.ts';
 
-/** What somebody else has changed in the rows is put right after so long at the latest. */
+/** Changes that others made to the rows are reverted after this time at the latest. */
 const WRITE_AGAIN_MS = 10 * MINUTE_MS;
-/** Of more tenants some are written again sooner. */
+/** With more tenants than this, some are written again sooner. */
 const TENANTS_MAX = 10_000;
 
 interface Written {
@@ -22,8 +22,8 @@ interface Written {
 }
 
 /**
- * The rows of `spec.schedules`, and of all schedules of a tenant what a run needs of its settings. No statement where the same
- * was written lately.
+ * Writes the rows of `spec.schedules`, and the settings that runs of all schedules of a tenant need. Runs no statement if the
+ * same values were written recently.
  */
 export class SpecifiedSchedules {
   readonly #clock: Clock;
@@ -36,7 +36,7 @@ export class SpecifiedSchedules {
 
   /** `administrator`: the address that the operator made the account for. */
   async sync(tenant: ObservedTenant, accepted: AcceptedTenant, database: DatabaseAccess, administrator: string): Promise<void> {
-    // Its rows are being copied; on the other shard they are written anew.
+    // Its rows are being copied; they are written on the other shard.
     if (accepted.move?.isAlive) return;
     const { uid } = tenant.metadata;
     const { trashRetention, versions, schedules = [] } = tenant.spec;

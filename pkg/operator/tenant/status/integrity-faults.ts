@@ -13,7 +13,7 @@ interface Row {
   readonly mended: number;
 }
 
-/** At one look; more are read at the next one. */
+/** Rows that one poll reads; the next poll reads more. */
 const MAX_ROWS = 100;
 
 const WHAT: Readonly<Record<string, string>> = {

@@ -19,13 +19,13 @@ export interface StatusSteps {
   readonly database: Step<DatabaseAccess>;
   readonly workload: Step<Workload>;
   readonly rotation?: Step<FollowedRequest>;
-  /** Undefined: it stays as it was. */
+  /** Undefined: the usage stays unchanged. */
   readonly usage?: Usage | undefined;
 }
 
 /**
- * The whole status after a pass of the reconcile: one condition per step, `Ready` and `Stalled` drawn from them, `FieldsIgnored`
- * from the spec. What the pass did not find out stays as it was.
+ * Returns the whole status after a pass of the reconcile: one condition per step, `Ready` and `Stalled` from them, and
+ * `FieldsIgnored` from the spec. Values that the pass did not determine stay unchanged.
  */
 export function tenantStatus(
   tenant: ObservedTenant,
@@ -40,7 +40,7 @@ export function tenantStatus(
   return { ...tenant.status, ...facts, ...conditionsOf(tenant, all, now) };
 }
 
-/** What the status shows beside the conditions. */
+/** Returns the fields of the status beside the conditions. */
 function factsOf(tenant: ObservedTenant, { accepted, database, workload, rotation, usage }: StatusSteps): Partial<TenantStatus> {
   const { replicas = 0, readyReplicas = 0 } = workload.value?.deployment.status ?? {};
   return {

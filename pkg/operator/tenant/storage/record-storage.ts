@@ -7,16 +7,16 @@ import { markShared } from './storage-location.ts';
 
 interface Deps {
   readonly registry: Registry;
-  /** A client's options for a sealed access. */
+  /** Returns a client's options for sealed credentials. */
   readonly options: (sealed: string) => ObjectsOptions;
   readonly log: Logger;
-  /** How long all markers together may take, in ms. */
+  /** The time limit for all markers together, in ms. */
   readonly markingMs?: number;
 }
 
 /**
- * However many endpoints do not answer, the first change of a storage location after a change of leader waits no longer for their
- * markers.
+ * Limits the wait for markers: the first change of a storage location after a change of leader waits no longer, however many
+ * endpoints do not answer.
  */
 const MARKING_MS = 10_000;
 

@@ -9,12 +9,12 @@ import { Objects, type ObjectsOptions } from '../../../store/s3/objects.ts';
 import { ConditionError } from '../../conditions/runner.ts';
 import { isSameLocation, type StorageLocation, locationText } from './storage-migration.ts';
 
-/** A location that another tenant releases is not watched. */
+/** The operator is not notified when another tenant releases a location. */
 const TAKEN_RETRY_MS = 60_000;
 const UNREACHABLE_RETRY_MS = 30_000;
-/** For one question to a store. */
+/** The time limit of one question to a store. */
 const ANSWER_MS = 10_000;
-/** For all that one pass asks of a store: less than a reconcile has, so that the status says what it waits for. */
+/** The time limit of all questions of one pass: less than that of a reconcile, so that the status names what it waits for. */
 const PASS_MS = 25_000;
 /** The marker of a location that two tenants shared before locations were recorded: neither's sweep deletes there. */
 const SHARED = 'shared by several tenants';
@@ -22,7 +22,10 @@ const SHARED = 'shared by several tenants';
 /** The text of a tenant's marker object. */
 export const markerText = (tenantId: string, installation: string): string => `tenant ${tenantId} of ${installation}`;
 
-/** A store that one pass asks. Its failures are ConditionErrors where a tenant named it: StorageUnreachable, EndpointRefused. */
+/**
+ * A store to which one pass sends questions. If a tenant named it, its failures are ConditionErrors: StorageUnreachable,
+ * EndpointRefused.
+ */
 export class AskedStore {
   readonly location: ObjectsOptions;
   readonly #isOwn: boolean;
@@ -30,7 +33,7 @@ export class AskedStore {
   readonly #signal: AbortSignal;
   readonly #pass = AbortSignal.timeout(PASS_MS);
 
-  /** `signal`: of the reconcile. `isOwn`: the platform's. */
+  /** `signal` is the reconcile's. `isOwn`: the platform's store. */
   constructor(location: ObjectsOptions, { isOwn, signal }: { readonly isOwn: boolean; readonly signal: AbortSignal }) {
     this.location = location;
     this.#isOwn = isOwn;
@@ -38,12 +41,12 @@ export class AskedStore {
     this.#signal = AbortSignal.any([signal, this.#pass]);
   }
 
-  /** Whether the bucket can be reached with its key. */
+  /** Checks that the key reaches the bucket. Throws ConditionError. */
   async reach(): Promise<void> {
     await this.ask((objects) => objects.ping());
   }
 
-  /** Gives what `question` gives, within 10 s and what is left of the pass. */
+  /** Returns the answer to `question`, within 10 s and the remaining time of the pass. */
   async ask<T>(question: (objects: Objects) => Promise<T>): Promise<T> {
     const inTime = AbortSignal.any([this.#signal, AbortSignal.timeout(ANSWER_MS)]);
     try {
@@ -62,11 +65,11 @@ interface Taking {
   readonly registry: Registry;
   readonly tenantId: string;
   readonly isOwn: boolean;
-  /** Where the tenant's objects are, as far as the registry knows. */
+  /** The present location of the tenant's objects in the registry. */
   readonly before: StorageLocation | undefined;
   readonly store: AskedStore;
   readonly marker: string;
-  /** What is sealed. */
+  /** The credentials to seal. */
   readonly sealed: string;
 }
 
@@ -139,22 +142,22 @@ function unreachable(storage: ObjectsOptions, cause: unknown, within: number): C
   return new ConditionError('StorageUnreachable', `spec.storage: ${why}`, { retryAfterMs: UNREACHABLE_RETRY_MS, cause });
 }
 
-/** Why a store is not reached, in words that are the same at each try. `within`: how long it had, in ms. */
+/** Returns why a store cannot be reached, in a text that is the same on each try. `within`: the time that it had, in ms. */
 export function unreachableText({ endpoint, bucket }: StorageLocation, cause: unknown, within = ANSWER_MS): string {
   const store = `the store at ${URL.canParse(endpoint) ? new URL(endpoint).host : endpoint}`;
   const isLate = cause instanceof StoreUnavailableError && (cause.cause as Error | undefined)?.name === 'TimeoutError';
   if (isLate) return `${store} did not answer within ${within / 1000} s`;
   if (cause instanceof ReplyMalformed) return `${store} answered with a listing that cannot be read`;
   if (cause instanceof ListingEndless) return `${store} lists bucket ${bucket} without end`;
-  // Messages of a store bear an id of the request: another one each time.
+  // Messages of a store contain the id of the request, which differs each time.
   return `bucket ${bucket} cannot be reached with the key given (${cause instanceof Error ? nameOf(cause) : String(cause)})`;
 }
 
-/** What the guarded connector says of an address that it does not dial. */
+/** Returns the guarded connector's error about an address that it does not dial. */
 function refusalIn(error: unknown): EgressError | undefined {
   const cause = error instanceof Error ? error.cause : undefined;
   return cause instanceof EgressError && ['address_refused', 'plain_http_refused'].includes(cause.code) ? cause : undefined;
 }
 
-/** A store chooses the name of its error. */
+/** Limits the error's name, since the store chooses it. */
 const nameOf = (error: Error): string => error.name.replaceAll(/[^\w.-]/g, '').slice(0, 64);

@@ -3,10 +3,10 @@ import { tenantRole } from '../../../store/postgres/provisioning.ts';
 import type { Objects, ObjectsOptions } from '../../../store/s3/objects.ts';
 import { ConditionError } from '../../conditions/runner.ts';
 
-/** Where a tenant's objects are stored. */
+/** The location of a tenant's objects. */
 export type StorageLocation = Pick<ObjectsOptions, 'endpoint' | 'bucket' | 'prefix'>;
 
-/** How many of the newest objects, which an incomplete copy lacks, and of the oldest are compared. */
+/** The number of objects that are checked: the newest, which an incomplete copy lacks, and the oldest. */
 const CHECKED_OBJECTS = 10;
 const FILES_RETRY_MS = 60_000;
 const PODS_RETRY_MS = 5_000;
@@ -16,7 +16,7 @@ export const isSameLocation = (one: StorageLocation, other: StorageLocation): bo
 
 export const locationText = ({ endpoint, bucket, prefix = '' }: StorageLocation): string => `${bucket}/${prefix} at ${endpoint}`;
 
-/** The location that a tenant wants, and how it is asked. */
+/** The desired location of a tenant, and the store that answers for it. */
 interface WantedStore {
   readonly location: StorageLocation;
   ask<T>(question: (objects: Objects) => Promise<T>): Promise<T>;
@@ -47,7 +47,8 @@ export async function requireFiles(
 }
 
 /**
- * Whether bucket or prefix changes. Where only the endpoint changes the store is the same, and pods may be replaced one by one.
+ * Returns whether bucket or prefix changes. If only the endpoint changes, the store is the same and pods may be replaced one by
+ * one.
  */
 export const isMove = (before: StorageLocation | undefined, wanted: StorageLocation): before is StorageLocation =>
   before !== undefined && !isSameLocation({ ...before, endpoint: wanted.endpoint }, wanted);

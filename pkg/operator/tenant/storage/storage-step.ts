@@ -34,7 +34,7 @@ export interface StorageCredentials extends SecretData {
   readonly secretAccessKey: string;
   /** `true`: the tenant named the endpoint, and the guarded connector dials it. */
   readonly guarded: string;
-  /** What the marker object of the location says. */
+  /** The text of the location's marker object. */
   readonly marker: string;
 }
 
@@ -49,7 +49,7 @@ export interface BucketKeys {
 const SECRET_KEY_BYTES = 30;
 const KEY_ID_BYTES = 6;
 
-/** Another key of the bucket that `accessKeyId` opens. */
+/** Returns another key of the bucket that `accessKeyId` opens. */
 export const newStorageKey = (accessKeyId: string, random: Random): BucketKeys => ({
   accessKeyId: `${accessKeyId.split('.')[0]}.${random.hex(KEY_ID_BYTES)}`,
   secretAccessKey: random.base64url(SECRET_KEY_BYTES),
@@ -76,7 +76,7 @@ export class StorageStep {
     secrets: Secrets;
     /** Undefined: the platform makes no buckets. */
     admin: StorageAdmin | undefined;
-    /** For endpoints that tenants named. */
+    /** Connects to endpoints that tenants named. */
     connect: Connect;
     pods: ResourceApi<Pod>;
     random: Random;
@@ -172,7 +172,7 @@ export class StorageStep {
     return JSON.parse(await registry.ensureSecret(tenantId, 'bucket', first)) as BucketKeys;
   }
 
-  /** The last step of a rotation: the bucket is the new key's alone. Safe to repeat. */
+  /** Ends the former key as the last step of a rotation: only the new key opens the bucket. Safe to repeat. */
   async endFormerKey({ tenantId, slug }: AcceptedTenant): Promise<void> {
     const bucket = bucketName(slug);
     const { accessKeyId, former } = await this.#bucketKeys(tenantId, bucket);
@@ -235,7 +235,7 @@ export class StorageStep {
   }
 }
 
-/** A tenant's storage as a client of it is made. */
+/** Returns the options of a client for a tenant's storage. */
 export const openable = (storage: StorageCredentials, connect: Connect): ObjectsOptions => ({
   ...storage,
   ...(storage.guarded === 'false' ? {} : { connect }),
@@ -249,14 +249,14 @@ function isEndpoint(text: string): boolean {
   return /^https?:$/.test(protocol) && `${username}${password}${search}${hash}` === '';
 }
 
-/** What each value of a Secret may be, so that a request can carry it. */
+/** The allowed values of a Secret that a request can carry. */
 const SENDABLE = [
   ['accessKeyId', /^[!-~]+$/, 'letters, digits and signs of ASCII alone, and no space or second line end'],
   ['secretAccessKey', /^\P{Cc}+$/u, 'no control characters, such as a second line end'],
   ['region', /^(?:\*|(?!-)[A-Za-z0-9-]{1,63}(?<!-))$/, 'letters, digits and hyphens alone, since it is a part of a host'],
 ] as const;
 
-/** The client would fail with nothing but the name of an error. Throws ConditionError. */
+/** Requires values that a request can carry: the client would fail with only the name of an error. Throws ConditionError. */
 function requireSendable(named: SecretData, secret: string): void {
   for (const [key, pattern, what] of SENDABLE) {
     const value = named[key];

@@ -5,10 +5,9 @@ import type { StepResult } from '../../conditions/runner.ts';
 type Availability = Omit<StepResult<unknown>, 'value'>;
 
 /**
- * Whether the pods of a Deployment serve.
- * A new generation needs its whole rollout. After that (`wasAvailable`, for the present generation of the Tenant) the
- * Deployment's own condition
- * `Available` counts, so that the tenant stays ready while a pod is replaced and the others serve.
+ * Returns whether the pods of a Deployment serve. A new generation needs its whole rollout. After that (`wasAvailable`, for the
+ * present generation of the Tenant) the Deployment's own condition `Available` counts, so that the tenant stays ready while a pod
+ * is replaced and the others serve.
  */
 export function availabilityOf(deployment: Deployment, wasAvailable: boolean): Availability {
   const { metadata, spec, status } = deployment;
@@ -35,7 +34,7 @@ export function availabilityOf(deployment: Deployment, wasAvailable: boolean): A
   return { status: 'False', reason: 'RollingOut', message: `${ready} of ${wanted} pods are ready` };
 }
 
-/** All wanted pods, also if there are none, are of the present template and serve, and none before them is counted any more. */
+/** Returns whether all desired pods, even if there are none, have the present template and serve, and no older pod is counted. */
 export function isRolledOut({ metadata, spec, status }: Deployment): boolean {
   const wanted = spec?.replicas ?? 1;
   if ((status?.observedGeneration ?? 0) < (metadata?.generation ?? 0)) return false;

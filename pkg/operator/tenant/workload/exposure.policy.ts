@@ -3,23 +3,23 @@ import { keyText, type Observed } from '../../../kube/object.ts';
 import { findCondition, type Condition } from '../../../kube/status.ts';
 import type { Truth } from '../../conditions/runner.ts';
 
-/** What the condition `Exposed` says. */
+/** The condition `Exposed`. */
 export interface Exposure {
   readonly status: Truth;
   readonly reason: string;
   readonly message: string;
 }
 
-/** The Gateway that a route names; 'unseen': in a namespace that the operator does not watch. */
+/** The Gateway that a route names. 'unseen': it is in a namespace that the operator does not watch. */
 export type SeenGateway = Pick<Gateway, 'status'> | 'missing' | 'unseen';
 
-/** Of a message that another controller wrote. */
+/** The most characters of a message that another controller wrote. */
 const MESSAGE_LENGTH = 500;
 
 /**
- * Whether the Gateway's controller serves a route, as the controller says itself: True where the route is accepted and its
- * Service found, and the Gateway is programmed; False with the controller's reason; Unknown where it has said nothing of the
- * route as it is now.
+ * Returns whether the Gateway's controller says that it serves a route. True if the route is accepted, its Service found and the
+ * Gateway programmed. False with the controller's reason. Unknown if the controller has not yet reported on the route's present
+ * generation.
  */
 export function exposureBy(
   route: Observed<HttpRoute>,
@@ -45,7 +45,7 @@ export function exposureBy(
   return { status: 'True', reason: 'Exposed', message: `HTTPRoute at ${name} for ${hosts}` };
 }
 
-/** Accepted and ResolvedRefs, by the controllers that have seen the route's present generation. */
+/** Returns Accepted and ResolvedRefs of the controllers that have seen the route's present generation. */
 function conditionsOf({ metadata, status }: Observed<HttpRoute>, parent: ParentReference & { namespace: string }): Condition[] {
   const ofParent = (status?.parents ?? []).filter(
     ({ parentRef: { name, namespace = metadata.namespace, sectionName } }) =>
@@ -66,8 +66,8 @@ const programmed = (gateway: SeenGateway): Condition | undefined =>
 const textOf = ({ reason, message }: Condition): string => (message === '' ? reason : message).slice(0, MESSAGE_LENGTH);
 
 /**
- * As the operator keeps it: whether it is programmed, and nothing that changes when another route attaches to it. Otherwise each
- * new Tenant would be a change for all Tenants of its Gateway.
+ * Removes all fields that change when another route attaches to the Gateway, except whether it is programmed. Otherwise each new
+ * Tenant would be a change for all Tenants of its Gateway.
  */
 export function programmedOnly(gateway: Observed<Gateway>): Observed<Gateway> {
   const found = programmed(gateway);

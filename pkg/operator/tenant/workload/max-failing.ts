@@ -1,5 +1,5 @@
 /**
- * When an upgrade, of schemas or of pods, has failed for so many tenants, the fault is most likely the release's: no further one
- * begins.
+ * If an upgrade of schemas or of pods has failed for this many tenants, the release is most likely at fault, and no further
+ * upgrade begins.
  */
 export const MAX_FAILING = 5;

@@ -11,11 +11,11 @@ import { availabilityOf, isRolledOut } from './availability.ts';
 import { MAX_FAILING } from './max-failing.ts';
 import { releaseIn, releaseOf, type ReleaseSettings } from './release.ts';
 
-/** A free place is passed on at once; this is for what nobody notifies of. */
+/** A free slot is passed on at once; this covers changes without a notification. */
 const WAITING_RETRY_MS = 60_000;
 const PAUSED_RETRY_MS = 15_000;
 
-/** So long may a new release take to reach the API server before it counts as failed. */
+/** The time in which a new release must reach the API server; after that it counts as failed. */
 const UNAPPLIED_MS = 300_000;
 const METRIC = {
   name: 'carrel_rollout_tenants',
@@ -27,7 +27,7 @@ const FAILED = new Set(['RolloutFailed', 'PodsRefused']);
 interface Slot {
   /** Monotonic. */
   readonly since: number;
-  /** Of one that did not serve before its turn a failure says nothing of the release. */
+  /** A failure of a tenant that did not serve before its rollout says nothing about the release. */
   readonly didServe: boolean;
 }
 
@@ -54,11 +54,11 @@ type Waiting = Pick<StepResult<unknown>, 'reason' | 'message' | 'retryAfterMs'>;
  */
 export class Rollouts {
   readonly #deps: Deps;
-  /** This operator's: of Tenants without an image of their own, and of those that name one. */
+  /** This operator's releases: for Tenants without an image of their own, and for those that name one. */
   readonly #releases: ReadonlySet<string>;
   readonly #rolling = new Map<string, Slot>();
   readonly #failing = new Set<string>();
-  /** In the order in which they came. */
+  /** Waiting Tenants, in the order of their requests. */
   readonly #waiting = new Map<string, ObjectKey>();
   #enqueue: (key: ObjectKey) => void = () => undefined;
 
@@ -72,7 +72,10 @@ export class Rollouts {
     ]);
   }
 
-  /** A new leader, whose copy of the Deployments has synced: those of its release that are not ready yet are under way. */
+  /**
+   * Starts as the new leader, whose copy of the Deployments has synced: Deployments of its release that are not ready yet are
+   * being rolled out.
+   */
   begin(enqueue: (key: ObjectKey) => void): void {
     const { deployments, clock } = this.#deps;
     for (const set of [this.#rolling, this.#failing, this.#waiting]) set.clear();
@@ -83,7 +86,8 @@ export class Rollouts {
   }
 
   /**
-   * Why the Deployment must stay as it is for now; undefined: it may be changed, and if its release changes, its place is taken.
+   * Returns why the Deployment must not change for now. Returns undefined if it may change; if its release changes, it then has a
+   * slot.
    */
   waitsFor(tenant: ObservedTenant, live: Deployment | undefined, isPaused: boolean): Waiting | undefined {
     const key = keyText(keyOf(tenant));
@@ -106,10 +110,7 @@ export class Rollouts {
     };
   }
 
-  /**
-   * Looks at what became of those that have a place, and passes on the places that are free. Called after each look at a
-   * Deployment.
-   */
+  /** Checks the rollouts that have a slot, and passes on free slots. Called after each check of a Deployment. */
   settle(): void {
     const { deployments, clock } = this.#deps;
     for (const [key, { since, didServe }] of this.#rolling) {
@@ -127,7 +128,7 @@ export class Rollouts {
     this.#passOn();
   }
 
-  /** A deleted tenant holds nobody up. */
+  /** Removes a deleted tenant, so that it delays no other. */
   remove(tenant: ObservedTenant): void {
     const key = keyText(keyOf(tenant));
     for (const set of [this.#rolling, this.#failing, this.#waiting]) set.delete(key);
@@ -160,7 +161,7 @@ export class Rollouts {
     };
   }
 
-  /** As many as there are free places; each asks again and takes one, or waits on. */
+  /** Enqueues as many Tenants as there are free slots; each asks again and takes a slot, or waits. */
   #passOn(): void {
     const free = this.#deps.concurrency - this.#rolling.size;
     for (const key of [...this.#waiting.values()].slice(0, Math.max(0, free))) {
@@ -170,13 +171,16 @@ export class Rollouts {
   }
 }
 
-/** A new leader finds the pods of before serving still where a rollout failed: none of them ends before a new one is ready. */
+/**
+ * Returns the slot of a rollout that a new leader finds. If the rollout failed, the former pods still serve: none of them ends
+ * before a new one is ready.
+ */
 const slotOf = (deployment: Deployment, clock: Clock): Slot => ({
   since: clock.monotonic(),
   didServe: isRolledOut(deployment) || findCondition(deployment.status?.conditions, 'Available')?.status === 'True',
 });
 
-/** Pods are of another release, and no person has changed the Tenant since. */
+/** Returns whether the pods have another release and no person has changed the Tenant since. */
 function isUpgrade({ spec, metadata, status }: ObservedTenant, live: Deployment, release: string): boolean {
   if (spec.suspended || live.spec?.replicas === 0 || releaseIn(live) === release) return false;
   return findCondition(status?.conditions, 'WorkloadAvailable')?.observedGeneration === metadata.generation;

@@ -38,17 +38,20 @@ export interface Workload {
   readonly isHeld: boolean;
 }
 
-/** The objects that were applied, by kind and name: left out, the Tenant's own. */
+/** The applied objects, by kind and name; the default name is the Tenant's. */
 interface AppliedChildren {
   of<T extends KubeObject>(kind: Kind<T>, name?: string): Observed<T> | undefined;
 }
 
-/** The definition of a kind may be installed at any time; nothing notifies the operator. */
+/** A kind may be installed at any time, and the operator is not notified. */
 const KIND_MISSING_RETRY_MS = 10_000;
 
 const SUSPENDED = { status: 'False', reason: 'Suspended', message: 'no pods are wanted' } as const;
 
-/** What is put right also while the pods stay of a former release: they read the ConfigMap whenever they start. */
+/**
+ * The objects that are corrected even while pods of a former release stay. The ConfigMap is not among them: pods read it whenever
+ * they start.
+ */
 const BESIDE_PODS = CHILDREN.WorkloadAvailable.filter(({ kind }) => kind !== DEPLOYMENT && kind !== CONFIG_MAP);
 
 /** The objects that run and expose a tenant's server. Writes only what differs. */
@@ -95,7 +98,7 @@ export class WorkloadStep {
     return { value: { deployment: object, image, isHeld: false }, ...availability };
   }
 
-  /** The step `WorkloadAvailable` of a suspended tenant whose other steps failed: it has no pods all the same. */
+  /** Runs the step `WorkloadAvailable` of a suspended tenant whose other steps failed: it must have no pods even then. */
   async stop(tenant: ObservedTenant): Promise<StepResult<Workload>> {
     const live = this.#owned.of(DEPLOYMENT).store.get(keyOf(tenant));
     if (!live || !isControlledBy(live, ownerReference(tenant, TENANT)))
@@ -111,7 +114,7 @@ export class WorkloadStep {
     return scaled;
   }
 
-  /** The step `Exposed`. */
+  /** Runs the step `Exposed`. */
   async expose(tenant: ObservedTenant, accepted: AcceptedTenant): Promise<StepResult<object>> {
     const applied = await this.#apply(CHILDREN.Exposed, tenant, { accepted, settings: this.#settings });
     const route = applied.of(HTTP_ROUTE);
@@ -123,7 +126,7 @@ export class WorkloadStep {
     return { value: {}, reason: 'Exposed', message: `Ingress for ${[...new Set([app, lti])].join(', ')}` };
   }
 
-  /** The tenant's own hosts decide; where the shared API host does not lead to it, the message says so. */
+  /** Returns the exposure of the tenant's own hosts; its message says if the shared API host does not lead to the tenant. */
   #exposureByGateway(tenant: ObservedTenant, route: Observed<HttpRoute>, shared: Observed<HttpRoute> | undefined): Exposure {
     const parent = gatewayOf(tenant);
     if (!parent) throw new Error('a route without a Gateway');
@@ -156,8 +159,8 @@ export class WorkloadStep {
   }
 
   /**
-   * `rest`: what stays of the Tenant's object; undefined: all of it. One that stays without hosts would be for every host: it is
-   * deleted.
+   * `rest` returns what stays of the Tenant's object, or undefined for all of it. An object without hosts would serve every host,
+   * so it is deleted.
    */
   async #withdraw<T extends KubeObject>(
     kind: Kind<T>,
@@ -173,7 +176,7 @@ export class WorkloadStep {
     else store.record(await api.patch(keyOf(live), { spec: left.spec }, { fieldManager: FIELD_MANAGER }));
   }
 
-  /** Applies the children that are wanted and deletes the others. */
+  /** Applies the desired children and deletes the others. */
   async #apply<Input>(children: readonly Child<Input>[], tenant: ObservedTenant, input: Input): Promise<AppliedChildren> {
     const owner = ownerReference(tenant, TENANT);
     const { namespace } = tenant.metadata;
@@ -238,7 +241,7 @@ export class WorkloadStep {
   }
 }
 
-/** Of the kinds that are made for tenants, Kubernetes itself has all but the Gateway API's. */
+/** Returns the error of a missing kind: Kubernetes itself has all kinds except the Gateway API's. */
 const kindMissing = (kind: Kind): ConditionError =>
   new ConditionError(
     'GatewayApiMissing',
