@@ -29,7 +29,7 @@ const callsIn = async ({ redisAdmin }: TestTenant, key: string): Promise<unknown
 /** The cookie by which a browser is known. */
 const knownBy = ({ headers }: ApiReply): string => /carrel_known=[^;]+/.exec(String(headers['set-cookie']))?.[0] ?? '';
 
-test('after 10 failures from one network a person is refused there for 15 minutes, even with the right password, and no other user is', async () => {
+test('after 10 failures a network cannot sign a person in for 15 minutes; no other user is affected', async () => {
   const [{ user, password }, other] = [await tenant.user(), await tenant.user()];
 
   const guesses = await Promise.all(range(50).map((guess) => login(user.email, `guess ${guess}`)));
@@ -52,7 +52,7 @@ test('spellings of an address that find the same person share its ten guesses', 
   expect(countBy(guesses, ({ status }) => status)).toEqual({ 401: 10, 429: 10 });
 });
 
-test('a browser that a person signed in with before has ten guesses of its own, which no other person or tenant has by its cookie', async () => {
+test('a browser known to a person has ten guesses of its own, which its cookie gives to no other person or tenant', async () => {
   const [{ user, password }, other, foreign] = [
     await tenant.user(),
     await tenant.user(),
@@ -78,7 +78,7 @@ test('a browser that a person signed in with before has ten guesses of its own, 
   expect(cookie).not.toContain(user.email);
 });
 
-test('a browser knows the last eight people who signed in with it, each for 90 days, and its cookie is for /auth alone', async () => {
+test('a browser knows its last eight people for 90 days each, and its cookie is for /auth alone', async () => {
   const clock = new ManualClock();
   const own = await startTenant({ trustedProxies: 1, clock });
   const people: Awaited<ReturnType<TestTenant['user']>>[] = [];
@@ -110,7 +110,7 @@ test('a browser knows the last eight people who signed in with it, each for 90 d
   );
 });
 
-test('guesses at one person from many networks wait behind each other, two of a network, eight in all; a known browser signs in meanwhile', async () => {
+test('guesses from many networks wait in a row, two a network and eight in all; a known browser signs in meanwhile', async () => {
   const clock = new ManualClock();
   const own = await startTenant({ trustedProxies: 1, clock });
   const { user, password } = await own.user();

@@ -68,7 +68,7 @@ test('a token ends with the next one and with any change of the password, not wi
   expect((await use(last)).status).toBe(204);
 });
 
-test('nobody gets a token who could not sign in, nor for the system user; a deactivated or deleted person’s opens nothing', async () => {
+test('only people who may sign in get a token; that of a deactivated or deleted person opens nothing', async () => {
   const [inactive, deleted] = [await tenant.user(), await tenant.user()];
   const tokens = [await resetOf(inactive.user.id), await resetOf(deleted.user.id)];
   await tenant.admin.patch(`/users/${inactive.user.id}`, { is_active: false });

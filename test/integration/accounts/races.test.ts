@@ -79,7 +79,7 @@ test('a password that was reset meanwhile is not overwritten by who knew the for
   expect([reset?.status, own?.status, own?.body?.error, login.status]).toEqual([200, 401, 'invalid_credentials', 200]);
 });
 
-test('a refresh that waits for its session locks no token yet: the deletion of its user, which locks the tokens after the session, would wait for it', async () => {
+test('a refresh locks no token while it waits for its session, so the deletion of its user need not wait', async () => {
   const { user, api } = await tenant.user();
   const unlocked = (): Promise<unknown[]> =>
     tenant.db.query(

@@ -194,7 +194,7 @@ test('a browser may have the refresh token as a cookie that scripts cannot read'
   expect(fresh.headers['set-cookie']).toMatch(/^carrel_refresh=/);
 });
 
-test('the cookie counts only in what a page of this very address sends: as JSON, or with an Origin or Sec-Fetch-Site that says so', async () => {
+test('the cookie counts only in requests of our own pages: JSON, or a matching Origin or Sec-Fetch-Site', async () => {
   const { email, password } = tenant.administrator;
   const login = await tenant.anonymous.post('/auth/login', { email, password, cookie: true });
   let cookie = String(login.headers['set-cookie']).split(';')[0] as string;

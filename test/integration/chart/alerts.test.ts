@@ -73,7 +73,7 @@ test('each alert fires in one case and does not in another, and its summary name
   expect(named).toEqual([]);
 });
 
-test('the worker’s autoscaler gets one value: the age of the oldest due work or delivery of all shards, and 0 while nothing is due', async () => {
+test('the worker’s autoscaler gets one value: the age of the oldest due work of all shards, or 0', async () => {
   interface Rule extends ChartObject {
     readonly spec: { groups: { rules: { record?: string; expr: string }[] }[] };
   }

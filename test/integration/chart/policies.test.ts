@@ -17,7 +17,7 @@ const operatorPolicy = (rendered: Rendered, name: string): Policy =>
 const portsAnywhere = ({ egress }: Policy): string[] =>
   egress.flatMap(({ ports = [], to }) => (to ? [] : ports.map(({ port, protocol }) => `${port}/${protocol}`)));
 
-test('the operator may connect to DNS, to the ports of the API server and of the stores that the values name, to storage of tenants, and nowhere else', async () => {
+test('the operator may connect to DNS, the API server, the stores of the values, tenants’ storage, and nothing else', async () => {
   const spec = operatorPolicy(await most, 'files-operator');
   const otherRedis = await render({ ...LEAST, networkPolicy: { redisPorts: [6380, 16380] } });
 

@@ -28,7 +28,7 @@ const settingsOf = (rendered: Rendered, deployment: string): Record<string, stri
       .map(([name, value]) => [name, value.startsWith('from ') ? (GIVEN[name] ?? value) : value]),
   );
 
-test('with the least that must be set there are operator and worker with their rights and policies, the custom resources, and no Secret', async () => {
+test('with the least settings there are operator, worker, their rights and policies, the CRDs, and no Secret', async () => {
   expect((await least).names).toEqual([
     'ClusterRole/carrel-operator',
     'ClusterRoleBinding/carrel-operator',
@@ -137,7 +137,7 @@ test('operator, worker and backups mount the trusted certificates where their se
   }
 });
 
-test('every pod keeps to the restricted pod security standard, with a read-only root and no token that it does not need', async () => {
+test('every pod meets the restricted security standard, with a read-only root and no token that it does not need', async () => {
   const violations = (await most).workloads.flatMap(({ metadata, spec: { template } }) => {
     const pod = template.spec;
     const wrong: string[] = [];
@@ -180,7 +180,7 @@ test('each Valkey for a try is asked by its liveness probe and has a memory limi
   ]);
 });
 
-test('the backups are made by a CronJob that reads shards as their owner and writes where the values say, once a night and never twice at once', async () => {
+test('a CronJob makes backups once a night, never two at once, reads shards as their owner, writes as values say', async () => {
   const { spec } = (await most).one('CronJob', 'files-backup') as {
     spec?: { jobTemplate: { spec: { template: { spec: PodSpec } } } };
   };
@@ -220,7 +220,7 @@ test('a new chart version restarts no pod: its labels are not in the pod templat
   expect(labels).not.toContain('app.kubernetes.io/version');
 });
 
-test('an autoscaled worker has no number of pods of its own, and the autoscaler counts CPU and the age of the queue', async () => {
+test('an autoscaled worker sets no number of pods; the autoscaler counts CPU and the age of the queue', async () => {
   const { spec } = (await most).one('HorizontalPodAutoscaler', 'files-worker') as { spec?: { metrics: unknown[] } };
 
   expect((await most).deployment('files-worker').spec.replicas).toBeUndefined();
@@ -265,7 +265,7 @@ test('no user of the Valkey for a try is without a password, which would close i
   expect(JSON.stringify((await most).one('StatefulSet', 'files-valkey'))).not.toContain('nopass');
 });
 
-test('the labels of a metric of the operator win over those of its pod, so that a tenant’s usage has the tenant’s namespace', async () => {
+test('the labels of an operator’s metric win over its pod’s, so a tenant’s usage has the tenant’s namespace', async () => {
   interface Monitor extends ChartObject {
     readonly spec: { endpoints?: { honorLabels?: boolean }[]; podMetricsEndpoints?: { honorLabels?: boolean }[] };
   }
@@ -299,7 +299,7 @@ test('the Postgres for a try reserves what the operator and all workers of a rol
   expect(args).toContain(`reserved_connections=${PLATFORM_CONNECTIONS}`);
 });
 
-test('the helpers are off by default; switched on they have a Service, a policy, and no rights or secrets but their own', async () => {
+test('the helpers are off by default; switched on they have a Service, a policy, and only their own rights', async () => {
   const helpers = {
     enabled: true,
     tokenSecretName: 'helpers-token',

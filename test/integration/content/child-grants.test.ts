@@ -30,7 +30,7 @@ async function pages(api: Api, path: string, query: Query): Promise<Record<strin
   return items;
 }
 
-test('with grant_of the children of a folder show what one group has on each, to whoever may list grants, by one statement more', async () => {
+test('grant_of shows a group’s grant on each child to those who may list grants, by one statement more', async () => {
   const [carl, dora] = [await tenant.user(), await tenant.user()];
   const [group, other] = await Promise.all(
     ['readers', 'others'].map(async (name) => (await tenant.admin.post('/groups', { name: `${name} ${carl.user.id}` })).body.id),

@@ -43,7 +43,7 @@ const upload = async (api: Api, name: string, file: Buffer): Promise<string> =>
   (await api.upload('/files', { name, file })).body.id;
 const isEncrypted = async (api: Api, id: string): Promise<boolean> => (await api.get(`/files/${id}`)).body.is_encrypted;
 
-test('is_encrypted says what the store says of the object: of small, large and copied ones, and of the version that is current', async () => {
+test('is_encrypted is what the store says of the object: small, large, copied, and of the current version', async () => {
   const { api } = await tenant.user();
   encrypts = true;
   const [small, large] = [await upload(api, 'small', Buffer.from('x')), await upload(api, 'large', Buffer.alloc(9 * MIB))];

@@ -21,7 +21,7 @@ test('a server dials no storage at a private address that its tenant named, unle
   expect((await api.get(`/files/${allowed.body.id}/download`)).status).toBe(200);
 });
 
-test('a worker dials no storage at a private address that a tenant named, nor one of which the registry does not say whose it is', async () => {
+test('a worker dials no private address that a tenant named, and no storage whose owner the registry does not know', async () => {
   const { pool, registry } = await operatorSide(running);
   await pool.query(`INSERT INTO registry.shards (name) VALUES ('one') ON CONFLICT DO NOTHING`);
   const owner = { namespace: 'n', namespaceUid: 'u', name: 'n' };

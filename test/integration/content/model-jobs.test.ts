@@ -14,7 +14,7 @@ const STEPS_OF_RUN = 200;
 const { platform } = workerSuite();
 const tenant = platformTenant(platform);
 
-test('whatever three people do with files, folders, grants, the trash, batches and imports, each item of a job ends as the rules say', async () => {
+test('whatever three people do with files, grants, the trash, batches and imports, jobs end as the rules say', async () => {
   const sequences = fc.array(choicesWithJobs, { minLength: STEPS_OF_RUN, maxLength: STEPS_OF_RUN });
   await fc.assert(
     fc.asyncProperty(sequences, (sequence) => runBesideModel(tenant, sequence)),

@@ -11,7 +11,7 @@ const STEPS_OF_RUN = 500;
 
 const tenant = serverSuite();
 
-test('whatever three people do with files, folders, versions, grants and the trash, each request and each list is as the rules say', async () => {
+test('whatever three people do with files, versions, grants and the trash, requests and lists follow the rules', async () => {
   await fc.assert(
     fc.asyncProperty(fc.array(choices, { minLength: STEPS_OF_RUN, maxLength: STEPS_OF_RUN }), (sequence) =>
       runBesideModel(tenant, sequence),

@@ -71,7 +71,7 @@ async function expectOrder(
   }
 }
 
-test('files, folders and children are by name in the order that people expect, whatever the page; so is the trash, and what others share', async () => {
+test('files, folders, children, the trash and shared items are sorted by name as people expect, on every page', async () => {
   const [ada, bob] = [await tenant.user(), await tenant.user()];
   const { body: folder } = await ada.api.post('/folders', { name: 'list' });
   for (const name of SHUFFLED) {

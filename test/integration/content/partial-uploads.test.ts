@@ -327,7 +327,7 @@ test('no object is left that no row names', async () => {
   expect(await faultsOf(tenant)).toEqual([]);
 });
 
-test('a creation that is sent again with its Idempotency-Key begins no second upload, and keeps its first bytes once; another one with that key is a 422', async () => {
+test('a creation repeated with its Idempotency-Key begins no second upload; a different one with that key is a 422', async () => {
   const { api } = await tenant.user();
   const [whole, key] = [randomBytes(3_000), randomUUID()];
   const headers = { ...named('again.bin', whole.length), 'idempotency-key': key };

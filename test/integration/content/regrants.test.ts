@@ -196,7 +196,7 @@ describe('what makes one admin', () => {
   });
 });
 
-test('under racing grants and revocations no grant outlives the one that it depends on, and permission sets match the rows at once', async () => {
+test('under racing grants and revocations no grant outlives its source, and permission sets match the rows at once', async () => {
   const { ada, bob, carl, file, folder, onFolder, onFile } = await adminBob();
   const people = [bob, carl, await tenant.user(), await tenant.user()];
   const group = await groupOf(...people.slice(2));

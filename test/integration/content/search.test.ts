@@ -47,7 +47,7 @@ const upload = async (
 const folder = async (api: Api, name: string, parent_id: string | null = null): Promise<{ id: string }> =>
   (await api.post('/folders', { name, parent_id })).body;
 
-test('whole words come first, then beginnings, then parts, and of equal ones the shorter; each says how well it fits and where', async () => {
+test('whole words come first, then beginnings, then parts, the shorter first; each match says how well and where', async () => {
   const { api } = await tenant.user();
   for (const name of ['synthesis.pdf', 'theses.pdf', 'my thesis, final version.pdf', 'Thesis.pdf', 'hypothesis notes.txt'])
     await upload(api, name);
@@ -182,7 +182,7 @@ test('pages show each item once; the first 1,000 of many are ranked, in three st
   expect(await names(api, 'bud 1499')).toEqual(['budget 1499']);
 });
 
-test('a search of two characters does not read files twice where nobody else has any, and finds what others have in folders of the searcher', async () => {
+test('a search of two characters reads files once where nobody else has any, and finds others’ in own folders', async () => {
   const FILES = 2_000;
   const [ada, bob] = [await tenant.user(), await tenant.user()];
   await fillWithFiles(testBackends().stores, tenant, ada.user.email, [[1, FILES]]);

@@ -141,7 +141,7 @@ describe('share links', () => {
   });
 });
 
-test('a link whose maker may no longer share files is a 404; they see it, switch it off and delete it, and nothing else', async () => {
+test('a link whose maker may no longer share is a 404; its maker can only see, switch off and delete it', async () => {
   const [ada, bob] = [await tenant.user(), await tenant.user()];
   const [own, other] = [await shared(ada), await shared(bob)];
   await bob.api.post(`/files/${other.file}/permissions`, { user_id: ada.user.id, permission_level: 'admin' });

@@ -93,7 +93,7 @@ test('a time may have any offset that there is', async () => {
   expect((await since(new Date(Date.now() + 60_000).toISOString())).body.data).toEqual([]);
 });
 
-test('where everything may be left out, no body at all is enough, also by way of a proxy that sends it in chunks; another kind of body is not', async () => {
+test('where all fields are optional a request needs no body, also in chunks from a proxy; other types are refused', async () => {
   const { id } = await create();
   const headers = [
     'Host',
@@ -161,7 +161,7 @@ test('statements: creation 3, list 1, deliveries 1, replay 1, replay of a range 
   });
 });
 
-test('a replay ends no later than now by the clock that dates deliveries, however far the server’s own clock is ahead', async () => {
+test('a replay ends by the clock that dates deliveries, however far the server’s own clock is ahead', async () => {
   const ahead = await startTenant({ clock: { ...systemClock, now: () => new Date(Date.now() + 30_000) } });
   try {
     const { body: webhook } = await ahead.admin.post('/webhooks', hook);

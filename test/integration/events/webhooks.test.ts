@@ -187,7 +187,7 @@ test('headers do not follow a webhook to another origin: they are given again wi
   expect((await admin.patch(`/webhooks/${bare.id}`, { url: elsewhere[0] })).status).toBe(200);
 });
 
-test('what a delivery notes changes neither ETag nor updated_at; a disabled webhook says why and begins again with active: true', async () => {
+test('a delivery changes neither ETag nor updated_at; a disabled webhook says why, and active: true restarts it', async () => {
   const { id, etag, updated_at } = await create();
   const noted = `failing_since = now(), last_delivery_at = now(), last_status_code = 503, active = active, disabled_reason = disabled_reason`;
   await tenant.db.query(`UPDATE webhooks SET ${noted} WHERE uuid = $1`, [id]);
@@ -216,7 +216,7 @@ test('another address begins with a clean record', async () => {
   expect((await admin.patch(`/webhooks/${id}`, { url: `${URL}/new` })).body.failing_since).toBeNull();
 });
 
-test('a rotation shows the new secret once, and says until when the one before holds; without overlap it holds no more', async () => {
+test('a rotation shows the new secret once, and until when the former one holds; without overlap it ends at once', async () => {
   const { id, secret, etag } = await create();
 
   const rotated = await admin.post(`/webhooks/${id}/secret`);
@@ -236,7 +236,7 @@ test('a rotation shows the new secret once, and says until when the one before h
   ]);
 });
 
-test('what Kubernetes manages is shown and may be tested and replayed; every change is refused with the name of the resource', async () => {
+test('a webhook that Kubernetes manages can be tested and replayed; a change is refused with the resource’s name', async () => {
   const id = await addWebhook(tenant);
   await tenant.db.query(`UPDATE webhooks SET managed_by = 'kubernetes', managed_ref = 'demo/hook' WHERE uuid = $1`, [id]);
   const whole = { url: URL, events: ['user.created'], active: true, description: null };

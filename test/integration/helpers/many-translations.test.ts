@@ -52,7 +52,7 @@ const slots = async (state: string): Promise<number> =>
     new RegExp(`^carrel_helper_slots\\{kind="texts",state="${state}"[^}]*\\} (\\d+)$`, 'm').exec(await helpers.metrics())?.[1],
   );
 
-test('of two hundred translations at once those beyond what may be are refused, and who asks for one is answered before those who asked for many', async () => {
+test('of 200 translations at once the excess is refused, and small requesters are answered before large ones', async () => {
   const [many, more, one] = tenants;
   for (const { rows } of tenants) await syncHelpers(rows, [{ kind: 'translate', url: helpers.url, token: null }]);
   // Who knows the languages asks the translator alone.

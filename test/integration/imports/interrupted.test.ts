@@ -152,7 +152,7 @@ test('an import whose reader is killed again and again goes on where it was, as 
   expect(await jobOf(person, job)).toMatchObject({ state: 'succeeded', error: null, result: { files: 1_200 } });
 });
 
-test('where the folder of an import is deleted while its files appear, those that are left fail, and each item says what became of it', async () => {
+test('when an import’s folder is deleted while files appear, the rest fail, and each item says its outcome', async () => {
   const { person, job } = await waitFor('an import whose folder is deleted before its end', async () => {
     const person = await tenant.user();
     const { body: folder } = await person.api.post('/folders', { name: 'target' });

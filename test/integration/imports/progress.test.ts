@@ -12,7 +12,7 @@ const CONTENT = 'content of an entry';
 
 const jobOf = async (api: Api, id: string) => (await api.get(`/jobs/${id}`)).body;
 
-test('an import whose store stands still shows what it has read of what the archive declares, and no file before all are stored', async () => {
+test('an import whose store stalls shows what it has read of the declared size, and no file until all are stored', async () => {
   const { api } = await tenant.user();
   const archive = zipBytes(range(COUNT).map((n) => ({ name: `${n}.txt`, content: CONTENT })));
   const { id } = (await api.upload('/imports', { name: 'a.zip', file: archive })).body;

@@ -74,7 +74,7 @@ test('what failed of a stored archive is imported alone when it is tried again, 
   expect(await faultsOf(tenant)).toEqual([]);
 });
 
-test('a retry reserves its quota as an import does: where that is not free it fails as a whole, and is not tried again', async () => {
+test('a retry reserves quota as an import does; without enough it fails as a whole, and is not retried', async () => {
   const { api, archive } = await taken(ARCHIVE.length + 21);
   const first = await imported(api, archive);
   await api.upload('/files', { name: 'full.txt', file: Buffer.from('x') });
@@ -94,7 +94,7 @@ test('a retry reserves its quota as an import does: where that is not free it fa
   await waitFor('the end of what was reserved', async () => (await tenant.db.query('SELECT FROM partial_uploads')).length === 0);
 });
 
-test('failed entries of an archive that came with the request are refused to be tried again, with what to do instead', async () => {
+test('failed entries of an archive in the request cannot be retried, and the refusal says what to do instead', async () => {
   const { api } = await taken();
   const { body } = await api.upload('/imports', { name: 'a.zip', file: ARCHIVE });
   expect(await jobEnd(api, body.id)).toMatchObject({ progress: { failed: 2 } });

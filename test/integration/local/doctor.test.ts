@@ -52,7 +52,7 @@ async function doctor(): Promise<string> {
   return output;
 }
 
-test('doctor says whether the custom resources are of this release, and reports what has waited for more than ten minutes', async () => {
+test('doctor says whether the custom resources are of this release, and reports what has waited over ten minutes', async () => {
   const definitions = new ResourceApi(client, CUSTOM_RESOURCE_DEFINITION);
   const tenants = new ResourceApi(client, TENANT);
   for (const definition of [withoutSuspended(), definitionOf('webhooks'), definitionOf('ltiregistrations')])

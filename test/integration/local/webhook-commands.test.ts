@@ -33,7 +33,7 @@ const jobIn = (stdout: string): string => / job ([0-9a-f-]{36}) /.exec(stdout)?.
 // oxlint-disable-next-line typescript/no-explicit-any -- what the server sent
 const jobOf = async (id: string): Promise<any> => (await tenant.admin.get(`/jobs/${id}`)).body;
 
-test('what did not arrive in a time is delivered again by a job that the command follows, and that is Carrel’s own', async () => {
+test('deliveries that failed in a period are repeated by a job of Carrel’s own, which the command follows', async () => {
   const replayed = await run('webhooks', 'replay', webhook, ...ofTenant(), ...since());
   const again = await run('webhooks', 'replay', webhook, ...ofTenant(), ...since(), '--json');
   await waitFor('all deliveries', () => receiver.received.length === 12);

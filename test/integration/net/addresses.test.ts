@@ -36,7 +36,7 @@ test.each(PRIVATE_ADDRESSES)('%s is refused without a look-up', async (url) => {
   expect(await refusal(client.request({ url }))).toMatchObject({ code: 'address_refused' });
 });
 
-test('a name server that changes its answer between check and connection wins nothing: the checked address is dialled', async () => {
+test('a name server cannot change its answer between check and connection: the checked address is dialled', async () => {
   const answers = [[PUBLIC], ['127.0.0.1'], ['127.0.0.1']];
   const dialled: string[] = [];
   let asked = 0;

@@ -184,7 +184,7 @@ test.each([
   await closed.promise;
 });
 
-test('an early refusal is the answer, although the request was not sent to its end; and a body that is not wanted ends the connection', async () => {
+test('an early refusal is the answer to an unfinished request; an unwanted body ends the connection', async () => {
   let isClosed = false;
   const port = await net.http((incoming, response) => {
     incoming.socket.once('close', () => (isClosed = true));

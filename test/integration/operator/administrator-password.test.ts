@@ -53,7 +53,7 @@ test("the administrator's password: deleting the Secret sets a new one, editing 
   }
 });
 
-test('the first administrator has the quota of the Tenant, and an address of another user is EmailTaken until it is free', async () => {
+test('the first administrator has the Tenant’s quota; an address of another user is EmailTaken until it is free', async () => {
   const key = await readyTenant({ storage: { defaultUserQuota: '5Gi' } });
   const { url = '' } = (await secretValues(cluster, namespace, `${key.name}-database`)) ?? {};
   const sql = new SqlPool({ url, poolSize: 1, log: silentLogger });

@@ -262,7 +262,7 @@ test('an older backup of the tenant that was signed is restored: that is what a 
   expect(ada).not.toEqual({ name: 'Later' });
 });
 
-test('a backup of a former tenant of the slug, or of another installation, is restored by --former and with that one’s key', async () => {
+test('--former restores a backup of a former tenant or of another installation, with that one’s key', async () => {
   const foreign = { id: 'foreign', key: Buffer.alloc(32, 7) };
   const changed = await altered();
   await changed.manifest((manifest) => signedBy(foreign)({ ...manifest, installation: 'of-another-cluster' }) as AlteredManifest);
@@ -280,7 +280,7 @@ test('a backup of a former tenant of the slug, or of another installation, is re
   expect(await inSchema(tenant, 'SELECT active FROM webhooks')).toEqual([{ active: true }]);
 });
 
-test('a restored tenant’s jobs, events and deliveries have new ids, in their order, and belong together as before', async () => {
+test('a restored tenant’s jobs, events and deliveries have new ids in their order, and belong together as before', async () => {
   const role = tenantRole(tenant.slug);
   const pairs = () =>
     pool.query<{ event: string; endpoint: string }>(

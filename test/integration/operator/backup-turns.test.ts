@@ -97,7 +97,7 @@ test.each(['sends a byte and no more', 'sends nothing'])(
   },
 );
 
-test('stores that Tenants name and that answer nothing come last, four at once, so that every other tenant has its backup first', async () => {
+test('silent stores of Tenants come last, four at once, so every other tenant has its backup first', async () => {
   const named = await Promise.all(range(5).map(() => filled()));
   const others = await Promise.all(range(6).map(() => readyTenant()));
   const folder = await newFolder();

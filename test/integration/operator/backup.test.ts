@@ -47,7 +47,7 @@ const lasting = (rows: Record<string, unknown[]>) => ({
 });
 const withoutIds = (row: object): object => ({ ...row, id: undefined, event_id: undefined });
 
-test('a tenant that lost rows and objects has all of them again as of its backup, and only a suspended one is restored', async () => {
+test('a tenant that lost rows and objects gets all of them back, and only a suspended one is restored', async () => {
   const tenant = await filled();
   const folder = await newFolder();
   const before = await rowsOfTenant(pool, tenant.slug);
@@ -128,7 +128,7 @@ test('every column of every table comes back as it was, ids go on, what was made
   ).toEqual([{ id: (before['tenant.users']?.length ?? 0) + 1 }]);
 });
 
-test('a second backup copies only what is new, older ones go with the objects that none of the others has, and each is verified', async () => {
+test('a second backup copies only what is new; older ones go with objects no other has, and each is verified', async () => {
   const tenant = await filled();
   const folder = await newFolder();
   const list = async () =>
@@ -160,7 +160,7 @@ test('a second backup copies only what is new, older ones go with the objects th
   expect([damaged.code, damaged.stdout]).toEqual([1, expect.stringContaining(`WRONG  ${tenant.slug}/${object} is damaged`)]);
 });
 
-test('a backup in a bucket becomes a copy of the tenant: its secrets open, it calls nobody, and the tenant keeps its own', async () => {
+test('a backup in a bucket becomes a copy whose secrets open and that calls nobody; the tenant keeps its own', async () => {
   const [tenant, copy] = await Promise.all([filled(), readyOne()]);
   const own = { bucket: unique('backups'), accessKeyId: unique('key'), secretAccessKey: unique('secret') };
   await new StorageAdmin(stores.s3).ensureBucketWithUser(own);

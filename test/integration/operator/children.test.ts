@@ -124,7 +124,7 @@ test('a change of limits, replicas, hosts and image takes effect; kubectl scale 
   await waitFor('the PodDisruptionBudget of a single pod to go', async () => (await budgets.find(key)) === undefined);
 });
 
-test('autoscaling hands the live number of pods over, keeps what the autoscaler sets, and says why it does not scale', async () => {
+test('autoscaling takes over the number of pods, keeps the autoscaler’s value, and says why it does not scale', async () => {
   const key = await readyTenant({ replicas: 3, database: { poolSize: 2 } });
   const deployments = cluster.of(DEPLOYMENT);
   const autoscalers = cluster.of(children.HORIZONTAL_POD_AUTOSCALER);

@@ -47,7 +47,7 @@ async function objectsOf({ namespace, name }: ObjectKey): Promise<Objects> {
   return new Objects(values);
 }
 
-test('Retain: the workloads are deleted, the role cannot log in, the data stay, and the same resource continues with them', async () => {
+test('Retain deletes the workloads and keeps the data without a login; the same resource continues with them', async () => {
   const key = await readyTenant();
   const url = await databaseUrl(key);
   const { tenantId } = (await cluster.tenants.get(key)).status ?? {};
@@ -241,7 +241,7 @@ test('a deletion waits for the last pod, and says so', async () => {
   expect(conditionOf(waiting, 'Ready')).toMatchObject({ status: 'False', message: 'Waiting for 1 pod to end' });
 });
 
-test('children that lost their owner, as by kubectl delete --cascade=orphan, go with their Tenant, and others’ objects stay', async () => {
+test('children that lost their owner (kubectl delete --cascade=orphan) go with their Tenant; others’ objects stay', async () => {
   const key = await readyTenant({ deletionPolicy: 'Delete' });
   const kinds = [children.DEPLOYMENT, children.SERVICE, children.INGRESS, children.CONFIG_MAP, children.SECRET];
   const ours = async () =>

@@ -47,7 +47,7 @@ const eventsOf = async (name: string): Promise<string[]> =>
     )
     .map(({ reason, note }) => `${reason} ${note}`);
 
-test('the status shows what waits and what was admitted by REST, an Event names what waits, and at rest the spec stays as it is', async () => {
+test('the status shows waiting and admitted deployments, an Event names those that wait, and the spec stays', async () => {
   const { key, launchFrom, decide, deployed, shown } = await newRegistration({ deploymentIds: ['1'] });
   await shown(NONE, NONE);
 
@@ -101,7 +101,7 @@ test('a waiting deployment that somebody lists may launch, and waits no more', a
   expect(await deployed()).toEqual(['campus 7']);
 });
 
-test('with Listed only the listed ones count, and the status says nothing of others; back at Confirm what was admitted may launch', async () => {
+test('with Listed only listed deployments count; back at Confirm, admitted ones may launch again', async () => {
   const { key, launchFrom, decide, deployed, shown } = await newRegistration({ deploymentIds: ['1'] });
   await launchFrom('campus 7');
   await decide('campus 8', 'admitted');

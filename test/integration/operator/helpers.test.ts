@@ -31,7 +31,7 @@ async function createSecret(values: Record<string, string>): Promise<ObjectKey> 
   return key;
 }
 
-test('spec.helpers of a Tenant reaches its server with the token of the Secret, follows both, and goes with the field', async () => {
+test('spec.helpers reaches the server with the Secret’s token, follows changes of both, and goes with the field', async () => {
   const secret = await createSecret({ token: 'first' });
   const spec = { translateUrl: 'https://translate.example.com/api', credentialsSecretRef: { name: secret.name } };
   const key = await readyTenant({ helpers: spec });
@@ -69,7 +69,7 @@ test('spec.helpers of a Tenant reaches its server with the token of the Secret, 
   expect(await generation()).toBe(before);
 });
 
-test('a Secret of helpers that is not there, or has no token, is said in the condition; the tenant runs, and goes on when it comes', async () => {
+test('a missing Secret or token of helpers is said in the condition; the tenant runs, and goes on when it comes', async () => {
   const key = { namespace, name: unique() };
   const secret = { namespace, name: unique() };
   const field = 'spec.helpers.credentialsSecretRef';

@@ -117,7 +117,7 @@ test('while the stores of eight Tenants drip their markers, an ordinary one is R
   );
 });
 
-test('a Tenant that is deleted while its store drips its marker says so, and goes once the deletion policy is Retain', async () => {
+test('a Tenant deleted while its store drips its marker says so, and goes once its policy is Retain', async () => {
   const { bucket, message } = await retained;
 
   const { host } = new URL(store.url);
@@ -126,7 +126,7 @@ test('a Tenant that is deleted while its store drips its marker says so, and goe
   );
 });
 
-test('while eight deletions meet lists without end, an ordinary Tenant is Ready within seconds; they go once their stores behave', async () => {
+test('while eight deletions meet endless lists, another Tenant is Ready within seconds; they end with the fault', async () => {
   const tenants = await hostileTenants(() => undefined);
   for (const { key } of tenants) await ready(cluster.tenants, key);
   tenants.forEach(({ bucket }, at) => store.behave(bucket, { endless: (['keys', 'strange keys', 'uploads'] as const)[at % 3]! }));

@@ -38,7 +38,7 @@ async function remove(key: ObjectKey): Promise<void> {
 const refusal = async (key: ObjectKey, reason: string): Promise<string | undefined> =>
   conditionOf(await condition(cluster.tenants, key, 'Accepted', 'False', reason), 'Accepted')?.message;
 
-test('the hosts of a slug are refused to every other Tenant before there is a tenant of that slug, and it gets them', async () => {
+test('the hosts of a slug are refused to every other Tenant, even before its tenant exists, which then gets them', async () => {
   const victim = { namespace, name: unique() };
   const hosts = [`${victim.name}.localhost`, `lti.${victim.name}.localhost`];
   const squatters = await Promise.all(hosts.map((host) => create(stranger, { hosts: { lti: host } })));

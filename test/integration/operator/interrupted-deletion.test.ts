@@ -113,7 +113,7 @@ async function deletedTenant() {
   return { finalizer, tenant, stopping: storage.stopping, left };
 }
 
-test('a deletion that loses the leadership while objects are removed touches nothing else of that name; the next leader ends it', async () => {
+test('a deletion that loses the leadership midway touches nothing else of that name; the next leader ends it', async () => {
   const { finalizer, tenant, stopping, left } = await deletedTenant();
 
   await expect(finalizer.finalize(tenant, stopping.signal)).rejects.toThrow('leadership was lost');

@@ -41,7 +41,7 @@ test('a limit that is set below what a tenant has is reached at once, by a count
   expect(reached.status?.usage).toMatchObject({ bytes: 1_000, entries: 3 });
 });
 
-test('a tenant whose tables are larger than spec.limits.database can only be read, and written to again once the limit is raised', async () => {
+test('a tenant larger than spec.limits.database is read-only until the limit is raised', async () => {
   const key = await readyTenant();
   const sql = new SqlPool({ url: await databaseUrl(key), poolSize: 1, log: silentLogger });
   const write = () =>

@@ -61,7 +61,7 @@ const isAlive = ({ client }: Session): Promise<boolean> =>
     () => false,
   );
 
-test('a tenant’s transaction that stands for too long is ended, whether it idles or runs, and what waits for its locks goes on', async () => {
+test('a tenant’s transaction that runs or idles for too long is ended, and those that wait for its locks go on', async () => {
   const tenant = await newTenant(running, side.shard);
   const [idle, busy, resting, short] = await Promise.all([session(tenant), session(tenant), session(tenant), session(tenant)]);
   await idle.client.query('BEGIN; LOCK TABLE carrel.events IN ACCESS SHARE MODE');

@@ -130,7 +130,7 @@ test('what cannot be moved is refused in one line, and the tenant stays as it is
   await ready(cluster.tenants, key);
 });
 
-test('a tenant that writes all the time moves to another shard with every row that was acknowledged, and its resources follow', async () => {
+test('a tenant that writes all the time moves with every acknowledged row, and its resources follow', async () => {
   const { key, slug, tenantId, secret } = await filledTenant();
   const before = await rowsOfTenant(pools.main, slug);
   const writing = writer(cluster, { namespace, name: slug });
@@ -177,7 +177,7 @@ test('a tenant that writes all the time moves to another shard with every row th
   ).toHaveLength(1);
 }, 360_000);
 
-test('a Tenant that names the new shard already can be written to again when its mover was killed, and is moved by the next one', async () => {
+test('a Tenant that names the new shard can be written to after its mover was killed; the next mover moves it', async () => {
   const { key, slug, tenantId } = await filledTenant();
   await cluster.tenants.patch(key, { spec: { database: { shard: 'other' } } } as object);
   await condition(cluster.tenants, key, 'Accepted', 'False', 'ShardConflict');
@@ -224,7 +224,7 @@ test('a tenant moves beside thousands of due jobs, as soon as those that run hav
   await ready(cluster.tenants, key);
 }, 360_000);
 
-test('a tenant whose former schema is being read goes on at its new shard, and the former schema goes when the reader has ended', async () => {
+test('a tenant goes on at its new shard while its former schema is read, which goes when the reader has ended', async () => {
   const { key, slug } = await filledTenant();
   const schema = quoteIdentifier(tenantRole(slug));
   const endReading: { call?: () => void } = {};

@@ -165,7 +165,7 @@ test('a tenant that locks its own tables again and again keeps no neighbour wait
   }
 }, 360_000);
 
-test('a shard that goes silent is shown by the metric and by its tenants, delays no tenant of another one, and both say when it is back', async () => {
+test('a silent shard is shown by the metric and its tenants, delays no other tenant, and its return is shown too', async () => {
   const lost = await tenantsOn('other', TENANTS);
   const [neighbour] = (await tenantsOn('main', 1)) as [ObjectKey];
   const names = new Set(lost.map(({ name }) => name));

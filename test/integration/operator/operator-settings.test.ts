@@ -82,7 +82,7 @@ test("hosts of other slugs that Tenants have from before they were refused lead 
   await waitFor('the host of its own to lead there', async () => (await hostsOf(half))?.join() === own);
 });
 
-test('a platform without a store runs tenants that name theirs, until their deletion; the condition of others says what to name', async () => {
+test('a platform without a store runs tenants that name theirs; the condition of others says what to name', async () => {
   const unset = {
     CARREL_S3_ADMIN_ENDPOINT: undefined,
     CARREL_S3_ACCESS_KEY_ID: undefined,

@@ -87,7 +87,7 @@ async function touchAll(key: ObjectKey): Promise<Snapshot> {
 /** The patches of touchAll. */
 const TOUCHES = { 'PATCH webhooks': 1, 'PATCH ltiregistrations': 1, 'PATCH tenants': 1 };
 
-test('a reconcile that finds nothing to do is two statements for a Tenant, one for a Webhook or an LtiRegistration, and no write', async () => {
+test('a reconcile without changes is two statements for a Tenant, one for other kinds, and no write', async () => {
   const key = await readyTenant();
   const tenantRef = { name: key.name };
   await cluster.webhooks.create(

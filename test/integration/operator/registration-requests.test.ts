@@ -48,7 +48,7 @@ const refusals = async (): Promise<string[]> =>
     .filter(({ reason }) => reason === 'RegistrationRefused')
     .map(({ note }) => note ?? '');
 
-test('a registration that an LMS made becomes an LtiRegistration that says where it comes from and what is left to do, and its rows', async () => {
+test('an LMS’s registration becomes rows and an LtiRegistration that says its origin and the next steps', async () => {
   const body = wanted();
   const id = await leave(body);
 
@@ -200,7 +200,7 @@ test.each([
   expect(await cluster.registrations.find(keyOf(id))).toBeUndefined();
 });
 
-test('two LMSs that register at once are both Ready; of two registrations of one with one client id the later conflicts', async () => {
+test('two LMSs that register at once are both Ready; the later of two with one client id conflicts', async () => {
   const [one, two] = [wanted(), wanted()];
   const both = await Promise.all([leave(one), leave(two)]);
   await Promise.all(both.map(handled));

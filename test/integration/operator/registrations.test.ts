@@ -30,7 +30,7 @@ const platform = {
   jwksEndpoint: 'https://lms.example/jwks',
 };
 
-test('a registration without a client id shows what is to be pasted at the LMS, and goes on when the client id comes', async () => {
+test('a registration without a client id shows what to paste at the LMS, and goes on when the client id comes', async () => {
   const key = { namespace, name: unique() };
   const other = { namespace, name: unique() };
   const spec = { tenantRef: { name: tenant }, platform: { preset: 'moodle', issuer: `https://${key.name}.example` } };

@@ -159,7 +159,7 @@ test('a tenant whose servers do not get the keys keeps its values and holds up n
   expect(await keysOfWebhooks(held.name)).toEqual(['young']);
 }, 360_000);
 
-test('resealing ends while the tenant goes on writing values of the former key, and within the values that it may seal', async () => {
+test('resealing ends while the tenant still writes values of the former key, and within the sealing budget', async () => {
   const { shard } = await operatorSide(running);
   const login = await newTenant(running, shard, '78');
   const sql = new SqlPool({ url: login.url, poolSize: 2, log });
@@ -234,7 +234,7 @@ test('two operators that reseal at once lose no value, and a newer one is not ov
   await sql.close();
 });
 
-test('the key of placed links opens with the new data key alone once it was sealed anew, and is the key that it was', async () => {
+test('resealing leaves the key of placed links the same, and only the new data key opens it', async () => {
   const { shard } = await operatorSide(running);
   const login = await newTenant(running, shard, '79');
   const sql = new SqlPool({ url: login.url, poolSize: 1, log });

@@ -46,7 +46,7 @@ const wait = (key: ObjectKey) =>
     [key.name],
   );
 
-test('all credentials are replaced step by step, each valid until no pod uses it, and a pod that is left holds them back', async () => {
+test('all credentials are replaced step by step, each valid until no pod uses it; a pod that is left delays them', async () => {
   const key = await readyTenant();
   const before = await secretsOf(cluster, key);
   const changed = new Map((await cluster.tenants.get(key)).status?.credentials?.map(({ name, changedAt }) => [name, changedAt]));
@@ -112,7 +112,7 @@ test('all credentials are replaced step by step, each valid until no pod uses it
   expect(await opens(after)).toEqual({ database: false, redis: false, storage: false });
 });
 
-test('a rotation with a mark is followed once, however often another manager applies it, and stays; another mark is another wish', async () => {
+test('a rotation mark is followed once, however often another manager applies it; another mark is another wish', async () => {
   const key = await readyTenant();
   const before = await secretsOf(cluster, key);
   const apply = (value: string, round: number) => applyAnnotations(key, { 'carrel.dev/rotate': value, round: `${round}` });
@@ -307,7 +307,7 @@ test('a data key is known to all pods before it seals, and goes when all that it
   await waitFor('the next data key', async () => (await dataKeys()).join(' ') === `${first}~2 ${first}~1`);
 });
 
-test('a word that names no credential changes nothing and is named; a credential that is too old is replaced without being asked for', async () => {
+test('an unknown credential’s name changes nothing and is reported; an overdue credential is replaced unasked', async () => {
   const key = await readyTenant({ credentials: { rotateAfter: '2h' } });
   const before = await secretsOf(cluster, key);
 
@@ -329,7 +329,7 @@ test('a word that names no credential changes nothing and is named; a credential
   expect(same).toEqual(before);
 });
 
-test('a server that knows the next password goes on when it becomes the password, and one that knows neither is refused', async () => {
+test('a server that knows the next password goes on when it takes effect; one that knows neither is refused', async () => {
   const key = await readyTenant();
   const { databaseUrl } = await secretsOf(cluster, key);
   const next = 'the-next-password';

@@ -25,7 +25,7 @@ const ROWS = `
     EXISTS (SELECT FROM carrel.work w WHERE w.kind = 'schedules.tick' AND w.payload ->> 'schedule' = s.uuid::text AND w.due_at > now()) AS armed
   FROM schedules s LEFT JOIN users u ON u.id = s.saved_by WHERE s.managed_by = 'kubernetes' ORDER BY s.name`;
 
-test('spec.schedules become managed rows that act as the administrator of the resource, follow its changes and leave with it', async () => {
+test('spec.schedules become managed rows that act as the resource’s administrator, follow it and leave with it', async () => {
   const { cluster, namespace } = suite;
   const nightly = { name: 'nightly', kind: 'recount_usage', cron: everyDay() };
   const given = { operation: 'delete', filter: { search: true, q: 'draft' } };
@@ -93,7 +93,7 @@ test('spec.schedules become managed rows that act as the administrator of the re
   }
 });
 
-test('archives that an entry of spec.schedules keeps no longer expire: at once by a smaller keep, in 30 days where it leaves', async () => {
+test('archives beyond an entry’s keep expire: at once by a smaller keep, in 30 days after its removal', async () => {
   const { cluster } = suite;
   const entry = (keep: number) => ({
     name: 'papers',

@@ -135,7 +135,7 @@ test('a deployment’s note is deleted when it is listed, all notes when the reg
   expect(await rowsOf(reference)).toEqual([]);
 });
 
-test('a note that is 30 days old, listed, without a registration, or for another’s registration is deleted without an Event', async () => {
+test('a note that is 30 days old, listed, or not of a registration of its own is deleted without an Event', async () => {
   const { key, reference, launchFrom } = await newRegistration({ deploymentIds: ['listed'] });
   await launchFrom('old');
   await eventNotes(key.name, 1);
@@ -161,7 +161,7 @@ test('a note that is 30 days old, listed, without a registration, or for another
   expect(await toldOf(key.name)).toEqual([message('"old"')]);
 });
 
-test('a tenant that tampers with its notes gives one Event an hour, and one that floods them does not suppress others’ Events', async () => {
+test('a tenant that tampers with its notes causes one Event an hour, and a flood suppresses no other’s Events', async () => {
   const { key, reference, tool, launchFrom } = await newRegistration();
   const values = new UnknownValues({ sql: tenant.db.tables, log: silentLogger });
   await launchFrom('a');
@@ -198,7 +198,7 @@ test('a tenant that tampers with its notes gives one Event an hour, and one that
   expect(flood?.left).toBeGreaterThan(300);
 });
 
-test('an issuer or client id that differs from the registered one, and a deployment that decides nothing, give one Event each', async () => {
+test('a wrong issuer or client id, and a deployment that decides nothing, cause one Event each', async () => {
   const { key, reference, tool } = await newRegistration();
   const log = silentLogger;
   const values = new UnknownValues({ sql: tenant.db.tables, log });

@@ -111,7 +111,7 @@ test('no two tenants have the same or nested storage locations, and no message s
   await gone(late);
 });
 
-test('deleting a tenant with storage of its own deletes the contents that Carrel wrote there and nothing else, and frees the location', async () => {
+test('deleting a tenant with its own storage deletes Carrel’s objects there, nothing else, and frees the location', async () => {
   const namespace = await newNamespace(cluster);
   const own = await ownBucket([namespace]);
   const key = { namespace, name: unique() };
@@ -170,7 +170,7 @@ test('a location that another installation has marked is refused, and nothing is
   objects.close();
 });
 
-test('an endpoint that leads to a private address, or a prefix that has two spellings, is refused with a condition that says so', async () => {
+test('a private endpoint, or a prefix with two spellings, is refused with a condition that says so', async () => {
   const namespace = await newNamespace(cluster);
   await ownBucket([namespace], { endpoint: 'http://169.254.169.254' });
   const key = { namespace, name: unique() };

@@ -21,7 +21,7 @@ import { operatorSuite } from '../../support/suites/operator-suite.ts';
 
 const { cluster } = operatorSuite();
 
-test('storage of a person’s own is used once its key opens the bucket, and is theirs still when the tenant is deleted with its data', async () => {
+test('a person’s own storage is used once its key opens the bucket, and stays theirs after the tenant’s deletion', async () => {
   const namespace = await newNamespace(cluster);
   const key = { namespace, name: unique() };
   const secret = { namespace, name: 'my-storage' };

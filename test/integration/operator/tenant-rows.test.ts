@@ -21,7 +21,7 @@ beforeAll(() => {
 });
 afterAll(() => shards.close());
 
-test('a namespace that was made anew under an old name reaches no rows of the former one, whatever its Tenant’s status says', async () => {
+test('a namespace recreated under its name reaches no rows of the former one, whatever its Tenant’s status says', async () => {
   const slug = unique();
   const owner = { namespace: 'schools', namespaceUid: 'former', name: 'north' };
   const { tenantId } = await (await shards.registry()).claim({ slug, owner, hosts: [], shards: shards.names });

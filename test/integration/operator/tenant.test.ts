@@ -92,7 +92,7 @@ test('suspending takes the pods away and says so; the data stay', async () => {
   expect((await cluster.of(children.DEPLOYMENT).get(key)).spec?.replicas).toBe(1);
 });
 
-test('connections to Postgres follow the size of the Tenant, up to the bounds of operator and shard, and are none while it is suspended', async () => {
+test('Postgres connections follow the Tenant’s size within the bounds of operator and shard; none while suspended', async () => {
   const key = await readyTenant({ replicas: 3 });
   const operator = new SqlPool({ url: testBackends().stores.postgres.operator, poolSize: 1, log: silentLogger });
   const limit = async (): Promise<unknown> =>

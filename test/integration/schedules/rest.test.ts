@@ -74,7 +74,7 @@ test('of 60 racing creations as many succeed as an institution may have', async 
   await tenant.db.query('DELETE FROM schedules');
 });
 
-test('a run is a job of whoever saved the schedule last, one at a time, and counts for none of the ten that they may have', async () => {
+test('a run is a job of the last person who saved the schedule, one at a time, beside their own ten', async () => {
   const { api } = await tenant.user({ roles: ['admin'] });
   const { id } = await create();
   const first = await api.post(`/schedules/${id}/run`);

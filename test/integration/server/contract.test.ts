@@ -75,7 +75,7 @@ const takingQuery = (isMeant: (parameter: { name: string; schema: { format?: unk
     ),
   );
 
-test('a time in a query is taken with any offset, its + as it stands too; one outside of the years 1 to 9999 is a 400 that names it', async () => {
+test('a time in a query may have any offset and a plain +; outside of years 1 to 9999 it is a 400 that names it', async () => {
   const times = takingQuery(({ schema }) => schema.format === 'date-time');
   const [offsets, noYears] = [
     ['2026-01-01T00:00:00Z', '2026-01-01T00:00:00%2B02:00', '2026-01-01T00:00:00+02:00', '2026-01-01T00:00:00.123456-15:59'],
@@ -114,7 +114,7 @@ test('a + in a time of a query is an offset of the east, whether or not it is pe
     ]).toEqual([1, 0, 1]);
 });
 
-test('a text to look for of which folding leaves nothing, an accent alone, finds nothing, wherever one may look for text', async () => {
+test('a search text that folds to nothing, such as an accent alone, finds nothing in every search', async () => {
   await tenant.admin.upload('/files', { name: 'accents.txt', file: Buffer.from('x') });
   await tenant.admin.post('/folders', { name: 'accents' });
   await tenant.admin.post('/groups', { name: 'accents' });

@@ -231,7 +231,7 @@ test('docs/use-the-api.md names the POSTs that do not heed the header', async ()
   );
 });
 
-test('a reply with a secret in it is stored sealed: neither the secret nor the address of a download is in the database', async () => {
+test('a reply with a secret is stored sealed: the database has neither the secret nor a download’s address', async () => {
   const secrets: string[] = [];
   for (const [name, succeeds] of Object.entries(SECRETS)) {
     const { body } = await (await succeeds())(`secret-${name}`);

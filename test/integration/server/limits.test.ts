@@ -158,7 +158,7 @@ test('the limit of the tenant counts all its users together', async () => {
 /** Headers of a request from the nth of many networks. */
 const network = (at: number) => ({ headers: { 'x-forwarded-for': `203.0.113.${at}` } });
 
-test('requests without a valid token have a fifth of the tenant’s limit together, and take nothing from signed-in people or from pages', async () => {
+test('requests without a valid token share a fifth of the tenant’s limit, and take nothing from people or pages', async () => {
   const tenant = await start({ limits: { tenant: 30 }, trustedProxies: 1 });
   const asked = await Promise.all([
     ...range(20).map((at) => tenant.anonymous.raw('OPTIONS', '/users', network(at))),
@@ -199,7 +199,7 @@ test('two networks that ask for all they can leave a third of every limit withou
   expect(taken).toEqual({ reference: [6, 404], login: [6, 401], refresh: [30, 401], page: [120, 400] });
 });
 
-test('what is asked without a token keeps nobody from a download by link, from staying signed in or from signing in', async () => {
+test('requests without a token keep nobody from downloads by link, signing in, or staying signed in', async () => {
   const tenant = await start({ limits: { tenant: 50, user: 20 } });
   const { body: file } = await tenant.admin.upload('/files', { file: Buffer.from('x'), name: 'x' });
   const { url } = (await tenant.admin.post(`/files/${file.id}/ticket`)).body;
@@ -215,7 +215,7 @@ test('what is asked without a token keeps nobody from a download by link, from s
   expect(served.map(({ status }) => status)).toEqual([200, 200, 200]);
 });
 
-test('a download by link counts against the person and the tenant, and one by an invalid link against those without a token', async () => {
+test('a download by link counts against person and tenant; one by an invalid link as a request without a token', async () => {
   const tenant = await start({ limits: { tenant: 100, user: 6 } });
   const { body: file } = await tenant.admin.upload('/files', { file: Buffer.from('x'), name: 'x' });
   const { url } = (await tenant.admin.post(`/files/${file.id}/ticket`)).body;
@@ -282,7 +282,7 @@ async function counted(
   return read(await redis.call(call));
 }
 
-test('requests of one call are counted one after the other, each against all of its limits or, refused by one, against none', async () => {
+test('requests of one call are counted in order, each against all of its limits or, when refused, against none', async () => {
   const { redis } = await start();
   const clock = new ManualClock();
   const limiter = new GroupedWindowLimiter({ clock });
@@ -311,7 +311,7 @@ test('requests of one call are counted one after the other, each against all of 
   expect([early?.allowed, early?.tightest.waitMs, late?.allowed]).toEqual([false, 1, true]);
 });
 
-test('of requests that come at any times, no window has more than its limit, and none is refused that a window longer by a twentieth would take', async () => {
+test('no window has more than its limit, and no request is refused that a window a twentieth longer would take', async () => {
   const { redis } = await start();
   const limits = [
     { key: 'few', max: 5, windowSeconds: 20 },

@@ -129,7 +129,7 @@ test('every operation succeeds, with a status and a body that the document has',
   expect(wrong).toEqual([]);
 });
 
-test('every error that an operation declares is answered: by its cases, or where one of its requests goes wrong as those of all do', async () => {
+test('every declared error of an operation is answered, by its own cases or by those of all operations', async () => {
   const wrong = await wrongAnswers(async ({ codes, cases, ...operation }) => {
     const answers: string[] = [];
     for (const code of codes) {
@@ -173,7 +173,7 @@ test('an id that nobody has is a 404, and so is the id of what the caller may no
 const unknown = (parameter: string): string | number =>
   ({ number: 999, token: '0'.repeat(64), ticket: 'x', key: 'unknown' })[parameter] ?? NOBODY;
 
-test('a token of another tenant, and no token, are a 401; a user without roles may do nothing that takes a permission', async () => {
+test('a token of another tenant, or none, is a 401; a user without roles may do nothing that needs a permission', async () => {
   const wrong = await wrongAnswers(async (operation) => {
     if (operation.security.length === 0) return [];
     const request = await operation.cases.success(world);
@@ -212,7 +212,7 @@ test('an If-Match that does not match is a 412 wherever it is taken, and a body 
 /** These PUT and PATCH change no fields: they write content, each time a new version, or the next bytes. */
 const NO_FIELDS = ['putFile', 'continueUpload'];
 
-test('a PUT or PATCH of what is there already changes nothing: neither updated_at nor etag, nor when something was granted', async () => {
+test('a PUT or PATCH of the present values changes neither updated_at, etag nor the time of a grant', async () => {
   const changing = new Set<string>();
   const wrong = await wrongAnswers(async (operation) => {
     if (!['put', 'patch'].includes(operation.method) || NO_FIELDS.includes(operation.operationId)) return [];

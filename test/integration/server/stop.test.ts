@@ -24,7 +24,7 @@ const replyOn = (socket: Socket): Promise<string> =>
     socket.on('close', () => resolve(text));
   });
 
-test('a request on a keep-alive connection at the moment of SIGTERM is answered, and its reply closes the connection', async () => {
+test('a request on a keep-alive connection at SIGTERM is answered, and its reply closes the connection', async () => {
   const sockets = await Promise.all(range(20).map(kept));
   const replies = sockets.map(replyOn);
 

@@ -26,7 +26,7 @@ const filesOf = async ({ user }: Person, count: number): Promise<{ type: 'file';
 };
 
 const jobOf = async ({ api }: Person, id: string) => (await api.get(`/jobs/${id}`)).body;
-test('no item begins after a batch is cancelled, wherever it was, and the counts are exact; those left are tried by no retry', async () => {
+test('no item begins after a batch is cancelled, the counts are exact, and no retry tries the rest', async () => {
   for (const after of [0, 1, 100, 250]) {
     const person = await tenant.user();
     const request = {

@@ -29,7 +29,7 @@ const pathsOf = async ({ user }: Person): Promise<string[]> => {
   return rows.map(({ path }) => path).toSorted();
 };
 
-test('files are copied with content, metadata and own tags to whoever asked, and each is one event and names its copy', async () => {
+test('files are copied to the requester with content, metadata and own tags, each with one event', async () => {
   const [ada, bob] = [await tenant.user(), await tenant.user()];
   const [shared, hidden, own] = [
     await fileOf(ada, 'a.txt', undefined, 'four'),
@@ -116,7 +116,7 @@ test('a folder is copied with all below it, item by item, and what is named and 
   expect(await faultsOf(tenant)).toEqual([]);
 });
 
-test('what does not fit into the quota fails, smaller files behind it are copied, and a retry tries what failed in its place', async () => {
+test('files beyond the quota fail, smaller ones behind them are copied, and a retry tries the failed ones', async () => {
   const ada = await tenant.user();
   const top = await folderOf(ada, 'top');
   const [large, small] = [await fileOf(ada, 'large', top, 'x'.repeat(4_000)), await fileOf(ada, 'small', top)];
@@ -167,7 +167,7 @@ test('where there is room for three more files, three are copied, and the others
   expect(await faultsOf(tenant)).toEqual([]);
 });
 
-test('a batch of copies whose worker is killed goes on and copies none twice, and one that is cancelled leaves no object behind', async () => {
+test('a batch whose worker is killed copies none twice, and a cancelled one leaves no object behind', async () => {
   const ada = await tenant.user();
   const [src, there] = [await folderOf(ada, 'src'), await folderOf(ada, 'there')];
   const ids = await Promise.all(range(40).map((n) => fileOf(ada, `f${n}`, src)));

@@ -24,7 +24,7 @@ async function eventsOf(change: () => Promise<unknown>) {
   return (await writtenEvents(tenant)).slice(before).map(({ event, data }) => ({ event, data }));
 }
 
-test('files that a batch deletes, restores, moves and purges emit what single requests emit, and are where those leave them', async () => {
+test('a batch’s deletes, restores, moves and purges have the same events and results as single requests', async () => {
   const [ada, eve] = [await tenant.user(), await tenant.user()];
   // Uploads run one after the other, since a purge writes its events in the order of creation.
   const made = async (person: Person) => {
@@ -72,7 +72,7 @@ test('files that a batch deletes, restores, moves and purges emit what single re
   expect(await faultsOf(tenant)).toEqual([]);
 });
 
-test('what is below a folder that the same job deletes, restores or moves is skipped, whatever their order, and a repeated id counts once', async () => {
+test('items below a folder of the same job are skipped in any order, and a repeated id counts once', async () => {
   const ada = await tenant.user();
   const [top, there] = [await folderOf(ada, 'top'), await folderOf(ada, 'there')];
   const sub = await folderOf(ada, 'sub', top);
@@ -103,7 +103,7 @@ test('what is below a folder that the same job deletes, restores or moves is ski
   expect(await faultsOf(tenant)).toEqual([]);
 });
 
-test('an item that its requester may read and no more is forbidden, one that they may not see is not found and has no name', async () => {
+test('an item that its requester may only read is forbidden; a hidden one is not found and has no name', async () => {
   const [ada, bob] = [await tenant.user(), await tenant.user()];
   const [readable, hidden, bobs] = [await fileOf(ada, 'readable'), await fileOf(ada, 'hidden'), await fileOf(bob, 'own')];
   await ada.api.post(`/files/${readable}/permissions`, { permission_level: 'read', user_id: bob.user.id });
@@ -123,7 +123,7 @@ test('an item that its requester may read and no more is forbidden, one that the
   expect((await ada.api.get(`/files/${readable}`)).status).toBe(200);
 });
 
-test('tags and metadata are set on and taken from each file, for the quota of its owner, and a full one fails alone', async () => {
+test('tags and metadata are set on and removed from each file, for its owner’s quota; a full one fails alone', async () => {
   const ada = await tenant.user();
   const ids = await Promise.all(range(5).map((n) => fileOf(ada, `f${n}`)));
   const { id: tag_id } = (await ada.api.post('/tags', { name: 'To read' })).body;
@@ -149,7 +149,7 @@ test('tags and metadata are set on and taken from each file, for the quota of it
   expect(await faultsOf(tenant)).toEqual([]);
 });
 
-test('where names are taken an item fails by name_conflict, or with rename gets another name; a retry by that code tries it again', async () => {
+test('a taken name fails by name_conflict, or gets another with rename; a retry by that code tries it again', async () => {
   const ada = await tenant.user();
   const there = await folderOf(ada, 'there');
   const taken = await fileOf(ada, 'a.txt', there);

@@ -19,7 +19,7 @@ afterAll(() => worker?.end('SIGTERM'));
 
 const FILES = 1_200;
 
-test('a launch does not wait for a large course that another title renames: its paths are the former ones until a job has changed all of them', async () => {
+test('a launch does not wait for the rename of a large course: a job changes its paths later', async () => {
   await addWebhook(tenant, { events: ['file.updated'] });
   const titled = (title: string) => ({ user: { id: 'prof' }, roles: [INSTRUCTOR], course: { id: 'large', title } });
   await launched(tenant, at, titled('First'));

@@ -14,7 +14,7 @@ const aDayLater = (tenant: TestTenant): Promise<unknown> =>
     [`tenant_${tenant.slug}`],
   );
 
-test('work that a worker does not understand is put back for a day, and kept as a dead letter then, with its error, and counted', async () => {
+test('work that a worker does not understand waits for a day, then is kept as a counted dead letter with its error', async () => {
   const tenant = await platform.tenant();
   await tenant.db.transaction(async (tx) => {
     await insertJob(tx, { kind: 'objects.purge', payload: { keys: 'all of them' } });

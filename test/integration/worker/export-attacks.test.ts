@@ -13,7 +13,7 @@ const uploads = fixture(
 /** More than the end of an archive without Zip64 counts. */
 const FOLDERS = Number(process.env['CARREL_TEST_FOLDERS'] ?? 70_000);
 
-test('twenty exports that two people request at once become archives, and one of another tenant does not wait for them', async () => {
+test('twenty exports of two people become archives, and that of another tenant does not wait for them', async () => {
   const people = [await tenant.user(), await tenant.user()];
   const { api } = await other.user();
   const top = await newFolder(api, 'small');

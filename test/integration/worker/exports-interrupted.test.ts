@@ -72,7 +72,7 @@ const sweep = () =>
     `tenant_${tenant.slug}`,
   ]);
 
-test('an export whose worker is killed twice goes on where it stood, spared by the sweep, and gives the bytes of one that was not', async () => {
+test('an export whose worker is killed twice resumes, is spared by the sweep, and has the same bytes as another', async () => {
   const { api } = await tenant.user();
   const top = await largeFolder(api, 'killed');
   const undisturbed = await exported(api, { folder_id: top });
@@ -143,7 +143,7 @@ test('exports whose upload the store has lost begin anew; those that are cancele
   await expectNothingLeft(orphaned, rows[2]!);
 });
 
-test('files that are deleted for ever before their turn are left out and fail as items; a replaced one is exported as it was planned', async () => {
+test('purged files are left out of an export and fail as items; a replaced one is exported as planned', async () => {
   const { api } = await tenant.user();
   const top = await largeFolder(api, 'fading');
   const [gone, replaced, lost, also] = [

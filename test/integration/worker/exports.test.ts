@@ -26,7 +26,7 @@ const tenant = platformTenant(platform);
 
 const download = (url: string, headers: Record<string, string> = {}) => tenant.anonymous.raw('GET', url, { headers });
 
-test('an exported folder is the top folder of an archive, which its link gives for a day without a session, whole and in ranges', async () => {
+test('an exported folder is the archive’s top folder; its link serves it for a day without a session, with ranges', async () => {
   const { api } = await tenant.user();
   const top = await newFolder(api, 'Übung');
   await newFile(api, await newFolder(api, 'Week 1', top), 'a.txt');
@@ -69,7 +69,7 @@ test('an exported folder is the top folder of an archive, which its link gives f
   expect((await download(url.replace(/.$/, (last: string) => (last === '0' ? '1' : '0')))).status).toBe(404);
 });
 
-test('exported files and folders are on top of the archive; what is not to be read fails, and with nothing left the job does', async () => {
+test('exported items are on top of the archive; unreadable ones fail, and with none left the job fails', async () => {
   const [ada, bob] = [await tenant.user(), await tenant.user()];
   const shared = await newFolder(ada.api, 'shared');
   const readable = await newFile(ada.api, shared, 'a.txt', 'Ada’s');

@@ -55,7 +55,7 @@ function startQueue() {
 const request = (tenant: typeof holding): Promise<void> =>
   tenant.db.transaction((tx) => insertJob(tx, { kind: 'test', payload: {}, queue: QUEUE }));
 
-test('a worker without free slots leaves tenants to those that have some, and takes tenants again once a slot is free', async () => {
+test('a worker without free slots leaves tenants to others, and takes tenants again once a slot is free', async () => {
   const full = startQueue();
   const other = await fullThenStarted(full);
 

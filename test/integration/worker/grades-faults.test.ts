@@ -62,7 +62,7 @@ test('a worker killed before it sends: the next one sends', async () => {
   expect(requestsOf('unsent')).toHaveLength(1);
 });
 
-test('a worker killed after the LMS accepted and before it was written down: the resend changes nothing, and there is one event', async () => {
+test('after a worker is killed between LMS and commit, the resend changes nothing, and there is one event', async () => {
   lms.scores.manner.set('held', 1);
   const grade = await course.grade('accepted');
   await waitFor('the LMS to accept', () => lms.scores.cell('accepted') !== undefined);

@@ -109,7 +109,7 @@ async function besideFailed(userId: string) {
   return { course, older, newer, lease: await leaseOf(older) };
 }
 
-test('a correction that is given while a timestamp moves past a failed grade is newer all the same, though the clock of the worker is ahead', async () => {
+test('a correction is newer than a failed grade whose timestamp moves, though the worker’s clock is ahead', async () => {
   const { course, older, lease } = await besideFailed('past a failed one');
   const ahead = new Date(Date.parse(older.timestamp) + 60_000);
 
@@ -171,7 +171,7 @@ test('who takes over the lease sends what the one before him committed after it 
   expect(await mark(taken.after)).toEqual({ sentAt: expect.any(Date), timestamp: ahead });
 });
 
-test('a timestamp does not move past a newer grade: it waits for a pending one, gives way to a submitted one, and passes a failed one', async () => {
+test('a timestamp waits for a pending newer grade, gives way to a submitted one, and passes a failed one', async () => {
   const course = await grading.launch();
   const { db } = grading.tenant;
   const [older, newer] = [await course.grade('crowded', 1), await course.grade('crowded', 2)];

@@ -17,7 +17,7 @@ const requestsOf = (userId: string) => lms.scores.received.filter(({ body }) => 
 const tokens = (): string[] =>
   lms.scores.received.map(({ authorization }) => authorization.replace('Bearer ', '')).filter(Boolean);
 
-test('a grade goes the whole way: into the grade book of a strict LMS, and as grade.submitted to a receiver that verifies it', async () => {
+test('a grade goes into the grade book of a strict LMS, and as grade.submitted to a verifying receiver', async () => {
   const course = await grading.launch();
 
   const grade = await course.grade('ben', 8.25);
@@ -234,7 +234,7 @@ test('corrections within one second are taken one after the other by an LMS that
   expect(requestsOf('hasty')).toHaveLength(3);
 });
 
-test('a score that the LMS refuses for one that it wrote itself is sent again at once with a later timestamp, which is in the event', async () => {
+test('a score refused for one that the LMS wrote itself is resent with a later timestamp, as in the event', async () => {
   const course = await grading.launch();
   const first = await course.submitted(await course.grade('touched', 1));
   lms.scores.touch('touched', new Date(Date.parse(first.timestamp) + 1000));
@@ -279,7 +279,7 @@ test('a 409 that no newer score from Carrel explains is retried, each time later
   await course.submitted(grade);
 });
 
-test('an older score that the LMS refuses while a newer one waits keeps its time, and the newer one stands at the end', async () => {
+test('a refused older score keeps its time while a newer one waits, and the newer one stands at the end', async () => {
   const course = await grading.launch();
   lms.scores.manner.set({ status: 429 });
   const [older, newer] = [await course.grade('both wait', 3), await course.grade('both wait', 4)];

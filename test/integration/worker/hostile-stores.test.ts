@@ -72,7 +72,7 @@ test('a job of a tenant that named its store is done, in the queue of such store
   expect(await worker.metrics()).toContain(moved.split(',program')[0]);
 });
 
-test('an attempt that does not end in time is abandoned: its signal is aborted, its slot is free, and its late end changes nothing', async () => {
+test('an attempt that does not end in time is aborted, frees its slot, and its late end changes nothing', async () => {
   const stuck = job({ kind: 'test.stuck', queue: 'limited', payload: z.object({}) });
   const quick = job({ kind: 'test.quick', queue: 'limited', payload: z.object({}) });
   const done: string[] = [];

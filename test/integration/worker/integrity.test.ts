@@ -92,7 +92,7 @@ test('each fault is found, and only what can be repaired safely is repaired', as
   expect((await tenant.objects.head('somebody-elses/object'))?.size).toBe(13);
 });
 
-test('an object that an upload may be about to name is not looked at, and one in a location without the marker is not deleted', async () => {
+test('the check skips objects of uploads in progress, and deletes none in a location without the marker', async () => {
   const tenant = await platform.tenant();
   const key = unownedKey();
   await tenant.objects.put(key, Buffer.from('an upload'));
@@ -162,7 +162,7 @@ test('usage is counted again also where it is more than the limits allow', async
   expect((await api.post('/folders', { name: 'more' })).status).toBe(507);
 });
 
-test('what the key of a tenant puts beside the objects of Carrel is found in a bucket of the platform’s, and stays', async () => {
+test('objects that a tenant’s key adds beside Carrel’s are found in a platform bucket, and stay', async () => {
   const tenant = await platform.tenant();
   await upload((await tenant.user()).api, 'own');
   await tenant.objects.put('filled/1', Buffer.from('not of Carrel'));

@@ -12,7 +12,7 @@ import { objectCount } from '../content/tenant-state.ts';
 
 const { platform } = workerSuite();
 
-test('a server killed in the middle of an upload leaves what its sweep deletes, and quota that the next request gets back', async () => {
+test('a killed server’s upload is deleted by its sweep, and the next request gets the quota back', async () => {
   const tenant = await platform.tenant();
   const { api, user } = await tenant.user({ storage_quota: 20_000_000 });
   const { id } = (await begin(api, named('killed'))).body;

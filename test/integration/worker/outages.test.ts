@@ -96,7 +96,7 @@ test('connections on which Postgres no longer answers delay a delivery by second
   }
 });
 
-test('a delivery whose row somebody has locked for longer than its lease is sent once, and delays the outcome of no other', async () => {
+test('a delivery whose row is locked for longer than its lease is sent once, and delays no other outcome', async () => {
   const [locked, other] = [await platform.tenant(), await platform.tenant()];
   const asked: ServerResponse[] = [];
   const receiver = createServer((request, response) => void request.resume().on('end', () => asked.push(response)));

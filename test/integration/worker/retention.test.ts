@@ -41,7 +41,7 @@ const audited = (tenant: TestTenant, count: number, age: string): Promise<unknow
 const agesOf = ({ db }: TestTenant) =>
   db.query(`SELECT target_name AS age, count(*) AS entries FROM audit_entries WHERE target_name LIKE '% days %' GROUP BY 1`);
 
-test('events are kept 30 days with their deliveries, entries of the audit log 365 days, and they go then, of every tenant and however many', async () => {
+test('events and deliveries are kept for 30 days, entries of the audit log for 365, however many, of all tenants', async () => {
   const [one, other] = [await platform.tenant(), await platform.tenant()];
   await past(one, 2_500, '30 days 1 minute');
   await past(one, 3, '29 days 23 hours');

@@ -19,7 +19,7 @@ const byId = async (people: ReturnType<Awaited<ReturnType<typeof course>>['peopl
 const mayRead = async ({ api, launchId }: { api: typeof tenant.admin; launchId: string }) =>
   (await api.get(`/lti/launches/${launchId}`)).body.folder !== null;
 
-test('a roster is read page by page, with the scope of members alone, and its people are members without an account', async () => {
+test('a roster is read by pages, with the scope of members alone, and its people are members without an account', async () => {
   const { enrolMany, sync, people, api, id } = await course();
   enrolMany(7);
   at.lms.members.pageSize = 3;
@@ -92,7 +92,7 @@ const rolesOf = async (subject: string): Promise<string[] | undefined> => {
   return account?.roles;
 };
 
-test('a role that the LMS changes is the account’s in the course: an instructor writes there and teaches, a learner no more', async () => {
+test('a changed role applies to the account in the course: an instructor teaches and writes, a learner does not', async () => {
   const { launch, enrol, sync } = await course();
   const { api, launchId } = await launch({ user: { id: 'risen' }, roles: [LEARNER] });
   const mayWrite = async () => (await api.get(`/lti/launches/${launchId}`)).body.folder?.may_write;
@@ -106,7 +106,7 @@ test('a role that the LMS changes is the account’s in the course: an instructo
   expect([before, risen, await mayWrite()]).toEqual([false, [true, ['member', 'instructor']], false]);
 });
 
-test('an account that an administrator linked to a person of the LMS teaches by the roster alone, and no longer than it says', async () => {
+test('an account linked to a person of the LMS teaches by the roster alone, and only as long as it says so', async () => {
   const { enrol, unenrol, sync, members } = await course();
   const { user, password } = await tenant.user();
   const account = await tenant.db.tables.users.find({ uuid: user.id });

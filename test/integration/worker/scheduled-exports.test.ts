@@ -125,7 +125,7 @@ test('a run says why it made no archive, and those that are there stay', async (
   expect((await keysOf(suspended.schedule)).length).toBe(1);
 });
 
-test('archives that schedules keep for a person are together no larger than their quota; what a run replaces does not count', async () => {
+test('archives of schedules stay within their person’s quota; those that a run replaces do not count', async () => {
   const of = await backup({ keep: 1, bytes: 2 * MIB });
   await tenant.admin.patch(`/users/${of.user.id}`, { storage_quota: 3 * MIB });
   const [first, second] = [await run(of), await run(of)];
@@ -198,7 +198,7 @@ test('a run that ends after its schedule was deleted leaves an archive that goes
   expect(Math.abs(Date.parse(job.result.expires_at) - Date.now() - 30 * DAY_MS)).toBeLessThan(120_000);
 });
 
-test('the archives of somebody who is deleted go with the account; the schedule runs again once another administrator has saved it', async () => {
+test('archives are deleted with their person’s account; the schedule runs again once an administrator saves it', async () => {
   const of = await backup();
   const job = await run(of);
   const [key = ''] = await keysOf(of.schedule);

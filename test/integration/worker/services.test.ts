@@ -97,7 +97,7 @@ const change: Step = ({ events: outbox, jobs }, { transaction, cache }) =>
     cache.invalidate(tx, 'one');
   });
 
-test("a step's rows, events, jobs and invalidated caches are there at its commit, and the workers are woken for them", async () => {
+test("a step's rows, events, jobs and invalidated caches take effect at its commit, which wakes the workers", async () => {
   await subscribe();
   await (await cacheOfServer().lookup(entry)).put('former', 60);
   expect(await cached()).toBe('former');
@@ -133,7 +133,7 @@ test('of a step that throws after all of that nothing is left, and what is cache
   expect(await cached()).toBe('former');
 });
 
-test("statements and tables of a job's database are the tenant's own, in a transaction or by themselves, and none is prepared", async () => {
+test("a job's database is the tenant's own, in a transaction or without one, and prepares no statement", async () => {
   const seen: unknown[] = [];
   const role = `tenant_${tenant.slug}`;
 
@@ -168,7 +168,7 @@ test('a job that is scheduled unless it is present is there once, for each paylo
   ]);
 });
 
-test('services of endpoints run in a step, with the rights of whoever requested it; of what they refuse nothing is left', async () => {
+test('services of endpoints run in a step with the requester’s rights, and their refusals leave nothing', async () => {
   const [{ api: mine, user: me }, { api: theirs }] = [await tenant.user(), await tenant.user()];
   const [own, other] = [
     (await mine.post('/folders', { name: 'own' })).body.id,

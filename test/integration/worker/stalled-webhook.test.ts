@@ -37,7 +37,7 @@ async function wait(): Promise<number> {
 const underWay = async (endpoint: string): Promise<number> =>
   (await tenant.db.query('SELECT FROM carrel.deliveries WHERE endpoint = $1 AND leased_until > now()', [endpoint])).length;
 
-test('a webhook whose receiver does not answer, with thousands of deliveries that wait, does not delay the events of another', async () => {
+test('a webhook with a silent receiver and thousands of waiting deliveries does not delay another’s events', async () => {
   await register(receiver.url, 'grade.submitted');
   const alone = await wait();
   const stalled = await register(receiver.stallingUrl, 'user.created');

@@ -96,7 +96,7 @@ test('an own trash that is emptied while the worker is killed is empty in the en
   );
 });
 
-test('50 files and folders that are restored while their trash is emptied are each there or gone, as reply, job and quota say', async () => {
+test('50 items restored while their trash is emptied are each there or gone, as reply, job and quota say', async () => {
   const { api, user } = await tenant.user();
   const upload = async (name: string, fields = {}): Promise<string> =>
     `/files/${(await untilServed(() => api.upload('/files', { name, file: Buffer.from('x'), fields }))).body.id}`;

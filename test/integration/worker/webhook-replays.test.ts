@@ -43,7 +43,7 @@ const repeats = (endpoint: string) =>
     [endpoint],
   );
 
-test('a replay sends what did not arrive in its time, each event once, with the id and bytes of before and a signature of now', async () => {
+test('a replay sends what did not arrive, each event once, with its id and bytes and a signature of now', async () => {
   const { id, secret } = await register();
   receiver.answer({ status: 500 });
   const before = await emitGrades(tenant, 40);

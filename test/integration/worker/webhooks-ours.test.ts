@@ -44,7 +44,7 @@ const tried = (endpoint: string, count: number): Promise<Row[]> =>
     return rows.length === count && rows.every(({ log }) => log.length > 0) && rows;
   });
 
-test('an attempt that nobody foresaw is written and put off, says nothing of the receiver, and does not block those beside it', async () => {
+test('an unforeseen error of an attempt is recorded, delays it, blames no receiver, and blocks no other', async () => {
   const broken = await addWebhook(tenant, { url: receiver.url });
   const headers = sealOf(tenant).seal(broken, 'headers', 'null');
   await tenant.db.query('UPDATE webhooks SET headers = $2 WHERE uuid = $1', [broken, headers]);
@@ -69,7 +69,7 @@ test('an attempt that nobody foresaw is written and put off, says nothing of the
   });
 });
 
-test('a worker without the right key puts deliveries off, without an end and without a word on the receiver; the right one then delivers', async () => {
+test('a worker with the wrong key delays deliveries and blames no receiver; with the right key it delivers', async () => {
   await restart({}, formatSealingKeys([{ id: 'p1', key: systemRandom.bytes(32) }]));
   const endpoint = await addWebhook(tenant, { url: receiver.url });
   await tenant.db.query(`UPDATE webhooks SET failing_since = now() - interval '6 days' WHERE uuid = $1`, [endpoint]);

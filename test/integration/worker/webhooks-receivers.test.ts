@@ -104,7 +104,7 @@ test('a redirect is a failure and is not followed', async () => {
   expect(asked).toBe(0);
 });
 
-test('a receiver without TLS, one that refuses, a name that is none and one that leads to a private address each say so in the attempt', async () => {
+test('no TLS, a refusal, an unknown name and a private address each say so in the attempt', async () => {
   const plain = await net.http((_request, response) => void response.end());
   const errors = {
     tls: await outcomeAt(at(plain, 'https')),

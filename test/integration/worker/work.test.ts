@@ -127,7 +127,7 @@ test('a sweep deletes what no row knows of that day, and keeps what a row knows 
   expect((await api.get(`/files/${kept.id}/download`)).status).toBe(200);
 });
 
-test('what has been in the trash for 30 days is deleted for ever, with its objects and quota; what is newer or restored stays', async () => {
+test('after 30 days in the trash items are deleted for ever, with objects and quota; newer or restored ones stay', async () => {
   const tenant = await platform.tenant();
   const { api, user } = await tenant.user();
   const folder = async (name: string, parent_id: string | null = null): Promise<string> =>
