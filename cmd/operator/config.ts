@@ -180,7 +180,8 @@ export function storageAdminOf(config: OperatorConfig): StorageAdminOptions | un
   if (adminEndpoint === undefined) return undefined;
   if (accessKeyId === undefined || secretAccessKey === undefined)
     throw new ConfigError(
-      'operator: CARREL_S3_ADMIN_ENDPOINT needs CARREL_S3_ACCESS_KEY_ID and CARREL_S3_SECRET_ACCESS_KEY (docs/operate/settings.md).',
+      'operator: CARREL_S3_ADMIN_ENDPOINT needs CARREL_S3_ACCESS_KEY_ID and CARREL_S3_SECRET_ACCESS_KEY ' +
+        '(docs/operate/settings.md).',
     );
   return { endpoint: config.CARREL_S3_ENDPOINT, adminEndpoint, region: config.CARREL_S3_REGION, accessKeyId, secretAccessKey };
 }

@@ -2,7 +2,9 @@ import { z } from 'zod';
 import { pageOf, pageQueryOf } from '../api/paging.ts';
 import { QueryTime, Timestamp, Uuid } from '../api/schemas.ts';
 
-/** The actions of audit entries. The functions of pkg/store/postgres/functions and LineItems show which change writes which entry. */
+/**
+ * The actions of audit entries. The functions of pkg/store/postgres/functions and LineItems show which change writes which one.
+ */
 export const AUDIT_ACTIONS = [
   'file.upload',
   'file.update',

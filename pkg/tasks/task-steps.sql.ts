@@ -7,7 +7,7 @@ import type { SkipReason } from './tasks.schema.ts';
 export interface RunningTask {
   readonly id: number;
   readonly uuid: string;
-  /** Null for a task of the system. */
+  /** The owner; null for a task of the system. */
   readonly userId: number | null;
   /** The schedule that requested the run. */
   readonly scheduleId: number | null;

@@ -124,7 +124,7 @@ export async function joinTask(tx: Sql, id: number, taskArguments: Json): Promis
 export interface NewTask {
   readonly uuid: string;
   readonly kind: TaskKindName;
-  /** Null if the user whom it would act as was deleted. */
+  /** The user whom it acts as; null if that user was deleted. */
   readonly userId: number | null;
   readonly arguments: Json;
   readonly isSingle: boolean;
@@ -170,7 +170,7 @@ const RETRY = `
 export interface NewRetry {
   readonly uuid: string;
   readonly result: TaskView['result'];
-  /** Undefined selects all failed items. */
+  /** The error codes of the items to retry; undefined selects all failed items. */
   readonly codes: readonly string[] | undefined;
   readonly createdAt: Date;
 }

@@ -53,7 +53,7 @@ export interface LoginAttempt {
  * - A browser in which a person signed in before has 10 guesses of its own for this person, whatever strangers do. Guesses from
  *   all browsers of a person slow each other down in the same way.
  * - People who know their password do not cause refusals for each other. An attempt that finds all slots taken waits for the
- *   running attempts of this process that hold one, at most 10 s and no longer than its client.
+ *   running attempts of this process that hold one. It waits at most 10 s, and no longer than its client.
  * - While Redis is unavailable, this process counts on its own.
  */
 export class LoginThrottle {

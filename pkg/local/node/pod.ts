@@ -15,7 +15,7 @@ import { makeVolumes } from './volumes.ts';
 const RETRY_MS = 1_000;
 
 /**
- * One pod on this node, from its binding to its end.
+ * Runs a pod on this node, from its binding to its end.
  *
  * Invariants:
  * - Its processes live only between `run` and the moment `run` resolves. Then its object, if it was deleted, is removed from the

@@ -15,15 +15,15 @@ export const resultOfReply = (status: number): ReplyResult => ({
   error: isSuccess(status) ? null : `the receiver answered ${status}`,
 });
 
-/** The result where no whole reply came. Only the status counts: a 2xx with an incomplete body is a success. */
+/** Returns the result without a complete reply. Only the status counts: a 2xx with an incomplete body is a success. */
 export function resultOfEgressError({ status, message }: Pick<EgressError, 'status' | 'message'>): ReplyResult {
   return { status_code: status ?? null, error: status !== undefined && isSuccess(status) ? null : message };
 }
 
-/** What becomes of a delivery after an attempt. */
+/** The next state of a delivery after an attempt. */
 export type Outcome = { readonly state: 'delivered' | 'failed' } | { readonly state: 'retried'; readonly delayMs: number };
 
-/** `delayMs`: until the schedule's next attempt; null if it has no more. */
+/** `delayMs` is the time until the schedule's next attempt; null if the schedule has no more. */
 export function outcomeOf({ status_code, error }: ReplyResult, delayMs: number | null): Outcome {
   if (error === null) return { state: 'delivered' };
   return status_code === GONE || delayMs === null ? { state: 'failed' } : { state: 'retried', delayMs };
