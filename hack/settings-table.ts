@@ -1,7 +1,7 @@
 /**
- * Writes the tables of the documentation that come from the code: the settings of each program (docs/operate/settings.md), the API's error
- * codes (docs/use-the-api.md) and the values of the chart with their comments (docs/chart-values.md). `node
- * hack/settings-table.ts`; with `--check` it only compares.
+ * `node hack/settings-table.ts` writes the tables of the documentation that come from the code: the settings of each program
+ * (docs/operate/settings.md), the API's error codes (docs/use-the-api.md) and the values of the chart with their comments
+ * (docs/chart-values.md). With `--check` it only compares.
  */
 import { readFileSync, writeFileSync } from 'node:fs';
 import { isMap, parseDocument, type Pair, type Scalar, type YAMLMap } from 'yaml';

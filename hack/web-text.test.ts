@@ -149,7 +149,7 @@ function reasons(): string[] {
   return [...network, ...answered, ...tokens, ...processor];
 }
 
-test('each reason why a grade is not in the grade book is said in the language of the page, after any number of attempts', async () => {
+test('each reason why a grade is missing in the grade book is said in the page’s language, after any attempts', async () => {
   const all = reasons();
   const given = all.map((reason) => `given up after 9 attempts: ${reason}`);
   await speak('de');

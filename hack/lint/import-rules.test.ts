@@ -80,7 +80,7 @@ test('the weight of a confined package is kept out of the server, its types are 
   ).toEqual(['only pkg/jobs, cmd/worker may load bullmq', undefined]);
 });
 
-test('production loads nothing of the platform on one machine: the program carrel alone may, when a command of that platform runs', () => {
+test('production loads nothing of the platform on one machine: only carrel may, for that platform’s commands', () => {
   const sentence = 'pkg/local is the platform on one machine: only cmd/carrel may load it, and only by import()';
   expect(
     complaints(
@@ -96,7 +96,7 @@ test('production loads nothing of the platform on one machine: the program carre
   ]);
 });
 
-test('a migration imports quoting, types and the files of its own folder, and nothing that could change after it was applied', () => {
+test('a migration imports only quoting, types and its own folder, so nothing that could change after it ran', () => {
   const migrations = 'pkg/store/postgres/migrations/tenant';
   const sentence =
     'a migration imports nothing but pkg/store/postgres/quoting.ts: what it imports could change after it was applied';

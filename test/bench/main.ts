@@ -1,8 +1,8 @@
 /**
- * `make bench [LINES="launches deliveries …"] [BASE=<git ref>] [DOC=1] [ROUNDS=1]`: measures lines of
- * docs/design/testing.md, Speed and size, each beside its control in the same run. BASE measures another commit too, alternately with the present one; DOC writes
- * docs/performance.md. ROUNDS bounds how often each is measured, for a quick look. Numbers change with the machine and what else
- * it does; ratios much less. Exit 1 where a target is missed.
+ * `make bench [LINES="launches deliveries …"] [BASE=<git ref>] [DOC=1] [ROUNDS=1]` measures lines of docs/design/testing.md,
+ * Speed and size, each beside its control in the same run. BASE measures another commit too, alternately with the present one.
+ * DOC writes docs/performance.md. ROUNDS limits how often each is measured, for a quick look. Numbers change with the machine and
+ * its load; ratios change much less. Exits with 1 when a target is missed.
  */
 import { cpus, loadavg, tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';

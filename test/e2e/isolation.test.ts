@@ -68,7 +68,7 @@ test('a token of one tenant is refused by another, and X-Tenant-ID does not help
   expect((await theirs.admin.get(address)).status).toBe(200);
 });
 
-test('at the shared API host X-Tenant-ID leads to its tenant, by slug and by number, and no further than its token does', async () => {
+test('at the shared API host X-Tenant-ID leads to its tenant, by slug and number, as far as the token does', async () => {
   const { status } = await getJson<{ status: { tenantId: string } }>(where, 'tenant', theirs.name, '-n', theirs.namespace);
   const address = `http://api.localhost:${where.port}/api/v1/files/${theirFile.id}`;
   const answers = async (api: Api, tenantId?: string) =>

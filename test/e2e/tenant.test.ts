@@ -32,7 +32,7 @@ const tenant = async (spec: object = {}) => {
 
 afterAll(() => kubectlOk(where, ['delete', 'namespace', '--wait=false', '--ignore-not-found', ...namespaces]));
 
-test('a Tenant with its LtiRegistration and Webhook, applied together in a new namespace, becomes Ready and serves by its name', async () => {
+test('a Tenant, its LtiRegistration and Webhook, applied at once in a new namespace, become Ready and serve', async () => {
   const namespace = uniqueName('faculty');
   namespaces.push(namespace);
   await apply(
@@ -108,7 +108,7 @@ test('the router speaks for routes at its own Gateways alone, and says when a Se
   expect([missing, found]).toEqual([[`${accepted}False BackendNotFound`], [`${accepted}True ResolvedRefs`]]);
 });
 
-test('carrel doctor looks at the whole platform and says which Tenant needs somebody; keys rotate says what there is not', async () => {
+test('carrel doctor checks the whole platform and names Tenants that need help; keys rotate says what is missing', async () => {
   const name = uniqueName('wrong');
   const namespace = uniqueName('doctor');
   namespaces.push(namespace);

@@ -6,7 +6,8 @@ export const inSystem = ({ platform }: Pick<Installation, 'platform'>, ...args: 
   kubectlOk(platform, ['-n', NAMESPACE, ...args]);
 
 /**
- * `carrel` with these arguments in a pod of the operator, as docs/operate/install.md says. Gives standard output; throws when it fails.
+ * Runs `carrel` with these arguments in a pod of the operator, as docs/operate/install.md says. Returns standard output. Throws
+ * when it fails.
  */
 export const carrelInOperator = (carrel: Pick<Installation, 'platform'>, ...args: string[]): Promise<string> =>
   inSystem(carrel, 'exec', 'deploy/carrel-operator', '--', 'node', 'cmd/carrel/main.js', ...args);

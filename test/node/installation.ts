@@ -70,8 +70,8 @@ export class Installation {
   }
 
   /**
-   * Runs the lines of docs/operate/install.md between `<!-- name -->` and `<!-- /name -->`. Gives what they print; throws CommandError
-   * where one fails.
+   * Runs the lines of docs/operate/install.md between `<!-- name -->` and `<!-- /name -->`. Returns their output. Throws
+   * CommandError when one fails.
    */
   async runLines(name: string, timeoutMs: number): Promise<string> {
     const page = readFileSync(join(ROOT, 'docs/operate/install.md'), 'utf8');

@@ -1,8 +1,8 @@
 /**
- * `make test-node`: Carrel's image and chart on a real kubelet. It starts a cluster of one node on this machine (hack/node),
- * installs the chart with its stores by the lines of docs/operate/install.md, and does what people do: a tenant, a file, a webhook, an
- * upgrade under load. The last line is `N passed, N failed` with the time. Exit 1 when anything failed; a machine that does not
- * allow it is one line and exit 0.
+ * `make test-node` runs Carrel's image and chart on a real kubelet. It starts a cluster of one node on this machine (hack/node),
+ * installs the chart with its stores by the lines of docs/operate/install.md, and does what people do: a tenant, a file, a
+ * webhook, an upgrade under load. The last line is `N passed, N failed` with the time. Exits with 1 when anything failed. On a
+ * machine that does not allow it, it prints one line and exits with 0.
  */
 import { parseArgs } from 'node:util';
 import { reasonAgainst } from '../../hack/node/allowed.ts';

@@ -194,7 +194,7 @@ test('a large upload goes on where it was after a lost connection, a pause and a
   expect((await readFile(await (await saving).path())).equals(bytes)).toBe(true);
 });
 
-test('a cancelled upload is gone from the page and from the server; one that the quota has no room for says so in words', async () => {
+test('a cancelled upload is gone from page and server; one without free quota says so in words', async () => {
   const { page, tool } = await course('Ada Okafor', 'Physics');
   const requests = await uploadRequests(page);
   requests.next('hold');
@@ -216,7 +216,7 @@ test('a cancelled upload is gone from the page and from the server; one that the
   await tool.getByText('1 of 1 uploaded').waitFor();
 });
 
-test('a folder of the course opens on the page: an instructor uploads there, a learner downloads, and the path leads back', async () => {
+test('a course folder opens on the page: instructors upload, learners download, and the path leads back', async () => {
   await makeFolder((await course('Ada Okafor', 'History')).page, tenant, 'History', 'Week 1');
   const { tool: instructor } = await course('Ada Okafor', 'History');
   await instructor.getByRole('button', { name: 'Open the folder Week 1' }).click();
@@ -235,7 +235,7 @@ test('a folder of the course opens on the page: an instructor uploads there, a l
   expect(await instructor.getByRole('button', { name: 'Download lab.txt' }).count()).toBe(0);
 });
 
-test('a learner hands in a new file, sees when, and hands in another, which counts; whoever teaches the course has nothing to hand in', async () => {
+test('a learner hands in a file, sees when, and hands in another, which counts; teachers have nothing to hand in', async () => {
   const { page, tool } = await course('Ben Lindqvist', 'Physics');
   await tool.getByText('You have not handed in anything yet.').waitFor();
   for (const [name, button] of [
@@ -258,7 +258,7 @@ test('a learner hands in a new file, sees when, and hands in another, which coun
   expect(await instructor.getByRole('heading', { name: 'Hand in' }).count()).toBe(0);
 });
 
-test('an instructor shares a file and a folder of their own with the course, whose learner opens both, and takes one back', async () => {
+test('an instructor shares a file and a folder with the course, whose learner opens both, and takes one back', async () => {
   const { page, tool: instructor } = await course('Ada Okafor', 'History');
   const ada = await apiOf(page, tenant);
   const { body: folder } = await ada.post('/folders', { name: 'Maps' });
@@ -315,7 +315,7 @@ test('everything on the page can be done with the keyboard', async () => {
   expect((await saving).suggestedFilename()).toBe('keys.txt');
 });
 
-test('whoever gets a share link downloads its file by keyboard, after a wrong password too; a link that is used up says so', async () => {
+test('a share link’s file is downloaded by keyboard, after a wrong password too; a used-up link says so', async () => {
   const [name, bytes] = ['Übung 2 – 演習.pdf', randomBytes(1024 * 1024)];
   const { body: file } = await tenant.admin.upload('/files', { name, file: bytes });
   const { body: share } = await tenant.admin.post(`/files/${file.id}/share`, {

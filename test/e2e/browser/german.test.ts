@@ -132,7 +132,7 @@ async function registered(): Promise<string> {
   return clientId;
 }
 
-test('registration, course, grades, picker and the question to the storage of the LMS say nothing in English to who reads German', async () => {
+test('registration, course, grades, picker and the storage question show no English to a German reader', async () => {
   const clientId = await registered();
 
   const learner = await framed(lms.open(clientId, BEN, inGerman));

@@ -28,7 +28,7 @@ const picture = (page: Page, name: string): Promise<unknown> =>
 const describedBy = async (tool: FrameLocator, field: Locator): Promise<string | null> =>
   tool.locator(`[id="${await field.getAttribute('aria-describedby')}"]`).textContent();
 
-test('a grade given in a course that was opened in a browser appears in the grade book of the LMS, and a webhook reports it', async () => {
+test('a grade given in a browser appears in the LMS’s grade book, and a webhook reports it', async () => {
   const page = await browser.page();
   const tool = await openInFrame(page, where, linkName(tenant, 'Ada Okafor', 'History', 'a frame'));
   await courseShown(tool, 'History');
@@ -90,7 +90,7 @@ test('the page of grades shows what the LMS has beside what was sent, for the co
   await tool.getByText('In your LMS: 42 of 100').waitFor();
 });
 
-test('a comment goes with a score, by the keyboard alone; one that is too long is refused at its field; the LMS shows it beside its result', async () => {
+test('a comment goes with a score by keyboard, is refused at its field if too long, and the LMS shows it', async () => {
   await courseShown(
     await openInFrame(await browser.page(), where, linkName(tenant, 'Ben Lindqvist', 'Physics', 'a frame')),
     'Physics',

@@ -23,7 +23,7 @@ afterAll(async () => {
 const newPage = (cookies: Cookies) => browsers[cookies]!.page();
 const ada = (way: string): string => linkName(tenant, 'Ada Okafor', 'History', way);
 
-test('a launch in a frame of another site, its third-party cookies blocked, lands on the entry page by a partitioned cookie', async () => {
+test('a launch in a frame without third-party cookies lands on the entry page by a partitioned cookie', async () => {
   const page = await newPage('third-party blocked');
 
   const tool = await openInFrame(page, where, ada('a frame without storage'));

@@ -125,7 +125,7 @@ async function picks(clientId: string): Promise<Readonly<Record<string, string>>
   return custom;
 }
 
-test('in frames of an LMS it registers, launches, picks, opens a link and its copy, grades and syncs the roster, third-party cookies blocked', async () => {
+test('it registers, launches, picks, opens links, grades and syncs rosters in frames without third-party cookies', async () => {
   const clientId = await registersItself();
 
   const teacher = await opens(clientId, { ...ADA, course: LATIN });

@@ -64,7 +64,7 @@ async function received(tool: FrameLocator, title: string): Promise<string[]> {
 
 const picture = (page: Page, name: string): Promise<unknown> => page.screenshot({ path: join(pictures, `${name}.png`) });
 
-test('an instructor uploads in the picker, chooses as what each file is added, and the LMS receives the items by Query', async () => {
+test('an instructor uploads in the picker, chooses how to add each file, and the LMS receives the items by Query', async () => {
   const { page, tool, violations } = await asked('Ada Okafor', 'picker');
   await upload(tool, text('reading.txt'), { name: 'cell.png', buffer: PNG, mimeType: 'image/png' });
 

@@ -353,7 +353,7 @@ describe('names of people', () => {
     expect([persian.body.display_name, composed.body.display_name]).toEqual(['می\u200cخواهم 👩\u200d🔬', 'Am\u00e9lie']);
   });
 
-  test('that others have cannot be listed by trying them: of a person who may not list users, ten user names a day are answered', async () => {
+  test('that others have cannot be listed by guesses: people without the right get ten answers a day', async () => {
     await tenant.admin.post('/users', person('occupied'));
     const { api, user } = await tenant.user();
     const tried = (

@@ -258,7 +258,7 @@ describe("the tenant's own role", () => {
     await expect(tenant.db.query(sql)).rejects.toThrow(/permission denied|must be owner/);
   });
 
-  test('puts no temporary table in place of the log, and runs by one no code as the schema’s owner, even where it may make some', async () => {
+  test('replaces the log by no temporary table, and runs none of its code as the schema’s owner, even where it may', async () => {
     const { api } = await tenant.user();
     const shadowed = await upload(api, 'shadowed.txt');
     const role = `"${tenantRole(tenant.slug)}"`;

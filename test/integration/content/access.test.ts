@@ -149,7 +149,7 @@ describe('a user who is deleted', () => {
     expect(work?.keys).toHaveLength(1);
   });
 
-  test('leaves a folder beside one of the same name under another name, and each file of others in it is an event with its new path', async () => {
+  test('leaves a folder under another name where its name is taken, with an event and a new path for each file', async () => {
     const webhook = await addWebhook(tenant, { events: ['file.updated'] });
     const left = async (): Promise<{ user: string; file: string }> => {
       const { ada, bob, folder } = await adaAndBob();

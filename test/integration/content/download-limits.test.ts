@@ -87,7 +87,7 @@ describe('downloads by share links', () => {
     });
   });
 
-  test('have a part of the server in all; whoever signs in gets a download meanwhile, and the owner of the links too', async () => {
+  test('have a part of the server in all; people who sign in, and the links’ owner, get downloads meanwhile', async () => {
     const [ada, bob] = [await owner(), await owner()];
     const before = await metric('transfers_refused_total{limit="links"');
     const statuses = [

@@ -253,7 +253,7 @@ describe('folders', () => {
 });
 
 describe('a page of files', () => {
-  test('of a person with few files and of one with 20,000 reads 500 blocks at most, since it is no file of others that it reads', async () => {
+  test('of a person with few files or 20,000 reads at most 500 blocks, since it reads no files of others', async () => {
     const [few, many] = await Promise.all([tenant.user(), tenant.user()]);
     const { stores } = testBackends();
     await fillWithFiles(stores, tenant, few.user.email, [[1, 100]]);
@@ -263,7 +263,7 @@ describe('a page of files', () => {
     expect(blocks.filter((count) => count > 500)).toEqual([]);
   });
 
-  test("of a granted folder with 2,000 files of others reads 500 blocks at most, and so does that of the folder's owner, who has a guest", async () => {
+  test('of a granted folder with 2,000 files of others reads at most 500 blocks, for guest and owner', async () => {
     const [owner, viewer] = await Promise.all([tenant.user(), tenant.user()]);
     await fillWithFiles(testBackends().stores, tenant, owner.user.email, [[1, 20_000]]);
     const [shared] = await tenant.db.query<{ uuid: string }>(

@@ -63,7 +63,7 @@ async function unread(api: Api, path: string): Promise<IncomingMessage> {
 }
 
 describe('the archive of a folder', () => {
-  test('holds what is live in it and below, with its own name on top, for three statements and two a folder at most', async () => {
+  test('holds all live items below, with its own name on top, in three statements and at most two a folder', async () => {
     const { api } = await tenant.user();
     const top = await folder(api, 'Übung 1', await folder(api, 'above'));
     const [below, empty] = [await folder(api, '第二', top), await folder(api, 'empty', top)];
@@ -189,7 +189,7 @@ describe('the archive of a folder', () => {
     expect(Buffer.compare(bytes, again.bytes)).toBe(0);
   });
 
-  test('with long paths takes no memory for each entry; a person has so many archives at once, and a folder that is too much for one is a 422', async () => {
+  test('with long paths takes no memory for each entry; archives at once are limited, and one too large is a 422', async () => {
     const { api } = await tenant.user();
     let deepest = await folder(api, '長'.repeat(240));
     const top = deepest;

@@ -147,7 +147,7 @@ describe('a folder that is deleted', () => {
     expect(await faultsOf(tenant)).toEqual([]);
   });
 
-  test('for ever, gives back the quota of each owner and the objects to purge, with one event for each file that was live', async () => {
+  test('for ever, frees each owner’s quota, purges the objects, with one event for each file that was live', async () => {
     const [carl, dora] = [await tenant.user(), await tenant.user()];
     const { files, path, sub, statuses } = await tree(carl);
     await grant(carl, path, dora, 'write');

@@ -231,7 +231,7 @@ describe('of moves at the same time', () => {
     expect(await faultsOf(tenant)).toEqual([]);
   });
 
-  test('fifty that would make a ring of fifty leave it open, and uploads and new folders below have the right paths', async () => {
+  test('fifty that would make a ring leave it open, and uploads and new folders below have the right paths', async () => {
     const ring = await Promise.all(range(50).map(() => folder(ada.api)));
 
     const replies = await Promise.all([
@@ -247,7 +247,7 @@ describe('of moves at the same time', () => {
     expect(await faultsOf(tenant)).toEqual([]);
   });
 
-  test('a folder that is renamed and files that move, go to the trash and come back in it all succeed, and no path is an old one', async () => {
+  test('renames of a folder, and moves, deletes and restores in it all succeed, and no path is an old one', async () => {
     const top = await folder(ada.api);
     const subs = await Promise.all(range(5).map(() => folder(ada.api, top.id)));
     const files = await Promise.all(range(20).map((at) => upload(ada.api, top.id, `${at}.txt`)));

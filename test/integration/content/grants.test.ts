@@ -128,7 +128,7 @@ describe('who has access', () => {
 });
 
 describe('what is shared with somebody', () => {
-  test('is each file and folder once, by its highest grant, the newest first, in pages that meet; three statements at most', async () => {
+  test('has each item once, by its highest grant, the newest first, in adjoining pages, by at most 3 statements', async () => {
     const [ada, bob] = (await people(2)) as [Person, Person];
     const { inner, file, onInner, onFile } = await tree(ada);
     const team = await groupOf(bob);

@@ -29,7 +29,7 @@ async function writerBob() {
 }
 
 describe('a user with write access to a file', () => {
-  test('cannot make themselves its admin by moving it into a folder of theirs, and what they have ends with the grant', async () => {
+  test('cannot become its admin by moving it into a folder of theirs, and their access ends with the grant', async () => {
     const { ada, bob, folder, file, granted } = await writerBob();
     const own = await folderOf(bob, 'mine');
     const below = await folderOf(bob, 'mine too', folder.id);

@@ -171,7 +171,7 @@ describe('fifty racing', () => {
     expect(await faultsOf(tenant)).toEqual([]);
   });
 
-  test('writes by virtue of a grant end with it: none that begins after the reply to its end is served, and each that was served is one version', async () => {
+  test('writes by a grant end with it: none that begins after its end is served, and each served one is a version', async () => {
     const [ada, bob] = [await tenant.user(), await tenant.user()];
     const { body: file } = await ada.api.upload('/files', { file: Buffer.from('0'), name: 'granted' });
     const path = `/files/${file.id}/permissions`;

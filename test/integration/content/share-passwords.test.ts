@@ -88,7 +88,7 @@ describe('a link with a password', () => {
     expect(await count(ada, share)).toBe(4);
   });
 
-  test('refuses a network after ten wrong ones in 15 minutes, the right one too, however many race; other networks and links go on', async () => {
+  test('refuses a network after ten wrong ones in 15 minutes, even racing ones; other networks and links go on', async () => {
     const ada = await tenant.user();
     const [{ share }, other] = [await shared(ada, { password: PASSWORD }), await shared(ada, { password: PASSWORD })];
     const guess = (password: string, network = '10.2.0.1', token = share.token): Promise<ApiReply> =>

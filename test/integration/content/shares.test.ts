@@ -230,7 +230,7 @@ describe('a download by share link', () => {
     expect(await count(ada, share)).toBe(3);
   });
 
-  test('later ranges with the cookie or the parameter do not count, also when the link is used up; nothing else proves a download', async () => {
+  test('later ranges with the cookie or parameter do not count, even once used up; nothing else proves a download', async () => {
     const ada = await tenant.user();
     const { file, share } = await shared(ada, { max_downloads: 1, password: PASSWORD });
     const password = { 'x-share-password': Buffer.from(PASSWORD).toString('latin1') };

@@ -243,7 +243,7 @@ describe('the object of an upload that fails', () => {
     await tenant.objects.delete([key]);
   });
 
-  test('while its bytes come, whatever the error, is not left: nothing is committed yet, and an earlier attempt may have written it', async () => {
+  test('during its bytes leaves nothing, whatever the error: the object may be that of an earlier attempt', async () => {
     const { blobs, options } = blobsOfTenant();
     const key = await blobs.newKey();
     await tenant.objects.put(key, Buffer.from('x'), { contentType: 'text/plain' });

@@ -158,7 +158,7 @@ describe('a copy of a file', () => {
     expect(await faultsOf(tenant)).toEqual([]);
   });
 
-  test('fifty at once of a quota for five, and while the file goes for ever, are five at most, and none is without its bytes', async () => {
+  test('fifty at once, with a quota for five and a purge of the file, are at most five, all with their bytes', async () => {
     const { api, user } = await tenant.user({ storage_quota: 60 });
     const { id } = (await api.upload('/files', { name: 'a.txt', file: Buffer.alloc(10) })).body;
 

@@ -167,7 +167,7 @@ describe('versions', () => {
     expect([await purges(), await used(ada)]).toEqual([purged + 2, 0]);
   });
 
-  test('of 50 racing writers, restorers among them, have numbers without gaps or doubles; those who delete leave no version without its object', async () => {
+  test('of 50 racing writers and restorers have numbers without gaps; deletions leave no version without object', async () => {
     const ada = await tenant.user();
     const id = await fileOf(ada, 'start', 'second');
     const replies = await Promise.all(
@@ -193,7 +193,7 @@ describe('versions', () => {
     expect([await lost(), await faultsOf(tenant)]).toEqual([[], []]);
   });
 
-  test('are read by who may read the file, restored by who may write, deleted by admins; nobody else learns of them, nor another tenant', async () => {
+  test('are read by readers of the file, restored by writers, deleted by admins, and hidden from all others', async () => {
     const [ada, reader, writer, stranger] = await Promise.all([tenant.user(), tenant.user(), tenant.user(), tenant.user()]);
     const other = await startTenant();
     const id = await fileOf(ada, 'a', 'b', 'c');

@@ -175,7 +175,7 @@ describe('the list', () => {
 });
 
 describe('who may', () => {
-  test('members see their own groups and who is in them, without addresses; others see nothing; neither changes anything', async () => {
+  test('members see their own groups and who is in them, without addresses; others see nothing; none change them', async () => {
     const [ada, bob, stranger] = [await tenant.user(), await tenant.user(), await tenant.user({ roles: ['instructor'] })];
     const { id } = await group('Own', ada, bob);
 

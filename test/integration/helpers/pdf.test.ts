@@ -277,7 +277,7 @@ describe('a job', () => {
     });
   });
 
-  test('is tried four times where the helper is not there, once where it refuses, and done by whichever attempt meets it well', async () => {
+  test('is tried four times without a helper, once after a refusal, and done by the first attempt that succeeds', async () => {
     const { api } = await tenant.user();
     const id = await upload(api, BIG);
     const attempts = async (fault: Fault, times?: number): Promise<[number, string]> => {

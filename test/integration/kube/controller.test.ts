@@ -173,7 +173,7 @@ const isReady = (thing: Observed<Thing>): boolean =>
     ({ status, observedGeneration }) => status === 'True' && observedGeneration === thing.metadata.generation,
   ) ?? false;
 
-test('200 things become Ready with three writes each, then nothing is written, not after a restart of the operator either', async () => {
+test('200 things become Ready with three writes each, then nothing is written, even after an operator’s restart', async () => {
   const operator = new Operator();
   const things = new ResourceApi(operator.client, THING);
   await Promise.all(

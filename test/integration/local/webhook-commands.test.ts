@@ -95,7 +95,7 @@ test('a range that cannot be replayed is refused with what to do', async () => {
   expect(inactive.stderr).toContain('is not active');
 });
 
-test('Ctrl-C only stops following: the job continues when a worker starts, and the last line tells how to follow it', async () => {
+test('Ctrl-C only stops following: the job goes on with a worker, and the last line says how to follow it', async () => {
   await worker.end('SIGTERM');
   const program = spawn(
     process.execPath,

@@ -95,7 +95,7 @@ test('a tenant that lost rows and objects gets all of them back, and only a susp
   ]);
 });
 
-test('every column of every table comes back as it was, ids go on, what was made of migrations is the same, and Postgres can plan for them at once', async () => {
+test('every column of every table comes back, ids continue, migrated data are the same, and plans are ready', async () => {
   const shard = { pool, clock: systemClock, random: systemRandom };
   await ensureShard(shard);
   const tenant = await newTenant(stores, shard);

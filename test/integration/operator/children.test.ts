@@ -252,7 +252,7 @@ test('the condition says what the operator does not allow', async () => {
   );
 });
 
-test("a Gateway's controller decides whether its Tenant is exposed, and every switch of the exposure removes what the former one made", async () => {
+test("a Gateway's controller decides on its Tenant's exposure, and a switch removes what the former one made", async () => {
   await installGatewayApi(cluster);
   const key = await readyTenant();
   const [routes, gateways, ingresses] = [cluster.of(HTTP_ROUTE), cluster.of(GATEWAY), cluster.of(INGRESS)];

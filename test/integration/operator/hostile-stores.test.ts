@@ -98,7 +98,7 @@ beforeAll(() => {
   retained.catch(() => undefined);
 });
 
-test('while the stores of eight Tenants drip their markers, an ordinary one is Ready within seconds, and each of the eight says what it waits for and goes', async () => {
+test('while the stores of eight Tenants drip their markers, another is Ready within seconds; the eight say why', async () => {
   const tenants = await hostileTenants((bucket) => store.behave(bucket, { marker: 'drips' }));
   await asked(tenants);
 
@@ -157,7 +157,7 @@ function peakBytes(): number {
   return Number(kilobytes) * 1024;
 }
 
-test('while eight deletions meet pages of 7.9 MiB, the operator takes little memory for them, and an ordinary Tenant is Ready within seconds', async () => {
+test('while eight deletions meet pages of 7.9 MiB, the operator stays small, and another Tenant is Ready soon', async () => {
   const tenants = await hostileTenants(() => undefined);
   for (const { key } of tenants) await ready(cluster.tenants, key);
   for (const { bucket } of tenants) store.behave(bucket, { listing: 'huge' });

@@ -6,7 +6,7 @@ import { operatorSuite } from '../../support/suites/operator-suite.ts';
 
 const { cluster, readyTenant, databaseUrl } = operatorSuite();
 
-test("spec.limits bounds what a tenant's people have together, with the tenant's own credentials too; a condition says when it is reached", async () => {
+test("spec.limits bounds a tenant's people together, also with its credentials; a condition says when", async () => {
   const key = await readyTenant({ limits: { storage: '1Ki', files: 2 } });
   const sql = new SqlPool({ url: await databaseUrl(key), poolSize: 1, log: silentLogger });
   const add = (bytes: number, entries: number) =>

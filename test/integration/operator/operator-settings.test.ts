@@ -39,7 +39,7 @@ const operatorWith = async (env: NodeJS.ProcessEnv): Promise<OperatorProcess> =>
 };
 afterEach(() => Promise.all(operators.splice(0).map((operator) => operator.end())));
 
-test("hosts of other slugs that Tenants have from before they were refused lead there no more, and are their slug's, without the sessions that began there", async () => {
+test('hosts of other slugs that old Tenants have no longer lead there, and go to their slug without sessions', async () => {
   const [namespace, stranger] = [await newNamespace(cluster), await newNamespace(cluster)];
   const victim = { namespace, name: unique() };
   const [app, lti, own] = [`${victim.name}.localhost`, `lti.${victim.name}.localhost`, `${unique()}.example.org`];
@@ -119,7 +119,7 @@ test('a platform without a store runs tenants that name theirs; the condition of
 const operatorAt = (address: string): Promise<OperatorProcess> =>
   operatorWith({ CARREL_POD_IP: address, CARREL_SUSPENDED_PORT: '0' });
 
-test('the Service of a suspended tenant leads to the operator, which answers for it until it runs again; one that is suspended from the first leads to it too, and to the one that leads next', async () => {
+test('the Service of a suspended tenant leads to the leading operator, also from its creation, until it runs', async () => {
   const operator = await operatorAt('10.1.2.3');
   const key = { namespace, name: unique() };
   const slice = { namespace, name: `${key.name}-suspended` };
@@ -160,7 +160,7 @@ test('the Service of a suspended tenant leads to the operator, which answers for
   await waitFor('the address of the next', async () => (await addresses())?.[0] === '10.1.2.4');
 });
 
-test('a new image of the operator, and new settings, reach a bounded number of tenants at a time, none while rollouts are paused, and at once whom a person changes', async () => {
+test('a new image or new settings reach a few tenants at a time, none while paused, and at once edited ones', async () => {
   const keys = range(3).map(() => ({ namespace, name: unique('roll') }));
   const registry = new SqlPool({ url: testBackends().stores.postgres.operator, poolSize: 1, log: silentLogger });
   const pause = (at: string) => registry.query(`UPDATE registry.installation SET rollouts_paused_at = ${at}`);

@@ -144,7 +144,7 @@ test('a request that is read twice makes one resource, and a change of that reso
   expect((await cluster.registrations.get(keyOf(id))).spec.deploymentIds).toEqual(['7', '8']);
 });
 
-test('fields that a tenant’s server may not set are passed over: no Secret of the namespace, no other Tenant, no name or address of the tool', async () => {
+test('fields that a tenant’s server may not set are ignored: Secrets, other Tenants, the tool’s name and address', async () => {
   const id = await leave({
     ...wanted(),
     tenantRef: { name: 'other' },

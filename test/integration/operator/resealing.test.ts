@@ -57,7 +57,7 @@ const keysOfWebhooks = async (slug: string): Promise<string[]> =>
     ({ key }) => key,
   );
 
-test('an older platform key is replaced everywhere, an Event at the Lease says when nothing needs it, and then the platform runs without it', async () => {
+test('an older platform key is replaced everywhere, an Event says when it is unused, and then it can be removed', async () => {
   const [key, gone] = [
     { namespace, name: unique() },
     { namespace, name: unique() },

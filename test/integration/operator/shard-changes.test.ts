@@ -232,7 +232,7 @@ test('a wrong issuer or client id, and a deployment that decides nothing, cause 
   expect(await pool.query('SELECT FROM carrel.unknown_values WHERE managed_ref = $1', [reference])).toEqual([]);
 });
 
-test('what an integrity check found gives one Event of the Tenant for each kind, another only an hour later, and none where nothing was found', async () => {
+test('findings of an integrity check cause one Event of each kind an hour, and none without findings', async () => {
   const note = (kind: string, found: number, mended: number): Promise<unknown> =>
     tenant.db.query(
       `INSERT INTO carrel.integrity_faults (kind, found, mended) VALUES ($1, $2, $3)

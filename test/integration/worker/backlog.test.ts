@@ -17,7 +17,7 @@ const asWorker = fixture(
   (pool) => pool.close(),
 );
 
-test('a look for what is due, and a lease of it, read a few rows, of 5,000 that wait and of 5,000 that have ended, before Postgres knows that they are there', async () => {
+test('a look for due work and its lease read few rows of 5,000 waiting and 5,000 ended, without statistics', async () => {
   const tenant = await platform.tenant();
   const endpoint = await addWebhook(tenant);
   await platform.pool.query(

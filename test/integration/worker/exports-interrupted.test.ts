@@ -120,7 +120,7 @@ test('an export whose archive was whole when its worker was killed is not made a
   expect(await tenant.db.query('SELECT key FROM exports WHERE uuid = $1', [id])).toEqual([{ key }]);
 });
 
-test('exports whose upload the store has lost begin anew; those that are canceled, or lose their requester, while no worker runs leave nothing', async () => {
+test('exports whose upload is lost start again; those canceled or orphaned without a worker leave nothing', async () => {
   const [ada, eve] = [await tenant.user(), await tenant.user()];
   const top = await largeFolder(ada.api, 'alone');
   await ada.api.post(`/folders/${top}/permissions`, { user_id: eve.user.id, permission_level: 'read' });

@@ -145,7 +145,7 @@ test('a timestamp does not move past a failed grade while a correction is being 
   expect((await course.show(older)).timestamp).toBe(older.timestamp);
 });
 
-test('who takes over the lease sends what the one before him committed after it was looked up: the timestamp, and whether the LMS may have it', async () => {
+test('the next holder of a lease sends what the former one committed: the timestamp and the LMS’s permission', async () => {
   const course = await grading.launch();
   const { db } = grading.tenant;
   const grade = await course.grade('taken over', 1);

@@ -161,7 +161,7 @@ describe('a folder that is copied', () => {
     return { release: async () => (over.resolve(), holding) };
   };
 
-  test('is the copier’s: all that is live in it, its metadata and their own tags, the present contents and one event a file', async () => {
+  test('is the copier’s: its live items with metadata, their own tags, present contents and one event a file', async () => {
     const { ada, bob, src } = await shared();
     const deep = await folder(ada, 'deep', await folder(ada, 'sub', src));
     const files = [await upload(ada, src, 'a', '1'), await upload(ada, deep, 'b', '22'), await upload(ada, deep, 'gone')];

@@ -119,7 +119,7 @@ test('a replay whose worker is killed goes on, and makes no event due twice', as
   expect(await repeats(id)).toEqual([{ made: 1, events: 300 }]);
 });
 
-test('a receiver that takes nothing gets no more of a replay than a few at a time, and its webhook may be disabled meanwhile: the job says so', async () => {
+test('a refusing receiver gets a replay in small parts; its webhook can be disabled meanwhile, as the job says', async () => {
   const { id } = await register(receiver.stallingUrl);
   await addEnded(id, 500);
   const { body: job } = await tenant.admin.post(`/webhooks/${id}/replays`, { since: ago(10 * MINUTE_MS) });

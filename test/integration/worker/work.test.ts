@@ -173,7 +173,7 @@ test('after 30 days in the trash items are deleted for ever, with objects and qu
   expect(await faultsOf(tenant)).toEqual([]);
 });
 
-test('of a file’s versions those beyond the number to keep go for ever, and those replaced too long ago; the current one and what shares its object stay', async () => {
+test('versions beyond the number or age to keep go for ever; the current one and those sharing its object stay', async () => {
   const tenant = await platform.tenant();
   const { api, user } = await tenant.user();
   const file = async (name: string, versions: number): Promise<string> => {

@@ -2,7 +2,7 @@ import { tenantMigrations } from '../../../pkg/store/postgres/migrations/tenant/
 import type { TenantMigration } from '../../../pkg/store/postgres/migrations/tenant/migration.ts';
 
 /**
- * Migrations of a later release: a column that is filled from rows which are there, an index, and a table that later rows refer to.
+ * Migrations of a later release: a column that is filled from existing rows, an index, and a table that later rows refer to.
  */
 const LATER: readonly TenantMigration[] = [
   {

@@ -8,7 +8,7 @@ import { contentsOf, viewsOf } from './views.ts';
 const STEPS_BETWEEN_LOOKS = 25;
 const QUOTA = 2_500;
 
-/** Waits until no quota is reserved. If some stays reserved, throws with what reserves it and with the jobs that would release it. */
+/** Waits until no quota is reserved. If some stays reserved, throws with its reservations and the jobs that would release it. */
 async function released({ db }: TestTenant): Promise<void> {
   const reserved = () => db.query('SELECT id, bytes, expires_at FROM storage_reservations');
   try {
