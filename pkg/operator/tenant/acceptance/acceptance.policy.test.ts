@@ -81,8 +81,8 @@ const nightly = {
   catchUp: true,
 } as const;
 test.each([
-  [{ cron: '0 0 30 2 *' }, 'cron: never matches: the months named do not have such a day'],
-  [{ cron: '0 24 * * *' }, 'cron: hour: "24" names something other than 0 to 23'],
+  [{ cron: '0 0 30 2 *' }, 'cron: never matches: the given months do not have such a day'],
+  [{ cron: '0 24 * * *' }, 'cron: hour: "24" is not one of 0 to 23'],
   [{ timeZone: 'Europe/Bielefeld' }, 'timeZone: must be an IANA time zone, such as Europe/Berlin or UTC'],
   [{ arguments: { days: 3 } }, 'arguments.days: is not known here'],
   [{ kind: 'batch' as const }, 'arguments.operation: is not valid'],
