@@ -17,6 +17,6 @@ export const reportUnknownDeployments = (deps: NotesDeps): ShardChanges<Deployme
           }
         : {
             reason: 'UnknownDeployment',
-            message: `launches were refused, since their deployment is not listed; to let it in, add to spec.deploymentIds: ${quoted(deploymentId)}`,
+            message: `launches were refused: their deployment is not listed; to admit it, add to spec.deploymentIds: ${quoted(deploymentId)}`,
           },
   });

@@ -75,7 +75,7 @@ export class Resealing {
     this.#resealed = counter(
       metrics,
       'carrel_resealed_values_total',
-      'Values that were sealed anew with the first platform key.',
+      'Values that were resealed with the first platform key.',
       [],
     );
     // A standby cannot know more. The leader sets it to 0 once older keys are no longer needed.

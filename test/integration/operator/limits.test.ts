@@ -37,7 +37,7 @@ test('a limit that is set below what a tenant has is reached at once, by a count
   await cluster.tenants.patch(key, { spec: { limits: { files: 2 } } });
   const reached = await condition(cluster.tenants, key, 'WithinLimits', 'False', 'LimitReached');
 
-  expect(conditionOf(reached, 'WithinLimits')?.message).toContain('there are 3 of 2 files, folders');
+  expect(conditionOf(reached, 'WithinLimits')?.message).toContain('3 of 2 files, folders and their parts are stored');
   expect(reached.status?.usage).toMatchObject({ bytes: 1_000, entries: 3 });
 });
 

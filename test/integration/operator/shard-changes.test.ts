@@ -57,7 +57,7 @@ const eventNotes = (name: string, count: number) =>
 const untilTold = (reference: string) =>
   waitFor('the notes to be read', async () => (await rowsOf(reference)).every(({ isReported }) => isReported));
 const message = (id: string): string =>
-  `Warning launches were refused, since their deployment is not listed; to let it in, add to spec.deploymentIds: ${id}`;
+  `Warning launches were refused: their deployment is not listed; to admit it, add to spec.deploymentIds: ${id}`;
 
 test('an unknown deployment gives one Event that names it and the field, and at rest nothing is written', async () => {
   const { key, reference, launchFrom } = await newRegistration({ deploymentIds: ['1'] });

@@ -27,7 +27,7 @@ test('upgrades halt when they failed for several tenants; new tenants and those 
     await expect(migrations.run(upgrade(slug), fails)).rejects.toThrow('syntax error');
 
   await expect(migrations.run(upgrade('f'), async () => 'done')).rejects.toThrow(
-    'Waiting for the upgrades of schemas to go on: they are halted',
+    'Waiting for schema upgrades to continue: they are halted',
   );
   expect(await migrations.run({ slug: 'new', isUpgrade: false }, async () => 'done')).toBe('done');
   expect(await migrations.run(upgrade('a'), async () => 'done')).toBe('done');

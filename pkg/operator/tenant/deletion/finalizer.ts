@@ -204,7 +204,7 @@ export class TenantFinalizer {
       events.record(tenant, TENANT, {
         type: 'Warning',
         reason: 'ObjectsLeft',
-        message: `the objects in ${location} are not deleted: ${isWanted ? `no object ${MARKER_KEY} says that they are this tenant's` : 'the deletion policy is not Delete any more'}`,
+        message: `the objects in ${location} are not deleted: ${isWanted ? `no object ${MARKER_KEY} says that they are this tenant's` : 'the deletion policy is no longer Delete'}`,
       });
     return undefined;
   }

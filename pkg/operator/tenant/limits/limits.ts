@@ -44,9 +44,9 @@ export function usageStatus(
 export function withinLimits(tenant: Limited, usage: Partial<Usage> | undefined): StepCondition {
   const access = accessOf(tenant, usage);
   if (access !== 'write') {
-    const effect = access === 'read' ? 'the tenant can only be read' : 'its role went on writing, and may not log in';
+    const effect = access === 'read' ? 'the tenant can only be read' : 'its role kept writing, and may not log in';
     const size = `its tables take ${usage?.databaseBytes ?? 0} of ${wholeBytes(tenant.spec.limits.database)} bytes (spec.limits.database)`;
-    const message = `${size}: ${effect}; raise the limit, or make them smaller`;
+    const message = `${size}: ${effect}; raise the limit, or make the tables smaller`;
     return { type: 'WithinLimits', status: 'False', reason: 'OverLimit', message };
   }
   const { storage, files } = limitsOf(tenant);
@@ -54,10 +54,10 @@ export function withinLimits(tenant: Limited, usage: Partial<Usage> | undefined)
   const reached = [
     ...(storage !== null && bytes >= storage ? [`${bytes} of ${storage} bytes are stored (spec.limits.storage)`] : []),
     ...(files !== null && entries >= files
-      ? [`there are ${entries} of ${files} files, folders and what belongs to them (spec.limits.files)`]
+      ? [`${entries} of ${files} files, folders and their parts are stored (spec.limits.files)`]
       : []),
   ];
   if (reached.length === 0) return { type: 'WithinLimits', status: 'True', reason: 'HasRoom', message: '' };
-  const message = `${reached.join(', and ')}: what would add to them is refused; have something deleted for ever, or raise the limit`;
+  const message = `${reached.join(', and ')}: further additions are refused; delete something permanently, or raise the limit`;
   return { type: 'WithinLimits', status: 'False', reason: 'LimitReached', message };
 }

@@ -112,7 +112,7 @@ export class RotationStep {
     const isTaken = await registry.rotate(accepted.tenantId, name, { ...step, ...value });
     const record = (reason: string, message: string): void => events.record(tenant, TENANT, { type: 'Normal', reason, message });
     if (isTaken && from === null) record('RotationStarted', `rotates the credential ${name}`);
-    if (isTaken && transition.to === null) record('Rotated', `the former credential ${name} is not valid any more`);
+    if (isTaken && transition.to === null) record('Rotated', `the former credential ${name} is no longer valid`);
     return AT_ONCE_MS;
   }
 

@@ -13,7 +13,7 @@ export function availabilityOf(deployment: Deployment, wasAvailable: boolean): A
   const { metadata, spec, status } = deployment;
   const wanted = spec?.replicas ?? 1;
   const ready = status?.readyReplicas ?? 0;
-  if (wanted === 0) return { status: 'False', reason: 'ScaledToZero', message: 'no pods are wanted' };
+  if (wanted === 0) return { status: 'False', reason: 'ScaledToZero', message: 'it is scaled to 0 pods' };
   const isCurrent = (status?.observedGeneration ?? 0) >= (metadata?.generation ?? 0);
   if (isRolledOut(deployment)) return { reason: 'Available', message: `${wanted} of ${wanted} pods are ready` };
   if (isCurrent && wasAvailable && findCondition(status?.conditions, 'Available')?.status === 'True') {

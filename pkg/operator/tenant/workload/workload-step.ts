@@ -46,7 +46,7 @@ interface AppliedChildren {
 /** A kind may be installed at any time, and the operator is not notified. */
 const KIND_MISSING_RETRY_MS = 10_000;
 
-const SUSPENDED = { status: 'False', reason: 'Suspended', message: 'no pods are wanted' } as const;
+const SUSPENDED = { status: 'False', reason: 'Suspended', message: 'a suspended tenant has no pods' } as const;
 
 /**
  * The objects that are corrected even while pods of a former release stay. The ConfigMap is not among them: pods read it whenever
