@@ -6,7 +6,7 @@ import type { Requester } from './admission.ts';
 import { problemOf } from './middleware/errors.ts';
 import type { Context } from './request-state.ts';
 
-/** The requester of a request without a token, as far as the request itself proves it. */
+/** Returns the requester of a request without a token, as far as the request itself proves it. */
 export function requesterWithoutToken(
   endpoint: Endpoint,
   params: { readonly success: boolean; readonly data?: unknown },

@@ -4,7 +4,7 @@ import { noneMatchHits, parseEntityTags } from '../api/etag.ts';
 import { replyLingering } from './lingering-close.ts';
 import type { Context } from './request-state.ts';
 
-/** Returns 304 instead of a resource whose entity tag If-None-Match names (RFC 9110 §13.1.2). Throws Problem `validation_failed`. */
+/** Returns a 304 if If-None-Match names the resource's entity tag (RFC 9110 §13.1.2). Throws Problem `validation_failed`. */
 export function unlessKnown(ctx: Context, reply: Reply): Reply {
   const header = ctx.req.headers['if-none-match'];
   const etag = reply.headers?.['etag'];

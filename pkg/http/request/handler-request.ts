@@ -5,8 +5,8 @@ import { clientGone } from '../middleware/errors.ts';
 import type { Context } from '../request-state.ts';
 
 /**
- * The request as handlers see it. Fields that few handlers read are computed when they are read. Throws Problem `validation_failed`
- * for a malformed If-Match.
+ * The request as handlers see it. Fields that few handlers read are computed on first use. Throws Problem `validation_failed` for
+ * a malformed If-Match.
  */
 export class HandlerRequest implements RequestInfo {
   readonly #ctx: Context;

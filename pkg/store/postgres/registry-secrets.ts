@@ -5,12 +5,12 @@ import type { CredentialName } from './registered-tenant.ts';
 export interface RotationStep {
   readonly from: string | null;
   readonly to: string | null;
-  /** The newest value was made by this step. */
+  /** True if this step made the newest value. */
   readonly isNew: boolean;
   readonly value?: { readonly secret: string; readonly change: (value: string) => string | Promise<string> };
 }
 
-/** The registry's sealed copies of what was generated for tenants. */
+/** The registry's sealed copies of secrets generated for tenants. */
 export class RegistrySecrets {
   readonly #pool: Transactions;
   readonly #sealer: Sealer;
@@ -21,8 +21,8 @@ export class RegistrySecrets {
   }
 
   /**
-   * The secret of this name; the first call stores the one that `generate` returns, in one statement. Concurrent callers get the
-   * same. Throws SealError.
+   * Returns the secret of this name; the first call stores the one that `generate` returns, in one statement. Concurrent callers
+   * get the same one. Throws SealError.
    */
   async ensure(tenantId: string, name: string, generate: () => string | Promise<string>): Promise<string> {
     const value = await generate();
@@ -34,7 +34,7 @@ export class RegistrySecrets {
     return (await this.get(tenantId, name)) ?? this.ensure(tenantId, name, generate);
   }
 
-  /** Opened; null when there is none. Throws SealError. */
+  /** Returns the opened secret; null if there is none. Throws SealError. */
   async get(tenantId: string, name: string): Promise<string | null> {
     const [row] = await this.#pool.query<{ sealed: string }>(
       'SELECT sealed FROM registry.secrets WHERE tenant_id = $1 AND name = $2',
@@ -52,9 +52,9 @@ export class RegistrySecrets {
   }
 
   /**
-   * Takes a credential from one step of its rotation to the next: `change` makes its new value of the one under the name
-   * `secret`, where it has one. Both are written at once. `isNew`: the newest value was made by this step. False: it was at
-   * another step already, or lacks its value, and nothing changed.
+   * Takes a credential from one step of its rotation to the next. `change` makes its new value from the one under the name
+   * `secret`, if it has one. Both are written at once. `isNew`: this step made the newest value. Returns false, and changes
+   * nothing, if the credential was already at another step or lacks its value.
    */
   async rotate(tenantId: string, name: CredentialName, step: RotationStep): Promise<boolean> {
     return this.#pool.transaction(async (tx) => {
@@ -66,7 +66,8 @@ export class RegistrySecrets {
       if ((now?.step ?? null) !== step.from) return false;
       if (step.value && !(await this.#changeSecret(tx, tenantId, step.value))) return false;
       await tx.query(
-        `INSERT INTO registry.credentials (tenant_id, name, changed_at, step, step_at, generation) VALUES ($1, $2, now(), $3, now(), $4::boolean::int)
+        `INSERT INTO registry.credentials (tenant_id, name, changed_at, step, step_at, generation)
+         VALUES ($1, $2, now(), $3, now(), $4::boolean::int)
          ON CONFLICT (tenant_id, name) DO UPDATE
          SET step = excluded.step, step_at = now(), changed_at = CASE WHEN $4 THEN now() ELSE credentials.changed_at END,
            generation = credentials.generation + excluded.generation`,
@@ -87,8 +88,8 @@ export class RegistrySecrets {
   }
 
   /**
-   * After a rotation of the platform key: seals values of an older key again. Safe to stop and to run twice. `unopenable`: no key
-   * opens them.
+   * Reseals values of older keys, after a rotation of the platform key. Safe to stop and to repeat. `unopenable`: values that no
+   * key opens.
    */
   async resealAll(): Promise<{ resealed: number; unopenable: number }> {
     const rows = await this.#pool.query<{ tenantId: string; name: string; sealed: string }>(
@@ -112,7 +113,7 @@ export class RegistrySecrets {
     return { resealed, unopenable };
   }
 
-  /** Undefined: no key opens it. */
+  /** Returns undefined if no key opens it. */
   open(tenantId: string, name: string, sealed: string): string | undefined {
     try {
       return this.#sealer.open(sealed, associatedDataOf(tenantId, name));
