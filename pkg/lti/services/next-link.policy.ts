@@ -41,7 +41,7 @@ function linksOf(header: string): Link[] {
 /** Sticky, so that each part of a header is scanned once. */
 const PARAMETER = /\s*;\s*([^\s=;,"<>]+)?\s*(?:=\s*(?:"((?:[^"\\]|\\.)*)"|([^\s;,"]*)))?/y;
 
-/** Of several parameters with the same name the first counts (RFC 8288 §3.3). */
+/** Returns the parameters; the first counts if several have the same name (RFC 8288 §3.3). */
 function parametersAt(header: string, from: number): { parameters: Map<string, string>; rest: number } {
   const parameters = new Map<string, string>();
   let rest = from;

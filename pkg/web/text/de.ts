@@ -1,6 +1,6 @@
 import type { Catalogue } from './catalogue.ts';
 
-/** What the pages say in German. */
+/** The German texts of the pages. */
 export const de: Catalogue = {
   loading: 'Wird geladen …',
   tryAgain: 'Erneut versuchen',

@@ -1,4 +1,4 @@
-/** What the pages say in English. Every other catalogue has the same keys. */
+/** The English texts of the pages. Every other catalogue has the same keys. */
 export const en = {
   loading: 'Loading …',
   tryAgain: 'Try again',

@@ -3,7 +3,7 @@ import type { Block } from './blocks.ts';
 import { turned } from './lines.ts';
 import { decimal } from './text-operations.ts';
 
-/** One drawn line: in points of the page. */
+/** A drawn line, in points of the page. */
 export interface DrawnLine {
   readonly text: string;
   readonly x: number;
