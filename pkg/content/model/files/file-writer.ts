@@ -46,7 +46,7 @@ export interface Placement {
  * Invariants:
  * - A file or version, its bytes in the quota, its event and the end of its cached copies are one transaction.
  * - `carrel.store_files_with_crc` (uploads/new-files.ts) applies the same rules to many uploads in one statement: a change here
- *   needs a change there.
+ *   needs a change there (test/integration/content/ways-to-store.test.ts).
  */
 export class FileWriter {
   readonly #cache: Pick<TaggedCache, 'invalidate'>;
