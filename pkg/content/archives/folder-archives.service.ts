@@ -57,7 +57,7 @@ export class FolderArchives {
   async read(actor: Actor, id: string): Promise<FolderRecord> {
     const [folder, granted] = await Promise.all([findFolder(this.#db.tables, id), actor.permissionSet()]);
     if (!folder || folder.deletedAt !== null) throw new Problem('not_found');
-    requireLevel(levelOn('folder', actor, folder, granted), 'read');
+    requireLevel(levelOn('folder', { actor, granted }, folder), 'read');
     return folder;
   }
 

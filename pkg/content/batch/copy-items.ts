@@ -104,7 +104,7 @@ export async function endsWithoutCopies(
 
 /** The same of folders that are below others. */
 export async function endsOfFoldersBelow(tx: Tx, task: Task, actor: Actor, items: readonly TaskItem[]): Promise<ItemEnd[]> {
-  const granted = await actor.permissionSet();
+  const caller = { actor, granted: await actor.permissionSet() };
   const there = new Map((await foldersByUuid(tx, targetsOf(items))).map((folder) => [folder.uuid, folder]));
   const parents = await copiedFolders(tx, task.id, items);
   return items.map(({ id, target, copyIn }): ItemEnd => {
@@ -112,7 +112,7 @@ export async function endsOfFoldersBelow(tx: Tx, task: Task, actor: Actor, items
     const problem = refusalOf(() => {
       if (copyIn === null || !parents.has(copyIn))
         throw new Problem('not_found', 'The folder that the copy was to be in is not there.');
-      requireLevel(folder ? levelOn('folder', actor, folder, granted) : null, 'read');
+      requireLevel(folder ? levelOn('folder', caller, folder) : null, 'read');
     });
     return problem ? { id, code: problem.code, message: problem.message } : { id, code: null };
   });
@@ -143,7 +143,7 @@ interface Decided {
 
 /** What the requester may not copy, or not to there. Two statements, one more for a dry run. */
 async function decided(tx: Tx, task: Task, actor: Actor, items: readonly TaskItem[]): Promise<Decided> {
-  const granted = await actor.permissionSet();
+  const caller = { actor, granted: await actor.permissionSet() };
   const { folder_id: into } = givenOf(task);
   const destinationOf = ({ copyIn }: TaskItem): string | null => copyIn ?? into;
   const isPlanned = task.arguments.dryRun ? await copiedFolders(tx, task.id, items) : new Set<string>();
@@ -157,10 +157,9 @@ async function decided(tx: Tx, task: Task, actor: Actor, items: readonly TaskIte
     const destination = destinationOf(item);
     const problem = refusalOf(() => {
       if (!actor.permissions.has('write:files')) throw new Problem('forbidden', 'Requires the permission write:files.');
-      if (destination !== null && !isPlanned.has(destination))
-        requireOpen(actor, granted, folders.get(destination) ?? null, 'folder_id');
+      if (destination !== null && !isPlanned.has(destination)) requireOpen(caller, folders.get(destination) ?? null, 'folder_id');
       if (!file || file.deletedAt !== null) throw new Problem('not_found');
-      requireLevel(levelOn('file', actor, file, granted), 'read');
+      requireLevel(levelOn('file', caller, file), 'read');
     });
     if (problem) refused.set(item.id, problem);
     else if (file) names.set(item.id, file.name);

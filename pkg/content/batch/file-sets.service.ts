@@ -60,13 +60,13 @@ export class FileSets {
    * where a name is taken meanwhile.
    */
   move(actor: Actor, ids: readonly string[], folderId: string | null): Promise<SetResult> {
-    return this.#transactions.run(actor, async (tx, granted) => {
-      const folder = folderId === null ? null : await openFolder(tx, actor, granted, folderId, 'folder_id');
+    return this.#transactions.run(actor, async (tx, caller) => {
+      const folder = folderId === null ? null : await openFolder(tx, caller, folderId, 'folder_id');
       await lockFiles(tx, ids);
-      const { files, refused } = decided(actor, granted, ids, await findFiles(tx, ids), 'write');
-      const moving = files.filter((file) => (fileSeenBy(actor, granted, file).folder?.uuid ?? null) !== folderId);
+      const { files, refused } = decided(caller, ids, await findFiles(tx, ids), 'write');
+      const moving = files.filter((file) => (fileSeenBy(caller, file).folder?.uuid ?? null) !== folderId);
       const path = folder?.path ?? null;
-      const hidden = hiddenAncestors(actor, folder?.ancestors ?? [], granted);
+      const hidden = hiddenAncestors(caller, folder?.ancestors ?? []);
       const mayMove = (file: FileRecord): boolean => (folder === null ? file.ownerId === actor.userId : isOwnedBy(file, actor));
       const plain = moving.filter((file) => mayMove(file) && pathFault(pathOf(path, file.name), hidden) === null);
       const special = await idsOf(tx, `${GRANTED} UNION ${TAKEN}`, plain, [folder?.id ?? null]);
@@ -87,10 +87,10 @@ export class FileSets {
    * where a name is taken meanwhile.
    */
   restore(actor: Actor, ids: readonly string[]): Promise<SetResult> {
-    return this.#transactions.run(actor, async (tx, granted) => {
+    return this.#transactions.run(actor, async (tx, caller) => {
       await tx.query(HOLD_FOLDERS, [ids]);
       await lockFiles(tx, ids);
-      const { files, refused } = decided(actor, granted, ids, await findFiles(tx, ids), 'write', 'any');
+      const { files, refused } = decided(caller, ids, await findFiles(tx, ids), 'write', 'any');
       const trashed = files.filter(({ deletedAt }) => deletedAt !== null);
       const special = await idsOf(tx, NOT_RESTORABLE, trashed);
       const chosen = firstOfName(
@@ -109,9 +109,9 @@ export class FileSets {
 
   /** For ever, from the trash or directly, with one job that deletes their objects. Three statements. */
   purge(actor: Actor, ids: readonly string[]): Promise<SetResult> {
-    return this.#transactions.run(actor, async (tx, granted) => {
+    return this.#transactions.run(actor, async (tx, caller) => {
       await lockFiles(tx, ids);
-      const { files, refused } = decided(actor, granted, ids, await findFiles(tx, ids), 'admin', 'any');
+      const { files, refused } = decided(caller, ids, await findFiles(tx, ids), 'admin', 'any');
       if (files.length === 0) return { refused };
       await purgeLockedFiles(
         tx,

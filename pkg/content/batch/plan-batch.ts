@@ -37,10 +37,10 @@ const after = ({ copies = false }: Operation): Json => (copies ? BELOW_NONE : nu
  */
 export async function planNamed(tx: Tx, task: Task, operation: Operation, actor: Actor): Promise<void> {
   const items = await namedItems(tx, task.id, typeof task.cursor === 'number' ? task.cursor : 0, NAMED_AT_ONCE);
-  const granted = await actor.permissionSet();
+  const caller = { actor, granted: await actor.permissionSet() };
   const uuidsOf = (type: 'file' | 'folder') => items.filter(({ targetType }) => targetType === type).map(({ target }) => target);
   const nameOf = (kind: 'file' | 'folder', item: Resource & { readonly name: string; readonly deletedAt: unknown }): string =>
-    allows(levelOn(kind, actor, item, granted), item.deletedAt === null ? 'read' : 'write') ? item.name : '';
+    allows(levelOn(kind, caller, item), item.deletedAt === null ? 'read' : 'write') ? item.name : '';
   const files = new Map(
     (await listedFiles(tx, uuidsOf('file'))).map((file) => [file.uuid, { name: nameOf('file', file), depth: 0 }]),
   );

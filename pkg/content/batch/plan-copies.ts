@@ -67,7 +67,7 @@ export async function planBelow(tx: Tx, task: Task, actor: Actor, rankOfFiles: n
 /** Null: it is not there, not readable, or would be copied into itself. */
 async function copyable(tx: Tx, actor: Actor, uuid: string, into: FolderRecord | null): Promise<FolderRecord | null> {
   const folder = await findFolder(tx, uuid);
-  if (!folder || !allows(levelOn('folder', actor, folder, await actor.permissionSet()), 'read')) return null;
+  if (!folder || !allows(levelOn('folder', { actor, granted: await actor.permissionSet() }, folder), 'read')) return null;
   return refusalOf(() => requireOutside(folder, into)) === null ? folder : null;
 }
 

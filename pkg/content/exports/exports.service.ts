@@ -42,10 +42,10 @@ export class Exports {
    * jobs.
    */
   async request(actor: Actor, { folder_id: folderId, items }: NewExport): Promise<TaskView> {
-    return this.#transactions.run(actor, async (tx, granted) => {
+    return this.#transactions.run(actor, async (tx, caller) => {
       if (folderId !== undefined) {
         const folder = await findFolder(tx, folderId);
-        requireLevel(folder?.deletedAt === null ? levelOn('folder', actor, folder, granted) : null, 'read');
+        requireLevel(folder?.deletedAt === null ? levelOn('folder', caller, folder) : null, 'read');
       }
       const task = await this.#tasks.request(tx, EXPORT, actor.userId, {
         arguments: { permissions: [...actor.permissions], apiUrl: this.#apiUrl },

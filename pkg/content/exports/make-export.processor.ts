@@ -254,13 +254,12 @@ async function requireReadable(tx: Tx, task: Task, now: Date): Promise<number> {
 
 /** The items that have not ended, with the names of those that the requester may read: null for others. Throws `forbidden`. */
 async function readable(tx: Tx, task: Task, now: Date, { alsoTrashed = false } = {}) {
-  const { actor, granted } = await requesterOf(tx, task, 'read:files', now, task.arguments.permissions);
+  const caller = await requesterOf(tx, task, 'read:files', now, task.arguments.permissions);
   const items = await queuedItems(tx, task.id);
   const uuids = (type: 'file' | 'folder') => items.flatMap(({ targetType, target }) => (targetType === type ? [target] : []));
   const names = new Map<string, string>();
   const add = (kind: 'file' | 'folder', found: Resource & { uuid: string; name: string; deletedAt: unknown }): void => {
-    if ((alsoTrashed || found.deletedAt === null) && levelOn(kind, actor, found, granted) !== null)
-      names.set(found.uuid, found.name);
+    if ((alsoTrashed || found.deletedAt === null) && levelOn(kind, caller, found) !== null) names.set(found.uuid, found.name);
   };
   const [files, folders] = [await listedFiles(tx, uuids('file')), await foldersOf(tx, uuids('folder'))];
   for (const file of files) add('file', file);
@@ -269,7 +268,7 @@ async function readable(tx: Tx, task: Task, now: Date, { alsoTrashed = false } =
   return {
     items,
     present,
-    userId: actor.userId,
+    userId: caller.actor.userId,
     nameOf: (uuid: string): string | null => names.get(uuid) ?? null,
   };
 }

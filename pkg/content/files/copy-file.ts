@@ -67,7 +67,7 @@ export class CopyFile {
     );
     if (!target) throw new Problem('unauthenticated');
     if (folderId !== undefined)
-      requireLevel(target.folder && levelOn('folder', actor, target.folder, await actor.permissionSet()), 'write');
+      requireLevel(target.folder && levelOn('folder', { actor, granted: await actor.permissionSet() }, target.folder), 'write');
     const fields: Placement = { on_conflict: input.on_conflict, ...(folderId === undefined ? {} : { folder_id: folderId }) };
     return this.#transfers.run(
       actor,
@@ -81,19 +81,18 @@ export class CopyFile {
         });
         into.committing();
         const now = await this.#transfers.reauthenticate(actor);
-        return this.#transactions.run(now, async (tx, granted) => {
+        return this.#transactions.run(now, async (tx, caller) => {
           const present = await findFile(tx, id);
           if (!present || present.deletedAt !== null) throw new Problem('not_found');
-          requireLevel(levelOn('file', now, present, granted), 'read');
+          requireLevel(levelOn('file', caller, present), 'read');
           const { file } = await this.#writer.create(
             tx,
-            now,
-            granted,
+            caller,
             { name: input.name ?? source.name, nameField: 'name', mimeType, target, blob },
             fields,
           );
           await copyFields(tx, { id: present.id, key: source.blobName }, file, { userId: now.userId, now: this.#clock.now() });
-          return fileSeenBy(now, granted, file);
+          return fileSeenBy(caller, file);
         });
       },
       source.size,

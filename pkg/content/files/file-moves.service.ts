@@ -1,6 +1,7 @@
 import type { Actor } from '../../api/actor.ts';
 import type { RequestInfo } from '../../api/endpoint.ts';
 import { invalid, Problem } from '../../api/problem.ts';
+import type { Caller } from '../model/access/caller.ts';
 import { grantsTag } from '../../access/tags.ts';
 import type { Events } from '../../events/events.ts';
 import type { Clock } from '../../runtime/clock.ts';
@@ -8,7 +9,7 @@ import type { Database, Tx } from '../../store/postgres/database.ts';
 import type { TaggedCache } from '../../store/redis/tagged-cache.ts';
 import { type AuthorizedTransactions, authorizedTransactions } from '../model/access/authorized-transactions.ts';
 import { endOutOfReach, rightsOfMove } from '../model/access/delegated-grants.sql.ts';
-import { type Granted, hiddenAncestors, isOwnedBy, requireMove } from '../model/access/inherited-access.policy.ts';
+import { hiddenAncestors, isOwnedBy, requireMove } from '../model/access/inherited-access.policy.ts';
 import { fileTag } from '../model/content.tags.ts';
 import { fileUpdated } from '../model/files/files.events.ts';
 import type { FileChanges, FileView } from '../model/files/files.schema.ts';
@@ -47,14 +48,14 @@ export class FileMoves {
    * Throws `name_conflict`.
    */
   async change(actor: Actor, id: string, patch: FileChanges, ifMatch: RequestInfo['ifMatch']): Promise<FileView> {
-    return this.#transactions.run(actor, async (tx, granted) => {
-      const file = await lockFile(tx, actor, granted, id, 'write', { ifMatch });
-      const location = await destinationOf(tx, actor, granted, file, patch.folder_id, this.#clock.now());
+    return this.#transactions.run(actor, async (tx, caller) => {
+      const file = await lockFile(tx, caller, id, 'write', { ifMatch });
+      const location = await destinationOf(tx, caller, file, patch.folder_id, this.#clock.now());
       const name = patch.name ?? file.name;
       const path = pathOf(location.path, name);
-      const fault = pathFault(path, hiddenAncestors(actor, location.ancestors, granted));
+      const fault = pathFault(path, hiddenAncestors(caller, location.ancestors));
       if (fault !== null) throw invalid('name', fault);
-      if (name === file.name && location.folder?.id === file.folder?.id) return presentFile(fileSeenBy(actor, granted, file));
+      if (name === file.name && location.folder?.id === file.folder?.id) return presentFile(fileSeenBy(caller, file));
       const changes = { name, path, extension: extensionOf(name), folderId: location.folder?.id ?? null };
       const [row] = await orNameConflict(tx.files.update({ id: file.id }, changes));
       if (!row) throw new Problem('not_found');
@@ -64,7 +65,7 @@ export class FileMoves {
       const { revision, updatedAt } = row;
       const changed = { ...file, ...changes, folder: location.folder, revision, updatedAt: updatedAt.toISOString() };
       await this.#emitChanges(tx, file, changed);
-      return presentFile(fileSeenBy(actor, granted, { ...changed, ancestors: location.ancestors }));
+      return presentFile(fileSeenBy(caller, { ...changed, ancestors: location.ancestors }));
     });
   }
 
@@ -80,21 +81,20 @@ export class FileMoves {
  */
 export async function destinationOf(
   tx: Tx,
-  actor: Actor,
-  granted: Granted,
+  caller: Caller,
   file: FileRecord,
   folderId: string | null | undefined,
   now: Date,
 ): Promise<FileLocation> {
-  const seen = fileSeenBy(actor, granted, file).folder?.uuid ?? null;
+  const seen = fileSeenBy(caller, file).folder?.uuid ?? null;
   if (folderId === undefined || folderId === seen) return locationOf(file);
   if (folderId === null) {
-    if (file.ownerId === actor.userId) return { folder: null, ancestors: [], path: null };
+    if (file.ownerId === caller.actor.userId) return { folder: null, ancestors: [], path: null };
     throw new Problem('forbidden', 'Only the owner of a file can move it to their root folder.');
   }
-  const folder = await openFolder(tx, actor, granted, folderId, 'folder_id');
-  if (!isOwnedBy(file, actor))
-    requireMove(actor, file, folder.ancestors, await rightsOfMove(tx, actor, file, folder.ancestors, now));
+  const folder = await openFolder(tx, caller, folderId, 'folder_id');
+  if (!isOwnedBy(file, caller.actor))
+    requireMove(caller.actor, file, folder.ancestors, await rightsOfMove(tx, caller.actor, file, folder.ancestors, now));
   return { folder, ancestors: folder.ancestors, path: folder.path };
 }
 

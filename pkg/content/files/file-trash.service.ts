@@ -1,6 +1,7 @@
 import type { Actor } from '../../api/actor.ts';
 import type { RequestInfo } from '../../api/endpoint.ts';
 import { invalid, Problem } from '../../api/problem.ts';
+import type { Caller } from '../model/access/caller.ts';
 import { grantsTag } from '../../access/tags.ts';
 import { USERS_TAG } from '../../accounts/users/users.tags.ts';
 import type { Events } from '../../events/events.ts';
@@ -12,7 +13,7 @@ import type { TaggedCache } from '../../store/redis/tagged-cache.ts';
 import { requestPurge } from '../blobs/objects.jobs.ts';
 import { type AuthorizedTransactions, authorizedTransactions } from '../model/access/authorized-transactions.ts';
 import { endOutOfReach } from '../model/access/delegated-grants.sql.ts';
-import { type Granted, hiddenAncestors } from '../model/access/inherited-access.policy.ts';
+import { hiddenAncestors } from '../model/access/inherited-access.policy.ts';
 import { fileTag } from '../model/content.tags.ts';
 import { fileCreated, fileUpdated } from '../model/files/files.events.ts';
 import type { FileRestoration, FileView } from '../model/files/files.schema.ts';
@@ -61,8 +62,8 @@ export class FileTrash {
   /** Moves the file to the trash. Throws `not_found` when it is there already. */
   async trash(actor: Actor, id: string, ifMatch: RequestInfo['ifMatch']): Promise<void> {
     await this.#schedule.ensure();
-    await this.#transactions.run(actor, async (tx, granted) => {
-      const file = await lockFile(tx, actor, granted, id, 'write', { ifMatch });
+    await this.#transactions.run(actor, async (tx, caller) => {
+      const file = await lockFile(tx, caller, id, 'write', { ifMatch });
       const deletedAt = this.#clock.now();
       await tx.files.update({ id: file.id }, { deletedAt, expiresAt: this.#schedule.expiryOf(deletedAt) });
       await this.#events.emit(tx, 'file.deleted', {
@@ -80,9 +81,9 @@ export class FileTrash {
    */
   async trashAll(actor: Actor, ids: readonly string[]): Promise<ReadonlyMap<string, Problem>> {
     await this.#schedule.ensure();
-    return this.#transactions.run(actor, async (tx, granted) => {
+    return this.#transactions.run(actor, async (tx, caller) => {
       await lockFiles(tx, ids);
-      const { files, refused } = decided(actor, granted, ids, await findFiles(tx, ids), 'write');
+      const { files, refused } = decided(caller, ids, await findFiles(tx, ids), 'write');
       const deletedAt = this.#clock.now();
       const changes = { deletedAt, expiresAt: this.#schedule.expiryOf(deletedAt) };
       if (files.length > 0) await tx.files.update({ id: files.map(({ id }) => id) }, changes);
@@ -95,8 +96,8 @@ export class FileTrash {
 
   /** Deletes the file permanently, from the trash or directly. Requires the level admin, since it cannot be restored. */
   async purge(actor: Actor, id: string, ifMatch: RequestInfo['ifMatch']): Promise<void> {
-    await this.#transactions.run(actor, async (tx, granted) => {
-      const file = await lockFile(tx, actor, granted, id, 'admin', { ifMatch, state: 'any' });
+    await this.#transactions.run(actor, async (tx, caller) => {
+      const file = await lockFile(tx, caller, id, 'admin', { ifMatch, state: 'any' });
       const versions = await tx.fileVersions.list({ fileId: file.id });
       await tx.permissions.delete({ resourceType: 'file', resourceId: file.id });
       const freed = versions.reduce((sum, { size }) => sum + size, 0);
@@ -120,18 +121,18 @@ export class FileTrash {
    * its name has been taken since, `conflict` when its folder is in the trash and no other is named.
    */
   async restore(actor: Actor, id: string, input: FileRestoration, ifMatch: RequestInfo['ifMatch']): Promise<FileView> {
-    return this.#transactions.run(actor, async (tx, granted) => {
+    return this.#transactions.run(actor, async (tx, caller) => {
       // Locked before the file, as a deletion of the folder locks it.
       const openFolderId = await holdFolderOf(tx, id, input.folder_id ?? null);
-      const file = await lockFile(tx, actor, granted, id, 'write', { ifMatch, state: 'any' });
-      if (file.deletedAt === null) return presentFile(fileSeenBy(actor, granted, file));
-      const location = await destinationOf(tx, actor, granted, file, input.folder_id, this.#clock.now());
+      const file = await lockFile(tx, caller, id, 'write', { ifMatch, state: 'any' });
+      if (file.deletedAt === null) return presentFile(fileSeenBy(caller, file));
+      const location = await destinationOf(tx, caller, file, input.folder_id, this.#clock.now());
       if (location.folder !== null && location.folder.id === file.folder?.id && location.folder.id !== openFolderId)
         throw new Problem(
           'conflict',
           'The folder of this file is in the trash; restore the folder first, or name another with folder_id.',
         );
-      const { row, changes } = await this.#restoreAs(tx, actor, granted, file, location, input.on_conflict);
+      const { row, changes } = await this.#restoreAs(tx, caller, file, location, input.on_conflict);
       if (location.folder?.id !== file.folder?.id)
         this.#cache.invalidate(tx, ...(await endOutOfReach(tx, file, location.ancestors)).map(grantsTag));
       this.#cache.invalidate(tx, fileTag(id));
@@ -145,20 +146,19 @@ export class FileTrash {
         updatedAt: updatedAt.toISOString(),
       };
       await this.#events.emit(tx, 'file.updated', fileUpdated(restored, ['restored', ...changesOf(file, restored)]));
-      return presentFile(fileSeenBy(actor, granted, { ...restored, ancestors: location.ancestors }));
+      return presentFile(fileSeenBy(caller, { ...restored, ancestors: location.ancestors }));
     });
   }
 
   /** Throws `name_conflict`; with `rename` where none of the alternatives is free. */
   async #restoreAs(
     tx: Tx,
-    actor: Actor,
-    granted: Granted,
+    caller: Caller,
     file: FileRecord,
     location: FileLocation,
     onConflict: FileRestoration['on_conflict'],
   ): Promise<{ row: { revision: number; updatedAt: Date }; changes: { name: string; path: string } }> {
-    const hidden = hiddenAncestors(actor, location.ancestors, granted);
+    const hidden = hiddenAncestors(caller, location.ancestors);
     for (let attempt = 0; attempt <= (onConflict === 'rename' ? NAME_ATTEMPTS : 0); attempt += 1) {
       const name = attempt === 0 ? file.name : alternativeName(file.name, attempt);
       const path = pathOf(location.path, name);

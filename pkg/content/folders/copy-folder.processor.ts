@@ -116,13 +116,13 @@ async function next({ clock }: WorkerServices, tx: Tx, task: Task): Promise<Batc
 /** Four statements. A Problem: they may not, or one of the two folders is not there. */
 async function copierOf(tx: Tx, task: Task, now: Date): Promise<Copier | Problem> {
   try {
-    const { actor, granted } = await requesterOf(tx, task, 'write:files', now, task.arguments.permissions);
+    const caller = await requesterOf(tx, task, 'write:files', now, task.arguments.permissions);
     const [source, copy] = [await findFolder(tx, task.arguments.source), await findFolder(tx, task.arguments.copy)];
     if (!source) throw new Problem('not_found', 'The folder is not there any more.');
     if (!copy) throw new Problem('not_found', 'The folder of the copy is not there any more.');
-    requireLevel(levelOn('folder', actor, source, granted), 'read');
-    requireLevel(levelOn('folder', actor, copy, granted), 'write');
-    return { userId: actor.userId, userUuid: actor.userUuid, task: task.uuid, tree: { source, copy } };
+    requireLevel(levelOn('folder', caller, source), 'read');
+    requireLevel(levelOn('folder', caller, copy), 'write');
+    return { userId: caller.actor.userId, userUuid: caller.actor.userUuid, task: task.uuid, tree: { source, copy } };
   } catch (error) {
     if (error instanceof Problem) return error;
     throw error;

@@ -1,4 +1,4 @@
-import type { Actor, PermissionSet } from '../../api/actor.ts';
+import type { Actor } from '../../api/actor.ts';
 import { Problem } from '../../api/problem.ts';
 import type { Uuid } from '../../api/schemas.ts';
 import type { Random } from '../../runtime/random.ts';
@@ -6,6 +6,7 @@ import type { Database, Tx } from '../../store/postgres/database.ts';
 import type { TaskRequests } from '../../tasks/task-requests.ts';
 import type { TaskView } from '../../tasks/tasks.schema.ts';
 import type { TaggedCache } from '../../store/redis/tagged-cache.ts';
+import type { Caller } from '../model/access/caller.ts';
 import { type AuthorizedTransactions, authorizedTransactions } from '../model/access/authorized-transactions.ts';
 import { levelOn, requireLevel } from '../model/access/inherited-access.policy.ts';
 import { COPY_FOLDER } from './copy-folder-task.ts';
@@ -35,8 +36,8 @@ export class FolderCopies {
    * `conflict` (into itself or below, too many jobs), `validation_failed` (too deep, too long a path).
    */
   async copy(actor: Actor, id: Uuid, input: FolderCopy): Promise<TaskView> {
-    return this.#transactions.run(actor, async (tx, granted) => {
-      const { source, folder } = await makeCopy(tx, { actor, granted, random: this.#random }, id, input);
+    return this.#transactions.run(actor, async (tx, caller) => {
+      const { source, folder } = await makeCopy(tx, { caller, random: this.#random }, id, input);
       return this.#tasks.request(tx, COPY_FOLDER, actor.userId, {
         arguments: { source: source.uuid, copy: folder.uuid, permissions: [...actor.permissions] },
         result: { folder_id: folder.uuid },
@@ -47,33 +48,32 @@ export class FolderCopies {
   /** Makes the copy alone, under this uuid, without a job that fills it. Throws what `copy` does. */
   async make(actor: Actor, id: Uuid, input: FolderCopy, uuid: Uuid): Promise<FolderRecord> {
     const random = { uuid: () => uuid };
-    return this.#transactions.run(
-      actor,
-      async (tx, granted) => (await makeCopy(tx, { actor, granted, random }, id, input)).folder,
-    );
+    return this.#transactions.run(actor, async (tx, caller) => (await makeCopy(tx, { caller, random }, id, input)).folder);
   }
 }
 
 /** Makes the folder that is to be a copy, empty. Throws what `FolderCopies.copy` does, without the jobs. */
 async function makeCopy(
   tx: Tx,
-  by: { readonly actor: Actor; readonly granted: PermissionSet; readonly random: Pick<Random, 'uuid'> },
+  { caller, random }: { readonly caller: Caller; readonly random: Pick<Random, 'uuid'> },
   id: Uuid,
   input: FolderCopy,
 ): Promise<{ readonly source: FolderRecord; readonly folder: FolderRecord }> {
-  const { actor, granted } = by;
-  const source = await readableFolder(tx, actor, granted, id);
-  const parentId = input.parent_id === undefined ? folderSeenBy(actor, granted, source).parentUuid : input.parent_id;
-  const parent = parentId === null ? null : await openFolder(tx, actor, granted, parentId, 'parent_id');
+  const source = await readableFolder(tx, caller, id);
+  const parentId = input.parent_id === undefined ? folderSeenBy(caller, source).parentUuid : input.parent_id;
+  const parent = parentId === null ? null : await openFolder(tx, caller, parentId, 'parent_id');
   requireOutside(source, parent);
-  const { folder } = await makeFolder(tx, by, parent, { name: input.name ?? source.name, on_conflict: input.on_conflict });
+  const { folder } = await makeFolder(tx, { caller, random }, parent, {
+    name: input.name ?? source.name,
+    on_conflict: input.on_conflict,
+  });
   return { source, folder };
 }
 
 /** Throws `not_found`. */
-async function readableFolder(tx: Tx, actor: Actor, granted: PermissionSet, id: Uuid): Promise<FolderRecord> {
+async function readableFolder(tx: Tx, caller: Caller, id: Uuid): Promise<FolderRecord> {
   const source = await findFolder(tx, id);
-  requireLevel(source && levelOn('folder', actor, source, granted), 'read');
+  requireLevel(source && levelOn('folder', caller, source), 'read');
   if (!source) throw new Problem('not_found');
   return source;
 }

@@ -1,5 +1,6 @@
+import type { Caller } from '../model/access/caller.ts';
 import { grantsTag } from '../../access/tags.ts';
-import type { Actor, Level } from '../../api/actor.ts';
+import type { Level } from '../../api/actor.ts';
 import type { RequestInfo } from '../../api/endpoint.ts';
 import { requireMatch } from '../../api/etag.ts';
 import { invalid, Problem } from '../../api/problem.ts';
@@ -10,14 +11,7 @@ import type { Tx } from '../../store/postgres/database.ts';
 import { CheckViolation, sqlState } from '../../store/postgres/errors.ts';
 import type { TaggedCache } from '../../store/redis/tagged-cache.ts';
 import { endOutOfReachBelow, rightsOfMove } from '../model/access/delegated-grants.sql.ts';
-import {
-  type Granted,
-  hiddenAncestors,
-  isOwnedBy,
-  levelOn,
-  requireLevel,
-  requireMove,
-} from '../model/access/inherited-access.policy.ts';
+import { hiddenAncestors, isOwnedBy, levelOn, requireLevel, requireMove } from '../model/access/inherited-access.policy.ts';
 import { FOLDERS_TAG } from '../model/content.tags.ts';
 import { pathFault, pathOf, tooLongPath } from '../model/names/names.policy.ts';
 import { type FolderRecord, requireOpen, type Tree } from '../model/folders/folders.sql.ts';
@@ -26,12 +20,6 @@ import { moveFolder } from './move.sql.ts';
 
 /** The parent of a folder, now or after a move. */
 export type Parent = Pick<FolderRecord, 'id' | 'uuid' | 'path' | 'depth' | 'ancestry' | 'ancestors'>;
-
-/** Who moves a folder, by which rights. */
-interface Mover {
-  readonly actor: Actor;
-  readonly granted: Granted;
-}
 
 /** Moves folders, for a change and for a restoration. */
 export class FolderMoves {
@@ -53,10 +41,11 @@ export class FolderMoves {
    */
   async move(
     tx: Tx,
-    { actor, granted }: Mover,
+    caller: Caller,
     folder: FolderRecord,
     to: { readonly name: string; readonly parent: Parent | null },
   ): Promise<FolderRecord> {
+    const { actor } = caller;
     const { name, parent } = to;
     const isMove = (parent?.id ?? null) !== folder.parentId;
     if (!isMove && name === folder.name) return folder;
@@ -65,7 +54,7 @@ export class FolderMoves {
       requireMove(actor, moved, parent.ancestors, await rightsOfMove(tx, actor, moved, parent.ancestors, this.#clock.now()));
     }
     const path = pathOf(parent?.path ?? null, name);
-    const hidden = hiddenAncestors(actor, parent?.ancestors ?? [], granted);
+    const hidden = hiddenAncestors(caller, parent?.ancestors ?? []);
     const moved = await orTooDeep(
       { hidden, field: isMove ? 'parent_id' : 'name' },
       moveFolder(tx, folder, { name, path, parent }, this.#clock.now()),
@@ -82,15 +71,10 @@ export class FolderMoves {
 }
 
 /** Throws `not_found` and `forbidden` as `requireLevel`, `forbidden` for a folder of the system, `precondition_failed`. */
-export function requireChangeable(
-  { actor, granted }: Mover,
-  folder: FolderRecord,
-  wanted: Level,
-  ifMatch: RequestInfo['ifMatch'],
-): void {
-  requireLevel(levelOn('folder', actor, folder, granted), wanted);
+export function requireChangeable(caller: Caller, folder: FolderRecord, wanted: Level, ifMatch: RequestInfo['ifMatch']): void {
+  requireLevel(levelOn('folder', caller, folder), wanted);
   if (folder.isSystem) throw new Problem('forbidden', 'The system manages this folder; nobody renames, moves or deletes it.');
-  requireMatch(ifMatch, folderEtag(folderSeenBy(actor, granted, folder)));
+  requireMatch(ifMatch, folderEtag(folderSeenBy(caller, folder)));
 }
 
 /**
@@ -99,29 +83,26 @@ export function requireChangeable(
  * below), `validation_failed` (the path).
  */
 export function destination(
-  { actor, granted }: Mover,
+  caller: Caller,
   { folder, target }: Tree & { readonly folder: FolderRecord },
   { name, parent_id }: { readonly name?: string | undefined; readonly parent_id?: Uuid | null | undefined },
 ): Parent | null {
-  const parent = parentFor({ actor, granted }, { folder, target }, parent_id);
+  const parent = parentFor(caller, { folder, target }, parent_id);
   if (parent?.ancestors.some(({ uuid }) => uuid === folder.uuid))
     throw new Problem('conflict', 'A folder cannot be moved into itself, nor into a folder below it.');
-  const fault = pathFault(
-    pathOf(parent?.path ?? null, name ?? folder.name),
-    hiddenAncestors(actor, parent?.ancestors ?? [], granted),
-  );
+  const fault = pathFault(pathOf(parent?.path ?? null, name ?? folder.name), hiddenAncestors(caller, parent?.ancestors ?? []));
   if (fault !== null) throw invalid('name', fault);
   return parent;
 }
 
 function parentFor(
-  { actor, granted }: Mover,
+  caller: Caller,
   { folder, target }: Tree & { readonly folder: FolderRecord },
   id: Uuid | null | undefined,
 ): Parent | null {
-  if (id === undefined || id === folderSeenBy(actor, granted, folder).parentUuid) return parentOf(folder);
-  if (id !== null) return requireOpen(actor, granted, target, 'parent_id');
-  if (folder.ownerId === actor.userId) return null;
+  if (id === undefined || id === folderSeenBy(caller, folder).parentUuid) return parentOf(folder);
+  if (id !== null) return requireOpen(caller, target, 'parent_id');
+  if (folder.ownerId === caller.actor.userId) return null;
   throw new Problem('forbidden', 'Only the owner of a folder can move it to their root.');
 }
 

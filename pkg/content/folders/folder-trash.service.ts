@@ -8,8 +8,9 @@ import type { Clock } from '../../runtime/clock.ts';
 import type { Database, Tx } from '../../store/postgres/database.ts';
 import { unlessTaken } from '../../store/postgres/savepoint.ts';
 import type { TaggedCache } from '../../store/redis/tagged-cache.ts';
+import type { Caller } from '../model/access/caller.ts';
 import { type AuthorizedTransactions, authorizedTransactions } from '../model/access/authorized-transactions.ts';
-import { allows, type Granted, levelOn } from '../model/access/inherited-access.policy.ts';
+import { allows, levelOn } from '../model/access/inherited-access.policy.ts';
 import { FOLDERS_TAG } from '../model/content.tags.ts';
 import { alternativeName, NAME_ATTEMPTS } from '../model/names/names.policy.ts';
 import { nameConflict, orNameConflict } from '../model/names/name-conflict.ts';
@@ -50,8 +51,8 @@ export class FolderTrash {
   /** Four statements. Throws `not_found` (also where it is in the trash already), `forbidden`, `precondition_failed`. */
   async trash(actor: Actor, id: Uuid, ifMatch: RequestInfo['ifMatch']): Promise<void> {
     await this.#schedule.ensure();
-    await this.#transactions.run(actor, async (tx, granted) => {
-      const folder = await this.#lock(tx, actor, granted, id, 'write', { ifMatch, state: 'live' });
+    await this.#transactions.run(actor, async (tx, caller) => {
+      const folder = await this.#lock(tx, caller, id, 'write', { ifMatch, state: 'live' });
       const now = this.#clock.now();
       this.#written(tx, await trashTree(tx, folder, now, this.#schedule.expiryOf(now)));
     });
@@ -61,8 +62,8 @@ export class FolderTrash {
    * From the trash or directly. Needs the level admin. Six statements. Throws `not_found`, `forbidden`, `precondition_failed`.
    */
   async purge(actor: Actor, id: Uuid, ifMatch: RequestInfo['ifMatch']): Promise<void> {
-    await this.#transactions.run(actor, async (tx, granted) => {
-      const folder = await this.#lock(tx, actor, granted, id, 'admin', { ifMatch, state: 'any' });
+    await this.#transactions.run(actor, async (tx, caller) => {
+      const folder = await this.#lock(tx, caller, id, 'admin', { ifMatch, state: 'any' });
       await purgeTree(tx, folder, this.#clock.now());
       this.#events.notifyAfterCommit(tx);
       this.#cache.invalidate(tx, FOLDERS_TAG, USERS_TAG);
@@ -76,32 +77,31 @@ export class FolderTrash {
    * path).
    */
   async restore(actor: Actor, id: Uuid, input: FolderRestoration, ifMatch: RequestInfo['ifMatch']): Promise<FolderView> {
-    return this.#transactions.run(actor, async (tx, granted) => {
+    return this.#transactions.run(actor, async (tx, caller) => {
       // A folder in the trash is not moved, so this is where it will be, unless another is named; null may stand for a parent
       // that the actor does not see.
       const target = input.parent_id ?? (await findParent(tx, id));
       const { folder, parent } = await lockTree(tx, { folder: id, target: target ?? undefined }, (tree) => {
-        const folder = requireTrashed(actor, granted, tree, 'write', { ifMatch, state: 'any' });
+        const folder = requireTrashed(caller, tree, 'write', { ifMatch, state: 'any' });
         return {
           folder,
-          parent: folder.deletedAt === null ? null : restoredTo(actor, granted, { ...tree, folder }, input.parent_id),
+          parent: folder.deletedAt === null ? null : restoredTo(caller, { ...tree, folder }, input.parent_id),
         };
       });
-      const restored = folder.deletedAt === null ? folder : await this.#restore(tx, actor, granted, folder, parent, input);
-      return presentFolder(folderSeenBy(actor, granted, restored));
+      const restored = folder.deletedAt === null ? folder : await this.#restore(tx, caller, folder, parent, input);
+      return presentFolder(folderSeenBy(caller, restored));
     });
   }
 
   async #restore(
     tx: Tx,
-    actor: Actor,
-    granted: Granted,
+    caller: Caller,
     folder: FolderRecord,
     parent: Parent | null,
     { on_conflict }: FolderRestoration,
   ): Promise<FolderRecord> {
     const as = async (name: string): Promise<FolderRecord> => {
-      const moved = await this.#moves.move(tx, { actor, granted }, folder, { name, parent });
+      const moved = await this.#moves.move(tx, caller, folder, { name, parent });
       this.#written(tx, await restoreTree(tx, moved, this.#clock.now()));
       return { ...moved, deletedAt: null, trashedWith: null, expiresAt: null, revision: moved.revision + 1 };
     };
@@ -122,13 +122,12 @@ export class FolderTrash {
 
   #lock(
     tx: Tx,
-    actor: Actor,
-    granted: Granted,
+    caller: Caller,
     id: Uuid,
     wanted: Level,
     of: { ifMatch: RequestInfo['ifMatch']; state: 'live' | 'any' },
   ): Promise<FolderRecord> {
-    return lockTree(tx, { folder: id }, (tree) => requireTrashed(actor, granted, tree, wanted, of));
+    return lockTree(tx, { folder: id }, (tree) => requireTrashed(caller, tree, wanted, of));
   }
 
   #written(tx: Tx, deliveries: number): void {
@@ -139,27 +138,25 @@ export class FolderTrash {
 
 /** `any`: also in the trash, where those with write access see it. */
 function requireTrashed(
-  actor: Actor,
-  granted: Granted,
+  caller: Caller,
   { folder }: Tree,
   wanted: Level,
   { ifMatch, state }: { ifMatch: RequestInfo['ifMatch']; state: 'live' | 'any' },
 ): FolderRecord {
   if (!folder) throw new Problem('not_found');
-  const isHidden = state === 'live' || !allows(levelOn('folder', actor, folder, granted), 'write');
+  const isHidden = state === 'live' || !allows(levelOn('folder', caller, folder), 'write');
   if (folder.deletedAt !== null && isHidden) throw new Problem('not_found');
-  requireChangeable({ actor, granted }, folder, wanted, ifMatch);
+  requireChangeable(caller, folder, wanted, ifMatch);
   return folder;
 }
 
 /** The folder that it comes back to. `target`: the one that is named, else the one that it was in. */
 function restoredTo(
-  actor: Actor,
-  granted: Granted,
+  caller: Caller,
   tree: Tree & { readonly folder: FolderRecord },
   parent_id: Uuid | null | undefined,
 ): Parent | null {
-  const parent = destination({ actor, granted }, tree, { parent_id });
+  const parent = destination(caller, tree, { parent_id });
   if (parent !== null && parent.id === tree.folder.parentId && tree.target?.deletedAt !== null)
     throw new Problem(
       'conflict',

@@ -46,18 +46,19 @@ export class Folders {
    * `validation_failed` (too deep, too long a path).
    */
   async create(actor: Actor, input: NewFolder): Promise<{ created: boolean; folder: FolderView }> {
-    return this.#transactions.run(actor, async (tx, granted) => {
-      const parent = input.parent_id ? await openFolder(tx, actor, granted, input.parent_id, 'parent_id') : null;
-      const { created, folder } = await makeFolder(tx, { actor, granted, random: this.#random }, parent, input);
-      return { created, folder: presentFolder(folderSeenBy(actor, granted, folder)) };
+    return this.#transactions.run(actor, async (tx, caller) => {
+      const parent = input.parent_id ? await openFolder(tx, caller, input.parent_id, 'parent_id') : null;
+      const { created, folder } = await makeFolder(tx, { caller, random: this.#random }, parent, input);
+      return { created, folder: presentFolder(folderSeenBy(caller, folder)) };
     });
   }
 
   async read(actor: Actor, id: string): Promise<FolderView> {
     const [folder, granted] = await Promise.all([findFolder(this.#db.tables, id), actor.permissionSet()]);
+    const caller = { actor, granted };
     if (!folder) throw new Problem('not_found');
-    requireLevel(levelOn('folder', actor, folder, granted), 'read');
-    return presentFolder(folderSeenBy(actor, granted, folder));
+    requireLevel(levelOn('folder', caller, folder), 'read');
+    return presentFolder(folderSeenBy(caller, folder));
   }
 
   /**
@@ -68,19 +69,18 @@ export class Folders {
    * `conflict` (into itself or below), `validation_failed` (too deep, too long a path).
    */
   async change(actor: Actor, id: Uuid, patch: FolderChanges, ifMatch: RequestInfo['ifMatch']): Promise<FolderView> {
-    return this.#transactions.run(actor, async (tx, granted) => {
-      const by = { actor, granted };
+    return this.#transactions.run(actor, async (tx, caller) => {
       const { folder, parent } = await lockTree(
         tx,
         { folder: id, target: patch.parent_id ?? undefined },
         ({ folder, target }) => {
           if (!folder || folder.deletedAt !== null) throw new Problem('not_found');
-          requireChangeable(by, folder, 'write', ifMatch);
-          return { folder, parent: destination(by, { folder, target }, patch) };
+          requireChangeable(caller, folder, 'write', ifMatch);
+          return { folder, parent: destination(caller, { folder, target }, patch) };
         },
       );
-      const moved = await orNameConflict(this.#moves.move(tx, by, folder, { name: patch.name ?? folder.name, parent }));
-      return presentFolder(folderSeenBy(actor, granted, moved));
+      const moved = await orNameConflict(this.#moves.move(tx, caller, folder, { name: patch.name ?? folder.name, parent }));
+      return presentFolder(folderSeenBy(caller, moved));
     });
   }
 }

@@ -1,4 +1,3 @@
-import type { Actor, PermissionSet } from '../../api/actor.ts';
 import { Problem } from '../../api/problem.ts';
 import { type JobContext, type WorkerServices } from '../../events/processor.ts';
 import type { Tx } from '../../store/postgres/database.ts';
@@ -6,6 +5,7 @@ import { statusOf } from '../../store/s3/errors.ts';
 import { ObjectMissing, type Objects } from '../../store/s3/objects.ts';
 import { TaskOver, taskProcessor, type TaskSteps } from '../../tasks/task-processor.ts';
 import { Turns } from '../../tasks/turns.ts';
+import type { Caller } from '../model/access/caller.ts';
 import { levelOn, requireLevel } from '../model/access/inherited-access.policy.ts';
 import { requesterOf } from '../model/access/requester.ts';
 import { findFile } from '../model/files/files.sql.ts';
@@ -173,29 +173,27 @@ async function begin(services: WorkerServices, tx: Tx, task: ImportTask): Promis
   // What has all of its contents goes on: each step that makes files looks by itself, and those that are left fail.
   if (isPlanned && (await unstoredItems(tx, id, 1)).length === 0)
     return { ...its, userId: userId ?? 0, userUuid: '', isToRead: false };
-  const { actor, granted } = await importerIntoTarget(services, tx, task);
+  const caller = await importerIntoTarget(services, tx, task);
   if (archive.file !== null) {
     const file = await findFile(tx, archive.file);
-    requireLevel(file && levelOn('file', actor, file, granted), 'read');
+    requireLevel(file && levelOn('file', caller, file), 'read');
   }
-  return { ...its, userId: actor.userId, userUuid: actor.userUuid, isToRead: true };
+  return { ...its, userId: caller.actor.userId, userUuid: caller.actor.userUuid, isToRead: true };
 }
 
-interface Importer {
-  readonly actor: Actor;
-  readonly granted: PermissionSet;
+interface Importer extends Caller {
   /** Null: the requester's root. */
   readonly target: FolderRecord | null;
 }
 
-const importerOf = ({ clock }: WorkerServices, tx: Tx, task: ImportTask): Promise<Omit<Importer, 'target'>> =>
+const importerOf = ({ clock }: WorkerServices, tx: Tx, task: ImportTask): Promise<Caller> =>
   requesterOf(tx, task, 'write:files', clock.now(), task.arguments.permissions);
 
 /** Where the requester may still import, and as whom. Throws what keeps them from it. */
 async function importerIntoTarget(services: WorkerServices, tx: Tx, task: ImportTask): Promise<Importer> {
-  const { actor, granted } = await importerOf(services, tx, task);
+  const caller = await importerOf(services, tx, task);
   const { folder } = task.arguments;
-  return { actor, granted, target: folder === null ? null : await openFolder(tx, actor, granted, folder, 'folder_id') };
+  return { ...caller, target: folder === null ? null : await openFolder(tx, caller, folder, 'folder_id') };
 }
 
 async function* rangeOf(objects: Objects, key: string, at: number, length: number, signal: AbortSignal): AsyncGenerator<Buffer> {

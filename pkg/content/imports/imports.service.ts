@@ -1,3 +1,4 @@
+import type { Caller } from '../model/access/caller.ts';
 import type { Sessions } from '../../access/sessions.ts';
 import type { Actor } from '../../api/actor.ts';
 import type { RequestInfo } from '../../api/endpoint.ts';
@@ -13,7 +14,6 @@ import { ObjectMissing, type Objects } from '../../store/s3/objects.ts';
 import type { TaskRequests } from '../../tasks/task-requests.ts';
 import type { TaskView } from '../../tasks/tasks.schema.ts';
 import { type AuthorizedTransactions, authorizedTransactions } from '../model/access/authorized-transactions.ts';
-import type { Granted } from '../model/access/inherited-access.policy.ts';
 import type { Files } from '../model/files/files.service.ts';
 import { openFolder } from '../model/folders/folders.sql.ts';
 import { EXPIRE_UPLOADS } from '../uploads/partial/partial-uploads.jobs.ts';
@@ -97,7 +97,7 @@ export class Imports {
   async ofFile(actor: Actor, { file_id: file, ...options }: ImportRequest): Promise<TaskView> {
     const { blobName: key, size } = await this.#files.read(actor, file);
     await this.#requireArchive(key, size);
-    return this.#transactions.run(actor, (tx, granted) => this.#request(tx, actor, granted, { key, size, file }, options));
+    return this.#transactions.run(actor, (tx, caller) => this.#request(tx, caller, { key, size, file }, options));
   }
 
   /** Of an archive that comes with the request. Throws also `quota_exceeded`, `too_many_transfers`, `payload_too_large`. */
@@ -116,9 +116,9 @@ export class Imports {
         const options = importFields(form.fields);
         await this.#requireArchive(form.file.key, form.file.size);
         const now = await this.#sessions.authenticate(actor);
-        return this.#transactions.run(now, async (tx, granted) => {
+        return this.#transactions.run(now, async (tx, caller) => {
           into.committing();
-          return this.#request(tx, now, granted, { ...form.file, file: null }, options);
+          return this.#request(tx, caller, { ...form.file, file: null }, options);
         });
       });
     } finally {
@@ -153,16 +153,15 @@ export class Imports {
 
   async #request(
     tx: Tx,
-    actor: Actor,
-    granted: Granted,
+    caller: Caller,
     archive: ImportArguments['archive'],
     { folder_id: folder = null, on_conflict: onConflict, encoding }: ImportOptions,
   ): Promise<TaskView> {
-    if (!actor.permissions.has('write:files')) throw new Problem('forbidden', 'Requires the permission write:files.');
-    if (folder !== null) await openFolder(tx, actor, granted, folder, 'folder_id');
+    if (!caller.actor.permissions.has('write:files')) throw new Problem('forbidden', 'Requires the permission write:files.');
+    if (folder !== null) await openFolder(tx, caller, folder, 'folder_id');
     const { keep, days = null } = this.#settings.versions;
-    const permissions = [...actor.permissions];
-    const task = await this.#tasks.request(tx, IMPORT, actor.userId, {
+    const permissions = [...caller.actor.permissions];
+    const task = await this.#tasks.request(tx, IMPORT, caller.actor.userId, {
       arguments: { archive, folder, onConflict, encoding, permissions, maxBytes: this.#maxBytes, versions: { keep, days } },
       result: newImportResult(folder),
     });
@@ -171,7 +170,7 @@ export class Imports {
     await beginStaging(tx, task.id, until, archive.file === null ? archive : null);
     await this.#jobs.schedule(tx, EXPIRE_UPLOADS, {}, until);
     const bytes = archive.file === null ? archive.size : 0;
-    await reserve(tx, { id: task.id, ownerId: actor.userId, now, until }, { needed: bytes, wanted: bytes });
+    await reserve(tx, { id: task.id, ownerId: caller.actor.userId, now, until }, { needed: bytes, wanted: bytes });
     return task;
   }
 }

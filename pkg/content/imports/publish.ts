@@ -14,7 +14,7 @@ import {
 } from '../../store/postgres/errors.ts';
 import type { HeldTask } from '../../tasks/task-processor.ts';
 import type { ItemEnd } from '../../tasks/task-steps.sql.ts';
-import type { Granted } from '../model/access/inherited-access.policy.ts';
+import type { Caller } from '../model/access/caller.ts';
 import { findChild, findFolder, type FolderRecord } from '../model/folders/folders.sql.ts';
 import { makeFolder } from '../model/folders/new-folder.ts';
 import { pathFault, pathOf } from '../model/names/names.policy.ts';
@@ -26,14 +26,12 @@ import { addResult, dropEntries, type ImportItem, lockPresent, type StagedConten
 
 export type ImportTask = HeldTask<ImportArguments>;
 
-interface Publication {
+interface Publication extends Caller {
   readonly services: WorkerServices;
   readonly context: JobContext;
   readonly bucket: string;
   readonly tx: Tx;
   readonly task: ImportTask;
-  readonly actor: Actor;
-  readonly granted: Granted;
   readonly target: Location;
   readonly items: readonly ImportItem[];
 }
@@ -150,12 +148,12 @@ class ArchiveFolders {
   }
 
   async #below(parent: Location, names: readonly string[]): Promise<Location | Problem> {
-    const { tx, actor, granted, services } = this.#of;
+    const { tx, services } = this.#of;
     const present = await this.#child(parent, names.at(-1) ?? '');
     if (present) return findFolder(tx, present.uuid, 'share');
     const wanted = { name: names.at(-1) ?? '', on_conflict: 'reuse' as const };
     try {
-      const by = { actor, granted, random: services.random };
+      const by = { caller: this.#of, random: services.random };
       const { created, folder } = await this.#nested.call(() => makeFolder(tx, by, parent, wanted), { undone: false });
       if (created) this.made += 1;
       return folder;
@@ -220,7 +218,7 @@ async function storeAtOnce(of: Publication, nested: NestedServices, made: Made, 
 
 /** The others, each in a savepoint, by `on_conflict`. */
 async function storeSingly(of: Publication, nested: NestedServices, made: Made, files: LocatedFiles): Promise<void> {
-  const { services, bucket, tx, task, actor, granted } = of;
+  const { services, bucket, tx, task, actor } = of;
   const { onConflict } = task.arguments;
   const { cache, events } = nested;
   const writer = new FileWriter({ ...services, cache, events, bucket });
@@ -239,7 +237,7 @@ async function storeSingly(of: Publication, nested: NestedServices, made: Made, 
       ...(location ? { folder_id: location.uuid } : {}),
     };
     try {
-      const { file } = await nested.call(() => writer.create(tx, actor, granted, upload, fields), { undone: false });
+      const { file } = await nested.call(() => writer.create(tx, of, upload, fields), { undone: false });
       made.file(item, file);
     } catch (error) {
       made.fail(item, problemOf(error));

@@ -1,6 +1,7 @@
-import type { Actor, PermissionSet } from '../../api/actor.ts';
+import type { Actor } from '../../api/actor.ts';
 import { etagOf } from '../../api/etag.ts';
 import type { Sql } from '../../store/postgres/pool.ts';
+import type { Caller } from '../model/access/caller.ts';
 import { grantedAtLeast, levelOn } from '../model/access/inherited-access.policy.ts';
 import { presentGrant } from '../model/access/grants.view.ts';
 import { presentMetadata } from '../metadata/metadata.view.ts';
@@ -25,16 +26,16 @@ import type { FileView } from '../model/files/files.schema.ts';
  */
 export async function includedFields(
   sql: Sql,
-  by: { readonly actor: Actor; readonly granted: PermissionSet },
+  caller: Caller,
   files: readonly ListedFile[],
   include: readonly Include[],
 ): Promise<ReadonlyMap<number, IncludedFields>> {
   if (files.length === 0) return new Map();
-  const known = grantedAtLeast(by.granted, 'read');
-  const asked = files.map((file) => ({ id: file.id, grants: seesGrants(by, file) }));
-  const statement = fileIncludes({ userId: by.actor.userId, ...known }, asked, include);
+  const known = grantedAtLeast(caller.granted, 'read');
+  const asked = files.map((file) => ({ id: file.id, grants: seesGrants(caller, file) }));
+  const statement = fileIncludes({ userId: caller.actor.userId, ...known }, asked, include);
   const rows = await sql.query<IncludedRow>(statement.sql, statement.params);
-  return new Map(withinBounds(rows.map((row, at) => [row.id, present(row, files[at]?.uuid ?? '', by.actor)])));
+  return new Map(withinBounds(rows.map((row, at) => [row.id, present(row, files[at]?.uuid ?? '', caller.actor)])));
 }
 
 /** The first of them, and those that fit beside it as JSON: a value may be six times as long in a reply as it is stored. */
@@ -48,8 +49,8 @@ function withinBounds(all: readonly (readonly [number, IncludedFields])[]): read
 }
 
 /** Whether GET /files/{id}/permissions lists them to the actor. */
-const seesGrants = ({ actor, granted }: { readonly actor: Actor; readonly granted: PermissionSet }, file: ListedFile): boolean =>
-  actor.permissions.has('share:files') && file.deletedAt === null && levelOn('file', actor, file, granted) === 'admin';
+const seesGrants = (caller: Caller, file: ListedFile): boolean =>
+  caller.actor.permissions.has('share:files') && file.deletedAt === null && levelOn('file', caller, file) === 'admin';
 
 /** The entity tag of a reply that shows these fields too; If-Match still compares the file's own. */
 export const includedEtag = (file: FileView, fields: IncludedFields): string =>

@@ -34,8 +34,8 @@ export class FileLists {
     const seen = await this.#files.read(actor, id, found);
     const file = presentFile(seen);
     if (include === undefined) return { file, etag: file.etag };
-    const by = { actor, granted: await actor.permissionSet() };
-    const fields = (await includedFields(this.#db, by, [seen], include)).get(seen.id) ?? {};
+    const caller = { actor, granted: await actor.permissionSet() };
+    const fields = (await includedFields(this.#db, caller, [seen], include)).get(seen.id) ?? {};
     return { file: { ...file, ...fields }, etag: includedEtag(file, fields) };
   }
 
@@ -43,9 +43,9 @@ export class FileLists {
   async list(actor: Actor, query: FileQuery): Promise<Page<FileWithIncludes>> {
     const request = pageRequest(query, FILES.order);
     const wanted = query.trashed ? 'write' : 'read';
-    const granted = await actor.permissionSet();
+    const caller = { actor, granted: await actor.permissionSet() };
     const { sql, params, name } = fileList(
-      { userId: actor.userId, ...grantedAtLeast(granted, wanted), known: grantedAtLeast(granted, 'read').folders },
+      { userId: actor.userId, ...grantedAtLeast(caller.granted, wanted), known: grantedAtLeast(caller.granted, 'read').folders },
       query,
       request,
     );
@@ -55,12 +55,11 @@ export class FileLists {
     if (rows.length === 0 && query.folder_id !== undefined && query.folder_id !== 'root') throw new Problem('not_found');
     const found = rows.filter(({ id }) => id !== null);
     const files = filesOf(found);
-    const fields =
-      query.include && (await includedFields(this.#db, { actor, granted }, files.slice(0, request.limit), query.include));
+    const fields = query.include && (await includedFields(this.#db, caller, files.slice(0, request.limit), query.include));
     return page(
       request,
       found,
-      (row, at) => ({ ...presentFile(fileSeenBy(actor, granted, files[at] as ListedFile)), ...fields?.get(row.id) }),
+      (row, at) => ({ ...presentFile(fileSeenBy(caller, files[at] as ListedFile)), ...fields?.get(row.id) }),
       (row) => FILES.valuesOf(request, row),
       fields?.size,
     );

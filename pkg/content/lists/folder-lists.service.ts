@@ -4,7 +4,8 @@ import { Problem } from '../../api/problem.ts';
 import type { Uuid } from '../../api/schemas.ts';
 import type { Database } from '../../store/postgres/database.ts';
 import type { KeysetRequest, Statement } from '../../store/postgres/keyset.ts';
-import { type Granted, grantedAtLeast, levelOn, requireLevel } from '../model/access/inherited-access.policy.ts';
+import type { Caller } from '../model/access/caller.ts';
+import { grantedAtLeast, levelOn, requireLevel } from '../model/access/inherited-access.policy.ts';
 import { listedRecordOf } from '../model/files/files.sql.ts';
 import { fileSeenBy, presentFile } from '../model/files/files.view.ts';
 import { grantsOfGroup } from '../model/access/grants.sql.ts';
@@ -36,16 +37,16 @@ export class FolderLists {
    */
   async list(actor: Actor, query: FolderQuery): Promise<Page<FolderView>> {
     const request = pageRequest(query, FOLDERS.order);
-    const granted = await actor.permissionSet();
+    const caller = { actor, granted: await actor.permissionSet() };
     const isNamed = query.parent_id !== undefined && query.parent_id !== 'root';
-    const parent = isNamed ? await this.#open(actor, granted, query.parent_id as Uuid, query.trashed ? 'write' : 'read') : null;
-    const { folders } = grantedAtLeast(granted, query.trashed ? 'write' : 'read');
+    const parent = isNamed ? await this.#open(caller, query.parent_id as Uuid, query.trashed ? 'write' : 'read') : null;
+    const { folders } = grantedAtLeast(caller.granted, query.trashed ? 'write' : 'read');
     const { sql, params } = folderList({ userId: actor.userId, folders }, query, parent, request);
     const rows = await this.#db.query<FolderRecord>(sql, params);
     return page(
       request,
       rows,
-      (row) => presentFolder(folderSeenBy(actor, granted, row)),
+      (row) => presentFolder(folderSeenBy(caller, row)),
       (row) => FOLDERS.valuesOf(request, row),
     );
   }
@@ -56,7 +57,7 @@ export class FolderLists {
    */
   async children(actor: Actor, id: Uuid | null, query: ChildQuery): Promise<Page<Child>> {
     const request = childRequest(query);
-    const granted = await actor.permissionSet();
+    const caller = { actor, granted: await actor.permissionSet() };
     // Prepared is the usual order without filters: planning takes longer than the page.
     const isUsual = query.q === undefined && query.sort === undefined;
     const run = <Row>(kind: string, of: KeysetRequest<FolderSort> | null, { sql, params }: Statement): Promise<Row[]> => {
@@ -71,7 +72,7 @@ export class FolderLists {
         : of === null
           ? []
           : await run<FolderRecord>('folders', of, foldersInRoot(actor.userId, query.q, of));
-    const folder = id === null ? null : requireFolder(actor, granted, rows[0], 'read');
+    const folder = id === null ? null : requireFolder(caller, rows[0], 'read');
     const folders = id === null ? rows : rows.slice(1);
     const location = folder === null ? { ownerId: actor.userId } : { folderId: folder.id };
     const missing = request.limit + 1 - folders.length;
@@ -79,16 +80,16 @@ export class FolderLists {
     const files = missing > 0 ? await run<ChildFile>('files', rest, filesIn(location, query.q, rest)) : [];
     const ancestors = folder?.ancestors ?? [];
     const maySeeGrants = (kind: Child['type'], resource: Parameters<typeof levelOn>[2]): boolean =>
-      query.grant_of !== undefined && actor.permissions.has('share:files') && levelOn(kind, actor, resource, granted) === 'admin';
+      query.grant_of !== undefined && actor.permissions.has('share:files') && levelOn(kind, caller, resource) === 'admin';
     const items = [
       ...folders.map((row) => ({
         row,
         hasGrants: maySeeGrants('folder', row),
-        child: { type: 'folder' as const, ...presentFolder(folderSeenBy(actor, granted, row)) },
+        child: { type: 'folder' as const, ...presentFolder(folderSeenBy(caller, row)) },
       })),
       ...files.map((row) => {
         const file = { ...listedRecordOf(row), ownerUuid: row.ownerUuid, ownerName: row.ownerName, folder, ancestors };
-        const child = { type: 'file' as const, ...presentFile(fileSeenBy(actor, granted, file)) };
+        const child = { type: 'file' as const, ...presentFile(fileSeenBy(caller, file)) };
         return { row, hasGrants: maySeeGrants('file', file), child };
       }),
     ];
@@ -117,15 +118,15 @@ export class FolderLists {
   }
 
   /** A live folder on which the actor has this level. One statement. Throws `not_found`, `forbidden`. */
-  async #open(actor: Actor, granted: Granted, id: Uuid, wanted: Level): Promise<FolderRecord> {
-    return requireFolder(actor, granted, await findFolder(this.#db.tables, id), wanted);
+  async #open(caller: Caller, id: Uuid, wanted: Level): Promise<FolderRecord> {
+    return requireFolder(caller, await findFolder(this.#db.tables, id), wanted);
   }
 }
 
 /** Throws `not_found`, `forbidden`. */
-function requireFolder(actor: Actor, granted: Granted, folder: FolderRecord | null | undefined, wanted: Level): FolderRecord {
+function requireFolder(caller: Caller, folder: FolderRecord | null | undefined, wanted: Level): FolderRecord {
   if (!folder) throw new Problem('not_found');
-  requireLevel(levelOn('folder', actor, folder, granted), wanted);
+  requireLevel(levelOn('folder', caller, folder), wanted);
   return folder;
 }
 

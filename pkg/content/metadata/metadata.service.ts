@@ -7,8 +7,8 @@ import type { Events } from '../../events/events.ts';
 import type { Database, Tx } from '../../store/postgres/database.ts';
 import { selectPage } from '../../store/postgres/keyset.ts';
 import type { TaggedCache } from '../../store/redis/tagged-cache.ts';
+import type { Caller } from '../model/access/caller.ts';
 import { type AuthorizedTransactions, authorizedTransactions } from '../model/access/authorized-transactions.ts';
-import type { Granted } from '../model/access/inherited-access.policy.ts';
 import { fileUpdated } from '../model/files/files.events.ts';
 import { decided, type Files, lockFile, refusalOf, type SetResult } from '../model/files/files.service.ts';
 import { type FileRecord, findFiles, lockFiles } from '../model/files/files.sql.ts';
@@ -97,8 +97,8 @@ export class Metadata {
     ifMatch: IfMatch,
   ): Promise<{ readonly created: boolean; readonly entry: MetadataEntry }> {
     const { value, type } = storedValue(input);
-    return this.#transactions.run(actor, async (tx, granted) => {
-      const file = await lockFile(tx, actor, granted, fileId, 'write', {});
+    return this.#transactions.run(actor, async (tx, caller) => {
+      const file = await lockFile(tx, caller, fileId, 'write', {});
       const { entries, bytes, present } = await find(tx, file, key);
       requirePresent(present, ifMatch, fileId);
       if (present?.value === value && present.type === type) return { created: false, entry: presentMetadata(present, fileId) };
@@ -115,8 +115,8 @@ export class Metadata {
 
   /** Four statements. Throws `not_found`, `forbidden`, `precondition_failed`. */
   async remove(actor: Actor, fileId: Uuid, key: string, ifMatch: IfMatch): Promise<void> {
-    await this.#transactions.run(actor, async (tx, granted) => {
-      const file = await lockFile(tx, actor, granted, fileId, 'write', {});
+    await this.#transactions.run(actor, async (tx, caller) => {
+      const file = await lockFile(tx, caller, fileId, 'write', {});
       const { present } = await find(tx, file, key);
       if (!present) throw noSuchEntry();
       requirePresent(present, ifMatch, fileId);
@@ -131,8 +131,8 @@ export class Metadata {
    */
   async putAll(actor: Actor, fileIds: readonly Uuid[], key: string, input: NewMetadata): Promise<SetResult> {
     const { value, type } = storedValue(input);
-    return this.#transactions.run(actor, async (tx, granted) => {
-      const { files, refused, found } = await this.#lockAll(tx, actor, granted, fileIds, key);
+    return this.#transactions.run(actor, async (tx, caller) => {
+      const { files, refused, found } = await this.#lockAll(tx, caller, fileIds, key);
       const changing = files.filter((file) => {
         const { entries = 0, bytes = 0, present } = found.get(file.id) ?? {};
         if (present?.value === value && present?.type === type) return false;
@@ -156,8 +156,8 @@ export class Metadata {
 
   /** As `putAll`. */
   async removeAll(actor: Actor, fileIds: readonly Uuid[], key: string): Promise<SetResult> {
-    return this.#transactions.run(actor, async (tx, granted) => {
-      const { files, refused, found } = await this.#lockAll(tx, actor, granted, fileIds, key);
+    return this.#transactions.run(actor, async (tx, caller) => {
+      const { files, refused, found } = await this.#lockAll(tx, caller, fileIds, key);
       const changing = files.filter(({ id, uuid }) => {
         const isThere = found.get(id)?.present !== undefined;
         if (!isThere) refused.set(uuid, noSuchEntry());
@@ -171,9 +171,9 @@ export class Metadata {
     });
   }
 
-  async #lockAll(tx: Tx, actor: Actor, granted: Granted, fileIds: readonly Uuid[], key: string) {
+  async #lockAll(tx: Tx, caller: Caller, fileIds: readonly Uuid[], key: string) {
     await lockFiles(tx, fileIds);
-    const { files, refused } = decided(actor, granted, fileIds, await findFiles(tx, fileIds), 'write');
+    const { files, refused } = decided(caller, fileIds, await findFiles(tx, fileIds), 'write');
     const rows = await tx.query<FoundRow & { file: number }>(FIND_ENTRIES, [idsOf(files), key]);
     return { files, refused: new Map(refused), found: new Map(rows.map((row) => [row.file, foundIn(row)])) };
   }

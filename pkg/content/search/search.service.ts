@@ -2,7 +2,8 @@ import type { Actor } from '../../api/actor.ts';
 import { type Page, page, pageRequest } from '../../api/paging.ts';
 import { Problem } from '../../api/problem.ts';
 import type { Database } from '../../store/postgres/database.ts';
-import { type Granted, grantedAtLeast, levelOn, requireLevel } from '../model/access/inherited-access.policy.ts';
+import type { Caller } from '../model/access/caller.ts';
+import { grantedAtLeast, levelOn, requireLevel } from '../model/access/inherited-access.policy.ts';
 import { listedFiles } from '../lists/file-list.sql.ts';
 import type { ListedFile } from '../model/files/files.sql.ts';
 import { fileSeenBy, presentFile } from '../model/files/files.view.ts';
@@ -32,10 +33,15 @@ export class Search {
    */
   async find(actor: Actor, query: SearchQuery): Promise<Page<FoundItem>> {
     const request = pageRequest(query, FOUND.order);
-    const granted = await actor.permissionSet();
-    if (query.folder_id !== undefined) await this.#requireFolder(actor, granted, query.folder_id);
+    const caller = { actor, granted: await actor.permissionSet() };
+    if (query.folder_id !== undefined) await this.#requireFolder(caller, query.folder_id);
     const words = wordsOf(query.q);
-    const { sql, params } = searchPage({ userId: actor.userId, ...grantedAtLeast(granted, 'read') }, words, query, request);
+    const { sql, params } = searchPage(
+      { userId: actor.userId, ...grantedAtLeast(caller.granted, 'read') },
+      words,
+      query,
+      request,
+    );
     const rows = await this.#db.query<FoundRow>(sql, params);
     const shown = rows.slice(0, request.limit);
     const [files, folders] = await Promise.all([this.#files(shown), this.#folders(shown)]);
@@ -43,12 +49,12 @@ export class Search {
       const found = { rank: Math.round((row.score * 10_000) / (SCORE_MAX * words.length)) / 10_000 };
       const file = files.get(row.uuid);
       const folder = folders.get(row.uuid);
-      if (file && isReadable('file', actor, file, granted)) {
-        const view = presentFile(fileSeenBy(actor, granted, file));
+      if (file && isReadable('file', caller, file)) {
+        const view = presentFile(fileSeenBy(caller, file));
         return { type: 'file' as const, ...view, ...found, highlight: highlighted(view.name, words) };
       }
-      if (folder && isReadable('folder', actor, folder, granted)) {
-        const view = presentFolder(folderSeenBy(actor, granted, folder));
+      if (folder && isReadable('folder', caller, folder)) {
+        const view = presentFolder(folderSeenBy(caller, folder));
         return { type: 'folder' as const, ...view, ...found, highlight: highlighted(view.name, words) };
       }
       return undefined; // deleted or moved since it was found
@@ -62,10 +68,10 @@ export class Search {
     return { ...found, data: found.data.filter((item) => item !== undefined) };
   }
 
-  async #requireFolder(actor: Actor, granted: Granted, id: string): Promise<void> {
+  async #requireFolder(caller: Caller, id: string): Promise<void> {
     const folder = await findFolder(this.#db.tables, id);
     if (!folder) throw new Problem('not_found');
-    requireLevel(levelOn('folder', actor, folder, granted), 'read');
+    requireLevel(levelOn('folder', caller, folder), 'read');
   }
 
   async #files(rows: readonly FoundRow[]): Promise<ReadonlyMap<string, ListedFile>> {
@@ -79,5 +85,5 @@ export class Search {
   }
 }
 
-const isReadable = (kind: 'file' | 'folder', actor: Actor, item: ListedFile | FolderRecord, granted: Granted): boolean =>
-  item.deletedAt === null && levelOn(kind, actor, item, granted) !== null;
+const isReadable = (kind: 'file' | 'folder', caller: Caller, item: ListedFile | FolderRecord): boolean =>
+  item.deletedAt === null && levelOn(kind, caller, item) !== null;

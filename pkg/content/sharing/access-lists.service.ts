@@ -2,7 +2,8 @@ import type { Actor } from '../../api/actor.ts';
 import { page, type Page, pageRequest } from '../../api/paging.ts';
 import type { Clock } from '../../runtime/clock.ts';
 import type { Database } from '../../store/postgres/database.ts';
-import { hiddenAncestors, type Granted } from '../model/access/inherited-access.policy.ts';
+import type { Caller } from '../model/access/caller.ts';
+import { hiddenAncestors } from '../model/access/inherited-access.policy.ts';
 import { filesById } from '../model/files/files.sql.ts';
 import { fileSeenBy, presentFile } from '../model/files/files.view.ts';
 import { foldersById } from '../model/folders/folders.sql.ts';
@@ -32,11 +33,11 @@ export class AccessLists {
   /** Two statements. Throws `not_found`, `forbidden`. */
   async of(actor: Actor, resource: Resource, query: AccessQuery): Promise<Page<AccessView>> {
     const request = pageRequest(query, ACCESS.order);
-    const granted = await actor.permissionSet();
-    const target = await requireShared(this.#db.tables, actor, granted, resource);
+    const caller = { actor, granted: await actor.permissionSet() };
+    const target = await requireShared(this.#db.tables, caller, resource);
     const { sql, params } = accessList(target, this.#clock.now(), request);
     const rows = await this.#db.query<AccessRow>(sql, params);
-    const seen = new Set(target.ancestors.slice(hiddenAncestors(actor, target.ancestors, granted)).map(({ uuid }) => uuid));
+    const seen = new Set(target.ancestors.slice(hiddenAncestors(caller, target.ancestors)).map(({ uuid }) => uuid));
     return page(
       request,
       rows,
@@ -52,10 +53,10 @@ export class AccessLists {
   /** One statement, and one more for the files and for the folders of the page. */
   async sharedWith(actor: Actor, query: SharedQuery): Promise<Page<SharedItem>> {
     const request = pageRequest(query, SHARED.order);
-    const granted = await actor.permissionSet();
+    const caller = { actor, granted: await actor.permissionSet() };
     const { sql, params } = sharedList(actor.userId, this.#clock.now(), request);
     const rows = await this.#db.query<SharedRow>(sql, params);
-    const items = await this.#items(actor, granted, rows);
+    const items = await this.#items(caller, rows);
     const { data, pagination } = page(
       request,
       rows,
@@ -65,13 +66,13 @@ export class AccessLists {
     return { data: data.filter((item) => item !== undefined), pagination };
   }
 
-  async #items(actor: Actor, granted: Granted, rows: readonly SharedRow[]): Promise<ReadonlyMap<string, Child>> {
+  async #items(caller: Caller, rows: readonly SharedRow[]): Promise<ReadonlyMap<string, Child>> {
     const ids = (type: SharedRow['type']): number[] => rows.flatMap((row) => (row.type === type ? [row.itemId] : []));
     const [files, folders] = [await filesById(this.#db.tables, ids('file')), await foldersById(this.#db.tables, ids('folder'))];
     return new Map<string, Child>([
-      ...files.map((file) => [`file ${file.id}`, { type: 'file', ...presentFile(fileSeenBy(actor, granted, file)) }] as const),
+      ...files.map((file) => [`file ${file.id}`, { type: 'file', ...presentFile(fileSeenBy(caller, file)) }] as const),
       ...folders.map(
-        (folder) => [`folder ${folder.id}`, { type: 'folder', ...presentFolder(folderSeenBy(actor, granted, folder)) }] as const,
+        (folder) => [`folder ${folder.id}`, { type: 'folder', ...presentFolder(folderSeenBy(caller, folder)) }] as const,
       ),
     ]);
   }

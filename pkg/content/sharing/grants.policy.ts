@@ -1,17 +1,14 @@
 import type { Actor } from '../../api/actor.ts';
 import { invalid, Problem } from '../../api/problem.ts';
-import { type Granted, isOwnedBy, levelOn, type Resource, requireLevel } from '../model/access/inherited-access.policy.ts';
+import { type AccessSubject, isOwnedBy, levelOn, type Resource, requireLevel } from '../model/access/inherited-access.policy.ts';
 
 /*
  * Who may share a file or folder, and for how long (docs/design/api-conventions.md, Permissions).
  */
 
 /** Only an admin of a file or folder sees, gives and revokes grants on it. Throws `not_found`, `forbidden`. */
-export const requireSharing = (
-  actor: Pick<Actor, 'userId'>,
-  resource: Resource & { readonly kind: 'file' | 'folder' },
-  granted: Granted,
-): void => requireLevel(levelOn(resource.kind, actor, resource, granted), 'admin');
+export const requireSharing = (caller: AccessSubject, resource: Resource & { readonly kind: 'file' | 'folder' }): void =>
+  requireLevel(levelOn(resource.kind, caller, resource), 'admin');
 
 /** An admin by a grant does not change that grant; an owner is bound by no grant. Throws `forbidden`. */
 export function requireNotOwnGrant(

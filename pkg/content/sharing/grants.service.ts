@@ -2,6 +2,7 @@ import { isDeepStrictEqual } from 'node:util';
 import type { Actor } from '../../api/actor.ts';
 import { listPage, type Page } from '../../api/paging.ts';
 import { invalid, Problem } from '../../api/problem.ts';
+import type { Caller } from '../model/access/caller.ts';
 import { grantsTag } from '../../access/tags.ts';
 import type { Clock } from '../../runtime/clock.ts';
 import type { Random } from '../../runtime/random.ts';
@@ -10,7 +11,7 @@ import { integerKey, keyset } from '../../store/postgres/keyset.ts';
 import type { TaggedCache } from '../../store/redis/tagged-cache.ts';
 import type { RequestInfo } from '../../api/endpoint.ts';
 import { requireMatch } from '../../api/etag.ts';
-import { type Granted, isOwnedBy } from '../model/access/inherited-access.policy.ts';
+import { isOwnedBy } from '../model/access/inherited-access.policy.ts';
 import { peopleConcerned, type Source, sourceOf } from '../model/access/delegated-grants.sql.ts';
 import { type AuthorizedTransactions, authorizedTransactions } from '../model/access/authorized-transactions.ts';
 import { type FileRecord, findFile } from '../model/files/files.sql.ts';
@@ -71,7 +72,7 @@ export class Grants {
   }
 
   async list(actor: Actor, resource: Resource, query: GrantQuery): Promise<Page<GrantView>> {
-    const { id } = await requireShared(this.#db.tables, actor, await actor.permissionSet(), resource);
+    const { id } = await requireShared(this.#db.tables, { actor, granted: await actor.permissionSet() }, resource);
     return listPage(this.#db, query, {
       keyset: GRANT_LIST,
       columns: GRANT_COLUMNS,
@@ -88,8 +89,8 @@ export class Grants {
    */
   async grant(actor: Actor, resource: Resource, input: NewGrant): Promise<{ created: boolean; grant: GrantView }> {
     const wanted = this.#end(input.expires_at);
-    return this.#transactions.run(actor, async (tx, granted) => {
-      const target = await requireShared(tx, actor, granted, resource, true);
+    return this.#transactions.run(actor, async (tx, caller) => {
+      const target = await requireShared(tx, caller, resource, true);
       requireNotOwnGrant(actor, target, input.user_id);
       const grantee = await granteeOf(tx, input);
       const key = { resourceType: resource.kind, resourceId: target.id, userId: grantee.userId, groupId: grantee.groupId };
@@ -131,8 +132,8 @@ export class Grants {
     ifMatch: RequestInfo['ifMatch'],
   ): Promise<GrantView> {
     const wanted = this.#end(end);
-    return this.#transactions.run(actor, async (tx, granted) => {
-      const target = await requireShared(tx, actor, granted, resource, true);
+    return this.#transactions.run(actor, async (tx, caller) => {
+      const target = await requireShared(tx, caller, resource, true);
       const grant = await lockGrant(tx, grantId, resource.kind, target.id);
       if (!grant) throw new Problem('not_found');
       requireMatch(ifMatch, grantEtag(grant));
@@ -180,8 +181,8 @@ export class Grants {
     lock: (tx: Tx, target: GrantTarget) => Promise<GrantRow | null>,
     ifMatch: RequestInfo['ifMatch'],
   ): Promise<void> {
-    await this.#transactions.run(actor, async (tx, granted) => {
-      const target = await requireShared(tx, actor, granted, resource, true);
+    await this.#transactions.run(actor, async (tx, caller) => {
+      const target = await requireShared(tx, caller, resource, true);
       const grant = await lock(tx, target);
       if (!grant) throw new Problem('not_found', 'There is no such grant.');
       requireMatch(ifMatch, grantEtag(grant));
@@ -214,16 +215,10 @@ export class Grants {
  * A live resource on which the actor is admin. One statement. `lock`: until the end of the transaction. Throws `not_found`,
  * `forbidden`.
  */
-export async function requireShared(
-  sql: Executor,
-  actor: Actor,
-  granted: Granted,
-  { kind, uuid }: Resource,
-  lock = false,
-): Promise<GrantTarget> {
+export async function requireShared(sql: Executor, caller: Caller, { kind, uuid }: Resource, lock = false): Promise<GrantTarget> {
   const found = kind === 'file' ? await findFile(sql, uuid, lock) : await findFolder(sql, uuid, lock ? 'update' : undefined);
   if (!found || ('deletedAt' in found && found.deletedAt !== null)) throw new Problem('not_found');
-  requireSharing(actor, { ...found, kind }, granted);
+  requireSharing(caller, { ...found, kind });
   return { ...found, kind };
 }
 

@@ -10,8 +10,9 @@ import type { Random } from '../../runtime/random.ts';
 import type { Database } from '../../store/postgres/database.ts';
 import type { Parameters } from '../../store/postgres/keyset.ts';
 import type { TaggedCache } from '../../store/redis/tagged-cache.ts';
+import type { Caller } from '../model/access/caller.ts';
 import { type AuthorizedTransactions, authorizedTransactions } from '../model/access/authorized-transactions.ts';
-import { type Granted, levelOn } from '../model/access/inherited-access.policy.ts';
+import { levelOn } from '../model/access/inherited-access.policy.ts';
 import { requireShared } from './grants.service.ts';
 import { findShare, insertShare, makerIsAdmin, SHARE_COLUMNS, SHARE_JOINS, type ShareRow, SHARES } from './shares.sql.ts';
 import { presentShare, shareEtag } from './shares.view.ts';
@@ -62,8 +63,8 @@ export class Shares {
   /** Like `create`, but takes the hash of a password; null means no password. */
   async createHashed(actor: Actor, fileId: Uuid, { passwordHash, ...input }: HashedShare): Promise<ShareView> {
     const expiresAt = this.#end(input.expires_at) ?? null;
-    return this.#transactions.run(actor, async (tx, granted) => {
-      const file = await requireShared(tx, actor, granted, { kind: 'file', uuid: fileId }, true);
+    return this.#transactions.run(actor, async (tx, caller) => {
+      const file = await requireShared(tx, caller, { kind: 'file', uuid: fileId }, true);
       const row = await insertShare(tx, {
         uuid: this.#random.uuid(),
         token: this.#random.hex(TOKEN_BYTES),
@@ -80,24 +81,24 @@ export class Shares {
 
   /** All links of a file. Two statements. Throws `not_found`, `forbidden`. */
   async ofFile(actor: Actor, fileId: Uuid, query: ShareQuery): Promise<Page<ShareView>> {
-    const granted = await actor.permissionSet();
-    const { id } = await requireShared(this.#db.tables, actor, granted, { kind: 'file', uuid: fileId });
-    return this.#page(query, granted, actor, (params) => [`s.file_id = ${params.add(id)}`]);
+    const caller = { actor, granted: await actor.permissionSet() };
+    const { id } = await requireShared(this.#db.tables, caller, { kind: 'file', uuid: fileId });
+    return this.#page(query, caller, (params) => [`s.file_id = ${params.add(id)}`]);
   }
 
   /** The actor's own, of files that they may still share; all of them for an administrator. One statement. */
   async list(actor: Actor, query: ShareQuery): Promise<Page<ShareView>> {
-    const granted = await actor.permissionSet();
-    return this.#page(query, granted, actor, (params) =>
+    const caller = { actor, granted: await actor.permissionSet() };
+    return this.#page(query, caller, (params) =>
       isAdministrator(actor) ? [] : [`s.created_by = ${params.add(actor.userId)}`, makerIsAdmin(params.add(this.#clock.now()))],
     );
   }
 
   /** One statement. Throws `not_found`. */
   async get(actor: Actor, id: Uuid): Promise<ShareView> {
-    const granted = await actor.permissionSet();
+    const caller = { actor, granted: await actor.permissionSet() };
     const row = await findShare(this.#db.tables, id);
-    return presentShare(required(actor, granted, row), isOpenTo(actor, granted, row), this.#appUrl);
+    return presentShare(required(caller, row), isOpenTo(caller, row), this.#appUrl);
   }
 
   /**
@@ -107,9 +108,9 @@ export class Shares {
   async change(actor: Actor, id: Uuid, changes: ShareChanges, ifMatch: RequestInfo['ifMatch']): Promise<ShareView> {
     const expiresAt = this.#end(changes.expires_at);
     const passwordHash = await this.#hash(changes.password);
-    return this.#transactions.run(actor, async (tx, granted) => {
-      const row = required(actor, granted, await findShare(tx, id, true));
-      if (!isOpenTo(actor, granted, row))
+    return this.#transactions.run(actor, async (tx, caller) => {
+      const row = required(caller, await findShare(tx, id, true));
+      if (!isOpenTo(caller, row))
         throw new Problem('forbidden', 'Only an admin of the file changes its links; you may delete this one.');
       if (!mayShare(actor) && !isSwitchingOff(changes))
         throw new Problem('forbidden', 'You may no longer share files; switch this link off or delete it.');
@@ -117,31 +118,26 @@ export class Shares {
       const { max_downloads: maxDownloads, is_active: isActive } = changes;
       await tx.shares.update({ id: row.id }, { passwordHash, expiresAt, maxDownloads, isActive });
       const changed = await findShare(tx, id);
-      return presentShare(required(actor, granted, changed), true, this.#appUrl);
+      return presentShare(required(caller, changed), true, this.#appUrl);
     });
   }
 
   /** Two statements. Throws `not_found`, `precondition_failed`. */
   async remove(actor: Actor, id: Uuid, ifMatch: RequestInfo['ifMatch']): Promise<void> {
-    await this.#transactions.run(actor, async (tx, granted) => {
-      const row = required(actor, granted, await findShare(tx, id, true));
-      requireMatch(ifMatch, shareEtag(row, isOpenTo(actor, granted, row)));
+    await this.#transactions.run(actor, async (tx, caller) => {
+      const row = required(caller, await findShare(tx, id, true));
+      requireMatch(ifMatch, shareEtag(row, isOpenTo(caller, row)));
       await tx.shares.delete({ id: row.id });
     });
   }
 
-  #page(
-    query: ShareQuery,
-    granted: Granted,
-    actor: Actor,
-    where: (params: Parameters) => readonly string[],
-  ): Promise<Page<ShareView>> {
+  #page(query: ShareQuery, caller: Caller, where: (params: Parameters) => readonly string[]): Promise<Page<ShareView>> {
     return listPage(this.#db, query, {
       keyset: SHARES,
       columns: SHARE_COLUMNS,
       from: `shares ${SHARE_JOINS}`,
       where,
-      present: (row) => presentShare(row, isOpenTo(actor, granted, row), this.#appUrl),
+      present: (row) => presentShare(row, isOpenTo(caller, row), this.#appUrl),
     });
   }
 
@@ -158,10 +154,10 @@ export class Shares {
   }
 }
 
-const isOpenTo = (actor: Actor, granted: Granted, row: ShareRow | null): boolean =>
+const isOpenTo = (caller: Caller, row: ShareRow | null): boolean =>
   row !== null &&
-  (mayShare(actor) || row.creatorUuid === actor.userUuid) &&
-  levelOn('file', actor, { ...row, uuid: row.fileUuid }, granted) === 'admin';
+  (mayShare(caller.actor) || row.creatorUuid === caller.actor.userUuid) &&
+  levelOn('file', caller, { ...row, uuid: row.fileUuid }) === 'admin';
 
 const mayShare = (actor: Actor): boolean => actor.permissions.has('share:files');
 
@@ -172,7 +168,7 @@ const isSwitchingOff = ({ is_active, ...others }: ShareChanges): boolean =>
 const isAdministrator = (actor: Actor): boolean => actor.permissions.has('write:users');
 
 /** Throws `not_found` where the actor may not know of the link. */
-function required(actor: Actor, granted: Granted, row: ShareRow | null): ShareRow {
-  if (!row || !(isAdministrator(actor) || isOpenTo(actor, granted, row))) throw new Problem('not_found');
+function required(caller: Caller, row: ShareRow | null): ShareRow {
+  if (!row || !(isAdministrator(caller.actor) || isOpenTo(caller, row))) throw new Problem('not_found');
   return row;
 }

@@ -54,12 +54,12 @@ async function emptyTrash(
 /** One statement. */
 async function listTrash(db: Sql, actor: Actor, query: TrashQuery): Promise<Page<TrashItem>> {
   const request = pageRequest(query, TRASH.order);
-  const granted = await actor.permissionSet();
-  const { sql, params } = trashList({ userId: actor.userId, ...grantedAtLeast(granted, 'write') }, request);
+  const caller = { actor, granted: await actor.permissionSet() };
+  const { sql, params } = trashList({ userId: actor.userId, ...grantedAtLeast(caller.granted, 'write') }, request);
   return page(
     request,
     await db.query<TrashedRow>(sql, params),
-    (row) => presentTrashed(row, hiddenAncestors(actor, row.ancestors, granted)),
+    (row) => presentTrashed(row, hiddenAncestors(caller, row.ancestors)),
     (row) => TRASH.valuesOf(request, row),
   );
 }

@@ -84,9 +84,9 @@ export class Uploads {
       const stored = await this.#storeAtOnce(now, form.file, fields);
       if (stored) return { created: true, file: stored };
       if (fields.on_conflict === 'replace') await this.#schedule.ensure();
-      return this.#transactions.run(now, async (tx, granted) => {
-        const { created, file } = await this.#writer.create(tx, now, granted, form.file, fields);
-        return { created, file: fileSeenBy(now, granted, file) };
+      return this.#transactions.run(now, async (tx, caller) => {
+        const { created, file } = await this.#writer.create(tx, caller, form.file, fields);
+        return { created, file: fileSeenBy(caller, file) };
       });
     });
   }
@@ -116,8 +116,8 @@ export class Uploads {
       const fields = uploadFields(part.fields);
       const now = await this.#transfers.reauthenticate(actor);
       if (fields.on_conflict === 'replace') await this.#schedule.ensure();
-      return this.#transactions.run(now, async (tx, granted) => {
-        const { file } = await this.#writer.create(tx, now, granted, upload, fields);
+      return this.#transactions.run(now, async (tx, caller) => {
+        const { file } = await this.#writer.create(tx, caller, upload, fields);
         await also(tx, file.uuid);
         return file.uuid;
       });
@@ -144,8 +144,8 @@ export class Uploads {
     });
     if (!target) throw new Problem('unauthenticated');
     if (fields.folder_id !== undefined) {
-      const granted = await actor.permissionSet();
-      requireLevel(target.folder && levelOn('folder', actor, target.folder, granted), 'write');
+      const caller = { actor, granted: await actor.permissionSet() };
+      requireLevel(target.folder && levelOn('folder', caller, target.folder), 'write');
     }
     return { name, claimed, target };
   }
@@ -157,8 +157,8 @@ export class Uploads {
   async #storeAtOnce(actor: Actor, { name, mimeType, target, blob }: Upload, fields: UploadFields): Promise<SeenFile | null> {
     const { folder } = target;
     if (fields.on_conflict === 'replace' || blob.reservation !== undefined || folder?.uuid !== fields.folder_id) return null;
-    const granted = await actor.permissionSet();
-    if (folder && !allows(levelOn('folder', actor, folder, granted), 'write')) return null;
+    const caller = { actor, granted: await actor.permissionSet() };
+    if (folder && !allows(levelOn('folder', caller, folder), 'write')) return null;
     const path = pathOf(folder?.path ?? null, name);
     if (pathFault(path, 0) !== null) return null;
     const uuid = this.#random.uuid();
@@ -177,6 +177,6 @@ export class Uploads {
     });
     if (!stored) return null;
     const owner = { ownerUuid: actor.userUuid, ownerName: target.ownerName };
-    return fileSeenBy(actor, granted, { ...stored, ...owner, folder, ancestors: folder?.ancestors ?? [] });
+    return fileSeenBy(caller, { ...stored, ...owner, folder, ancestors: folder?.ancestors ?? [] });
   }
 }

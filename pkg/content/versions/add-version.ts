@@ -57,7 +57,7 @@ export class AddVersion {
   /** New content for a file: its next version. The file keeps its name. */
   async add(actor: Actor, id: string, request: RequestInfo): Promise<FileView> {
     const file = await this.#files.read(actor, id);
-    requireLevel(levelOn('file', actor, file, await actor.permissionSet()), 'write');
+    requireLevel(levelOn('file', { actor, granted: await actor.permissionSet() }, file), 'write');
     requireMatch(request.ifMatch, fileEtag(file));
     return this.#transfers.run(actor, request, async (destination) => {
       const form = await this.#transfers.readForm(request, destination, VERSION_FIELDS, async (part) => {
@@ -70,11 +70,9 @@ export class AddVersion {
       const comment = versionFields(form.fields).comment ?? null;
       await this.#schedule.ensure();
       const uploader = await this.#transfers.reauthenticate(actor);
-      return this.#transactions.run(uploader, async (tx, granted) => {
-        const locked = await lockFile(tx, uploader, granted, id, 'write', { ifMatch: request.ifMatch });
-        return presentFile(
-          fileSeenBy(uploader, granted, await this.#writer.replaceContent(tx, uploader, locked, form.file, comment)),
-        );
+      return this.#transactions.run(uploader, async (tx, caller) => {
+        const locked = await lockFile(tx, caller, id, 'write', { ifMatch: request.ifMatch });
+        return presentFile(fileSeenBy(caller, await this.#writer.replaceContent(tx, uploader, locked, form.file, comment)));
       });
     });
   }

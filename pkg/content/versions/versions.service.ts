@@ -111,9 +111,9 @@ export class Versions {
    */
   async restore(actor: Actor, fileId: Uuid, number: number, { comment, ifMatch }: Restoration): Promise<FileView> {
     await this.#schedule.ensure();
-    return this.#transactions.run(actor, async (tx, granted) => {
-      const file = await lockFile(tx, actor, granted, fileId, 'write', { ifMatch });
-      if (file.version === number) return presentFile(fileSeenBy(actor, granted, file));
+    return this.#transactions.run(actor, async (tx, caller) => {
+      const file = await lockFile(tx, caller, fileId, 'write', { ifMatch });
+      if (file.version === number) return presentFile(fileSeenBy(caller, file));
       const version = await findVersion(tx, file.id, number);
       if (!version) throw new Problem('not_found');
       const { blobName: key, size, checksum, crc32, isEncrypted } = version;
@@ -126,7 +126,7 @@ export class Versions {
       await countBytes(tx, file.ownerId, size, { now: this.#clock.now() });
       await this.#events.emit(tx, 'file.updated', fileUpdated(restored, ['content']));
       this.#cache.invalidate(tx, fileTag(file.uuid), USERS_TAG);
-      return presentFile(fileSeenBy(actor, granted, restored));
+      return presentFile(fileSeenBy(caller, restored));
     });
   }
 
@@ -135,8 +135,8 @@ export class Versions {
    * back, and `conflict` for the current one.
    */
   async remove(actor: Actor, fileId: Uuid, number: number, ifMatch: RequestInfo['ifMatch']): Promise<void> {
-    await this.#transactions.run(actor, async (tx, granted) => {
-      const file = await lockFile(tx, actor, granted, fileId, 'admin', { ifMatch });
+    await this.#transactions.run(actor, async (tx, caller) => {
+      const file = await lockFile(tx, caller, fileId, 'admin', { ifMatch });
       if (file.version === number)
         throw new Problem('conflict', 'This is the current version. Upload or restore another one first, or delete the file.');
       const deleted = await deleteVersion(tx, file, number);

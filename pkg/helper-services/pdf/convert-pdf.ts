@@ -1,5 +1,6 @@
-import type { Actor, PermissionSet } from '../../api/actor.ts';
+import type { Actor } from '../../api/actor.ts';
 import { Problem } from '../../api/problem.ts';
+import type { Caller } from '../../content/model/access/caller.ts';
 import { allows, levelOn, requireLevel } from '../../content/model/access/inherited-access.policy.ts';
 import { requesterOf } from '../../content/model/access/requester.ts';
 import { lockFile } from '../../content/model/files/files.service.ts';
@@ -99,14 +100,14 @@ async function begin<Arguments extends PdfArguments>(
     return null;
   }
   const now = clock.now();
-  const { actor, granted } = await requesterOf(tx, task, 'write:files', now, task.arguments.permissions);
+  const caller = await requesterOf(tx, task, 'write:files', now, task.arguments.permissions);
   const { as } = task.arguments;
   const file = await findFile(tx, task.arguments.file);
   if (!file || file.deletedAt !== null) throw new Problem('not_found', 'The file no longer exists.');
-  requireLevel(levelOn('file', actor, file, granted), as === 'version' ? 'write' : 'read');
-  const quota = await findUploadTarget(tx, as === 'version' ? file.ownerId : actor.userId, now);
+  requireLevel(levelOn('file', caller, file), as === 'version' ? 'write' : 'read');
+  const quota = await findUploadTarget(tx, as === 'version' ? file.ownerId : caller.actor.userId, now);
   if (!quota) throw new Problem('not_found', 'The file no longer exists.');
-  return { task: task.uuid, given: task.arguments, actor, file, quota };
+  return { task: task.uuid, given: task.arguments, actor: caller.actor, file, quota };
 }
 
 interface Work<Arguments extends PdfArguments> {
@@ -205,16 +206,16 @@ async function commit<Arguments extends PdfArguments>(
 ): Promise<void> {
   const { given } = begun;
   const now = clock.now();
-  const { actor, granted } = await requesterOf(tx, task, 'write:files', now, given.permissions);
-  const file = await lockFile(tx, actor, granted, given.file, given.as === 'version' ? 'write' : 'read', {});
+  const caller = await requesterOf(tx, task, 'write:files', now, given.permissions);
+  const file = await lockFile(tx, caller, given.file, given.as === 'version' ? 'write' : 'read', {});
   const content = { mimeType: PDF, blob };
   const made =
     given.as === 'version'
-      ? await writer.replaceContent(tx, actor, unchanged(file, begun.file), content, planned.comment(given))
+      ? await writer.replaceContent(tx, caller.actor, unchanged(file, begun.file), content, planned.comment(given))
       : await copyOf(
           writer,
           tx,
-          { actor, granted },
+          caller,
           file,
           { ...content, name: nameWith(file.name, planned.name(given)), target: begun.quota },
           now,
@@ -235,18 +236,18 @@ function unchanged(file: FileRecord, before: FileRecord): FileRecord {
 async function copyOf(
   writer: FileWriter,
   tx: Tx,
-  { actor, granted }: { readonly actor: Actor; readonly granted: PermissionSet },
+  caller: Caller,
   file: FileRecord,
-  content: Parameters<FileWriter['create']>[3],
+  content: Parameters<FileWriter['create']>[2],
   now: Date,
 ): Promise<FileRecord> {
-  const seen = fileSeenBy(actor, granted, file).folder?.uuid;
+  const seen = fileSeenBy(caller, file).folder?.uuid;
   const folder = seen === undefined ? null : await findFolder(tx, seen);
-  const isWritable = folder?.deletedAt === null && allows(levelOn('folder', actor, folder, granted), 'write');
+  const isWritable = folder?.deletedAt === null && allows(levelOn('folder', caller, folder), 'write');
   const fields = { on_conflict: 'rename', ...(isWritable ? { folder_id: folder.uuid } : {}) } as const;
-  const { file: copy } = await writer.create(tx, actor, granted, content, fields);
+  const { file: copy } = await writer.create(tx, caller, content, fields);
   // Findings about the file's own content do not apply to the copy.
-  await copyFields(tx, { id: file.id, key: content.blob.key }, copy, { userId: actor.userId, now });
+  await copyFields(tx, { id: file.id, key: content.blob.key }, copy, { userId: caller.actor.userId, now });
   return copy;
 }
 

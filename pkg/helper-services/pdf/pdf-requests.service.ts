@@ -82,7 +82,7 @@ export class PdfRequests {
   async #open(actor: Actor, id: Uuid, as: PdfArguments['as'], kind: HelperKind, force: boolean) {
     requireHelper(await helpersOf(this.#db, this.#seal), kind);
     const file = await this.#files.read(actor, id);
-    if (as === 'version') requireLevel(levelOn('file', actor, file, await actor.permissionSet()), 'write');
+    if (as === 'version') requireLevel(levelOn('file', { actor, granted: await actor.permissionSet() }, file), 'write');
     await this.#requirePdf(file, force);
     if (as === 'version') await this.#versions.ensure();
     const permissions = [...actor.permissions];

@@ -1,7 +1,7 @@
-import type { Actor } from '../../api/actor.ts';
 import { FETCH_LINK_SECONDS } from '../../api/lifetimes.ts';
 import { Problem } from '../../api/problem.ts';
-import { allows, type Granted, levelOn } from '../../content/model/access/inherited-access.policy.ts';
+import type { Caller } from '../../content/model/access/caller.ts';
+import { allows, levelOn } from '../../content/model/access/inherited-access.policy.ts';
 import { giveImageLink } from '../../content/download-links/image-links.sql.ts';
 import { sealLink } from '../../content/download-links/sealed-links.ts';
 import { type FileRecord, findFiles } from '../../content/model/files/files.sql.ts';
@@ -20,10 +20,8 @@ import type { DeepLinkingSettings } from './settings.policy.ts';
 const TOKEN_BYTES = 32;
 
 /** The person in whose name items are made, and the time. */
-interface By {
+interface By extends Caller {
   readonly tx: Tx;
-  readonly actor: Actor;
-  readonly granted: Granted;
   readonly now: Date;
 }
 
@@ -130,13 +128,9 @@ export class ContentItems {
   }
 }
 
-function requireChoice(
-  { actor, granted }: By,
-  { row, settings, offer }: Wanted,
-  item: PickedItem,
-  file: FileRecord | null,
-): Choice {
-  const level = file?.deletedAt === null ? levelOn('file', actor, file, granted) : null;
+function requireChoice(caller: By, { row, settings, offer }: Wanted, item: PickedItem, file: FileRecord | null): Choice {
+  const { actor } = caller;
+  const level = file?.deletedAt === null ? levelOn('file', caller, file) : null;
   if (!file || !allows(level, 'read') || !actor.permissions.has('read:files')) throw new Problem('not_found');
   if (!offer.types.includes(item.type)) throw new Problem('item_refused', `The LMS does not accept ${item.type} here.`);
   if (offer.isOwnOnly && file.ownerId !== actor.userId)

@@ -89,10 +89,10 @@ export class Pickers {
     if (!isActive || keyId === null || privateKey === null || managedRef === null) throw new Problem('registration_inactive');
     if (picked.length > 1 && !settings.acceptMultiple)
       throw new Problem('item_refused', 'The LMS accepts one item at a time here.');
-    return this.#transactions.run(actor, async (tx, granted) => {
+    return this.#transactions.run(actor, async (tx, caller) => {
       const now = this.#clock.now();
       if (!(await markAnswered(tx, launchId, now))) throw new Problem('picker_answered');
-      const items = await this.#items.make({ tx, actor, granted, now }, { row, settings, offer }, picked);
+      const items = await this.#items.make({ tx, ...caller, now }, { row, settings, offer }, picked);
       const response = { clientId, issuer, deploymentId, items, data: settings.data, nonce: this.#random.base64url(32), now };
       const key = { keyId, privateKey: this.#sealer.open(privateKey, privateKeyAssociatedData(this.#tenantId, managedRef)) };
       return answerOf(mode, settings.returnUrl, await signResponse(response, key));
@@ -122,7 +122,7 @@ export function settingsIn({ idToken }: Pick<PickerRow, 'idToken'>): DeepLinking
 
 async function folderOf(actor: Actor, folder: PickerRow['folder']): Promise<PickerView['folder']> {
   if (!folder) return null;
-  const level = levelOn('folder', actor, { ...folder, ancestors: [folder] }, await actor.permissionSet());
+  const level = levelOn('folder', { actor, granted: await actor.permissionSet() }, { ...folder, ancestors: [folder] });
   if (!allows(level, 'read')) return null;
   return { id: folder.uuid, name: folder.name, may_write: allows(level, 'write') && actor.permissions.has('write:files') };
 }

@@ -45,7 +45,7 @@ export class HandIns {
       throw new Problem('forbidden', 'To hand in, launch a link in a course of which you are a member.');
     const file = await findFile(this.#db.tables, fileId);
     if (!file || file.deletedAt !== null) throw new Problem('not_found');
-    requireLevel(levelOn('file', actor, file, await actor.permissionSet()), 'read');
+    requireLevel(levelOn('file', { actor, granted: await actor.permissionSet() }, file), 'read');
     if (file.ownerId !== actor.userId) throw new Problem('forbidden', 'Hand in one of your own files.');
     const row = {
       uuid: this.#random.uuid(),

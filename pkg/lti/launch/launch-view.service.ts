@@ -66,7 +66,7 @@ function linkOf(
 ): Omit<NonNullable<LaunchView['resource_link']>, 'id'> {
   if (!link?.isPlaced) return { title: link?.title ?? null, file: null, problem: null };
   const { title, file } = link;
-  const isOpen = permissions && file && !file.isTrashed && allows(levelOn('file', actor, file, permissions), 'read');
+  const isOpen = permissions && file && !file.isTrashed && allows(levelOn('file', { actor, granted: permissions }, file), 'read');
   if (isOpen) return { title, file: { id: file.uuid, name: file.name }, problem: null };
   const code = problemOfLink(link);
   return { title, file: null, problem: code === undefined ? null : { code, message: LINK_PROBLEMS[code] } };
@@ -74,7 +74,7 @@ function linkOf(
 
 function folderOf(actor: Actor, folder: LaunchRow['folder'], permissions: PermissionSet | null): LaunchView['folder'] {
   if (!folder || !permissions) return null;
-  const level = levelOn('folder', actor, { ...folder, ancestors: [folder] }, permissions);
+  const level = levelOn('folder', { actor, granted: permissions }, { ...folder, ancestors: [folder] });
   if (!allows(level, 'read')) return null;
   return { id: folder.uuid, name: folder.name, may_write: allows(level, 'write') && actor.permissions.has('write:files') };
 }

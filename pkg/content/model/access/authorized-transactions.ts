@@ -1,8 +1,9 @@
-import type { Actor, PermissionSet } from '../../../api/actor.ts';
+import type { Actor } from '../../../api/actor.ts';
 import { Problem } from '../../../api/problem.ts';
 import type { Database, Tx } from '../../../store/postgres/database.ts';
 import { ForeignKeyViolation } from '../../../store/postgres/errors.ts';
 import type { TaggedCache } from '../../../store/redis/tagged-cache.ts';
+import type { Caller } from './caller.ts';
 
 /** Transactions in which an actor changes something that they have a right to. */
 export interface AuthorizedTransactions {
@@ -12,13 +13,13 @@ export interface AuthorizedTransactions {
    * A row that it refers to may be deleted meanwhile: then it is decided again; if the actor was deleted, it throws
    * `unauthenticated`.
    */
-  run<T>(actor: Actor, fn: (tx: Tx, granted: PermissionSet) => Promise<T>): Promise<T>;
+  run<T>(actor: Actor, fn: (tx: Tx, caller: Caller) => Promise<T>): Promise<T>;
 }
 
 export const authorizedTransactions = (deps: { db: Database; cache: TaggedCache }): AuthorizedTransactions => ({
   async run(actor, fn) {
-    const granted = await actor.permissionSet();
-    const attempt = (): ReturnType<typeof fn> => deps.cache.transaction(deps.db, (tx) => fn(tx, granted));
+    const caller = { actor, granted: await actor.permissionSet() };
+    const attempt = (): ReturnType<typeof fn> => deps.cache.transaction(deps.db, (tx) => fn(tx, caller));
     try {
       return await attempt().catch((error: unknown) =>
         error instanceof ForeignKeyViolation ? attempt() : Promise.reject(error as Error),

@@ -33,7 +33,7 @@ describe('the level on a file', () => {
     ['is the highest of all grants', me, { 'file/f': 'read', 'folder/top': 'write', 'folder/sub': 'read' }, 'write'],
     ['is none by a grant on another thing', me, { 'file/g': 'admin', 'folder/f': 'admin' }, null],
   ])('%s', (_, actor, entries, level) => {
-    expect(levelOn('file', actor, file, grants(entries))).toBe(level);
+    expect(levelOn('file', { actor, granted: grants(entries) }, file)).toBe(level);
   });
 });
 
@@ -44,7 +44,7 @@ test.each<[string, { userId: number }, Record<string, Level>, number]>([
   ['none, from whoever owns the highest', { userId: 2 }, {}, 0],
   ['those above a folder of theirs', { userId: 3 }, {}, 1],
 ])('folders above are hidden: %s', (_, actor, entries, hidden) => {
-  expect(hiddenAncestors(actor, file.ancestors, grants(entries))).toBe(hidden);
+  expect(hiddenAncestors({ actor, granted: grants(entries) }, file.ancestors)).toBe(hidden);
 });
 
 describe('a move', () => {

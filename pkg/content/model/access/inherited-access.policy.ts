@@ -19,6 +19,12 @@ export interface Granted {
   levelOf(kind: 'file' | 'folder', uuid: string): Level | null;
 }
 
+/** An actor, with what is granted to them: the part of a `Caller` that access depends on. */
+export interface AccessSubject {
+  readonly actor: Pick<Actor, 'userId'>;
+  readonly granted: Granted;
+}
+
 /**
  * Returns whether the actor is admin because they own the resource or a folder above it.
  * Such access needs no grant and does not expire.
@@ -30,12 +36,7 @@ export const isOwnedBy = (resource: Resource, actor: Pick<Actor, 'userId'>): boo
  * The highest level wins. An owner is admin; the owner of a folder is admin of everything below it, whoever created it;
  * a grant on a folder covers everything below it (docs/design/api-conventions.md, Permissions).
  */
-export function levelOn(
-  kind: 'file' | 'folder',
-  actor: Pick<Actor, 'userId'>,
-  resource: Resource,
-  granted: Granted,
-): Level | null {
+export function levelOn(kind: 'file' | 'folder', { actor, granted }: AccessSubject, resource: Resource): Level | null {
   if (isOwnedBy(resource, actor)) return 'admin';
   const levels = [
     granted.levelOf(kind, resource.uuid),
@@ -48,7 +49,7 @@ export function levelOn(
  * How many of the ancestors, counted from the root, are hidden from the actor. The others are visible, because rights on a folder
  * cover everything below it. All are hidden if the actor has rights on the resource alone.
  */
-export function hiddenAncestors(actor: Pick<Actor, 'userId'>, ancestors: readonly Ancestor[], granted: Granted): number {
+export function hiddenAncestors({ actor, granted }: AccessSubject, ancestors: readonly Ancestor[]): number {
   const first = ancestors.findIndex(({ uuid, ownerId }) => ownerId === actor.userId || granted.levelOf('folder', uuid) !== null);
   return first === -1 ? ancestors.length : first;
 }

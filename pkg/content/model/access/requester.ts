@@ -1,9 +1,10 @@
 import { permissionSet } from '../../../access/permission-sets.ts';
-import type { Actor, Permission, PermissionSet } from '../../../api/actor.ts';
+import type { Permission } from '../../../api/actor.ts';
 import { Problem } from '../../../api/problem.ts';
 import type { Tx } from '../../../store/postgres/database.ts';
 import { requireRequester } from '../../../tasks/task-processor.ts';
 import type { RunningTask } from '../../../tasks/task-steps.sql.ts';
+import type { Caller } from './caller.ts';
 import { grantsOf } from './grants-of-user.sql.ts';
 
 /**
@@ -17,7 +18,7 @@ export async function requesterOf(
   permission: Permission,
   now: Date,
   could?: readonly Permission[],
-): Promise<{ readonly actor: Actor; readonly granted: PermissionSet }> {
+): Promise<Caller> {
   const requester = await requireRequester(tx, task, permission);
   const permissions = could ? new Set(could.filter((each) => requester.permissions.has(each))) : requester.permissions;
   if (!permissions.has(permission)) throw new Problem('forbidden', `Requires the permission ${permission}.`);

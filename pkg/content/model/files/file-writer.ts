@@ -7,7 +7,8 @@ import type { Tx } from '../../../store/postgres/database.ts';
 import { USERS_TAG } from '../../../accounts/users/users.tags.ts';
 import { fileTag } from '../content.tags.ts';
 import type { TaggedCache } from '../../../store/redis/tagged-cache.ts';
-import { type Granted, hiddenAncestors } from '../access/inherited-access.policy.ts';
+import type { Caller } from '../access/caller.ts';
+import { hiddenAncestors } from '../access/inherited-access.policy.ts';
 import { fileCreated, fileUpdated } from './files.events.ts';
 import type { FileRecord } from './files.sql.ts';
 import { lockFile } from './files.service.ts';
@@ -67,22 +68,16 @@ export class FileWriter {
    * A new file, or with `on_conflict=replace` perhaps a new version of the one that has its name. Throws `name_conflict`,
    * `quota_exceeded`, `validation_failed`, `not_found`, `forbidden`.
    */
-  async create(
-    tx: Tx,
-    actor: Actor,
-    granted: Granted,
-    upload: WritableFile,
-    fields: Placement,
-  ): Promise<{ created: boolean; file: FileRecord }> {
-    const folder = fields.folder_id === undefined ? null : await openFolder(tx, actor, granted, fields.folder_id, 'folder_id');
+  async create(tx: Tx, caller: Caller, upload: WritableFile, fields: Placement): Promise<{ created: boolean; file: FileRecord }> {
+    const folder = fields.folder_id === undefined ? null : await openFolder(tx, caller, fields.folder_id, 'folder_id');
     for (let attempt = 0; attempt <= NAME_ATTEMPTS; attempt += 1) {
       const name = attempt === 0 || fields.on_conflict === 'replace' ? upload.name : alternativeName(upload.name, attempt);
-      const file = await this.#insert(tx, actor, granted, upload, name, folder);
+      const file = await this.#insert(tx, caller, upload, name, folder);
       if (file) return { created: true, file };
       if (fields.on_conflict === 'fail') break;
       if (fields.on_conflict === 'replace') {
-        const present = await this.#ofName(tx, actor, granted, name, folder?.id ?? null);
-        if (present) return { created: false, file: await this.replaceContent(tx, actor, present, upload, null) };
+        const present = await this.#ofName(tx, caller, name, folder?.id ?? null);
+        if (present) return { created: false, file: await this.replaceContent(tx, caller.actor, present, upload, null) };
       }
     }
     throw nameConflict();
@@ -90,26 +85,34 @@ export class FileWriter {
 
   async #insert(
     tx: Tx,
-    actor: Actor,
-    granted: Granted,
+    caller: Caller,
     upload: WritableFile,
     name: string,
     folder: Awaited<ReturnType<typeof openFolder>> | null,
   ): Promise<FileRecord | null> {
     const { mimeType, blob } = upload;
     const path = pathOf(folder?.path ?? null, name);
-    const fault = pathFault(path, hiddenAncestors(actor, folder?.ancestors ?? [], granted));
+    const fault = pathFault(path, hiddenAncestors(caller, folder?.ancestors ?? []));
     if (fault !== null)
       throw upload.nameField === undefined ? invalid('file', `its name ${fault}`) : invalid(upload.nameField, fault);
     const uuid = this.#random.uuid();
-    const row = { uuid, name, path, mimeType, ownerId: actor.userId, folderId: folder?.id ?? null, bucket: this.#bucket, blob };
+    const row = {
+      uuid,
+      name,
+      path,
+      mimeType,
+      ownerId: caller.actor.userId,
+      folderId: folder?.id ?? null,
+      bucket: this.#bucket,
+      blob,
+    };
     const inserted = await insertFile(tx, row);
     if (!inserted) return null;
-    await this.#count(tx, actor.userId, blob);
+    await this.#count(tx, caller.actor.userId, blob);
     this.#cache.invalidate(tx, USERS_TAG);
     const file: FileRecord = {
       ...inserted,
-      ownerUuid: actor.userUuid,
+      ownerUuid: caller.actor.userUuid,
       ownerName: upload.target.ownerName,
       folder,
       ancestors: folder?.ancestors ?? [],
@@ -122,10 +125,10 @@ export class FileWriter {
     return countBytes(tx, ownerId, size, { now: this.#clock.now(), reservation });
   }
 
-  async #ofName(tx: Tx, actor: Actor, granted: Granted, name: string, folderId: number | null): Promise<FileRecord | null> {
-    const root = folderId === null ? { ownerId: actor.userId } : {};
+  async #ofName(tx: Tx, caller: Caller, name: string, folderId: number | null): Promise<FileRecord | null> {
+    const root = folderId === null ? { ownerId: caller.actor.userId } : {};
     const row = await tx.files.find({ folderId, name, deletedAt: null, ...root });
-    return row && lockFile(tx, actor, granted, row.uuid, 'write', {});
+    return row && lockFile(tx, caller, row.uuid, 'write', {});
   }
 
   /** Makes the content the next version of a locked file. */

@@ -8,7 +8,8 @@ import { Batcher } from '../../../runtime/batcher.ts';
 import type { Database, Tx } from '../../../store/postgres/database.ts';
 import { DecodedValues } from '../../../store/redis/decoded-values.ts';
 import type { CacheEntry, CacheLookup, TaggedCache } from '../../../store/redis/tagged-cache.ts';
-import { allows, type Granted, levelOn, requireLevel } from '../access/inherited-access.policy.ts';
+import type { Caller } from '../access/caller.ts';
+import { allows, levelOn, requireLevel } from '../access/inherited-access.policy.ts';
 import { fileTag, FOLDERS_TAG } from '../content.tags.ts';
 import { cachedRecord, type FileRecord, findFile, findFiles } from './files.sql.ts';
 import { fileEtag, fileSeenBy, type SeenFile } from './files.view.ts';
@@ -42,14 +43,15 @@ export class Files {
    */
   async read(actor: Actor, id: string, found?: CacheLookup): Promise<SeenFile> {
     const [file, granted] = await Promise.all([this.#find(id, found), actor.permissionSet()]);
+    const caller = { actor, granted };
     if (!file || file.deletedAt !== null) throw new Problem('not_found');
-    requireLevel(levelOn('file', actor, file, granted), 'read');
-    return fileSeenBy(actor, granted, file);
+    requireLevel(levelOn('file', caller, file), 'read');
+    return fileSeenBy(caller, file);
   }
 
   /** Live files that the actor may read, and what refused the others, by their ids. One statement. */
   async readAll(actor: Actor, ids: readonly string[]): Promise<Decided> {
-    return decided(actor, await actor.permissionSet(), ids, await findFiles(this.#db.tables, ids), 'read');
+    return decided({ actor, granted: await actor.permissionSet() }, ids, await findFiles(this.#db.tables, ids), 'read');
   }
 
   async #find(id: string, found?: CacheLookup): Promise<FileRecord | null> {
@@ -66,14 +68,8 @@ export class Files {
  * Returns a file that the actor has this level on, locked until the end of the transaction. `any`: also in the trash, where those
  * with write access see it. Compares `ifMatch` with the tag of what they see. One statement.
  */
-export const lockFile = async (
-  tx: Tx,
-  actor: Actor,
-  granted: Granted,
-  id: string,
-  wanted: Level,
-  expected: Expected,
-): Promise<FileRecord> => requireFile(actor, granted, await findFile(tx, id, true), wanted, expected);
+export const lockFile = async (tx: Tx, caller: Caller, id: string, wanted: Level, expected: Expected): Promise<FileRecord> =>
+  requireFile(caller, await findFile(tx, id, true), wanted, expected);
 
 /** What a file is to be: live unless `any` is given, and of these tags. */
 interface Expected {
@@ -81,18 +77,12 @@ interface Expected {
   readonly state?: 'live' | 'any';
 }
 
-function requireFile(
-  actor: Actor,
-  granted: Granted,
-  file: FileRecord | null,
-  wanted: Level,
-  { ifMatch, state = 'live' }: Expected,
-): FileRecord {
+function requireFile(caller: Caller, file: FileRecord | null, wanted: Level, { ifMatch, state = 'live' }: Expected): FileRecord {
   if (!file) throw new Problem('not_found');
-  const level = levelOn('file', actor, file, granted);
+  const level = levelOn('file', caller, file);
   if (file.deletedAt !== null && (state === 'live' || !allows(level, 'write'))) throw new Problem('not_found');
   requireLevel(level, wanted);
-  requireMatch(ifMatch, fileEtag(fileSeenBy(actor, granted, file)));
+  requireMatch(ifMatch, fileEtag(fileSeenBy(caller, file)));
   return file;
 }
 
@@ -103,8 +93,7 @@ interface Decided {
 
 /** Which of the files `found`, in the order of `ids`, the actor has this level on: live ones, or `any`. */
 export function decided(
-  actor: Actor,
-  granted: Granted,
+  caller: Caller,
   ids: readonly string[],
   found: readonly (FileRecord | null)[],
   wanted: Level,
@@ -112,7 +101,7 @@ export function decided(
 ): Decided {
   const refused = new Map<string, Problem>();
   const files = found.filter((file, at): file is FileRecord => {
-    const problem = refusalOf(() => requireFile(actor, granted, file, wanted, { state }));
+    const problem = refusalOf(() => requireFile(caller, file, wanted, { state }));
     if (problem) refused.set(ids[at] as string, problem);
     return problem === null;
   });

@@ -1,6 +1,6 @@
-import type { Actor } from '../../../api/actor.ts';
 import { etagOf } from '../../../api/etag.ts';
-import { type Granted, hiddenAncestors } from '../access/inherited-access.policy.ts';
+import type { Caller } from '../access/caller.ts';
+import { hiddenAncestors } from '../access/inherited-access.policy.ts';
 import { pathBelow } from '../names/names.policy.ts';
 import type { FileView, UploadView } from './files.schema.ts';
 import type { FileRecord, ListedFile } from './files.sql.ts';
@@ -11,8 +11,8 @@ import type { FileRecord, ListedFile } from './files.sql.ts';
  */
 export type SeenFile<F extends ListedFile = FileRecord> = F & { readonly hidden: number };
 
-export function fileSeenBy<F extends ListedFile>(actor: Pick<Actor, 'userId'>, granted: Granted, file: F): SeenFile<F> {
-  const hidden = hiddenAncestors(actor, file.ancestors, granted);
+export function fileSeenBy<F extends ListedFile>(caller: Caller, file: F): SeenFile<F> {
+  const hidden = hiddenAncestors(caller, file.ancestors);
   if (hidden === 0) return { ...file, hidden };
   return { ...file, hidden, folder: hidden < file.ancestors.length ? file.folder : null, path: pathBelow(file.path, hidden) };
 }

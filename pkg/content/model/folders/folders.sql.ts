@@ -1,8 +1,8 @@
-import type { Actor } from '../../../api/actor.ts';
 import { Problem } from '../../../api/problem.ts';
 import type { Uuid } from '../../../api/schemas.ts';
 import type { Executor, Tx } from '../../../store/postgres/database.ts';
-import { type Ancestor, type Granted, levelOn, requireLevel } from '../access/inherited-access.policy.ts';
+import type { Caller } from '../access/caller.ts';
+import { type Ancestor, levelOn, requireLevel } from '../access/inherited-access.policy.ts';
 import { ancestorsOf, unchangedSince } from '../files/files.sql.ts';
 
 /** A live folder with its owner's name and the folders above it, itself the last. */
@@ -142,19 +142,13 @@ export async function freeName(
  * A live folder into which the actor may write, held where it is until the end of the transaction. Throws `not_found`,
  * `forbidden`.
  */
-export async function openFolder(
-  sql: Executor,
-  actor: Actor,
-  granted: Granted,
-  uuid: string,
-  field: string,
-): Promise<FolderRecord> {
-  return requireOpen(actor, granted, await findFolder(sql, uuid, 'share'), field);
+export async function openFolder(sql: Executor, caller: Caller, uuid: string, field: string): Promise<FolderRecord> {
+  return requireOpen(caller, await findFolder(sql, uuid, 'share'), field);
 }
 
 /** The same of a folder that was read: null, or in the trash, there is none. */
-export function requireOpen(actor: Actor, granted: Granted, folder: FolderRecord | null, field: string): FolderRecord {
-  const level = folder && levelOn('folder', actor, folder, granted);
+export function requireOpen(caller: Caller, folder: FolderRecord | null, field: string): FolderRecord {
+  const level = folder && levelOn('folder', caller, folder);
   if (!folder || folder.deletedAt !== null || level === null)
     throw new Problem('not_found', `${field}: there is no such folder.`, {
       details: [{ field, message: 'there is no such folder' }],

@@ -1,6 +1,6 @@
-import type { Actor } from '../../../api/actor.ts';
 import { etagOf } from '../../../api/etag.ts';
-import { type Granted, hiddenAncestors } from '../access/inherited-access.policy.ts';
+import type { Caller } from '../access/caller.ts';
+import { hiddenAncestors } from '../access/inherited-access.policy.ts';
 import { pathBelow } from '../names/names.policy.ts';
 import type { FolderView } from './folders.schema.ts';
 import type { FolderRecord } from './folders.sql.ts';
@@ -8,8 +8,8 @@ import type { FolderRecord } from './folders.sql.ts';
 /** A folder as one caller sees it: path, parent and depth begin at the highest folder that they may know of. */
 export type SeenFolder = FolderRecord & { readonly hidden: number };
 
-export function folderSeenBy(actor: Pick<Actor, 'userId'>, granted: Granted, folder: FolderRecord): SeenFolder {
-  const hidden = hiddenAncestors(actor, folder.ancestors, granted);
+export function folderSeenBy(caller: Caller, folder: FolderRecord): SeenFolder {
+  const hidden = hiddenAncestors(caller, folder.ancestors);
   const parentUuid = hidden < folder.ancestors.length - 1 ? folder.parentUuid : null;
   return { ...folder, hidden, parentUuid, path: pathBelow(folder.path, hidden), depth: folder.depth - hidden };
 }

@@ -1,9 +1,9 @@
-import type { Actor } from '../../../api/actor.ts';
 import { invalid } from '../../../api/problem.ts';
 import type { Random } from '../../../runtime/random.ts';
 import type { Tx } from '../../../store/postgres/database.ts';
 import { CheckViolation } from '../../../store/postgres/errors.ts';
-import { type Granted, hiddenAncestors } from '../access/inherited-access.policy.ts';
+import type { Caller } from '../access/caller.ts';
+import { hiddenAncestors } from '../access/inherited-access.policy.ts';
 import { nameConflict } from '../names/name-conflict.ts';
 import { alternativeName, NAME_ATTEMPTS, pathFault, pathOf } from '../names/names.policy.ts';
 import { findChild, findFolder, type FolderRecord, insertFolder } from './folders.sql.ts';
@@ -17,15 +17,15 @@ import type { NewFolder } from './folders.schema.ts';
  */
 export async function makeFolder(
   tx: Tx,
-  { actor, granted, random }: { readonly actor: Actor; readonly granted: Granted; readonly random: Pick<Random, 'uuid'> },
+  { caller, random }: { readonly caller: Caller; readonly random: Pick<Random, 'uuid'> },
   parent: FolderRecord | null,
   wanted: Pick<NewFolder, 'name' | 'on_conflict'>,
 ): Promise<{ created: boolean; folder: FolderRecord }> {
-  const ownerId = parent?.ownerIsSystem ? parent.ownerId : actor.userId;
+  const ownerId = parent?.ownerIsSystem ? parent.ownerId : caller.actor.userId;
   for (let attempt = 0; attempt <= NAME_ATTEMPTS; attempt += 1) {
     const name = attempt === 0 || wanted.on_conflict === 'reuse' ? wanted.name : alternativeName(wanted.name, attempt);
     const path = pathOf(parent?.path ?? null, name);
-    const fault = pathFault(path, hiddenAncestors(actor, parent?.ancestors ?? [], granted));
+    const fault = pathFault(path, hiddenAncestors(caller, parent?.ancestors ?? []));
     if (fault !== null) throw invalid('name', fault);
     const uuid = random.uuid();
     const created = await insert(tx, { uuid, name, path, parentId: parent?.id ?? null, ownerId });
