@@ -22,7 +22,7 @@ function login(email: string, password: string, { network = '198.51.100.1', cook
   return of.anonymous.post('/auth/login', { email, password }, { headers });
 }
 
-/** How many calls a rate limiter's log holds. */
+/** Returns the number of calls in a rate limiter's log. */
 const callsIn = async ({ redisAdmin }: TestTenant, key: string): Promise<unknown> =>
   redisAdmin.eval("local log = redis.call('get', KEYS[1]); return log and #cmsgpack.unpack(log) / 2 or 0", 1, key);
 

@@ -22,7 +22,7 @@ interface Alert {
 const file = parse(readFileSync(join(ROOT, 'charts/carrel/files/alerts.yaml'), 'utf8')) as { groups: { rules: Alert[] }[] };
 const alerts = new Map(file.groups.flatMap(({ rules }) => rules).map((rule) => [rule.alert, rule]));
 
-/** How long the series are looked at. */
+/** The length of the series. */
 const MINUTES = 120;
 
 interface Result {
@@ -44,7 +44,7 @@ beforeAll(async () => {
   for (const [at, answer] of answers.entries()) results.set(ALERT_CASES[at]!, answer);
 });
 
-/** Whether a series is there at each minute of some stretch of `minutes`, first and last one included. */
+/** Returns true when a series exists at each minute of some stretch of `minutes`, including its first and last one. */
 const holdsFor = (minutes: number, at: readonly number[]): boolean =>
   at.some((minute) => Array.from({ length: minutes + 1 }, (_, i) => minute + i).every((each) => at.includes(each)));
 

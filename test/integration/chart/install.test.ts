@@ -53,13 +53,13 @@ async function installed(): Promise<string[]> {
     .toSorted();
 }
 
-/** What is read of Chart.yaml and of a custom resource. */
+/** The fields of Chart.yaml and of a custom resource that the tests read. */
 interface Content {
   version: string;
   spec: { versions: { schema: { openAPIV3Schema: { properties: { spec: { properties: Record<string, unknown> } } } } }[] };
 }
 
-/** As a version before this one might have been: a custom resource without a field, and a worker without a disruption budget. */
+/** Makes a chart like an earlier version: a custom resource lacks a field, and the worker has no disruption budget. */
 function previousVersion(): string {
   const folder = join(api.dir, 'previous');
   cpSync(CHART, folder, { recursive: true });

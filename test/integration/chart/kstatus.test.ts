@@ -15,7 +15,7 @@ import {
 } from '../../support/cluster/operator.ts';
 import { failing, good, scopedAfter, tenantAfter } from '../../support/cluster/resource-states.ts';
 
-/** What Flux, kpt and others wait for, said by their library itself (hack/binaries/kstatus). */
+/** Flux, kpt and others wait by this library (hack/binaries/kstatus), which judges here. */
 let program = '';
 let cluster: Cluster;
 beforeAll(async () => {

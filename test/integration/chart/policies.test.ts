@@ -3,7 +3,7 @@ import { PUBLIC_RANGES } from '../../../pkg/net/private-address.ts';
 import { CLUSTER_RIGHTS } from '../../../pkg/operator/rights.ts';
 import { type ChartObject, LEAST, MOST, render, type Rendered } from '../../support/cluster/chart.ts';
 
-/** What `helm template` makes of values, without a cluster. */
+/** `helm template` renders these values without a cluster. */
 const least = render(LEAST);
 const most = render(MOST);
 

@@ -6,7 +6,7 @@ import { workerConfigSchema } from '../../../cmd/worker/config.ts';
 import { PLATFORM_CONNECTIONS } from '../../../pkg/store/postgres/connection-budget.ts';
 import { type ChartObject, LEAST, MOST, render, type Rendered } from '../../support/cluster/chart.ts';
 
-/** What `helm template` makes of values, without a cluster. */
+/** `helm template` renders these values without a cluster. */
 const least = render(LEAST);
 const most = render(MOST);
 

@@ -24,14 +24,14 @@ interface Item {
 
 interface Outcome {
   readonly state: string;
-  /** Of the job, or of the refusal. */
+  /** The code of the job or of the refusal. */
   readonly code: string | null;
   readonly message: string;
-  /** What the entries became, or why they did not. */
+  /** The results of the entries, or the reasons of their failures. */
   readonly items: readonly string[];
 }
 
-/** What comes of an archive, in a folder of its own. */
+/** Imports an archive into a folder of its own. Returns the outcome. */
 async function outcomeOf(archive: Buffer, options: Record<string, string> = {}): Promise<Outcome> {
   const { api } = person;
   const { body: folder } = await api.post('/folders', { name: `f${Math.random()}` });
@@ -91,7 +91,7 @@ function quoted(): Buffer {
   return Buffer.concat([kernel.subarray(0, directory), all, end]);
 }
 
-/** One content that the central directory lists many times, by other names. */
+/** Returns an archive whose central directory lists one content many times, by different names. */
 const shared = (count: number): Buffer =>
   zip([
     { name: '0', content: 'shared' },
@@ -101,7 +101,7 @@ const shared = (count: number): Buffer =>
 const deflated = (content: Buffer | string, more = Buffer.alloc(0)): Buffer => Buffer.concat([deflateRawSync(content), more]);
 
 const TABLE: Readonly<Record<string, readonly [archive: () => Buffer, outcome: object, options?: Record<string, string>]>> = {
-  // What tools make.
+  // Archives of tools.
   'an empty archive': [() => zip([]), became()],
   'Info-ZIP on Unix': [
     () =>
@@ -364,7 +364,7 @@ const TABLE: Readonly<Record<string, readonly [archive: () => Buffer, outcome: o
   'a central directory beyond the archive, in zip64': [() => one({}, { directoryOffset: 2 ** 40, zip64: true }), refused('')],
 };
 
-/** As many as a worker does of one tenant. */
+/** The number of imports that a worker runs at once for one tenant. */
 const AT_ONCE = 4;
 const outcomes = new Map<string, Outcome>();
 

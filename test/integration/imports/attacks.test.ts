@@ -19,7 +19,7 @@ const large = (letter = 'a'): Buffer =>
   zipBytes(range(COUNT).map((n) => ({ name: `${n}`, content: letter.repeat(32 << 10), method: 0 })));
 const one = (entry: Partial<ZipEntry>): Buffer => zipBytes([{ name: 'a.txt', content: 'abc', ...entry }]);
 
-/** What costs a reader something before it is refused. */
+/** Archives that cost a reader something before their refusal. */
 const HOSTILE: readonly (() => Buffer)[] = [
   () => one({ content: Buffer.alloc(32 << 20) }),
   // Entries that share one content.

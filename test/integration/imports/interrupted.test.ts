@@ -141,7 +141,7 @@ test('an import whose reader is killed again and again goes on where it was, as 
   const ended = new Set<number>();
   for (const _ of range(3)) {
     const reader = await waitFor('another reader', async () => (await readersOf()).find((pid) => !ended.has(pid)));
-    // Of three that end without coming further the archive would be refused.
+    // After three attempts without progress, the archive would be refused.
     const before = await storedOf(job);
     await waitFor('it to come further', async () => (await storedOf(job)) > before);
     killed(reader);

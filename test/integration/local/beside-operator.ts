@@ -11,7 +11,7 @@ import { fixture } from '../../support/suites/fixture.ts';
 import type { TestPlatform } from '../../support/programs/worker-platform.ts';
 import { inProcess, type Outcome } from '../operator/carrel.ts';
 
-/** What the operator's pod has in its environment. */
+/** Returns the environment of the operator's pod. */
 export const operatorSettings = (platform: TestPlatform): Record<string, string> =>
   fixture(
     async () => {

@@ -36,7 +36,7 @@ afterAll(async () => {
 const definitionOf = (plural: string): CustomResourceDefinition =>
   parse(readFileSync(join(ROOT, 'crds', `${plural}.carrel.dev.yaml`), 'utf8')) as CustomResourceDefinition;
 
-/** As a release before this one had it. */
+/** Returns the definition of an earlier release. */
 function withoutSuspended(): CustomResourceDefinition {
   const definition = definitionOf('tenants');
   for (const { schema } of definition.spec.versions)

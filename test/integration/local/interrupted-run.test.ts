@@ -15,7 +15,7 @@ afterAll(() => {
 interface Run {
   readonly runner: ChildProcess;
   readonly id: string;
-  /** What `make test` printed so far. */
+  /** Returns the output of `make test` so far. */
   output(): string;
 }
 
@@ -57,7 +57,7 @@ test.concurrent.each(['SIGINT', 'SIGTERM'] as const)('%s ends everything that a 
   await exited;
 
   expect(of(run)).toEqual([]);
-  // What it printed may come after its end.
+  // The output may arrive after the end of the process.
   await waitFor('its last line', () => /interrupted; \d+ processes ended/.test(run.output()));
 });
 

@@ -98,7 +98,7 @@ async function deadLetterOf(task: string): Promise<string> {
   return row?.id ?? '';
 }
 
-/** Whether a worker would take the job's row, and what the audit log says of the job, the newest first. */
+/** Returns whether a worker would take the job's row, and the job's entries in the audit log, the newest first. */
 async function traceOf(task: string): Promise<{ due: boolean; actions: unknown[] }> {
   const [row] = await platform.pool.query<{ due: boolean }>(
     `SELECT due_at <= now() AND last_error IS NULL AS due FROM carrel.work WHERE tenant = $1 AND kind <> 'tasks.expire' AND payload ->> 'task' = $2`,
@@ -234,7 +234,7 @@ test('what is named wrongly is said, with what there is', async () => {
 
 test('of a tenant that is suspended, jobs are listed and changed as of any other', async () => {
   const id = await addJob();
-  // What the operator does to a suspended tenant's role.
+  // The operator does this to a suspended tenant's role.
   await platform.pool.query(`ALTER ROLE "${roleOf()}" CONNECTION LIMIT 0`);
 
   const listed = await run('jobs', 'list', '--tenant', tenant.slug, '--state', 'dead');

@@ -26,7 +26,7 @@ const requestsOf = (by: Registration) =>
   );
 const waiting = (id: string, launches: number) => ({ id, status: 'waiting', launches });
 
-/** As administrators see the registration. */
+/** Returns the registration as administrators see it. */
 async function atRest(by: Registration) {
   const id = (await tenant.db.tables.ltiTools.find({ id: by.toolId }))?.uuid ?? '';
   const path = `/lti/registrations/${id}/deployments`;

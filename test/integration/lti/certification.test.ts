@@ -73,7 +73,7 @@ test.each(
 
 test('thirteen bad launches are known', () => expect(BAD).toHaveLength(13));
 
-/** What a launch is known by: the person's name and role in the course, and its title. */
+/** The result of a launch: the person's name and role in the course, and the course's title. */
 interface Seen {
   readonly name: string | null;
   readonly email: string | null;
@@ -93,7 +93,7 @@ const emailWithoutCourse = changed((claims) => (delete claims[lti('context')], v
 const both: Seen = { name: ALL_NAMES.name, email: ADDRESS, role: 'instructor', course: COURSE };
 const asLearner = (seen: Seen): Seen => ({ ...seen, role: 'learner' });
 
-/** The same nine are sent of a teacher (§6.1.2) and of a student (§6.1.3). */
+/** Nine launches, which are sent for a teacher (§6.1.2) and for a student (§6.1.3). */
 const NINE = (section: string, role: string, more: string, seen: Seen): readonly Good[] => [
   ['all of a person', section, [role], everything, seen],
   ['several roles', section, [role, more, `${INSTITUTION}#Other`], everything, seen],

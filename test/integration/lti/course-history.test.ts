@@ -25,7 +25,7 @@ async function courseWithLink() {
   return { course, file, custom: await placedFor(tenant, at, teacher, file) };
 }
 
-/** As Brightspace says in each launch of a course what it is a copy of. */
+/** Adds the history of a copied course, as Brightspace does in each launch. */
 const copyOf = (history: unknown): Fault => ({
   claims: (claims: Claims) => void Object.assign(claims, brightspaceClaims(history)),
 });

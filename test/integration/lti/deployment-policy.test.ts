@@ -22,7 +22,7 @@ const requestsOf = (by: Registration) =>
     [by.toolId],
   );
 const waiting = (id: string, launches: number) => ({ id, status: 'waiting', launches });
-/** As a decision leaves it; the endpoint has tests of its own. */
+/** Writes the row that a decision leaves. The endpoint has tests of its own. */
 const decide = (by: Registration, id: string, status: string) =>
   tenant.db.query(
     `UPDATE lti_deployment_requests SET status = $3, decided_at = now() WHERE tool_id = $1 AND deployment_id = $2`,

@@ -21,7 +21,7 @@ interface Connected {
   readonly desk: RegistrationDesk;
   readonly clientId: string;
   readonly at: Registration;
-  /** What the page said when it was over. */
+  /** The text of the page at the end. */
   readonly page: string;
 }
 
@@ -30,7 +30,7 @@ const registrationAt = async (lms: Lms, clientId: string): Promise<Registration>
   return { lms, clientId, toolId: tool?.id ?? 0, platformId: tool?.platformId ?? 0, keyId: tool?.keyId ?? '' };
 };
 
-/** By its own page, up to the click of its administrator. */
+/** Registers by the LMS's own page, up to the click of its administrator. */
 async function dynamically(lms: Lms, face: Face): Promise<Connected> {
   lms.launchClaims = face.launchClaims;
   const desk = new RegistrationDesk(lms, face);
@@ -43,7 +43,7 @@ async function dynamically(lms: Lms, face: Face): Promise<Connected> {
   return { lms, desk, clientId: tool.clientId, at: await registrationAt(lms, tool.clientId), page: page.text };
 }
 
-/** By the fields of its vendor's portal: one client id, two institutions. */
+/** Registers by the fields of the vendor's portal: one client id, two institutions. */
 async function byPortal(lms: Lms, face: Face): Promise<Connected> {
   const clientId = `application-${new URL(lms.issuer).port}`;
   lms.tokens.wantsDeployment = 'campus-a';
@@ -176,7 +176,7 @@ describe.each(Object.entries(FACES) as [FaceName, Face][])('%s', (name, face) =>
     const deploymentId = isDynamic ? connected.desk.tools[0]?.deploymentId : 'campus-a';
     expect(page.text).toContain(`Its id is ${deploymentId}`);
     expect([waiting_deployments, data]).toMatchObject([1, [{ deployment_id: deploymentId, status: 'waiting' }]]);
-    // Of Blackboard a second institution, too.
+    // Blackboard has a second institution too.
     for (const admitted of isDynamic ? [deploymentId] : [deploymentId, 'campus-b'])
       await tenant.admin.post(path, { deployment_id: admitted, status: 'admitted' });
     expect((await opens()).status).toBe(303);

@@ -4,7 +4,7 @@ import { Browser, follow } from '../../support/lms/browser.ts';
 import { lmsSuite } from '../../support/lms/lms-suite.ts';
 import { countBy, range } from '../../support/wait.ts';
 
-// What a Tenant has by default (docs/design/api-conventions.md, Rate limits).
+// The default limits of a Tenant (docs/design/api-conventions.md, Rate limits).
 const { tenant, at } = lmsSuite({ limits: { user: 100, tenant: 1000, ip: 10_000 } });
 
 const PEOPLE = 300;

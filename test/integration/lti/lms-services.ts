@@ -14,7 +14,7 @@ export interface Services {
   readonly lms: Lms;
   readonly tool: ServiceTool;
   readonly other: ServiceTool;
-  /** By scope: a token of the tool's. */
+  /** The tool's tokens by scope. */
   readonly tokens: Readonly<Record<string, string>>;
   /** New tokens of the tool's, after the former were taken back. */
   renew(): Promise<void>;
@@ -28,7 +28,7 @@ export interface Services {
   items(url: string): Promise<Reply>;
   results(lineItem: string, query?: string): Promise<Reply>;
   members(url: string): Promise<Reply>;
-  /** Of a line item, or into their container. */
+  /** Writes a line item, or into the container of line items. */
   write(method: string, url: string, body?: unknown): Promise<Reply>;
   /** Each is newer than the one before, and of ben, unless `said` says otherwise. */
   score(lineItem: string, said: object): Promise<Reply>;
@@ -90,5 +90,5 @@ export function next({ headers }: Reply): string | undefined {
   return /<([^<>]*)>;\s*rel=["“]?(?:prefetch )?next/.exec(link)?.[1];
 }
 
-/** Of a roster's page. */
+/** Returns the user ids of a roster's page. */
 export const ids = ({ body }: Reply): string[] => body.members.map(({ user_id }: { user_id: string }) => user_id);

@@ -39,7 +39,7 @@ const lti = (name: string, ...members: string[]): Path[] => [
   ...members.map((member): Path => [`${LTI}/${name}`, member]),
 ];
 
-/** What a launch goes on without. */
+/** Claims without which a launch still succeeds. */
 const OPTIONAL: readonly Path[] = [
   ...['name', 'given_name', 'family_name', 'middle_name', 'email', 'locale', 'picture'].map((name): Path => [name]),
   ...lti('context', 'title', 'label', 'type').slice(1),
@@ -56,7 +56,7 @@ const OPTIONAL: readonly Path[] = [
   ['https://lms.example.org/claim'],
 ];
 
-/** What a launch may be refused for. */
+/** Claims for which a launch may be refused. */
 const REQUIRED: readonly Path[] = [
   ...['iss', 'aud', 'azp', 'exp', 'iat', 'nbf', 'nonce', 'sub'].map((name): Path => [name]),
   ...['message_type', 'version', 'deployment_id', 'target_link_uri', 'roles'].flatMap((name) => lti(name)),

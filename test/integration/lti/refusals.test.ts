@@ -80,7 +80,7 @@ test('a user who returns to a used launch is offered the way to the course; a be
   expect(curious.text).not.toContain('lms.example.org');
 });
 
-/** The same sealed text with one bit turned. */
+/** Returns the sealed text with one bit flipped. */
 function changed(sealed: string): string {
   const bytes = Buffer.from(sealed, 'base64url');
   bytes.writeUInt8(bytes.readUInt8(bytes.length - 1) ^ 1, bytes.length - 1);

@@ -49,7 +49,7 @@ afterEach(async () => {
   await tenant.rows.pool.query('DELETE FROM carrel.registration_requests WHERE tenant = $1', [`tenant_${tenant.slug}`]);
 });
 
-/** What real LMSs send, and what the documents leave open. */
+/** Cases that real LMSs send, and cases that the documents leave open. */
 const ODD: readonly (readonly [string, { configuration?: Change; answer?: Change }])[] = [
   [
     'messages as texts',

@@ -15,7 +15,7 @@ import { waitFor } from '../../support/wait.ts';
 
 const ISSUER = 'https://lms.example';
 let rows: TenantRows;
-/** As the tenant's server reads the rows; its search path is the tenant's schema. */
+/** Reads the rows as the tenant's server does; its search path is the tenant's schema. */
 let server: SqlPool;
 let url: string;
 let key: ToolKey;
@@ -205,7 +205,7 @@ test('a first launch beside the removal of its registration waits for it without
     `SELECT id AS "toolId", platform_id AS "platformId", client_id AS "clientId" FROM lti_tools WHERE client_id = 'launched'`,
   );
   if (!by) throw new Error('there is no registration');
-  // Of this tenant alone: other files' launches wait in the same database.
+  // Count this tenant alone, since other files' launches wait in the same database.
   const waiting = async (count: number): Promise<boolean> =>
     (
       await rows.pool.query(

@@ -35,7 +35,7 @@ test('sessions that ended by themselves go with the sessions that come, and thei
   expect(await left()).toBe(1);
   await tenant.db.query(`UPDATE sessions SET expires_at = now() - interval '25 hours' WHERE ${over}`, [person.user.email]);
 
-  // One id in sixteen begins like that, and such a session takes the old ones along.
+  // A session deletes old ones when its id begins like this, as one in sixteen does.
   await tenant.db.query(
     `INSERT INTO sessions (id, user_id, expires_at) SELECT $1, id, now() + interval '1 hour' FROM users WHERE email = $2`,
     [`0${randomUUID().slice(1)}`, living.user.email],

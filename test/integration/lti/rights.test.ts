@@ -15,7 +15,7 @@ const { tenant, at } = lmsSuite();
 
 const rolesIn = (api: Api): unknown => decodeJwt(String(api.token)).roles;
 
-/** What the operator does for a new or changed Secret of the administrator. */
+/** Sets the administrator as the operator does for a new or changed Secret. */
 const reset = async (email: string, password: string, of = tenant): Promise<void> =>
   ensureAdministrator({ pool: of.rows.pool, clock: systemClock, random: systemRandom }, of.slug, {
     email,

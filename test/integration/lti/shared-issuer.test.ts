@@ -14,7 +14,7 @@ import { RegistrationDesk } from '../../support/lms/registration-desk.ts';
 import { serverSuite } from '../../support/suites/server-suite.ts';
 import { newLink, registered } from './registering.ts';
 
-/** What a Canvas of one's own names, unless it is set up otherwise, and the number of the first developer key of each. */
+/** The default issuer of self-hosted Canvas, and the number of the first developer key of each. */
 const ISSUER = 'https://canvas.instructure.com';
 const CLIENT_ID = '10000000000001';
 const OF_A = '5:a1b2c3';

@@ -10,7 +10,7 @@ import { registeredLms } from '../../support/lms/registration.ts';
 
 const { tenant, at } = lmsSuite();
 
-/** What a page of the exchange tells its script. */
+/** Returns the attributes that a page of the exchange passes to its script. */
 function exchangeOf({ text }: PageShown): Record<string, string> {
   const [, attributes = ''] = /<main id="exchange"([^>]*)>/.exec(text) ?? [];
   const unescaped = (value: string): string =>
@@ -229,7 +229,7 @@ const BEFORE_THE_QUESTION: Readonly<Partial<Record<keyof typeof FAULTS, LaunchEr
   'no state': 'state_missing',
 };
 
-/** What goes wrong after the question, as the table of broken launches has it; faults of the state are tried by name above. */
+/** Launches of the table of broken launches that fail after the question. Tests above cover faults of the state. */
 const AFTER_THE_QUESTION = Object.entries(REFUSED).filter(([name]) => {
   const fault: Fault = FAULTS[name as keyof typeof FAULTS];
   const ownKeys = fault.signer !== undefined && fault.signer !== 'impostor';

@@ -24,7 +24,7 @@ const notedOf = (by: Registration) =>
     [`test/${by.clientId}`],
   );
 const idsOf = async (by: Registration): Promise<string[]> => (await notedOf(by)).map(({ id }) => id);
-/** As if everything that is noted had been so an hour earlier. */
+/** Makes all noted deployments an hour older. */
 const anHourPasses = (by: Registration) =>
   tenant.db.query(`UPDATE carrel.unknown_deployments SET noted_at = noted_at - interval '61 minutes' WHERE managed_ref = $1`, [
     `test/${by.clientId}`,

@@ -22,7 +22,7 @@ export interface Ready {
 }
 
 type Work = Parameters<typeof anyProcess>[0];
-/** What is said to `restore` beside the repository. */
+/** The arguments of `restore` beside the repository. */
 export interface Restoring {
   readonly of?: string;
   readonly backup?: string;

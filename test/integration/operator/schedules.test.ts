@@ -103,7 +103,7 @@ test('archives beyond an entry’s keep expire: at once by a smaller keep, in 30
   });
   const key = await suite.readyTenant({ schedules: [entry(3)] });
   const sql = new SqlPool({ url: await suite.databaseUrl(key), poolSize: 1, log: silentLogger });
-  /** How many days each archive stays, the oldest first; null: it is kept. */
+  /** Returns the days that each archive stays, the oldest first; null when it is kept. */
   const days = async () =>
     (
       await sql.query<{ days: number | null }>(

@@ -94,7 +94,7 @@ test('an upload that ends while the store is making it is given up once it is ma
 test('an upload that the store still has after it was given up is given up again', async () => {
   let aborts = 0;
   const way = await wayTo((request, response, goOn) => {
-    // As if a part came into its folder just then.
+    // This stands for a part that arrives in the upload's folder at this moment.
     if (isAbort(request) && (aborts += 1) === 1) return void response.writeHead(204).end();
     goOn();
   });

@@ -24,14 +24,14 @@ async function newShard(name: string) {
   return { own, seen };
 }
 
-/** Of the shared schema; names of other schemas in full, whatever the connection begins with. */
+/** Returns the catalog of the shared schema. Names of other schemas are in full, whatever the connection's search path. */
 const catalog = (own: SqlPool): Promise<string[]> =>
   own.transaction(async (tx) => {
     await tx.query('SET LOCAL search_path TO pg_catalog');
     return catalogOf(tx, 'carrel');
   });
 
-/** As a release leaves it that has another `touch`, a function that this one does not have, and rights of its own. */
+/** Makes the functions of a release that has another `touch`, a function that this one lacks, and rights of its own. */
 const OTHER_RELEASE = `
   CREATE OR REPLACE FUNCTION carrel.touch() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN RETURN NULL; END $$;
   GRANT EXECUTE ON FUNCTION carrel.touch TO PUBLIC;

@@ -25,7 +25,7 @@ import { range } from '../../support/wait.ts';
 const MIB = 1 << 20;
 /** A reply may go so far past its bound as buffers of the kernel are deep. */
 const LEEWAY = 6 * MIB;
-/** What is sent to a client that does not end by itself: it fails the test, and leaves the machine its memory. */
+/** The most that is sent to a client that does not stop reading. It then fails the test, and spares the machine's memory. */
 const MOST_SENT = 64 * MIB;
 
 interface HostileStore {

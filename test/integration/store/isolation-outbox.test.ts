@@ -28,7 +28,7 @@ const worker = fixture(
   async () => new SqlPool({ url: running.postgres.worker, poolSize: 1, log }),
   (made) => made.close(),
 );
-/** What the worker does each minute. */
+/** Trims full outboxes as the worker does each minute. */
 const trimFull = () =>
   trimFullOutboxes.run({ shards: new Map([['one', { db: worker }]]), log } as never, (error) => {
     throw error;

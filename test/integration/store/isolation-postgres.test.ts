@@ -264,7 +264,7 @@ async function connected(url: string): Promise<Client> {
   return client;
 }
 
-/** As on a server whose DBA took nothing away. */
+/** Runs `work` with the public rights of a server on which no DBA has revoked any. */
 async function withPublicRights(work: () => Promise<void>): Promise<void> {
   const functions = ['lo_create(oid)', 'lo_creat(integer)', 'lo_from_bytea(oid, bytea)'];
   await superuser.query('GRANT CONNECT, TEMPORARY ON DATABASE postgres TO PUBLIC');
@@ -303,7 +303,7 @@ test('a tenant that owns large objects, default privileges and things in another
   expect(await dropTenant(shard, tenant.slug)).toBe(true);
 });
 
-/** What docs/operate/backup-move-restore.md has people run for a slug. */
+/** Runs the statements of docs/operate/backup-move-restore.md for a slug. */
 async function removeByHand(slug: string): Promise<void> {
   const page = readFileSync(join(ROOT, 'docs/operate/backup-move-restore.md'), 'utf8');
   const [, sql = ''] = /^### Remove what another tenant has left on a shard\n[^]*?```sql\n([^]*?)```/m.exec(page) ?? [];

@@ -321,7 +321,7 @@ test('what is set on a bucket itself is the administrator’s alone; nobody open
   const others: Outcome[] = [];
   for (const command of besides) others.push(await outcomeOf(command.constructor.name, () => client.send(command as never)));
   const root = clientOf(running.s3);
-  // Where the owner may use ACLs at all, which the administrator alone can allow.
+  // Only the administrator can allow the owner to use ACLs at all.
   await root.send(new s3.PutBucketOwnershipControlsCommand({ Bucket, OwnershipControls }));
   const withAcls = await outcomeOf('acl', () => client.send(new s3.PutBucketAclCommand({ Bucket, ACL: 'public-read-write' })));
   await root.send(new s3.DeleteBucketOwnershipControlsCommand({ Bucket }));

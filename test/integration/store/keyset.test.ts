@@ -95,7 +95,7 @@ test('every page holds the rows after the last one of the page before, in order,
     sort,
     limit: fc.integer({ min: 1, max: 3 }),
     initial: fc.array(row, { maxLength: 10 }),
-    /** What is inserted before each page but the first. */
+    /** The rows that are inserted before each page but the first. */
     inserted: fc.array(fc.array(row, { maxLength: 2 }), { maxLength: 6 }),
     seed: fc.nat(),
   });

@@ -146,7 +146,7 @@ test('an upload holds a few parts in memory, whatever its size', async () => {
   while (!over.signal.aborted) {
     const { arrayBuffers, heapUsed } = process.memoryUsage();
     const seen = arrayBuffers + heapUsed - before;
-    // What the engine has not collected yet is held by nobody.
+    // Garbage that the engine has not collected yet does not count.
     most = Math.max(most, seen > MOST_HELD ? await heldBeyond(before, MOST_HELD) : seen);
     await setTimeout(5);
   }
@@ -270,7 +270,7 @@ test('a bucket whose key was rotated is that of its first key again when that is
 test('the removal of a bucket that ended before any of its users was removed leaves none of them when it is repeated', async () => {
   const bucket = `carrel-${systemRandom.hex(6)}`;
   const known = { bucket, accessKeyId: bucket };
-  // Of a rotation that whoever removes the bucket does not know of.
+  // This user belongs to a rotation that the remover of the bucket does not know.
   const owner = { bucket, accessKeyId: `${bucket}.${systemRandom.hex(4)}`, secretAccessKey: systemRandom.base64url(30) };
   await admin.ensureBucketWithUser(owner);
   const cut = await adminWithout('delete-user');

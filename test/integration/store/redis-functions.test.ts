@@ -6,7 +6,7 @@ import { testBackends } from '../../support/backends/backends.ts';
 import { unique } from '../../support/cluster/operator.ts';
 import { range, waitFor } from '../../support/wait.ts';
 
-/** What a tenant's Redis user may have the functions do, with arguments and stored values of its own choice. */
+/** These tests call the functions as a tenant's Redis user, with arguments and stored values of its own choice. */
 const { redis } = testBackends().stores;
 const slug = unique();
 const prefix = redisPrefix(slug);
@@ -28,7 +28,7 @@ afterAll(async () => {
 
 type Call = readonly [fn: string, keys: readonly string[], args: readonly (string | number)[]];
 
-/** How long Redis worked on it, and what it answered. */
+/** Returns the time that Redis worked on the call, and its answer. */
 async function called([fn, keys, args]: Call): Promise<{ ms: number; answer: unknown }> {
   const began = performance.now();
   const words = [`carrel_${fn}`, keys.length, ...keys.map((key) => `${prefix}${key}`), ...args];
@@ -109,7 +109,7 @@ test('no call runs long over what a tenant has stored: long values, deep lists, 
       ['undo', some(8), some(8).flatMap(() => [1e12, 'n'])],
     ];
     for (const call of calls) {
-      // What the call before has changed is put back.
+      // Restore what the last call changed.
       for (const at of range(count)) void client.set(`${prefix}${name}${at}`, value, 'EX', 60);
       await client.ping();
       times.push((await called(call)).ms);

@@ -134,7 +134,7 @@ test('commands that come while others are on their way wait for them and go toge
   expect((await eventsOf()) - readsBefore).toBeLessThan(40);
 });
 
-/** How often the server has read from a client so far. */
+/** Returns how often the server has read from clients so far. */
 const eventsOf = async (): Promise<number> => Number(/total_reads_processed:(\d+)/.exec(await admin.info('stats'))?.[1]);
 
 test('what Redis refuses is thrown as it is', async () => {

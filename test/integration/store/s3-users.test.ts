@@ -8,7 +8,7 @@ import { ownStores } from '../../support/suites/server-suite.ts';
 import { range, waitFor } from '../../support/wait.ts';
 
 const running = ownStores();
-/** One connection for the requests of all tenants, as a proxy has it. */
+/** Sends the requests of all tenants over one connection, as a proxy does. */
 const agent = new Agent({ keepAlive: true, maxSockets: 1 });
 atEnd(() => agent.destroy());
 
@@ -30,7 +30,7 @@ test('a store that looks its users up anew takes none for another one, whoever c
   });
   const admin = new StorageAdmin(running.s3);
   for (const tenant of tenants) await admin.ensureBucketWithUser(tenant);
-  // What it knew of its users is gone, as it is two minutes after they were made.
+  // The store forgets its cached users, as it does two minutes after they were made.
   await running.kill('versitygw');
   await waitFor('the store', async () => admin.ensureBucketWithUser(tenants[0] as TenantBucket));
   admin.close();

@@ -142,7 +142,7 @@ test('if two tenants shared a location before locations were recorded, neitherâ€
   atLocation.close();
 });
 
-/** As an operator left them that recorded no locations: the sealed access alone. */
+/** Makes tenants as an operator left them that recorded no locations: with the sealed access alone. */
 async function upgraded(prefixes: readonly string[], folder: string) {
   const tenants = await Promise.all(
     prefixes.map(async (prefix) => ({
@@ -161,7 +161,7 @@ async function upgraded(prefixes: readonly string[], folder: string) {
   }));
 }
 
-/** What is read of a sealed access; some files of this test seal what is no access. */
+/** Returns the options of a sealed access. Some tests here seal texts that are not one. */
 const options = (sealed: string) =>
   sealed.startsWith('{')
     ? (JSON.parse(sealed) as TenantBucket & { endpoint: string; region: string; prefix?: string })

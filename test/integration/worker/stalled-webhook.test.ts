@@ -22,7 +22,7 @@ const addDue = (endpoint: string, count: number) =>
     [`tenant_${tenant.slug}`, endpoint, count],
   );
 
-/** Of events of the other webhook, one after the other, until each has arrived; the longest but one of them. */
+/** Sends the other webhook events, each after the last has arrived. Returns the second longest wait. */
 async function wait(): Promise<number> {
   const waits: number[] = [];
   for (const _ of range(WAITS)) {

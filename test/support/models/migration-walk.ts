@@ -55,7 +55,7 @@ export async function walkDown<Context>(filled: FilledSchema<Context>): Promise<
   return steps;
 }
 
-/** What `work` gives, in a transaction that is rolled back. */
+/** Returns the result of `work`, in a transaction that is rolled back. */
 async function undone<T>(pool: SqlPool, work: (tx: Sql) => Promise<T>): Promise<T> {
   let result: { readonly value: T } | undefined;
   const rollback = new Error('rolled back');

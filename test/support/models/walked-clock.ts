@@ -32,7 +32,7 @@ export function changesOf(timeZone: string, from: number, to: number): Change[] 
   return changes;
 }
 
-/** One field of an expression: the numbers that it matches, and whether it restricts anything (is not `*`). */
+/** A field of an expression: the numbers that it matches, and whether it restricts anything (is not `*`). */
 interface Numbers {
   readonly has: readonly boolean[];
   readonly isRestricted: boolean;

@@ -154,7 +154,7 @@ interface Planned {
   readonly within: Folder | null;
 }
 
-/** What a batch copies: folders, the highest first, with what is below them, then files, all together. */
+/** The copies of a batch: folders with their content, the highest first, then all files together. */
 class Copies {
   readonly #model: ContentModel;
   readonly #actor: number;

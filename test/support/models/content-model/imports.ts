@@ -45,7 +45,7 @@ const ENTRY_NAMES = [
 const ENTRIES_MOST = 6;
 const TEXT_MOST = 60;
 
-/** By the texts of files that they are. */
+/** Archives by the texts of the files that hold them. */
 const archives = new Map<string, Archive>();
 
 /** An archive of a few entries that three numbers choose. */
@@ -211,7 +211,7 @@ interface Planned {
 
 const SYSTEM_FILE = /^(?:__MACOSX\/.*|(?:.*\/)?\.DS_Store)$/;
 
-/** What entries are to become. Of equal paths of files the later one gets a number. */
+/** Returns the planned item of each entry. Of files with equal paths the later one gets a number. */
 function plan(entries: readonly Entry[]): Planned[] {
   const separator = entries.some(({ name }) => name.includes('/')) ? '/' : '\\';
   const taken = new Set<string>();

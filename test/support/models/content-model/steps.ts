@@ -20,7 +20,7 @@ export interface Person {
   readonly api: Api;
 }
 
-/** What a step makes of its numbers: which person, item or name they mean depends on what is there. */
+/** The random numbers of a step. The existing people and items decide what they mean. */
 export interface Choice {
   readonly verb: Verb;
   /** 0 to 2: this person; to 5: who owns what it is about; to 11: whom that is shared with; to 14: who owns a folder above it. */
@@ -31,7 +31,7 @@ export interface Choice {
   readonly option: number;
 }
 
-/** One request, and what it does to the model. */
+/** A request, and its effect on the model. */
 export interface Step {
   readonly actor: number;
   readonly says: string;
@@ -44,7 +44,7 @@ export interface Step {
 
 const NAMES = ['a', 'b', 'c.txt', 'notes.tar'];
 const TEXTS = ['x', 'short text', 'y'.repeat(120), 'z'.repeat(400)];
-/** How often each is chosen, against the others. */
+/** The relative frequency of each verb. */
 const VERBS = {
   createFolder: 2,
   upload: 2,
@@ -80,7 +80,7 @@ export const choicesWithJobs = choicesOf({ ...VERBS, ...JOB_VERBS });
 const pick = <T>(list: readonly T[], at: number): T | undefined => list[at % list.length];
 const onConflicts = (option: number, ...of: OnConflict[]): OnConflict => pick(['fail', ...of], option) ?? 'fail';
 
-/** What a choice means here and now. Null: there is none yet. */
+/** The people and items that a choice means in the present state; null where none exists yet. */
 interface Subjects {
   readonly actor: number;
   readonly item: Item | null;

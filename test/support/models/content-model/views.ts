@@ -3,7 +3,7 @@ import type { ContentModel } from './content-model.ts';
 import { type File, type Item, sizes } from './records.ts';
 import type { Person } from './steps.ts';
 
-/** What a person gets from the API, and what the model says that they get, in the same words and order. */
+/** Returns a person's view by the API and by the model, in the same words and order. */
 export async function viewsOf(
   model: ContentModel,
   people: readonly Person[],
@@ -68,7 +68,7 @@ function modelled(model: ContentModel, people: readonly Person[], actor: number)
   };
 }
 
-/** What is kept of every live item, as its owner gets it: contents and versions of files, and all grants. */
+/** Returns the stored data of every live item, as its owner gets them: contents and versions of files, and all grants. */
 export async function contentsOf(
   model: ContentModel,
   people: readonly Person[],
