@@ -241,6 +241,6 @@ test('a wrong setting is one clear line and exit 1', async () => {
   // By itself: the line may be there before it has ended.
   expect(await broken.gone).toBe(1);
   expect(broken.output()).toMatch(
-    /^operator: CARREL_PLATFORM_KEYS is not valid: key k1 is not 32 bytes in base64\. Set it to .*\(docs\/operate\.md\)\.\n$/,
+    /^operator: CARREL_PLATFORM_KEYS is not valid: key k1 is not 32 bytes in base64\. Set it to .*\(docs\/operate\/settings\.md\)\.\n$/,
   );
 });
