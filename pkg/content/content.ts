@@ -61,7 +61,10 @@ import { Versions } from './versions/versions.service.ts';
 
 export type { TransferLimits } from './blobs/transfer-limits.ts';
 
-/** Files and folders with their tags, metadata, grants and shares. `limits`: other limits of uploads and downloads than the default ones (tests). */
+/**
+ * Files and folders with their tags, metadata, grants and shares. `limits`: other limits of uploads and downloads than the
+ * default ones (tests).
+ */
 export const contentFeature = (limits: Partial<TransferLimits> = {}): Feature => ({
   name: 'content',
   grantSource,

@@ -37,7 +37,7 @@ const folders = (which: string): string => `
 const FOLDER = folders('b.id = $1');
 const FOLDERS = `${folders('b.parent_id = $1 AND b.name > $2')} ORDER BY b.name LIMIT ${FOLDERS_PAGE}`;
 
-/** One folder, or none where it has gone. One statement. */
+/** Returns one folder, or none if it was deleted. One statement. */
 export async function* folderItself(sql: Sql, folderId: number): AsyncGenerator<ArchivedFolder> {
   yield* await sql.query<ArchivedFolder>(FOLDER, [folderId]);
 }
@@ -68,13 +68,13 @@ export async function* filesIn(sql: Sql, folderId: number): AsyncGenerator<Archi
   }
 }
 
-/** Of some files those that are live, by name. One statement. */
+/** Returns those of the files that are live, by name. One statement. */
 export async function* theseFiles(sql: Sql, uuids: readonly string[]): AsyncGenerator<ArchivedFile> {
   if (uuids.length > 0)
     yield* await sql.query<ArchivedFile>(`${files('f.uuid = ANY ($1::uuid[])')} ORDER BY f.name, f.id`, [uuids]);
 }
 
-/** Of some folders those that are live, by name. One statement. */
+/** Returns those of the folders that are live, by name. One statement. */
 export async function* theseFolders(sql: Sql, uuids: readonly string[]): AsyncGenerator<ArchivedFolder> {
   if (uuids.length > 0)
     yield* await sql.query<ArchivedFolder>(`${folders('b.uuid = ANY ($1::uuid[])')} ORDER BY b.name, b.id`, [uuids]);
@@ -98,6 +98,6 @@ export async function treeSize(sql: Sql, folderId: number, most: number): Promis
   return size ?? { entries: 0, nameBytes: 0 };
 }
 
-/** Whether the object still belongs to the file: else it was deleted, and purged. One statement. */
+/** Returns whether the object still belongs to the file. If not, the file was deleted and its objects purged. One statement. */
 export const isCurrent = async (sql: Sql, { id, blobName }: ArchivedFile): Promise<boolean> =>
   (await sql.query('SELECT FROM files WHERE id = $1 AND blob_name = $2', [id, blobName])).length > 0;

@@ -18,7 +18,7 @@ import { listKey, type PlannedArchive, type Section, sectionOf } from './planned
 import { ZipPlan } from './zip-plan.ts';
 import { writeZip } from './zip-writer.ts';
 
-/** What an entry holds in memory beside its name, at most: its record of the directory, packed, and the hash of its name. */
+/** Bytes that an entry takes in memory beside its name, at most: its packed directory record and the hash of its name. */
 const ENTRY_BYTES = 96;
 /** For an archive that is small, and for the piece of the directory that is not packed yet. */
 const BASE_BYTES = 128 * 1024;

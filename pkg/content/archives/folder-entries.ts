@@ -5,7 +5,7 @@ import { type ArchivedFile, type ArchivedFolder, filesIn, folderItself, foldersI
 import { FolderNames } from './archive-names.policy.ts';
 import { PackedLog } from './packed-log.ts';
 
-/** What an archive says of names that it changed; it lies in the archive's top folder. */
+/** The list of names that an archive changed; it is in the archive's top folder. */
 const RENAMED = '_renamed.txt';
 const RENAMED_HEAD = 'These names were changed so that the archive can be unpacked on Linux, macOS and Windows.\n\n';
 
@@ -64,7 +64,7 @@ export class RenamedList {
   }
 }
 
-/** What an archive has on top. */
+/** The top level of an archive. */
 export interface ArchiveTop {
   readonly files: AsyncIterable<ArchivedFile>;
   readonly folders: AsyncGenerator<ArchivedFolder>;

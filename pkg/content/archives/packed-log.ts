@@ -15,10 +15,10 @@ export class PackedLog {
   #open: Buffer[] = [];
   #openBytes = 0;
   #packedBytes = 0;
-  /** Of all records, unpacked. */
+  /** Bytes of all records, unpacked. */
   bytes = 0;
 
-  /** What is in memory now. */
+  /** Bytes in memory now. */
   get heldBytes(): number {
     return this.#packedBytes + this.#openBytes;
   }
@@ -74,7 +74,7 @@ export class PackedLog {
     if (this.#openBytes > 0) yield Buffer.concat(this.#open);
   }
 
-  /** The same for the last time: each piece is released when the next is asked for. */
+  /** Reads everything for the last time: each piece is released when the next one is requested. */
   *drain(): Generator<Buffer> {
     for (const [at, piece] of this.#packed.entries()) {
       yield inflateRawSync(piece);

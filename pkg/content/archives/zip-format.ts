@@ -1,4 +1,4 @@
-/** What an archive says of an entry. */
+/** An entry as the archive describes it. */
 export interface ZipHead {
   /** UTF-8, at most 65,535 bytes. */
   readonly name: Buffer;
@@ -12,7 +12,7 @@ export interface ZipHead {
   readonly isKnownBefore: boolean;
 }
 
-/** Of the number of entries, and of the bytes of a name. */
+/** The most entries, and the most bytes of a name, that their fields of 16 bits can say. */
 export const UINT16_MAX = 0xffff;
 const UINT32_MAX = 0xffffffff;
 const INT32_MAX = 0x7fffffff;

@@ -174,7 +174,7 @@ export class ZipPlan {
 
 const onlyHead = (head: Buffer): ZipPart => ({ entry: null, head, key: '', size: 0, start: 0, end: 0 });
 
-/** What of `bytes`, which are at `at`, lies from `start` to before `end`. */
+/** Returns the part of `bytes`, which begin at `at`, from `start` to before `end`. */
 const overlap = (bytes: Buffer, at: number, start: number, end: number): Buffer =>
   bytes.subarray(Math.max(0, start - at), Math.max(0, Math.min(bytes.length, end - at)));
 

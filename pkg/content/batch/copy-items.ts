@@ -102,7 +102,7 @@ export async function endsWithoutCopies(
   return nested.call(made, { undone: true });
 }
 
-/** The same of folders that are below others. */
+/** Does the same for folders that are below others. */
 export async function endsOfFoldersBelow(tx: Tx, task: Task, actor: Actor, items: readonly TaskItem[]): Promise<ItemEnd[]> {
   const caller = { actor, granted: await actor.permissionSet() };
   const there = new Map((await foldersByUuid(tx, targetsOf(items))).map((folder) => [folder.uuid, folder]));
@@ -137,11 +137,11 @@ async function fittingOf(tx: Tx, task: Task, actor: Actor, items: readonly TaskI
 
 interface Decided {
   readonly refused: ReadonlyMap<number, Problem>;
-  /** Of the sources, by their items. */
+  /** The sources, by their items. */
   readonly names: ReadonlyMap<number, string>;
 }
 
-/** What the requester may not copy, or not to there. Two statements, one more for a dry run. */
+/** Returns the items that the requester may not copy, or not to that folder. Two statements, one more for a dry run. */
 async function decided(tx: Tx, task: Task, actor: Actor, items: readonly TaskItem[]): Promise<Decided> {
   const caller = { actor, granted: await actor.permissionSet() };
   const { folder_id: into } = givenOf(task);

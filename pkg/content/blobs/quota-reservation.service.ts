@@ -12,11 +12,11 @@ import { MIB } from '../../runtime/bytes.ts';
  */
 export const RESERVATION_STEP_BYTES = 8 * MIB;
 const RENEW_AFTER_MS = RESERVATION_MS / 2;
-/** How long an upload waits for Postgres: a failover does not end it. */
+/** An upload waits this long for Postgres, so that a failover does not end it. */
 const UNAVAILABLE_LIMIT_MS = 60_000;
 const RETRY_MS = 500;
 
-/** What an upload asks of its reservation while bytes flow. */
+/** The part of a reservation that an upload uses while bytes flow. */
 export type QuotaReservation = Pick<Reservation, 'id' | 'needsHold' | 'hold'>;
 
 /** The bytes are reserved as `id` already, until they are counted. */
@@ -56,7 +56,7 @@ export class Reservation {
     return this.#renewedAt === undefined ? undefined : this.#uuid;
   }
 
-  /** Whether `hold` must be called before the upload grows to `bytes`. */
+  /** Returns whether `hold` must be called before the upload grows to `bytes`. */
   needsHold(bytes: number): boolean {
     if (bytes > this.#held) return true;
     return this.#renewedAt !== undefined && this.#clock.monotonic() - this.#renewedAt > RENEW_AFTER_MS;

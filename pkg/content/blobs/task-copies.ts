@@ -44,7 +44,7 @@ export interface CopiedBlob extends Omit<SourceContent, 'metadataBytes'> {
   readonly isEncrypted: boolean;
 }
 
-/** What a transaction makes files of. */
+/** Copied contents, of which a transaction makes files. */
 export interface Copies {
   readonly bucket: string;
   readonly stored: readonly CopiedBlob[];

@@ -9,9 +9,9 @@ export interface TransferLimits {
   readonly perPerson: number;
   /** Downloads at once, archives included: what a pod of 512 MiB has memory for. */
   readonly downloads: number;
-  /** Of them by share links: half, so that whoever signs in always gets a download. */
+  /** Downloads by share links: half of all, so that users who sign in always get a download. */
   readonly byLinks: number;
-  /** Of them by the links of one person, and to one network: a class behind one address that opens a hand-out. */
+  /** Downloads by the links of one person, and to one network: a class behind one address opens a hand-out. */
   readonly byLinksOfOwner: number;
   readonly byLinksToNetwork: number;
   /** Archives at once, and those of one person: each holds files that it reads ahead. */

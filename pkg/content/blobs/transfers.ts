@@ -222,7 +222,7 @@ const AGAIN = 'Try again when one has ended.';
 const TOO_MANY_ARCHIVES = `You download as many archives already as a user may. ${AGAIN}`;
 const allTaken = (what: string): string => `This server has as many ${what} in progress as it can. ${AGAIN}`;
 
-/** What a refusal says: of a limit of the caller. */
+/** Message of a refusal by a limit of the caller. */
 const OF_CALLER: Partial<Record<Slot['name'], (most: number) => string>> = {
   person: (most) => `You have ${most} uploads and downloads in progress, the most that a user may have. ${AGAIN}`,
   archives_of_person: () => TOO_MANY_ARCHIVES,

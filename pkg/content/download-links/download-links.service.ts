@@ -78,7 +78,7 @@ export class DownloadLinks {
     return this.#seal(actor, { file: file.uuid, ...(version === undefined ? {} : { version }) });
   }
 
-  /** The same of a link to the archive of a folder that the actor may read. One statement. Throws `not_found`. */
+  /** Makes a link to the archive of a folder that the actor may read. One statement. Throws `not_found`. */
   async issueForFolder(actor: Actor, folderId: string): Promise<string> {
     const folder = await this.#archives.read(actor, folderId);
     return this.#seal(actor, { folder: folder.uuid });

@@ -10,7 +10,7 @@ export const EXPORT = taskKind({
   name: 'export',
   resultOfRetry: () => null,
   arguments: z.object({
-    /** What the requester's session could do. */
+    /** The permissions of the requester's session. */
     permissions: z.array(z.custom<Permission>()),
     /** Absolute, without a slash at the end. */
     apiUrl: z.string(),

@@ -59,7 +59,7 @@ export interface KeptArchive {
   readonly userId: number;
 }
 
-/** How many bytes the next archive may have. Throws `quota_exceeded` where there may be none. */
+/** Returns the number of bytes that the next archive may have. Throws `quota_exceeded` if no archive fits. */
 export const remainingFor = async (tx: Tx, archive: KeptArchive, now: Date): Promise<number> =>
   requireBytes(tx, archive, { keep: await keptOfRun(tx, archive.task), now, size: 1 });
 

@@ -25,7 +25,7 @@ import { DAY_MS } from '../../runtime/time.ts';
 
 /** Each holds its plan, and what is on its way of small files. */
 const AT_ONCE = { atOnce: 4, reason: 'this worker makes as many exports as it may', askAgainMs: 2_000 };
-/** How long the link is valid. */
+/** The link is valid this long. */
 export const EXPORT_LINK_MS = DAY_MS;
 const LOOK_EVERY_MS = 400;
 const ABORT_AGAIN_MS = 500;
@@ -34,7 +34,7 @@ const NAME_MAX = 255;
 type Steps = TaskSteps<ExportArguments>;
 type Task = HeldTask<ExportArguments>;
 
-/** What a run of an export works with. */
+/** The state of one run of an export. */
 interface Run extends WorkerServices {
   readonly steps: Steps;
   readonly context: JobContext;

@@ -14,7 +14,7 @@ import type { PlannedContent } from './export-uploads.sql.ts';
 /** What the entries of one archive hold, packed: some 100,000 files with long names, many more with short ones. */
 const HOLDS_BYTES = 16 << 20;
 
-/** What is exported. */
+/** The files and folders to export. */
 export interface Chosen {
   /** uuids */
   readonly files: readonly string[];

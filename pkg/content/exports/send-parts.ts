@@ -77,7 +77,7 @@ export class PartSender {
     return this.#upload.etags;
   }
 
-  /** Of what is in the store, in hexadecimal digits; call it once all is. */
+  /** Returns the checksum of the stored content, in hexadecimal digits; call it once everything is stored. */
   checksum(): string {
     this.#resume();
     return this.#sum.digest('hex');

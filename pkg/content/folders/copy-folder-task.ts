@@ -8,7 +8,7 @@ export const COPY_FOLDER = taskKind({
   arguments: z.object({
     source: z.uuid(),
     copy: z.uuid(),
-    /** What the requester's session could do: it is copied with these at most. A server of the release before left them out. */
+    /** The permissions of the requester's session, which limit the copy. A server of the previous release leaves them out. */
     permissions: z.array(z.custom<Permission>()).optional(),
   }),
 });

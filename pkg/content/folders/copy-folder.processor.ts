@@ -31,7 +31,7 @@ import {
 } from './copy-folder.sql.ts';
 import { findFolder } from '../model/folders/folders.sql.ts';
 
-/** Of a step: 100 contents are copied between two transactions, so a crash costs no more. */
+/** Size of a step: 100 contents are copied between two transactions, so a crash costs no more. */
 const STEP = { files: 100, folders: 1_000 };
 
 type Task = HeldTask<CopyFolderArguments>;

@@ -75,7 +75,7 @@ export async function planFiles(
 export const holdFolders = (tx: Sql, uuids: readonly string[]): Promise<unknown> =>
   tx.query('SELECT FROM folders WHERE uuid = ANY ($1::uuid[]) AND deleted_at IS NULL ORDER BY id FOR SHARE', [uuids]);
 
-/** What stands in the way of an item's copy; all hold where nothing does. */
+/** Conditions that a copy of an item must meet. */
 export interface Conditions {
   readonly id: number;
   /** It is where it was found. */

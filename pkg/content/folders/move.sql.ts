@@ -47,7 +47,7 @@ const MOVE_MORE = `
 export interface Moved {
   readonly revision: number;
   readonly updatedAt: Date;
-  /** Of the events; the caller notifies the workers where there are any. */
+  /** Deliveries of the events; the caller notifies the workers if there are any. */
   readonly deliveries: number;
 }
 

@@ -13,7 +13,7 @@ import { MIB } from '../../runtime/bytes.ts';
 export type ReadRange = (at: number, length: number) => AsyncIterable<Buffer>;
 
 export interface ReaderLimits {
-  /** Of the process's resident memory. */
+  /** Limit of the process's resident memory. */
   readonly memoryBytes: number;
   /** How long it may say nothing, or nothing but what it wants to read. */
   readonly silenceMs: number;

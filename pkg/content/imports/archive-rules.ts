@@ -1,4 +1,4 @@
-/** What the central directory of an archive says of an entry. */
+/** An entry as the central directory of an archive describes it. */
 export interface ListedEntry {
   readonly name: string;
   readonly flags: number;
@@ -8,9 +8,9 @@ export interface ListedEntry {
   readonly packed: number;
   /** Bytes of the content. */
   readonly size: number;
-  /** Where its local header begins. */
+  /** Offset of its local header. */
   readonly offset: number;
-  /** Where the next thing in the archive begins. */
+  /** Offset of the next structure in the archive. */
   readonly end: number;
   /** CRC-32 of its name's bytes. */
   readonly nameCrc: number;
@@ -19,7 +19,7 @@ export interface ListedEntry {
 }
 
 export interface ListRequest {
-  /** Of the archive, in bytes. */
+  /** Size of the archive, bytes. */
   readonly size: number;
   readonly encoding: string;
   readonly most: number;

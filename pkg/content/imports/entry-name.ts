@@ -8,7 +8,7 @@ export const CP437_NAME = 'cp437';
 /** Names of bytes that nothing says how to read. */
 export const FALLBACK_ENCODING = CP437_NAME;
 
-/** Whether names can be read so: cp437, or a label of the WHATWG's Encoding Standard. */
+/** Returns whether names can be read in this encoding: cp437, or a label of the WHATWG's Encoding Standard. */
 export function isEncoding(label: string): boolean {
   try {
     decoderOf(label);
@@ -41,7 +41,7 @@ function utf8(bytes: Uint8Array): string | null {
 const UTF8_FLAG = 0x800;
 const UNICODE_PATH = 0x7075;
 
-/** What the central directory says of an entry's name. */
+/** An entry's name as the central directory has it. */
 export interface RawName {
   readonly flags: number;
   readonly bytes: Buffer;

@@ -1,6 +1,6 @@
 import { characters, nameFault, nameFrom, normalName, PATH_MAX_CHARACTERS } from '../model/names/names.policy.ts';
 
-/** What an entry's name means here. `refused`: the archive is, for people. */
+/** The meaning of an entry's name. `refused`: why the archive is refused, in words for people. */
 export type EntryPath =
   | { readonly refused: string }
   | { readonly isSystemFile: true }
@@ -13,7 +13,7 @@ export type EntryPath =
     };
 
 const DRIVE = /^[a-z]:/i;
-/** What macOS and Windows put beside people's files. */
+/** Files that macOS and Windows put beside people's own. */
 const SYSTEM_FILE = /^(?:\.DS_Store|Thumbs\.db)$/i;
 const NAMELESS = '_';
 

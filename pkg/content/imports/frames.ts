@@ -10,10 +10,10 @@ export interface Frame {
 }
 
 export const HEAD_BYTES = 5;
-/** Of one frame, so that neither side holds more of the other. */
+/** Limit of one frame, so that neither side buffers more from the other. */
 export const FRAME_MAX_BYTES = 1024 * 1024;
 
-/** What stands before the payload. */
+/** Returns the header of a frame; the payload follows it. */
 export function frameHead(type: string, length: number): Buffer {
   const head = Buffer.allocUnsafe(HEAD_BYTES);
   head.write(type, 0, 1, 'latin1');

@@ -5,7 +5,7 @@ import type { TaskView } from '../../tasks/tasks.schema.ts';
 import { prepareImportRetry } from './import-retry.ts';
 import { IMPORT_CONFLICTS } from './imports.schema.ts';
 
-/** Of an import into this folder, null for the root, that has done nothing yet. */
+/** The result of an import into this folder, null for the root, that has done nothing yet. */
 export const newImportResult = (folder: string | null): TaskView['result'] => ({
   folder_id: folder,
   files: 0,
@@ -33,9 +33,9 @@ export const IMPORT = taskKind({
     folder: z.string().nullable(),
     onConflict: z.enum(IMPORT_CONFLICTS),
     encoding: z.string(),
-    /** What the requester's session could do: no more is done now. */
+    /** The permissions of the requester's session, which limit the import. */
     permissions: z.array(z.custom<Permission>()),
-    /** Of one file, in bytes. */
+    /** The largest size of one file, bytes. */
     maxBytes: z.number(),
     /** The tenant's limits of versions. */
     versions: z.object({ keep: z.number(), days: z.number().nullable() }),

@@ -189,7 +189,7 @@ interface Importer extends Caller {
 const importerOf = ({ clock }: WorkerServices, tx: Tx, task: ImportTask): Promise<Caller> =>
   requesterOf(tx, task, 'write:files', clock.now(), task.arguments.permissions);
 
-/** Where the requester may still import, and as whom. Throws what keeps them from it. */
+/** Returns the folder that the requester may still import into, and the requester. Throws the reason if they may not. */
 async function importerIntoTarget(services: WorkerServices, tx: Tx, task: ImportTask): Promise<Importer> {
   const caller = await importerOf(services, tx, task);
   const { folder } = task.arguments;

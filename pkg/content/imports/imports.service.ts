@@ -70,7 +70,7 @@ export class Imports {
     clock: Clock;
     random: Random;
     log: Logger;
-    /** Of one file, in bytes. */
+    /** The largest size of one file, bytes. */
     maxBytes: number;
   }) {
     this.#db = deps.db;
@@ -100,7 +100,7 @@ export class Imports {
     return this.#transactions.run(actor, (tx, caller) => this.#request(tx, caller, { key, size, file }, options));
   }
 
-  /** Of an archive that comes with the request. Throws also `quota_exceeded`, `too_many_transfers`, `payload_too_large`. */
+  /** Imports an archive that comes with the request. Also throws `quota_exceeded`, `too_many_transfers`, `payload_too_large`. */
   async ofForm(actor: Actor, request: RequestInfo): Promise<TaskView> {
     const transfer = this.#transfers.begin('upload', { person: actor.userUuid }, request.traffic);
     const [sql, uuid, most] = [this.#db.tables, this.#random.uuid(), contentLength(request)];

@@ -3,7 +3,7 @@ import type { Sql } from '../../store/postgres/pool.ts';
 import type { PlannedEntry, PlannedPath } from './plan.policy.ts';
 import { DAY_MS } from '../../runtime/time.ts';
 
-/** How long what an import has stored stays, where its task does not end. */
+/** Contents that an import has stored stay this long if its task does not end. */
 export const STAGED_MS = 30 * DAY_MS;
 const UNSTORED = 0;
 const STORED = 1;

@@ -45,7 +45,7 @@ export class Plan {
     this.#maxBytes = of.maxBytes;
   }
 
-  /** Of all contents so far. */
+  /** Bytes of all contents so far. */
   get bytes(): number {
     return this.#bytes;
   }

@@ -78,7 +78,7 @@ export async function publish(publication: Publication): Promise<void> {
   await requestPurge(services.jobs, tx, gone);
 }
 
-/** What became of the items of a step. */
+/** The results of the items of a step. */
 class Made {
   readonly ends: ItemEnd[] = [];
   /** Items whose contents are versions now. */
@@ -180,7 +180,7 @@ class ArchiveFolders {
 
 type LocatedFiles = readonly { readonly item: FileItem; readonly location: Location }[];
 
-/** Those whose names are free, in one statement. */
+/** Stores the files whose names are free, in one statement. */
 async function storeAtOnce(of: Publication, nested: NestedServices, made: Made, files: LocatedFiles): Promise<void> {
   const { services, context, bucket, tx, actor } = of;
   await tx.query('SELECT FROM users WHERE id = $1 FOR NO KEY UPDATE', [actor.userId]);
@@ -253,7 +253,7 @@ const isTaken = async (tx: Tx, actor: Actor, location: Location, name: string): 
     ...(location ? {} : { ownerId: actor.userId }),
   })) !== null;
 
-/** What an entry fails by; what the step fails by is thrown. */
+/** Returns the Problem of one entry; throws an error that fails the whole step. */
 function problemOf(error: unknown): Problem {
   if (error instanceof Problem) return error;
   if (error instanceof LimitReached) return new Problem('quota_exceeded', error.message);

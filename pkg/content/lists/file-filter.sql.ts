@@ -22,7 +22,7 @@ const FEW = 10_000;
 export interface FilteredList {
   /** Common table expressions of the statement; `few` is the one of the candidates, empty where each filter has more. */
   readonly expressions: readonly string[];
-  /** Whether a filter has few: a condition that holds for the whole statement. */
+  /** Says whether a filter matches few files: a condition that is constant for the whole statement. */
   readonly isFew: string;
   /** The files of `few` as `f`. OFFSET 0 keeps the planner from reading the list's order instead. */
   readonly candidates: string;

@@ -32,7 +32,7 @@ function faultOf(values: readonly string[]): string | undefined {
 const shown = (value: string): string =>
   JSON.stringify(Array.from(value).length > SHOWN_MAX ? `${Array.from(value).slice(0, SHOWN_MAX).join('')}…` : value);
 
-/** How many tags, metadata entries and grants of one file are included; its own addresses have all. */
+/** The most tags, metadata entries and grants of one file that are included; its own addresses list all. */
 export const INCLUDED_MAX = 100;
 
 /** The fields of a file that `include` names; the others are left out. */

@@ -48,7 +48,7 @@ function withinBounds(all: readonly (readonly [number, IncludedFields])[]): read
   return last === -1 ? all : all.slice(0, last);
 }
 
-/** Whether GET /files/{id}/permissions lists them to the actor. */
+/** Returns whether GET /files/{id}/permissions lists the file's grants to the caller. */
 const seesGrants = (caller: Caller, file: ListedFile): boolean =>
   caller.actor.permissions.has('share:files') && file.deletedAt === null && levelOn('file', caller, file) === 'admin';
 

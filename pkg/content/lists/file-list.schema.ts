@@ -20,7 +20,7 @@ export const FileGetQuery = z.object({
   ),
 });
 
-/** How many of each a query may name, and how long a value may be (characters). */
+/** Numbers of tags and metadata keys that a query may name, and the longest value (characters). */
 const TAG_FILTERS_MAX = 10;
 const METADATA_FILTERS_MAX = 10;
 const METADATA_FILTER_MAX = 1_000;

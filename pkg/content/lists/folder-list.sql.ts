@@ -75,7 +75,7 @@ export function folderList(
   return { sql, params: params.values };
 }
 
-/** What a page of children is of: one folder, or a person's root. */
+/** The parent of a page of children: one folder, or a person's root. */
 export type Location = { readonly folderId: number } | { readonly ownerId: number };
 
 export type ChildFile = ListedRow & { readonly ownerUuid: string; readonly ownerName: string };

@@ -25,7 +25,7 @@ export function storedValue({ value, value_type: type }: NewMetadata): { value: 
   return { value: stored, type: named };
 }
 
-/** What a filter's value may be stored as: itself, and of a number its shortest form (`1.50` is `1.5`). */
+/** The stored forms that a filter's value matches: the value itself and, for a number, its shortest form (`1.50` is `1.5`). */
 export function storedForms(value: string): { readonly text: string; readonly number: string | undefined } {
   const isNumber = /^-?(0|[1-9][0-9]*)(\.[0-9]+)?([eE][+-]?[0-9]+)?$/.test(value) && Number.isFinite(Number(value));
   const number = isNumber ? JSON.stringify(Number(value)) : value;

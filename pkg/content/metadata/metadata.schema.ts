@@ -32,7 +32,7 @@ export const METADATA_SORT_FIELDS = ['key'] as const;
 export const MetadataQuery = z.object(pageQueryOf(METADATA_SORT_FIELDS));
 export type MetadataQuery = z.output<typeof MetadataQuery>;
 
-/** What a key cannot hold: it stands in a path and in the name of a parameter, `metadata[key]`. */
+/** Characters that a key cannot contain, because it is part of a path and of a parameter's name, `metadata[key]`. */
 const REFUSED = String.raw`\u0000-\u001f\u007f-\u009f/\[\]`;
 /** Nor is it `.` or `..`, which clients take out of a path. */
 const KEY = new RegExp(`^([^.${REFUSED}][^${REFUSED}]*|\\.[^.${REFUSED}][^${REFUSED}]*|\\.\\.[^${REFUSED}]+)$`);

@@ -185,7 +185,7 @@ export class Metadata {
   }
 }
 
-/** What a file has, and its entry of a key. */
+/** The metadata that a file has, and its entry of one key. */
 interface Found {
   readonly entries: number;
   /** Of all values. */
@@ -229,7 +229,7 @@ function requirePresent(present: StoredEntry | undefined, ifMatch: IfMatch, file
   else if (ifMatch !== undefined) throw new Problem('precondition_failed');
 }
 
-/** How many of them, from the first on, a page may hold. */
+/** Returns the number of entries, from the first on, that fit on a page. */
 function countWithin(entries: readonly MetadataEntry[]): number {
   let bytes = 0;
   const last = entries.findIndex((entry, at) => {

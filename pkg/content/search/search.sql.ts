@@ -12,7 +12,7 @@ export interface Searcher {
   readonly folders: readonly string[];
 }
 
-/** What a search found: best first. */
+/** The results of a search, best first. */
 export interface FoundRow {
   readonly kind: 'file' | 'folder';
   readonly uuid: string;

@@ -1,4 +1,4 @@
-/** What is between words: in any script, all that is neither a letter, a mark nor a digit. */
+/** Characters between words: in any script, everything that is neither a letter, a mark nor a digit. */
 const BETWEEN = /[^\p{L}\p{M}\p{N}]+/u;
 
 /** The words of a search, each once. A search without letters and digits is for its signs as they stand. */
@@ -60,7 +60,7 @@ function markedFolded(characters: readonly string[], words: readonly string[]): 
 
 type Span = readonly [start: number, end: number];
 
-/** Where each word stands in a text; they may overlap. */
+/** Returns the position of each word in a text; positions may overlap. */
 function occurrences(text: string, words: readonly string[]): Span[] {
   const spans: Span[] = [];
   for (const word of words)

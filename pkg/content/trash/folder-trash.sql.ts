@@ -131,7 +131,7 @@ export async function purgeTrashedFiles(sql: Pick<Sql, 'query'>, now: Date): Pro
   return purged?.files === TRASHED_FILES_PER_STATEMENT;
 }
 
-/** What somebody owns that was deleted by itself by a time. */
+/** Files and folders of one owner that were deleted on their own, not with a folder, before a time. */
 export interface OwnTrash {
   readonly userId: number;
   readonly before: Date;

@@ -41,7 +41,7 @@ export const TRASH = keyset<TrashedRow, TrashSort>({
   tieBreaker: 'uuid',
 });
 
-/** What somebody may write: what they own, and the files and folders that are granted to them at that level. */
+/** Everything that a user may write: what they own, and the files and folders granted to them at that level. */
 export interface TrashViewer {
   readonly userId: number;
   readonly files: readonly string[];

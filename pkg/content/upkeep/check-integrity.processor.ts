@@ -9,7 +9,7 @@ import { noteFaults } from './integrity.sql.ts';
 
 /** 64 MiB at most of each, so a check reads 3 GiB at most. */
 const SAMPLE = { versions: 50, maxBytes: 64 << 20 };
-/** Of one check in the log; the counts are whole. */
+/** Faults of one check that are logged; the counts include all. */
 const LOGGED_MAX = 20;
 
 /**

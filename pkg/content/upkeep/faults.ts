@@ -1,4 +1,4 @@
-/** What can be wrong. Never renamed: rows of carrel.integrity_faults, metrics and alerts have them. */
+/** The kinds of fault. Never rename one: rows of carrel.integrity_faults, metrics and alerts contain it. */
 export const FAULT_KINDS = [
   'missing_object',
   'wrong_size',
@@ -23,12 +23,12 @@ export type Fault =
   | { readonly kind: 'unowned_object'; readonly key: string; readonly size: number }
   /** In a bucket of the platform's. */
   | { readonly kind: 'foreign_object'; readonly key: string; readonly size: number }
-  /** Of a user (uuid): `counted` are the bytes in the row, `found` those of their versions. */
+  /** For a user (uuid): `counted` is the number of bytes in the row, `found` the bytes of their versions. */
   | { readonly kind: 'wrong_usage'; readonly user: string; readonly counted: number; readonly found: number };
 
 export interface Finding {
   readonly fault: Fault;
-  /** Whether it is put right; only where no choice is lost. */
+  /** Whether the check corrected the fault, which it does only if that loses nothing. */
   readonly isMended: boolean;
 }
 

@@ -13,14 +13,14 @@ import { isNamed, namedAmong, recount, someVersions, type StoredVersion, usageAf
 const ROWS_AT_ONCE = 1_000;
 const KEYS_AT_ONCE = 500;
 const USERS_AT_ONCE = 100;
-/** Of each kind. A bucket that is lost has as many as there are versions; nobody reads more of them. */
+/** Limit for each kind. A lost bucket has as many faults as there are versions; nobody reads more of them. */
 const FAULTS_MAX = 1_000;
 
 export interface Checked {
   readonly slug: string;
-  /** One transaction of the tenant's role. */
+  /** Runs `fn` in one transaction of the tenant's role. */
   transaction<T>(fn: (tx: Sql) => Promise<T>): Promise<T>;
-  /** The same, and invalidates what is cached of users: their used bytes. */
+  /** Does the same, and invalidates cached users, which have their used bytes. */
   recounting(fn: (tx: Sql) => Promise<void>): Promise<void>;
   readonly storage: Pick<TenantStorage, 'objects' | 'marker' | 'isNamed'>;
   readonly now: Date;

@@ -25,7 +25,7 @@ export const versionsAfter = (sql: Sql, key: string, most: number): Promise<Stor
     [key, most],
   );
 
-/** Whether a version still has that object. */
+/** Returns whether a version still has that object. */
 export const isNamed = async (sql: Sql, { file, version, key }: StoredVersion): Promise<boolean> =>
   (
     await sql.query(
@@ -68,7 +68,7 @@ export interface CountedUsage {
   /** bytes */
   readonly counted: number;
   readonly found: number;
-  /** Whether files, folders and what belongs to them are counted right. */
+  /** Whether the count of files, folders and what belongs to them is right. */
   readonly areEntriesRight: boolean;
 }
 
@@ -93,7 +93,7 @@ export async function recount(tx: Sql, id: number): Promise<void> {
   await tx.query(`UPDATE users SET storage_used = ${BYTES_OF('$1')}, entries = ${ENTRIES_OF('$1')} WHERE id = $1`, [id]);
 }
 
-/** What the check found, a row for each kind, for the operator to report. */
+/** Writes what the check found, a row for each kind, for the operator to report. */
 export const noteFaults = (
   tx: Sql,
   kinds: readonly string[],

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { taskKind } from '../../tasks/task-kind.ts';
 
-/** What schedules of a tenant run beside batches, and the trash's own task (trash-task.ts): none has items. */
+/** The tasks that a tenant's schedules run, apart from batches and the trash's task (trash-task.ts). None has items. */
 const NONE = z.object({});
 
 /** Counts again what people store. */

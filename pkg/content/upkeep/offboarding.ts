@@ -137,7 +137,7 @@ export class UserContent {
   }
 }
 
-/** Of the names those that no root folder of these users has. */
+/** Returns the names that no root folder of these users has. */
 async function freeOf(tx: Tx, ownerIds: readonly number[], names: readonly string[]): Promise<string[]> {
   const taken = await tx.query<{ name: string }>(
     'SELECT name FROM folders WHERE owner_id = ANY ($1) AND parent_id IS NULL AND deleted_at IS NULL AND name = ANY ($2)',

@@ -92,7 +92,7 @@ async function* daysOf(objects: Objects): AsyncGenerator<string> {
   }
 }
 
-/** Gives how many. */
+/** Returns how many. */
 async function deleteOrphans(
   { transaction, signal }: Pick<JobContext, 'transaction' | 'signal'>,
   objects: Objects,

@@ -9,10 +9,10 @@ import { versionsAfter } from './integrity.sql.ts';
 
 /** Read before the run notes how far it is, and lets others go first where its turn is over. */
 const VERSIONS_AT_ONCE = 100;
-/** Of one run in the log; the counts are whole. */
+/** Faults of one run that are logged; the counts include all. */
 const LOGGED_MAX = 20;
 
-/** How far a run is: the key of the object that it read last. */
+/** The progress of a run: the key of the object that it read last. */
 const Cursor = z.object({ after: z.string(), versions: z.int(), faults: z.int() });
 
 /**

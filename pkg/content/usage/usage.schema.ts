@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { Bytes } from '../../api/schemas.ts';
 
-/** What somebody stores. `storage_used` counts every version and the metadata of every file, the trash included. */
+/** A person's storage. `storage_used` counts every version and the metadata of every file, including the trash. */
 export const UsageView = z
   .object({
     storage_quota: Bytes,

@@ -11,7 +11,7 @@ export interface UsageRow {
   readonly metadata: number;
 }
 
-/** Of most files there is one version, and nothing is read beside the file itself. */
+/** Most files have one version, and for these the statement reads only the file itself. */
 const USAGE = `
   SELECT u.storage_quota AS quota, u.storage_used AS used, f.files, f.trashed, v.versions, v.trash, m.bytes AS metadata
   FROM users u

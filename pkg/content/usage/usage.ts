@@ -9,7 +9,7 @@ import type { Database } from '../../store/postgres/database.ts';
 import { UsageView } from './usage.schema.ts';
 import { usageOf } from './usage.sql.ts';
 
-/** What people store, counted each time: administrators see everybody's, others their own. */
+/** The storage that people use, counted at each request: administrators see everybody's, others their own. */
 export const usage: Feature = {
   name: 'usage',
   create: ({ db }) => ({ endpoints: usageEndpoints(db) }),

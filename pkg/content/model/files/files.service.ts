@@ -71,7 +71,7 @@ export class Files {
 export const lockFile = async (tx: Tx, caller: Caller, id: string, wanted: Level, expected: Expected): Promise<FileRecord> =>
   requireFile(caller, await findFile(tx, id, true), wanted, expected);
 
-/** What a file is to be: live unless `any` is given, and of these tags. */
+/** Requirements on a file: it is live unless `state` is `any`, and its entity tag matches `ifMatch`. */
 interface Expected {
   readonly ifMatch?: RequestInfo['ifMatch'];
   readonly state?: 'live' | 'any';
@@ -119,7 +119,7 @@ export function refusalOf(check: () => unknown): Problem | null {
   }
 }
 
-/** Where a file's metadata is cached, as everybody's: what each sees of it is decided anew. */
+/** The cache entry of a file's metadata. All callers share it; each caller's view is computed from it. */
 export const fileEntry = (id: string): CacheEntry => ({ key: `file:${id}`, tags: [fileTag(id), FOLDERS_TAG, PROFILES_TAG] });
 
 /** The result of one change of many files. */

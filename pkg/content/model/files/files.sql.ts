@@ -65,7 +65,7 @@ export type OwnRow = RowOf<typeof OWN>;
 const { blobName: _blobName, ...LISTED } = OWN;
 type ListedRecord = JsonOf<typeof LISTED>;
 
-/** What a list reads of a file: the table's own columns, times as Postgres writes them, and the folder's internal id. */
+/** The columns of a file that a list reads: the table's own, times as Postgres writes them, and the folder's internal id. */
 export type ListedRow = ListedRecord & { readonly folderId: number | null };
 
 /** A file of a list. */

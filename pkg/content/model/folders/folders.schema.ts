@@ -62,7 +62,7 @@ const GrantOfGroup = GrantView.nullable()
     'with grant_of: the grant that this group has on it; null where there is none or GET …/permissions shows the caller none',
   );
 
-/** What is in a folder, by type. */
+/** A file or folder that is directly in a folder. */
 export const Child = z
   .discriminatedUnion('type', [
     FolderView.extend({ type: z.literal('folder'), grant: GrantOfGroup }).meta({ id: 'FolderChild' }),

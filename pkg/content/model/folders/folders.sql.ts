@@ -19,7 +19,7 @@ export interface FolderRecord {
   readonly deletedAt: Date | null;
   /** The folder that it went to the trash with; null: it was deleted by itself. */
   readonly trashedWith: number | null;
-  /** Of one in the trash: when it is deleted for ever. */
+  /** For a folder in the trash, the time of its permanent deletion. */
   readonly expiresAt: Date | null;
   readonly ownerId: number;
   readonly ownerUuid: string;
@@ -146,7 +146,7 @@ export async function openFolder(sql: Executor, caller: Caller, uuid: string, fi
   return requireOpen(caller, await findFolder(sql, uuid, 'share'), field);
 }
 
-/** The same of a folder that was read: null, or in the trash, there is none. */
+/** Like `openFolder`, for a folder that was read already; null, or one in the trash, does not count. */
 export function requireOpen(caller: Caller, folder: FolderRecord | null, field: string): FolderRecord {
   const level = folder && levelOn('folder', caller, folder);
   if (!folder || folder.deletedAt !== null || level === null)

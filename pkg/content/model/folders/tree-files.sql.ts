@@ -34,7 +34,7 @@ export const NEXT_BATCH = `(SELECT max(id) FROM batch HAVING count(*) = ${FILES_
 
 export interface FileBatch {
   readonly next: number | null;
-  /** Of the events; the caller notifies the workers where there are any. */
+  /** Deliveries of the events; the caller notifies the workers if there are any. */
   readonly deliveries: number;
 }
 

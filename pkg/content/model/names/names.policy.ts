@@ -83,7 +83,7 @@ export function pathFault(path: string, hidden: number): string | null {
   return characters(path) <= PATH_MAX_CHARACTERS ? null : tooLongPath(hidden);
 }
 
-/** The same of a path that the database refused. */
+/** Says why the database refused a path. */
 export const tooLongPath = (hidden: number): string =>
   hidden === 0 ? `makes a path of more than ${PATH_MAX_CHARACTERS} characters` : 'is too long for this folder';
 
@@ -96,7 +96,7 @@ export const NAME_ATTEMPTS = 100;
  */
 export const alternativeName = (name: string, attempt: number): string => nameWith(name, String(attempt));
 
-/** The name with a word in brackets in front of its suffix: `report.pdf` → `report (es).pdf`. The stem is shortened as above. */
+/** Returns the name with a word in brackets before its suffix: `report.pdf` → `report (es).pdf`. Shortens the stem as above. */
 export function nameWith(name: string, word: string): string {
   const dot = name.lastIndexOf('.');
   const cut = dot > 0 && characters(name.slice(dot)) <= EXTENSION_MAX_CHARACTERS + 1 ? dot : name.length;

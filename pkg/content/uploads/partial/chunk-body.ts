@@ -26,7 +26,7 @@ export class ChunkBody {
     if (signal.aborted || source.destroyed) this.#stop();
   }
 
-  /** Whether all that the client sent has come. */
+  /** Whether everything that the client sent has arrived. */
   get isWhole(): boolean {
     return this.#isWhole;
   }

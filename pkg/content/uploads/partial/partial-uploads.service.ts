@@ -42,7 +42,7 @@ const EXPIRES_MS = DAY_MS;
 /** Uploads of one user that are neither complete nor expired. */
 const OPEN_MAX = 100;
 
-/** What one request sends. */
+/** The content of one request. */
 interface Chunk {
   readonly body: ChunkBody;
   /** SHA-256 of its bytes, in Base64. */
@@ -53,10 +53,10 @@ interface Chunk {
   readonly length: number | null;
 }
 
-/** What one request has stored and no row names yet. */
+/** Objects that one request has stored and no row names yet. */
 interface Pending {
   readonly segments: Segment[];
-  /** Of `segments`, and of one that is being sent. */
+  /** Bytes of `segments`, and of a segment that is being sent. */
   readonly into: NewObjects;
   /** The last segment before, whose bytes are in the first of `segments`. */
   replaced: Segment | undefined;
@@ -93,7 +93,7 @@ export class PartialUploads {
   readonly #clock: Clock;
   readonly #random: Random;
   readonly #log: Logger;
-  /** Of one file, in bytes. */
+  /** The largest size of one file, bytes. */
   readonly maxBytes: number;
 
   constructor(deps: {

@@ -4,7 +4,7 @@ import { UNKNOWN_TYPE } from '../../blobs/media-type.ts';
 import type { FilePart } from '../multipart.ts';
 import type { PartialUpload } from './partial-uploads.sql.ts';
 
-/** Of the protocol (tus 1.0.0) and of the extensions that are there. */
+/** The version of the protocol (tus 1.0.0) and the extensions that the server supports. */
 export const TUS_VERSION = '1.0.0';
 export const TUS_EXTENSIONS = 'creation,creation-with-upload,creation-defer-length,expiration,termination,checksum';
 export const CHUNK_TYPE = 'application/offset+octet-stream';
@@ -92,7 +92,7 @@ export function checksumIn({ headers }: RequestInfo): string | undefined {
   return value?.slice('sha256 '.length);
 }
 
-/** What a part of a form says of its file, by Upload-Metadata. Throws `validation_failed`. */
+/** Reads from Upload-Metadata what a part of a form says about its file. Throws `validation_failed`. */
 export function partOf(metadata: string): Omit<FilePart, 'stream' | 'signal'> {
   const pairs = pairsOf(metadata);
   if (!pairs.get('filename')) throw invalid('Upload-Metadata', 'must have a filename');
@@ -126,7 +126,7 @@ function textOf(base64: string): string {
   }
 }
 
-/** What the client learns of an upload from every reply about it. */
+/** Headers of every reply about an upload. */
 export const headersOf = ({ received, expiresAt, file }: PartialUpload): ReplyHeaders => ({
   'Tus-Resumable': TUS_VERSION,
   'Upload-Offset': String(received),
@@ -134,7 +134,7 @@ export const headersOf = ({ received, expiresAt, file }: PartialUpload): ReplyHe
   ...(file === null ? {} : { 'X-Carrel-File': file }),
 });
 
-/** What it learns besides when it asks. */
+/** Returns the headers of a reply to HEAD. */
 export const stateOf = (upload: PartialUpload): ReplyHeaders => ({
   ...headersOf(upload),
   'Cache-Control': 'no-store',
