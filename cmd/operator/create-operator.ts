@@ -29,7 +29,7 @@ interface Options extends Pick<OperatorDeps, 'shardPollMs' | 'firstResealWaitMs'
 }
 
 /** The operator with its connections, not yet running. */
-export interface OperatorParts {
+interface OperatorParts {
   readonly operator: Operator;
   readonly elector: LeaderElector;
   /** The names of the Postgres shards. */

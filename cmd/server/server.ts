@@ -10,7 +10,7 @@ import type { ServerConfig } from './config.ts';
 import { FEATURES } from './features.ts';
 import { createServices, type ServiceOptions } from './services.ts';
 
-export interface ServerOptions extends ServiceOptions {
+interface ServerOptions extends ServiceOptions {
   /** For tests: fails for a reply that the endpoint does not declare. */
   readonly exact?: boolean;
   /** For tests: replaces the server's features. */

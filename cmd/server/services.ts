@@ -37,7 +37,7 @@ export interface ServiceOptions {
 }
 
 /** The services of the features, and those that only the server uses. */
-export interface ServerServices extends TenantServices {
+interface ServerServices extends TenantServices {
   readonly web: WebBundle;
   readonly redis: Redis;
   /** Closes the connections to the stores and those of `client`. */

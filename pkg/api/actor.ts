@@ -59,7 +59,7 @@ const VIEWER: readonly Permission[] = ['read:files', 'read:folders'];
 const MEMBER: readonly Permission[] = [...VIEWER, 'write:files', 'share:files', 'write:folders'];
 
 /** The only table of the permissions of roles. Ownership and grants additionally guard the files themselves. */
-export const ROLE_PERMISSIONS: Readonly<Record<Role, readonly Permission[]>> = {
+const ROLE_PERMISSIONS: Readonly<Record<Role, readonly Permission[]>> = {
   viewer: VIEWER,
   member: MEMBER,
   instructor: [...MEMBER, 'write:grades'],

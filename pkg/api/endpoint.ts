@@ -159,7 +159,7 @@ export interface HandlerInput<
 }
 
 /** An endpoint as its feature declares it: the handler's types follow from the schemas. */
-export interface EndpointDeclaration<P, Q, B, C extends Caller> extends EndpointBase<Out<P>> {
+interface EndpointDeclaration<P, Q, B, C extends Caller> extends EndpointBase<Out<P>> {
   readonly caller: C;
   readonly params?: P;
   readonly query?: Q;
@@ -169,7 +169,7 @@ export interface EndpointDeclaration<P, Q, B, C extends Caller> extends Endpoint
 }
 
 /** A body that the handler reads itself, as a stream of one of these media types. */
-export interface StreamBody {
+interface StreamBody {
   readonly stream: readonly string[];
   /** The schema in the OpenAPI document. */
   readonly schema: z.ZodType;
@@ -233,7 +233,7 @@ export const wantsLines = (request: Asked): boolean => accepts(request, NDJSON);
 export const wantsTable = (request: Asked): boolean => accepts(request, CSV);
 
 /** The errors that any endpoint may return. */
-export const COMMON_ERRORS: readonly ProblemCode[] = [
+const COMMON_ERRORS: readonly ProblemCode[] = [
   'validation_failed',
   'tenant_mismatch',
   'request_timeout',

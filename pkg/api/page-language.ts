@@ -1,5 +1,5 @@
 /** The languages in which pages are available. */
-export const PAGE_LANGUAGES = ['en', 'de'] as const;
+const PAGE_LANGUAGES = ['en', 'de'] as const;
 export type PageLanguage = (typeof PAGE_LANGUAGES)[number];
 
 /**

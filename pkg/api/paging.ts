@@ -16,7 +16,7 @@ import { eachOncePattern, queryInteger } from './schemas.ts';
  * Lists (docs/design/api-conventions.md): keyset paging, at most 200 items per page, an opaque cursor that holds the sort values
  * of the last item.
  */
-export const PAGE_LIMIT_DEFAULT = 50;
+const PAGE_LIMIT_DEFAULT = 50;
 export const PAGE_LIMIT_MAX = 200;
 
 export interface Page<T> {

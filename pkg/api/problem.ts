@@ -6,7 +6,7 @@ export interface ProblemDetail {
   readonly message: string;
 }
 
-export interface ProblemOptions {
+interface ProblemOptions {
   readonly details?: readonly ProblemDetail[];
   /** Whole seconds; becomes `Retry-After`, and `retry_after` of a 429. */
   readonly retryAfter?: number;

@@ -75,7 +75,7 @@ const HIDDEN =
 /** Visible only by their effect on the characters beside them: Persian and emoji need them. */
 const JOINERS = '\\u200c\\u200d\\ufe00-\\ufe0f';
 /** Characters that the name of a person or a thing must not have, as the inside of a character class. */
-export const REFUSED_IN_NAMES = `${CONTROLS}${HIDDEN}`;
+const REFUSED_IN_NAMES = `${CONTROLS}${HIDDEN}`;
 /** Characters that a name must not have if it has to look different from others. */
 export const REFUSED_IN_HANDLES = `${REFUSED_IN_NAMES}${JOINERS}${SPACES}`;
 const LABEL = new RegExp(`^[^${REFUSED_IN_NAMES}]*[^${REFUSED_IN_HANDLES}][^${REFUSED_IN_NAMES}]*$`);

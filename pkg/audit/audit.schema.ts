@@ -5,7 +5,7 @@ import { QueryTime, Timestamp, Uuid } from '../api/schemas.ts';
 /**
  * The actions of audit entries. The functions of pkg/store/postgres/functions and LineItems show which change writes which one.
  */
-export const AUDIT_ACTIONS = [
+const AUDIT_ACTIONS = [
   'file.upload',
   'file.update',
   'file.delete',
@@ -60,7 +60,7 @@ export const AUDIT_ACTIONS = [
   'grade.update',
 ] as const;
 
-export const AUDIT_TARGETS = [
+const AUDIT_TARGETS = [
   'file',
   'folder',
   'grant',

@@ -17,7 +17,7 @@ export interface Feature {
 }
 
 /** The parts that a feature adds to the server. */
-export interface FeatureParts {
+interface FeatureParts {
   readonly endpoints?: readonly Endpoint[];
   /** Routes outside of the REST API. */
   readonly pages?: readonly PageRoute[];

@@ -51,7 +51,7 @@ export interface TenantServices {
 }
 
 /** Absolute, without a trailing slash. */
-export interface TenantAddresses {
+interface TenantAddresses {
   readonly appUrl: string;
   readonly ltiUrl: string;
   /** The REST API: `appUrl` and BASE_PATH. */

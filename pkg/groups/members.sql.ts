@@ -42,7 +42,7 @@ export const listMembers = (sql: Sql, actor: Actor, group: string, query: Member
   });
 
 /** A group, and a user who is or may become its member; `userId` is null if the user does not exist. */
-export interface Membership extends GroupOrigin {
+interface Membership extends GroupOrigin {
   readonly groupId: number;
   readonly userId: number | null;
 }

@@ -2,7 +2,7 @@ import { spawn } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
 import { residentBytes } from '../runtime/resident-bytes.ts';
 
-export interface ScriptLimits {
+interface ScriptLimits {
   readonly ms: number;
   readonly memoryBytes: number;
   /** Maximum of its output. */

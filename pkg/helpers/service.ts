@@ -23,7 +23,7 @@ const TranslateRequest = z.object({
   source_language: z.string().min(1).max(64).default('auto'),
 });
 
-export interface ServiceDeps {
+interface ServiceDeps {
   readonly translator: Translator;
   readonly texts: Slots;
   readonly pdfs: Slots;

@@ -36,7 +36,7 @@ export interface Wanted {
 const CACHES = ['session', 'permissions'];
 
 /** A request that was admitted. */
-export interface Admission {
+interface Admission {
   /** The entry that was requested, if it was looked up: for callers with a token, while Redis answers. */
   readonly found: CacheLookup;
   /**

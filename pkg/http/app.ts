@@ -19,7 +19,7 @@ import type { Context, RequestState } from './request-state.ts';
 import { mountRoutes, type Route } from './routes.ts';
 import type { WebBundle } from './web-bundle.ts';
 
-export interface AppDeps extends ServeDeps, PageDeps {
+interface AppDeps extends ServeDeps, PageDeps {
   readonly log: Logger;
   readonly metrics: Metrics;
   readonly random: Random;

@@ -20,7 +20,7 @@ const REPLY_MS = DAY_MS;
  * Two requests are the same if these are: method, address, the headers that the endpoint reads, a JSON body's bytes, and the
  * launch of the session, which may see less than the user's other sessions. Streamed bytes are not compared.
  */
-export interface ComparedRequest {
+interface ComparedRequest {
   readonly method: string;
   readonly url: string;
   /** As lines; empty if the endpoint reads none. */
@@ -29,7 +29,7 @@ export interface ComparedRequest {
   readonly launchId: string | undefined;
 }
 
-export interface KeyedRequest {
+interface KeyedRequest {
   readonly key: string;
   readonly actor: Actor;
   readonly request: ComparedRequest;

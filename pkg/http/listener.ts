@@ -19,7 +19,7 @@ const UNUSED_MS = 1_000;
 /** Open connections, and the time when each was accepted (ms, monotonic). */
 type Connections = ReadonlyMap<Socket, number>;
 
-export interface HttpListener {
+interface HttpListener {
   readonly server: Server;
   /**
    * Stops the server within `limitMs`; then closes connections whose requests still run.

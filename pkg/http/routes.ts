@@ -11,7 +11,7 @@ export interface Route {
 }
 
 /** Answers a request that no route matches. `methods` are those of its path; none if no route has the path. */
-export type Unmatched = (ctx: Context, methods: readonly string[]) => Promise<void>;
+type Unmatched = (ctx: Context, methods: readonly string[]) => Promise<void>;
 
 /**
  * Mounts the routes below `base` as Koa middleware. A router tries the expression of each of its routes, so each router has few:

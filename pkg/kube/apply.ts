@@ -32,12 +32,12 @@ export class NameConflictError extends Error {
   }
 }
 
-export interface Applied<T extends KubeObject> {
+interface Applied<T extends KubeObject> {
   readonly object: Observed<T>;
   readonly outcome: 'created' | 'updated' | 'unchanged';
 }
 
-export interface ApplyOptions<T extends KubeObject> {
+interface ApplyOptions<T extends KubeObject> {
   /** Becomes the object's controller. */
   readonly owner: OwnerReference;
   /** The cached copies to compare with; the server's answer is recorded there. Default: the object is read. */

@@ -12,7 +12,7 @@ import { sameQuantity } from './quantity.ts';
  *   atomic lists are compared whole, except for the server's defaults.
  * - In a pod template, lists with a key hold only desired items: the rest are `extras`. Elsewhere, items that others added stay.
  */
-export interface Difference {
+interface Difference {
   /** Desired values that differ. Applying corrects them. */
   readonly drift: readonly string[];
   /** Items, or whole lists, that were added where nothing may be added. Applying does not remove them. */

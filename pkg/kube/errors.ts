@@ -7,7 +7,7 @@ export interface ApiStatus {
   details?: StatusDetails;
 }
 
-export interface StatusDetails {
+interface StatusDetails {
   name?: string;
   kind?: string;
   retryAfterSeconds?: number;

@@ -22,7 +22,7 @@ export interface HttpRouteMatch {
   headers?: { type?: 'Exact' | 'RegularExpression'; name: string; value: string }[];
 }
 
-export interface BackendReference {
+interface BackendReference {
   group?: string;
   kind?: string;
   namespace?: string;

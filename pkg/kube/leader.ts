@@ -10,7 +10,7 @@ import type { Observed } from './object.ts';
 import { ResourceApi } from './resource.ts';
 import type { KubeClient } from './transport.ts';
 
-export interface LeaseTimes {
+interface LeaseTimes {
   /** Standbys wait this long after the last renewal that they saw. */
   readonly leaseMs: number;
   /** A leader that could not renew for this long stops leading. Less than `leaseMs`. */

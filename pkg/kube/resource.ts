@@ -26,7 +26,7 @@ export interface Page<T extends KubeObject> {
   readonly next: string | undefined;
 }
 
-export type WatchEvent<T extends KubeObject> =
+type WatchEvent<T extends KubeObject> =
   | { readonly type: 'ADDED' | 'MODIFIED' | 'DELETED'; readonly object: Observed<T> }
   | { readonly type: 'BOOKMARK'; readonly resourceVersion: string };
 

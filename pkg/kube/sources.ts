@@ -4,7 +4,7 @@ import { controllerOf } from './owner.ts';
 import { PRIORITY, type Priority } from './work-queue.ts';
 import type { Change, Store } from './store.ts';
 
-export type Enqueue = (key: ObjectKey, priority: Priority) => void;
+type Enqueue = (key: ObjectKey, priority: Priority) => void;
 
 /** A source of keys for a controller. */
 export interface Source {

@@ -16,7 +16,7 @@ export interface Change<T extends KubeObject> {
   readonly own: boolean;
 }
 
-export type ChangeHandler<T extends KubeObject> = (change: Change<T>) => void;
+type ChangeHandler<T extends KubeObject> = (change: Change<T>) => void;
 /** Several times the number of reconciles that run at once, times the objects of a kind that each reads. */
 const MOST_RECENT = 64;
 type IndexOf<T extends KubeObject> = (object: Observed<T>) => readonly string[];

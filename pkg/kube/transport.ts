@@ -8,7 +8,7 @@ import { counter, histogram, SECONDS_BUCKETS } from './metrics.ts';
 
 export type Query = Record<string, string | number | boolean | undefined>;
 
-export interface KubeRequest {
+interface KubeRequest {
   readonly method: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
   /** `/apis/apps/v1/…`, already escaped. */
   readonly path: string;
@@ -22,7 +22,7 @@ export interface KubeRequest {
   readonly timeoutMs?: number | undefined;
 }
 
-export interface KubeStream {
+interface KubeStream {
   readonly body: AsyncIterable<Buffer>;
   /** Ends the stream at once. */
   abort(): void;

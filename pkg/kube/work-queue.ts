@@ -26,7 +26,7 @@ const BACK_OFF: BackOff = { baseMs: 50, maxMs: 5_000, jitter: 0.2 };
 const FIRST_RETRIES = 3;
 
 /** The limits of keys of one namespace that are processed at once. */
-export interface NamespaceBounds {
+interface NamespaceBounds {
   /** Beyond this number, a namespace's keys wait behind those of namespaces with fewer. */
   readonly share: number;
   /** At this number, its keys wait even if no others do. */

@@ -31,7 +31,7 @@ export const BINARIES_OF: Readonly<Record<Group, readonly BinaryName[]>> = {
   programs: [],
 };
 
-export interface PlatformOptions {
+interface PlatformOptions {
   readonly stateDirectory: StateDirectory;
   readonly machine: Machine;
   readonly groups: readonly Group[];

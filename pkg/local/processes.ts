@@ -9,7 +9,7 @@ import { readIfThere } from './files.ts';
  * environment, so that leftovers of a killed supervisor or node are found and ended. Both are required, since people may export
  * CARREL_HOME.
  */
-export interface PlatformProcess extends MarkedProcess {
+interface PlatformProcess extends MarkedProcess {
   /** `etcd`, `operator`, …; `supervisor`; `container` for processes of the process node. */
   readonly program: string;
 }

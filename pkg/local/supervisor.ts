@@ -37,7 +37,7 @@ export interface ProgramSpec {
   readonly explain?: (log: string) => string | undefined;
 }
 
-export type ProgramState = 'waiting' | 'starting' | 'ready' | 'restarting' | 'stopped';
+type ProgramState = 'waiting' | 'starting' | 'ready' | 'restarting' | 'stopped';
 
 export interface ProgramStatus {
   readonly state: ProgramState;

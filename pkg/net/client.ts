@@ -13,7 +13,7 @@ import { StreamedExchange, type StreamedReply } from './streamed-exchange.ts';
 import { type AllowedRange, literalPrivateAddress } from './private-address.ts';
 import type { Resolve } from './resolve.ts';
 
-export type EgressMethod = 'GET' | 'HEAD' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
+type EgressMethod = 'GET' | 'HEAD' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
 
 export interface EgressRequest {
   /** http or https, any port, no user name or password. */
@@ -55,7 +55,7 @@ export interface StreamedRequest extends Pick<EgressRequest, 'url' | 'headers' |
   readonly timeoutMs: number;
 }
 
-export interface EgressLimits {
+interface EgressLimits {
   /** Name resolution, connection and TLS together. */
   readonly connectMs: number;
   readonly firstByteMs: number;
@@ -65,7 +65,7 @@ export interface EgressLimits {
   readonly connectionsPerOrigin: number;
 }
 
-export const EGRESS_LIMITS: EgressLimits = {
+const EGRESS_LIMITS: EgressLimits = {
   connectMs: 5_000,
   firstByteMs: 15_000,
   timeoutMs: 20_000,

@@ -1,12 +1,12 @@
 import type { Socket } from 'node:net';
 import { guardedConnector, type GuardedConnectorOptions } from './guarded-connector.ts';
 
-export interface GuardedSocketsOptions extends Omit<GuardedConnectorOptions, 'connectMs' | 'plainHttpAnywhere'> {
+interface GuardedSocketsOptions extends Omit<GuardedConnectorOptions, 'connectMs' | 'plainHttpAnywhere'> {
   readonly connectMs?: number;
 }
 
 /** The target of a connection; `protocol` is `http:` or `https:`. */
-export interface SocketTarget {
+interface SocketTarget {
   readonly protocol: string;
   readonly hostname: string;
   readonly port: string;

@@ -4,7 +4,7 @@ import type { Store } from '../kube/store.ts';
 import type { Owner } from '../store/postgres/registry.ts';
 import { ConditionError } from './conditions/runner.ts';
 
-export type Namespaces = Pick<Store<Namespace>, 'get'>;
+type Namespaces = Pick<Store<Namespace>, 'get'>;
 
 const namespaceOf = (namespaces: Namespaces, name: string): Observed<Namespace> | undefined =>
   namespaces.get({ namespace: '', name });

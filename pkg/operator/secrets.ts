@@ -21,7 +21,7 @@ export interface SecretOwner {
 }
 
 /** The place where a person names a Secret. */
-export interface SecretReference {
+interface SecretReference {
   /** The object that names it, in the Secret's namespace. */
   readonly by: Observed;
   readonly kind: Kind;

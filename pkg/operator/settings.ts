@@ -10,7 +10,7 @@ export interface AllowedHosts {
 }
 
 /** Peers of a NetworkPolicy. */
-export type Peers = readonly NonNullable<NonNullable<NonNullable<NetworkPolicy['spec']>['ingress']>[number]['from']>[number][];
+type Peers = readonly NonNullable<NonNullable<NonNullable<NetworkPolicy['spec']>['ingress']>[number]['from']>[number][];
 
 /** The peers of a tenant's pods. */
 export interface TenantNetwork {

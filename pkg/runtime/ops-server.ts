@@ -5,7 +5,7 @@ import type { Metrics } from './metrics.ts';
 /**
  * The port that only the cluster sees: `/healthz` (the process is alive), `/readyz` (it accepts work), `/metrics` (Prometheus).
  */
-export interface OpsServer {
+interface OpsServer {
   readonly port: number;
   close(): Promise<void>;
 }

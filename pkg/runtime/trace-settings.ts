@@ -28,7 +28,7 @@ export const traceSettings = {
     .describe('the share of requests that the samplers by ratio trace, 0 to 1'),
 };
 
-export type TraceSettings = z.output<ReturnType<typeof schema>>;
+type TraceSettings = z.output<ReturnType<typeof schema>>;
 const schema = () => z.object(traceSettings);
 
 /**

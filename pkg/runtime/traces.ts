@@ -12,7 +12,7 @@ export type { Span, SpanContext } from '@opentelemetry/api';
  */
 let recorder: Recorder | undefined;
 
-export interface Recorder {
+interface Recorder {
   readonly api: typeof import('@opentelemetry/api');
   readonly tracer: Tracer;
 }

@@ -73,7 +73,7 @@ export function requireDoable({ kind, arguments: given }: ScheduleWork): void {
 export const keepOf = (work: ScheduleWork): number | null => (work.kind === 'export_folder' ? work.arguments.keep : null);
 
 /** The schedule that requests a run, and the user whom it acts as. */
-export interface RunOf {
+interface RunOf {
   readonly scheduleId: number;
   /** uuid */
   readonly schedule: string;

@@ -39,7 +39,7 @@ export const firstTick = ({ cron, timeZone }: Times, now: Date, slug: string): D
  */
 export type TickOutcome = 'run' | 'skipped' | 'missed' | 'early';
 
-export interface TickState extends Times {
+interface TickState extends Times {
   /** The tick that is due next. */
   readonly tick: Date;
   readonly catchUp: boolean;

@@ -8,7 +8,7 @@ import type { TaskView } from './tasks.schema.ts';
 import { MINUTE_MS } from '../runtime/time.ts';
 
 /** Streams of one person on one server at most: each costs a statement a second. */
-export const FOLLOWED_AT_ONCE = 5;
+const FOLLOWED_AT_ONCE = 5;
 const LOOK_EVERY_MS = 1_000;
 /** A comment at this interval keeps proxies, and the limit of silence, from ending the connection. */
 const COMMENT_EVERY_MS = 15_000;

@@ -3,7 +3,7 @@ import type { Metrics } from '../runtime/metrics.ts';
 import type { TaskKindName, TaskState } from './tasks.schema.ts';
 
 /** The worker's metrics of tasks, by kind. Times are in seconds. */
-export interface TaskMetrics {
+interface TaskMetrics {
   /** Counts the first start of a task, `seconds` after its request. */
   began(kind: TaskKindName, seconds: number): void;
   ended(kind: TaskKindName, state: Extract<TaskState, 'succeeded' | 'failed' | 'canceled'>, seconds: number): void;

@@ -14,7 +14,7 @@ import { DAY_MS } from '../runtime/time.ts';
 /** Unfinished tasks of one person at most. */
 export const UNFINISHED_TASKS_MAX = 10;
 /** Items that one person's tasks may have at once: a copy of a folder finds its items before it can be refused. */
-export const TASK_ITEMS_MAX = 1_000_000;
+const TASK_ITEMS_MAX = 1_000_000;
 /** A task is deleted this long after its request, or a day after it ends if it has not ended by then. */
 export const TASK_RETENTION_MS = 30 * DAY_MS;
 

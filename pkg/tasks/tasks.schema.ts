@@ -43,18 +43,18 @@ export const TASK_STATES = ['queued', 'running', 'succeeded', 'failed', 'cancele
 export type TaskState = (typeof TASK_STATES)[number];
 
 /** The types of an item's target. */
-export const TARGET_TYPES = ['file', 'folder', 'entry'] as const;
+const TARGET_TYPES = ['file', 'folder', 'entry'] as const;
 export type TargetType = (typeof TARGET_TYPES)[number];
 
 const ITEM_STATES = ['queued', 'succeeded', 'failed', 'skipped'] as const;
 export type ItemState = (typeof ITEM_STATES)[number];
 
 /** Reasons why an item needed no work. */
-export const SKIP_REASONS = ['with_folder', 'system_file', 'exists'] as const;
+const SKIP_REASONS = ['with_folder', 'system_file', 'exists'] as const;
 export type SkipReason = (typeof SKIP_REASONS)[number];
 
 /** Reasons why an entry of a roster names nobody. */
-export const ROSTER_SKIP_REASONS = ['no_object', 'no_user_id', 'user_id_invalid'] as const;
+const ROSTER_SKIP_REASONS = ['no_object', 'no_user_id', 'user_id_invalid'] as const;
 export type RosterSkipReason = (typeof ROSTER_SKIP_REASONS)[number];
 
 const ErrorCode = z

@@ -121,7 +121,7 @@ export async function joinTask(tx: Sql, id: number, taskArguments: Json): Promis
   return row ?? null;
 }
 
-export interface NewTask {
+interface NewTask {
   readonly uuid: string;
   readonly kind: TaskKindName;
   /** The user whom it acts as; null if that user was deleted. */
@@ -167,7 +167,7 @@ const RETRY = `
   )
   SELECT ${TASK_COLUMNS} FROM retried t`;
 
-export interface NewRetry {
+interface NewRetry {
   readonly uuid: string;
   readonly result: TaskView['result'];
   /** The error codes of the items to retry; undefined selects all failed items. */

@@ -11,7 +11,7 @@ import { openBackup, requireFiles } from './verify.ts';
 import { DAY_MS } from '../runtime/time.ts';
 
 /** A tenant whose data the backup reads. */
-export interface BackupSource {
+interface BackupSource {
   readonly slug: string;
   /** Decimal string. */
   readonly tenantId: string;

@@ -90,7 +90,7 @@ async function* listedBelow(repository: Repository, slug: string): AsyncGenerato
 
 export const isFinished = (files: readonly string[]): boolean => files.some((name) => name.endsWith(`/${MANIFEST}`));
 
-export interface StoredManifest {
+interface StoredManifest {
   readonly manifest: Manifest;
   /** The whole manifest as stored, with its signature (signature.ts). */
   readonly document: object;

@@ -19,7 +19,7 @@ import { lastOf, migrationsIn } from './snapshot.ts';
 import { type OpenedBackup, requireFiles, rowsIn } from './verify.ts';
 
 /** A tenant whose data are replaced. */
-export interface RestoreTarget {
+interface RestoreTarget {
   readonly slug: string;
   /** Decimal string. */
   readonly tenantId: string;
@@ -53,7 +53,7 @@ export class RestoreRefused extends Error {
   override readonly name = 'RestoreRefused';
 }
 
-export interface Restored {
+interface Restored {
   /** Objects that the tenant's storage did not have. */
   readonly copied: { readonly objects: number; readonly bytes: number };
   /** Keys of objects that rows name and that neither the storage nor the backup has. */

@@ -9,7 +9,7 @@ import { quoteIdentifier, type Sql } from '../store/postgres/pool.ts';
 import { tenantRole } from '../store/postgres/provisioning.ts';
 import type { RegisteredTenant } from '../store/postgres/registry.ts';
 
-export interface Resealed {
+interface Resealed {
   /** Values that are now sealed with the first key. */
   readonly resealed: number;
   /** Values that were already sealed with it; counted where all values are looked at. */
@@ -102,7 +102,7 @@ const COLUMNS: readonly Column[] = [
 /** Some 200 rows; a sealed value has at most 64 KiB. */
 const BLOCKS_A_STATEMENT = 4;
 
-export interface ResealLimits {
+interface ResealLimits {
   readonly signal?: AbortSignal;
   /** Ends after resealing this many values; another call does the rest. Default: all. */
   readonly most?: number;

@@ -7,7 +7,7 @@ import { EventKind } from './webhooks.schema.ts';
  * `pending`: running or waiting for its next attempt; `failed`: after the last attempt; `canceled`: its webhook was not active
  * when it was due.
  */
-export const DELIVERY_STATES = ['pending', 'delivered', 'failed', 'canceled'] as const;
+const DELIVERY_STATES = ['pending', 'delivered', 'failed', 'canceled'] as const;
 export type DeliveryState = (typeof DELIVERY_STATES)[number];
 
 /** `/webhooks/{id}/deliveries`. */
@@ -68,7 +68,7 @@ export const NewReplay = z
 export type NewReplay = z.output<typeof NewReplay>;
 
 /** Deliveries that one request replays at most. */
-export const REPLAY_MAX = 1_000;
+const REPLAY_MAX = 1_000;
 
 export const ReplayRange = z
   .object({

@@ -49,7 +49,7 @@ const REPLAY_RANGE = `
 export type Position = readonly [at: string, id: number];
 
 /** Deliveries of a webhook after a position. */
-export interface ReplayedDeliveries {
+interface ReplayedDeliveries {
   readonly webhook: string;
   readonly states: readonly DeliveryState[];
   readonly position: Position;

@@ -13,7 +13,7 @@ import { MANAGED_BY, type TenantRows, type TenantSchema } from '../store/postgre
 import type { Webhook } from '../store/postgres/tables.ts';
 
 /** The specification of a managing resource; the secret and headers are in clear. */
-export interface ManagedWebhook {
+interface ManagedWebhook {
   readonly url: string;
   readonly events: readonly string[];
   readonly secret: string;

@@ -19,7 +19,7 @@ import { CommandError, messageOf } from '../../runtime/command-error.ts';
 
 const DEFAULT_SAMPLE = { versions: 100, maxBytes: 256 << 20 };
 
-export interface DoctorOptions {
+interface DoctorOptions {
   readonly installation: Installation;
   readonly mend: boolean;
   /** The number of versions to read and compare with their checksums. */

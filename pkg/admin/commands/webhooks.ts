@@ -43,7 +43,7 @@ export async function listWebhooks({ json, ...options }: TenantOptions & { reado
   process.stdout.write(`${options.tenant} has ${count}${rows.length === 0 ? '' : `; ${failing} failing or not active`}.\n`);
 }
 
-export interface ReplayOptions extends TenantOptions {
+interface ReplayOptions extends TenantOptions {
   readonly since: string;
   readonly until: string | undefined;
   readonly status: string | undefined;

@@ -27,7 +27,7 @@ export interface Pdf {
   readonly pages: readonly Page[];
 }
 
-export interface Demands {
+interface Demands {
   readonly maxPages: number;
   readonly allowSigned: boolean;
 }

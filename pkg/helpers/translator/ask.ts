@@ -6,7 +6,7 @@ const MAX_REPLY_BYTES = 4 << 20;
 /**
  * A service refused, did not answer, or answered something else. The message is for the log: it may repeat the service's words.
  */
-export class ServiceFailure extends Error {
+class ServiceFailure extends Error {
   override readonly name: string = 'ServiceFailure';
 }
 

@@ -16,7 +16,7 @@ const JOBS_RETRY_AFTER_SECONDS = 30;
 export const clientGone = (): Error => new DOMException('the client went away', 'AbortError');
 
 /** The body of every error (docs/design/api-conventions.md, Errors). */
-export interface ErrorBody {
+interface ErrorBody {
   readonly error: string;
   readonly message: string;
   readonly request_id: string;

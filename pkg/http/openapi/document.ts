@@ -5,7 +5,7 @@ import { type Json, SchemaBook } from './schema-book.ts';
 import { webhookDescriptions } from './webhooks.ts';
 
 /** `info.version` (docs/design/api-conventions.md). */
-export const API_VERSION = '1.0';
+const API_VERSION = '1.0';
 
 export interface DescribedApi {
   readonly endpoints: readonly Endpoint[];

@@ -3,7 +3,7 @@ import type { Context, Middleware } from 'koa';
 import type { KoaBodyMiddlewareOptions } from 'koa-body';
 
 /** Parses the bytes of one body. Throws what koa-body throws. */
-export type BodyParser = (bytes: Buffer) => Promise<unknown>;
+type BodyParser = (bytes: Buffer) => Promise<unknown>;
 
 /**
  * Returns a parser for one kind of body, which `options` enables. koa-body reads a stream of previously collected bytes: it has

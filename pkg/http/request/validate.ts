@@ -10,7 +10,7 @@ export const strict = (schema: z.ZodType): z.ZodType =>
   schema instanceof z.ZodObject && schema.def.catchall === undefined ? schema.strict() : schema;
 
 /** The query parameters that are more than one text, by their schemas: `tag=a&tag=b` is a list, `metadata[a]=b` an object. */
-export interface QueryForms {
+interface QueryForms {
   readonly lists: ReadonlySet<string>;
   readonly objects: ReadonlySet<string>;
 }
@@ -25,7 +25,7 @@ export function queryForms(query: z.ZodObject): QueryForms {
   return { lists: named('list'), objects: named('object') };
 }
 
-export type QueryKind = 'list' | 'object' | 'text';
+type QueryKind = 'list' | 'object' | 'text';
 
 export function queryKind(schema: z.ZodType): QueryKind {
   if (schema instanceof z.ZodOptional) return queryKind(schema.unwrap() as z.ZodType);

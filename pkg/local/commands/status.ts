@@ -75,7 +75,7 @@ async function printTenants(stateDirectory: string): Promise<{ ready: boolean; p
 /**
  * Returns a tenant's address, and the command that prints its password: the password itself stays out of scroll-back and logs.
  */
-export function tenantLines(stateDirectory: string, tenant: TenantReport): string[] {
+function tenantLines(stateDirectory: string, tenant: TenantReport): string[] {
   const colour = tenant.state === 'ready' ? 'green' : tenant.state === 'refused' ? 'red' : 'yellow';
   const detail = tenant.state === 'ready' ? (tenant.appUrl ?? '') : tenant.reason;
   const head = `${tenant.key.padEnd(24)} ${coloured(colour, tenant.state.padEnd(10))} ${detail}`;

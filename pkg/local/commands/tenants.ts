@@ -58,7 +58,7 @@ export async function listTenants(client: KubeClient): Promise<TenantReport[]> {
 const SUMMARIES = ['Ready', 'Stalled', 'WithinLimits', 'FieldsIgnored'];
 
 /** Reads the conditions of a Tenant. */
-export function reportOf(tenant: Observed<TenantObject>): Omit<TenantReport, 'administrator'> {
+function reportOf(tenant: Observed<TenantObject>): Omit<TenantReport, 'administrator'> {
   const key = keyOf(tenant);
   const conditions = tenant.status?.conditions ?? [];
   const find = (type: string): Condition | undefined => conditions.find((condition) => condition.type === type);

@@ -14,7 +14,7 @@ import { binaryTasks } from './binaries.ts';
 import { readReport, startSupervisor } from './supervise.ts';
 import { listTenants } from './tenants.ts';
 
-export interface UpOptions {
+interface UpOptions {
   readonly stateDirectory: string;
   readonly root: string;
   readonly env: NodeJS.ProcessEnv;

@@ -18,7 +18,7 @@ import { commandOf, requireImage } from './image.ts';
 import { type ProbeTarget, tryProbe, watchProbe } from './probes.ts';
 import { mountVolumes } from './volumes.ts';
 
-export type ContainerState = Json<V1ContainerState>;
+type ContainerState = Json<V1ContainerState>;
 export type ContainerStatus = Json<V1ContainerStatus>;
 
 /** The context that all containers of a node share. */

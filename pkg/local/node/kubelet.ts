@@ -10,7 +10,7 @@ import type { ContainerRunner } from './container.ts';
 import { readLog } from './logs.ts';
 
 /** The view of the node that its server needs. */
-export interface KubeletView {
+interface KubeletView {
   container(namespace: string, pod: string, container: string): ContainerRunner | undefined;
 }
 

@@ -1,7 +1,7 @@
 import { closeSync, fstatSync, openSync, readSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
 
-export interface LogQuery {
+interface LogQuery {
   /** The number of last lines; undefined: all lines. */
   readonly tailLines: number | undefined;
   readonly limitBytes: number | undefined;

@@ -22,12 +22,12 @@ import { startKubelet } from './kubelet.ts';
 import { PodRunner } from './pod.ts';
 import { keepHeartbeat, NODE_NAME, register } from './registration.ts';
 
-export interface RunningNode {
+interface RunningNode {
   /** Ends all containers and the node's own work. The pods stay in the API, for the next start. */
   stop(): Promise<void>;
 }
 
-export interface NodeOptions {
+interface NodeOptions {
   readonly stateDirectory: StateDirectory;
   /** The checkout that images `carrel:*` stand for. */
   readonly root: string;

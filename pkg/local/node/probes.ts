@@ -31,7 +31,7 @@ export async function tryProbe(probe: Probe, target: ProbeTarget): Promise<void>
   throw new Error('the process node supports only probes by httpGet, tcpSocket and exec');
 }
 
-export interface ProbeLoop {
+interface ProbeLoop {
   readonly probe: Probe;
   readonly target: ProbeTarget;
   readonly clock: Clock;

@@ -10,7 +10,7 @@ import { type Container, fieldOf, NotStartable, secretValues, type Settings } fr
  * mount paths in `CARREL_VOLUME_ROOT`, and a volume at /tmp becomes its TMPDIR. Content is written once, when the pod starts; a
  * Secret that changes later reaches the next pod.
  */
-export const VOLUME_ROOT = 'CARREL_VOLUME_ROOT';
+const VOLUME_ROOT = 'CARREL_VOLUME_ROOT';
 
 /**
  * Creates the volumes of a pod below `folder`. Throws NotStartable for a missing source, or a kind of volume that needs a real

@@ -14,7 +14,7 @@ const SERVICE_ADDRESS = '10.96.0.1';
 /** A documentation address (RFC 5737): the setting requires an address that is not loopback, and nothing here uses it. */
 const ADVERTISED = '192.0.2.1';
 
-export interface ControlPlaneBinaries {
+interface ControlPlaneBinaries {
   readonly etcd: string;
   readonly 'kube-apiserver': string;
   readonly 'kube-controller-manager': string;

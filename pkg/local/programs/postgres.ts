@@ -12,7 +12,7 @@ import { isAlive } from '../processes.ts';
 import type { ProgramSpec } from '../supervisor.ts';
 import { unprivileged, type UnprivilegedProgram } from './unprivileged.ts';
 
-export const SHARD_DATABASE = 'carrel';
+const SHARD_DATABASE = 'carrel';
 const SUPERUSER = 'postgres';
 const OPERATOR = 'carrel_operator';
 const WORKER = 'carrel_worker';

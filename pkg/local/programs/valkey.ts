@@ -72,7 +72,7 @@ function spec(stateDirectory: StateDirectory, program: string, { name, port, set
 }
 
 /** Keeps existing users, complete lines only, and sets the administrator's password and the disabled default user. */
-export function assertAdministrator(file: string, password: string): void {
+function assertAdministrator(file: string, password: string): void {
   const hash = createHash('sha256').update(password).digest('hex');
   const wanted = ['user default off nopass sanitize-payload resetchannels -@all', `user ${ADMIN} on #${hash} ~* &* +@all`];
   const others = (readIfThere(file) ?? '')

@@ -18,7 +18,7 @@ import { lastLine, run } from '../binaries/run.ts';
 import type { ProgramSpec } from '../supervisor.ts';
 import { outsideFolder, unprivileged, serviceUser, type UnprivilegedProgram } from './unprivileged.ts';
 
-export const S3_REGION = 'us-east-1';
+const S3_REGION = 'us-east-1';
 /** Not `carrel-…`, which is the prefix of tenants' keys, and a tenant may well be called `admin`. */
 const ROOT = 'root';
 

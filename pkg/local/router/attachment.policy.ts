@@ -10,7 +10,7 @@ import type {
 import type { ObjectKey } from '../../kube/object.ts';
 
 /** The reason, from the Gateway API, why a Gateway does not serve a route. */
-export interface RouteRefusal {
+interface RouteRefusal {
   readonly reason: 'NoMatchingParent' | 'NotAllowedByListeners' | 'NoMatchingListenerHostname' | 'UnsupportedValue';
   readonly message: string;
 }

@@ -40,7 +40,7 @@ export const hostOf = (header: string | undefined): string =>
   (header ?? '').toLowerCase().replace(/:\d+$/, '').replace(/\.$/, '');
 
 /** The parts of a request that decide its route. */
-export interface RequestLine {
+interface RequestLine {
   readonly host: string;
   readonly path: string;
   readonly headers: Readonly<Record<string, string | string[] | undefined>>;

@@ -33,7 +33,7 @@ const MAX_SECRET_LENGTH = 1_024;
 /** The operator does not watch the webhooks that REST deletes. */
 const TOO_MANY_RETRY_MS = 30_000;
 
-export const webhookSecretName = (webhook: Webhook): string => `${webhook.metadata.name}-webhook`;
+const webhookSecretName = (webhook: Webhook): string => `${webhook.metadata.name}-webhook`;
 
 /** A Webhook becomes an endpoint in its tenant's schema, with a signing secret of its own or of its owner's. */
 class Webhooks implements TenantScopedKind<Webhook> {

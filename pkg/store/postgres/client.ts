@@ -9,7 +9,7 @@ import { startStatement } from './statement-span.ts';
  * A statement that was sent to Postgres; BEGIN, COMMIT, ROLLBACK and SET are round trips, not statements (docs/design/testing.md,
  * Speed and size).
  */
-export interface ObservedStatement {
+interface ObservedStatement {
   readonly sql: string;
   readonly ms: number;
   readonly failed: boolean;
@@ -24,7 +24,7 @@ const INT8_ARRAY = 1016;
 const TIMESTAMPTZ = 1184;
 
 /** Reads a bigint as a number. Ids, sizes and counts stay below 2^53; a larger one must not be rounded silently. */
-export function parseInt8(text: string): number {
+function parseInt8(text: string): number {
   const value = Number(text);
   if (!Number.isSafeInteger(value)) throw new RangeError(`a bigint is above 2^53-1: ${text}`);
   return value;

@@ -51,7 +51,7 @@ export async function deleteShared(tx: Sql, role: string): Promise<void> {
 }
 
 /** A column of a shared table that holds ids of another shared table's rows. */
-export interface SharedReference {
+interface SharedReference {
   readonly table: string;
   readonly column: string;
   readonly to: string;

@@ -57,7 +57,7 @@ export class DataException extends Error {
 }
 
 /** The error that node-postgres throws when the server reports one. */
-export interface PgError extends Error {
+interface PgError extends Error {
   readonly code?: string;
   readonly constraint?: string;
   readonly table?: string;

@@ -11,7 +11,7 @@ export const DEFAULT_QUEUE = 'work';
 export const NAMED_STORES_QUEUE = 'stores';
 
 /** A row to insert into carrel.work. */
-export interface NewJob {
+interface NewJob {
   readonly kind: string;
   readonly payload: Json;
   /** Default DEFAULT_QUEUE. */

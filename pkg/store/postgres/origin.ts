@@ -25,7 +25,7 @@ export function asSystem<T>(work: () => T): T {
 }
 
 /** Formats the origin for the functions of the audit log and the defaults of `traceparent`. */
-export function originText({ userId, ip, requestId, isSystem }: Origin): string {
+function originText({ userId, ip, requestId, isSystem }: Origin): string {
   const trace = traceparentOf();
   return JSON.stringify({
     user: userId,

@@ -33,7 +33,7 @@ export interface ConnectionOptions {
   readonly queryTimeoutMs?: number;
 }
 
-export interface SqlPoolOptions extends ConnectionOptions {
+interface SqlPoolOptions extends ConnectionOptions {
   /**
    * Both are settings of the connection, for statements that set none of their own. Default: those of the role. A pooler in
    * between would refuse them.

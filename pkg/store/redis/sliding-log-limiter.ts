@@ -23,7 +23,7 @@ export interface LoggedLimit extends Limit {
   readonly member?: string;
 }
 
-export interface LoggedState extends LimitState {
+interface LoggedState extends LimitState {
   readonly limit: LoggedLimit;
   /** Calls or members in the window, including this one if it is accepted. */
   readonly count: number;

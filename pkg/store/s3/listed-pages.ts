@@ -18,12 +18,12 @@ export interface ListedObject {
   readonly lastModified: Date;
 }
 
-export interface ObjectPage {
+interface ObjectPage {
   readonly objects: readonly ListedObject[];
   readonly nextToken: string | undefined;
 }
 
-export interface UploadPage {
+interface UploadPage {
   readonly uploads: readonly { readonly key: string; readonly id: string }[];
   readonly isTruncated: boolean;
 }

@@ -26,7 +26,7 @@ export interface Stored {
 /** The encryption of the object (S3 API, PutObject); absent if there is none. */
 const ENCRYPTION_HEADER = 'x-amz-server-side-encryption';
 
-export interface PutRequest {
+interface PutRequest {
   /** With the prefix of the location. */
   readonly key: string;
   readonly body: Buffer;
@@ -34,7 +34,7 @@ export interface PutRequest {
   readonly signal: AbortSignal | undefined;
 }
 
-export interface PutPartRequest {
+interface PutPartRequest {
   /** With the prefix of the location. */
   readonly key: string;
   readonly uploadId: string;

@@ -37,7 +37,7 @@ export interface ObjectsOptions extends ClientOptions {
   readonly clock?: Clock;
 }
 
-export interface PutOptions {
+interface PutOptions {
   /** The number of bytes that must arrive: with fewer or more, nothing is stored. Omitted if unknown. */
   readonly contentLength?: number;
   readonly contentType?: string;
@@ -54,7 +54,7 @@ export interface StoredObject {
 }
 
 /** The body did not have the announced length; nothing was stored. */
-export class LengthMismatch extends Error {
+class LengthMismatch extends Error {
   override readonly name = 'LengthMismatch';
 }
 
@@ -344,7 +344,7 @@ const failureOf = (error: unknown, signal: AbortSignal | undefined): unknown =>
   translateError(signal?.aborted ? signal.reason : error);
 
 /** versitygw lists unfinished multipart uploads among the objects. */
-export const isTemporary = (key: string): boolean => key.includes('.sgwtmp');
+const isTemporary = (key: string): boolean => key.includes('.sgwtmp');
 
 async function putBytes(
   clients: UploadClients,

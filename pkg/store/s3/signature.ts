@@ -3,7 +3,7 @@ import { createHash, createHmac } from 'node:crypto';
 /**
  * The request to sign. Header names may be in any case. The body is as sent, or `unsigned` for bytes outside of the signature.
  */
-export interface UnsignedRequest {
+interface UnsignedRequest {
   readonly method: string;
   /** The path as sent, escaped by `escape` between its slashes. */
   readonly url: Pick<URL, 'host' | 'pathname' | 'searchParams'>;
@@ -12,7 +12,7 @@ export interface UnsignedRequest {
 }
 export const unsigned = Symbol('UNSIGNED-PAYLOAD');
 
-export interface SigningKey {
+interface SigningKey {
   readonly accessKeyId: string;
   readonly secretAccessKey: string;
   readonly region: string;

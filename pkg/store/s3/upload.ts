@@ -50,7 +50,7 @@ export interface UploadClients {
   readonly requests: ObjectRequests;
 }
 
-export interface UploadOptions {
+interface UploadOptions {
   /** The owner of the upload; each owner has a share of the buffers. */
   readonly owner: string;
   readonly signal?: AbortSignal | undefined;

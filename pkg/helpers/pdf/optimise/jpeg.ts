@@ -10,7 +10,7 @@ export interface Pixels {
   readonly height: number;
 }
 
-export interface JpegHeader {
+interface JpegHeader {
   readonly width: number;
   readonly height: number;
   readonly components: number;

@@ -16,7 +16,7 @@ const RULES: Readonly<Record<Quality, ImageRules>> = {
 /** Object and cross-reference streams require 1.5, and PDF/A-1 forbids them. */
 const OBJECTS_PER_STREAM = 200;
 
-export interface Optimised {
+interface Optimised {
   readonly bytes: Uint8Array;
   readonly pages: number;
   /**

@@ -1,6 +1,6 @@
 import type { Box, Frame, Line } from './lines.ts';
 
-export type Alignment = 'left' | 'center' | 'right';
+type Alignment = 'left' | 'center' | 'right';
 
 /** A paragraph, a heading or a cell: a unit of translation, and the area for its translation. */
 export interface Block {

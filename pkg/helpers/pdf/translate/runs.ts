@@ -37,7 +37,7 @@ export interface PageText {
 }
 
 type Pdfjs = Awaited<ReturnType<typeof getResolvedPDFJS>>;
-export type PdfjsDocument = Awaited<ReturnType<Pdfjs['getDocument']>['promise']>;
+type PdfjsDocument = Awaited<ReturnType<Pdfjs['getDocument']>['promise']>;
 type PdfjsPage = Awaited<ReturnType<PdfjsDocument['getPage']>>;
 
 /** Relative to the font size: a gap that ends a run (a tab, the next cell), and one that is a space. */

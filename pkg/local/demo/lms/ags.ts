@@ -32,7 +32,7 @@ export type ScoreManner =
     };
 
 /** A request as received; `counted` means that it changed the grade book. */
-export interface ScoreRequest {
+interface ScoreRequest {
   readonly url: string;
   readonly body: string;
   readonly authorization: string;

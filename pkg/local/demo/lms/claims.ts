@@ -32,7 +32,7 @@ export const lineItemsUrl = (issuer: string, courseId: string): string =>
 export const membersUrl = (issuer: string, courseId: string): string => `${issuer}/nrps/${encodeURIComponent(courseId)}/members`;
 
 /** The addressee of a launch, and the claims that do not come from the person. */
-export interface Addressed {
+interface Addressed {
   /** The base address of its services. */
   readonly base: string;
   readonly issuer: string;

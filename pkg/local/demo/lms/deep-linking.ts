@@ -7,11 +7,11 @@ import { bodyOf } from './manner.ts';
 import { keysOfTool } from './token.ts';
 
 /** Names of claims as in Deep Linking 2.0 §4.4–4.5. */
-export const DL = 'https://purl.imsglobal.org/spec/lti-dl/claim';
+const DL = 'https://purl.imsglobal.org/spec/lti-dl/claim';
 export const SETTINGS = `${DL}/deep_linking_settings`;
 export const RETURN_PATH = '/deep-links/return';
 
-export interface ReturnedItem {
+interface ReturnedItem {
   readonly type: string;
   readonly url?: string;
   readonly title?: string;

@@ -1,6 +1,6 @@
 import { createPrivateKey, createPublicKey, generatePrimeSync, type KeyObject } from 'node:crypto';
 
-export interface RsaKeys {
+interface RsaKeys {
   readonly privateKey: KeyObject;
   readonly publicKey: KeyObject;
 }

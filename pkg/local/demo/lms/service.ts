@@ -26,7 +26,7 @@ export type ServiceManner =
   | { readonly status: number; readonly headers?: Readonly<Record<string, string>>; readonly text?: string | Buffer };
 
 /** A request as received. */
-export interface ServiceRequest {
+interface ServiceRequest {
   readonly method: string;
   readonly url: string;
   readonly body: string;

@@ -35,7 +35,7 @@ export interface TokenAnswer {
   readonly text?: string;
 }
 
-export interface TokenClient {
+interface TokenClient {
   readonly clientId: string;
   /** The address of the tool's keys. */
   readonly jwksUrl: string;

@@ -33,7 +33,7 @@ export function parseHosts(text: string): string[] {
 type Rules = Pick<OperatorSettings, 'baseDomain' | 'apiHost' | 'allowedHosts' | 'reservedHosts'>;
 
 /** The reason why a tenant may not have a host. */
-export interface HostRefusal {
+interface HostRefusal {
   readonly reason: 'HostReserved' | 'HostNotAllowed';
   readonly message: string;
 }

@@ -23,7 +23,7 @@ const ENDING_MS = 60_000;
 const LIMITS_MS = { suspension: ENDING_MS, rollout: 300_000 + ENDING_MS };
 
 /** The reason why pods end. */
-export type EndingReason = keyof typeof LIMITS_MS;
+type EndingReason = keyof typeof LIMITS_MS;
 
 /**
  * Pods that must hold fewer connections keep theirs while they end, for a limited time: a user with access to the namespace can

@@ -21,7 +21,7 @@ export const credentialsOf = ({ spec }: Tenant): CredentialName[] =>
   CREDENTIALS.filter((name) => name !== 'storage' || !spec.storage.credentialsSecretRef);
 
 /** The request in the annotation `carrel.dev/rotate`. */
-export interface RotationRequest {
+interface RotationRequest {
   /** The whole value. */
   readonly text: string;
   readonly names: CredentialName[];

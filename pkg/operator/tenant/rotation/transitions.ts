@@ -8,7 +8,7 @@ import type { BucketKeys } from '../storage/storage-step.ts';
 import { MINUTE_MS } from '../../../runtime/time.ts';
 
 /** A step of a rotation. It is taken once all pods have the value of the step before, and no older pod is left. */
-export interface Transition {
+interface Transition {
   /** Null: no rotation runs. */
   readonly from: string | null;
   readonly to: string | null;
@@ -22,7 +22,7 @@ export interface Transition {
   readonly change?: (value: string, random: Random) => string | Promise<string>;
 }
 
-export interface RotationRules {
+interface RotationRules {
   /** The name of the sealed value in the registry. */
   readonly secret?: string;
   readonly transitions: readonly [Transition, ...Transition[]];

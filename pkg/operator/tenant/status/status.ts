@@ -14,7 +14,7 @@ import type { FollowedRequest } from '../rotation/rotation-step.ts';
 import type { Workload } from '../workload/workload-step.ts';
 
 /** The steps whose values the status shows. */
-export interface StatusSteps {
+interface StatusSteps {
   readonly accepted: Step<AcceptedTenant>;
   readonly database: Step<DatabaseAccess>;
   readonly workload: Step<Workload>;

@@ -16,7 +16,7 @@ export class ShardUnfit extends Error {
 /** The group role of all tenants' roles: one grant on what a shard shares, instead of one for each tenant. */
 export const TENANT_GROUP = 'carrel_tenant';
 export const WORKER_ROLE = 'carrel_worker';
-export const EXTENSIONS = ['pg_trgm', 'unaccent', 'pgcrypto', 'btree_gin', 'ltree'] as const;
+const EXTENSIONS = ['pg_trgm', 'unaccent', 'pgcrypto', 'btree_gin', 'ltree'] as const;
 const OLDEST_POSTGRES = 150_000;
 /**
  * Backlogs come and go within seconds, so the planner's statistics of them are always old, and it would read a whole backlog to

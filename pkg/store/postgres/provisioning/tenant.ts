@@ -45,7 +45,7 @@ const ROLE_SETTINGS: Readonly<Record<string, string>> = {
 /** Only a superuser, or a role that was granted it, may set this one for others. */
 const TEMP_FILE_LIMIT = `'1GB'`;
 
-export interface EnsuredDatabase {
+interface EnsuredDatabase {
   readonly changed: boolean;
   /** The role stays as it is until its pods have ended. */
   readonly isPutOff?: boolean;
