@@ -35,7 +35,7 @@ const count = async (person: Person, { id }: Share): Promise<number> =>
   (await person.api.get(`/shares/${id}`)).body.download_count;
 
 describe('share links', () => {
-  test('are made by an admin of the file, listed, changed and deleted', async () => {
+  test('are made by an admin of the file by two statements, and are shown with their terms', async () => {
     const ada = await tenant.user();
     const { body: file } = await ada.api.upload('/files', { name: 'thesis.txt', file: Buffer.from(CONTENT) });
     await ada.api.get(`/files/${file.id}`);
@@ -60,33 +60,58 @@ describe('share links', () => {
     });
     expect((await ada.api.get(path)).body).toEqual(made.body);
     expect((await ada.api.get(path, { headers: { 'if-none-match': `"${made.body.etag}"` } })).status).toBe(304);
-    const second = (
-      await ada.api.post(`/files/${file.id}/share`, { password: PASSWORD, expires_at: inSeconds(60), max_downloads: 2 })
-    ).body;
-    expect(second).toMatchObject({ has_password: true, max_downloads: 2 });
-    expect(JSON.stringify(second)).not.toMatch(/argon|ssword of/);
-    const lists = [
-      await ada.api.get(`/files/${file.id}/shares`),
-      await tenant.counting(() => ada.api.get('/shares')).then(({ reply }) => reply),
-    ];
-    expect(lists.map(({ body }) => body.data)).toEqual([
-      [second, made.body],
-      [second, made.body],
-    ]);
+  });
 
-    const match = { headers: { 'if-match': `"${made.body.etag}"` } };
-    const racing = await Promise.all(range(10).map((at) => ada.api.patch(path, { max_downloads: at + 1 }, match)));
+  test('say that they have a password, and show neither it nor its hash', async () => {
+    const { share } = await shared(await tenant.user(), { password: PASSWORD });
+
+    expect(share).toMatchObject({ has_password: true });
+    expect(JSON.stringify(share)).not.toMatch(/argon|ssword of/);
+  });
+
+  test('are listed of a file and of a person, the newest first', async () => {
+    const ada = await tenant.user();
+    const { file, share: first } = await shared(ada);
+    const { body: second } = await ada.api.post(`/files/${file}/share`, { max_downloads: 2 });
+    const lists = [await ada.api.get(`/files/${file}/shares`), await ada.api.get('/shares')];
+
+    expect(lists.map(({ body }) => body.data)).toEqual([
+      [second, first],
+      [second, first],
+    ]);
+  });
+
+  test('are changed by one of ten racing changes of the same version', async () => {
+    const ada = await tenant.user();
+    const { share } = await shared(ada);
+    const match = { headers: { 'if-match': `"${share.etag}"` } };
+    const racing = await Promise.all(
+      range(10).map((at) => ada.api.patch(`/shares/${share.id}`, { max_downloads: at + 1 }, match)),
+    );
+
     expect(countBy(racing, ({ status }) => status)).toEqual({ 200: 1, 412: 9 });
-    expect(
-      (await ada.api.put(`/shares/${second.id}`, { password: null, expires_at: null, max_downloads: null, is_active: false }))
-        .body,
-    ).toMatchObject({
+  });
+
+  test('have all of their terms replaced by a PUT', async () => {
+    const ada = await tenant.user();
+    const { share } = await shared(ada, { password: PASSWORD, expires_at: inSeconds(60), max_downloads: 2 });
+    const none = { expires_at: null, max_downloads: null, is_active: false };
+
+    expect((await ada.api.put(`/shares/${share.id}`, { password: null, ...none })).body).toMatchObject({
       has_password: false,
-      expires_at: null,
-      max_downloads: null,
-      is_active: false,
+      ...none,
     });
-    expect(codes([await ada.api.delete(path, match)])).toEqual([[412, 'precondition_failed']]);
+  });
+
+  test('are deleted, but not as a version that has changed, and are not found then', async () => {
+    const ada = await tenant.user();
+    const { share } = await shared(ada);
+    const path = `/shares/${share.id}`;
+    await ada.api.patch(path, { max_downloads: 3 });
+
+    expect(codes([await ada.api.delete(path, { headers: { 'if-match': `"${share.etag}"` } })])).toEqual([
+      [412, 'precondition_failed'],
+    ]);
     expect((await ada.api.delete(path)).status).toBe(204);
     expect(codes([await ada.api.get(path)])).toEqual([[404, 'not_found']]);
   });
