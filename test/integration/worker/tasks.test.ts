@@ -215,7 +215,7 @@ describe('a folder that is copied', () => {
     const replies = [await bob.api.post(`/folders/${src}/copy`, { name: 'again' }), await bob.api.delete('/trash')];
 
     expect(replies.map(({ status }) => status)).toEqual([409, 202]);
-    expect(replies[0]?.body.message).toContain('had 1000000 items');
+    expect(replies[0]?.body.message).toContain('have 1000000 items');
   });
 
   test('fills the copier’s quota exactly, and what did not fit is copied when it is tried again', async () => {
