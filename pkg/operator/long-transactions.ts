@@ -62,7 +62,8 @@ export function longTransactions({
       const found = await pool.query<Ended & { isEnded: boolean }>(
         `SELECT a.usename AS tenant, CASE WHEN r.rolconnlimit = 0 THEN 'suspended'
              WHEN a.xact_start < now() - interval '${longest} seconds' THEN 'transaction' ELSE 'limit' END AS reason, a.state,
-           extract(epoch FROM now() - a.xact_start)::int AS seconds, pg_terminate_backend(a.pid) AS "isEnded" ${sessions(longest)}`,
+           extract(epoch FROM now() - a.xact_start)::int AS seconds,
+           pg_terminate_backend(a.pid) AS "isEnded" ${sessions(longest)}`,
       );
       for (const { isEnded, tenant, reason, state, seconds } of found) {
         if (!isEnded) continue;

@@ -140,7 +140,8 @@ export class Secrets {
     if (cut.length === 0) this.#reported.delete(reader);
     if (cut.length === 0 || this.#reported.get(reader) === version) return;
     this.#reported.set(reader, version);
-    const message = `${field}: Secret ${name} has a line end at the end of ${cut.toSorted().join(', ')}; it is not part of the value`;
+    const names = cut.toSorted().join(', ');
+    const message = `${field}: Secret ${name} has a line end at the end of ${names}; it is not part of the value`;
     this.#events.record(by, kind, { type: 'Normal', reason: 'LineEndIgnored', message });
   }
 

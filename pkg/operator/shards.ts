@@ -30,7 +30,8 @@ export const readShards = (dir: string): ShardSettings[] =>
     ['url', 'tenantAddress'],
     (what) =>
       new ConfigError(
-        `operator: CARREL_SHARDS_DIR: ${what}. Give it a folder per shard with files url and tenant-address (docs/operate/settings.md).`,
+        `operator: CARREL_SHARDS_DIR: ${what}. Give it a folder per shard with files url and tenant-address ` +
+          '(docs/operate/settings.md).',
       ),
   ).map(({ workerUrl, ...shard }) => ({ ...shard, workerPassword: passwordIn(workerUrl) }));
 
@@ -181,7 +182,8 @@ export class Shards {
       if (await hasRegistry(pool))
         throw new ConditionError(
           'ShardUnfit',
-          `the registry is in shard ${settings.name}, and the name of shard ${first.settings.name} comes before it: give new shards names that sort after ${settings.name}`,
+          `the registry is in shard ${settings.name}, and the name of shard ${first.settings.name} comes before it: ` +
+            `give new shards names that sort after ${settings.name}`,
           { isTerminal: true, retryAfterMs: UNFIT_RETRY_MS },
         );
   }

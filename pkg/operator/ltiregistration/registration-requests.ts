@@ -46,7 +46,8 @@ const MAX_REGISTRATIONS = 100;
  */
 export const createRequestedRegistrations = (deps: Deps): ShardChanges<Row> => ({
   isWanted: () => deps.tenants.size > 0,
-  select: `SELECT tenant, id, wanted, requested_at < now() - interval '${OLD}' AS "isOld" FROM carrel.registration_requests ORDER BY random() LIMIT ${MAX_ROWS}`,
+  select: `SELECT tenant, id, wanted, requested_at < now() - interval '${OLD}' AS "isOld"
+    FROM carrel.registration_requests ORDER BY random() LIMIT ${MAX_ROWS}`,
   async onChange(pool, rows) {
     const byRole = new Map(deps.tenants.list().map((tenant) => [tenantRole(slugOf(tenant)), tenant]));
     for (const row of rows) {

@@ -13,10 +13,14 @@ export const reportUnknownDeployments = (deps: NotesDeps): ShardChanges<Deployme
       spec.deploymentPolicy === 'Confirm'
         ? {
             reason: 'DeploymentWaiting',
-            message: `an administrator has to admit a deployment that launched, by REST or by adding to spec.deploymentIds: ${quoted(deploymentId)}`,
+            message:
+              'an administrator has to admit a deployment that launched, by REST or by adding to ' +
+              `spec.deploymentIds: ${quoted(deploymentId)}`,
           }
         : {
             reason: 'UnknownDeployment',
-            message: `launches were refused: their deployment is not listed; to admit it, add to spec.deploymentIds: ${quoted(deploymentId)}`,
+            message:
+              'launches were refused: their deployment is not listed; to admit it, add to spec.deploymentIds: ' +
+              quoted(deploymentId),
           },
   });

@@ -24,7 +24,9 @@ const FIELDS = {
  */
 const undecided = (value: string) => ({
   reason: 'UndecidedDeployment',
-  message: `logins were refused: several registrations have this issuer and clientId, and not exactly one of them lists their deployment; leave it in spec.deploymentIds of the right one alone: ${quoted(value)}`,
+  message:
+    'logins were refused: several registrations have this issuer and clientId, and not exactly one of them lists ' +
+    `their deployment; leave it in spec.deploymentIds of the right one alone: ${quoted(value)}`,
 });
 
 /** Reports issuers and client ids that an LMS sent instead of the registered ones (noted by pkg/lti/login/unknown-values.ts). */
@@ -37,7 +39,9 @@ export const reportUnknownValues = (deps: NotesDeps): ShardChanges<ValueNote> =>
       const { reason, what, path, registered } = FIELDS[field];
       return {
         reason,
-        message: `launches were refused: the LMS sent as ${what} ${quoted(value)}; ${path} is ${quoted(registered(registration) ?? '')}. They must be equal to the letter: correct one of them`,
+        message:
+          `launches were refused: the LMS sent as ${what} ${quoted(value)}; ${path} is ` +
+          `${quoted(registered(registration) ?? '')}. They must be equal to the letter: correct one of them`,
       };
     },
   });

@@ -164,7 +164,8 @@ export class Resealing {
   async #end(signal: AbortSignal): Promise<void> {
     const { platformKeys, leases, lease, events, log } = this.#deps;
     const [first, ...older] = platformKeys.map(({ id }) => id);
-    const message = `everything is sealed with platform key ${first}; ${older.join(', ')} can be removed from CARREL_PLATFORM_KEYS`;
+    const removable = older.join(', ');
+    const message = `everything is sealed with platform key ${first}; ${removable} can be removed from CARREL_PLATFORM_KEYS`;
     this.#needed.set(0);
     log.info({ key: first, older }, 'older platform keys are no longer needed');
     const object = await leases.find(lease, { signal }).catch(() => undefined);

@@ -157,12 +157,15 @@ function refusalFor(error: unknown, now: Date): unknown {
     new ConditionError(reason, message, { isTerminal: true, retryAfterMs, cause: error });
   if (error instanceof SlugTaken) {
     const advice = error.retained
-      ? `; to adopt them, annotate this Tenant with ${ADOPT_ANNOTATION} and a token that whoever runs the operator makes (carrel tenants adoption-token ${error.slug}), or take another slug`
+      ? `; to adopt them, annotate this Tenant with ${ADOPT_ANNOTATION} and a token that whoever runs the operator ` +
+        `makes (carrel tenants adoption-token ${error.slug}), or take another slug`
       : '';
     return refused('SlugTaken', `${error.message}${advice}`);
   }
   if (error instanceof AdoptionRefused) {
-    const message = `annotation ${ADOPT_ANNOTATION}: the token is wrong, used or expired (wrong tokens so far: ${error.failures}); the next token is checked from ${error.retryAt.toISOString()}`;
+    const message =
+      `annotation ${ADOPT_ANNOTATION}: the token is wrong, used or expired (wrong tokens so far: ` +
+      `${error.failures}); the next token is checked from ${error.retryAt.toISOString()}`;
     if (error.wasCompared) return refused('AdoptionRefused', message);
     return refused(
       'AdoptionRefused',

@@ -88,5 +88,8 @@ function notAllowed(
   const allowed = [...new Set(domains.map(({ suffix }) => suffix))];
   const others = allowed.length === 0 ? [] : [`this namespace may use hosts under ${allowed.join(', ')}`];
   const what = [...own, ...others].join('; ');
-  return `is not allowed in namespace ${namespace}${what === '' ? '' : `: ${what}`}. The platform's operator allows domains in CARREL_ALLOWED_HOSTS`;
+  return (
+    `is not allowed in namespace ${namespace}${what === '' ? '' : `: ${what}`}. The platform's operator allows ` +
+    'domains in CARREL_ALLOWED_HOSTS'
+  );
 }

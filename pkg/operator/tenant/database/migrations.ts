@@ -30,7 +30,8 @@ export class Migrations {
       try {
         if (isUpgrade && this.#failing.size >= MAX_FAILING && !this.#failing.has(slug)) {
           const message =
-            'Waiting for schema upgrades to continue: they are halted, since they failed for several tenants; see their conditions';
+            'Waiting for schema upgrades to continue: they are halted, since they failed for several tenants; see ' +
+            'their conditions';
           throw new ConditionError('MigrationsHalted', message, { retryAfterMs: HALTED_RETRY_MS });
         }
         const result = await migrate();

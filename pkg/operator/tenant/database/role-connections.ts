@@ -62,6 +62,9 @@ export function connectionsRefusal(tenant: Tenant, settings: OperatorSettings): 
   const field = tenant.spec.autoscaling ? 'spec.autoscaling.max' : 'spec.replicas';
   return {
     reason: 'ConnectionsExceeded',
-    message: `spec.database.poolSize ${poolSize} × (${field} ${replicas} + ${MAX_SURGE} during a rollout) + ${SPARE_CONNECTIONS} are ${wanted} connections to Postgres; this operator allows a tenant ${most} (CARREL_MAX_CONNECTIONS_PER_TENANT)`,
+    message:
+      `spec.database.poolSize ${poolSize} × (${field} ${replicas} + ${MAX_SURGE} during a rollout) + ` +
+      `${SPARE_CONNECTIONS} are ${wanted} connections to Postgres; this operator allows a tenant ${most} ` +
+      '(CARREL_MAX_CONNECTIONS_PER_TENANT)',
   };
 }

@@ -200,12 +200,13 @@ export class TenantFinalizer {
       return { what: `${what}: ${why}`, retryMs: UNREACHABLE_RETRY_MS, isLasting: true };
     }
     if (removal === 'more') return { what, retryMs: 0, isLasting: true };
-    if (removal === 'left')
-      events.record(tenant, TENANT, {
-        type: 'Warning',
-        reason: 'ObjectsLeft',
-        message: `the objects in ${location} are not deleted: ${isWanted ? `no object ${MARKER_KEY} says that they are this tenant's` : 'the deletion policy is no longer Delete'}`,
-      });
+    if (removal === 'left') {
+      const why = isWanted
+        ? `no object ${MARKER_KEY} says that they are this tenant's`
+        : 'the deletion policy is no longer Delete';
+      const message = `the objects in ${location} are not deleted: ${why}`;
+      events.record(tenant, TENANT, { type: 'Warning', reason: 'ObjectsLeft', message });
+    }
     return undefined;
   }
 

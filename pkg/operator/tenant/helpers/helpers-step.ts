@@ -74,7 +74,9 @@ export class HelpersStep {
     const field = 'spec.helpers.credentialsSecretRef';
     const { [TOKEN_KEY]: token = '' } = await this.#secrets.named({ by: tenant, kind: TENANT, field, name }, [TOKEN_KEY]);
     if (TOKEN.test(token)) return token;
-    const message = `${field}: the value ${TOKEN_KEY} of Secret ${name} must be 1 to 4,096 visible ASCII characters, as a header takes them`;
+    const message =
+      `${field}: the value ${TOKEN_KEY} of Secret ${name} must be 1 to 4,096 visible ASCII characters, as ` +
+      'a header takes them';
     throw new ConditionError('TokenInvalid', message, { isTerminal: true });
   }
 }

@@ -115,7 +115,9 @@ export class Administrators {
       await ensureAdministrator(shard, slug, { email, passwordHash, storageQuota });
     } catch (error) {
       if (!(error instanceof EmailTakenError)) throw error;
-      const message = `the address ${email.slice(0, 80)} belongs to an account that the operator did not make: give that account another address, or set another spec.admin.email`;
+      const message =
+        `the address ${email.slice(0, 80)} belongs to an account that the operator did not make: give ` +
+        'that account another address, or set another spec.admin.email';
       throw new ConditionError('EmailTaken', message, { isTerminal: true, retryAfterMs: EMAIL_TAKEN_RETRY_MS, cause: error });
     }
   }

@@ -45,7 +45,9 @@ export function withinLimits(tenant: Limited, usage: Partial<Usage> | undefined)
   const access = accessOf(tenant, usage);
   if (access !== 'write') {
     const effect = access === 'read' ? 'the tenant can only be read' : 'its role kept writing, and may not log in';
-    const size = `its tables take ${usage?.databaseBytes ?? 0} of ${wholeBytes(tenant.spec.limits.database)} bytes (spec.limits.database)`;
+    const size =
+      `its tables take ${usage?.databaseBytes ?? 0} of ${wholeBytes(tenant.spec.limits.database)} bytes ` +
+      '(spec.limits.database)';
     const message = `${size}: ${effect}; raise the limit, or make the tables smaller`;
     return { type: 'WithinLimits', status: 'False', reason: 'OverLimit', message };
   }

@@ -151,7 +151,9 @@ function waitsForPods(message: string, pods: readonly Observed<Pod>[], now: Date
     ({ metadata }) => Date.parse(metadata.deletionTimestamp ?? metadata.creationTimestamp ?? '') < now.getTime() - LATE_MS,
   );
   return {
-    message: `${message}; waiting for former pods to end${pods.some(isDeleting) ? ': ' : ', which are among '}${names.slice(0, NAMED_PODS).join(', ')}${more}`,
+    message:
+      `${message}; waiting for former pods to ` +
+      `end${pods.some(isDeleting) ? ': ' : ', which are among '}${names.slice(0, NAMED_PODS).join(', ')}${more}`,
     retryAfterMs: isLate ? LATE_RETRY_MS : RETRY_MS,
   };
 }
@@ -165,7 +167,9 @@ const repeatedRotation = (
   retryAfterMs: number,
 ): { reason: string; message: string; retryAfterMs: number } => ({
   reason: 'RotationRepeated',
-  message: `annotation ${ROTATE_ANNOTATION}: ${text} was followed less than 10 minutes ago, and is followed again from ${seconds(from)}; a value that stays, as in a repository, has a mark of yours: ${text}/2026-09-01`,
+  message:
+    `annotation ${ROTATE_ANNOTATION}: ${text} was followed less than 10 minutes ago, and is followed again from ` +
+    `${seconds(from)}; a value that stays, as in a repository, has a mark of yours: ${text}/2026-09-01`,
   retryAfterMs,
 });
 

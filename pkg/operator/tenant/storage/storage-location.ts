@@ -105,7 +105,8 @@ export async function takeStorage({ registry, tenantId, isOwn, before, store, ma
 const marked = (wanted: StorageLocation): ConditionError =>
   taken(
     wanted,
-    `says its object ${wanted.prefix ?? ''}${MARKER_KEY}; name another bucket or prefix, or delete that object once no other tenant has files there`,
+    `says its object ${wanted.prefix ?? ''}${MARKER_KEY}; name another bucket or prefix, or delete that object once ` +
+      'no other tenant has files there',
   );
 
 const taken = (wanted: StorageLocation, why: string, cause?: unknown): ConditionError =>

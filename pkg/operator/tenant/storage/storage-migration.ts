@@ -40,7 +40,8 @@ export async function requireFiles(
   if (missing === 0) return;
   throw new ConditionError(
     'FilesElsewhere',
-    `the tenant's files are in ${before ? locationText(before) : 'another location'}; of ${keys.length} looked for in ${locationText(wanted)} ${missing} are not there. ` +
+    `the tenant's files are in ${before ? locationText(before) : 'another location'}; of ${keys.length} looked for in ` +
+      `${locationText(wanted)} ${missing} are not there. ` +
       `Copy the objects with their keys, or ${before ? 'set spec.storage back' : 'name that location in spec.storage'}`,
     { isTerminal: true, retryAfterMs: FILES_RETRY_MS },
   );
@@ -61,7 +62,8 @@ export function requireNoPods(pods: number, before: StorageLocation, wanted: Sto
   if (pods === 0) return;
   throw new ConditionError(
     'PodsRunning',
-    `spec.storage names ${locationText(wanted)} while ${pods === 1 ? '1 pod writes' : `${pods} pods write`} to ${locationText(before)}. Suspend the tenant and copy its objects with their keys, or set spec.storage back`,
+    `spec.storage names ${locationText(wanted)} while ${pods === 1 ? '1 pod writes' : `${pods} pods write`} to ` +
+      `${locationText(before)}. Suspend the tenant and copy its objects with their keys, or set spec.storage back`,
     { isTerminal: true, retryAfterMs: PODS_RETRY_MS },
   );
 }
@@ -71,7 +73,8 @@ async function someKeys(sql: Sql, slug: string): Promise<string[]> {
   const [schema] = await sql.query<{ isThere: boolean }>('SELECT to_regclass($1) IS NOT NULL AS "isThere"', [table]);
   if (!schema?.isThere) return [];
   const rows = await sql.query<{ key: string }>(
-    `(SELECT blob_name AS key FROM ${table} ORDER BY id DESC LIMIT ${CHECKED_OBJECTS}) UNION (SELECT blob_name FROM ${table} ORDER BY id LIMIT ${CHECKED_OBJECTS})`,
+    `(SELECT blob_name AS key FROM ${table} ORDER BY id DESC LIMIT ${CHECKED_OBJECTS})
+     UNION (SELECT blob_name FROM ${table} ORDER BY id LIMIT ${CHECKED_OBJECTS})`,
   );
   return rows.map(({ key }) => key);
 }

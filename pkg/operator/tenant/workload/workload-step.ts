@@ -245,6 +245,7 @@ export class WorkloadStep {
 const kindMissing = (kind: Kind): ConditionError =>
   new ConditionError(
     'GatewayApiMissing',
-    `the cluster has no ${kind.kind} of ${apiVersionOf(kind)}: install the Gateway API's CustomResourceDefinitions, standard channel, 1.2 or newer (https://gateway-api.sigs.k8s.io), and a controller of Gateways`,
+    `the cluster has no ${kind.kind} of ${apiVersionOf(kind)}: install the Gateway API's CustomResourceDefinitions, ` +
+      'standard channel, 1.2 or newer (https://gateway-api.sigs.k8s.io), and a controller of Gateways',
     { retryAfterMs: KIND_MISSING_RETRY_MS },
   );
