@@ -88,7 +88,7 @@ test('a queue of which nothing is taken is noticed in log and metric, begins ane
 
   await done('the job', 30_000);
   expect(before).toBe(0);
-  expect(log).toContain('none is taken: the queue begins anew');
+  expect(log).toContain('the worker takes none; restarting the queue');
   await worker.close();
   await paused.close();
   connection.disconnect();
