@@ -15,7 +15,7 @@ import { cachedRecord, type FileRecord, findFile, findFiles } from './files.sql.
 import { fileEtag, fileSeenBy, type SeenFile } from './files.view.ts';
 
 /**
- * Reads files through the cache. A server has one instance: it batches the look-ups of all requests.
+ * Reads files through the cache. The content feature has one instance, so that it batches the look-ups of all its requests.
  *
  * Invariants:
  * - To a caller who may not read it, a file looks like one that does not exist (404), at every endpoint. Nor does a file disclose
