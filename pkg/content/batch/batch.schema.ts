@@ -96,7 +96,7 @@ function request<const Name extends string, Arguments extends z.ZodType, Item ex
     });
 }
 
-/** `set_metadata` as `SetMetadata`. */
+/** Returns `SetMetadata` for `set_metadata`. */
 const pascal = (name: string): string => name.replaceAll(/(?:^|_)([a-z])/g, (_match, letter: string) => letter.toUpperCase());
 
 const EXAMPLE = '7b0c6d6e-5c1f-4d0a-9a53-0d6f0e3b2a11';
@@ -129,7 +129,7 @@ export const BatchRequest = z
   .meta({ id: 'Batch' });
 export type BatchRequest = z.output<typeof BatchRequest>;
 
-/** What a schedule does each time: with all that the filter matches then. */
+/** The batch that a schedule runs each time, with everything that the filter matches at that time. */
 const scheduled = <const Name extends string, Arguments extends z.ZodType>(operation: Name, given: Arguments) =>
   z
     .strictObject({
@@ -143,7 +143,7 @@ const scheduled = <const Name extends string, Arguments extends z.ZodType>(opera
       example: { operation, filter: { folder_id: EXAMPLE }, ...EXAMPLES[operation] },
     });
 
-/** The body of POST /batch with a filter. A link that a schedule makes has no password: it would be there to be read. */
+/** The body of POST /batch with a filter. A scheduled share link has no password, since the schedule would reveal it. */
 export const ScheduledBatch = z
   .discriminatedUnion('operation', [
     scheduled('delete', NONE),
@@ -161,7 +161,7 @@ export const ScheduledBatch = z
   .meta({ id: 'ScheduledBatch' });
 export type ScheduledBatch = z.output<typeof ScheduledBatch>;
 
-/** What an operation needs to know, by its name. */
+/** The arguments of an operation, by its name. */
 export type ArgumentsOf<Name extends BatchRequest['operation']> = NonNullable<
   Extract<BatchRequest, { operation: Name }>['arguments']
 >;

@@ -2,14 +2,14 @@ import { sha256Hex } from '../../runtime/sha256.ts';
 import type { Random } from '../../runtime/random.ts';
 import type { Executor, Tx } from '../../store/postgres/database.ts';
 
-/* Addresses of images that pages of an LMS show, without a session and for as long as the pages last. */
+/* URLs of images that LMS pages show: they need no session and are valid as long as the pages exist. */
 
 const TOKEN = /^image-[0-9a-f]{64}$/;
 const TOKEN_BYTES = 32;
 
 /**
- * A new address of a version of a file, which `givenBy` (users.id) may read: what follows `/tickets/`. Only its hash is stored.
- * One statement.
+ * Creates a URL for a version of a file that `givenBy` (users.id) may read. Returns the part after `/tickets/`; only its hash is
+ * stored. One statement.
  */
 export async function giveImageLink(
   tx: Tx,
@@ -28,7 +28,7 @@ export async function giveImageLink(
 
 export const isImageLink = (ticket: string): boolean => TOKEN.test(ticket);
 
-/** What an address shows, by uuids. One statement. */
+/** Returns the uuids of the file and the user of a link, and the version. One statement. */
 export async function findImageLink(
   sql: Pick<Executor, 'prepared'>,
   token: string,

@@ -11,7 +11,7 @@ import type { FileMoves } from './file-moves.service.ts';
 const params = z.object({ id: Uuid });
 const MULTIPART = ['multipart/form-data'];
 
-/** `apiUrl`: absolute, without a slash at the end; URLs in replies start with it. */
+/** `apiUrl`: absolute, without a trailing slash; URLs in replies start with it. */
 export const uploadEndpoints = ({
   uploads,
   versions,

@@ -3,14 +3,14 @@ import type { Sql } from '../../store/postgres/pool.ts';
 import type { PlannedEntry, PlannedPath } from './plan.policy.ts';
 import { DAY_MS } from '../../runtime/time.ts';
 
-/** Contents that an import has stored stay this long if its task does not end. */
+/** Contents that an import has stored expire after this time if its task does not end. */
 export const STAGED_MS = 30 * DAY_MS;
 const UNSTORED = 0;
 const STORED = 1;
 
-/** A content in the store that no version names yet. */
+/** Content in the store that no version refers to yet. */
 export interface StagedContent {
-  /** Null: it has no bytes, and no object yet. */
+  /** Null if the content has no bytes, and no object yet. */
   readonly key: string | null;
   /** Hex SHA-256. */
   readonly checksum: string;
@@ -22,13 +22,13 @@ export interface ImportItem {
   readonly id: number;
   readonly name: string;
   readonly entry: PlannedPath;
-  /** Null: a folder, or not stored yet. */
+  /** Null for a folder, or if the content is not stored yet. */
   readonly content: StagedContent | null;
 }
 
 /**
- * An import's objects are segments of an upload without a user, which no request reaches: so the sweep, backups and what deletes
- * uploads that have expired know them. `archive`: what came with the request.
+ * An import stores its objects as segments of an upload without a user, which no request can reach. The sweep, backups and the
+ * deletion of expired uploads therefore include them. `archive` is the archive that was sent with the request.
  */
 export const beginStaging = (
   tx: Sql,
@@ -44,13 +44,13 @@ export const beginStaging = (
     [task, expiresAt, archive?.key ?? null, archive?.size ?? null],
   );
 
-/** Null: it is no more. */
+/** Returns null if the upload no longer exists. */
 export async function findStaging(sql: Sql, task: string): Promise<{ readonly id: number; readonly uuid: string } | null> {
   const [row] = await sql.query<{ id: number; uuid: string }>('SELECT id, uuid FROM partial_uploads WHERE uuid = $1', [task]);
   return row ?? null;
 }
 
-/** Deletes items that a plan which did not come to its end has left. */
+/** Deletes the items that an incomplete planning has left. */
 export const clearItems = async (tx: Sql, taskId: number): Promise<void> => {
   await tx.query('DELETE FROM task_items WHERE task_id = $1', [taskId]);
   await tx.query('UPDATE tasks SET skipped = 0, done = 0, total = 0 WHERE id = $1', [taskId]);
@@ -73,11 +73,11 @@ const ITEMS = (rank: number, content: string): string => `
   SELECT i.id, i.target_name AS name, i.entry, ${content} AS content FROM task_items i
   WHERE i.task_id = $1 AND i.rank = ${rank} AND i.state = 'queued' ORDER BY i.rank, i.id LIMIT $2`;
 
-/** The next whose content is not in the store. */
+/** Returns the next items whose content is not in the store. */
 export const unstoredItems = (tx: Sql, taskId: number, most: number): Promise<ImportItem[]> =>
   tx.query<ImportItem>(ITEMS(UNSTORED, 'NULL'), [taskId, most]);
 
-/** Contents that are in the store, and how many there are to be. */
+/** Counts of the contents in the store, and the totals. */
 export interface Contents {
   readonly entries: number;
   readonly total_entries: number;
@@ -92,20 +92,20 @@ const CONTENTS = `
     SELECT (entry ->> 'size')::bigint AS size, content IS NOT NULL AS is_stored FROM task_items
     WHERE task_id = $1 AND state = 'queued' AND entry -> 'isFolder' = 'false') i`;
 
-/** Of what is to become files and is none yet. */
+/** Counts the contents that are yet to become files. */
 export async function contentsOf(sql: Sql, taskId: number): Promise<Contents> {
   const [contents] = await sql.query<Contents>(CONTENTS, [taskId]);
   return contents ?? { entries: 0, total_entries: 0, bytes: 0, total_bytes: 0 };
 }
 
-/** In the task's result. */
+/** Writes the counts to the task's result. */
 export const showContents = (tx: Sql, taskId: number, contents: Contents): Promise<unknown> =>
   tx.query(`UPDATE tasks SET result = jsonb_set(result, '{contents}', $2::jsonb) WHERE id = $1`, [
     taskId,
     JSON.stringify(contents),
   ]);
 
-/** The bytes alone, where they are more than is shown: a step that was faster has shown more. */
+/** Updates only the bytes, and only if they exceed those shown: a faster step may have shown more. */
 export const showReadBytes = (sql: Sql, taskId: number, bytes: number): Promise<unknown> =>
   sql.query(
     `UPDATE tasks SET result = jsonb_set(result, '{contents,bytes}', to_jsonb($2::bigint))
@@ -113,7 +113,7 @@ export const showReadBytes = (sql: Sql, taskId: number, bytes: number): Promise<
     [taskId, bytes],
   );
 
-/** The next of those that can be made files and folders. */
+/** Returns the next items that can become files and folders. */
 export const storedItems = (tx: Sql, taskId: number, most: number): Promise<ImportItem[]> =>
   tx.query<ImportItem>(ITEMS(STORED, 'i.content'), [taskId, most]);
 
@@ -136,7 +136,7 @@ const STAGE = `
   UPDATE task_items i SET rank = ${STORED}, content = s.content FROM stored s, upload u WHERE i.task_id = $1 AND i.id = s.id AND i.id = ANY ($5::bigint[])
   RETURNING i.id`;
 
-/** Contents of entries are in the store. One statement. False: what the import has stored has expired. */
+/** Records that contents of entries are in the store. One statement. Returns false if the stored contents have expired. */
 export async function stage(
   tx: Sql,
   task: { readonly id: number; readonly uuid: string },
@@ -157,7 +157,7 @@ const UNSTAGE = `
   )
   UPDATE task_items SET content = NULL WHERE task_id = $3 AND id = ANY ($4::bigint[])`;
 
-/** These contents are versions now, or go: what is reserved for them is released. One statement. */
+/** Releases what is reserved for contents that are versions now or will be deleted. One statement. */
 export const unstage = (
   tx: Sql,
   task: { readonly id: number; readonly uuid: string },
@@ -165,7 +165,7 @@ export const unstage = (
 ): Promise<unknown> =>
   tx.query(UNSTAGE, [task.uuid, items.flatMap(({ content }) => content?.key ?? []), task.id, items.map(({ id }) => id)]);
 
-/** What is not tried again needs no entry any more. */
+/** Drops the entries of items that are not retried. */
 export const dropEntries = (tx: Sql, taskId: number, items: readonly number[]): Promise<unknown> =>
   tx.query('UPDATE task_items SET entry = NULL WHERE task_id = $1 AND id = ANY ($2::bigint[])', [taskId, items]);
 
@@ -173,11 +173,11 @@ const RETRY = `
   UPDATE task_items i SET entry = f.entry, rank = CASE WHEN f.entry -> 'isFolder' = 'true' THEN ${STORED} ELSE ${UNSTORED} END
   FROM task_items f WHERE f.task_id = $1 AND i.task_id = $2 AND f.target = i.target AND f.entry IS NOT NULL RETURNING i.id`;
 
-/** Gives the items of a retry the entries of those that they try again; how many have got one. */
+/** Copies the entries of failed items to the items that retry them. Returns how many items received an entry. */
 export const retryEntries = async (tx: Sql, from: number, to: number): Promise<number> =>
   (await tx.query(RETRY, [from, to])).length;
 
-/** uuid of the file that an import's archive is; null: it came with the request. */
+/** Returns the uuid of the file that is an import's archive, or null if the archive was sent with the request. */
 export async function archiveFileOf(sql: Sql, taskId: number): Promise<string | null> {
   const [task] = await sql.query<{ file: string | null }>(
     `SELECT arguments #>> '{archive,file}' AS file FROM tasks WHERE id = $1`,
@@ -186,7 +186,7 @@ export async function archiveFileOf(sql: Sql, taskId: number): Promise<string | 
   return task?.file ?? null;
 }
 
-/** Adds to the task's result. */
+/** Adds these counts to the task's result. */
 export const addResult = (
   tx: Sql,
   taskId: number,
@@ -198,7 +198,7 @@ export const addResult = (
     [taskId, added.files, added.folders, added.bytes],
   );
 
-/** Why entries were skipped, and how many, in the task's result. */
+/** Records in the task's result how many entries were skipped, by reason. */
 export const countSkipped = (tx: Sql, taskId: number): Promise<unknown> =>
   tx.query(
     `UPDATE tasks SET result = jsonb_set(result, '{skipped}', (
@@ -207,11 +207,11 @@ export const countSkipped = (tx: Sql, taskId: number): Promise<unknown> =>
     [taskId],
   );
 
-/** It came further: from here on its ends are counted anew. */
+/** Resets the count of the reader's unexpected ends, since the import has made progress. */
 export const forgetEnds = (tx: Sql, taskId: number): Promise<unknown> =>
   tx.query('UPDATE tasks SET cursor = NULL WHERE id = $1 AND cursor IS NOT NULL', [taskId]);
 
-/** The reader has ended unexpectedly; gives how often it has since it came further. */
+/** Counts an unexpected end of the reader. Returns the number of such ends since the import last made progress. */
 export async function countEnds(tx: Sql, taskId: number): Promise<number> {
   const [row] = await tx.query<{ cursor: Json }>(
     'UPDATE tasks SET cursor = to_jsonb(coalesce((cursor)::int, 0) + 1) WHERE id = $1 RETURNING cursor',
@@ -223,7 +223,7 @@ export async function countEnds(tx: Sql, taskId: number): Promise<number> {
 export const markPlanned = (tx: Sql, taskId: number): Promise<unknown> =>
   tx.query('UPDATE tasks SET is_planned = true WHERE id = $1', [taskId]);
 
-/** False: the task has ended, or is gone. */
+/** Returns false if the task has ended or no longer exists. */
 export const isRunning = async (sql: Sql, task: string): Promise<boolean> =>
   (await sql.query(`SELECT FROM tasks WHERE uuid = $1 AND state = 'running'`, [task])).length > 0;
 
@@ -235,8 +235,8 @@ const LOCK_PRESENT = `
     WHERE w.folder IS NULL AND p.folder_id IS NULL) AND f.deleted_at IS NULL ORDER BY f.id FOR UPDATE`;
 
 /**
- * Locks the live files that have these names in these folders, null for somebody's root, in the order of their ids, before a
- * quota is locked.
+ * Locks the live files that have these names in these folders (null: the user's root), in the order of their ids. Call it before
+ * a quota is locked.
  */
 export const lockPresent = (
   tx: Sql,

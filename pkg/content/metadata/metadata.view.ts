@@ -1,7 +1,7 @@
 import { etagOf } from '../../api/etag.ts';
 import type { MetadataEntry, ValueType } from './metadata.schema.ts';
 
-/** Times are text where the row comes as JSON. */
+/** Times are strings if the row was read as JSON. */
 export interface MetadataRow {
   readonly key: string;
   readonly value: string | null;
@@ -11,7 +11,7 @@ export interface MetadataRow {
   readonly updatedAt: Date | string;
 }
 
-/** An entry that was deleted and made again begins with revision 1 again, so its tag has its time too. */
+/** A recreated entry starts at revision 1 again, so its etag also includes the creation time. */
 export const metadataEtag = ({ key, revision, createdAt }: MetadataRow, fileUuid: string): string =>
   etagOf('metadata', `${fileUuid}/${key}`, `${revision}/${new Date(createdAt).getTime()}`);
 

@@ -5,16 +5,16 @@ import type { Clock } from '../../runtime/clock.ts';
 import { SealError, type Sealer } from '../../runtime/sealing.ts';
 import type { OpenShare } from './shares.sql.ts';
 
-/** `until` in milliseconds since the epoch; `password`: of which one. */
+/** `until` in milliseconds since the epoch; `password` identifies the password (generationOf). */
 const Proof = z.object({ checksum: z.string(), password: z.string(), counted: z.boolean(), until: z.int() });
 type Proof = z.output<typeof Proof>;
 
 /**
- * What a client brings to show that it gave the link's password, and that its download was counted.
+ * Proofs that a client gave a link's password, or that its download was counted.
  *
  * Invariants:
- * - A proof is of one link, one password and one content: after a new password or a new version it proves nothing.
- * - It is sealed under the tenant's data key, so nobody makes one.
+ * - A proof applies to one link, one password and one content: a new password or a new version invalidates it.
+ * - It is sealed under the tenant's data key, so nobody can forge one.
  */
 export class ShareProofs {
   readonly #sealer: Sealer;
@@ -27,17 +27,17 @@ export class ShareProofs {
     this.#tenantId = deps.tenantId;
   }
 
-  /** Of a download that was counted: its later ranges, for 24 hours. */
+  /** Returns a proof for a counted download: it admits the later ranges for 24 hours. */
   ofDownload(share: OpenShare): string {
     return this.#seal(share, true, SHARE_DOWNLOAD_SECONDS);
   }
 
-  /** Of the password alone, for a download that begins within a minute. */
+  /** Returns a proof of the password alone, for a download that begins within a minute. */
   ofPassword(share: OpenShare): string {
     return this.#seal(share, false, SHARE_PASS_SECONDS);
   }
 
-  /** The first of these texts that proves something of the link. */
+  /** Returns the first valid proof of a counted download, or else the first valid proof. */
   find(share: OpenShare, texts: readonly (string | undefined)[]): { readonly counted: boolean } | undefined {
     const proofs = texts.flatMap((text) => (text === undefined ? [] : (this.#open(share, text) ?? [])));
     return proofs.find(({ counted }) => counted) ?? proofs[0];
@@ -74,7 +74,7 @@ const generationOf = ({ passwordHash }: OpenShare): string =>
 
 const COOKIE = 'carrel_download';
 
-/** The cookie that holds the proof of a download: for the addresses of one link, and out of the reach of scripts. */
+/** The cookie that holds the proof of a download: limited to the URLs of one link, and hidden from scripts. */
 export class ShareCookie {
   readonly #basePath: string;
   readonly #isSecure: boolean;
@@ -85,7 +85,7 @@ export class ShareCookie {
     this.#isSecure = options.secure;
   }
 
-  /** A `Set-Cookie`. */
+  /** Returns the value of a `Set-Cookie` header. */
   set(token: string, proof: string): string {
     const path = `${this.#basePath}/s/${token}/download`;
     return `${this.#name}=${proof}; Path=${path}; Max-Age=${SHARE_DOWNLOAD_SECONDS}; HttpOnly; SameSite=Lax${this.#isSecure ? '; Secure' : ''}`;

@@ -7,14 +7,14 @@ import { checkIntegrity } from './integrity-check.ts';
 import { CHECK_INTEGRITY } from './integrity.jobs.ts';
 import { noteFaults } from './integrity.sql.ts';
 
-/** 64 MiB at most of each, so a check reads 3 GiB at most. */
+/** At most 64 MiB each, so a check reads about 3 GiB at most. */
 const SAMPLE = { versions: 50, maxBytes: 64 << 20 };
 /** Faults of one check that are logged; the counts include all. */
 const LOGGED_MAX = 20;
 
 /**
- * Checks a tenant's rows and objects, mends what leaves no choice, and notes the rest: metrics, the log, and an Event of the
- * Tenant.
+ * Checks a tenant's rows and objects, repairs faults with only one possible repair, and reports the rest: metrics, the log, and
+ * an Event of the Tenant.
  */
 export const checkTenantIntegrity = processor({
   job: CHECK_INTEGRITY,

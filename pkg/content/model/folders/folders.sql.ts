@@ -5,7 +5,7 @@ import type { Caller } from '../access/caller.ts';
 import { type Ancestor, levelOn, requireLevel } from '../access/inherited-access.policy.ts';
 import { ancestorsOf, unchangedSince } from '../files/files.sql.ts';
 
-/** A live folder with its owner's name and the folders above it, itself the last. */
+/** A live folder with its owner's name and the folders above it; the last of these is the folder itself. */
 export interface FolderRecord {
   readonly id: number;
   readonly uuid: string;
@@ -17,7 +17,7 @@ export interface FolderRecord {
   readonly createdAt: Date;
   readonly updatedAt: Date;
   readonly deletedAt: Date | null;
-  /** The folder that it went to the trash with; null: it was deleted by itself. */
+  /** The folder with which it was moved to the trash, or null if it was deleted by itself. */
   readonly trashedWith: number | null;
   /** For a folder in the trash, the time of its permanent deletion. */
   readonly expiresAt: Date | null;
@@ -32,19 +32,19 @@ export interface FolderRecord {
   readonly ancestors: readonly Ancestor[];
 }
 
-/** When a file or folder in the trash is deleted for ever; null for a live one. */
+/** SQL for the time when a file or folder in the trash is deleted permanently; null for a live one. */
 export const expiryOf = (alias: string): string => `coalesce(${alias}.expires_at, ${alias}.deleted_at + interval '30 days')`;
 
 /**
- * Of folders `r`: those that a person sees with all below them. Of their own the highest alone, since what is below is read from
- * there; and those granted. `me` is a parameter, `granted` an expression of uuids (left out: none).
+ * SQL for the folders `r` from which a person sees everything below: the topmost of their own folders, and those granted.
+ * `me` is a parameter, `granted` an SQL expression of uuids; without it, no folder is granted.
  */
 export const seenFrom = (me: string, granted?: string): string =>
   `(r.owner_id = ${me} AND NOT EXISTS (SELECT FROM folders u WHERE u.id = r.parent_id AND u.owner_id = ${me})${
     granted === undefined ? '' : ` OR r.uuid = ANY (${granted})`
   })`;
 
-/** The columns of a FolderRecord; wants `d FOLDER_JOINS`, `d` being of folders. */
+/** The columns of a FolderRecord. They require `FROM folders` with FOLDER_JOINS, which names the table `d`. */
 export const FOLDER_COLUMNS = `d.id, d.uuid, d.name, d.path, d.depth, d.is_system AS "isSystem", d.revision, d.created_at AS "createdAt", d.updated_at AS "updatedAt",
     d.deleted_at AS "deletedAt",
     d.trashed_with AS "trashedWith", ${expiryOf('d')} AS "expiresAt", d.owner_id AS "ownerId", o.uuid AS "ownerUuid", coalesce(o.display_name, o.username) AS "ownerName",
@@ -62,8 +62,8 @@ const LOCK = find(`${FOLDER_COLUMNS}, ${unchangedSince('d', 'folders')}`);
 const LOCKED = { share: `${LOCK} FOR SHARE OF d`, update: `${LOCK} FOR UPDATE OF d` } as const;
 
 /**
- * One statement. `lock`: until the end of the transaction the folder stays as it is; one more where it was changed while the lock
- * was waited for.
+ * One statement. With `lock`, the folder does not change until the end of the transaction; a second statement runs if the folder
+ * changed during the wait for the lock.
  */
 export async function findFolder(
   sql: Pick<Executor, 'prepared'>,
@@ -80,19 +80,19 @@ export async function findFolder(
   return folder ?? null;
 }
 
-/** Live folders. One statement; none for no ids. */
+/** Returns live folders. One statement, or none if there are no ids. */
 export const foldersById = async (sql: Executor, ids: readonly number[]): Promise<FolderRecord[]> =>
   ids.length === 0
     ? []
     : sql.prepared<FolderRecord>('content-folders-by-id', FIND.replace('d.uuid = $1', 'd.id = ANY ($1::bigint[])'), [ids]);
 
-/** The same by their uuids. */
+/** Like `foldersById`, by uuid. */
 export const foldersByUuid = async (sql: Executor, uuids: readonly string[]): Promise<FolderRecord[]> =>
   uuids.length === 0
     ? []
     : sql.prepared<FolderRecord>('content-folders-by-uuid', FIND.replace('d.uuid = $1', 'd.uuid = ANY ($1::uuid[])'), [uuids]);
 
-/** Null: the name is taken. One statement; the depth is the database's to check. */
+/** Returns null if the name is taken. One statement. The database checks the depth. */
 export async function insertFolder(
   tx: Tx,
   row: {
@@ -110,7 +110,7 @@ export async function insertFolder(
   return inserted ?? null;
 }
 
-/** A live folder by its name: of a parent, or of an owner's root. One statement. */
+/** Finds a live folder by its name in a parent folder or in an owner's root. One statement. */
 export async function findChild(
   sql: Executor,
   { parentId, ownerId, name }: { readonly parentId: number | null; readonly ownerId: number; readonly name: string },
@@ -123,7 +123,7 @@ export async function findChild(
   return row ?? null;
 }
 
-/** The first of these names that no live folder of a parent, or of an owner's root, has; null: each is taken. One statement. */
+/** Returns the first of these names that is free in a parent folder or an owner's root; null if all are taken. One statement. */
 export async function freeName(
   sql: Executor,
   { parentId, ownerId }: { readonly parentId: number | null; readonly ownerId: number },
@@ -139,14 +139,14 @@ export async function freeName(
 }
 
 /**
- * A live folder into which the actor may write, held where it is until the end of the transaction. Throws `not_found`,
+ * Returns a live folder into which the actor may write. It cannot move until the end of the transaction. Throws `not_found`,
  * `forbidden`.
  */
 export async function openFolder(sql: Executor, caller: Caller, uuid: string, field: string): Promise<FolderRecord> {
   return requireOpen(caller, await findFolder(sql, uuid, 'share'), field);
 }
 
-/** Like `openFolder`, for a folder that was read already; null, or one in the trash, does not count. */
+/** Like `openFolder`, for a folder that was already read; null, or a folder in the trash, is `not_found`. */
 export function requireOpen(caller: Caller, folder: FolderRecord | null, field: string): FolderRecord {
   const level = folder && levelOn('folder', caller, folder);
   if (!folder || folder.deletedAt !== null || level === null)
@@ -162,15 +162,15 @@ const HOLD_FOLDER = `
   WHERE d.id = (SELECT f.folder_id FROM files f WHERE f.uuid = $1) AND ($2::uuid IS NULL OR d.uuid = $2) FOR SHARE`;
 
 /**
- * Holds the folder of a file where and as it is until the end of the transaction, unless another one is named; gives its internal
- * id. Null: it has none, that is in the trash, or another is named. One statement.
+ * Locks the folder of a file until the end of the transaction, unless `named` is another folder. Returns its internal id, or null
+ * if the file has no folder, the folder is in the trash, or `named` is another folder. One statement.
  */
 export async function holdFolderOf(tx: Tx, fileUuid: string, named: Uuid | null): Promise<number | null> {
   const [folder] = await tx.query<{ id: number; isOpen: boolean }>(HOLD_FOLDER, [fileUuid, named]);
   return folder?.isOpen ? folder.id : null;
 }
 
-/** The uuid of the folder that a folder is in, whatever its state; null: there is none. One statement. */
+/** Returns the uuid of a folder's parent, whatever its state; null if it has none. One statement. */
 export async function findParent(sql: Executor, uuid: string): Promise<string | null> {
   const [row] = await sql.query<{ uuid: string }>(
     'SELECT p.uuid FROM folders d JOIN folders p ON p.id = d.parent_id WHERE d.uuid = $1',
@@ -179,15 +179,15 @@ export async function findParent(sql: Executor, uuid: string): Promise<string | 
   return row?.uuid ?? null;
 }
 
-/** A folder that is to change with all below it, and another one that it is to be in. Null: there is none. */
+/** A folder that is to change with everything below it, and its new parent. Null if there is none. */
 export interface Tree {
   readonly folder: FolderRecord | null;
   readonly target: FolderRecord | null;
 }
 
 /**
- * `$3`: the ids of the folders that are locked. A tree is held if all of its folders are. EXCEPT reads either side once; `<> ALL`
- * in a plan without the parameter's value compares each folder with each.
+ * `$3`: the ids of the locked folders. A tree is held if all of its folders are locked. EXCEPT reads each side once; `<> ALL` in
+ * a plan without the parameter's value compares every pair.
  */
 const FIND_TREE = `
   SELECT ${FOLDER_COLUMNS}, d.id = ANY ($3::bigint[]) AND (d.uuid <> $1 OR NOT EXISTS (
@@ -200,13 +200,13 @@ const LOCK_TREE = `
   ORDER BY id FOR UPDATE`;
 
 /**
- * Locks a folder with all folders below it, and the target, until the end of the transaction: nothing below it moves, comes or
- * goes meanwhile, and the target stays where it is. Folders are locked in the order of their ids, so transactions that lock
- * several wait for each other and do not deadlock.
+ * Locks a folder with all folders below it, and the target, until the end of the transaction. Meanwhile nothing below the folder
+ * is moved, added or removed, and the target stays where it is. Folders are locked in the order of their ids, so concurrent
+ * transactions wait for each other and do not deadlock.
  *
- * `decide` is given the folders as they are, in the trash or not, and throws what forbids the change: once before anything is
- * locked, so that nobody locks what they may not change, and again each time that the locks were waited for. Three statements
- * where nobody else changes the tree.
+ * `decide` receives the folders in their present state, in the trash or not, and throws if the change is forbidden. It runs once
+ * before anything is locked, so that nobody locks what they may not change, and again after each wait for the locks. Three
+ * statements if nobody else changes the tree.
  */
 export async function lockTree<T>(
   sql: Pick<Executor, 'prepared'>,

@@ -3,22 +3,22 @@ import { Problem } from '../../../api/problem.ts';
 export interface Turn {
   /** Aborted by the next request for the same upload. */
   readonly signal: AbortSignal;
-  /** True if another request had its turn meanwhile, so that the upload may have changed. */
+  /** True if another request had its turn before this one, so that the upload may have changed. */
   readonly hasWaited: boolean;
 }
 
 /**
- * The requests that send bytes of an upload to this server, one at a time: each may store as much as the upload has reserved, and
- * what is stored before it is added counts once.
+ * Runs the requests that send bytes of an upload to this server one at a time. Each may store as much as the upload has reserved,
+ * and bytes that are stored but not yet added must be counted only once.
  *
  * Invariants:
- * - A newer request ends the one before, whose connection may be dead, and begins when that has deleted what it stored.
- * - What a request commits, it commits before the next one begins.
+ * - A newer request aborts the previous one, whose connection may be dead. It begins after that one has deleted what it stored.
+ * - A request commits everything before the next one begins.
  */
 export class UploadTurns {
   readonly #newest = new Map<string, { readonly next: AbortController; readonly ended: Promise<void> }>();
 
-  /** Throws `conflict` where a newer request comes while this one waits. */
+  /** Throws `conflict` if a newer request arrives while this one waits. */
   async run<T>(uuid: string, work: (turn: Turn) => Promise<T>): Promise<T> {
     const before = this.#newest.get(uuid);
     const { promise: ended, resolve } = Promise.withResolvers<void>();
