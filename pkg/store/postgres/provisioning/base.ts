@@ -8,23 +8,23 @@ import { retryDdl } from '../retry-ddl.ts';
 import { passwordVerifier } from './password.ts';
 import { REVOKE_PUBLIC_RIGHTS } from './public-rights.ts';
 
-/** A database that cannot hold tenants as it is. The message says what is wrong and what to do. */
+/** The database cannot hold tenants in its present state. The message says what is wrong and what to do. */
 export class ShardUnfit extends Error {
   override readonly name = 'ShardUnfit';
 }
 
-/** The group role of all tenants' roles: one grant on what a shard shares, instead of one for each tenant. */
+/** The group role of all tenants: shared objects of a shard need one grant instead of one for each tenant. */
 export const TENANT_GROUP = 'carrel_tenant';
 export const WORKER_ROLE = 'carrel_worker';
 const EXTENSIONS = ['pg_trgm', 'unaccent', 'pgcrypto', 'btree_gin', 'ltree'] as const;
 const OLDEST_POSTGRES = 150_000;
 /**
- * Backlogs come and go within seconds, so the planner's statistics of them are always old, and it would read a whole backlog to
- * take eight rows of it. Whatever the worker asks, it asks by a key that has an index.
+ * Backlogs grow and shrink within seconds, so the planner's statistics are always out of date. The planner would read a whole
+ * backlog to take eight of its rows. Every query of the worker uses a key that has an index.
  */
 const BY_KEY_ONLY = ['enable_seqscan', 'enable_bitmapscan', 'enable_hashjoin', 'enable_mergejoin'];
 
-/** What DDL needs: the operator's direct connection to a shard, and time. */
+/** The requirements of DDL: the operator's direct connection to a shard, a clock, and random values. */
 export interface ShardAccess {
   readonly pool: SqlPool;
   readonly clock: Clock;
@@ -32,10 +32,10 @@ export interface ShardAccess {
 }
 
 /**
- * Makes a database ready to hold tenants: extensions in `ext`, nothing left to PUBLIC, the schema `carrel`, the group role and
- * the worker's role. Idempotent, safe when two operators race. `workerPassword` lets the worker's role log in; without it the
- * role is created and its login is not changed. Throws ShardUnfit: wrong encoding, a locale without letters, an old Postgres, one
- * without ICU, shared tables of a foreign role.
+ * Prepares a database for tenants: extensions in `ext`, no rights for PUBLIC, the schema `carrel`, the group role and the
+ * worker's role. Idempotent, also if two operators race. `workerPassword` lets the worker's role log in; without it the
+ * role is created and its login is unchanged. Throws ShardUnfit: wrong encoding, a locale without letters beyond ASCII, an old
+ * Postgres, one without ICU, or shared tables that another role owns.
  */
 export async function ensureShard(shard: ShardAccess, options: { workerPassword?: string } = {}): Promise<void> {
   await checkServer(shard.pool);
@@ -52,16 +52,16 @@ export async function ensureShard(shard: ShardAccess, options: { workerPassword?
   );
 }
 
-/** Functions come before the migration of the same transaction: its triggers, indexes and generated columns name them. */
+/** Functions precede the migration in its transaction, since its triggers, indexes and generated columns refer to them. */
 async function ensureFunctions(tx: Sql): Promise<void> {
   await tx.query('LOCK TABLE carrel.schema_migrations IN SHARE ROW EXCLUSIVE MODE');
   await replaceFunctions(tx);
 }
 
 /**
- * Row-level security is forced on the tables that tenants share, and their policies name the operator's role. One that came
- * later, by a restore or a rotation, would see no row, and delete none where it means to: each start lets it in. One statement
- * where nothing is missing. Throws ShardUnfit.
+ * Row-level security is forced on the tables that tenants share, and their policies name the operator's role. After a restore or
+ * a rotation, a new role would see and delete no rows, so each start adds the current role. One statement if nothing is missing.
+ * Throws ShardUnfit.
  */
 async function ensureOperatorPolicies(shard: ShardAccess): Promise<void> {
   await retryDdl(shard, async () => {
