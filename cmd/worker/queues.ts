@@ -12,8 +12,8 @@ import { MINUTE_MS } from '../../pkg/runtime/time.ts';
 export const QUEUES: readonly QueueSettings[] = [
   // Jobs that need only our own stores.
   { name: DEFAULT_QUEUE, perTenant: 4, concurrency: 16, timeLimitMs: 30 * MINUTE_MS },
-  // Jobs of other queues that turn out to use a store which a tenant named. So a stalled store of a tenant holds no slot that
-  // anybody else waits for.
+  // Jobs of other queues that turn out to use a store that a tenant named. A stalled store of a tenant then holds no slot that
+  // other tenants wait for.
   { name: NAMED_STORES_QUEUE, perTenant: 2, concurrency: 64, timeLimitMs: 60 * MINUTE_MS },
   // A stalled LMS holds a slot until its time-out, so there are many slots, and one tenant gets few.
   { name: 'grades', perTenant: 4, concurrency: 512, timeLimitMs: 5 * MINUTE_MS },

@@ -21,7 +21,7 @@ export interface WorkerServices {
   readonly shards: ReadonlyMap<string, WorkerShard>;
   /** The platform's own Redis user. */
   readonly redis: Redis;
-  /** For a transaction of any tenant, as a server's are for its own. */
+  /** Emits events in a transaction of any tenant; a server's Events serve only its own tenant. */
   readonly events: Events;
   readonly jobs: JobRequests;
   readonly storage: PerTenant<TenantStorage>;
@@ -50,7 +50,7 @@ export interface JobContext {
   readonly requestedAt: Date;
   /** The lease of this attempt. The row has another fence once the lease is lost. */
   readonly lease: { readonly id: number; readonly fence: string };
-  /** Aborted when another worker has taken over the lease, which does the rest, or when the attempt's time is over. */
+  /** Aborted when another worker has taken over the lease and finishes the job, or when the attempt's time is over. */
   readonly signal: AbortSignal;
   /** The tenant's database in the tenant's own role: its schema and rows, nothing else. It prepares no statements. */
   readonly db: Database;

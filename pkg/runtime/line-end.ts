@@ -1,6 +1,6 @@
 /**
- * Removes the line end that editors, `echo` and here-documents append. It removes one only and nothing else: a person meant the
- * rest.
+ * Removes the one line end that editors, `echo` and here-documents append, and nothing else: any other white space is
+ * intentional.
  */
 export const withoutLineEnd = (text: string): string => text.replace(/\r?\n$/, '');
 

@@ -7,7 +7,7 @@ import { StoreUnavailableError } from '../store/unavailable.ts';
 import type { TaskView } from './tasks.schema.ts';
 import { MINUTE_MS } from '../runtime/time.ts';
 
-/** Streams of one person on one server at most: each costs a statement a second. */
+/** The most streams of one person on one server: each costs one statement per second. */
 const FOLLOWED_AT_ONCE = 5;
 const LOOK_EVERY_MS = 1_000;
 /** A comment at this interval keeps proxies, and the limit of silence, from ending the connection. */

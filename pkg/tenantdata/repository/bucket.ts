@@ -6,7 +6,7 @@ import { type Repository, RepositoryError } from './repository.ts';
 /** Up to this size a body of a known size is sent at once. */
 const AT_ONCE_BYTES = 8 << 20;
 
-/** A bucket, or what is below a prefix of one. */
+/** A bucket, or the part of a bucket below a prefix. */
 export class BucketRepository implements Repository {
   readonly name: string;
   readonly #objects: Objects;

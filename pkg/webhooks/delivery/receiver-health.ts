@@ -30,9 +30,9 @@ const LATER_SUCCESS = `(${SUCCEEDED} AND last_delivery_at > $2) IS TRUE OR EXIST
 const LATER_FAILURE = `(NOT (${SUCCEEDED}) IS TRUE AND last_delivery_at > $2) IS TRUE`;
 
 /**
- * The row decides. Of deliveries that end at once only one records. A delivery that ends after the webhook was changed or enabled
- * again records nothing about an address that it has not tried. An attempt counts by the time when it began: of two that overlap,
- * the later one wins, whichever ends first.
+ * The row decides: only one of several deliveries that end at once records. A delivery that ends after the webhook was changed or
+ * enabled again records nothing about an address that it has not tried. An attempt counts by the time when it began: of two that
+ * overlap, the later one wins, whichever ends first.
  */
 const RECORD = `
   UPDATE webhooks SET last_delivery_at = greatest(last_delivery_at, $2),

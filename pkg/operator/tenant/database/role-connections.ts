@@ -46,7 +46,7 @@ export class EndingPods {
     return now < (until[reason] ?? 0);
   }
 
-  /** The role has its new limit. */
+  /** Must be called once the role has its new limit. */
   end(tenantId: string): void {
     this.#until.delete(tenantId);
   }

@@ -22,7 +22,7 @@ export const auditOfPeople = auditFunctions({
     body: `PERFORM write_audit('user.password_reset', 'user', u.uuid, coalesce(u.display_name, u.username),
           audit_changes('{}', jsonb_build_object('expires_at', NEW.expires_at))) FROM users u WHERE u.id = NEW.user_id;`,
   },
-  // A statement that opens sessions of several launches says with carrel.origins which request each is of.
+  // A statement that opens sessions of several launches sets carrel.origins, which maps each session to its request.
   sessions: {
     body: `PERFORM write_audit(CASE TG_OP WHEN 'INSERT' THEN 'session.create' ELSE 'session.end' END, 'session', NEW.id, NEW.user_agent,
       CASE WHEN TG_OP = 'INSERT' THEN audit_changes('{}', jsonb_build_object('launch_id', NEW.launch_id)) ELSE '{}' END,

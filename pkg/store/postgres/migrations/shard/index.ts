@@ -1,5 +1,5 @@
 import type { Migration } from '../migration.ts';
 import { baseline } from './0001-baseline.ts';
 
-/** In their order. */
+/** In the order in which they run. */
 export const shardMigrations: readonly Migration<object>[] = [baseline];
