@@ -173,7 +173,7 @@ const RETRY = `
   UPDATE task_items i SET entry = f.entry, rank = CASE WHEN f.entry -> 'isFolder' = 'true' THEN ${STORED} ELSE ${UNSTORED} END
   FROM task_items f WHERE f.task_id = $1 AND i.task_id = $2 AND f.target = i.target AND f.entry IS NOT NULL RETURNING i.id`;
 
-/** Copies the entries of failed items to the items that retry them. Returns how many items received an entry. */
+/** Copies entries to the items of a retry from the items that they try again. Returns how many items received an entry. */
 export const retryEntries = async (tx: Sql, from: number, to: number): Promise<number> =>
   (await tx.query(RETRY, [from, to])).length;
 
