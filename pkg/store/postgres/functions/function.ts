@@ -31,6 +31,6 @@ export const triggerFunction = (name: string, { declared = '', body }: FunctionB
     RETURN NULL;
   END $$;`;
 
-/** What a role may call. No other function may be called by anybody but the operator (apply.ts). */
+/** Lets a role call functions. Only the operator may call the others (shared-functions.ts). */
 export const offer = (role: 'carrel_tenant' | 'carrel_worker', ...names: readonly string[]): string =>
   `GRANT EXECUTE ON FUNCTION ${names.map((name) => `carrel.${name}`).join(', ')} TO ${role};`;
