@@ -1,47 +1,16 @@
 import { afterEach, expect, test } from '@jest/globals';
 import { fixture } from '../../support/suites/fixture.ts';
-import { FACES } from '../../../pkg/local/demo/lms/faces.ts';
 import { Lms } from '../../../pkg/local/demo/lms/lms.ts';
 import { asTheOperator, requestsOf } from '../../support/lms/operator-made.ts';
-import { type OtherAnswer, RegistrationDesk } from '../../support/lms/registration-desk.ts';
 import { serverSuite } from '../../support/suites/server-suite.ts';
 import { registered } from './registering.ts';
+import { changedDesk, inPlatform, inTool, PLATFORM, set, TOOL, without, type Change } from './registration-changes.ts';
 
 const tenant = serverSuite();
 const lms = fixture(
   () => Lms.start(),
   (running) => running.stop(),
 );
-const PLATFORM = 'https://purl.imsglobal.org/spec/lti-platform-configuration';
-const TOOL = 'https://purl.imsglobal.org/spec/lti-tool-configuration';
-
-type Json = Record<string, unknown>;
-type Change = (json: Json) => OtherAnswer | undefined | void;
-const set =
-  (name: string, value: unknown): Change =>
-  (json) =>
-    void (json[name] = value);
-const without =
-  (name: string): Change =>
-  (json) =>
-    void delete json[name];
-const inPlatform =
-  (change: (platform: Json) => void): Change =>
-  (json) => {
-    change(json[PLATFORM] as Json);
-  };
-const inTool =
-  (change: (tool: Json) => void): Change =>
-  (json) => {
-    change(json[TOOL] as Json);
-  };
-
-function newDesk({ configuration, answer }: { configuration?: Change; answer?: Change } = {}): RegistrationDesk {
-  const desk = new RegistrationDesk(lms, FACES.sakai);
-  if (configuration) desk.configuration = (json) => configuration(json) || undefined;
-  if (answer) desk.answer = (json) => answer(json) || undefined;
-  return desk;
-}
 
 /** A tenant has a bound of links, and of registrations that wait for the operator. */
 afterEach(async () => {
@@ -131,7 +100,7 @@ const ODD: readonly (readonly [string, { configuration?: Change; answer?: Change
 ];
 
 test.each(ODD)('a registration with %s is odd but valid', async (_name, changes) => {
-  const desk = newDesk(changes);
+  const desk = changedDesk(lms, changes);
 
   const page = await registered(tenant, desk);
 
@@ -140,7 +109,7 @@ test.each(ODD)('a registration with %s is odd but valid', async (_name, changes)
 });
 
 test('only what was asked counts as granted, and the page names what was not', async () => {
-  const desk = newDesk({
+  const desk = changedDesk(lms, {
     answer: set('scope', 'https://purl.imsglobal.org/spec/lti-ags/scope/score https://lms.example.org/admin'),
   });
 

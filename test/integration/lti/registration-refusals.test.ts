@@ -10,43 +10,16 @@ import { Browser } from '../../support/lms/browser.ts';
 import { FACES } from '../../../pkg/local/demo/lms/faces.ts';
 import { Lms } from '../../../pkg/local/demo/lms/lms.ts';
 import { asTheOperator, requestsOf } from '../../support/lms/operator-made.ts';
-import { type OtherAnswer, RegistrationDesk } from '../../support/lms/registration-desk.ts';
+import { RegistrationDesk } from '../../support/lms/registration-desk.ts';
 import { serverSuite } from '../../support/suites/server-suite.ts';
 import { newLink, pressed, registered, shownPage } from './registering.ts';
+import { changedDesk, inTool, instead, set, TOOL, without, type Change } from './registration-changes.ts';
 
 const tenant = serverSuite();
 const lms = fixture(
   () => Lms.start(),
   (running) => running.stop(),
 );
-const TOOL = 'https://purl.imsglobal.org/spec/lti-tool-configuration';
-
-type Json = Record<string, unknown>;
-type Change = (json: Json) => OtherAnswer | undefined | void;
-const set =
-  (name: string, value: unknown): Change =>
-  (json) =>
-    void (json[name] = value);
-const without =
-  (name: string): Change =>
-  (json) =>
-    void delete json[name];
-const inTool =
-  (change: (tool: Json) => void): Change =>
-  (json) => {
-    change(json[TOOL] as Json);
-  };
-const instead =
-  (answer: OtherAnswer): Change =>
-  () =>
-    answer;
-
-function newDesk({ configuration, answer }: { configuration?: Change; answer?: Change } = {}): RegistrationDesk {
-  const desk = new RegistrationDesk(lms, FACES.sakai);
-  if (configuration) desk.configuration = (json) => configuration(json) || undefined;
-  if (answer) desk.answer = (json) => answer(json) || undefined;
-  return desk;
-}
 
 /** A tenant has a bound of links, and of registrations that wait for the operator. */
 afterEach(async () => {
@@ -119,7 +92,7 @@ const CONFIGURATIONS: readonly (readonly [string, Change, RegistrationErrorCode]
 test.each(CONFIGURATIONS)(
   'a configuration that is or has %s is refused, and the LMS is not asked to register',
   async (_name, change, code) => {
-    const desk = newDesk({ configuration: change });
+    const desk = changedDesk(lms, { configuration: change });
 
     const page = await shownPage(desk, await newLink(tenant));
 
@@ -196,7 +169,7 @@ const ANSWERS: readonly (readonly [string, Change, RegistrationErrorCode, string
 test.each(ANSWERS)(
   'an answer that is or has %s is refused in words, and leaves nothing but the link',
   async (_name, change, code, words) => {
-    const desk = newDesk({ answer: change });
+    const desk = changedDesk(lms, { answer: change });
     const link = await newLink(tenant);
 
     const page = await registered(tenant, desk, link);
@@ -211,7 +184,7 @@ test.each(ANSWERS)(
 );
 
 test('the words of an LMS that repeats the registration token are shown without it', async () => {
-  const desk = newDesk();
+  const desk = changedDesk(lms);
   const link = desk.open(await newLink(tenant));
   const token = link.searchParams.get('registration_token') ?? '';
   desk.answer = instead({ status: 400, type: 'text/plain', body: `bad token ${token}` }) as typeof desk.answer;
@@ -288,12 +261,12 @@ test('an LMS that is silent is configuration_timeout', async () => {
 });
 
 test('an LMS with other addresses than its registration has is issuer_conflict; an audience of tokens that differs is not', async () => {
-  const first = newDesk();
+  const first = changedDesk(lms);
   await registered(tenant, first);
   await asTheOperator(tenant);
-  const other = newDesk({ configuration: set('token_endpoint', `${lms.issuer}/other-token`) });
+  const other = changedDesk(lms, { configuration: set('token_endpoint', `${lms.issuer}/other-token`) });
   const refused = await shownPage(other, await newLink(tenant));
-  const audience = newDesk({ configuration: set('authorization_server', 'https://audience.example.org') });
+  const audience = changedDesk(lms, { configuration: set('authorization_server', 'https://audience.example.org') });
 
   const taken = await registered(tenant, audience);
 
@@ -302,9 +275,9 @@ test('an LMS with other addresses than its registration has is issuer_conflict; 
 });
 
 test('a client id that is registered here, or waits for the operator, is client_id_taken', async () => {
-  const first = newDesk();
+  const first = changedDesk(lms);
   await registered(tenant, first);
-  const again = newDesk({ answer: set('client_id', first.tools[0]?.clientId) });
+  const again = changedDesk(lms, { answer: set('client_id', first.tools[0]?.clientId) });
 
   const waiting = await registered(tenant, again);
   await asTheOperator(tenant);

@@ -1,13 +1,8 @@
 import { beforeAll, expect, test } from '@jest/globals';
 import { generateKeyPairSync } from 'node:crypto';
 import { isNotFound } from '../../../pkg/kube/errors.ts';
-import type { ResourceApi } from '../../../pkg/kube/resource.ts';
-import type { KubeObject, ObjectKey } from '../../../pkg/kube/object.ts';
 import { silentLogger } from '../../../pkg/runtime/log.ts';
-import { parseSealingKeys, Sealer, tenantDataKey } from '../../../pkg/runtime/sealing.ts';
-import { systemRandom } from '../../../pkg/runtime/random.ts';
 import { SqlPool } from '../../../pkg/store/postgres/pool.ts';
-import { testBackends } from '../../support/backends/backends.ts';
 import { waitFor } from '../../support/wait.ts';
 import {
   children,
@@ -20,6 +15,7 @@ import {
   webhookOf,
 } from '../../support/cluster/operator.ts';
 import { operatorSuite } from '../../support/suites/operator-suite.ts';
+import { goneOf, hook, rowOf, sealerOf } from './managed-rows.ts';
 
 const { cluster, namespace, readyTenant, databaseUrl } = operatorSuite();
 let tenant: string;
@@ -33,17 +29,6 @@ beforeAll(async () => {
   sql = new SqlPool({ url: await databaseUrl(key), poolSize: 1, log: silentLogger });
   cluster.onClose(() => sql.close());
 }, 180_000);
-
-const sealer = (): Sealer => {
-  const keys = parseSealingKeys(testBackends().stores.platformKeys).map((key) => tenantDataKey(key, tenantId));
-  return new Sealer(keys, systemRandom);
-};
-const goneOf = <T extends KubeObject>(api: ResourceApi<T>, key: ObjectKey): Promise<unknown> =>
-  waitFor(`${key.name} to be gone`, async () => (await api.find(key)) === undefined);
-const rowOf = async (table: string, reference: string): Promise<Record<string, unknown> | undefined> =>
-  (await sql.query(`SELECT * FROM ${table} WHERE managed_ref = $1`, [reference]))[0];
-
-const hook = { url: 'https://example.com/hook', events: ['file.created', 'user.updated'] };
 
 const platform = {
   issuer: 'https://lms.example',
@@ -63,7 +48,7 @@ test('an LtiRegistration becomes tool, platform and deployments, and its status 
   await cluster.registrations.create(registrationOf(namespace, key.name, { ...spec, deploymentIds: ['2', '1'] }));
 
   const registration = await ready(cluster.registrations, key);
-  const tool = await rowOf('lti_tools', `${namespace}/${key.name}`);
+  const tool = await rowOf(sql, 'lti_tools', `${namespace}/${key.name}`);
   const deployments = await sql.query('SELECT deployment_id FROM lti_deployments WHERE tool_id = $1 ORDER BY 1', [tool?.['id']]);
 
   expect(registration.status).toMatchObject({
@@ -83,7 +68,7 @@ test('an LtiRegistration becomes tool, platform and deployments, and its status 
     managed_by: 'kubernetes',
   });
   expect(
-    sealer().open(String(tool?.['private_key']), [tenantId, 'lti_tools', `${namespace}/${key.name}`, 'private_key']),
+    sealerOf(tenantId).open(String(tool?.['private_key']), [tenantId, 'lti_tools', `${namespace}/${key.name}`, 'private_key']),
   ).toContain('BEGIN PRIVATE KEY');
   expect(deployments).toEqual([{ deployment_id: '1' }, { deployment_id: '2' }]);
 });
@@ -122,7 +107,7 @@ test('a change of a registration keeps its key; its own key replaces it; deletin
 
   await cluster.registrations.patch(key, { spec: { active: false, deploymentIds: ['3'] } });
   const changed = await ready(cluster.registrations, key);
-  const tool = await rowOf('lti_tools', reference);
+  const tool = await rowOf(sql, 'lti_tools', reference);
   const { privateKey } = generateKeyPairSync('rsa', {
     modulusLength: 2048,
     privateKeyEncoding: { type: 'pkcs1', format: 'pem' },
@@ -137,7 +122,7 @@ test('a change of a registration keeps its key; its own key replaces it; deletin
   expect(changed.status?.publicKeyIds).toEqual(made.status?.publicKeyIds);
   expect(tool).toMatchObject({ is_active: false, deep_linking_response_mode: 'FormPost' });
   expect(own.status?.publicKeyIds).not.toEqual(made.status?.publicKeyIds);
-  expect(await rowOf('lti_tools', reference)).toBeUndefined();
+  expect(await rowOf(sql, 'lti_tools', reference)).toBeUndefined();
   expect(await sql.query('SELECT FROM lti_platforms WHERE issuer = $1', [spec.platform.issuer])).toEqual([]);
 });
 
@@ -169,13 +154,13 @@ test('a key is followed by the next, which was published before it signs, and st
 
   const published = await later(31, (ids) => ids.length === 2);
   const signing = await later(30, ([signer]) => signer !== first);
-  const tool = await rowOf('lti_tools', reference);
+  const tool = await rowOf(sql, 'lti_tools', reference);
   await sql.query('UPDATE lti_tool_keys SET published_until = now() WHERE key_id = $1', [first]);
   const alone = await later(1, (ids) => ids.length === 1);
 
   const next = published[1];
   expect([published[0], signing, alone, tool?.['key_id']]).toEqual([first, [next, first], [next], next]);
-  expect(sealer().open(String(tool?.['private_key']), [tenantId, 'lti_tools', reference, 'private_key'])).toContain(
+  expect(sealerOf(tenantId).open(String(tool?.['private_key']), [tenantId, 'lti_tools', reference, 'private_key'])).toContain(
     'BEGIN PRIVATE KEY',
   );
 });

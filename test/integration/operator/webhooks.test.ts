@@ -1,12 +1,7 @@
 import { beforeAll, expect, test } from '@jest/globals';
 import { isDeepStrictEqual } from 'node:util';
-import type { ResourceApi } from '../../../pkg/kube/resource.ts';
-import type { KubeObject, ObjectKey } from '../../../pkg/kube/object.ts';
 import { silentLogger } from '../../../pkg/runtime/log.ts';
-import { parseSealingKeys, Sealer, tenantDataKey } from '../../../pkg/runtime/sealing.ts';
-import { systemRandom } from '../../../pkg/runtime/random.ts';
 import { SqlPool } from '../../../pkg/store/postgres/pool.ts';
-import { testBackends } from '../../support/backends/backends.ts';
 import { countBy, range, waitFor } from '../../support/wait.ts';
 import {
   children,
@@ -19,6 +14,7 @@ import {
   webhookOf,
 } from '../../support/cluster/operator.ts';
 import { operatorSuite } from '../../support/suites/operator-suite.ts';
+import { goneOf, hook, rowOf, sealerOf } from './managed-rows.ts';
 
 const { cluster, namespace, readyTenant, databaseUrl } = operatorSuite();
 let tenant: string;
@@ -33,17 +29,6 @@ beforeAll(async () => {
   cluster.onClose(() => sql.close());
 }, 180_000);
 
-const sealer = (): Sealer => {
-  const keys = parseSealingKeys(testBackends().stores.platformKeys).map((key) => tenantDataKey(key, tenantId));
-  return new Sealer(keys, systemRandom);
-};
-const goneOf = <T extends KubeObject>(api: ResourceApi<T>, key: ObjectKey): Promise<unknown> =>
-  waitFor(`${key.name} to be gone`, async () => (await api.find(key)) === undefined);
-const rowOf = async (table: string, reference: string): Promise<Record<string, unknown> | undefined> =>
-  (await sql.query(`SELECT * FROM ${table} WHERE managed_ref = $1`, [reference]))[0];
-
-const hook = { url: 'https://example.com/hook', events: ['file.created', 'user.updated'] };
-
 test('a Webhook becomes an endpoint of its tenant, with a generated secret that is sealed there', async () => {
   const key = { namespace, name: unique() };
   await cluster.webhooks.create(
@@ -51,7 +36,7 @@ test('a Webhook becomes an endpoint of its tenant, with a generated secret that 
   );
 
   const webhook = await ready(cluster.webhooks, key);
-  const row = await rowOf('webhooks', `${namespace}/${key.name}`);
+  const row = await rowOf(sql, 'webhooks', `${namespace}/${key.name}`);
   const { secret = '' } = (await secretValues(cluster, namespace, `${key.name}-webhook`)) ?? {};
 
   expect(secret).toMatch(/^whsec_[A-Za-z0-9+/]{43}=$/);
@@ -63,7 +48,9 @@ test('a Webhook becomes an endpoint of its tenant, with a generated secret that 
     managed_by: 'kubernetes',
   });
   expect(row?.['secret']).not.toContain(secret);
-  expect(sealer().open(String(row?.['secret']), [tenantId, 'webhooks', webhook.status?.endpointId ?? '', 'secret'])).toBe(secret);
+  expect(
+    sealerOf(tenantId).open(String(row?.['secret']), [tenantId, 'webhooks', webhook.status?.endpointId ?? '', 'secret']),
+  ).toBe(secret);
 });
 
 test("a Webhook's generated Secret comes back as it was when it is deleted or edited", async () => {
@@ -96,7 +83,7 @@ test('a Webhook with a secret of its own waits for it, follows it, and signs wit
   await ready(cluster.webhooks, key);
   await cluster.of(children.SECRET).patch(secretKey, { stringData: { token: 'second' } });
   const row = await waitFor('the overlap', async () => {
-    const found = await rowOf('webhooks', `${namespace}/${key.name}`);
+    const found = await rowOf(sql, 'webhooks', `${namespace}/${key.name}`);
     return found?.['previous_secret'] ? found : undefined;
   });
 
@@ -104,7 +91,7 @@ test('a Webhook with a secret of its own waits for it, follows it, and signs wit
     `spec.secretRef: there is no Secret ${secretKey.name} in namespace ${namespace}`,
   );
   const opened = (column: string): string =>
-    sealer().open(String(row[column]), [tenantId, 'webhooks', String(row['uuid']), column]);
+    sealerOf(tenantId).open(String(row[column]), [tenantId, 'webhooks', String(row['uuid']), column]);
   expect([opened('secret'), opened('previous_secret')]).toEqual(['second', 'first']);
 });
 
@@ -181,5 +168,5 @@ test('a Webhook may come before its Tenant, and its row goes with it', async () 
   await cluster.webhooks.delete(key);
   await goneOf(cluster.webhooks, key);
 
-  expect(await rowOf('webhooks', `${namespace}/${key.name}`)).toBeUndefined();
+  expect(await rowOf(sql, 'webhooks', `${namespace}/${key.name}`)).toBeUndefined();
 });
