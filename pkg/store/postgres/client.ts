@@ -70,7 +70,8 @@ export function observedClient(observe: ObserveStatement | undefined): typeof pg
   return class ObservedClient extends pg.Client {
     constructor(config?: string | pg.ClientConfig) {
       super(config);
-      // Sequelize listens only a moment after the login: a server that is killed just then would end the program.
+      // Sequelize listens a moment after the login, and node-postgres' pool only while a connection is idle: an error at another
+      // time would end the program. The running statement, or the next one, fails.
       this.on('error', () => abandon(this));
       const send = this.query.bind(this) as (...args: unknown[]) => unknown;
       const watched = (...args: unknown[]): unknown => {

@@ -101,9 +101,7 @@ export class SqlPool implements Transactions {
       types,
       Client: observedClient(options.observe),
     });
-    // If a connection is lost while in use, the running statement, or the next one, fails.
     this.#pool.on('connect', (client) => {
-      client.on('error', () => {});
       if (options.onNotification) client.on('notification', options.onNotification);
       this.#clients.add(client);
     });
