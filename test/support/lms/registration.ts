@@ -28,6 +28,20 @@ export interface Deployments {
 export const cheapToolKey = (): Promise<ToolKey> =>
   givenToolKey(newRsaKeys().privateKey.export({ type: 'pkcs8', format: 'pem' }).toString());
 
+const usedIssuers = new Set<string>();
+
+/** Starts an LMS whose issuer is new to this test file: the system may assign the port of an LMS that has stopped. */
+async function startLms(): Promise<Lms> {
+  const lms = await Lms.start();
+  if (usedIssuers.has(lms.issuer)) {
+    const another = await startLms();
+    await lms.stop();
+    return another;
+  }
+  usedIssuers.add(lms.issuer);
+  return lms;
+}
+
 /**
  * A tenant that is registered at an LMS, and the LMS at the tenant as the operator registers it for the resource `test/<client
  * id>`. `existing`: a registration whose LMS this one is of too; without it the LMS is new and the caller stops it.
@@ -37,7 +51,7 @@ export async function registeredLms(
   existing?: Pick<Registration, 'lms'>,
   deployments: Deployments = {},
 ): Promise<Registration> {
-  const lms = existing?.lms ?? (await Lms.start());
+  const lms = existing?.lms ?? (await startLms());
   const clientId = `client-${systemRandom.hex(5)}`;
   return registeredAs(tenant, `test/${clientId}`, lms, clientId, deployments);
 }
