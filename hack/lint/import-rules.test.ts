@@ -135,14 +135,13 @@ test('product code does not need tests', () => {
 
 test('the browser’s pages and the rest do not import each other', () => {
   const sentence = 'pkg/web speaks only HTTP to the rest';
-  expect(complaints('pkg/web/entry/api.ts', "import { render } from 'preact';\nimport { enter } from './session.ts';")).toEqual([
-    undefined,
-    undefined,
-  ]);
-  expect(complaints('pkg/web/entry/api.ts', "import type { FileView } from '../../content/files/files.schema.ts';")).toEqual([
-    sentence,
-  ]);
-  expect(complaints('pkg/http/app.ts', "import { enter } from '../web/entry/session.ts';")).toEqual([sentence]);
+  expect(
+    complaints('pkg/web/lti/entry/api.ts', "import { render } from 'preact';\nimport { enter } from './session.ts';"),
+  ).toEqual([undefined, undefined]);
+  expect(
+    complaints('pkg/web/lti/entry/api.ts', "import type { FileView } from '../../../content/files/files.schema.ts';"),
+  ).toEqual([sentence]);
+  expect(complaints('pkg/http/app.ts', "import { enter } from '../web/lti/entry/session.ts';")).toEqual([sentence]);
   expect(complaints('hack/image.ts', "import { en } from '../pkg/web/text/en.ts';")).toEqual([sentence]);
   expect(complaints('hack/web-text.test.ts', "import { en } from '../pkg/web/text/en.ts';")).toEqual([undefined]);
 });

@@ -14,10 +14,10 @@ export default defineConfig({
     reportCompressedSize: false,
     rolldownOptions: {
       input: {
-        entry: join(import.meta.dirname, 'entry/main.tsx'),
-        picker: join(import.meta.dirname, 'picker/main.tsx'),
-        registration: join(import.meta.dirname, 'registration/main.ts'),
-        storage: join(import.meta.dirname, 'storage/main.ts'),
+        entry: join(import.meta.dirname, 'lti/entry/main.tsx'),
+        picker: join(import.meta.dirname, 'lti/picker/main.tsx'),
+        registration: join(import.meta.dirname, 'lti/registration/main.ts'),
+        storage: join(import.meta.dirname, 'lti/storage/main.ts'),
       },
     },
   },

@@ -6,7 +6,7 @@ import { RefusalNote } from './notes.tsx';
 import { PagedList } from './paged-list.tsx';
 import { Preview } from './preview.tsx';
 import { entriesInWords, type Refusal, sizeInWords } from './messages.ts';
-import { t, timeInWords } from '../text/text.ts';
+import { t, timeInWords } from '../../text/text.ts';
 
 interface FileProps {
   readonly file: FileItem;

@@ -1,5 +1,5 @@
-import { count, inDigits, isEnglish, type Key, t } from '../text/text.ts';
-import { en } from '../text/en.ts';
+import { count, inDigits, isEnglish, type Key, t } from '../../text/text.ts';
+import { en } from '../../text/en.ts';
 
 /** A refusal by the API, or a failure to reach it. */
 export interface Refusal {

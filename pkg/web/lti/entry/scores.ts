@@ -1,5 +1,5 @@
-import { reasonInWords } from '../text/reasons.ts';
-import { inDigits, t } from '../text/text.ts';
+import { reasonInWords } from '../../text/reasons.ts';
+import { inDigits, t } from '../../text/text.ts';
 import type { Grade, Result } from './course-api.ts';
 
 /** Parses a typed score or maximum, with a comma or a point; undefined: the API would not accept it. */
