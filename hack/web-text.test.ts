@@ -5,45 +5,64 @@ import { CATALOGUE } from '../pkg/api/error-catalogue.ts';
 import { PAGE_ERRORS_DE } from '../pkg/http/page-errors.de.ts';
 import { resultOfReply } from '../pkg/lti/grades/replies.policy.ts';
 import { LINK_PROBLEM_CODES } from '../pkg/lti/links/link-problems.policy.ts';
-import type { Catalogue } from '../pkg/web/text/catalogue.ts';
-import { de } from '../pkg/web/text/de.ts';
-import { en } from '../pkg/web/text/en.ts';
+import { part, speak, textsLoaded, timeInWords } from '../pkg/web/text/language.ts';
+import { count, t } from '../pkg/web/text/lti.ts';
+import { en } from '../pkg/web/text/lti.en.ts';
 import { reasonInWords } from '../pkg/web/text/reasons.ts';
-import { count, speak, t, timeInWords } from '../pkg/web/text/text.ts';
 
 const root = join(import.meta.dirname, '..');
 const web = join(root, 'pkg/web');
 
 const sourceOf = (file: string): string => readFileSync(join(root, file), 'utf8');
 
+type Catalogue = Readonly<Record<string, string>>;
+
+/** A part of the pages with texts of its own: its catalogues, and the sources of the pages that use it. */
+interface TextPart {
+  readonly name: string;
+  readonly english: Catalogue;
+  readonly german: Catalogue;
+  readonly users: string;
+}
+
 /** The pages' sources, the catalogues left out. */
 const sources = readdirSync(web, { recursive: true, encoding: 'utf8' })
-  .filter((file) => /\.tsx?$/.test(file) && !/^dist|^text\/(en|de)\.ts$|\.test\.ts$/.test(file))
-  .map((file) => readFileSync(join(web, file), 'utf8'))
-  .join('\n');
+  .filter((file) => /\.tsx?$/.test(file) && !/^dist|\.(en|de)\.ts$|\.test\.ts$/.test(file))
+  .map((file) => readFileSync(join(web, file), 'utf8'));
+
+const names = readdirSync(join(web, 'text')).flatMap((file) => /^(.+)\.en\.ts$/.exec(file)?.[1] ?? []);
+const catalogue = async (name: string, language: string): Promise<Catalogue> =>
+  ((await import(join(web, 'text', `${name}.${language}.ts`))) as Record<string, Catalogue>)[language] ?? {};
+const parts: readonly TextPart[] = await Promise.all(
+  names.map(async (name) => ({
+    name,
+    english: await catalogue(name, 'en'),
+    german: await catalogue(name, 'de'),
+    users: sources.filter((source) => new RegExp(`/${name}\\.ts'`).test(source)).join('\n'),
+  })),
+);
 
 const valuesIn = (text: string): string[] => [...text.matchAll(/\{\w+\}/g)].map(String).sort();
 
 afterEach(() => speak('en'));
 
-test('both languages have the same keys, with the same values put in, and no text is empty', () => {
-  expect(Object.keys(de)).toEqual(Object.keys(en));
-  for (const [key, text] of Object.entries(en)) {
-    const other = de[key as keyof Catalogue] ?? '';
+test.each(parts)('both languages of $name have the same keys, with the same values put in, and no text is empty', (own) => {
+  expect(Object.keys(own.german)).toEqual(Object.keys(own.english));
+  for (const [key, text] of Object.entries(own.english)) {
+    const other = own.german[key] ?? '';
     expect([key, valuesIn(other)]).toEqual([key, valuesIn(text)]);
     expect([key, other.trim() === other && other !== '']).toEqual([key, true]);
   }
 });
 
-test('each text is used by a page', () => {
+test.each(parts)('a page uses each text of $name', ({ english, users }) => {
   const isUsed = (key: string): boolean => {
-    if (key.startsWith('refused.')) return true; // by the code of a refusal
-    if (key.startsWith('type.')) return sources.includes('`type.${');
     const stem = key.replace(/\.(one|other)$/, '').replace(/^(picker\..+)For$/, '$1');
-    return sources.includes(`'${stem}'`);
+    // A key may be put together: `refused.${code}`.
+    return users.includes(`'${stem}'`) || users.includes(`\`${stem.split('.')[0]}.\${`);
   };
 
-  expect(Object.keys(en).filter((key) => !isUsed(key))).toEqual([]);
+  expect(Object.keys(english).filter((key) => !isUsed(key))).toEqual([]);
 });
 
 test('each problem of a placed link is said in the language of the page', () => {
@@ -180,4 +199,14 @@ test('what a page says follows its language: texts, plurals, numbers and times',
   expect(german).toEqual(['Vorschau von Plan {name}', '1 Datei', '1.234 Dateien', '04.03.2026, hh:mm']);
   expect([english[0], english[1], english[2]]).toEqual(['Preview Plan {name}', '1 file', '1,234 files']);
   expect(t('loading')).toBe('Loading …');
+});
+
+test('a part that is declared after the language was chosen speaks it as soon as its texts are loaded', async () => {
+  await speak('de');
+  const late = part({ hello: 'Hello' }, { de: async () => ({ hello: 'Guten Tag' }) });
+  await textsLoaded();
+
+  expect(late.t('hello')).toBe('Guten Tag');
+  await speak('en');
+  expect(late.t('hello')).toBe('Hello');
 });

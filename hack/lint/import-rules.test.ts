@@ -142,8 +142,8 @@ test('the browser’s pages and the rest do not import each other', () => {
     complaints('pkg/web/lti/entry/api.ts', "import type { FileView } from '../../../content/files/files.schema.ts';"),
   ).toEqual([sentence]);
   expect(complaints('pkg/http/app.ts', "import { enter } from '../web/lti/entry/session.ts';")).toEqual([sentence]);
-  expect(complaints('hack/image.ts', "import { en } from '../pkg/web/text/en.ts';")).toEqual([sentence]);
-  expect(complaints('hack/web-text.test.ts', "import { en } from '../pkg/web/text/en.ts';")).toEqual([undefined]);
+  expect(complaints('hack/image.ts', "import { en } from '../pkg/web/text/lti.en.ts';")).toEqual([sentence]);
+  expect(complaints('hack/web-text.test.ts', "import { en } from '../pkg/web/text/lti.en.ts';")).toEqual([undefined]);
 });
 
 test('an import over several lines is seen, with its line', () => {

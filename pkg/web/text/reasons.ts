@@ -1,4 +1,4 @@
-import { type Key, t } from './text.ts';
+import { type Key, t } from './lti.ts';
 
 /**
  * The server's sentences about a grade that is not yet in the grade book, and the text for each. The first match counts; its

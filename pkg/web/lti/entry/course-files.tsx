@@ -4,7 +4,7 @@ import { FileList } from './file-list.tsx';
 import { FolderPath } from './folders.tsx';
 import type { Failed } from './loaded.ts';
 import { Uploads } from './uploads.tsx';
-import { t } from '../../text/text.ts';
+import { t } from '../../text/lti.ts';
 
 interface Props {
   readonly api: Api;

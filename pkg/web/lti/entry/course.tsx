@@ -9,7 +9,7 @@ import { Share } from './share.tsx';
 import { SharedWithMe } from './shared-with-me.tsx';
 import { PlacedFile } from './placed-file.tsx';
 import { Ended, RefusalNote, WayBack } from './notes.tsx';
-import { t } from '../../text/text.ts';
+import { t } from '../../text/lti.ts';
 
 /** The page of a course: the user, the files of its folder, and uploads if the user may write. */
 export function Course({ api }: { api: CourseApi }) {

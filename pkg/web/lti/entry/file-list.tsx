@@ -6,7 +6,8 @@ import { RefusalNote } from './notes.tsx';
 import { PagedList } from './paged-list.tsx';
 import { Preview } from './preview.tsx';
 import { entriesInWords, type Refusal, sizeInWords } from './messages.ts';
-import { t, timeInWords } from '../../text/text.ts';
+import { timeInWords } from '../../text/language.ts';
+import { t } from '../../text/lti.ts';
 
 interface FileProps {
   readonly file: FileItem;

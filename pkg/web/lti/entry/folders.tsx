@@ -1,5 +1,5 @@
 import type { FolderEntry } from './api.ts';
-import { t } from '../../text/text.ts';
+import { t } from '../../text/lti.ts';
 
 /**
  * The current path: the names of the root and of the folders below it. `onGo` gets the number of folders that remain below the

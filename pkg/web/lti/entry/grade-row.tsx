@@ -6,7 +6,7 @@ import type { Refusal } from './messages.ts';
 import { RefusalNote } from './notes.tsx';
 import { COMMENT_MAX, gradeInWords, isCommentTooLong, resultInWords, scoreOf } from './scores.ts';
 import { until } from './until.ts';
-import { t } from '../../text/text.ts';
+import { t } from '../../text/lti.ts';
 
 interface Props {
   readonly api: CourseApi;

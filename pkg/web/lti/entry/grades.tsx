@@ -8,7 +8,7 @@ import { RefusalNote } from './notes.tsx';
 import { More } from './paged-list.tsx';
 import { RosterUpdate } from './roster-update.tsx';
 import { scoreOf } from './scores.ts';
-import { count, t } from '../../text/text.ts';
+import { count, t } from '../../text/lti.ts';
 
 const USUAL_MAXIMUM = '100';
 

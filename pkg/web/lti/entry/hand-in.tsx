@@ -6,7 +6,8 @@ import { type Failed, useLoaded, usePages } from './loaded.ts';
 import type { Refusal } from './messages.ts';
 import { Filled, RefusalNote } from './notes.tsx';
 import { Uploads } from './uploads.tsx';
-import { t, timeInWords } from '../../text/text.ts';
+import { timeInWords } from '../../text/language.ts';
+import { t } from '../../text/lti.ts';
 
 interface Props {
   readonly api: CourseApi;

@@ -3,7 +3,7 @@ import { CourseApi } from './course-api.ts';
 import { Course } from './course.tsx';
 import { Ended } from './notes.tsx';
 import { enter, keeperOfTab } from './session.ts';
-import { speak } from '../../text/text.ts';
+import { speak } from '../../text/language.ts';
 import './style.css';
 
 const { session, shown } = enter(new URL(location.href), keeperOfTab());

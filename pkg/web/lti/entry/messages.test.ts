@@ -1,5 +1,5 @@
 import { expect, test } from '@jest/globals';
-import { speak } from '../../text/text.ts';
+import { speak } from '../../text/language.ts';
 import { entriesInWords, refusalInWords, sizeInWords } from './messages.ts';
 
 test.each([

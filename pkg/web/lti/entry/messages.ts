@@ -1,5 +1,6 @@
-import { count, inDigits, isEnglish, type Key, t } from '../../text/text.ts';
-import { en } from '../../text/en.ts';
+import { inDigits, isEnglish } from '../../text/language.ts';
+import { count, type Key, t } from '../../text/lti.ts';
+import { en } from '../../text/lti.en.ts';
 
 /** A refusal by the API, or a failure to reach it. */
 export interface Refusal {

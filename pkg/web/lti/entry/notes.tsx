@@ -1,6 +1,6 @@
 import type { ComponentChildren } from 'preact';
 import { refusalInWords, type Refusal } from './messages.ts';
-import { t } from '../../text/text.ts';
+import { t } from '../../text/lti.ts';
 
 /** A refusal in words, with its code and a remedy. */
 export function RefusalNote({ refusal, onRetry }: { refusal: Refusal; onRetry?: () => void }) {

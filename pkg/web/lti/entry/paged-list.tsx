@@ -1,7 +1,7 @@
 import type { ComponentChildren } from 'preact';
 import type { Listed } from './loaded.ts';
 import { RefusalNote } from './notes.tsx';
-import { t } from '../../text/text.ts';
+import { t } from '../../text/lti.ts';
 
 interface Props<Item> {
   readonly list: Listed<Item>;

@@ -3,7 +3,7 @@ import type { Api } from './api.ts';
 import { FileActions } from './file-list.tsx';
 import { type Failed, useLoaded } from './loaded.ts';
 import { RefusalNote } from './notes.tsx';
-import { t } from '../../text/text.ts';
+import { t } from '../../text/lti.ts';
 
 /** The one file that a link was placed for. */
 export function PlacedFile({ api, id, failed }: { api: Api; id: string; failed: Failed }) {

@@ -3,7 +3,7 @@ import type { Api, FileItem } from './api.ts';
 import type { Failed } from './loaded.ts';
 import { type Refusal, sizeInWords } from './messages.ts';
 import { RefusalNote } from './notes.tsx';
-import { t } from '../../text/text.ts';
+import { t } from '../../text/lti.ts';
 
 /** Maximum of shown bytes of a text. */
 const TEXT_MAX = 20_000;

@@ -4,7 +4,8 @@ import { save } from './file-list.tsx';
 import { type Failed, useLoaded } from './loaded.ts';
 import type { Refusal } from './messages.ts';
 import { Filled, RefusalNote } from './notes.tsx';
-import { t, timeInWords } from '../../text/text.ts';
+import { timeInWords } from '../../text/language.ts';
+import { t } from '../../text/lti.ts';
 
 /** The content of a submission review: exactly the version that was handed in. */
 export function ReviewedHandIn({ api, failed }: { api: Api; failed: Failed }) {

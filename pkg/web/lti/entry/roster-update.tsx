@@ -5,7 +5,7 @@ import type { Failed } from './loaded.ts';
 import type { Refusal } from './messages.ts';
 import { RefusalNote } from './notes.tsx';
 import { until } from './until.ts';
-import { t } from '../../text/text.ts';
+import { t } from '../../text/lti.ts';
 
 /** Imports the people of the course from the LMS, with a job. */
 export function RosterUpdate(props: { api: CourseApi; courseId: string; failed: Failed; onUpdated: () => void }) {

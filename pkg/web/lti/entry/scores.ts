@@ -1,5 +1,6 @@
 import { reasonInWords } from '../../text/reasons.ts';
-import { inDigits, t } from '../../text/text.ts';
+import { inDigits } from '../../text/language.ts';
+import { t } from '../../text/lti.ts';
 import type { Grade, Result } from './course-api.ts';
 
 /** Parses a typed score or maximum, with a comma or a point; undefined: the API would not accept it. */

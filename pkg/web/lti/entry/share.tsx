@@ -6,7 +6,7 @@ import { type Failed, useLoaded, usePages } from './loaded.ts';
 import type { Refusal } from './messages.ts';
 import { RefusalNote } from './notes.tsx';
 import { PagedList } from './paged-list.tsx';
-import { t } from '../../text/text.ts';
+import { t } from '../../text/lti.ts';
 
 interface Props {
   readonly api: CourseApi;

@@ -5,7 +5,7 @@ import { FileList, FileRow } from './file-list.tsx';
 import { FolderPath, FolderRow } from './folders.tsx';
 import { type Failed, usePages } from './loaded.ts';
 import { More } from './paged-list.tsx';
-import { t } from '../../text/text.ts';
+import { t } from '../../text/lti.ts';
 
 interface Props {
   readonly api: CourseApi;

@@ -3,7 +3,7 @@ import type { Api, OnConflict, Uploaded } from './api.ts';
 import type { Failed } from './loaded.ts';
 import { RefusalNote } from './notes.tsx';
 import { type Upload, UploadLine } from './upload-line.ts';
-import { type Key, t } from '../../text/text.ts';
+import { type Key, t } from '../../text/lti.ts';
 
 interface Props {
   readonly api: Api;

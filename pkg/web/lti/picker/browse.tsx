@@ -8,7 +8,7 @@ import type { PickerApi, PickerView, Shown } from './api.ts';
 import type { Choice, Choosable } from './choices.ts';
 import { EntryList } from './entry-list.tsx';
 import { SearchForm } from './search-form.tsx';
-import { t } from '../../text/text.ts';
+import { t } from '../../text/lti.ts';
 
 interface Props {
   readonly api: PickerApi;

@@ -3,7 +3,7 @@ import type { Refusal } from '../entry/messages.ts';
 import { RefusalNote } from '../entry/notes.tsx';
 import type { PickerView } from './api.ts';
 import { arePoints, type Choice, type ItemType, typesOf } from './choices.ts';
-import { count, t } from '../../text/text.ts';
+import { count, t } from '../../text/lti.ts';
 
 interface Props {
   readonly view: PickerView;

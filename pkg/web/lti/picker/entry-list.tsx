@@ -6,7 +6,8 @@ import { sizeInWords } from '../entry/messages.ts';
 import { PagedList } from '../entry/paged-list.tsx';
 import type { PickerApi, PickerView, Shown } from './api.ts';
 import { type Choice, type Choosable, typesOf } from './choices.ts';
-import { t, timeInWords } from '../../text/text.ts';
+import { timeInWords } from '../../text/language.ts';
+import { t } from '../../text/lti.ts';
 
 interface Props {
   readonly api: PickerApi;

@@ -3,7 +3,7 @@ import { Ended } from '../entry/notes.tsx';
 import { enter, keeperOfTab } from '../entry/session.ts';
 import { PickerApi } from './api.ts';
 import { Picker } from './picker.tsx';
-import { speak } from '../../text/text.ts';
+import { speak } from '../../text/language.ts';
 import '../entry/style.css';
 import './picker.css';
 

@@ -7,7 +7,7 @@ import { Browse } from './browse.tsx';
 import { type Choice, type Choosable, itemOf, toggled, typesOf } from './choices.ts';
 import { Chosen } from './chosen.tsx';
 import { leave } from './leave.ts';
-import { t } from '../../text/text.ts';
+import { t } from '../../text/lti.ts';
 
 /** The picker: the files that may be chosen, the chosen ones, and the way back with or without them. */
 export function Picker({ api }: { api: PickerApi }) {

@@ -1,5 +1,5 @@
 import { useEffect, useRef } from 'preact/hooks';
-import { t } from '../../text/text.ts';
+import { t } from '../../text/lti.ts';
 
 /** Searches by name. `query`: the search whose results are shown; empty: none. */
 export function SearchForm({ query, onSearch }: { query: string; onSearch: (query: string) => void }) {

@@ -1,7 +1,8 @@
-import type { Catalogue } from './catalogue.ts';
+import type { Texts } from './language.ts';
+import type { en } from './lti.en.ts';
 
-/** The German texts of the pages. */
-export const de: Catalogue = {
+/** The German texts of the pages of a launch. */
+export const de: Texts<typeof en> = {
   loading: 'Wird geladen …',
   tryAgain: 'Erneut versuchen',
   showMore: 'Mehr anzeigen',
