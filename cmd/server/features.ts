@@ -9,6 +9,7 @@ import { lti } from '../../pkg/lti/lti.ts';
 import { schedules } from '../../pkg/schedules/schedules.ts';
 import { tasksFeature } from '../../pkg/tasks/tasks.ts';
 import { webhooks } from '../../pkg/webhooks/webhooks.ts';
+import { welcome } from '../../pkg/welcome/welcome.ts';
 import { RETRYABLE_TASKS } from './retryable-tasks.ts';
 
 /**
@@ -26,4 +27,5 @@ export const FEATURES: readonly Feature[] = [
   schedules,
   helperServicesFeature(),
   lti,
+  welcome,
 ];

@@ -1,7 +1,7 @@
 /** The import rules (docs/architecture.md): which package may import which. Pure; the files come in as text. */
 
 /** The step of most features. A package of pkg/ that is not listed belongs to it too. */
-const FEATURES = ['pkg/webhooks', 'pkg/groups', 'pkg/audit', 'pkg/lti', 'pkg/helper-services', 'pkg/schedules'];
+const FEATURES = ['pkg/webhooks', 'pkg/groups', 'pkg/audit', 'pkg/lti', 'pkg/helper-services', 'pkg/schedules', 'pkg/welcome'];
 
 /**
  * The tiers from top to bottom, and the steps within each of them, also from top to bottom. A package imports packages of lower

@@ -92,6 +92,7 @@ export const ACCOUNT_CASES: Readonly<Record<string, Cases>> = {
     conflict: (w) => byAdmin(w, { body: { email: w.ada.user.email, username: w.name() } }),
   }),
   getCurrentUser: { success: () => ({}), stranger: 'same', unseen: { not_found: DELETED_MEANWHILE } },
+  getWelcome: { success: () => ({}), stranger: 'same', unseen: { not_found: DELETED_MEANWHILE } },
   changePassword: {
     success: async (w) => {
       const { api, password } = await w.person();
