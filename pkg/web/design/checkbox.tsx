@@ -1,0 +1,74 @@
+import type { ComponentChildren } from 'preact';
+import { useEffect, useId, useRef } from 'preact/hooks';
+import './checkbox.css';
+
+interface Props {
+  readonly label: ComponentChildren;
+  readonly isChecked: boolean;
+  readonly onChange: (isChecked: boolean) => void;
+  /** Some of what it stands for is chosen, not all. */
+  readonly isMixed?: boolean | undefined;
+  readonly isLabelHidden?: boolean | undefined;
+  readonly hint?: ComponentChildren;
+  readonly disabled?: boolean | undefined;
+  readonly name?: string | undefined;
+}
+
+/** Yes or no, which takes effect with the form around it. */
+export function Checkbox({ label, isChecked, onChange, isMixed = false, isLabelHidden = false, hint, disabled, name }: Props) {
+  const box = useRef<HTMLInputElement>(null);
+  const note = useId();
+  useEffect(() => {
+    if (box.current) box.current.indeterminate = isMixed;
+  }, [isMixed]);
+  return (
+    <label class="c-check">
+      <input
+        ref={box}
+        type="checkbox"
+        class="c-check-box"
+        checked={isChecked}
+        disabled={disabled ?? false}
+        onChange={({ currentTarget }) => onChange(currentTarget.checked)}
+        {...(name === undefined ? {} : { name })}
+        {...(hint === undefined ? {} : { 'aria-describedby': note })}
+      />
+      <span class={isLabelHidden ? 'c-hidden' : 'c-check-label'}>{label}</span>
+      {hint !== undefined && (
+        <span id={note} class="c-check-hint">
+          {hint}
+        </span>
+      )}
+    </label>
+  );
+}
+
+interface RadioProps<Value extends string> {
+  readonly legend: string;
+  readonly value: Value;
+  readonly onValue: (value: Value) => void;
+  readonly options: readonly { readonly value: Value; readonly label: string; readonly hint?: string }[];
+}
+
+/** One of a few values, all shown. */
+export function RadioGroup<Value extends string>({ legend, value, onValue, options }: RadioProps<Value>) {
+  const name = useId();
+  return (
+    <fieldset class="c-radios">
+      <legend class="c-field-label">{legend}</legend>
+      {options.map((option) => (
+        <label key={option.value} class="c-check">
+          <input
+            type="radio"
+            name={name}
+            class="c-check-box c-check-round"
+            checked={option.value === value}
+            onChange={() => onValue(option.value)}
+          />
+          <span class="c-check-label">{option.label}</span>
+          {option.hint !== undefined && <span class="c-check-hint">{option.hint}</span>}
+        </label>
+      ))}
+    </fieldset>
+  );
+}

@@ -1,0 +1,53 @@
+import type { ComponentChildren } from 'preact';
+import { useId } from 'preact/hooks';
+import { classes } from './classes.ts';
+import { Icon } from './icon.tsx';
+import './field.css';
+
+/** What every field has around its control. */
+export interface FieldProps {
+  readonly label: string;
+  /** The label is read aloud, not shown: where the place says what the field is for (a search). */
+  readonly isLabelHidden?: boolean | undefined;
+  /** Below the control: what is expected, before anything is wrong. */
+  readonly hint?: ComponentChildren;
+  /** In place of the hint: what is wrong and what to do. The control is marked invalid. */
+  readonly error?: string | undefined;
+  readonly class?: string | undefined;
+}
+
+/** The attributes that tie a control to its label, hint and error. */
+interface Tied {
+  readonly id: string;
+  readonly 'aria-describedby'?: string;
+  readonly 'aria-invalid'?: true;
+}
+
+interface Props extends FieldProps {
+  readonly children: (tied: Tied) => ComponentChildren;
+}
+
+/** Label, control and hint or error, tied together for screen readers. `children` draws the control. */
+export function Field({ label, isLabelHidden = false, hint, error, class: name, children }: Props) {
+  const id = useId();
+  const note = `${id}-note`;
+  const hasNote = error !== undefined || (hint !== undefined && hint !== null);
+  return (
+    <div class={classes('c-field', name)}>
+      <label for={id} class={isLabelHidden ? 'c-hidden' : 'c-field-label'}>
+        {label}
+      </label>
+      {children({
+        id,
+        ...(hasNote ? { 'aria-describedby': note } : {}),
+        ...(error === undefined ? {} : { 'aria-invalid': true as const }),
+      })}
+      {hasNote && (
+        <p id={note} class={error === undefined ? 'c-field-hint' : 'c-field-error'}>
+          {error !== undefined && <Icon name="alert" size="s" />}
+          <span>{error ?? hint}</span>
+        </p>
+      )}
+    </div>
+  );
+}
