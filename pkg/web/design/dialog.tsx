@@ -1,0 +1,79 @@
+import type { ComponentChildren } from 'preact';
+import { useId, useLayoutEffect, useRef } from 'preact/hooks';
+import { classes } from './classes.ts';
+import { IconButton } from './icon-button.tsx';
+import './dialog.css';
+
+interface Props {
+  readonly title: string;
+  readonly closeLabel: string;
+  /** Escape, the button of the corner, and whatever else of it closes. The parent then stops rendering it. */
+  readonly onClose: () => void;
+  readonly children: ComponentChildren;
+  /** The buttons below, the one that does it last. */
+  readonly actions?: ComponentChildren;
+  /** Makes it a form: its submit button and Enter in a field call this. */
+  readonly onSubmit?: (() => void) | undefined;
+  /** It cannot be left now: something runs, or there is nothing behind it to return to. */
+  readonly isHeld?: boolean | undefined;
+  readonly size?: 's' | 'm' | 'l' | undefined;
+  readonly role?: 'dialog' | 'alertdialog' | undefined;
+}
+
+/** A modal dialog, open as long as it is rendered. The browser holds the focus in it; afterwards the focus returns. */
+export function Dialog(props: Props) {
+  const { title, closeLabel, onClose, children, actions, onSubmit, isHeld = false, size = 'm', role = 'dialog' } = props;
+  const dialog = useRef<HTMLDialogElement>(null);
+  const isGone = useRef(false);
+  const heading = useId();
+  useLayoutEffect(() => {
+    const shown = dialog.current;
+    shown?.showModal();
+    return () => {
+      isGone.current = true;
+      shown?.close(); // before it leaves the document: this returns the focus
+    };
+  }, []);
+
+  const cancel = (event: Event): void => {
+    if (event.target !== dialog.current) return; // of a file input within
+    event.preventDefault();
+    if (!isHeld) onClose();
+  };
+  const body = (
+    <>
+      <div class="c-dialog-body">{children}</div>
+      {actions !== undefined && <div class="c-dialog-actions">{actions}</div>}
+    </>
+  );
+  const submit = (event: Event): void => {
+    event.preventDefault();
+    onSubmit?.();
+  };
+  return (
+    <dialog
+      ref={dialog}
+      role={role}
+      class={classes('c-dialog', `c-dialog-${size}`)}
+      aria-labelledby={heading}
+      onCancel={cancel}
+      onClose={() => isGone.current || onClose()}
+      // Keys of a dialog are not those of the page behind it.
+      onKeyDown={(event) => event.stopPropagation()}
+    >
+      <header class="c-dialog-head">
+        <h2 id={heading} class="c-dialog-title">
+          {title}
+        </h2>
+        {!isHeld && <IconButton icon="close" label={closeLabel} onClick={onClose} />}
+      </header>
+      {onSubmit ? (
+        <form class="c-dialog-form" noValidate onSubmit={submit}>
+          {body}
+        </form>
+      ) : (
+        body
+      )}
+    </dialog>
+  );
+}
