@@ -29,7 +29,7 @@ export function usePopover(anchor: Anchor, align: 'start' | 'end', onClose: () =
       if ((event as ToggleEvent).newState === 'closed' && !isGone) close.current();
     };
     shown.showPopover();
-    place(shown, anchor, align);
+    position(shown, anchor, align);
     shown.addEventListener('toggle', toggled);
     return () => {
       isGone = true;
@@ -43,7 +43,7 @@ export function usePopover(anchor: Anchor, align: 'start' | 'end', onClose: () =
   return ref;
 }
 
-function place(shown: HTMLElement, anchor: Anchor, align: 'start' | 'end'): void {
+function position(shown: HTMLElement, anchor: Anchor, align: 'start' | 'end'): void {
   const { offsetWidth: width, offsetHeight: height } = shown;
   const { clientWidth, clientHeight } = document.documentElement;
   const isAtRight = (align === 'end') !== (getComputedStyle(shown).direction === 'rtl');
