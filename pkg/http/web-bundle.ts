@@ -8,13 +8,14 @@ import { escapeHtml, PageProblem, type WebContent, type WebPages, type WebScript
 import type { Logger } from '../runtime/log.ts';
 import type { Context } from './request-state.ts';
 
-/** Vite's description of each script, and of shared chunks: file, styles and imports. */
+/** Vite's description of each script, and of shared chunks: file, styles, fonts and imports. */
 const Manifest = z.record(
   z.string(),
   z.object({
     file: z.string(),
     name: z.string().optional(),
     css: z.array(z.string()).default([]),
+    assets: z.array(z.string()).default([]),
     imports: z.array(z.string()).default([]),
     isEntry: z.boolean().default(false),
   }),
@@ -57,7 +58,7 @@ export class WebBundle implements WebPages {
     try {
       const manifest = Manifest.parse(JSON.parse(readFileSync(join(folder, '.vite/manifest.json'), 'utf8')));
       const entries = Object.values(manifest);
-      const files = new Set(entries.flatMap(({ file, css }) => [file, ...css]));
+      const files = new Set(entries.flatMap(({ file, css, assets }) => [file, ...css, ...assets]));
       const scripts = Object.entries(manifest)
         .filter(([, { isEntry }]) => isEntry)
         .map(([key, { name = '', file }]) => [name, { file, css: cssOf(manifest, key) }] as const);
