@@ -38,8 +38,10 @@ function subjects(): string[] {
 }
 
 const checks: Record<string, () => string[]> = {
-  types: () =>
-    ['tsconfig.json', 'pkg/web/tsconfig.json'].flatMap((project) => tool('tsc', '-p', project, ...knownTypes(project))),
+  types: () => [
+    ...tool('node', 'hack/api-types/main.ts'),
+    ...['tsconfig.json', 'pkg/web/tsconfig.json'].flatMap((project) => tool('tsc', '-p', project, ...knownTypes(project))),
+  ],
   oxlint: () => tool('oxlint', '--deny-warnings'),
   format: () => tool('oxfmt', '--check', ...files),
   imports: () =>

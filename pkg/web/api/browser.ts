@@ -1,0 +1,35 @@
+import { Client } from './client.ts';
+import { Session } from './session.ts';
+
+const AUTH = '/api/v1/auth';
+
+/** What a tab says to the other tabs of this browser. */
+type Message = 'signed-out';
+
+/** Creates the session of this tab and the client that uses it. Tabs renew one after the other, and sign out together. */
+export function connect(): { readonly session: Session; readonly client: Client } {
+  const channel = new BroadcastChannel('carrel:session');
+  const session = new Session({
+    send: (path, body, token) =>
+      fetch(`${AUTH}${path}`, {
+        method: 'POST',
+        headers: { 'content-type': 'application/json', ...(token === undefined ? {} : { authorization: `Bearer ${token}` }) },
+        body: JSON.stringify(body),
+        credentials: 'same-origin',
+        // A page that is left meanwhile would lose the new cookie, and the old one works once.
+        keepalive: true,
+      }),
+    // Browsers have no locks on pages that came by plain http from another machine.
+    alone: (task) => (navigator.locks ? navigator.locks.request('carrel:refresh', task) : task()),
+    onOtherPerson: () => location.reload(),
+    now: () => performance.now(),
+  });
+  channel.addEventListener('message', ({ data }: MessageEvent<Message>) => {
+    if (data === 'signed-out') session.endedElsewhere();
+  });
+  session.state.subscribe(() => {
+    // oxlint-disable-next-line unicorn/require-post-message-target-origin -- a channel is of one origin
+    if (session.state.value.name === 'signed-out') channel.postMessage('signed-out' satisfies Message);
+  });
+  return { session, client: new Client(session) };
+}

@@ -1,0 +1,79 @@
+/** A field that the API refused, and why. */
+export interface FieldProblem {
+  readonly field: string;
+  readonly message: string;
+}
+
+interface ProblemFields {
+  readonly status: number;
+  readonly code: string;
+  readonly message: string;
+  readonly requestId?: string | undefined;
+  readonly fields?: readonly FieldProblem[] | undefined;
+  readonly retryAfter?: number | undefined;
+}
+
+/**
+ * A refusal of the API, by the code of its catalogue. Two codes are the page's own: `unreachable` if no server answered, and
+ * `page_failed` for an error of the page itself.
+ */
+export class ApiProblem extends Error {
+  override readonly name = 'ApiProblem';
+  /** 0 if no server answered. */
+  readonly status: number;
+  readonly code: string;
+  /** For the administrator, who finds the request in the log by it. */
+  readonly requestId: string | undefined;
+  readonly fields: readonly FieldProblem[];
+  /** Seconds after which a retry makes sense. */
+  readonly retryAfter: number | undefined;
+
+  constructor({ status, code, message, requestId, fields = [], retryAfter }: ProblemFields, options?: ErrorOptions) {
+    super(message, options);
+    this.status = status;
+    this.code = code;
+    this.requestId = requestId;
+    this.fields = fields;
+    this.retryAfter = retryAfter;
+  }
+
+  /** Returns why the API refused this field. */
+  ofField(name: string): string | undefined {
+    return this.fields.find(({ field }) => field === name)?.message;
+  }
+}
+
+/** Returns any error as an ApiProblem. */
+export const problemOf = (error: unknown): ApiProblem =>
+  error instanceof ApiProblem ? error : new ApiProblem({ status: 0, code: 'page_failed', message: '' }, { cause: error });
+
+export const unreachable = (cause?: unknown): ApiProblem =>
+  new ApiProblem({ status: 0, code: 'unreachable', message: '' }, { cause });
+
+export const isAbort = (error: unknown): boolean => error instanceof DOMException && error.name === 'AbortError';
+
+/** Reads the API's error shape. A proxy in between may answer in another: then no server of ours answered. */
+export async function problemOfReply(reply: Response): Promise<ApiProblem> {
+  const text = await reply.text().catch(() => '');
+  try {
+    const { error, message, request_id, details, retry_after } = JSON.parse(text) as {
+      error: string;
+      message: string;
+      request_id?: string;
+      details?: readonly FieldProblem[];
+      retry_after?: number;
+    };
+    if (typeof error !== 'string') return unreachable();
+    const wait = retry_after ?? (Number(reply.headers.get('retry-after')) || undefined);
+    return new ApiProblem({
+      status: reply.status,
+      code: error,
+      message,
+      requestId: request_id,
+      fields: details,
+      retryAfter: wait,
+    });
+  } catch (error) {
+    return unreachable(error);
+  }
+}
