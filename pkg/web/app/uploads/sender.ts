@@ -1,0 +1,117 @@
+import type { Folders } from './folders.ts';
+import type { OnTaken, Upload } from './queue.ts';
+import { type Ask, Refused } from './request.ts';
+import { discard, sendByTus, type Target } from './tus.ts';
+
+/** Up to this size a file is one request: the server then needs no reservation, and a break costs little. Bytes. */
+export const SMALL_BYTES = 8 * 1024 * 1024;
+
+interface Steps {
+  readonly signal: AbortSignal;
+  /** The folder is there; the bytes follow. */
+  readonly onSending: () => void;
+  readonly onProgress: (bytes: number) => void;
+  /** Where the server has the bytes of a large file; '': nowhere any more. */
+  readonly onUrl: (url: string) => Promise<void>;
+  /** The address that `onUrl` had before a reload, or before a pause. */
+  readonly url: string;
+}
+
+/** Sends one upload to the server: its folder first, then its bytes. */
+export class Sender {
+  readonly #ask: Ask;
+  readonly #folders: Folders;
+  /** Idempotency keys by upload: an attempt after a lost reply gets that reply. Another answer to a taken name has another. */
+  readonly #keys = new Map<number, { readonly onTaken: OnTaken; readonly key: string }>();
+
+  constructor({ ask, folders }: { readonly ask: Ask; readonly folders: Folders }) {
+    this.#ask = ask;
+    this.#folders = folders;
+  }
+
+  /** Returns the id of the resulting file; undefined for an empty folder. Throws Refused; when the signal aborts, its reason. */
+  async send(upload: Upload, steps: Steps): Promise<string | undefined> {
+    const { folderId, path, file, size } = upload;
+    const isFolder = file === undefined;
+    const parents = isFolder ? path : path.slice(0, -1);
+    try {
+      const parent = await this.#folders.at(folderId, parents);
+      steps.signal.throwIfAborted();
+      if (isFolder) return undefined;
+      const target: Target = { folderId: parent, name: path.at(-1) ?? file.name, onConflict: onConflictOf(upload.onTaken) };
+      const isLarge = size > SMALL_BYTES;
+      if (isLarge && steps.url === '' && target.onConflict === 'fail') await this.#requireFreeName(target, steps.signal);
+      steps.onSending();
+      const fileId = isLarge
+        ? await this.#sendLarge(upload, file, target, steps)
+        : await this.#sendSmall(upload, file, target, steps);
+      this.#keys.delete(upload.id);
+      return fileId;
+    } catch (error) {
+      if (!(error instanceof Refused)) throw error;
+      const { code } = error.problem;
+      if (code === 'not_found' && parents.length > 0) {
+        // Somebody deleted a folder that was made for this list.
+        this.#folders.reset(folderId, parents);
+        throw new Refused({ ...error.problem, code: 'folder_gone' });
+      }
+      if (code !== 'unreachable') this.#keys.delete(upload.id);
+      // To the browser, a file that was deleted or changed on the disk is a request that breaks.
+      else if (file && !(await isReadable(file))) throw new Refused({ code: 'file_unreadable', message: '' });
+      throw error;
+    }
+  }
+
+  discard = (url: string): Promise<void> => discard(url, this.#ask);
+
+  #keyOf({ id, onTaken }: Upload): string {
+    const known = this.#keys.get(id);
+    if (known?.onTaken === onTaken) return known.key;
+    const key = crypto.randomUUID();
+    this.#keys.set(id, { onTaken, key });
+    return key;
+  }
+
+  async #sendSmall(upload: Upload, file: File, target: Target, { signal, onProgress }: Steps): Promise<string> {
+    const form = new FormData();
+    if (target.folderId !== null) form.set('folder_id', target.folderId);
+    form.set('on_conflict', target.onConflict);
+    form.set('file', file, target.name);
+    const { text } = await this.#ask({
+      method: 'POST',
+      url: '/api/v1/files',
+      headers: { 'Idempotency-Key': this.#keyOf(upload) },
+      body: form,
+      signal,
+      // The form has some bytes more than the file.
+      onSent: file.size === 0 ? undefined : (bytes) => onProgress(Math.min(bytes, file.size)),
+    });
+    return (JSON.parse(text) as { id: string }).id;
+  }
+
+  #sendLarge(upload: Upload, file: File, target: Target, { signal, onProgress, onUrl, url }: Steps): Promise<string> {
+    const creationKey = this.#keyOf(upload);
+    return sendByTus({ ask: this.#ask, file, target, url, onUrl, onProgress, creationKey }, signal);
+  }
+
+  /** A large upload would otherwise learn at its end that its name is taken. */
+  async #requireFreeName({ folderId, name }: Target, signal: AbortSignal): Promise<void> {
+    const query = new URLSearchParams({ folder_id: folderId ?? 'root', q: name, limit: '200' });
+    const { text } = await this.#ask({ method: 'GET', url: `/api/v1/files?${query}`, signal });
+    const { data } = JSON.parse(text) as { data: readonly { readonly name: string }[] };
+    if (data.some((file) => file.name === name.normalize())) throw new Refused({ code: 'name_conflict', message: '' });
+  }
+}
+
+/** The server has no `skip`: it refuses the file, and the list takes that for the answer. */
+const onConflictOf = (onTaken: OnTaken): Target['onConflict'] =>
+  onTaken === 'replace' || onTaken === 'rename' ? onTaken : 'fail';
+
+const isReadable = (file: File): Promise<boolean> =>
+  file
+    .slice(0, 1)
+    .arrayBuffer()
+    .then(
+      () => true,
+      () => false,
+    );

@@ -1,0 +1,106 @@
+import { type Answer, type Ask, Refused } from './request.ts';
+
+const UPLOADS = '/api/v1/files/uploads';
+const TUS = { 'Tus-Resumable': '1.0.0' };
+/** Of one request: a buffering proxy stores no more than this, and each new request has a valid token. */
+const CHUNK_BYTES = 16 * 1024 * 1024;
+
+export interface Target {
+  /** null: the person's own root. */
+  readonly folderId: string | null;
+  readonly name: string;
+  readonly onConflict: 'fail' | 'rename' | 'replace';
+}
+
+interface Options {
+  readonly ask: Ask;
+  readonly file: File;
+  readonly target: Target;
+  /** The address of an upload that was begun before; '': none. */
+  readonly url: string;
+  /** Called with the address of the upload once the server has one, and with '' when it has it no more. */
+  readonly onUrl: (url: string) => Promise<void>;
+  /** Called with the bytes that the server has or is receiving. */
+  readonly onProgress: (bytes: number) => void;
+  /** If the reply to a creation is lost, an attempt with the same key gets the same upload. */
+  readonly creationKey: string;
+}
+
+interface Position {
+  readonly url: string;
+  readonly offset: number;
+  /** Set once the upload is complete. */
+  readonly fileId: string | null;
+}
+
+/**
+ * Sends what the server does not have of a file, with tus 1.0 (https://tus.io/protocols/resumable-upload), and returns the id of
+ * the resulting file. The server keeps received bytes for a day after the last of them. Throws Refused.
+ */
+export async function sendByTus(options: Options, signal: AbortSignal): Promise<string> {
+  const { ask, file, url, onUrl, onProgress } = options;
+  let at = (url && (await positionAt(url, ask, signal))) || (await create(options, signal));
+  if (at.url !== url) await onUrl(at.url);
+  while (at.fileId === null) {
+    const { url: address, offset } = at;
+    onProgress(offset);
+    at = positionOf(
+      address,
+      await ask({
+        method: 'PATCH',
+        url: address,
+        headers: { ...TUS, 'Upload-Offset': String(offset), 'Content-Type': 'application/offset+octet-stream' },
+        body: file.slice(offset, offset + CHUNK_BYTES),
+        signal,
+        onSent: (bytes) => onProgress(offset + bytes),
+      }),
+    );
+  }
+  return at.fileId;
+}
+
+/** Deletes what the server has of an upload. Best effort: a remainder expires. */
+export async function discard(url: string, ask: Ask): Promise<void> {
+  const signal = AbortSignal.timeout(30_000);
+  await ask({ method: 'DELETE', url, headers: TUS, signal }).catch(() => undefined);
+}
+
+/** Returns undefined if the server has it no more, or never had it from this person. */
+async function positionAt(url: string, ask: Ask, signal: AbortSignal): Promise<Position | undefined> {
+  try {
+    return positionOf(url, await ask({ method: 'HEAD', url, headers: TUS, signal }));
+  } catch (error) {
+    if (error instanceof Refused && ['status_404', 'status_410', 'not_found', 'upload_expired'].includes(error.problem.code))
+      return undefined;
+    throw error;
+  }
+}
+
+async function create({ ask, file, target, creationKey }: Options, signal: AbortSignal): Promise<Position> {
+  const metadata = {
+    filename: target.name,
+    ...(file.type === '' ? {} : { filetype: file.type }),
+    ...(target.folderId === null ? {} : { folder_id: target.folderId }),
+    on_conflict: target.onConflict,
+  };
+  const pairs = Object.entries(metadata).map(([key, value]) => `${key} ${base64(value)}`);
+  const headers = {
+    ...TUS,
+    'Upload-Length': String(file.size),
+    'Upload-Metadata': pairs.join(','),
+    'Idempotency-Key': creationKey,
+  };
+  const { text } = await ask({ method: 'POST', url: UPLOADS, headers, signal });
+  const { id, offset, file_id: fileId } = JSON.parse(text) as { id: string; offset: number; file_id: string | null };
+  return { url: `${UPLOADS}/${id}`, offset, fileId };
+}
+
+const positionOf = (url: string, { header }: Answer): Position => ({
+  url,
+  offset: Number(header('Upload-Offset') ?? 0),
+  fileId: header('X-Carrel-File'),
+});
+
+/** Returns the text in UTF-8, in Base64. */
+const base64 = (text: string): string =>
+  btoa(Array.from(new TextEncoder().encode(text), (byte) => String.fromCharCode(byte)).join(''));
