@@ -229,6 +229,12 @@ export class Queue {
     this.#change(upload, { state: 'waiting', onTaken, sent: 0, problem: undefined });
   }
 
+  /** Answers for one upload before its name turns out to be taken. */
+  decide(id: number, onTaken: OnTaken): void {
+    const upload = this.#uploads.get(id);
+    if (upload) upload.onTaken = onTaken;
+  }
+
   cancel(id: number): void {
     this.#remove((upload) => upload.id === id);
     this.#onChange();
