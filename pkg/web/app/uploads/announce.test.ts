@@ -1,0 +1,54 @@
+import { expect, test } from '@jest/globals';
+import { Announcer } from './announce.ts';
+import { Queue } from './queue.ts';
+
+const queueOf = (count: number): Queue => {
+  const queue = new Queue({ now: () => 0, onChange: () => undefined });
+  queue.add(Array.from({ length: count }, (_, n) => ({ folderId: null, path: [`${n}.txt`], file: undefined, size: 10 })));
+  return queue;
+};
+
+/** What is said while an upload after the other ends. */
+function spoken(queue: Queue, announcer: Announcer, end: (id: number) => void): string[] {
+  const said = [announcer.next(queue.summary())];
+  for (let upload = queue.take(); upload; upload = queue.take()) {
+    said.push(announcer.next(queue.summary()));
+    end(upload.id);
+    said.push(announcer.next(queue.summary()));
+  }
+  return said.filter((text) => text !== undefined);
+}
+
+test('a screen reader hears the start, each quarter and the end of 4,000 uploads: five sentences', () => {
+  const queue = queueOf(4_000);
+
+  expect(spoken(queue, new Announcer(), (id) => queue.done(id, 'file'))).toEqual([
+    'Upload of 4,000 files has started.',
+    '25 percent uploaded.',
+    '50 percent uploaded.',
+    '75 percent uploaded.',
+    '4,000 files uploaded.',
+  ]);
+});
+
+test('a screen reader hears about failures', () => {
+  const queue = queueOf(1);
+
+  expect(spoken(queue, new Announcer(), (id) => queue.failed(id, { code: 'payload_too_large', message: '' }))).toEqual([
+    'Upload of 1 file has started.',
+    '1 file could not be uploaded.',
+  ]);
+});
+
+test('a screen reader hears once that names are taken, and the end only after the answer', () => {
+  const [queue, announcer] = [queueOf(2), new Announcer()];
+  const said = spoken(queue, announcer, (id) => queue.failed(id, { code: 'name_conflict', message: '' }));
+  queue.answer('skip');
+  said.push(announcer.next(queue.summary()) ?? '(nothing)');
+
+  expect(said).toEqual([
+    'Upload of 2 files has started.',
+    'Some names are taken. The list of uploads asks what to do.',
+    '(nothing)',
+  ]);
+});

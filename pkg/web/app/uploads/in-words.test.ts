@@ -1,0 +1,74 @@
+import { expect, test } from '@jest/globals';
+import { durationInWords, holdInWords, problemInWords, sizeInWords, stateInWords, summaryInWords } from './in-words.ts';
+import { Queue, type Task } from './queue.ts';
+
+const task = (size: number): Task => ({ folderId: null, path: ['a.txt'], file: undefined, size });
+
+const queueOf = (clock: { now: number }, ...tasks: readonly Task[]): Queue => {
+  const queue = new Queue({ now: () => clock.now, onChange: () => undefined });
+  queue.add(tasks);
+  return queue;
+};
+
+test('sizes have the unit that people read', () => {
+  expect([0, 999, 1_000, 1_540_000, 123_456_789, 5_000_000_000].map(sizeInWords)).toEqual([
+    '0 byte',
+    '999 byte',
+    '1 kB',
+    '1.5 MB',
+    '123 MB',
+    '5 GB',
+  ]);
+});
+
+test('durations are rounded to what people plan by', () => {
+  expect([0.2, 59, 61, 3_599, 5_400].map(durationInWords)).toEqual(['1 sec', '59 sec', '2 min', '60 min', '1.5 hr']);
+});
+
+test('a row shows bytes, speed and remaining time of what is being sent', () => {
+  const clock = { now: 0 };
+  const queue = queueOf(clock, task(10_000_000));
+  queue.take();
+  queue.sending(1);
+  queue.progress(1, 2_000_000);
+  clock.now = 2_000;
+
+  const upload = queue.get(1);
+  expect(upload && stateInWords(upload, queue)).toBe('2 MB of 10 MB · 1 MB/s · 8 sec left');
+});
+
+test('a failure says what to do, and the id of a request that failed for no known reason', () => {
+  expect(problemInWords({ code: 'payload_too_large', message: 'x', requestId: 'r-1' })).toBe(
+    'The file is larger than this institution allows.',
+  );
+  expect(problemInWords({ code: 'internal', message: 'An internal error.', requestId: 'r-1' })).toBe(
+    'The upload failed (internal). An internal error. Request r-1',
+  );
+});
+
+test('a full quota is one message that says what helps', () => {
+  expect(holdInWords({ reason: 'stopped', problem: { code: 'quota_exceeded', message: '' } })).toBe(
+    'Uploads have stopped: The storage is full. Delete something for ever, or ask your administrator for more.',
+  );
+});
+
+test('the head of the panel says how many files are left, how fast, and for how long', () => {
+  const clock = { now: 0 };
+  const queue = queueOf(clock, task(1_000_000), task(9_000_000));
+  expect(summaryInWords(queue.summary(), 2).title).toBe('Found 2 files …');
+  expect(summaryInWords(queue.summary(), undefined)).toEqual({ title: 'Uploading 2 files', detail: '0 of 2' });
+  for (const id of [1, 2]) {
+    queue.take();
+    queue.sending(id);
+    queue.progress(id, 1_000_000);
+  }
+  clock.now = 2_000;
+  queue.done(1, 'file');
+
+  expect(summaryInWords(queue.summary(), undefined)).toEqual({
+    title: 'Uploading 1 file',
+    detail: '1 of 2 · 1 MB/s · 8 sec left',
+  });
+  queue.done(2, 'file');
+  expect(summaryInWords(queue.summary(), undefined)).toEqual({ title: '2 files uploaded', detail: '' });
+});
