@@ -170,14 +170,14 @@ test('a cancelled upload is broken off, deleted at the server and no longer kept
   await calls[0]?.steps.onUrl('/uploads/1');
   expect([...kept.values()]).toMatchObject([{ url: '/uploads/1', path: ['film.mp4'] }]);
 
-  uploader.cancelAll();
+  uploader.close();
   await settled();
 
   expect(calls[0]?.steps.signal.aborted).toBe(true);
   expect({ discarded, kept: kept.size, left: uploader.queue.ids }).toEqual({ discarded: ['/uploads/1'], kept: 0, left: [] });
 });
 
-test('cancelling all ends a walk through folders too', async () => {
+test('closing the list ends a walk through folders too', async () => {
   const { uploader } = uploaderOf();
   const stop = new AbortController();
   const endless = async function* (): AsyncGenerator<Batch> {
@@ -190,7 +190,7 @@ test('cancelling all ends a walk through folders too', async () => {
   const adding = uploader.add(null, endless(), stop);
   await settled();
 
-  uploader.cancelAll();
+  uploader.close();
   await adding;
 
   expect(uploader.search.isRunning).toBe(false);

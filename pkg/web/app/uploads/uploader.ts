@@ -143,14 +143,16 @@ export class Uploader {
 
   cancel(id: number): void {
     this.queue.cancel(id);
-    this.#forget(id);
+    this.#release(id);
   }
 
-  cancelAll(): void {
+  /** Cancels what has not ended, and empties the list. */
+  close(): void {
     this.#searching?.abort(new DOMException('the person cancelled it', 'AbortError'));
     const ids = this.queue.ids;
     this.queue.clear(true);
-    for (const id of ids) this.#forget(id);
+    for (const id of ids) this.#release(id);
+    this.#search = NO_SEARCH;
   }
 
   #addBatch(folderId: string | null, { files, emptyFolders, leftOut, unreadable }: Batch): void {
@@ -239,7 +241,7 @@ export class Uploader {
       });
       if (!isCurrent()) return;
       this.queue.done(id, fileId);
-      this.#forget(id, { isDone: true });
+      this.#release(id, { isDone: true });
       this.#deps.onDone(folderId);
     } catch (error) {
       if (!isCurrent()) return;
@@ -251,7 +253,7 @@ export class Uploader {
     this.#running.get(id)?.stop?.abort(new DOMException('the person stopped it', 'AbortError'));
   }
 
-  #forget(id: number, { isDone = false } = {}): void {
+  #release(id: number, { isDone = false } = {}): void {
     if (!isDone) {
       this.#stop(id);
       this.#discard(id);

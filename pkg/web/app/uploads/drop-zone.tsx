@@ -1,0 +1,68 @@
+import { useEffect, useRef, useState } from 'preact/hooks';
+import { Icon } from '../../design/icon.tsx';
+import { t } from '../../text/uploads.ts';
+import type { DropTarget } from './context.ts';
+import type { Uploader } from './uploader.ts';
+import { droppedOf, walk } from './walk.ts';
+import './drop-zone.css';
+
+interface Props {
+  readonly uploader: Uploader;
+  readonly target: DropTarget | undefined;
+}
+
+/** Takes files and folders that are dropped anywhere on the page, and shows where they go while they are held over it. */
+export function DropZone({ uploader, target }: Props) {
+  const isOver = useDrop((items) => {
+    if (!target) return;
+    const stop = new AbortController();
+    void uploader.add(target.folderId, walk(droppedOf(items), stop.signal), stop);
+  });
+  if (!isOver) return null;
+  return (
+    <div class="drop-zone">
+      <div class="drop-zone-card">
+        <Icon name={target ? 'upload' : 'info'} size="l" />
+        <p class="drop-zone-text">{target ? t('dropHere', { folder: target.name }) : t('dropNowhere')}</p>
+        {target && <p class="drop-zone-hint">{t('dropHint')}</p>}
+      </div>
+    </div>
+  );
+}
+
+/** Returns whether files from outside of the browser are held over the page. */
+function useDrop(onDrop: (items: DataTransferItemList) => void): boolean {
+  const [isOver, setOver] = useState(false);
+  const drop = useRef(onDrop);
+  drop.current = onDrop;
+  useEffect(() => {
+    // An element that is entered and one that is left are reported apart.
+    let depth = 0;
+    const hasFiles = (event: DragEvent): boolean => event.dataTransfer?.types.includes('Files') ?? false;
+    const change = (by: 1 | -1) => (event: DragEvent) => {
+      if (!hasFiles(event)) return;
+      depth = Math.max(0, depth + by);
+      setOver(depth > 0);
+    };
+    const [enter, leave] = [change(1), change(-1)];
+    const over = (event: DragEvent): void => {
+      if (!hasFiles(event)) return;
+      // Without this the browser opens a dropped file in place of the page.
+      event.preventDefault();
+      if (event.dataTransfer) event.dataTransfer.dropEffect = 'copy';
+    };
+    const end = (event: DragEvent): void => {
+      depth = 0;
+      setOver(false);
+      if (!hasFiles(event)) return;
+      event.preventDefault();
+      if (event.dataTransfer) drop.current(event.dataTransfer.items);
+    };
+    const listeners = { dragenter: enter, dragleave: leave, dragover: over, drop: end } as const;
+    for (const [name, listener] of Object.entries(listeners)) addEventListener(name as keyof typeof listeners, listener);
+    return () => {
+      for (const [name, listener] of Object.entries(listeners)) removeEventListener(name as keyof typeof listeners, listener);
+    };
+  }, []);
+  return isOver;
+}

@@ -1,0 +1,121 @@
+import type { ComponentChildren } from 'preact';
+import { useState } from 'preact/hooks';
+import { Button } from '../../design/button.tsx';
+import { Icon, type IconName } from '../../design/icon.tsx';
+import { count, t } from '../../text/uploads.ts';
+import { chooseFiles } from './choose.ts';
+import { holdInWords } from './in-words.ts';
+import type { Summary } from './queue.ts';
+import type { Uploader } from './uploader.ts';
+
+interface NoticeProps {
+  readonly kind: 'info' | 'warning' | 'danger';
+  readonly icon: IconName;
+  readonly text: ComponentChildren;
+  readonly hint?: string | undefined;
+  readonly children?: ComponentChildren;
+}
+
+const Notice = ({ kind, icon, text, hint, children }: NoticeProps) => (
+  <div class={`upload-notice upload-notice-${kind}`}>
+    <Icon name={icon} />
+    <div>
+      <p>{text}</p>
+      {hint !== undefined && <p class="upload-hint">{hint}</p>}
+      {children !== undefined && <div class="upload-answers">{children}</div>}
+    </div>
+  </div>
+);
+
+interface Props {
+  readonly uploader: Uploader;
+  readonly summary: Summary;
+  /** Whether the list shows only what has failed. */
+  readonly isFiltered: boolean;
+  readonly onFilter: (isFiltered: boolean) => void;
+}
+
+/** What the person has to know or decide about the whole list: each thing once, however many files it concerns. */
+export function Notices({ uploader, summary: { count: number, hold }, isFiltered, onFilter }: Props) {
+  const { leftOut, unreadable } = uploader.search;
+  const open = number.waiting + number.preparing + number.sending;
+  return (
+    <>
+      {hold && open > 0 && (
+        <Notice
+          kind={hold.reason === 'stopped' ? 'danger' : 'info'}
+          icon={hold.reason === 'offline' ? 'offline' : hold.reason === 'stopped' ? 'alert' : 'info'}
+          text={holdInWords(hold)}
+        >
+          {hold.reason === 'stopped' && (
+            <Button size="s" onClick={() => uploader.queue.release('stopped')}>
+              {t('continueNow')}
+            </Button>
+          )}
+        </Notice>
+      )}
+      {number.conflict > 0 && (
+        <Notice kind="warning" icon="alert" text={count('conflicts', number.conflict)} hint={t('conflictsExplained')}>
+          <Button size="s" onClick={() => uploader.answer('replace')}>
+            {t('replace')}
+          </Button>
+          <Button size="s" onClick={() => uploader.answer('rename')}>
+            {t('keepBoth')}
+          </Button>
+          <Button size="s" onClick={() => uploader.answer('skip')}>
+            {t('skip')}
+          </Button>
+        </Notice>
+      )}
+      {number.interrupted > 0 && <Interrupted uploader={uploader} number={number.interrupted} />}
+      {number.failed > 0 && (
+        <Notice kind="danger" icon="alert" text={count('failures', number.failed)}>
+          <Button size="s" onClick={() => uploader.retryAll()}>
+            {t('retryAll')}
+          </Button>
+          <Button size="s" kind="quiet" onClick={() => onFilter(!isFiltered)}>
+            {t(isFiltered ? 'showAll' : 'showFailed')}
+          </Button>
+        </Notice>
+      )}
+      {leftOut > 0 && <Notice kind="info" icon="info" text={count('leftOut', leftOut)} />}
+      {unreadable.length > 0 && (
+        <Notice kind="danger" icon="alert" text={count('unreadable', unreadable.length, { names: listed(unreadable) })} />
+      )}
+    </>
+  );
+}
+
+const SHOWN_NAMES = 3;
+
+const listed = (names: readonly string[]): string => {
+  const shown = names.slice(0, SHOWN_NAMES).join(', ');
+  return names.length > SHOWN_NAMES ? t('andMore', { names: shown }) : shown;
+};
+
+/** Continues uploads that a reload interrupted: by handles where the browser has them, otherwise by choosing the files again. */
+function Interrupted({ uploader, number }: { readonly uploader: Uploader; readonly number: number }) {
+  const [others, setOthers] = useState(0);
+  const canRead = uploader.queue.in('interrupted').some(uploader.canReadAgain);
+  const choose = async (): Promise<void> => {
+    const { files } = await chooseFiles();
+    setOthers(uploader.chosenAgain(files.map(({ file }) => file)).length);
+  };
+  return (
+    <Notice
+      kind="warning"
+      icon="alert"
+      text={count('interrupted', number)}
+      hint={others > 0 ? count('notTheSame', others) : canRead ? undefined : t('interruptedExplained')}
+    >
+      {canRead && (
+        <Button size="s" onClick={() => void uploader.allowReading()}>
+          {t('continue')}
+        </Button>
+      )}
+      <Button size="s" onClick={() => void choose()}>
+        {t('chooseAgain')}
+      </Button>
+    </Notice>
+  );
+}

@@ -1,0 +1,104 @@
+import { useEffect, useId, useRef, useState } from 'preact/hooks';
+import { Button } from '../../design/button.tsx';
+import { Confirm } from '../../design/confirm.tsx';
+import { IconButton } from '../../design/icon-button.tsx';
+import { t } from '../../text/uploads.ts';
+import { Announcer } from './announce.ts';
+import { useChanges } from './context.ts';
+import { summaryInWords } from './in-words.ts';
+import { Notices } from './notices.tsx';
+import { Rows } from './rows.tsx';
+import type { Uploader } from './uploader.ts';
+import './panel.css';
+
+interface Props {
+  readonly uploader: Uploader;
+  /** Reads a text out, politely. */
+  readonly announce: (text: string) => void;
+}
+
+/** The uploads, seen from every page: a summary that opens to a list. It is there while the list is not empty. */
+export function Panel({ uploader, announce }: Props) {
+  useChanges(uploader);
+  const [isOpen, setOpen] = useState(true);
+  const [isFiltered, setFiltered] = useState(false);
+  const [isAsking, setAsking] = useState(false);
+  const announcer = useRef(new Announcer()).current;
+  const id = useId();
+  const { queue, search } = uploader;
+  const summary = queue.summary();
+  const { count: number, total } = summary;
+  useEffect(() => {
+    const text = announcer.next(summary);
+    if (text !== undefined) announce(text);
+  });
+
+  const isShown = total > 0 || search.isRunning || search.leftOut > 0 || search.unreadable.length > 0;
+  if (!isShown) return null;
+  const isFailedOnly = isFiltered && number.failed > 0;
+  const { title, detail } = summaryInWords(summary, search.isRunning ? search.files : undefined);
+  const isUnderWay = queue.isUnderWay || search.isRunning;
+  const close = (): void => {
+    if (isUnderWay || number.paused + number.conflict + number.interrupted > 0) setAsking(true);
+    else uploader.close();
+  };
+
+  return (
+    <section class="upload-panel" aria-label={t('title')}>
+      <header class="upload-head">
+        <div class="upload-summary">
+          <h2 class="upload-title">{title}</h2>
+          {detail !== '' && <p class="upload-detail">{detail}</p>}
+        </div>
+        <IconButton
+          icon={isOpen ? 'chevron-down' : 'chevron-up'}
+          label={t(isOpen ? 'collapse' : 'expand')}
+          aria-expanded={isOpen}
+          aria-controls={id}
+          onClick={() => setOpen(!isOpen)}
+        />
+        <IconButton icon="close" label={t(isUnderWay ? 'cancelAll' : 'close')} onClick={close} />
+      </header>
+      {(isUnderWay || number.paused > 0) && (
+        <progress class="upload-bar upload-bar-all" max={1} value={summary.part} aria-label={t('progressBar')} />
+      )}
+      <div id={id} hidden={!isOpen}>
+        {isOpen && (
+          <>
+            <Notices uploader={uploader} summary={summary} isFiltered={isFailedOnly} onFilter={setFiltered} />
+            {(queue.isUnderWay || number.paused > 0) && (
+              <div class="upload-actions">
+                {queue.isUnderWay && (
+                  <Button size="s" icon="pause" onClick={() => uploader.pauseAll()}>
+                    {t('pauseAll')}
+                  </Button>
+                )}
+                {number.paused > 0 && (
+                  <Button size="s" icon="play" onClick={() => uploader.resumeAll()}>
+                    {t('resumeAll')}
+                  </Button>
+                )}
+              </div>
+            )}
+            {total > 0 && <Rows uploader={uploader} ids={isFailedOnly ? queue.in('failed') : queue.ids} />}
+          </>
+        )}
+      </div>
+      {isAsking && (
+        <Confirm
+          title={t('cancelQuestion')}
+          confirmLabel={t('cancelAll')}
+          cancelLabel={t('keepUploading')}
+          isDanger
+          onConfirm={() => {
+            setAsking(false);
+            uploader.close();
+          }}
+          onCancel={() => setAsking(false)}
+        >
+          {t('cancelExplained')}
+        </Confirm>
+      )}
+    </section>
+  );
+}

@@ -1,0 +1,61 @@
+import { useLayoutEffect, useRef, useState } from 'preact/hooks';
+import { t } from '../../text/uploads.ts';
+import type { Upload } from './queue.ts';
+import { Row } from './row.tsx';
+import type { Uploader } from './uploader.ts';
+
+/** Height of a row in rem; upload-list in panel.css has the same. */
+const ROW_REM = 3.5;
+/** Rows above and below those that are seen, so that scrolling shows no gap. */
+const SPARE = 4;
+
+interface Props {
+  readonly uploader: Uploader;
+  readonly ids: readonly number[];
+}
+
+/** The rows that are seen, and a few more: the list may have 100,000. It follows what is being sent until somebody scrolls. */
+export function Rows({ uploader, ids }: Props) {
+  const box = useRef<HTMLDivElement>(null);
+  const [top, setTop] = useState(0);
+  const [height, setHeight] = useState(0);
+  const isFollowing = useRef(true);
+  const row = ROW_REM * Number.parseFloat(getComputedStyle(document.documentElement).fontSize);
+  const first = Math.max(0, Math.floor(top / row) - SPARE);
+  const last = Math.min(ids.length, Math.ceil((top + height) / row) + SPARE);
+
+  useLayoutEffect(() => {
+    const shown = box.current;
+    if (!shown) return;
+    setHeight(shown.clientHeight);
+    if (!isFollowing.current) return;
+    const current = ids.findIndex((id) => isOpen(uploader.queue.get(id)));
+    // One that has ended stays in sight.
+    if (current > 0) shown.scrollTop = (current - 1) * row;
+  });
+
+  const stopFollowing = (): void => void (isFollowing.current = false);
+  return (
+    <div
+      ref={box}
+      class="upload-list"
+      tabIndex={0}
+      role="group"
+      aria-label={t('list')}
+      onScroll={({ currentTarget }) => setTop(currentTarget.scrollTop)}
+      onWheel={stopFollowing}
+      onPointerDown={stopFollowing}
+      onKeyDown={stopFollowing}
+    >
+      <ul role="list" style={{ paddingTop: `${first * row}px`, paddingBottom: `${(ids.length - last) * row}px` }}>
+        {ids.slice(first, last).map((id, index) => {
+          const upload = uploader.queue.get(id);
+          return upload && <Row key={id} upload={upload} uploader={uploader} at={first + index + 1} of={ids.length} />;
+        })}
+      </ul>
+    </div>
+  );
+}
+
+const isOpen = (upload: Upload | undefined): boolean =>
+  upload !== undefined && ['waiting', 'preparing', 'sending'].includes(upload.state);
