@@ -12,7 +12,9 @@ const redis = new Redis(REDIS_URL);
 const pool = new pg.Pool({ connectionString: DATABASE_URL, max: 5 });
 const keys = createLocalJWKSet(JSON.parse(JWKS) as JSONWebKeySet);
 
-const FILE = `SELECT uuid AS id, name, size, mime_type, created_at, updated_at, path, version_number AS version, checksum FROM ${FILES} WHERE uuid = $1`;
+const FILE = `
+  SELECT uuid AS id, name, size, mime_type, created_at, updated_at, path, version_number AS version, checksum FROM ${FILES}
+  WHERE uuid = $1`;
 
 const app = new Koa();
 app.use(async (ctx) => {

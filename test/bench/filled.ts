@@ -11,7 +11,8 @@ const FOLDERS = `
 
 const FILES = `
   INSERT INTO files (uuid, name, path, mime_type, size, checksum, owner_id, folder_id, blob_name, created_at, updated_at)
-  SELECT gen_random_uuid(), n || '.txt', d.path || '/' || n || '.txt', 'text/plain', n, repeat('0', 64), d.owner_id, d.id, 'bench/' || n, t.at, t.at
+  SELECT gen_random_uuid(), n || '.txt', d.path || '/' || n || '.txt', 'text/plain', n, repeat('0', 64), d.owner_id, d.id,
+    'bench/' || n, t.at, t.at
   FROM unnest($2::int[], $3::int[]) AS span (first, last), generate_series(span.first, span.last) n
     JOIN folders d ON d.name = 'folder ' || n % 10 JOIN users u ON u.id = d.owner_id AND u.email = $1,
     LATERAL (SELECT timestamptz '2026-01-01' + n * interval '1 second' AS at) t`;

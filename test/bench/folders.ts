@@ -114,7 +114,8 @@ async function must(reply: Promise<{ status: number; body: unknown }>, status: n
 /** Writes the same rows again as a move does, without the move's checks and events. */
 const rewrite = (client: pg.Client, folder: string): Promise<unknown> =>
   client.query(
-    `UPDATE files f SET path = d.path || substr(f.path, char_length(d.path) + 1) FROM folders d WHERE d.uuid = $1 AND f.folder_id = d.id`,
+    `UPDATE files f SET path = d.path || substr(f.path, char_length(d.path) + 1) FROM folders d
+     WHERE d.uuid = $1 AND f.folder_id = d.id`,
     [folder],
   );
 
@@ -150,7 +151,8 @@ async function archivedFolder(superuser: pg.Client, api: Api, files: number): Pr
   if (file.status !== 201) throw new Error(`an upload was answered ${file.status}`);
   await superuser.query(
     `INSERT INTO files (uuid, name, path, mime_type, size, checksum, owner_id, folder_id, blob_name)
-     SELECT gen_random_uuid(), n || '.bin', d.path || '/' || n || '.bin', f.mime_type, f.size, f.checksum, f.owner_id, f.folder_id, f.blob_name
+     SELECT gen_random_uuid(), n || '.bin', d.path || '/' || n || '.bin', f.mime_type, f.size, f.checksum, f.owner_id,
+       f.folder_id, f.blob_name
      FROM files f JOIN folders d ON d.id = f.folder_id, generate_series(2, $2) n WHERE f.uuid = $1`,
     [file.body.id, files],
   );

@@ -93,7 +93,8 @@ async function sideOf(platform: TestPlatform, count: number): Promise<Side> {
   for (let made = 0; made < count; made += ITEMS) {
     const rows = await tenant.db.query<{ id: string }>(
       `INSERT INTO files (uuid, name, path, owner_id, size, mime_type, extension)
-       SELECT gen_random_uuid(), 'n' || n, '/n' || n, u.id, 0, 'text/plain', '' FROM users u, generate_series($2::int, $3::int) n WHERE u.uuid = $1
+       SELECT gen_random_uuid(), 'n' || n, '/n' || n, u.id, 0, 'text/plain', '' FROM users u, generate_series($2::int, $3::int) n
+       WHERE u.uuid = $1
        RETURNING uuid AS id`,
       [person.user.id, made + 1, Math.min(count, made + ITEMS)],
     );

@@ -21,7 +21,9 @@ const LAUNCHES = 1_200;
 const AT_ONCE = 16;
 const PEOPLE = 50;
 const INSERT = 'INSERT INTO bench_launches (token) VALUES ($1)';
-const TABLE = `CREATE TABLE bench_launches (launch_id uuid PRIMARY KEY DEFAULT gen_random_uuid(), nonce uuid UNIQUE DEFAULT gen_random_uuid(), token text)`;
+const TABLE = `
+  CREATE TABLE bench_launches (launch_id uuid PRIMARY KEY DEFAULT gen_random_uuid(), nonce uuid UNIQUE DEFAULT gen_random_uuid(),
+    token text)`;
 
 interface Prepared {
   readonly body: string;

@@ -52,8 +52,10 @@ try {
 /** Without indexes and keys, which are made afterwards, so that it is known how long each takes. */
 async function fill(): Promise<void> {
   const constraints = await owner.query<{ table: string; name: string; definition: string; kind: string }>(
-    `SELECT c.conrelid::regclass::text AS table, c.conname AS name, pg_get_constraintdef(c.oid) AS definition, c.contype::text AS kind
-     FROM pg_constraint c WHERE c.conrelid IN ('carrel.events'::regclass, 'carrel.deliveries'::regclass) AND c.contype IN ('p', 'u', 'f')
+    `SELECT c.conrelid::regclass::text AS table, c.conname AS name, pg_get_constraintdef(c.oid) AS definition,
+       c.contype::text AS kind
+     FROM pg_constraint c WHERE c.conrelid IN ('carrel.events'::regclass, 'carrel.deliveries'::regclass)
+       AND c.contype IN ('p', 'u', 'f')
      ORDER BY c.contype = 'f' DESC`,
   );
   for (const { table, name } of constraints) await owner.query(`ALTER TABLE ${table} DROP CONSTRAINT ${name}`);
@@ -66,13 +68,16 @@ async function fill(): Promise<void> {
   await timed(`${EVENTS} events and as many deliveries`, () => Promise.all([insertAll(eventsOf), insertAll(deliveriesOf)]));
   for (const table of TABLES) await owner.query(`SELECT setval(pg_get_serial_sequence('carrel.${table}', 'id'), $1)`, [EVENTS]);
   await owner.query(
-    `INSERT INTO ${BIG}.webhooks (uuid, url, events, secret) VALUES ($1, 'https://receiver.example.org', ARRAY['file.created'], '')`,
+    `INSERT INTO ${BIG}.webhooks (uuid, url, events, secret)
+     VALUES ($1, 'https://receiver.example.org', ARRAY['file.created'], '')`,
     [WEBHOOK],
   );
   await owner.query(
-    `INSERT INTO carrel.delivery_statistics SELECT t, ${endpointOf('t', 'e')}, date_trunc('hour', now(), 'UTC') - h * interval '1 hour', 100, 3,
+    `INSERT INTO carrel.delivery_statistics SELECT t, ${endpointOf('t', 'e')},
+       date_trunc('hour', now(), 'UTC') - h * interval '1 hour', 100, 3,
        array_fill(3, ARRAY[33])
-     FROM (SELECT DISTINCT ${tenantOf('n')} AS t FROM generate_series(0, ${BIG_OF * TENANTS}) n) t, generate_series(0, 2) e, generate_series(0, 190) h`,
+     FROM (SELECT DISTINCT ${tenantOf('n')} AS t FROM generate_series(0, ${BIG_OF * TENANTS}) n) t, generate_series(0, 2) e,
+       generate_series(0, 190) h`,
   );
   const session = `SET maintenance_work_mem = '256MB'`;
   for (const { name, definition } of indexes)
@@ -106,13 +111,17 @@ function endpointOf(of: string, n: string): string {
 
 function eventsOf(from: number, to: number): string {
   return `INSERT INTO carrel.events (tenant, id, uuid, event, payload, created_at) OVERRIDING SYSTEM VALUE
-    SELECT ${tenantOf('n')}, n, gen_random_uuid(), 'file.created', repeat('x', 250), ${CREATED_AT} FROM generate_series(${from}, ${to}) n`;
+    SELECT ${tenantOf('n')}, n, gen_random_uuid(), 'file.created', repeat('x', 250), ${CREATED_AT}
+    FROM generate_series(${from}, ${to}) n`;
 }
 
 /** Returns deliveries of which one in 100 failed. One in 1,000 of the newest day is due. */
 function deliveriesOf(from: number, to: number): string {
-  return `INSERT INTO carrel.deliveries (tenant, id, event_id, endpoint, state, due_at, created_at, ended_at, attempts, log) OVERRIDING SYSTEM VALUE
-    SELECT t, n, n, ${endpointOf('t', '(n / 60)')}, CASE WHEN is_due THEN 'pending' WHEN n % 100 = 7 THEN 'failed' ELSE 'delivered' END,
+  return `
+    INSERT INTO carrel.deliveries (tenant, id, event_id, endpoint, state, due_at, created_at, ended_at, attempts, log)
+    OVERRIDING SYSTEM VALUE
+    SELECT t, n, n, ${endpointOf('t', '(n / 60)')},
+      CASE WHEN is_due THEN 'pending' WHEN n % 100 = 7 THEN 'failed' ELSE 'delivered' END,
       CASE WHEN is_due THEN at END, at, CASE WHEN NOT is_due THEN at END, 1,
       '[{"at": "2026-01-31T12:00:00.000Z", "error": null, "status_code": 204}]'
     FROM (SELECT n, ${tenantOf('n')} AS t, ${CREATED_AT} AS at, n % 1000 = 0 AND n > ${EVENTS - EVENTS / DAYS} AS is_due
@@ -161,7 +170,8 @@ async function look(when: string): Promise<void> {
   const range = { webhook: WEBHOOK, states: ['failed', 'canceled'] as const, position: [ago(7), 0] as const, until: ago(0) };
   await plan('the count of a replay of 7 days', (plans) => countReplayable(explained(tenant, plans), range));
   await plan('a step of a replay', (plans) => replayNext(explained(tenant, plans), { ...range, limit: 16 }));
-  const insert = `WITH e AS (INSERT INTO carrel.events (uuid, event, payload) SELECT gen_random_uuid(), 'file.created', repeat('x', 250)
+  const insert = `
+    WITH e AS (INSERT INTO carrel.events (uuid, event, payload) SELECT gen_random_uuid(), 'file.created', repeat('x', 250)
       FROM generate_series(1, $2::int) RETURNING id)
     INSERT INTO carrel.deliveries (event_id, endpoint) SELECT id, $1 FROM e`;
   await plan('one event', (plans) => explained(tenant, plans).query(insert, [WEBHOOK, 1]));
@@ -232,8 +242,10 @@ function scansOf(node: PlanNode): string[] {
 
 async function sizes(): Promise<void> {
   const rows = await owner.query<{ name: string; size: string }>(
-    `SELECT relname AS name, pg_size_pretty(CASE relkind WHEN 'r' THEN pg_table_size(oid) ELSE pg_relation_size(oid) END) AS size FROM pg_class
-     WHERE relnamespace = 'carrel'::regnamespace AND relkind IN ('r', 'i') AND relname ~ '^(events|deliver)' ORDER BY relkind DESC, relname`,
+    `SELECT relname AS name, pg_size_pretty(CASE relkind WHEN 'r' THEN pg_table_size(oid) ELSE pg_relation_size(oid) END) AS size
+     FROM pg_class
+     WHERE relnamespace = 'carrel'::regnamespace AND relkind IN ('r', 'i') AND relname ~ '^(events|deliver)'
+     ORDER BY relkind DESC, relname`,
   );
   say('  sizes', rows.map(({ name, size }) => `${name} ${size}`).join(', '));
 }

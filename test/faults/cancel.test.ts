@@ -113,7 +113,8 @@ async function cancelOne(
   expect([operation, await done()]).toEqual([operation, canceled.progress.done]);
   expect((await read()).progress).toEqual(canceled.progress);
   const [states] = await tenant.db.query(
-    `SELECT count(*) FILTER (WHERE i.state = 'succeeded')::int AS succeeded, count(*) FILTER (WHERE i.state = 'queued')::int AS queued
+    `SELECT count(*) FILTER (WHERE i.state = 'succeeded')::int AS succeeded,
+       count(*) FILTER (WHERE i.state = 'queued')::int AS queued
      FROM task_items i JOIN tasks t ON t.id = i.task_id WHERE t.uuid = $1`,
     [job.id],
   );
@@ -136,7 +137,8 @@ async function personWithFiles(): Promise<[Person, { type: 'file'; id: string }[
   while (ids.length < ITEMS) {
     const rows = await tenant.db.query<{ id: string }>(
       `INSERT INTO files (uuid, name, path, owner_id, size, mime_type, extension)
-       SELECT gen_random_uuid(), 'n' || n, '/n' || n, u.id, 0, 'text/plain', '' FROM users u, generate_series($2::int, $3::int) n WHERE u.uuid = $1
+       SELECT gen_random_uuid(), 'n' || n, '/n' || n, u.id, 0, 'text/plain', '' FROM users u, generate_series($2::int, $3::int) n
+       WHERE u.uuid = $1
        RETURNING uuid AS id`,
       [person.user.id, ids.length + 1, Math.min(ids.length + ROWS_OF_A_STATEMENT, ITEMS)],
     );

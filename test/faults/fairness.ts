@@ -92,7 +92,8 @@ async function pile({ tenant, url, waiting, platform }: Backlog): Promise<void> 
     await tenant.db.query(
       `WITH event AS (
        INSERT INTO carrel.events (uuid, event, payload)
-       SELECT gen_random_uuid(), 'grade.submitted', '{"event":"grade.submitted","data":{}}' FROM generate_series(1, $1) RETURNING id
+       SELECT gen_random_uuid(), 'grade.submitted', '{"event":"grade.submitted","data":{}}' FROM generate_series(1, $1)
+       RETURNING id
      )
      INSERT INTO carrel.deliveries (event_id, endpoint) SELECT id, $2 FROM event`,
       [Math.min(left, PILED_AT_ONCE), endpoint],

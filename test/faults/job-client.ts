@@ -222,7 +222,8 @@ export class JobClient {
   /** Tasks of this client that have not ended, each with what the worker has of it. */
   async #whatIsLeft(): Promise<string> {
     const rows = await this.#tenant.db.query(
-      `SELECT t.kind, t.uuid, t.state, t.total, t.done, t.failed, t.cursor, w.attempts, w.last_error, w.due_at - now() AS due_in, w.leased_until - now() AS leased_for
+      `SELECT t.kind, t.uuid, t.state, t.total, t.done, t.failed, t.cursor, w.attempts, w.last_error, w.due_at - now() AS due_in,
+         w.leased_until - now() AS leased_for
        FROM tasks t JOIN users u ON u.id = t.user_id LEFT JOIN carrel.work w ON w.payload ->> 'task' = t.uuid::text
        WHERE u.uuid = $1 AND t.ended_at IS NULL`,
       [this.#userId],

@@ -103,7 +103,8 @@ const having = (joined: string, of: (stage: Stage) => readonly unknown[] = () =>
 const copied = (into: (stage: Stage) => string | null): Effect =>
   counted(({ stage, job }) => [
     `SELECT i.target::text AS id, count(f.id)::int AS n FROM task_items i JOIN tasks t ON t.id = i.task_id
-       LEFT JOIN folders d ON d.uuid = coalesce(i.copy_in, $2::uuid) LEFT JOIN files f ON f.folder_id = d.id AND f.name = i.target_name
+       LEFT JOIN folders d ON d.uuid = coalesce(i.copy_in, $2::uuid)
+       LEFT JOIN files f ON f.folder_id = d.id AND f.name = i.target_name
      WHERE t.uuid = $1 AND i.target_type = 'file' GROUP BY 1`,
     [job.id, into(stage)],
   ]);
@@ -217,7 +218,8 @@ const ofArchivesAndPdfs: readonly JobKind[] = [
     body: ({ archive, unpacked }) => ({ file_id: archive, folder_id: unpacked }),
     items: 'entry',
     effect: counted(({ stage, job }) => [
-      `SELECT i.target::text AS id, count(f.id)::int AS n FROM task_items i JOIN tasks t ON t.id = i.task_id JOIN folders d ON d.uuid = $2
+      `SELECT i.target::text AS id, count(f.id)::int AS n FROM task_items i JOIN tasks t ON t.id = i.task_id
+       JOIN folders d ON d.uuid = $2
          LEFT JOIN files f ON f.folder_id = d.id AND f.name = i.target_name WHERE t.uuid = $1 GROUP BY 1`,
       [job.id, stage.unpacked],
     ]),

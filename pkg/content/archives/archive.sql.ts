@@ -31,7 +31,8 @@ const FILES_PAGE = 250;
 const FOLDERS_PAGE = 20;
 
 const folders = (which: string): string => `
-  SELECT b.id, b.name, b.updated_at AS "updatedAt", EXISTS (SELECT FROM folders c WHERE c.parent_id = b.id AND c.deleted_at IS NULL) AS "hasFolders",
+  SELECT b.id, b.name, b.updated_at AS "updatedAt",
+    EXISTS (SELECT FROM folders c WHERE c.parent_id = b.id AND c.deleted_at IS NULL) AS "hasFolders",
     EXISTS (SELECT FROM files f WHERE f.folder_id = b.id AND f.deleted_at IS NULL) AS "hasFiles"
   FROM folders b WHERE ${which} AND b.deleted_at IS NULL`;
 const FOLDER = folders('b.id = $1');
@@ -82,7 +83,8 @@ export async function* theseFolders(sql: Sql, uuids: readonly string[]): AsyncGe
 
 const SIZE = `
   WITH tree AS MATERIALIZED (
-    SELECT b.id, octet_length(b.name) AS bytes FROM folders d JOIN folders b ON b.ancestry <@ d.ancestry WHERE d.id = $1 AND b.deleted_at IS NULL LIMIT $2
+    SELECT b.id, octet_length(b.name) AS bytes FROM folders d JOIN folders b ON b.ancestry <@ d.ancestry
+    WHERE d.id = $1 AND b.deleted_at IS NULL LIMIT $2
   )
   SELECT count(*)::int AS entries, coalesce(sum(e.bytes), 0)::int AS "nameBytes" FROM (
     SELECT bytes FROM tree UNION ALL

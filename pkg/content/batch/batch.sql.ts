@@ -8,7 +8,8 @@ export async function nameItems(sql: Sql, task: string, items: readonly BatchIte
   const [named] = await sql.query<{ total: number }>(
     `WITH item AS (
        INSERT INTO task_items (task_id, rank, target_type, target, target_name)
-       SELECT t.id, 0, u.type, u.id, '' FROM tasks t, unnest($2::text[], $3::uuid[]) WITH ORDINALITY AS u (type, id, at) WHERE t.uuid = $1 ORDER BY u.at
+       SELECT t.id, 0, u.type, u.id, '' FROM tasks t, unnest($2::text[], $3::uuid[]) WITH ORDINALITY AS u (type, id, at)
+       WHERE t.uuid = $1 ORDER BY u.at
        ON CONFLICT DO NOTHING RETURNING id
      )
      UPDATE tasks SET total = (SELECT count(*) FROM item) WHERE uuid = $1 RETURNING total`,
@@ -29,7 +30,8 @@ export async function addItems(sql: Sql, taskId: number, items: readonly Planned
   await sql.query(
     `WITH item AS (
        INSERT INTO task_items (task_id, rank, target_type, target, target_name)
-       SELECT $1, u.rank, u.type, u.id, u.name FROM unnest($2::text[], $3::uuid[], $4::text[], $5::int[]) WITH ORDINALITY AS u (type, id, name, rank, at)
+       SELECT $1, u.rank, u.type, u.id, u.name FROM unnest($2::text[], $3::uuid[], $4::text[], $5::int[]) WITH ORDINALITY
+         AS u (type, id, name, rank, at)
        ORDER BY u.at ON CONFLICT DO NOTHING RETURNING id
      )
      UPDATE tasks SET total = total + (SELECT count(*) FROM item) WHERE id = $1`,
@@ -62,7 +64,8 @@ export const rankItems = (
   items: readonly { readonly id: number; readonly name: string; readonly rank: number }[],
 ): Promise<unknown> =>
   sql.query(
-    `UPDATE task_items SET target_name = ($3::text[])[array_position($2::bigint[], id)], rank = ($4::int[])[array_position($2::bigint[], id)]
+    `UPDATE task_items SET target_name = ($3::text[])[array_position($2::bigint[], id)],
+       rank = ($4::int[])[array_position($2::bigint[], id)]
      WHERE task_id = $1 AND id = ANY ($2::bigint[])`,
     [taskId, items.map(({ id }) => id), items.map(({ name }) => name), items.map(({ rank }) => rank)],
   );
@@ -77,16 +80,20 @@ const wentWith = (of: string, ancestry: string): string => `EXISTS (
     WHERE ${of}.deleted_at IS NULL OR ${of}.trashed_with = b.id)`;
 
 const COVERED = `
-  SELECT f.uuid FROM files f JOIN folders d ON d.id = f.folder_id WHERE f.uuid = ANY ($2::uuid[]) AND ${wentWith('f', 'd.ancestry')}
+  SELECT f.uuid FROM files f JOIN folders d ON d.id = f.folder_id
+  WHERE f.uuid = ANY ($2::uuid[]) AND ${wentWith('f', 'd.ancestry')}
   UNION ALL
-  SELECT c.uuid FROM folders c JOIN folders d ON d.id = c.parent_id WHERE c.uuid = ANY ($2::uuid[]) AND ${wentWith('c', 'd.ancestry')}`;
+  SELECT c.uuid FROM folders c JOIN folders d ON d.id = c.parent_id
+  WHERE c.uuid = ANY ($2::uuid[]) AND ${wentWith('c', 'd.ancestry')}`;
 
 /** The uuids of those that went with a folder of the same task. One statement. */
 export const coveredOf = async (sql: Sql, taskId: number, targets: readonly string[]): Promise<ReadonlySet<string>> =>
   new Set((await sql.query<{ uuid: string }>(COVERED, [taskId, targets])).map(({ uuid }) => uuid));
 
 const LOCK_FOLDERS = `
-  SELECT FROM folders WHERE id IN (SELECT folder_id FROM files WHERE uuid = ANY ($1::uuid[]) UNION SELECT id FROM folders WHERE uuid = $2) ORDER BY id FOR SHARE`;
+  SELECT FROM folders
+  WHERE id IN (SELECT folder_id FROM files WHERE uuid = ANY ($1::uuid[]) UNION SELECT id FROM folders WHERE uuid = $2)
+  ORDER BY id FOR SHARE`;
 
 /**
  * Locks the files of a step before any of them changes: folders first, then files, each in the order of their ids, as single
@@ -99,9 +106,12 @@ export async function lockFilesOf(sql: Sql, targets: readonly string[], destinat
 }
 
 const BYTES = `
-  SELECT f.uuid, (SELECT coalesce(sum(v.size), 0)::bigint FROM file_versions v WHERE v.file_id = f.id) AS bytes FROM files f WHERE f.uuid = ANY ($1::uuid[])
+  SELECT f.uuid, (SELECT coalesce(sum(v.size), 0)::bigint FROM file_versions v WHERE v.file_id = f.id) AS bytes FROM files f
+  WHERE f.uuid = ANY ($1::uuid[])
   UNION ALL
-  SELECT d.uuid, (SELECT coalesce(sum(v.size), 0)::bigint FROM folders b JOIN files f ON f.folder_id = b.id JOIN file_versions v ON v.file_id = f.id
+  SELECT d.uuid,
+    (SELECT coalesce(sum(v.size), 0)::bigint FROM folders b JOIN files f ON f.folder_id = b.id
+    JOIN file_versions v ON v.file_id = f.id
     WHERE b.ancestry <@ d.ancestry AND ($2 OR f.deleted_at IS NULL)) AS bytes
   FROM folders d WHERE d.uuid = ANY ($1::uuid[])`;
 

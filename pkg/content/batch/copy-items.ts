@@ -170,7 +170,8 @@ async function decided(tx: Tx, task: Task, actor: Actor, items: readonly TaskIte
 /** The copies that a dry run would have made of folders, of those that items are to be copied into. One statement. */
 async function copiedFolders(tx: Sql, taskId: number, items: readonly TaskItem[]): Promise<ReadonlySet<string>> {
   const rows = await tx.query<{ copy: string }>(
-    `SELECT copy FROM task_items WHERE task_id = $1 AND target_type = 'folder' AND copy = ANY ($2::uuid[]) AND state = 'succeeded'`,
+    `SELECT copy FROM task_items WHERE task_id = $1 AND target_type = 'folder' AND copy = ANY ($2::uuid[])
+       AND state = 'succeeded'`,
     [taskId, items.flatMap(({ copyIn }) => (copyIn === null ? [] : [copyIn]))],
   );
   return new Set(rows.map(({ copy }) => copy));

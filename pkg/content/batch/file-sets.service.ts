@@ -15,18 +15,23 @@ import { decided, type SetResult } from '../model/files/files.service.ts';
 import { type FileRecord, findFiles, lockFiles } from '../model/files/files.sql.ts';
 import { fileSeenBy } from '../model/files/files.view.ts';
 
-const GRANTED = `SELECT DISTINCT resource_id AS id FROM permissions WHERE resource_type = 'file' AND resource_id = ANY ($1::bigint[])`;
+const GRANTED = `
+  SELECT DISTINCT resource_id AS id FROM permissions WHERE resource_type = 'file' AND resource_id = ANY ($1::bigint[])`;
 
 /** $1 files that are to be at $2, the folder, or, without one, each in the root of its owner. */
 const TAKEN = `
   SELECT f.id FROM files f WHERE f.id = ANY ($1::bigint[]) AND CASE WHEN $2::bigint IS NULL
-    THEN EXISTS (SELECT FROM files o WHERE o.folder_id IS NULL AND o.owner_id = f.owner_id AND o.name = f.name AND o.deleted_at IS NULL)
+    THEN EXISTS (SELECT FROM files o WHERE o.folder_id IS NULL AND o.owner_id = f.owner_id AND o.name = f.name
+      AND o.deleted_at IS NULL)
     ELSE EXISTS (SELECT FROM files o WHERE o.folder_id = $2 AND o.name = f.name AND o.deleted_at IS NULL) END`;
 /** $1 files in the trash: whose folder is not there, or has another file of the name by now. */
 const NOT_RESTORABLE = `
-  SELECT f.id FROM files f LEFT JOIN folders d ON d.id = f.folder_id WHERE f.id = ANY ($1::bigint[]) AND CASE WHEN f.folder_id IS NULL
-    THEN EXISTS (SELECT FROM files o WHERE o.folder_id IS NULL AND o.owner_id = f.owner_id AND o.name = f.name AND o.deleted_at IS NULL)
-    ELSE d.deleted_at IS NOT NULL OR EXISTS (SELECT FROM files o WHERE o.folder_id = f.folder_id AND o.name = f.name AND o.deleted_at IS NULL) END`;
+  SELECT f.id FROM files f LEFT JOIN folders d ON d.id = f.folder_id
+  WHERE f.id = ANY ($1::bigint[]) AND CASE WHEN f.folder_id IS NULL
+    THEN EXISTS (SELECT FROM files o WHERE o.folder_id IS NULL AND o.owner_id = f.owner_id AND o.name = f.name
+      AND o.deleted_at IS NULL)
+    ELSE d.deleted_at IS NOT NULL
+      OR EXISTS (SELECT FROM files o WHERE o.folder_id = f.folder_id AND o.name = f.name AND o.deleted_at IS NULL) END`;
 const HOLD_FOLDERS = `
   SELECT FROM folders WHERE id IN (SELECT folder_id FROM files WHERE uuid = ANY ($1::uuid[])) ORDER BY id FOR SHARE`;
 

@@ -76,14 +76,16 @@ async function copyable(tx: Tx, actor: Actor, uuid: string, into: FolderRecord |
  */
 const nextRoot = (which: string): string => `
   UPDATE task_items SET copy = ${copyOf('$2', 'target')} WHERE id = (
-    SELECT i.id FROM task_items i WHERE i.task_id = $1 AND i.state = 'queued' AND i.target_type = 'folder' AND i.copy_in IS NULL AND ${which}
+    SELECT i.id FROM task_items i WHERE i.task_id = $1 AND i.state = 'queued' AND i.target_type = 'folder'
+      AND i.copy_in IS NULL AND ${which}
     ORDER BY i.rank, i.id LIMIT 1)
   RETURNING id, rank, target`;
 const NEXT_ROOT = nextRoot('(i.rank, i.id) > ($3::int, $4::bigint)');
 const THIS_ROOT = nextRoot('i.rank = $3::int AND i.id = $4::bigint');
 
 const ADDED = `
-  ON CONFLICT (task_id, target_type, target) DO UPDATE SET rank = excluded.rank, target_name = excluded.target_name, copy = excluded.copy, copy_in = excluded.copy_in
+  ON CONFLICT (task_id, target_type, target) DO UPDATE SET rank = excluded.rank, target_name = excluded.target_name,
+    copy = excluded.copy, copy_in = excluded.copy_in
   RETURNING xmax = 0 AS is_new`;
 const COUNTED = 'UPDATE tasks t SET total = t.total + (SELECT count(*) FROM item WHERE is_new) WHERE t.id = $1';
 
@@ -91,8 +93,10 @@ const COUNTED = 'UPDATE tasks t SET total = t.total + (SELECT count(*) FROM item
 const PLAN_FOLDERS = `
   WITH item AS (
     INSERT INTO task_items (${PLANNED_COLUMNS}, copy, copy_in)
-    SELECT $1, $3 + nlevel(d.ancestry) - nlevel($5::ltree), 'folder', d.uuid, d.name, ${copyOf('$2', 'd.uuid')}, ${copyOf('$2', 'p.uuid')}
-    FROM folders d JOIN folders p ON p.id = d.parent_id WHERE d.ancestry <@ $5::ltree AND d.id <> $4 AND d.deleted_at IS NULL ORDER BY d.depth, d.id
+    SELECT $1, $3 + nlevel(d.ancestry) - nlevel($5::ltree), 'folder', d.uuid, d.name, ${copyOf('$2', 'd.uuid')},
+      ${copyOf('$2', 'p.uuid')}
+    FROM folders d JOIN folders p ON p.id = d.parent_id WHERE d.ancestry <@ $5::ltree AND d.id <> $4 AND d.deleted_at IS NULL
+    ORDER BY d.depth, d.id
     ${ADDED}
   )
   ${COUNTED}`;
@@ -101,7 +105,8 @@ const PLAN_FOLDERS = `
 const PLAN_FILES = `
   WITH batch AS MATERIALIZED (
     SELECT f.id, f.uuid, f.name, d.uuid AS folder FROM folders d JOIN files f ON f.folder_id = d.id
-    WHERE d.ancestry <@ $3::ltree AND d.deleted_at IS NULL AND f.id > $4 AND ${stateOf('f').live} ORDER BY f.id LIMIT ${FILES_AT_ONCE}
+    WHERE d.ancestry <@ $3::ltree AND d.deleted_at IS NULL AND f.id > $4 AND ${stateOf('f').live} ORDER BY f.id
+    LIMIT ${FILES_AT_ONCE}
   ), item AS (
     INSERT INTO task_items (${PLANNED_COLUMNS}, copy, copy_in)
     SELECT $1, $5::int, 'file', b.uuid, b.name, ${copyOf('$2', 'b.uuid')}, ${copyOf('$2', 'b.folder')} FROM batch b ORDER BY b.id

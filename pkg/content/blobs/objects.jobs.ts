@@ -28,7 +28,8 @@ export const purgeRows = (source: string): string =>
   jobRows(
     PURGE_OBJECTS,
     `SELECT jsonb_build_object('keys', jsonb_agg(k.key))
-     FROM (SELECT s.key, (row_number() OVER () - 1) / ${KEYS_PER_JOB} AS job FROM (SELECT DISTINCT d.key FROM (${source}) AS d (key)) s) k GROUP BY k.job`,
+     FROM (SELECT s.key, (row_number() OVER () - 1) / ${KEYS_PER_JOB} AS job
+       FROM (SELECT DISTINCT d.key FROM (${source}) AS d (key)) s) k GROUP BY k.job`,
   );
 
 /** Compares the objects of a day (yyyymmdd) with the rows and deletes objects that no row names. */

@@ -34,7 +34,8 @@ export type PackedPlan = Readonly<Record<'plan' | 'renamed', Buffer>>;
 export async function insertUpload(tx: Sql, upload: ExportUpload, packed: PackedPlan): Promise<void> {
   const { task, key, uploadId, name, partBytes, sum } = upload;
   await tx.query(
-    `INSERT INTO export_uploads (task, key, upload_id, name, part_bytes, sum, plan, renamed) VALUES ($1, $2, $3, $4, $5, $6, '', '')`,
+    `INSERT INTO export_uploads (task, key, upload_id, name, part_bytes, sum, plan, renamed)
+     VALUES ($1, $2, $3, $4, $5, $6, '', '')`,
     [task, key, uploadId, name, partBytes, sum],
   );
   for (const column of ['plan', 'renamed'] as const)
@@ -69,7 +70,8 @@ export const addPart = async (
 ): Promise<boolean> =>
   (
     await tx.query(
-      'UPDATE export_uploads SET etags = etags || $4::text, sum = $5 WHERE task = $1 AND upload_id = $2 AND cardinality(etags) = $3 RETURNING task',
+      `UPDATE export_uploads SET etags = etags || $4::text, sum = $5
+       WHERE task = $1 AND upload_id = $2 AND cardinality(etags) = $3 RETURNING task`,
       [task, uploadId, etags.length, part.etag, part.sum],
     )
   ).length > 0;
@@ -78,7 +80,8 @@ export const addPart = async (
 export const leaveOut = async (tx: Sql, { task, uploadId, etags }: ExportUpload, indices: readonly number[]): Promise<boolean> =>
   (
     await tx.query(
-      'UPDATE export_uploads SET gone = gone || $4::int[] WHERE task = $1 AND upload_id = $2 AND cardinality(etags) = $3 RETURNING task',
+      `UPDATE export_uploads SET gone = gone || $4::int[] WHERE task = $1 AND upload_id = $2 AND cardinality(etags) = $3
+       RETURNING task`,
       [task, uploadId, etags.length, indices],
     )
   ).length > 0;
@@ -103,6 +106,7 @@ export const goneAmong = (
   sql.query(
     `SELECT (c.n - 1)::int AS position, EXISTS (SELECT FROM files f WHERE f.uuid = c.file) AS "isReplaced"
      FROM unnest($1::text[], $2::uuid[]) WITH ORDINALITY AS c (key, file, n)
-     WHERE NOT EXISTS (SELECT FROM file_versions v JOIN files f ON f.id = v.file_id WHERE v.blob_name COLLATE "C" = c.key AND f.uuid = c.file)`,
+     WHERE NOT EXISTS (SELECT FROM file_versions v JOIN files f ON f.id = v.file_id
+       WHERE v.blob_name COLLATE "C" = c.key AND f.uuid = c.file)`,
     [contents.map(({ key }) => key), contents.map(({ file }) => file)],
   );

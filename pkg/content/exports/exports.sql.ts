@@ -35,7 +35,8 @@ export const insertExport = (tx: Sql, row: NewExportRow): Promise<unknown> =>
  */
 export async function findExport(sql: Sql, token: string, now: Date): Promise<(Content & { readonly user: string }) | null> {
   const [row] = await sql.query<Content & { readonly user: string }>(
-    `SELECT e.uuid, 1 AS version, e.name, 'application/zip' AS "mimeType", e.size, e.checksum, e.key AS "blobName", u.uuid AS "user"
+    `SELECT e.uuid, 1 AS version, e.name, 'application/zip' AS "mimeType", e.size, e.checksum, e.key AS "blobName",
+       u.uuid AS "user"
      FROM exports e JOIN users u ON u.id = e.user_id AND u.is_active WHERE e.token = $1 AND e.expires_at > $2`,
     [token, now],
   );

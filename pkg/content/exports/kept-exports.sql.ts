@@ -51,9 +51,11 @@ const newest = (schedule: string, count: string): string =>
 export async function expireBeyond(tx: Pick<Sql, 'query'>, schedule: string, keep: number, at: Date): Promise<boolean> {
   const expired = await tx.query(
     `WITH expired AS (
-       UPDATE exports e SET expires_at = $3 WHERE e.schedule = $1 AND e.expires_at = 'infinity' AND e.id NOT IN (${newest('$1', '$2')}) RETURNING e.uuid
+       UPDATE exports e SET expires_at = $3 WHERE e.schedule = $1 AND e.expires_at = 'infinity'
+         AND e.id NOT IN (${newest('$1', '$2')}) RETURNING e.uuid
      ), shown AS (
-       UPDATE tasks t SET result = jsonb_set(t.result, '{expires_at}', to_jsonb($4::text)) FROM expired x WHERE t.uuid = x.uuid AND t.result IS NOT NULL
+       UPDATE tasks t SET result = jsonb_set(t.result, '{expires_at}', to_jsonb($4::text)) FROM expired x
+       WHERE t.uuid = x.uuid AND t.result IS NOT NULL
      )
      SELECT FROM expired LIMIT 1`,
     [schedule, keep, at, at.toISOString()],

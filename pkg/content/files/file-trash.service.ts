@@ -31,7 +31,8 @@ import { changesOf, destinationOf, type FileLocation } from './file-moves.servic
 const FREE = `
   UPDATE users SET storage_used = greatest(0, storage_used - $2::bigint
     - (SELECT coalesce(sum(${ENTRY_BYTES}), 0) FROM file_metadata m WHERE m.file_id = $3)),
-    entries = greatest(0, entries - (SELECT count(*) FROM file_versions v WHERE v.file_id = $3 AND v.version_number > 1)) WHERE id = $1`;
+    entries = greatest(0, entries - (SELECT count(*) FROM file_versions v WHERE v.file_id = $3 AND v.version_number > 1))
+    WHERE id = $1`;
 
 /**
  * Moves files to the trash, restores them, and deletes them permanently.

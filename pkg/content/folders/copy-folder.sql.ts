@@ -93,17 +93,20 @@ export interface Made extends Conditions {
 /** $1 the task, $2 items, $3 the ancestry of the folder that is copied. */
 const COPY_FOLDERS = `
   WITH candidate AS MATERIALIZED (
-    SELECT i.id, i.copy, d.name, p.id AS parent_id, p.owner_id, p.path || '/' || d.name AS path, d.id IS NOT NULL AS is_there, p.id IS NOT NULL AS has_folder,
+    SELECT i.id, i.copy, d.name, p.id AS parent_id, p.owner_id, p.path || '/' || d.name AS path, d.id IS NOT NULL AS is_there,
+      p.id IS NOT NULL AS has_folder,
       char_length(p.path || '/' || d.name) <= ${PATH_MAX_CHARACTERS} AND p.depth < ${MAX_FOLDER_DEPTH} AS fits
     FROM task_items i LEFT JOIN folders d ON d.uuid = i.target AND d.deleted_at IS NULL AND d.ancestry <@ $3::ltree
       LEFT JOIN folders p ON p.uuid = i.copy_in AND p.deleted_at IS NULL
     WHERE i.task_id = $1 AND i.id = ANY ($2::bigint[])
   ), made AS (
     INSERT INTO folders (uuid, name, path, parent_id, owner_id)
-    SELECT c.copy, c.name, c.path, c.parent_id, c.owner_id FROM candidate c WHERE c.is_there AND c.has_folder AND c.fits ORDER BY c.id
+    SELECT c.copy, c.name, c.path, c.parent_id, c.owner_id FROM candidate c WHERE c.is_there AND c.has_folder AND c.fits
+    ORDER BY c.id
     ON CONFLICT DO NOTHING RETURNING uuid
   )
-  SELECT c.id, c.is_there AS "isThere", c.has_folder AS "hasFolder", coalesce(c.fits, true) AS fits, m.uuid IS NOT NULL AS "isMade"
+  SELECT c.id, c.is_there AS "isThere", c.has_folder AS "hasFolder", coalesce(c.fits, true) AS fits,
+    m.uuid IS NOT NULL AS "isMade"
   FROM candidate c LEFT JOIN made m ON m.uuid = c.copy`;
 
 /** Copies folders into folders that are held. A copy belongs to the owner of the one that it is in. One statement. */
@@ -170,30 +173,37 @@ export const holdFoldersOfCopies = (
  */
 const copyFilesSql = (where: string): string => `
   WITH named AS MATERIALIZED (
-    SELECT b.*, coalesce(i.copy, gen_random_uuid()) AS copy, f.id AS source_id, coalesce(b.name, f.name) AS new_name, f.extension, p.id AS folder_id,
+    SELECT b.*, coalesce(i.copy, gen_random_uuid()) AS copy, f.id AS source_id, coalesce(b.name, f.name) AS new_name, f.extension,
+      p.id AS folder_id,
       p.path AS parent_path, ${hasFolder('$8')} AS has_folder
-    FROM jsonb_to_recordset($2::jsonb) AS b (id bigint, name text, key text, size bigint, checksum text, crc32 bigint, "mimeType" text, "isEncrypted" boolean)
+    FROM jsonb_to_recordset($2::jsonb)
+      AS b (id bigint, name text, key text, size bigint, checksum text, crc32 bigint, "mimeType" text, "isEncrypted" boolean)
       JOIN task_items i ON i.task_id = $1 AND i.id = b.id AND i.id = ANY ($7::bigint[]) AND i.state = 'queued'
       LEFT JOIN files f ON f.uuid = i.target AND ${where} ${folderOfCopy('$8')}
   ), candidate AS MATERIALIZED (
     SELECT n.*, concat(n.parent_path, '/', n.new_name) AS path,
       char_length(concat(n.parent_path, '/', n.new_name)) <= ${PATH_MAX_CHARACTERS} AS fits FROM named n
   ), file AS (
-    INSERT INTO files AS f (uuid, name, path, extension, mime_type, size, checksum, owner_id, folder_id, blob_container, blob_name, is_encrypted)
-    SELECT c.copy, c.new_name, c.path, c.extension, c."mimeType", c.size, c.checksum, $4, c.folder_id, $5, c.key, c."isEncrypted" FROM candidate c
+    INSERT INTO files
+      AS f (uuid, name, path, extension, mime_type, size, checksum, owner_id, folder_id, blob_container, blob_name, is_encrypted)
+    SELECT c.copy, c.new_name, c.path, c.extension, c."mimeType", c.size, c.checksum, $4, c.folder_id, $5, c.key, c."isEncrypted"
+    FROM candidate c
     WHERE c.source_id IS NOT NULL AND c.has_folder AND c.fits ORDER BY c.id
     ON CONFLICT DO NOTHING RETURNING f.id, f.uuid, f.name, f.size, f.owner_id, f.created_at
   ), made AS (
-    SELECT f.id, c.source_id, c.size, c.checksum, c.crc32, c.key, c."isEncrypted" AS is_encrypted FROM file f JOIN candidate c ON c.copy = f.uuid
+    SELECT f.id, c.source_id, c.size, c.checksum, c.crc32, c.key, c."isEncrypted" AS is_encrypted FROM file f
+    JOIN candidate c ON c.copy = f.uuid
   ), version AS (
     INSERT INTO file_versions (file_id, version_number, size, checksum, crc32, blob_name, created_by, is_encrypted)
     SELECT m.id, 1, m.size, m.checksum, m.crc32, m.key, $4, m.is_encrypted FROM made m
   ), tag AS (
     INSERT INTO file_tags (file_id, tag_id)
-    SELECT m.id, l.tag_id FROM made m JOIN file_tags l ON l.file_id = m.source_id JOIN tags t ON t.id = l.tag_id WHERE t.owner_id = $4
+    SELECT m.id, l.tag_id FROM made m JOIN file_tags l ON l.file_id = m.source_id JOIN tags t ON t.id = l.tag_id
+    WHERE t.owner_id = $4
   ), metadata AS (
     INSERT INTO file_metadata AS m (file_id, key, value, value_type)
-    SELECT n.id, e.key, e.value, e.value_type FROM made n JOIN file_metadata e ON e.file_id = n.source_id RETURNING ${ENTRY_BYTES} AS bytes
+    SELECT n.id, e.key, e.value, e.value_type FROM made n JOIN file_metadata e ON e.file_id = n.source_id
+    RETURNING ${ENTRY_BYTES} AS bytes
   ), ${fileEventRows('file.created', '$6', { source: 'file f JOIN users o ON o.id = f.owner_id ORDER BY f.id', fields: createdFields })}
   SELECT c.id, c.copy, c.source_id IS NOT NULL AS "isThere", c.has_folder AS "hasFolder", coalesce(c.fits, true) AS fits,
     f.id IS NOT NULL AS "isMade", (SELECT count(*)::int FROM delivery) AS deliveries,

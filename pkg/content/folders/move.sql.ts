@@ -36,7 +36,8 @@ const MOVE = `
       revision = d.revision + 1, updated_at = CASE WHEN d.id = $4 THEN now() ELSE d.updated_at END
     WHERE d.ancestry <@ $5::ltree RETURNING d.id, d.uuid, d.revision, d.updated_at
   ), ${moveFiles('0')}
-  SELECT revision, updated_at AS "updatedAt", (SELECT count(*)::int FROM delivery) AS deliveries, ${NEXT_BATCH} FROM folder WHERE id = $4`;
+  SELECT revision, updated_at AS "updatedAt", (SELECT count(*)::int FROM delivery) AS deliveries, ${NEXT_BATCH} FROM folder
+  WHERE id = $4`;
 
 const MOVE_MORE = `
   WITH folder AS MATERIALIZED (

@@ -38,9 +38,11 @@ export const beginStaging = (
 ): Promise<unknown> =>
   tx.query(
     `WITH upload AS (
-       INSERT INTO partial_uploads (uuid, received, metadata, expires_at) VALUES ($1, coalesce($4::bigint, 0), '', $2) RETURNING id
+       INSERT INTO partial_uploads (uuid, received, metadata, expires_at) VALUES ($1, coalesce($4::bigint, 0), '', $2)
+       RETURNING id
      )
-     INSERT INTO partial_upload_segments (upload_id, number, key, size) SELECT u.id, 0, $3::text, $4::bigint FROM upload u WHERE $3::text IS NOT NULL`,
+     INSERT INTO partial_upload_segments (upload_id, number, key, size) SELECT u.id, 0, $3::text, $4::bigint FROM upload u
+     WHERE $3::text IS NOT NULL`,
     [task, expiresAt, archive?.key ?? null, archive?.size ?? null],
   );
 
@@ -61,10 +63,12 @@ const ADD = `
     INSERT INTO task_items (task_id, rank, target_type, target, target_name, state, reason, entry)
     SELECT $1, CASE WHEN u.entry -> 'isFolder' = 'true' THEN ${STORED} ELSE ${UNSTORED} END, 'entry', gen_random_uuid(), u.name,
       CASE WHEN u.entry IS NULL THEN 'skipped' ELSE 'queued' END, CASE WHEN u.entry IS NULL THEN 'system_file' END, u.entry
-    FROM ROWS FROM (jsonb_to_recordset($2::jsonb) AS (name text, entry jsonb)) WITH ORDINALITY AS u (name, entry, at) ORDER BY u.at
+    FROM ROWS FROM (jsonb_to_recordset($2::jsonb) AS (name text, entry jsonb)) WITH ORDINALITY AS u (name, entry, at)
+    ORDER BY u.at
     RETURNING state
   ), counted AS (SELECT count(*)::int AS count, (count(*) FILTER (WHERE state = 'skipped'))::int AS skipped FROM item)
-  UPDATE tasks t SET total = t.total + c.count, done = t.done + c.skipped, skipped = t.skipped + c.skipped FROM counted c WHERE t.id = $1`;
+  UPDATE tasks t SET total = t.total + c.count, done = t.done + c.skipped, skipped = t.skipped + c.skipped FROM counted c
+  WHERE t.id = $1`;
 
 export const addEntries = (tx: Sql, taskId: number, entries: readonly PlannedEntry[]): Promise<unknown> =>
   tx.query(ADD, [taskId, JSON.stringify(entries.map(({ name, entry }) => (entry === null ? { name } : { name, entry })))]);
@@ -125,15 +129,18 @@ export interface Staged extends StagedContent {
 
 const STAGE = `
   WITH stored AS (SELECT * FROM jsonb_to_recordset($2::jsonb) AS s (id bigint, key text, size bigint, content jsonb)), upload AS (
-    UPDATE partial_uploads u SET received = u.received + (SELECT coalesce(sum(s.size), 0) FROM stored s WHERE s.key IS NOT NULL), expires_at = $4
+    UPDATE partial_uploads u SET received = u.received + (SELECT coalesce(sum(s.size), 0) FROM stored s WHERE s.key IS NOT NULL),
+      expires_at = $4
     WHERE u.uuid = $3 RETURNING u.id
   ), segment AS (
     INSERT INTO partial_upload_segments (upload_id, number, key, size)
     SELECT u.id, b.number + row_number() OVER (ORDER BY s.id), s.key, s.size
-    FROM upload u CROSS JOIN stored s, LATERAL (SELECT coalesce(max(g.number), 0) AS number FROM partial_upload_segments g WHERE g.upload_id = u.id) b
+    FROM upload u CROSS JOIN stored s,
+    LATERAL (SELECT coalesce(max(g.number), 0) AS number FROM partial_upload_segments g WHERE g.upload_id = u.id) b
     WHERE s.key IS NOT NULL
   )
-  UPDATE task_items i SET rank = ${STORED}, content = s.content FROM stored s, upload u WHERE i.task_id = $1 AND i.id = s.id AND i.id = ANY ($5::bigint[])
+  UPDATE task_items i SET rank = ${STORED}, content = s.content FROM stored s, upload u
+  WHERE i.task_id = $1 AND i.id = s.id AND i.id = ANY ($5::bigint[])
   RETURNING i.id`;
 
 /** Records that contents of entries are in the store. One statement. Returns false if the stored contents have expired. */
@@ -149,7 +156,8 @@ export async function stage(
 
 const UNSTAGE = `
   WITH gone AS (
-    DELETE FROM partial_upload_segments s USING partial_uploads u WHERE u.uuid = $1 AND s.upload_id = u.id AND s.key = ANY ($2::text[]) RETURNING s.size
+    DELETE FROM partial_upload_segments s USING partial_uploads u
+    WHERE u.uuid = $1 AND s.upload_id = u.id AND s.key = ANY ($2::text[]) RETURNING s.size
   ), upload AS (
     UPDATE partial_uploads SET received = received - (SELECT coalesce(sum(size), 0) FROM gone) WHERE uuid = $1
   ), reserved AS (
@@ -193,8 +201,12 @@ export const addResult = (
   added: { readonly files: number; readonly folders: number; readonly bytes: number },
 ): Promise<unknown> =>
   tx.query(
-    `UPDATE tasks SET result = result || jsonb_build_object('files', (result ->> 'files')::bigint + $2::bigint, 'folders', (result ->> 'folders')::bigint + $3::bigint,
-       'bytes', (result ->> 'bytes')::bigint + $4::bigint) WHERE id = $1`,
+    `UPDATE tasks
+     SET result = result || jsonb_build_object(
+       'files', (result ->> 'files')::bigint + $2::bigint,
+       'folders', (result ->> 'folders')::bigint + $3::bigint,
+       'bytes', (result ->> 'bytes')::bigint + $4::bigint)
+     WHERE id = $1`,
     [taskId, added.files, added.folders, added.bytes],
   );
 
@@ -203,7 +215,8 @@ export const countSkipped = (tx: Sql, taskId: number): Promise<unknown> =>
   tx.query(
     `UPDATE tasks SET result = jsonb_set(result, '{skipped}', (
        SELECT coalesce(jsonb_agg(jsonb_build_object('reason', r.reason, 'count', r.count) ORDER BY r.reason), '[]')
-       FROM (SELECT reason, count(*) AS count FROM task_items WHERE task_id = $1 AND state = 'skipped' GROUP BY reason) r)) WHERE id = $1`,
+       FROM (SELECT reason, count(*) AS count FROM task_items WHERE task_id = $1 AND state = 'skipped' GROUP BY reason) r))
+       WHERE id = $1`,
     [taskId],
   );
 
@@ -229,7 +242,8 @@ export const isRunning = async (sql: Sql, task: string): Promise<boolean> =>
 
 const LOCK_PRESENT = `
   SELECT f.id FROM files f WHERE f.id IN (
-    SELECT p.id FROM unnest($1::bigint[], $2::text[]) AS w (folder, name) JOIN files p ON p.folder_id = w.folder AND p.name = w.name
+    SELECT p.id FROM unnest($1::bigint[], $2::text[]) AS w (folder, name)
+    JOIN files p ON p.folder_id = w.folder AND p.name = w.name
     UNION ALL
     SELECT p.id FROM unnest($1::bigint[], $2::text[]) AS w (folder, name) JOIN files p ON p.owner_id = $3 AND p.name = w.name
     WHERE w.folder IS NULL AND p.folder_id IS NULL) AND f.deleted_at IS NULL ORDER BY f.id FOR UPDATE`;

@@ -90,10 +90,13 @@ const FIELDS: Readonly<Record<Exclude<Include, 'tags'>, Field>> = {
 };
 
 function tags(me: string): Field {
-  const from = `file_tags l JOIN tags t ON t.id = l.tag_id AND t.owner_id = ${me} LEFT JOIN tagged c ON c.tag_id = t.id WHERE l.file_id = a.id`;
+  const from = `
+    file_tags l JOIN tags t ON t.id = l.tag_id AND t.owner_id = ${me} LEFT JOIN tagged c ON c.tag_id = t.id
+    WHERE l.file_id = a.id`;
   return {
     sql: list(
-      't.uuid, t.name, t.color, coalesce(c.files, 0) AS files, t.revision, t.created_at AS "createdAt", t.updated_at AS "updatedAt"',
+      `t.uuid, t.name, t.color, coalesce(c.files, 0) AS files, t.revision, t.created_at AS "createdAt",
+         t.updated_at AS "updatedAt"`,
       from,
       't.name, t.id',
     ),
@@ -104,5 +107,6 @@ function tags(me: string): Field {
 /** Links of the viewer's tags that are on these files. */
 const tagsOn = (ids: string, me: string): { me: string; of: string } => ({
   me,
-  of: `l.tag_id IN (SELECT t.id FROM file_tags s JOIN tags t ON t.id = s.tag_id WHERE s.file_id = ANY (${ids}) AND t.owner_id = ${me})`,
+  of: `l.tag_id IN (SELECT t.id FROM file_tags s JOIN tags t ON t.id = s.tag_id
+    WHERE s.file_id = ANY (${ids}) AND t.owner_id = ${me})`,
 });

@@ -154,7 +154,8 @@ function inSight(viewer: Viewer, query: FileQuery, request: Request, params: Par
       : []),
     [
       'below',
-      `SELECT f.* FROM guests CROSS JOIN LATERAL (${below}) f WHERE guests.owner_id NOT IN (0, ${me}) ORDER BY ${order} LIMIT ${WAY_MAX}`,
+      `SELECT f.* FROM guests CROSS JOIN LATERAL (${below}) f WHERE guests.owner_id NOT IN (0, ${me}) ORDER BY ${order}
+       LIMIT ${WAY_MAX}`,
     ],
     ...(filtered ? [['candidate', candidates(filtered)]] : []),
   ] as const;
@@ -164,7 +165,8 @@ function inSight(viewer: Viewer, query: FileQuery, request: Request, params: Par
       WHERE ${seenFrom(me, granted?.folders)}
     ), ${GUESTS}, ${[...(filtered?.expressions ?? []), ...ways.map(([name, sql]) => `${name} AS (${sql})`)].join(', ')},
     picked AS MATERIALIZED (
-      SELECT * FROM (${ways.map(([name]) => `TABLE ${name}`).join(' UNION ALL ')}) f ORDER BY ${order} LIMIT ${params.add(request.limit + 1)}
+      SELECT * FROM (${ways.map(([name]) => `TABLE ${name}`).join(' UNION ALL ')}) f ORDER BY ${order}
+      LIMIT ${params.add(request.limit + 1)}
     )
     SELECT ${LISTED_COLUMNS}, ${AROUND} AS around FROM picked f ORDER BY ${order}`;
 }
@@ -182,7 +184,8 @@ function inFolder(viewer: Viewer, query: FileQuery, request: Request, params: Pa
   const { all, filtered } = filters(query, me, params);
   const limit = params.add(request.limit + 1);
   const page = (from: string, conditions: readonly string[], orderBy: string): string =>
-    `(SELECT ${LISTED_NAMES} FROM ${from} WHERE ${[...conditions, mine, ...all].join(' AND ')} ORDER BY ${orderBy} LIMIT ${limit})`;
+    `(SELECT ${LISTED_NAMES} FROM ${from} WHERE ${[...conditions, mine, ...all].join(' AND ')} ORDER BY ${orderBy}
+       LIMIT ${limit})`;
   const inOrder = page('files f', [...within.where, ...(filtered ? [`NOT ${filtered.isFew}`] : [])], within.orderBy);
   const candidates = ({ isFew, candidates }: FilteredList): string => {
     const inTarget = 'f.folder_id = (SELECT t.id FROM target t)';

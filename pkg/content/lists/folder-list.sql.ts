@@ -64,7 +64,8 @@ export function folderList(
   else if (query.parent_id === 'root') conditions.push(`d.owner_id = ${me()} AND d.parent_id IS NULL`);
   else
     conditions.push(
-      `d.id IN (SELECT b.id FROM folders r JOIN folders b ON b.ancestry <@ r.ancestry WHERE ${seenFrom(me(), `${params.add(viewer.folders)}::uuid[]`)})`,
+      `d.id IN (SELECT b.id FROM folders r JOIN folders b ON b.ancestry <@ r.ancestry
+         WHERE ${seenFrom(me(), `${params.add(viewer.folders)}::uuid[]`)})`,
     );
   const order = FOLDERS.orderBy(request);
   const sql = `

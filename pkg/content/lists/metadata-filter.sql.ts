@@ -13,6 +13,8 @@ export function filesWith(key: string, value: string, params: Parameters): FileF
   const asNumber = `${params.add(number)}::text`;
   return {
     files: `${byHash(asText)} UNION ALL ${byHash(asNumber)} AND m.value_type = 'number'`,
-    has: `EXISTS (SELECT FROM ${ofKey} AND m.file_id = f.id AND (m.value = ${asText} OR m.value_type = 'number' AND m.value = ${asNumber}))`,
+    has: `
+      EXISTS (SELECT FROM ${ofKey} AND m.file_id = f.id
+        AND (m.value = ${asText} OR m.value_type = 'number' AND m.value = ${asNumber}))`,
   };
 }

@@ -12,7 +12,8 @@ export const METADATA = keyset<StoredEntry, (typeof METADATA_SORT_FIELDS)[number
 });
 
 /** Of an entry `m`. */
-export const METADATA_COLUMNS = `m.key, m.value, m.value_type AS type, m.revision, m.created_at AS "createdAt", m.updated_at AS "updatedAt"`;
+export const METADATA_COLUMNS = `
+  m.key, m.value, m.value_type AS type, m.revision, m.created_at AS "createdAt", m.updated_at AS "updatedAt"`;
 
 /**
  * One row: how many entries the file has, the bytes of their values, and the one with this key, whose columns are null where
@@ -20,7 +21,8 @@ export const METADATA_COLUMNS = `m.key, m.value, m.value_type AS type, m.revisio
  */
 export const FIND_ENTRY = `
   SELECT n.entries, n.bytes, ${METADATA_COLUMNS}
-  FROM (SELECT count(*)::int AS entries, coalesce(sum(octet_length(value)), 0)::int AS bytes FROM file_metadata WHERE file_id = $1) n LEFT JOIN file_metadata m ON m.file_id = $1 AND m.key = $2`;
+  FROM (SELECT count(*)::int AS entries, coalesce(sum(octet_length(value)), 0)::int AS bytes FROM file_metadata
+    WHERE file_id = $1) n LEFT JOIN file_metadata m ON m.file_id = $1 AND m.key = $2`;
 
 /** $5 the owner, $6 by how much more bytes count to them, $7 the time. Not `counted`: the quota has no room. */
 export const PUT_ENTRY = `
@@ -41,7 +43,8 @@ export const DELETE_ENTRY = `
 /** A row for each of the files $1: the same, of the entries with the key $2. */
 export const FIND_ENTRIES = `
   SELECT f.id AS file, n.entries, n.bytes, ${METADATA_COLUMNS} FROM unnest($1::bigint[]) f (id)
-    CROSS JOIN LATERAL (SELECT count(*)::int AS entries, coalesce(sum(octet_length(e.value)), 0)::int AS bytes FROM file_metadata e WHERE e.file_id = f.id) n
+    CROSS JOIN LATERAL (SELECT count(*)::int AS entries, coalesce(sum(octet_length(e.value)), 0)::int AS bytes
+      FROM file_metadata e WHERE e.file_id = f.id) n
     LEFT JOIN file_metadata m ON m.file_id = f.id AND m.key = $2`;
 
 /**
@@ -57,9 +60,11 @@ export const PUT_ENTRIES = `
   ), freed AS (
     UPDATE users u SET storage_used = greatest(0, u.storage_used + o.bytes) FROM owner o WHERE u.id = o.id AND o.bytes < 0
   )
-  SELECT bool_and(CASE WHEN o.bytes > 0 THEN carrel.count_storage(gen_random_uuid(), o.id, o.bytes, $7) ELSE true END) AS counted FROM owner o`;
+  SELECT bool_and(CASE WHEN o.bytes > 0 THEN carrel.count_storage(gen_random_uuid(), o.id, o.bytes, $7) ELSE true END) AS counted
+  FROM owner o`;
 
 /** $1 files, $3 their owners, each once, $4 the bytes that counted to each. */
 export const DELETE_ENTRIES = `
   WITH gone AS (DELETE FROM file_metadata WHERE file_id = ANY ($1::bigint[]) AND key = $2)
-  UPDATE users u SET storage_used = greatest(0, u.storage_used - o.bytes) FROM unnest($3::bigint[], $4::bigint[]) o (id, bytes) WHERE u.id = o.id`;
+  UPDATE users u SET storage_used = greatest(0, u.storage_used - o.bytes) FROM unnest($3::bigint[], $4::bigint[]) o (id, bytes)
+  WHERE u.id = o.id`;

@@ -78,7 +78,8 @@ export function searchPage(
     ), ${isIndexed ? '' : `${GUESTS}, `}candidate AS MATERIALIZED (
       SELECT * FROM (${ways.length === 0 ? NOTHING : ways.join(' UNION ALL ')}) c LIMIT ${CANDIDATES_MAX}
     ), ranked AS (
-      SELECT c.kind, c.uuid, c.id, ${named.map(pointsOf).join(' + ')} + ${LENGTH_MAX} - least(length(c.folded), ${LENGTH_MAX}) AS score
+      SELECT c.kind, c.uuid, c.id, ${named.map(pointsOf).join(' + ')} + ${LENGTH_MAX}
+        - least(length(c.folded), ${LENGTH_MAX}) AS score
       FROM candidate c
     )
     SELECT r.kind, r.uuid, r.id, r.score FROM ranked r ${after.length === 0 ? '' : `WHERE ${after.join(' AND ')}`}

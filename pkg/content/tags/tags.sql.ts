@@ -71,7 +71,8 @@ export function selectTags(owner: TagOwner, wanted: WantedTags): Statement {
   const sql = `
     WITH picked AS MATERIALIZED (SELECT t.* FROM tags t WHERE ${conditions.join(' AND ')} ORDER BY ${order} ${tail}),
     counted AS (${filesOfTags(owner, { me, of: 'l.tag_id IN (SELECT p.id FROM picked p)' }, params)})
-    SELECT t.id, t.uuid, t.name, t.color, t.revision, t.created_at AS "createdAt", t.updated_at AS "updatedAt", coalesce(c.files, 0) AS files
+    SELECT t.id, t.uuid, t.name, t.color, t.revision, t.created_at AS "createdAt", t.updated_at AS "updatedAt",
+      coalesce(c.files, 0) AS files
     FROM picked t LEFT JOIN counted c ON c.tag_id = t.id ORDER BY ${order}`;
   return { sql, params: params.values };
 }
@@ -81,10 +82,12 @@ const OWN_TAG = 'SELECT t.id FROM tags t WHERE t.uuid = $1 AND t.owner_id = $2';
 /** Gives no row where the tag is not there. Parameters: uuid and owner of the tag, internal ids of the files. */
 export const LINK = `
   WITH tag AS (${OWN_TAG} FOR KEY SHARE),
-  linked AS (INSERT INTO file_tags (file_id, tag_id) SELECT f.id, tag.id FROM tag, unnest($3::bigint[]) f (id) ORDER BY f.id ON CONFLICT DO NOTHING)
+  linked AS (INSERT INTO file_tags (file_id, tag_id) SELECT f.id, tag.id FROM tag, unnest($3::bigint[]) f (id) ORDER BY f.id
+    ON CONFLICT DO NOTHING)
   SELECT id FROM tag`;
 export const UNLINK = `
-  WITH tag AS (${OWN_TAG}), unlinked AS (DELETE FROM file_tags l USING tag WHERE l.tag_id = tag.id AND l.file_id = ANY ($3::bigint[]))
+  WITH tag AS (${OWN_TAG}),
+    unlinked AS (DELETE FROM file_tags l USING tag WHERE l.tag_id = tag.id AND l.file_id = ANY ($3::bigint[]))
   SELECT id FROM tag`;
 
 /** Of one user's tags on their own files; a tag that the other has in any case of letters is that one. */

@@ -37,7 +37,8 @@ const trash = (folder: string): string => `
   ${DONE}`;
 
 const TRASH = trash(`
-    UPDATE folders d SET deleted_at = $2::timestamptz, expires_at = $4::timestamptz, trashed_with = nullif($1::bigint, d.id), revision = d.revision + 1
+    UPDATE folders d SET deleted_at = $2::timestamptz, expires_at = $4::timestamptz, trashed_with = nullif($1::bigint, d.id),
+      revision = d.revision + 1
     FROM (${BELOW}) b WHERE d.id = b.id AND ${stateOf('d').live} RETURNING d.id, d.uuid`);
 const TRASH_MORE = trash(BELOW);
 
@@ -76,9 +77,11 @@ export const restoreTree = (tx: Pick<Executor, 'query' | 'prepared'>, folder: Fo
  */
 const purgeFiles = (batch: string): string => `
   ${batch}, version AS MATERIALIZED (
-    SELECT v.blob_name, v.size, v.version_number, f.owner_id FROM batch b JOIN files f ON f.id = b.id JOIN file_versions v ON v.file_id = f.id
+    SELECT v.blob_name, v.size, v.version_number, f.owner_id FROM batch b JOIN files f ON f.id = b.id
+    JOIN file_versions v ON v.file_id = f.id
   ), file AS (
-    DELETE FROM files f USING batch b WHERE f.id = b.id AND f.folder_id IS NOT DISTINCT FROM b.folder_id RETURNING ${CHANGED_FILES}
+    DELETE FROM files f USING batch b WHERE f.id = b.id AND f.folder_id IS NOT DISTINCT FROM b.folder_id
+    RETURNING ${CHANGED_FILES}
   ), freed AS (
     UPDATE users u SET storage_used = greatest(0, u.storage_used - s.bytes), entries = greatest(0, u.entries - s.later)
     FROM (SELECT owner_id, sum(size) AS bytes, sum(later) AS later FROM (

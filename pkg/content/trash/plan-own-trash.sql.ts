@@ -21,7 +21,8 @@ const PLAN_FILES = `
     ORDER BY f.deleted_at, f.id LIMIT ${FILES_PER_STATEMENT}
   ), item AS (
     INSERT INTO task_items (${PLANNED_COLUMNS})
-    SELECT $1, 0, 'file', l.uuid, l.name FROM looked l WHERE l.owner_id = $2 AND l.trashed_with IS NULL ORDER BY l.deleted_at, l.id
+    SELECT $1, 0, 'file', l.uuid, l.name FROM looked l WHERE l.owner_id = $2 AND l.trashed_with IS NULL
+    ORDER BY l.deleted_at, l.id
     ON CONFLICT DO NOTHING RETURNING id
   ), counted AS (
     UPDATE tasks SET total = total + (SELECT count(*) FROM item) WHERE id = $1

@@ -58,7 +58,9 @@ export function trashList(viewer: TrashViewer, request: KeysetRequest<TrashSort>
   const order = TRASH.orderBy(request);
   const page = (from: string): string => {
     const where = TRASH.after(request, params);
-    return `(SELECT * FROM (${from}) t ${where.length > 0 ? `WHERE ${where.join(' AND ')}` : ''} ORDER BY ${order} LIMIT ${params.add(request.limit + 1)})`;
+    return `
+      (SELECT * FROM (${from}) t ${where.length > 0 ? `WHERE ${where.join(' AND ')}` : ''} ORDER BY ${order}
+        LIMIT ${params.add(request.limit + 1)})`;
   };
   const trashed = 'deleted_at IS NOT NULL AND trashed_with IS NULL';
   const sql = `
@@ -73,7 +75,8 @@ export function trashList(viewer: TrashViewer, request: KeysetRequest<TrashSort>
           WHERE ${trashed} AND (owner_id = ${me} OR uuid = ANY (${files}::uuid[]) OR folder_id IN (TABLE seen))`)}
       ) t ORDER BY ${order} LIMIT ${params.add(request.limit + 1)}
     )
-    SELECT t.type, t.uuid, t.name, t.path, t.deleted_at AS "deletedAt", ${expiryOf('t')} AS "expiresAt", t.owner_id AS "ownerId", o.uuid AS "ownerUuid",
+    SELECT t.type, t.uuid, t.name, t.path, t.deleted_at AS "deletedAt", ${expiryOf('t')} AS "expiresAt", t.owner_id AS "ownerId",
+      o.uuid AS "ownerUuid",
       coalesce(o.display_name, o.username) AS "ownerName", ${ancestorsOf('d')} AS ancestors,
       CASE t.type WHEN 'file' THEN t.size ELSE (
         SELECT coalesce(sum(f.size), 0)::bigint FROM folders b JOIN files f ON f.folder_id = b.id

@@ -3,7 +3,8 @@ import { ENTRY_BYTES } from '../model/metadata-bytes.ts';
 /** The correct users.storage_used of a user: bytes of all versions and metadata of their files, including the trash. */
 export const BYTES_OF = (user: string): string => `(
   (SELECT coalesce(sum(v.size), 0) FROM files f JOIN file_versions v ON v.file_id = f.id WHERE f.owner_id = ${user})
-  + (SELECT coalesce(sum(${ENTRY_BYTES}), 0) FROM files f JOIN file_metadata m ON m.file_id = f.id WHERE f.owner_id = ${user}))::bigint`;
+  + (SELECT coalesce(sum(${ENTRY_BYTES}), 0) FROM files f JOIN file_metadata m ON m.file_id = f.id
+    WHERE f.owner_id = ${user}))::bigint`;
 
 /**
  * What users.entries of a user counts of what passes on with their files and folders: those, the trash included, and versions

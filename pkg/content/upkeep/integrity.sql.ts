@@ -29,7 +29,8 @@ export const versionsAfter = (sql: Sql, key: string, most: number): Promise<Stor
 export const isNamed = async (sql: Sql, { file, version, key }: StoredVersion): Promise<boolean> =>
   (
     await sql.query(
-      'SELECT FROM file_versions v JOIN files f ON f.id = v.file_id WHERE f.uuid = $1 AND v.version_number = $2 AND v.blob_name = $3',
+      `SELECT FROM file_versions v JOIN files f ON f.id = v.file_id
+       WHERE f.uuid = $1 AND v.version_number = $2 AND v.blob_name = $3`,
       [file, version, key],
     )
   ).length > 0;
@@ -44,7 +45,8 @@ export const namedAmong = async (sql: Sql, keys: readonly string[]): Promise<Set
         `SELECT blob_name AS key FROM file_versions WHERE blob_name COLLATE "C" = ANY ($1)
          UNION ALL SELECT key FROM partial_upload_segments WHERE key = ANY ($1)
          UNION ALL SELECT key FROM exports WHERE key COLLATE "C" = ANY ($1)
-         UNION ALL SELECT u.key FROM export_uploads u JOIN tasks t ON t.uuid = u.task AND t.state IN ('queued', 'running') WHERE u.key = ANY ($1)`,
+         UNION ALL SELECT u.key FROM export_uploads u JOIN tasks t ON t.uuid = u.task AND t.state IN ('queued', 'running')
+         WHERE u.key = ANY ($1)`,
         [keys],
       )
     ).map(({ key }) => key),
@@ -73,7 +75,8 @@ export interface CountedUsage {
 }
 
 const USAGE = `
-  SELECT u.id, u.uuid AS "user", u.storage_used AS counted, ${BYTES_OF('u.id')} AS found, u.entries = ${ENTRIES_OF('u.id')} AS "areEntriesRight"
+  SELECT u.id, u.uuid AS "user", u.storage_used AS counted, ${BYTES_OF('u.id')} AS found,
+    u.entries = ${ENTRIES_OF('u.id')} AS "areEntriesRight"
   FROM users u`;
 
 /**

@@ -53,7 +53,8 @@ export class UserContent {
     await orNameConflict(tx.query('UPDATE files SET owner_id = $2 WHERE owner_id = $1', [from.id, to.id]));
     await tx.query(PASS_SHARES, [from.id, to.id]);
     await tx.query(
-      'UPDATE users SET storage_used = greatest(0, storage_used - $2::bigint), entries = greatest(0, entries - $3::bigint) WHERE id = $1',
+      `UPDATE users SET storage_used = greatest(0, storage_used - $2::bigint), entries = greatest(0, entries - $3::bigint)
+       WHERE id = $1`,
       [from.id, bytes, entries],
     );
     await tx.query('UPDATE users SET entries = entries + $2 WHERE id = $1', [to.id, entries]);
@@ -160,9 +161,11 @@ const lockFolders = (tx: Tx, user: UserRef): Promise<unknown> =>
 /** Links on files that have been handed over. */
 const PASS_SHARES = `
   WITH passed AS (
-    UPDATE shares s SET created_by = $2 FROM files f WHERE f.id = s.file_id AND f.owner_id = $2 AND s.created_by = $1 RETURNING s.id
+    UPDATE shares s SET created_by = $2 FROM files f WHERE f.id = s.file_id AND f.owner_id = $2 AND s.created_by = $1
+    RETURNING s.id
   )
-  UPDATE users SET entries = greatest(0, entries + (SELECT count(*) FROM passed) * CASE id WHEN $2 THEN 1 ELSE -1 END) WHERE id IN ($1, $2)`;
+  UPDATE users SET entries = greatest(0, entries + (SELECT count(*) FROM passed) * CASE id WHEN $2 THEN 1 ELSE -1 END)
+  WHERE id IN ($1, $2)`;
 
 /** Columns that name the user as creator or giver in others' content: they name the system user afterwards. */
 const CREATED_BY = [

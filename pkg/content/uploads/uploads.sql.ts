@@ -30,7 +30,8 @@ const UPLOAD_TARGET = `
     LEFT JOIN files f ON f.folder_id = d.id AND f.name = $3 AND f.deleted_at IS NULL
     JOIN users o ON o.id = coalesce(f.owner_id, u.id)
     CROSS JOIN LATERAL (SELECT o.storage_quota - o.storage_used
-      - (SELECT coalesce(sum(r.bytes), 0)::bigint FROM storage_reservations r WHERE r.user_id = o.id AND r.expires_at > $4) AS bytes) q
+      - (SELECT coalesce(sum(r.bytes), 0)::bigint FROM storage_reservations r WHERE r.user_id = o.id AND r.expires_at > $4)
+        AS bytes) q
     CROSS JOIN LATERAL carrel.remaining_of_tenant(o.id) t (bytes)
   WHERE u.id = $1`;
 
@@ -74,7 +75,8 @@ const STORE = `
       CROSS JOIN LATERAL jsonb_populate_record(NULL::files, made) f
   ), eventful AS (
     SELECT s.created_at, u.event_uuid, u.event_head, u.event_tail, u.event_traceparent
-    FROM jsonb_to_recordset($1::jsonb) AS u (uuid uuid, event_uuid uuid, event_head text, event_tail text, event_traceparent text) JOIN stored s ON s.uuid = u.uuid
+    FROM jsonb_to_recordset($1::jsonb) AS u (uuid uuid, event_uuid uuid, event_head text, event_tail text, event_traceparent text)
+    JOIN stored s ON s.uuid = u.uuid
   ), ${fileCreatedRows('eventful')}
   SELECT ${OWN_COLUMNS}, (SELECT count(*) FROM delivery) AS deliveries FROM stored f`;
 

@@ -20,13 +20,15 @@ const USAGE = `
     FROM files f WHERE f.owner_id = u.id
   ) f
   CROSS JOIN LATERAL (
-    SELECT coalesce(sum(v.size) FILTER (WHERE f.deleted_at IS NULL AND v.version_number <> f.version_number), 0)::bigint AS versions,
+    SELECT coalesce(sum(v.size) FILTER (WHERE f.deleted_at IS NULL AND v.version_number <> f.version_number), 0)::bigint
+      AS versions,
       coalesce(sum(v.size) FILTER (WHERE f.deleted_at IS NOT NULL), 0)::bigint AS trash
     FROM files f JOIN file_versions v ON v.file_id = f.id
     WHERE f.owner_id = u.id AND (f.deleted_at IS NOT NULL OR f.version_number > 1)
   ) v
   CROSS JOIN LATERAL (
-    SELECT coalesce(sum(${ENTRY_BYTES}), 0)::bigint AS bytes FROM files f JOIN file_metadata m ON m.file_id = f.id WHERE f.owner_id = u.id
+    SELECT coalesce(sum(${ENTRY_BYTES}), 0)::bigint AS bytes FROM files f JOIN file_metadata m ON m.file_id = f.id
+    WHERE f.owner_id = u.id
   ) m
   WHERE u.uuid = $1 AND NOT u.is_system`;
 

@@ -14,7 +14,8 @@ const FILES_PER_BATCH = 100;
 /** $1 versions to keep, $2 the time before which they were replaced. The current one has no successor, and is the first. */
 const EXPIRED = `
   SELECT v.* FROM (
-    SELECT v.id, v.size, v.blob_name, v.version_number, row_number() OVER newest AS place, lag(v.created_at) OVER newest AS replaced_at
+    SELECT v.id, v.size, v.blob_name, v.version_number, row_number() OVER newest AS place,
+      lag(v.created_at) OVER newest AS replaced_at
     FROM file_versions v WHERE v.file_id = f.id WINDOW newest AS (ORDER BY v.version_number DESC)
   ) v WHERE v.place > $1::int OR v.replaced_at < $2::timestamptz`;
 
@@ -34,15 +35,18 @@ export async function lockFilesWithExpired(
 
 const DELETE = `
   WITH expired AS MATERIALIZED (
-    SELECT v.id, v.size, v.blob_name, v.version_number, f.id AS file_id, f.owner_id FROM files f CROSS JOIN LATERAL (${EXPIRED}) v WHERE f.id = ANY ($3::bigint[])
+    SELECT v.id, v.size, v.blob_name, v.version_number, f.id AS file_id, f.owner_id FROM files f CROSS JOIN LATERAL (${EXPIRED}) v
+    WHERE f.id = ANY ($3::bigint[])
   ), deleted AS (
     DELETE FROM file_versions v USING expired e WHERE v.id = e.id
   ), freed AS (
     UPDATE users u SET storage_used = u.storage_used - s.bytes, entries = greatest(0, u.entries - s.later)
-    FROM (SELECT owner_id, sum(size) AS bytes, count(*) FILTER (WHERE version_number > 1) AS later FROM expired GROUP BY owner_id) s WHERE u.id = s.owner_id
+    FROM (SELECT owner_id, sum(size) AS bytes, count(*) FILTER (WHERE version_number > 1) AS later FROM expired
+      GROUP BY owner_id) s WHERE u.id = s.owner_id
   ), unnamed AS (
     SELECT e.blob_name FROM expired e WHERE NOT EXISTS (
-      SELECT FROM file_versions v WHERE v.file_id = e.file_id AND v.blob_name = e.blob_name AND v.id NOT IN (SELECT id FROM expired))
+      SELECT FROM file_versions v WHERE v.file_id = e.file_id AND v.blob_name = e.blob_name
+        AND v.id NOT IN (SELECT id FROM expired))
   )
   ${purgeRows('SELECT blob_name FROM unnamed')}`;
 

@@ -42,7 +42,8 @@ const DELETE = `
   WITH deleted AS (
     DELETE FROM file_versions WHERE file_id = $1 AND version_number = $2 RETURNING size, blob_name, version_number
   ), freed AS (
-    UPDATE users u SET storage_used = u.storage_used - d.size, entries = greatest(0, u.entries - (d.version_number > 1)::int) FROM deleted d WHERE u.id = $3
+    UPDATE users u SET storage_used = u.storage_used - d.size, entries = greatest(0, u.entries - (d.version_number > 1)::int)
+    FROM deleted d WHERE u.id = $3
   )
   SELECT d.blob_name AS "blobName", EXISTS (
     SELECT FROM file_versions v WHERE v.file_id = $1 AND v.version_number <> $2 AND v.blob_name = d.blob_name) AS shared

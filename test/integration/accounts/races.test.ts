@@ -22,7 +22,8 @@ async function during(
     begun.push(reply);
     await waitFor('a request to wait, or to be through', async () => {
       const waiting = await tenant.db.query<{ blockers: number[] }>(
-        `SELECT pg_blocking_pids(pid) AS blockers FROM pg_stat_activity WHERE wait_event_type = 'Lock' AND usename = current_user`,
+        `SELECT pg_blocking_pids(pid) AS blockers FROM pg_stat_activity
+         WHERE wait_event_type = 'Lock' AND usename = current_user`,
       );
       return isThere(waiting.map(({ blockers }) => blockers));
     });
@@ -83,7 +84,8 @@ test('a refresh locks no token while it waits for its session, so the deletion o
   const { user, api } = await tenant.user();
   const unlocked = (): Promise<unknown[]> =>
     tenant.db.query(
-      'SELECT FROM refresh_tokens t JOIN sessions s ON s.id = t.session_id JOIN users u ON u.id = s.user_id WHERE u.uuid = $1 FOR UPDATE OF t SKIP LOCKED',
+      `SELECT FROM refresh_tokens t JOIN sessions s ON s.id = t.session_id JOIN users u ON u.id = s.user_id WHERE u.uuid = $1
+       FOR UPDATE OF t SKIP LOCKED`,
       [user.id],
     );
   let tokens: unknown[] = [];

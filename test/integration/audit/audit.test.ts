@@ -227,7 +227,8 @@ test('no entry holds a password, a token, a secret, or a hash of one', async () 
   const all = JSON.stringify(await tenant.db.query('SELECT * FROM audit_entries'));
   const hashes = (
     await tenant.db.query<{ hash: string }>(
-      `SELECT password_hash AS hash FROM users WHERE password_hash IS NOT NULL UNION ALL SELECT password_hash FROM shares WHERE password_hash IS NOT NULL
+      `SELECT password_hash AS hash FROM users WHERE password_hash IS NOT NULL UNION ALL SELECT password_hash FROM shares
+       WHERE password_hash IS NOT NULL
      UNION ALL SELECT secret FROM webhooks UNION ALL SELECT headers FROM webhooks WHERE headers IS NOT NULL`,
     )
   ).map(({ hash }) => hash);
@@ -280,7 +281,8 @@ describe("the tenant's own role", () => {
 
     expect(await actionsOf(shadowed)).toEqual(['file.upload', 'file.delete']);
     const unguarded = await tenant.db.query(
-      `SELECT p.proname FROM pg_proc p WHERE p.prosecdef AND p.pronamespace = $1::regnamespace AND NOT p.proconfig @> ARRAY[format('search_path=%I, ext, pg_temp', $2::text)]`,
+      `SELECT p.proname FROM pg_proc p WHERE p.prosecdef AND p.pronamespace = $1::regnamespace
+         AND NOT p.proconfig @> ARRAY[format('search_path=%I, ext, pg_temp', $2::text)]`,
       [`"${tenantRole(tenant.slug)}"`, tenantRole(tenant.slug)],
     );
     expect(unguarded).toEqual([]);
@@ -332,7 +334,8 @@ describe('the list', () => {
     const actor = randomUUID();
     await tenant.rows.pool.query(
       `INSERT INTO ${AUDIT()} (at, actor_id, actor_name, is_system, action, target_type, target_id, changes)
-       SELECT now() - interval '1 s' * (n / 10), $1, 'Export', false, 'file.upload', 'file', gen_random_uuid(), '{}' FROM generate_series(1, 2500) n`,
+       SELECT now() - interval '1 s' * (n / 10), $1, 'Export', false, 'file.upload', 'file', gen_random_uuid(), '{}'
+       FROM generate_series(1, 2500) n`,
       [actor],
     );
     const ask = (query: Record<string, string | number>): Promise<ApiReply> =>

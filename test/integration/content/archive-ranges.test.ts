@@ -147,7 +147,8 @@ print(json.dumps({i.filename: z.read(i).decode() for i in z.infolist() if i.file
     const top = await course(api);
     const { headers } = await zip(api, top);
     const [row] = await tenant.db.query<{ key: string; uuid: string }>(
-      `SELECT f.blob_name AS key, f.uuid FROM files f JOIN folders d ON d.id = f.folder_id WHERE d.uuid = $1 AND f.name = 'large.bin'`,
+      `SELECT f.blob_name AS key, f.uuid FROM files f JOIN folders d ON d.id = f.folder_id
+       WHERE d.uuid = $1 AND f.name = 'large.bin'`,
       [top],
     );
     await tenant.objects.delete([row?.key ?? '']);
@@ -167,7 +168,8 @@ test('where one CRC-32 is not known the archive has no length, tag or ranges, an
   const { api } = await tenant.user();
   const top = await course(api);
   await tenant.db.query(
-    `UPDATE file_versions SET crc32 = NULL WHERE file_id = (SELECT f.id FROM files f JOIN folders d ON d.id = f.folder_id WHERE d.uuid = $1)`,
+    `UPDATE file_versions SET crc32 = NULL 
+       WHERE file_id = (SELECT f.id FROM files f JOIN folders d ON d.id = f.folder_id WHERE d.uuid = $1)`,
     [top],
   );
 
@@ -191,7 +193,8 @@ test('ranges at the end of an archive of 10,000 files cost no memory that stays'
     await tenant.db.query(
       `WITH source AS (SELECT f.*, v.crc32 FROM files f JOIN file_versions v ON v.file_id = f.id WHERE f.uuid = $1), made AS (
        INSERT INTO files (uuid, name, path, size, checksum, owner_id, folder_id, blob_container, blob_name)
-       SELECT gen_random_uuid(), 'file ' || n, '/many/file ' || n, s.size, s.checksum, s.owner_id, s.folder_id, s.blob_container, s.blob_name
+       SELECT gen_random_uuid(), 'file ' || n, '/many/file ' || n, s.size, s.checksum, s.owner_id, s.folder_id,
+         s.blob_container, s.blob_name
        FROM source s, generate_series($2::int, least(9999, $2::int + 249)) n RETURNING id, size, checksum, blob_name, owner_id
      )
      INSERT INTO file_versions (file_id, version_number, size, checksum, blob_name, created_by, crc32)

@@ -99,7 +99,8 @@ describe('the archive of a folder', () => {
     const top = await folder(api, 'top');
     await tenant.db.query(
       `INSERT INTO folders (uuid, name, path, parent_id, owner_id)
-       SELECT gen_random_uuid(), 'empty ' || n, d.path || '/empty ' || n, d.id, d.owner_id FROM folders d, generate_series(1, 400) n WHERE d.uuid = $1`,
+       SELECT gen_random_uuid(), 'empty ' || n, d.path || '/empty ' || n, d.id, d.owner_id
+       FROM folders d, generate_series(1, 400) n WHERE d.uuid = $1`,
       [top],
     );
 

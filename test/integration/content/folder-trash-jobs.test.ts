@@ -95,7 +95,8 @@ describe('a job', () => {
     const cancels = await Promise.all(range(50).map(() => untilServed(() => carl.api.post(`/jobs/${id}/cancel`))));
     await tenant.db.query(
       `INSERT INTO tasks (uuid, kind, user_id, arguments, created_at)
-       SELECT gen_random_uuid(), 'empty_trash', u.id, '{}', now() - n * interval '1 minute' FROM users u, generate_series(1, 10) n WHERE u.uuid = $1`,
+       SELECT gen_random_uuid(), 'empty_trash', u.id, '{}', now() - n * interval '1 minute' FROM users u, generate_series(1, 10) n
+       WHERE u.uuid = $1`,
       [carl.user.id],
     );
     const tooMany = await empty(carl);
@@ -152,7 +153,8 @@ describe('a job', () => {
     const nothing = await carl.api.post(`/jobs/${id}/retry`);
     await tenant.db.query(
       `INSERT INTO task_items (task_id, rank, target_type, target, target_name, state, error_code, error_message)
-       SELECT t.id, 0, 'file', gen_random_uuid(), 'item ' || n, CASE WHEN n < 3 THEN 'failed' ELSE 'succeeded' END, CASE WHEN n < 3 THEN 'not_found' END, 'gone'
+       SELECT t.id, 0, 'file', gen_random_uuid(), 'item ' || n, CASE WHEN n < 3 THEN 'failed' ELSE 'succeeded' END,
+         CASE WHEN n < 3 THEN 'not_found' END, 'gone'
        FROM tasks t, generate_series(1, 5) n WHERE t.uuid = $1`,
       [id],
     );

@@ -173,7 +173,8 @@ describe('the cost of include', () => {
     const names = range(120).map((at) => `n${at}`);
     await tagFiles(tenant, owner, names, [target]);
     await tenant.db.query(
-      `WITH made AS (INSERT INTO groups (uuid, name, created_by) SELECT gen_random_uuid(), 'n' || n, u.id FROM users u, generate_series(1, 120) n WHERE u.uuid = $1 RETURNING id, created_by)
+      `WITH made AS (INSERT INTO groups (uuid, name, created_by) SELECT gen_random_uuid(), 'n' || n, u.id
+         FROM users u, generate_series(1, 120) n WHERE u.uuid = $1 RETURNING id, created_by)
        INSERT INTO permissions (uuid, resource_type, resource_id, group_id, permission_level, granted_by)
        SELECT gen_random_uuid(), 'file', f.id, m.id, 'read', m.created_by FROM files f, made m WHERE f.uuid = $2`,
       [owner, target],

@@ -92,7 +92,8 @@ test('a file is where its folder is at the end of the upload', async () => {
         tenant.observed.sql.slice(statements).some((sql) => sql.includes('storage_quota')),
       );
       await tenant.db.query(
-        `UPDATE folders SET name = CASE uuid WHEN $1 THEN 'renamed' ELSE name END, path = CASE uuid WHEN $1 THEN '/renamed' ELSE '/renamed/child' END
+        `UPDATE folders SET name = CASE uuid WHEN $1 THEN 'renamed' ELSE name END,
+           path = CASE uuid WHEN $1 THEN '/renamed' ELSE '/renamed/child' END
          WHERE uuid IN ($1, $2)`,
         [parent.id, folder.id],
       );

@@ -25,7 +25,8 @@ const bytesInBucket = async (): Promise<number> => {
 };
 const reservedOf = async (userId: string): Promise<number> => {
   const [row] = await tenant.db.query<{ bytes: number }>(
-    `SELECT coalesce(sum(r.bytes), 0)::bigint AS bytes FROM users u LEFT JOIN storage_reservations r ON r.user_id = u.id WHERE u.uuid = $1`,
+    `SELECT coalesce(sum(r.bytes), 0)::bigint AS bytes FROM users u LEFT JOIN storage_reservations r ON r.user_id = u.id
+     WHERE u.uuid = $1`,
     [userId],
   );
   return row?.bytes ?? -1;

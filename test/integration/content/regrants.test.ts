@@ -222,7 +222,8 @@ test('under racing grants and revocations no grant outlives its source, and perm
     const known = await Promise.all(people.map((person) => reads(person, file)));
     const rows = await tenant.db.query<{ user: string }>(
       `SELECT u.uuid AS user FROM users u WHERE EXISTS (SELECT FROM permissions p WHERE p.resource_id IN (
-         SELECT id FROM files WHERE uuid = $1 AND p.resource_type = 'file' UNION SELECT id FROM folders WHERE uuid = $2 AND p.resource_type = 'folder')
+         SELECT id FROM files WHERE uuid = $1 AND p.resource_type = 'file' UNION SELECT id FROM folders
+         WHERE uuid = $2 AND p.resource_type = 'folder')
          AND (p.user_id = u.id OR p.group_id IN (SELECT group_id FROM group_members m WHERE m.user_id = u.id)))`,
       [file.id, folder.id],
     );

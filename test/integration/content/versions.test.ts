@@ -33,7 +33,8 @@ const used = async ({ api }: Person): Promise<number> => (await api.get('/users/
 /** Keys that wait to be purged and that a version still has. */
 const lost = (): Promise<unknown[]> =>
   tenant.db.query(
-    `SELECT FROM carrel.work w, jsonb_array_elements_text(w.payload->'keys') AS k (key) JOIN file_versions v ON v.blob_name = k.key
+    `SELECT FROM carrel.work w, jsonb_array_elements_text(w.payload->'keys') AS k (key)
+     JOIN file_versions v ON v.blob_name = k.key
      WHERE w.kind = 'objects.purge'`,
   );
 const purges = async (): Promise<number> =>

@@ -119,7 +119,8 @@ test('deleting a user emits one event for each live file, also for 1,200', async
   const trashed = (await api.upload('/files', { file: Buffer.from('a'), name: 'trashed' })).body;
   await api.delete(`/files/${trashed.id}`);
   await tenant.db.query(
-    `INSERT INTO files (uuid, name, path, owner_id) SELECT gen_random_uuid(), n::text, '/' || n, u.id FROM generate_series(1, 1200) n, users u WHERE u.uuid = $1`,
+    `INSERT INTO files (uuid, name, path, owner_id) SELECT gen_random_uuid(), n::text, '/' || n, u.id
+     FROM generate_series(1, 1200) n, users u WHERE u.uuid = $1`,
     [user.id],
   );
 

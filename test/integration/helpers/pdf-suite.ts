@@ -82,7 +82,8 @@ export async function converted(api: Api, id: string, how: 'optimize' | 'transla
 /** Returns all that a conversion may change: counted bytes, objects, versions, reservations, and inconsistencies. */
 export async function stateOf(tenant: TestTenant, userId: string): Promise<object> {
   const [counts] = await tenant.db.query(
-    'SELECT (SELECT count(*) FROM file_versions)::int AS versions, (SELECT count(*) FROM files)::int AS files, (SELECT count(*) FROM storage_reservations)::int AS reservations',
+    `SELECT (SELECT count(*) FROM file_versions)::int AS versions, (SELECT count(*) FROM files)::int AS files,
+       (SELECT count(*) FROM storage_reservations)::int AS reservations`,
   );
   return { ...counts, quota: await quotaOf(tenant, userId), objects: await objectCount(tenant), faults: await faultsOf(tenant) };
 }

@@ -77,7 +77,8 @@ async function interrupted(tenant: TestTenant, { api }: Person, file: string, wo
   const [row] = await tenant.db.query<{ key: string }>('SELECT blob_name AS key FROM files WHERE uuid = $1', [file]);
   const stored = async (): Promise<number> => {
     const [count] = await tenant.db.query<{ count: number }>(
-      'SELECT count(*)::int AS count FROM task_items i JOIN tasks t ON t.id = i.task_id WHERE t.uuid = $1 AND i.content IS NOT NULL',
+      `SELECT count(*)::int AS count FROM task_items i JOIN tasks t ON t.id = i.task_id
+       WHERE t.uuid = $1 AND i.content IS NOT NULL`,
       [body.id],
     );
     return count?.count ?? 0;

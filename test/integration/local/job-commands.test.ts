@@ -16,7 +16,8 @@ const roleOf = (): string => `tenant_${tenant.slug}`;
 async function addJob(more: { due?: string; error?: string | null; leased?: string | null } = {}): Promise<string> {
   const { due = 'infinity', error = 'no such kind', leased = null } = more;
   const [row] = await platform.pool.query<{ id: string }>(
-    `INSERT INTO carrel.work (tenant, kind, payload, due_at, last_error, leased_until) VALUES ($1, 'test.kind', '{"a":1}', $2, $3, $4) RETURNING id::text`,
+    `INSERT INTO carrel.work (tenant, kind, payload, due_at, last_error, leased_until)
+     VALUES ($1, 'test.kind', '{"a":1}', $2, $3, $4) RETURNING id::text`,
     [roleOf(), due, error, leased],
   );
   return row?.id ?? '';
@@ -91,7 +92,8 @@ test('a job that a worker is at is left alone; one of a person is ended, once', 
 /** A job of a person of which a worker has nothing but a dead letter; gives the latter's number. */
 async function deadLetterOf(task: string): Promise<string> {
   const [row] = await platform.pool.query<{ id: string }>(
-    `UPDATE carrel.work SET due_at = 'infinity', last_error = 'no such kind' WHERE tenant = $1 AND kind <> 'tasks.expire' AND payload ->> 'task' = $2
+    `UPDATE carrel.work SET due_at = 'infinity', last_error = 'no such kind'
+     WHERE tenant = $1 AND kind <> 'tasks.expire' AND payload ->> 'task' = $2
      RETURNING id::text`,
     [roleOf(), task],
   );
@@ -101,7 +103,8 @@ async function deadLetterOf(task: string): Promise<string> {
 /** Returns whether a worker would take the job's row, and the job's entries in the audit log, the newest first. */
 async function traceOf(task: string): Promise<{ due: boolean; actions: unknown[] }> {
   const [row] = await platform.pool.query<{ due: boolean }>(
-    `SELECT due_at <= now() AND last_error IS NULL AS due FROM carrel.work WHERE tenant = $1 AND kind <> 'tasks.expire' AND payload ->> 'task' = $2`,
+    `SELECT due_at <= now() AND last_error IS NULL AS due FROM carrel.work
+     WHERE tenant = $1 AND kind <> 'tasks.expire' AND payload ->> 'task' = $2`,
     [roleOf(), task],
   );
   const { body } = await tenant.admin.get(`/audit?target_id=${task}`);
@@ -167,10 +170,12 @@ async function failedBatch(): Promise<{ id: string; api: Awaited<ReturnType<type
   const { body: task } = await api.post('/batch', { operation: 'delete', items: [{ type: 'file', id: file.id }] });
   await tenant.db.query(
     `WITH task AS (
-       UPDATE tasks SET state = 'succeeded', started_at = now(), ended_at = now(), is_planned = true, total = 1, done = 1, failed = 1
+       UPDATE tasks SET state = 'succeeded', started_at = now(), ended_at = now(), is_planned = true, total = 1,
+         done = 1, failed = 1
        WHERE uuid = $1 RETURNING id
      )
-     UPDATE task_items i SET state = 'failed', error_code = 'conflict', error_message = 'Somebody was at it.' FROM task WHERE i.task_id = task.id`,
+     UPDATE task_items i SET state = 'failed', error_code = 'conflict', error_message = 'Somebody was at it.' FROM task
+     WHERE i.task_id = task.id`,
     [task.id],
   );
   return { id: task.id, api };

@@ -20,10 +20,12 @@ beforeEach(async () => {
   webhook = (await tenant.admin.post('/webhooks', { url: receiver.url, events: ['file.created'] })).body.id;
   await platform.pool.query(
     `WITH event AS (
-       INSERT INTO carrel.events (tenant, uuid, event, payload) SELECT $1, gen_random_uuid(), 'file.created', '{"type":"file.created"}'
+       INSERT INTO carrel.events (tenant, uuid, event, payload)
+       SELECT $1, gen_random_uuid(), 'file.created', '{"type":"file.created"}'
        FROM generate_series(1, 12) RETURNING id
      )
-     INSERT INTO carrel.deliveries (tenant, event_id, endpoint, state, due_at, ended_at) SELECT $1, id, $2, 'failed', NULL, now() FROM event`,
+     INSERT INTO carrel.deliveries (tenant, event_id, endpoint, state, due_at, ended_at) SELECT $1, id, $2, 'failed', NULL, now()
+     FROM event`,
     [roleOf(), webhook],
   );
 });

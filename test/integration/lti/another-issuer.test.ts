@@ -148,7 +148,8 @@ test('a hand-in stays with the LMS that it was handed in at, also of a person wh
 
   const there = await changedTo(tenant, at, { lms: otherLms });
   await tenant.db.query(
-    `INSERT INTO lti_identities (platform_id, subject, user_id) SELECT $2, subject, user_id FROM lti_identities WHERE platform_id = $1 AND subject = 'pupil'`,
+    `INSERT INTO lti_identities (platform_id, subject, user_id) SELECT $2, subject, user_id FROM lti_identities
+     WHERE platform_id = $1 AND subject = 'pupil'`,
     [at.platformId, there.platformId],
   );
   const same = await launched(tenant, there, { ...essay, user: { id: 'pupil' } });

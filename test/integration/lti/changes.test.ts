@@ -111,7 +111,8 @@ const titled = (id: string, title: string) => ({ user: { id: 'prof' }, roles: [I
 const courseOf = async (contextId: string) => {
   const group = await tenant.db.tables.groups.find({ contextId });
   const [folder] = await tenant.db.query<{ id: number; uuid: string; name: string; path: string }>(
-    `SELECT d.id, d.uuid, d.name, d.path FROM folders d JOIN permissions p ON p.resource_type = 'folder' AND p.resource_id = d.id WHERE p.group_id = $1`,
+    `SELECT d.id, d.uuid, d.name, d.path FROM folders d JOIN permissions p ON p.resource_type = 'folder' AND p.resource_id = d.id
+     WHERE p.group_id = $1`,
     [group?.id],
   );
   if (!group || !folder) throw new Error(`there is no course ${contextId}`);

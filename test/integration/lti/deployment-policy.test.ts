@@ -50,7 +50,8 @@ test('a refused launch of a waiting deployment leaves no person and no course', 
   const by = await confirming();
   const counts = () =>
     tenant.db.query(
-      'SELECT (SELECT count(*) FROM users) AS people, (SELECT count(*) FROM groups) AS courses, count(*) AS sessions FROM sessions',
+      `SELECT (SELECT count(*) FROM users) AS people, (SELECT count(*) FROM groups) AS courses, count(*) AS sessions
+       FROM sessions`,
     );
   const before = await counts();
 

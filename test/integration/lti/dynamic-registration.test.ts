@@ -320,7 +320,8 @@ test('only administrators make links, and a name is text that can be seen', asyn
 test('a tenant leaves registrations for the operator in 20 slots of its own, and reads nobody else’s', async () => {
   const desk = newDesk();
   await tenant.db.query(
-    `INSERT INTO carrel.registration_requests (slot, id, wanted) SELECT s, gen_random_uuid(), '{"clientId": "waiting"}' FROM generate_series(0, 19) s`,
+    `INSERT INTO carrel.registration_requests (slot, id, wanted) SELECT s, gen_random_uuid(), '{"clientId": "waiting"}'
+     FROM generate_series(0, 19) s`,
   );
   const link = await newLink(tenant);
   const full = await registered(tenant, desk, link);

@@ -65,7 +65,8 @@ async function launchedFrom(issuer: string): Promise<void> {
   await sync('ns/first', registration(`first of ${issuer}`, issuer));
   await server.query(
     `WITH person AS (INSERT INTO users (uuid, email, username) VALUES (gen_random_uuid(), $2, $3) RETURNING id)
-     INSERT INTO lti_identities (platform_id, subject, user_id) SELECT p.id, 'subject', person.id FROM lti_platforms p, person WHERE p.issuer = $1`,
+     INSERT INTO lti_identities (platform_id, subject, user_id) SELECT p.id, 'subject', person.id FROM lti_platforms p, person
+     WHERE p.issuer = $1`,
     [issuer, `${random.hex(4)}@lms.example`, random.hex(4)],
   );
 }
@@ -115,7 +116,8 @@ test.each([
 
 const entriesOf = (clientId: string): Promise<{ action: string; changes: object }[]> =>
   server.query(
-    `SELECT action, changes FROM audit_entries WHERE target_type = 'registration' AND target_name = $1 AND is_system AND action LIKE 'registration.%' ORDER BY id`,
+    `SELECT action, changes FROM audit_entries WHERE target_type = 'registration' AND target_name = $1 AND is_system
+       AND action LIKE 'registration.%' ORDER BY id`,
     [clientId],
   );
 
@@ -209,7 +211,8 @@ test('a first launch beside the removal of its registration waits for it without
   const waiting = async (count: number): Promise<boolean> =>
     (
       await rows.pool.query(
-        `SELECT FROM pg_stat_activity WHERE wait_event_type = 'Lock' AND (usename = 'tenant_' || $1::text OR query LIKE '%' || $1 || '%')`,
+        `SELECT FROM pg_stat_activity WHERE wait_event_type = 'Lock'
+           AND (usename = 'tenant_' || $1::text OR query LIKE '%' || $1 || '%')`,
         [rows.slug],
       )
     ).length >= count;
@@ -234,7 +237,8 @@ test('a first launch beside the removal of its registration waits for it without
 const KEY_SETS = { a: 'https://a.example/jwks', b: 'https://b.example/jwks' };
 const platformsOf = (issuer: string) =>
   server.query<{ id: number; jwks: string; token: string; isActive: boolean }>(
-    'SELECT id, jwks_endpoint AS jwks, token_endpoint AS token, is_active AS "isActive" FROM lti_platforms WHERE issuer = $1 ORDER BY id',
+    `SELECT id, jwks_endpoint AS jwks, token_endpoint AS token, is_active AS "isActive" FROM lti_platforms WHERE issuer = $1
+     ORDER BY id`,
     [issuer],
   );
 const at = (jwksEndpoint: string, wanted: Registration, more: Partial<Registration> = {}): Registration => ({
@@ -265,7 +269,8 @@ test('an LMS that comes to publish its keys elsewhere is the same one, for all o
   await sync('ns/moving-2', at(KEY_SETS.a, two));
   const before = await platformsOf(issuer);
   await server.query(
-    `INSERT INTO lti_registration_links (uuid, token_hash, expires_at, issuer, jwks_endpoint) VALUES (gen_random_uuid(), 'moving', now(), $1, $2)`,
+    `INSERT INTO lti_registration_links (uuid, token_hash, expires_at, issuer, jwks_endpoint)
+     VALUES (gen_random_uuid(), 'moving', now(), $1, $2)`,
     [issuer, KEY_SETS.a],
   );
   const peers = ['ns/moving-1', 'ns/moving-2'];

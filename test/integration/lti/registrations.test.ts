@@ -58,7 +58,8 @@ test('public_key_ids names the keys of jwks.json, the one that signs first, and 
     `INSERT INTO "tenant_${tenant.slug}".lti_tool_keys (tool_id, key_id, public_key, private_key, published_at, published_until)
      SELECT $1, k.id, t.public_key, CASE WHEN k.until IS NULL THEN t.private_key END, now() - interval '2 days', k.until
      FROM "tenant_${tenant.slug}".lti_tools t,
-       (VALUES ('former', now() + interval '1 hour'), ('next', NULL), ('gone', now() - interval '1 hour')) AS k (id, until) WHERE t.id = $1`,
+       (VALUES ('former', now() + interval '1 hour'), ('next', NULL), ('gone', now() - interval '1 hour')) AS k (id, until)
+       WHERE t.id = $1`,
     [tool?.id],
   );
 
@@ -101,7 +102,8 @@ test('what an LMS agreed by Dynamic Registration is shown, as pending until some
   const agreed = { product: 'moodle', scopes_asked: ['a', 'b'], scopes_granted: ['a'], placements: ['LtiDeepLinkingRequest'] };
   await tenant.db.query(
     `INSERT INTO lti_registration_links (uuid, token_hash, expires_at, used_at, issuer, client_id, registered)
-     VALUES (gen_random_uuid(), $1, now(), '2026-01-31T12:00:00Z', $2, $3, $4), (gen_random_uuid(), $5, now(), now(), 'https://other.example', $3, $4)`,
+     VALUES (gen_random_uuid(), $1, now(), '2026-01-31T12:00:00Z', $2, $3, $4),
+       (gen_random_uuid(), $5, now(), now(), 'https://other.example', $3, $4)`,
     [`hash of ${by.clientId}`, by.lms.issuer, by.clientId, JSON.stringify(agreed), `other hash of ${by.clientId}`],
   );
   const shown = async () => (await tenant.admin.get(`/lti/registrations/${await idOf(by.clientId)}`)).body.registered;

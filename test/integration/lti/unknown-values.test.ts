@@ -133,7 +133,8 @@ test('a tenant sees its own values only, and can neither write for another nor s
     try {
       const write = (column: string, value: string) =>
         other.db.query(
-          `INSERT INTO carrel.unknown_values (${column}, managed_ref, field, slot, value) VALUES (${value}, 'x/y', 'iss', 0, 'z')`,
+          `INSERT INTO carrel.unknown_values (${column}, managed_ref, field, slot, value)
+           VALUES (${value}, 'x/y', 'iss', 0, 'z')`,
         );
 
       expect(await other.db.query('SELECT FROM carrel.unknown_values')).toEqual([]);

@@ -25,7 +25,8 @@ test("the administrator's password: deleting the Secret sets a new one, editing 
   try {
     expect(await signsIn(first)).toBe(true);
     await sql.query(
-      "INSERT INTO sessions (id, user_id, expires_at) SELECT gen_random_uuid(), id, now() + interval '1 h' FROM users WHERE email = $1",
+      `INSERT INTO sessions (id, user_id, expires_at) SELECT gen_random_uuid(), id, now() + interval '1 h' FROM users
+       WHERE email = $1`,
       [email],
     );
     await cluster.of(SECRET).delete({ namespace, name });

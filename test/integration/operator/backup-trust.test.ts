@@ -284,7 +284,8 @@ test('a restored tenant’s jobs, events and deliveries have new ids in their or
   const role = tenantRole(tenant.slug);
   const pairs = () =>
     pool.query<{ event: string; endpoint: string }>(
-      `SELECT e.uuid AS event, d.endpoint FROM carrel.deliveries d JOIN carrel.events e ON e.tenant = d.tenant AND e.id = d.event_id WHERE d.tenant = $1 ORDER BY 1`,
+      `SELECT e.uuid AS event, d.endpoint FROM carrel.deliveries d
+       JOIN carrel.events e ON e.tenant = d.tenant AND e.id = d.event_id WHERE d.tenant = $1 ORDER BY 1`,
       [role],
     );
   const ids = () => pool.query<{ id: string }>(`SELECT id::text AS id FROM carrel.events WHERE tenant = $1`, [role]);

@@ -123,7 +123,8 @@ test('every column of every table comes back, ids continue, migrated data are th
   expect(await unanalyzed(pool, tenant.slug)).toEqual([]);
   expect(
     await pool.query(
-      `INSERT INTO ${quoteIdentifier(tenant.role)}.users (uuid, email, username) VALUES (gen_random_uuid(), 'n@example.org', 'n') RETURNING id`,
+      `INSERT INTO ${quoteIdentifier(tenant.role)}.users (uuid, email, username) VALUES (gen_random_uuid(), 'n@example.org', 'n')
+       RETURNING id`,
     ),
   ).toEqual([{ id: (before['tenant.users']?.length ?? 0) + 1 }]);
 });
@@ -179,7 +180,8 @@ test('a backup in a bucket becomes a copy whose secrets open and that calls nobo
   // The tenant's role can do this too.
   await inSchema(
     tenant,
-    `INSERT INTO webhooks (uuid, url, events, secret) VALUES (gen_random_uuid(), 'https://x.example/', '{file.created}', 'v1.a.b')`,
+    `INSERT INTO webhooks (uuid, url, events, secret)
+     VALUES (gen_random_uuid(), 'https://x.example/', '{file.created}', 'v1.a.b')`,
   );
 
   const unset = await backup([tenant.slug], repository);

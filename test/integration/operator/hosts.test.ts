@@ -91,7 +91,8 @@ test('the hosts of data that are kept stay theirs until the data are deleted; th
     }
   };
   await sessions(
-    `INSERT INTO sessions (id, user_id, expires_at) SELECT gen_random_uuid(), id, now() + interval '30 days' FROM users WHERE NOT is_system`,
+    `INSERT INTO sessions (id, user_id, expires_at) SELECT gen_random_uuid(), id, now() + interval '30 days' FROM users
+     WHERE NOT is_system`,
   );
 
   await remove(key);

@@ -108,7 +108,8 @@ const leftOn = async (pool: SqlPool, slug: string) =>
   ).map(({ what }) => what);
 const held = async (pool: SqlPool, slug: string) =>
   pool.query(
-    `SELECT FROM carrel.work WHERE tenant = $1 AND leased_until = 'infinity' UNION ALL SELECT FROM carrel.deliveries WHERE tenant = $1 AND leased_until = 'infinity'`,
+    `SELECT FROM carrel.work WHERE tenant = $1 AND leased_until = 'infinity' UNION ALL SELECT FROM carrel.deliveries
+     WHERE tenant = $1 AND leased_until = 'infinity'`,
     [tenantRole(slug)],
   );
 
@@ -205,7 +206,8 @@ test('a tenant moves beside thousands of due jobs, as soon as those that run hav
     while (!worker.isOver) {
       await pools.main.query(
         `UPDATE carrel.work SET leased_until = now() + interval '0.5 s' WHERE (tenant, id) = (
-           SELECT tenant, id FROM carrel.work WHERE tenant = $1 AND due_at <= now() AND (leased_until IS NULL OR leased_until <= now())
+           SELECT tenant, id FROM carrel.work WHERE tenant = $1 AND due_at <= now()
+             AND (leased_until IS NULL OR leased_until <= now())
            LIMIT 1 FOR UPDATE SKIP LOCKED)`,
         [role],
       );
@@ -285,7 +287,8 @@ test('a copy that a dead mover has left is not forgotten by the next move', asyn
   await cluster.tenants.patch(key, { spec: { database: { shard: 'other' } } } as object);
   await condition(cluster.tenants, key, 'Accepted', 'False', 'ShardConflict');
   await pools.main.query(
-    `UPDATE registry.tenants SET moving_to = 'third', moving_by = gen_random_uuid(), moving_until = now() - interval '1 s' WHERE id = $1`,
+    `UPDATE registry.tenants SET moving_to = 'third', moving_by = gen_random_uuid(), moving_until = now() - interval '1 s'
+     WHERE id = $1`,
     [tenantId],
   );
 

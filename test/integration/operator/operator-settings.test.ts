@@ -62,7 +62,8 @@ test('hosts of other slugs that old Tenants have no longer lead there, and go to
   const { url = '' } = (await secretValues(cluster, stranger, `${half.name}-database`)) ?? {};
   const pool = new SqlPool({ url, poolSize: 1, log: silentLogger });
   await pool.query(
-    `INSERT INTO sessions (id, user_id, expires_at) SELECT gen_random_uuid(), id, now() + interval '30 days' FROM users WHERE NOT is_system`,
+    `INSERT INTO sessions (id, user_id, expires_at) SELECT gen_random_uuid(), id, now() + interval '30 days' FROM users
+     WHERE NOT is_system`,
   );
 
   await operatorWith({});

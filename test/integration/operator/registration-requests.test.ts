@@ -79,7 +79,8 @@ test('an LMS’s registration becomes rows and an LtiRegistration that says its 
   });
   expect(made.status?.publicKeyIds).toHaveLength(1);
   const [row] = await tenant.db.query<{ clientId: string }>(
-    `SELECT t.client_id AS "clientId" FROM lti_tools t JOIN lti_deployments d ON d.tool_id = t.id WHERE t.managed_ref = $1 AND d.deployment_id = '7'`,
+    `SELECT t.client_id AS "clientId" FROM lti_tools t JOIN lti_deployments d ON d.tool_id = t.id
+     WHERE t.managed_ref = $1 AND d.deployment_id = '7'`,
     [`${namespace}/${made.metadata.name}`],
   );
   expect(row?.clientId).toBe(body.clientId);

@@ -47,7 +47,8 @@ async function keysInUse(slugs: readonly string[]): Promise<string[]> {
     ...['lti_tools', 'lti_tool_keys'].map((table) => `SELECT private_key FROM "tenant_${slug}".${table}`),
   ]);
   const rows = await pool.query<{ key: string }>(
-    `SELECT DISTINCT split_part(sealed, '.', 2) AS key FROM (SELECT sealed FROM registry.secrets UNION ALL ${columns.join(' UNION ALL ')}) s WHERE sealed IS NOT NULL ORDER BY 1`,
+    `SELECT DISTINCT split_part(sealed, '.', 2) AS key
+     FROM (SELECT sealed FROM registry.secrets UNION ALL ${columns.join(' UNION ALL ')}) s WHERE sealed IS NOT NULL ORDER BY 1`,
   );
   return rows.map(({ key }) => key);
 }
@@ -80,7 +81,8 @@ test('an older platform key is replaced everywhere, an Event says when it is unu
   const { url = '' } = (await secretValues(cluster, namespace, `${key.name}-database`)) ?? {};
   const tenant = new SqlPool({ url, poolSize: 1, log });
   await tenant.query(
-    `INSERT INTO webhooks (uuid, url, events, secret) VALUES (gen_random_uuid(), 'https://a.example', '{file.created}', 'v1.old.${'x'.repeat(60)}')`,
+    `INSERT INTO webhooks (uuid, url, events, secret)
+     VALUES (gen_random_uuid(), 'https://a.example', '{file.created}', 'v1.old.${'x'.repeat(60)}')`,
   );
   const people = (): Promise<unknown> => tenant.query('SELECT uuid, password_hash, revision FROM users ORDER BY id');
   const before = { people: await people(), admin: await secretValues(cluster, namespace, `${key.name}-admin`) };
@@ -88,7 +90,8 @@ test('an older platform key is replaced everywhere, an Event says when it is unu
   await first.end();
   // This is the state after a rotation of the data key, before the values are sealed again.
   await pool.query(
-    `INSERT INTO registry.credentials (tenant_id, name, changed_at, step_at, generation) SELECT id, 'data', now(), now(), 1 FROM registry.tenants WHERE slug = $1`,
+    `INSERT INTO registry.credentials (tenant_id, name, changed_at, step_at, generation) SELECT id, 'data', now(), now(), 1
+     FROM registry.tenants WHERE slug = $1`,
     [key.name],
   );
 
@@ -168,7 +171,8 @@ test('resealing ends while the tenant still writes values of the former key, and
   const insert = async (count: number): Promise<void> => {
     const uuids = range(count).map(() => random.uuid());
     await sql.query(
-      `INSERT INTO webhooks (uuid, url, events, secret) SELECT u, 'https://a.example', '{file.created}', s FROM unnest($1::uuid[], $2::text[]) AS v (u, s)`,
+      `INSERT INTO webhooks (uuid, url, events, secret) SELECT u, 'https://a.example', '{file.created}', s
+       FROM unnest($1::uuid[], $2::text[]) AS v (u, s)`,
       [uuids, uuids.map((uuid) => formerly.seal(uuid, 'secret', 'whsec_x'))],
     );
   };

@@ -42,7 +42,8 @@ const stepsOf = async (key: ObjectKey) =>
 /** Makes the rotations as old as if they had been at their steps for two days. */
 const wait = (key: ObjectKey) =>
   registry.query(
-    `UPDATE registry.credentials SET step_at = step_at - interval '2 days' WHERE tenant_id = (SELECT id FROM registry.tenants WHERE slug = $1)`,
+    `UPDATE registry.credentials SET step_at = step_at - interval '2 days'
+     WHERE tenant_id = (SELECT id FROM registry.tenants WHERE slug = $1)`,
     [key.name],
   );
 
@@ -196,7 +197,8 @@ test('a rotation that is asked for while the tenant is moved begins when the mov
   const before = await secretsOf(cluster, key);
   const setMove = (to: string | null) =>
     registry.query(
-      `UPDATE registry.tenants SET moving_to = $2::text, moving_by = CASE WHEN $2::text IS NULL THEN NULL ELSE gen_random_uuid() END,
+      `UPDATE registry.tenants SET moving_to = $2::text,
+         moving_by = CASE WHEN $2::text IS NULL THEN NULL ELSE gen_random_uuid() END,
          moving_until = CASE WHEN $2::text IS NULL THEN NULL ELSE now() + interval '1 hour' END WHERE slug = $1`,
       [key.name, to],
     );
@@ -236,7 +238,8 @@ test('a rotation that is asked for while a suspended tenant has a failed step be
 /** Ids of the keys that opened what stands in the tenant's rows, and what it is. */
 async function sealedIn({ name }: ObjectKey): Promise<{ ids: string[]; values: Map<string, string> }> {
   const rows = await registry.query<{ uuid: string; secret: string; keys: string[] }>(
-    `SELECT uuid::text, secret, (SELECT array_agg(private_key) FROM "tenant_${name}".lti_tools WHERE private_key IS NOT NULL) AS keys
+    `SELECT uuid::text, secret,
+       (SELECT array_agg(private_key) FROM "tenant_${name}".lti_tools WHERE private_key IS NOT NULL) AS keys
      FROM "tenant_${name}".webhooks WHERE secret NOT LIKE '%.nobody.%'`,
   );
   const keys = parseDataKeys((await secretValues(cluster, namespace, `${name}-keys`))?.['data.json'] ?? '');
@@ -267,7 +270,8 @@ test('a data key is known to all pods before it seals, and goes when all that it
   await ready(cluster.registrations, key);
   // The tenant's role can do this too. It blocks nothing.
   await registry.query(
-    `INSERT INTO "tenant_${key.name}".webhooks (uuid, url, events, secret) VALUES (gen_random_uuid(), 'https://a.example', '{file.created}', 'v1.nobody.${'x'.repeat(60)}')`,
+    `INSERT INTO "tenant_${key.name}".webhooks (uuid, url, events, secret)
+     VALUES (gen_random_uuid(), 'https://a.example', '{file.created}', 'v1.nobody.${'x'.repeat(60)}')`,
   );
   const dataKeys = async (): Promise<string[]> =>
     parseDataKeys((await secretValues(cluster, namespace, `${key.name}-keys`))?.['data.json'] ?? '').map(({ id }) => id);

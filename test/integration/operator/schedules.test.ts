@@ -21,8 +21,10 @@ interface Row {
   readonly revision: number;
 }
 const ROWS = `
-  SELECT s.uuid AS id, s.name, s.kind, s.cron, s.time_zone AS zone, s.active, s.catch_up AS "catchUp", u.provisioned_as AS email, s.revision,
-    EXISTS (SELECT FROM carrel.work w WHERE w.kind = 'schedules.tick' AND w.payload ->> 'schedule' = s.uuid::text AND w.due_at > now()) AS armed
+  SELECT s.uuid AS id, s.name, s.kind, s.cron, s.time_zone AS zone, s.active, s.catch_up AS "catchUp",
+    u.provisioned_as AS email, s.revision,
+    EXISTS (SELECT FROM carrel.work w WHERE w.kind = 'schedules.tick' AND w.payload ->> 'schedule' = s.uuid::text
+      AND w.due_at > now()) AS armed
   FROM schedules s LEFT JOIN users u ON u.id = s.saved_by WHERE s.managed_by = 'kubernetes' ORDER BY s.name`;
 
 test('spec.schedules become managed rows that act as the resource’s administrator, follow it and leave with it', async () => {
@@ -107,14 +109,16 @@ test('archives beyond an entry’s keep expire: at once by a smaller keep, in 30
   const days = async () =>
     (
       await sql.query<{ days: number | null }>(
-        `SELECT CASE WHEN expires_at < 'infinity' THEN round(extract(epoch FROM expires_at - now()) / 86400)::int END AS days FROM exports ORDER BY id`,
+        `SELECT CASE WHEN expires_at < 'infinity' THEN round(extract(epoch FROM expires_at - now()) / 86400)::int END AS days
+         FROM exports ORDER BY id`,
       )
     ).map(({ days: each }) => each);
   /** In how many days jobs that delete them are due. */
   const jobs = async () =>
     (
       await sql.query<{ days: number }>(
-        `SELECT round(extract(epoch FROM due_at - now()) / 86400)::int AS days FROM carrel.work WHERE kind = 'exports.expire' ORDER BY due_at`,
+        `SELECT round(extract(epoch FROM due_at - now()) / 86400)::int AS days FROM carrel.work WHERE kind = 'exports.expire'
+         ORDER BY due_at`,
       )
     ).map(({ days: each }) => each);
 

@@ -36,7 +36,8 @@ async function newRegistration(spec: Partial<LtiRegistration['spec']> = {}) {
 
 const rowsOf = (reference: string) =>
   pool.query<{ id: string; isReported: boolean }>(
-    'SELECT deployment_id AS id, reported_at IS NOT NULL AS "isReported" FROM carrel.unknown_deployments WHERE managed_ref = $1 ORDER BY slot',
+    `SELECT deployment_id AS id, reported_at IS NOT NULL AS "isReported" FROM carrel.unknown_deployments WHERE managed_ref = $1
+     ORDER BY slot`,
     [reference],
   );
 const reportedOf = (reference: string) =>
@@ -94,7 +95,8 @@ test('launches that continue after an hour give another Event', async () => {
   await untilTold(reference);
 
   await pool.query(
-    `UPDATE carrel.unknown_deployments SET noted_at = noted_at - interval '2 hours', reported_at = reported_at - interval '2 hours' WHERE managed_ref = $1`,
+    `UPDATE carrel.unknown_deployments SET noted_at = noted_at - interval '2 hours',
+       reported_at = reported_at - interval '2 hours' WHERE managed_ref = $1`,
     [reference],
   );
   await launchFrom('a');
@@ -181,8 +183,8 @@ test('a tenant that tampers with its notes causes one Event an hour, and a flood
     // Two more looks than the first that could have seen it.
     await eventNotes(next.key.name, 1);
   }
-  const insert =
-    'INSERT INTO carrel.unknown_deployments (tenant, managed_ref, slot, deployment_id) SELECT $1, n::text, 0, n FROM generate_series(1, $2) n';
+  const insert = `INSERT INTO carrel.unknown_deployments (tenant, managed_ref, slot, deployment_id) SELECT $1, n::text, 0, n
+     FROM generate_series(1, $2) n`;
   // Twenty of a tenant go at each look, twice a second: the slower the machine, the more looks until the count.
   await pool.query(insert, ['tenant_a', 5_000]);
   const last = await newRegistration();

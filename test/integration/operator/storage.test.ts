@@ -172,7 +172,8 @@ async function addFile(
        SELECT gen_random_uuid(), 'a.txt', '/a.txt', 'txt', 'text/plain', 7, $1, users.id, $2, $3 FROM users LIMIT 1
        RETURNING id, owner_id
      )
-     INSERT INTO file_versions (file_id, version_number, size, checksum, blob_name, created_by) SELECT id, 1, 7, $1, $3, owner_id FROM file`,
+     INSERT INTO file_versions (file_id, version_number, size, checksum, blob_name, created_by) SELECT id, 1, 7, $1, $3, owner_id
+     FROM file`,
     ['0'.repeat(64), location.bucket, key],
   );
   await db.close();

@@ -102,7 +102,9 @@ test('a change of an endpoint that is nobody’s, or that names another’s Webh
   const hook = await newHook();
   await waitFor('the changes to be read', async () => (await changes()) === 0);
   const before = await writes(cluster);
-  const insert = `INSERT INTO carrel.webhook_health (tenant, endpoint, managed_ref, noted_at) VALUES ($1, gen_random_uuid(), $2, now() - interval '2 hours')`;
+  const insert = `
+    INSERT INTO carrel.webhook_health (tenant, endpoint, managed_ref, noted_at)
+    VALUES ($1, gen_random_uuid(), $2, now() - interval '2 hours')`;
 
   await pool.query(insert, ['tenant_other', `${namespace}/${hook.key.name}`]);
   await pool.query(insert, ['tenant_other', 'nowhere/nothing']);

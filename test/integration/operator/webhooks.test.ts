@@ -128,7 +128,8 @@ test('of Webhooks beyond the 50 of a tenant, those of REST included, each says s
   const { url = '' } = (await secretValues(cluster, namespace, `${crowded}-database`)) ?? {};
   const own = new SqlPool({ url, poolSize: 1, log: silentLogger });
   await own.query(
-    `INSERT INTO webhooks (uuid, url, events, secret) SELECT gen_random_uuid(), 'https://example.com', '{file.created}', 's' FROM generate_series(1, 49)`,
+    `INSERT INTO webhooks (uuid, url, events, secret) SELECT gen_random_uuid(), 'https://example.com', '{file.created}', 's'
+     FROM generate_series(1, 49)`,
   );
   const names = range(5).map(() => unique());
   await Promise.all(

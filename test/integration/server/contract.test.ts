@@ -120,9 +120,11 @@ test('a search text that folds to nothing, such as an accent alone, finds nothin
   await tenant.admin.post('/groups', { name: 'accents' });
   const [course] = await tenant.db.query<{ uuid: string }>(
     `WITH made AS (
-       INSERT INTO groups (uuid, name, context_id, created_by) SELECT gen_random_uuid(), 'accents', 'c', u.id FROM users u WHERE u.is_system RETURNING id, uuid
+       INSERT INTO groups (uuid, name, context_id, created_by) SELECT gen_random_uuid(), 'accents', 'c', u.id FROM users u
+       WHERE u.is_system RETURNING id, uuid
      ), member AS (
-       INSERT INTO lti_members (group_id, subject, name, roles, role, source) SELECT id, 's', 'accents', '{}', 'learner', 'roster' FROM made
+       INSERT INTO lti_members (group_id, subject, name, roles, role, source) SELECT id, 's', 'accents', '{}', 'learner', 'roster'
+       FROM made
      ) SELECT uuid FROM made`,
   );
   const searches = takingQuery(({ name }) => name === 'q').map(([{ path }]) =>

@@ -78,7 +78,8 @@ test('after 24 hours a key is as good as new', async () => {
 test('kept replies go once they are 24 hours old, with whatever key comes next', async () => {
   await tenant.db.query(
     `INSERT INTO idempotency_keys (user_id, key, fingerprint, locked_until, status_code, body, expires_at)
-     SELECT u.id, 'old-' || n, 'x', now(), 200, '{}', now() - interval '1 minute' FROM (SELECT min(id) AS id FROM users) u, generate_series(1, 150) n`,
+     SELECT u.id, 'old-' || n, 'x', now(), 200, '{}', now() - interval '1 minute'
+     FROM (SELECT min(id) AS id FROM users) u, generate_series(1, 150) n`,
   );
   const old = async (): Promise<number> =>
     (await tenant.db.query(`SELECT FROM idempotency_keys WHERE expires_at <= now()`)).length;

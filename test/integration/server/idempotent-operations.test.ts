@@ -81,8 +81,10 @@ const SUCCEEDS: Readonly<Record<string, () => Promise<(key: string) => Promise<A
   },
   decideDeployment: async () => {
     const [tool] = await tenant.db.query<{ uuid: string }>(
-      `WITH lms AS (INSERT INTO lti_platforms (issuer, auth_endpoint, token_endpoint, jwks_endpoint) VALUES ('https://lms.example', '', '', '') RETURNING id)
-       INSERT INTO lti_tools (client_id, consumer_key, tool_url, platform_id, deployment_policy) SELECT '1', '1', '', id, 'Confirm' FROM lms RETURNING uuid`,
+      `WITH lms AS (INSERT INTO lti_platforms (issuer, auth_endpoint, token_endpoint, jwks_endpoint)
+         VALUES ('https://lms.example', '', '', '') RETURNING id)
+       INSERT INTO lti_tools (client_id, consumer_key, tool_url, platform_id, deployment_policy)
+       SELECT '1', '1', '', id, 'Confirm' FROM lms RETURNING uuid`,
     );
     return (key) =>
       tenant.admin.post(`/lti/registrations/${tool?.uuid}/deployments`, { deployment_id: '7', status: 'admitted' }, keyed(key));
@@ -104,8 +106,10 @@ const SUCCEEDS: Readonly<Record<string, () => Promise<(key: string) => Promise<A
   retryJob: async () => {
     const { body } = await tenant.admin.delete('/trash');
     await tenant.db.query(
-      `WITH ended AS (UPDATE tasks SET state = 'succeeded', total = 1, done = 1, failed = 1, ended_at = now() WHERE uuid = $1 RETURNING id)
-       INSERT INTO task_items (task_id, rank, target_type, target, target_name, state) SELECT id, 0, 'file', gen_random_uuid(), 'a', 'failed' FROM ended`,
+      `WITH ended AS (UPDATE tasks SET state = 'succeeded', total = 1, done = 1, failed = 1, ended_at = now() WHERE uuid = $1
+         RETURNING id)
+       INSERT INTO task_items (task_id, rank, target_type, target, target_name, state)
+       SELECT id, 0, 'file', gen_random_uuid(), 'a', 'failed' FROM ended`,
       [body.id],
     );
     return (key) => tenant.admin.post(`/jobs/${body.id}/retry`, undefined, keyed(key));

@@ -20,7 +20,8 @@ beforeAll(async () => {
          CASE WHEN n % 100 = 0 THEN 'forbidden' WHEN n % 10 = 0 THEN 'name_conflict' END,
          CASE WHEN n % 10 = 0 THEN 'no' END, CASE n WHEN 4 THEN 'with_folder' END
        FROM tasks t, generate_series(1, ${COUNT}) n WHERE t.uuid = $1 ORDER BY n
-     ) UPDATE tasks SET state = 'succeeded', is_planned = true, total = ${COUNT}, done = ${COUNT}, failed = 250, skipped = 1, ended_at = now()
+     ) UPDATE tasks SET state = 'succeeded', is_planned = true, total = ${COUNT}, done = ${COUNT}, failed = 250, skipped = 1,
+       ended_at = now()
        WHERE uuid = $1`,
     [job],
   );

@@ -42,7 +42,8 @@ test('a tenant’s role fills the shared outbox and notes up to a bound, and wri
   await own.query('SET statement_timeout = 0'); // ten thousand rows may take a busy machine longer than a statement has
   await pool.query('UPDATE carrel.tenants SET events_limit = 2000 WHERE role = $1', [tenant.role]);
   const fill = (rows: number) =>
-    `INSERT INTO carrel.events (uuid, event, payload) SELECT gen_random_uuid(), 'file.created', '{}' FROM generate_series(1, ${rows})`;
+    `INSERT INTO carrel.events (uuid, event, payload) SELECT gen_random_uuid(), 'file.created', '{}'
+     FROM generate_series(1, ${rows})`;
   const count = async (table: string) =>
     (await pool.query<{ n: number }>(`SELECT count(*) AS n FROM carrel.${table} WHERE tenant = $1`, [tenant.role]))[0]?.n;
   const trim = async (): Promise<unknown> =>
@@ -53,21 +54,24 @@ test('a tenant’s role fills the shared outbox and notes up to a bound, and wri
   const events = await count('events');
   const trimmed = await trim();
   outcomes.push(await outcomeOf(own.query(fill(1))));
-  const deliveries =
-    'INSERT INTO carrel.deliveries (event_id, endpoint) SELECT id, gen_random_uuid() FROM carrel.events, generate_series(1, 10001)';
+  const deliveries = `INSERT INTO carrel.deliveries (event_id, endpoint) SELECT id, gen_random_uuid()
+     FROM carrel.events, generate_series(1, 10001)`;
   for (const _ of [1, 2]) await own.query(deliveries);
   outcomes.push(await outcomeOf(own.query(fill(1))));
   const underWay = [await trim(), await outcomeOf(own.query(fill(1)))];
   await pool.query(`UPDATE carrel.deliveries SET state = 'failed', due_at = NULL WHERE tenant = $1`, [tenant.role]);
   const ended = [await trim(), await outcomeOf(own.query(fill(1)))];
   const payload = `CASE WHEN n <= 30 THEN repeat('x', 200000) ELSE '{}' END`;
-  const large = `INSERT INTO carrel.events (uuid, event, payload) SELECT gen_random_uuid(), 'file.created', ${payload} FROM generate_series(1, 1000) n`;
+  const large = `
+    INSERT INTO carrel.events (uuid, event, payload) SELECT gen_random_uuid(), 'file.created', ${payload}
+    FROM generate_series(1, 1000) n`;
   const byBytes = [await outcomeOf(own.query(large)), await outcomeOf(own.query(fill(1)))];
   await trimFull();
   const after = [await count('events'), await outcomeOf(own.query(fill(1)))];
   const notes = await outcomeOf(
     own.query(
-      `INSERT INTO carrel.unknown_deployments (managed_ref, slot, deployment_id) SELECT n::text, 0, 'd' FROM generate_series(1, 10001) n`,
+      `INSERT INTO carrel.unknown_deployments (managed_ref, slot, deployment_id) SELECT n::text, 0, 'd'
+       FROM generate_series(1, 10001) n`,
     ),
   );
   const lifted = await outcomeOf(own.query('UPDATE carrel.tenants SET outbox_full = false'));
@@ -91,8 +95,11 @@ test('a tenant’s role that takes back each statement which would find its outb
   const tenant = await newTenant(running, shard);
   const bystander = await newTenant(running, shard);
   await pool.query('UPDATE carrel.tenants SET events_limit = 400 WHERE role = ANY ($1)', [[tenant.role, bystander.role]]);
-  const event = `INSERT INTO carrel.events (uuid, event, payload) SELECT gen_random_uuid(), 'file.created', '{}' FROM generate_series(1, `;
-  const delivery = `INSERT INTO carrel.deliveries (event_id, endpoint) SELECT (SELECT min(e.id) FROM carrel.events e), gen_random_uuid() FROM generate_series(1, `;
+  const event = `
+    INSERT INTO carrel.events (uuid, event, payload) SELECT gen_random_uuid(), 'file.created', '{}' FROM generate_series(1, `;
+  const delivery = `
+    INSERT INTO carrel.deliveries (event_id, endpoint) SELECT (SELECT min(e.id) FROM carrel.events e), gen_random_uuid()
+    FROM generate_series(1, `;
   /** Until so many rows have got by. */
   const evade = (statement: string, rows: number) => `
     DO $$ DECLARE by_now int := 0; is_looked_at bool; BEGIN

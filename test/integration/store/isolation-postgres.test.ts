@@ -135,7 +135,8 @@ test('a tenant’s role fills the shared table of jobs with 256 MiB at most', as
     outcomeOf(
       sql.query(
         `WITH large AS MATERIALIZED (SELECT to_jsonb(string_agg(md5(n::text), '')) AS payload FROM generate_series(1, 32000) n)
-         INSERT INTO carrel.work (kind, payload, due_at) SELECT 'objects.purge', payload, 'infinity' FROM large, generate_series(1, $1)`,
+         INSERT INTO carrel.work (kind, payload, due_at) SELECT 'objects.purge', payload, 'infinity'
+         FROM large, generate_series(1, $1)`,
         [count],
       ),
     );
@@ -157,7 +158,10 @@ test('a role that may only read fills its tables by SQL only until it may not lo
       access: level,
     });
   const size = () => databaseBytesOf({ pool, slug: tenant.slug });
-  const fill = `INSERT INTO file_metadata (file_id, key, value) SELECT 1, 'k' || n, (SELECT string_agg(md5(n || '.' || m), '') FROM generate_series(1, 200) m) FROM generate_series(1, 400) n`;
+  const fill = `
+    INSERT INTO file_metadata (file_id, key, value)
+    SELECT 1, 'k' || n, (SELECT string_agg(md5(n || '.' || m), '') FROM generate_series(1, 200) m)
+    FROM generate_series(1, 400) n`;
   await as(tenant).query(
     `INSERT INTO files (uuid, name, path, owner_id) SELECT gen_random_uuid(), 'f', '/f', id FROM users WHERE is_system`,
   );
@@ -189,8 +193,11 @@ test('a role that may only read fills its tables by SQL only until it may not lo
 
 test('row-level security holds for the owner of every shared table too: what the operator sees, a policy says', async () => {
   const tables = await pool.query<{ table: string; forced: boolean }>(
-    `SELECT c.oid::regclass::text AS table, c.relforcerowsecurity AS forced FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace
-     WHERE n.nspname = 'carrel' AND c.relkind = 'r' AND (c.relrowsecurity OR EXISTS (SELECT FROM pg_attribute a WHERE a.attrelid = c.oid AND a.attname = 'tenant')) ORDER BY 1`,
+    `SELECT c.oid::regclass::text AS table, c.relforcerowsecurity AS forced FROM pg_class c
+     JOIN pg_namespace n ON n.oid = c.relnamespace
+     WHERE n.nspname = 'carrel' AND c.relkind = 'r'
+       AND (c.relrowsecurity OR EXISTS (SELECT FROM pg_attribute a WHERE a.attrelid = c.oid AND a.attname = 'tenant'))
+       ORDER BY 1`,
   );
   await as(attacker).query(`INSERT INTO carrel.work (kind, payload) VALUES ('kept', '{}')`);
   const count = `SELECT count(*) AS n FROM carrel.work WHERE tenant = $1`;
@@ -210,7 +217,8 @@ test("an operator's role that no policy names sees the shared rows again from it
   const count = () => pool.query('SELECT count(*) AS n FROM carrel.webhook_health WHERE tenant = $1', [attacker.role]);
   const policies = () =>
     pool.query(
-      `SELECT polname, current_user::regrole = ANY (polroles) AS "isNamed" FROM pg_policy WHERE polname LIKE '%\\_of\\_operator' ORDER BY 1`,
+      `SELECT polname, current_user::regrole = ANY (polroles) AS "isNamed" FROM pg_policy WHERE polname LIKE '%\\_of\\_operator'
+       ORDER BY 1`,
     );
   const all = await policies();
   await pool.query(
@@ -320,7 +328,8 @@ test.each([
     tenant name NOT NULL, event_id bigint NOT NULL, FOREIGN KEY (tenant, event_id) REFERENCES carrel.events (tenant, id))`);
   for (const { role } of [tenant, other])
     await pool.query(
-      `WITH event AS (INSERT INTO carrel.events (tenant, uuid, event, payload) VALUES ($1, gen_random_uuid(), 'file.created', '{}') RETURNING id)
+      `WITH event AS (INSERT INTO carrel.events (tenant, uuid, event, payload)
+         VALUES ($1, gen_random_uuid(), 'file.created', '{}') RETURNING id)
        INSERT INTO carrel.additions SELECT $1, id FROM event`,
       [role],
     );

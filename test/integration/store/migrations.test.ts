@@ -54,7 +54,8 @@ test('each migration of a tenant goes down, up and down again with rows in every
   const empty = await unfilled(pool, role);
   await migrateTenant(shard, tenant, NEXT_RELEASE);
   await pool.query(
-    `INSERT INTO "${role}".badges (user_id, name) SELECT id, 'first' FROM "${role}".users; UPDATE "${role}".users SET initials = 'xyz'`,
+    `INSERT INTO "${role}".badges (user_id, name) SELECT id, 'first'
+     FROM "${role}".users; UPDATE "${role}".users SET initials = 'xyz'`,
   );
 
   const steps = await walkDown({ pool, schema: role, migrations: NEXT_RELEASE, context: tenant, prepare });

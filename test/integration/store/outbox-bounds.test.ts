@@ -29,7 +29,8 @@ test('whether an outbox of many events is full is seen by a sample of them: by t
   // The sample of 410,000.
   await pool.query(
     `INSERT INTO carrel.deliveries (tenant, id, event_id, endpoint, state, due_at) OVERRIDING SYSTEM VALUE
-     SELECT $1::name, 1000000000 + n * 1000, (SELECT min(id) FROM carrel.events WHERE tenant = $1), gen_random_uuid(), 'failed', NULL
+     SELECT $1::name, 1000000000 + n * 1000, (SELECT min(id) FROM carrel.events WHERE tenant = $1), gen_random_uuid(),
+       'failed', NULL
      FROM generate_series(1, 410) n`,
     [role],
   );

@@ -132,7 +132,8 @@ test('what a tenant writes into the shard and its webhooks has bounds in the dat
   const tenant = await newTenant(running, shard);
   const sql = new SqlPool({ url: tenant.url, poolSize: 1, log: silentLogger });
   const webhook = (columns: string, values: string): string =>
-    `INSERT INTO webhooks (uuid, url, events, secret${columns}) VALUES (gen_random_uuid(), 'https://a.example', '{file.created}', ${values})`;
+    `INSERT INTO webhooks (uuid, url, events, secret${columns})
+     VALUES (gen_random_uuid(), 'https://a.example', '{file.created}', ${values})`;
   const refused: [statement: string, constraint: string][] = [
     [`INSERT INTO carrel.work (kind, payload) VALUES ('n', to_jsonb(repeat('x', 1048576)))`, 'work_payload_bound'],
     [`INSERT INTO carrel.work (kind, payload, due_at) VALUES ('n', '1', '-infinity')`, 'work_due_at_bound'],

@@ -87,7 +87,8 @@ test('an adoption token holds once, for a day, for its own tenant, until the nex
   await expect(registry.claim(other('d', outlived))).rejects.toMatchObject({ name: 'AdoptionRefused' });
   const used = await make();
   const [row] = await pool.query<{ hash: string; hours: number }>(
-    `SELECT token_hash AS hash, round(extract(epoch FROM expires_at - now()) / 3600)::int AS hours FROM registry.adoption_tokens WHERE tenant_id = $1`,
+    `SELECT token_hash AS hash, round(extract(epoch FROM expires_at - now()) / 3600)::int AS hours FROM registry.adoption_tokens
+     WHERE tenant_id = $1`,
     [first.tenantId],
   );
   expect(used).toMatch(/^[\w-]{43}$/);
@@ -118,14 +119,16 @@ test('wrong adoption tokens make the next wait, each resource for itself, at mos
       .catch((error: Error) => error.name);
     if (claimed !== 'AdoptionRefused') return claimed;
     const [row] = await pool.query(
-      'SELECT failures, extract(epoch FROM retry_at - failed_at)::int AS wait FROM registry.adoption_failures WHERE tenant_id = $1 AND name = $2',
+      `SELECT failures, extract(epoch FROM retry_at - failed_at)::int AS wait FROM registry.adoption_failures
+       WHERE tenant_id = $1 AND name = $2`,
       [tenantId, name],
     );
     return row;
   };
   const waited = (): Promise<unknown> =>
     pool.query(
-      `UPDATE registry.adoption_failures SET retry_at = retry_at - interval '5 minutes', failed_at = failed_at - interval '5 minutes'
+      `UPDATE registry.adoption_failures SET retry_at = retry_at - interval '5 minutes',
+         failed_at = failed_at - interval '5 minutes'
      WHERE tenant_id = $1`,
       [tenantId],
     );

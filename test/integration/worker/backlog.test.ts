@@ -22,7 +22,8 @@ test('a look for due work and its lease read few rows of 5,000 waiting and 5,000
   const endpoint = await addWebhook(tenant);
   await platform.pool.query(
     `WITH event AS (
-       INSERT INTO carrel.events (tenant, uuid, event, payload) SELECT $1, gen_random_uuid(), 'x', '{}' FROM generate_series(1, 10000) RETURNING id
+       INSERT INTO carrel.events (tenant, uuid, event, payload) SELECT $1, gen_random_uuid(), 'x', '{}'
+       FROM generate_series(1, 10000) RETURNING id
      )
      INSERT INTO carrel.deliveries (tenant, event_id, endpoint, state, due_at)
      SELECT $1, id, $2, CASE WHEN id % 2 = 0 THEN 'pending' ELSE 'delivered' END, CASE WHEN id % 2 = 0 THEN now() END FROM event`,
@@ -40,7 +41,8 @@ test('rows that are leased ahead bring payloads of a few KiB along, however larg
   const tenant = await platform.tenant();
   const payloads = ['x'.repeat(8 * 1024), ...range(31).map(() => 'é'.repeat(100_000))];
   await tenant.db.query(
-    `WITH event AS (INSERT INTO carrel.events (uuid, event, payload) SELECT gen_random_uuid(), 'x', payload FROM unnest($1::text[]) AS payload RETURNING id)
+    `WITH event AS (INSERT INTO carrel.events (uuid, event, payload) SELECT gen_random_uuid(), 'x', payload
+       FROM unnest($1::text[]) AS payload RETURNING id)
      INSERT INTO carrel.deliveries (event_id, endpoint) SELECT id, $2 FROM event ORDER BY id`,
     [payloads, await addWebhook(tenant)],
   );
@@ -170,7 +172,8 @@ async function leaseOf<const Count extends 1 | 3>(
 ): Promise<Count extends 1 ? [Delivery] : [Delivery, Delivery, Delivery]> {
   const tenant = await platform.tenant();
   await tenant.db.query(
-    `WITH event AS (INSERT INTO carrel.events (uuid, event, payload) SELECT gen_random_uuid(), 'x', '{}' FROM generate_series(1, $1) RETURNING id)
+    `WITH event AS (INSERT INTO carrel.events (uuid, event, payload) SELECT gen_random_uuid(), 'x', '{}'
+       FROM generate_series(1, $1) RETURNING id)
      INSERT INTO carrel.deliveries (event_id, endpoint) SELECT id, $2 FROM event ORDER BY id`,
     [count, await addWebhook(tenant)],
   );

@@ -16,7 +16,8 @@ const filesOf = async ({ user }: Person, count: number): Promise<{ type: 'file';
   for (let from = 1; from <= count; from += 500) {
     const rows = await tenant.db.query<{ id: string }>(
       `INSERT INTO files (uuid, name, path, owner_id, size, mime_type, extension)
-       SELECT gen_random_uuid(), 'n' || n, '/n' || n, u.id, 0, 'text/plain', '' FROM users u, generate_series($2::int, $3::int) n WHERE u.uuid = $1
+       SELECT gen_random_uuid(), 'n' || n, '/n' || n, u.id, 0, 'text/plain', '' FROM users u, generate_series($2::int, $3::int) n
+       WHERE u.uuid = $1
        RETURNING uuid AS id`,
       [user.id, from, Math.min(count, from + 499)],
     );
@@ -57,7 +58,8 @@ test('a batch whose worker is killed at some of its items goes on with the one t
     await worker.end('SIGKILL');
     // In one look: what the worker had sent to Postgres may still be committed.
     const [found] = await tenant.db.query<{ done: number; tagged: number }>(
-      `SELECT t.done, (SELECT count(*)::int FROM file_tags l JOIN tags g ON g.id = l.tag_id WHERE g.uuid = $2) AS tagged FROM tasks t WHERE t.uuid = $1`,
+      `SELECT t.done, (SELECT count(*)::int FROM file_tags l JOIN tags g ON g.id = l.tag_id WHERE g.uuid = $2) AS tagged
+       FROM tasks t WHERE t.uuid = $1`,
       [job.id, tag.id],
     );
     expect(found?.tagged).toBe(found?.done);
@@ -74,7 +76,8 @@ test('a batch whose worker is killed at some of its items goes on with the one t
 
 const describedOf = async ({ user }: Person): Promise<number> => {
   const [row] = await tenant.db.query<{ count: number }>(
-    'SELECT count(*)::int AS count FROM file_metadata m JOIN files f ON f.id = m.file_id JOIN users u ON u.id = f.owner_id WHERE u.uuid = $1',
+    `SELECT count(*)::int AS count FROM file_metadata m JOIN files f ON f.id = m.file_id JOIN users u ON u.id = f.owner_id
+     WHERE u.uuid = $1`,
     [user.id],
   );
   return row?.count ?? -1;

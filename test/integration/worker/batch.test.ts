@@ -210,7 +210,8 @@ test('a filter of more files than a page takes all of them', async () => {
   await tenant.db.query(
     `WITH file AS (
        INSERT INTO files (uuid, name, path, owner_id, size, mime_type, extension, created_at, updated_at)
-       SELECT gen_random_uuid(), 'n' || n, '/n' || n, u.id, 0, 'text/plain', '', now(), now() FROM users u, generate_series(1, 450) n WHERE u.uuid = $1 RETURNING id
+       SELECT gen_random_uuid(), 'n' || n, '/n' || n, u.id, 0, 'text/plain', '', now(), now()
+       FROM users u, generate_series(1, 450) n WHERE u.uuid = $1 RETURNING id
      ) SELECT count(*) FROM file`,
     [user.id],
   );

@@ -21,7 +21,8 @@ interface Stored {
 /** All versions of what somebody owns. */
 const versionsOf = (user: string): Promise<Stored[]> =>
   tenant.db.query<Stored>(
-    `SELECT f.name, v.version_number AS version, v.blob_name AS key, v.crc32 AS crc FROM file_versions v JOIN files f ON f.id = v.file_id
+    `SELECT f.name, v.version_number AS version, v.blob_name AS key, v.crc32 AS crc FROM file_versions v
+     JOIN files f ON f.id = v.file_id
      JOIN users u ON u.id = f.owner_id WHERE u.uuid = $1 ORDER BY f.name, v.version_number`,
     [user],
   );

@@ -9,7 +9,9 @@ const { platform, worker } = workerSuite();
 /** Makes the work that no worker understood a day older. */
 const aDayLater = (tenant: TestTenant): Promise<unknown> =>
   platform.pool.query(
-    `UPDATE carrel.work SET due_at = now(), last_error = regexp_replace(last_error, 'since [^ ]+Z', 'since ' || to_char(now() - interval '25 hours', 'YYYY-MM-DD"T"HH24:MI:SS"Z"'))
+    `UPDATE carrel.work SET due_at = now(),
+       last_error = regexp_replace(last_error, 'since [^ ]+Z', 'since '
+       || to_char(now() - interval '25 hours', 'YYYY-MM-DD"T"HH24:MI:SS"Z"'))
      WHERE tenant = $1 AND leased_until IS NULL AND due_at < 'infinity' AND last_error LIKE 'not understood since%'`,
     [`tenant_${tenant.slug}`],
   );

@@ -27,10 +27,12 @@ function webhook(n: number): string {
 const add = (count: number, [first, last]: readonly [number, number], state: 'pending' | 'delivered') =>
   platform.pool.query(
     `WITH event AS (
-       INSERT INTO carrel.events (tenant, uuid, event, payload) SELECT $1::name, gen_random_uuid(), 'user.created', '{}' FROM generate_series(1, $2::int) RETURNING id
+       INSERT INTO carrel.events (tenant, uuid, event, payload) SELECT $1::name, gen_random_uuid(), 'user.created', '{}'
+       FROM generate_series(1, $2::int) RETURNING id
      )
      INSERT INTO carrel.deliveries (tenant, event_id, endpoint, state, due_at)
-     SELECT $1::name, id, ('00000000-0000-4000-8000-' || lpad(n::text, 12, '0'))::uuid, $5::text, CASE WHEN $5::text = 'pending' THEN now() - interval '1 hour' END
+     SELECT $1::name, id, ('00000000-0000-4000-8000-' || lpad(n::text, 12, '0'))::uuid, $5::text,
+       CASE WHEN $5::text = 'pending' THEN now() - interval '1 hour' END
      FROM event CROSS JOIN generate_series($3::int, $4::int) n`,
     [TENANT, count, first, last, state],
   );

@@ -43,7 +43,8 @@ test(`${FOLDERS} empty folders are exported as one archive, and others' exports 
   for (let from = 1; from <= FOLDERS; from += 2_000)
     await tenant.db.query(
       `INSERT INTO folders (uuid, name, path, parent_id, owner_id)
-       SELECT gen_random_uuid(), n::text, d.path || '/' || n, d.id, d.owner_id FROM folders d, generate_series($2::int, $3::int) n WHERE d.uuid = $1`,
+       SELECT gen_random_uuid(), n::text, d.path || '/' || n, d.id, d.owner_id FROM folders d, generate_series($2::int, $3::int) n
+       WHERE d.uuid = $1`,
       [top, from, Math.min(FOLDERS, from + 1_999)],
     );
   const large = await requestExport(api, { folder_id: top });

@@ -208,7 +208,8 @@ test('contents whose CRC-32 is not known are read before, once for all', async (
   const top = await newFolder(api, 'old');
   for (const name of ['a', 'b', 'empty']) await newFile(api, top, name, name === 'empty' ? '' : name);
   await tenant.db.query(
-    `UPDATE file_versions v SET crc32 = NULL FROM files f, folders d WHERE f.id = v.file_id AND d.id = f.folder_id AND d.uuid = $1`,
+    `UPDATE file_versions v SET crc32 = NULL FROM files f, folders d
+     WHERE f.id = v.file_id AND d.id = f.folder_id AND d.uuid = $1`,
     [top],
   );
   const before = await api.raw('HEAD', `/folders/${top}/zip`);

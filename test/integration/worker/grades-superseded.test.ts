@@ -27,7 +27,8 @@ test('an older grade that was looked up before a newer one was accepted is not s
 /** The lease of a worker that has just taken the grade. */
 async function leaseOf({ id }: GradeView): Promise<{ id: number; fence: string }> {
   const [held] = await platform.pool.query<{ id: number; fence: string }>(
-    `UPDATE carrel.work SET fence = gen_random_uuid(), leased_until = now() + interval '1 hour' WHERE payload->>'grade' = $1 RETURNING id, fence`,
+    `UPDATE carrel.work SET fence = gen_random_uuid(), leased_until = now() + interval '1 hour' WHERE payload->>'grade' = $1
+     RETURNING id, fence`,
     [id],
   );
   return held ?? { id: 0, fence: '' };

@@ -318,7 +318,8 @@ test('an older grade that waited is not sent after a newer one was accepted', as
   const older = await course.grade('corrected', 1);
   await course.becomes(older, ({ attempts }) => attempts > 0, 'the first attempt');
   // While the worker holds it, the worker says when it is due next.
-  const rest = `UPDATE carrel.work SET due_at = now() + interval '1 hour' WHERE payload->>'grade' = $1 AND leased_until IS NULL RETURNING id`;
+  const rest = `
+    UPDATE carrel.work SET due_at = now() + interval '1 hour' WHERE payload->>'grade' = $1 AND leased_until IS NULL RETURNING id`;
   await waitFor('the older one to rest', async () => (await platform.pool.query(rest, [older.id])).length > 0);
   lms.scores.manner.set('well');
   await course.submitted(await course.grade('corrected', 2));

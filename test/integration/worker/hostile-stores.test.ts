@@ -108,7 +108,8 @@ test('an attempt that does not end in time is aborted, frees its slot, and its l
   await ended.promise;
   const rows = (): Promise<unknown[]> =>
     ordinary.db.query(
-      `SELECT kind, due_at > now() + interval '10 min' AS "isLater", leased_until, last_error FROM carrel.work WHERE queue = 'limited'`,
+      `SELECT kind, due_at > now() + interval '10 min' AS "isLater", leased_until, last_error FROM carrel.work
+       WHERE queue = 'limited'`,
     );
   await waitFor('the end of the next job', async () => (await rows()).length === 1);
   const left = await rows();

@@ -136,7 +136,8 @@ test('a CRC-32 that is not known is that of the content which was read, where th
   await check(tenant, { mend: true });
 
   const crcs = await tenant.db.query(
-    'SELECT f.uuid, v.version_number AS version, v.crc32 AS crc FROM file_versions v JOIN files f ON f.id = v.file_id ORDER BY v.id',
+    `SELECT f.uuid, v.version_number AS version, v.crc32 AS crc FROM file_versions v JOIN files f ON f.id = v.file_id
+     ORDER BY v.id`,
   );
   expect(crcs).toEqual([
     { uuid: right, version: 1, crc: crc32('right') },
@@ -182,7 +183,8 @@ test('five thousand versions are compared page by page, those of one object toge
     await tenant.db.query(
       `INSERT INTO file_versions (file_id, version_number, size, checksum, blob_name, created_by)
        SELECT v.file_id, n, v.size, v.checksum, v.blob_name, v.created_by
-       FROM file_versions v JOIN files f ON f.id = v.file_id AND f.uuid = $1, generate_series($2::int, least($2 + 999, 5000)) n WHERE v.version_number = 1`,
+       FROM file_versions v JOIN files f ON f.id = v.file_id AND f.uuid = $1, generate_series($2::int, least($2 + 999, 5000)) n
+       WHERE v.version_number = 1`,
       [id, first],
     );
   await tenant.db.query('UPDATE users SET storage_used = 4 * 5000 WHERE storage_used = 4');
@@ -197,7 +199,8 @@ describe('the worker', () => {
     const worker = await startWorkerProcess(platform);
     const waiting = (): Promise<{ days: number }[]> =>
       platform.pool.query(
-        `SELECT (extract(epoch FROM due_at - now()) / 86400)::float8 AS days FROM carrel.work WHERE tenant = $1 AND kind = 'integrity.check'`,
+        `SELECT (extract(epoch FROM due_at - now()) / 86400)::float8 AS days FROM carrel.work
+         WHERE tenant = $1 AND kind = 'integrity.check'`,
         [role],
       );
     await waitFor('the check to be scheduled', async () => (await waiting()).length === 1);

@@ -35,7 +35,8 @@ async function withNotices(): Promise<Registration> {
 
 const handlerOf = async (at: Registration) => {
   const [row] = await grading.tenant.db.query<{ registered: boolean; reason: string | null; hello: boolean }>(
-    'SELECT registered_at IS NOT NULL AS registered, reason, hello_at IS NOT NULL AS hello FROM lti_notice_handlers WHERE tool_id = $1',
+    `SELECT registered_at IS NOT NULL AS registered, reason, hello_at IS NOT NULL AS hello FROM lti_notice_handlers
+     WHERE tool_id = $1`,
     [at.toolId],
   );
   return row;
@@ -90,7 +91,8 @@ test('an LMS that is busy is asked again, one that refuses the scope is left alo
   const waiting = await waitFor('the reason', async () => (await handlerOf(busy))?.reason ?? undefined);
   lms.notices.service.manner.set('well');
   const due = await grading.tenant.db.query(
-    `SELECT FROM carrel.work WHERE tenant = current_user AND kind = 'lti.notice-handler' AND payload ->> 'tool' = $1 AND due_at IS NOT NULL`,
+    `SELECT FROM carrel.work WHERE tenant = current_user AND kind = 'lti.notice-handler' AND payload ->> 'tool' = $1
+       AND due_at IS NOT NULL`,
     [String(busy.toolId)],
   );
 

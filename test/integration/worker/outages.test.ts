@@ -105,7 +105,8 @@ test('a delivery whose row is locked for longer than its lease is sent once, and
   const worker = await startWorkerProcess(platform);
   const deliveries = (): Promise<{ tenant: string; state: string; statuses: number[] }[]> =>
     platform.pool.query(
-      `SELECT substr(tenant, 8) AS tenant, state, jsonb_path_query_array(log, '$[*].status_code') AS statuses FROM carrel.deliveries ORDER BY id`,
+      `SELECT substr(tenant, 8) AS tenant, state, jsonb_path_query_array(log, '$[*].status_code') AS statuses
+       FROM carrel.deliveries ORDER BY id`,
     );
   const endedOf = async ({ slug }: typeof other) =>
     (await deliveries()).filter(({ tenant, state }) => tenant === slug && state !== 'pending').length;

@@ -13,7 +13,8 @@ const roleOf = ({ slug }: TestTenant): string => `tenant_${slug}`;
 async function past(tenant: TestTenant, count: number, age: string): Promise<void> {
   await tenant.db.query(
     `WITH event AS (
-       INSERT INTO carrel.events (uuid, event, payload) SELECT gen_random_uuid(), 'file.created', $3 FROM generate_series(1, $1) RETURNING id
+       INSERT INTO carrel.events (uuid, event, payload) SELECT gen_random_uuid(), 'file.created', $3 FROM generate_series(1, $1)
+       RETURNING id
      ) INSERT INTO carrel.deliveries (event_id, endpoint) SELECT id, $2::uuid FROM event CROSS JOIN generate_series(1, 2)`,
     [count, systemRandom.uuid(), age],
   );

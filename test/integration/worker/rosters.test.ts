@@ -142,7 +142,8 @@ test('an LMS’s administrator who launches stays while their session lasts, tho
   await sync();
   const during = await mayRead(admin);
   await tenant.db.query(
-    `UPDATE lti_launches SET launched_at = launched_at - interval '2 hours', expires_at = expires_at - interval '2 hours' WHERE user_id = 'root'`,
+    `UPDATE lti_launches SET launched_at = launched_at - interval '2 hours', expires_at = expires_at - interval '2 hours'
+     WHERE user_id = 'root'`,
   );
   await sync();
 

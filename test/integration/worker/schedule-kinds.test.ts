@@ -55,7 +55,8 @@ describe('each kind does what it says', () => {
     const { user } = await tenant.user();
     await tenant.db.query(
       `INSERT INTO partial_uploads (uuid, user_id, length, metadata, expires_at)
-       SELECT gen_random_uuid(), u.id, 5, 'filename eA==', now() - interval '1 minute' FROM users u, generate_series(1, 25) WHERE u.uuid = $1`,
+       SELECT gen_random_uuid(), u.id, 5, 'filename eA==', now() - interval '1 minute' FROM users u, generate_series(1, 25)
+       WHERE u.uuid = $1`,
       [user.id],
     );
 

@@ -18,7 +18,8 @@ export function scheduleRuns(platform: TestPlatform, tenant: TestTenant) {
     await platform.pool.query(
       `WITH moved AS (
          UPDATE "${tenantRole(tenant.slug)}".schedules SET next_tick = next_tick - make_interval(secs => $2) WHERE uuid = $1
-       ) UPDATE carrel.work SET due_at = due_at - make_interval(secs => $2) WHERE kind = 'schedules.tick' AND payload ->> 'schedule' = $1::text`,
+       ) UPDATE carrel.work SET due_at = due_at - make_interval(secs => $2)
+       WHERE kind = 'schedules.tick' AND payload ->> 'schedule' = $1::text`,
       [id, ms / 1000],
     );
   }

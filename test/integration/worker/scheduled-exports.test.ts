@@ -82,13 +82,15 @@ test('a folder is exported when it is due; the newest archives stay however old,
   ]);
   // Neither the job that deletes expired archives nor that for old jobs takes one that is kept.
   await platform.pool.query(
-    `INSERT INTO carrel.work (tenant, kind, payload) VALUES ($1, 'exports.expire', '{}'), ($1, 'tasks.expire', jsonb_build_object('task', $2::text)),
+    `INSERT INTO carrel.work (tenant, kind, payload)
+     VALUES ($1, 'exports.expire', '{}'), ($1, 'tasks.expire', jsonb_build_object('task', $2::text)),
        ($1, 'tasks.expire', jsonb_build_object('task', $3::text))`,
     [tenantRole(tenant.slug), first.id, second.id],
   );
   await waitFor('the job of the archive that is gone to go', async () => (await of.api.get(`/jobs/${first.id}`)).status === 404);
   await waitFor('the job that deletes jobs to look again tomorrow', async () => {
-    const sql = `SELECT FROM carrel.work WHERE kind = 'tasks.expire' AND payload ->> 'task' = $1 AND attempts > 0 AND due_at > now()`;
+    const sql = `
+      SELECT FROM carrel.work WHERE kind = 'tasks.expire' AND payload ->> 'task' = $1 AND attempts > 0 AND due_at > now()`;
     return (await platform.pool.query(sql, [second.id])).length > 0;
   });
   expect([(await of.api.get(`/jobs/${second.id}`)).status, await statusOf(second)]).toEqual([200, 200]);
@@ -175,7 +177,8 @@ test.each([
   expect(Math.abs(Date.parse(result.expires_at) - Date.now() - 30 * DAY_MS)).toBeLessThan(60_000);
   expect(await statusOf(job)).toBe(200);
   const [expiry] = await platform.pool.query<{ dueAt: Date }>(
-    `UPDATE carrel.work SET due_at = now() WHERE tenant = $1 AND kind = 'exports.expire' AND due_at > now() + interval '29 days' RETURNING due_at AS "dueAt"`,
+    `UPDATE carrel.work SET due_at = now() WHERE tenant = $1 AND kind = 'exports.expire' AND due_at > now() + interval '29 days'
+     RETURNING due_at AS "dueAt"`,
     [tenantRole(tenant.slug)],
   );
   expect(expiry).toBeDefined();

@@ -53,7 +53,8 @@ async function tenantWithSchedule(pool: SqlPool): Promise<string> {
   await migrateTenant(shard, { slug, tenantId });
   const administrator = `admin@${slug}.example`;
   await pool.query(
-    `INSERT INTO "${tenantRole(slug)}".users (uuid, email, provisioned_as, username, roles) VALUES ($1, $2, $2, 'admin', '{admin}')`,
+    `INSERT INTO "${tenantRole(slug)}".users (uuid, email, provisioned_as, username, roles)
+     VALUES ($1, $2, $2, 'admin', '{admin}')`,
     [systemRandom.uuid(), administrator],
   );
   await syncManagedSchedules(shard, slug, { schedules: [NIGHTLY], administrator, settings: SETTINGS });

@@ -46,7 +46,8 @@ test('two workers make one run of a tick, and so does one that takes the job twi
   for (const id of ids) {
     await platform.pool.query(
       `INSERT INTO carrel.work (tenant, kind, payload, due_at)
-       SELECT tenant, kind, payload, due_at FROM carrel.work, generate_series(1, 3) WHERE kind = 'schedules.tick' AND payload ->> 'schedule' = $1`,
+       SELECT tenant, kind, payload, due_at FROM carrel.work, generate_series(1, 3)
+       WHERE kind = 'schedules.tick' AND payload ->> 'schedule' = $1`,
       [id],
     );
   }
@@ -62,7 +63,8 @@ test('two workers make one run of a tick, and so does one that takes the job twi
     ids.map(() => [1, 1]),
   );
   const waiting = await platform.pool.query<{ count: number }>(
-    `SELECT count(*)::int AS count FROM carrel.work WHERE kind = 'schedules.tick' AND payload ->> 'schedule' = ANY ($1) GROUP BY payload`,
+    `SELECT count(*)::int AS count FROM carrel.work WHERE kind = 'schedules.tick' AND payload ->> 'schedule' = ANY ($1)
+     GROUP BY payload`,
     [ids],
   );
   expect(waiting.map(({ count }) => count)).toEqual(ids.map(() => 1));
@@ -122,7 +124,8 @@ describe('runs that were missed', () => {
 describe('a schedule whose job is lost is due again when a worker starts', () => {
   const jobsOf = (id: string) =>
     platform.pool.query<{ isDead: boolean }>(
-      `SELECT due_at = 'infinity' AS "isDead" FROM carrel.work WHERE kind = 'schedules.tick' AND payload ->> 'schedule' = $1 ORDER BY due_at`,
+      `SELECT due_at = 'infinity' AS "isDead" FROM carrel.work WHERE kind = 'schedules.tick' AND payload ->> 'schedule' = $1
+       ORDER BY due_at`,
       [id],
     );
   /** A worker of a release that does not know schedules, for a day. */
@@ -137,7 +140,8 @@ describe('a schedule whose job is lost is due again when a worker starts', () =>
       });
     await wait('the jobs to be put back', `last_error LIKE 'not understood since%' AND leased_until IS NULL`);
     await platform.pool.query(
-      `UPDATE carrel.work SET due_at = now(), last_error = regexp_replace(last_error, 'since [^ ]+Z', 'since 2020-01-01T00:00:00Z')
+      `UPDATE carrel.work SET due_at = now(),
+       last_error = regexp_replace(last_error, 'since [^ ]+Z', 'since 2020-01-01T00:00:00Z')
        WHERE kind = 'schedules.tick' AND payload ->> 'schedule' = ANY ($1)`,
       [ids],
     );

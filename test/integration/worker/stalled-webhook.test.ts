@@ -16,7 +16,8 @@ const register = async (url: string, event: string): Promise<string> =>
 const addDue = (endpoint: string, count: number) =>
   platform.pool.query(
     `WITH event AS (
-       INSERT INTO carrel.events (tenant, uuid, event, payload) SELECT $1, gen_random_uuid(), 'user.created', '{}' FROM generate_series(1, $3::int) RETURNING id
+       INSERT INTO carrel.events (tenant, uuid, event, payload) SELECT $1, gen_random_uuid(), 'user.created', '{}'
+       FROM generate_series(1, $3::int) RETURNING id
      )
      INSERT INTO carrel.deliveries (tenant, event_id, endpoint, due_at) SELECT $1, id, $2, now() - interval '1 hour' FROM event`,
     [`tenant_${tenant.slug}`, endpoint, count],

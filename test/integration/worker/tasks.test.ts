@@ -67,7 +67,8 @@ test('an own trash that is emptied while the worker is killed is empty in the en
   const { api, user } = await tenant.user();
   await tenant.db.query(
     `INSERT INTO folders (uuid, name, path, owner_id, deleted_at, expires_at)
-     SELECT gen_random_uuid(), 'f' || n, '/f' || n, u.id, now() - interval '1 minute', now() + interval '1 day' FROM users u, generate_series(1, 30) n
+     SELECT gen_random_uuid(), 'f' || n, '/f' || n, u.id, now() - interval '1 minute', now() + interval '1 day'
+     FROM users u, generate_series(1, 30) n
      WHERE u.uuid = $1`,
     [user.id],
   );
@@ -146,7 +147,8 @@ describe('a folder that is copied', () => {
     (await api.post(`/folders/${id}/copy`, { parent_id: null, name })).body;
   const filesOf = async ({ user }: Person) =>
     tenant.db.query<{ path: string; size: number; version: number }>(
-      `SELECT f.path, f.size, f.version_number AS version FROM files f JOIN users u ON u.id = f.owner_id WHERE u.uuid = $1 ORDER BY f.path`,
+      `SELECT f.path, f.size, f.version_number AS version FROM files f JOIN users u ON u.id = f.owner_id WHERE u.uuid = $1
+       ORDER BY f.path`,
       [user.id],
     );
   /** Locks rows until it is released. */
@@ -251,10 +253,12 @@ describe('a folder that is copied', () => {
     await tenant.db.query(
       `WITH one AS (SELECT f.* FROM files f JOIN folders d ON d.id = f.folder_id WHERE d.uuid = $1), more AS (
          INSERT INTO files (uuid, name, path, size, checksum, owner_id, folder_id, blob_container, blob_name)
-         SELECT gen_random_uuid(), 'f' || n, '/src/f' || n, 1, checksum, owner_id, folder_id, blob_container, blob_name FROM one, generate_series(1, 119) n
+         SELECT gen_random_uuid(), 'f' || n, '/src/f' || n, 1, checksum, owner_id, folder_id, blob_container, blob_name
+         FROM one, generate_series(1, 119) n
          RETURNING id, size, checksum, blob_name, owner_id
        ), version AS (
-         INSERT INTO file_versions (file_id, version_number, size, checksum, blob_name, created_by) SELECT id, 1, size, checksum, blob_name, owner_id FROM more
+         INSERT INTO file_versions (file_id, version_number, size, checksum, blob_name, created_by)
+         SELECT id, 1, size, checksum, blob_name, owner_id FROM more
        ) UPDATE users SET storage_used = storage_used + 119 WHERE id = (SELECT owner_id FROM one)`,
       [src],
     );
@@ -358,7 +362,8 @@ test('the worker counts how jobs of people end, how long they wait and take, and
 test('a tenant whose work is due is named with how much it is, and for how long', async () => {
   await worker.end('SIGTERM');
   await platform.pool.query(
-    `INSERT INTO carrel.work (tenant, kind, payload, due_at) SELECT $1, 'nobody.does', '{}', now() - interval '1 hour' FROM generate_series(1, 3)`,
+    `INSERT INTO carrel.work (tenant, kind, payload, due_at) SELECT $1, 'nobody.does', '{}', now() - interval '1 hour'
+     FROM generate_series(1, 3)`,
     [`tenant_${tenant.slug}`],
   );
   const metrics = createMetrics('worker');

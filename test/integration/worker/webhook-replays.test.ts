@@ -25,7 +25,8 @@ async function addEnded(endpoint: string, count: number, state = 'failed'): Prom
   await platform.pool.query(
     `WITH event AS (
        INSERT INTO carrel.events (tenant, uuid, event, payload, created_at)
-       SELECT $1, gen_random_uuid(), 'grade.submitted', '{"event":"grade.submitted","data":{}}', now() - interval '1 minute' FROM generate_series(1, $3::int)
+       SELECT $1, gen_random_uuid(), 'grade.submitted', '{"event":"grade.submitted","data":{}}', now() - interval '1 minute'
+       FROM generate_series(1, $3::int)
        RETURNING id, created_at
      )
      INSERT INTO carrel.deliveries (tenant, event_id, endpoint, state, due_at, created_at, ended_at)

@@ -19,7 +19,8 @@ const emit = (count: number): Promise<string[]> => emitGrades(tenant, count);
 
 const deliveries = (endpoint: string) =>
   tenant.db.query<{ state: string; log: { at: string; status_code: number | null; error: string | null }[]; wait: number }>(
-    `SELECT state, log, extract(epoch FROM due_at - now())::float8 AS wait FROM carrel.deliveries WHERE endpoint = $1 ORDER BY id`,
+    `SELECT state, log, extract(epoch FROM due_at - now())::float8 AS wait FROM carrel.deliveries WHERE endpoint = $1
+     ORDER BY id`,
     [endpoint],
   );
 
@@ -67,7 +68,8 @@ test('an event of 200 KiB arrives with its exact bytes', async () => {
     data: { id: 'é'.repeat(100_000) },
   });
   await tenant.db.query(
-    `WITH event AS (INSERT INTO carrel.events (uuid, event, payload) VALUES (gen_random_uuid(), 'grade.submitted', $1) RETURNING id)
+    `WITH event AS (INSERT INTO carrel.events (uuid, event, payload) VALUES (gen_random_uuid(), 'grade.submitted', $1)
+       RETURNING id)
      INSERT INTO carrel.deliveries (event_id, endpoint) SELECT id, $2 FROM event`,
     [payload, endpoint],
   );

@@ -109,7 +109,8 @@ test('a sweep deletes what no row knows of that day, and keeps what a row knows 
   const { api } = await tenant.user();
   const { body: kept } = await api.upload('/files', { file: Buffer.from('kept'), name: 'kept' });
   const [asked] = await tenant.db.query<{ day: string; hours: number }>(
-    `SELECT payload->>'day' AS day, extract(epoch FROM due_at - now())::float8 / 3600 AS hours FROM carrel.work WHERE kind = 'objects.sweep'`,
+    `SELECT payload->>'day' AS day, extract(epoch FROM due_at - now())::float8 / 3600 AS hours FROM carrel.work
+     WHERE kind = 'objects.sweep'`,
   );
   const day = asked?.day ?? '';
   for (const _ of range(3)) await tenant.objects.put(`${day}/${newKey(systemRandom)}`, Buffer.from('orphan'));
@@ -140,16 +141,19 @@ test('after 30 days in the trash items are deleted for ever, with objects and qu
   for (const id of [old, kept]) await api.delete(`/folders/${id}`);
   for (const id of files) await api.delete(`/files/${id}`);
   const [scheduled] = await tenant.db.query<{ days: number }>(
-    `SELECT extract(epoch FROM due_at - date_trunc('day', requested_at AT TIME ZONE 'UTC') AT TIME ZONE 'UTC')::float8 / 86400 AS days
+    `SELECT extract(epoch FROM due_at - date_trunc('day', requested_at AT TIME ZONE 'UTC') AT TIME ZONE 'UTC')::float8 / 86400
+       AS days
      FROM carrel.work WHERE kind = 'trash.empty' LIMIT 1`,
   );
   const age = (table: string, id: string) =>
     tenant.db.query(
-      `UPDATE ${table} SET deleted_at = deleted_at - interval '40 days', expires_at = expires_at - interval '40 days' WHERE uuid = $1`,
+      `UPDATE ${table} SET deleted_at = deleted_at - interval '40 days', expires_at = expires_at - interval '40 days'
+       WHERE uuid = $1`,
       [id],
     );
   await tenant.db.query(
-    `UPDATE folders SET deleted_at = deleted_at - interval '40 days', expires_at = expires_at - interval '40 days' WHERE trashed_with = (SELECT id FROM folders WHERE uuid = $1)`,
+    `UPDATE folders SET deleted_at = deleted_at - interval '40 days', expires_at = expires_at - interval '40 days'
+     WHERE trashed_with = (SELECT id FROM folders WHERE uuid = $1)`,
     [old],
   );
   await tenant.db.query(
@@ -188,7 +192,8 @@ test('versions beyond the number or age to keep go for ever; the current one and
   const numbers = async (id: string): Promise<number[]> =>
     (await api.get(`/files/${id}/versions`)).body.data.map(({ version_number: number }: { version_number: number }) => number);
   const scheduled = await tenant.db.query(
-    `SELECT DISTINCT payload, due_at = date_trunc('day', requested_at AT TIME ZONE 'UTC') AT TIME ZONE 'UTC' + interval '1 day' AS "isTonight"
+    `SELECT DISTINCT payload, due_at = date_trunc('day', requested_at AT TIME ZONE 'UTC') AT TIME ZONE 'UTC'
+       + interval '1 day' AS "isTonight"
      FROM carrel.work WHERE kind = 'versions.expire'`,
   );
 
@@ -206,7 +211,8 @@ test('versions beyond the number or age to keep go for ever; the current one and
     [7, 6, 5],
     [2, 1],
   ]);
-  const deleted = `SELECT count(*) AS entries FROM audit_entries WHERE action = 'version.delete' AND is_system AND target_id = $1`;
+  const deleted = `
+    SELECT count(*) AS entries FROM audit_entries WHERE action = 'version.delete' AND is_system AND target_id = $1`;
   expect(await tenant.db.query(deleted, [many])).toEqual([{ entries: 5 }]);
   expect(await numbers(many)).toEqual([7, 5]);
   expect(await numbers(few)).toEqual([2]);
@@ -274,7 +280,8 @@ async function halfUpload({ config }: TestTenant, key: string): Promise<{ isTher
 test("one tenant's backlog does not hold up another", async () => {
   const [busy, quiet] = [await platform.tenant(), await tenantWithObjects(1)];
   await busy.db.query(
-    `INSERT INTO carrel.work (kind, payload) SELECT 'objects.purge', jsonb_build_object('keys', jsonb_build_array('20200101/' || n)) FROM generate_series(1, 5000) n`,
+    `INSERT INTO carrel.work (kind, payload) SELECT 'objects.purge',
+       jsonb_build_object('keys', jsonb_build_array('20200101/' || n)) FROM generate_series(1, 5000) n`,
   );
   await waitFor('the backlog to be under way', async () => (await workLeft()) < 4990);
 
@@ -306,7 +313,8 @@ test('a look for what is due does not walk over 2,000 tenants whose work is for 
   const pool = new SqlPool({ url: platform.stores.postgres.operator, poolSize: 1, log: silentLogger });
   await pool.query(
     `INSERT INTO carrel.work (tenant, kind, payload, due_at)
-     SELECT 'tenant_later' || t, 'objects.sweep', '{"day":"20200101"}', now() + interval '1 day' FROM generate_series(1, 2000) t, generate_series(1, 2)`,
+     SELECT 'tenant_later' || t, 'objects.sweep', '{"day":"20200101"}', now() + interval '1 day'
+     FROM generate_series(1, 2000) t, generate_series(1, 2)`,
   );
   const look = { limit: 64, perTenant: 4 };
   const found = await new JobStore(pool).dueTenants(look); // passes by what is dead in the index, once for all

@@ -56,7 +56,8 @@ export async function multiply({ db }: TestTenant, id: string, count: number): P
     await db.query(
       `WITH source AS (SELECT f.*, v.crc32 FROM files f JOIN file_versions v ON v.file_id = f.id WHERE f.uuid = $1), made AS (
        INSERT INTO files (uuid, name, path, size, checksum, owner_id, folder_id, blob_container, blob_name)
-       SELECT gen_random_uuid(), s.name || ' ' || n, s.path || ' ' || n, s.size, s.checksum, s.owner_id, s.folder_id, s.blob_container, s.blob_name
+       SELECT gen_random_uuid(), s.name || ' ' || n, s.path || ' ' || n, s.size, s.checksum, s.owner_id, s.folder_id,
+         s.blob_container, s.blob_name
        FROM source s, generate_series($2::int, $3::int) n RETURNING id, size, checksum, blob_name, owner_id
      )
      INSERT INTO file_versions (file_id, version_number, size, checksum, blob_name, created_by, crc32)

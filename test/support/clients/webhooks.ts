@@ -51,7 +51,8 @@ export interface WrittenEvent {
 export async function writtenEvents(tenant: TestTenant): Promise<WrittenEvent[]> {
   const rows = await tenant.db.query<{ uuid: string; payload: string; endpoints: string[] }>(
     `SELECT e.uuid, e.payload, array_agg(d.endpoint::text ORDER BY d.id) AS endpoints
-     FROM carrel.events e LEFT JOIN carrel.deliveries d ON d.tenant = e.tenant AND d.event_id = e.id GROUP BY e.tenant, e.id ORDER BY e.id`,
+     FROM carrel.events e LEFT JOIN carrel.deliveries d ON d.tenant = e.tenant AND d.event_id = e.id GROUP BY e.tenant, e.id
+     ORDER BY e.id`,
   );
   return rows.map((row) => ({ ...row, ...(JSON.parse(row.payload) as { event: string; data: Record<string, unknown> }) }));
 }

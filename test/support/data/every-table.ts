@@ -382,7 +382,8 @@ export async function insertRows(sql: Sql, rows: Rows): Promise<void> {
     for (const row of all) {
       const columns = Object.keys(row);
       await sql.query(
-        `INSERT INTO "${table}" (${columns.map((column) => `"${column}"`).join(', ')}) VALUES (${columns.map((_column, at) => `$${at + 1}`).join(', ')})`,
+        `INSERT INTO "${table}" (${columns.map((column) => `"${column}"`).join(', ')})
+         VALUES (${columns.map((_column, at) => `$${at + 1}`).join(', ')})`,
         Object.values(row),
       );
     }

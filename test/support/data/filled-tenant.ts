@@ -36,7 +36,8 @@ export async function fillTenant(
   await pool.transaction(async (tx) => {
     await tx.query(`SET LOCAL search_path = ${quoteIdentifier(role)}, ext`);
     const [user] = await tx.query<{ id: number; uuid: string }>(
-      `INSERT INTO users (uuid, email, username, display_name, password_hash) VALUES (gen_random_uuid(), 'ada@example.org', 'ada', E'Ada \\t"L"\\\\\\n é', 'x') RETURNING id, uuid`,
+      `INSERT INTO users (uuid, email, username, display_name, password_hash)
+       VALUES (gen_random_uuid(), 'ada@example.org', 'ada', E'Ada \\t"L"\\\\\\n é', 'x') RETURNING id, uuid`,
     );
     const [parent] = await tx.query<{ id: number }>(
       `INSERT INTO folders (uuid, name, path, owner_id) VALUES (gen_random_uuid(), 'a', '/a', $1) RETURNING id`,
@@ -50,9 +51,12 @@ export async function fillTenant(
       if (index === 2) continue;
       await tx.query(
         `WITH file AS (
-           INSERT INTO files (uuid, name, path, extension, mime_type, size, checksum, owner_id, folder_id, blob_container, blob_name)
-           VALUES (gen_random_uuid(), $1::text, '/a/b/' || $1::text, 'txt', 'text/plain', $2::bigint, $3::text, $4::bigint, $5, $6, $7::text) RETURNING id)
-         INSERT INTO file_versions (file_id, version_number, size, checksum, blob_name, created_by) SELECT id, 1, $2::bigint, $3::text, $7::text, $4::bigint FROM file`,
+           INSERT INTO files (uuid, name, path, extension, mime_type, size, checksum, owner_id, folder_id,
+             blob_container, blob_name)
+           VALUES (gen_random_uuid(), $1::text, '/a/b/' || $1::text, 'txt', 'text/plain', $2::bigint, $3::text, $4::bigint, $5,
+             $6, $7::text) RETURNING id)
+         INSERT INTO file_versions (file_id, version_number, size, checksum, blob_name, created_by)
+         SELECT id, 1, $2::bigint, $3::text, $7::text, $4::bigint FROM file`,
         [`file ${index}.txt`, content.length, sha256(content), user?.id, child?.id, objects.bucket, keys[index]],
       );
     }
@@ -74,11 +78,13 @@ export async function fillTenant(
     ]);
     // Not due: no worker runs it meanwhile.
     await tx.query(
-      `INSERT INTO carrel.work (tenant, kind, payload, due_at) VALUES ($1, 'objects.sweep', '{"day": "20261123"}', now() + interval '1 day')`,
+      `INSERT INTO carrel.work (tenant, kind, payload, due_at)
+       VALUES ($1, 'objects.sweep', '{"day": "20261123"}', now() + interval '1 day')`,
       [role],
     );
     const [event] = await tx.query<{ id: number }>(
-      `INSERT INTO carrel.events (tenant, uuid, event, payload) VALUES ($1, gen_random_uuid(), 'file.created', '{"a": "\\t"}') RETURNING id`,
+      `INSERT INTO carrel.events (tenant, uuid, event, payload) VALUES ($1, gen_random_uuid(), 'file.created', '{"a": "\\t"}')
+       RETURNING id`,
       [role],
     );
     await tx.query(

@@ -21,15 +21,18 @@ export async function invariantFaults(db: Sql, objects: Objects): Promise<string
 const ROW_FAULTS = `
   SELECT format('%s: %s bytes count, %s are there', u.username, u.storage_used, v.bytes + m.bytes) AS fault
   FROM users u
-    CROSS JOIN LATERAL (SELECT coalesce(sum(v.size), 0) AS bytes FROM files f JOIN file_versions v ON v.file_id = f.id WHERE f.owner_id = u.id) v
-    CROSS JOIN LATERAL (SELECT coalesce(sum(ceil((octet_length(m.key) + coalesce(octet_length(m.value), 0)) / 1024.0) * 1024), 0) AS bytes
+    CROSS JOIN LATERAL (SELECT coalesce(sum(v.size), 0) AS bytes FROM files f JOIN file_versions v ON v.file_id = f.id
+      WHERE f.owner_id = u.id) v
+    CROSS JOIN LATERAL (
+      SELECT coalesce(sum(ceil((octet_length(m.key) + coalesce(octet_length(m.value), 0)) / 1024.0) * 1024), 0) AS bytes
       FROM files f JOIN file_metadata m ON m.file_id = f.id WHERE f.owner_id = u.id) m
   WHERE u.storage_used <> v.bytes + m.bytes
   UNION ALL
   SELECT format('%s: %s entries count, %s are there', u.username, u.entries, n.entries)
   FROM users u CROSS JOIN LATERAL (
     SELECT count(*) AS entries FROM (
-      SELECT owner_id FROM files UNION ALL SELECT owner_id FROM folders UNION ALL SELECT created_by FROM shares UNION ALL SELECT owner_id FROM tags
+      SELECT owner_id FROM files UNION ALL SELECT owner_id FROM folders UNION ALL SELECT created_by FROM shares
+      UNION ALL SELECT owner_id FROM tags
       UNION ALL SELECT t.owner_id FROM file_tags l JOIN tags t ON t.id = l.tag_id
       UNION ALL SELECT f.owner_id FROM file_versions v JOIN files f ON f.id = v.file_id WHERE v.version_number > 1
     ) e (user_id) WHERE e.user_id = u.id) n
@@ -38,7 +41,8 @@ const ROW_FAULTS = `
   SELECT format('%s is version %s of %s', f.path, f.version_number, count(v.id))
   FROM files f LEFT JOIN file_versions v ON v.file_id = f.id
   GROUP BY f.id HAVING max(v.version_number) IS DISTINCT FROM f.version_number
-    OR NOT bool_or(v.version_number = f.version_number AND v.blob_name = f.blob_name AND v.size = f.size AND v.checksum = f.checksum)
+    OR NOT bool_or(v.version_number = f.version_number AND v.blob_name = f.blob_name AND v.size = f.size
+      AND v.checksum = f.checksum)
   UNION ALL
   SELECT format('the path of %s is %s', f.name, f.path) FROM files f LEFT JOIN folders d ON d.id = f.folder_id
   WHERE f.path <> coalesce(d.path, '') || '/' || f.name
@@ -46,7 +50,8 @@ const ROW_FAULTS = `
   SELECT format('the path of folder %s is %s', d.name, d.path) FROM folders d LEFT JOIN folders p ON p.id = d.parent_id
   WHERE d.path <> coalesce(p.path, '') || '/' || d.name
   UNION ALL
-  SELECT format('folder %s is at %s, of depth %s', d.path, d.ancestry, d.depth) FROM folders d LEFT JOIN folders p ON p.id = d.parent_id
+  SELECT format('folder %s is at %s, of depth %s', d.path, d.ancestry, d.depth) FROM folders d
+  LEFT JOIN folders p ON p.id = d.parent_id
   WHERE ltree2text(d.ancestry) <> concat_ws('.', ltree2text(p.ancestry), d.id) OR d.depth <> coalesce(p.depth + 1, 0)
   UNION ALL
   SELECT format('folder %s is below itself, or hangs below nothing', d.path) FROM folders d WHERE d.id NOT IN (
@@ -66,8 +71,10 @@ const ROW_FAULTS = `
   UNION ALL
   SELECT format('grant %s does not rest on grant %s', p.uuid, s.uuid)
   FROM permissions p JOIN permissions s ON s.id = p.granted_through
-  WHERE s.permission_level <> 'admin' OR coalesce(p.expires_at, 'infinity') > coalesce(s.expires_at, 'infinity') OR s.user_id <> p.granted_by
-    OR s.group_id IS NOT NULL AND NOT EXISTS (SELECT FROM group_members m WHERE m.group_id = s.group_id AND m.user_id = p.granted_by)
+  WHERE s.permission_level <> 'admin' OR coalesce(p.expires_at, 'infinity') > coalesce(s.expires_at, 'infinity')
+    OR s.user_id <> p.granted_by
+    OR s.group_id IS NOT NULL
+      AND NOT EXISTS (SELECT FROM group_members m WHERE m.group_id = s.group_id AND m.user_id = p.granted_by)
   UNION ALL
   SELECT format('grant %s rests on itself', uuid) FROM permissions WHERE id NOT IN (
     WITH RECURSIVE resting AS (
@@ -81,7 +88,8 @@ async function objectFaults(db: Sql, objects: Objects): Promise<string[]> {
   const stored = new Map<string, number>();
   for await (const { key, size } of objects.list()) stored.set(key, size);
   const versions = await db.query<{ key: string; size: number }>(
-    `SELECT blob_name AS key, size FROM file_versions UNION ALL SELECT key, size FROM partial_upload_segments UNION ALL SELECT key, size FROM exports`,
+    `SELECT blob_name AS key, size FROM file_versions UNION ALL SELECT key, size FROM partial_upload_segments
+     UNION ALL SELECT key, size FROM exports`,
   );
   const awaited = await db.query<{ key: string }>(
     `SELECT jsonb_array_elements_text(payload->'keys') AS key FROM carrel.work WHERE kind = 'objects.purge'

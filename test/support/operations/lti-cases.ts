@@ -258,7 +258,8 @@ export const LTI_CASES: Readonly<Record<string, Cases>> = {
       registration_inactive: async (w) => {
         const request = await failedGrade(w);
         await w.tenant.db.query(
-          'UPDATE lti_tools SET is_active = false WHERE id = (SELECT l.tool_id FROM lti_grades g JOIN lti_launches l USING (launch_id) WHERE g.uuid = $1)',
+          `UPDATE lti_tools SET is_active = false
+           WHERE id = (SELECT l.tool_id FROM lti_grades g JOIN lti_launches l USING (launch_id) WHERE g.uuid = $1)`,
           [request.params?.['id']],
         );
         return request;

@@ -131,7 +131,8 @@ export class World {
     const job = await this.job();
     await this.tenant.db.query(
       `WITH task AS (
-         UPDATE tasks SET state = 'succeeded', is_planned = true, total = 1, done = 1, failed = 1, started_at = now(), ended_at = now()
+         UPDATE tasks SET state = 'succeeded', is_planned = true, total = 1, done = 1, failed = 1, started_at = now(),
+           ended_at = now()
          WHERE uuid = $1 RETURNING id
        ) INSERT INTO task_items (task_id, rank, target_type, target, target_name, state, error_code, error_message)
          SELECT id, 1, 'file', gen_random_uuid(), 'a', 'failed', 'quota_exceeded', 'no space' FROM task`,

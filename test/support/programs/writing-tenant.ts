@@ -22,7 +22,8 @@ export function writer(
         const name = `acknowledged ${state.acknowledged}`;
         await sql
           .query(
-            `INSERT INTO folders (uuid, name, path, owner_id) SELECT gen_random_uuid(), $1::text, '/' || $1::text, id FROM users WHERE username = 'ada'`,
+            `INSERT INTO folders (uuid, name, path, owner_id) SELECT gen_random_uuid(), $1::text, '/' || $1::text, id FROM users
+             WHERE username = 'ada'`,
             [name],
           )
           .then(

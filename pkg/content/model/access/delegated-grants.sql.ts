@@ -122,8 +122,9 @@ const OUT_OF_REACH_BELOW = `
   WHERE d.ancestry <@ (SELECT m.ancestry FROM folders m WHERE m.id = $1) AND (
     p.granted_through IN (SELECT s.id FROM permissions s JOIN folders a ON a.id = s.resource_id
       WHERE s.resource_type = 'folder' AND a.uuid = ANY ($2::uuid[]))
-    OR p.granted_through IS NULL AND p.granted_by = ANY ($3::bigint[]) AND p.granted_by IS DISTINCT FROM f.owner_id AND NOT EXISTS (
-      SELECT FROM folders a WHERE a.id = ANY (string_to_array(ltree2text(d.ancestry), '.')::bigint[]) AND a.owner_id = p.granted_by))`;
+    OR p.granted_through IS NULL AND p.granted_by = ANY ($3::bigint[]) AND p.granted_by IS DISTINCT FROM f.owner_id
+      AND NOT EXISTS (SELECT FROM folders a
+        WHERE a.id = ANY (string_to_array(ltree2text(d.ancestry), '.')::bigint[]) AND a.owner_id = p.granted_by))`;
 
 /**
  * The same for a folder that was moved from below `before`, and for all that is in it: ends what was given through the folders
@@ -144,7 +145,8 @@ export async function endOutOfReachBelow(
 
 const RIGHTS = `
   SELECT p.permission_level AS level, p.expires_at AS "endsAt",
-    p.resource_type = 'file' OR d.uuid = ANY ($3::uuid[]) AS here, p.resource_type = 'folder' AND d.uuid = ANY ($4::uuid[]) AS there
+    p.resource_type = 'file' OR d.uuid = ANY ($3::uuid[]) AS here,
+    p.resource_type = 'folder' AND d.uuid = ANY ($4::uuid[]) AS there
   FROM permissions p LEFT JOIN folders d ON p.resource_type = 'folder' AND d.id = p.resource_id
   WHERE (p.user_id = $1 OR p.group_id IN (SELECT m.group_id FROM group_members m WHERE m.user_id = $1))
     AND (p.resource_type = 'file' AND p.resource_id = $2 OR d.uuid = ANY ($3::uuid[]) OR d.uuid = ANY ($4::uuid[]))

@@ -18,9 +18,12 @@ export interface GrantRow {
 }
 
 /** The columns of a GrantRow; wants GRANT_TABLES. */
-export const GRANT_COLUMNS = `p.id, p.uuid, u.uuid AS "userId", g.uuid AS "groupId", p.permission_level AS level, b.uuid AS "grantedBy",
+export const GRANT_COLUMNS = `
+  p.id, p.uuid, u.uuid AS "userId", g.uuid AS "groupId", p.permission_level AS level, b.uuid AS "grantedBy",
   p.granted_at AS "grantedAt", p.expires_at AS "expiresAt"`;
-export const GRANT_TABLES = `permissions p JOIN users b ON b.id = p.granted_by LEFT JOIN users u ON u.id = p.user_id LEFT JOIN groups g ON g.id = p.group_id`;
+export const GRANT_TABLES = `
+  permissions p JOIN users b ON b.id = p.granted_by
+  LEFT JOIN users u ON u.id = p.user_id LEFT JOIN groups g ON g.id = p.group_id`;
 
 /** Whom a grant is for. */
 export type Grantee = Pick<NewGrant, 'user_id' | 'group_id'>;
@@ -39,7 +42,8 @@ export async function lockGrantOf(
   return row ?? null;
 }
 
-const FIND = `SELECT ${GRANT_COLUMNS} FROM ${GRANT_TABLES} WHERE p.uuid = $1 AND p.resource_type = $2 AND p.resource_id = $3 FOR UPDATE OF p`;
+const FIND = `
+  SELECT ${GRANT_COLUMNS} FROM ${GRANT_TABLES} WHERE p.uuid = $1 AND p.resource_type = $2 AND p.resource_id = $3 FOR UPDATE OF p`;
 
 /** A grant on a file or folder (its internal id), locked until the end of the transaction. One statement. */
 export async function lockGrant(tx: Tx, uuid: string, kind: Resource['kind'], resourceId: number): Promise<GrantRow | null> {
@@ -60,7 +64,9 @@ export interface ResourceIds {
 }
 
 const OF_GROUP = `SELECT ${GRANT_COLUMNS}, p.resource_type AS kind, p.resource_id AS "resourceId" FROM ${GRANT_TABLES}
-  WHERE g.uuid = $1 AND (p.resource_type = 'folder' AND p.resource_id = ANY ($2::bigint[]) OR p.resource_type = 'file' AND p.resource_id = ANY ($3::bigint[]))`;
+  WHERE g.uuid = $1 AND (
+    p.resource_type = 'folder' AND p.resource_id = ANY ($2::bigint[])
+    OR p.resource_type = 'file' AND p.resource_id = ANY ($3::bigint[]))`;
 
 /** The grants of a group on these. One statement; none for nothing. An unknown group has none. */
 export const grantsOfGroup = async (

@@ -18,7 +18,8 @@ export interface NewContent {
 
 const INSERT = `
   WITH file AS (
-    INSERT INTO files AS f (uuid, name, path, extension, mime_type, size, checksum, owner_id, folder_id, blob_container, blob_name, is_encrypted)
+    INSERT INTO files AS f (uuid, name, path, extension, mime_type, size, checksum, owner_id, folder_id,
+      blob_container, blob_name, is_encrypted)
     VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12) ON CONFLICT DO NOTHING
     RETURNING ${OWN_COLUMNS}
   ), version AS (
@@ -53,7 +54,8 @@ const ADD_VERSION = `
     INSERT INTO file_versions (file_id, version_number, size, checksum, blob_name, created_by, comment, is_encrypted, crc32)
     VALUES ($1, $2, $3, $4, $5, $6, $7, $9, $10)
   )
-  UPDATE files f SET version_number = $2, size = $3, checksum = $4, blob_name = $5, mime_type = $8, is_encrypted = $9 WHERE f.id = $1
+  UPDATE files f SET version_number = $2, size = $3, checksum = $4, blob_name = $5, mime_type = $8, is_encrypted = $9
+  WHERE f.id = $1
   RETURNING ${OWN_COLUMNS}`;
 
 /** The next version of a file that is locked, in one statement; gives the file as it is then. */

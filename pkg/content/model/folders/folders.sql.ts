@@ -45,9 +45,11 @@ export const seenFrom = (me: string, granted?: string): string =>
   })`;
 
 /** The columns of a FolderRecord. They require `FROM folders` with FOLDER_JOINS, which names the table `d`. */
-export const FOLDER_COLUMNS = `d.id, d.uuid, d.name, d.path, d.depth, d.is_system AS "isSystem", d.revision, d.created_at AS "createdAt", d.updated_at AS "updatedAt",
-    d.deleted_at AS "deletedAt",
-    d.trashed_with AS "trashedWith", ${expiryOf('d')} AS "expiresAt", d.owner_id AS "ownerId", o.uuid AS "ownerUuid", coalesce(o.display_name, o.username) AS "ownerName",
+export const FOLDER_COLUMNS = `
+    d.id, d.uuid, d.name, d.path, d.depth, d.is_system AS "isSystem", d.revision, d.created_at AS "createdAt",
+    d.updated_at AS "updatedAt", d.deleted_at AS "deletedAt",
+    d.trashed_with AS "trashedWith", ${expiryOf('d')} AS "expiresAt",
+    d.owner_id AS "ownerId", o.uuid AS "ownerUuid", coalesce(o.display_name, o.username) AS "ownerName",
     coalesce(o.is_system, false) AS "ownerIsSystem", p.id AS "parentId", p.uuid AS "parentUuid",
     ltree2text(d.ancestry) AS ancestry,
     ${ancestorsOf('d')} AS ancestors`;
@@ -132,7 +134,8 @@ export async function freeName(
   const location = parentId === null ? 'd.parent_id IS NULL AND d.owner_id = $1' : 'd.parent_id = $1';
   const [free] = await sql.query<{ name: string }>(
     `SELECT n.name FROM unnest($2::text[]) WITH ORDINALITY n (name, at)
-     WHERE NOT EXISTS (SELECT FROM folders d WHERE ${location} AND d.name = n.name AND d.deleted_at IS NULL) ORDER BY n.at LIMIT 1`,
+     WHERE NOT EXISTS (SELECT FROM folders d WHERE ${location} AND d.name = n.name AND d.deleted_at IS NULL)
+     ORDER BY n.at LIMIT 1`,
     [parentId ?? ownerId, names],
   );
   return free?.name ?? null;
@@ -196,7 +199,8 @@ const FIND_TREE = `
 
 const LOCK_TREE = `
   SELECT id FROM folders WHERE id IN (
-    SELECT b.id FROM folders d JOIN folders b ON b.ancestry <@ d.ancestry WHERE d.uuid = $1 UNION SELECT id FROM folders WHERE uuid = $2)
+    SELECT b.id FROM folders d JOIN folders b ON b.ancestry <@ d.ancestry WHERE d.uuid = $1
+    UNION SELECT id FROM folders WHERE uuid = $2)
   ORDER BY id FOR UPDATE`;
 
 /**

@@ -34,7 +34,8 @@ export const movingTenants = ({
 }): ShardChanges<ReadOnlyRole> => ({
   isWanted: () => tenants.size > 0,
   select: `
-    SELECT t.role AS tenant FROM pg_db_role_setting s JOIN pg_roles r ON r.oid = s.setrole JOIN carrel.tenants t ON t.role = r.rolname
+    SELECT t.role AS tenant FROM pg_db_role_setting s JOIN pg_roles r ON r.oid = s.setrole
+    JOIN carrel.tenants t ON t.role = r.rolname
     WHERE s.setdatabase = 0 AND '${READ_ONLY_SETTING}=on' = ANY (s.setconfig)`,
   async onChange(_pool, rows) {
     const roles = new Set(rows.map(({ tenant }) => tenant));

@@ -33,7 +33,8 @@ export const auditOfContent = auditFunctions({
               ${shown('OLD', { name: '$.name', path: '$.path', size: '$.size', version: '$.version_number', mime_type: '$.mime_type' })},
               ${shown('NEW', { name: '$.name', path: '$.path', size: '$.size', version: '$.version_number', mime_type: '$.mime_type' })}) END
               || CASE WHEN OLD.owner_id = NEW.owner_id THEN '{}' ELSE audit_changes(
-                ${shown('OLD', { owner_id: uuidOf('users', 'owner_id') })}, ${shown('NEW', { owner_id: uuidOf('users', 'owner_id') })}) END);
+                ${shown('OLD', { owner_id: uuidOf('users', 'owner_id') })},
+                  ${shown('NEW', { owner_id: uuidOf('users', 'owner_id') })}) END);
           ELSE
             PERFORM write_audit('file.purge', 'file', OLD.uuid, OLD.name, '{}');
         END CASE;`,
@@ -42,13 +43,15 @@ export const auditOfContent = auditFunctions({
     declared: 'what text;',
     body: `CASE TG_OP
           WHEN 'INSERT' THEN
-            PERFORM write_audit('folder.create', 'folder', NEW.uuid, NEW.name, audit_changes('{}', ${shown('NEW', { path: '$.path' })}));
+            PERFORM write_audit('folder.create', 'folder', NEW.uuid, NEW.name,
+              audit_changes('{}', ${shown('NEW', { path: '$.path' })}));
           WHEN 'UPDATE' THEN
             what := ${trashable('folder', 'false')};
             PERFORM write_audit(what, 'folder', NEW.uuid, NEW.name, CASE WHEN what = 'folder.delete' THEN '{}' ELSE audit_changes(
               ${shown('OLD', { name: '$.name', path: '$.path' })}, ${shown('NEW', { name: '$.name', path: '$.path' })}) END
               || CASE WHEN OLD.owner_id = NEW.owner_id THEN '{}' ELSE audit_changes(
-                ${shown('OLD', { owner_id: uuidOf('users', 'owner_id') })}, ${shown('NEW', { owner_id: uuidOf('users', 'owner_id') })}) END);
+                ${shown('OLD', { owner_id: uuidOf('users', 'owner_id') })},
+                  ${shown('NEW', { owner_id: uuidOf('users', 'owner_id') })}) END);
           ELSE
             PERFORM write_audit('folder.purge', 'folder', OLD.uuid, OLD.name, '{}');
         END CASE;`,
@@ -56,7 +59,8 @@ export const auditOfContent = auditFunctions({
   file_versions: {
     // Of a file that goes for ever they go with it.
     body: `IF EXISTS (SELECT FROM files f WHERE f.id = OLD.file_id) THEN
-          PERFORM write_audit('version.delete', 'file', f.uuid, f.name, audit_changes('{}', jsonb_build_object('version', OLD.version_number)))
+          PERFORM write_audit('version.delete', 'file', f.uuid, f.name,
+            audit_changes('{}', jsonb_build_object('version', OLD.version_number)))
           FROM files f WHERE f.id = OLD.file_id;
         END IF;`,
   },

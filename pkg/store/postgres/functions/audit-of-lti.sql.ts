@@ -27,9 +27,11 @@ const OF_TABLES = auditFunctions({
   lti_tools: {
     body: `CASE TG_OP
       WHEN 'INSERT' THEN
-        PERFORM write_audit('registration.create', 'registration', NULL, NEW.client_id, audit_changes('{}', ${shown('NEW', TOOL)}));
+        PERFORM write_audit('registration.create', 'registration', NULL, NEW.client_id,
+          audit_changes('{}', ${shown('NEW', TOOL)}));
       WHEN 'UPDATE' THEN
-        PERFORM write_audit('registration.update', 'registration', NULL, NEW.client_id, audit_changes(${shown('OLD', TOOL)}, ${shown('NEW', TOOL)}));
+        PERFORM write_audit('registration.update', 'registration', NULL, NEW.client_id,
+          audit_changes(${shown('OLD', TOOL)}, ${shown('NEW', TOOL)}));
       ELSE PERFORM write_audit('registration.delete', 'registration', NULL, OLD.client_id, '{}');
     END CASE;`,
   },
@@ -41,7 +43,8 @@ const OF_TABLES = auditFunctions({
   },
   lti_grades: {
     body: `IF TG_OP = 'INSERT' THEN
-      PERFORM write_audit('grade.create', 'grade', NEW.uuid, NULL, audit_changes('{}', jsonb_build_object('launch_id', NEW.launch_id,
+      PERFORM write_audit('grade.create', 'grade', NEW.uuid, NULL,
+        audit_changes('{}', jsonb_build_object('launch_id', NEW.launch_id,
         'user_id', NEW.user_id, 'score', NEW.score, 'score_maximum', NEW.score_maximum)));
     ELSE
       PERFORM write_audit('grade.update', 'grade', NEW.uuid, NULL,
@@ -52,7 +55,8 @@ const OF_TABLES = auditFunctions({
   lti_course_copies: {
     declared: 'of_instructor jsonb;',
     body: `IF NEW.adopted_by IS NOT NULL THEN
-      of_instructor := coalesce(nullif(current_setting('carrel.origin', true), '')::jsonb, '{}') - 'system' || jsonb_build_object('user', NEW.adopted_by);
+      of_instructor := coalesce(nullif(current_setting('carrel.origin', true), '')::jsonb, '{}') - 'system'
+        || jsonb_build_object('user', NEW.adopted_by);
     END IF;
     PERFORM write_audit('course.adopt', 'group', g.uuid, coalesce(g.name, NEW.context_id),
       audit_changes('{}', jsonb_build_object('origin_id', o.uuid, 'origin_lms_id', NEW.origin_id)), of_instructor)
@@ -70,7 +74,9 @@ const OF_TABLES = auditFunctions({
     END IF;`,
   },
   lti_deployment_requests: {
-    body: `PERFORM write_audit(CASE NEW.status WHEN 'admitted' THEN 'deployment.admit' ELSE 'deployment.refuse' END, 'registration', t.uuid, t.client_id,
+    body: `
+      PERFORM write_audit(CASE NEW.status WHEN 'admitted' THEN 'deployment.admit' ELSE 'deployment.refuse' END, 'registration',
+        t.uuid, t.client_id,
       audit_changes('{}', jsonb_build_object('deployment_id', NEW.deployment_id)))
     FROM lti_tools t WHERE t.id = NEW.tool_id;`,
   },
@@ -78,7 +84,8 @@ const OF_TABLES = auditFunctions({
 
 /** Servers call it: a line item is the LMS's, so that no row of ours changes with it. */
 const OF_LINE_ITEMS = `
-  CREATE OR REPLACE FUNCTION carrel.audit_line_item(what text, line_item uuid, label text, before jsonb, after jsonb, origin jsonb) RETURNS void
+  CREATE OR REPLACE FUNCTION carrel.audit_line_item(what text, line_item uuid, label text, before jsonb, after jsonb,
+    origin jsonb) RETURNS void
     LANGUAGE plpgsql ${AS_OWNER} SET search_path = '' AS $$
   BEGIN
     IF what NOT IN ('create', 'update', 'delete') THEN RAISE 'no change of a line item: %', what; END IF;

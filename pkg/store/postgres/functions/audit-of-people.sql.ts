@@ -24,7 +24,9 @@ export const auditOfPeople = auditFunctions({
   },
   // A statement that opens sessions of several launches sets carrel.origins, which maps each session to its request.
   sessions: {
-    body: `PERFORM write_audit(CASE TG_OP WHEN 'INSERT' THEN 'session.create' ELSE 'session.end' END, 'session', NEW.id, NEW.user_agent,
+    body: `
+      PERFORM write_audit(CASE TG_OP WHEN 'INSERT' THEN 'session.create' ELSE 'session.end' END, 'session', NEW.id,
+        NEW.user_agent,
       CASE WHEN TG_OP = 'INSERT' THEN audit_changes('{}', jsonb_build_object('launch_id', NEW.launch_id)) ELSE '{}' END,
       CASE WHEN TG_OP = 'INSERT' THEN jsonb_build_object('user', NEW.user_id, 'ip', NEW.ip, 'request', coalesce(
         nullif(current_setting('carrel.origins', true), '')::jsonb -> NEW.id::text ->> 'request',
@@ -38,10 +40,12 @@ export const auditOfPeople = auditFunctions({
   }),
   group_members: {
     body: `IF TG_OP = 'INSERT' THEN
-          PERFORM write_audit('group.add_member', 'group', g.uuid, g.name, audit_changes('{}', jsonb_build_object('user_id', u.uuid)))
+          PERFORM write_audit('group.add_member', 'group', g.uuid, g.name,
+            audit_changes('{}', jsonb_build_object('user_id', u.uuid)))
           FROM groups g, users u WHERE g.id = NEW.group_id AND u.id = NEW.user_id;
         ELSE
-          PERFORM write_audit('group.remove_member', 'group', g.uuid, g.name, audit_changes(jsonb_build_object('user_id', u.uuid), '{"user_id": null}'))
+          PERFORM write_audit('group.remove_member', 'group', g.uuid, g.name,
+            audit_changes(jsonb_build_object('user_id', u.uuid), '{"user_id": null}'))
           FROM groups g, users u WHERE g.id = OLD.group_id AND u.id = OLD.user_id;
         END IF;`,
   },

@@ -12,15 +12,18 @@ const KEPT = '365 days';
  */
 export const auditLogFunctions = `
   CREATE OR REPLACE FUNCTION carrel.write_audit(
-    action text, target_type text, target_id uuid, target_name text, changes jsonb, origin jsonb DEFAULT NULL) RETURNS void LANGUAGE plpgsql AS $$
+    action text, target_type text, target_id uuid, target_name text, changes jsonb, origin jsonb DEFAULT NULL) RETURNS void
+    LANGUAGE plpgsql AS $$
   DECLARE
     whose jsonb := coalesce(origin, nullif(current_setting('carrel.origin', true), '')::jsonb);
   BEGIN
     -- A secret under another key is the same secret. Nobody but the operator, who owns this function, can keep an entry from being written so.
     IF current_setting('carrel.resealing', true) = 'on' AND pg_has_role(session_user, current_user, 'USAGE') THEN RETURN; END IF;
-    INSERT INTO audit_entries (actor_id, actor_name, is_system, action, target_type, target_id, target_name, ip, request_id, changes)
+    INSERT INTO audit_entries (actor_id, actor_name, is_system, action, target_type, target_id, target_name, ip,
+      request_id, changes)
     SELECT u.uuid, coalesce(u.display_name, u.username), whose IS NULL OR whose ->> 'system' IS NOT NULL, write_audit.action,
-      write_audit.target_type, write_audit.target_id, write_audit.target_name, left(whose ->> 'ip', 64), left(whose ->> 'request', 255),
+      write_audit.target_type, write_audit.target_id, write_audit.target_name, left(whose ->> 'ip', 64),
+        left(whose ->> 'request', 255),
       write_audit.changes
     FROM (VALUES ((whose ->> 'user')::bigint)) AS b (id) LEFT JOIN users u ON u.id = b.id;
   END $$;

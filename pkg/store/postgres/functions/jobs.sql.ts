@@ -20,7 +20,8 @@ export const jobFunctions = `
     IF found.jobs > ${TENANT_JOBS_MAX} THEN
       RAISE EXCEPTION 'More than ${TENANT_JOBS_MAX} jobs of this institution wait. Try again later.' USING ERRCODE = 'CL003';
     ELSIF found.bytes > ${TENANT_BYTES_MIB} * 1024 * 1024 THEN
-      RAISE EXCEPTION 'The jobs of this institution that wait have more than ${TENANT_BYTES_MIB} MiB. Try again later.' USING ERRCODE = 'CL003';
+      RAISE EXCEPTION 'The jobs of this institution that wait have more than ${TENANT_BYTES_MIB} MiB. Try again later.'
+        USING ERRCODE = 'CL003';
     END IF;
     RETURN NULL;
   END $$;
@@ -29,7 +30,8 @@ export const jobFunctions = `
   DECLARE
     found bigint;
   BEGIN
-    EXECUTE format('SELECT count(*) FROM (SELECT FROM carrel.%I n WHERE n.tenant = current_user LIMIT ${NOTES_MAX + 1}) n', TG_TABLE_NAME) INTO found;
+    EXECUTE format('SELECT count(*) FROM (SELECT FROM carrel.%I n WHERE n.tenant = current_user LIMIT ${NOTES_MAX + 1}) n',
+      TG_TABLE_NAME) INTO found;
     IF found > ${NOTES_MAX} THEN
       RAISE EXCEPTION 'More than ${NOTES_MAX} notes of this institution wait. Try again later.' USING ERRCODE = 'CL003';
     END IF;

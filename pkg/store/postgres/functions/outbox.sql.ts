@@ -34,7 +34,8 @@ const beyond = (most: string): string =>
  */
 const BOUND = `
   -- Whether more than this share of what the tenant may have is there.
-  CREATE OR REPLACE FUNCTION carrel.outbox_exceeds(share numeric, who name) RETURNS boolean LANGUAGE plpgsql SET search_path = '' AS $$
+  CREATE OR REPLACE FUNCTION carrel.outbox_exceeds(share numeric, who name) RETURNS boolean
+  LANGUAGE plpgsql SET search_path = '' AS $$
   DECLARE
     most bigint;
     found record;
@@ -44,14 +45,16 @@ const BOUND = `
       SELECT count(*) * ${SAMPLE} AS events, coalesce(sum(octet_length(e.payload)), 0) * ${SAMPLE} AS bytes INTO found
         FROM carrel.events e WHERE e.tenant = who AND e.id % ${SAMPLE} = 0;
       RETURN found.events > most OR found.bytes > most * ${BYTES_EACH}
-        OR (SELECT count(*) * ${SAMPLE} FROM carrel.deliveries d WHERE d.tenant = who AND d.id % ${SAMPLE} = 0) > most * ${DELIVERIES_EACH};
+        OR (SELECT count(*) * ${SAMPLE} FROM carrel.deliveries d WHERE d.tenant = who AND d.id % ${SAMPLE} = 0) > most
+          * ${DELIVERIES_EACH};
     END IF;
     SELECT count(*) AS events, coalesce(sum(octet_length(e.payload)), 0) AS bytes INTO found
       FROM (SELECT v.payload FROM carrel.events v WHERE v.tenant = who LIMIT most + 1) e;
     IF found.events > most OR found.bytes > most * ${BYTES_EACH} THEN
       RETURN true;
     END IF;
-    RETURN (SELECT count(*) FROM (SELECT FROM carrel.deliveries d WHERE d.tenant = who LIMIT most * ${DELIVERIES_EACH} + 1) d) > most * ${DELIVERIES_EACH};
+    RETURN (SELECT count(*) FROM (SELECT FROM carrel.deliveries d WHERE d.tenant = who LIMIT most * ${DELIVERIES_EACH} + 1) d)
+      > most * ${DELIVERIES_EACH};
   END $$;
 
   CREATE OR REPLACE FUNCTION carrel.bound_outbox() RETURNS trigger LANGUAGE plpgsql ${AS_OWNER} SET search_path = '' AS $$
@@ -63,7 +66,8 @@ const BOUND = `
       RETURN NULL;
     END IF;
     IF (SELECT t.outbox_full FROM carrel.tenants t WHERE t.role = who) THEN
-      RAISE EXCEPTION 'Too many events of this institution wait to be sent to its webhooks. Try again later.' USING ERRCODE = 'CL003';
+      RAISE EXCEPTION 'Too many events of this institution wait to be sent to its webhooks. Try again later.'
+        USING ERRCODE = 'CL003';
     END IF;
     IF EXISTS (SELECT FROM added a WHERE a.id % ${SAMPLE} = 0) AND carrel.outbox_exceeds(1, who) THEN
       UPDATE carrel.tenants t SET outbox_full = true WHERE t.role = who;
@@ -82,7 +86,8 @@ const BOUND = `
  */
 const TRIM = `
   -- Of each tenant that the sample has, by a whole table where it is small.
-  CREATE OR REPLACE FUNCTION carrel.sampled_outboxes() RETURNS TABLE (tenant name, events numeric, bytes numeric, deliveries numeric)
+  CREATE OR REPLACE FUNCTION carrel.sampled_outboxes()
+  RETURNS TABLE (tenant name, events numeric, bytes numeric, deliveries numeric)
     LANGUAGE plpgsql SET search_path = '' AS $$
   DECLARE
     of_events numeric := ${shareOf('events')};
@@ -90,10 +95,12 @@ const TRIM = `
   BEGIN
     RETURN QUERY
       SELECT n.tenant, sum(n.events), sum(n.bytes), sum(n.deliveries) FROM (
-        SELECT e.tenant, count(*) * 100 / of_events AS events, sum(octet_length(e.payload)) * 100 / of_events AS bytes, 0 AS deliveries
+        SELECT e.tenant, count(*) * 100 / of_events AS events, sum(octet_length(e.payload)) * 100 / of_events AS bytes,
+          0 AS deliveries
           FROM carrel.events e TABLESAMPLE SYSTEM (of_events) GROUP BY e.tenant
         UNION ALL
-        SELECT d.tenant, 0, 0, count(*) * 100 / of_deliveries FROM carrel.deliveries d TABLESAMPLE SYSTEM (of_deliveries) GROUP BY d.tenant
+        SELECT d.tenant, 0, 0, count(*) * 100 / of_deliveries FROM carrel.deliveries d TABLESAMPLE SYSTEM (of_deliveries)
+        GROUP BY d.tenant
       ) n GROUP BY n.tenant;
   END $$;
 
@@ -127,7 +134,8 @@ const TRIM = `
   END $$;
 
   -- Of few events the sample says too little.
-  CREATE OR REPLACE FUNCTION carrel.outbox_remains(who name, most numeric, until timestamptz) RETURNS boolean LANGUAGE plpgsql SET search_path = '' AS $$
+  CREATE OR REPLACE FUNCTION carrel.outbox_remains(who name, most numeric, until timestamptz) RETURNS boolean
+  LANGUAGE plpgsql SET search_path = '' AS $$
   BEGIN
     IF most > ${COUNTED} AND EXISTS (SELECT FROM carrel.sampled_outboxes() s WHERE s.tenant = who AND ${beyond('most')}) THEN
       RETURN true;
@@ -136,7 +144,8 @@ const TRIM = `
   END $$;
 
   -- Of each tenant whose outbox is full: how many events were deleted. None: what is there is under way.
-  CREATE OR REPLACE FUNCTION carrel.trim_outbox() RETURNS TABLE (tenant name, deleted bigint) LANGUAGE plpgsql ${AS_OWNER} SET search_path = '' AS $$
+  CREATE OR REPLACE FUNCTION carrel.trim_outbox() RETURNS TABLE (tenant name, deleted bigint)
+  LANGUAGE plpgsql ${AS_OWNER} SET search_path = '' AS $$
   DECLARE
     until timestamptz := clock_timestamp() + interval '${SECONDS} s';
     suspect record;
@@ -156,7 +165,8 @@ const TRIM = `
         ORDER BY v.id LIMIT ${TRIMMED_AT_ONCE});
       GET DIAGNOSTICS deleted = ROW_COUNT;
       UPDATE carrel.tenants t SET outbox_full = false WHERE t.role = trim_outbox.tenant
-        AND NOT carrel.outbox_remains(t.role, ceil(t.events_limit * CASE WHEN deleted < ${TRIMMED_AT_ONCE} THEN 1 ELSE 0.5 END), until);
+        AND NOT carrel.outbox_remains(t.role, ceil(t.events_limit * CASE WHEN deleted < ${TRIMMED_AT_ONCE} THEN 1 ELSE 0.5 END),
+          until);
       RETURN NEXT;
     END LOOP;
   END $$;

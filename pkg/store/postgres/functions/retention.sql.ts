@@ -1,7 +1,8 @@
 import { BY_INDEX, triggerFunction } from './function.ts';
 
 const deletes = (table: string, key: string, expired: string): string =>
-  `DELETE FROM ${table} WHERE ${key} = ANY (ARRAY(SELECT ${key} FROM ${table} l WHERE ${expired} LIMIT 320 FOR UPDATE SKIP LOCKED));`;
+  `DELETE FROM ${table}
+   WHERE ${key} = ANY (ARRAY(SELECT ${key} FROM ${table} l WHERE ${expired} LIMIT 320 FOR UPDATE SKIP LOCKED));`;
 
 /**
  * Inserts delete expired rows, so that no table grows for ever (docs/design/events-and-jobs.md, Retention: launches after 90

@@ -24,7 +24,8 @@ const RESERVED = '(SELECT coalesce(sum(r.bytes), 0) FROM storage_reservations r 
  */
 const RESERVATIONS = `
   CREATE OR REPLACE FUNCTION carrel.reserve_storage(
-    reservation uuid, owner bigint, needed bigint, wanted bigint, at timestamptz, until timestamptz) RETURNS bigint LANGUAGE plpgsql AS $$
+    reservation uuid, owner bigint, needed bigint, wanted bigint, at timestamptz, until timestamptz) RETURNS bigint
+    LANGUAGE plpgsql AS $$
   DECLARE
     free bigint;
   BEGIN
@@ -41,13 +42,15 @@ const RESERVATIONS = `
     RETURN least(free, wanted);
   END $$;
 
-  CREATE OR REPLACE FUNCTION carrel.count_storage(reservation uuid, owner bigint, added bigint, at timestamptz) RETURNS boolean LANGUAGE plpgsql AS $$
+  CREATE OR REPLACE FUNCTION carrel.count_storage(reservation uuid, owner bigint, added bigint, at timestamptz) RETURNS boolean
+  LANGUAGE plpgsql AS $$
   BEGIN
     PERFORM FROM users WHERE id = owner FOR NO KEY UPDATE;
     DELETE FROM storage_reservations WHERE id = reservation;
     UPDATE users SET storage_used = storage_used + added
       WHERE id = owner AND storage_used + added
-        + (SELECT coalesce(sum(r.bytes), 0) FROM storage_reservations r WHERE r.user_id = owner AND r.expires_at > at) <= storage_quota;
+        + (SELECT coalesce(sum(r.bytes), 0) FROM storage_reservations r WHERE r.user_id = owner AND r.expires_at > at)
+          <= storage_quota;
     RETURN FOUND;
   END $$;
   ${offer('carrel_tenant', 'reserve_storage', 'count_storage')}
@@ -114,7 +117,8 @@ const LIMITS = `
     RETURN NULL;
   END $$;
 
-  CREATE OR REPLACE FUNCTION carrel.remaining_of_tenant(person bigint) RETURNS bigint LANGUAGE plpgsql ${AS_OWNER} SET search_path = '' AS $$
+  CREATE OR REPLACE FUNCTION carrel.remaining_of_tenant(person bigint) RETURNS bigint
+  LANGUAGE plpgsql ${AS_OWNER} SET search_path = '' AS $$
   DECLARE
     who name := carrel.role_of_caller();
     bound record;

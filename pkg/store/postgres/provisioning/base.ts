@@ -72,7 +72,8 @@ async function ensureOperatorPolicies(shard: ShardAccess): Promise<void> {
       isThere: boolean;
       isOurs: boolean;
     }>(`
-      SELECT format('%I.%I', n.nspname, c.relname) AS table, quote_ident(c.relname || '_of_operator') AS policy, p.oid IS NOT NULL AS "isThere",
+      SELECT format('%I.%I', n.nspname, c.relname) AS table, quote_ident(c.relname || '_of_operator') AS policy,
+        p.oid IS NOT NULL AS "isThere",
         pg_has_role(c.relowner, 'USAGE') AS "isOurs",
         (SELECT string_agg(quote_ident(r.rolname), ', ') FROM pg_roles r WHERE r.oid = ANY (p.polroles)) AS roles
       FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace
@@ -151,7 +152,8 @@ async function ensureBase(tx: Sql, workerPassword: string | undefined, random: R
     REVOKE ALL ON ALL FUNCTIONS IN SCHEMA public, ext, carrel FROM PUBLIC;
     GRANT USAGE ON SCHEMA ext, carrel TO ${TENANT_GROUP}, ${WORKER_ROLE};
     GRANT EXECUTE ON ALL FUNCTIONS IN SCHEMA ext TO ${TENANT_GROUP}, ${WORKER_ROLE};
-    CREATE TABLE IF NOT EXISTS carrel.schema_migrations (name varchar(255) PRIMARY KEY, applied_at timestamptz(3) NOT NULL DEFAULT now());
+    CREATE TABLE IF NOT EXISTS carrel.schema_migrations (name varchar(255) PRIMARY KEY,
+      applied_at timestamptz(3) NOT NULL DEFAULT now());
     CREATE TABLE IF NOT EXISTS carrel.schema_functions (
       is_sole boolean PRIMARY KEY DEFAULT true CHECK (is_sole),
       sha256 varchar(64) NOT NULL,

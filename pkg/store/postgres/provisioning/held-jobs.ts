@@ -29,7 +29,8 @@ export async function holdJobs(tx: Sql, role: string): Promise<boolean> {
 export async function releaseJobs(sql: Sql, role: string): Promise<void> {
   for (const table of LEASED)
     await sql.query(
-      `UPDATE carrel.${table} SET leased_until = NULL, fence = NULL WHERE tenant = $1 AND due_at IS NOT NULL AND leased_until = 'infinity'`,
+      `UPDATE carrel.${table} SET leased_until = NULL, fence = NULL
+       WHERE tenant = $1 AND due_at IS NOT NULL AND leased_until = 'infinity'`,
       [role],
     );
 }

@@ -27,7 +27,9 @@ export const becomeMember = (tx: Sql, role: string): Promise<unknown> =>
     DO $$
     BEGIN
       IF NOT EXISTS (SELECT FROM pg_roles r WHERE r.rolname = ${quoteLiteral(role)} AND ${IS_MEMBER}) THEN
-        EXECUTE format('GRANT %I TO CURRENT_USER' || CASE WHEN current_setting('server_version_num')::int >= 160000 THEN ' WITH INHERIT TRUE, SET FALSE' ELSE '' END, ${quoteLiteral(role)});
+        EXECUTE format('GRANT %I TO CURRENT_USER'
+          || CASE WHEN current_setting('server_version_num')::int >= 160000 THEN ' WITH INHERIT TRUE, SET FALSE' ELSE '' END,
+          ${quoteLiteral(role)});
       END IF;
     END $$;
   `);
@@ -64,7 +66,8 @@ export async function dropOwned(shard: ShardAccess, role: string, { budgetMs }: 
 async function otherDatabases(sql: Sql, role: string): Promise<string[]> {
   const rows = await sql.query<{ name: string }>(
     `SELECT DISTINCT d.datname AS name FROM pg_shdepend s JOIN pg_database d ON d.oid = s.dbid
-     WHERE s.refclassid = 'pg_authid'::regclass AND s.refobjid = (SELECT oid FROM pg_roles WHERE rolname = $1) AND d.datname <> current_database()
+     WHERE s.refclassid = 'pg_authid'::regclass AND s.refobjid = (SELECT oid FROM pg_roles WHERE rolname = $1)
+       AND d.datname <> current_database()
      ORDER BY name`,
     [role],
   );
@@ -75,7 +78,8 @@ async function unlinkLargeObjects(pool: SqlPool, role: string, isTime: () => boo
   for (;;) {
     const [row] = await pool.query<{ unlinked: number }>(
       `SELECT count(lo_unlink(oid)) AS unlinked FROM (
-         SELECT oid FROM pg_largeobject_metadata WHERE lomowner = (SELECT oid FROM pg_roles WHERE rolname = $1) LIMIT $2) AS owned`,
+         SELECT oid FROM pg_largeobject_metadata WHERE lomowner = (SELECT oid FROM pg_roles WHERE rolname = $1) LIMIT $2)
+           AS owned`,
       [role, LARGE_OBJECTS_A_STATEMENT],
     );
     if ((row?.unlinked ?? 0) < LARGE_OBJECTS_A_STATEMENT) return true;

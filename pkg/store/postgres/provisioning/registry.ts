@@ -13,7 +13,8 @@ export async function ensureRegistrySchema(shard: Omit<ShardAccess, 'pool'> & { 
         CREATE SCHEMA IF NOT EXISTS registry;
         REVOKE ALL ON SCHEMA registry FROM PUBLIC;
         GRANT USAGE ON SCHEMA registry TO ${WORKER_ROLE};
-        CREATE TABLE IF NOT EXISTS registry.schema_migrations (name varchar(255) PRIMARY KEY, applied_at timestamptz(3) NOT NULL DEFAULT now());
+        CREATE TABLE IF NOT EXISTS registry.schema_migrations (name varchar(255) PRIMARY KEY,
+          applied_at timestamptz(3) NOT NULL DEFAULT now());
       `),
     ),
   );

@@ -24,7 +24,8 @@ export async function makeSchema(tx: Sql, role: string): Promise<void> {
     CREATE SCHEMA IF NOT EXISTS ${name};
     GRANT USAGE ON SCHEMA ${name} TO ${name};
     ALTER DEFAULT PRIVILEGES IN SCHEMA ${name} GRANT SELECT, INSERT, UPDATE, DELETE ON TABLES TO ${name};
-    CREATE TABLE IF NOT EXISTS ${name}.schema_migrations (name varchar(255) PRIMARY KEY, applied_at timestamptz(3) NOT NULL DEFAULT now());
+    CREATE TABLE IF NOT EXISTS ${name}.schema_migrations (name varchar(255) PRIMARY KEY,
+      applied_at timestamptz(3) NOT NULL DEFAULT now());
     REVOKE INSERT, UPDATE, DELETE ON ${name}.schema_migrations FROM ${name};
   `);
 }

@@ -143,13 +143,17 @@ async function inspect(sql: Sql, role: string): Promise<Present | undefined> {
 
 async function inspectWith(sql: Sql, role: string, applied: string): Promise<Present | undefined> {
   const [row] = await sql.query<Present>(
-    `SELECT t.tenant_id::text AS "tenantId", t.fingerprint, t.schema_version AS "schemaVersion", ${applied} AS applied, r.rolconnlimit AS "limit",
+    `SELECT t.tenant_id::text AS "tenantId", t.fingerprint, t.schema_version AS "schemaVersion", ${applied} AS applied,
+       r.rolconnlimit AS "limit",
        t.storage_limit AS "storageLimit", t.files_limit AS "filesLimit",
-       CASE WHEN r.oid IS NULL THEN NULL WHEN NOT r.rolcanlogin THEN 'none' WHEN '${READ_ONLY_SETTING}=on' = ANY (r.rolconfig) THEN 'read' ELSE 'write' END AS access,
+       CASE WHEN r.oid IS NULL THEN NULL WHEN NOT r.rolcanlogin THEN 'none'
+         WHEN '${READ_ONLY_SETTING}=on' = ANY (r.rolconfig) THEN 'read' ELSE 'write' END AS access,
        n.oid IS NOT NULL AND NOT r.rolsuper AND NOT r.rolcreaterole AND NOT r.rolcreatedb AND NOT r.rolbypassrls
        AND cardinality(r.rolconfig) >= ${Object.keys(ROLE_SETTINGS).length}
-       AND EXISTS (SELECT FROM pg_auth_members m WHERE m.roleid = r.oid AND m.member = (SELECT oid FROM pg_roles WHERE rolname = '${WORKER_ROLE}'))
-       AND EXISTS (SELECT FROM pg_auth_members m WHERE m.member = r.oid AND m.roleid = (SELECT oid FROM pg_roles WHERE rolname = '${TENANT_GROUP}'))
+       AND EXISTS (SELECT FROM pg_auth_members m WHERE m.roleid = r.oid
+         AND m.member = (SELECT oid FROM pg_roles WHERE rolname = '${WORKER_ROLE}'))
+       AND EXISTS (SELECT FROM pg_auth_members m WHERE m.member = r.oid
+         AND m.roleid = (SELECT oid FROM pg_roles WHERE rolname = '${TENANT_GROUP}'))
        AND ${IS_MEMBER}
        AS intact
      FROM carrel.tenants t
@@ -195,7 +199,8 @@ async function makeRole(tx: Sql, role: string, tenant: TenantDatabase, random: R
  */
 export async function boundConnections(shard: ShardAccess, most: number): Promise<Map<string, number>> {
   const roles = await shard.pool.query<{ role: string; tenantId: string; limit: number }>(
-    `SELECT t.role, t.tenant_id::text AS "tenantId", r.rolconnlimit AS "limit" FROM carrel.tenants t JOIN pg_roles r ON r.rolname = t.role`,
+    `SELECT t.role, t.tenant_id::text AS "tenantId", r.rolconnlimit AS "limit" FROM carrel.tenants t
+     JOIN pg_roles r ON r.rolname = t.role`,
   );
   const isBounded = ({ limit }: { limit: number }): boolean => limit >= 0 && limit <= most;
   for (const { role } of roles.filter((each) => !isBounded(each)))

@@ -11,7 +11,8 @@ const ofWorker = (table: string): string =>
 
 /** A tenant reads, adds and changes its own rows. */
 const ofTenant = (table: string): string =>
-  `CREATE POLICY ${table}_of_tenant ON carrel.${table} TO carrel_tenant USING (tenant = current_user) WITH CHECK (tenant = current_user);`;
+  `CREATE POLICY ${table}_of_tenant ON carrel.${table} TO carrel_tenant USING (tenant = current_user)
+   WITH CHECK (tenant = current_user);`;
 
 /** A tenant reads and adds its own rows. */
 const addedByTenant = (table: string): string => `
@@ -44,7 +45,8 @@ const TENANTS = `
 
       -- docs/design/lists.md, Names. A text compares equal to itself alone, so the collation orders and never merges.
       CREATE COLLATION carrel.names (provider = icu, locale = 'und-u-kn-true', deterministic = true);
-      COMMENT ON COLLATION carrel.names IS 'The order of names that people expect: file2 before file10, case and accents as later differences';
+      COMMENT ON COLLATION carrel.names
+        IS 'The order of names that people expect: file2 before file10, case and accents as later differences';
 `;
 
 /**
@@ -180,7 +182,8 @@ const WEBHOOKS = `
       ) WITH (fillfactor = 50);
       CREATE INDEX delivery_statistics_hour_idx ON carrel.delivery_statistics (hour);
       ${secured('delivery_statistics')}
-      CREATE POLICY delivery_statistics_of_tenant ON carrel.delivery_statistics FOR SELECT TO carrel_tenant USING (tenant = current_user);
+      CREATE POLICY delivery_statistics_of_tenant ON carrel.delivery_statistics FOR SELECT TO carrel_tenant
+        USING (tenant = current_user);
       ${ofWorker('delivery_statistics')}
       GRANT SELECT ON carrel.delivery_statistics TO carrel_tenant;
       GRANT SELECT, INSERT, UPDATE, DELETE ON carrel.delivery_statistics TO carrel_worker;
@@ -208,7 +211,8 @@ const NOTES = `
         reported_at timestamptz(3),
         PRIMARY KEY (tenant, managed_ref, slot)
       );
-      GRANT SELECT, INSERT (managed_ref, slot, deployment_id), UPDATE (deployment_id, noted_at) ON carrel.unknown_deployments TO carrel_tenant;
+      GRANT SELECT, INSERT (managed_ref, slot, deployment_id),
+        UPDATE (deployment_id, noted_at) ON carrel.unknown_deployments TO carrel_tenant;
 
       CREATE TABLE carrel.unknown_values (
         tenant name NOT NULL DEFAULT current_user,
@@ -273,7 +277,8 @@ export const baseline: Migration<object> = {
   up: () => [TENANTS, WORK, EVENTS, WEBHOOKS, NOTES, 'REVOKE ALL ON ALL TABLES IN SCHEMA carrel FROM PUBLIC;'].join('\n'),
   down: () => `
       DROP TABLE carrel.deployment_changes, carrel.registration_requests, carrel.integrity_faults, carrel.unknown_values,
-        carrel.unknown_deployments, carrel.delivery_statistics, carrel.webhook_health, carrel.deliveries, carrel.events, carrel.work,
+        carrel.unknown_deployments, carrel.delivery_statistics, carrel.webhook_health, carrel.deliveries,
+          carrel.events, carrel.work,
         carrel.tenants;
       DROP COLLATION carrel.names;
     `,

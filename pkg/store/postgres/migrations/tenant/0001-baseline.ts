@@ -20,7 +20,8 @@ export const baseline: TenantMigration = {
   up: (tenant) =>
     [people(tenant), lti, groups, content(tenant), storage, tasks, courses, webhooks(tenant), auditLog(tenant)].join('\n'),
   down: () => `
-      DROP TABLE audit_entries, helpers, idempotency_keys, webhooks, lti_line_item_changes, lti_hand_ins, lti_notice_handlers, lti_notices,
+      DROP TABLE audit_entries, helpers, idempotency_keys, webhooks, lti_line_item_changes, lti_hand_ins,
+        lti_notice_handlers, lti_notices,
         lti_course_copies, lti_resource_links, lti_link_keys, lti_roster_entries, lti_members, lti_line_items, task_items,
         task_requesters, tasks, schedule_ticks, schedules, export_uploads, exports, partial_upload_segments, partial_uploads,
         storage_reservations, image_links, file_metadata, file_tags, tags, shares, permissions, file_versions, files, folders,

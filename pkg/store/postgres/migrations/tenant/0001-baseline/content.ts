@@ -3,8 +3,10 @@ import type { TenantContext } from '../migration.ts';
 
 /** Triggers of statements that keep users.entries. */
 const counted = (table: string, does: string): string => `
-      CREATE TRIGGER count_new AFTER INSERT ON ${table} REFERENCING NEW TABLE AS changed FOR EACH STATEMENT EXECUTE FUNCTION carrel.${does}();
-      CREATE TRIGGER count_gone AFTER DELETE ON ${table} REFERENCING OLD TABLE AS changed FOR EACH STATEMENT EXECUTE FUNCTION carrel.${does}();`;
+      CREATE TRIGGER count_new AFTER INSERT ON ${table} REFERENCING NEW TABLE AS changed FOR EACH STATEMENT
+      EXECUTE FUNCTION carrel.${does}();
+      CREATE TRIGGER count_gone AFTER DELETE ON ${table} REFERENCING OLD TABLE AS changed FOR EACH STATEMENT
+      EXECUTE FUNCTION carrel.${does}();`;
 
 /**
  * docs/design/records.md, Folder, File, Version, Grant, Share, tag, metadata. No index on path: 2048 characters are too long for a
@@ -41,19 +43,23 @@ const FILES = `
       );
       CREATE UNIQUE INDEX folders_live_name_key ON folders (parent_id, name) WHERE deleted_at IS NULL AND parent_id IS NOT NULL;
       CREATE UNIQUE INDEX folders_live_root_name_key ON folders (owner_id, name) WHERE deleted_at IS NULL AND parent_id IS NULL;
-      CREATE INDEX folders_names_idx ON folders (parent_id, name COLLATE carrel.names, id) WHERE deleted_at IS NULL AND parent_id IS NOT NULL;
-      CREATE INDEX folders_root_names_idx ON folders (owner_id, name COLLATE carrel.names, id) WHERE deleted_at IS NULL AND parent_id IS NULL;
+      CREATE INDEX folders_names_idx ON folders (parent_id, name COLLATE carrel.names, id)
+      WHERE deleted_at IS NULL AND parent_id IS NOT NULL;
+      CREATE INDEX folders_root_names_idx ON folders (owner_id, name COLLATE carrel.names, id)
+      WHERE deleted_at IS NULL AND parent_id IS NULL;
       CREATE INDEX folders_parent_id_idx ON folders (parent_id);
       CREATE INDEX folders_owner_id_idx ON folders (owner_id, updated_at, id);
       CREATE INDEX folders_updated_at_idx ON folders (updated_at, id) WHERE deleted_at IS NULL;
       CREATE INDEX folders_deleted_at_idx ON folders (deleted_at, id) WHERE deleted_at IS NOT NULL;
       CREATE INDEX folders_ancestry_idx ON folders USING gist (ancestry);
       CREATE TRIGGER place BEFORE INSERT ON folders FOR EACH ROW EXECUTE FUNCTION carrel.place_folder();
-      CREATE TRIGGER touch BEFORE UPDATE ON folders FOR EACH ROW WHEN (NEW.revision = OLD.revision) EXECUTE FUNCTION carrel.touch();
+      CREATE TRIGGER touch BEFORE UPDATE ON folders FOR EACH ROW WHEN (NEW.revision = OLD.revision)
+      EXECUTE FUNCTION carrel.touch();
       ${counted('folders', 'count_entries')}
       CREATE TRIGGER audit_insert AFTER INSERT ON folders FOR EACH ROW EXECUTE FUNCTION carrel.audit_folders();
       CREATE TRIGGER audit_update AFTER UPDATE ON folders FOR EACH ROW
-        WHEN ((OLD.name, OLD.parent_id, OLD.owner_id, OLD.deleted_at) IS DISTINCT FROM (NEW.name, NEW.parent_id, NEW.owner_id, NEW.deleted_at))
+        WHEN ((OLD.name, OLD.parent_id, OLD.owner_id, OLD.deleted_at)
+          IS DISTINCT FROM (NEW.name, NEW.parent_id, NEW.owner_id, NEW.deleted_at))
         EXECUTE FUNCTION carrel.audit_folders();
       CREATE TRIGGER audit_delete AFTER DELETE ON folders FOR EACH ROW EXECUTE FUNCTION carrel.audit_folders();
 
@@ -84,8 +90,10 @@ const FILES = `
       );
       CREATE UNIQUE INDEX files_live_name_key ON files (folder_id, name) WHERE deleted_at IS NULL AND folder_id IS NOT NULL;
       CREATE UNIQUE INDEX files_live_root_name_key ON files (owner_id, name) WHERE deleted_at IS NULL AND folder_id IS NULL;
-      CREATE INDEX files_names_idx ON files (folder_id, name COLLATE carrel.names, id) WHERE deleted_at IS NULL AND folder_id IS NOT NULL;
-      CREATE INDEX files_root_names_idx ON files (owner_id, name COLLATE carrel.names, id) WHERE deleted_at IS NULL AND folder_id IS NULL;
+      CREATE INDEX files_names_idx ON files (folder_id, name COLLATE carrel.names, id)
+      WHERE deleted_at IS NULL AND folder_id IS NOT NULL;
+      CREATE INDEX files_root_names_idx ON files (owner_id, name COLLATE carrel.names, id)
+      WHERE deleted_at IS NULL AND folder_id IS NULL;
       CREATE INDEX files_folder_id_idx ON files (folder_id, updated_at, id);
       -- Others' files of a folder are read owner by owner in the order of the list, a page at most of each, however many a folder
       -- holds. The pair is one expression, so that no other index gives that order: one that begins with the folder or the owner
@@ -132,7 +140,8 @@ const versions = (role: string): string => `
       -- Version records are immutable, except that created_by becomes the system user when its user is deleted, and crc32 is filled in.
       REVOKE UPDATE ON file_versions FROM ${role};
       GRANT UPDATE (created_by, crc32) ON file_versions TO ${role};
-      CREATE TRIGGER count_more AFTER INSERT ON file_versions FOR EACH ROW WHEN (NEW.version_number > 1) EXECUTE FUNCTION carrel.count_version();
+      CREATE TRIGGER count_more AFTER INSERT ON file_versions FOR EACH ROW WHEN (NEW.version_number > 1)
+      EXECUTE FUNCTION carrel.count_version();
       CREATE TRIGGER audit_delete AFTER DELETE ON file_versions FOR EACH ROW EXECUTE FUNCTION carrel.audit_file_versions();
 `;
 
@@ -157,9 +166,11 @@ const GRANTS = `
       CREATE INDEX permissions_group_id_idx ON permissions (group_id);
       CREATE INDEX permissions_granted_by_idx ON permissions (granted_by);
       CREATE INDEX permissions_granted_through_idx ON permissions (granted_through) WHERE granted_through IS NOT NULL;
-      CREATE TRIGGER bound AFTER INSERT ON permissions REFERENCING NEW TABLE AS changed FOR EACH STATEMENT EXECUTE FUNCTION carrel.bound_grants();
+      CREATE TRIGGER bound AFTER INSERT ON permissions REFERENCING NEW TABLE AS changed FOR EACH STATEMENT
+      EXECUTE FUNCTION carrel.bound_grants();
       CREATE TRIGGER bound_grants_through AFTER UPDATE OF permission_level, expires_at ON permissions
-        FOR EACH ROW WHEN (NEW.permission_level <> 'admin' OR NEW.expires_at IS NOT NULL) EXECUTE FUNCTION carrel.bound_grants_through();
+        FOR EACH ROW WHEN (NEW.permission_level <> 'admin' OR NEW.expires_at IS NOT NULL)
+        EXECUTE FUNCTION carrel.bound_grants_through();
       CREATE TRIGGER audit_insert AFTER INSERT ON permissions FOR EACH ROW EXECUTE FUNCTION carrel.audit_permissions();
       CREATE TRIGGER audit_update AFTER UPDATE ON permissions FOR EACH ROW
         WHEN ((OLD.permission_level, OLD.expires_at) IS DISTINCT FROM (NEW.permission_level, NEW.expires_at))

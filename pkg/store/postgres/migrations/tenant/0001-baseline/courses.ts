@@ -100,7 +100,8 @@ export const courses = `
         PRIMARY KEY (platform_id, context_id, origin_id)
       );
       CREATE INDEX lti_course_copies_adopted_by_idx ON lti_course_copies (adopted_by);
-      CREATE TRIGGER audit_insert AFTER INSERT ON lti_course_copies FOR EACH ROW EXECUTE FUNCTION carrel.audit_lti_course_copies();
+      CREATE TRIGGER audit_insert AFTER INSERT ON lti_course_copies FOR EACH ROW
+      EXECUTE FUNCTION carrel.audit_lti_course_copies();
 
       CREATE TABLE lti_notices (
         tool_id integer NOT NULL REFERENCES lti_tools (id) ON DELETE CASCADE,

@@ -42,7 +42,8 @@ export const groups = `
         PRIMARY KEY (group_id, user_id)
       );
       CREATE INDEX group_members_user_id_idx ON group_members (user_id);
-      CREATE TRIGGER end_grants_of_member AFTER DELETE ON group_members FOR EACH ROW EXECUTE FUNCTION carrel.end_grants_of_member();
+      CREATE TRIGGER end_grants_of_member AFTER DELETE ON group_members FOR EACH ROW
+      EXECUTE FUNCTION carrel.end_grants_of_member();
       CREATE TRIGGER audit_insert AFTER INSERT ON group_members FOR EACH ROW EXECUTE FUNCTION carrel.audit_group_members();
       CREATE TRIGGER audit_delete AFTER DELETE ON group_members FOR EACH ROW EXECUTE FUNCTION carrel.audit_group_members();
 `;

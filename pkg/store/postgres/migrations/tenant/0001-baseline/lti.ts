@@ -51,7 +51,8 @@ export const lti = `
         key_id varchar(100),
         scope varchar(255) NOT NULL DEFAULT 'openid',
         platform_id integer REFERENCES lti_platforms (id),
-        deep_linking_response_mode varchar(20) NOT NULL DEFAULT 'Query' CHECK (deep_linking_response_mode IN ('Query', 'FormPost')),
+        deep_linking_response_mode varchar(20) NOT NULL DEFAULT 'Query'
+          CHECK (deep_linking_response_mode IN ('Query', 'FormPost')),
         is_active boolean NOT NULL DEFAULT true,
         managed_by varchar(50),
         managed_ref varchar(320) CONSTRAINT lti_tools_managed_ref_key UNIQUE,
@@ -67,9 +68,11 @@ export const lti = `
       CREATE TRIGGER touch BEFORE UPDATE ON lti_tools FOR EACH ROW EXECUTE FUNCTION carrel.touch();
       CREATE TRIGGER audit_insert AFTER INSERT ON lti_tools FOR EACH ROW EXECUTE FUNCTION carrel.audit_lti_tools();
       CREATE TRIGGER audit_update AFTER UPDATE ON lti_tools FOR EACH ROW
-        WHEN ((OLD.client_id, OLD.tool_url, OLD.scope, OLD.is_active, OLD.key_id, OLD.platform_id, OLD.deployment_policy, OLD.listed_deployments)
+        WHEN ((OLD.client_id, OLD.tool_url, OLD.scope, OLD.is_active, OLD.key_id, OLD.platform_id, OLD.deployment_policy,
+          OLD.listed_deployments)
           IS DISTINCT FROM
-          (NEW.client_id, NEW.tool_url, NEW.scope, NEW.is_active, NEW.key_id, NEW.platform_id, NEW.deployment_policy, NEW.listed_deployments))
+          (NEW.client_id, NEW.tool_url, NEW.scope, NEW.is_active, NEW.key_id, NEW.platform_id, NEW.deployment_policy,
+            NEW.listed_deployments))
         EXECUTE FUNCTION carrel.audit_lti_tools();
       CREATE TRIGGER audit_delete AFTER DELETE ON lti_tools FOR EACH ROW EXECUTE FUNCTION carrel.audit_lti_tools();
 
@@ -154,7 +157,8 @@ export const lti = `
       CREATE INDEX lti_launches_ungraded_idx ON lti_launches (launched_at) WHERE launch_token IS NOT NULL;
       CREATE INDEX lti_launches_context_idx ON lti_launches (platform_id, context_id, id);
       CREATE INDEX lti_launches_person_idx ON lti_launches (platform_id, user_id, id);
-      CREATE TRIGGER purge AFTER INSERT ON lti_launches FOR EACH ROW WHEN (NEW.id % 16 = 0) EXECUTE FUNCTION carrel.purge_launches();
+      CREATE TRIGGER purge AFTER INSERT ON lti_launches FOR EACH ROW WHEN (NEW.id % 16 = 0)
+      EXECUTE FUNCTION carrel.purge_launches();
 
       CREATE TABLE lti_grades (
         id integer GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
@@ -203,7 +207,9 @@ export const lti = `
       );
       CREATE INDEX lti_registration_links_created_by_idx ON lti_registration_links (created_by);
       CREATE INDEX lti_registration_links_client_id_idx ON lti_registration_links (client_id, issuer) WHERE client_id IS NOT NULL;
-      CREATE TRIGGER audit_insert AFTER INSERT ON lti_registration_links FOR EACH ROW EXECUTE FUNCTION carrel.audit_lti_registration_links();
-      CREATE TRIGGER audit_update AFTER UPDATE ON lti_registration_links FOR EACH ROW WHEN (OLD.used_at IS NULL AND NEW.used_at IS NOT NULL)
+      CREATE TRIGGER audit_insert AFTER INSERT ON lti_registration_links FOR EACH ROW
+      EXECUTE FUNCTION carrel.audit_lti_registration_links();
+      CREATE TRIGGER audit_update AFTER UPDATE ON lti_registration_links
+      FOR EACH ROW WHEN (OLD.used_at IS NULL AND NEW.used_at IS NOT NULL)
         EXECUTE FUNCTION carrel.audit_lti_registration_links();
 `;

@@ -59,7 +59,8 @@ export const people = ({ tenantId }: TenantContext): string => `
       CREATE TRIGGER audit_insert AFTER INSERT ON users FOR EACH ROW EXECUTE FUNCTION carrel.audit_users();
       CREATE TRIGGER audit_update AFTER UPDATE ON users FOR EACH ROW
         WHEN ((OLD.email, OLD.username, OLD.display_name, OLD.roles, OLD.storage_quota, OLD.is_active, OLD.password_hash)
-          IS DISTINCT FROM (NEW.email, NEW.username, NEW.display_name, NEW.roles, NEW.storage_quota, NEW.is_active, NEW.password_hash))
+          IS DISTINCT FROM (NEW.email, NEW.username, NEW.display_name, NEW.roles, NEW.storage_quota, NEW.is_active,
+            NEW.password_hash))
         EXECUTE FUNCTION carrel.audit_users();
       CREATE TRIGGER audit_delete AFTER DELETE ON users FOR EACH ROW EXECUTE FUNCTION carrel.audit_users();
 
@@ -77,7 +78,8 @@ export const people = ({ tenantId }: TenantContext): string => `
       );
       CREATE INDEX sessions_user_id_idx ON sessions (user_id);
       CREATE INDEX sessions_expires_at_idx ON sessions (expires_at);
-      CREATE TRIGGER purge AFTER INSERT ON sessions FOR EACH ROW WHEN (NEW.id::text LIKE '0%') EXECUTE FUNCTION carrel.purge_sessions();
+      CREATE TRIGGER purge AFTER INSERT ON sessions FOR EACH ROW WHEN (NEW.id::text LIKE '0%')
+      EXECUTE FUNCTION carrel.purge_sessions();
       CREATE TRIGGER audit_insert AFTER INSERT ON sessions FOR EACH ROW EXECUTE FUNCTION carrel.audit_sessions();
       CREATE TRIGGER audit_update AFTER UPDATE ON sessions FOR EACH ROW WHEN (OLD.ended_at IS NULL AND NEW.ended_at IS NOT NULL)
         EXECUTE FUNCTION carrel.audit_sessions();
@@ -101,6 +103,7 @@ export const people = ({ tenantId }: TenantContext): string => `
         expires_at timestamptz(3) NOT NULL
       );
       CREATE TRIGGER audit_insert AFTER INSERT ON password_resets FOR EACH ROW EXECUTE FUNCTION carrel.audit_password_resets();
-      CREATE TRIGGER audit_update AFTER UPDATE ON password_resets FOR EACH ROW WHEN (OLD.token_hash IS DISTINCT FROM NEW.token_hash)
+      CREATE TRIGGER audit_update AFTER UPDATE ON password_resets
+      FOR EACH ROW WHEN (OLD.token_hash IS DISTINCT FROM NEW.token_hash)
         EXECUTE FUNCTION carrel.audit_password_resets();
 `;

@@ -19,7 +19,8 @@ export const storage = `
       );
       CREATE INDEX storage_reservations_user_id_idx ON storage_reservations (user_id);
       CREATE INDEX storage_reservations_expires_at_idx ON storage_reservations (expires_at);
-      CREATE TRIGGER limits AFTER INSERT ON storage_reservations FOR EACH ROW WHEN (NEW.bytes > 0) EXECUTE FUNCTION carrel.hold_reservations();
+      CREATE TRIGGER limits AFTER INSERT ON storage_reservations FOR EACH ROW WHEN (NEW.bytes > 0)
+      EXECUTE FUNCTION carrel.hold_reservations();
       CREATE TRIGGER limits_of_more AFTER UPDATE OF bytes ON storage_reservations FOR EACH ROW WHEN (NEW.bytes > OLD.bytes)
         EXECUTE FUNCTION carrel.hold_reservations();
 

@@ -39,7 +39,8 @@ const SCHEDULES = `
       -- A tick makes no new revision.
       CREATE TRIGGER touch BEFORE UPDATE OF ${DEFINITION} ON schedules FOR EACH ROW EXECUTE FUNCTION carrel.touch();
       CREATE TRIGGER audit_insert AFTER INSERT ON schedules FOR EACH ROW EXECUTE FUNCTION carrel.audit_schedules();
-      CREATE TRIGGER audit_update AFTER UPDATE ON schedules FOR EACH ROW WHEN (${AUDITED}) EXECUTE FUNCTION carrel.audit_schedules();
+      CREATE TRIGGER audit_update AFTER UPDATE ON schedules FOR EACH ROW WHEN (${AUDITED})
+      EXECUTE FUNCTION carrel.audit_schedules();
       CREATE TRIGGER audit_delete AFTER DELETE ON schedules FOR EACH ROW EXECUTE FUNCTION carrel.audit_schedules();
 
       CREATE TABLE schedule_ticks (

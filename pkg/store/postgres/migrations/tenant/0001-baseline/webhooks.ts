@@ -40,7 +40,8 @@ export const webhooks = ({ role }: TenantContext): string => `
           CHECK (greatest(octet_length(secret), octet_length(previous_secret), octet_length(headers)) <= 64 * 1024)
       );
       CREATE INDEX webhooks_created_by_idx ON webhooks (created_by);
-      CREATE TRIGGER touch BEFORE UPDATE ON webhooks FOR EACH ROW WHEN ((${settings('OLD')}) IS DISTINCT FROM (${settings('NEW')}))
+      CREATE TRIGGER touch BEFORE UPDATE ON webhooks FOR EACH ROW
+      WHEN ((${settings('OLD')}) IS DISTINCT FROM (${settings('NEW')}))
         EXECUTE FUNCTION carrel.touch();
       CREATE TRIGGER audit_insert AFTER INSERT ON webhooks FOR EACH ROW EXECUTE FUNCTION carrel.audit_webhooks();
       CREATE TRIGGER audit_update AFTER UPDATE ON webhooks FOR EACH ROW
