@@ -73,7 +73,8 @@ function typesOf(definition: Definition): string {
     `  status?: ${kind}Status;`,
     '}',
     '',
-    `export const ${plural.toUpperCase()} = { group: '${definition.spec.group}', version: '${version.name}', plural: '${plural}', kind: '${kind}', namespaced: true } as const;`,
+    `export const ${plural.toUpperCase()} = { group: '${definition.spec.group}', version: '${version.name}', ` +
+      `plural: '${plural}', kind: '${kind}', namespaced: true } as const;`,
     '',
     `export interface ${kind}Spec ${objectType(spec ?? {}, '')}`,
     '',

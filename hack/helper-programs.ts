@@ -25,6 +25,7 @@ if (missing.length > 0) {
   process.stdout.write(
     isInstalled
       ? `installed for the helpers: ${packages.join(', ')}\n`
-      : `helpers do without ${missing.map(([program]) => program).join(', ')} (to have them: apt-get install ${packages.join(' ')})\n`,
+      : `helpers do without ${missing.map(([program]) => program).join(', ')} ` +
+          `(to have them: apt-get install ${packages.join(' ')})\n`,
   );
 }

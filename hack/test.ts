@@ -137,7 +137,8 @@ function report(results: Results | undefined, prepared: number): void {
   const setUp = files.reduce((sum, file) => sum + file.setUp, 0);
   say(`lint, pages and binaries took ${seconds(prepared - started)} s, the tests ${seconds(performance.now() - prepared)} s:`);
   say(
-    `${files.length} files, ${all.toFixed(0)} s side by side, of which ${setUp.toFixed(0)} s before and after their tests. The slowest files:`,
+    `${files.length} files, ${all.toFixed(0)} s side by side, of which ${setUp.toFixed(0)} s before and after their ` +
+      'tests. The slowest files:',
   );
   for (const file of files.slice(0, SLOWEST)) {
     say(`${file.seconds.toFixed(1).padStart(7)} s, set-up ${file.setUp.toFixed(1).padStart(5)} s  ${file.file}`);

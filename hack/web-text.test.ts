@@ -154,7 +154,8 @@ function reasons(): string[] {
     ),
     ...templates('pkg/lti/services/service-client.ts', /ServiceTokenError\('([^']+)'/g),
     ...['', ' (invalid_client: unknown)'].map((said) => `the LMS gave no token: it answered 401${said}`),
-    'the LMS gave no token: it answered 400 (bad iat); clocks differ: that of the LMS (2026-01-01T00:00:00Z) is 90 s behind ours (2026-01-01T00:01:30Z)',
+    'the LMS gave no token: it answered 400 (bad iat); clocks differ: that of the LMS (2026-01-01T00:00:00Z) is 90 s ' +
+      'behind ours (2026-01-01T00:01:30Z)',
     'the LMS gave no token: it answered 400 (bad iat); clocks may differ: ours says 2026-01-01T00:01:30Z',
     ...network.map((text) => `the LMS gave no token: ${text}`),
   ];

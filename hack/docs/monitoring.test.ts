@@ -6,8 +6,8 @@ import { parse } from 'yaml';
 import { ROOT, sources, wordsOf } from './documentation.ts';
 
 /*
- * Alerts and dashboards of the chart ask for metrics and labels that the programs have. docs/operate/monitor.md lists those, and a test
- * compares that list with the running programs (test/e2e/metrics.test.ts).
+ * Alerts and dashboards of the chart ask for metrics and labels that the programs have. docs/operate/monitor.md lists those, and
+ * a test compares that list with the running programs (test/e2e/metrics.test.ts).
  */
 const FILES = join(ROOT, 'charts/carrel/files');
 

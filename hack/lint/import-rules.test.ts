@@ -63,7 +63,8 @@ test('the other folders of pkg/content import only those that are listed, which 
     undefined,
   ]);
   expect(complaints('pkg/content/lists/file-lists.service.ts', "import { Search } from '../search/search.service.ts';")).toEqual([
-    'pkg/content/lists must not import pkg/content/search: move what both need to pkg/content/model, or list the import with its reason in CONTENT_IMPORTS',
+    'pkg/content/lists must not import pkg/content/search: move what both need to pkg/content/model, or list the ' +
+      'import with its reason in CONTENT_IMPORTS',
   ]);
   expect(complaints('pkg/content/tags/tags.service.ts', "import { contentFeature } from '../content.ts';")).toEqual([
     'pkg/content/tags must not import the feature that is made of it',
@@ -85,7 +86,9 @@ test('production loads nothing of the platform on one machine: only carrel may, 
   expect(
     complaints(
       'cmd/carrel/platform.ts',
-      "import type { Group } from '../../pkg/local/platform.ts';\nconst { up } = await import('../../pkg/local/commands/up.ts');\nimport { down } from '../../pkg/local/commands/down.ts';",
+      "import type { Group } from '../../pkg/local/platform.ts';\n" +
+        "const { up } = await import('../../pkg/local/commands/up.ts');\n" +
+        "import { down } from '../../pkg/local/commands/down.ts';",
     ),
   ).toEqual([undefined, undefined, sentence]);
   expect(complaints('cmd/worker/worker.ts', "const { up } = await import('../../pkg/local/commands/up.ts');")).toEqual([
@@ -103,13 +106,15 @@ test('a migration imports only quoting, types and its own folder, so nothing tha
   expect(
     complaints(
       `${migrations}/0002-polls.ts`,
-      "import { quoteIdentifier } from '../../quoting.ts';\nimport type { TenantMigration } from './migration.ts';\nimport { polls } from './0002-polls/polls.ts';",
+      "import { quoteIdentifier } from '../../quoting.ts';\nimport type { TenantMigration } from './migration.ts';\n" +
+        "import { polls } from './0002-polls/polls.ts';",
     ),
   ).toEqual([undefined, undefined, undefined]);
   expect(
     complaints(
       `${migrations}/0002-polls.ts`,
-      "import { people } from './0001-baseline/people.ts';\nimport { quoteIdentifier } from '../../pool.ts';\nimport { createHash } from 'node:crypto';\nimport { MAX } from '../../../../polls/polls.ts';",
+      "import { people } from './0001-baseline/people.ts';\nimport { quoteIdentifier } from '../../pool.ts';\n" +
+        "import { createHash } from 'node:crypto';\nimport { MAX } from '../../../../polls/polls.ts';",
     ),
   ).toEqual([sentence, sentence, sentence, sentence]);
   expect(complaints(`${migrations}/index.ts`, "import { polls } from './0002-polls.ts';")).toEqual([undefined]);

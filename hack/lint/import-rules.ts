@@ -224,5 +224,8 @@ function contentComplaint({ from, to }: Import): string | undefined {
   if (own !== -1 && (ground === -1 || ground > own))
     return `${CONTENT}/${importer} is below ${CONTENT}/${target} and must not import it`;
   if (ground !== -1 || CONTENT_IMPORTS[importer]?.includes(target)) return undefined;
-  return `${CONTENT}/${importer} must not import ${CONTENT}/${target}: move what both need to ${CONTENT}/model, or list the import with its reason in CONTENT_IMPORTS`;
+  return (
+    `${CONTENT}/${importer} must not import ${CONTENT}/${target}: move what both need to ${CONTENT}/model, or list the ` +
+    'import with its reason in CONTENT_IMPORTS'
+  );
 }

@@ -16,7 +16,7 @@ function shard(name: string, files: Record<string, string>): void {
   for (const [file, text] of Object.entries(files)) writeFileSync(join(folder, name, file), text);
 }
 
-test('shards are sorted by name; hidden directories of a mounted Secret are ignored; the worker’s password is taken from its address', () => {
+test('shards are sorted by name, hidden directories are ignored, and the worker’s password comes from its address', () => {
   shard('two', { url: 'postgres://o@two:5432/carrel\n', 'tenant-address': 'two-pool:6432' });
   shard('one', {
     url: 'postgres://o@one:5432/carrel',

@@ -63,7 +63,8 @@ try {
   const took = `${((performance.now() - started) / 60_000).toFixed(1)} min`;
   process.stdout.write(`${table(rows, base !== undefined)}\n`);
   process.stdout.write(
-    `bench: ${rows.length} lines in ${took}, ${missed} missed their target, ${failed.length} of ${wanted.length} benches failed${failed.map((name) => ` (${name})`).join('')}\n`,
+    `bench: ${rows.length} lines in ${took}, ${missed} missed their target, ${failed.length} of ${wanted.length} ` +
+      `benches failed${failed.map((name) => ` (${name})`).join('')}\n`,
   );
   await end(missed + failed.length === 0 ? 0 : 1);
 } catch (error) {

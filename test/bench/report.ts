@@ -20,8 +20,9 @@ export interface Section {
 
 const HEAD = `# Performance
 
-\`make bench DOC=1\` wrote this page: what \`make bench\` measured last of each section, beside its control in the same run. \`BASE=<git ref>\` measures
-another commit too, alternately with the present one. Numbers change with the machine; ratios change much less.
+\`make bench DOC=1\` wrote this page: what \`make bench\` measured last of each section, beside its control in the
+same run. \`BASE=<git ref>\` measures another commit too, alternately with the present one.
+Numbers change with the machine; ratios change much less.
 
 - ratio: present by control; base ratio: base by the same control
 - CPU: time of the server or worker for one operation
@@ -74,11 +75,15 @@ export function writeDocument(file: string, sections: readonly Section[]): void 
 
 function sectionText({ name, load, present, base, rows }: Section): string {
   const commits = base === undefined ? `Commit ${present}` : `Commit ${present}, base ${base}`;
-  return `## ${name}\n\n${commits}; ${machine()}; ${new Date().toISOString().slice(0, 10)}, load before ${load.toFixed(1)}.\n\n${table(rows, base !== undefined)}`;
+  return (
+    `## ${name}\n\n${commits}; ${machine()}; ${new Date().toISOString().slice(0, 10)}, ` +
+    `load before ${load.toFixed(1)}.\n\n${table(rows, base !== undefined)}`
+  );
 }
 
 const machine = (): string =>
-  `${cpus().length} cores of ${cpus()[0]?.model.trim() ?? 'an unknown kind'}, ${Math.round(totalmem() / 2 ** 30)} GiB, Node ${process.versions.node}`;
+  `${cpus().length} cores of ${cpus()[0]?.model.trim() ?? 'an unknown kind'}, ${Math.round(totalmem() / 2 ** 30)} GiB, ` +
+  `Node ${process.versions.node}`;
 
 /** Abbreviated; says when the files are not the commit's. */
 export function commitOf(root: string): string {

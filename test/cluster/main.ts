@@ -12,7 +12,8 @@ import { worksFromOutside } from './outside.ts';
 
 if (process.argv.includes('--help')) {
   process.stdout.write(
-    'usage: KUBECONFIG=<file> node test/cluster/main.ts\n\nNeeds kubectl, and Carrel on that cluster. It makes a namespace and removes it.\n',
+    'usage: KUBECONFIG=<file> node test/cluster/main.ts\n\nNeeds kubectl, and Carrel on that cluster. It makes a ' +
+      'namespace and removes it.\n',
   );
   process.exit(0);
 }

@@ -69,7 +69,8 @@ const KINDS: readonly Kind[] = [
 ];
 
 test(
-  `of ${CANCELS} batches of ${ITEMS} items that are cancelled anywhere, no item begins 1 s later, and the counts are exact (SEED=${SEED})`,
+  `of ${CANCELS} batches of ${ITEMS} items that are cancelled anywhere, no item begins 1 s later, and the counts are ` +
+    `exact (SEED=${SEED})`,
   async () => {
     const random = seeded(SEED);
     const tookMs: number[] = [];

@@ -9,7 +9,8 @@ const SEED = Number(process.env.SEED ?? (isLong ? Date.now() % 1_000_000 : 1));
 const say = (line: string): void => void process.stderr.write(`  ${line}\n`);
 
 test(
-  `${CHANGES} changes under faults of receiver, worker, server, Redis and Postgres: no event is lost, none differs (SEED=${SEED})`,
+  `${CHANGES} changes under faults of receiver, worker, server, Redis and Postgres: no event is lost, none differs ` +
+    `(SEED=${SEED})`,
   async () => {
     if (isLong) say(`${CHANGES} changes, SEED=${SEED}`);
 

@@ -52,7 +52,8 @@ async function measured(api: Api, folder: string) {
 }
 
 test(
-  `exports of ${ENTRIES} files, of ${FOLDERS} empty folders and of ${SIZE_MIB} MiB take the worker no more than ${GROWTH_MAX_MIB} MiB`,
+  `exports of ${ENTRIES} files, of ${FOLDERS} empty folders and of ${SIZE_MIB} MiB take the worker no more ` +
+    `than ${GROWTH_MAX_MIB} MiB`,
   async () => {
     const { api } = await tenant.user({ storage_quota: 20 * 1024 ** 3 });
     const [first, many, empty, large] = [

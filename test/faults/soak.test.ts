@@ -16,7 +16,8 @@ const TENANTS = isLong ? 6 : 3;
 const say = (line: string): void => void process.stderr.write(`  ${line}\n`);
 
 test(
-  `${CHANGES} changes and ${JOBS} jobs of several tenants under faults: every event arrives, every job ends, each item is done once (SEED=${SEED})`,
+  `${CHANGES} changes and ${JOBS} jobs of several tenants under faults: every event arrives, every job ends, each ` +
+    `item is done once (SEED=${SEED})`,
   async () => {
     const { faults, injected, kinds, summary, jobs } = await soak({
       tenants: TENANTS,

@@ -101,7 +101,9 @@ export async function withstand(options: {
       faults,
       injected: Object.fromEntries(injector.happened),
       kinds: injector.kinds,
-      summary: `${seconds(started)}: ${progress()}; ${[...injector.happened.values()].reduce((sum, each) => sum + each)} faults; ${slowest}`,
+      summary:
+        `${seconds(started)}: ${progress()}; ${[...injector.happened.values()].reduce((sum, each) => sum + each)} ` +
+        `faults; ${slowest}`,
     };
   } finally {
     await Promise.all(records.map((program) => program.stop()));

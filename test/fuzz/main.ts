@@ -38,7 +38,8 @@ try {
     roles.add(role);
     if (failed) found += 1;
     process.stdout.write(
-      `fuzz: round ${seed - firstSeed + 1} as ${role}, seed ${seed}: ${requests} requests, ${failed ? 'FOUND' : 'nothing found'}; ${sent} of ${wanted}\n`,
+      `fuzz: round ${seed - firstSeed + 1} as ${role}, seed ${seed}: ` +
+        `${requests} requests, ${failed ? 'FOUND' : 'nothing found'}; ${sent} of ${wanted}\n`,
     );
   }
 } finally {

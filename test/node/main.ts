@@ -15,8 +15,9 @@ import { STEPS, tenantIsDeleted } from './steps.ts';
 
 const HELP = `usage: make test-node, or: node test/node/main.ts [--keep]
 
-Runs pods of Carrel on a cluster of one node, without an engine and without a registry. Root on Linux with cgroup v1; the first run builds the programs,
-some eight minutes. --keep leaves the cluster as it is until Ctrl-C, to look at it.
+Runs pods of Carrel on a cluster of one node, without a container engine and without a registry.
+Needs root on Linux with cgroup v1. The first run builds the programs, which takes about eight minutes.
+--keep leaves the cluster as it is until Ctrl-C, to look at it.
 `;
 
 const { values: options } = parseArgs({ options: { help: { type: 'boolean', short: 'h' }, keep: { type: 'boolean' } } });

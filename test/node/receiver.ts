@@ -10,7 +10,8 @@ export const RECEIVER_URL = `https://${RECEIVER_NAMES[0]}/hook`;
 /** Prints each delivery as a line of JSON. */
 const PROGRAM = `
 const { readFileSync } = require('node:fs');
-require('node:https').createServer({ cert: readFileSync('/tls/tls.crt'), key: readFileSync('/tls/tls.key') }, async (request, response) => {
+const options = { cert: readFileSync('/tls/tls.crt'), key: readFileSync('/tls/tls.key') };
+require('node:https').createServer(options, async (request, response) => {
   let body = '';
   for await (const chunk of request) body += chunk;
   console.log(JSON.stringify({ headers: request.headers, body }));

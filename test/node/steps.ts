@@ -42,7 +42,8 @@ export const STEPS: readonly Step[] = [
   { title: 'the images are made from this checkout, and containerd takes them', run: (carrel) => carrel.loadImages() },
   {
     title:
-      'the lines of docs/operate/install.md install the chart with its stores, and all pods become ready under restricted pod security',
+      'the lines of docs/operate/install.md install the chart with its stores, and all pods become ready under ' +
+      'restricted pod security',
     run: async (carrel) => {
       await carrel.install();
       await carrel.rolledOut();
@@ -70,7 +71,8 @@ export const STEPS: readonly Step[] = [
   { title: 'the upload reaches the receiver as a signed webhook', run: webhookArrives },
   {
     title:
-      'a launch and a grade of an LMS with an internal certificate arrive; with one of another authority both are refused and say why',
+      'a launch and a grade of an LMS with an internal certificate arrive; with one of another authority both are ' +
+      'refused and say why',
     run: launchesAndGrades,
   },
   {
@@ -120,7 +122,8 @@ export const STEPS: readonly Step[] = [
   },
   {
     title:
-      'the tenant moves to another Postgres server under load: requests get 503 for some seconds, and all that was acknowledged is there',
+      'the tenant moves to another Postgres server under load: requests get 503 for some seconds, and all that was ' +
+      'acknowledged is there',
     run: movesUnderLoad,
   },
   {

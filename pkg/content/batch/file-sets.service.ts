@@ -43,9 +43,9 @@ const RESTORE = changed('deleted_at = NULL, trashed_with = NULL, expires_at = NU
 type ChangedRow = Pick<FileRecord, 'id' | 'path' | 'revision'> & { readonly updatedAt: Date };
 
 /**
- * The same change of many files, in a few statements; what is decided of each is what `FileMoves` and `FileTrash` decide. Files for which that takes
- * more than the plain case (a name that is taken, a grant that would end, a move by somebody who does not own them) are `left` to
- * them.
+ * The same change of many files, in a few statements; what is decided of each is what `FileMoves` and `FileTrash` decide. Files
+ * for which that takes more than the plain case (a name that is taken, a grant that would end, a move by somebody who does not
+ * own them) are `left` to them.
  */
 export class FileSets {
   readonly #cache: TaggedCache;

@@ -70,7 +70,8 @@ export interface RemainingQuota {
 const overQuota = ({ isOfTenant }: RemainingQuota): Problem =>
   new Problem('quota_exceeded', isOfTenant ? TENANT_IS_FULL : undefined);
 const TENANT_IS_FULL =
-  'This institution may not store as much more. Ask its administrator to delete something for ever, or whoever runs the platform to raise the limit.';
+  'This institution may not store as much more. Ask its administrator to delete something for ever, or whoever runs ' +
+  'the platform to raise the limit.';
 
 export interface BlobOptions {
   /** Of which the object is one. */

@@ -19,12 +19,14 @@ export const GONE = { code: 'not_found', message: 'It is not there any more, or 
 export const LOST = {
   code: 'not_found',
   message:
-    'Its content is missing from the storage, or is incomplete. Upload it again, restore another version, or ask whoever runs the platform for a backup.',
+    'Its content is missing from the storage, or is incomplete. Upload it again, restore another version, or ask ' +
+    'whoever runs the platform for a backup.',
 } as const;
 const REPLACED = {
   code: 'conflict',
   message:
-    'It got a new version while the archive was made, and the one that was to be exported is deleted. Retry the job to export the new one.',
+    'It got a new version while the archive was made, and the one that was to be exported is deleted. Retry the job ' +
+    'to export the new one.',
 } as const;
 
 const REASONS = { deleted: GONE, replaced: REPLACED, lost: LOST };

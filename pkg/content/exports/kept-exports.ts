@@ -107,4 +107,5 @@ async function requireBytes(
 }
 
 export const NOT_ENOUGH =
-  'The archives that schedules keep for you would be larger than your storage quota, or than this institution may store. Keep fewer, or have the quota raised.';
+  'The archives that schedules keep for you would be larger than your storage quota, or than this institution may ' +
+  'store. Keep fewer, or have the quota raised.';

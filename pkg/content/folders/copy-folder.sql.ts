@@ -204,7 +204,10 @@ const copyFilesSql = (where: string): string => `
     INSERT INTO file_metadata AS m (file_id, key, value, value_type)
     SELECT n.id, e.key, e.value, e.value_type FROM made n JOIN file_metadata e ON e.file_id = n.source_id
     RETURNING ${ENTRY_BYTES} AS bytes
-  ), ${fileEventRows('file.created', '$6', { source: 'file f JOIN users o ON o.id = f.owner_id ORDER BY f.id', fields: createdFields })}
+  ), ${fileEventRows('file.created', '$6', {
+    source: 'file f JOIN users o ON o.id = f.owner_id ORDER BY f.id',
+    fields: createdFields,
+  })}
   SELECT c.id, c.copy, c.source_id IS NOT NULL AS "isThere", c.has_folder AS "hasFolder", coalesce(c.fits, true) AS fits,
     f.id IS NOT NULL AS "isMade", (SELECT count(*)::int FROM delivery) AS deliveries,
     (SELECT coalesce(sum(bytes), 0)::bigint FROM metadata) AS "metadataBytes"

@@ -39,7 +39,12 @@ const CURIOUS = `
   ]) })));`;
 
 const PRELUDE = `
-  const frame = (type, payload) => { const head = Buffer.alloc(5); head.write(type); head.writeUInt32LE(payload.length, 1); return Buffer.concat([head, payload]); };
+  const frame = (type, payload) => {
+    const head = Buffer.alloc(5);
+    head.write(type);
+    head.writeUInt32LE(payload.length, 1);
+    return Buffer.concat([head, payload]);
+  };
   const raw = (bytes) => process.stdout.write(bytes);
   const say = (type, value) => raw(frame(type, Buffer.from(JSON.stringify(value))));
   const ENTRY = { name: 'a', flags: 0, method: 0, crc: 0, packed: 3, size: 3, offset: 0, end: 100, nameCrc: 0, mode: 0 };

@@ -11,7 +11,8 @@ const OPTIONS = {
     .enum(IMPORT_CONFLICTS)
     .default('fail')
     .describe(
-      'where the name of a file is taken: its entry fails, it gets another name, it becomes the next version, or its entry is skipped',
+      'where the name of a file is taken: its entry fails, it gets another name, it becomes the next version, or its ' +
+        'entry is skipped',
     ),
   encoding: text(1, 40)
     .refine(isEncoding, "must be cp437 or a label of the WHATWG's Encoding Standard")

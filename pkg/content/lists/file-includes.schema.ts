@@ -45,7 +45,8 @@ export const IncludedFields = z
       .array(GrantView)
       .nullable()
       .describe(
-        `with include=permissions: the first ${INCLUDED_MAX} of GET /files/{id}/permissions; null where that shows the caller none: without the level admin or the permission \`share:files\`, and in the trash`,
+        `with include=permissions: the first ${INCLUDED_MAX} of GET /files/{id}/permissions; null where that shows ` +
+          `the caller none: without the level admin or the permission \`share:files\`, and in the trash`,
       ),
   })
   .partial();

@@ -45,7 +45,8 @@ export const FileQuery = z.object({
     .optional()
     .meta({
       description:
-        '`metadata[key]=value`: files with this value; a number in any form, true, false, or JSON as it is stored. Of several, with all',
+        '`metadata[key]=value`: files with this value; a number in any form, true, false, or JSON as it is stored. ' +
+        'Of several, with all',
       maxProperties: METADATA_FILTERS_MAX,
       example: { course: 'History 1' },
     }),

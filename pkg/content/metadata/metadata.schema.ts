@@ -61,7 +61,9 @@ export const NewMetadata = z
       .unknown()
       .refine((value) => value !== undefined, 'is required')
       .meta({
-        description: `JSON of the type; at most ${VALUE_MAX_BYTES} bytes as UTF-8, and ${VALUES_MAX_BYTES} with the other values of the file; integers up to 2^53-1 either way`,
+        description:
+          `JSON of the type; at most ${VALUE_MAX_BYTES} bytes as UTF-8, and ${VALUES_MAX_BYTES} with the other values ` +
+          'of the file; integers up to 2^53-1 either way',
         'x-openapi': { anyOf: ANY_JSON },
         example: 'History 1',
       }),

@@ -71,10 +71,11 @@ export function searchPage(
     ...(query.type === 'folder' ? [] : filesFound(searcher, { isIndexed, named, me }, query, params)),
   ];
   const after = FOUND.after(request, params);
+  const below = location && ` AND b.ancestry <@ (SELECT t.ancestry FROM folders t WHERE t.uuid = ${location})`;
   const sql = `
     WITH RECURSIVE seen AS MATERIALIZED (
       SELECT DISTINCT b.id FROM folders r JOIN folders b ON b.ancestry <@ r.ancestry
-      WHERE ${seenFrom(me, folders)}${location === undefined ? '' : ` AND b.ancestry <@ (SELECT t.ancestry FROM folders t WHERE t.uuid = ${location})`}
+      WHERE ${seenFrom(me, folders)}${below ?? ''}
     ), ${isIndexed ? '' : `${GUESTS}, `}candidate AS MATERIALIZED (
       SELECT * FROM (${ways.length === 0 ? NOTHING : ways.join(' UNION ALL ')}) c LIMIT ${CANDIDATES_MAX}
     ), ranked AS (

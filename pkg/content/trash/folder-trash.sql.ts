@@ -33,7 +33,10 @@ const trash = (folder: string): string => `
   WITH folder AS (${folder}), ${fileBatch('$3')}, file AS (
     UPDATE files f SET deleted_at = $2::timestamptz, expires_at = $4::timestamptz, trashed_with = $1, revision = f.revision + 1
     FROM batch b WHERE f.id = b.id AND f.folder_id = b.folder_id AND ${stateOf('f').live} RETURNING ${CHANGED_FILES}
-  ), ${fileEventRows('file.deleted', '$2', { source: `${FILES_AND_OWNERS} ORDER BY f.id`, fields: deletedFields('f.deleted_at', false) })}
+  ), ${fileEventRows('file.deleted', '$2', {
+    source: `${FILES_AND_OWNERS} ORDER BY f.id`,
+    fields: deletedFields('f.deleted_at', false),
+  })}
   ${DONE}`;
 
 const TRASH = trash(`
@@ -57,7 +60,10 @@ const restore = (folder: string): string => `
   WITH folder AS (${folder}), ${fileBatch('$3')}, file AS (
     UPDATE files f SET deleted_at = NULL, expires_at = NULL, trashed_with = NULL, revision = f.revision + 1
     FROM batch b WHERE f.id = b.id AND ${stateOf('f').trashedWith('$4')} RETURNING ${CHANGED_FILES}
-  ), ${fileEventRows('file.updated', '$2', { source: `${FILES_AND_OWNERS} ORDER BY f.id`, fields: updatedFields('["restored"]') })}
+  ), ${fileEventRows('file.updated', '$2', {
+    source: `${FILES_AND_OWNERS} ORDER BY f.id`,
+    fields: updatedFields('["restored"]'),
+  })}
   ${DONE}`;
 
 const RESTORE = restore(`

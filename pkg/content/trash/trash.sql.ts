@@ -68,7 +68,8 @@ export function trashList(viewer: TrashViewer, request: KeysetRequest<TrashSort>
       SELECT DISTINCT b.id FROM folders r JOIN folders b ON b.ancestry <@ r.ancestry WHERE ${seenFrom(me, `${folders}::uuid[]`)}
     ), picked AS MATERIALIZED (
       SELECT * FROM (
-        ${page(`SELECT 'folder' AS type, id, uuid, name, path, deleted_at, expires_at, 0::bigint AS size, owner_id, id AS folder_id FROM folders
+        ${page(`SELECT 'folder' AS type, id, uuid, name, path, deleted_at, expires_at, 0::bigint AS size, owner_id,
+            id AS folder_id FROM folders
           WHERE ${trashed} AND id IN (TABLE seen)`)}
         UNION ALL
         ${page(`SELECT 'file' AS type, id, uuid, name, path, deleted_at, expires_at, size, owner_id, folder_id FROM files

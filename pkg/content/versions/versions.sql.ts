@@ -19,7 +19,9 @@ export interface VersionRow {
 }
 
 /** The columns of a VersionRow; wants VERSION_TABLES. */
-export const VERSION_COLUMNS = `v.version_number AS number, v.size, v.checksum, v.blob_name AS "blobName", v.is_encrypted AS "isEncrypted", v.crc32, v.comment, u.uuid AS "creatorUuid",
+export const VERSION_COLUMNS = `
+  v.version_number AS number, v.size, v.checksum, v.blob_name AS "blobName", v.is_encrypted AS "isEncrypted",
+  v.crc32, v.comment, u.uuid AS "creatorUuid",
   coalesce(u.display_name, u.username) AS "creatorName", v.created_at AS "createdAt"`;
 export const VERSION_TABLES = 'file_versions v JOIN users u ON u.id = v.created_by';
 

@@ -82,7 +82,10 @@ ${terms([
 ])}${section(
     text.willInCourses,
     asked.messages.map(({ type, placements }) => messageInWords(type, placements, text)),
-  )}${section(text.willAsk, inWords(SERVICES, asked.scopes, text))}${section(text.willSend, asked.claims)}<form method="post" action="${escapeHtml(action)}">
+  )}${section(
+    text.willAsk,
+    inWords(SERVICES, asked.scopes, text),
+  )}${section(text.willSend, asked.claims)}<form method="post" action="${escapeHtml(action)}">
 <input type="hidden" name="plan" value="${escapeHtml(sealedPlan)}">
 <button type="submit">${text.register}</button>
 </form>

@@ -36,7 +36,7 @@ test('a value that is undefined is a value', async () => {
   expect(steps.worst).toBeUndefined();
 });
 
-test('what is known in advance is looked at again after its time, the soonest first; a failure is thrown for the back-off', async () => {
+test('a step that says when to look again is run then, the soonest first; a failure is thrown for the back-off', async () => {
   const steps = new ConditionRunner(never);
   await steps.run('A', {}, () => Promise.reject(new ConditionError('Later', '', { retryAfterMs: 500 })));
   await steps.run('B', {}, () => Promise.reject(new ConditionError('Soon', '', { retryAfterMs: 100, isTerminal: true })));

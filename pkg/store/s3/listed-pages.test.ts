@@ -11,7 +11,8 @@ function read<T>(reader: ReplyReader<T>, text: string, size = 7): T {
 
 const PAGE = `<?xml version="1.0" encoding="UTF-8"?>
 <ListBucketResult xmlns="http://s3.amazonaws.com/doc/2006-03-01/"><Name>b</Name><IsTruncated>true</IsTruncated>
-  <Contents><Key>a &amp; &lt;b&gt; &#xfc;ü漢.txt</Key><LastModified>2026-01-02T03:04:05.678Z</LastModified><Size>12</Size><Owner><ID>x</ID></Owner></Contents>
+  <Contents><Key>a &amp; &lt;b&gt; &#xfc;ü漢.txt</Key><LastModified>2026-01-02T03:04:05.678Z</LastModified>
+    <Size>12</Size><Owner><ID>x</ID></Owner></Contents>
   <Contents><Key> </Key><Size>0</Size><LastModified>2026-01-02T03:04:05Z</LastModified><ETag/></Contents>
   <CommonPrefixes><Prefix>p</Prefix></CommonPrefixes><NextContinuationToken>t&quot;1</NextContinuationToken>
 </ListBucketResult>`;

@@ -100,7 +100,9 @@ export function shape(first: Onboarded, last: Onboarded, all: number, memory: Me
     {
       what: `time of the last ${last.count} of ${all} Tenants, beside a bare client`,
       ours: time(last),
-      control: `${time(first)} for the first ${first.count}, of which the last took ${growth('ours').toFixed(2)} × as long (the bare client ${growth('control').toFixed(2)} ×)`,
+      control:
+        `${time(first)} for the first ${first.count}, of which the last took ${growth('ours').toFixed(2)} × as long ` +
+        `(the bare client ${growth('control').toFixed(2)} ×)`,
       ratio: besideControl(last) / besideControl(first),
       target: `≤ ${SHAPE} ×`,
       met: besideControl(last) <= SHAPE * besideControl(first),

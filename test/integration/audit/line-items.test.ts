@@ -133,7 +133,8 @@ async function laterOn(): Promise<void> {
 }
 
 test.each(CHANGES)(
-  'a line item whose %s the LMS has done while Postgres was unavailable for longer has an entry later that says who asked, and that the outcome is unknown',
+  'a line item whose %s the LMS has done while Postgres was unavailable for longer has an entry later that says who ' +
+    'asked, and that the outcome is unknown',
   async (what, method, _status, change) => {
     const { api, items, make, id: context } = await course();
     const { id } = await make();

@@ -17,7 +17,7 @@ const operatorPolicy = (rendered: Rendered, name: string): Policy =>
 const portsAnywhere = ({ egress }: Policy): string[] =>
   egress.flatMap(({ ports = [], to }) => (to ? [] : ports.map(({ port, protocol }) => `${port}/${protocol}`)));
 
-test('the operator may connect to DNS, the API server, the stores of the values, tenants’ storage, and nothing else', async () => {
+test('the operator may connect only to DNS, the API server, the configured stores and tenants’ storage', async () => {
   const spec = operatorPolicy(await most, 'files-operator');
   const otherRedis = await render({ ...LEAST, networkPolicy: { redisPorts: [6380, 16380] } });
 

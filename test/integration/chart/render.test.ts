@@ -156,7 +156,7 @@ test('every pod meets the restricted security standard, with a read-only root an
   expect(violations).toEqual([]);
 });
 
-test('each Valkey for a try is asked by its liveness probe and has a memory limit; only the tenants’ drops keys, and only workers reach the queues’', async () => {
+test('each trial Valkey has a probe and a memory limit; only the tenants’ evicts; only workers reach the queues’', async () => {
   const of = async (name: string) => {
     const spec = (await most).one('StatefulSet', name) as { spec?: { template: { spec: PodSpec } } };
     return spec.spec?.template.spec.containers[0];

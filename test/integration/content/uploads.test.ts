@@ -209,7 +209,8 @@ describe('a hostile upload', () => {
     socket.on('error', () => undefined);
     const head = filePart(Buffer.alloc(9 << 20), 'half.bin').subarray(0, -1000);
     socket.write(
-      `POST /api/v1/files HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${api.token}\r\nContent-Length: 99999999\r\nContent-Type: ${FORM}\r\n\r\n`,
+      `POST /api/v1/files HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${api.token}\r\nContent-Length: 99999999\r\n` +
+        `Content-Type: ${FORM}\r\n\r\n`,
     );
     if (!socket.write(head)) await once(socket, 'drain');
     socket.destroy();

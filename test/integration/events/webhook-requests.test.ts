@@ -84,8 +84,10 @@ test('a time may have any offset that there is', async () => {
   await admin.post(`/webhooks/${id}/test`);
   const since = (time: string): Promise<ApiReply> => admin.get(`/webhooks/${id}/deliveries`, { query: { since: time } });
   const anHourAgo = Date.now() - 3_600_000;
-  const elsewhere = (hours: number, sign: string): string =>
-    `${new Date(anHourAgo + Number(`${sign}${hours}`) * 3_600_000).toISOString().slice(0, -1)}${sign}${String(hours).padStart(2, '0')}:00`;
+  const elsewhere = (hours: number, sign: string): string => {
+    const local = new Date(anHourAgo + Number(`${sign}${hours}`) * 3_600_000).toISOString().slice(0, -1);
+    return `${local}${sign}${String(hours).padStart(2, '0')}:00`;
+  };
 
   for (const time of [elsewhere(14, '+'), elsewhere(12, '-'), elsewhere(23, '+'), elsewhere(23, '-')]) {
     expect((await since(time)).body.data).toHaveLength(1);

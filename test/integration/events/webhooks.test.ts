@@ -189,7 +189,9 @@ test('headers do not follow a webhook to another origin: they are given again wi
 
 test('a delivery changes neither ETag nor updated_at; a disabled webhook says why, and active: true restarts it', async () => {
   const { id, etag, updated_at } = await create();
-  const noted = `failing_since = now(), last_delivery_at = now(), last_status_code = 503, active = active, disabled_reason = disabled_reason`;
+  const noted =
+    'failing_since = now(), last_delivery_at = now(), last_status_code = 503, active = active, disabled_reason = ' +
+    'disabled_reason';
   await tenant.db.query(`UPDATE webhooks SET ${noted} WHERE uuid = $1`, [id]);
   const failing = (await admin.get(`/webhooks/${id}`)).body;
   await tenant.db.query(

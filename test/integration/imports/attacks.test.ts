@@ -33,7 +33,7 @@ const HOSTILE: readonly (() => Buffer)[] = [
   () => one({ central: { offset: 1_000_000 } }),
 ];
 
-test(`${ARCHIVES} hostile archives of three tenants at once are refused and leave nothing, and an import of a fourth does not wait for them`, async () => {
+test(`${ARCHIVES} hostile archives of three tenants are refused and leave nothing; a fourth’s import proceeds`, async () => {
   const [honest, ...hostile] = await Promise.all(range(4).map(() => platform.tenant()));
   const people = await Promise.all(
     hostile.flatMap((tenant) => range(2).map(async () => ({ tenant, person: await tenant.user() }))),

@@ -110,8 +110,7 @@ test('doctor says that the indexes of names were built with another ICU than the
   const after = await doctor();
   await Promise.all([operator?.close(), superuser?.close()]);
 
-  expect(before).toMatch(
-    /^shard \S+ +WRONG +its indexes of names were built with ICU 1\.1, .*REINDEX DATABASE .*ALTER COLLATION carrel\.names REFRESH VERSION/m,
-  );
+  expect(before).toMatch(/^shard \S+ +WRONG +its indexes of names were built with ICU 1\.1, /m);
+  expect(before).toMatch(/ICU 1\.1, .*REINDEX DATABASE .*ALTER COLLATION carrel\.names REFRESH VERSION/);
   expect(after).not.toMatch(/indexes of names/);
 });

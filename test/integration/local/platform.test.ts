@@ -50,7 +50,8 @@ const SERVER = `
   console.log('serving as ' + process.env.GREETING);
   createServer((request, response) => {
     if (request.url === '/crash') process.exit(7);
-    response.end(JSON.stringify({ greeting: process.env.GREETING, pod: process.env.POD, from: request.headers['x-forwarded-for'] }));
+    const from = request.headers['x-forwarded-for'];
+    response.end(JSON.stringify({ greeting: process.env.GREETING, pod: process.env.POD, from }));
   }).listen(8080, process.env.CARREL_LISTEN_HOST);
 `;
 

@@ -128,7 +128,8 @@ test('Ctrl-C only stops following: the job goes on with a worker, and the last l
   expect(code).toBe(130);
   expect(stdout.trimEnd().split('\n').slice(1)).toEqual([
     expect.stringMatching(/: the job continues; 0 of 0 deliveries from .* were made due again so far\.$/),
-    `${tenant.slug}: follow it with carrel jobs show ${job} --tenant ${tenant.slug}, end it with carrel jobs cancel ${job} --tenant ${tenant.slug}`,
+    `${tenant.slug}: follow it with carrel jobs show ${job} --tenant ${tenant.slug}, end it with carrel jobs ` +
+      `cancel ${job} --tenant ${tenant.slug}`,
   ]);
   expect(before).toMatchObject({ state: 'queued' });
   expect(after).toMatchObject({ state: 'succeeded', progress: { done: 12 } });

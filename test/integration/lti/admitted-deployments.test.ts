@@ -38,7 +38,7 @@ async function atRest(by: Registration) {
   };
 }
 
-test('a deployment that an administrator admits by REST launches at once, at no cost for warm launches, and refused it launches no more', async () => {
+test('a deployment admitted by REST launches at once, at no cost for warm launches; once refused, it does not', async () => {
   const by = await confirming();
   const rest = await atRest(by);
   await launch(by, 'campus 7');
@@ -79,7 +79,7 @@ test('a deployment that an administrator admits by REST launches at once, at no 
   expect((await launch(by, 'campus 7')).status).toBe(303);
 });
 
-test('deciding twice changes nothing and is one entry of the audit log, which names who did it, where and about what', async () => {
+test('deciding twice changes nothing and makes one entry in the audit log: who did it, where and about what', async () => {
   const by = await confirming();
   const rest = await atRest(by);
   const first = await rest.decide('before its first launch', 'admitted');
@@ -113,7 +113,7 @@ test.each(['..', 'a/b?c#d%2F', ' ', 'ß'.repeat(255), 'e\u0301', '\u202e"\n\\', 
   },
 );
 
-test('what its resource lists is not decided on by REST, and a registration that lists its deployments takes no decision', async () => {
+test('deployments that the resource lists are not decided by REST, and a listing registration takes no decision', async () => {
   const by = await confirming();
   const rest = await atRest(by);
   const listing = await atRest(await registeredLms(tenant, at));
@@ -138,7 +138,7 @@ test('what its resource lists is not decided on by REST, and a registration that
   expect(await requestsOf(by)).toEqual([]);
 });
 
-test('what was admitted launches beside the listed ones while the policy is Confirm, also after another change of the resource', async () => {
+test('admitted deployments launch beside listed ones under the policy Confirm, also after the resource changes', async () => {
   const by = await confirming();
   const rest = await atRest(by);
   await rest.decide('campus 7', 'admitted');
@@ -192,7 +192,7 @@ test('racing decisions about racing launches leave one row, which says what may 
   expect([page.status, page.code]).toEqual(row.status === 'admitted' ? [303, undefined] : [403, 'deployment_refused']);
 });
 
-test('1,000 decisions of a registration are kept, one more is a conflict, and what was decided can still be changed', async () => {
+test('a registration keeps 1,000 decisions; one more is a conflict, and earlier decisions can still be changed', async () => {
   const by = await confirming();
   const rest = await atRest(by);
   await tenant.db.query(

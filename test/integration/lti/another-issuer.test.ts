@@ -53,7 +53,7 @@ test('a link that was recorded with one client id opens nothing for another, and
   expect(again.link).toMatchObject({ file: { id: file }, problem: null });
 });
 
-test('a link that was recorded under one issuer opens nothing under another, though course and link have the same ids there', async () => {
+test('a link recorded under one issuer opens nothing under another, though course and link have the same ids', async () => {
   const { at, learner, file, custom } = await withRecordedLink();
 
   const there = await changedTo(tenant, at, { lms: otherLms });

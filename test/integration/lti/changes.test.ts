@@ -173,7 +173,7 @@ test('each live file below a course that is renamed is an event with its new pat
   for (const entry of entries) expect(entry).toMatchObject({ actor: { system: true }, request_id: expect.any(String) });
 });
 
-test('a course with a path that another title would make too long keeps the name of its folder, and the launch succeeds', async () => {
+test('a course whose new title would make its path too long keeps its folder’s name, and the launch succeeds', async () => {
   const prof = await launched(tenant, at, titled('p-1', 'Deep'));
   const { folder } = await courseOf('p-1');
   let parent_id = folder.uuid;
@@ -245,7 +245,7 @@ test('ten racing launches with another title rename once, and an upload under wa
   expect(files.map(({ path }) => path).toSorted()).toEqual(range(10).map((index) => `/Raced/${index}.txt`));
 });
 
-test('a title that turns the direction of text round, or holds separators, makes a folder and a group that show what they are called', async () => {
+test('a title with direction controls or separators makes a folder and a group with readable names', async () => {
   await launched(tenant, at, titled('bidi-1', 'Exams\u202e 1 \\ Law/Ethics'));
   await launched(tenant, at, titled('bidi-2', '\u200b\u2066'));
 

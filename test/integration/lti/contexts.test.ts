@@ -145,7 +145,7 @@ test('whoever no longer teaches a course no longer sees it', async () => {
   expect((await api.get('/lti/contexts')).body.data).toEqual([]);
 });
 
-test('a course of a registration that is switched off offers nothing, one whose launches are gone neither, and both stay', async () => {
+test('a course of a disabled registration offers nothing, nor does one without launches, and both stay', async () => {
   const own = await registeredLms(tenant, at);
   const one = course();
   await launched(tenant, own, { course: one });

@@ -142,7 +142,7 @@ test('a copy of a copy works by an instructor of the copy and of its copy', asyn
   expect(after.link).toMatchObject({ file: { id: origin.files.own }, problem: null });
 });
 
-test('a link that learners of the copy opened before is opened to them by the first instructor of both, also where that changes nothing else', async () => {
+test('a link that learners of the copy opened first is given to them by the first instructor of both courses', async () => {
   const origin = await courseWithLinks();
   const copy = newCourse();
   const both = `prof-${origin.course.id}`;

@@ -37,7 +37,7 @@ test('who made a folder in a course has no power over it once the LMS says that 
   expect((await learner.get(`/files/${file.body.id}`)).status).toBe(200);
 });
 
-test('a copy in a course is the course’s, a copy of its folder belongs to whoever copies it, and a learner copies nothing into it', async () => {
+test('a copy within a course is the course’s, a copy of its folder the copier’s; learners copy nothing into it', async () => {
   const [{ api: teacher, folderId }, { api: learner }] = [await inCourse('copies', INSTRUCTOR), await inCourse('reads', LEARNER)];
   const week = (await teacher.post('/folders', { name: 'Week 2', parent_id: folderId })).body;
   const copyOf = (by: Api, id: string, body: object) => by.post(`/folders/${id}/copy`, body);
@@ -60,7 +60,7 @@ test('a copy in a course is the course’s, a copy of its folder belongs to whoe
   ]);
 });
 
-test('an administrator has nothing of a course’s folder by being one; who teaches the course makes folders there, signed in by password too', async () => {
+test('administrators get no access to a course’s folder; its instructors create folders there, also by password', async () => {
   const { folderId } = await inCourse('teacher', INSTRUCTOR);
   const { api, user } = await tenant.user({ roles: ['admin'] });
   const make = (by: Api, name: string) => by.post('/folders', { name, parent_id: folderId });

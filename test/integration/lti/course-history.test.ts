@@ -36,7 +36,7 @@ async function opens(course: Course, custom: Record<string, string>, fault: Faul
   return { api, launchId, link: (await api.get(`/lti/launches/${launchId}`)).body.resource_link };
 }
 
-test('links of a course that Brightspace calls a copy work at once, for a learner too, without an instructor of both', async () => {
+test('links of a course that Brightspace calls a copy work at once, without an instructor of both', async () => {
   const origin = await courseWithLink();
 
   const { link, api } = await opens(newCourse(), origin.custom, copyOf(origin.course.id));
@@ -95,7 +95,7 @@ test('the word of one LMS counts for its own courses alone', async () => {
   expect(await tenant.db.query('SELECT FROM lti_course_copies WHERE origin_id = $1', [origin.course.id])).toEqual([]);
 });
 
-test('warm, a link in such a copy costs two statements with the login, of whoever opens it, and so does one of a course that is no copy', async () => {
+test('a warm launch of a link in such a copy costs two statements with the login, and so does one in no copy', async () => {
   const origin = await courseWithLink();
   for (const history of [origin.course.id, 'another']) {
     const opened = { user: { id: 'warm' }, roles: [LEARNER], course: newCourse(), custom: origin.custom };

@@ -132,7 +132,7 @@ test('a deep linking response that is posted again opens no second picker', asyn
   ]);
 });
 
-test('of 20 racing answers to one request one is given; the others, and the picker opened again, are picker_answered', async () => {
+test('one of 20 racing answers to a request is given; the others, and the picker reopened, are picker_answered', async () => {
   const picker = await picking(tenant, at);
 
   const replies = await Promise.all(range(20).map(() => untilServed(() => picker.answer([]))));
@@ -153,7 +153,7 @@ test('an answer that was lost on its way is given again for the same Idempotency
   expect((await delivered(at, again)).items).toEqual([]);
 });
 
-test('a request is shown to and answered by no other session: not of a colleague, of another launch of the person, or of an administrator', async () => {
+test('a request is closed to other sessions: of a colleague, another launch of the person, or an administrator', async () => {
   const picker = await picking(tenant, at, {}, { user: { id: 'asker' } });
   const same = await launched(tenant, at, { user: { id: 'asker' }, roles: [INSTRUCTOR] });
   const colleague = await launched(tenant, at, { roles: [INSTRUCTOR] });
@@ -194,7 +194,8 @@ test('the picker may be framed by its LMS and the site that waits for the answer
   const sites = `https://school.example.org:8443 ${at.lms.issuer}`;
   expect([status, headers['content-security-policy']]).toEqual([
     200,
-    `default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; img-src 'self'; media-src 'self'; base-uri 'none'; form-action ${sites}; frame-ancestors ${sites}; require-trusted-types-for 'script'`,
+    `default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; img-src 'self'; media-src 'self'; ` +
+      `base-uri 'none'; form-action ${sites}; frame-ancestors ${sites}; require-trusted-types-for 'script'`,
   ]);
   expect(text).not.toMatch(/<script(?![^>]* src=)|<style|\son\w+=|javascript:|https?:\/\//);
 });

@@ -58,7 +58,7 @@ test('a deep linking request opens the picker, which is shown what the LMS accep
   ]);
 });
 
-test('an answer has links of this tool with url, title, text and a signed target, and brings back data byte for byte', async () => {
+test('an answer has links of this tool with url, title, text and a signed target, and returns data byte for byte', async () => {
   const data = '{"a":"ü \u2028 %2F+ "}_48076_1::';
   const picker = await picking(tenant, at, { data, accept_lineitem: true });
   const first = await uploaded(picker, 'reading 1.txt');
@@ -151,7 +151,7 @@ test('a link is a share link made for it, which works without a session', async 
   expect(body.data.map(({ url }: { url: string }) => url)).toEqual([items[0]?.url]);
 });
 
-test('the LMS fetches a file and an image without a session, also after their picker has ended, in the version that was chosen', async () => {
+test('the LMS fetches the chosen version of a file and an image without a session, also after the picker has ended', async () => {
   const picker = await picking(tenant, at);
   const file = await uploaded(picker, 'hand-in.txt');
   const image = await uploaded(picker, 'cell.png', { file: PNG });
@@ -187,7 +187,7 @@ test('the LMS fetches a file and an image without a session, also after their pi
   ]);
 });
 
-test('an image’s address is no sealed text, which a new data key would end: it shows the image while its giver may sign in, until the file is gone', async () => {
+test('a new data key ends no image’s address: it works while its giver may sign in and the file exists', async () => {
   const picker = await picking(tenant, at);
   const image = await uploaded(picker, 'cell.png', { file: PNG });
   const { items } = await delivered(at, await picker.answer([{ type: 'image', file_id: image }]));
@@ -330,7 +330,7 @@ test('only what accept_types, accept_media_types, accept_multiple and accept_lin
   ]);
 });
 
-test('by Query the answer is an address, to which what it had is kept; one over 8 KB is refused, and fewer items then pass', async () => {
+test('by Query the answer extends the LMS’s address; over 8 KB it is refused, and fewer items then pass', async () => {
   await tenant.db.tables.ltiTools.update({ id: at.toolId }, { deepLinkingResponseMode: 'Query' });
   const back = `${at.lms.issuer}/deep-links/return?x=a%20b&y=%C3%BC#top`;
   const picker = await picking(tenant, at, { deep_link_return_url: back });

@@ -29,7 +29,7 @@ const decide = (by: Registration, id: string, status: string) =>
     [by.toolId, id, status],
   );
 
-test('an unknown deployment waits: the page says who has to do what and shows its id, and of its launches nothing else is left', async () => {
+test('an unknown deployment waits: the page shows its id and who has to act, and its launches leave nothing else', async () => {
   const by = await confirming();
 
   const page = await launch(by, 'campus 7');

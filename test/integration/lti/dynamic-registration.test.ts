@@ -184,7 +184,7 @@ test('a link is used once: a second page, and a button of another page, are link
   expect(desk.tools).toHaveLength(1);
 });
 
-test('the button pressed again, at once or after it is over, shows the same registration and registers nothing more', async () => {
+test('the button pressed again, at once or later, shows the same registration and registers nothing more', async () => {
   const desk = newDesk();
   const page = await shownPage(desk, await newLink(tenant));
 

@@ -140,7 +140,7 @@ test('a registration that is not active, or has moved to another LMS, takes no g
   expect([inactive, moved, await post()]).toEqual(['registration_inactive', 'registration_inactive', undefined]);
 });
 
-test('who may grade: administrators and instructors of the course; learners are refused, others do not find the launch', async () => {
+test('administrators and instructors of the course may grade; learners are refused, others do not find the launch', async () => {
   const { body: grade } = await instructor.api.post(instructor.grades, GRADE);
   const learner = await launched(tenant, at, { user: { id: 'ben' }, roles: [LEARNER] });
   const elsewhere = await launched(tenant, at, { user: { id: 'eve' }, course: { id: 'physics-1', title: 'Physics' } });
@@ -217,7 +217,7 @@ test('the same Idempotency-Key gives one grade', async () => {
   expect((await api.get(grades)).body.data).toHaveLength(1);
 });
 
-test('of 50 racing grades of one person, by two launches, no two have one timestamp, and a later one is always newer', async () => {
+test('50 racing grades of one person by two launches have different timestamps, and a later one is always newer', async () => {
   const [one, two] = [instructor, await launched(tenant, at, { user: { id: 'col' } })];
   const before = (await one.api.post(one.grades, { ...GRADE, user_id: 'raced' })).body;
 

@@ -52,7 +52,7 @@ async function handedIn() {
   return { course, learner, person: `pupil-${course.id}`, file, handIn: body };
 }
 
-test('a review opens exactly the version that was handed in, whatever became of the file since, and nothing else of it', async () => {
+test('a review opens exactly the version that was handed in, whatever became of the file, and nothing else of it', async () => {
   const { course, learner, person, file, handIn: made } = await handedIn();
   await learner.api.upload(`/files/${file}`, { method: 'PUT', name: 'essay.txt', file: Buffer.from('secret second draft') });
   await learner.api.patch(`/files/${file}`, { name: `renamed-${course.id}.txt` });

@@ -140,7 +140,7 @@ test('two courses of one title have two folders', async () => {
   ]);
 });
 
-test('a launch with the e-mail address of an existing user creates another user, without access to the former’s files', async () => {
+test('a launch with an existing user’s e-mail address creates another user, without access to the former’s files', async () => {
   const { user } = await tenant.user();
 
   const page = await follow(new Browser(), at.lms.open(at.clientId, { user: { id: 'thief', email: user.email } }));

@@ -23,7 +23,7 @@ async function idsOf(by: Api, query: Record<string, string> = {}): Promise<strin
   return found;
 }
 
-test('an instructor lists the launches of the courses that they teach, the newest first, each as it is shown by itself, in one statement', async () => {
+test('an instructor lists the launches of their courses, newest first, each as GET shows it, in one statement', async () => {
   const { api, launch, id } = await course();
   const first = await launch({ user: { id: 'ben' }, roles: [LEARNER], returnUrl: 'https://lms.example.org/secret' });
   const second = await launch({ user: { id: 'ben' }, roles: [LEARNER] });
@@ -42,7 +42,7 @@ test('an instructor lists the launches of the courses that they teach, the newes
   expect(await idsOf(tenant.admin, { limit: '2' })).toEqual(expect.arrayContaining([...ids, foreign.launchId]));
 });
 
-test('a launch names its course to who teaches that and to administrators, to its learners null, and so does one without a course', async () => {
+test('a launch names its course to instructors and administrators; for learners, and without one, it is null', async () => {
   const { api, id, launch } = await course();
   const learner = await launch({ user: { id: 'ada-the-learner' }, roles: [LEARNER] });
   const elsewhere = await course();

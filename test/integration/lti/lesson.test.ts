@@ -27,7 +27,7 @@ async function open(person: string): Promise<number[]> {
   return [...pages, view, files].map(({ status }) => status);
 }
 
-test('a lesson starts: 300 people behind one address open a link at once, with the limits of a usual Tenant, and all get in', async () => {
+test('a lesson starts: 300 people behind one address open a link at once within the usual limits, and all get in', async () => {
   const waiting = range(PEOPLE).map((index) => `person-${index}`);
   const came: number[][] = [];
   const browsers = range(AT_ONCE).map(async () => {

@@ -52,7 +52,7 @@ test('a line item is made in the LMS, shown, listed, changed and deleted there',
   expect((await all(api, items, {})).map(({ label }) => label)).toEqual(['Files']);
 });
 
-test('a list takes three statements when its line items are known, and ids stay as they are, however many read at once', async () => {
+test('a list of known line items takes three statements, and ids stay as they are, however many read at once', async () => {
   const { api, items, make } = await course();
   await make();
 
@@ -186,7 +186,7 @@ test('a cursor that was changed, or is of another course or other filters, is re
   expect((await get(one, { cursor })).status).toBe(200);
 });
 
-test('concurrent requests share one token, one that was taken back is renewed once, and reading asks for the read-only scope', async () => {
+test('concurrent requests share one token, a revoked one is renewed once, and reading asks for the read-only scope', async () => {
   const own = await registeredLms(tenant, at);
   const { api, items } = await course({ of: own });
   const before = at.lms.tokens.requests;

@@ -47,7 +47,7 @@ test('a forged list of open logins ends no more logins than allowed, and breaks 
   expect(cookies[1]?.length).toBeLessThan(700);
 });
 
-test('of 32 links that one page of a course embeds all open, although each login begins before the first is answered', async () => {
+test('all 32 links embedded in one page of a course open, although each login begins before the first is answered', async () => {
   const browser = new Browser();
   const frames = [];
   for (const index of range(32)) frames.push(await tab(browser, `embedded-${index}`));
@@ -93,7 +93,7 @@ test('a launch that another site has a person post, with a state of its own, is 
   expect(posted.code).toBe('state_not_bound');
 });
 
-test('a browser that is not bound to its launch gets a link to its LMS, and to no other address that the token names', async () => {
+test('a browser that is not bound to its launch gets a link to its LMS, and to no other address in the token', async () => {
   const { action, fields } = await tab(new Browser(), 'unbound');
   const post = async (idToken: string): Promise<string> => {
     fields.set('id_token', idToken);

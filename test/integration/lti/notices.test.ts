@@ -112,7 +112,7 @@ test('notices of a registration that is inactive are refused', async () => {
   expect([reply.status, reply.body.error]).toEqual([403, 'client_id_unknown']);
 });
 
-test('a notice is answered once it is stored with its job, by two statements, and counts once however often it is sent', async () => {
+test('a notice is answered once it is stored with its job, by two statements; sent again, it counts once', async () => {
   const id = systemRandom.uuid();
   const notice = jwt(COPY, { ...copied('new', ['old']), [`${LTI}/notice`]: { id, type: COPY, timestamp: 'yesterday' } });
   await post({ notices: [jwt()] }); // reads the key set of the LMS
@@ -141,7 +141,7 @@ test('what is valid is stored beside what is not, since platforms do not send ag
   ]);
 });
 
-test('the first launch of a deployment asks for its notices, by one job however many come at once; warm launches cost nothing more', async () => {
+test('the first launch of a deployment requests its notices by one job; warm launches cost nothing more', async () => {
   const own = await registeredLms(tenant, at);
   const opens = (id: string) => follow(new Browser(), at.lms.open(own.clientId, { user: { id } }, offersNotices(at.lms.issuer)));
   const jobs = () =>

@@ -132,7 +132,7 @@ test('a deep linking request whose settings are odd is answered or refused with 
   ).toEqual([]);
 });
 
-test('notices one of whose claims is odd are stored or refused with a code, and what is valid beside them is stored', async () => {
+test('notices with one odd claim are stored, or refused with a code, and valid ones beside them are stored', async () => {
   const paths: readonly Path[] = [
     ...['iss', 'aud', 'azp', 'exp', 'iat', 'nbf', 'nonce', 'sub'].map((name): Path => [name]),
     ...['version', 'deployment_id', 'roles'].flatMap((name) => lti(name)),

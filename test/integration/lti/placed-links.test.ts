@@ -103,7 +103,7 @@ test('a placed link opens its file after a rename and a move, and discloses no f
   expect((await learner.api.get(`/folders/${folder.body.id}`)).status).toBe(404);
 });
 
-test('a link to a file in the trash, or deleted for good, says so and what to do; once the file is restored it opens', async () => {
+test('a link to a file that is trashed or deleted for good says so and what to do; a restored file opens', async () => {
   const { course, teacher, file, custom } = await courseWithLink();
   const problem = async (): Promise<unknown> => (await learns(course, custom)).link.problem;
 
@@ -213,7 +213,7 @@ test('the right ends at once with the right of whoever placed the link, in sessi
   });
 });
 
-test('a target names no more than its maker could give: a link to a file that the maker may only read opens nothing', async () => {
+test('a target gives no more than its maker could: a link to a file that the maker may only read opens nothing', async () => {
   const course = newCourse();
   const owner = await tenant.user();
   const file = await fileOf(owner.api);
@@ -256,7 +256,7 @@ test('what a key signed ends with the key', async () => {
   expect(again.link).toMatchObject({ file: null, problem: { code: 'target_key_unknown' } });
 });
 
-test('the record of a link has its title, course and file as the last launch had them, also when 10 people open it first at once', async () => {
+test('the record of a link has title, course and file of its last launch, also when 10 people open it at once', async () => {
   const { course, file, custom } = await courseWithLink();
 
   const first = await Promise.all(range(10).map(() => learns(course, custom)));
@@ -324,7 +324,7 @@ test('a warm request costs one statement in the session of a placed link, and no
   ]);
 });
 
-test('whoever looks at the launch of another sees what that person’s link gives, and the file where they may read it themselves', async () => {
+test('who views another person’s launch sees what that person’s link gives, and the file where they may read it', async () => {
   const { course, teacher, file, custom } = await courseWithLink();
   const learner = await learns(course, custom);
 

@@ -38,7 +38,7 @@ test.each(Object.entries(ODDITIES))('%s is odd but valid', async (_name, oddity)
   expect([page.status, page.code]).toEqual([303, undefined]);
 });
 
-test('a response that launched already is launch_used: in the same browser, with the same cookie in another, and in any other', async () => {
+test('a response that launched already is launch_used: in its browser, in one with its cookie, and in any other', async () => {
   const browser = new Browser();
   const form = await toTheForm(browser, at.lms.open(at.clientId));
   if ('ended' in form) throw new Error(form.ended.text);
@@ -174,7 +174,7 @@ test.each<[string, (own: Registration) => Promise<unknown>, string]>([
   },
 );
 
-test('a registration that is put right accepts the next launch at once, and the refusal that it had made till then is not noted', async () => {
+test('a corrected registration accepts the next launch at once, and forgets the refusal it had recorded', async () => {
   const own = await registeredLms(tenant);
   const [first, second] = [await aboutToLaunch(own), await aboutToLaunch(own)];
   await setTool(own, `client_id = 'mistyped'`);
@@ -206,7 +206,7 @@ test.each([
   expect([page.status, page.code]).toEqual([status, code]);
 });
 
-test('an older response that is posted again is refused before anything is changed, although it names the course otherwise', async () => {
+test('an older response posted again is refused before it changes anything, although it names the course otherwise', async () => {
   const course = (title: string) => ({ course: { id: 'renamed', title } });
   const browser = new Browser();
   const older = await toTheForm(browser, at.lms.open(at.clientId, course('Older')));

@@ -260,7 +260,7 @@ test('an LMS that is silent is configuration_timeout', async () => {
   expect(failure).toMatchObject({ status: 504, code: 'configuration_timeout' });
 });
 
-test('an LMS with other addresses than its registration has is issuer_conflict; an audience of tokens that differs is not', async () => {
+test('an LMS with other addresses than its registration is issuer_conflict; another audience of tokens is not', async () => {
   const first = changedDesk(lms);
   await registered(tenant, first);
   await asTheOperator(tenant);

@@ -121,7 +121,7 @@ const entriesOf = (clientId: string): Promise<{ action: string; changes: object 
     [clientId],
   );
 
-test('the audit log has a registration, what changes of it and of its LMS, and its end, and of its key the id alone', async () => {
+test('the audit log has a registration’s creation, changes (its LMS’s too) and end, and of its key the id alone', async () => {
   const issuer = 'https://audited.example';
   const wanted = registration('audited', issuer);
   await sync('ns/audited', wanted);
@@ -151,7 +151,7 @@ test('the audit log has a registration, what changes of it and of its LMS, and i
   ]);
 });
 
-test('the audit log has which deployments a registration lists and its deploymentPolicy, also where one was admitted by REST before', async () => {
+test('the audit log has a registration’s listed deployments and policy, also where REST had admitted one before', async () => {
   const issuer = 'https://listed.example';
   const wanted = registration('listed', issuer);
   const listing = (deploymentPolicy: 'Listed' | 'Confirm', ...deploymentIds: string[]) =>
@@ -262,7 +262,7 @@ test('registrations of one issuer with key sets of their own are of LMSs of thei
   expect((await platformsOf(issuer)).map(({ jwks, isActive }) => [jwks, isActive])).toEqual([[KEY_SETS.a, true]]);
 });
 
-test('an LMS that comes to publish its keys elsewhere is the same one, for all of its registrations and what they agreed', async () => {
+test('an LMS that publishes its keys elsewhere stays the same one, for all its registrations and their agreements', async () => {
   const issuer = 'https://moving.example';
   const [one, two] = [registration('moving-1', issuer), registration('moving-2', issuer)];
   await sync('ns/moving-1', at(KEY_SETS.a, one));

@@ -112,7 +112,7 @@ test('a course that was launched without the scope of results or of scores says 
   ]);
 });
 
-test('a score for a line item is a grade of no launch, with the request to send it, and stands in the list of all grades', async () => {
+test('a score for a line item is a grade without a launch, has its job, and is in the list of grades', async () => {
   const { api, id: context, items, make } = await course();
   const { id, url } = await make();
 
@@ -151,7 +151,7 @@ test('a score for a line item is a grade of no launch, with the request to send 
     expect((await api.get('/lti/grades', { query })).body.data).toEqual([]);
 });
 
-test('grades of a launch and of a line item do not mix, and scores of one cell are in order, wherever they were given', async () => {
+test('grades of a launch and of a line item do not mix, and scores of one cell are in order', async () => {
   const { api, lmsId, items } = await course();
   const { launchId, grades } = await launched(tenant, at, { course: { id: lmsId, title: lmsId } });
   const { data } = (await api.get(items)).body;

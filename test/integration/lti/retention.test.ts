@@ -6,7 +6,7 @@ import { launched } from '../../support/lms/launched.ts';
 
 const { tenant, at } = lmsSuite();
 
-test('a launch of more than 90 days ago goes with the launches that come; one with grades stays, and so does a younger one', async () => {
+test('later launches delete those of more than 90 days ago; one with grades stays, and so does a younger one', async () => {
   const [old, graded, young] = [await launched(tenant, at), await launched(tenant, at), await launched(tenant, at)];
   await graded.api.post(graded.grades, { user_id: 'ben', score: 8.5, score_maximum: 10 });
   const age = (launchId: string, days: number) =>

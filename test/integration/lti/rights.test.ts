@@ -52,7 +52,7 @@ test('an LMS user with the administrator’s address stays a separate user, also
   expect(me.body).toMatchObject({ id: own.body.id, email, roles: ['admin'] });
 });
 
-test('an account that an administrator gave the Secret’s address is left alone: the operator says that the address is taken', async () => {
+test('an account that has the Secret’s address by an administrator is left alone, and the operator reports it', async () => {
   const { user, password } = await tenant.user({ email: 'wanted@school.example' });
 
   await expect(reset('Wanted@school.example', 'the password of the Secret')).rejects.toThrow('Wanted@school.example');
@@ -61,7 +61,7 @@ test('an account that an administrator gave the Secret’s address is left alone
   expect((await still.get('/users/me')).body).toMatchObject({ id: user.id, roles: ['member'] });
 });
 
-test('an administrator who launches has what the launch gives, in token, session and permission set, and is one by password', async () => {
+test('an administrator who launches has only the launch’s rights in token, session and permission set', async () => {
   const { api, user, password } = await linked('principal', ['admin']);
   await api.get('/users');
 
@@ -117,7 +117,7 @@ test('what is taken from the account is taken from its launch’s session', asyn
   expect([before.status, (await upload()).status]).toEqual([201, 403]);
 });
 
-test('a launch’s session that a server of the release before opened holds no administrator either, though its copy says so', async () => {
+test('a launch’s session of a server of the previous release holds no administrator, though its copy says so', async () => {
   const { user } = await linked('veteran', ['admin']);
   const { api } = await launched(tenant, at, { user: { id: 'veteran' }, roles: [INSTRUCTOR] });
   const sid = String(decodeJwt(String(api.token)).sid);
@@ -143,7 +143,7 @@ test('a password wants an address that an administrator has set', async () => {
   expect((await (await tenant.anonymous.login('here@example.org', password)).get('/users/me')).body.id).toBe(id);
 });
 
-test('a launch’s session that knows the key and the body of a request does not get the reply that another session of the person had', async () => {
+test('a launch’s session with the key and body of a request does not get the reply of the person’s other session', async () => {
   const { api } = await linked('twice', ['member']);
   const { api: launch } = await launched(tenant, at, { user: { id: 'twice' }, roles: [INSTRUCTOR] });
   const create = (by: Api) => by.post('/folders', { name: 'once' }, { headers: { 'idempotency-key': 'of-both' } });

@@ -54,7 +54,8 @@ test('if the LMS offers storage, login initiation puts the sealed login into its
     next: expect.stringContaining(`${at.lms.authEndpoint}?`),
   });
   expect(begun.headers['content-security-policy']).toBe(
-    "default-src 'none'; script-src 'self'; style-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors *; require-trusted-types-for 'script'",
+    "default-src 'none'; script-src 'self'; style-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors " +
+      "*; require-trusted-types-for 'script'",
   );
   expect([begun.headers['cache-control'], begun.headers['referrer-policy']]).toEqual(['no-store', 'no-referrer']);
   expect(begun.headers['set-cookie']).toHaveLength(2);
@@ -68,7 +69,8 @@ test('without the cookie the launch reads the frame and uses the stored login', 
 
   expect(question).toEqual({ step: 'get', frame: 'keeper', origin: at.lms.issuer, key: put['key'] });
   expect(asked.headers['content-security-policy']).toBe(
-    `default-src 'none'; script-src 'self'; style-src 'self'; base-uri 'none'; form-action 'self' ${tenant.url}; frame-ancestors *; require-trusted-types-for 'script'`,
+    `default-src 'none'; script-src 'self'; style-src 'self'; base-uri 'none'; form-action 'self' ${tenant.url}; ` +
+      `frame-ancestors *; require-trusted-types-for 'script'`,
   );
   // A form of a page with `no-referrer` would be posted with `Origin: null`.
   expect(asked.headers['referrer-policy']).toBe('same-origin');

@@ -4,7 +4,7 @@ import { lmsSuite } from '../../support/lms/lms-suite.ts';
 
 const { tenant, at } = lmsSuite({ name: 'Faculty of <Biology>' });
 
-test('the name of a tenant is on the page of the course, on a page that refuses, and in the title of the description of its API', async () => {
+test('a tenant’s name is on the course page, on pages that refuse, and in the title of its API description', async () => {
   const browser = new Browser();
   const launch = await follow(browser, at.lms.open(at.clientId));
   const pages = [await browser.get(String(launch.headers.location)), await browser.get(`${tenant.url}/lti/launch`)];

@@ -80,7 +80,7 @@ test('claims that do not hold note no deployment', async () => {
   expect(await idsOf(by)).toEqual([]);
 });
 
-test('60 racing launches from 60 unknown deployments leave at most 20, and one that comes after an hour replaces the oldest', async () => {
+test('60 racing launches of 60 unknown deployments leave at most 20 rows; one after an hour replaces the oldest', async () => {
   const by = await registration();
   for (const at of range(12)) await launch(by, `first-${at}`);
 

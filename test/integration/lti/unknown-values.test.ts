@@ -70,13 +70,14 @@ test('a login by an issuer that is like none is noted nowhere', () =>
     expect(await tenant.db.query(`SELECT FROM carrel.unknown_values WHERE value LIKE '%stranger.example%'`)).toEqual([]);
   }));
 
-test('a token that the LMS issued to another party (azp) is refused with both values, and the other is noted as a client id', () =>
+test('a token issued to another party (azp) is refused with both values, and the other is recorded as a client id', () =>
   withLms(async (by) => {
     const page = await launch(by, { claims: (claims) => void (claims['azp'] = 'another-<id>') });
 
     expect([page.status, page.code]).toEqual([401, 'azp_mismatch']);
     expect(page.text).toContain(
-      `The id_token was issued to another tool (azp). It names another-&lt;id&gt;; the registration&#39;s client id is ${by.clientId}.`,
+      'The id_token was issued to another tool (azp). It names another-&lt;id&gt;; the registration&#39;s client id ' +
+        `is ${by.clientId}.`,
     );
     expect(await notedOf(by)).toEqual(['client_id another-<id>']);
   }));

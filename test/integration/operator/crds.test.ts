@@ -57,7 +57,8 @@ describe('a Tenant is refused with a message that says what to do', () => {
       'autoscaling by a CPU that is not requested',
       'ok',
       { autoscaling: { max: 3 }, resources: { requests: { memory: '128Mi' } } },
-      'spec.resources: Invalid value: autoscaling counts the CPU that the pods use of what they request; set resources.requests.cpu',
+      'spec.resources: Invalid value: autoscaling counts the CPU that the pods use of what they request; set ' +
+        'resources.requests.cpu',
     ],
     [
       'a pod label with a space',

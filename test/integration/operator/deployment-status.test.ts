@@ -66,7 +66,8 @@ test('the status shows waiting and admitted deployments, an Event names those th
   expect(admitted).toEqual(['1', 'campus 7']);
   expect(await deployed()).toEqual(['1']);
   expect(events).toEqual([
-    'DeploymentWaiting an administrator has to admit a deployment that launched, by REST or by adding to spec.deploymentIds: "campus 7"',
+    'DeploymentWaiting an administrator has to admit a deployment that launched, by REST or by adding to ' +
+      'spec.deploymentIds: "campus 7"',
   ]);
   expect((await cluster.registrations.get(key)).spec.deploymentIds).toEqual(['1']);
 });

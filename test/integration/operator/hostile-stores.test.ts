@@ -122,7 +122,8 @@ test('a Tenant deleted while its store drips its marker says so, and goes once i
 
   const { host } = new URL(store.url);
   expect(message).toBe(
-    `Waiting for the objects in ${bucket}/ at ${store.url} to be deleted: the store at ${host} did not answer within 10 s; with deletionPolicy Retain they are left`,
+    `Waiting for the objects in ${bucket}/ at ${store.url} to be deleted: the store at ${host} did not answer within ` +
+      '10 s; with deletionPolicy Retain they are left',
   );
 });
 
@@ -178,7 +179,9 @@ test('while eight deletions meet pages of 7.9 MiB, the operator stays small, and
 
   expect(tookMs).toBeLessThan(SOON_MS);
   expect(message).toBe(
-    `Waiting for the objects in ${first.bucket}/ at ${store.url} to be deleted: the store at ${new URL(store.url).host} answered with a listing that cannot be read; with deletionPolicy Retain they are left`,
+    `Waiting for the objects in ${first.bucket}/ at ${store.url} to be deleted: the store ` +
+      `at ${new URL(store.url).host} answered with a listing that cannot be read; with deletionPolicy Retain they are ` +
+      'left',
   );
   expect(grownBytes).toBeLessThan(GROWTH_BYTES);
   await waitFor(

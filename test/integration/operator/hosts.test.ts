@@ -64,8 +64,9 @@ test('a host of its own lies under a domain that the operator allows, or allows 
   expect(await refusal(refused, 'HostNotAllowed')).toMatch(
     /is not allowed in namespace .*; this namespace may use hosts under example\.org\. /,
   );
-  expect(await refusal(foreign, 'HostNotAllowed')).toMatch(
-    /this namespace may use hosts under example\.org, school\.example\. The platform's operator allows domains in CARREL_ALLOWED_HOSTS$/,
+  expect(await refusal(foreign, 'HostNotAllowed')).toContain(
+    'this namespace may use hosts under example.org, school.example. ' +
+      "The platform's operator allows domains in CARREL_ALLOWED_HOSTS",
   );
 });
 

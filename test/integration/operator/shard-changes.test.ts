@@ -227,9 +227,12 @@ test('a wrong issuer or client id, and a deployment that decides nothing, cause 
 
   const end = 'They must be equal to the letter: correct one of them';
   expect(events).toEqual([
-    'Warning UndecidedDeployment logins were refused: several registrations have this issuer and clientId, and not exactly one of them lists their deployment; leave it in spec.deploymentIds of the right one alone: "5:x"',
-    `Warning UnknownClientId launches were refused: the LMS sent as the client id (client_id, aud or azp) "a\\"\\n\\u202eb"; spec.clientId is "${key.name}". ${end}`,
-    `Warning UnknownIssuer launches were refused: the LMS sent as its issuer (iss) "https://${key.name}.example/"; spec.platform.issuer is "https://${key.name}.example". ${end}`,
+    'Warning UndecidedDeployment logins were refused: several registrations have this issuer and clientId, and not ' +
+      'exactly one of them lists their deployment; leave it in spec.deploymentIds of the right one alone: "5:x"',
+    'Warning UnknownClientId launches were refused: the LMS sent as the client id (client_id, aud or azp) "a\\"\\n' +
+      `\\u202eb"; spec.clientId is "${key.name}". ${end}`,
+    `Warning UnknownIssuer launches were refused: the LMS sent as its issuer (iss) "https://${key.name}.example/"; ` +
+      `spec.platform.issuer is "https://${key.name}.example". ${end}`,
   ]);
   expect(await pool.query('SELECT FROM carrel.unknown_values WHERE managed_ref = $1', [reference])).toEqual([]);
 });
@@ -266,7 +269,7 @@ test('findings of an integrity check cause one Event of each kind an hour, and n
   expect(two).toEqual([
     expect.stringMatching(/^Warning the integrity check found: 2 objects belong to no version\. All were put right\.$/),
     expect.stringMatching(
-      /^Warning the integrity check found: 3 versions of files have no object in the store\. carrel doctor --tenant \S+ shows each\.$/,
+      /^Warning .* found: 3 versions of files have no object in the store\. carrel doctor --tenant \S+ shows each\.$/,
     ),
   ]);
   expect(three[0]).toMatch(/found: 1 objects belong to no version/);

@@ -79,7 +79,8 @@ test('a value of the Secret that no request can carry is named by the condition,
   }
 
   expect(conditionOf(refused, 'StorageReady')?.message).toBe(
-    'spec.storage: accessKeyId in Secret my-storage may hold letters, digits and signs of ASCII alone, and no space or second line end',
+    'spec.storage: accessKeyId in Secret my-storage may hold letters, digits and signs of ASCII alone, and no space ' +
+      'or second line end',
   );
   await cluster.tenants.delete(key);
 });

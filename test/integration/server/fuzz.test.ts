@@ -13,8 +13,34 @@ const EACH = 5;
 /**
  * A 400 to a request of the right form rests on what is stored or on the time (test/fuzz/hooks.py has the same, with reasons).
  */
-const OF_STATE =
-  /^(does not belong to|must be in the future|must be before until|there is no such|must be a user of|must not be the user who|is not a cursor returned by replay|is too deep|needs an e-mail|must be re-sent|must be one of this webhook's|must not be later|makes a path of|must be a string, or value_type|is required, or Upload-Defer-Length|must have (a filename|each key once|values in UTF-8)|must be a media type|must be an IANA time zone|must be cp437 or|is not a language tag|is an integer beyond|cannot be changed|never matches: |(minute|hour|day of month|month|day of week): the range )/;
+const OF_STATE = new RegExp(
+  `^(${[
+    'does not belong to',
+    'must be in the future',
+    'must be before until',
+    'there is no such',
+    'must be a user of',
+    'must not be the user who',
+    'is not a cursor returned by replay',
+    'is too deep',
+    'needs an e-mail',
+    'must be re-sent',
+    "must be one of this webhook's",
+    'must not be later',
+    'makes a path of',
+    'must be a string, or value_type',
+    'is required, or Upload-Defer-Length',
+    'must have (a filename|each key once|values in UTF-8)',
+    'must be a media type',
+    'must be an IANA time zone',
+    'must be cp437 or',
+    'is not a language tag',
+    'is an integer beyond',
+    'cannot be changed',
+    'never matches: ',
+    '(minute|hour|day of month|month|day of week): the range ',
+  ].join('|')})`,
+);
 /** Fields whose rules no pattern can state. */
 const UNSAID: readonly string[] = ['url', 'secret', 'headers'];
 /** Arguments alone go by the kind that the schedule has. */

@@ -24,7 +24,7 @@ const shardOf = (wanted: number, budget: number, limits: [string, number][] = []
 });
 const away = (): Promise<never> => Promise.reject(new Error('the shard was asked'));
 
-test('a claim asks nothing of a shard unless it grows beyond the size of the default, and then of its own shard alone', async () => {
+test('a claim counts against its own shard alone, and only when it grows beyond the default size', async () => {
   const asked: string[] = [];
   const [shard, other] = [`d-${systemRandom.hex(3)}`, `d-${systemRandom.hex(3)}`];
   const slug = newSlug();
@@ -44,7 +44,7 @@ test('a claim asks nothing of a shard unless it grows beyond the size of the def
   await expect(registry.claim(asking(BASIC_CONNECTIONS + 31, away))).rejects.toThrow('the shard was asked');
 });
 
-test('tenants that are older than the count keep what their roles may hold without asking, and others find it taken', async () => {
+test('tenants from before the count keep their roles’ connections without asking, and others find them taken', async () => {
   const shard = `e-${systemRandom.hex(3)}`;
   const slugs = [newSlug(), newSlug()];
   const asking = (slug: string, wanted: number, limits: [string, number][] = []): ClaimRequest =>
@@ -66,7 +66,7 @@ test('tenants that are older than the count keep what their roles may hold witho
     expect(await registry.claim(asking(slug, 42))).toMatchObject({ outcome: 'existing', connections: 50 });
 });
 
-test('what a role may hold is brought down to the bound, is counted from then on, and its session limit is mended when somebody else changed it', async () => {
+test('a role’s connections are lowered to the bound and counted, and a changed session limit is reset', async () => {
   const login = await newTenant(running, shard, '70');
   const name = login.slug;
   const limit = async (): Promise<unknown> =>
@@ -89,7 +89,7 @@ test('what a role may hold is brought down to the bound, is counted from then on
   expect(await limit()).toBe(20);
 });
 
-test('a server whose role has no connection left goes on with those it has, and waits for one that another server gives back', async () => {
+test('a server whose role has no connection left works with those it has, and waits for a returned one', async () => {
   const login = await newTenant(running, shard);
   await pool.query(`ALTER ROLE "${login.role}" CONNECTION LIMIT 3`);
   const [ending, starting] = [openDatabase(login), openDatabase(login)];

@@ -43,7 +43,7 @@ test('a row comes back with its defaults, ids and sizes as numbers, times to the
   expect(found).toEqual({ id: file.id });
 });
 
-test('an update gives the rows as they are then, with a new revision and time; bytes counted leave a user as it was', async () => {
+test('an update returns the new rows with their revision and time; counting bytes leaves a user’s as they were', async () => {
   const file = await db.tables.files.insert(newFile('a.txt'));
 
   const [changed] = await db.tables.files.update({ id: file.id }, { name: 'b.txt', extension: undefined });
@@ -188,7 +188,7 @@ test('jsonb, lists and score numbers go in and come out as they are', async () =
   await expect(db.query('SELECT 9007199254740993::bigint AS id')).rejects.toThrow('above 2^53-1');
 });
 
-test('of a transaction within another nothing is left where it throws; what remains is committed with the outer one, or not at all', async () => {
+test('a nested transaction that throws leaves nothing; otherwise the outer one commits or discards it', async () => {
   const insert = (inner: Database, name: string) => inner.transaction((tx) => tx.files.insert(newFile(name)));
   const fill = (fails: boolean) =>
     db.transaction(async (tx) => {
@@ -207,7 +207,7 @@ test('of a transaction within another nothing is left where it throws; what rema
   expect(await db.tables.files.count({ name: 'inner.txt' })).toBe(1);
 });
 
-test('with a bound of uses a connection ends while statements and transactions go on, prepared ones too, and nothing is lost', async () => {
+test('a connection ends after its bound of uses while statements and transactions go on, and nothing is lost', async () => {
   const bounded = openDatabase(tenant, { poolSize: 2, connectionUses: 5 });
   const pid = 'SELECT pg_backend_pid() AS pid';
   const ask = async (at: number): Promise<number> => {

@@ -37,7 +37,7 @@ const OTHER_RELEASE = `
   GRANT EXECUTE ON FUNCTION carrel.touch TO PUBLIC;
   UPDATE carrel.schema_functions SET sha256 = 'another', replaced_at = 'epoch'`;
 
-test('functions of another release are replaced by this one’s, with their rights, and those that are there cost no statement of DDL', async () => {
+test('another release’s functions are replaced by this one’s, with their rights; present ones cost no DDL', async () => {
   const { own, seen } = await newShard('functions_replaced');
   const ours = await catalog(own);
   await own.query(OTHER_RELEASE);

@@ -125,7 +125,8 @@ test.each<[string, number, (objects: Objects) => Promise<unknown>]>([
   expect(hostile.taken).toBeLessThan(2 * (8 * MIB + LEEWAY));
 });
 
-const HUGE_LISTING = `<ListBucketResult>${'<Contents><Key>20200101/xxxxxxxxxxxxxxxxxxxxxxxx</Key><Size>1</Size></Contents>'.repeat(100_000)}</ListBucketResult>`;
+const LISTED = '<Contents><Key>20200101/xxxxxxxxxxxxxxxxxxxxxxxx</Key><Size>1</Size></Contents>';
+const HUGE_LISTING = `<ListBucketResult>${LISTED.repeat(100_000)}</ListBucketResult>`;
 const SMALL_LISTING = '<ListBucketResult><IsTruncated>false</IsTruncated></ListBucketResult>';
 
 test('nine replies of 7.9 MiB at once take little more memory than nine small ones', async () => {
@@ -152,9 +153,11 @@ test('nine replies of 7.9 MiB at once take little more memory than nine small on
 
 /** A page of objects and one of uploads, of which more are always said to follow. */
 const onePage = (key: string, token: string): string =>
-  `<ListBucketResult><IsTruncated>true</IsTruncated><NextContinuationToken>${token}</NextContinuationToken><Contents><Key>${key}</Key></Contents></ListBucketResult>`;
+  `<ListBucketResult><IsTruncated>true</IsTruncated><NextContinuationToken>${token}</NextContinuationToken>` +
+  `<Contents><Key>${key}</Key></Contents></ListBucketResult>`;
 const oneUpload = (key: string, id: string): string =>
-  `<ListMultipartUploadsResult><IsTruncated>true</IsTruncated><Upload><Key>${key}</Key><UploadId>${id}</UploadId></Upload></ListMultipartUploadsResult>`;
+  `<ListMultipartUploadsResult><IsTruncated>true</IsTruncated>` +
+  `<Upload><Key>${key}</Key><UploadId>${id}</UploadId></Upload></ListMultipartUploadsResult>`;
 
 function answerLists(pageOf: (isUploads: boolean, page: number) => string): void {
   hostile.requests.length = 0;
@@ -207,7 +210,7 @@ test('as many downloads as there are connections stand still, and an upload goes
   for (const { body } of bodies) body.destroy();
 });
 
-test('an endpoint that a tenant named is not dialled where it leads to a private address, by whatever name, nor spoken to without TLS', async () => {
+test('an endpoint that a tenant names is not dialled at a private address, by whatever name, nor without TLS', async () => {
   hostile.requests.length = 0;
   hostile.answer = (_request, response) => void response.end();
   const resolve = async (name: string): Promise<string[]> => (name === 'inside.example' ? ['127.0.0.1'] : ['93.184.216.34']);
@@ -234,7 +237,7 @@ test('an endpoint that a tenant named is not dialled where it leads to a private
   expect(hostile.requests).toEqual([]);
 });
 
-test('a store at a private address is used where its range is allowed, by http and with its certificate checked by https', async () => {
+test('a store at a private address in an allowed range is used by http, and by https with its certificate checked', async () => {
   const bucket = bucketName(`t-${systemRandom.hex(5)}`);
   const made = { bucket, accessKeyId: bucket, secretAccessKey: systemRandom.base64url(24) };
   const admin = new StorageAdmin(running.s3);

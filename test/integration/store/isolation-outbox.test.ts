@@ -36,7 +36,7 @@ const trimFull = () =>
 
 atEnd(() => Promise.all(opened.map((each) => each.close())));
 
-test('a tenant’s role fills the shared outbox and notes up to a bound, and writes there again once the worker has made the outbox smaller', async () => {
+test('a tenant’s role fills the shared outbox and notes up to a bound, and writes again once they are trimmed', async () => {
   const tenant = await newTenant(running, shard);
   const own = as(tenant);
   await own.query('SET statement_timeout = 0'); // ten thousand rows may take a busy machine longer than a statement has

@@ -46,7 +46,7 @@ beforeAll(async () => {
 });
 atEnd(() => Promise.all(opened.map((each) => each.close())));
 
-test('a tenant’s role takes no advisory lock, makes no large object, writes no logical message and enters no other database', async () => {
+test('a tenant’s role has no advisory locks, large objects, logical messages or other databases', async () => {
   const sql = as(attacker);
   const attempts = [
     'SELECT pg_advisory_lock(1)',
@@ -75,7 +75,7 @@ test('docs/operate/install.md gives a database administrator the very statement 
   expect(readFileSync(join(ROOT, 'docs/operate/install.md'), 'utf8')).toContain(`${REVOKE_PUBLIC_RIGHTS.trim()};\n`);
 });
 
-test('of the settings that bound what its statements cost all, a tenant’s role lifts time-outs and memory alone, and not that on temporary files', async () => {
+test('a tenant’s role may raise its time-outs and memory, but not the limit on temporary files', async () => {
   const sql = as(attacker);
   const lifted = ['statement_timeout = 0', 'idle_in_transaction_session_timeout = 0', 'lock_timeout = 0', `work_mem = '1GB'`];
   const held = [
@@ -98,7 +98,7 @@ test('of the settings that bound what its statements cost all, a tenant’s role
   expect(await outcomes(held)).toEqual(held.map((setting) => `${setting}: false`));
 });
 
-test('a tenant’s role fills the shared table of jobs with 10,000 at most, and it neither lifts nor passes the limits of its tenant', async () => {
+test('a tenant’s role fills the shared table of jobs with 10,000 at most, and cannot get round its tenant’s limits', async () => {
   const flooder = await newTenant(running, shard);
   const sql = as(flooder);
   const insert = (count: number) =>
@@ -147,7 +147,7 @@ test('a tenant’s role fills the shared table of jobs with 256 MiB at most', as
   expect(outcomes).toEqual(['allowed', expect.stringContaining('more than 256 MiB'), 'allowed']);
 });
 
-test('a role that may only read fills its tables by SQL only until it may not log in, and writes again with its access', async () => {
+test('a read-only role fills its tables by SQL only until it may not log in, and writes again when allowed', async () => {
   const tenant = await newTenant(running, shard);
   const access = (level: 'write' | 'read' | 'none') =>
     ensureTenantDatabase(shard, {
@@ -234,7 +234,7 @@ test("an operator's role that no policy names sees the shared rows again from it
   expect(await count()).toEqual([{ n: 0 }]);
 });
 
-test('tenants that hold every connection they can get keep neither operator nor worker out (PostgreSQL 16 and later), and each of them has a limit', async () => {
+test('tenants holding every connection they can get (PostgreSQL 16+) lock out neither operator nor worker', async () => {
   const tenant = await newTenant(running, shard);
   // Not by a pool, whose log-ins end after some seconds.
   const limited = await Promise.allSettled(Array.from({ length: 40 }, () => connected(tenant.url)));
@@ -287,7 +287,7 @@ async function withPublicRights(work: () => Promise<void>): Promise<void> {
 
 const LARGE_OBJECTS = 'SELECT count(*) AS left FROM pg_largeobject_metadata';
 
-test('a tenant that owns large objects, default privileges and things in another database is deleted with all of them, by an operator that is no superuser', async () => {
+test('an operator that is no superuser deletes a tenant with large objects, default privileges and other databases', async () => {
   const tenant = await newTenant(running, shard);
   await withPublicRights(async () => {
     const [here, elsewhere] = [as(tenant), as(tenant, 'postgres')];

@@ -129,7 +129,7 @@ test('a tenant lacks a migration of any number, whatever the newest one that it 
   expect({ empty, full, withoutOne, withAnother }).toEqual({ empty: false, full: true, withoutOne: false, withAnother: true });
 });
 
-test('migrations that are taken back leave the schema of the release before, and one that is not applied is refused', async () => {
+test('reverted migrations leave the previous release’s schema, and reverting one that is not applied is refused', async () => {
   const tenant = newDatabase();
   await ensureTenantDatabase(shard, tenant);
   await migrateTenant(shard, tenant);

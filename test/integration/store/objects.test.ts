@@ -244,7 +244,7 @@ test('bucket and user go with all objects, in steps when there are many; gone al
   await objects.ping();
 });
 
-test('a bucket whose key was rotated is that of its first key again when that is asked for, and goes with whichever key owns it', async () => {
+test('a bucket can return to its first key after a rotation, and whichever key owns it deletes it', async () => {
   const bucket = `carrel-${systemRandom.hex(6)}`;
   const first = { bucket, accessKeyId: bucket, secretAccessKey: systemRandom.base64url(30) };
   const next = { bucket, accessKeyId: `${bucket}.${systemRandom.hex(4)}`, secretAccessKey: systemRandom.base64url(30) };
@@ -267,7 +267,7 @@ test('a bucket whose key was rotated is that of its first key again when that is
   await admin.removeBucketWithUser(first);
 });
 
-test('the removal of a bucket that ended before any of its users was removed leaves none of them when it is repeated', async () => {
+test('a bucket’s removal, repeated after it stopped before removing any user, leaves none of the users', async () => {
   const bucket = `carrel-${systemRandom.hex(6)}`;
   const known = { bucket, accessKeyId: bucket };
   // This user belongs to a rotation that the remover of the bucket does not know.

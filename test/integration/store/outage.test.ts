@@ -15,8 +15,8 @@ let db: Database;
 
 beforeAll(async () => {
   tenant = await newTenant(running, shard);
-  // The tests' Postgres commits without waiting for the disk, and would forget the tenant when it is killed. This commit waits, and
-  // what was committed before is on the disk then too.
+  // The tests' Postgres commits without waiting for the disk, and would forget the tenant when it is killed. This commit waits,
+  // and what was committed before is on the disk then too.
   await pool.transaction((tx) =>
     tx.query(`SET LOCAL synchronous_commit = on; COMMENT ON SCHEMA "${tenant.role}" IS 'on the disk'`),
   );

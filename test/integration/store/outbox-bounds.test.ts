@@ -11,7 +11,7 @@ const worker = fixture(
   (made) => made.close(),
 );
 
-test('whether an outbox of many events is full is seen by a sample of them: by their number, bytes and deliveries, for a few pages', async () => {
+test('a sample of a few pages shows whether a large outbox is full: by number, bytes and deliveries', async () => {
   const { role } = await newTenant(running, shard);
   await pool.query('UPDATE carrel.tenants SET events_limit = 40000 WHERE role = $1', [role]);
   const isFull = async (share: number) =>
@@ -57,7 +57,7 @@ test('whether an outbox of many events is full is seen by a sample of them: by t
   expect(hit + read).toBeLessThan(500);
 });
 
-test('of many events a sample by pages finds a tenant that is in no sample of ids, and the worker makes its outbox smaller and no other’s', async () => {
+test('a sample by pages finds a tenant that no sample of ids has, and the worker trims that outbox alone', async () => {
   const [evader, neighbour] = [await newTenant(running, shard), await newTenant(running, shard)];
   const roles = [evader.role, neighbour.role];
   await pool.query('UPDATE carrel.tenants SET events_limit = 30000 WHERE role = ANY ($1)', [roles]);

@@ -64,7 +64,7 @@ async function* oneChunk(bytes: Buffer): AsyncGenerator<Buffer> {
   yield bytes;
 }
 
-test('a part that is wholly sent when it is given up is waited for, so that no part comes after the upload was aborted', async () => {
+test('abandoning a part that is wholly sent waits for it, so that no part arrives after the upload was aborted', async () => {
   const way = await holdingWay(new URL(running.s3.endpoint));
   const held = new Objects({ ...running.s3, ...bucket, endpoint: way.url });
   const key = newKey(systemRandom);

@@ -184,7 +184,7 @@ test('the first administrator signs in with what was set last, and its sessions 
   await db.close();
 });
 
-test('a login that is switched off ends at once and data stay; a dropped tenant leaves nothing; both twice are fine', async () => {
+test('disabling a login ends it at once and data stay; a dropped tenant leaves nothing; both can be repeated', async () => {
   const tenant = await newTenant(running, shard);
   const db = openDatabase(tenant);
   await db.ping();

@@ -64,7 +64,7 @@ test('a command that waits for the batches before it waits no longer than one ti
   expect(await second).toMatchObject({ error: expect.any(StoreUnavailableError) });
 });
 
-test('a process that stands still for longer than the time-out reads the replies that came meanwhile, and keeps its connection', async () => {
+test('a process that stalls beyond the time-out reads the replies that came meanwhile and keeps its connection', async () => {
   const relay = await startRelay(shared.address);
   opened.push(relay);
   const redis = await connected(relay, 1_000);

@@ -52,7 +52,7 @@ test('keys have the tenant’s prefix; values live as long as their TTL', async 
   expect(await admin.ttl('t:plain:a')).toBeGreaterThan(50);
 });
 
-test('a connection that brings the functions loads them where there are none, and replaces none that the operator has loaded', async () => {
+test('a connection with the functions loads them where there are none, and replaces none that the operator loaded', async () => {
   const listed = async (): Promise<string> =>
     JSON.stringify(await admin.call('FUNCTION', ['LIST', 'LIBRARYNAME', LIBRARY, 'WITHCODE']));
   const bring = async (): Promise<void> => {

@@ -70,7 +70,7 @@ test('another owner gets new credentials, but the data key that opens the rows s
   expect((await registry.find(slug))?.credentials).toEqual({ data: expect.objectContaining({ generation: 2, step: null }) });
 });
 
-test('an adoption token holds once, for a day, for its own tenant, until the next one is made or the owner comes back', async () => {
+test('an adoption token works once, for a day, for its own tenant, until another is made or the owner returns', async () => {
   const [first, second] = [await retained(), await retained()];
   const other = (name: string, adopt: string): ClaimRequest => stranger(first.slug, { owner: ownerOf(name, 'elsewhere'), adopt });
   const make = async (slug = first.slug): Promise<string> => (await newAdoptionToken(pool, slug, systemRandom)).token;
@@ -110,7 +110,7 @@ test('a claim that fails for another reason does not use its adoption token up',
   expect(await registry.claim(stranger(slug, { adopt: token }))).toMatchObject({ outcome: 'adopted' });
 });
 
-test('wrong adoption tokens make the next wait, each resource for itself, at most 5 minutes; the same one again counts once', async () => {
+test('wrong adoption tokens delay the next, per resource, at most 5 minutes; repeating the same one counts once', async () => {
   const { slug, tenantId } = await retained();
   const { token } = await newAdoptionToken(pool, slug, systemRandom);
   const give = async (adopt: string, name = 'guesser'): Promise<unknown> => {
@@ -174,7 +174,7 @@ test('a wrong adoption token that is given again takes no lock and writes nothin
   expect(seen.filter((sql) => /FOR UPDATE|INSERT|UPDATE|DELETE/.test(sql))).toEqual([]);
 });
 
-test('an adoption token that is asked for while the data are being adopted is not made, and none outlives a change of state', async () => {
+test('an adoption token requested during an adoption is not made, and none outlives a change of state', async () => {
   const { slug, tenantId } = await retained();
   const tokens = () => pool.query('SELECT token_hash FROM registry.adoption_tokens WHERE tenant_id = $1', [tenantId]);
   let asked: Promise<unknown> = Promise.resolve();

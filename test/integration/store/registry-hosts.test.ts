@@ -19,7 +19,7 @@ test('of 50 tenants that claim one host at once, one wins, and the others keep n
   expect(refused).toMatchObject({ reason: { host } });
 });
 
-test("a host that a tenant left is nobody else's while sessions that began there may live, and its own again at any time", async () => {
+test('a host that a tenant left is reserved while its sessions may live, and that tenant may have it again', async () => {
   const slug = newSlug();
   const [first, second] = [`${slug}.example.org`, `${slug}.example.com`];
   const { tenantId } = await registry.claim(request(slug, { hosts: [first] }));

@@ -57,7 +57,7 @@ test('tenants go to the least full shard, never past its bound, however many com
   await expect(registry.claim(request(newSlug(), { shard: 'nowhere' }))).rejects.toMatchObject({ name: 'NoShard' });
 });
 
-test('connections beyond those of a tenant of default size are bounded for a shard as a whole, however many ask at once; others are not counted', async () => {
+test('connections beyond the default size are bounded per shard, however many ask at once; others are not counted', async () => {
   const shard = `c-${systemRandom.hex(3)}`;
   const asking = (wanted: number, slug = newSlug()): ClaimRequest =>
     request(slug, {
@@ -75,7 +75,9 @@ test('connections beyond those of a tenant of default size are bounded for a sha
   expect(tally(results)).toEqual({ won: 3, ConnectionsExceeded: 5 });
   expect(results.find(({ status }) => status === 'rejected')).toMatchObject({
     reason: {
-      message: `42 connections are 30 more than the 12 of a tenant of default size; shard ${shard} has 100 of these for all tenants together, and 10 are left`,
+      message:
+        `42 connections are 30 more than the 12 of a tenant of default size; shard ${shard} has 100 of these for all ` +
+        'tenants together, and 10 are left',
     },
   });
   const [first, second, third] = large.filter((_, index) => results[index]?.status === 'fulfilled').map(({ slug }) => slug);

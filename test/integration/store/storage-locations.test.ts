@@ -85,7 +85,7 @@ test('one address of a store in other letters, with its port, a slash or another
   ).toEqual(['s3.example.org:9000', 'eu.s3.example.org', 's3.example.org/eu']);
 });
 
-test('a location is free again when its tenant names another one or is deleted, and taken while its data are retained', async () => {
+test('a location is free again when its tenant leaves it or is deleted, and taken while its data are retained', async () => {
   const [first, second] = [await newTenant(), await newTenant()];
   const [one, two] = [
     at('https://s3.example.org', `b-${systemRandom.hex(4)}`),
@@ -172,7 +172,8 @@ test.each([
   ['in one location', ['', '']],
   ['one within the other', ['', 'files/']],
 ])(
-  'where a tenant that is retained has its objects %s with another one’s since before locations were recorded, neither’s sweep may delete',
+  'where a tenant that is retained has its objects %s with another one’s since before locations were recorded, ' +
+    'neither’s sweep may delete',
   async (_what, prefixes) => {
     const [first, second] = await upgraded(prefixes, `${systemRandom.hex(4)}/`);
     if (!first || !second) throw new Error('two tenants were expected');
@@ -211,7 +212,7 @@ test('a shared location that cannot be marked while it is recorded is marked by 
   for (const { objects: each } of [first, second]) each.close();
 });
 
-test('a shared location whose endpoint takes connections and answers nothing holds the others up for a bounded time', async () => {
+test('a shared location whose endpoint accepts connections and never replies delays the others for a bounded time', async () => {
   const stalled = createServer(() => undefined);
   await new Promise<void>((resolve) => stalled.listen(0, '127.0.0.1', resolve));
   const folder = `${systemRandom.hex(4)}/`;

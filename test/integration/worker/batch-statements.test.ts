@@ -36,7 +36,7 @@ const filesIn = async ({ user }: Person): Promise<string[]> => {
   return rows.map(({ id }) => id);
 };
 
-test(`a batch changes ${COUNT} files in a few statements, whatever it does with them, and purges their objects with one job`, async () => {
+test(`a batch changes ${COUNT} files in a few statements, whatever the action, and purges their objects by one job`, async () => {
   const ada = await tenant.user();
   await addWebhook(tenant, { events: ['file.updated', 'file.deleted'] });
   const ids = await filesIn(ada);

@@ -33,7 +33,8 @@ test.each([
       status: 'pending',
       reason: expect.stringMatching(
         new RegExp(
-          `^the LMS gave no token: it answered 400 \\(.+\\); clocks differ: that of the LMS \\(\\S+Z\\) is (39|40)\\d s ${how} ours \\(\\S+Z\\)$`,
+          '^the LMS gave no token: it answered 400 \\(.+\\); clocks differ: that of the LMS \\(\\S+Z\\) is ' +
+            `(39|40)\\d s ${how} ours \\(\\S+Z\\)$`,
         ),
       ),
     });

@@ -24,7 +24,7 @@ test('a grade goes into the grade book of a strict LMS, and as grade.submitted t
   const shown = await course.submitted(grade);
   const [event] = await waitFor('grade.submitted', () => received(grade).length > 0 && received(grade));
 
-  const { timestamp } = grade;
+  const { id, launch_id, user_id, score, score_maximum, timestamp } = grade;
   expect(lms.scores.cell('ben')).toMatchObject({ scoreGiven: 8.25, scoreMaximum: 100, comment: 'Good', timestamp, times: 1 });
   expect(JSON.parse(requestsOf('ben')[0]?.body ?? '')).toEqual({
     timestamp,
@@ -39,7 +39,6 @@ test('a grade goes into the grade book of a strict LMS, and as grade.submitted t
   expect(shown.etag).not.toBe(grade.etag);
   if (!event) throw new Error('no event');
   expect([verifiesHex(event, SECRET), verifiesStandard(event, SECRET)]).toEqual([true, true]);
-  const { id, launch_id, user_id, score, score_maximum } = grade;
   expect(event.data).toEqual({ id, launch_id, user_id, score, score_maximum, timestamp, submitted_at: shown.submitted_at });
   expect(lms.tokens.refusals).toEqual([]);
   const metrics = await waitFor('the work to be counted', async () => {
@@ -318,8 +317,8 @@ test('an older grade that waited is not sent after a newer one was accepted', as
   const older = await course.grade('corrected', 1);
   await course.becomes(older, ({ attempts }) => attempts > 0, 'the first attempt');
   // While the worker holds it, the worker says when it is due next.
-  const rest = `
-    UPDATE carrel.work SET due_at = now() + interval '1 hour' WHERE payload->>'grade' = $1 AND leased_until IS NULL RETURNING id`;
+  const rest = `UPDATE carrel.work SET due_at = now() + interval '1 hour'
+    WHERE payload->>'grade' = $1 AND leased_until IS NULL RETURNING id`;
   await waitFor('the older one to rest', async () => (await platform.pool.query(rest, [older.id])).length > 0);
   lms.scores.manner.set('well');
   await course.submitted(await course.grade('corrected', 2));

@@ -86,7 +86,8 @@ async function runOf(slug: string, tick: Date): Promise<Run> {
 const residentBytes = (metrics: string): number => Number(/^process_resident_memory_bytes\S* (\S+)$/m.exec(metrics)?.[1]);
 
 test(
-  `the runs of ${DUE} tenants that are due at midnight begin once each, none is lost, spread over the minute, in a worker whose memory stays flat`,
+  `the runs of ${DUE} tenants that are due at midnight begin once each, none is lost, spread over the minute, in a ` +
+    'worker whose memory stays flat',
   async () => {
     const slugs: string[] = [];
     while (slugs.length < DUE) slugs.push(...(await tenantsWithSchedules(Math.min(20, DUE - slugs.length))));

@@ -154,7 +154,7 @@ async function withTraces(work: (programs: TracedPrograms) => Promise<void>): Pr
   }
 }
 
-test('an upload is one trace from the client by request, object, statement, event and delivery to the receiver, log lines name it, and requests go on when the traces are not taken', () =>
+test('an upload is one trace from client to receiver, log lines name it, and requests go on when no collector takes traces', () =>
   withTraces(async ({ traces, api, lines }) => {
     await addWebhook(tenant, { url: receiver.url, events: ['file.created', 'file.updated'] });
     const traceId = systemRandom.hex(16);

@@ -145,7 +145,8 @@ test('a tenant whose receiver stalls under 80 deliveries does not hold up anothe
 
   await emitGrades(other, 20);
 
-  await waitFor('all of the other', () => receiver.received.length === 20, 40_000); // behind all 80, eight at a time, it would be 50 s
+  // Behind all 80, eight at a time, it would be 50 s.
+  await waitFor('all of the other', () => receiver.received.length === 20, 40_000);
   const all = new RegExp(`carrel_webhook_deliveries_total\\{[^}]*tenant="${other.slug}"[^}]*result="delivered"[^}]*\\} 20`);
   const metrics = await waitFor('the count of all', async () => {
     const text = await worker.metrics();

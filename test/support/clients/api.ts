@@ -99,7 +99,8 @@ export class Api {
     const head = Buffer.from(
       [
         ...fields.map(([name, value]) => `--${BOUNDARY}\r\nContent-Disposition: form-data; name="${name}"\r\n\r\n${value}\r\n`),
-        `--${BOUNDARY}\r\nContent-Disposition: form-data; name="file"; filename="${escaped(upload.name)}"\r\nContent-Type: ${upload.type ?? 'application/octet-stream'}\r\n\r\n`,
+        `--${BOUNDARY}\r\nContent-Disposition: form-data; name="file"; filename="${escaped(upload.name)}"\r\n` +
+          `Content-Type: ${upload.type ?? 'application/octet-stream'}\r\n\r\n`,
       ].join(''),
     );
     const tail = Buffer.from(`\r\n--${BOUNDARY}--\r\n`);

@@ -19,7 +19,8 @@ const durations = (slow: string, method = 'GET', route = '/files'): string[] =>
     ['+Inf', 2],
   ].map(
     ([le, each]) =>
-      `http_request_duration_seconds_bucket{${of('biology')},method="${method}",route="${route}",status="2xx",le="${le}"} 0+${each}x120`,
+      `http_request_duration_seconds_bucket{${of('biology')},method="${method}",route="${route}",` +
+      `status="2xx",le="${le}"} 0+${each}x120`,
   );
 const leads = (pod: string, values: string): string =>
   `leader_election_master_status{name="carrel-operator",pod="${pod}"} ${values}`;

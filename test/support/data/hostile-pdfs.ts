@@ -101,7 +101,8 @@ export const HOSTILE_PDFS: readonly (readonly [what: string, make: () => Buffer,
         3: page('/Resources << /Pattern << /P 7 0 R >> >>'),
         7: stream(
           '/Pattern cs /P scn 0 0 1 1 re f',
-          '/Type /Pattern /PatternType 1 /PaintType 1 /TilingType 1 /BBox [0 0 1 1] /XStep 0.0001 /YStep 0.0001 /Resources << /Pattern << /P 7 0 R >> >>',
+          '/Type /Pattern /PatternType 1 /PaintType 1 /TilingType 1 /BBox [0 0 1 1] /XStep 0.0001 /YStep 0.0001 ' +
+            '/Resources << /Pattern << /P 7 0 R >> >>',
         ),
       }),
   ],
@@ -124,7 +125,8 @@ export const HOSTILE_PDFS: readonly (readonly [what: string, make: () => Buffer,
         7: stream('\0\0\0\u000cjP  ', '/Type /XObject /Subtype /Image /Width 2000000000 /Height 2000000000 /Filter /JPXDecode'),
         8: stream(
           '\0\0\0\0',
-          '/Type /XObject /Subtype /Image /Width 2000000000 /Height 2000000000 /BitsPerComponent 1 /ColorSpace /DeviceGray /Filter /JBIG2Decode',
+          '/Type /XObject /Subtype /Image /Width 2000000000 /Height 2000000000 /BitsPerComponent 1 /ColorSpace ' +
+            '/DeviceGray /Filter /JBIG2Decode',
         ),
       }),
   ],
@@ -157,7 +159,8 @@ export const HOSTILE_PDFS: readonly (readonly [what: string, make: () => Buffer,
     () =>
       withFont('<< /Type /Font /Subtype /Type1 /BaseFont /Helvetica /ToUnicode 7 0 R >>', {
         7: packed(
-          'begincmap 1 begincodespacerange <00000000> <FFFFFFFF> endcodespacerange 1 beginbfrange <00000000> <FFFFFFFF> <0041> endbfrange endcmap',
+          'begincmap 1 begincodespacerange <00000000> <FFFFFFFF> endcodespacerange 1 beginbfrange <00000000> ' +
+            '<FFFFFFFF> <0041> endbfrange endcmap',
         ),
       }),
   ],
@@ -186,7 +189,9 @@ export const HOSTILE_PDFS: readonly (readonly [what: string, make: () => Buffer,
     'has a font whose letters draw texts in it',
     () =>
       withFont(
-        '<< /Type /Font /Subtype /Type3 /FontBBox [0 0 9 9] /FontMatrix [1 0 0 1 0 0] /FirstChar 97 /LastChar 97 /Widths [9] /Encoding << /Differences [97 /a] >> /CharProcs << /a 7 0 R >> /Resources << /Font << /F1 5 0 R >> >> >>',
+        '<< /Type /Font /Subtype /Type3 /FontBBox [0 0 9 9] /FontMatrix [1 0 0 1 0 0] /FirstChar 97 /LastChar 97 ' +
+          '/Widths [9] /Encoding << /Differences [97 /a] >> /CharProcs << /a 7 0 R >> /Resources << /Font << /F1 5 0 R ' +
+          '>> >> >>',
         { 4: stream('BT /F1 14 Tf (aaaa) Tj ET'), 7: stream('9 0 d0 BT /F1 1 Tf (aaaa) Tj ET') },
       ),
   ],
@@ -215,7 +220,8 @@ export const HOSTILE_PDFS: readonly (readonly [what: string, make: () => Buffer,
     () =>
       written({
         1: catalog(
-          '/OpenAction << /S /JavaScript /JS (while \\(true\\) {}) >> /AA << /WP << /S /JavaScript /JS 7 0 R >> /WC << /S /Launch /F (/bin/sh) >> >>',
+          '/OpenAction << /S /JavaScript /JS (while \\(true\\) {}) >> /AA << /WP << /S /JavaScript /JS 7 0 R >> /WC ' +
+            '<< /S /Launch /F (/bin/sh) >> >>',
         ),
         7: packed('for(;;);'.repeat(100_000)),
       }),

@@ -96,8 +96,9 @@ function drip(response: ServerResponse): void {
   response.once('close', () => clearInterval(timer));
 }
 
+const nextPage = (): string => `<NextContinuationToken>${systemRandom.hex(8)}</NextContinuationToken>`;
 const page = (keys: readonly string[]): string =>
-  `<ListBucketResult><IsTruncated>${keys.length > 0}</IsTruncated>${keys.length > 0 ? `<NextContinuationToken>${systemRandom.hex(8)}</NextContinuationToken>` : ''}${keys
+  `<ListBucketResult><IsTruncated>${keys.length > 0}</IsTruncated>${keys.length > 0 ? nextPage() : ''}${keys
     .map((key) => `<Contents><Key>${key}</Key><Size>1</Size><LastModified>2020-01-01T00:00:00.000Z</LastModified></Contents>`)
     .join('')}</ListBucketResult>`;
 

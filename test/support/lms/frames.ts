@@ -45,6 +45,9 @@ export class LmsFrames {
       `${scoreGiven} of ${scoreMaximum}`,
       escaped(comment),
     ]);
-    return `<h2>Members</h2>${table(['name'], members, 'None.')}<h2>Grade book</h2>${table(['person', 'score', 'comment'], scores, 'No score yet.')}`;
+    return (
+      `<h2>Members</h2>${table(['name'], members, 'None.')}` +
+      `<h2>Grade book</h2>${table(['person', 'score', 'comment'], scores, 'No score yet.')}`
+    );
   }
 }

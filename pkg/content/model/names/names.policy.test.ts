@@ -104,7 +104,7 @@ describe('a name', () => {
     expect(Name.parse('e\u0301.txt')).toBe('\u00e9.txt');
   });
 
-  test('that is taken never holds a separator, a control character or more than 255 characters, and something of it shows', () => {
+  test('that is taken holds no separator or control character, is at most 255 characters long, and shows something', () => {
     fc.assert(
       fc.property(fc.oneof(anyText, hostileText), (text) => {
         const result = Name.safeParse(text);

@@ -9,4 +9,5 @@ export const foldedName = (column: string): string => `lower(ext.unaccent('ext.u
  * leaves nothing, is in no name. Folds before it escapes: folding turns the full-width forms of wildcards (％, ＿) into wildcards.
  */
 export const nameContains = (folded: string, parameter: string): string =>
-  String.raw`carrel.fold(${parameter}) <> '' AND ${folded} LIKE '%' || regexp_replace(carrel.fold(${parameter}), '[\\%_]', '\\\&', 'g') || '%'`;
+  String.raw`carrel.fold(${parameter}) <> ''
+    AND ${folded} LIKE '%' || regexp_replace(carrel.fold(${parameter}), '[\\%_]', '\\\&', 'g') || '%'`;

@@ -34,7 +34,8 @@ export const TAKES = {
   metadata: {
     ...header(
       'Upload-Metadata',
-      'Pairs of a key and a value in Base64: filename, filetype, folder_id, on_conflict (as of uploadFile). Others are stored and mean nothing.',
+      'Pairs of a key and a value in Base64: filename, filetype, folder_id, on_conflict (as of uploadFile). Others ' +
+        'are stored and mean nothing.',
       'filename dGhlc2lzLnBkZg==',
       METADATA,
     ),

@@ -55,11 +55,13 @@ test.each<[Parameters<typeof tenantWith>[0], string]>([
   [{ storage: { defaultUserQuota: '9Pi' } }, 'SizeTooLarge: spec.storage.defaultUserQuota is more than 9007199254740991 bytes'],
   [
     { replicas: 100, database: { poolSize: 50 } },
-    'ConnectionsExceeded: spec.database.poolSize 50 × (spec.replicas 100 + 1 during a rollout) + 2 are 5052 connections to Postgres; this operator allows a tenant 50 (CARREL_MAX_CONNECTIONS_PER_TENANT)',
+    'ConnectionsExceeded: spec.database.poolSize 50 × (spec.replicas 100 + 1 during a rollout) + 2 are 5052 ' +
+      'connections to Postgres; this operator allows a tenant 50 (CARREL_MAX_CONNECTIONS_PER_TENANT)',
   ],
   [
     { autoscaling: { min: 1, max: 20, targetCPUPercent: 80 } },
-    'ConnectionsExceeded: spec.database.poolSize 5 × (spec.autoscaling.max 20 + 1 during a rollout) + 2 are 107 connections to Postgres; this operator allows a tenant 50 (CARREL_MAX_CONNECTIONS_PER_TENANT)',
+    'ConnectionsExceeded: spec.database.poolSize 5 × (spec.autoscaling.max 20 + 1 during a rollout) + 2 are 107 ' +
+      'connections to Postgres; this operator allows a tenant 50 (CARREL_MAX_CONNECTIONS_PER_TENANT)',
   ],
   [{ hosts: { app: 'api.files.example' } }, 'HostReserved: api.files.example is the shared API host; take another'],
   [{ slug: 'lms' }, 'HostReserved: this operator reserves the host lms.files.example; set spec.hosts, since lms would be there'],
@@ -107,7 +109,7 @@ test('images of an allowed repository and annotations of an allowed prefix are t
   ).toBeUndefined();
 });
 
-test('labels, annotations, tolerations and priority classes of the lists are taken, and those by which the operator knows its pods never are', () => {
+test('allowed labels, annotations, tolerations and priority classes are accepted; the operator’s own never are', () => {
   const pod = {
     labels: { team: 'x', 'cost.example/centre': '7' },
     annotations: { 'backup.example/on': '1' },
@@ -122,7 +124,7 @@ test('labels, annotations, tolerations and priority classes of the lists are tak
   expect(refusal({ pod: { annotations: { 'carrel.dev/config': 'x' } } }, all)).toContain('does not take carrel.dev/config');
 });
 
-test('a Tenant may ask for as many connections as the operator allows, and for any number while it is suspended, when it has none', () => {
+test('a Tenant may ask for as many connections as the operator allows, and for any number while it is suspended', () => {
   expect(refusal({ replicas: 8 }, settingsWith({ maxConnectionsPerTenant: 47 }))).toBeUndefined();
   expect(refusal({ replicas: 8 }, settingsWith({ maxConnectionsPerTenant: 46 }))).toContain('are 47 connections');
   expect(refusal({ replicas: 100, suspended: true })).toBeUndefined();

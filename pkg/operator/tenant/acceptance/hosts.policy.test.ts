@@ -14,7 +14,8 @@ const refusal = (app: string, lti = app, more: Partial<typeof rules> = {}, slug 
 };
 
 const ADVICE =
-  "in namespace schools: north.files.example and lti.north.files.example are this tenant's; this namespace may use hosts under example.org, school.example. " +
+  "in namespace schools: north.files.example and lti.north.files.example are this tenant's; this namespace may use " +
+  'hosts under example.org, school.example. ' +
   "The platform's operator allows domains in CARREL_ALLOWED_HOSTS";
 
 test.each([

@@ -258,7 +258,7 @@ describe('the NetworkPolicy', () => {
   const policy = (given: Partial<TenantNetwork> = {}, more = {}) =>
     networkPolicy(tenantWith(), { settings: settingsWith({ networkPolicy: { ...rules, ...given }, ...more }) })?.spec;
 
-  test('lets clients and Prometheus in, and the pods out to DNS, the ports of the stores, public addresses and opened ranges', () => {
+  test('lets clients and Prometheus in, and lets pods reach DNS, the stores’ ports, public addresses and opened ranges', () => {
     const {
       podSelector,
       policyTypes,

@@ -170,5 +170,6 @@ function isRolledOut({ metadata, status }: ObservedTenant): boolean {
 /** Returns the shard's address for the tenant; parameters such as sslmode are the operator's. */
 export function tenantUrl(settings: Pick<ShardSettings, 'url' | 'tenantAddress'>, role: string, password: string): string {
   const url = new URL(settings.url);
-  return `postgres://${encodeURIComponent(role)}:${encodeURIComponent(password)}@${settings.tenantAddress}${url.pathname}${url.search}`;
+  const login = `${encodeURIComponent(role)}:${encodeURIComponent(password)}`;
+  return `postgres://${login}@${settings.tenantAddress}${url.pathname}${url.search}`;
 }

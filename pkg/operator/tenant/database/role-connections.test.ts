@@ -16,7 +16,7 @@ test('pods of a suspended tenant keep its connections for a minute at most, each
   expect([first, ...shortly, after, ending.mayLast('7', 'suspension')]).toEqual([true, true, true, false, true]);
 });
 
-test('pods of a rollout have six minutes, those of a tenant that is suspended meanwhile one, and neither is prolonged by the other', async () => {
+test('pods of a rollout have six minutes, those of a suspended tenant one, and neither prolongs the other', async () => {
   const clock = new ManualClock();
   const ending = new EndingPods(clock);
   const both = (): boolean[] => [ending.mayLast('7', 'rollout'), ending.mayLast('7', 'suspension')];

@@ -201,8 +201,10 @@ test('settings that all pods get roll out as an image does, also to a Tenant tha
 
   expect([first, ...others]).toEqual([
     undefined,
-    'Waiting for one of the 1 rollouts that may run at once, then what changed in the settings of the operator; 1 of 1 pods are ready',
-    'Waiting for one of the 1 rollouts that may run at once, then what changed in the settings of the operator; 1 of 1 pods are ready',
+    'Waiting for one of the 1 rollouts that may run at once, then what changed in the settings of the operator; 1 of ' +
+      '1 pods are ready',
+    'Waiting for one of the 1 rollouts that may run at once, then what changed in the settings of the operator; 1 of ' +
+      '1 pods are ready',
   ]);
   // A new image is not for it.
   pass('a');

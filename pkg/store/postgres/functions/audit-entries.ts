@@ -47,9 +47,8 @@ export const resource = (
       .map(([field, column]) => ` || ${secret(field, when(column))}`)
       .join('');
   const inserted = `audit_changes('{}', ${shown('NEW', fields)})${hidden((column) => `NEW.${column} IS NOT NULL`)}`;
-  const updated = `
-    audit_changes(${shown('OLD', fields)},
-      ${shown('NEW', fields)})${hidden((column) => `OLD.${column} IS DISTINCT FROM NEW.${column}`)}`;
+  const changed = hidden((column) => `OLD.${column} IS DISTINCT FROM NEW.${column}`);
+  const updated = `audit_changes(${shown('OLD', fields)}, ${shown('NEW', fields)})${changed}`;
   const nothing = `jsonb_build_object(${Object.keys(fields)
     .map((field) => `'${field}', NULL`)
     .join(', ')})`;

@@ -9,9 +9,13 @@ const trashable = (type: string, content: string): string => `
     ELSE '${type}.update'
   END`;
 
+const OF_FILE = { name: '$.name', path: '$.path', size: '$.size', version: '$.version_number', mime_type: '$.mime_type' };
+const OWNER = { owner_id: uuidOf('users', 'owner_id') };
+
 const GRANTED = {
   resource_type: '$.resource_type',
-  resource_id: `CASE $.resource_type WHEN 'file' THEN ${uuidOf('files', 'resource_id')} ELSE ${uuidOf('folders', 'resource_id')} END`,
+  resource_id:
+    `CASE $.resource_type WHEN 'file' THEN ${uuidOf('files', 'resource_id')} ` + `ELSE ${uuidOf('folders', 'resource_id')} END`,
   permission_level: '$.permission_level',
   user_id: uuidOf('users', 'user_id'),
   group_id: uuidOf('groups', 'group_id'),
@@ -30,11 +34,9 @@ export const auditOfContent = auditFunctions({
           WHEN 'UPDATE' THEN
             what := ${trashable('file', 'OLD.version_number <> NEW.version_number')};
             PERFORM write_audit(what, 'file', NEW.uuid, NEW.name, CASE WHEN what = 'file.delete' THEN '{}' ELSE audit_changes(
-              ${shown('OLD', { name: '$.name', path: '$.path', size: '$.size', version: '$.version_number', mime_type: '$.mime_type' })},
-              ${shown('NEW', { name: '$.name', path: '$.path', size: '$.size', version: '$.version_number', mime_type: '$.mime_type' })}) END
+              ${shown('OLD', OF_FILE)}, ${shown('NEW', OF_FILE)}) END
               || CASE WHEN OLD.owner_id = NEW.owner_id THEN '{}' ELSE audit_changes(
-                ${shown('OLD', { owner_id: uuidOf('users', 'owner_id') })},
-                  ${shown('NEW', { owner_id: uuidOf('users', 'owner_id') })}) END);
+                ${shown('OLD', OWNER)}, ${shown('NEW', OWNER)}) END);
           ELSE
             PERFORM write_audit('file.purge', 'file', OLD.uuid, OLD.name, '{}');
         END CASE;`,
@@ -50,8 +52,7 @@ export const auditOfContent = auditFunctions({
             PERFORM write_audit(what, 'folder', NEW.uuid, NEW.name, CASE WHEN what = 'folder.delete' THEN '{}' ELSE audit_changes(
               ${shown('OLD', { name: '$.name', path: '$.path' })}, ${shown('NEW', { name: '$.name', path: '$.path' })}) END
               || CASE WHEN OLD.owner_id = NEW.owner_id THEN '{}' ELSE audit_changes(
-                ${shown('OLD', { owner_id: uuidOf('users', 'owner_id') })},
-                  ${shown('NEW', { owner_id: uuidOf('users', 'owner_id') })}) END);
+                ${shown('OLD', OWNER)}, ${shown('NEW', OWNER)}) END);
           ELSE
             PERFORM write_audit('folder.purge', 'folder', OLD.uuid, OLD.name, '{}');
         END CASE;`,

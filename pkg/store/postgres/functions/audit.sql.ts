@@ -17,7 +17,8 @@ export const auditLogFunctions = `
   DECLARE
     whose jsonb := coalesce(origin, nullif(current_setting('carrel.origin', true), '')::jsonb);
   BEGIN
-    -- A secret under another key is the same secret. Nobody but the operator, who owns this function, can keep an entry from being written so.
+    -- A secret under another key is the same secret. Nobody but the operator, who owns this function, can keep an entry from
+    -- being written so.
     IF current_setting('carrel.resealing', true) = 'on' AND pg_has_role(session_user, current_user, 'USAGE') THEN RETURN; END IF;
     INSERT INTO audit_entries (actor_id, actor_name, is_system, action, target_type, target_id, target_name, ip,
       request_id, changes)

@@ -32,7 +32,8 @@ export const grantFunctions = `
       declared: 'giver bigint;',
       body: `
     FOR giver IN SELECT DISTINCT c.granted_by FROM changed c LOOP
-      IF (SELECT count(*) FROM (SELECT FROM permissions p WHERE p.granted_by = giver LIMIT ${PERSON_GRANTS_MAX + 1}) p) > ${PERSON_GRANTS_MAX} THEN
+      IF (SELECT count(*) FROM (SELECT FROM permissions p WHERE p.granted_by = giver LIMIT ${PERSON_GRANTS_MAX + 1}) p)
+        > ${PERSON_GRANTS_MAX} THEN
         RAISE EXCEPTION 'Nobody may have given more than ${PERSON_GRANTS_MAX} grants. Take some back.' USING ERRCODE = 'CL001';
       END IF;
     END LOOP;`,

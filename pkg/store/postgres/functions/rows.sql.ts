@@ -2,8 +2,8 @@ import { offer } from './function.ts';
 
 /** The text that searches compare, the revisions of rows, and where a folder is in its tree. */
 export const rowFunctions = `
-  -- Without accents, in lower case. An index and a generated column hold what it returns: text that it folds otherwise from now on
-  -- is found only when those are built again.
+  -- Without accents, in lower case. An index and a generated column hold what it returns: text that it folds otherwise from now
+  -- on is found only when those are built again.
   CREATE OR REPLACE FUNCTION carrel.fold(text) RETURNS text LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE
     AS $$ SELECT pg_catalog.lower(ext.unaccent('ext.unaccent'::regdictionary, $1)) $$;
   COMMENT ON FUNCTION carrel.fold(text) IS 'Text as search compares it: without accents, in lower case';

@@ -42,8 +42,8 @@ const SHA256 = createHash('sha256').update(TEXT).digest('hex');
  * own search path, or, where it runs as its owner, in the schema of the caller's role, which no setting of the caller's changes.
  *
  * Invariants:
- * - A function works with the schemas of the former release too, since tenants are migrated one by one, and with its servers. What
- *   they cannot do with is a function of another name.
+ * - A function works with the schemas of the former release too, since tenants are migrated one by one, and with its servers.
+ *   What they cannot do with is a function of another name.
  * - One that is no longer here stays in the database until a migration of a later release drops it.
  */
 export async function hasFunctions(sql: Sql): Promise<boolean> {

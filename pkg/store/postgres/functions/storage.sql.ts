@@ -3,9 +3,15 @@ import { AS_OWNER, inSchema, offer } from './function.ts';
 /** Files and folders of one person, with what belongs to them; the trash included. */
 const PERSON_ENTRIES_MAX = 500_000;
 
-const personReached = `'Nobody may have more than ${PERSON_ENTRIES_MAX} files, folders and what belongs to them (older versions, share links, tags). Delete some for ever, or empty the trash.'`;
-const filesReached = `'This institution has % files, folders and what belongs to them, as many as it may have. Ask its administrator to delete some for ever, or whoever runs the platform to raise the limit.'`;
-const storageReached = `'This institution may store % bytes, and these would be more. Ask its administrator to delete something for ever, or whoever runs the platform to raise the limit.'`;
+const personReached =
+  `'Nobody may have more than ${PERSON_ENTRIES_MAX} files, folders and what belongs to them (older versions, share ` +
+  `links, tags). Delete some for ever, or empty the trash.'`;
+const filesReached =
+  `'This institution has % files, folders and what belongs to them, as many as it may have. Ask its administrator to ` +
+  `delete some for ever, or whoever runs the platform to raise the limit.'`;
+const storageReached =
+  `'This institution may store % bytes, and these would be more. Ask its administrator to delete something for ever, ` +
+  `or whoever runs the platform to raise the limit.'`;
 
 /** What uploads in progress have reserved. */
 const RESERVED = '(SELECT coalesce(sum(r.bytes), 0) FROM storage_reservations r WHERE r.expires_at > now())';

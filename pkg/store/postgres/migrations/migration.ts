@@ -5,8 +5,8 @@
 export interface Migration<Context> {
   readonly name: string;
   /**
-   * What `down` deletes for good, in words; docs/operate/upgrade.md lists it. Left out: after `down` and `up` every row is as it was. The
-   * tests of the migrations take both with rows in every table and fail where this is wrong.
+   * What `down` deletes for good, in words; docs/operate/upgrade.md lists it. Left out: after `down` and `up` every row is as it
+   * was. The tests of the migrations take both with rows in every table and fail where this is wrong.
    */
   readonly loses?: string;
   up(context: Context): string;

@@ -119,7 +119,8 @@ async function checkLocale(sql: Sql): Promise<void> {
   const [row] = await sql.query<{ trigrams: number }>(`SELECT cardinality(ext.show_trgm('ä')) AS trigrams`);
   if (!row?.trigrams)
     throw new ShardUnfit(
-      `the database's locale knows no letters beyond ASCII, so search cannot work; create it anew with a UTF-8 locale (initdb --locale=C.UTF-8)`,
+      `the database's locale knows no letters beyond ASCII, so search cannot work; create it anew with a UTF-8 ` +
+        'locale (initdb --locale=C.UTF-8)',
     );
 }
 
@@ -137,7 +138,8 @@ async function ensureBase(tx: Sql, workerPassword: string | undefined, random: R
       END IF;
       EXECUTE format('REVOKE ALL ON DATABASE %I FROM PUBLIC', current_database());
       EXECUTE format('GRANT CONNECT ON DATABASE %I TO ${TENANT_GROUP}, ${WORKER_ROLE}', current_database());
-      -- What a statement finds in no schema that is the operator's own makes the server collect all its memberships: those of all tenants.
+      -- What a statement finds in no schema that is the operator's own makes the server collect all its memberships: those of all
+      -- tenants.
       IF NOT current_setting('is_superuser')::boolean THEN
         EXECUTE format('ALTER ROLE CURRENT_USER IN DATABASE %I SET search_path = carrel', current_database());
       END IF;

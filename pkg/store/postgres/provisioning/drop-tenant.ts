@@ -11,7 +11,8 @@ export class OtherTenantsSchema extends Error {
 
   constructor(role: string, tenantId: string) {
     super(
-      `its schema ${role} is that of another tenant, of id ${tenantId}: a move or a restored database has left it there (docs/operate/backup-move-restore.md, Remove what another tenant has left on a shard)`,
+      `its schema ${role} is that of another tenant, of id ${tenantId}: a move or a restored database has left it ` +
+        'there (docs/operate/backup-move-restore.md, Remove what another tenant has left on a shard)',
     );
   }
 }

@@ -15,10 +15,10 @@ export async function holdJobs(tx: Sql, role: string): Promise<boolean> {
        WHERE tenant = $1 AND due_at IS NOT NULL AND (leased_until IS NULL OR leased_until <= now())`,
       [role],
     );
-  const [left] = await tx.query<{ isRunning: boolean }>(
-    `SELECT ${LEASED.map((table) => `EXISTS (SELECT FROM carrel.${table} WHERE tenant = $1 AND due_at IS NOT NULL AND leased_until IS DISTINCT FROM 'infinity')`).join(' OR ')} AS "isRunning"`,
-    [role],
-  );
+  const runsIn = (table: string): string => `EXISTS (
+    SELECT FROM carrel.${table}
+    WHERE tenant = $1 AND due_at IS NOT NULL AND leased_until IS DISTINCT FROM 'infinity')`;
+  const [left] = await tx.query<{ isRunning: boolean }>(`SELECT ${LEASED.map(runsIn).join(' OR ')} AS "isRunning"`, [role]);
   return left?.isRunning === false;
 }
 

@@ -114,7 +114,8 @@ export class UnknownMigrations extends Error {
 
   constructor(names: readonly string[]) {
     super(
-      `the data have migrations that this release does not know: ${names.join(', ')}. Use the release that made them, or a later one`,
+      `the data have migrations that this release does not know: ${names.join(', ')}. Use the release that made ` +
+        'them, or a later one',
     );
   }
 }

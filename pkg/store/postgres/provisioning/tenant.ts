@@ -175,7 +175,10 @@ async function makeRole(tx: Sql, role: string, tenant: TenantDatabase, random: R
     [role],
   );
   // The attributes that a role must not have are off from its making; an operator that is no superuser may not even name them.
-  const options = `${access === 'none' ? 'NOLOGIN' : 'LOGIN'} INHERIT PASSWORD ${quoteLiteral(passwordVerifier(tenant.password, random))} CONNECTION LIMIT ${Math.trunc(tenant.connections)}`;
+  const options =
+    `${access === 'none' ? 'NOLOGIN' : 'LOGIN'} INHERIT ` +
+    `PASSWORD ${quoteLiteral(passwordVerifier(tenant.password, random))} ` +
+    `CONNECTION LIMIT ${Math.trunc(tenant.connections)}`;
   if (server?.present) await tx.query(`ALTER ROLE ${name} ${options}`);
   else await tx.query(`${server?.memberOptions ? BECOME_MEMBER_OF_NEW : ''} CREATE ROLE ${name} ${options}`);
   if (server?.present || !server?.memberOptions) await becomeMember(tx, role);

@@ -271,7 +271,9 @@ function stepBy(
       const change = changeOf(choice, people, location);
       const ids = people.map(({ id }) => id);
       return {
-        says: `batch ${JSON.stringify({ ...change, location: location?.id })} of ${chosen.map(({ kind, id }) => `${kind} ${id}`).join()}`,
+        says:
+          `batch ${JSON.stringify({ ...change, location: location?.id })} of ` +
+          `${chosen.map(({ kind, id }) => `${kind} ${id}`).join()}`,
         send: (api) => sendBatch(api, ids, chosen, change),
         apply: ({ outcomes, made }: EndedBatch) => differenceOf(outcomes, applyBatch(model, actor, chosen, change, made)),
       };
@@ -287,8 +289,9 @@ function stepBy(
         isCanceled: option % 5 === 4,
       };
       const entries = request.archive?.entries.map(({ name: path, text: { length } }) => `${path} (${length})`);
+      const shown = { ...request, archive: entries, fault: request.archive?.fault, location: location?.id };
       return {
-        says: `imports ${JSON.stringify({ ...request, archive: entries, fault: request.archive?.fault, location: location?.id })}`,
+        says: `imports ${JSON.stringify(shown)}`,
         send: (api) => sendImport(api, request),
         apply: (ended: EndedImport) => applyImport(model, actor, request, ended),
         reserves: true,

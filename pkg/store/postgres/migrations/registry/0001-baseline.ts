@@ -9,11 +9,13 @@ import type { Migration } from '../migration.ts';
  *   `moving_to`, and nobody else changes its role. `former_shard`: it has moved, and what it left there is not removed yet.
  * - `hosts.left_at`: when a tenant gave up a host; for some time after that (hosts.ts) no other tenant gets it. Null: the tenant
  *   uses the host.
- * - `storage_locations`: the storage location of each tenant, so that no two tenants share one. `own`: it was made for the tenant.
+ * - `storage_locations`: the storage location of each tenant, so that no two tenants share one. `own`: it was made for the
+ *   tenant.
  * - `installation`: the name of this registry, which markers in the storage carry. `rollouts_paused_at`: since when no rollout of
  *   a new image begins; null: rollouts are not paused.
  * - `adoption_tokens`: whoever has the token adopts data that another resource retained; only its SHA-256 is stored.
- *   `adoption_failures`: wrong tokens, by tenant and by the resource that gave them. `retry_at` is when the next token is compared.
+ *   `adoption_failures`: wrong tokens, by tenant and by the resource that gave them. `retry_at` is when the next token is
+ *   compared.
  * - `credentials`: when a credential of a tenant changed, how often, and the step of a rotation that runs; null: none runs. A
  *   tenant without a row has its first ones.
  */

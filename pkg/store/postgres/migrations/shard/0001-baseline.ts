@@ -138,7 +138,8 @@ const EVENTS = `
       ${['events', 'deliveries']
         .map(
           (table) => `
-      CREATE TRIGGER bound AFTER INSERT ON carrel.${table} REFERENCING NEW TABLE AS added FOR EACH STATEMENT EXECUTE FUNCTION carrel.bound_outbox();
+      CREATE TRIGGER bound AFTER INSERT ON carrel.${table} REFERENCING NEW TABLE AS added FOR EACH STATEMENT
+      EXECUTE FUNCTION carrel.bound_outbox();
       ${secured(table)}
       ${addedByTenant(table)}
       ${ofWorker(table)}`,
@@ -194,12 +195,13 @@ const WEBHOOKS = `
  * can begin a login.
  *
  * - `unknown_deployments`: deployments of an LMS that launched and are missing from their registration, a Kubernetes resource
- *   (`managed_ref`). `unknown_values`: issuers, client ids and deployments that an LMS sent and that are none of the registration's.
+ *   (`managed_ref`). `unknown_values`: issuers, client ids and deployments that an LMS sent and that are none of the
+ *   registration's.
  * - `integrity_faults`: what the last integrity check of a tenant found, a row for each kind of fault.
  * - `registration_requests`: registrations that LMSs made by Dynamic Registration, of which the operator is to make resources; it
  *   deletes them.
- * - `deployment_changes`: tenants whose waiting or admitted deployments have changed; the operator shows them in the status of the
- *   LtiRegistrations, deletes the row and reads the tenant's tables.
+ * - `deployment_changes`: tenants whose waiting or admitted deployments have changed; the operator shows them in the status of
+ *   the LtiRegistrations, deletes the row and reads the tenant's tables.
  */
 const NOTES = `
       CREATE TABLE carrel.unknown_deployments (

@@ -9,19 +9,19 @@ const counted = (table: string, does: string): string => `
       EXECUTE FUNCTION carrel.${does}();`;
 
 /**
- * docs/design/records.md, Folder, File, Version, Grant, Share, tag, metadata. No index on path: 2048 characters are too long for a
- * B-tree.
+ * docs/design/records.md, Folder, File, Version, Grant, Share, tag, metadata. No index on path: 2048 characters are too long for
+ * a B-tree.
  *
  * - Deeper folders than `depth` allows are refused. An entry of the GiST index's inner pages holds two whole ancestries: at 100
- *   levels inserting a folder takes half a millisecond; from 150 levels on each entry needs a page of its own, and an insert takes
- *   half a second of CPU (measured).
- * - A statement that sets the revision itself leaves updated_at: what a folder's move or deletion changes below it is not an update
- *   of each file, which would put all of them first in the lists. Their entity tags change with the revision.
- * - What was in a folder when that went to the trash went with it: `trashed_with` is that folder's id, null for what was deleted by
- *   itself. Restoring the folder restores those alone. No foreign key: such a file or folder is below that folder, and is deleted
- *   with it. `expires_at`: when it is deleted for ever.
- * - The indexes with the collation carrel.names give one place in the order of names that people expect (docs/design/lists.md); the
- *   unique ones decide which names are taken.
+ *   levels inserting a folder takes half a millisecond; from 150 levels on each entry needs a page of its own, and an insert
+ *   takes half a second of CPU (measured).
+ * - A statement that sets the revision itself leaves updated_at: what a folder's move or deletion changes below it is not an
+ *   update of each file, which would put all of them first in the lists. Their entity tags change with the revision.
+ * - What was in a folder when that went to the trash went with it: `trashed_with` is that folder's id, null for what was deleted
+ *   by itself. Restoring the folder restores those alone. No foreign key: such a file or folder is below that folder, and is
+ *   deleted with it. `expires_at`: when it is deleted for ever.
+ * - The indexes with the collation carrel.names give one place in the order of names that people expect (docs/design/lists.md);
+ *   the unique ones decide which names are taken.
  */
 const FILES = `
       CREATE TABLE folders (
@@ -137,7 +137,8 @@ const versions = (role: string): string => `
       );
       CREATE INDEX file_versions_created_by_idx ON file_versions (created_by);
       CREATE INDEX file_versions_blob_name_idx ON file_versions (blob_name COLLATE "C");
-      -- Version records are immutable, except that created_by becomes the system user when its user is deleted, and crc32 is filled in.
+      -- Version records are immutable, except that created_by becomes the system user when its user is deleted, and crc32 is
+      -- filled in.
       REVOKE UPDATE ON file_versions FROM ${role};
       GRANT UPDATE (created_by, crc32) ON file_versions TO ${role};
       CREATE TRIGGER count_more AFTER INSERT ON file_versions FOR EACH ROW WHEN (NEW.version_number > 1)
@@ -183,8 +184,8 @@ const GRANTS = `
  * case of letters. Keys of metadata are in NFC; it is found by key and value: values are too long for a B-tree, so it is by their
  * hash.
  *
- * image_links: addresses of images that pages of an LMS show: a version of a file, in the name of whoever gave it. `token_hash` is
- * the SHA-256 of what stands in the address. A row, since pages last longer than a data key, by which other links without a
+ * image_links: addresses of images that pages of an LMS show: a version of a file, in the name of whoever gave it. `token_hash`
+ * is the SHA-256 of what stands in the address. A row, since pages last longer than a data key, by which other links without a
  * session are sealed.
  */
 const LINKS_AND_LABELS = `

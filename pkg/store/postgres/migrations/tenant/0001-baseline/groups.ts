@@ -3,8 +3,8 @@
  * whatever the case of their letters; two courses may have one title.
  *
  * `lms_title`: what the LMS sent last for a course, so that a change at the LMS is distinguished from one here.
- * `roster_synced_at`: when the reading of the roster began that was taken over last; `roster_asked_at`: when a launch asked for the
- * next one.
+ * `roster_synced_at`: when the reading of the roster began that was taken over last; `roster_asked_at`: when a launch asked for
+ * the next one.
  */
 export const groups = `
       CREATE TABLE groups (

@@ -3,8 +3,8 @@
  *
  * - An LMS is an issuer and a key set: several may share an issuer, and a client id. A client id is one registration's within its
  *   LMS. The unique index is by md5: both addresses as they are would exceed what an index takes.
- * - lti_tool_keys: keys of a tool beside the one that signs its messages (in lti_tools): the next one, with its private key sealed
- *   as lti_tools will hold it, and former ones, which stay published until `published_until`.
+ * - lti_tool_keys: keys of a tool beside the one that signs its messages (in lti_tools): the next one, with its private key
+ *   sealed as lti_tools will hold it, and former ones, which stay published until `published_until`.
  * - `listed_deployments`: which deployments the resource of a registration lists, beside lti_deployments, which has all that may
  *   launch. What becomes of the others: with the policy `Confirm` they wait in lti_deployment_requests until an administrator
  *   admits them, which inserts them into lti_deployments, or refuses them.
@@ -12,11 +12,12 @@
  * - A launch: `platform_url` is where the LMS showed it, the origins that may frame our pages; `return_url` is where the user
  *   returns to (docs/design/lti.md, Frames). `for_user`: whose hand-in it reviews, as the LMS names them. `answered_at`: a deep
  *   linking request is answered once. lti_launches_context_idx gives the last launch of a course.
- * - A grade belongs to a cell of the LMS's grade book: a line item and a user (docs/design/lti.md, Grades). Timestamps differ within
- *   a cell, since an LMS accepts only a newer one. `sent_at` is null as long as the LMS cannot have the grade. One that was given
- *   for a line item, not for a launch, names it in `line_item_id`, and a launch of the course, by whose registration it is sent.
- * - lti_registration_links: links by which one LMS each registers itself. `token_hash` is the SHA-256 of what stands in the address.
- *   An attempt holds the link until `attempt_until`; with `used_at` it has succeeded, and `issuer`, `jwks_endpoint` and
+ * - A grade belongs to a cell of the LMS's grade book: a line item and a user (docs/design/lti.md, Grades). Timestamps differ
+ *   within a cell, since an LMS accepts only a newer one. `sent_at` is null as long as the LMS cannot have the grade. One that
+ *   was given for a line item, not for a launch, names it in `line_item_id`, and a launch of the course, by whose registration it
+ *   is sent.
+ * - lti_registration_links: links by which one LMS each registers itself. `token_hash` is the SHA-256 of what stands in the
+ *   address. An attempt holds the link until `attempt_until`; with `used_at` it has succeeded, and `issuer`, `jwks_endpoint` and
  *   `client_id` name the registration that came of it.
  */
 export const lti = `

@@ -10,8 +10,8 @@ const USER_LIMITS = `NOT NEW.is_system AND (NEW.storage_used > OLD.storage_used 
  * - `email` is the account's own, and only administrators set it; `contact_email` is the address that an LMS sent last.
  *   `provisioned_as`: the address for which the operator made this account.
  * - `entries`: files, folders and what belongs to them that somebody owns, kept by triggers. Metadata count in `storage_used`.
- * - Whoever counts again what is there, with `carrel.recounting` on in their transaction, is not refused by limits. A tenant's role
- *   may set that too, and may count less than there is anyway: what bounds it is the size of its tables.
+ * - Whoever counts again what is there, with `carrel.recounting` on in their transaction, is not refused by limits. A tenant's
+ *   role may set that too, and may count less than there is anyway: what bounds it is the size of its tables.
  * - `capped_to` of a session: the only roles that it may have; null: all of its account's. `ip`, `user_agent`: from where it was
  *   opened, so that its owner recognizes it.
  * - One outstanding reset of a person's password: another replaces it.
@@ -44,7 +44,8 @@ export const people = ({ tenantId }: TenantContext): string => `
       CREATE INDEX users_updated_at_idx ON users (updated_at, id);
       CREATE INDEX users_created_at_idx ON users (created_at, id);
 
-      -- Owns course folders and what deleted users leave; cannot sign in. The audit log, whose triggers come below, has no entry of it.
+      -- Owns course folders and what deleted users leave; cannot sign in. The audit log, whose triggers come below, has no entry
+      -- of it.
       INSERT INTO users (uuid, email, username, display_name, roles, is_active, is_system, storage_quota)
         VALUES (gen_random_uuid(), 'system@carrel.invalid', 'system', 'System', '{}', false, true, ${Number.MAX_SAFE_INTEGER});
 

@@ -55,14 +55,14 @@ const SCHEDULES = `
  * Jobs that somebody requested and follows at /jobs (docs/design/events-and-jobs.md, Jobs of people), and what each of them does
  * one by one.
  *
- * - `user_id` null: the system's. `is_planned`: its items are all there; until then `cursor` says how far they have been looked for.
- *   `is_single`: a further request joins it while it has not ended. `schedule_id`: the schedule that it is a run of. `skipped`:
- *   items that there was nothing to do for; they are among `done`.
- * - An item: `copy` is the uuid that its copy gets, `copy_in` the one of the folder which that copy is in. Items of a lower `rank` go
- *   first. `target_name` is empty where its requester may not know the name. `result`: what came of the item by itself.
- * - Items of imports are entries of an archive, whose name is a path. `entry` says where in the archive it is and what it is to become
- *   (pkg/content/imports); it is there until the item has ended. `content` is its content in the store, while no version names
- *   that: partial_upload_segments have its key.
+ * - `user_id` null: the system's. `is_planned`: its items are all there; until then `cursor` says how far they have been looked
+ *   for. `is_single`: a further request joins it while it has not ended. `schedule_id`: the schedule that it is a run of.
+ *   `skipped`: items that there was nothing to do for; they are among `done`.
+ * - An item: `copy` is the uuid that its copy gets, `copy_in` the one of the folder which that copy is in. Items of a lower
+ *   `rank` go first. `target_name` is empty where its requester may not know the name. `result`: what came of the item by itself.
+ * - Items of imports are entries of an archive, whose name is a path. `entry` says where in the archive it is and what it is to
+ *   become (pkg/content/imports); it is there until the item has ended. `content` is its content in the store, while no version
+ *   names that: partial_upload_segments have its key.
  */
 const TASKS = `
       CREATE TABLE tasks (
