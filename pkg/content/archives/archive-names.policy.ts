@@ -26,8 +26,9 @@ export function portableName(name: string): string {
 }
 
 /**
- * What names that unpack to one path have in common: letters of any case (NTFS, APFS), composed or not (macOS), without what
- * nobody sees (HFS+). It may take two names for one that some system keeps apart; then one of them is renamed without need.
+ * Returns a form that is equal for names that unpack to one path: of letters in any case (NTFS, APFS), composed or not (macOS),
+ * without invisible characters (HFS+). It may equate two names that some system keeps apart; then one of them is renamed
+ * without need.
  */
 export const unpackedAs = (name: string): string =>
   name.normalize('NFD').replaceAll(IGNORED, '').toUpperCase().toLowerCase().normalize('NFC');

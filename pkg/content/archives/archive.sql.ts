@@ -25,7 +25,8 @@ export interface ArchivedFile {
 }
 
 /**
- * What an archive reads at once is in memory; an archive of a tree holds a page of folders for each level, so that page is short.
+ * An archive keeps in memory what it reads at once; an archive of a tree holds a page of folders for each level, so that page
+ * is short.
  */
 const FILES_PAGE = 250;
 const FOLDERS_PAGE = 20;

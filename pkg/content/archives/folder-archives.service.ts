@@ -20,7 +20,7 @@ import { writeZip } from './zip-writer.ts';
 
 /** Bytes that an entry takes in memory beside its name, at most: its packed directory record and the hash of its name. */
 const ENTRY_BYTES = 96;
-/** For an archive that is small, and for the piece of the directory that is not packed yet. */
+/** The memory of a small archive, and of the part of the directory that is not packed yet. */
 const BASE_BYTES = 128 * 1024;
 /** A name is in the directory, and in the list of changes where it was changed. */
 const NAME_COPIES = 2;

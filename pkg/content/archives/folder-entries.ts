@@ -11,7 +11,7 @@ const RENAMED_HEAD = 'These names were changed so that the archive can be unpack
 
 /** An entry of an archive, named: a folder, a file of somebody's, or the list of changed names. */
 export interface NamedEntry {
-  /** As that of a ZipEntry. */
+  /** The path of the ZipEntry. */
   readonly path: string;
   readonly modifiedAt: Date;
   readonly file: ArchivedFile | null;
@@ -70,7 +70,7 @@ export interface ArchiveTop {
   readonly folders: AsyncGenerator<ArchivedFolder>;
 }
 
-/** One folder on top. */
+/** Returns an archive with this folder alone at its top. */
 export const topFolder = (sql: Sql, id: number): ArchiveTop => ({ files: none(), folders: folderItself(sql, id) });
 
 /** A folder whose folders are being written. */

@@ -9,7 +9,7 @@ const SMALL_BYTES = 64 * 1024;
 const AHEAD = 8;
 const AHEAD_BYTES = 256 * 1024;
 
-/** What has a content of so many bytes; 0: there is none to open. */
+/** An entry with a content of `size` bytes; 0: it has no content to open. */
 export interface Sized {
   readonly bytes: number;
 }

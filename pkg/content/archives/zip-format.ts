@@ -37,7 +37,7 @@ const flagsOf = ({ isKnownBefore }: ZipHead): number => NAMES_ARE_UTF8 | (isKnow
 export function localHeader(entry: ZipHead): Buffer {
   const { name, modifiedAt, isKnownBefore, crc } = entry;
   const large = isLarge(entry);
-  // Where they follow the content they are 0 here, and that they have 8 bytes each is what the extra field says (§4.3.9.2).
+  // Sizes that follow the content are 0 here; the extra field says that they have 8 bytes each (§4.3.9.2).
   const size = isKnownBefore ? entry.size : 0;
   const extra = Buffer.concat([timestamp(modifiedAt), ...(large ? [zip64(size, size)] : [])]);
   const header = Buffer.alloc(30);

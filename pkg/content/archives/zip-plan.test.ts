@@ -139,7 +139,7 @@ test('more than 65,535 entries are written as Zip64; each takes less than 96 byt
   expect(zip.entryCount).toBe(count);
 });
 
-/** As random as a key is. */
+/** Returns a key that looks as random as a real one. */
 const keyOf = (n: number): string => {
   const words = [1, 2, 3, 4, 5, 6].map((salt) => crc32(`${salt}-${n}`));
   return `20261126/ab/${Buffer.from(Uint32Array.from(words).buffer).toString('base64url')}`;

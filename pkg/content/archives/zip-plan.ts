@@ -5,7 +5,7 @@ import { directoryEnd, directoryRecord, localHeader, UINT16_MAX, type ZipHead } 
 
 /** An entry of which all is known before its content is read. */
 export interface PlannedEntry {
-  /** As that of a ZipEntry. */
+  /** The path of the ZipEntry. */
   readonly path: string;
   readonly modifiedAt: Date;
   /** Left out for a folder. */

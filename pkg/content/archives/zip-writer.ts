@@ -4,7 +4,7 @@ import { dataDescriptor, directoryEnd, directoryRecord, localHeader, UINT16_MAX 
 
 /** An entry of a ZIP archive; folders and files come in the order in which they are unpacked. */
 export interface ZipEntry {
-  /** With `/` between its parts and none at its beginning; that of a folder ends in `/`. At most 65,535 bytes of UTF-8. */
+  /** Parts are separated by `/`, without one at the beginning; a folder's path ends in `/`. At most 65,535 bytes of UTF-8. */
   readonly path: string;
   readonly modifiedAt: Date;
   /** Left out for a folder. */

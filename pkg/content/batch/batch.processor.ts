@@ -39,7 +39,10 @@ import { type BatchServices, type Operation, OPERATIONS } from './operations.ts'
 import { planMatches, planNamed, RANK_OF_FILES } from './plan-batch.ts';
 import { isBelow, planBelow } from './plan-copies.ts';
 
-/** Of a step: after so long it ends with the item that it is at, so nobody waits longer for what it holds, nor a cancellation. */
+/**
+ * After this long a step ends with its present item, so that neither a cancellation nor anyone who waits for its locks waits
+ * longer.
+ */
 const STEP_MS = 200;
 const STEP = { files: 100, folders: 1 };
 const STEP_OF_COPIES = { files: 100, folders: 100 };
@@ -239,7 +242,7 @@ async function endOf(
   }
 }
 
-/** What one item has failed by; what the whole step has failed by is thrown. */
+/** Returns the code and message of an item that failed; rethrows an error that concerns the whole step. */
 function faultOf({ log }: WorkerServices, error: unknown): Pick<ItemEnd, 'code' | 'message'> {
   if (error instanceof Problem) return { code: error.code, message: error.message };
   if (error instanceof LimitReached) return { code: 'quota_exceeded', message: error.message };

@@ -71,7 +71,7 @@ export const rankItems = (
   );
 
 /**
- * That a folder above, which `ancestry` names, is an item of the task that has succeeded, and that `of` is live or went to the
+ * The condition that a folder of `ancestry` is an item of the task that has succeeded, and that `of` is live or went to the
  * trash with it.
  */
 const wentWith = (of: string, ancestry: string): string => `EXISTS (

@@ -80,7 +80,10 @@ export async function commitCopies(
   return made.ids;
 }
 
-/** How items would end. What is below a folder goes where nothing is: its name is free, and only its bytes may not fit. */
+/**
+ * Returns how items end before anything is copied. Files below a copied folder find their names free; only their bytes may not
+ * fit.
+ */
 export async function endsWithoutCopies(
   nested: NestedServices,
   tx: Tx,
@@ -120,7 +123,7 @@ export async function endsOfFoldersBelow(tx: Tx, task: Task, actor: Actor, items
 
 interface Fitting {
   readonly fitting: readonly SourceContent[];
-  /** Of the others; what does not belong to this step is neither here nor there. */
+  /** The ends of the other items; an item that does not belong to this step is in neither list. */
   readonly ends: readonly ItemEnd[];
   readonly names: ReadonlyMap<number, string>;
 }
@@ -215,7 +218,7 @@ async function makeFiles(
   return all;
 }
 
-/** Where there is not room for as many files, for as many as there is. */
+/** Copies as many of the files as the quota allows. */
 async function copyWhatFits(
   tx: Tx,
   task: Task,

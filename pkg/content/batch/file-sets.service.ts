@@ -61,8 +61,8 @@ export class FileSets {
   }
 
   /**
-   * To a folder, or the root. Six statements, and the events. Throws `not_found` and `forbidden` for the folder, UniqueViolation
-   * where a name is taken meanwhile.
+   * Moves files to a folder, or with null to the root. Takes six statements and those of the events. Throws `not_found` and
+   * `forbidden` for the folder, UniqueViolation where a name is taken meanwhile.
    */
   move(actor: Actor, ids: readonly string[], folderId: string | null): Promise<SetResult> {
     return this.#transactions.run(actor, async (tx, caller) => {
@@ -112,7 +112,10 @@ export class FileSets {
     });
   }
 
-  /** For ever, from the trash or directly, with one job that deletes their objects. Three statements. */
+  /**
+   * Deletes files for ever, from the trash or directly, and requests one job that deletes their objects. Takes three
+   * statements.
+   */
   purge(actor: Actor, ids: readonly string[]): Promise<SetResult> {
     return this.#transactions.run(actor, async (tx, caller) => {
       await lockFiles(tx, ids);
@@ -147,7 +150,7 @@ export class FileSets {
   }
 }
 
-/** Of files that would have the same name in one place, the first. */
+/** Returns the first of the files that would have the same name in one folder. */
 function firstOfName(files: readonly FileRecord[], keyOf: (file: FileRecord) => string): FileRecord[] {
   const seen = new Set<string>();
   return files.filter((file) => {

@@ -3,7 +3,7 @@ import type { FileLists } from '../lists/file-lists.service.ts';
 import type { Search } from '../search/search.service.ts';
 import type { BatchFilter, BatchItem } from './batch.schema.ts';
 
-/** What a filter matches, with its name, and how many folders it is below of those that the actor may see. */
+/** A file or folder that a filter matches, with its name and the number of folders above it that the actor may see. */
 export interface Match extends BatchItem {
   readonly name: string;
   readonly depth: number;

@@ -34,7 +34,7 @@ export interface BatchServices {
   readonly shares: Shares;
 }
 
-/** Of a share the server has hashed the password. */
+/** The arguments of a share have the password that the server hashed. */
 type Given<Name extends BatchOperation> = Name extends 'share' ? HashedShare : ArgumentsOf<Name>;
 type Does<Name extends BatchOperation> = (
   services: BatchServices,
@@ -44,21 +44,25 @@ type Does<Name extends BatchOperation> = (
   item: Pick<TaskItem, 'copy' | 'copyIn'>,
 ) => Promise<unknown>;
 
-/** What an operation does with a file, and with a folder where it takes folders: what the endpoint of one of them does. */
+/** An operation on a file, and on a folder where it takes folders: the same as the endpoint of a single one. */
 export interface Operation<Name extends BatchOperation = BatchOperation> {
-  /** What the endpoints require; of files alone where it takes no folders. */
+  /** The permissions that the endpoints require; an operation without `folder` takes files alone. */
   readonly permissions: { readonly file: Permission; readonly folder?: Permission };
-  /** Whether folders go first, the highest before those below, or last; what is below one that went is not done again. */
+  /**
+   * `first`: folders go first, the highest before those below. `last`: folders go last. Items below a folder that is done are
+   * not done again.
+   */
   readonly folders?: 'first' | 'last';
   /** Whether its bytes are counted, and also those that are in the trash already. */
   readonly counts?: 'live' | 'any';
   /**
-   * Whether it makes copies: what is below a folder becomes items too, and contents are copied between two steps (copy-items.ts).
+   * The operation makes copies: items below a folder become items too, and contents are copied between two steps
+   * (copy-items.ts).
    */
   readonly copies?: boolean;
-  /** Whether it may change what the requester may do next: their rights are read again before each item. */
+  /** The operation may change what the requester may do next: their rights are read again before each item. */
   readonly changesRights?: boolean;
-  /** What an item's result is, of what the service gives. */
+  /** Makes an item's result from what the service returns. */
   readonly resultOf?: (given: unknown) => Json;
   /** The same as `file` with all files of a step in a few statements. Where it throws, each is tried by itself. */
   readonly files?: (services: BatchServices, actor: Actor, ids: readonly string[], given: Given<Name>) => Promise<SetResult>;
@@ -171,7 +175,7 @@ function required(copy: string | null): string {
   return copy;
 }
 
-/** With `rename`, again with other names while the one that it has is taken. Throws what `change` throws. */
+/** Calls `change`; with `rename`, calls it again with other names while the present one is taken. Throws what `change` throws. */
 async function orRenamed(
   onConflict: 'fail' | 'rename',
   change: (name: { name?: string }) => Promise<unknown>,

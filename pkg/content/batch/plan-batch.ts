@@ -14,7 +14,7 @@ import { filterPage } from './filter.ts';
 import type { Operation } from './operations.ts';
 import { BELOW_NONE } from './plan-copies.ts';
 
-/** Of a step. */
+/** The number of named items that one step adds. */
 const NAMED_AT_ONCE = 1_000;
 const PAGES_AT_ONCE = 5;
 /** Below it are the ranks of folders that go before files, above it those of folders that go after them. */
@@ -28,7 +28,7 @@ const rankOf = ({ folders }: Operation, type: 'file' | 'folder', depth: number):
   return folders === 'last' ? 2 * RANK_OF_FILES - depth : depth;
 };
 
-/** What is looked for once named or matching items are there; null: nothing. */
+/** Returns the cursor of what is planned after the named or matching items; null: nothing more. */
 const after = ({ copies = false }: Operation): Json => (copies ? BELOW_NONE : null);
 
 /**

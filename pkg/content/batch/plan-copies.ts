@@ -12,13 +12,13 @@ import { findFolder, type FolderRecord } from '../model/folders/folders.sql.ts';
 import { stateOf } from '../model/folders/tree-files.sql.ts';
 import type { BatchArguments } from './batch-task.ts';
 
-/** Of a step. */
+/** The number of folders that one step reads. */
 const FOLDERS_AT_ONCE = 20;
 const FILES_AT_ONCE = 10_000;
 
 type Task = HeldTask<BatchArguments>;
 
-/** How far what is below the folders of a task has been looked for: `file` of the item's folder; null: it is done with. */
+/** The progress below the folders of a task. `file`: the last file read of the item's folder; null: that folder is finished. */
 interface Below {
   readonly rank: number;
   readonly item: number;
@@ -38,9 +38,9 @@ interface Root {
 }
 
 /**
- * What is below the next folders becomes items too, each to be copied into the copy of the folder that it is in; what is an item
- * already is copied there alone. The highest folders come first. Folders that cannot be copied have nothing below them: they fail
- * by themselves.
+ * Adds everything below the next folders as items, each to be copied into the copy of its folder; what is an item already is
+ * copied there alone. The highest folders come first. Folders that cannot be copied have nothing below them: they fail by
+ * themselves.
  */
 export async function planBelow(tx: Tx, task: Task, actor: Actor, rankOfFiles: number): Promise<void> {
   let cursor = task.cursor as unknown as Below;

@@ -74,7 +74,7 @@ const TENANT_IS_FULL =
   'the platform to raise the limit.';
 
 export interface BlobOptions {
-  /** Of which the object is one. */
+  /** The new objects that this one is recorded with. */
   readonly into: NewObjects;
   /** More bytes than remain are refused with `quota_exceeded` as soon as they come. */
   readonly quota: RemainingQuota;

@@ -23,7 +23,7 @@ export async function requestPurge(jobs: JobRequests, tx: Tx, named: readonly st
     await jobs.request(tx, PURGE_OBJECTS, { keys: keys.slice(at, at + KEYS_PER_JOB) });
 }
 
-/** For a statement that deletes rows: requests that the objects are deleted whose keys are the rows of `source`. */
+/** Returns part of a statement that deletes rows: it requests the deletion of the objects whose keys are the rows of `source`. */
 export const purgeRows = (source: string): string =>
   jobRows(
     PURGE_OBJECTS,

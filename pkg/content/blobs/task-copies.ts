@@ -110,7 +110,7 @@ export async function copyContents<Arguments>(
 
 /** A content before it is copied. */
 type Target = SourceContent & { readonly from: string };
-/** What the store says of the copies, by their items; null: the content is gone. */
+/** The store's answer for each copy, by item; null: the content is gone. */
 type Copied = ReadonlyMap<number, { readonly isEncrypted: boolean } | null>;
 
 /** Throws, now and then, where the task has ended meanwhile. */

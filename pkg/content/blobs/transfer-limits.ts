@@ -1,8 +1,8 @@
 import { LONGEST_UPLOAD_MS } from '../../store/s3/upload-day.ts';
 
 /**
- * What uploads and downloads in progress may use of one server; it counts its own, since it is its own memory and connections
- * that it protects.
+ * The limits of uploads and downloads in progress on one server. Each server counts its own, because the limits protect its own
+ * memory and connections.
  */
 export interface TransferLimits {
   /** Uploads and downloads of one person at once. */

@@ -12,7 +12,7 @@ const RETRY_AFTER_SECONDS = 5;
 /** An archive is a download of many files. */
 export type TransferKind = 'upload' | 'download' | 'archive';
 
-/** To whom a transfer counts: a user, by uuid; or, where a share link is used, its maker and the network that uses it. */
+/** The party that a transfer counts against: a user, by uuid; for a share link, its maker and the network that uses it. */
 export type Counted = { readonly person: string } | { readonly linkOf: string; readonly network: string };
 
 /** An upload or download in progress. */
@@ -23,7 +23,7 @@ export interface Transfer {
   end(): void;
 }
 
-/** One of the numbers that a transfer counts in. `name` is the label of the metric; `takes`: 1 unless set. */
+/** A number that a transfer counts in. `name` is the label of the metric; `takes`: 1 unless set. */
 interface Slot {
   readonly name:
     | 'person'
@@ -193,7 +193,7 @@ export class Transfers {
     return isTooSlow;
   }
 
-  /** Of a download it rises with the number in that it counts among all. */
+  /** The least rate of a download rises with the number of transfers among which it counts. */
   #leastRate({ kind, slots }: Measured): number {
     if (kind === 'upload') return this.#limits.leastBytesPerSecond;
     const shared = slots.filter(({ name }) => name === 'downloads' || name === 'links' || name === 'archives');

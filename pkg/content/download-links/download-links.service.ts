@@ -15,7 +15,7 @@ import { findImageLink, isImageLink } from './image-links.sql.ts';
 import { openLink, type SealedLink, sealLink } from './sealed-links.ts';
 import { giverOf } from './giver.ts';
 
-/** That of an export; what is sealed is longer. */
+/** The token of an export; sealed tokens are longer. */
 const EXPORT_TOKEN = /^[0-9a-f]{64}$/;
 
 /**

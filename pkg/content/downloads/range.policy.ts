@@ -35,8 +35,8 @@ export function selectRange(header: string | undefined, size: number): Selection
 }
 
 /**
- * Whether If-Range lets a Range through (RFC 9110 §13.1.5): it is absent, or the present strong tag.
- * A date never matches, for downloads carry no Last-Modified.
+ * Returns whether If-Range lets a Range through (RFC 9110 §13.1.5): it is absent, or the present strong tag. A date never
+ * matches, for downloads carry no Last-Modified.
  */
 export const rangeApplies = (ifRange: string | undefined, etag: string): boolean =>
   ifRange === undefined || ifRange.trim() === `"${etag}"`;

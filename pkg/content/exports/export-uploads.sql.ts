@@ -96,9 +96,7 @@ export interface PlannedContent {
   readonly file: string;
 }
 
-/**
- * Of contents those that no version names any more, by their positions, and whether their files are still there. One statement.
- */
+/** Returns the positions of contents that no version names any more, and whether their files still exist. Takes one statement. */
 export const goneAmong = (
   sql: Sql,
   contents: readonly PlannedContent[],

@@ -16,7 +16,7 @@ import type { NewExport } from './exports.schema.ts';
 import { countExports, findExport } from './exports.sql.ts';
 import { expireOfUser } from './kept-exports.sql.ts';
 
-/** Of one person: those that are being made, and those whose links are valid. */
+/** The exports that one person may have: those being made, and those whose links are valid. */
 export const EXPORTS_OF_PERSON = 10;
 
 /** Requests exports, which make-export.processor.ts makes, and finds what their links open. */
@@ -62,7 +62,7 @@ export class Exports {
     if (await expireOfUser(tx, userId, this.#clock.now())) await this.#jobs.request(tx, EXPIRE_EXPORTS, {});
   }
 
-  /** What a link opens, and for whom; null: nothing, or not any more. */
+  /** Returns the content that a link opens and its user; null: the link opens nothing, or no longer. */
   find(token: string): Promise<(Content & { readonly user: string }) | null> {
     return findExport(this.#db, token, this.#clock.now());
   }

@@ -5,7 +5,7 @@ import { FOLDER_COLUMNS, FOLDER_JOINS, type FolderRecord } from '../model/folder
 
 /** An archive that is in the store. */
 export interface NewExportRow {
-  /** That of its task. */
+  /** The uuid of its task. */
   readonly uuid: string;
   readonly userId: number;
   /** 64 hexadecimal digits. */
@@ -57,7 +57,10 @@ export async function countExports(tx: Sql, userId: number, now: Date): Promise<
   return row?.count ?? 0;
 }
 
-/** By Postgres' clock too, which decides when the job for this is due: it runs once. Gives the keys of their objects. */
+/**
+ * Deletes expired exports and returns the keys of their objects. Compares with the clock of Postgres too, which decides when
+ * the job for this is due: the job runs once.
+ */
 export const deleteExpired = async (tx: Sql, now: Date): Promise<string[]> =>
   (
     await tx.query<{ key: string }>('DELETE FROM exports WHERE expires_at <= greatest($1::timestamptz, now()) RETURNING key', [

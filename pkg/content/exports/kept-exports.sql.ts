@@ -1,9 +1,8 @@
 import type { Sql } from '../../store/postgres/pool.ts';
 
 /**
- * How many archives the schedule keeps that the task, by its uuid, is a run of; null: it is gone, or does something else, or the
- * task retries a run.
- * `lock`: it stays so until the end of the transaction. One statement.
+ * Returns how many archives the schedule keeps that this task (by uuid) is a run of. Null: the schedule is gone or does
+ * something else, or the task retries a run. `lock`: it stays so until the end of the transaction. Takes one statement.
  */
 export async function keptOfRun(tx: Sql, task: string, { lock = false } = {}): Promise<number | null> {
   const [row] = await tx.query<{ keep: number }>(

@@ -42,11 +42,11 @@ export async function requestExportRun(
   return { ...task, progress: { ...task.progress, total } };
 }
 
-/** What becomes of an archive. */
+/** Decides how long an archive stays. */
 export interface Keeping {
   /** Null: it stays until newer ones replace it. */
   readonly expiresAt: Date | null;
-  /** How many archives of its schedule stay; null: it is the run of none, any more. */
+  /** The number of archives of its schedule that stay; null: the archive belongs to no schedule, or no longer. */
   readonly keep: number | null;
 }
 
@@ -64,8 +64,8 @@ export const remainingFor = async (tx: Tx, archive: KeptArchive, now: Date): Pro
   requireBytes(tx, archive, { keep: await keptOfRun(tx, archive.task), now, size: 1 });
 
 /**
- * How long an archive that is about to be written stays. It holds the schedule and its owner to the end of the transaction:
- * changes of both come before or after it. Throws `quota_exceeded`. Four statements.
+ * Returns how long an archive that is about to be written stays. Locks the schedule and its owner to the end of the
+ * transaction: changes of both come before or after it. Throws `quota_exceeded`. Four statements.
  */
 export async function keepingOf(tx: Tx, archive: KeptArchive, { size, now }: { size: number; now: Date }): Promise<Keeping> {
   const keep = await keptOfRun(tx, archive.task, { lock: true });

@@ -47,7 +47,7 @@ interface Archive extends PlannedArchive {
   readonly upload: ExportUpload;
 }
 
-/** What a run begins with: what another one has begun, or what is to be exported. */
+/** The start of a run: the upload that another run has begun, or the items to export. */
 type Begun =
   | { readonly task: string; readonly upload: ExportUpload }
   | {
@@ -55,7 +55,7 @@ type Begun =
       readonly upload: null;
       readonly name: string;
       readonly chosen: Chosen;
-      /** How large the archive may be. */
+      /** The largest size that the archive may have. */
       readonly remainingBytes: number;
     };
 
@@ -157,7 +157,7 @@ async function planned(run: Run, { task, name, chosen, remainingBytes }: Begun &
       await failGone(tx, held, gone);
     });
   } catch (error) {
-    // Where the row may be there, the next run finds it without its upload, and begins anew.
+    // If the row was written after all, the next run finds it without its upload, and begins anew.
     await objects
       .inParts(key, uploadId)
       .abort()
@@ -217,7 +217,7 @@ async function giveUp(
   await deleteUpload(db, task);
 }
 
-/** What of the items may be read; the others have ended. Null: nothing. */
+/** Ends the items that may not be read, and returns the others; null: there are none. */
 async function choose({ clock }: WorkerServices, tx: Tx, task: Task): Promise<Begun | null> {
   const { items, nameOf, userId } = await readable(tx, task, clock.now());
   const named = items.map((item) => ({ ...item, name: nameOf(item.target) }));

@@ -11,7 +11,7 @@ import { readWhole } from '../blobs/read-whole.ts';
 import { writeCrc } from '../model/files/crc.sql.ts';
 import type { PlannedContent } from './export-uploads.sql.ts';
 
-/** What the entries of one archive hold, packed: some 100,000 files with long names, many more with short ones. */
+/** The packed entries that one archive holds at most: some 100,000 files with long names, many more with short ones. */
 const HOLDS_BYTES = 16 << 20;
 
 /** The files and folders to export. */
@@ -33,7 +33,7 @@ interface PlanServices {
 /** The key of a file's content in a plan. */
 const keyOf = ({ blobName, uuid }: ArchivedFile): string => `${blobName} ${uuid}`;
 
-/** What `keyOf` was made of. */
+/** Returns the content that `keyOf` made the key of. */
 export function contentOf(key: string): PlannedContent {
   const [content = '', file = ''] = key.split(' ');
   return { key: content, file };

@@ -76,8 +76,8 @@ export class FileMoves {
 }
 
 /**
- * Where the file will be; `undefined` leaves it where it is, and so does what is shown to the actor as its folder: null for
- * whoever sees none.
+ * Returns the folder that the file moves to; `undefined` leaves it where it is, and so does what is shown to the actor as its
+ * folder: null for whoever sees none.
  */
 export async function destinationOf(
   tx: Tx,

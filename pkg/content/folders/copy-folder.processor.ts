@@ -36,7 +36,7 @@ const STEP = { files: 100, folders: 1_000 };
 
 type Task = HeldTask<CopyFolderArguments>;
 
-/** Who copies what, as it is now. */
+/** The user who copies, and the folder that they copy, as both are now. */
 interface Copier extends ContentCopier {
   readonly tree: CopiedTree;
 }

@@ -119,7 +119,7 @@ export interface SourceFile extends Omit<SourceContent, 'key'> {
   readonly hasFolder: boolean;
 }
 
-/** Where the files of a copy are, and where those go whose item names no folder; null: to the copier's root. */
+/** Where to copy files to: `into` takes those whose item names no folder; null: the copier's root. */
 export interface FileCopies {
   /** The ancestry of a folder that they are below; left out: anywhere. */
   readonly below?: string;
@@ -128,7 +128,10 @@ export interface FileCopies {
 
 const LIVE_BELOW = 'f.deleted_at IS NULL AND f.folder_id IN (SELECT s.id FROM folders s WHERE s.ancestry <@ $3::ltree)';
 const LIVE = 'f.deleted_at IS NULL AND $3::ltree IS NULL';
-/** Of an item `i` and the folder `p` that its copy is to be in; `into` is a parameter. */
+/**
+ * The condition that `p`, the folder for the copy of item `i`, exists, or that the copy goes into the root; `into` is a
+ * parameter.
+ */
 const hasFolder = (into: string): string => `(p.id IS NOT NULL OR coalesce(i.copy_in, ${into}::uuid) IS NULL)`;
 const folderOfCopy = (into: string): string =>
   `LEFT JOIN folders p ON p.uuid = coalesce(i.copy_in, ${into}::uuid) AND p.deleted_at IS NULL`;
@@ -142,7 +145,7 @@ const sourceFilesSql = (where: string): string => `
 const SOURCE_FILES = sourceFilesSql(LIVE);
 const SOURCE_FILES_BELOW = sourceFilesSql(LIVE_BELOW);
 
-/** One statement. */
+/** Returns the files that the items name. Takes one statement. */
 export const sourceFiles = (
   tx: Sql,
   taskId: number,

@@ -6,7 +6,7 @@ import { systemClock } from '../../runtime/clock.ts';
 import { ArchiveReader, READER_LIMITS, type ReaderLimits, type ReadRange } from './archive-reader.ts';
 import { LIST_LIMITS } from './plan.policy.ts';
 
-/** What an archive that took the reader over could have it do; `say(type, value)` sends a message, `raw` bytes. */
+/** Programs that an archive could run if it took the reader over; `say(type, value)` sends a message, `raw` sends bytes. */
 const HOSTILE: Readonly<Record<string, readonly [program: string, refusal: string]>> = {
   'says nothing it may say': [`say('Q', {})`, 'corrupt'],
   'says what is no JSON': [`raw(frame('B', Buffer.from('{')))`, 'corrupt'],
@@ -29,7 +29,7 @@ const HOSTILE: Readonly<Record<string, readonly [program: string, refusal: strin
   'takes memory without end': [`const held = []; setInterval(() => held.push(Buffer.alloc(2 ** 24, 1)), 1)`, 'too much memory'],
 };
 
-/** What a program in its position gets at. */
+/** Reports what a program inside the reader can reach. */
 const CURIOUS = `
   const tried = (what) => { try { return String(what()); } catch (error) { return error.code ?? error.name; } };
   import('node:child_process').then(({ execFileSync }) => import('node:fs').then((fs) => say('X', { reason: JSON.stringify([

@@ -15,7 +15,7 @@ export type ReadRange = (at: number, length: number) => AsyncIterable<Buffer>;
 export interface ReaderLimits {
   /** Limit of the process's resident memory. */
   readonly memoryBytes: number;
-  /** How long it may say nothing, or nothing but what it wants to read. */
+  /** How long the reader may send nothing but requests to read. */
   readonly silenceMs: number;
 }
 
@@ -72,7 +72,7 @@ export class ArchiveReader {
   readonly #limits: ReaderLimits;
   readonly #signal: AbortSignal;
   readonly #watch: NodeJS.Timeout;
-  /** What is read is garbage as soon as it is stored. */
+  /** Read bytes become garbage as soon as they are stored. */
   readonly #letGrow = holdYoungGeneration();
   #heardAt: number;
   #refused: Refused | undefined;
@@ -108,7 +108,7 @@ export class ArchiveReader {
     this.#kill();
   }
 
-  /** What the archive has, in its order, and how its names are separated. Throws Refused. */
+  /** Yields the entries of the archive in its order, each with how its names are separated. Throws Refused. */
   async *entries(
     request: Omit<ListRequest, 'size'>,
   ): AsyncGenerator<{ readonly entry: ListedEntry; readonly hasSlash: boolean }> {

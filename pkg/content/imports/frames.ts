@@ -1,9 +1,7 @@
 import { once } from 'node:events';
 import type { Writable } from 'node:stream';
 
-/**
- * What the reader of an archive and its parent say to each other: a letter, the length of what follows in four bytes, and that.
- */
+/** A message between the reader of an archive and its parent: a letter, the length of the payload in four bytes, the payload. */
 export interface Frame {
   readonly type: string;
   readonly payload: Buffer;

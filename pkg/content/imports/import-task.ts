@@ -22,7 +22,7 @@ export const IMPORT = taskKind({
   prepareRetry: prepareImportRetry,
   arguments: z.object({
     archive: z.object({
-      /** Of its object. */
+      /** The key of its object. */
       key: z.string(),
       /** bytes */
       size: z.number(),

@@ -143,7 +143,7 @@ async function read(services: WorkerServices, steps: Steps, its: Import): Promis
   }
 }
 
-/** What is wrong with the archive ends the task; a reader that nobody knows why it ended is tried again. */
+/** Returns the failure of a task whose archive is at fault; a reader that ended for an unknown reason is tried again. */
 async function failureOf({ step }: Steps, error: unknown, canceled: AbortSignal): Promise<unknown> {
   if (canceled.aborted) return canceled.reason;
   if (error instanceof Refused) return refusal(error);
@@ -170,7 +170,8 @@ async function begin(services: WorkerServices, tx: Tx, task: ImportTask): Promis
   const { id, uuid, userId, isPlanned } = task;
   const { archive } = task.arguments;
   const its = { id, uuid, arguments: task.arguments, isPlanned };
-  // What has all of its contents goes on: each step that makes files looks by itself, and those that are left fail.
+  // An import with all of its contents continues: each step that makes files checks by itself, and the items that are left
+  // fail.
   if (isPlanned && (await unstoredItems(tx, id, 1)).length === 0)
     return { ...its, userId: userId ?? 0, userUuid: '', isToRead: false };
   const caller = await importerIntoTarget(services, tx, task);
@@ -303,7 +304,7 @@ async function publishNext(services: WorkerServices, { context, step }: Steps, i
   });
 }
 
-/** What has no bytes gets its object as late as this, since a segment has some. */
+/** Makes the object of an empty file only now, since a segment has at least one byte. */
 async function withObject({ objects, blobs }: Import, item: ImportItem, into: NewObjects): Promise<ImportItem> {
   if (item.content === null || item.content.key !== null) return item;
   const key = await blobs.newKey();

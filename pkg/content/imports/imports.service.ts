@@ -90,9 +90,8 @@ export class Imports {
   }
 
   /**
-   * Of a file that is a zip archive and that the actor may read. One read of the store, and the statements of a request for a
-   * task. Throws `not_found`,
-   * `forbidden`, `archive_refused`, `conflict` (too many jobs).
+   * Imports a zip archive that is a file which the actor may read. Takes one read of the store, and the statements of a request
+   * for a task. Throws `not_found`, `forbidden`, `archive_refused`, `conflict` (too many jobs).
    */
   async ofFile(actor: Actor, { file_id: file, ...options }: ImportRequest): Promise<TaskView> {
     const { blobName: key, size } = await this.#files.read(actor, file);

@@ -59,7 +59,7 @@ function bytesReceived(): Buffer {
 }
 
 const AHEAD_BYTES = 512 * 1024;
-/** Where reads go on elsewhere, little of what is read ahead is needed. */
+/** After a jump to another position, little of what is read ahead is needed. */
 const ELSEWHERE_BYTES = 64 * 1024;
 
 class Ranges extends RandomAccessReader {
@@ -112,7 +112,7 @@ async function* entriesOf(zip: ZipFile): AsyncGenerator<Entry> {
 }
 
 const ENTRIES_PER_FRAME = 100;
-/** Of names in a frame; escaped, they are six times as long at most. */
+/** The bytes of names in a frame; escaped, they are six times as long at most. */
 const NAMES_PER_FRAME = 64 * 1024;
 /** Behind the last entry: the digital signature, the end, the end of zip64. */
 const AFTER_ENTRIES = [0x05054b50, 0x06054b50, 0x06064b50];
@@ -168,7 +168,7 @@ async function list({ size, encoding, most, mostDirectoryBytes }: ListRequest): 
 const nameOf = (read: ReturnType<typeof nameReader>, { generalPurposeBitFlag, fileNameRaw, extraFields }: Entry): string =>
   read({ flags: generalPurposeBitFlag, bytes: fileNameRaw, extraFields });
 
-/** With its head, as much as the parent reads at once, so that it copies none. */
+/** With its head, a chunk is as large as one read of the parent, so that the parent copies none. */
 const CHUNK_BYTES = 64 * 1024 - HEAD_BYTES;
 
 /** Writes to a pipe are synchronous. */

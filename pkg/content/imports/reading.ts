@@ -2,8 +2,9 @@ import type { Sql } from '../../store/postgres/pool.ts';
 import { type Contents, showReadBytes } from './imports.sql.ts';
 
 /**
- * How much of an archive's contents is read, for whoever waits for the import: exactly with each step that stores some, and in
- * between what has been read of contents that are not stored yet. A run that begins anew begins with what is stored.
+ * Records how much of an archive's contents is read, for the person who waits for the import. Each step that stores contents
+ * records the exact amount; in between, it counts contents that are read and not stored yet. A new run begins with what is
+ * stored.
  */
 export class Reading {
   /** Bytes that were read and are not stored yet. */

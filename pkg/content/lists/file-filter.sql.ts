@@ -15,10 +15,7 @@ export interface FileFilter {
  */
 const FEW = 10_000;
 
-/**
- * How a list with such filters is read: each filter's files are counted up to FEW, and a filter that has few gives the
- * candidates.
- */
+/** A list with filters: the files of each filter are counted up to FEW, and a filter with few files provides the candidates. */
 export interface FilteredList {
   /** Common table expressions of the statement; `few` is the one of the candidates, empty where each filter has more. */
   readonly expressions: readonly string[];

@@ -21,8 +21,8 @@ import type { FileView } from '../model/files/files.schema.ts';
  */
 
 /**
- * By the files' internal ids, from the first on, and fewer than were asked for where a page cannot hold them all. One statement;
- * none for no files.
+ * Returns the included fields by the files' internal ids, from the first file on; fewer than requested where a page cannot hold
+ * them all. Takes one statement; none for no files.
  */
 export async function includedFields(
   sql: Sql,

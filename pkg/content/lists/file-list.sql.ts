@@ -116,8 +116,8 @@ const WAY_MAX = PAGE_LIMIT_MAX + 1;
 const GUEST = 'ARRAY[f.folder_id, f.owner_id]';
 
 /**
- * Who has files in the folders of `seen`: from one pair in the index of guests to the next, so that the number of their files
- * costs nothing.
+ * The owners of files in the folders of `seen`. The query steps from one pair in the index of guests to the next, so that the
+ * number of their files costs nothing.
  */
 export const GUESTS = `guests (folder_id, owner_id) AS (
       SELECT seen.id, 0::bigint FROM seen

@@ -135,7 +135,7 @@ export function filesIn(location: Location, q: string | undefined, request: Requ
 const named = (folded: string, q: string | undefined, params: Parameters): string[] =>
   q === undefined ? [] : [nameContains(folded, params.add(q))];
 
-/** By the index of live names in their order, so that a page costs the same wherever it begins. */
+/** Lists children by the index of live names in their order, so that a page costs the same wherever it begins. */
 function childrenOf(
   list: typeof FOLDERS,
   alias: 'd' | 'f',

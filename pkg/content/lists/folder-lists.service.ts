@@ -52,8 +52,8 @@ export class FolderLists {
   }
 
   /**
-   * What is in a folder, or with null in the actor's root: folders first, then files. Two statements at most, and one where the
-   * page has folders alone, or in a root files alone; with `grant_of` one more. Throws `not_found`.
+   * Lists the children of a folder, or with null of the actor's root: folders first, then files. Takes at most two statements,
+   * and one where the page has folders alone, or in a root files alone; with `grant_of` one more. Throws `not_found`.
    */
   async children(actor: Actor, id: Uuid | null, query: ChildQuery): Promise<Page<Child>> {
     const request = childRequest(query);

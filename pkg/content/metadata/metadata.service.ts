@@ -64,7 +64,7 @@ export class Metadata {
     this.#events = deps.events;
   }
 
-  /** One statement, one more where the file is not cached. Throws `not_found`. */
+  /** Takes one statement, and one more where the file is not cached. Throws `not_found`. */
   async list(actor: Actor, fileId: Uuid, query: MetadataQuery): Promise<Page<MetadataEntry>> {
     const file = await this.#files.read(actor, fileId);
     const request = pageRequest(query, METADATA.order);
@@ -154,7 +154,7 @@ export class Metadata {
     });
   }
 
-  /** As `putAll`. */
+  /** Deletes the entry of each file; results and errors are those of `putAll`. */
   async removeAll(actor: Actor, fileIds: readonly Uuid[], key: string): Promise<SetResult> {
     return this.#transactions.run(actor, async (tx, caller) => {
       const { files, refused, found } = await this.#lockAll(tx, caller, fileIds, key);
@@ -188,7 +188,7 @@ export class Metadata {
 /** The metadata that a file has, and its entry of one key. */
 interface Found {
   readonly entries: number;
-  /** Of all values. */
+  /** The bytes of all values. */
   readonly bytes: number;
   readonly present: StoredEntry | undefined;
 }

@@ -11,13 +11,13 @@ export const METADATA = keyset<StoredEntry, (typeof METADATA_SORT_FIELDS)[number
   tieBreaker: 'key',
 });
 
-/** Of an entry `m`. */
+/** The columns of an entry `m`. */
 export const METADATA_COLUMNS = `
   m.key, m.value, m.value_type AS type, m.revision, m.created_at AS "createdAt", m.updated_at AS "updatedAt"`;
 
 /**
- * One row: how many entries the file has, the bytes of their values, and the one with this key, whose columns are null where
- * there is none.
+ * Returns one row: the number of the file's entries, the bytes of their values, and the entry with this key, whose columns are
+ * null where there is none.
  */
 export const FIND_ENTRY = `
   SELECT n.entries, n.bytes, ${METADATA_COLUMNS}

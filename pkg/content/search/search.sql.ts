@@ -5,7 +5,7 @@ import { foldedName, nameContains } from '../model/names/names.sql.ts';
 import { taggedFiles } from '../lists/tag-filter.sql.ts';
 import type { SearchQuery } from './search.schema.ts';
 
-/** Who searches: what is theirs, and what is granted to them. */
+/** The person who searches: their own content, and what is granted to them. */
 export interface Searcher {
   readonly userId: number;
   readonly files: readonly string[];
@@ -36,7 +36,10 @@ const CANDIDATES_MAX = 1_000;
 /** A trigram index finds parts of three characters; shorter ones are looked for in so many of the newest names. */
 const INDEXED_PART = 3;
 const UNINDEXED_MAX = 50_000;
-/** Of one word: whole, at the beginning of a word, within one. The shorter of two names that fit alike comes first. */
+/**
+ * The points of one word: as the whole name, at the beginning of a word, within a word. Of two equal names the shorter comes
+ * first.
+ */
 const POINTS = { whole: 3_000, prefix: 2_000, part: 1_000 };
 const LENGTH_MAX = 999;
 export const SCORE_MAX = POINTS.whole + LENGTH_MAX;
@@ -88,12 +91,13 @@ export function searchPage(
   return { sql, params: params.values };
 }
 
-/** What is both a folder and has what files alone have. */
+/** The candidates of a search for folders by a property that only files have. */
 const NOTHING = `SELECT 'file' AS kind, NULL::uuid AS uuid, 0::bigint AS id, '' AS folded WHERE false`;
 
 /**
- * By expressions that stand for the whole statement, which takes a fifth of what it takes to make each name anew. A part of signs
- * alone begins no word. What very many names have is mostly a word of them, so that is asked first.
+ * Returns an expression for the points of a word. It uses expressions of the whole statement, which takes a fifth of the time
+ * of patterns made for each name. A part of signs alone begins no word. A part that very many names have is mostly a whole word
+ * in them, so the expression tests that first.
  */
 function pointsOf(word: string): string {
   const folded = `carrel.fold(${word})`;
@@ -139,7 +143,7 @@ function filesFound(
   );
 }
 
-/** What files and folders are asked alike. */
+/** Returns the conditions that files and folders share. */
 const conditionsOf = (
   alias: string,
   folded: string,

@@ -36,7 +36,7 @@ export class Tags {
     this.#random = deps.random;
   }
 
-  /** One statement. */
+  /** Takes one statement. */
   list(actor: Actor, query: TagQuery): Promise<Page<TagView>> {
     return this.#page(actor, query);
   }
@@ -47,12 +47,12 @@ export class Tags {
     return this.#page(actor, query, id);
   }
 
-  /** One statement. Throws `not_found`. */
+  /** Takes one statement. Throws `not_found`. */
   async get(actor: Actor, id: Uuid): Promise<TagView> {
     return presentTag(await requireTag(this.#db, await ownerOf(actor), { uuid: id }), actor.userUuid);
   }
 
-  /** One statement. Throws `name_conflict`. */
+  /** Takes one statement. Throws `name_conflict`. */
   async create(actor: Actor, { name, color = null }: NewTag): Promise<TagView> {
     const row = { uuid: this.#random.uuid(), name, color, ownerId: actor.userId };
     const tag = await orNameConflict(() => this.#db.tables.tags.insert(row));
@@ -104,7 +104,7 @@ export class Tags {
     return this.#setAll(LINK, actor, fileIds, tagId);
   }
 
-  /** As `linkAll`. */
+  /** Removes the tag from each file; results and errors are those of `linkAll`. */
   unlinkAll(actor: Actor, fileIds: readonly Uuid[], tagId: Uuid): Promise<ReadonlyMap<string, Problem>> {
     return this.#setAll(UNLINK, actor, fileIds, tagId);
   }

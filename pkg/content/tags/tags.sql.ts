@@ -30,9 +30,8 @@ export const TAGS = keyset<StoredTag, TagSort>({
 });
 
 /**
- * How many files each tag has, as rows `tag_id, files`: live ones that the owner may read, for a tag outlives what let them read
- * the file.
- * `of`: a condition on links `l`. `me`: the owner's parameter.
+ * Counts the files of each tag, as rows `tag_id, files`: live files that the owner may read, because a tag outlives the right
+ * to read the file. `of`: a condition on links `l`. `me`: the owner's parameter.
  */
 export function filesOfTags(owner: TagOwner, { me, of }: { me: string; of: string }, params: Parameters): string {
   return `
@@ -90,7 +89,7 @@ export const UNLINK = `
     unlinked AS (DELETE FROM file_tags l USING tag WHERE l.tag_id = tag.id AND l.file_id = ANY ($3::bigint[]))
   SELECT id FROM tag`;
 
-/** Of one user's tags on their own files; a tag that the other has in any case of letters is that one. */
+/** Copies one user's tags on their own files; a tag whose name the other user has, in any case of letters, becomes that one. */
 const COPY_TAGS = `
   INSERT INTO tags (uuid, name, color, owner_id)
   SELECT gen_random_uuid(), t.name, t.color, $2 FROM tags t

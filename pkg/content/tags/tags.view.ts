@@ -6,7 +6,7 @@ export interface TagRow {
   readonly uuid: string;
   readonly name: string;
   readonly color: string | null;
-  /** How many live files have it that the owner may read. */
+  /** The number of live files with this tag that the owner may read. */
   readonly files: number;
   readonly revision: number;
   readonly createdAt: Date | string;

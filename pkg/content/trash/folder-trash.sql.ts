@@ -158,7 +158,7 @@ export const purgeOwnFiles = (
 export const purgeLockedFiles = (sql: Pick<Sql, 'query'>, ids: readonly number[], now: Date): Promise<unknown> =>
   sql.query(PURGE_LOCKED_FILES, [ids, now.toISOString()]);
 
-/** Which of these are there, in the trash or not. One statement. */
+/** Returns which of these exist, in the trash or not. Takes one statement. */
 export async function presentOf(
   sql: Pick<Sql, 'query'>,
   table: 'files' | 'folders',

@@ -51,7 +51,7 @@ async function emptyTrash(
   );
 }
 
-/** One statement. */
+/** Takes one statement. */
 async function listTrash(db: Sql, actor: Actor, query: TrashQuery): Promise<Page<TrashItem>> {
   const request = pageRequest(query, TRASH.order);
   const caller = { actor, granted: await actor.permissionSet() };

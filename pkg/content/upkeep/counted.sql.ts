@@ -7,8 +7,8 @@ export const BYTES_OF = (user: string): string => `(
     WHERE f.owner_id = ${user}))::bigint`;
 
 /**
- * What users.entries of a user counts of what passes on with their files and folders: those, the trash included, and versions
- * after the first.
+ * The part of users.entries that passes on with a user's files and folders: those, the trash included, and versions after the
+ * first.
  */
 export const ENTRIES_OF_FILES = (user: string): string => `(
   (SELECT count(*) FROM files f WHERE f.owner_id = ${user})

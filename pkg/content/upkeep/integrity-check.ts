@@ -28,7 +28,7 @@ export interface Checked {
 }
 
 export interface CheckOptions {
-  /** Whether to put right what leaves no choice: objects of nobody go, usage is counted again. */
+  /** Whether to repair what leaves no choice: delete objects that belong to nobody, and count usage again. */
   readonly mend: boolean;
   /** Versions whose bytes are read and hashed, of at most `maxBytes` each. */
   readonly sample: { readonly versions: number | 'all'; readonly maxBytes: number };

@@ -36,7 +36,7 @@ export const isNamed = async (sql: Sql, { file, version, key }: StoredVersion): 
   ).length > 0;
 
 /**
- * Of some keys those that a row names: a version, a part of an upload, an export, or the archive of an export that has not ended.
+ * Returns the keys that a row names: a version, a part of an upload, an export, or the archive of an export that has not ended.
  */
 export const namedAmong = async (sql: Sql, keys: readonly string[]): Promise<Set<string>> =>
   new Set(

@@ -6,7 +6,7 @@ import type { TaskKind } from '../../tasks/task-kind.ts';
 import { type HeldTask, requireRequester, taskProcessor, type TaskSteps } from '../../tasks/task-processor.ts';
 import { setResult } from '../../tasks/task-steps.sql.ts';
 
-/** What a run that has no items does its steps with. */
+/** The steps of a run that has no items. */
 export interface Maintenance<Arguments> extends TaskSteps<Arguments> {
   readonly arguments: Arguments;
   /** A step that does not need its task: as `JobContext.transaction`, and over when the task is canceled. */

@@ -174,8 +174,8 @@ const CREATED_BY = [
 ] as const;
 
 /**
- * What counts to a user: bytes of all versions and metadata of all files, and how many files, folders and versions after the
- * first there are, the trash included.
+ * Returns the usage of a user: the bytes of all versions and metadata, and the number of files, folders and versions after the
+ * first, the trash included.
  */
 async function usageOf(tx: Tx, userId: number): Promise<{ bytes: number; entries: number }> {
   const [row] = await tx.query<{ bytes: number; entries: number }>(

@@ -92,16 +92,16 @@ export class Uploads {
   }
 
   /**
-   * Whether a file may be made of `part`, as far as it can be said before its content is here. Throws what `createReserved` does
-   * for it.
+   * Refuses a file that could not be made of `part`, as far as that is known before its content arrives. Throws what
+   * `createReserved` does for it.
    */
   async requireTarget(actor: Actor, part: Omit<FilePart, 'stream' | 'signal'>): Promise<void> {
     await this.#target(actor, part);
   }
 
   /**
-   * As `create`, of content whose bytes are reserved as `reservation`. `also` is of the transaction that makes the file. Gives
-   * the file's id.
+   * Does what `create` does with content whose bytes `reservation` reserves. `also` runs in the transaction that makes the
+   * file. Returns the file's id.
    */
   async createReserved(
     actor: Actor,

@@ -7,8 +7,8 @@ import type { RemainingQuota } from '../blobs/blobs.ts';
 import type { NewContent } from '../model/files/file-writer.sql.ts';
 
 /**
- * What is looked up before the bytes flow: how much of it whoever will own the content may still have, and the named folder, if
- * it is live.
+ * What a request looks up before the bytes flow: how many bytes the owner of the content may still store, and the named folder,
+ * if it is live.
  */
 export interface UploadTarget extends RemainingQuota {
   readonly ownerName: string;
@@ -36,7 +36,7 @@ const UPLOAD_TARGET = `
   WHERE u.id = $1`;
 
 /**
- * One statement. Null: the user has been deleted. Throws LimitReached where they or the tenant may have no more files.
+ * Takes one statement. Null: the user has been deleted. Throws LimitReached where they or the tenant may have no more files.
  * `replacing`: if the folder has a file of that name, the upload replaces it, so that the quota is its owner's. (In a root the
  * owner is the user.)
  */

@@ -32,7 +32,7 @@ const USAGE = `
   ) m
   WHERE u.uuid = $1 AND NOT u.is_system`;
 
-/** One statement, which reads the rows of all files of that person. */
+/** Takes one statement, which reads the rows of all files of that person. */
 export async function usageOf(sql: Sql, userUuid: string): Promise<UsageRow | undefined> {
   const [row] = await sql.query<UsageRow>(USAGE, [userUuid]);
   return row;

@@ -41,7 +41,7 @@ const usageEndpoints = (db: Database): Endpoint[] => [
   }),
 ];
 
-/** One statement. Throws `not_found`. */
+/** Takes one statement. Throws `not_found`. */
 async function show(db: Database, actor: Actor, id: Uuid): Promise<UsageView> {
   const found = maySee(actor, id) ? await usageOf(db, id) : undefined;
   if (!found) throw new Problem('not_found');

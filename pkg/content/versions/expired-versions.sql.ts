@@ -1,7 +1,7 @@
 import type { Sql } from '../../store/postgres/pool.ts';
 import { purgeRows } from '../blobs/objects.jobs.ts';
 
-/** What of a file's versions is kept. */
+/** The versions of a file that are kept. */
 export interface VersionLimits {
   /** The newest, the current one included. Null: any number. */
   readonly keep: number | null;

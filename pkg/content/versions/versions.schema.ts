@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { pageOf, pageQueryOf } from '../../api/paging.ts';
 import { Bytes, queryInteger, text, Timestamp, Uuid } from '../../api/schemas.ts';
 
-/** Of Postgres' integer, which version numbers are. */
+/** Version numbers are Postgres integers. */
 const NUMBER_MAX = 2 ** 31 - 1;
 /** Characters. */
 export const COMMENT_MAX = 2000;

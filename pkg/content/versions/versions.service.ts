@@ -67,7 +67,7 @@ export class Versions {
     this.#clock = deps.clock;
   }
 
-  /** One statement, one more where the file is not cached. Throws `not_found`. */
+  /** Takes one statement, and one more where the file is not cached. Throws `not_found`. */
   async list(actor: Actor, fileId: Uuid, query: VersionQuery): Promise<Page<VersionView>> {
     const file = await this.#files.read(actor, fileId);
     return listPage(this.#db, query, {
@@ -79,7 +79,7 @@ export class Versions {
     });
   }
 
-  /** One statement, one more where the file is not cached. Throws `not_found`. */
+  /** Takes one statement, and one more where the file is not cached. Throws `not_found`. */
   async get(actor: Actor, fileId: Uuid, number: number): Promise<VersionView> {
     const file = await this.#files.read(actor, fileId);
     const version = await findVersion(this.#db.tables, file.id, number);

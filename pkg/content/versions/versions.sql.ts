@@ -34,7 +34,7 @@ export const VERSIONS = keyset<VersionRow, (typeof VERSION_SORT_FIELDS)[number]>
 
 const FIND = `SELECT ${VERSION_COLUMNS} FROM ${VERSION_TABLES} WHERE v.file_id = $1 AND v.version_number = $2`;
 
-/** One statement. */
+/** Takes one statement. */
 export async function findVersion(sql: Executor, fileId: number, number: number): Promise<VersionRow | null> {
   const [row] = await sql.prepared<VersionRow>('content-version', FIND, [fileId, number]);
   return row ?? null;

@@ -46,8 +46,8 @@ export function levelOn(kind: 'file' | 'folder', { actor, granted }: AccessSubje
 }
 
 /**
- * How many of the ancestors, counted from the root, are hidden from the actor. The others are visible, because rights on a folder
- * cover everything below it. All are hidden if the actor has rights on the resource alone.
+ * Returns how many of the ancestors, counted from the root, are hidden from the actor. The others are visible, because rights
+ * on a folder cover everything below it. All are hidden if the actor has rights on the resource alone.
  */
 export function hiddenAncestors({ actor, granted }: AccessSubject, ancestors: readonly Ancestor[]): number {
   const first = ancestors.findIndex(({ uuid, ownerId }) => ownerId === actor.userId || granted.levelOf('folder', uuid) !== null);

@@ -91,7 +91,7 @@ interface Decided {
   readonly refused: ReadonlyMap<string, Problem>;
 }
 
-/** Which of the files `found`, in the order of `ids`, the actor has this level on: live ones, or `any`. */
+/** Returns the files of `found`, in the order of `ids`, on which the actor has this level: live ones, or `any`. */
 export function decided(
   caller: Caller,
   ids: readonly string[],

@@ -99,9 +99,9 @@ export const LISTED_NAMES = [...Object.values<Field<unknown>>(LISTED).map(({ sql
 export const LISTED_COLUMNS = `${columnsOf(LISTED, '::text')}, f.folder_id AS "folderId"`;
 
 /**
- * Whether row `alias`, which the statement locks, is as it was when the statement began. Where it was changed while the lock was
- * waited for, Postgres gives it as it is now, beside what it was joined with before (PostgreSQL, 13.2.1): a folder that it was
- * moved to is missing.
+ * The condition that row `alias`, which the statement locks, is as it was when the statement began. Where it was changed while
+ * the lock was waited for, Postgres gives it as it is now, beside what it was joined with before (PostgreSQL, 13.2.1): a folder
+ * that it was moved to is missing.
  */
 export const unchangedSince = (alias: 'f' | 'd', table: 'files' | 'folders'): string =>
   `${alias}.revision = (SELECT b.revision FROM ${table} b WHERE b.id = ${alias}.id) AS "isUnchanged"`;
@@ -141,7 +141,7 @@ const FileJson = z.object({
 /** A record from the cache; undefined where another release of this program wrote it in another shape. */
 export const cachedRecord = (text: string): FileRecord | undefined => FileJson.safeParse(JSON.parse(text)).data;
 
-/** One statement; none for no ids. */
+/** Takes one statement; none for no ids. */
 export async function filesById(sql: Executor, ids: readonly number[]): Promise<FileRecord[]> {
   if (ids.length === 0) return [];
   const rows = await sql.prepared<FileRow>('content-files-by-id', FIND.replace('f.uuid = $1', 'f.id = ANY ($1::bigint[])'), [
@@ -151,8 +151,8 @@ export async function filesById(sql: Executor, ids: readonly number[]): Promise<
 }
 
 /**
- * One statement. `lock`: locks the file until the end of the transaction; one more where it was changed while the lock was waited
- * for.
+ * Takes one statement. `lock`: locks the file until the end of the transaction; a second statement runs if the file changed
+ * during the wait for the lock.
  */
 export async function findFile(sql: Executor, uuid: string, lock = false): Promise<FileRecord | null> {
   if (lock) {

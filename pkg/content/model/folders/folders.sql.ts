@@ -64,8 +64,8 @@ const LOCK = find(`${FOLDER_COLUMNS}, ${unchangedSince('d', 'folders')}`);
 const LOCKED = { share: `${LOCK} FOR SHARE OF d`, update: `${LOCK} FOR UPDATE OF d` } as const;
 
 /**
- * One statement. With `lock`, the folder does not change until the end of the transaction; a second statement runs if the folder
- * changed during the wait for the lock.
+ * Takes one statement. With `lock`, the folder does not change until the end of the transaction; a second statement runs if the
+ * folder changed during the wait for the lock.
  */
 export async function findFolder(
   sql: Pick<Executor, 'prepared'>,

@@ -24,7 +24,7 @@ export const stateOf = (alias: 'f' | 'd') => ({
   trashedWith: (parameter: string): string => `coalesce(${alias}.trashed_with, 0) = ${parameter}`,
 });
 
-/** What a statement returns of the files that it changed, from `files f` and `batch b`, for events by `FILES_AND_OWNERS`. */
+/** The columns that a statement returns of changed files, from `files f` and `batch b`, for events by `FILES_AND_OWNERS`. */
 export const CHANGED_FILES =
   'f.id, f.uuid, f.name, f.size, f.path, f.version_number, f.owner_id, b.folder_uuid, f.created_at, f.updated_at, f.deleted_at';
 export const FILES_AND_OWNERS = 'file f JOIN users o ON o.id = f.owner_id';

@@ -1,6 +1,6 @@
 /**
- * What carrel.fold makes of a column that no index has folded: written out, since a call of the function takes five times as
- * long.
+ * The result of carrel.fold for a column without an index of folded names. It is written out, because a call of the function
+ * takes five times as long.
  */
 export const foldedName = (column: string): string => `lower(ext.unaccent('ext.unaccent'::regdictionary, ${column}))`;
 

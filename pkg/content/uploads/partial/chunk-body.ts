@@ -63,7 +63,7 @@ export class ChunkBody {
     this.#signal.removeEventListener('abort', this.#stop);
     this.#source.unpipe(this.#through);
     this.#through.destroy();
-    // What is left is the reply's matter; an error of it is nobody's.
+    // The reply handles the rest of the body; nobody needs its errors.
     this.#source.on('error', () => undefined);
   }
 

@@ -257,7 +257,7 @@ export class PartialUploads {
     }
   }
 
-  /** What is reserved for the bytes behind `end`: all that is known to come, or a segment, or less where the quota has less. */
+  /** Returns the bytes to reserve behind `end`: all that are known to come, or a segment, or less where the quota has less. */
   #growth({ received }: PartialUpload, { length, bytes }: Chunk, end: number): { needed: number; wanted: number } {
     if (length !== null) return exactly(length);
     return bytes === undefined
@@ -348,7 +348,7 @@ export class PartialUploads {
 
 const nothing = (into: NewObjects): Pending => ({ segments: [], into, replaced: undefined });
 
-/** What the quota reserves of an upload that no request is sending bytes of. */
+/** Returns the bytes that stay reserved for an upload while no request sends bytes of it. */
 const reservedFor = ({ length, received }: Pick<PartialUpload, 'length' | 'received'>): number => length ?? received;
 const exactly = (bytes: number): { needed: number; wanted: number } => ({ needed: bytes, wanted: bytes });
 
