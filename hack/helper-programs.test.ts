@@ -15,7 +15,7 @@ function program(name: string, script: string): void {
   chmodSync(join(folder, name), 0o755);
 }
 
-/** With these programs alone on the PATH. */
+/** Returns the output with these programs alone on the PATH. */
 const output = (): string =>
   spawnSync(process.execPath, ['hack/helper-programs.ts'], { encoding: 'utf8', env: { PATH: folder } }).stdout;
 const isRoot = process.getuid?.() === 0;

@@ -57,8 +57,8 @@ export async function assembleImage(into: string): Promise<void> {
 }
 
 /**
- * As an engine does: a folder's content goes to the target, a file to the target or into it. What .dockerignore names is not
- * there.
+ * Copies as a container engine does: a folder's content to the target, a file to the target or into it. Skips what
+ * .dockerignore names.
  */
 function copy(rest: string, workingFolder: string, stages: ReadonlyMap<string, string>, ignored: readonly string[]): void {
   const { from, sources, target } = copyOf(rest);

@@ -108,9 +108,9 @@ export class TestRun {
 }
 
 /**
- * Whether the stores' data go into memory. Each tenant's schema is some hundred files, which Postgres creates and removes there
- * for less than half of the CPU time. tmpfs keeps extended attributes, which the object store needs, since Linux 6.6. Where
- * memory is scarce the data go to the disk.
+ * Returns whether the stores keep their data in memory. Each tenant's schema is some hundred files, which Postgres creates and
+ * removes there for less than half of the CPU time. tmpfs keeps extended attributes, which the object store needs, since Linux
+ * 6.6. Where memory is scarce the data go to the disk.
  */
 function hasMemory(): boolean {
   const [major = 0, minor = 0] = release().split('.').map(Number.parseFloat);

@@ -197,7 +197,7 @@ const GOOD_NEWS = [
 ];
 const REASON =
   /(?:new ConditionError\(\s*'|reason: '|\brefused?\('|(?:postgres|redis|s3): '(?=\w+Unavailable'))([A-Z][A-Za-z]+)'/g;
-/** Those that a resource has by default, before the operator has looked at it. */
+/** The reasons that a resource has by default, before the operator has seen it. */
 const REASON_BY_DEFAULT = /\breason: ([A-Z][A-Za-z]+),/g;
 const definitions = readdirSync(join(ROOT, 'crds'))
   .filter((file) => file.endsWith('.yaml'))

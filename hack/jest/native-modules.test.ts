@@ -7,7 +7,7 @@ import { afterAll, beforeAll, expect, test } from '@jest/globals';
 const ROOT = join(import.meta.dirname, '../..');
 
 /**
- * What the inner run of jest gets: one test that passes twice, one that is skipped, to be counted as such, and every kind of
+ * The tests of the inner run of jest: one that passes twice, one that is skipped and must be counted as such, and every kind of
  * failure.
  */
 const FILES = {

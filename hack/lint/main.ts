@@ -23,7 +23,7 @@ function tool(command: string, ...args: string[]): string[] {
   return run.status === 0 ? [] : `${run.stdout}${run.stderr}${run.error ?? ''}`.split('\n').filter((line) => line !== '');
 }
 
-/** What the last check learnt: a check without changes takes a tenth of the CPU time of the first one. */
+/** Options that store the results of a check: a check without changes then takes a tenth of the CPU time of the first one. */
 const knownTypes = (project: string): string[] => [
   '--incremental',
   '--tsBuildInfoFile',

@@ -3,7 +3,7 @@
  * each. Names, comments, logs, messages and docs are searched. Pure; the files come in as text.
  */
 
-/** What must not occur, and what to say. A pattern names whole words; `i` where the case does not matter. */
+/** The words that must not occur, and what to say instead. A pattern names whole words; `i` where the case does not matter. */
 const RETIRED: readonly (readonly [pattern: RegExp, instead: string])[] = [
   // Documents that are not in the repository.
   [

@@ -23,7 +23,7 @@ export async function reasonAgainst(env: NodeJS.ProcessEnv = process.env): Promi
   const missing = TOOLS.filter((tool) => !folders.some((folder) => existsSync(join(folder, tool))));
   if (missing.length > 0) return `${missing.join(', ')} not on the PATH`;
   const unmounted = CONTROLLERS.filter((name) => !existsSync(join(CGROUPS, name, 'cgroup.procs')));
-  // With cgroup v2 alone, the pods' folder and its controllers would have to be made in another way.
+  // Cgroup v2 alone would need another way to make the pods' folder and its controllers.
   if (unmounted.length > 0) return `it needs the hierarchies of cgroup v1, and ${unmounted.join(', ')} not in ${CGROUPS}`;
   if (!inNamespaces('true')) return 'this process may not make namespaces (a container that is not privileged)';
   if (!inNamespaces('ip link add name probe0 type veth peer name probe1')) return 'the kernel makes no veth links';

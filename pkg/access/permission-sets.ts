@@ -17,7 +17,7 @@ export interface GrantSource {
 }
 
 export interface LaunchGrants {
-  /** As those of `grantsOf`. */
+  /** The entries of `grantsOf`. */
   readonly entries: readonly string[];
   /** True if the next request may get others, so each one asks again. False: the launch grants nothing, now and later. */
   readonly mayChange: boolean;

@@ -20,7 +20,7 @@ export interface PageRequest {
   readonly origin: string | undefined;
   /** The client's address behind the trusted proxies; for IPv6 its 64-bit network. */
   readonly ip: string;
-  /** As `RequestInfo.network`. */
+  /** The network of RequestInfo. */
   readonly network: string;
   readonly userAgent: string | undefined;
   /** The tags of the Accept-Language header, the most preferred first. */

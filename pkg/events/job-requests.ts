@@ -13,7 +13,7 @@ export class JobRequests {
     this.#notifier = deps.notifier;
   }
 
-  /** One statement. The job is due at once. */
+  /** Takes one statement. The job is due at once. */
   async request<Payload extends z.ZodType>(tx: Tx, job: Job<Payload>, payload: z.input<Payload> & Json): Promise<void> {
     await insertJob(tx, { kind: job.kind, queue: job.queue, payload });
     this.#notifier.notifyAfterCommit(tx, 'jobs');
@@ -25,7 +25,7 @@ export class JobRequests {
   }
 
   /**
-   * One statement. The job is due at `dueAt`. `unlessPresent` inserts none if the tenant has one with this payload.
+   * Takes one statement. The job is due at `dueAt`. `unlessPresent` inserts none if the tenant has one with this payload.
    * `unlessSooner` inserts none if it has one that is due later than now and no later than `dueAt`.
    */
   async schedule<Payload extends z.ZodType>(

@@ -9,7 +9,7 @@ export const GROUP_DESCRIPTION_MAX = 1_000;
 export interface GroupOrigin {
   /** The LMS course for which a launch made the group; null if people made it. */
   readonly contextId: string | null;
-  /** That LMS is registered. */
+  /** Whether that LMS is registered. */
   readonly isRegistered: boolean;
 }
 

@@ -20,7 +20,7 @@ export class HelperStates {
     this.#breakers = deps.breakers;
   }
 
-  /** One statement, and a request to each helper that was not checked within a minute. */
+  /** Takes one statement, and a request to each helper that was not checked within a minute. */
   async all(): Promise<HelpersView> {
     const helpers = await helpersOf(this.#db, this.#seal);
     const of = (kind: HelperKind): Promise<HelperState> => this.#stateOf(helpers.get(kind));

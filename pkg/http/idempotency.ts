@@ -23,7 +23,7 @@ const REPLY_MS = DAY_MS;
 interface ComparedRequest {
   readonly method: string;
   readonly url: string;
-  /** As lines; empty if the endpoint reads none. */
+  /** The headers as lines; empty if the endpoint reads none. */
   readonly headers: string;
   readonly body: Buffer | undefined;
   readonly launchId: string | undefined;

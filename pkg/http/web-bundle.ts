@@ -25,7 +25,7 @@ type Manifest = z.output<typeof Manifest>;
 interface Asset {
   readonly body: Buffer;
   readonly type: string;
-  /** With its quotes. */
+  /** The entity tag with its quotes. */
   readonly etag: string;
 }
 

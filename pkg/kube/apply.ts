@@ -66,8 +66,8 @@ export class Applier {
   readonly #manager: string;
   readonly #annotation: string;
   /**
-   * By uid, a digest of an object that still differs after it was applied (a webhook that changes it back, a default unknown to
-   * diff.ts).
+   * Maps a uid to a digest of an object that still differs after it was applied (a webhook that changes it back, a default
+   * unknown to diff.ts).
    */
   readonly #unmended = new Map<string, string>();
 

@@ -39,7 +39,7 @@ export interface Helpers {
   readonly looks: HelperLooks;
 }
 
-/** What to ask of the helper, and how to store the result. */
+/** A request to the helper, and how to store its result. */
 export interface PlannedConversion<Arguments extends PdfArguments> {
   readonly kind: HelperKind;
   readonly path: Conversion['path'];

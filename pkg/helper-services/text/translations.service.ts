@@ -41,7 +41,7 @@ export class Translations {
   }
 
   /**
-   * One statement, and one round trip to Redis, or two if the translation is not cached. Throws `helper_not_configured`,
+   * Takes one statement, and one round trip to Redis, or two if the translation is not cached. Throws `helper_not_configured`,
    * `helper_unavailable`, `helper_rejected`, `validation_failed`.
    */
   async translate(request: TranslationRequest, signal: AbortSignal): Promise<TranslationView> {

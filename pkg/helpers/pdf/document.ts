@@ -77,7 +77,7 @@ function pagesOf(context: PDFContext, catalog: PDFDict, maxPages: number): Page[
     const own = dict.lookup(name('Resources'));
     const resources = own instanceof PDFDict ? own : node.resources;
     const kids = dict.lookup(name('Kids'));
-    // One at a time: a call does not accept a hundred thousand arguments.
+    // Pushes one at a time: a call does not accept a hundred thousand arguments.
     if (kids instanceof PDFArray) for (const value of kids.asArray().toReversed()) next.push({ value, resources });
     else pages.push({ ref: node.value, dict, resources });
     if (pages.length > maxPages || seen.size > 4 * maxPages + 1_000)

@@ -20,12 +20,12 @@ export class Contexts {
     this.#db = deps.db;
   }
 
-  /** One statement. */
+  /** Takes one statement. */
   list(actor: Actor, query: ContextQuery): Promise<Page<ContextView>> {
     return listContexts(this.#db, actor, query);
   }
 
-  /** One statement. Throws Problem not_found, forbidden. */
+  /** Takes one statement. Throws Problem not_found, forbidden. */
   async get(actor: Actor, id: string): Promise<ContextView> {
     return presentContext(await requireTaught(this.#db.tables, actor, id));
   }

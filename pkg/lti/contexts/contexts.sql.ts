@@ -83,7 +83,7 @@ export const listContexts = (sql: Sql, actor: Actor, query: ContextQuery): Promi
     present: presentContext,
   });
 
-/** One statement. */
+/** Takes one statement. */
 export async function findContext(sql: Executor, uuid: string, userId: number): Promise<OwnContextRow | undefined> {
   const [row] = await sql.prepared<OwnContextRow>('lti-context', CONTEXT, [uuid, userId]);
   return row;

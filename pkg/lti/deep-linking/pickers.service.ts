@@ -61,7 +61,7 @@ export class Pickers {
     this.#random = deps.random;
   }
 
-  /** One statement. Throws `not_found`. */
+  /** Takes one statement. Throws `not_found`. */
   async show(actor: Actor, launchId: string): Promise<PickerView> {
     const { row, settings, offer } = await this.#find(actor, launchId);
     return {

@@ -34,7 +34,7 @@ const PICKER = `
   LEFT JOIN folders d ON d.id = c.id
   WHERE l.launch_id = $1`;
 
-/** One statement. */
+/** Takes one statement. */
 export async function findPicker(sql: Executor, launchId: string): Promise<PickerRow | undefined> {
   const [row] = await sql.prepared<PickerRow>('lti-picker', PICKER, [launchId]);
   return row;

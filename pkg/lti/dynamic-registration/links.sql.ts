@@ -123,8 +123,8 @@ export async function endpointsOfLms(sql: Executor, { issuer, jwksEndpoint }: Lm
 }
 
 /**
- * Whether a registration, or one that waits for the operator, already has this client id: at this LMS (`isTaken`), or at another
- * with the same issuer (`isShared`).
+ * Says whether a registration, or one that waits for the operator, already has this client id: at this LMS (`isTaken`), or at
+ * another with the same issuer (`isShared`).
  */
 export interface ClientIdUse {
   readonly isTaken: boolean;

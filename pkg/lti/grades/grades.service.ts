@@ -115,7 +115,7 @@ export class Grades {
     return grade;
   }
 
-  /** One statement. */
+  /** Takes one statement. */
   listAll(actor: Actor, query: AllGradesQuery): Promise<Page<GradeView>> {
     return listAllGrades(this.#db, actor, query);
   }
@@ -156,7 +156,7 @@ const RETRY_MS = 1_000;
 
 const SCORES = { name: 'scores', scope: SCORE_SCOPE } as const;
 
-/** One statement. Throws Problem registration_inactive, lms_service_missing. */
+/** Takes one statement. Throws Problem registration_inactive, lms_service_missing. */
 async function requireScores(tx: Tx, { scopes, platformId }: ContextRow, toolId: number): Promise<void> {
   const registration = await findServiceRegistration(tx, toolId, { platformId });
   if (!registration?.isActive) throw new Problem('registration_inactive');

@@ -30,7 +30,7 @@ const LAUNCH = `
   LEFT JOIN group_members m ON m.group_id = g.id AND m.user_id = $2
   WHERE l.launch_id = $1`;
 
-/** One statement. */
+/** Takes one statement. */
 export async function findLaunchOfHandIn(sql: Executor, launchId: string, userId: number): Promise<LaunchOfHandIn | undefined> {
   const [launch] = await sql.prepared<LaunchOfHandIn>('lti-launch-of-hand-in', LAUNCH, [launchId, userId]);
   return launch;
@@ -63,7 +63,7 @@ const LAST = `
     AND CASE WHEN $5::text IS NULL THEN h.line_item = $6 ELSE h.resource_link_id = $5 END
   ORDER BY h.id DESC LIMIT 1`;
 
-/** One statement. */
+/** Takes one statement. */
 export async function lastHandIn(sql: Executor, userId: number, at: LaunchOfHandIn): Promise<HandInRow | undefined> {
   const values = [userId, at.toolId, at.deploymentId, at.contextId ?? '', at.resourceLinkId, at.lineItem, at.platformId];
   const [row] = await sql.prepared<HandInRow>('lti-last-hand-in', LAST, values);
@@ -78,7 +78,7 @@ export interface NewHandInRow {
   readonly now: Date;
 }
 
-/** One statement. */
+/** Takes one statement. */
 export async function insertHandIn(
   tx: Tx,
   at: LaunchOfHandIn,

@@ -54,7 +54,7 @@ const from = (me: string, now: string): string => `lti_launches l
 
 const LAUNCH = `SELECT ${COLUMNS} FROM ${from('$2', '$3')} WHERE l.launch_id = $1`;
 
-/** One statement. */
+/** Takes one statement. */
 export async function findLaunch(
   sql: Executor,
   launchId: string,

@@ -27,14 +27,14 @@ export class LaunchViews {
     this.#clock = deps.clock;
   }
 
-  /** One statement. Throws `not_found`. */
+  /** Takes one statement. Throws `not_found`. */
   async show(actor: Actor, launchId: string): Promise<LaunchView> {
     const row = await findLaunch(this.#db.tables, launchId, { userId: actor.userId, now: this.#clock.now() });
     if (!row || !maySeeLaunch(actor, row)) throw new Problem('not_found');
     return presentLaunch(actor, row, row.folder || row.link?.file ? await actor.permissionSet() : null);
   }
 
-  /** One statement, and one more for the permission set if it is not cached. */
+  /** Takes one statement, and one more for the permission set if it is not cached. */
   async list(actor: Actor, query: LaunchQuery): Promise<Page<LaunchView>> {
     const permissions = await actor.permissionSet();
     return listLaunches(this.#db, { actor, now: this.#clock.now() }, query, (row) => presentLaunch(actor, row, permissions));

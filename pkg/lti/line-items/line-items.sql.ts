@@ -21,7 +21,7 @@ const ADD = `INSERT INTO lti_line_items (uuid, group_id, tool_id, url)
   SELECT uuid, $1, $2, url FROM unnest($3::uuid[], $4::text[]) AS n (uuid, url) ORDER BY url
     ON CONFLICT (group_id, tool_id, url) DO NOTHING`;
 
-/** One statement. */
+/** Takes one statement. */
 export async function findLineItem(sql: Executor, groupId: number, uuid: string): Promise<LineItemRow | undefined> {
   const [row] = await sql.prepared<LineItemRow>('lti-line-item', FIND, [uuid, groupId]);
   return row;

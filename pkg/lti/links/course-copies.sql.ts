@@ -1,7 +1,7 @@
 import type { Tx } from '../../store/postgres/database.ts';
 
 /**
- * Which courses are copies of which: members of the copy get the rights of the links that were copied with it
+ * Records which courses are copies of which: members of the copy get the rights of the links that were copied with it
  * (docs/decisions/lti.md, Copies of courses). A copy of a copy is also a copy of the first course.
  */
 

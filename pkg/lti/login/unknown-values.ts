@@ -57,7 +57,7 @@ export class UnknownValues {
     if (near) await this.note(near.toolId, 'iss', issuer, 'login');
   }
 
-  /** One statement. */
+  /** Takes one statement. */
   async note(toolId: number, field: Field, value: string, source: Source): Promise<void> {
     const text = Array.from(value.toWellFormed().replaceAll('\0', '')).slice(0, VALUE_MAX).join('');
     const [noted] = await this.#sql.prepared<{ reference: string }>('lti-unknown-value', NOTE, [

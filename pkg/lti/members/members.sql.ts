@@ -42,7 +42,7 @@ const MEMBERS = keyset<MemberRow, (typeof MEMBER_SORT_FIELDS)[number] | 'subject
 
 const PART = /[\\%_]/g;
 
-/** One statement. */
+/** Takes one statement. */
 export const listMembers = (sql: Sql, groupId: number, { role, q, ...query }: MemberQuery): Promise<Page<MemberView>> =>
   listPage(sql, query, {
     keyset: MEMBERS,
@@ -77,7 +77,7 @@ const LAUNCHED = `
     roles = excluded.roles, role = excluded.role, source = CASE WHEN m.is_active THEN m.source ELSE 'launch' END,
     is_active = true`;
 
-/** One statement. */
+/** Takes one statement. */
 export async function writeLaunchedMember(
   tx: Executor,
   at: { readonly platformId: number; readonly contextId: string; readonly role: CourseRole },

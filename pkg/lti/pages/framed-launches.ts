@@ -49,7 +49,7 @@ export class FramedLaunches {
     this.#clock = deps.clock;
   }
 
-  /** One statement. Throws LaunchError `entry_…`. */
+  /** Takes one statement. Throws LaunchError `entry_…`. */
   async find({ token, launch }: OpenedBy): Promise<FramedLaunch> {
     const launchId = token ? await this.#launchOf(token) : launch;
     if (!launchId) throw new LaunchError('entry_token_missing');

@@ -47,7 +47,7 @@ export async function findTool(sql: Executor, uuid: string): Promise<RegisteredT
   return tool;
 }
 
-/** One statement. */
+/** Takes one statement. */
 export const listDeployments = (
   sql: Executor,
   { toolId, platformId }: RegisteredTool,

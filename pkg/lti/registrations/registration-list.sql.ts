@@ -76,7 +76,7 @@ const REGISTRATIONS = keyset<RegistrationRow, (typeof REGISTRATION_SORT_FIELDS)[
   tieBreaker: 'id',
 });
 
-/** One statement. */
+/** Takes one statement. */
 export const listRegistrations = (
   sql: Sql,
   query: RegistrationQuery,
@@ -84,7 +84,7 @@ export const listRegistrations = (
 ): Promise<Page<RegistrationView>> =>
   listPage(sql, query, { keyset: REGISTRATIONS, columns: COLUMNS, from: FROM, where: () => [], present });
 
-/** One statement. */
+/** Takes one statement. */
 export async function findRegistration(sql: Executor, uuid: string): Promise<RegistrationRow | undefined> {
   const [row] = await sql.query<RegistrationRow>(REGISTRATION, [uuid]);
   return row;

@@ -26,12 +26,12 @@ export class Registrations {
     this.#deps = deps;
   }
 
-  /** One statement. */
+  /** Takes one statement. */
   list(query: RegistrationQuery): Promise<Page<RegistrationView>> {
     return listRegistrations(this.#deps.db, query, (row) => this.#present(row));
   }
 
-  /** One statement. Throws Problem not_found. */
+  /** Takes one statement. Throws Problem not_found. */
   async get(id: string): Promise<RegistrationView> {
     const row = await findRegistration(this.#deps.db.tables, id);
     if (!row) throw new Problem('not_found');

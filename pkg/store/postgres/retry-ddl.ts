@@ -3,7 +3,7 @@ import type { Clock } from '../../runtime/clock.ts';
 import type { Random } from '../../runtime/random.ts';
 import { LockTimeout, SerializationFailure, sqlState } from './errors.ts';
 
-/** How often a transaction of DDL is tried, since each waits for a lock for some seconds alone. */
+/** How often a transaction of DDL is tried: each attempt waits for a lock for some seconds only. */
 const ATTEMPTS = 6;
 const BACK_OFF = { baseMs: 200, maxMs: 5_000, jitter: 0.5 };
 

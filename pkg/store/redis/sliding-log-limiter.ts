@@ -120,7 +120,7 @@ export class SlidingLogLimiter {
     this.#series = deps.random.base64url(9);
   }
 
-  /** One round trip. `limits` is not empty. */
+  /** Takes one round trip. `limits` is not empty. */
   async take(limits: readonly LoggedLimit[]): Promise<LoggedDecision> {
     const now = this.#clock.now().getTime();
     this.#calls += 1;

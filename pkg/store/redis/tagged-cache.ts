@@ -233,7 +233,7 @@ export class TaggedCache {
       await this.#redis.call(RENEW.call(some, ['-', this.#fresh(), VERSION_TTL_SECONDS, seconds(this.#clock)]));
   }
 
-  /** One round trip. Never throws: without Redis, or with a full one, there is no cache. */
+  /** Takes one round trip. Never throws: without Redis, or with a full one, nothing is cached. */
   async lookup(entry: CacheEntry): Promise<CacheLookup> {
     const [found = NO_CACHE] = await this.lookups([entry]);
     return found;

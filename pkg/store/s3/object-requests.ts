@@ -27,7 +27,7 @@ export interface Stored {
 const ENCRYPTION_HEADER = 'x-amz-server-side-encryption';
 
 interface PutRequest {
-  /** With the prefix of the location. */
+  /** The key with the prefix of the location. */
   readonly key: string;
   readonly body: Buffer;
   readonly contentType: string | undefined;
@@ -35,7 +35,7 @@ interface PutRequest {
 }
 
 interface PutPartRequest {
-  /** With the prefix of the location. */
+  /** The key with the prefix of the location. */
   readonly key: string;
   readonly uploadId: string;
   readonly number: number;

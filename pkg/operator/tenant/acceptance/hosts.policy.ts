@@ -39,7 +39,7 @@ interface HostRefusal {
 }
 
 /**
- * Which hosts a Tenant may have.
+ * Decides which hosts a Tenant may have.
  *
  * Invariants:
  * - `<slug>.<base>` and `lti.<slug>.<base>` belong to that slug alone, even if no such tenant exists and whatever else is

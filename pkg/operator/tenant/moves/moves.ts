@@ -93,7 +93,7 @@ export class Moves {
    * shard.
    */
   async #endDead(tenantId: string, slug: string, to: string): Promise<string | undefined> {
-    // As above, a shard that is no longer in the configuration is given up.
+    // As above, a shard that the configuration no longer has is given up.
     const removeCopy = async (): Promise<unknown> =>
       this.#shards.names.includes(to) && dropTenant(await this.#shards.open(to), slug, { tenantId, attempts: 1 });
     try {

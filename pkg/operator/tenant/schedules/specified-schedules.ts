@@ -10,7 +10,7 @@ import { MINUTE_MS } from '../../../runtime/time.ts';
 
 /** Changes that others made to the rows are reverted after this time at the latest. */
 const WRITE_AGAIN_MS = 10 * MINUTE_MS;
-/** With more tenants than this, some are written again sooner. */
+/** With more tenants than this, the schedules of some are written again sooner. */
 const TENANTS_MAX = 10_000;
 
 interface Written {

@@ -18,7 +18,7 @@ const is = (type: string, status: Condition['status'], reason: string = type, me
 const ACCEPTED = [is('Accepted', 'True'), is('ResolvedRefs', 'True')];
 const programmed: SeenGateway = { status: { conditions: [is('Programmed', 'True')] } };
 
-/** As `status reason: message`. */
+/** Returns the condition as `status reason: message`. */
 function exposure(conditions: Condition[], gateway: SeenGateway = programmed, parentRef: ParentReference = parent): string {
   const route: Observed<HttpRoute> = {
     metadata: { ...metadata, name: 'north', generation: 3 },

@@ -33,7 +33,7 @@ const tenant = (name: string, spec: Parameters<typeof tenantWith>[0] = {}, seen 
 
 type State = 'ready' | 'rolling' | 'failed' | 'failed-beside-former';
 
-/** As the API server has it. */
+/** Returns a Deployment as the API server stores it. */
 function deployment(
   name: string,
   image: string,
@@ -70,7 +70,7 @@ function deployment(
   return object;
 }
 
-/** What the pass of a tenant decides, and does. */
+/** Returns what a tenant's pass decides, and applies it. */
 function pass(name: string, becomes: State = 'rolling', isPaused = false): string {
   const waits = rollouts.waitsFor(tenant(name), store.get({ namespace: 'schools', name }), isPaused);
   if (!waits) deployment(name, NEW, becomes);

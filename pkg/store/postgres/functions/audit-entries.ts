@@ -1,8 +1,8 @@
 import { AS_OWNER, type FunctionBody, triggerFunction } from './function.ts';
 
-/** How the functions of the audit log are written: each belongs to a table, and its triggers call it. */
+/** The functions that write the audit log: each belongs to a table, and its triggers call it. */
 
-/** By table: what the function of its triggers does. */
+/** Returns the functions of these tables' triggers. */
 export const auditFunctions = (byTable: Readonly<Record<string, FunctionBody>>): string =>
   Object.entries(byTable)
     .map(([table, does]) => triggerFunction(`audit_${table}`, does, AS_OWNER))
@@ -34,9 +34,9 @@ export const resource = (
     readonly fields: Readonly<Record<string, string>>;
     /** Columns by the names that entries have for them. */
     readonly secrets?: Readonly<Record<string, string>>;
-    /** Of an UPDATE, an expression. Left out: `<type>.update`. */
+    /** An expression for the action of an UPDATE. Left out: `<type>.update`. */
     readonly action?: string;
-    /** Whether a deletion shows what the fields were. */
+    /** Whether the entry of a deletion shows the last values of the fields. */
     readonly showsDeleted?: boolean;
   },
 ): FunctionBody => {

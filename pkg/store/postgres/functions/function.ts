@@ -1,4 +1,4 @@
-/** What a function does: its declarations and its statements. */
+/** The declarations and the statements of a function. */
 export interface FunctionBody {
   readonly declared?: string;
   readonly body: string;

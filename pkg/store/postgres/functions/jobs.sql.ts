@@ -1,6 +1,6 @@
 /** Jobs of one tenant that wait. */
 const TENANT_JOBS_MAX = 10_000;
-/** Of the payloads of a tenant's jobs, as they are stored: so many purges of 500 objects have less. */
+/** The bytes that the payloads of a tenant's jobs may take as stored; as many purges of 500 objects take less. */
 const TENANT_BYTES_MIB = 256;
 /** Notes for the operator of one tenant, of each kind. */
 const NOTES_MAX = 10_000;

@@ -1,6 +1,9 @@
 import { AS_OWNER, BY_INDEX, offer } from './function.ts';
 
-/** Of so many ids one is in the sample, and the statement that writes it looks: counting them all costs too much for each. */
+/**
+ * One id of so many is in the sample, and only the statement that writes it checks the limit: to count all rows at each event
+ * costs too much.
+ */
 const SAMPLE = 1_000;
 /** Up to so many events they are counted, since of fewer the sample says too little. */
 const COUNTED = 20_000;
@@ -14,7 +17,7 @@ const TRIMMED_AT_ONCE = 10_000;
 const PAGES = 1_000;
 /** A sample is trusted with so many times what a tenant may have: by then it has more for certain. */
 const SUSPECT = 1.5;
-/** For counting, in one call. */
+/** The time that one call may count. */
 const SECONDS = 5;
 
 const shareOf = (table: string): string =>

@@ -13,7 +13,7 @@ const storageReached =
   `'This institution may store % bytes, and these would be more. Ask its administrator to delete something for ever, ` +
   `or whoever runs the platform to raise the limit.'`;
 
-/** What uploads in progress have reserved. */
+/** The bytes that uploads in progress have reserved. */
 const RESERVED = '(SELECT coalesce(sum(r.bytes), 0) FROM storage_reservations r WHERE r.expires_at > now())';
 
 /**

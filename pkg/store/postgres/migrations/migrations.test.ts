@@ -5,7 +5,7 @@ import { registryMigrations } from './registry/index.ts';
 import { shardMigrations } from './shard/index.ts';
 import { tenantMigrations } from './tenant/index.ts';
 
-/** Of the statements of each migration, both ways. A new one gets a line here, and no line changes. */
+/** The hash of each migration's statements, both ways. A new migration adds a line here; no line changes. */
 const FROZEN: Readonly<Record<string, string>> = {
   'tenant/0001-baseline': 'c6af1d66793da658f3ab9a8d2eb6642b8a122fdba7a846ef1339fc1c4476953d',
   'shard/0001-baseline': '99cf4b3e87cb6d7dc317b244485da527d6c9dafe88403901765e34a6a7f2d98e',

@@ -1,9 +1,9 @@
 import type { Sql } from '../pool.ts';
 
-/** What a tenant's role may do: all, read (a session may say otherwise for itself), or not even log in. */
+/** The rights of a tenant's role: to write, to read (a session may override this for itself), or not even to log in. */
 export type DatabaseAccessLevel = 'write' | 'read' | 'none';
 
-/** What all people of a tenant together may have; null: any number. */
+/** The limits of all people of a tenant together; null: no limit. */
 export interface TenantLimits {
   /** bytes */
   readonly storage: number | null;
@@ -11,7 +11,7 @@ export interface TenantLimits {
   readonly files: number | null;
 }
 
-/** What carrel.tenants has of them. */
+/** The columns of carrel.tenants that hold limits. */
 interface WrittenLimits {
   readonly storageLimit: number | null;
   readonly filesLimit: number | null;

@@ -21,7 +21,10 @@ export const IS_MEMBER = `(current_setting('is_superuser')::boolean OR EXISTS (
 /** From PostgreSQL 16 on: who makes a role in this transaction is a member of it, as becomeMember makes it. */
 export const BECOME_MEMBER_OF_NEW = `SET LOCAL createrole_self_grant = 'inherit';`;
 
-/** Who is no superuser may delete what a role owns, see its statements and end its connections only as a member of it. */
+/**
+ * Makes the present role a member of `role`: a role that is no superuser may delete another's objects, see its statements and
+ * end its connections only as a member of it.
+ */
 export const becomeMember = (tx: Sql, role: string): Promise<unknown> =>
   tx.query(`
     DO $$

@@ -1,13 +1,13 @@
 import { createHash, createHmac, pbkdf2Sync } from 'node:crypto';
 import type { Random } from '../../../runtime/random.ts';
 
-/** As Postgres does it (scram_iterations). */
+/** The default of Postgres (scram_iterations). */
 const ITERATIONS = 4096;
 const SALT_BYTES = 16;
 
 /**
- * What Postgres keeps of a password (RFC 5803, SCRAM-SHA-256). It is sent in the password's place, so that no statement holds
- * one: a statement that fails lies in the server's log.
+ * Returns the verifier that Postgres stores for a password (RFC 5803, SCRAM-SHA-256). We send it in place of the password,
+ * because Postgres logs statements that fail.
  */
 export function passwordVerifier(password: string, random: Random): string {
   const salt = random.bytes(SALT_BYTES);

@@ -33,6 +33,6 @@ export async function makeWritable(shard: ShardAccess, slug: string): Promise<vo
       await releaseJobs(tx, role);
     }),
   );
-  // Those that are open can only read.
+  // Open connections can only read.
   await endConnections(shard.pool, role);
 }

@@ -162,7 +162,7 @@ export async function schemaVersion(shard: ShardAccess, slug: string): Promise<s
 /** A tenant may hold locks on its own tables, again and again: who waits for them must not keep others waiting. */
 const ROW_ATTEMPTS = 2;
 
-/** One transaction of the operator's in a tenant's schema; it is retried once after a lock time-out or the like. */
+/** Runs one transaction of the operator in a tenant's schema, and retries it once after a lock time-out or the like. */
 export function inTenantSchema<T>(shard: ShardAccess, slug: string, fn: (tx: Sql) => Promise<T>): Promise<T> {
   const attempt = () =>
     shard.pool.transaction(async (tx) => {

@@ -3,7 +3,10 @@ import { LOCK_TIMEOUT } from '../migrate.ts';
 /** The role of a tenant, and the name of its schema. */
 export const tenantRole = (slug: string): string => `tenant_${slug}`;
 
-/** Of a transaction that changes a schema or role: it waits no longer for a lock, and what is there already is no warning. */
+/**
+ * For a transaction that changes a schema or role: limits its waits for locks, and silences notices of objects that exist
+ * already.
+ */
 export const DDL_SETTINGS = `SET LOCAL lock_timeout = '${LOCK_TIMEOUT}'; SET LOCAL client_min_messages = 'error'`;
 
 /**

@@ -119,7 +119,7 @@ interface Present {
   readonly schemaVersion: string | null;
   /** Names of the migrations that are applied. */
   readonly applied: readonly string[] | null;
-  /** What the role may hold now. */
+  /** The number of connections that the role may hold now. */
   readonly limit: number | null;
   readonly storageLimit: number | null;
   readonly filesLimit: number | null;
@@ -132,7 +132,7 @@ interface Present {
 /** SQLSTATE undefined_table. */
 const UNDEFINED_TABLE = '42P01';
 
-/** One statement; two where the schema is missing. */
+/** Takes one statement; two where the schema is missing. */
 async function inspect(sql: Sql, role: string): Promise<Present | undefined> {
   const applied = `(SELECT array_agg(m.name::text) FROM ${quoteIdentifier(role)}.schema_migrations m)`;
   return inspectWith(sql, role, applied).catch((error: unknown) => {
@@ -198,7 +198,8 @@ async function makeRole(tx: Sql, role: string, tenant: TenantDatabase, random: R
 }
 
 /**
- * What each tenant's role may hold, by tenant id. Who may hold more than `most`, or without a bound, may hold `most` from now on.
+ * Returns how many connections each tenant's role may hold, by tenant id. Lowers roles without a bound, or with a higher one,
+ * to `most`.
  */
 export async function boundConnections(shard: ShardAccess, most: number): Promise<Map<string, number>> {
   const roles = await shard.pool.query<{ role: string; tenantId: string; limit: number }>(

@@ -191,15 +191,15 @@ const WEBHOOKS = `
 `;
 
 /**
- * What a tenant writes for the operator to read. Slots and keys bound the rows, however many launches race and although anybody
- * can begin a login.
+ * Tables that a tenant writes and the operator reads. Slots and keys bound the rows, however many launches race and although
+ * anybody can begin a login.
  *
  * - `unknown_deployments`: deployments of an LMS that launched and are missing from their registration, a Kubernetes resource
  *   (`managed_ref`). `unknown_values`: issuers, client ids and deployments that an LMS sent and that are none of the
  *   registration's.
  * - `integrity_faults`: what the last integrity check of a tenant found, a row for each kind of fault.
- * - `registration_requests`: registrations that LMSs made by Dynamic Registration, of which the operator is to make resources; it
- *   deletes them.
+ * - `registration_requests`: registrations that LMSs made by Dynamic Registration, of which the operator is to make resources;
+ *   it deletes them.
  * - `deployment_changes`: tenants whose waiting or admitted deployments have changed; the operator shows them in the status of
  *   the LtiRegistrations, deletes the row and reads the tenant's tables.
  */
@@ -271,7 +271,7 @@ const NOTES = `
         .join('\n      ')}
 `;
 
-/** What all tenants of a shard share beside the functions (pkg/store/postgres/functions). */
+/** The objects that all tenants of a shard share, beside the functions (pkg/store/postgres/functions). */
 export const baseline: Migration<object> = {
   name: '0001-baseline',
   loses:

@@ -1,24 +1,26 @@
 /**
- * What belongs to courses of LMSs (docs/design/lti.md).
+ * Tables of LMS courses (docs/design/lti.md).
  *
- * - lti_line_items: ids of ours for the line items that LMSs named, each of a course and of the registration that reaches it. An
- *   address is ASCII of at most 2,048. lti_line_item_changes: changes that an LMS is being asked for. Each goes with its entry in
- *   the audit log when the LMS has answered; what is left has an entry that says that the outcome is unknown
+ * - lti_line_items: ids of ours for the line items that LMSs named, each of a course and of the registration that reaches it.
+ *   An address is ASCII of at most 2,048. lti_line_item_changes: changes that an LMS is being asked for. Each goes with its
+ *   entry in the audit log when the LMS has answered; what is left has an entry that says that the outcome is unknown
  *   (pkg/lti/line-items).
  * - lti_members: the people of a course as the LMS says, by its roster or by their launches; an account here is another thing
- *   (lti_identities). `is_active` false: has left. `source`: what says that they are in the course. lti_roster_entries is what a
- *   job has read of a roster that is not taken over yet: of one person perhaps several entries.
+ *   (lti_identities). `is_active` false: has left. `source`: what says that they are in the course. lti_roster_entries is what
+ *   a job has read of a roster that is not taken over yet: of one person perhaps several entries.
  * - lti_link_keys: the keys that sign the targets of placed links; `secret` is sealed. The newest signs, all verify. A row that
  *   is deleted withdraws what its key signed.
- * - lti_resource_links: links as the last launch of each had them. A link is one of a registration's deployment, in a context (''
- *   where it has none). `target` is the custom parameter as the LMS sent it; `file_uuid`, `maker_uuid` and `course_uuid` are what
- *   it names, where key `key_id` signed it. They are no foreign keys: the page says what became of a file that is gone.
+ * - lti_resource_links: links as the last launch of each had them. A link is one of a registration's deployment, in a context
+ *   ('' where it has none). `target` is the custom parameter as the LMS sent it; `file_uuid`, `maker_uuid` and `course_uuid`
+ *   are what it names, where key `key_id` signed it. They are no foreign keys: the page says what became of a file that is
+ *   gone.
  * - lti_course_copies: which course is a copy of which. `adopted_by` is the instructor of both courses who opened it; null: the
  *   platform said so, or that person is gone.
  * - lti_notices: notices of platforms, each once, until 90 days after it came. lti_notice_handlers: where each deployment of a
  *   platform takes our address for them. `reason`: why it did not.
- * - lti_hand_ins: what people have handed in: a version of a file, by the link that they handed it in at. A registration may come
- *   to name another LMS, whose courses and links have ids of their own: a hand-in is one at the LMS that it was handed in at.
+ * - lti_hand_ins: what people have handed in: a version of a file, by the link that they handed it in at. A registration may
+ *   come to name another LMS, whose courses and links have ids of their own: a hand-in is one at the LMS that it was handed in
+ *   at.
  */
 export const courses = `
       CREATE TABLE lti_line_items (

@@ -4,9 +4,9 @@ const AUDITED = ['name', 'kind', 'arguments', 'cron', 'time_zone', 'active', 'ca
   .join(' OR ');
 
 /**
- * What a tenant runs at times of its own (docs/design/events-and-jobs.md, Schedules). `saved_by` is whom a run acts as.
- * `settings` are those of the tenant's server that a run needs. `next_tick`: the next time that the expression names; null: it is
- * not active. `managed_ref`: its name in `spec.schedules`. `missed`: how often a run was missed and not caught up.
+ * Tasks that a tenant runs at times of its own (docs/design/events-and-jobs.md, Schedules). `saved_by` is whom a run acts as.
+ * `settings` are those of the tenant's server that a run needs. `next_tick`: the next time that the expression names; null: it
+ * is not active. `managed_ref`: its name in `spec.schedules`. `missed`: how often a run was missed and not caught up.
  *
  * A tick has a row, whatever came of it: that it is unique keeps two workers from a second run. `task` is the run's uuid; null
  * where there was none.
