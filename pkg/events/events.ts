@@ -105,7 +105,8 @@ export class Events {
   }
 
   /**
-   * Takes one statement, even if no webhook is subscribed to the event. Throws ZodError if `data` does not have the catalogue's shape.
+   * Takes one statement, even if no webhook is subscribed to the event. Throws ZodError if `data` does not have the catalogue's
+   * shape.
    */
   async emit<Name extends EventName>(tx: Tx, event: Name, data: EventData<Name>): Promise<void> {
     await this.emitAll(tx, event, [data]);

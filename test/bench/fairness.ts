@@ -4,7 +4,7 @@ import type { Line } from './measure.ts';
 const WAITING = 100_000;
 const MOST = 3;
 
-/** With full limits they would hold more slots than a worker has, for the 15 s that a receiver has. */
+/** With full limits these tenants would hold more slots than a worker has, for the 15 s that a receiver may take. */
 const STALLING_TENANTS = 80;
 
 /** A tenant's event → receiver, alone and beside neighbours with backlogs for dead receivers. */

@@ -17,7 +17,7 @@ const FILES = `
     JOIN folders d ON d.name = 'folder ' || n % 10 JOIN users u ON u.id = d.owner_id AND u.email = $1,
     LATERAL (SELECT timestamptz '2026-01-01' + n * interval '1 second' AS at) t`;
 
-/** Those that no constraint needs. */
+/** Indexes that no constraint needs. */
 const INDEXES = `
   SELECT i.indexrelid::regclass AS name, pg_get_indexdef(i.indexrelid) AS definition FROM pg_index i
   WHERE i.indrelid = 'files'::regclass AND NOT EXISTS (SELECT FROM pg_constraint c WHERE c.conindid = i.indexrelid)`;

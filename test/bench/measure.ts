@@ -68,7 +68,7 @@ export async function perSecond<T>(items: readonly T[], concurrency: number, wor
   return (items.length * 1000) / (performance.now() - started);
 }
 
-/** For a measurement that does not go by `perSecond`: what CPU time is divided by. */
+/** Sets the number of operations to divide the CPU time by, for a measurement without `perSecond`. */
 export function countOperations(count: number): void {
   operations += count;
 }

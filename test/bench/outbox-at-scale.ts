@@ -1,7 +1,7 @@
 /**
- * What events and deliveries cost where there are very many:
- * `node test/bench/outbox-at-scale.ts <URL of a superuser in an empty database> [events]`, 20,000,000 if left out, each with a
- * delivery. It takes half an hour and 40 GB. Results: docs/decisions/jobs-and-webhooks.md.
+ * Measures the cost of events and deliveries where there are very many: `node test/bench/outbox-at-scale.ts <URL of a superuser
+ * in an empty database> [events]`, 20,000,000 if left out, each with a delivery. It takes half an hour and 40 GB. Results:
+ * docs/decisions/jobs-and-webhooks.md.
  */
 import { deleteExpired } from '../../pkg/events/retention.ts';
 import { systemClock } from '../../pkg/runtime/clock.ts';
@@ -95,7 +95,7 @@ async function fill(): Promise<void> {
   await sizes();
 }
 
-/** The oldest first; a thirty-first of them is past its time. */
+/** Inserts the oldest first; one in thirty-one is past its time. */
 async function insertAll(statement: (from: number, to: number) => string): Promise<void> {
   for (let from = 1; from <= EVENTS; from += PER_STATEMENT)
     await owner.query(statement(from, Math.min(EVENTS, from + PER_STATEMENT - 1)));
@@ -194,7 +194,7 @@ interface Plan {
 async function plan(what: string, run: (plans: Plan[]) => Promise<unknown>): Promise<void> {
   for (const turn of ['first', 'again']) {
     const plans: Plan[] = [];
-    // What comes is the plan, which nobody can present.
+    // The statement returns a plan in place of rows, which the caller cannot map.
     await run(plans).catch((error: unknown) => (plans.length === 0 ? say(`  ${what}`, String(error)) : undefined));
     say(`  ${what}, ${turn}`, JSON.stringify(plans.at(-1)));
   }

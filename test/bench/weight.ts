@@ -34,7 +34,8 @@ interface Running {
 }
 
 /**
- * How soon a server is ready and how much memory it takes while nobody uses it, beside a Koa that connects to the same stores.
+ * Measures how soon a server is ready and how much memory it takes while nobody uses it, beside a Koa that connects to the same
+ * stores.
  */
 export async function weight(stores: TestStores): Promise<Line[]> {
   const tenant = await startTenant({ stores });

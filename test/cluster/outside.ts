@@ -11,8 +11,8 @@ const FORWARDING = /^Forwarding from (127\.0\.0\.1:\d+) /;
 const FORWARD_MS = 30_000;
 
 /**
- * What a person does on any cluster where Carrel is installed, with kubectl alone: a Tenant under restricted pod security,
- * sign-in, upload, download, and the end with its data. It leaves nothing.
+ * Does what a person can do with kubectl alone on any cluster with Carrel: creates a Tenant under restricted pod security,
+ * signs in, uploads, downloads, and deletes the Tenant with its data. Leaves nothing behind.
  */
 export async function worksFromOutside(where: Platform): Promise<void> {
   const [namespace, name] = [uniqueName('outside'), uniqueName('t')];

@@ -12,8 +12,8 @@ import type { ArrivedEvent, Arrivals } from './arrivals.ts';
 import type { AwaitedEvent } from './change-log.ts';
 
 /**
- * What is due one day, and left until then: what is in the trash, old versions, the next check, exports, archives of imports,
- * jobs of people, schedules.
+ * Kinds of jobs that are left until they are due one day: for the trash, old versions, the next check, exports, archives of
+ * imports, jobs of people, schedules.
  */
 export const LATER_KINDS: readonly string[] = [
   EMPTY_TRASH.kind,
@@ -26,7 +26,7 @@ export const LATER_KINDS: readonly string[] = [
 ];
 
 /**
- * What is wrong once everything is quiet, a sentence each:
+ * Returns a sentence for each fault that is left once everything is quiet. Without faults:
  *
  * - the event of every acknowledged change has arrived, with the right name and data;
  * - every event that was written has arrived with the bytes that were written, and nothing else has;

@@ -8,8 +8,8 @@ import { addWebhook } from '../support/clients/webhooks.ts';
 import { median, timeOfDelivery } from './latency.ts';
 
 /**
- * How the neighbour's receiver is dead: nobody listens, or it takes each delivery and never answers; then it stands at the quiet
- * one's own host.
+ * How the neighbour's receiver is dead: `refuses`: nobody listens; `stalls`: it accepts each delivery and never answers, at the
+ * same host as the quiet tenant's receiver.
  */
 export type Death = 'refuses' | 'stalls';
 
@@ -28,7 +28,7 @@ export interface FairnessOptions {
   readonly waiting: number;
   readonly rounds: number;
   readonly death: Death;
-  /** Which of a round's times counts; 99 unless set. */
+  /** The percentile of a round's times that counts; default: 99. */
   readonly percent?: number;
   /** The number of such neighbours; 1 unless set. */
   readonly neighbours?: number;
@@ -37,8 +37,8 @@ export interface FairnessOptions {
 }
 
 /**
- * How long a tenant's events take to their receiver, by turns alone and beside neighbours with `waiting` deliveries each for a
- * dead receiver.
+ * Measures how long a tenant's events take to its receiver, by turns alone and beside neighbours that have `waiting` deliveries
+ * each for a dead receiver.
  */
 export async function measureFairness(options: FairnessOptions): Promise<Fairness> {
   const { waiting, rounds: wanted, death, percent = 99, neighbours = 1, until = () => false } = options;

@@ -16,8 +16,8 @@ const MIB = Number(process.env.IMPORT_MIB ?? 256);
 const LIMIT_MS = 3_600_000;
 const CHUNK = 1024 ** 2;
 /**
- * Of both processes together: 47 to 89 MiB, whatever the size of the archive. One that is held costs its size more, so beside
- * other tests, whose load delays the collection of garbage, more is allowed.
+ * The growth of both processes together: 47 to 89 MiB, whatever the size of the archive. Holding an archive would add its whole
+ * size. Beside other tests, whose load delays garbage collection, the bound is higher.
  */
 const GROWTH_MAX_MIB = process.env.IMPORT_MIB === undefined ? 160 : 96;
 

@@ -41,7 +41,7 @@ interface Victims {
   readonly helpers?: {
     /** The product's. */
     readonly ours: Pick<Kept, 'kill'> & { signal(signal: 'SIGSTOP' | 'SIGCONT'): void };
-    /** That of a tenant. */
+    /** The helper of a tenant. */
     readonly own: TestHelper;
   };
 }

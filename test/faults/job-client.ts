@@ -11,7 +11,7 @@ import type { Seeded } from './seeded.ts';
 const JOB_MS = 900_000;
 const FILES = 5;
 const SPARE_FILES = 2;
-/** That an optimizer leaves out. */
+/** The bytes of a comment that an optimizer removes. */
 const PADDING = 40_000;
 /** The percentage of jobs that are cancelled at some time. */
 const CANCELED_PERCENT = 15;
@@ -67,7 +67,7 @@ export class JobClient {
     jobs: JobLog;
     changes: ChangeLog;
     given: Given;
-    /** Which chain of kinds it begins with. */
+    /** The chain of kinds that it begins with. */
     first: number;
   }) {
     this.#name = options.name;

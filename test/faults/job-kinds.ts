@@ -8,7 +8,7 @@ export interface Stage {
   /** Unique to the round. */
   readonly mark: string;
   readonly webhook: string;
-  /** Who gets grants. */
+  /** The user who gets grants. */
   readonly friend: string;
   /** A zip archive of three files, and an empty folder for them. */
   readonly archive: string;

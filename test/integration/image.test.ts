@@ -8,7 +8,7 @@ import { assembleImage } from '../../hack/image.ts';
 import { run } from '../../pkg/local/binaries/run.ts';
 import { ROOT } from '../support/backends/backends.ts';
 
-/** What the image adds to its base, assembled by the Dockerfile's own instructions, and the programs started from it. */
+/** Checks what the image adds to its base, assembled by the Dockerfile's own instructions, and starts its programs. */
 const MEBIBYTE = 1024 * 1024;
 let app: string;
 let files: string[];

@@ -16,8 +16,8 @@ interface AuditEvent {
 const OPERATOR = `system:serviceaccount:${NAMESPACE}:carrel-operator`;
 
 /**
- * What no step asks for: reading again after a conflict, repairing what somebody changed, counting an Event again. An update of
- * `finalizers` is never sent: the API server looks for the right where an owner reference holds back a deletion.
+ * Rights that no step uses: to read again after a conflict, to repair what somebody changed, to count an Event again. An update
+ * of `finalizers` is never sent: the API server looks for the right where an owner reference holds back a deletion.
  */
 const WITHOUT_A_STEP = /^(get|patch) |^update (\/secrets|carrel\.dev\/\w+\/finalizers)$/;
 

@@ -12,8 +12,8 @@ const LOOK_MS = 500;
 const LOOPBACK = /^(?:.{6}7F|.{30}7F|0{24}01000000)$/;
 
 /**
- * To which TCP ports the pods of each program connect, while Postgres, Redis, the object store, the receiver and the LMS answer
- * at these.
+ * The TCP ports that the pods of each program connect to, while Postgres, Redis, the object store, the receiver and the LMS
+ * answer at these.
  */
 const EXPECTED = {
   operator: { apiServer: 443, postgres: 5432, redis: 6379, objectStore: 7070, objectStoreAdmin: 7071 },

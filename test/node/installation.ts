@@ -136,7 +136,7 @@ export class Installation {
     return { configMapName: 'outside-ca' };
   }
 
-  /** For a person who asks why: pods, events, and the last lines of those that are not ready. */
+  /** Returns a report for a person who asks why: pods, events, and the last lines of pods that are not ready. */
   async picture(): Promise<string> {
     const ask = async (...args: string[]): Promise<string> =>
       (await this.cluster.inside(this.cluster.binaries.kubectl, '--kubeconfig', this.cluster.layout.kubeconfig, ...args)).output;

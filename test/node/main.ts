@@ -105,7 +105,7 @@ async function interrupt(signal: NodeJS.Signals): Promise<void> {
   process.exit(130);
 }
 
-/** With the time since the line before. */
+/** Prints a line with the time since the previous one. */
 function say(line: string): void {
   const now = performance.now();
   process.stderr.write(`${((now - last) / 1_000).toFixed(1).padStart(8)} s  ${line}\n`);

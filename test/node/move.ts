@@ -16,7 +16,10 @@ const SERVER = `${SHARD}-postgres`;
 const SECRET = `carrel-shard-${SHARD}`;
 const FILE = 'after the move.txt';
 
-/** To a server of its own, which the installation gets for it, by the command that docs/operate/backup-move-restore.md names. */
+/**
+ * Moves the tenant to a server of its own, which the installation gets for it, by the command that
+ * docs/operate/backup-move-restore.md names.
+ */
 export async function movesUnderLoad(carrel: Installation): Promise<void> {
   const { platform } = carrel;
   await addServer(carrel);

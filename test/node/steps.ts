@@ -291,8 +291,8 @@ function containersAreKilled(carrel: Installation): Promise<void> {
 }
 
 /**
- * As after a crash of the machine, but for what the kernel had not written: control plane, containerd, kubelet and the pods'
- * sandboxes too.
+ * Restarts everything as after a crash of the machine, except that no unwritten data are lost: control plane, containerd,
+ * kubelet and the pods' sandboxes too.
  */
 function nodeRestarts(carrel: Installation): Promise<void> {
   return comesBack(carrel, 'after the node.txt', carrel.cluster.programs);

@@ -29,9 +29,9 @@ export async function waitFor<T>(
 }
 
 /**
- * As a client does: whoever learns that the server is too busy (waits for a connection or a lock have an end) comes again, a
- * little later, so that those who come again do not keep it so. Nothing was done for them. Gives the last refusal after
- * WAIT_LIMIT_MS.
+ * Retries as a client does: a request that the server refuses because it is too busy (waits for a connection or a lock are
+ * bounded) had no effect, and comes again a little later, so that retries do not keep the server busy. Returns the last refusal
+ * after WAIT_LIMIT_MS.
  */
 export async function untilServed<T extends { readonly status: number; readonly headers: Readonly<Record<string, unknown>> }>(
   ask: () => Promise<T>,

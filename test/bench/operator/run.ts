@@ -29,7 +29,8 @@ export function memoryOf(pid: number): number {
 }
 
 /**
- * How much more a tenant may cost beside many others (5,000 keep the shape of 1,000). Time counts beside the control's: API
- * server, etcd and a Postgres server for each 1,000 tenants share the machine, and whoever writes there takes longer.
+ * The factor by which a tenant may cost more beside many others (5,000 keep the shape of 1,000). Times are compared with the
+ * control's: API server, etcd and a Postgres server for each 1,000 tenants share the machine, and any client that writes there
+ * takes longer.
  */
 export const SHAPE = 1.3;

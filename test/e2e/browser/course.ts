@@ -13,7 +13,7 @@ export interface LmsTenant extends DemoTenant {
 export const lmsUrl = ({ port }: Platform, path = '/'): string => `http://lms.localhost:${port}${path}`;
 
 export async function lmsTenant(where: Platform): Promise<LmsTenant> {
-  // One person opens in a minute what others open in an hour.
+  // Here one person opens in a minute what others open in an hour.
   const tenant = await demoTenant(where, { limits: { requestsPerUserPerMinute: 2_000 } });
   const { namespace, name } = tenant;
   const receiverUrl = `http://receiver.localhost:${where.port}/${namespace}`;

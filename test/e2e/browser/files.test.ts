@@ -138,8 +138,8 @@ interface UploadRequests {
 }
 
 /**
- * What a page's uploads send. A test loses or holds the next request; after a lost one the page is not connected again until the
- * test says so.
+ * The requests of a page's uploads. A test drops or holds the next one; after a lost one the page is not connected again until
+ * the test says so.
  */
 async function uploadRequests(page: Page): Promise<UploadRequests> {
   const offsets: string[] = [];

@@ -17,7 +17,7 @@ import { platform } from '../../support/programs/platform.ts';
 import { waitFor } from '../../support/wait.ts';
 import { courseShown, lmsTenant, type LmsTenant } from './course.ts';
 
-/** What one LMS and its people do in a term, each page in a frame on the LMS's site, which is another than ours. */
+/** An LMS and its people during a term. Each page is in a frame on the LMS's site, which is not ours. */
 const where = await platform();
 let tenant: LmsTenant;
 let browser: TestBrowser;

@@ -263,7 +263,7 @@ describe("the tenant's own role", () => {
     const { api } = await tenant.user();
     const shadowed = await upload(api, 'shadowed.txt');
     const role = `"${tenantRole(tenant.slug)}"`;
-    // By a session that may make them, so that no right of the database that all tests share is changed.
+    // A session that may create them does it, so that no rights of the database, which all tests share, change.
     await tenant.rows.pool.transaction(async (tx) => {
       await tx.query(`
         SET LOCAL search_path = ${role}, ext;

@@ -72,7 +72,7 @@ test('an operator with rights in named namespaces manages their tenants alone, a
     const operatorConfig = await installAccess(cluster.api, cluster.client, rights);
     const [here, there, elsewhere] = [unique(), unique(), unique()];
     await cluster.tenants.create(tenantOf(other, elsewhere));
-    // With a namespace go the operator's rights in it.
+    // The operator's rights in a namespace go with it.
     await deleteNamespace(cluster, going, { rights, isFinal: false });
     await deleteNamespace(cluster, gone, { rights, isFinal: true });
     await cluster.tenants.create(tenantOf(first, here, { deletionPolicy: 'Delete' }));

@@ -192,7 +192,7 @@ describe('a list', () => {
     expect(await names(api, { q: '100%' })).toEqual(['Résumé 100%.pdf']);
     expect(await names(api, { q: '%' })).toEqual(['Résumé 100%.pdf']);
     expect(await names(api, { q: '_' })).toEqual([]);
-    // Of full width: folded, they are the same signs.
+    // Full-width signs are folded to the same signs.
     expect(await names(api, { q: '％' })).toEqual(['Résumé 100%.pdf']);
     expect(await names(api, { q: '＿' })).toEqual([]);
     expect(await names(api, { q: '＼' })).toEqual([]);

@@ -9,7 +9,7 @@ import { heldBeyond, restingBytes } from '../../support/measures/memory.ts';
 import { serverSuite } from '../../support/suites/server-suite.ts';
 import { inParallel, range, waitFor } from '../../support/wait.ts';
 
-/** With paths of 1,900 characters, 2 KiB in an archive, where names are cut to 255 bytes. */
+/** The folders have paths of 1,900 characters, which take 2 KiB in an archive, where names are cut to 255 bytes. */
 const FOLDERS = 4_000;
 /** A few hundred bytes for each of them in two archives, and what is on its way. */
 const BOUND = 12 << 20;
@@ -22,8 +22,8 @@ const file = async (api: Api, folder_id: string, name: string, content: string |
   (await api.upload('/files', { name, file: Buffer.from(content), fields: { folder_id } })).body.id;
 
 /**
- * What a ZIP archive holds, by path: a file's content, null for a folder. Throws where the archive is damaged or has an entry
- * twice.
+ * Returns the entries of a ZIP archive by path: a file's content, null for a folder. Throws where the archive is damaged or has
+ * an entry twice.
  */
 async function entriesOf(archive: Buffer): Promise<Record<string, string | null>> {
   const zip = await fromBufferPromise(archive, { lazyEntries: true });

@@ -90,7 +90,7 @@ describe('who has access', () => {
       ]),
     );
 
-    // What ends is no reason any more, nor is a group that somebody has left.
+    // Neither an expired grant nor a group that somebody has left gives access.
     aheadMs = 601_000;
     await tenant.admin.delete(`/groups/${team.id}/members/${carl.user.id}`);
     const later = (await ada.api.get(`${onFile}/access`)).body.data as { user: { id: string }; because: { via: string }[] }[];

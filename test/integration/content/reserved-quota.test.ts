@@ -73,7 +73,7 @@ describe('uploads under way', () => {
     const { api, user } = await tenant.user({ storage_quota: 19_010_000 });
 
     const results = await Promise.all(
-      // With a Content-Length, unlike the others.
+      // These have a Content-Length, unlike the others.
       range(2).map((at) => untilServed(() => sendForm(api, [filePart(Buffer.alloc(9_500_000), `f${at}`)]))),
     );
 

@@ -122,7 +122,7 @@ describe('a user with a grant on a folder', () => {
     await ada.api.delete(`/folders/${week.id}/permissions/${granted.id}`);
 
     expect((await bob.api.get(`/files/${own.id}`)).body).toMatchObject({ folder: null, path: '/b.txt' });
-    // What is shown to them, sent back, leaves it where it is.
+    // Sending back the location that they see leaves the file where it is.
     expect((await bob.api.put(`/files/${own.id}`, { name: 'b.txt', folder_id: null })).body).toMatchObject({
       folder: null,
       path: '/b.txt',

@@ -58,7 +58,7 @@ test('100 links and as many slow readers as like neither end a server nor keep a
     const started = performance.now();
     const download = await member.get(`/files/${small.id}/download`);
 
-    // Those that were there for a minute make room for others, on a slow machine for all that come.
+    // Downloads that have run for a minute give way to others; on a slow machine, all that come.
     const isSlow = started - begun > 50_000;
     expect(Object.keys(statuses).filter((status) => !(isSlow && status === '503'))).toEqual(isSlow ? ['200'] : ['200', '503']);
     expect(statuses['200']).toBeGreaterThanOrEqual(BY_LINKS);

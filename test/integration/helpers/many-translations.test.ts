@@ -55,7 +55,7 @@ const slots = async (state: string): Promise<number> =>
 test('of 200 translations at once the excess is refused, and small requesters are answered before large ones', async () => {
   const [many, more, one] = tenants;
   for (const { rows } of tenants) await syncHelpers(rows, [{ kind: 'translate', url: helpers.url, token: null }]);
-  // Who knows the languages asks the translator alone.
+  // Once the server knows the languages, it calls the translator alone.
   for (const { admin } of tenants) await admin.get('/helpers');
   const order: string[] = [];
   const asked = range(200).map(async (n) => {
@@ -70,7 +70,7 @@ test('of 200 translations at once the excess is refused, and small requesters ar
     return status;
   });
   await waitFor('the single one to wait', async () => (await slots('waiting')) === 13);
-  // One after the other while its turn is looked at: of answers at once the replies may come in any order.
+  // They run one after the other while the test watches the turns: replies of concurrent answers may arrive in any order.
   while (!order.includes('one')) {
     const answered = order.length;
     const answer = await waitFor('a text at the service', () => service.held.shift());
@@ -83,7 +83,7 @@ test('of 200 translations at once the excess is refused, and small requesters ar
 
   expect(statuses[0]).toBe(200);
   const { 200: answered, 503: refused, ...others } = countBy(statuses, (status) => status);
-  // Of each tenant sixteen are under way at most, and more once one has ended.
+  // Each tenant has at most sixteen in progress, and more once one has ended.
   expect([answered! >= 33, refused! > 0, others]).toEqual([true, true, {}]);
   // Behind what ran, and one of each of the others.
   expect(order.indexOf('one')).toBeLessThanOrEqual(7);

@@ -11,8 +11,9 @@ const MIB = 1 << 20;
 const BYTES = Number(process.env['CARREL_TEST_PDF_MIB'] ?? 256) * MIB;
 const SMALLER = Math.floor(0.9 * BYTES);
 /**
- * For a transfer each way: parts of an upload to the store, and the buffers of sockets. 44 MiB at 64 MiB, 62 MiB at 256 MiB, and
- * up to 171 MiB beside other tests, whose load delays the collection of garbage. A PDF that is held costs its 256 MiB more.
+ * The growth that a transfer each way may cause: parts of an upload to the store, and the buffers of sockets. 44 MiB at 64 MiB,
+ * 62 MiB at 256 MiB, and up to 171 MiB beside other tests, whose load delays the collection of garbage. A PDF that is held
+ * costs its 256 MiB more.
  */
 const GROWTH_MAX = 220 * MIB;
 

@@ -14,7 +14,7 @@ const ARCHIVES = Number(process.env['CARREL_TEST_ARCHIVES'] ?? 24);
 const COUNT = 400;
 const entries = (count: number): ZipEntry[] =>
   range(count).map((n) => ({ name: `d${n % 7}/${n}.txt`, content: `content ${n}`, method: 0 }));
-/** As many as no reader has read when the first are stored. */
+/** Enough entries that no reader has read them all when the first are stored. */
 const large = (letter = 'a'): Buffer =>
   zipBytes(range(COUNT).map((n) => ({ name: `${n}`, content: letter.repeat(32 << 10), method: 0 })));
 const one = (entry: Partial<ZipEntry>): Buffer => zipBytes([{ name: 'a.txt', content: 'abc', ...entry }]);
@@ -58,8 +58,7 @@ test(`${ARCHIVES} hostile archives of three tenants are refused and leave nothin
   const ends = await Promise.all(jobs.map(({ person, id }) => jobEnd(person.api, id)));
 
   expect([done.state, done.result.files, uploaded.status]).toEqual(['succeeded', 20, 201]);
-  // Of four tenants in turn. By the order of the requests it would be the last, or, of two that are read at once, the last but
-  // one.
+  // Four tenants take turns. In the order of the requests it would come last, or last but one where two are read at once.
   expect(ends.filter(({ ended_at }) => ended_at > done.ended_at).length).toBeGreaterThan(2);
   expect(new Set(requested.map(({ status }) => status))).toEqual(new Set([202]));
   expect(ends.filter(({ state, error }) => state !== 'failed' || error.code !== 'archive_refused')).toEqual([]);

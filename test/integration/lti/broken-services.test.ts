@@ -21,7 +21,7 @@ const inAWeek = (): string => new Date(Date.now() + 7 * 86_400_000).toUTCString(
 const latin1 = Buffer.from('[{"id":"https://lms.example.org/1","label":"Pr\u00fcfung"}]', 'latin1');
 const utf16 = Buffer.from('\uFEFF[]', 'utf16le');
 
-/** Of any request; of a list where nothing else is said. */
+/** Faults of any request; of a list unless another is named. */
 const LISTS: readonly Row<() => ServiceManner>[] = [
   ['JSON that ends early', 'RFC 8259', () => ok('[{"id":"x"'), 502, 'lms_failed', /not JSON/],
   ['JSON with more behind it', 'RFC 8259', () => ok('[] []'), 502, 'lms_failed', /not JSON/],
@@ -249,7 +249,7 @@ test.each([401, 403])(
   },
 );
 
-/** Of a new line item: the LMS has made it, for all we know. */
+/** Faults of a new line item: as far as we know, the LMS has created it. */
 test.each<[string, string, () => ServiceManner]>([
   ['nothing', 'AGS 2.0 §3.2.5', () => ({ status: 201 })],
   ['a page', 'AGS 2.0 §3.2.5', () => ({ status: 201, text: '<h1>Created</h1>' })],

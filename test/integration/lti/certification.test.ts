@@ -8,9 +8,9 @@ import { SCOPE } from '../../../pkg/local/demo/lms/scopes.ts';
 import { LAUNCH_ERRORS, type LaunchErrorCode } from '../../../pkg/lti/launch-error.ts';
 
 /**
- * What 1EdTech's suite sends to a tool that is to be certified (LTI Advantage Conformance Certification Guide 1.3, §6.1.1–6.1.3),
- * as far as libraries publish it: the list of the guide in ltix and hypothesis/lms, what the suite sends for each in
- * hypothesis/lms and Packback/lti-1-3-php-library, the tests that came later in atomic_lti. Words and values are ours.
+ * Sends what 1EdTech's suite sends to a tool for its certification (LTI Advantage Conformance Certification Guide 1.3,
+ * §6.1.1–6.1.3), as far as libraries publish it: the list of the guide in ltix and hypothesis/lms, what the suite sends for
+ * each in hypothesis/lms and Packback/lti-1-3-php-library, the tests that came later in atomic_lti. Words and values are ours.
  */
 const { tenant, at } = lmsSuite();
 

@@ -68,8 +68,8 @@ test.each([undefined, null, 'iframe', ['link']])('settings that are %j are deep_
 });
 
 /**
- * Of a rule that a deep linking request lacks, being of no link; or keys that join the set after it was fetched, which are
- * unknown for a minute.
+ * Faults that do not apply: a rule of links, which a deep linking request does not have; or keys that join the set after it was
+ * fetched, which are unknown for a minute.
  */
 const OTHERWISE = ['no target', 'a key of 1024 bits', 'a key for encryption', 'a key that is not published'];
 

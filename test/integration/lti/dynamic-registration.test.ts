@@ -16,7 +16,7 @@ const lms = fixture(
 );
 const TOOL = 'https://purl.imsglobal.org/spec/lti-tool-configuration';
 
-/** With the manners of Sakai, which has none of its own. */
+/** Registers in the way of Sakai, which adds no steps of its own. */
 const newDesk = (): RegistrationDesk => new RegistrationDesk(lms, FACES.sakai);
 
 afterEach(() => tenant.rows.pool.query('DELETE FROM carrel.registration_requests WHERE tenant = $1', [`tenant_${tenant.slug}`]));

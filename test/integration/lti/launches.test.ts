@@ -46,7 +46,7 @@ test('a launch names its course to instructors and administrators; for learners,
   const { api, id, launch } = await course();
   const learner = await launch({ user: { id: 'ada-the-learner' }, roles: [LEARNER] });
   const elsewhere = await course();
-  // Who teaches another course is a learner in this one all the same.
+  // A teacher of another course is a learner in this one all the same.
   const colleague = await launch({ user: { id: elsewhere.teacher }, roles: [LEARNER] });
   const alone = await launched(tenant, at, { course: null });
   const shown = async (by: Api, launchId: string): Promise<string | null> =>

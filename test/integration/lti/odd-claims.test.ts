@@ -78,7 +78,7 @@ const valueAt = (index: number): unknown => VALUES[index % VALUES.length];
 /** So many messages that each place has had each value once: each has another value in each place. */
 const squares = (paths: readonly Path[]): Fault[] =>
   VALUES.map((_, shift) => ({ claims: (claims) => paths.forEach((path, index) => put(claims, path, valueAt(index + shift))) }));
-/** For each place and value a message that is odd in nothing else. */
+/** Returns, for each path and value, a message that is odd in nothing else. */
 const singles = (paths: readonly Path[]): Fault[] =>
   paths.flatMap((path) => VALUES.map((value) => ({ claims: (claims: Claims) => put(claims, path, value) })));
 

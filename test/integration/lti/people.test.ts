@@ -57,10 +57,7 @@ async function untilBlocked(tx: Tx): Promise<void> {
   });
 }
 
-/**
- * What `change` does while a launch has looked up what it needs and waits, holding nothing: for its user, or for its
- * registration.
- */
+/** Runs `change` while a launch that has read what it needs waits, without locks, for its user or its registration. */
 async function meanwhile(change: (tx: Tx) => Promise<unknown>, opened: Partial<Launch>, by = at): Promise<PageShown> {
   const post = await aboutToLaunch(opened, by);
   const page = await tenant.db.transaction(async (tx) => {

@@ -21,7 +21,7 @@ test('results are shown with the person here, where that is known', async () => 
   const { api, lmsId, items, make } = await course();
   const { id } = await make();
   await launched(tenant, at, { course: { id: lmsId, title: lmsId }, user: { id: 'ben', name: 'Ben Adeyemi' }, roles: [LEARNER] });
-  // With the first token the LMS fetches our keys, which is a statement of its own.
+  // With its first token the LMS fetches our keys, which takes a statement of its own.
   await api.get(`${items}/${id}/results`);
   holding(
     { id: 'x', userId: 'ben', resultScore: 8.5, resultMaximum: 10, comment: 'Good', timestamp: '2026-01-31T13:00:00+01:00' },

@@ -213,8 +213,8 @@ test('of 40 racing posts of one response, half by cookie and half by storage, ex
 });
 
 /**
- * What already the question to the platform's storage refuses, since it needs the registration that the id_token names. The login
- * is not known yet, so an issuer is judged by itself.
+ * Faults that the page which asks for the platform's storage refuses already, because it needs the registration that the
+ * id_token names. The login is not known yet, so an issuer is judged by itself.
  */
 const BEFORE_THE_QUESTION: Readonly<Partial<Record<keyof typeof FAULTS, LaunchErrorCode>>> = {
   'an error of the LMS': 'platform_error',

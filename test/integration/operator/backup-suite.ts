@@ -32,7 +32,7 @@ export interface Restoring {
 }
 
 export interface BackupSuite extends Pick<OperatorSuite, 'cluster'> {
-  /** Of the shard, as its owner. */
+  /** Connects to the shard as its owner. */
   readonly pool: SqlPool;
   /** The command in a process of its own. */
   carrel(args: readonly string[]): Promise<Outcome>;

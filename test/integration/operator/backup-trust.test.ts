@@ -41,7 +41,7 @@ beforeAll(async () => {
 
 const altered = (stamp?: string): Promise<AlteredBackup> => AlteredBackup.of(repository, tenant.slug, stamp);
 const signedBy = (key: SealingKey) => (manifest: AlteredManifest) => signed(withoutSignature(manifest), key);
-/** What the sequences of the tables that all tenants share have given last. Other tenants go on meanwhile. */
+/** Returns the last values of the sequences of tables that all tenants share. Other tenants go on meanwhile. */
 async function sequences(): Promise<bigint[]> {
   const found: bigint[] = [];
   for (const { name, identity } of await sharedTables(pool)) {

@@ -47,7 +47,7 @@ async function tricklingStore(size?: number): Promise<{ endpoint: string; close(
   return { endpoint: `http://127.0.0.1:${(server.address() as AddressInfo).port}`, close };
 }
 
-/** With files; `size` is that of one of them. */
+/** Makes a tenant with files; `size` is that of one file. */
 async function filled(): Promise<{ key: ObjectKey; tenantId: string; size: number }> {
   const key = await readyTenant();
   const tenantId = (await cluster.tenants.get(key)).status?.tenantId ?? '';

@@ -28,7 +28,7 @@ const { cluster, namespace, readyTenant, databaseUrl } = operatorSuite();
 const gone = (key: ObjectKey): Promise<unknown> =>
   waitFor(`${key.name} to be gone`, async () => (await cluster.tenants.find(key)) === undefined);
 
-/** What a login with this address sees of the users, or why it sees nothing. */
+/** Returns what a login with this address sees of the users, or why it sees nothing. */
 async function usersAt(url: string): Promise<string> {
   const pool = new SqlPool({ url, poolSize: 1, log: silentLogger });
   try {
@@ -255,7 +255,7 @@ test('children that lost their owner (kubectl delete --cascade=orphan) go with t
   const other = { namespace, name: `${key.name}-mine` };
   await cluster.of(children.CONFIG_MAP).create({ metadata: { ...other, labels: { 'app.kubernetes.io/instance': key.name } } });
   const before = await ours();
-  // What the garbage collector does before it lets the Tenant go.
+  // The garbage collector would do this before the Tenant goes.
   for (const kind of kinds)
     for (const { metadata } of await cluster
       .of<KubeObject>(kind)

@@ -86,7 +86,7 @@ test('what waits and what is decided is shown long before the next poll, since t
   await measured(decide('campus 7', 'refused'), NONE, NONE);
 
   process.stderr.write(`  shown after ${took.map((ms) => ms.toFixed(0)).join(', ')} ms\n`);
-  // By polls alone the second and the third would each take one.
+  // With polls alone the second and the third would take one each.
   expect(took.reduce((sum, ms) => sum + ms, 0)).toBeLessThan(POLL_MS);
 });
 

@@ -239,7 +239,7 @@ test('a wrong setting is one clear line and exit 1', async () => {
   const broken = await startOperator(cluster, { stores, env: { CARREL_PLATFORM_KEYS: 'k1:short' } });
   await waitFor('the line', () => broken.output().includes('\n'));
 
-  // By itself: the line may be there before it has ended.
+  // Awaited by itself: the line may appear before the program has ended.
   expect(await broken.gone).toBe(1);
   expect(broken.output()).toMatch(/^operator: CARREL_PLATFORM_KEYS is not valid: key k1 is not 32 bytes in base64\. /);
   expect(broken.output()).toMatch(/\. Set it to .*\(docs\/operate\/settings\.md\)\.\n$/);

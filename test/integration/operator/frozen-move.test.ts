@@ -67,7 +67,7 @@ function processesOf({ folder }: TestStores): number[] {
   return [server, ...backends.map(Number)];
 }
 
-/** To those that are there still: a session may have ended since it was listed. */
+/** Signals the sessions that still exist: one may have ended since it was listed. */
 function signal(pids: readonly number[], name: NodeJS.Signals): void {
   for (const pid of pids) {
     try {

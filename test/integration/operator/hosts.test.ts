@@ -17,7 +17,7 @@ import { SCHOOL_NAMESPACE } from '../../support/cluster/shared-cluster-access.ts
 import { operatorSuite } from '../../support/suites/operator-suite.ts';
 
 const { cluster, namespace } = operatorSuite({ namespace: SCHOOL_NAMESPACE });
-/** Of a customer who may make Tenants in it and nothing else. */
+/** The namespace of a customer who may create Tenants in it and nothing else. */
 let stranger: string;
 
 beforeAll(async () => {

@@ -90,7 +90,7 @@ async function filledTenant(): Promise<{ key: ObjectKey; slug: string; tenantId:
   return { key, slug: key.name, tenantId, objects, secret };
 }
 
-/** As if 30 s were over since its mover was killed. */
+/** Makes the lease of a move look as if its mover had been killed 30 s ago. */
 const expire = (tenantId: string) =>
   pools.main.query(
     `UPDATE registry.tenants SET moving_until = now() - interval '1 second' WHERE id = $1 AND moving_until IS NOT NULL`,
@@ -201,7 +201,7 @@ test('a tenant moves beside thousands of due jobs, as soon as those that run hav
     [role],
   );
   const worker = { isOver: false };
-  // One after the other, each for half a second: at every moment some run.
+  // They run one after the other, each for half a second: at every moment some run.
   const working = (async () => {
     while (!worker.isOver) {
       await pools.main.query(
@@ -302,7 +302,7 @@ test('a copy that a dead mover has left is not forgotten by the next move', asyn
   expect(moved).toMatchObject({ code: 0 });
 }, 360_000);
 
-/** What a mover says in the middle; `make faults` kills it at each of its steps. */
+/** Lines that a mover prints between its steps; `make faults` kills it at each of them. */
 const STEPS = process.env['KILLS'] === 'all' ? ['is read-only', 'copying its rows', 'the copy matches'] : ['copying its rows'];
 
 test.each(STEPS)(

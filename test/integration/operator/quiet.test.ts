@@ -13,7 +13,7 @@ import { operatorSuite } from '../../support/suites/operator-suite.ts';
 
 const metrics = createMetrics('test');
 const statements: string[] = [];
-/** For changes of shards, and counts of what tenants use. */
+/** Statements that look for changes of shards, and that count what tenants use. */
 const looks: string[] = [];
 /** When a shard was polled. */
 const polls: number[] = [];
@@ -31,7 +31,7 @@ beforeAll(() => {
   runOperator(cluster, { stores: running, metrics, observe, usageIntervals: { lookMs: 200, everyMs: 1_000 } });
 });
 
-/** What each controller's reconcile asks of Postgres when it finds nothing to do. */
+/** The number of statements of each controller's reconcile that finds nothing to do. */
 const STATEMENTS = { tenant: 2, webhook: 1, ltiregistration: 1 } as const;
 type Controller = keyof typeof STATEMENTS;
 const CONTROLLERS = Object.keys(STATEMENTS) as Controller[];
@@ -96,7 +96,7 @@ test('a reconcile without changes is two statements for a Tenant, one for other 
   const platform = { preset: 'moodle', issuer: 'https://moodle.example' };
   await cluster.registrations.create(registrationOf(namespace, key.name, { tenantRef, platform, clientId: 'x' }));
   await Promise.all([ready(cluster.webhooks, key), ready(cluster.registrations, key)]);
-  // What followed from the creation, such as Events, is written some time after Ready.
+  // Writes that follow the creation, such as Events, come some time after Ready.
   await waitFor('the end of the writes', async () => isDeepStrictEqual((await touchAll(key)).writes, TOUCHES));
 
   const found = await touchAll(key);

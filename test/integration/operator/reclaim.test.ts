@@ -55,8 +55,8 @@ async function tenant(): Promise<ObjectKey> {
 }
 
 /**
- * What a loss of etcd leaves: the registry knows the tenant's namespace by a uid that no namespace has, and in the one of that
- * name nothing is there.
+ * Makes the state after a loss of etcd: the registry knows the tenant's namespace by a uid that no namespace has, and the
+ * namespace of that name is empty.
  */
 async function lost({ name }: ObjectKey): Promise<ObjectKey> {
   const namespace = await newNamespace(cluster);

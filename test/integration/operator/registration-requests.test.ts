@@ -95,7 +95,7 @@ test('registrations are Ready long before the next poll, since the operator is n
   }
 
   process.stderr.write(`  Ready after ${took.map((ms) => ms.toFixed(0)).join(', ')} ms\n`);
-  // By polls alone the second and the third would each take one.
+  // With polls alone the second and the third would take one each.
   expect(took.reduce((sum, ms) => sum + ms, 0)).toBeLessThan(POLL_MS);
 });
 

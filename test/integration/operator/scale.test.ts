@@ -18,7 +18,7 @@ test(`${TENANTS} Tenants applied at once become Ready, and then there is no writ
   const prefix = unique('s');
 
   await Promise.all(range(TENANTS).map((i) => cluster.tenants.create(tenantOf(namespace, `${prefix}-${i}`))));
-  // By a watch: lists of them all would take the API server's time.
+  // Uses a watch: lists of all Tenants would take the API server's time.
   const { store, stop } = follow(cluster, TENANT, namespace);
   const isReady = (tenant: Tenant): boolean => isConditionTrue(tenant as Parameters<typeof isConditionTrue>[0], 'Ready');
   await waitFor('all of them to be Ready', () => store.list().filter(isReady).length === TENANTS, 400_000);

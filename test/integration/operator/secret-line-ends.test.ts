@@ -21,7 +21,7 @@ const { cluster, namespace, readyTenant } = operatorSuite();
 const { SECRET, EVENT } = children;
 
 const LINE_ENDS = { LF: '\n', CRLF: '\r\n' };
-/** With a line end of its own kind behind each value. */
+/** Returns the values, each with a line end of another kind behind it. */
 const written = (values: Record<string, string>, end: string): Record<string, string> =>
   Object.fromEntries(Object.entries(values).map(([key, value]) => [key, `${value}${end}`]));
 

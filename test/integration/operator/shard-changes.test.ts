@@ -84,7 +84,7 @@ test('an unknown deployment gives one Event that names it and the field, and at 
     before.rows.filter((row) => row['managed_ref'] === reference),
   );
   const { 'POST events': events, ...more } = difference(before.writes, await writes(cluster));
-  // Of the other registration: that it is ready, and its deployment.
+  // Both are of the other registration: that it is ready, and its deployment.
   expect([events, Object.keys(more).filter((call) => !call.includes('ltiregistrations'))]).toEqual([2, []]);
 });
 
@@ -175,7 +175,7 @@ test('a tenant that tampers with its notes causes one Event an hour, and a flood
     return rows.length === 2 && rows.every(({ at }) => at !== null) ? rows : undefined;
   });
   for (const time of ['infinity', '-infinity', '1970-01-01']) {
-    // What a migration forbids is refused to it.
+    // Postgres refuses what a migration forbids.
     await tenant.db.tables.query(`UPDATE carrel.unknown_values SET noted_at = '${time}'`).catch(() => undefined);
     await tenant.db.tables.query(`UPDATE carrel.unknown_deployments SET noted_at = '${time}'`).catch(() => undefined);
     const next = await newRegistration();

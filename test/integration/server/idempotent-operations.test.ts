@@ -15,7 +15,7 @@ const tenant = serverSuite();
 const create = (key: string, name: string, by = tenant.admin): Promise<ApiReply> =>
   by.post('/users', { email: `${name}@idempotent.example`, username: name }, { headers: { 'idempotency-key': key } });
 
-/** For each POST that heeds the header, the preparation and the request that succeeds. A new operation is added here. */
+/** The preparation and the successful request of each POST that heeds the header. A new operation is added here. */
 const SUCCEEDS: Readonly<Record<string, () => Promise<(key: string) => Promise<ApiReply>>>> = {
   createUser: async () => (key) => create(key, 'walked'),
   createFolder: async () => (key) => tenant.admin.post('/folders', { name: 'walked' }, keyed(key)),

@@ -253,7 +253,7 @@ test('a name in another Unicode form, and headers that are stored sealed, are wh
 
 test('a person with as many transfers as one may have at once gets 429 wherever that is declared', async () => {
   const wrong = await wrongAnswers(async (operation) => {
-    // Those of a share link count to its maker.
+    // Transfers of a share link count against its maker.
     if (!operation.codes.includes('too_many_transfers') || operation.cases.errors?.too_many_transfers) return [];
     // Nobody's downloads that are about to end count to them.
     const fresh = new World(tenant, at, await tenant.user(), world.bob);

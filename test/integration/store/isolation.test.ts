@@ -122,7 +122,7 @@ test('a tenant’s schema has no functions of its own, since a lookup by name re
     );
 
   expect(await functionsOf(a.role, 'true')).toEqual([]);
-  // Those that run as their owner begin with no search path, so that none is the caller's.
+  // Functions that run as their owner begin with an empty search path, so that the caller's does not apply.
   expect(await functionsOf('carrel', `prosecdef AND NOT proconfig @> ARRAY['search_path=""']`)).toEqual([]);
   expect((await functionsOf('carrel', 'prosecdef')).length).toBeGreaterThan(15);
 });

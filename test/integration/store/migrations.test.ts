@@ -25,8 +25,8 @@ const time = { clock: systemClock, random: systemRandom };
 const CHANGED: Readonly<Record<string, readonly string[]>> = {};
 
 /**
- * What each step must come to: the catalog of before, the rows of tables that both versions have, and no loss that the migration
- * does not name.
+ * The expected result of each step: the previous catalog, the rows of tables that both versions have, and no loss that the
+ * migration does not name.
  */
 const expected = (migrations: readonly Migration<never>[]): Step[] =>
   migrations

@@ -41,8 +41,8 @@ test('a log of calls is kept for two windows from its last change, and without c
   const limit = { key: 'user', max: 3, windowSeconds: 60 };
   const log = `${prefix}w:user`;
   /**
-   * Whether the log is kept for 120 s, a busy machine's time less, after a call that comes so much later, when it had 70 s left
-   * before it.
+   * Returns whether the log is kept for 120 s (less the time of a busy machine) after a call this much later; it had 70 s left
+   * before.
    */
   const after = async (seconds: number): Promise<{ isKept: boolean; undo: () => Promise<void> }> => {
     await admin.pexpire(log, 70_000);

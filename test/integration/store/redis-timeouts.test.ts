@@ -136,8 +136,8 @@ test('a subscription that Redis does not answer after a reconnect is tried again
 });
 
 /**
- * As a process does on a machine that has no time for it: its timers are due when it goes on, and what came meanwhile has not
- * been read.
+ * Blocks as a process does on a machine without time for it: its timers are due when it continues, and it has not read what
+ * arrived meanwhile.
  */
 const standStill = (ms: number): unknown => Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, ms);
 

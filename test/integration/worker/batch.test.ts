@@ -238,7 +238,7 @@ test('grants are given and revoked on each file and folder, as far as the reques
   ]);
   expect([...(await run(carl, { operation: 'revoke', arguments: to(bob) })).values()]).toEqual(['forbidden', 'forbidden']);
   expect([...(await run(bob, { operation: 'revoke', arguments: to(ada) })).values()]).toEqual(['not_found', 'not_found']);
-  // Of what Bob gives up first, the rest depends: he has no right to it any more when its turn comes.
+  // Later items depend on what Bob gives up first: he has no right to them any more at their turn.
   const given = await done(bob.api, {
     operation: 'revoke',
     arguments: to(bob),

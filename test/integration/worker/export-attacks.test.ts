@@ -56,7 +56,7 @@ test(`${FOLDERS} empty folders are exported as one archive, and others' exports 
   const { bytes } = await tenant.anonymous.raw('GET', end.result.url);
 
   expect([small.state, end.state]).toEqual(['succeeded', 'succeeded']);
-  // Of Zip64, which stands before that of the former end.
+  // The record of Zip64, which precedes the former end record.
   const zip64 = bytes.lastIndexOf(Buffer.from('PK\u0006\u0006', 'latin1'));
   expect(Number(bytes.readBigUInt64LE(zip64 + 32))).toBe(FOLDERS + 1);
 });

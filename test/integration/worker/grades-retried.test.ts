@@ -55,7 +55,7 @@ test('of many requests to send one grade again one is heeded, and the LMS counts
 
   const heeded = replies.filter(({ status }) => status === 202);
   expect(new Set(heeded.map(({ body }) => body.timestamp)).size).toBe(1);
-  // For whoever comes after the LMS has it, it is a conflict.
+  // Requests after the LMS has the grade get a conflict.
   for (const { status, body } of replies)
     expect([status, body.error]).toEqual(status === 202 ? [202, undefined] : [409, 'conflict']);
   expect(scoresOf('often').filter(({ counted }) => counted)).toHaveLength(1);

@@ -40,7 +40,7 @@ async function atHostileStore(manners: Manners): Promise<{ tenant: TestTenant; b
   return { tenant, bucket };
 }
 
-/** With the tenant's own credentials, as whoever reads its Secret can. */
+/** Sweeps with the tenant's own credentials, as anybody who reads its Secret can. */
 const sweep = (tenant: TestTenant): Promise<unknown> =>
   tenant.db.query(`INSERT INTO carrel.work (kind, payload) VALUES ('objects.sweep', '{"day":"20200101"}')`);
 

@@ -12,7 +12,7 @@ const PAGE = 4;
 const PEOPLE = 10;
 const PAGES = Math.ceil((PEOPLE + 1) / PAGE);
 
-/** With a roster that was taken over, after which the LMS changed it in each way. */
+/** A course whose roster was imported, and which the LMS then changed in each way. */
 let course: RosterCourse;
 let before = '';
 beforeAll(async () => {

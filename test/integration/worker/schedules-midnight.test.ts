@@ -34,9 +34,8 @@ interface Run {
 }
 
 /**
- * By a connection of their own: Postgres keeps the plans of a tenant's functions for as long as the connection that ran them
- * lasts, and looks at all of them whenever a table is made. The 400th tenant of one connection takes five times as long as the
- * first.
+ * Each tenant gets a connection of its own: a connection keeps the plans of the functions that it ran, and Postgres goes
+ * through all of them whenever a table is created. The 400th tenant of one connection takes five times as long as the first.
  */
 async function tenantsWithSchedules(count: number): Promise<string[]> {
   const pool = new SqlPool({ url: platform.stores.postgres.operator, poolSize: 1, log: silentLogger });

@@ -296,7 +296,7 @@ describe('a folder that is copied', () => {
       `SELECT arguments -> 'permissions' AS could FROM tasks WHERE uuid = $1`,
       [job.id],
     );
-    // As a launch's session would have requested it that may write folders, and no files.
+    // The session of a launch that may write folders but no files would have requested it so.
     const could = `'["read:files", "read:folders", "write:folders"]'`;
     await tenant.db.query(`UPDATE tasks SET arguments = jsonb_set(arguments, '{permissions}', ${could}) WHERE uuid = $1`, [
       job.id,

@@ -4,8 +4,7 @@ import { emitGrades } from '../../support/clients/webhooks.ts';
 import { webhookSuite } from '../../support/suites/worker-suite.ts';
 
 /**
- * As many attempts as the receiver refuses, and one more: on a busy machine it may refuse one delivery again before it sees
- * another.
+ * Allows one attempt more than the receiver refuses: on a busy machine it may refuse one delivery again before it sees another.
  */
 const { platform, tenant, receiver, worker } = webhookSuite({ CARREL_WEBHOOK_RETRY_SECONDS: range(5).fill(0.05).join(',') });
 const HOUR_MS = 3_600_000;

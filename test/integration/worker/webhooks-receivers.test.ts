@@ -9,7 +9,7 @@ import { Net } from '../net/harness.ts';
 import { webhookSuite } from '../../support/suites/worker-suite.ts';
 
 /**
- * One attempt each: the next would be in ten minutes. A receiver here has the time that a busy machine takes for what it does.
+ * Allows one attempt each: the next would come after ten minutes. The time-out is long enough for a receiver on a busy machine.
  */
 const SETTINGS = { CARREL_WEBHOOK_TIMEOUT_SECONDS: '5', CARREL_WEBHOOK_RETRY_SECONDS: '600' };
 

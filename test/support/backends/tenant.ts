@@ -62,6 +62,6 @@ export async function newTenant(
 export const tenantUrl = (running: Pick<StoreAddresses, 'postgres'>, role: string, password: string): string =>
   `postgres://${role}:${password}@${running.postgres.tenantAddress}/carrel`;
 
-/** That tenant's database, as its server opens it. */
+/** Opens a tenant's database as its server does. */
 export const openDatabase = (tenant: TenantLogin, options: Partial<ConnectionOptions> = {}): Database =>
   new Database({ url: tenant.url, poolSize: 5, log: silentLogger, ...options });

@@ -10,8 +10,7 @@ interface Violation {
 }
 
 /**
- * What all of axe-core's rules find wrong in what is shown: rule, element, and what it says of it. A page's policy keeps no
- * script of ours out.
+ * Returns the violations of all rules of axe-core: rule, element and explanation. The page's policy does not block this script.
  */
 export async function axeFindings(shown: Page | Frame): Promise<string[]> {
   await shown.evaluate(await source);

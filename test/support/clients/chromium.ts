@@ -6,7 +6,7 @@ import { makeScratch, ROOT } from '../backends/backends.ts';
 import { WAIT_LIMIT_MS } from '../wait.ts';
 
 /**
- * What the browser does with cookies.
+ * How the browser treats cookies.
  * - `third-party blocked`: as browsers are delivered; a frame of another site keeps only partitioned ones.
  * - `all blocked`: a person (or a browser of tomorrow) who takes none; page storage throws then.
  */

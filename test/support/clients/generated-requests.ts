@@ -85,8 +85,8 @@ function text(schema: Schema): fc.Arbitrary<string> {
 }
 
 /**
- * By their patterns. fast-check takes milliseconds to make one, and an object asks for those of its fields whenever it is
- * generated.
+ * Caches generators by their patterns: fast-check takes milliseconds to make one, and an object asks for those of its fields
+ * each time.
  */
 const made = new Map<string, fc.Arbitrary<string>>();
 

@@ -48,7 +48,7 @@ export type Stores = ReturnType<typeof testBackends>['stores'];
 export interface Cluster {
   readonly api: ApiAccess;
   readonly client: KubeClient;
-  /** With the rights of config/rbac and no more. */
+  /** Has the rights of config/rbac and no more. */
   readonly operatorConfig: KubeConfig;
   readonly tenants: ResourceApi<Tenant>;
   readonly registrations: ResourceApi<LtiRegistration>;
@@ -282,7 +282,7 @@ export function playPods(cluster: Cluster): void {
       availableReplicas: replicas,
       conditions: [{ type: 'Available', status: 'True', reason: 'MinimumReplicasAvailable', message: '' }],
     };
-    // Of this version alone: sent late, it would take back what was said of a later generation, which no controller does. The
+    // Patches this version alone: sent late, it would overwrite the status of a later generation, which no controller does. The
     // later one comes here too.
     const patch = { metadata: { resourceVersion }, status };
     void deployments.api.patch(keyOf(object), patch, { subresource: 'status' }).catch(() => undefined);

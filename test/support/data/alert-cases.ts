@@ -30,7 +30,9 @@ const dead = (values: string, pod = 'w-1'): string => `carrel_work_dead{shard="o
 const attempts = (result: string, values: string): string =>
   `carrel_webhook_deliveries_total{tenant="biology",result="${result}",pod="w-1"} ${values}`;
 const rollouts = (state: string, values: string): string => `carrel_rollout_tenants{state="${state}",pod="a"} ${values}`;
-/** Of `all` jobs that begin each minute so many begin within a minute, and the others within five. */
+/**
+ * Returns series in which `within` of `all` jobs that begin each minute wait less than a minute, and the others less than five.
+ */
 const waits = (within: number, all: number): string[] =>
   [
     ['60', within],
@@ -39,7 +41,10 @@ const waits = (within: number, all: number): string[] =>
   ].map(([le, each]) => `carrel_jobs_wait_seconds_bucket{kind="batch",le="${le}",pod="w-1"} 0+${each}x120`);
 const jobsEnded = (state: string, values: string): string =>
   `carrel_jobs_ended_total{kind="batch",state="${state}",pod="w-1"} ${values}`;
-/** Of `all` runs of schedules each minute so many are less than 5 minutes late; and the ticks that were missed. */
+/**
+ * Returns series in which `inTime` of `all` runs of schedules each minute are less than 5 minutes late, and those of missed
+ * ticks.
+ */
 const scheduled = (inTime: number, all: number, missed: string): string[] => [
   `carrel_schedule_lateness_seconds_bucket{le="300",pod="w-1"} 0+${inTime}x120`,
   `carrel_schedule_lateness_seconds_bucket{le="3600",pod="w-1"} 0+${all}x120`,

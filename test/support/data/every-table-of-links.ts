@@ -60,7 +60,7 @@ export const ROWS_OF_LINKS: Rows = {
       version: 2,
       handed_in_at: EARLIER,
     },
-    // As a server of the former release writes it.
+    // The row as a server of the previous release writes it.
     {
       uuid: uuid(49),
       tool_id: 1,

@@ -8,8 +8,8 @@ const VALUES = 400;
 const VALUE = 'x'.repeat(1_000_000);
 
 /**
- * What the holder of a tenant's Redis password can do to a Redis: fills it with large values, again and again, and asks for
- * replies that it never reads.
+ * Abuses a Redis as the holder of a tenant's password can: fills it with large values, again and again, and requests replies
+ * that it never reads.
  */
 export async function abuseRedis(url: string): Promise<{ readonly filled: Promise<void>; stop(): Promise<void> }> {
   const client = new Redis(url, { enableReadyCheck: false, maxRetriesPerRequest: null });

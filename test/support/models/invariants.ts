@@ -2,8 +2,8 @@ import type { Sql } from '../../../pkg/store/postgres/pool.ts';
 import type { Objects } from '../../../pkg/store/s3/objects.ts';
 
 /**
- * What holds of a tenant's rows and objects whenever nothing is under way, however it was interrupted before. Gives a sentence
- * for each fault:
+ * Checks what holds of a tenant's rows and objects whenever nothing is in progress, however it was interrupted before. Returns
+ * a sentence for each fault. The invariants:
  *
  * - what counts to a user is the sum of all versions of all files they own, and of their metadata in whole KiB; files, folders,
  *   versions after the first, share links, tags and tagged files are counted;

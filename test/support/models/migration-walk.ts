@@ -89,8 +89,8 @@ interface State {
 }
 
 /**
- * What there is and what is in it. The catalog names what is outside of the search path in full, whatever the connection begins
- * with.
+ * Returns the catalog and the rows. The catalog gives the full names of what is outside of the search path, whatever the
+ * connection begins with.
  */
 async function stateOf(sql: Sql, schema: string): Promise<State> {
   await sql.query('SET LOCAL search_path TO pg_catalog');

@@ -60,7 +60,7 @@ export class Expressions {
     return this.#matches.length;
   }
 
-  /** Those from `from` on and before `to`. */
+  /** Returns the times from `from` on and before `to`. */
   between(index: number, from: number, to: number): readonly number[] {
     const matches = this.#matches[index] ?? [];
     return matches.slice(firstFrom(matches, from), firstFrom(matches, to));

@@ -26,7 +26,7 @@ export interface Cases {
    * A stranger's request, and one for an id that does not exist, are made from the success. What more can be wrong stands here.
    */
   readonly errors?: Readonly<Partial<Record<ProblemCode, Make>>>;
-  /** Who has no access to what the success is about: left out, they do not find it. `same`: everybody may. */
+  /** The reply to a user without access to the resource; left out: they do not find it. `same`: everybody may. */
   readonly stranger?: 'forbidden' | 'same';
   /** Everybody who is signed in may ask for it: `forbidden` is about something in the request. */
   readonly isOpen?: boolean;

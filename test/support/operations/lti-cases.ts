@@ -213,7 +213,7 @@ export const LTI_CASES: Readonly<Record<string, Cases>> = {
         );
         return request;
       },
-      // One instructor asks for the rosters of one course after the other.
+      // One instructor requests the rosters of one course after the other.
       conflict: async (w) => {
         const user = { id: w.name() };
         for (;;) {

@@ -9,8 +9,8 @@ import { range } from '../wait.ts';
 import { addWebhook } from '../clients/webhooks.ts';
 
 /**
- * What the tenant lets one person have in progress at once: more than the downloads that have not quite ended when the next
- * request comes.
+ * The transfers that the tenant allows one person at once: more than the downloads that have not quite ended at the next
+ * request.
  */
 export const TRANSFERS = 6;
 
@@ -119,14 +119,14 @@ export class World {
     const { id: delivery } = await made(this.tenant.admin.post(`/webhooks/${id}/test`, {}));
     return { id, delivery };
   };
-  /** That waits for a worker. Of somebody who has no other one. */
+  /** Returns a job that waits for a worker, of a user who has no other one. */
   job = async (): Promise<{ by: Api; params: { id: string } }> => {
     const { api } = await this.person();
     const { id } = await made(api.post('/folders', { name: this.name() }));
     const job = await made(api.post(`/folders/${id}/copy`, { name: this.name() }));
     return { by: api, params: { id: job.id } };
   };
-  /** That ended, one item of it failed. */
+  /** Returns a job that has ended, with one failed item. */
   failedJob = async (): Promise<{ by: Api; params: { id: string } }> => {
     const job = await this.job();
     await this.tenant.db.query(

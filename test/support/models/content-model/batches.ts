@@ -93,7 +93,7 @@ function wentWith(model: ContentModel, item: Item, outcomes: Outcomes): boolean 
   return above.some((folder) => outcomes.get(folder.id) === 'succeeded' && (item.trashed === null || item.trashed === folder));
 }
 
-/** Of a move to one name the first comes first, without `rename`: that is tried for those that are left. */
+/** Moves files without `rename`: of those that would get one name the first gets it. */
 function plainMove(model: ContentModel, actor: number, change: BatchChange): (file: File) => boolean {
   if (change.operation !== 'move') return () => true;
   const { location } = change;

@@ -15,8 +15,8 @@ const atLeast = (level: Level | null, wanted: Level): boolean =>
   level !== null && LEVELS.indexOf(level) >= LEVELS.indexOf(wanted);
 
 /**
- * What the file service holds and answers, in memory and without a hurry: the rules of docs/design/api-conventions.md (Files,
- * Folders, Trash, Versions, Permissions). Every method is one request by the user `actor`: it throws Refused, or returns what it
+ * A model of the file service in memory, simple rather than fast: the rules of docs/design/api-conventions.md (Files, Folders,
+ * Trash, Versions, Permissions). Every method is one request by the user `actor`: it throws Refused, or returns what it
  * changed. People are numbers.
  */
 export class ContentModel {
@@ -100,7 +100,7 @@ export class ContentModel {
     return { folder: { kind: 'folder', id: '', owner: actor, name: free, parent, trashed: null }, created: true };
   }
 
-  /** With `replace` the new content of the file that has the name. */
+  /** With `replace`, the upload becomes the new content of the file that has the name. */
   upload(
     actor: number,
     name: string,
@@ -316,14 +316,14 @@ export class ContentModel {
     file.versions.set(file.current, text);
   }
 
-  /** What is shown to the actor as its location leaves it where it is. */
+  /** A location that equals the one shown to the actor leaves the item where it is. */
   #destination(actor: number, item: Item, parentId: string | null | undefined, isRestoration = false): Folder | null {
     if (parentId === undefined || parentId === (this.seenParent(actor, item)?.id ?? null)) return item.parent;
     if (parentId === null) {
       if (item.owner === actor) return null;
       throw new Refused('forbidden');
     }
-    // Where it was, in the trash: what the caller may not see as its location, and names all the same.
+    // The former location is in the trash: the caller may not see it, but names it.
     if (isRestoration && parentId === item.parent?.id && item.parent.trashed !== null) throw new Refused('not_found');
     const parent = this.#open(actor, parentId);
     if (item.kind === 'folder' && this.above(parent).includes(item)) throw new Refused('conflict');

@@ -231,7 +231,7 @@ function plan(entries: readonly Entry[]): Planned[] {
   });
 }
 
-/** One import: what its job and its items say in the end. */
+/** One import: the final state of its job and its items. */
 class Import {
   readonly #model: ContentModel;
   readonly #actor: number;
@@ -284,7 +284,7 @@ class Import {
   #counts(skipped: readonly object[]): EndedImport['result'] {
     const [all, { contents }] = [this.#contents(), this.#ended.result];
     const [entries, bytes] = [all.length, all.reduce((sum, { text }) => sum + text.length, 0)];
-    // What does not come to its end has read what it has read.
+    // An import that does not finish reports what it has read so far.
     const read = this.#ended.state === 'succeeded' ? { entries, total_entries: entries, bytes, total_bytes: bytes } : contents;
     return { folder_id: this.#request.location?.id ?? null, ...this.#result, skipped, contents: read };
   }
@@ -350,7 +350,7 @@ class Import {
     return parent;
   }
 
-  /** What refuses it; null: nothing. */
+  /** Returns why the entry is refused; null: it is not. */
   #file(at: number, parent: Folder | null, onConflict: OnConflict): string | null {
     const { names, text, isAdapted } = this.#planned[at] as Planned & { readonly names: readonly string[] };
     const wanted = names.at(-1) ?? '';
