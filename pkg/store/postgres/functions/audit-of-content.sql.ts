@@ -14,8 +14,8 @@ const OWNER = { owner_id: uuidOf('users', 'owner_id') };
 
 const GRANTED = {
   resource_type: '$.resource_type',
-  resource_id:
-    `CASE $.resource_type WHEN 'file' THEN ${uuidOf('files', 'resource_id')} ` + `ELSE ${uuidOf('folders', 'resource_id')} END`,
+  resource_id: `CASE $.resource_type
+    WHEN 'file' THEN ${uuidOf('files', 'resource_id')} ELSE ${uuidOf('folders', 'resource_id')} END`,
   permission_level: '$.permission_level',
   user_id: uuidOf('users', 'user_id'),
   group_id: uuidOf('groups', 'group_id'),

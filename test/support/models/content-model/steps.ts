@@ -272,8 +272,8 @@ function stepBy(
       const ids = people.map(({ id }) => id);
       return {
         says:
-          `batch ${JSON.stringify({ ...change, location: location?.id })} of ` +
-          `${chosen.map(({ kind, id }) => `${kind} ${id}`).join()}`,
+          `batch ${JSON.stringify({ ...change, location: location?.id })} ` +
+          `of ${chosen.map(({ kind, id }) => `${kind} ${id}`).join()}`,
         send: (api) => sendBatch(api, ids, chosen, change),
         apply: ({ outcomes, made }: EndedBatch) => differenceOf(outcomes, applyBatch(model, actor, chosen, change, made)),
       };
