@@ -1,0 +1,64 @@
+import { useEffect, useState } from 'preact/hooks';
+import { Button } from './button.tsx';
+import { classes } from './classes.ts';
+import { Icon } from './icon.tsx';
+import { IconButton } from './icon-button.tsx';
+import { type Toast, toasts } from './toasts.ts';
+import './toast.css';
+
+export { toasts } from './toasts.ts';
+
+/** Long enough to read a sentence; longer where there is something to do (WCAG 2.2.1: it waits while pointed at or focused). */
+const SHOWN_MS = 6_000;
+const SHOWN_WITH_ACTION_MS = 12_000;
+
+/** Where toasts appear; once a page. Screen readers say each as it comes. A failure stays until it is closed. */
+export function ToastArea({ closeLabel, label }: { readonly closeLabel: string; readonly label: string }) {
+  const [shown, setShown] = useState(toasts.shown);
+  useEffect(() => toasts.subscribe(() => setShown(toasts.shown)), []);
+  return (
+    <section class="c-toasts" aria-label={label}>
+      <div role="status" class="c-toasts-list">
+        {shown.map((toast) => (
+          <Shown key={toast.id} toast={toast} closeLabel={closeLabel} />
+        ))}
+      </div>
+    </section>
+  );
+}
+
+function Shown({ toast, closeLabel }: { toast: Toast; closeLabel: string }) {
+  const [isHeld, setHeld] = useState(false);
+  const { id, text, tone, action } = toast;
+  const close = (): void => toasts.close(id);
+  useEffect(() => {
+    if (isHeld || tone === 'danger') return undefined;
+    const timer = setTimeout(close, action ? SHOWN_WITH_ACTION_MS : SHOWN_MS);
+    return () => clearTimeout(timer);
+  }, [isHeld, id]);
+  return (
+    <div
+      class={classes('c-toast', tone === 'danger' && 'c-toast-danger')}
+      onPointerEnter={() => setHeld(true)}
+      onPointerLeave={() => setHeld(false)}
+      onFocusIn={() => setHeld(true)}
+      onFocusOut={() => setHeld(false)}
+    >
+      {tone !== 'neutral' && <Icon name={tone === 'danger' ? 'alert' : 'check'} />}
+      <p class="c-toast-text">{text}</p>
+      {action && (
+        <Button
+          kind="quiet"
+          size="s"
+          onClick={() => {
+            close();
+            action.onSelect();
+          }}
+        >
+          {action.label}
+        </Button>
+      )}
+      <IconButton icon="close" size="s" label={closeLabel} onClick={close} />
+    </div>
+  );
+}

@@ -1,0 +1,33 @@
+import { expect, test } from '@jest/globals';
+import { Toasts } from './toasts.ts';
+
+const textsOf = ({ shown }: Toasts): string[] => shown.map(({ text }) => text);
+
+test('three toasts are shown, the newest last', () => {
+  const toasts = new Toasts();
+  for (const text of ['a', 'b', 'c', 'd']) toasts.show({ text });
+
+  expect(textsOf(toasts)).toEqual(['b', 'c', 'd']);
+});
+
+test('a text that is shown already takes a new place and a new number', () => {
+  const toasts = new Toasts();
+  const first = toasts.show({ text: 'a' });
+  toasts.show({ text: 'b' });
+  const again = toasts.show({ text: 'a' });
+  toasts.close(first);
+
+  expect([textsOf(toasts), again > first]).toEqual([['b', 'a'], true]);
+});
+
+test('readers learn of each change until they end it', () => {
+  const toasts = new Toasts();
+  const seen: number[] = [];
+  const end = toasts.subscribe(() => seen.push(toasts.shown.length));
+  const id = toasts.show({ text: 'a', tone: 'danger' });
+  toasts.close(id);
+  end();
+  toasts.show({ text: 'b' });
+
+  expect(seen).toEqual([1, 0]);
+});
