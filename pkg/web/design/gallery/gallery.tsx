@@ -1,15 +1,21 @@
 import { useState } from 'preact/hooks';
 import { Button } from '../button.tsx';
 import { Menu } from '../menu.tsx';
+import { LiveRegion } from '../live-region.tsx';
+import { ToastArea } from '../toast.tsx';
 import { Actions } from './actions.tsx';
+import { Content } from './content.tsx';
 import { Fields } from './fields.tsx';
 import { Overlays } from './overlays.tsx';
+import { Status } from './status.tsx';
 import './gallery.css';
 
 const PARTS = [
   { id: 'actions', title: 'Actions', Part: Actions },
   { id: 'fields', title: 'Fields', Part: Fields },
   { id: 'overlays', title: 'Menus and dialogs', Part: Overlays },
+  { id: 'status', title: 'States and people', Part: Status },
+  { id: 'content', title: 'Content', Part: Content },
 ];
 
 const THEMES = ['system', 'light', 'dark'] as const;
@@ -43,6 +49,8 @@ export function Gallery() {
           <Part />
         </section>
       ))}
+      <LiveRegion />
+      <ToastArea label="Messages" closeLabel="Close" />
     </main>
   );
 }
