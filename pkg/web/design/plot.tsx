@@ -101,12 +101,12 @@ function Drawing({ kind, labels, series, format, width, title }: Drawn) {
   );
 }
 
-type Placed = Pick<Drawn, 'labels' | 'series' | 'format'> & {
+type Marks = Pick<Drawn, 'labels' | 'series' | 'format'> & {
   readonly x: (at: number) => number;
   readonly y: (value: number) => number;
 };
 
-const Bars = ({ labels, series, format, slot, x, y }: Placed & { slot: number }) =>
+const Bars = ({ labels, series, format, slot, x, y }: Marks & { slot: number }) =>
   labels.map((label, at) => {
     const bar = Math.min(slot * (1 - GAP), 48);
     let below = 0;
@@ -134,7 +134,7 @@ const Bars = ({ labels, series, format, slot, x, y }: Placed & { slot: number })
     );
   });
 
-const Lines = ({ labels, series, format, x, y }: Placed) =>
+const Lines = ({ labels, series, format, x, y }: Marks) =>
   series.map(({ name, values }, index) => {
     let isDown = false;
     const path = values.map((value, at) => {
