@@ -3,22 +3,14 @@ import { type Page, page, pageRequest } from '../../api/paging.ts';
 import { Problem } from '../../api/problem.ts';
 import type { Uuid } from '../../api/schemas.ts';
 import type { Database } from '../../store/postgres/database.ts';
-import type { KeysetRequest, Statement } from '../../store/postgres/keyset.ts';
 import type { Caller } from '../model/access/caller.ts';
 import { grantedAtLeast, levelOn, requireLevel } from '../model/access/inherited-access.policy.ts';
 import { listedRecordOf } from '../model/files/files.sql.ts';
 import { fileSeenBy, presentFile } from '../model/files/files.view.ts';
 import { grantsOfGroup } from '../model/access/grants.sql.ts';
 import { presentGrant } from '../model/access/grants.view.ts';
-import {
-  type ChildFile,
-  filesIn,
-  folderAndFolders,
-  folderList,
-  FOLDERS,
-  foldersInRoot,
-  type FolderSort,
-} from './folder-list.sql.ts';
+import { childRows, KINDS } from './child-rows.ts';
+import { folderList, FOLDERS } from './folder-list.sql.ts';
 import { findFolder, type FolderRecord } from '../model/folders/folders.sql.ts';
 import { folderSeenBy, presentFolder } from '../model/folders/folders.view.ts';
 import type { Child, ChildQuery, FolderQuery, FolderView } from '../model/folders/folders.schema.ts';
@@ -56,28 +48,10 @@ export class FolderLists {
    * and one where the page has folders alone, or in a root files alone; with `grant_of` one more. Throws `not_found`.
    */
   async children(actor: Actor, id: Uuid | null, query: ChildQuery): Promise<Page<Child>> {
-    const request = childRequest(query);
     const caller = { actor, granted: await actor.permissionSet() };
-    // Prepared is the usual order without filters: planning takes longer than the page.
-    const isUsual = query.q === undefined && query.sort === undefined;
-    const run = <Row>(kind: string, of: KeysetRequest<FolderSort> | null, { sql, params }: Statement): Promise<Row[]> => {
-      if (!isUsual) return this.#db.query<Row>(sql, params);
-      const part = of === null ? 'none' : of.after ? 'next' : 'first';
-      return this.#db.prepared<Row>(`content-children-${id === null ? 'root' : 'folder'}-${kind}-${part}`, sql, params);
-    };
-    const of = request.folders;
-    const rows =
-      id !== null
-        ? await run<FolderRecord>('folders', of, folderAndFolders(id, query.q, of))
-        : of === null
-          ? []
-          : await run<FolderRecord>('folders', of, foldersInRoot(actor.userId, query.q, of));
-    const folder = id === null ? null : requireFolder(caller, rows[0], 'read');
-    const folders = id === null ? rows : rows.slice(1);
-    const location = folder === null ? { ownerId: actor.userId } : { folderId: folder.id };
-    const missing = request.limit + 1 - folders.length;
-    const rest = request.files(missing);
-    const files = missing > 0 ? await run<ChildFile>('files', rest, filesIn(location, query.q, rest)) : [];
+    const from =
+      id === null ? { ownerId: actor.userId } : { id, read: (row?: FolderRecord) => requireFolder(caller, row, 'read') };
+    const { request, folder, folders, files } = await childRows(this.#db, from, query);
     const ancestors = folder?.ancestors ?? [];
     const maySeeGrants = (kind: Child['type'], resource: Parameters<typeof levelOn>[2]): boolean =>
       query.grant_of !== undefined && actor.permissions.has('share:files') && levelOn(kind, caller, resource) === 'admin';
@@ -128,24 +102,4 @@ function requireFolder(caller: Caller, folder: FolderRecord | null | undefined, 
   if (!folder) throw new Problem('not_found');
   requireLevel(levelOn('folder', caller, folder), wanted);
   return folder;
-}
-
-/** Folders come before files, in whatever order each is. */
-const KINDS = { folder: 0, file: 1 } as const;
-
-/** A page of children: what it reads of the folders (null: nothing, the page before ended among the files) and of the files. */
-function childRequest(query: ChildQuery) {
-  const { fields, fallback, tieBreaker } = FOLDERS.order;
-  const order = { fields: ['kind', ...fields], fallback, tieBreaker } as const;
-  const request = pageRequest({ ...query, sort: `kind,${query.sort ?? fallback}` }, order);
-  const [kind, ...after] = request.after ?? [];
-  const sort = request.sort.slice(1) as KeysetRequest<FolderSort>['sort'];
-  const inner: KeysetRequest<FolderSort> = { limit: request.limit, sort, after: undefined };
-  return {
-    page: request,
-    inner,
-    limit: request.limit,
-    folders: kind === KINDS.file ? null : { ...inner, after: kind === KINDS.folder ? after : undefined },
-    files: (rows: number) => ({ ...inner, limit: rows - 1, after: kind === KINDS.file ? after : undefined }),
-  };
 }

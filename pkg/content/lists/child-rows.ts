@@ -1,0 +1,72 @@
+import { pageRequest } from '../../api/paging.ts';
+import type { Uuid } from '../../api/schemas.ts';
+import type { Database } from '../../store/postgres/database.ts';
+import type { KeysetRequest, Statement } from '../../store/postgres/keyset.ts';
+import type { ChildQuery } from '../model/folders/folders.schema.ts';
+import type { FolderRecord } from '../model/folders/folders.sql.ts';
+import {
+  type ChildFile,
+  filesIn,
+  folderAndFolders,
+  FOLDERS,
+  foldersInRoot,
+  type FolderSort,
+  type Location,
+} from './folder-list.sql.ts';
+
+type ChildRowsQuery = Pick<ChildQuery, 'limit' | 'cursor' | 'sort' | 'q'>;
+
+/** The parent: a person's root, or a folder. `read`: returns the live folder of that id; throws where there is none to read. */
+type Parent =
+  | { readonly ownerId: number }
+  | { readonly id: Uuid; readonly read: (row: FolderRecord | undefined) => FolderRecord };
+
+/**
+ * The rows of a page of children: folders first, then files. Two statements at most, and one where the page has folders alone, or
+ * in a root files alone. Throws what `read` throws.
+ */
+export async function childRows(db: Database, parent: Parent, query: ChildRowsQuery) {
+  const request = childRequest(query);
+  const where = 'id' in parent ? 'folder' : 'root';
+  // Prepared is the usual order without filters: planning takes longer than the page.
+  const isUsual = query.q === undefined && query.sort === undefined;
+  const run = <Row>(kind: string, of: KeysetRequest<FolderSort> | null, { sql, params }: Statement): Promise<Row[]> => {
+    if (!isUsual) return db.query<Row>(sql, params);
+    const part = of === null ? 'none' : of.after ? 'next' : 'first';
+    return db.prepared<Row>(`content-children-${where}-${kind}-${part}`, sql, params);
+  };
+  const of = request.folders;
+  const filesAfter = (folders: number, location: Location): Promise<ChildFile[]> => {
+    const missing = request.limit + 1 - folders;
+    const rest = request.files(missing);
+    return missing > 0 ? run<ChildFile>('files', rest, filesIn(location, query.q, rest)) : Promise.resolve([]);
+  };
+  if ('id' in parent) {
+    const [itself, ...folders] = await run<FolderRecord>('folders', of, folderAndFolders(parent.id, query.q, of));
+    const folder = parent.read(itself);
+    return { request, folder, folders, files: await filesAfter(folders.length, { folderId: folder.id }) };
+  }
+  const { ownerId } = parent;
+  const folders = of === null ? [] : await run<FolderRecord>('folders', of, foldersInRoot(ownerId, query.q, of));
+  return { request, folder: null, folders, files: await filesAfter(folders.length, { ownerId }) };
+}
+
+/** Folders come before files, in whatever order each is. */
+export const KINDS = { folder: 0, file: 1 } as const;
+
+/** A page of children: what it reads of the folders (null: nothing, the page before ended among the files) and of the files. */
+function childRequest(query: ChildRowsQuery) {
+  const { fields, fallback, tieBreaker } = FOLDERS.order;
+  const order = { fields: ['kind', ...fields], fallback, tieBreaker } as const;
+  const request = pageRequest({ ...query, sort: `kind,${query.sort ?? fallback}` }, order);
+  const [kind, ...after] = request.after ?? [];
+  const sort = request.sort.slice(1) as KeysetRequest<FolderSort>['sort'];
+  const inner: KeysetRequest<FolderSort> = { limit: request.limit, sort, after: undefined };
+  return {
+    page: request,
+    inner,
+    limit: request.limit,
+    folders: kind === KINDS.file ? null : { ...inner, after: kind === KINDS.folder ? after : undefined },
+    files: (rows: number) => ({ ...inner, limit: rows - 1, after: kind === KINDS.file ? after : undefined }),
+  };
+}
