@@ -28,9 +28,10 @@ export const CONTENT_IMPORTS: Readonly<Record<string, readonly string[]>> = {
   // Lists filter by tags and metadata, and include them.
   lists: ['metadata', 'tags'],
   search: ['lists', 'tags'],
-  // Archives and share links answer ranges and name their files as a download does.
+  // Archives answer ranges and name their files as a download does.
   archives: ['downloads'],
-  sharing: ['downloads'],
+  // Whoever has the link of a folder lists it, downloads from it and uploads into it.
+  sharing: ['archives', 'downloads', 'lists', 'uploads'],
   // A version is uploaded and downloaded as a file is.
   versions: ['downloads', 'uploads'],
   // An import is an upload, and its archive may be one in parts.

@@ -23,6 +23,8 @@ export const LOGIN_SECONDS = 600;
 export const SHARE_DOWNLOAD_SECONDS = DAY_SECONDS;
 /** From the page of a share link to its download. */
 export const SHARE_PASS_SECONDS = 60;
+/** For how long somebody with the link of a folder needs its password once, and is shown what they sent. */
+export const SHARE_SESSION_SECONDS = DAY_SECONDS;
 /** A download link. */
 export const DOWNLOAD_LINK_SECONDS = 60;
 /** A link by which an LMS fetches a file that was chosen for it. */

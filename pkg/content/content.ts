@@ -34,15 +34,14 @@ import { AccessLists } from './sharing/access-lists.service.ts';
 import { grantEndpoints } from './sharing/grants.endpoints.ts';
 import { Grants } from './sharing/grants.service.ts';
 import { Passwords } from '../accounts/passwords.ts';
-import { LoginThrottle } from '../accounts/sign-in/login-throttle.ts';
 import { importEndpoints } from './imports/imports.endpoints.ts';
 import { Imports } from './imports/imports.service.ts';
 import { searchEndpoints } from './search/search.endpoints.ts';
 import { Search } from './search/search.service.ts';
 import { shareDownloadEndpoints } from './sharing/share-downloads.endpoints.ts';
-import { ShareDownloads } from './sharing/share-downloads.service.ts';
+import { folderLinkEndpoints } from './sharing/folder-links.endpoints.ts';
+import { linkServices } from './sharing/link-services.ts';
 import { sharePages } from './sharing/share-page.ts';
-import { ShareCookie, ShareProofs } from './sharing/share-proof.ts';
 import { shareEndpoints } from './sharing/shares.endpoints.ts';
 import { partialUploadEndpoints } from './uploads/partial/partial-uploads.endpoints.ts';
 import { PartialUploads } from './uploads/partial/partial-uploads.service.ts';
@@ -92,14 +91,7 @@ export const contentFeature = (limits: Partial<TransferLimits> = {}): Feature =>
     let hashing: Passwords | undefined;
     // Made when a link first has a password: most servers never need it.
     const passwords = (): Passwords => (hashing ??= new Passwords());
-    const shareDownloads = new ShareDownloads({
-      ...deps,
-      downloads,
-      passwords,
-      proofs: new ShareProofs(deps),
-      cookie: new ShareCookie({ basePath: new URL(apiUrl).pathname, secure: apiUrl.startsWith('https:') }),
-      throttle: new LoginThrottle(deps),
-    });
+    const links = linkServices({ ...deps, downloads, passwords });
     const userContent = new UserContent(deps);
     return {
       endpoints: [
@@ -130,10 +122,11 @@ export const contentFeature = (limits: Partial<TransferLimits> = {}): Feature =>
         ...trashEndpoints({ ...services, tasks }),
         ...grantEndpoints(new Grants(deps), new AccessLists(deps)),
         ...shareEndpoints(new Shares({ ...deps, passwords, appUrl: addresses.appUrl })),
-        ...shareDownloadEndpoints(shareDownloads),
+        ...shareDownloadEndpoints(links.downloads),
+        ...folderLinkEndpoints(links.folders),
         ...metadataEndpoints(new Metadata({ ...deps, files })),
       ],
-      pages: sharePages({ downloads: shareDownloads, web: deps.web, apiPath: new URL(apiUrl).pathname }),
+      pages: sharePages({ downloads: links.downloads, web: deps.web, apiPath: new URL(apiUrl).pathname }),
       onUserRemoved: async (tx, user) => {
         // While the files are still theirs.
         if (user.newOwner) await copyTagsOfFiles(tx, user.id, user.newOwner.id);

@@ -161,7 +161,7 @@ export const OPERATIONS: { readonly [Name in BatchOperation]: Operation<Name> } 
   },
   share: {
     permissions: { file: 'share:files' },
-    file: ({ shares }, actor, id, given) => shares.createHashed(actor, id, given),
+    file: ({ shares }, actor, uuid, given) => shares.createHashed(actor, { kind: 'file', uuid }, given),
     resultOf: (share) => {
       const { id, url } = share as ShareView;
       return { share_id: id, url };

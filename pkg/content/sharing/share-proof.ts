@@ -3,9 +3,11 @@ import { z } from 'zod';
 import { SHARE_DOWNLOAD_SECONDS, SHARE_PASS_SECONDS } from '../../api/lifetimes.ts';
 import type { Clock } from '../../runtime/clock.ts';
 import { SealError, type Sealer } from '../../runtime/sealing.ts';
-import type { OpenShare } from './shares.sql.ts';
+import type { OpenShare } from './open-shares.sql.ts';
 
-/** `until` in milliseconds since the epoch; `password` identifies the password (generationOf). */
+type Link = Pick<OpenShare, 'uuid' | 'passwordHash'>;
+
+/** `until` in milliseconds since the epoch; `password` identifies the password (passwordGeneration), `checksum` the content. */
 const Proof = z.object({ checksum: z.string(), password: z.string(), counted: z.boolean(), until: z.int() });
 type Proof = z.output<typeof Proof>;
 
@@ -28,67 +30,67 @@ export class ShareProofs {
   }
 
   /** Returns a proof for a counted download: it admits the later ranges for 24 hours. */
-  ofDownload(share: OpenShare): string {
-    return this.#seal(share, true, SHARE_DOWNLOAD_SECONDS);
+  ofDownload(share: Link, content: string): string {
+    return this.#seal(share, content, true, SHARE_DOWNLOAD_SECONDS);
   }
 
   /** Returns a proof of the password alone, for a download that begins within a minute. */
-  ofPassword(share: OpenShare): string {
-    return this.#seal(share, false, SHARE_PASS_SECONDS);
+  ofPassword(share: Link, content: string): string {
+    return this.#seal(share, content, false, SHARE_PASS_SECONDS);
   }
 
   /** Returns the first valid proof of a counted download, or else the first valid proof. */
-  find(share: OpenShare, texts: readonly (string | undefined)[]): { readonly counted: boolean } | undefined {
-    const proofs = texts.flatMap((text) => (text === undefined ? [] : (this.#open(share, text) ?? [])));
+  find(share: Link, content: string, texts: readonly (string | undefined)[]): { readonly counted: boolean } | undefined {
+    const proofs = texts.flatMap((text) => (text === undefined ? [] : (this.#open(share, content, text) ?? [])));
     return proofs.find(({ counted }) => counted) ?? proofs[0];
   }
 
-  #seal(share: OpenShare, counted: boolean, seconds: number): string {
+  #seal(share: Link, content: string, counted: boolean, seconds: number): string {
     const until = this.#clock.now().getTime() + seconds * 1000;
-    const proof: Proof = { checksum: share.checksum, password: generationOf(share), counted, until };
+    const proof: Proof = { checksum: content, password: passwordGeneration(share), counted, until };
     return this.#sealer.seal(JSON.stringify(proof), this.#associatedData(share));
   }
 
-  #open(share: OpenShare, text: string): Proof | undefined {
+  #open(share: Link, content: string, text: string): Proof | undefined {
     try {
       const { data: proof } = Proof.safeParse(JSON.parse(this.#sealer.open(text, this.#associatedData(share))));
       if (!proof || proof.until <= this.#clock.now().getTime()) return undefined;
-      return proof.checksum === share.checksum && proof.password === generationOf(share) ? proof : undefined;
+      return proof.checksum === content && proof.password === passwordGeneration(share) ? proof : undefined;
     } catch (error) {
       if (error instanceof SealError) return undefined;
       throw error;
     }
   }
 
-  #associatedData({ uuid }: OpenShare): string[] {
+  #associatedData({ uuid }: Link): string[] {
     return [this.#tenantId, 'shares', uuid, 'download'];
   }
 }
 
 /** Identifies a password by its salted hash. */
-const generationOf = ({ passwordHash }: OpenShare): string =>
+export const passwordGeneration = ({ passwordHash }: Link): string =>
   createHash('sha256')
     .update(passwordHash ?? '')
     .digest('base64url')
     .slice(0, 22);
 
-const COOKIE = 'carrel_download';
-
-/** The cookie that holds the proof of a download: limited to the URLs of one link, and hidden from scripts. */
+/** A cookie of a share link: limited to an address below that of the link, and hidden from scripts. */
 export class ShareCookie {
+  readonly #ownName: string;
   readonly #basePath: string;
   readonly #isSecure: boolean;
 
   /** `secure`: the tenant's address is https. */
-  constructor(options: { basePath: string; secure: boolean }) {
+  constructor(options: { name: 'carrel_download' | 'carrel_share'; basePath: string; secure: boolean }) {
+    this.#ownName = options.name;
     this.#basePath = options.basePath;
     this.#isSecure = options.secure;
   }
 
-  /** Returns the value of a `Set-Cookie` header. */
-  set(token: string, proof: string): string {
-    const path = `${this.#basePath}/s/${token}/download`;
-    return `${this.#name}=${proof}; Path=${path}; Max-Age=${SHARE_DOWNLOAD_SECONDS}; HttpOnly; SameSite=Lax${this.#isSecure ? '; Secure' : ''}`;
+  /** Returns the value of a `Set-Cookie` header. `path`: below that of all links. */
+  set(path: string, proof: string): string {
+    const secure = this.#isSecure ? '; Secure' : '';
+    return `${this.#name}=${proof}; Path=${this.#basePath}/s/${path}; Max-Age=${SHARE_DOWNLOAD_SECONDS}; HttpOnly; SameSite=Lax${secure}`;
   }
 
   read(header: string | undefined): string | undefined {
@@ -97,6 +99,6 @@ export class ShareCookie {
   }
 
   get #name(): string {
-    return this.#isSecure ? `__Secure-${COOKIE}` : COOKIE;
+    return this.#isSecure ? `__Secure-${this.#ownName}` : this.#ownName;
   }
 }

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { type Endpoint, endpoint, reply, tagged } from '../../api/endpoint.ts';
 import { Uuid } from '../../api/schemas.ts';
-import { NewShare, ShareChanges, SharePage, ShareQuery, ShareView } from './shares.schema.ts';
+import { AllSharesQuery, NewFolderShare, NewShare, ShareChanges, SharePage, ShareQuery, ShareView } from './shares.schema.ts';
 import type { Shares } from './shares.service.ts';
 
 const ById = z.object({ id: Uuid });
@@ -23,7 +23,7 @@ export const shareEndpoints = (shares: Shares): Endpoint[] => [
     replies: { 201: ShareView },
     errors: ['not_found', 'quota_exceeded'],
     idempotent: true,
-    handle: async ({ actor, params, body }) => tagged(201, await shares.create(actor, params.id, body)),
+    handle: async ({ actor, params, body }) => tagged(201, await shares.create(actor, { kind: 'file', uuid: params.id }, body)),
   }),
   endpoint({
     ...SHARING,
@@ -35,7 +35,32 @@ export const shareEndpoints = (shares: Shares): Endpoint[] => [
     query: ShareQuery,
     replies: { 200: SharePage },
     errors: ['not_found'],
-    handle: async ({ actor, params, query }) => reply(200, await shares.ofFile(actor, params.id, query)),
+    handle: async ({ actor, params, query }) => reply(200, await shares.of(actor, { kind: 'file', uuid: params.id }, query)),
+  }),
+  endpoint({
+    ...SHARING,
+    method: 'post',
+    path: '/folders/{id}/share',
+    operationId: 'createFolderShare',
+    summary: 'Create a share link for a folder: whoever has it may download what is in it, upload into it, or both',
+    params: ById,
+    body: NewFolderShare,
+    replies: { 201: ShareView },
+    errors: ['not_found', 'quota_exceeded'],
+    idempotent: true,
+    handle: async ({ actor, params, body }) => tagged(201, await shares.create(actor, { kind: 'folder', uuid: params.id }, body)),
+  }),
+  endpoint({
+    ...SHARING,
+    method: 'get',
+    path: '/folders/{id}/shares',
+    operationId: 'listFolderShares',
+    summary: 'List the share links of a folder',
+    params: ById,
+    query: ShareQuery,
+    replies: { 200: SharePage },
+    errors: ['not_found'],
+    handle: async ({ actor, params, query }) => reply(200, await shares.of(actor, { kind: 'folder', uuid: params.id }, query)),
   }),
   endpoint({
     ...OWN,
@@ -43,7 +68,7 @@ export const shareEndpoints = (shares: Shares): Endpoint[] => [
     path: '/shares',
     operationId: 'listShares',
     summary: "List one's own share links; for an administrator all, without the tokens of others",
-    query: ShareQuery,
+    query: AllSharesQuery,
     replies: { 200: SharePage },
     handle: async ({ actor, query }) => reply(200, await shares.list(actor, query)),
   }),

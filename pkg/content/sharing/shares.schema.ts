@@ -8,6 +8,10 @@ const [PASSWORD_MIN, PASSWORD_MAX] = [8, 256];
 /** The longest sealed proof of a download, in characters. */
 const PROOF_MAX = 1024;
 
+/** What a link of a folder lets its holders do; a link of a file is for downloads. */
+export const SHARE_MODES = ['download', 'upload', 'both'] as const;
+export type ShareMode = (typeof SHARE_MODES)[number];
+
 const Token = z.string().meta({
   minLength: 64,
   maxLength: 64,
@@ -19,13 +23,16 @@ const Token = z.string().meta({
 export const ShareView = z
   .object({
     id: Uuid,
-    token: Token.nullable().describe('null: for an administrator who is not an admin of the file'),
+    token: Token.nullable().describe('null: for an administrator who is not an admin of the file or folder'),
     url: z.url().nullable().meta({
       description: 'the page for people; null where the token is',
       example: 'https://files.example.org/s/9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08',
     }),
-    file_id: Uuid,
-    file_name: z.string().meta({ example: 'thesis.pdf' }),
+    file_id: Uuid.nullable().describe('null: the link is of a folder'),
+    file_name: z.string().nullable().meta({ example: 'thesis.pdf' }),
+    folder_id: Uuid.nullable().describe('null: the link is of a file'),
+    folder_name: z.string().nullable().meta({ example: 'History' }),
+    mode: z.enum(SHARE_MODES).describe('what holders of the link do: a link of a file is for downloads'),
     created_by: z.object({ id: Uuid, name: z.string().meta({ example: 'Ada Okafor' }) }),
     has_password: z.boolean(),
     expires_at: Timestamp.nullable(),
@@ -41,6 +48,9 @@ export type ShareView = z.output<typeof ShareView>;
 export const SharePage = pageOf(ShareView).meta({ id: 'SharePage' });
 export const SHARE_SORT_FIELDS = ['created_at'] as const;
 export const ShareQuery = z.object(pageQueryOf(SHARE_SORT_FIELDS));
+/** Of the list of all links that the caller may know of. */
+export const AllSharesQuery = ShareQuery.extend({ owner: Uuid.optional().describe('links that this user made') });
+export type AllSharesQuery = z.output<typeof AllSharesQuery>;
 export type ShareQuery = z.output<typeof ShareQuery>;
 
 const Password = text(PASSWORD_MIN, PASSWORD_MAX).meta({ example: 'correct horse battery' });
@@ -57,6 +67,14 @@ export const NewShare = z
   .meta({ id: 'NewShare' });
 export type NewShare = z.output<typeof NewShare>;
 
+export const NewFolderShare = NewShare.extend({
+  mode: z
+    .enum(SHARE_MODES)
+    .default('download')
+    .describe('upload: holders send files into the folder and see none of its content (a file request)'),
+}).meta({ id: 'NewFolderShare' });
+export type NewFolderShare = z.output<typeof NewFolderShare>;
+
 /** For PATCH and PUT: given fields are changed, absent fields stay. */
 export const ShareChanges = changesOf(
   z.object({
@@ -71,15 +89,22 @@ export type ShareChanges = z.output<typeof ShareChanges>;
 /** The token is checked by the service: a malformed one is a 404, like every link that does not work. */
 export const ShareParams = z.object({ token: Token });
 
+/** The terms of a link as shown to anybody who has it. */
+export const LINK_TERMS = {
+  has_password: z.boolean(),
+  expires_at: Timestamp.nullable(),
+  downloads_left: z.int().min(1).nullable().meta({ description: 'null: as many as anybody likes', example: 7 }),
+};
+
 /** The file as shown to anybody who has the link. */
 export const SharedFileView = z
   .object({
+    kind: z.literal('file'),
+    mode: z.literal('download'),
     name: z.string().meta({ example: 'thesis.pdf' }),
     size: Bytes,
     mime_type: z.string().nullable().meta({ example: 'application/pdf' }),
-    has_password: z.boolean(),
-    expires_at: Timestamp.nullable(),
-    downloads_left: z.int().min(1).nullable().meta({ description: 'null: as many as anybody likes', example: 7 }),
+    ...LINK_TERMS,
   })
   .meta({ id: 'SharedFileInfo' });
 export type SharedFileView = z.output<typeof SharedFileView>;

@@ -14,19 +14,37 @@ import type { Caller } from '../model/access/caller.ts';
 import { type AuthorizedTransactions, authorizedTransactions } from '../model/access/authorized-transactions.ts';
 import { levelOn } from '../model/access/inherited-access.policy.ts';
 import { requireShared } from './grants.service.ts';
-import { findShare, insertShare, makerIsAdmin, SHARE_COLUMNS, SHARE_JOINS, type ShareRow, SHARES } from './shares.sql.ts';
+import type { Resource } from '../model/access/grants.sql.ts';
+import {
+  findShare,
+  insertShare,
+  IS_LIVE,
+  makerIsAdmin,
+  SHARE_COLUMNS,
+  SHARE_JOINS,
+  type ShareRow,
+  SHARES,
+} from './shares.sql.ts';
 import { presentShare, shareEtag } from './shares.view.ts';
-import type { NewShare, ShareChanges, ShareQuery, ShareView } from './shares.schema.ts';
+import type {
+  AllSharesQuery,
+  NewFolderShare,
+  NewShare,
+  ShareChanges,
+  ShareMode,
+  ShareQuery,
+  ShareView,
+} from './shares.schema.ts';
 
 const TOKEN_BYTES = 32;
 
-export type HashedShare = Omit<NewShare, 'password'> & { readonly passwordHash: string | null };
+export type HashedShare = Omit<NewShare, 'password'> & { readonly passwordHash: string | null; readonly mode?: ShareMode };
 
 /**
- * Share links: a token of 64 characters opens one file to anybody who has it.
+ * Share links: a token of 64 characters opens one file or folder to anybody who has it.
  *
  * Invariants:
- * - Making, seeing and changing the links of a file requires the level admin on it and the permission to share files. To others a
+ * - Making, seeing and changing the links of a file or folder requires the level admin on it and the permission to share files. To others a
  *   link does not exist (404), but for administrators, who see every link without its token and may delete it, and for whoever
  *   made it: without that permission they see it, switch it off and delete it.
  * - Passwords are stored as argon2id hashes, and hashed outside of transactions.
@@ -55,43 +73,53 @@ export class Shares {
     this.#appUrl = deps.appUrl;
   }
 
-  /** Two statements. Throws `not_found`, `forbidden`, and `validation_failed` for an end that is past. */
-  async create(actor: Actor, fileId: Uuid, { password, ...input }: NewShare): Promise<ShareView> {
-    return this.createHashed(actor, fileId, { ...input, passwordHash: (await this.#hash(password)) ?? null });
+  /** Two statements. Throws `not_found`, `forbidden`, and `validation_failed` for terms that cannot be. */
+  async create(actor: Actor, resource: Resource, { password, ...input }: NewShare | NewFolderShare): Promise<ShareView> {
+    return this.createHashed(actor, resource, { ...input, passwordHash: (await this.#hash(password)) ?? null });
   }
 
   /** Like `create`, but takes the hash of a password; null means no password. */
-  async createHashed(actor: Actor, fileId: Uuid, { passwordHash, ...input }: HashedShare): Promise<ShareView> {
+  async createHashed(actor: Actor, resource: Resource, input: HashedShare): Promise<ShareView> {
+    const { mode = 'download', passwordHash, max_downloads: maxDownloads = null } = input;
     const expiresAt = this.#end(input.expires_at) ?? null;
+    if (mode === 'upload' && maxDownloads !== null) throw invalid('max_downloads', 'is not for a link of uploads alone');
     return this.#transactions.run(actor, async (tx, caller) => {
-      const file = await requireShared(tx, caller, { kind: 'file', uuid: fileId }, true);
+      const { id: resourceId } = await requireShared(tx, caller, resource, true);
       const row = await insertShare(tx, {
         uuid: this.#random.uuid(),
         token: this.#random.hex(TOKEN_BYTES),
-        fileId: file.id,
+        kind: resource.kind,
+        resourceId,
+        mode,
         createdBy: actor.userId,
         passwordHash,
         expiresAt,
-        maxDownloads: input.max_downloads ?? null,
+        maxDownloads,
       });
       if (!row) throw new Problem('not_found');
       return presentShare(row, true, this.#appUrl);
     });
   }
 
-  /** All links of a file. Two statements. Throws `not_found`, `forbidden`. */
-  async ofFile(actor: Actor, fileId: Uuid, query: ShareQuery): Promise<Page<ShareView>> {
+  /** All links of a file or folder, not of what is in it. Two statements. Throws `not_found`, `forbidden`. */
+  async of(actor: Actor, resource: Resource, query: ShareQuery): Promise<Page<ShareView>> {
     const caller = { actor, granted: await actor.permissionSet() };
-    const { id } = await requireShared(this.#db.tables, caller, { kind: 'file', uuid: fileId });
-    return this.#page(query, caller, (params) => [`s.file_id = ${params.add(id)}`]);
+    const { id } = await requireShared(this.#db.tables, caller, resource);
+    return this.#page(query, caller, (params) => [`s.${resource.kind}_id = ${params.add(id)}`]);
   }
 
-  /** The actor's own, of files that they may still share; all of them for an administrator. One statement. */
-  async list(actor: Actor, query: ShareQuery): Promise<Page<ShareView>> {
+  /**
+   * The actor's own, of what they may still share; all of them for an administrator. `owner`: of these those that this user made.
+   * One statement.
+   */
+  async list(actor: Actor, { owner, ...query }: AllSharesQuery): Promise<Page<ShareView>> {
     const caller = { actor, granted: await actor.permissionSet() };
-    return this.#page(query, caller, (params) =>
-      isAdministrator(actor) ? [] : [`s.created_by = ${params.add(actor.userId)}`, makerIsAdmin(params.add(this.#clock.now()))],
-    );
+    return this.#page(query, caller, (params) => [
+      ...(isAdministrator(actor)
+        ? []
+        : [`s.created_by = ${params.add(actor.userId)}`, makerIsAdmin(params.add(this.#clock.now()))]),
+      ...(owner === undefined ? [] : [`s.created_by = (SELECT u.id FROM users u WHERE u.uuid = ${params.add(owner)})`]),
+    ]);
   }
 
   /** One statement. Throws `not_found`. */
@@ -111,11 +139,13 @@ export class Shares {
     return this.#transactions.run(actor, async (tx, caller) => {
       const row = required(caller, await findShare(tx, id, true));
       if (!isOpenTo(caller, row))
-        throw new Problem('forbidden', 'Only an admin of the file changes its links; you may delete this one.');
+        throw new Problem('forbidden', `Only an admin of the ${row.kind} changes its links; you may delete this one.`);
       if (!mayShare(actor) && !isSwitchingOff(changes))
         throw new Problem('forbidden', 'You may no longer share files; switch this link off or delete it.');
       requireMatch(ifMatch, shareEtag(row, true));
       const { max_downloads: maxDownloads, is_active: isActive } = changes;
+      if (row.mode === 'upload' && typeof maxDownloads === 'number')
+        throw invalid('max_downloads', 'is not for a link of uploads alone');
       await tx.shares.update({ id: row.id }, { passwordHash, expiresAt, maxDownloads, isActive });
       const changed = await findShare(tx, id);
       return presentShare(required(caller, changed), true, this.#appUrl);
@@ -136,7 +166,7 @@ export class Shares {
       keyset: SHARES,
       columns: SHARE_COLUMNS,
       from: `shares ${SHARE_JOINS}`,
-      where,
+      where: (params) => [IS_LIVE, ...where(params)],
       present: (row) => presentShare(row, isOpenTo(caller, row), this.#appUrl),
     });
   }
@@ -157,7 +187,7 @@ export class Shares {
 const isOpenTo = (caller: Caller, row: ShareRow | null): boolean =>
   row !== null &&
   (mayShare(caller.actor) || row.creatorUuid === caller.actor.userUuid) &&
-  levelOn('file', caller, { ...row, uuid: row.fileUuid }) === 'admin';
+  levelOn(row.kind, caller, { ...row, uuid: row.resourceUuid }) === 'admin';
 
 const mayShare = (actor: Actor): boolean => actor.permissions.has('share:files');
 

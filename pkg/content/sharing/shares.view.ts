@@ -1,5 +1,7 @@
 import { etagOf } from '../../api/etag.ts';
-import type { ShareView } from './shares.schema.ts';
+import { Problem } from '../../api/problem.ts';
+import { isUsedUp, type OpenShare } from './open-shares.sql.ts';
+import type { SharedFileView, ShareView } from './shares.schema.ts';
 import type { ShareRow } from './shares.sql.ts';
 
 /** The tag of all that may change; a password's hash is salted, so it tells nothing of the password. */
@@ -8,7 +10,7 @@ export const shareEtag = (row: ShareRow, isOpen: boolean): string =>
     'share',
     row.uuid,
     JSON.stringify([
-      row.fileName,
+      row.resourceName,
       row.creatorName,
       row.passwordHash,
       row.expiresAt,
@@ -19,13 +21,16 @@ export const shareEtag = (row: ShareRow, isOpen: boolean): string =>
     ]),
   );
 
-/** `isOpen`: the viewer is admin of the file and may see its token. `appUrl`: without a slash at the end. */
+/** `isOpen`: the viewer is admin of the file or folder and may see its token. `appUrl`: without a slash at the end. */
 export const presentShare = (row: ShareRow, isOpen: boolean, appUrl: string): ShareView => ({
   id: row.uuid,
   token: isOpen ? row.token : null,
   url: isOpen ? `${appUrl}/s/${row.token}` : null,
-  file_id: row.fileUuid,
-  file_name: row.fileName,
+  file_id: row.kind === 'file' ? row.resourceUuid : null,
+  file_name: row.kind === 'file' ? row.resourceName : null,
+  folder_id: row.kind === 'folder' ? row.resourceUuid : null,
+  folder_name: row.kind === 'folder' ? row.resourceName : null,
+  mode: row.mode,
   created_by: { id: row.creatorUuid, name: row.creatorName },
   has_password: row.passwordHash !== null,
   expires_at: row.expiresAt?.toISOString() ?? null,
@@ -35,3 +40,14 @@ export const presentShare = (row: ShareRow, isOpen: boolean, appUrl: string): Sh
   created_at: row.createdAt.toISOString(),
   etag: shareEtag(row, isOpen),
 });
+
+/** What holders of a link are shown of its terms. Throws `not_found` where it is used up. */
+export function termsOf(share: OpenShare): Pick<SharedFileView, 'has_password' | 'expires_at' | 'downloads_left'> {
+  if (isUsedUp(share)) throw new Problem('not_found');
+  const { passwordHash, expiresAt, maxDownloads, downloadCount } = share;
+  return {
+    has_password: passwordHash !== null,
+    expires_at: expiresAt?.toISOString() ?? null,
+    downloads_left: maxDownloads === null ? null : maxDownloads - downloadCount,
+  };
+}

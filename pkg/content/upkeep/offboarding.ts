@@ -158,10 +158,12 @@ function namesBeside(name: string, uuid: string): string[] {
 const lockFolders = (tx: Tx, user: UserRef): Promise<unknown> =>
   tx.query('SELECT FROM folders WHERE owner_id = $1 ORDER BY id FOR UPDATE', [user.id]);
 
-/** Links on files that have been handed over. */
+/** Links on files and folders that have been handed over. */
 const PASS_SHARES = `
   WITH passed AS (
-    UPDATE shares s SET created_by = $2 FROM files f WHERE f.id = s.file_id AND f.owner_id = $2 AND s.created_by = $1
+    UPDATE shares s SET created_by = $2 WHERE s.created_by = $1 AND (
+      EXISTS (SELECT FROM files f WHERE f.id = s.file_id AND f.owner_id = $2)
+      OR EXISTS (SELECT FROM folders d WHERE d.id = s.folder_id AND d.owner_id = $2))
     RETURNING s.id
   )
   UPDATE users SET entries = greatest(0, entries + (SELECT count(*) FROM passed) * CASE id WHEN $2 THEN 1 ELSE -1 END)

@@ -102,7 +102,9 @@ export class ContentItems {
     const row = await insertShare(tx, {
       uuid: this.#random.uuid(),
       token: this.#random.hex(TOKEN_BYTES),
-      fileId: file.id,
+      kind: 'file',
+      mode: 'download',
+      resourceId: file.id,
       createdBy: actor.userId,
       passwordHash: null,
       expiresAt: null,

@@ -49,6 +49,9 @@ describe('share links', () => {
       url: `${tenant.url}/s/${made.body.token}`,
       file_id: file.id,
       file_name: 'thesis.txt',
+      folder_id: null,
+      folder_name: null,
+      mode: 'download',
       created_by: { id: ada.user.id, name: ada.user.username },
       has_password: false,
       expires_at: null,
@@ -218,6 +221,8 @@ describe('a download by share link', () => {
     expect([info.sql.length, info.reply.body]).toEqual([
       1,
       {
+        kind: 'file',
+        mode: 'download',
         name: expect.stringMatching(/\.txt$/),
         size: 19,
         mime_type: 'text/plain',

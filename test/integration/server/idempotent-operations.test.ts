@@ -49,6 +49,10 @@ const SUCCEEDS: Readonly<Record<string, () => Promise<(key: string) => Promise<A
     const { id } = await file('shared.txt');
     return (key) => tenant.admin.post(`/files/${id}/share`, {}, keyed(key));
   },
+  createFolderShare: async () => {
+    const { body } = await tenant.admin.post('/folders', { name: 'shared' });
+    return (key) => tenant.admin.post(`/folders/${body.id}/share`, {}, keyed(key));
+  },
   createFilePermission: async () => {
     const [{ id }, { user }] = [await file('granted.txt'), await tenant.user()];
     return (key) => tenant.admin.post(`/files/${id}/permissions`, { user_id: user.id, permission_level: 'read' }, keyed(key));

@@ -1,6 +1,7 @@
 import type { Sql } from '../../../pkg/store/postgres/pool.ts';
 import { ROWS_OF_LINKS } from './every-table-of-links.ts';
 import { ROWS_OF_REGISTRY } from './every-table-of-shards.ts';
+import { ROWS_OF_SHARES } from './every-table-of-shares.ts';
 import { EARLIER, LATER, type Rows, uuid } from './row-values.ts';
 
 const PACKED = { sum: Buffer.from('sum'), plan: Buffer.from('plan'), renamed: Buffer.from('renamed') };
@@ -183,6 +184,7 @@ export const ROWS_OF_TENANT: Rows = {
       checksum: 'd'.repeat(64),
       owner_id: 2,
       folder_id: 1,
+      uploaded_by: 'Grace',
       blob_container: 'bucket',
       blob_name: 'objects/1',
       is_encrypted: true,
@@ -224,18 +226,7 @@ export const ROWS_OF_TENANT: Rows = {
     },
   ],
   image_links: [{ token_hash: 'e'.repeat(64), file_id: 1, version_number: 1, given_by: 2 }],
-  shares: [
-    {
-      uuid: uuid(60),
-      token: 'e'.repeat(64),
-      file_id: 1,
-      created_by: 2,
-      password_hash: 'hash',
-      expires_at: LATER,
-      max_downloads: 3,
-      download_count: 1,
-    },
-  ],
+  ...ROWS_OF_SHARES,
   tags: [{ uuid: uuid(70), name: 'Exam', color: '#ff0000', owner_id: 2, revision: 4, updated_at: LATER }],
   file_tags: [{ file_id: 1, tag_id: 1 }],
   file_metadata: [{ file_id: 1, key: 'author', value: 'Ada', revision: 2 }],
@@ -346,6 +337,7 @@ export const ROWS_OF_TENANT: Rows = {
   ],
   partial_uploads: [
     { uuid: uuid(110), user_id: 2, length: 9, received: 5, metadata: 'filename eA==', file: uuid(40), expires_at: LATER },
+    { uuid: uuid(111), user_id: 2, length: 9, metadata: '', expires_at: LATER, share_id: 2, share_session: uuid(62) },
   ],
   partial_upload_segments: [{ upload_id: 1, number: 1, key: 'parts/1', size: 5 }],
   exports: [

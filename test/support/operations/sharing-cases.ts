@@ -39,7 +39,11 @@ const sharedDownloads = (send: (password: string | undefined) => Request): Cases
   stranger: 'same',
   errors: {
     range_not_satisfiable: link({}, { ...send(undefined), headers: { range: 'bytes=1000-' } }),
-    too_many_transfers: async (w) => ({ by: w.tenant.anonymous, params: { token: await w.busyLink() }, ...send(undefined) }),
+    too_many_transfers: async (w) => ({
+      by: w.tenant.anonymous,
+      params: { token: (await w.busyLink()).token },
+      ...send(undefined),
+    }),
     share_password_required: link(guarded, send(undefined)),
     share_password_wrong: link(guarded, send('another password')),
     too_many_attempts: async (w) => {
@@ -48,6 +52,33 @@ const sharedDownloads = (send: (password: string | undefined) => Request): Cases
       for (let attempt = 0; attempt < 10; attempt += 1)
         await w.tenant.anonymous.get(path, { headers: { 'x-share-password': 'wrong' } });
       return request;
+    },
+  },
+});
+
+/** A link of a folder, and the file in it. */
+const folderLink =
+  (fields: object, more: Request = {}): Make =>
+  async (w) => ({ by: w.tenant.anonymous, params: { ...(await w.folderLink(fields)) }, ...more });
+const WRONG = { headers: { 'x-share-password': 'wrong' } };
+const guessed: Make = async (w) => {
+  const request = await folderLink(guarded, { headers: { 'x-share-password': PASSWORD } })(w);
+  for (let attempt = 0; attempt < 10; attempt += 1)
+    await w.tenant.anonymous.get(`/s/${request.params?.['token']}/children`, WRONG);
+  return request;
+};
+const PASSWORD_ERRORS = {
+  share_password_required: folderLink(guarded),
+  share_password_wrong: folderLink(guarded, WRONG),
+  too_many_attempts: guessed,
+} as const;
+const shareCreation = (kind: 'file' | 'folder'): Cases => ({
+  success: async (w) => ({ ...of(await w[kind]()), body: {} }),
+  errors: {
+    forbidden: async (w) => ({ ...(await (kind === 'file' ? readFile : readFolder)(w)), body: {} }),
+    quota_exceeded: async (w) => {
+      const { api, file, folder: inFull } = await w.fullWithFile();
+      return { by: api, params: { id: kind === 'file' ? file : inFull }, body: {} };
     },
   },
 });
@@ -68,23 +99,33 @@ export const SHARING_CASES: Readonly<Record<string, Cases>> = {
 
   listSharedWithMe: { success: () => ({}), stranger: 'same' },
 
-  createShare: {
-    success: async (w) => ({ ...of(await w.file()), body: {} }),
-    errors: {
-      forbidden: async (w) => ({ ...(await readFile(w)), body: {} }),
-      quota_exceeded: async (w) => {
-        const { api, file: id } = await w.fullWithFile();
-        return { by: api, params: { id }, body: {} };
-      },
-    },
-  },
+  createShare: shareCreation('file'),
+  createFolderShare: shareCreation('folder'),
   listFileShares: { success: file, errors: { forbidden: readFile } },
+  listFolderShares: { success: folder, errors: { forbidden: readFolder } },
   listShares: { success: () => ({}), stranger: 'same' },
   getShare: { success: share },
   putShare: shareChanges,
   updateShare: shareChanges,
   deleteShare: { success: share },
-  getSharedFile: { success: link({}), stranger: 'same' },
+  getShared: {
+    success: folderLink({}),
+    stranger: 'same',
+    errors: { share_password_wrong: PASSWORD_ERRORS.share_password_wrong, too_many_attempts: guessed },
+  },
+  listShared: { success: folderLink({}), stranger: 'same', errors: PASSWORD_ERRORS },
+  downloadFromSharedFolder: {
+    success: folderLink({}),
+    stranger: 'same',
+    errors: {
+      ...PASSWORD_ERRORS,
+      range_not_satisfiable: folderLink({}, { headers: { range: 'bytes=1000-' } }),
+      too_many_transfers: async (w) => {
+        const { by } = await w.busyLink();
+        return { by: w.tenant.anonymous, params: { ...(await w.folderLink({}, by)) } };
+      },
+    },
+  },
   downloadSharedFile: sharedDownloads((password) =>
     password === undefined ? {} : { headers: { 'x-share-password': password } },
   ),

@@ -50,12 +50,13 @@ export class World {
   };
 
   /** A file and a tag of somebody who has as much as a person may have. */
-  fullWithFile = async (): Promise<{ api: Api; file: string; tag: string }> => {
+  fullWithFile = async (): Promise<{ api: Api; file: string; folder: string; tag: string }> => {
     const { api, user } = await this.person();
     const { id: file } = await made(api.upload('/files', { file: Buffer.from('Hello.'), name: this.name() }));
     const { id: tag } = await this.tag(api);
+    const { id: folder } = await made(api.post('/folders', { name: this.name() }));
     await this.tenant.db.query('UPDATE users SET entries = 500000 WHERE uuid = $1', [user.id]);
-    return { api, file, tag };
+    return { api, file, folder, tag };
   };
 
   file = (fields: { folder_id?: string; name?: string } = {}): Promise<Body> => {
@@ -92,6 +93,14 @@ export class World {
   share = async (fields: object = {}): Promise<Body> => {
     const { id } = await this.file();
     return made(this.ada.api.post(`/files/${id}/share`, fields));
+  };
+  /** A link of a folder with a file: the link's token, and the file's id. */
+  folderLink = async (fields: object = {}, by = this.ada.api): Promise<{ token: string; id: string }> => {
+    const folder = await made(by.post('/folders', { name: this.name() }));
+    const upload = { file: Buffer.alloc(1000), name: this.name(), fields: { folder_id: folder.id } };
+    const { id } = await made(by.upload('/files', upload));
+    const { token } = await made(by.post(`/folders/${folder.id}/share`, fields));
+    return { token, id };
   };
   group = (): Promise<Body> => made(this.tenant.admin.post('/groups', { name: this.name() }));
   /** Makes the group of a course, which the LMS manages. */
@@ -155,8 +164,8 @@ export class World {
       kinds.map((kind) => ({ kind, url, token: null })),
     );
   };
-  /** The token of a share link of somebody of whose links as many downloads as may be are in progress until `release`. */
-  busyLink = async (): Promise<string> => {
+  /** A share link of somebody of whose links as many downloads as may be are in progress until `release`. */
+  busyLink = async (): Promise<{ token: string; by: Api }> => {
     const { api } = await this.person();
     const { id } = await made(api.upload('/files', { file: Buffer.alloc(16 << 20), name: this.name() }));
     const { token } = await made(api.post(`/files/${id}/share`, {}));
@@ -164,7 +173,7 @@ export class World {
       const response = await fetch(`${this.tenant.apiUrl}/s/${token}/download`);
       this.#held.push(async () => response.body?.cancel());
     }
-    return token;
+    return { token, by: api };
   };
   /** Ends what a case has left in progress, and makes room for further webhooks and schedules. */
   release = async (): Promise<void> => {

@@ -22,6 +22,10 @@ const GRANTED = {
   expires_at: '$.expires_at',
 };
 
+/** A column of the folder of a share link. The row is read as JSON: schemas of the former release have no such link. */
+const ofSharedFolder = (column: string): string =>
+  `(SELECT d.${column} FROM folders d WHERE d.id = (to_jsonb($) ->> 'folder_id')::bigint)`;
+
 /** Files, folders, versions, grants and share links. */
 export const auditOfContent = auditFunctions({
   files: {
@@ -29,7 +33,7 @@ export const auditOfContent = auditFunctions({
     body: `CASE TG_OP
           WHEN 'INSERT' THEN
             PERFORM write_audit('file.upload', 'file', NEW.uuid, NEW.name,
-              audit_changes('{}', ${shown('NEW', { path: '$.path', size: '$.size', version: '$.version_number' })}),
+              audit_changes('{}', ${shown('NEW', { path: '$.path', size: '$.size', version: '$.version_number', uploaded_by: "to_jsonb($) ->> 'uploaded_by'" })}),
               nullif(current_setting('carrel.origins', true), '')::jsonb -> NEW.uuid::text);
           WHEN 'UPDATE' THEN
             what := ${trashable('file', 'OLD.version_number <> NEW.version_number')};
@@ -67,9 +71,11 @@ export const auditOfContent = auditFunctions({
   },
   permissions: resource('grant', { name: 'NULL', fields: GRANTED, showsDeleted: true }),
   shares: resource('share', {
-    name: '(SELECT f.name FROM files f WHERE f.id = $.file_id)',
+    name: `coalesce((SELECT f.name FROM files f WHERE f.id = $.file_id), ${ofSharedFolder('name')})`,
     fields: {
       file_id: uuidOf('files', 'file_id'),
+      folder_id: ofSharedFolder('uuid'),
+      mode: "CASE WHEN to_jsonb($) ->> 'folder_id' IS NOT NULL THEN to_jsonb($) ->> 'mode' END",
       expires_at: '$.expires_at',
       max_downloads: '$.max_downloads',
       is_active: '$.is_active',

@@ -91,7 +91,10 @@ export const shares = table('shares', ['id'], {
   id: filled(bigint),
   uuid,
   token: text,
-  fileId: bigint,
+  /** Exactly one of `fileId` and `folderId` is set. */
+  fileId: nullable(bigint),
+  folderId: nullable(bigint),
+  mode: oneOf('download', 'upload', 'both'),
   createdBy: bigint,
   passwordHash: nullable(text),
   expiresAt: nullable(timestamp),

@@ -1,5 +1,6 @@
 import { baseline } from './0001-baseline.ts';
+import { folderShares } from './0002-folder-shares.ts';
 import type { TenantMigration } from './migration.ts';
 
 /** In their order. */
-export const tenantMigrations: readonly TenantMigration[] = [baseline];
+export const tenantMigrations: readonly TenantMigration[] = [baseline, folderShares];

@@ -1,0 +1,144 @@
+import { type Reply, reply, type RequestInfo } from '../../api/endpoint.ts';
+import { type Page, page } from '../../api/paging.ts';
+import { Problem } from '../../api/problem.ts';
+import type { Uuid } from '../../api/schemas.ts';
+import type { Clock } from '../../runtime/clock.ts';
+import type { Database } from '../../store/postgres/database.ts';
+import { isoTime } from '../../store/postgres/client.ts';
+import type { Downloads } from '../downloads/downloads.service.ts';
+import { childRows, KINDS } from '../lists/child-rows.ts';
+import { FOLDERS } from '../lists/folder-list.sql.ts';
+import type { CountedDownloads } from './counted-downloads.ts';
+import type { SharedChild, SharedChildQuery, SharedFolderView } from './folder-links.schema.ts';
+import type { LinkAdmission } from './link-admission.ts';
+import { type OpenFolderShare, openShare } from './open-shares.sql.ts';
+import { isRange, presentSharedFile } from './share-downloads.service.ts';
+import { passwordOf } from './share-password-header.ts';
+import type { SharePasswords } from './share-passwords.ts';
+import type { ShareSessions } from './share-sessions.ts';
+import { findFileBelow } from './shared-content.sql.ts';
+import type { SharedFileView } from './shares.schema.ts';
+import { termsOf } from './shares.view.ts';
+
+/**
+ * What anybody with the link of a folder gets: what the folder is, what is in it and below it, and the content of each file.
+ *
+ * Invariants:
+ * - Nothing outside of the folder is shown or sent, and of what is in it neither paths, owners nor tags.
+ * - A link for uploads alone shows nothing that is in the folder.
+ */
+export class FolderLinks {
+  readonly #db: Database;
+  readonly #downloads: Downloads;
+  readonly #counted: CountedDownloads;
+  readonly #admission: LinkAdmission;
+  readonly #passwords: SharePasswords;
+  readonly #sessions: ShareSessions;
+  readonly #clock: Clock;
+
+  constructor(deps: {
+    db: Database;
+    downloads: Downloads;
+    counted: CountedDownloads;
+    admission: LinkAdmission;
+    sharePasswords: SharePasswords;
+    shareSessions: ShareSessions;
+    clock: Clock;
+  }) {
+    this.#db = deps.db;
+    this.#downloads = deps.downloads;
+    this.#counted = deps.counted;
+    this.#admission = deps.admission;
+    this.#passwords = deps.sharePasswords;
+    this.#sessions = deps.shareSessions;
+    this.#clock = deps.clock;
+  }
+
+  /**
+   * What a link gives, of a file or a folder. With the password of a folder's link, or if it has none, the reply begins a session.
+   * One statement; none for a malformed token. Throws `not_found`, `share_password_wrong`, `too_many_attempts`.
+   */
+  async show(token: string, request: RequestInfo): Promise<Reply> {
+    const share = await openShare(this.#db.tables, token, this.#clock.now());
+    if (!share) throw new Problem('not_found');
+    if (share.kind === 'file') return reply(200, presentSharedFile(share) satisfies SharedFileView);
+    const view = this.#present(share);
+    const session = this.#sessions.find(share, request);
+    if (session) return reply(200, view);
+    const password = passwordOf(request);
+    if (view.has_password && (password === undefined || password === '')) return reply(200, view);
+    await this.#passwords.require(share, password, request);
+    return reply(200, view, this.#sessions.headersOf(share, token, this.#sessions.begin()));
+  }
+
+  /**
+   * What is in the folder, or in a folder below it: folders first, then files. Three statements at most. Throws `not_found`,
+   * `share_password_required`, `share_password_wrong`, `too_many_attempts`.
+   */
+  async children(token: string, { folder_id: id, ...query }: SharedChildQuery, request: RequestInfo): Promise<Page<SharedChild>> {
+    const { share } = await this.#admission.enter(token, 'download', request);
+    const parent = { id: id ?? share.folderUuid, read: belowOf(share) };
+    const { request: wanted, folders, files } = await childRows(this.#db, parent, query);
+    const items = [
+      ...folders.map((row) => ({ row, child: folderChild(row) })),
+      ...files.map((row) => ({ row, child: fileChild(row) })),
+    ];
+    return page(
+      wanted.page,
+      items,
+      ({ child }): SharedChild => child,
+      ({ row, child }) => [KINDS[child.type], ...FOLDERS.valuesOf(wanted.inner, row)],
+    );
+  }
+
+  /**
+   * The content of a file below the folder, as `Downloads.open` gives it. Three statements; two for a range that does not count.
+   * Throws `not_found`, `share_password_required`, `share_password_wrong`, `too_many_attempts`, `range_not_satisfiable`,
+   * `too_many_transfers`.
+   */
+  download(token: string, id: Uuid, download: string | undefined, request: RequestInfo): Promise<Reply> {
+    return this.#counted.run(async () => {
+      const share = await this.#admission.open(token, 'download');
+      const file = await findFileBelow(this.#db.tables, share.folderId, id);
+      if (!file) throw new Problem('not_found');
+      const linked = { share, token, content: `${file.uuid} ${file.checksum}`, path: `files/${file.uuid}/download` };
+      const { isProven, begun } = this.#counted.begin(linked, request, { download, isRange: isRange(file, request) });
+      if (!isProven) await this.#admission.admit(share, request);
+      return this.#downloads.send(file, { linkOf: String(share.createdBy), network: request.network }, request, begun);
+    });
+  }
+
+  #present(share: OpenFolderShare): SharedFolderView {
+    return { kind: 'folder', mode: share.mode, name: share.name, ...termsOf(share) };
+  }
+}
+
+/** Returns the row of a live folder, if it is the link's or below it. Throws `not_found`. */
+const belowOf =
+  ({ folderUuid }: OpenFolderShare) =>
+  <F extends { readonly ancestors: readonly { readonly uuid: string }[] }>(row: F | undefined): F => {
+    if (!row?.ancestors.some(({ uuid }) => uuid === folderUuid)) throw new Problem('not_found');
+    return row;
+  };
+
+const folderChild = (row: { uuid: string; name: string; updatedAt: Date }): SharedChild => ({
+  type: 'folder',
+  id: row.uuid,
+  name: row.name,
+  updated_at: row.updatedAt.toISOString(),
+});
+
+const fileChild = (row: {
+  uuid: string;
+  name: string;
+  size: number;
+  mimeType: string | null;
+  updatedAt: string;
+}): SharedChild => ({
+  type: 'file',
+  id: row.uuid,
+  name: row.name,
+  size: row.size,
+  mime_type: row.mimeType,
+  updated_at: isoTime(row.updatedAt),
+});
