@@ -12,10 +12,22 @@ interface Props {
   readonly hint?: ComponentChildren;
   readonly disabled?: boolean | undefined;
   readonly name?: string | undefined;
+  /** −1 where a component around it moves the focus by itself. */
+  readonly tabIndex?: number | undefined;
 }
 
 /** Yes or no, which takes effect with the form around it. */
-export function Checkbox({ label, isChecked, onChange, isMixed = false, isLabelHidden = false, hint, disabled, name }: Props) {
+export function Checkbox({
+  label,
+  isChecked,
+  onChange,
+  isMixed = false,
+  isLabelHidden = false,
+  hint,
+  disabled,
+  name,
+  tabIndex,
+}: Props) {
   const box = useRef<HTMLInputElement>(null);
   const note = useId();
   useEffect(() => {
@@ -31,6 +43,7 @@ export function Checkbox({ label, isChecked, onChange, isMixed = false, isLabelH
         disabled={disabled ?? false}
         onChange={({ currentTarget }) => onChange(currentTarget.checked)}
         {...(name === undefined ? {} : { name })}
+        {...(tabIndex === undefined ? {} : { tabIndex })}
         {...(hint === undefined ? {} : { 'aria-describedby': note })}
       />
       <span class={isLabelHidden ? 'c-hidden' : 'c-check-label'}>{label}</span>

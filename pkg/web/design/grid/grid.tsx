@@ -1,0 +1,197 @@
+import { useEffect, useLayoutEffect, useRef, useState } from 'preact/hooks';
+import { isTyped, TypeAhead } from '../type-ahead.ts';
+import { GridHead } from './grid-head.tsx';
+import { GridRow } from './grid-row.tsx';
+import type { GridProps } from './grid-props.ts';
+import { type Cell, moved } from './moves.ts';
+import { EVERYTHING, isEmpty, isSelected, NOTHING, rangeOf, selectionOf, toggled } from './selection.ts';
+import { useVisibleRows } from './use-visible-rows.ts';
+import './grid.css';
+
+/** The first column is the box that selects a row, the second its name. */
+const NAME_COLUMN = 1;
+/** Where keys are text, or belong to what lies on top of the grid. */
+const NOT_OURS = 'input:not([type=checkbox]), textarea, select, [role=menu], dialog';
+const CONTROLS = 'a, button, input, label, textarea, select';
+
+/**
+ * A list as a table, of which only the rows on the screen exist: `role="grid"` with one stop of the Tab key. The arrows move, Space
+ * selects, Shift extends, Ctrl+A selects all, letters search, Enter opens. Rows have one height, so that nothing must be measured;
+ * padding stands for those that do not exist.
+ */
+export function Grid<Row>(props: GridProps<Row>) {
+  const { label, columns, rows, idOf, nameOf, selection, onSelection, onOpen, onMenu } = props;
+  const table = useRef<HTMLTableElement>(null);
+  const body = useRef<HTMLTableSectionElement>(null);
+  const search = useRef(new TypeAhead()).current;
+  const [at, setAt] = useState<Cell>({ row: 0, column: NAME_COLUMN });
+  /** The row from which Shift extends. */
+  const anchor = useRef(0);
+  /** The focus is in the grid, and goes where `at` is. */
+  const isFocused = useRef(false);
+  const visible = useVisibleRows(body, rows.count);
+  /** What the last rendering was given: an answer may arrive between a key and its effect. */
+  const latest = useRef({ rows, reveal: visible.reveal });
+  latest.current = { rows, reveal: visible.reveal };
+  const columnCount = columns.length + 1;
+
+  useEffect(() => props.onRange?.(visible.start, visible.end), [visible.start, visible.end, rows]);
+  useLayoutEffect(() => {
+    // Fewer rows than before: the place of the keyboard stays among them.
+    if (at.row >= rows.count) setAt({ ...at, row: Math.max(0, rows.count - 1) });
+  }, [rows.count]);
+  useLayoutEffect(() => {
+    if (!isFocused.current) return;
+    const cell = elementOf(table.current, at);
+    // A row that leaves the screen takes its element along: the table holds the focus for it.
+    if (cell && !cell.contains(document.activeElement)) cell.focus({ preventScroll: true });
+    else if (!cell && document.activeElement === document.body) table.current?.focus({ preventScroll: true });
+  }, [at, visible.start, visible.end, rows]);
+
+  const idAt = (index: number): string | undefined => {
+    const row = latest.current.rows.at(index);
+    return row === undefined ? undefined : idOf(row);
+  };
+  const extend = (to: number): void => onSelection(selectionOf(rangeOf(anchor.current, to, idAt)));
+  const toggle = (index: number): void => {
+    const id = idAt(index);
+    anchor.current = index;
+    if (id !== undefined) onSelection(toggled(selection, id));
+  };
+  const go = (to: Cell): void => {
+    isFocused.current = true;
+    setAt(to);
+    if (to.row >= 0) latest.current.reveal(to.row);
+  };
+
+  const move = async (event: KeyboardEvent, isMod: boolean): Promise<boolean> => {
+    const target = (): Cell | undefined =>
+      moved(at, event.key, isMod, {
+        rows: latest.current.rows.count,
+        columns: columnCount,
+        page: Math.max(1, Math.floor(window.innerHeight / visible.row) - 4),
+        isRtl: table.current !== null && getComputedStyle(table.current).direction === 'rtl',
+      });
+    if (!target()) return false;
+    event.preventDefault();
+    if (event.key === 'End' && !isMod) await props.onEnd?.();
+    const to = target() ?? at;
+    go(to);
+    if (event.shiftKey && to.row >= 0) extend(to.row);
+    else if (to.row >= 0 && to.row !== at.row) anchor.current = to.row;
+    return true;
+  };
+
+  const press = async (event: KeyboardEvent): Promise<void> => {
+    const target = event.target as HTMLElement;
+    if (event.defaultPrevented || target.closest(NOT_OURS)) return;
+    const isMod = event.ctrlKey || event.metaKey;
+    if (await move(event, isMod)) return;
+    const row = at.row >= 0 ? rows.at(at.row) : undefined;
+    const isSpace = event.key === ' ' && !search.isTyping(event.timeStamp);
+    const does = (action: () => void): void => {
+      event.preventDefault();
+      action();
+    };
+    if (isSpace && at.row >= 0) return does(() => (event.shiftKey ? extend(at.row) : toggle(at.row)));
+    if (isMod && event.key.toLowerCase() === 'a') return does(() => onSelection(EVERYTHING));
+    if (event.key === 'Escape' && !isEmpty(selection)) return does(() => onSelection(NOTHING));
+    if (event.key === 'Enter' && row !== undefined && !target.closest('button, a')) {
+      const inner = elementOf(table.current, at)?.querySelector<HTMLElement>('button, a');
+      return does(() => (at.column > NAME_COLUMN && inner ? inner.click() : onOpen(row)));
+    }
+    if (onMenu && row !== undefined && (event.key === 'ContextMenu' || (event.shiftKey && event.key === 'F10'))) {
+      const { left = 0, bottom = 0 } = elementOf(table.current, { ...at, column: NAME_COLUMN })?.getBoundingClientRect() ?? {};
+      return does(() => onMenu(row, { x: left, y: bottom }));
+    }
+    if (!isTyped(event) || isSpace) return props.onKey?.(event, row);
+    const names = Array.from({ length: rows.count }, (_, index) => {
+      const each = rows.at(index);
+      return each === undefined ? '' : nameOf(each);
+    });
+    const found = search.find(event.key, names, at.row, event.timeStamp);
+    if (found !== undefined) go({ row: found, column: NAME_COLUMN });
+  };
+
+  const click = (event: MouseEvent, index: number): void => {
+    const id = idAt(index);
+    if (id === undefined || (event.target as HTMLElement).closest(CONTROLS)) return;
+    isFocused.current = true;
+    setAt({ row: index, column: NAME_COLUMN });
+    if (event.shiftKey) return extend(index);
+    anchor.current = index;
+    onSelection(event.ctrlKey || event.metaKey ? toggled(selection, id) : selectionOf([id]));
+  };
+  const cellProps = (row: number, column: number) => ({
+    'data-row': row,
+    'data-column': column,
+    'aria-colindex': column + 1,
+    tabIndex: at.row === row && at.column === column ? 0 : -1,
+    onFocusIn: () => {
+      isFocused.current = true;
+      if (at.row !== row || at.column !== column) setAt({ row, column });
+    },
+  });
+
+  return (
+    <table
+      ref={table}
+      role="grid"
+      class="c-grid"
+      tabIndex={-1}
+      aria-label={label}
+      aria-rowcount={rows.total === undefined ? -1 : rows.total + 1}
+      aria-colcount={columnCount}
+      aria-multiselectable="true"
+      style={{ '--tracks': `3rem ${columns.map(({ width }) => width).join(' ')}` }}
+      onKeyDown={(event) => void press(event)}
+      onFocusOut={({ relatedTarget }) => {
+        if (relatedTarget instanceof Node && !table.current?.contains(relatedTarget)) isFocused.current = false;
+      }}
+    >
+      <GridHead
+        columns={columns}
+        sorting={props.sorting}
+        onSort={props.onSort}
+        selection={selection}
+        total={rows.total}
+        selectAllLabel={props.selectAllLabel}
+        onSelection={onSelection}
+        cellProps={(column) => cellProps(-1, column)}
+      />
+      <tbody
+        ref={body}
+        role="rowgroup"
+        class="c-grid-body"
+        style={{
+          paddingBlockStart: `${visible.start * visible.row}px`,
+          paddingBlockEnd: `${(rows.count - visible.end) * visible.row}px`,
+        }}
+      >
+        {Array.from({ length: visible.end - visible.start }, (_, offset) => {
+          const index = visible.start + offset;
+          const row = rows.at(index);
+          return (
+            <GridRow
+              key={row === undefined ? `gap-${index}` : idOf(row)}
+              index={index}
+              row={row}
+              columns={columns}
+              isSelected={row !== undefined && isSelected(selection, idOf(row))}
+              selectLabel={row === undefined ? '' : props.selectLabel(nameOf(row))}
+              cellProps={cellProps}
+              onToggle={() => toggle(index)}
+              onClick={(event) => click(event, index)}
+              onOpen={onOpen}
+              onMenu={onMenu && ((chosen, where) => (setAt({ row: index, column: NAME_COLUMN }), onMenu(chosen, where)))}
+              more={row === undefined ? undefined : props.rowProps?.(row)}
+            />
+          );
+        })}
+      </tbody>
+    </table>
+  );
+}
+
+const elementOf = (table: HTMLElement | null, { row, column }: Cell): HTMLElement | null | undefined =>
+  table?.querySelector<HTMLElement>(`[data-row="${row}"][data-column="${column}"]`);
