@@ -6,6 +6,7 @@ import { ToastArea } from '../toast.tsx';
 import { Actions } from './actions.tsx';
 import { Content } from './content.tsx';
 import { Fields } from './fields.tsx';
+import { Lists } from './lists.tsx';
 import { Overlays } from './overlays.tsx';
 import { Status } from './status.tsx';
 import './gallery.css';
@@ -16,6 +17,7 @@ const PARTS = [
   { id: 'overlays', title: 'Menus and dialogs', Part: Overlays },
   { id: 'status', title: 'States and people', Part: Status },
   { id: 'content', title: 'Content', Part: Content },
+  { id: 'lists', title: 'A grid', Part: Lists },
 ];
 
 const THEMES = ['system', 'light', 'dark'] as const;
