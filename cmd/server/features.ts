@@ -7,6 +7,7 @@ import { groups } from '../../pkg/groups/groups.ts';
 import { helperServicesFeature } from '../../pkg/helper-services/helper-services.ts';
 import { lti } from '../../pkg/lti/lti.ts';
 import { schedules } from '../../pkg/schedules/schedules.ts';
+import { settings } from '../../pkg/settings/settings.ts';
 import { tasksFeature } from '../../pkg/tasks/tasks.ts';
 import { webhooks } from '../../pkg/webhooks/webhooks.ts';
 import { welcome } from '../../pkg/welcome/welcome.ts';
@@ -25,6 +26,7 @@ export const FEATURES: readonly Feature[] = [
   audit,
   webhooks,
   schedules,
+  settings,
   helperServicesFeature(),
   lti,
   welcome,

@@ -10,7 +10,7 @@ const FEATURES = ['pkg/webhooks', 'pkg/groups', 'pkg/audit', 'pkg/lti', 'pkg/hel
 export const TIERS: Readonly<Record<string, readonly (readonly string[])[]>> = {
   programs: [['cmd']],
   drivers: [['pkg/operator', 'pkg/http', 'pkg/jobs', 'pkg/admin', 'pkg/local', 'pkg/helpers']],
-  features: [['pkg/tenantdata'], FEATURES, ['pkg/content'], ['pkg/accounts', 'pkg/tasks']],
+  features: [['pkg/tenantdata'], FEATURES, ['pkg/content'], ['pkg/accounts', 'pkg/tasks', 'pkg/settings']],
   platform: [['pkg/feature'], ['pkg/access', 'pkg/events'], ['pkg/api']],
   stores: [['pkg/store', 'pkg/kube', 'pkg/net']],
   runtime: [['pkg/runtime']],

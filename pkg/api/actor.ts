@@ -17,6 +17,8 @@ export type Permission =
   | 'write:webhooks'
   | 'read:schedules'
   | 'write:schedules'
+  | 'read:settings'
+  | 'write:settings'
   | 'read:registrations'
   | 'write:registrations'
   | 'write:grades'
@@ -74,6 +76,8 @@ const ROLE_PERMISSIONS: Readonly<Record<Role, readonly Permission[]>> = {
     'write:webhooks',
     'read:schedules',
     'write:schedules',
+    'read:settings',
+    'write:settings',
     'read:registrations',
     'write:registrations',
     'read:audit',

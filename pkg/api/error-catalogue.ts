@@ -57,6 +57,10 @@ export const CATALOGUE = {
     meaning: 'The PDF is signed, and the change would invalidate its signatures; `force` makes it anyway.',
   },
   pdf_encrypted: { status: 422, meaning: 'The PDF is encrypted; remove its password and upload it again.' },
+  share_policy: {
+    status: 422,
+    meaning: 'The policy of this tenant does not allow such a share link; the message names the rule and the remedy.',
+  },
   idempotency_key_reused: { status: 422, meaning: 'The Idempotency-Key was used before with another request.' },
   rate_limit_exceeded: { status: 429, meaning: 'Too many requests; `retry_after` says when to try again.' },
   too_many_transfers: {

@@ -42,6 +42,7 @@ const AUDIT_ACTIONS = [
   'schedule.create',
   'schedule.update',
   'schedule.delete',
+  'settings.update',
   'job.run',
   'job.cancel',
   'job.retry',
@@ -70,6 +71,7 @@ const AUDIT_TARGETS = [
   'group',
   'webhook',
   'schedule',
+  'settings',
   'job',
   'registration',
   'registration_link',
@@ -100,7 +102,8 @@ export const AuditEntry = z
     target: z.object({
       type: TargetType,
       id: Uuid.nullable().describe(
-        'null: an LMS registration, which has no id of this form; an account that does not exist; or a course without a launch',
+        'null: the settings, which are one; an LMS registration, which has no id of this form; an account that does not exist; ' +
+          'or a course without a launch',
       ),
       name: z.string().nullable().meta({ description: 'its name at that time', example: 'thesis.pdf' }),
     }),

@@ -224,6 +224,7 @@ async function silence(tx: Sql): Promise<void> {
   await tx.query('DELETE FROM lti_tools WHERE managed_by IS NOT NULL');
   await tx.query('DELETE FROM helpers');
   await tx.query('DELETE FROM schedules WHERE managed_by IS NOT NULL');
+  await tx.query('UPDATE settings SET share_links_managed_by = NULL WHERE share_links_managed_by IS NOT NULL');
   await tx.query('UPDATE webhooks SET active = false WHERE active');
   await tx.query('UPDATE lti_tools SET is_active = false WHERE is_active');
   await tx.query('UPDATE schedules SET active = false, next_tick = NULL WHERE active');

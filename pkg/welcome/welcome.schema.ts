@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { UserView } from '../accounts/users/users.schema.ts';
 import { Bytes } from '../api/schemas.ts';
+import { LinkPolicyFields } from '../settings/settings.schema.ts';
 
 /** Everything that a page needs to start: who is signed in, where, what they may do, and what the tenant offers. */
 export const WelcomeView = z
@@ -30,6 +31,7 @@ export const WelcomeView = z
       name_length: z
         .int()
         .meta({ description: 'the longest name of a file or folder, in characters (code points)', example: 255 }),
+      share_links: LinkPolicyFields.omit({ enabled: true }).describe('what the tenant demands of a new share link'),
     }),
   })
   .meta({ id: 'Welcome' });

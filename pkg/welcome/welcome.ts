@@ -45,13 +45,18 @@ async function show({ db, tenant, settings }: TenantServices, actor: Actor): Pro
         pdf_optimize: helpers.has('pdf_optimize'),
         pdf_translate: helpers.has('pdf_translate'),
       },
-      share_links: true,
+      share_links: row.linkPolicy.enabled,
       lti: row.hasLms,
       schedules: true,
     },
     limits: {
       max_upload_size: settings.maxUploadBytes ?? DEFAULT_MAX_UPLOAD_BYTES,
       name_length: NAME_MAX_CHARACTERS,
+      share_links: {
+        password_required: row.linkPolicy.passwordRequired,
+        max_days: row.linkPolicy.maxDays,
+        folder_uploads: row.linkPolicy.folderUploads,
+      },
     },
   };
 }

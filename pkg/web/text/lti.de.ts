@@ -208,6 +208,8 @@ export const de: Texts<typeof en> = {
   'refused.internal': 'Im Dienst ist ein interner Fehler aufgetreten. Versuchen Sie es erneut.',
   'refused.managed': 'Ihr LMS oder die Administration dieses Dienstes verwaltet dies. Ändern Sie es dort.',
   'refused.request_timeout': 'Die Anfrage kam zu langsam an. Prüfen Sie Ihre Verbindung, und versuchen Sie es erneut.',
+  'refused.share_policy':
+    'Diese Einrichtung erlaubt solche Freigabelinks nicht. Fügen Sie die Datei selbst ein, oder fragen Sie Ihre Administration.',
   'refused.item_refused': 'Ihr LMS nimmt eine dieser Dateien hier nicht an. Wählen Sie andere.',
   'refused.answer_too_long': 'Ihr LMS nimmt nicht so viele Dateien auf einmal an. Wählen Sie weniger.',
   'refused.idempotency_key_reused': 'Inzwischen wurde dies anderswo geändert. Öffnen Sie die Seite in Ihrem Kurs erneut.',

@@ -200,6 +200,7 @@ export const en = {
   'refused.internal': 'The service failed by an internal error. Try again.',
   'refused.managed': 'Your LMS or the administrators of this service manage this. Change it there.',
   'refused.request_timeout': 'The request arrived too slowly. Check your connection and try again.',
+  'refused.share_policy': 'This institution does not allow such share links. Add the file itself, or ask your administrator.',
   'refused.item_refused': 'Your LMS does not accept one of these files here. Choose others.',
   'refused.answer_too_long': 'Your LMS does not accept so many files at once. Choose fewer.',
   'refused.idempotency_key_reused': 'Something else has changed this meanwhile. Open the page from your course again.',

@@ -26,7 +26,11 @@ test('a page gets everything that it needs to start by one request and one state
       lti: false,
       schedules: true,
     },
-    limits: { max_upload_size: 5_000_000, name_length: 255 },
+    limits: {
+      max_upload_size: 5_000_000,
+      name_length: 255,
+      share_links: { password_required: false, max_days: null, folder_uploads: true },
+    },
   });
 });
 
@@ -42,6 +46,16 @@ test('helper services and LMSs of the tenant show at once', async () => {
   const none = { translate: false, pdf_optimize: false, pdf_translate: false };
   expect(registered).toMatchObject({ helpers: { ...none, pdf_optimize: true }, lti: true });
   expect(inactive).toMatchObject({ helpers: none, lti: false });
+});
+
+test('the policy of share links shows at once', async () => {
+  await tenant.admin.patch('/settings', { share_links: { enabled: false, max_days: 7 } });
+  const { features, limits } = (await tenant.admin.get('/me')).body;
+
+  expect([features.share_links, limits.share_links]).toEqual([
+    false,
+    { password_required: false, max_days: 7, folder_uploads: true },
+  ]);
 });
 
 test('an administrator has the permissions of the role, and a tenant without a name shows its slug', async () => {

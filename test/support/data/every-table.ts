@@ -231,6 +231,14 @@ export const ROWS_OF_TENANT: Rows = {
   file_tags: [{ file_id: 1, tag_id: 1 }],
   file_metadata: [{ file_id: 1, key: 'author', value: 'Ada', revision: 2 }],
   storage_reservations: [{ id: uuid(80), user_id: 2, bytes: 7, expires_at: LATER }],
+  settings: [
+    {
+      share_links_enabled: true,
+      share_links_password_required: true,
+      share_links_max_days: 30,
+      share_links_managed_by: 'kubernetes',
+    },
+  ],
   helpers: [{ kind: 'translate', url: 'https://translate.example.org', token: 'sealed' }],
   webhooks: [
     {

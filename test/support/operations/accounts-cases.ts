@@ -131,6 +131,21 @@ export const ACCOUNT_CASES: Readonly<Record<string, Cases>> = {
   getOwnUsage: { success: () => ({}), stranger: 'same', unseen: { not_found: DELETED_MEANWHILE } },
   getUsage: { success: (w) => ({ params: { id: w.ada.user.id } }) },
 
+  getSettings: administrators(() => ({})),
+  updateSettings: administrators(
+    async (w) => {
+      await w.tenant.db.query('UPDATE settings SET share_links_managed_by = NULL');
+      return { body: { share_links: { max_days: null } } };
+    },
+    {
+      managed: async (w) => {
+        await w.tenant.db.query(`INSERT INTO settings (share_links_managed_by) VALUES ('kubernetes')
+          ON CONFLICT (is_sole) DO UPDATE SET share_links_managed_by = excluded.share_links_managed_by`);
+        return byAdmin(w, { body: { share_links: { max_days: null } } });
+      },
+    },
+  ),
+
   listAuditEntries: administrators(() => ({})),
   listGroups: { success: () => ({}), stranger: 'same' },
   createGroup: administrators((w) => ({ body: { name: w.name() } }), {

@@ -1,7 +1,14 @@
-import { auditFunctions, resource } from './audit-entries.ts';
+import { auditFunctions, resource, shown } from './audit-entries.ts';
 
 const SCHEDULE = Object.fromEntries(
   ['name', 'kind', 'arguments', 'cron', 'time_zone', 'active', 'catch_up', 'managed_by'].map((column) => [column, `$.${column}`]),
+);
+
+const SETTINGS = Object.fromEntries(
+  ['enabled', 'password_required', 'max_days', 'folder_uploads', 'managed_by'].map((field) => [
+    `share_links.${field}`,
+    `$.share_links_${field}`,
+  ]),
 );
 
 /** People, their sessions and groups, and what is set up or run for them. */
@@ -53,4 +60,7 @@ export const auditOfPeople = auditFunctions({
     body: `PERFORM write_audit(CASE TG_OP WHEN 'INSERT' THEN 'job.run' ELSE 'job.cancel' END, 'job', NEW.uuid, NEW.kind, '{}');`,
   },
   schedules: resource('schedule', { name: '$.name', fields: SCHEDULE }),
+  settings: {
+    body: `PERFORM write_audit('settings.update', 'settings', NULL, NULL, audit_changes(${shown('OLD', SETTINGS)}, ${shown('NEW', SETTINGS)}));`,
+  },
 });

@@ -1,6 +1,7 @@
 import { baseline } from './0001-baseline.ts';
 import { folderShares } from './0002-folder-shares.ts';
+import { settings } from './0003-settings.ts';
 import type { TenantMigration } from './migration.ts';
 
 /** In their order. */
-export const tenantMigrations: readonly TenantMigration[] = [baseline, folderShares];
+export const tenantMigrations: readonly TenantMigration[] = [baseline, folderShares, settings];

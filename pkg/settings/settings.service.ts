@@ -1,0 +1,47 @@
+import { requireMatch } from '../api/etag.ts';
+import { Problem } from '../api/problem.ts';
+import type { Database } from '../store/postgres/database.ts';
+import type { LinkPolicy } from './link-policy.sql.ts';
+import type { SettingsChanges, SettingsView } from './settings.schema.ts';
+import { findSettings, lockSettings, type SettingsRow, writeLinkPolicy } from './settings.sql.ts';
+import { presentSettings, settingsEtag } from './settings.view.ts';
+
+/**
+ * What administrators decide for all people of the tenant.
+ *
+ * Invariants:
+ * - A change holds from the next request on, on every server: nothing caches the settings.
+ * - What `spec.shareLinks` of the Tenant resource sets is shown here and must be changed there.
+ */
+export class Settings {
+  readonly #db: Database;
+  readonly #tenantId: string;
+
+  constructor(deps: { db: Database; tenantId: string }) {
+    this.#db = deps.db;
+    this.#tenantId = deps.tenantId;
+  }
+
+  /** Runs one statement. */
+  async show(): Promise<SettingsView> {
+    return presentSettings(this.#tenantId, await findSettings(this.#db));
+  }
+
+  /** Runs two statements. Throws `managed`, `precondition_failed`. */
+  async change({ share_links: changes }: SettingsChanges, ifMatch: readonly string[] | '*' | undefined): Promise<SettingsView> {
+    return this.#db.transaction(async (tx) => {
+      const row = await lockSettings(tx);
+      if (row.managedBy !== null)
+        throw new Problem('managed', 'The Tenant resource (spec.shareLinks) sets the policy of share links; change it there.');
+      requireMatch(ifMatch, settingsEtag(this.#tenantId, row));
+      return presentSettings(this.#tenantId, changes ? await writeLinkPolicy(tx, changed(row, changes), null) : row);
+    });
+  }
+}
+
+const changed = (row: SettingsRow, changes: NonNullable<SettingsChanges['share_links']>): LinkPolicy => ({
+  enabled: changes.enabled ?? row.enabled,
+  passwordRequired: changes.password_required ?? row.passwordRequired,
+  maxDays: changes.max_days === undefined ? row.maxDays : changes.max_days,
+  folderUploads: changes.folder_uploads ?? row.folderUploads,
+});
