@@ -20,7 +20,7 @@ import type { Usages } from './limits/usages.ts';
 import { Moves } from './moves/moves.ts';
 import { RedisStep } from './redis/redis-step.ts';
 import { RotationStep } from './rotation/rotation-step.ts';
-import { SpecifiedSchedules } from './schedules/specified-schedules.ts';
+import { SpecifiedRows } from './specified/specified-rows.ts';
 import { GeneratedPassword } from './secrets/generated-password.ts';
 import { StorageStep } from './storage/storage-step.ts';
 import { TenantReconciler, type TenantSteps } from './tenant.controller.ts';
@@ -98,7 +98,7 @@ function stepsOf(deps: Deps, { pods, moves, migrations, connect }: Shared): Tena
   const applier = new Applier({ client, fieldManager: FIELD_MANAGER, annotationPrefix: PREFIX });
   const passwordOf = (name: 'database' | 'redis') => new GeneratedPassword({ name, shards, secrets, random });
   const administrators = new Administrators({ secrets, platformKeys, random });
-  const schedules = new SpecifiedSchedules({ clock });
+  const schedules = new SpecifiedRows({ clock });
   const storage = new StorageStep({ ...deps, admin: deps.storage, connect, pods });
   return {
     acceptance: new AcceptanceStep({ settings, shards, namespaces: namespaces.store, clock }),

@@ -6,7 +6,7 @@ import { addressesOf, hostsOf, type Addresses, type Hosts } from './addresses.ts
 import { connectionsOf, connectionsRefusal } from '../database/role-connections.ts';
 import { hostRefusalOf } from './hosts.policy.ts';
 import { allows, podRefusal } from './pod.policy.ts';
-import { schedulesRefusal } from '../schedules/schedules.policy.ts';
+import { schedulesRefusal } from '../specified/schedules.policy.ts';
 
 /** The reason for `Accepted=False`. */
 export interface Refusal {

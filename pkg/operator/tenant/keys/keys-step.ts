@@ -10,7 +10,7 @@ import type { Administrators } from './administrator.ts';
 import type { AcceptedTenant } from '../acceptance/acceptance-step.ts';
 import type { DatabaseAccess } from '../database/database-step.ts';
 import { secretOwner } from '../secrets/secret-owner.ts';
-import type { SpecifiedSchedules } from '../schedules/specified-schedules.ts';
+import type { SpecifiedRows } from '../specified/specified-rows.ts';
 
 export interface KeysAccess {
   readonly checksum: string;
@@ -24,14 +24,14 @@ export class KeysStep {
   readonly #shards: Shards;
   readonly #secrets: Secrets;
   readonly #administrators: Administrators;
-  readonly #schedules: SpecifiedSchedules;
+  readonly #schedules: SpecifiedRows;
   readonly #platformKeys: readonly SealingKey[];
 
   constructor(deps: {
     shards: Shards;
     secrets: Secrets;
     administrators: Administrators;
-    schedules: SpecifiedSchedules;
+    schedules: SpecifiedRows;
     platformKeys: readonly SealingKey[];
   }) {
     this.#shards = deps.shards;

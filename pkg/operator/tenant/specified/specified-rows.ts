@@ -25,7 +25,7 @@ interface Written {
  * Writes the rows of `spec.schedules`, and the settings that runs of all schedules of a tenant need. Runs no statement if the
  * same values were written recently.
  */
-export class SpecifiedSchedules {
+export class SpecifiedRows {
   readonly #clock: Clock;
   /** By the uid of the Tenant. */
   readonly #written = new LRUCache<string, Written>({ max: TENANTS_MAX });
