@@ -317,6 +317,17 @@ export interface TenantSpec {
     /** Whether runs that were missed are caught up with a single one. */
     catchUp: boolean;
   })[];
+  /** The policy of share links (docs/use-the-api.md). Where it is set, fields that are left out have their defaults, and administrators cannot change the policy; without it they may. */
+  shareLinks?: {
+    /** False: no share link works, and nobody makes one. */
+    enabled: boolean;
+    /** Whether a share link needs a password. */
+    passwordRequired: boolean;
+    /** A share link ends at most so many days after it was made. Left out, it need not end. */
+    maxDays?: number;
+    /** False: no share link takes uploads into a folder. */
+    folderUploads: boolean;
+  };
   /** The first administrator. */
   admin?: {
     /** admin@<app host> when left out. */

@@ -98,14 +98,14 @@ function stepsOf(deps: Deps, { pods, moves, migrations, connect }: Shared): Tena
   const applier = new Applier({ client, fieldManager: FIELD_MANAGER, annotationPrefix: PREFIX });
   const passwordOf = (name: 'database' | 'redis') => new GeneratedPassword({ name, shards, secrets, random });
   const administrators = new Administrators({ secrets, platformKeys, random });
-  const schedules = new SpecifiedRows({ clock });
+  const rows = new SpecifiedRows({ clock });
   const storage = new StorageStep({ ...deps, admin: deps.storage, connect, pods });
   return {
     acceptance: new AcceptanceStep({ settings, shards, namespaces: namespaces.store, clock }),
     database: new DatabaseStep({ ...deps, password: passwordOf('database'), migrations, pods, moves }),
     storage,
     redis: new RedisStep({ ...deps, password: passwordOf('redis') }),
-    keys: new KeysStep({ shards, secrets, administrators, schedules, platformKeys }),
+    keys: new KeysStep({ shards, secrets, administrators, rows, platformKeys }),
     helpers: new HelpersStep(deps),
     workload: new WorkloadStep({ ...deps, applier, owned, gateways: gateways.store }),
     rotation: new RotationStep({ ...deps, tenants: tenants.api, pods, storage }),

@@ -143,6 +143,7 @@ describe('a Tenant is refused with a message that says what to do', () => {
     ['a limit of none', 'ok', { limits: { requestsPerUserPerMinute: 0 } }, 'should be greater than or equal to 1'],
     ['a retention in weeks', 'ok', { trashRetention: '4w' }, 'spec.trashRetention in body should match'],
     ['no version at all', 'ok', { versions: { keep: 0 } }, 'spec.versions.keep in body should be greater than or equal to 1'],
+    ['no day of a share link', 'ok', { shareLinks: { maxDays: 0 } }, 'should be greater than or equal to 1'],
     ['a schedule without cron', 'ok', { schedules: [{ name: 'a', kind: 'empty_trash' }] }, 'cron: Required value'],
     [
       'a schedule of an unknown kind',

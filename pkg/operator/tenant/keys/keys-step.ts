@@ -17,27 +17,27 @@ export interface KeysAccess {
 }
 
 /**
- * The step `KeysReady`: the keys that sign and seal for the tenant, its first administrator, and the schedules that act as them.
- * No statement when nothing changed.
+ * The step `KeysReady`: the keys that sign and seal for the tenant, its first administrator, and the rows that its spec sets:
+ * schedules, which act as the administrator, and the policy of share links. No statement when nothing changed.
  */
 export class KeysStep {
   readonly #shards: Shards;
   readonly #secrets: Secrets;
   readonly #administrators: Administrators;
-  readonly #schedules: SpecifiedRows;
+  readonly #rows: SpecifiedRows;
   readonly #platformKeys: readonly SealingKey[];
 
   constructor(deps: {
     shards: Shards;
     secrets: Secrets;
     administrators: Administrators;
-    schedules: SpecifiedRows;
+    rows: SpecifiedRows;
     platformKeys: readonly SealingKey[];
   }) {
     this.#shards = deps.shards;
     this.#secrets = deps.secrets;
     this.#administrators = deps.administrators;
-    this.#schedules = deps.schedules;
+    this.#rows = deps.rows;
     this.#platformKeys = deps.platformKeys;
   }
 
@@ -49,7 +49,7 @@ export class KeysStep {
     const data = { 'signing.json': signing, 'data.json': dataKeys(this.#platformKeys, accepted) };
     const checksum = await this.#secrets.write(secretOwner(tenant), name, data);
     const { email, message } = await this.#administrators.ensure(tenant, accepted, database);
-    await this.#schedules.sync(tenant, accepted, database, email);
+    await this.#rows.sync(tenant, accepted, database, email);
     return { value: { checksum }, reason: 'KeysReady', message };
   }
 

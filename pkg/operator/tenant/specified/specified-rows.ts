@@ -2,6 +2,8 @@ import { isDeepStrictEqual } from 'node:util';
 import { LRUCache } from 'lru-cache';
 import { periodMs } from '../../../lti/registrations/rotation.policy.ts';
 import type { Clock } from '../../../runtime/clock.ts';
+import type { LinkPolicy } from '../../../settings/link-policy.sql.ts';
+import { syncLinkPolicy } from '../../../settings/managed-settings.ts';
 import { type SpecifiedSchedule, syncManagedSchedules, type WantedSchedules } from '../../../schedules/managed-schedules.ts';
 import type { ObservedTenant } from '../../kinds.ts';
 import type { AcceptedTenant } from '../acceptance/acceptance-step.ts';
@@ -13,8 +15,13 @@ const WRITE_AGAIN_MS = 10 * MINUTE_MS;
 /** With more tenants than this, the schedules of some are written again sooner. */
 const TENANTS_MAX = 10_000;
 
+interface Wanted extends WantedSchedules {
+  /** Undefined: administrators set it. */
+  readonly linkPolicy: LinkPolicy | undefined;
+}
+
 interface Written {
-  readonly wanted: WantedSchedules;
+  readonly wanted: Wanted;
   readonly schemaVersion: string;
   readonly shard: string;
   /** Monotonic. */
@@ -22,8 +29,8 @@ interface Written {
 }
 
 /**
- * Writes the rows of `spec.schedules`, and the settings that runs of all schedules of a tenant need. Runs no statement if the
- * same values were written recently.
+ * Writes the rows of `spec.schedules`, the settings that runs of all schedules of a tenant need, and the policy of
+ * `spec.shareLinks`. Runs no statement if the same values were written recently.
  */
 export class SpecifiedRows {
   readonly #clock: Clock;
@@ -45,7 +52,7 @@ export class SpecifiedRows {
       appUrl: accepted.addresses.appUrl,
       versions: { keep: versions.keep, days: versions.days ?? null },
     };
-    const wanted = { schedules: schedules as SpecifiedSchedule[], administrator, settings };
+    const wanted = { schedules: schedules as SpecifiedSchedule[], administrator, settings, linkPolicy: linkPolicyOf(tenant) };
     const { schemaVersion } = database;
     const last = this.#written.get(uid);
     const isSame =
@@ -53,6 +60,15 @@ export class SpecifiedRows {
     if (isSame && last.until > this.#clock.monotonic()) return;
     this.#written.delete(uid);
     await syncManagedSchedules(database.shard, accepted.slug, wanted);
+    await syncLinkPolicy(database.shard, accepted.slug, wanted.linkPolicy);
     this.#written.set(uid, { wanted, schemaVersion, shard: accepted.shard, until: this.#clock.monotonic() + WRITE_AGAIN_MS });
   }
 }
+
+const linkPolicyOf = ({ spec: { shareLinks } }: ObservedTenant): LinkPolicy | undefined =>
+  shareLinks && {
+    enabled: shareLinks.enabled,
+    passwordRequired: shareLinks.passwordRequired,
+    maxDays: shareLinks.maxDays ?? null,
+    folderUploads: shareLinks.folderUploads,
+  };
