@@ -6,6 +6,7 @@
 import { createHash } from 'node:crypto';
 import { mkdirSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
+import { brotliCompressSync, gzipSync } from 'node:zlib';
 
 const root = dirname(import.meta.dirname);
 const web = join(root, 'pkg/web');
@@ -19,7 +20,7 @@ function fingerprint(): string {
     .filter((entry) => entry.isFile())
     .map((entry) => join(entry.parentPath, entry.name))
     .filter((file) => !/[\\/]dist(-[^\\/]*)?[\\/]|\.test\.ts$/.test(file.slice(web.length)));
-  for (const file of [...files.sort(), join(root, 'package-lock.json')]) {
+  for (const file of [...files.sort(), import.meta.filename, join(root, 'package-lock.json')]) {
     hash
       .update(`${file.slice(root.length)}\0`)
       .update(readFileSync(file))
@@ -36,6 +37,18 @@ function built(): string | undefined {
   }
 }
 
+/** Media types that gain by compression; fonts and images are compressed already. */
+const COMPRESSIBLE = /\.(js|css|svg|wasm)$/;
+
+/** Writes each file also as the server sends it to browsers: it has no time for the best compression itself. */
+function compress(folder: string): void {
+  for (const name of readdirSync(folder).filter((one) => COMPRESSIBLE.test(one))) {
+    const bytes = readFileSync(join(folder, name));
+    writeFileSync(join(folder, `${name}.br`), brotliCompressSync(bytes));
+    writeFileSync(join(folder, `${name}.gz`), gzipSync(bytes, { level: 9 }));
+  }
+}
+
 const wanted = fingerprint();
 if (built() !== wanted) {
   const started = performance.now();
@@ -46,6 +59,7 @@ if (built() !== wanted) {
     mkdirSync(outDir);
     const { build } = await import('vite'); // slow to load, and mostly not needed
     await build({ configFile: join(web, 'vite.config.ts'), logLevel: 'warn', build: { outDir, emptyOutDir: false } });
+    compress(join(outDir, 'assets'));
     writeFileSync(join(outDir, STAMP), wanted);
     try {
       renameSync(dist, former);

@@ -52,6 +52,8 @@ export interface PageRoute {
 export interface WebPages {
   /** Returns a whole document with the script and styles of `script`; `body` is HTML. Throws PageProblem `web_not_built`. */
   document(script: WebScript, content: WebContent): string;
+  /** Returns the document of the app's pages. Throws PageProblem `web_not_built`. */
+  app(language: PageLanguage): string;
   /** Returns a whole document that looks like a course's page and has no script; without a build it has no styles. */
   notice(content: WebContent): string;
 }
@@ -65,8 +67,8 @@ export interface WebContent {
 }
 
 /**
- * The scripts of pkg/web: the page of a course, the picker, the exchange with a platform's storage, and the registration of an
- * LMS.
+ * The scripts of pkg/web/lti: the page of a course, the picker, the exchange with a platform's storage, and the registration of
+ * an LMS.
  */
 export type WebScript = 'entry' | 'picker' | 'registration' | 'storage';
 

@@ -7,6 +7,7 @@ import type { Logger } from '../runtime/log.ts';
 import type { Metrics } from '../runtime/metrics.ts';
 import type { Random } from '../runtime/random.ts';
 import { isTracing } from '../runtime/traces.ts';
+import { appPage, isAppPath } from './app-page.ts';
 import { writeError } from './middleware/errors.ts';
 import { observer } from './middleware/observe.ts';
 import { traced } from './middleware/traces.ts';
@@ -16,7 +17,7 @@ import { referenceEndpoints } from './openapi/endpoints.ts';
 import { type PageDeps, servePage } from './pages.ts';
 import { serve, type ServeDeps } from './serve.ts';
 import type { Context, RequestState } from './request-state.ts';
-import { mountRoutes, type Route } from './routes.ts';
+import { mountRoutes } from './routes.ts';
 import type { WebBundle } from './web-bundle.ts';
 
 interface AppDeps extends ServeDeps, PageDeps {
@@ -49,15 +50,15 @@ export function createApp(deps: AppDeps, endpoints: readonly Endpoint[], pages: 
     ctx.method = 'POST';
     return api(ctx);
   });
-  // The bare address redirects to the API reference.
-  const toReference: Route = { method: 'get', path: '/', handle: async (ctx) => ctx.redirect(`${BASE_PATH}/docs`) };
+  // People sign in at the app address; the LTI address, if it is another, has only the pages of launches.
+  const serveApp = servePage(appPage(deps.web), { ...deps, hosts: new Set([new URL(deps.apiUrl).host]) });
   const outside = mountRoutes(
     '',
-    [
-      toReference,
-      ...pages.flatMap((page) => page.methods.map((method) => ({ method, path: page.path, handle: servePage(page, deps) }))),
-    ],
-    (ctx, methods) => noEndpoint(ctx, false, methods, deps),
+    pages.flatMap((page) => page.methods.map((method) => ({ method, path: page.path, handle: servePage(page, deps) }))),
+    (ctx, methods) => {
+      if (methods.length > 0 || !isAppPath(ctx.path)) return noEndpoint(ctx, false, methods, deps);
+      return ctx.method === 'GET' || ctx.method === 'HEAD' ? serveApp(ctx) : noEndpoint(ctx, false, ['GET', 'HEAD'], deps);
+    },
   );
 
   const observe = observer(deps);

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { readFileSync } from 'node:fs';
+import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { lookup } from 'mrmime';
 import { z } from 'zod';
@@ -22,17 +22,34 @@ const Manifest = z.record(
 );
 type Manifest = z.output<typeof Manifest>;
 
-interface Asset {
+/** The bytes of a file as one encoding sends them. */
+interface Form {
   readonly body: Buffer;
-  readonly type: string;
   /** The entity tag with its quotes. */
   readonly etag: string;
 }
 
+interface Asset {
+  readonly type: string;
+  readonly plain: Form;
+  /** By content coding (RFC 9110 §8.4.1); those that the build made. */
+  readonly encoded: ReadonlyMap<string, Form>;
+}
+
+/** The content codings that the build makes, the smallest first, and the ends of their files' names. */
+const CODINGS = { br: 'br', gzip: 'gz' } as const;
+
 interface Script {
   readonly file: string;
   readonly css: readonly string[];
+  /** The scripts that it imports, which the browser may load at once. */
+  readonly imports: readonly string[];
 }
+
+const NO_SCRIPT: Readonly<Record<PageLanguage, string>> = {
+  en: 'This page needs JavaScript. Allow it for this address, then load the page again.',
+  de: 'Diese Seite braucht JavaScript. Erlauben Sie es für diese Adresse, und laden Sie die Seite neu.',
+};
 
 /** A year: a file's name holds the hash of its content (RFC 8246). */
 const IMMUTABLE = 'public, max-age=31536000, immutable';
@@ -61,7 +78,9 @@ export class WebBundle implements WebPages {
       const files = new Set(entries.flatMap(({ file, css, assets }) => [file, ...css, ...assets]));
       const scripts = Object.entries(manifest)
         .filter(([, { isEntry }]) => isEntry)
-        .map(([key, { name = '', file }]) => [name, { file, css: cssOf(manifest, key) }] as const);
+        .map(
+          ([key, { name = '', file }]) => [name, { file, css: cssOf(manifest, key), imports: importsOf(manifest, key) }] as const,
+        );
       return new WebBundle(new Map(scripts), new Map([...files].map((file) => [`/${file}`, assetOf(folder, file)])), tenantName);
     } catch (error) {
       log.error(
@@ -73,6 +92,17 @@ export class WebBundle implements WebPages {
   }
 
   document(script: WebScript, content: WebContent): string {
+    return this.#html(content, headOf(this.#builtScript(script)));
+  }
+
+  app(language: PageLanguage): string {
+    const name = this.#tenantName ?? 'Carrel';
+    const named = `<meta name="application-name" content="${escapeHtml(name)}">\n`;
+    const body = `<div id="app"></div>\n<noscript><main><p>${NO_SCRIPT[language]}</p></main></noscript>`;
+    return html(language, name, named + headOf(this.#builtScript('app')), body);
+  }
+
+  #builtScript(script: WebScript | 'app'): Script {
     const built = this.#scripts.get(script);
     if (!built)
       throw new PageProblem(
@@ -85,7 +115,7 @@ export class WebBundle implements WebPages {
           },
         },
       );
-    return this.#html(content, `${stylesOf(built)}<script type="module" src="/${built.file}"></script>\n`);
+    return built;
   }
 
   notice(content: WebContent): string {
@@ -107,14 +137,18 @@ export class WebBundle implements WebPages {
     const asset = this.#assets.get(ctx.path);
     if (!asset || (ctx.method !== 'GET' && ctx.method !== 'HEAD')) return false;
     ctx.state.route = '/assets/{file}';
-    ctx.set({ 'Cache-Control': IMMUTABLE, ETag: asset.etag });
+    const coding = [...asset.encoded.keys()].find((one) => ctx.acceptsEncodings(one, 'identity') === one);
+    const form = (coding === undefined ? undefined : asset.encoded.get(coding)) ?? asset.plain;
+    ctx.set({ 'Cache-Control': IMMUTABLE, ETag: form.etag });
+    if (asset.encoded.size > 0) ctx.vary('Accept-Encoding');
+    if (coding !== undefined) ctx.set('Content-Encoding', coding);
     ctx.status = 200;
     if (ctx.fresh) {
       ctx.status = 304;
       return true;
     }
     ctx.type = asset.type;
-    ctx.body = asset.body;
+    ctx.body = form.body;
     return true;
   }
 }
@@ -124,6 +158,23 @@ function cssOf(manifest: Manifest, key: string): string[] {
   const { css = [], imports = [] } = manifest[key] ?? {};
   return [...new Set([...imports.flatMap((each) => cssOf(manifest, each)), ...css])];
 }
+
+/** Returns the scripts that a script imports, directly or through others, without those that it loads later. */
+function importsOf(manifest: Manifest, key: string, found = new Set<string>()): string[] {
+  for (const each of manifest[key]?.imports ?? []) {
+    const { file } = manifest[each] ?? {};
+    if (file === undefined || found.has(file)) continue;
+    found.add(file);
+    importsOf(manifest, each, found);
+  }
+  return [...found];
+}
+
+/** `modulepreload`: else the browser would learn of an import only from the script that has it. */
+const headOf = (built: Script): string =>
+  stylesOf(built) +
+  built.imports.map((file) => `<link rel="modulepreload" href="/${file}">\n`).join('') +
+  `<script type="module" src="/${built.file}"></script>\n`;
 
 const stylesOf = ({ css }: Script): string => css.map((file) => `<link rel="stylesheet" href="/${file}">\n`).join('');
 
@@ -138,8 +189,19 @@ ${head}${body}
 `;
 
 function assetOf(folder: string, file: string): Asset {
-  const body = readFileSync(join(folder, file));
-  const etag = `"${createHash('sha256').update(body).digest('base64url').slice(0, 22)}"`;
   const type = lookup(file) ?? 'application/octet-stream';
-  return { body, etag, type: type.startsWith('text/') ? `${type}; charset=utf-8` : type };
+  const encoded = Object.entries(CODINGS).flatMap(([coding, end]) => {
+    const path = join(folder, `${file}.${end}`);
+    return existsSync(path) ? [[coding, formOf(path)] as const] : [];
+  });
+  return {
+    type: type.startsWith('text/') ? `${type}; charset=utf-8` : type,
+    plain: formOf(join(folder, file)),
+    encoded: new Map(encoded),
+  };
+}
+
+function formOf(path: string): Form {
+  const body = readFileSync(path);
+  return { body, etag: `"${createHash('sha256').update(body).digest('base64url').slice(0, 22)}"` };
 }

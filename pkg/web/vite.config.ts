@@ -14,6 +14,7 @@ export default defineConfig({
     reportCompressedSize: false,
     rolldownOptions: {
       input: {
+        app: join(import.meta.dirname, 'app/main.tsx'),
         entry: join(import.meta.dirname, 'lti/entry/main.tsx'),
         picker: join(import.meta.dirname, 'lti/picker/main.tsx'),
         registration: join(import.meta.dirname, 'lti/registration/main.ts'),

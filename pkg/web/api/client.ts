@@ -1,3 +1,4 @@
+import { Observed } from './observed.ts';
 import type { Operations } from './operations.generated.ts';
 import { isAbort, problemOfReply, unreachable } from './problem.ts';
 
@@ -62,6 +63,8 @@ interface Loose extends Settings {
  * person has signed in again.
  */
 export class Client {
+  /** False after a request that no server answered, until one is answered again. */
+  readonly isReachable = new Observed(true);
   readonly #tokens: Tokens;
 
   constructor(tokens: Tokens) {
@@ -123,7 +126,7 @@ export class Client {
     const { signal, ifMatch, idempotencyKey, headers = {}, body } = options;
     const isRaw = typeof body === 'string' || body instanceof Blob || body instanceof FormData || body instanceof ArrayBuffer;
     try {
-      return await fetch(addressOf(path, options), {
+      const reply = await fetch(addressOf(path, options), {
         method,
         headers: {
           ...(token === undefined ? {} : { authorization: `Bearer ${token}` }),
@@ -138,9 +141,19 @@ export class Client {
         credentials: 'omit',
         cache: 'no-store',
       });
+      this.isReachable.set(true);
+      return reply;
     } catch (error) {
-      throw isAbort(error) ? error : unreachable(error);
+      if (isAbort(error)) throw error;
+      this.isReachable.set(false);
+      throw unreachable(error);
     }
+  }
+
+  /** Finds out whether the service answers again. */
+  async probe(): Promise<void> {
+    const reply = await fetch('/', { method: 'HEAD', credentials: 'omit', cache: 'no-store' }).catch(() => undefined);
+    if (reply) this.isReachable.set(true);
   }
 }
 

@@ -126,7 +126,7 @@ test('its script and style are served by their hash and cached for a year', asyn
   const { text } = await new Browser().get(entry);
   const files = [...text.matchAll(/(?:src|href)="(\/assets\/[^"]+)"/g)].map(([, path]) => `${tenant.url}${path}`);
 
-  expect(files.map((file) => file.replace(/^.*-[A-Za-z0-9_-]{8}\./, ''))).toEqual(['css', 'js']);
+  expect([...new Set(files.map((file) => file.replace(/^.*-[A-Za-z0-9_-]{8}\./, '')))]).toEqual(['css', 'js']);
   for (const file of files) {
     const reply = await tenant.anonymous.raw('GET', file);
     const again = await tenant.anonymous.raw('GET', file, { headers: { 'if-none-match': String(reply.headers['etag']) } });

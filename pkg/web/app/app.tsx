@@ -1,0 +1,73 @@
+import { Component, type ComponentChildren } from 'preact';
+import { LocationProvider, Route, Router, useLocation } from 'preact-iso';
+import { useEffect } from 'preact/hooks';
+import { type ApiProblem, problemOf } from '../api/problem.ts';
+import { LiveRegion } from '../design/live-region.tsx';
+import { Spinner } from '../design/progress.tsx';
+import { ToastArea } from '../design/toast.tsx';
+import { t } from '../text/shell.ts';
+import { FailurePage } from './failure-page.tsx';
+import { NotFoundPage } from './not-found-page.tsx';
+import { ROUTES } from './routes.tsx';
+import { IN_APP } from './sections.ts';
+import { type Services, ServicesContext, useServices } from './services.ts';
+import { Shell } from './shell/shell.tsx';
+import { ResetPage } from './sign-in/reset-page.tsx';
+import { SignInPage } from './sign-in/sign-in-page.tsx';
+import { useLoaded } from './use-loaded.ts';
+import { useObserved } from './use-observed.ts';
+
+/** The whole app: who is signed in decides what is shown, then the address. */
+export const App = ({ services }: { readonly services: Services }) => (
+  <ServicesContext.Provider value={services}>
+    <Boundary>
+      <LocationProvider scope={IN_APP}>
+        <Start />
+      </LocationProvider>
+    </Boundary>
+    <LiveRegion />
+    <ToastArea label={t('notifications')} closeLabel={t('close')} />
+  </ServicesContext.Provider>
+);
+
+function Start() {
+  const { session } = useServices();
+  const { path, route } = useLocation();
+  const { name } = useObserved(session.state);
+  const { problem, isLoading, reload } = useLoaded(() => session.start(), [session]);
+  const isSignedIn = name === 'signed-in' || name === 'ended';
+  useEffect(() => {
+    if (isSignedIn && path === '/sign-in') route('/', true);
+  }, [isSignedIn, path]);
+
+  if (path === '/reset') return <ResetPage />;
+  if (name === 'starting') {
+    if (problem) return <FailurePage problem={problem} onRetry={reload} />;
+    return isLoading ? <Spinner label={t('loading')} /> : null;
+  }
+  if (!isSignedIn) return <SignInPage />;
+  return (
+    <Shell>
+      <Router>
+        {ROUTES.map(({ path: at, page }) => (
+          <Route key={at} path={at} component={page} />
+        ))}
+        <Route default component={NotFoundPage} />
+      </Router>
+    </Shell>
+  );
+}
+
+/** Shows an error of the page itself, or a script that could not be loaded, in place of an empty page. */
+export class Boundary extends Component<{ readonly children: ComponentChildren }, { problem?: ApiProblem }> {
+  override state: { problem?: ApiProblem } = {};
+
+  override componentDidCatch(error: unknown): void {
+    this.setState({ problem: problemOf(error) });
+  }
+
+  override render() {
+    const { problem } = this.state;
+    return problem ? <FailurePage problem={problem} onRetry={() => location.reload()} /> : this.props.children;
+  }
+}

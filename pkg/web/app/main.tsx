@@ -1,0 +1,22 @@
+import { render } from 'preact';
+import { connect } from '../api/browser.ts';
+import { Client } from '../api/client.ts';
+import '../design/index.css';
+import { App } from './app.tsx';
+import { applyPreferences, language } from './preferences.ts';
+import { useObserved } from './use-observed.ts';
+
+const services = {
+  ...connect(),
+  anonymous: new Client({ current: () => Promise.resolve(undefined), renewed: () => Promise.resolve(undefined) }),
+};
+
+/** All texts are read while rendering: another language renders everything anew. */
+function InLanguage() {
+  const chosen = useObserved(language);
+  return <App key={chosen} services={services} />;
+}
+
+await applyPreferences();
+const root = document.querySelector('#app');
+if (root) render(<InLanguage />, root);

@@ -1,0 +1,23 @@
+import type { ApiProblem } from '../api/problem.ts';
+import { isEnglish } from '../text/language.ts';
+import { en } from '../text/problems.en.ts';
+import { type Key, t } from '../text/problems.ts';
+
+/** Codes for which our own words say more than the server's sentence, which is for those who write programs. */
+const OWN_WORDS: ReadonlySet<string> = new Set([
+  'invalid_credentials',
+  'invalid_reset_token',
+  'not_found',
+  'rate_limit_exceeded',
+  'too_many_attempts',
+  'precondition_failed',
+  'internal',
+]);
+
+/** Returns what a problem means and what to do. The server's own sentence is English. */
+export function problemText({ code, message, retryAfter }: ApiProblem): string {
+  const key = `problem.${code}`;
+  const isKnown = Object.hasOwn(en, key);
+  if (message !== '' && isEnglish() && !OWN_WORDS.has(code)) return message;
+  return isKnown ? t(key as Key, { seconds: retryAfter ?? 1 }) : message || t('problem.unknown');
+}

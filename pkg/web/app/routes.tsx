@@ -1,0 +1,36 @@
+import { type ComponentType } from 'preact';
+import { lazy } from 'preact-iso';
+import type { IconName } from '../design/icon.tsx';
+import { textsLoaded } from '../text/language.ts';
+import type { Key } from '../text/shell.ts';
+
+/** A page of the app. */
+export interface AppRoute {
+  /** As preact-iso matches it: `/files/:id?`, `/admin/*`. Its first segment is one of SECTIONS. */
+  readonly path: string;
+  readonly page: ComponentType;
+  /** Its entry in the main navigation; without one it has none. */
+  readonly nav?: { readonly href: string; readonly label: Key; readonly icon: IconName; readonly permission?: string };
+}
+
+/**
+ * Loads the script of a route when it is first shown, and its texts in the language of the page. A script that is gone belongs to
+ * a build that has been replaced: loading the page gets the new one.
+ */
+const page = (load: () => Promise<ComponentType>): ComponentType =>
+  lazy(async () => {
+    const loaded = await load();
+    await textsLoaded();
+    return { default: loaded };
+  });
+
+/** All pages, in the order of the main navigation. A new one is a line here and a folder of its own. */
+export const ROUTES: readonly AppRoute[] = [
+  {
+    path: '/files/:id?',
+    page: page(async () => (await import('./files/files-page.tsx')).FilesPage),
+    nav: { href: '/', label: 'nav.files', icon: 'folder' },
+  },
+  { path: '/', page: page(async () => (await import('./files/files-page.tsx')).FilesPage) },
+  { path: '/design', page: page(async () => (await import('../design/gallery/gallery.tsx')).Gallery) },
+];

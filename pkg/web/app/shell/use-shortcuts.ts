@@ -1,0 +1,7 @@
+import { useEffect } from 'preact/hooks';
+import { type ShortcutGroup, shortcuts } from './shortcuts.ts';
+
+/** Puts a group of shortcuts in force while the component is shown. `of`: the values that the functions of the group use. */
+export function useShortcuts(group: ShortcutGroup, of: readonly unknown[]): void {
+  useEffect(() => shortcuts.add(group), of);
+}

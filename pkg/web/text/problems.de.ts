@@ -1,0 +1,39 @@
+import type { Texts } from './language.ts';
+import type { en } from './problems.en.ts';
+
+/** The German texts for the codes of the API, and for two codes of the page itself. */
+export const de: Texts<typeof en> = {
+  'problem.unknown':
+    'Die Anfrage ist fehlgeschlagen. Versuchen Sie es erneut; hilft das nicht, nennen Sie der Administration die Kennung unten.',
+  'problem.page_failed': 'Die Seite ist durch einen internen Fehler ausgefallen. Laden Sie sie neu.',
+  'problem.unreachable': 'Der Dienst ist nicht erreichbar. Prüfen Sie Ihre Verbindung, und versuchen Sie es erneut.',
+  'problem.validation_failed': 'Der Dienst nimmt das nicht an. Prüfen Sie Ihre Eingaben.',
+  'problem.unauthenticated': 'Ihre Sitzung ist beendet. Melden Sie sich erneut an.',
+  'problem.invalid_credentials': 'E-Mail-Adresse oder Passwort ist falsch.',
+  'problem.invalid_reset_token':
+    'Dieser Link funktioniert nicht mehr: Er wurde benutzt oder ist älter als 24 Stunden. Bitten Sie um einen neuen.',
+  'problem.session_expired': 'Ihre Sitzung ist beendet. Melden Sie sich erneut an.',
+  'problem.forbidden': 'Dazu fehlt Ihnen die Berechtigung. Fragen Sie die Person, der es gehört, oder die Administration.',
+  'problem.managed': 'Eine Kubernetes-Ressource oder ein LMS verwaltet dies. Ändern Sie es dort.',
+  'problem.not_found': 'Das gibt es nicht mehr, oder es ist für Sie nicht zugänglich.',
+  'problem.request_timeout': 'Die Anfrage kam zu langsam an. Prüfen Sie Ihre Verbindung, und versuchen Sie es erneut.',
+  'problem.name_conflict': 'Diesen Namen gibt es schon. Wählen Sie einen anderen.',
+  'problem.conflict': 'Inzwischen wurde dies anderswo geändert. Versuchen Sie es erneut.',
+  'problem.precondition_failed': 'Inzwischen wurde dies anderswo geändert. Laden Sie es neu, bevor Sie es ändern.',
+  'problem.payload_too_large': 'Das ist größer, als dieser Dienst zulässt.',
+  'problem.quota_exceeded': 'Der Speicherplatz ist belegt. Löschen Sie Dateien, oder bitten Sie die Administration um mehr.',
+  'problem.rate_limit_exceeded': 'Zu viele Anfragen. Versuchen Sie es in {seconds} s erneut.',
+  'problem.too_many_attempts': 'Zu viele falsche Passwörter. Versuchen Sie es in {seconds} s erneut.',
+  'problem.too_many_transfers': 'Es sind zu viele Dateien unterwegs. Versuchen Sie es gleich noch einmal.',
+  'problem.upload_expired': 'Dieser Upload wurde vor zu langer Zeit begonnen. Wählen Sie die Datei erneut aus.',
+  'problem.archive_too_large': 'Dieser Ordner ist zu groß für ein Archiv. Laden Sie seine Ordner einzeln herunter.',
+  'problem.archive_refused': 'Dieses Archiv ist beschädigt, feindselig oder zu groß. Nichts davon wurde gespeichert.',
+  'problem.pdf_signed': 'Diese PDF-Datei ist signiert. Die Änderung würde ihre Signaturen ungültig machen.',
+  'problem.pdf_encrypted': 'Diese PDF-Datei ist verschlüsselt. Entfernen Sie ihr Passwort, und laden Sie sie erneut hoch.',
+  'problem.helper_not_configured': 'Diesen Hilfsdienst gibt es hier nicht.',
+  'problem.helper_rejected': 'Der Hilfsdienst nimmt diese Datei nicht an.',
+  'problem.helper_unavailable': 'Der Hilfsdienst antwortet nicht. Versuchen Sie es später erneut.',
+  'problem.unavailable': 'Der Dienst ist ausgelastet oder wird gerade erneuert. Versuchen Sie es gleich noch einmal.',
+  'problem.suspended': 'Dieser Dienst ist vorübergehend gesperrt. Fragen Sie seine Administration.',
+  'problem.internal': 'Im Dienst ist ein interner Fehler aufgetreten. Versuchen Sie es erneut.',
+};

@@ -1,0 +1,52 @@
+import type { Texts } from './language.ts';
+import type { en } from './shell.en.ts';
+
+/** The German texts of what surrounds each route. */
+export const de: Texts<typeof en> = {
+  loading: 'Wird geladen …',
+  close: 'Schließen',
+  skip: 'Zum Inhalt springen',
+  menu: 'Menü',
+  closeMenu: 'Menü schließen',
+  navigation: 'Hauptmenü',
+  notifications: 'Meldungen',
+
+  'nav.files': 'Dateien',
+
+  'quota.label': 'Speicherplatz',
+  'quota.used': '{used} von {limit} belegt',
+
+  'account.menu': 'Konto: {name}',
+  'account.shortcuts': 'Tastenkürzel',
+  'account.reference': 'API-Referenz',
+  'account.signOut': 'Abmelden',
+  'theme.system': 'Wie das System',
+  'theme.light': 'Hell',
+  'theme.dark': 'Dunkel',
+  'theme.contrast': 'Hoher Kontrast',
+
+  'shortcuts.title': 'Tastenkürzel',
+  'shortcuts.everywhere': 'Überall',
+  'shortcuts.show': 'Diese Liste zeigen',
+  'shortcuts.menu': 'Zum Hauptmenü',
+
+  offline: 'Sie sind offline. Was auf dieser Seite steht, bleibt; es geht weiter, sobald die Verbindung wieder da ist.',
+  online: 'Sie sind wieder online.',
+
+  'ended.title': 'Erneut anmelden',
+  'ended.text':
+    'Ihre Sitzung ist beendet. Auf dieser Seite geht nichts verloren: Nach der Anmeldung geht es weiter, wo Sie aufgehört haben.',
+  'ended.signIn': 'Anmelden und fortfahren',
+  'ended.leave': 'Stattdessen abmelden',
+
+  'failure.title': 'Das hat nicht funktioniert',
+  'failure.retry': 'Erneut versuchen',
+  'failure.request': 'Anfrage',
+  'failure.code': 'Code',
+  'failure.copy': 'Kennung der Anfrage kopieren',
+  'failure.copied': 'Kopiert',
+
+  'notFound.title': 'Diese Seite gibt es nicht',
+  'notFound.text': 'Vielleicht ist die Adresse falsch geschrieben, oder was hier war, ist nicht mehr da.',
+  'notFound.home': 'Zu Ihren Dateien',
+};

@@ -1,0 +1,48 @@
+/** The English texts of what surrounds each route. */
+export const en = {
+  loading: 'Loading …',
+  close: 'Close',
+  skip: 'Skip to content',
+  menu: 'Menu',
+  closeMenu: 'Close menu',
+  navigation: 'Main',
+  notifications: 'Notifications',
+
+  'nav.files': 'Files',
+
+  'quota.label': 'Storage',
+  'quota.used': '{used} of {limit} used',
+
+  'account.menu': 'Account: {name}',
+  'account.shortcuts': 'Keyboard shortcuts',
+  'account.reference': 'API reference',
+  'account.signOut': 'Sign out',
+  'theme.system': 'As the system',
+  'theme.light': 'Light',
+  'theme.dark': 'Dark',
+  'theme.contrast': 'High contrast',
+
+  'shortcuts.title': 'Keyboard shortcuts',
+  'shortcuts.everywhere': 'Everywhere',
+  'shortcuts.show': 'Show this list',
+  'shortcuts.menu': 'Go to the main menu',
+
+  offline: 'You are offline. What is on this page stays; it goes on when the connection is back.',
+  online: 'You are online again.',
+
+  'ended.title': 'Sign in again',
+  'ended.text': 'Your session has ended. Nothing on this page is lost: sign in, and what you were doing goes on.',
+  'ended.signIn': 'Sign in and continue',
+  'ended.leave': 'Sign out instead',
+
+  'failure.title': 'Something went wrong',
+  'failure.retry': 'Try again',
+  'failure.request': 'Request',
+  'failure.code': 'Code',
+  'failure.copy': 'Copy request id',
+  'failure.copied': 'Copied',
+
+  'notFound.title': 'There is no such page',
+  'notFound.text': 'The address may have a typing error, or what was here is gone.',
+  'notFound.home': 'Go to your files',
+} as const;

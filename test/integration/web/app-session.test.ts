@@ -1,0 +1,216 @@
+import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import type { Page } from 'playwright-core';
+import { axeFindings } from '../../support/clients/axe.ts';
+import { openBrowser, type TestBrowser } from '../../support/clients/chromium.ts';
+import { startTenant, type TestTenant } from '../../support/programs/server.ts';
+import { waitFor } from '../../support/wait.ts';
+
+let tenant: TestTenant;
+let browser: TestBrowser;
+
+beforeAll(async () => {
+  [tenant, browser] = await Promise.all([startTenant({ name: 'Biology' }), openBrowser('third-party blocked')]);
+}, 180_000);
+
+afterAll(async () => {
+  await browser?.close();
+  await tenant?.stop();
+});
+
+/** A page of a browser that has no session. */
+async function stranger(path = '/'): Promise<Page> {
+  const page = await browser.page();
+  await page.context().clearCookies();
+  await page.goto(`${tenant.url}${path}`);
+  return page;
+}
+
+async function signIn(page: Page, { email, password } = tenant.administrator): Promise<void> {
+  await page.getByLabel('E-mail address').fill(email);
+  await page.getByLabel('Password', { exact: true }).fill(password);
+  await page.getByRole('button', { name: 'Sign in', exact: true }).click();
+}
+
+/** A page on which a new person is signed in. */
+async function signedIn(path = '/'): Promise<{ page: Page; email: string; password: string }> {
+  const { user, password } = await tenant.user();
+  const page = await stranger(path);
+  await signIn(page, { email: user.email, password });
+  await page.getByRole('navigation', { name: 'Main' }).waitFor();
+  return { page, email: user.email, password };
+}
+
+test('the address of a tenant shows whose it is and asks for a sign-in, after which the same address shows what it is for', async () => {
+  const { body: folder } = await tenant.admin.post('/folders', { name: 'Field trips' });
+  const page = await stranger(`/files/${folder.id}`);
+  await page.getByRole('heading', { name: 'Sign in' }).waitFor();
+  const title = await page.title();
+
+  await signIn(page);
+  await page.getByRole('heading', { name: 'Field trips' }).waitFor();
+
+  expect([title, await page.title(), new URL(page.url()).pathname]).toEqual([
+    'Sign in – Biology',
+    'Field trips – Biology',
+    `/files/${folder.id}`,
+  ]);
+});
+
+test('a wrong password is said, and what was typed stays', async () => {
+  const page = await stranger();
+  await signIn(page, { email: tenant.administrator.email, password: 'wrong' });
+  await page.getByRole('alert').getByText('E-mail address or password is wrong.').waitFor();
+
+  expect(await page.getByLabel('E-mail address').inputValue()).toBe(tenant.administrator.email);
+});
+
+test('a reload keeps the session, and no script can read the token that renews it', async () => {
+  const { page } = await signedIn();
+  await page.reload();
+  await page.getByRole('navigation', { name: 'Main' }).waitFor();
+
+  const stored = await page.evaluate('JSON.stringify([document.cookie, { ...localStorage }, { ...sessionStorage }])');
+  expect(stored).toBe('["",{},{}]');
+});
+
+test('signing out ends the session in all tabs', async () => {
+  const { page } = await signedIn();
+  const other = await browser.page();
+  await other.goto(tenant.url);
+  await other.getByRole('navigation', { name: 'Main' }).waitFor();
+
+  await page.getByRole('button', { name: /^Account/ }).click();
+  await page.getByRole('menuitem', { name: 'Sign out' }).click();
+  await page.getByRole('heading', { name: 'Sign in' }).waitFor();
+  await other.getByRole('dialog', { name: 'Sign in again' }).waitFor();
+  await page.reload();
+
+  await page.getByRole('heading', { name: 'Sign in' }).waitFor();
+  expect(new URL(page.url()).pathname).toBe('/sign-in');
+});
+
+test('two tabs that load at once share the cookie of the session', async () => {
+  const { page } = await signedIn();
+  const tabs = await Promise.all([browser.page(), browser.page(), browser.page()]);
+
+  await Promise.all(tabs.map((tab) => tab.goto(tenant.url)));
+  await Promise.all([page, ...tabs].map((tab) => tab.getByRole('navigation', { name: 'Main' }).waitFor()));
+
+  await page.reload();
+  await page.getByRole('navigation', { name: 'Main' }).waitFor();
+  expect(await page.getByRole('heading', { name: 'Sign in' }).count()).toBe(0);
+});
+
+test('a session that ends leaves the page as it is, and the failed request goes on after signing in', async () => {
+  const { body: folder } = await tenant.admin.post('/folders', { name: 'Away' });
+  const { user, api, password } = await tenant.user();
+  await tenant.admin.post(`/folders/${folder.id}/permissions`, { user_id: user.id, permission_level: 'read' });
+  const page = await stranger();
+  await signIn(page, { email: user.email, password });
+  await page.getByRole('navigation', { name: 'Main' }).waitFor();
+  await api.delete('/users/me/sessions');
+
+  await page.evaluate(`history.pushState(null, '', '/files/${folder.id}'); dispatchEvent(new PopStateEvent('popstate'))`);
+  const dialog = page.getByRole('dialog', { name: 'Sign in again' });
+  await dialog.waitFor();
+  await dialog.getByLabel('Password', { exact: true }).fill(password);
+  await page.keyboard.press('Enter');
+
+  await page.getByRole('heading', { name: 'Away' }).waitFor();
+  expect(await dialog.count()).toBe(0);
+});
+
+test('a password is set at the address that an administrator hands out, once, and the token leaves the address', async () => {
+  const { user } = await tenant.user();
+  const { body: reset } = await tenant.admin.post(`/users/${user.id}/password-reset`);
+  const page = await stranger(`/reset#${reset.token}`);
+  await page.getByLabel('New password').fill('short');
+  await page.getByRole('button', { name: 'Set password' }).click();
+  await page.getByText('Use at least 8 characters.').waitFor();
+  const password = 'four unrelated words make one';
+  await page.getByLabel('New password').fill(password);
+  await page.getByRole('button', { name: 'Set password' }).click();
+  await page.getByText('Your new password is set.').waitFor();
+  const address = page.url();
+  await page.getByRole('link', { name: 'Sign in' }).click();
+  await signIn(page, { email: user.email, password });
+  await page.getByRole('navigation', { name: 'Main' }).waitFor();
+
+  const again = await stranger(`/reset#${reset.token}`);
+  await again.getByLabel('New password').fill(password);
+  await again.getByRole('button', { name: 'Set password' }).click();
+  await again.getByRole('alert').getByText('This link no longer works').waitFor();
+  expect(address).toBe(`${tenant.url}/reset`);
+});
+
+test('when the service is unreachable the page says so, and goes on by itself', async () => {
+  const { page } = await signedIn();
+  await page.context().setOffline(true);
+  await page.getByText('You are offline.').first().waitFor();
+  await page.context().setOffline(false);
+
+  await waitFor('the note to go', async () => (await page.locator('.connection-note').count()) === 0);
+});
+
+test('the page is used by keyboard: skip to the content, open the list of shortcuts, close it', async () => {
+  const { page } = await signedIn();
+  await page.keyboard.press('Tab');
+  const first = await page.evaluate('document.activeElement.textContent');
+  await page.keyboard.press('Enter');
+  await page.keyboard.press('?');
+  await page.getByRole('dialog', { name: 'Keyboard shortcuts' }).waitFor();
+  await page.keyboard.press('Escape');
+  await page.getByRole('dialog').waitFor({ state: 'detached' });
+  await page.keyboard.press('m');
+
+  expect([first, await page.evaluate('document.activeElement.textContent')]).toEqual(['Skip to content', 'Files']);
+});
+
+test('the language and the theme that somebody chooses stay in this browser', async () => {
+  const { page } = await signedIn();
+  await page.getByRole('button', { name: /^Account/ }).click();
+  await page.getByRole('menuitemradio', { name: 'Deutsch' }).click();
+  await page.getByRole('link', { name: 'Dateien' }).waitFor();
+  await page.getByRole('button', { name: /^Konto/ }).click();
+  await page.getByRole('menuitemradio', { name: 'Dunkel' }).click();
+  await page.reload();
+  await page.getByRole('link', { name: 'Dateien' }).waitFor();
+
+  const root = await page.evaluate('[document.documentElement.lang, document.documentElement.dataset.theme]');
+  await page.evaluate('localStorage.clear()');
+  expect(root).toEqual(['de', 'dark']);
+});
+
+/** CSS pixels: 1280 at 400 % zoom (WCAG 2.2, 1.4.10). */
+const NARROW = { width: 320, height: 640 };
+
+test.each([
+  ['the sign-in', async () => stranger()],
+  ['the reset of a password', async () => stranger('/reset#token')],
+  ['an address that no page has', async () => (await signedIn('/files/a/b/c')).page],
+  ['the files', async () => (await signedIn()).page],
+  [
+    'the list of shortcuts',
+    async () => {
+      const { page } = await signedIn();
+      await page.keyboard.press('?');
+      await page.getByRole('dialog').waitFor();
+      return page;
+    },
+  ],
+])('axe finds nothing on %s in light and dark, and at 400 %% zoom nothing is cut off', async (what, reach) => {
+  const page = await reach();
+  const found: string[] = [];
+  for (const colorScheme of ['light', 'dark'] as const) {
+    await page.emulateMedia({ colorScheme, reducedMotion: 'reduce' });
+    found.push(...(await axeFindings(page)));
+    if (process.env['CARREL_SCREENSHOTS'])
+      await page.screenshot({ path: `${process.env['CARREL_SCREENSHOTS']}/${what}-${colorScheme}.png` });
+  }
+  await page.setViewportSize(NARROW);
+  if (process.env['CARREL_SCREENSHOTS'])
+    await page.screenshot({ path: `${process.env['CARREL_SCREENSHOTS']}/${what}-narrow.png` });
+  const cutOff = await page.evaluate('document.documentElement.scrollWidth - document.documentElement.clientWidth');
+
+  expect([found, cutOff]).toEqual([[], 0]);
+});
