@@ -91,7 +91,7 @@ export const contentFeature = (limits: Partial<TransferLimits> = {}): Feature =>
     let hashing: Passwords | undefined;
     // Made when a link first has a password: most servers never need it.
     const passwords = (): Passwords => (hashing ??= new Passwords());
-    const links = linkServices({ ...deps, downloads, passwords });
+    const links = linkServices({ ...deps, downloads, archives, passwords });
     const userContent = new UserContent(deps);
     return {
       endpoints: [

@@ -10,7 +10,7 @@ import { levelOn, requireLevel } from '../model/access/inherited-access.policy.t
 import { attachment } from '../downloads/disposition.policy.ts';
 import { rangeApplies, selectRange } from '../downloads/range.policy.ts';
 import { findFolder, type FolderRecord } from '../model/folders/folders.sql.ts';
-import type { Transfer, Transfers } from '../blobs/transfers.ts';
+import type { Counted, Transfer, Transfers } from '../blobs/transfers.ts';
 import { treeSize } from './archive.sql.ts';
 import { ArchiveContents } from './archive-contents.ts';
 import { entriesOf, RenamedList, topFolder } from './folder-entries.ts';
@@ -25,6 +25,16 @@ const BASE_BYTES = 128 * 1024;
 /** A name is in the directory, and in the list of changes where it was changed. */
 const NAME_COPIES = 2;
 
+/** A folder that is sent as an archive. */
+export type ArchiveFolder = Pick<FolderRecord, 'id' | 'uuid' | 'name'>;
+
+/** What of an archive is about to be sent. */
+export interface SentArchive {
+  /** Undefined: the archive has no length, and no ranges. */
+  readonly etag: string | undefined;
+  readonly isRange: boolean;
+}
+
 /**
  * Folders as ZIP archives, streamed as fast as the client takes them. The folder is the archive's top folder; in it is what is
  * live below it, each file as it is when its page of 250 is read.
@@ -36,7 +46,7 @@ const NAME_COPIES = 2;
  * - Whoever reads a folder reads all below it, so no file is decided by itself.
  * - An archive is whole or the connection breaks: a file that cannot be read is never left out, unless the archive has no length
  *   and the file was deleted for ever meanwhile.
- * - One archive is one transfer of its user, and holds small files of 256 KiB or a part of one large one.
+ * - One archive is one transfer of its user, or of the maker of its link, and holds small files of 256 KiB or a part of one large one.
  * - What its entries hold is taken from what all archives may hold before it begins; a folder for which that cannot be enough is
  *   refused.
  */
@@ -67,9 +77,21 @@ export class FolderArchives {
    * `range_not_satisfiable`, `too_many_transfers`, `unavailable`.
    */
   async open(actor: Actor, id: string, request: RequestInfo): Promise<Reply> {
-    const folder = await this.read(actor, id);
+    return this.send(await this.read(actor, id), { person: actor.userUuid }, request);
+  }
+
+  /**
+   * The same of a live folder that the caller may read. `counted`: to whom the transfer counts. `begun` is called before anything
+   * goes out; it returns further headers, or throws what is sent instead.
+   */
+  async send(
+    folder: ArchiveFolder,
+    counted: Counted,
+    request: RequestInfo,
+    begun: (sent: SentArchive) => Promise<ReplyHeaders> = () => Promise.resolve({}),
+  ): Promise<Reply> {
     const holds = await this.#memoryOf(folder);
-    const transfer = this.#transfers.beginArchive(actor.userUuid, holds, request.traffic);
+    const transfer = this.#transfers.beginArchive(counted, holds, request.traffic);
     let isSent = false;
     try {
       const gone = request.signal;
@@ -82,16 +104,17 @@ export class FolderArchives {
           ? { etag: `"${planned.plan.etag}"`, 'accept-ranges': 'bytes', 'cache-control': 'private, no-cache' }
           : { 'cache-control': 'private, no-store' }),
       };
-      const send = (
+      const send = async (
         status: 200 | 206,
         bytes: (signal: AbortSignal) => AsyncGenerator<Buffer>,
         more: ReplyHeaders = {},
-      ): Reply => {
-        isSent = request.method !== 'HEAD';
-        const body = isSent ? streamOf(bytes, { transfer, gone }) : Readable.from([]);
-        return reply(status, body, { ...headers, ...more });
+      ): Promise<Reply> => {
+        if (request.method === 'HEAD') return reply(status, Readable.from([]), { ...headers, ...more });
+        const last = await begun({ etag: planned?.plan.etag, isRange: status === 206 });
+        isSent = true;
+        return reply(status, streamOf(bytes, { transfer, gone }), { ...headers, ...more, ...last });
       };
-      if (!planned) return send(200, (signal) => this.#written(folder, holds, signal));
+      if (!planned) return await send(200, (signal) => this.#written(folder, holds, signal));
       const { plan } = planned;
       const { headers: asked } = request;
       if (noneMatchHits(parseEntityTags('If-None-Match', asked['if-none-match']), plan.etag))
@@ -102,7 +125,7 @@ export class FolderArchives {
         throw new Problem('range_not_satisfiable', undefined, { headers: { 'content-range': `bytes */${plan.bytes}` } });
       const isWhole = selection.kind === 'whole';
       const section = isWhole ? { start: 0, end: plan.bytes } : { start: selection.start, end: selection.end + 1 };
-      return send(isWhole ? 200 : 206, (signal) => this.#section(folder, planned, section, signal), {
+      return await send(isWhole ? 200 : 206, (signal) => this.#section(folder, planned, section, signal), {
         'content-length': String(section.end - section.start),
         ...(isWhole ? {} : { 'content-range': `bytes ${section.start}-${section.end - 1}/${plan.bytes}` }),
       });
@@ -111,7 +134,7 @@ export class FolderArchives {
     }
   }
 
-  async #memoryOf({ id }: FolderRecord): Promise<number> {
+  async #memoryOf({ id }: ArchiveFolder): Promise<number> {
     const most = this.#transfers.mostOfArchive;
     const { entries, nameBytes } = await treeSize(this.#db, id, Math.floor(most / ENTRY_BYTES));
     const holds = BASE_BYTES + entries * ENTRY_BYTES + nameBytes * NAME_COPIES;
@@ -120,7 +143,7 @@ export class FolderArchives {
   }
 
   /** Null: of some file the CRC-32 is not known. */
-  async #plan(folder: FolderRecord, holds: number, signal: AbortSignal): Promise<PlannedArchive | null> {
+  async #plan(folder: ArchiveFolder, holds: number, signal: AbortSignal): Promise<PlannedArchive | null> {
     const [plan, renamed] = [new ZipPlan(), new RenamedList()];
     for await (const { path, modifiedAt, file, list } of entriesOf(this.#db, topFolder(this.#db, folder.id), renamed)) {
       signal.throwIfAborted();
@@ -135,13 +158,13 @@ export class FolderArchives {
     return { plan, renamed };
   }
 
-  async *#section(folder: FolderRecord, planned: PlannedArchive, section: Section, signal: AbortSignal) {
+  async *#section(folder: ArchiveFolder, planned: PlannedArchive, section: Section, signal: AbortSignal) {
     const open = ({ key }: { key: string }, range?: Section): Promise<Readable> => this.#contents.get(key, signal, range);
     yield* this.#logged(folder, signal, () => sectionOf(planned, section, open));
   }
 
   /** An archive without a length. */
-  async *#written(folder: FolderRecord, holds: number, signal: AbortSignal): AsyncGenerator<Buffer> {
+  async *#written(folder: ArchiveFolder, holds: number, signal: AbortSignal): AsyncGenerator<Buffer> {
     const renamed = new RenamedList();
     const entries = entriesOf(this.#db, topFolder(this.#db, folder.id), renamed);
     const hold = (bytes: number): void => {
@@ -151,7 +174,7 @@ export class FolderArchives {
     yield* this.#logged(folder, signal, () => writeZip(this.#contents.of(entries, signal), hold));
   }
 
-  async *#logged(folder: FolderRecord, signal: AbortSignal, bytes: () => AsyncGenerator<Buffer>): AsyncGenerator<Buffer> {
+  async *#logged(folder: ArchiveFolder, signal: AbortSignal, bytes: () => AsyncGenerator<Buffer>): AsyncGenerator<Buffer> {
     try {
       yield* bytes();
     } catch (error) {

@@ -17,6 +17,8 @@ export interface TransferLimits {
   /** Archives at once, and those of one person: each holds files that it reads ahead. */
   readonly archives: number;
   readonly archivesPerPerson: number;
+  /** Archives by the links of one person, and to one network; all links together have half of the archives. */
+  readonly archivesByLinks: number;
   /**
    * Bytes that the directories of all archives may hold; one archive, and those of one person, half of it: some 100,000 entries.
    */
@@ -37,6 +39,7 @@ export const TRANSFER_LIMITS: TransferLimits = {
   byLinksToNetwork: 400,
   archives: 64,
   archivesPerPerson: 4,
+  archivesByLinks: 16,
   archiveBytes: 32 << 20,
   measuredMs: 60_000,
   leastBytesPerSecond: 1024,

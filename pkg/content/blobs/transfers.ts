@@ -33,8 +33,12 @@ interface Slot {
     | 'downloads'
     | 'archives'
     | 'archives_of_person'
+    | 'archives_of_link_owner'
+    | 'archives_to_network'
+    | 'archives_by_links'
     | 'archive_bytes'
-    | 'archive_bytes_of_person';
+    | 'archive_bytes_of_person'
+    | 'archive_bytes_by_links';
   readonly key: string;
   readonly most: number;
   readonly takes?: number;
@@ -55,7 +59,7 @@ interface Measured {
  *
  * Invariants:
  * - A user has at most `perPerson` of them, over all tokens and download links; downloads by share links count to the link's
- *   maker, to the network, and together have at most half of the server's downloads, whatever number of links, networks and
+ *   maker, to the network, and together have at most half of the server's downloads and of its archives, whatever number of links, networks and
  *   accounts there are.
  * - A transfer whose client is slower than the least rate is stopped, and one that lasts too long. Only the time that the server
  *   waits for the client counts, not the time in which stores work or an upload waits for its share of memory. The more downloads
@@ -106,16 +110,35 @@ export class Transfers {
     return this.#begin(kind, this.#slotsOf(kind, counted), traffic);
   }
 
-  /** The same for an archive that a user downloads, and that may hold so many bytes of memory until it ends. */
-  beginArchive(person: string, bytes: number, traffic: Traffic): Transfer {
-    const { archives, archivesPerPerson, archiveBytes } = this.#limits;
+  /** The same for an archive that may hold so many bytes of memory until it ends. */
+  beginArchive(counted: Counted, bytes: number, traffic: Traffic): Transfer {
+    const { archives, archiveBytes } = this.#limits;
     const slots: Slot[] = [
-      { name: 'archives_of_person', key: `archives:${person}`, most: archivesPerPerson },
-      { name: 'archive_bytes_of_person', key: `archive-bytes:${person}`, most: this.mostOfArchive, takes: bytes },
+      ...this.#archiveSlotsOf(counted, bytes),
       { name: 'archives', key: 'archives', most: archives },
       { name: 'archive_bytes', key: 'archive-bytes', most: archiveBytes, takes: bytes },
     ];
-    return this.#begin('archive', [...slots, ...this.#slotsOf('archive', { person })], traffic);
+    return this.#begin('archive', [...slots, ...this.#slotsOf('archive', counted)], traffic);
+  }
+
+  #archiveSlotsOf(counted: Counted, bytes: number): Slot[] {
+    const { archives, archivesPerPerson, archivesByLinks } = this.#limits;
+    if ('person' in counted)
+      return [
+        { name: 'archives_of_person', key: `archives:${counted.person}`, most: archivesPerPerson },
+        {
+          name: 'archive_bytes_of_person',
+          key: `archive-bytes:${counted.person}`,
+          most: this.mostOfArchive,
+          takes: bytes,
+        },
+      ];
+    return [
+      { name: 'archives_to_network', key: `archives:network:${counted.network}`, most: archivesByLinks },
+      { name: 'archives_of_link_owner', key: `archives:owner:${counted.linkOf}`, most: archivesByLinks },
+      { name: 'archives_by_links', key: 'archives:links', most: archives / 2 },
+      { name: 'archive_bytes_by_links', key: 'archive-bytes:links', most: this.mostOfArchive, takes: bytes },
+    ];
   }
 
   #begin(kind: TransferKind, slots: readonly Slot[], traffic: Traffic): Transfer {
@@ -227,6 +250,10 @@ const OF_CALLER: Partial<Record<Slot['name'], (most: number) => string>> = {
   person: (most) => `You have ${most} uploads and downloads in progress, the most that a user may have. ${AGAIN}`,
   archives_of_person: () => TOO_MANY_ARCHIVES,
   archive_bytes_of_person: () => TOO_MANY_ARCHIVES,
+  archives_to_network: (most) =>
+    `Your network has ${most} archives by share links in progress, the most that it may have. ${AGAIN}`,
+  archives_of_link_owner: (most) =>
+    `${most} archives by links of this person are in progress, the most that there may be. ${AGAIN}`,
   network: (most) => `Your network has ${most} downloads by share links in progress, the most that it may have. ${AGAIN}`,
   link_owner: (most) => `${most} downloads by links of this person are in progress, the most that there may be. ${AGAIN}`,
 };

@@ -58,6 +58,11 @@ export class CountedDownloads {
     }
   }
 
+  /** Returns whether the client brings a valid proof of something that it downloaded by this link. */
+  hasProof(share: OpenShare, request: RequestInfo, download: string | undefined): boolean {
+    return this.#proofs.find(share, undefined, [download, this.#cookie.read(request.headers['cookie'])]) !== undefined;
+  }
+
   /**
    * Decides whether a download may begin, and returns what counts it when it does. `isProven`: the client has shown that it knows
    * the password. `download`: the parameter of this name; `isRange`: the reply sends only a part. Throws `not_found` where the

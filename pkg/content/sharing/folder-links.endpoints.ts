@@ -5,6 +5,7 @@ import { ANY_CONTENT, SHARE_DOWNLOAD_ERRORS } from './share-downloads.endpoints.
 import { PASSWORD_HEADER, SESSION_HEADER } from './share-password-header.ts';
 import { ShareDownloadQuery, ShareParams } from './shares.schema.ts';
 
+const ZIP = { stream: 'application/zip' };
 const ANYONE = { tag: 'shares', caller: 'anyone', takes: [SESSION_HEADER] } as const;
 
 /** What anybody with a share link may see, and who has that of a folder download. */
@@ -47,5 +48,18 @@ export const folderLinkEndpoints = (links: FolderLinks): Endpoint[] => [
     errors: SHARE_DOWNLOAD_ERRORS,
     setsCookie: true,
     handle: ({ params, query, request }) => links.download(params.token, params.id, query.download, request),
+  }),
+  endpoint({
+    ...ANYONE,
+    method: 'get',
+    path: '/s/{token}/zip',
+    operationId: 'downloadSharedFolder',
+    summary: 'Download the folder of a share link with all that is in it, as a ZIP archive; whole or one range of it',
+    params: ShareParams,
+    query: ShareDownloadQuery,
+    replies: { 200: ZIP, 206: ZIP, 304: null },
+    errors: [...SHARE_DOWNLOAD_ERRORS, 'archive_too_large'],
+    setsCookie: true,
+    handle: ({ params, query, request }) => links.zip(params.token, query.download, request),
   }),
 ];

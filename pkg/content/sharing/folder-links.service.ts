@@ -5,13 +5,14 @@ import type { Uuid } from '../../api/schemas.ts';
 import type { Clock } from '../../runtime/clock.ts';
 import type { Database } from '../../store/postgres/database.ts';
 import { isoTime } from '../../store/postgres/client.ts';
+import type { FolderArchives } from '../archives/folder-archives.service.ts';
 import type { Downloads } from '../downloads/downloads.service.ts';
 import { childRows, KINDS } from '../lists/child-rows.ts';
 import { FOLDERS } from '../lists/folder-list.sql.ts';
 import type { CountedDownloads } from './counted-downloads.ts';
 import type { SharedChild, SharedChildQuery, SharedFolderView } from './folder-links.schema.ts';
 import type { LinkAdmission } from './link-admission.ts';
-import { type OpenFolderShare, openShare } from './open-shares.sql.ts';
+import { isUsedUp, type OpenFolderShare, openShare } from './open-shares.sql.ts';
 import { isRange, presentSharedFile } from './share-downloads.service.ts';
 import { passwordOf } from './share-password-header.ts';
 import type { SharePasswords } from './share-passwords.ts';
@@ -30,6 +31,7 @@ import { termsOf } from './shares.view.ts';
 export class FolderLinks {
   readonly #db: Database;
   readonly #downloads: Downloads;
+  readonly #archives: FolderArchives;
   readonly #counted: CountedDownloads;
   readonly #admission: LinkAdmission;
   readonly #passwords: SharePasswords;
@@ -39,6 +41,7 @@ export class FolderLinks {
   constructor(deps: {
     db: Database;
     downloads: Downloads;
+    archives: FolderArchives;
     counted: CountedDownloads;
     admission: LinkAdmission;
     sharePasswords: SharePasswords;
@@ -47,6 +50,7 @@ export class FolderLinks {
   }) {
     this.#db = deps.db;
     this.#downloads = deps.downloads;
+    this.#archives = deps.archives;
     this.#counted = deps.counted;
     this.#admission = deps.admission;
     this.#passwords = deps.sharePasswords;
@@ -105,6 +109,28 @@ export class FolderLinks {
       const { isProven, begun } = this.#counted.begin(linked, request, { download, isRange: isRange(file, request) });
       if (!isProven) await this.#admission.admit(share, request);
       return this.#downloads.send(file, { linkOf: String(share.createdBy), network: request.network }, request, begun);
+    });
+  }
+
+  /**
+   * The folder as an archive, as `FolderArchives.open` sends it; it counts as one download. One statement more than that, and one
+   * that counts. Throws what `download` throws, and `archive_too_large`, `unavailable`.
+   */
+  zip(token: string, download: string | undefined, request: RequestInfo): Promise<Reply> {
+    return this.#counted.run(async () => {
+      const share = await this.#admission.open(token, 'download');
+      // Which archive a proof is of is known once this one is planned. Nobody without any proof has one planned.
+      const mayBeProven = this.#counted.hasProof(share, request, download);
+      if (!mayBeProven && isUsedUp(share)) throw new Problem('not_found');
+      if (!mayBeProven) await this.#admission.admit(share, request);
+      const folder = { id: share.folderId, uuid: share.folderUuid, name: share.name };
+      const counted = { linkOf: String(share.createdBy), network: request.network };
+      return this.#archives.send(folder, counted, request, async ({ etag, isRange }) => {
+        const linked = { share, token, content: `zip ${etag ?? ''}`, path: 'zip' };
+        const { isProven, begun } = this.#counted.begin(linked, request, { download, isRange });
+        if (mayBeProven && !isProven) await this.#admission.admit(share, request);
+        return begun();
+      });
     });
   }
 

@@ -1,6 +1,7 @@
 import type { Passwords } from '../../accounts/passwords.ts';
 import { LoginThrottle } from '../../accounts/sign-in/login-throttle.ts';
 import type { TenantServices } from '../../feature/services.ts';
+import type { FolderArchives } from '../archives/folder-archives.service.ts';
 import type { Downloads } from '../downloads/downloads.service.ts';
 import { CountedDownloads } from './counted-downloads.ts';
 import { FolderLinks } from './folder-links.service.ts';
@@ -16,6 +17,7 @@ export function linkServices(
     readonly apiUrl: string;
     readonly tenantId: string;
     readonly downloads: Downloads;
+    readonly archives: FolderArchives;
     readonly passwords: () => Passwords;
   },
 ): { readonly downloads: ShareDownloads; readonly folders: FolderLinks } {

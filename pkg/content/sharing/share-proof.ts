@@ -39,8 +39,12 @@ export class ShareProofs {
     return this.#seal(share, content, false, SHARE_PASS_SECONDS);
   }
 
-  /** Returns the first valid proof of a counted download, or else the first valid proof. */
-  find(share: Link, content: string, texts: readonly (string | undefined)[]): { readonly counted: boolean } | undefined {
+  /** Returns the first valid proof of a counted download, or else the first valid proof. `content` undefined: of any content. */
+  find(
+    share: Link,
+    content: string | undefined,
+    texts: readonly (string | undefined)[],
+  ): { readonly counted: boolean } | undefined {
     const proofs = texts.flatMap((text) => (text === undefined ? [] : (this.#open(share, content, text) ?? [])));
     return proofs.find(({ counted }) => counted) ?? proofs[0];
   }
@@ -51,11 +55,12 @@ export class ShareProofs {
     return this.#sealer.seal(JSON.stringify(proof), this.#associatedData(share));
   }
 
-  #open(share: Link, content: string, text: string): Proof | undefined {
+  #open(share: Link, content: string | undefined, text: string): Proof | undefined {
     try {
       const { data: proof } = Proof.safeParse(JSON.parse(this.#sealer.open(text, this.#associatedData(share))));
       if (!proof || proof.until <= this.#clock.now().getTime()) return undefined;
-      return proof.checksum === content && proof.password === passwordGeneration(share) ? proof : undefined;
+      const isOfContent = content === undefined || proof.checksum === content;
+      return isOfContent && proof.password === passwordGeneration(share) ? proof : undefined;
     } catch (error) {
       if (error instanceof SealError) return undefined;
       throw error;

@@ -347,3 +347,43 @@ test('the audit log shows who made a folder’s link, of what and for what, and 
     },
   ]);
 });
+
+describe('the archive of a folder’s link', () => {
+  const zip = (token: string, headers: Record<string, string> = {}): Promise<ApiReply> =>
+    anyone().get(`/s/${token}/zip`, { headers });
+
+  test('has what the owner’s archive has; it counts once, and its ranges go on while the folder is as it was', async () => {
+    const { ada, top, files, share } = await course({ max_downloads: 1 });
+    const own = await ada.api.get(`/folders/${top}/zip`);
+    const nothing = [await anyone().head(`/s/${share.token}/zip`), await zip(share.token, { range: 'bytes=100000-' })];
+    const first = await zip(share.token, { range: 'bytes=0-99' });
+    const cookie = (first.headers['set-cookie'] ?? '').split(';')[0] ?? '';
+    const rest = await zip(share.token, { range: 'bytes=100-', cookie });
+
+    expect(nothing.map(({ status }) => status)).toEqual([200, 416]);
+    expect([first.status, rest.status]).toEqual([206, 206]);
+    expect(Buffer.concat([first.bytes, rest.bytes]).equals(own.bytes)).toBe(true);
+    expect(first.headers['content-disposition']).toBe(own.headers['content-disposition']);
+    expect(await count(ada, share)).toBe(1);
+    const refused = [await zip(share.token, { cookie }), await zip(share.token), await zip(share.token, { range: 'bytes=1-' })];
+    await ada.api.upload(`/files/${files.plan}`, { method: 'PUT', name: 'a', file: Buffer.from('another content') });
+    refused.push(await zip(share.token, { range: 'bytes=100-', cookie }));
+    expect(codes(refused)).toEqual(refused.map(() => NOT_FOUND));
+  });
+
+  test('is not planned for somebody without the password, and is none of a link for uploads or of a file', async () => {
+    const { ada, files, share } = await course({ password: PASSWORD });
+    const { body: ofFile } = await ada.api.post(`/files/${files.plan}/share`, {});
+    const upload = await course({ mode: 'upload' });
+    const { reply: asked, sql } = await tenant.counting(() => zip(share.token));
+    const forged = await zip(share.token, { cookie: 'carrel_download=v1.test.AAAA' });
+
+    expect([...codes([asked, forged]), sql.length]).toEqual([
+      [401, 'share_password_required'],
+      [401, 'share_password_required'],
+      1,
+    ]);
+    expect((await zip(share.token, HEADER)).status).toBe(200);
+    expect(codes([await zip(upload.share.token), await zip(ofFile.token)])).toEqual([NOT_FOUND, NOT_FOUND]);
+  });
+});

@@ -57,3 +57,4 @@ export const administrators = (success: Make, errors: Cases['errors'] = {}): Cas
   errors,
 });
 export const DELETED_MEANWHILE = 'the caller would have to be deleted between the check of the token and the read of the user';
+export const TOO_LARGE = 'of a folder with more files and folders than a test of all operations makes';

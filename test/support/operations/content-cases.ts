@@ -1,5 +1,18 @@
 import { randomUUID } from 'node:crypto';
-import { byBob, file, folder, NOBODY, of, plus, readFile, readFolder, versions, type Cases, type Make } from './case.ts';
+import {
+  byBob,
+  file,
+  folder,
+  NOBODY,
+  of,
+  plus,
+  readFile,
+  readFolder,
+  TOO_LARGE,
+  versions,
+  type Cases,
+  type Make,
+} from './case.ts';
 import { UNFINISHED_TASKS_MAX } from '../../../pkg/tasks/task-requests.ts';
 import { range } from '../wait.ts';
 import { zipBytes } from '../data/zip-bytes.ts';
@@ -61,7 +74,6 @@ const downloads = (success: Make): Cases => ({
 });
 
 /** test/integration/content/folder-archives.test.ts makes so many. */
-const TOO_LARGE = 'of a folder with more files and folders than a test of all operations makes';
 
 /** A tag is of a person: on what they may read, they put their own. */
 const tagged: Cases = { success: async (w) => ({ params: { id: (await w.file()).id, tag_id: (await w.tag()).id } }) };

@@ -1,4 +1,17 @@
-import { byAdmin, byBob, file, folder, of, plus, readFile, readFolder, type Cases, type Make, type Request } from './case.ts';
+import {
+  byAdmin,
+  byBob,
+  file,
+  folder,
+  of,
+  plus,
+  readFile,
+  readFolder,
+  TOO_LARGE,
+  type Cases,
+  type Make,
+  type Request,
+} from './case.ts';
 import type { World } from './world.ts';
 
 const grants = (kind: 'file' | 'folder') => {
@@ -72,6 +85,18 @@ const PASSWORD_ERRORS = {
   share_password_wrong: folderLink(guarded, WRONG),
   too_many_attempts: guessed,
 } as const;
+const folderDownload: Cases = {
+  success: folderLink({}),
+  stranger: 'same',
+  errors: {
+    ...PASSWORD_ERRORS,
+    range_not_satisfiable: folderLink({}, { headers: { range: 'bytes=100000-' } }),
+    too_many_transfers: async (w) => {
+      const { by } = await w.busyLink();
+      return { by: w.tenant.anonymous, params: { ...(await w.folderLink({}, by)) } };
+    },
+  },
+};
 const shareCreation = (kind: 'file' | 'folder'): Cases => ({
   success: async (w) => ({ ...of(await w[kind]()), body: {} }),
   errors: {
@@ -114,18 +139,8 @@ export const SHARING_CASES: Readonly<Record<string, Cases>> = {
     errors: { share_password_wrong: PASSWORD_ERRORS.share_password_wrong, too_many_attempts: guessed },
   },
   listShared: { success: folderLink({}), stranger: 'same', errors: PASSWORD_ERRORS },
-  downloadFromSharedFolder: {
-    success: folderLink({}),
-    stranger: 'same',
-    errors: {
-      ...PASSWORD_ERRORS,
-      range_not_satisfiable: folderLink({}, { headers: { range: 'bytes=1000-' } }),
-      too_many_transfers: async (w) => {
-        const { by } = await w.busyLink();
-        return { by: w.tenant.anonymous, params: { ...(await w.folderLink({}, by)) } };
-      },
-    },
-  },
+  downloadFromSharedFolder: folderDownload,
+  downloadSharedFolder: { ...folderDownload, unseen: { archive_too_large: TOO_LARGE } },
   downloadSharedFile: sharedDownloads((password) =>
     password === undefined ? {} : { headers: { 'x-share-password': password } },
   ),
