@@ -64,7 +64,7 @@ test.each<[z.ZodType, unknown, string]>([
   [distinct(z.string(), { min: 1, max: 3 }), ['x', 'x'], 'a: must not name anything twice'],
   [changesOf(z.object({ b: z.string() })), {}, 'a: must name something to change'],
   [z.string().refine(() => false), 'x', 'a: is not valid'],
-  [z.strictObject({}), { b: 1, c: 1 }, 'a.b: is not known here; a.c: is not known here'],
+  [z.strictObject({}), { b: 1, c: 1 }, 'a.b: is not a known field; a.c: is not a known field'],
 ])('%#: the message says in plain words what is wrong', (schema, value, expected) => {
   expect(words(schema, value)).toBe(expected);
 });

@@ -15,7 +15,7 @@ export function validate<S extends z.ZodType>(schema: S, value: unknown): z.outp
 function detailsOf(issue: z.core.$ZodIssue): ProblemDetail[] {
   const path = issue.path.map(String);
   if (issue.code === 'unrecognized_keys')
-    return issue.keys.slice(0, DETAILS_MAX).map((key) => ({ field: [...path, key].join('.'), message: 'is not known here' }));
+    return issue.keys.slice(0, DETAILS_MAX).map((key) => ({ field: [...path, key].join('.'), message: 'is not a known field' }));
   return [{ field: path.join('.') || 'body', message: issue.message }];
 }
 
@@ -41,11 +41,11 @@ export function wordsOf(issue: z.core.$ZodRawIssue): string {
     case 'invalid_union':
       return alternatives(issue.errors.map((errors) => errors[0]?.message ?? ''));
     case 'invalid_key':
-      return `is not an accepted name: ${issue.issues[0]?.message ?? 'it has the wrong form'}`;
+      return `is not an accepted name: ${issue.issues[0]?.message ?? 'it is not valid'}`;
     case 'invalid_element':
-      return issue.issues[0]?.message ?? 'has the wrong form';
+      return issue.issues[0]?.message ?? 'is not valid';
     case 'unrecognized_keys':
-      return 'is not known here';
+      return 'is not a known field';
     case 'custom':
       return 'is not valid';
     default:

@@ -4,7 +4,7 @@ import { VersionSchedule } from '../content/model/files/version-schedule.ts';
 import type { Feature } from '../feature/feature.ts';
 import { TaskRequests } from '../tasks/task-requests.ts';
 import { HelperCalls, type HelperLimits } from './calls/helper-calls.ts';
-import { HelperLooks } from './calls/helper-looks.ts';
+import { HelperChecks } from './calls/helper-checks.ts';
 import { helperEndpoints } from './helper-services.endpoints.ts';
 import { HelperStates } from './helper-states.service.ts';
 import { PdfRequests } from './pdf/pdf-requests.service.ts';
@@ -19,9 +19,9 @@ export const helperServicesFeature = (limits: Partial<HelperLimits> = {}): Featu
   create(services) {
     const { tenant, sealer, settings } = services;
     const seal = { tenantId: tenant.id, sealer };
-    const looks = new HelperLooks(services);
+    const checks = new HelperChecks(services);
     const calls = new HelperCalls({ ...services, limits });
-    const deps = { ...services, seal, looks, calls, breakers: calls.breakers };
+    const deps = { ...services, seal, checks, calls, breakers: calls.breakers };
     const pdfs = new PdfRequests({
       ...deps,
       files: new Files(services),

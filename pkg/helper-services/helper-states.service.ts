@@ -1,7 +1,7 @@
 import type { Database } from '../store/postgres/database.ts';
 import type { TenantSeal } from '../store/tenant-resources.ts';
 import type { Breakers } from './calls/breakers.ts';
-import type { HelperLooks } from './calls/helper-looks.ts';
+import type { HelperChecks } from './calls/helper-checks.ts';
 import type { Helper, HelperKind } from './helper.ts';
 import type { HelpersView, HelperState } from './helper-services.schema.ts';
 import { helpersOf } from './helpers.sql.ts';
@@ -10,13 +10,13 @@ import { helpersOf } from './helpers.sql.ts';
 export class HelperStates {
   readonly #db: Database;
   readonly #seal: TenantSeal;
-  readonly #looks: HelperLooks;
+  readonly #checks: HelperChecks;
   readonly #breakers: Breakers;
 
-  constructor(deps: { db: Database; seal: TenantSeal; looks: HelperLooks; breakers: Breakers }) {
+  constructor(deps: { db: Database; seal: TenantSeal; checks: HelperChecks; breakers: Breakers }) {
     this.#db = deps.db;
     this.#seal = deps.seal;
-    this.#looks = deps.looks;
+    this.#checks = deps.checks;
     this.#breakers = deps.breakers;
   }
 
@@ -32,7 +32,7 @@ export class HelperStates {
     if (!helper) return { configured: false, available: false };
     const { tenantId } = this.#seal;
     if (this.#breakers.isOpen(tenantId, helper.kind)) return { configured: true, available: false };
-    const { answers, languages } = await this.#looks.at(tenantId, helper);
+    const { answers, languages } = await this.#checks.at(tenantId, helper);
     const translates = helper.kind !== 'pdf_optimize' && languages !== null;
     return { configured: true, available: answers, ...(translates ? { languages: [...languages.targets] } : {}) };
   }

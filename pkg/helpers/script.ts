@@ -5,7 +5,7 @@ import { residentBytes } from '../runtime/resident-bytes.ts';
 interface ScriptLimits {
   readonly ms: number;
   readonly memoryBytes: number;
-  /** Maximum of its output. */
+  /** The largest output, in bytes. */
   readonly outputBytes: number;
 }
 
@@ -59,10 +59,10 @@ export function runScript(
     };
     const onAbort = (): void => end(signal.reason as Error);
     signal.addEventListener('abort', onAbort, { once: true });
-    const timer = setTimeout(() => end(new TimeExceeded(`it needs more than ${Math.round(limits.ms / 1000)} s`)), limits.ms);
+    const timer = setTimeout(() => end(new TimeExceeded(`it takes more than ${Math.round(limits.ms / 1000)} s`)), limits.ms);
     const watch = setInterval(() => {
       if (residentBytes(child.pid) > limits.memoryBytes)
-        end(new LimitExceeded(`it needs more than ${limits.memoryBytes >> 20} MiB of memory`));
+        end(new LimitExceeded(`it uses more than ${limits.memoryBytes >> 20} MiB of memory`));
     }, WATCH_MS);
     const settle = (): void => {
       clearTimeout(timer);
@@ -71,7 +71,7 @@ export function runScript(
     };
     child.stdout.setEncoding('utf8').on('data', (chunk: string) => {
       bytes += chunk.length;
-      if (bytes > limits.outputBytes) return end(new LimitExceeded(`it has more than ${limits.outputBytes} bytes of text`));
+      if (bytes > limits.outputBytes) return end(new LimitExceeded(`its output has more than ${limits.outputBytes} bytes`));
       const lines = (line + chunk).split('\n');
       line = lines.pop() ?? '';
       for (const whole of lines) {
@@ -87,7 +87,7 @@ export function runScript(
     child.once('close', (code, killedBy) => {
       settle();
       if (code === 0) resolve(last);
-      else if (killedBy === ABORTED || code === 134) reject(new LimitExceeded(`it needs more than ${heapMib} MiB of memory`));
+      else if (killedBy === ABORTED || code === 134) reject(new LimitExceeded(`it uses more than ${heapMib} MiB of memory`));
       else reject(new Error(`${fileURLToPath(script)} ended with ${code ?? killedBy}`));
     });
     if (!answer) child.stdin.end();

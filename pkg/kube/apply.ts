@@ -69,7 +69,7 @@ export class Applier {
    * Maps a uid to a digest of an object that still differs after it was applied (a webhook that changes it back, a default
    * unknown to diff.ts).
    */
-  readonly #unmended = new Map<string, string>();
+  readonly #unrepaired = new Map<string, string>();
 
   /** `annotationPrefix` as in `example.com`: the hash is stored under `example.com/applied`. */
   constructor(options: { client: KubeClient; fieldManager: string; annotationPrefix: string }) {
@@ -220,16 +220,16 @@ export class Applier {
   #isAsWanted<T extends KubeObject>(kind: Kind<T>, wanted: T, live: Observed<T>): boolean {
     const { drift, extras } = differences(kind, wanted, live);
     if (drift.length + extras.length === 0) {
-      this.#unmended.delete(live.metadata.uid);
+      this.#unrepaired.delete(live.metadata.uid);
       return true;
     }
-    return this.#unmended.get(live.metadata.uid) === digestOf(wanted, live);
+    return this.#unrepaired.get(live.metadata.uid) === digestOf(wanted, live);
   }
 
   #remember<T extends KubeObject>(kind: Kind<T>, wanted: T, live: Observed<T>): void {
     const { drift, extras } = differences(kind, wanted, live);
-    if (drift.length + extras.length > 0) this.#unmended.set(live.metadata.uid, digestOf(wanted, live));
-    else this.#unmended.delete(live.metadata.uid);
+    if (drift.length + extras.length > 0) this.#unrepaired.set(live.metadata.uid, digestOf(wanted, live));
+    else this.#unrepaired.delete(live.metadata.uid);
   }
 
   /** Returns the object to send: without empty fields, with the owner and the hash of the whole. */

@@ -110,10 +110,10 @@ test('merging the desired state and removing the extras leaves exactly the desir
       const merged = mergeByName(desired, live) as object;
       const found = differences(DEPLOYMENT, pods(desired), pods(merged));
       expect(found.drift).toEqual([]);
-      const mended = removalOf(found.extras).reduce(remove, structuredClone(pods(merged)));
+      const repaired = removalOf(found.extras).reduce(remove, structuredClone(pods(merged)));
 
-      expect(differences(DEPLOYMENT, pods(desired), mended)).toEqual(CLEAN);
-      expect(normal(mended.spec?.template.spec)).toEqual(normal(desired));
+      expect(differences(DEPLOYMENT, pods(desired), repaired)).toEqual(CLEAN);
+      expect(normal(repaired.spec?.template.spec)).toEqual(normal(desired));
     }),
     { numRuns: 1_000 },
   );

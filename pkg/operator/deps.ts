@@ -38,7 +38,7 @@ export interface OperatorDeps {
   /** The wait before the second pass of resealing. Default: 5 s. */
   readonly firstResealWaitMs?: number;
   /** The intervals at which usage is checked, counted and measured. Defaults: 30 s, an hour, 5 minutes. */
-  readonly usageIntervals?: { readonly lookMs: number; readonly everyMs: number; readonly measureMs?: number };
+  readonly usageIntervals?: { readonly searchMs: number; readonly everyMs: number; readonly measureMs?: number };
 }
 
 /** The dependencies that the controllers share. */

@@ -111,13 +111,13 @@ export function createInformers(given: Deps, namespaces: readonly string[]): Inf
         labelSelector: MANAGED_BY_SELECTOR,
         mayBeMissing: kind.group === HTTP_ROUTE.group,
         packed: true,
-        ...keptOf(kind),
+        ...transformOf(kind),
       }),
     ),
   };
 }
 
-const keptOf = <T extends KubeObject>(kind: Kind<T>): { transform?: (object: Observed<T>) => Observed<T> } =>
+const transformOf = <T extends KubeObject>(kind: Kind<T>): { transform?: (object: Observed<T>) => Observed<T> } =>
   kind.kind === HORIZONTAL_POD_AUTOSCALER.kind ? { transform: withoutMeasurements as (object: Observed<T>) => Observed<T> } : {};
 
 export const allInformers = ({ owned, ...others }: Informers): readonly Informer<KubeObject>[] => [

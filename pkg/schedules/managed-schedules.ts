@@ -38,7 +38,7 @@ export function faultOfSpecified({ kind, cron, timeZone, arguments: given = {} }
   const issue = work.error?.issues[0];
   if (!issue) return null;
   const unknown = issue.code === 'unrecognized_keys' ? issue.keys.slice(0, 1) : [];
-  return `${[...issue.path, ...unknown].join('.')}: ${unknown.length > 0 ? 'is not known here' : issue.message}`;
+  return `${[...issue.path, ...unknown].join('.')}: ${unknown.length > 0 ? 'is not a known field' : issue.message}`;
 }
 
 interface ManagedRow {

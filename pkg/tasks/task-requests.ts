@@ -92,8 +92,8 @@ export class TaskRequests {
     if (unfinished.some(({ retryOf }) => retryOf === id))
       throw new Problem('conflict', 'Another job is already retrying the failed items of this job.');
     requireFewer(unfinished, kind.isSingle ? 0 : items);
-    const anew = { uuid: this.#random.uuid(), result: kind.resultOfRetry(result), codes, createdAt: this.#clock.now() };
-    const row = await insertRetry(tx, id, anew);
+    const retried = { uuid: this.#random.uuid(), result: kind.resultOfRetry(result), codes, createdAt: this.#clock.now() };
+    const row = await insertRetry(tx, id, retried);
     if (row === null) throw new Problem('conflict', 'No item of this job failed with these codes.');
     await kind.prepareRetry(tx, { from, to: row }, { jobs: this.#jobs, clock: this.#clock });
     return this.#requested(tx, kind, row);

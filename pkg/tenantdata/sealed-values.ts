@@ -157,7 +157,7 @@ async function resealColumn(
       [`(${block},0)`, `(${Math.min(block + BLOCKS_A_STATEMENT, blocks)},0)`, of.keyId ?? null],
     );
     for (const row of rows) {
-      const value = anew(of, sealed, row);
+      const value = resealedValue(of, sealed, row);
       if (value === undefined) unopenable += 1;
       else if (value === row.value) unchanged += 1;
       else {
@@ -182,7 +182,7 @@ async function blocksOf(sql: Sql, table: string): Promise<number> {
   return Number(row?.blocks ?? 0);
 }
 
-function anew(
+function resealedValue(
   of: TenantSeal,
   { open, seal }: Pick<Column, 'open' | 'seal'>,
   { reference, value }: { reference: string; value: string },

@@ -22,7 +22,7 @@ const INDEXES = `
   SELECT i.indexrelid::regclass AS name, pg_get_indexdef(i.indexrelid) AS definition FROM pg_index i
   WHERE i.indrelid = 'files'::regclass AND NOT EXISTS (SELECT FROM pg_constraint c WHERE c.conindid = i.indexrelid)`;
 
-/** From this many rows on, building the indexes anew costs less than adding to them. */
+/** From this many rows on, building the indexes again costs less than adding to them. */
 const MANY = 100_000;
 
 /** The first and the last number of some files. */

@@ -9,7 +9,7 @@ import { byTurns, countOperations, type Line, progress, rateLine } from './measu
 
 const MEMBERS = 10_000;
 const LARGE = { members: 100_000, page: 500, mostMib: 64 };
-const LOOK_MS = 100;
+const SAMPLE_MS = 100;
 const CONTAINER = 'application/vnd.ims.lti-nrps.v2.membershipcontainer+json';
 
 /**
@@ -76,7 +76,7 @@ async function readAll(first: string, authorization: string): Promise<number> {
 async function growth(work: () => Promise<unknown>): Promise<number> {
   const before = workerMib();
   let most = before;
-  const look = setInterval(() => (most = Math.max(most, workerMib())), LOOK_MS);
+  const look = setInterval(() => (most = Math.max(most, workerMib())), SAMPLE_MS);
   await work().finally(() => clearInterval(look));
   return most - before;
 }

@@ -17,7 +17,7 @@ const LEAST = 0.8;
 const ROUNDS = 3;
 /** docs/design/testing.md, in MiB. */
 const GROWTH_MOST = 64;
-const LOOK_MS = 20;
+const SAMPLE_MS = 20;
 
 /** 256 MiB of unknown length up and down, in MiB a second, beside lib-storage and the SDK straight to the same store. */
 export async function transfers(stores: TestStores): Promise<Line[]> {
@@ -94,7 +94,7 @@ async function growthOf(tenant: TestTenant): Promise<number> {
     await drained(await api.download(`/files/${small.body.id}/download`), 'small'.length);
     const before = memoryOf(server.pid, 'Rss');
     let most = before;
-    const timer = setInterval(() => (most = Math.max(most, memoryOf(server.pid, 'Rss'))), LOOK_MS);
+    const timer = setInterval(() => (most = Math.max(most, memoryOf(server.pid, 'Rss'))), SAMPLE_MS);
     const big = await api.upload('/files', { file: stream(), name: 'big', fields: { on_conflict: 'rename' } });
     await drained(await api.download(`/files/${big.body.id}/download`));
     clearInterval(timer);

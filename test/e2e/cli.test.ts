@@ -120,7 +120,7 @@ test('up continues after Ctrl-C, moves to another port with its samples, and cle
   expect(existsSync(where.stateDirectory)).toBe(false);
 }, 600_000);
 
-test('after its supervisor was killed, up mends it: no program runs twice', async () => {
+test('after its supervisor was killed, up repairs it: no program runs twice', async () => {
   const where = await upPlatform();
   const before = PROGRAMS.map((program) => pidOf(where, program));
   process.kill(pidOf(where, 'supervisor'), 'SIGKILL');

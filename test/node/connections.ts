@@ -7,7 +7,7 @@ import { kubectlOk, type Platform } from '../support/programs/platform.ts';
 const PROGRAM = /cmd\/(operator|worker|server)\/main\.js/;
 /** At which the programs listen: a connection from there came in. */
 const OWN_PORTS = new Set([8080, 8081, 9090]);
-const LOOK_MS = 500;
+const POLL_MS = 500;
 /** 127.0.0.1 and ::1, as the kernel writes them on this machine: `kubectl port-forward` connects to a pod from within. */
 const LOOPBACK = /^(?:.{6}7F|.{30}7F|0{24}01000000)$/;
 
@@ -36,7 +36,7 @@ export function watchConnections(cluster: OneNodeCluster): Connections {
       const program = PROGRAM.exec(commandOf(pid))?.[1] as Program | undefined;
       if (program) for (const port of outwardPorts(pid)) seen[program].add(port);
     }
-  }, LOOK_MS);
+  }, POLL_MS);
   return { of: (program) => seen[program], stop: () => clearInterval(timer) };
 }
 

@@ -65,7 +65,7 @@ export function userEndpoints(users: Users): Endpoint[] {
       method: 'post',
       path: '/users/me/password',
       operationId: 'changePassword',
-      summary: "Change one's own password; all other sessions end",
+      summary: "Change the caller's password; all other sessions end",
       tag: 'users',
       caller: 'user',
       body: PasswordChange,

@@ -21,7 +21,7 @@ const DEFAULT_SAMPLE = { versions: 100, maxBytes: 256 << 20 };
 
 interface DoctorOptions {
   readonly installation: Installation;
-  readonly mend: boolean;
+  readonly repair: boolean;
   /** The number of versions to read and compare with their checksums. */
   readonly sample: number | 'all' | undefined;
 }
@@ -36,14 +36,17 @@ export async function checkTenant(slug: string, options: DoctorOptions): Promise
   const pools = openShards(stores.shardsDir, 'worker', { poolSize: 2, queryTimeoutMs: 600_000 });
   try {
     const checked = await open(slug, { platformKeys, egressAllow: stores.egressAllow, pools });
-    let [found, mended] = [0, 0];
-    for await (const { fault, isMended } of checkIntegrity(checked, { mend: options.mend, sample: sampleOf(options.sample) })) {
+    let [found, repaired] = [0, 0];
+    for await (const { fault, isRepaired } of checkIntegrity(checked, {
+      repair: options.repair,
+      sample: sampleOf(options.sample),
+    })) {
       found += 1;
-      if (isMended) mended += 1;
-      process.stdout.write(`${describeFault(fault)}${isMended ? '; repaired' : ''}\n`);
+      if (isRepaired) repaired += 1;
+      process.stdout.write(`${describeFault(fault)}${isRepaired ? '; repaired' : ''}\n`);
     }
-    process.stdout.write(`${summaryOf(slug, found, mended, options.mend)}\n`);
-    return found === mended;
+    process.stdout.write(`${summaryOf(slug, found, repaired, options.repair)}\n`);
+    return found === repaired;
   } catch (error) {
     if (error instanceof StoreUnavailableError)
       throw new CommandError(`a store does not answer: ${messageOf(error.cause ?? error)}`);
@@ -53,12 +56,12 @@ export async function checkTenant(slug: string, options: DoctorOptions): Promise
   }
 }
 
-function summaryOf(slug: string, found: number, mended: number, mend: boolean): string {
+function summaryOf(slug: string, found: number, repaired: number, repair: boolean): string {
   if (found === 0) return `${slug}: nothing is wrong.`;
   const count = `${slug}: ${found} ${found === 1 ? 'fault' : 'faults'}`;
-  if (mended === found) return `${count}, all repaired.`;
-  if (mend) return `${count}, ${mended} repaired. The rest needs a person: docs/runbooks/CarrelIntegrityFaults.md.`;
-  return `${count}. --mend repairs what it safely can; for the rest see docs/runbooks/CarrelIntegrityFaults.md.`;
+  if (repaired === found) return `${count}, all repaired.`;
+  if (repair) return `${count}, ${repaired} repaired. The rest needs a person: docs/runbooks/CarrelIntegrityFaults.md.`;
+  return `${count}. --repair repairs what it safely can; for the rest see docs/runbooks/CarrelIntegrityFaults.md.`;
 }
 
 /** A person who gives a number also has the largest files read. */

@@ -25,7 +25,7 @@ const TENANT = defineKind<TenantObject>(TENANTS);
 const ANNOTATION = 'carrel.dev/moved-at';
 /** Longest time until the pods are replaced. */
 const PODS_MS = 300_000;
-const LOOK_MS = 500;
+const POLL_MS = 500;
 
 interface Options {
   readonly installation: Installation;
@@ -124,7 +124,7 @@ async function untilReplaced(tenants: ResourceApi<TenantObject>, owner: ObjectKe
         `${owner.name} has moved to shard ${to}, but its pods are not replaced yet: ` +
           `${workload?.reason ?? ''}: ${workload?.message ?? ''}`,
       );
-    await new Promise((resolve) => setTimeout(resolve, LOOK_MS));
+    await new Promise((resolve) => setTimeout(resolve, POLL_MS));
   }
 }
 

@@ -16,7 +16,7 @@ const ANNOTATION = 'carrel.dev/rotate';
 
 /** Longest time until a leading operator begins, if no rollout is running. */
 const BEGIN_MS = 60_000;
-const LOOK_MS = 500;
+const POLL_MS = 500;
 
 interface RotateOptions {
   readonly installation: Installation;
@@ -65,6 +65,6 @@ async function untilBegun(tenants: ResourceApi<TenantObject>, key: ObjectKey, re
         `${key.name}: the operator has not begun yet. It begins once all pods of the tenant are ready and ` +
           `no former pod is left; the annotation ${ANNOTATION} stays`,
       );
-    await new Promise((resolve) => setTimeout(resolve, LOOK_MS));
+    await new Promise((resolve) => setTimeout(resolve, POLL_MS));
   }
 }

@@ -11,16 +11,16 @@ export interface Finding {
 export interface Check {
   readonly subject: string;
   /** Returns the sentence of a good state, or those of what is wrong. */
-  readonly look: () => Promise<string | readonly string[]>;
+  readonly run: () => Promise<string | readonly string[]>;
 }
 
-const LOOK_MS = 15_000;
+const CHECK_TIMEOUT_MS = 15_000;
 
-export async function findingOf({ subject, look }: Check): Promise<Finding> {
+export async function findingOf({ subject, run }: Check): Promise<Finding> {
   const late = Promise.withResolvers<never>();
-  const timer = setTimeout(() => late.reject(new Error(`no answer within ${LOOK_MS / 1_000} s`)), LOOK_MS);
+  const timer = setTimeout(() => late.reject(new Error(`no answer within ${CHECK_TIMEOUT_MS / 1_000} s`)), CHECK_TIMEOUT_MS);
   try {
-    const found = await Promise.race([look(), late.promise]);
+    const found = await Promise.race([run(), late.promise]);
     if (typeof found === 'string') return { subject, ok: found };
     return found.length === 0 ? { subject, ok: 'ok' } : { subject, wrong: found };
   } catch (error) {

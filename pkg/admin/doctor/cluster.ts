@@ -31,13 +31,13 @@ const NOT_WRONG = new Set(['Suspended', 'ScaledToZero', 'Deleting', 'ClientIdMis
 export const clusterChecks = (client: KubeClient, namespace: string, tenantNamespaces: readonly string[]): Check[] => [
   {
     subject: 'API server',
-    look: async () => (await client.request<{ gitVersion: string }>({ method: 'GET', path: '/version' })).gitVersion,
+    run: async () => (await client.request<{ gitVersion: string }>({ method: 'GET', path: '/version' })).gitVersion,
   },
-  { subject: 'custom resources', look: () => definitions(client) },
-  { subject: 'operator', look: () => leader(client, namespace) },
+  { subject: 'custom resources', run: () => definitions(client) },
+  { subject: 'operator', run: () => leader(client, namespace) },
   ...KINDS.map((kind): Check => ({
     subject: kind.plural,
-    look: () => readiness(new ResourceApi(client, kind), tenantNamespaces),
+    run: () => readiness(new ResourceApi(client, kind), tenantNamespaces),
   })),
 ];
 

@@ -18,11 +18,11 @@ export function storeChecks({ shardsDir, redisUrl, queueRedisUrl, objectStore: s
   return [
     ...listShards(shardsDir).map(({ name, url }, index): Check => ({
       subject: `shard ${name}`,
-      look: () => shard(url, index === 0),
+      run: () => shard(url, index === 0),
     })),
-    ...(redisUrl === undefined ? [] : [{ subject: 'Redis of the tenants', look: () => redis(redisUrl, tenantsRedis) }]),
-    ...(queueRedisUrl === undefined ? [] : [{ subject: 'Redis of the queues', look: () => redis(queueRedisUrl, queueRedis) }]),
-    ...(s3 === undefined ? [] : [{ subject: 'object store', look: () => objectStore(s3) }]),
+    ...(redisUrl === undefined ? [] : [{ subject: 'Redis of the tenants', run: () => redis(redisUrl, tenantsRedis) }]),
+    ...(queueRedisUrl === undefined ? [] : [{ subject: 'Redis of the queues', run: () => redis(queueRedisUrl, queueRedis) }]),
+    ...(s3 === undefined ? [] : [{ subject: 'object store', run: () => objectStore(s3) }]),
   ];
 }
 

@@ -16,7 +16,7 @@ const FileFilter = z
   .strictObject({
     search: z.literal(false).optional(),
     ...ofFiles,
-    trashed: z.boolean().optional().describe('true: the soft-deleted, of those one may write'),
+    trashed: z.boolean().optional().describe('true: items in the trash that the caller may write'),
   })
   .meta({ id: 'BatchFileFilter' });
 
@@ -54,7 +54,7 @@ const Destination = z
       .describe('where a name is taken: the item fails, or gets another name'),
   })
   .meta({ id: 'BatchDestination' });
-const TagArguments = z.strictObject({ tag_id: Uuid.describe("one of one's own") }).meta({ id: 'BatchTag' });
+const TagArguments = z.strictObject({ tag_id: Uuid.describe("one of the caller's tags") }).meta({ id: 'BatchTag' });
 const MetadataArguments = z.strictObject({ key: MetadataKey, ...NewMetadata.shape }).meta({ id: 'BatchMetadata' });
 const KeyArguments = z.strictObject({ key: MetadataKey }).meta({ id: 'BatchMetadataKey' });
 
@@ -80,7 +80,7 @@ function request<const Name extends string, Arguments extends z.ZodType, Item ex
   return z
     .strictObject({
       operation: z.literal(operation),
-      items: z.array(item).min(1).max(ITEMS_MAX).optional().describe('an id that comes again counts once'),
+      items: z.array(item).min(1).max(ITEMS_MAX).optional().describe('duplicate ids count once'),
       filter: BatchFilter.optional().describe('what GET /files finds with this query, or GET /search with `search: true`'),
       arguments: given,
       dry_run: z.boolean().default(false).describe('true: nothing changes, and the items end as they would, each by itself'),

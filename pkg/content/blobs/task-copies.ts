@@ -14,7 +14,7 @@ const STEP_BYTES = 2 * GIB;
 /** Contents that the store copies at once for one task. */
 const COPIES_AT_ONCE = 8;
 /** While contents are copied, a task that was cancelled is noticed this often. */
-const LOOK_EVERY_MS = 500;
+const CHECK_EVERY_MS = 500;
 
 /** Whose task copies contents. */
 export interface Copier {
@@ -117,7 +117,7 @@ type Copied = ReadonlyMap<number, { readonly isEncrypted: boolean } | null>;
 function stillThere<Arguments>({ clock }: WorkerServices, step: TaskSteps<Arguments>['step']): () => Promise<void> {
   let looked = clock.monotonic();
   return async () => {
-    if (clock.monotonic() - looked < LOOK_EVERY_MS) return;
+    if (clock.monotonic() - looked < CHECK_EVERY_MS) return;
     looked = clock.monotonic();
     await step(async () => undefined);
   };

@@ -6,7 +6,7 @@ import type { Metrics } from '../../runtime/metrics.ts';
 import { leastRate, TRANSFER_LIMITS, type TransferLimits } from './transfer-limits.ts';
 import { HOUR_MS } from '../../runtime/time.ts';
 
-const LOOKS_A_MEASURE = 10;
+const CHECKS_PER_MEASUREMENT = 10;
 const RETRY_AFTER_SECONDS = 5;
 
 /** An archive is a download of many files. */
@@ -159,8 +159,8 @@ export class Transfers {
       bytesBefore: bytesOf(kind, traffic),
     };
     this.#underWay.add(measured);
-    const everyMs = this.#limits.measuredMs / LOOKS_A_MEASURE;
-    this.#timer ??= setInterval(() => this.#look(everyMs), everyMs).unref();
+    const everyMs = this.#limits.measuredMs / CHECKS_PER_MEASUREMENT;
+    this.#timer ??= setInterval(() => this.#check(everyMs), everyMs).unref();
     return { signal: cut.signal, end: () => this.#end(measured) };
   }
 
@@ -191,7 +191,7 @@ export class Transfers {
     this.#timer = undefined;
   }
 
-  #look(passedMs: number): void {
+  #check(passedMs: number): void {
     const now = this.#clock.monotonic();
     for (const measured of this.#underWay) {
       if (now - measured.startedAt > this.#limits.longestMs) this.#stop(measured, 'too_long');

@@ -11,7 +11,7 @@ const TOKEN_BYTES = 32;
  * Creates a URL for a version of a file that `givenBy` (users.id) may read. Returns the part after `/tickets/`; only its hash is
  * stored. One statement.
  */
-export async function giveImageLink(
+export async function createImageLink(
   tx: Tx,
   random: Random,
   of: { readonly fileId: number; readonly version: number; readonly givenBy: number },

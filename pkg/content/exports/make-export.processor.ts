@@ -27,7 +27,7 @@ import { DAY_MS } from '../../runtime/time.ts';
 const AT_ONCE = { atOnce: 4, reason: 'this worker makes as many exports as it may', askAgainMs: 2_000 };
 /** The link is valid this long. */
 export const EXPORT_LINK_MS = DAY_MS;
-const LOOK_EVERY_MS = 400;
+const CHECK_EVERY_MS = 400;
 const ABORT_AGAIN_MS = 500;
 const NAME_MAX = 255;
 
@@ -82,7 +82,7 @@ interface Made {
  * - Archive, link, items and the job that deletes the archive once it has expired are one transaction; of a run of a schedule
  *   also what becomes of the archives that it replaces.
  * - A file whose content is deleted for ever before its turn is left out, as a failed item; where a part of it is in the archive
- *   already, the export begins anew. So is one whose content the store has lost; where a part of it is in the archive already,
+ *   already, the export starts over. So is one whose content the store has lost; where a part of it is in the archive already,
  *   the job fails.
  */
 export const makeExport = taskProcessor({
@@ -157,7 +157,7 @@ async function planned(run: Run, { task, name, chosen, remainingBytes }: Begun &
       await failGone(tx, held, gone);
     });
   } catch (error) {
-    // If the row was written after all, the next run finds it without its upload, and begins anew.
+    // If the row was written after all, the next run finds it without its upload, and starts over.
     await objects
       .inParts(key, uploadId)
       .abort()
@@ -167,7 +167,7 @@ async function planned(run: Run, { task, name, chosen, remainingBytes }: Begun &
   return { ...archive, upload };
 }
 
-/** Sends what is not in the store yet. Where the upload is no more, or cannot be gone on with, the export begins anew. */
+/** Sends what is not in the store yet. Where the upload is no more, or cannot be gone on with, the export starts over. */
 async function send({ steps, clock, context, objects, log, signal }: Run, archive: Archive): Promise<Made> {
   const { upload, plan } = archive;
   try {
@@ -179,7 +179,7 @@ async function send({ steps, clock, context, objects, log, signal }: Run, archiv
     return { size: plan.bytes, checksum };
   } catch (error) {
     if (!(error instanceof CannotGoOn || error instanceof UploadGone)) throw error;
-    log.info({ err: error, task: upload.task }, 'an export begins anew');
+    log.info({ err: error, task: upload.task }, 'an export starts over');
     await giveUp(clock, context, objects, upload);
     throw new NextTurn(error.message);
   }
@@ -308,13 +308,13 @@ async function commit(
 /** `signal` is aborted soon after the task has ended, by whomever. */
 function watched(clock: Clock, { db }: JobContext, task: string): { readonly signal: AbortSignal; stop(): void } {
   const [over, ended] = [new AbortController(), new AbortController()];
-  const look = async (): Promise<void> => {
+  const check = async (): Promise<void> => {
     while (!ended.signal.aborted) {
-      await clock.sleep(LOOK_EVERY_MS, ended.signal);
+      await clock.sleep(CHECK_EVERY_MS, ended.signal);
       // A store that does not answer says nothing about the task.
       if (!(await isRunning(db, task).catch(() => true))) over.abort(new TaskOver('the task has ended'));
     }
   };
-  look().catch(() => undefined);
+  check().catch(() => undefined);
   return { signal: over.signal, stop: () => ended.abort() };
 }

@@ -26,7 +26,7 @@ interface PlanServices {
   readonly objects: Objects;
   readonly log: Logger;
   readonly signal: AbortSignal;
-  /** Called when a CRC-32 has been found: a plan that is begun anew does not read that content again. It may throw. */
+  /** Called when a CRC-32 has been found: a plan that is started over does not read that content again. It may throw. */
   foundCrc(): void;
 }
 

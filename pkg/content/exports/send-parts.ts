@@ -14,7 +14,7 @@ import { contentOf } from './plan-export.ts';
 
 const OTHER_WORKER_MS = 2_000;
 /** Contents that are looked up in one statement. */
-const LOOK_UP = 1_000;
+const LOOKUP_BATCH = 1_000;
 /** Sent at once, where chunks are smaller. */
 const GATHER_BYTES = 32 * 1024;
 
@@ -153,7 +153,7 @@ export class PartSender {
 
   /**
    * Leaves out what is gone of the entries from `first` to the section's end: each fails as an item. Throws CannotGoOn where
-   * `first` is in the archive in part: then a file that has another content by now does not fail, since it is planned anew. One
+   * `first` is in the archive in part: then a file that has another content by now does not fail, since it is planned again. One
    * that is lost would be planned as before: `not_found`.
    */
   async #leaveOut({ entry: first, isLost }: ContentGone, section: Section): Promise<void> {
@@ -161,7 +161,7 @@ export class PartSender {
     if (isBegun && isLost) throw new Problem(LOST.code, `${nameOf(first)}: ${LOST.message}`);
     const gone: (GoneFile & { readonly index: number })[] = [];
     let waiting: { readonly content: ReturnType<typeof contentOf>; readonly index: number; readonly name: string }[] = [];
-    const look = async (): Promise<void> => {
+    const lookUp = async (): Promise<void> => {
       const found = await goneAmong(
         this.#steps.context.db,
         waiting.map(({ content }) => content),
@@ -179,9 +179,9 @@ export class PartSender {
       const name = nameOf(entry);
       if (isLost && index === first.index) gone.push({ index, name, uuid: content.file, why: 'lost' });
       else waiting.push({ content, index, name });
-      if (waiting.length === LOOK_UP) await look();
+      if (waiting.length === LOOKUP_BATCH) await lookUp();
     }
-    await look();
+    await lookUp();
     const indices = gone.map(({ index }) => index);
     await this.#steps.step(async (tx, task) => {
       mine(await leaveOut(tx, this.#upload, indices));

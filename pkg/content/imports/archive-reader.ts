@@ -22,7 +22,7 @@ export interface ReaderLimits {
 export const READER_LIMITS: ReaderLimits = { memoryBytes: 192 * MIB, silenceMs: 120_000 };
 
 const HEAP_MIB = 64;
-const LOOK_EVERY_MS = 250;
+const CHECK_EVERY_MS = 250;
 
 const Natural = z.int().min(0);
 const Read = z.object({ at: Natural, length: z.int().min(1).max(FRAME_MAX_BYTES) });
@@ -97,7 +97,7 @@ export class ArchiveReader {
     this.#child.stdin?.on('error', () => {});
     this.#frames = framesOf(this.#child.stdout as AsyncIterable<Buffer>);
     of.signal.addEventListener('abort', this.#kill, { once: true });
-    this.#watch = setInterval(() => this.#look(), LOOK_EVERY_MS);
+    this.#watch = setInterval(() => this.#check(), CHECK_EVERY_MS);
     this.#watch.unref();
   }
 
@@ -195,7 +195,7 @@ export class ArchiveReader {
 
   readonly #kill = (): void => void this.#child.kill('SIGKILL');
 
-  #look(): void {
+  #check(): void {
     const { memoryBytes, silenceMs } = this.#limits;
     if (this.#clock.monotonic() - this.#heardAt > silenceMs) this.#refuse('takes too long to read');
     if (residentBytes(this.#child.pid) > memoryBytes) this.#refuse('takes too much memory to read');

@@ -23,10 +23,10 @@ import {
   clearItems,
   type Contents,
   contentsOf,
-  countEnds,
+  countReaderEnd,
   countSkipped,
   findStaging,
-  forgetEnds,
+  resetReaderEnds,
   type ImportItem,
   isRunning,
   markPlanned,
@@ -51,7 +51,7 @@ const PLAN_STEP = 1_000;
 /** The contents of a step, where it is more than one. */
 const STEP_BYTES = 32 * MIB;
 /** A cancellation is seen so soon, also within a large content. */
-const LOOK_EVERY_MS = 400;
+const CHECK_EVERY_MS = 400;
 /** A reader that ends for no known reason is tried so often without coming further: an archive that ends it is refused then. */
 const ENDS_MAX = 3;
 const CHANGED = 'was changed while it was read';
@@ -148,18 +148,18 @@ async function failureOf({ step }: Steps, error: unknown, canceled: AbortSignal)
   if (canceled.aborted) return canceled.reason;
   if (error instanceof Refused) return refusal(error);
   if (!(error instanceof ReaderGone)) return error;
-  const ends = await step((tx, task) => countEnds(tx, task.id));
+  const ends = await step((tx, task) => countReaderEnd(tx, task.id));
   return ends < ENDS_MAX ? error : refusal(new Refused('cannot be read'));
 }
 
 const refusal = ({ message }: Refused): Problem => new Problem('archive_refused', `The archive ${message}.`);
 
 function watchFor({ transaction }: JobContext, uuid: string, reading: Reading, canceled: AbortController): NodeJS.Timeout {
-  const look = async (): Promise<void> => {
+  const check = async (): Promise<void> => {
     if (!(await transaction((tx) => isRunning(tx, uuid)))) canceled.abort(new TaskOver('the task has ended'));
     else if (reading.isAhead) await transaction((tx) => reading.show(tx));
   };
-  return setInterval(() => void look().catch(() => undefined), LOOK_EVERY_MS).unref();
+  return setInterval(() => void check().catch(() => undefined), CHECK_EVERY_MS).unref();
 }
 
 /** `isToRead`: entries are not planned, or not stored. */
@@ -255,7 +255,7 @@ async function storeNext({ clock }: WorkerServices, { step }: Steps, its: Import
       const isThere = await stage(tx, task, staged, new Date(clock.now().getTime() + STAGED_MS));
       if (!isThere) throw new Problem('conflict', 'The import took too long; what it had stored has expired.');
       await showContents(tx, task.id, after);
-      await forgetEnds(tx, task.id);
+      await resetReaderEnds(tx, task.id);
     });
     its.reading.stored(after);
   });

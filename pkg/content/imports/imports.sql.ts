@@ -221,11 +221,11 @@ export const countSkipped = (tx: Sql, taskId: number): Promise<unknown> =>
   );
 
 /** Resets the count of the reader's unexpected ends, since the import has made progress. */
-export const forgetEnds = (tx: Sql, taskId: number): Promise<unknown> =>
+export const resetReaderEnds = (tx: Sql, taskId: number): Promise<unknown> =>
   tx.query('UPDATE tasks SET cursor = NULL WHERE id = $1 AND cursor IS NOT NULL', [taskId]);
 
 /** Counts an unexpected end of the reader. Returns the number of such ends since the import last made progress. */
-export async function countEnds(tx: Sql, taskId: number): Promise<number> {
+export async function countReaderEnd(tx: Sql, taskId: number): Promise<number> {
   const [row] = await tx.query<{ cursor: Json }>(
     'UPDATE tasks SET cursor = to_jsonb(coalesce((cursor)::int, 0) + 1) WHERE id = $1 RETURNING cursor',
     [taskId],

@@ -38,7 +38,7 @@ export const FileQuery = z.object({
     .array(TagName)
     .max(TAG_FILTERS_MAX)
     .optional()
-    .meta({ description: "files with this tag of one's own, by name or id; of several, with all of them", example: ['To read'] }),
+    .meta({ description: 'files with this tag of the caller, by name or id; with several, all of them', example: ['To read'] }),
   metadata: z
     .record(MetadataKey, text(0, METADATA_FILTER_MAX).meta({ example: 'History 1' }))
     .refine((filters) => Object.keys(filters).length <= METADATA_FILTERS_MAX, `must have at most ${METADATA_FILTERS_MAX} keys`)
@@ -50,7 +50,7 @@ export const FileQuery = z.object({
       maxProperties: METADATA_FILTERS_MAX,
       example: { course: 'History 1' },
     }),
-  trashed: queryBoolean().optional().describe('true: the soft-deleted, of those one may write'),
+  trashed: queryBoolean().optional().describe('true: items in the trash that the caller may write'),
   include: IncludeList.optional().describe('what to add to each file; the page ends early where that is more than 4 MiB'),
 });
 export type FileQuery = z.output<typeof FileQuery>;

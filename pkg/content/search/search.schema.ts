@@ -35,7 +35,7 @@ export const SearchQuery = z.object({
   folder_id: Uuid.optional().describe('in that folder and all below'),
   owner: Uuid.optional(),
   mime_type: MimeFilter.optional().describe('files alone'),
-  tag: TagName.optional().describe("files with this tag of one's own, by name or id"),
+  tag: TagName.optional().describe('files with this tag of the caller, by name or id'),
   created_after: QueryTime.optional(),
   created_before: QueryTime.optional(),
   size_min: Size.describe('bytes; files alone'),

@@ -28,7 +28,7 @@ export const trashEndpoints = (deps: { db: Database; tasks: TaskRequests; clock:
     method: 'delete',
     path: '/trash',
     operationId: 'emptyTrash',
-    summary: "Delete for ever what is in one's own trash",
+    summary: "Delete for ever everything in the caller's trash",
     tag: 'trash',
     caller: { permission: 'write:files' },
     replies: { 202: TaskView },

@@ -25,8 +25,8 @@ export const checkTenantIntegrity = processor({
       labelNames: ['kind'],
       registers: [metrics],
     });
-    const mended = new Counter({
-      name: 'carrel_integrity_mended_total',
+    const repaired = new Counter({
+      name: 'carrel_integrity_repaired_total',
       help: 'Faults that integrity checks put right, by kind',
       labelNames: ['kind'],
       registers: [metrics],
@@ -36,9 +36,9 @@ export const checkTenantIntegrity = processor({
       help: 'Integrity checks of a tenant that ended',
       registers: [metrics],
     });
-    for (const kind of FAULT_KINDS) for (const counter of [found, mended]) counter.inc({ kind }, 0);
+    for (const kind of FAULT_KINDS) for (const counter of [found, repaired]) counter.inc({ kind }, 0);
     return async ({ slug, transaction, cache, storage, signal }) => {
-      const counts = new Map(FAULT_KINDS.map((kind) => [kind, { found: 0, mended: 0 }]));
+      const counts = new Map(FAULT_KINDS.map((kind) => [kind, { found: 0, repaired: 0 }]));
       let logged = 0;
       const recounting = (fn: (tx: Sql) => Promise<void>): Promise<void> =>
         transaction(async (tx) => {
@@ -46,16 +46,16 @@ export const checkTenantIntegrity = processor({
           cache.invalidate(tx, USERS_TAG);
         });
       const checked = { slug, transaction, recounting, storage: await storage(), now: clock.now(), signal };
-      for await (const { fault, isMended } of checkIntegrity(checked, { mend: true, sample: SAMPLE })) {
-        const count = counts.get(fault.kind) ?? { found: 0, mended: 0 };
+      for await (const { fault, isRepaired } of checkIntegrity(checked, { repair: true, sample: SAMPLE })) {
+        const count = counts.get(fault.kind) ?? { found: 0, repaired: 0 };
         count.found += 1;
         found.inc({ kind: fault.kind });
-        if (isMended) {
-          count.mended += 1;
-          mended.inc({ kind: fault.kind });
+        if (isRepaired) {
+          count.repaired += 1;
+          repaired.inc({ kind: fault.kind });
         }
         logged += 1;
-        if (logged <= LOGGED_MAX) log.warn({ tenant: slug, kind: fault.kind, mended: isMended }, describeFault(fault));
+        if (logged <= LOGGED_MAX) log.warn({ tenant: slug, kind: fault.kind, repaired: isRepaired }, describeFault(fault));
       }
       const each = [...counts.values()];
       await transaction((tx) =>
@@ -63,7 +63,7 @@ export const checkTenantIntegrity = processor({
           tx,
           [...counts.keys()],
           each.map((count) => count.found),
-          each.map((count) => count.mended),
+          each.map((count) => count.repaired),
         ),
       );
       checks.inc();

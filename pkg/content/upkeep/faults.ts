@@ -29,7 +29,7 @@ export type Fault =
 export interface Finding {
   readonly fault: Fault;
   /** Whether the check corrected the fault, which it does only if that loses nothing. */
-  readonly isMended: boolean;
+  readonly isRepaired: boolean;
 }
 
 /** A sentence for people. It names no file by its name: a log is read by others than its tenant. */

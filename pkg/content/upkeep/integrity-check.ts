@@ -29,7 +29,7 @@ export interface Checked {
 
 export interface CheckOptions {
   /** Whether to repair what leaves no choice: delete objects that belong to nobody, and count usage again. */
-  readonly mend: boolean;
+  readonly repair: boolean;
   /** Versions whose bytes are read and hashed, of at most `maxBytes` each. */
   readonly sample: { readonly versions: number | 'all'; readonly maxBytes: number };
 }
@@ -43,22 +43,22 @@ export interface CheckOptions {
  *   and goes after it, so an object that is not there while its row still is has been lost.
  * - An object of nobody counts only when no upload can be about to name it, and it is deleted only where the storage location is
  *   marked as the tenant's.
- * - Of a content that is read and right, the CRC-32 is written down where it was not known, if the check may mend.
+ * - Of a content that is read and right, the CRC-32 is written down where it was not known, if the check may repair.
  * - Nothing else is deleted. A version without its object stays, so that the object can be put back. What Carrel did not write is
  *   a fault in a bucket of the platform's, where only the tenant's own key can have put it; a bucket that a tenant named may hold
  *   something else.
  */
-export async function* checkIntegrity(checked: Checked, { mend, sample }: CheckOptions): AsyncGenerator<Finding> {
-  yield* checkObjects(checked, mend);
-  yield* checkSample(checked, sample, mend);
-  yield* checkUsage(checked, mend);
+export async function* checkIntegrity(checked: Checked, { repair, sample }: CheckOptions): AsyncGenerator<Finding> {
+  yield* checkObjects(checked, repair);
+  yield* checkSample(checked, sample, repair);
+  yield* checkUsage(checked, repair);
 }
 
-async function* checkObjects(checked: Checked, mend: boolean): AsyncGenerator<Finding> {
+async function* checkObjects(checked: Checked, repair: boolean): AsyncGenerator<Finding> {
   const { objects, marker } = checked.storage;
   const isOwn = marker !== '' && (await markerOf(objects)) === marker;
   const lost = new Bound();
-  const unowned = new Unowned(checked, mend && isOwn);
+  const unowned = new Unowned(checked, repair && isOwn);
   const versions = versionsInOrder(checked);
   let version = await versions.next();
   for await (const object of objects.list()) {
@@ -92,7 +92,7 @@ async function missing({ storage, transaction }: Checked, version: StoredVersion
   if ((await storage.objects.head(version.key)) !== null) return wrongSize({ storage, transaction }, version);
   if (!(await transaction((tx) => isNamed(tx, version)))) return null;
   const { file, version: number, key } = version;
-  return { fault: { kind: 'missing_object', file, version: number, key }, isMended: false };
+  return { fault: { kind: 'missing_object', file, version: number, key }, isRepaired: false };
 }
 
 async function wrongSize(
@@ -102,7 +102,7 @@ async function wrongSize(
   const object = await storage.objects.head(version.key);
   if (object === null || object.size === version.size || !(await transaction((tx) => isNamed(tx, version)))) return null;
   const { file, version: number, key, size: expected } = version;
-  return { fault: { kind: 'wrong_size', file, version: number, key, expected, found: object.size }, isMended: false };
+  return { fault: { kind: 'wrong_size', file, version: number, key, expected, found: object.size }, isRepaired: false };
 }
 
 /** Findings up to the most of their kinds. */
@@ -120,13 +120,13 @@ class Bound {
 /** Objects that no version has, looked up some at a time. */
 class Unowned {
   readonly #checked: Checked;
-  readonly #isMended: boolean;
+  readonly #isRepaired: boolean;
   readonly #bound = new Bound();
   #batch: StoredObject[] = [];
 
-  constructor(checked: Checked, isMended: boolean) {
+  constructor(checked: Checked, isRepaired: boolean) {
     this.#checked = checked;
-    this.#isMended = isMended;
+    this.#isRepaired = isRepaired;
   }
 
   async add(object: StoredObject): Promise<Finding[]> {
@@ -142,7 +142,7 @@ class Unowned {
     const { slug, storage } = this.#checked;
     const isPlatforms = !storage.isNamed && storage.objects.bucket === bucketName(slug);
     if (!isPlatforms || key === MARKER_KEY) return [];
-    return this.#bound.atMost({ fault: { kind: 'foreign_object', key, size }, isMended: false });
+    return this.#bound.atMost({ fault: { kind: 'foreign_object', key, size }, isRepaired: false });
   }
 
   async end(): Promise<Finding[]> {
@@ -156,9 +156,9 @@ class Unowned {
       ),
     );
     const found = batch.filter(({ key }) => !named.has(key));
-    if (this.#isMended && found.length > 0) await this.#checked.storage.objects.delete(found.map(({ key }) => key));
+    if (this.#isRepaired && found.length > 0) await this.#checked.storage.objects.delete(found.map(({ key }) => key));
     return found.flatMap(({ key, size }) =>
-      this.#bound.atMost({ fault: { kind: 'unowned_object', key, size }, isMended: this.#isMended }),
+      this.#bound.atMost({ fault: { kind: 'unowned_object', key, size }, isRepaired: this.#isRepaired }),
     );
   }
 }
@@ -166,24 +166,24 @@ class Unowned {
 async function* checkSample(
   checked: Checked,
   { versions, maxBytes }: CheckOptions['sample'],
-  mend: boolean,
+  repair: boolean,
 ): AsyncGenerator<Finding> {
   if (versions === 0) return;
   const bound = new Bound();
   const sample =
     versions === 'all' ? versionsInOrder(checked) : await checked.transaction((tx) => someVersions(tx, versions, maxBytes));
-  for await (const finding of checkBytes(checked, sample, mend))
+  for await (const finding of checkBytes(checked, sample, repair))
     if (finding.fault.kind === 'wrong_checksum') yield* bound.atMost(finding);
 }
 
 /**
- * Reads each of these versions, of which those that share an object follow each other; with `mend` a CRC that is not known yet is
- * written.
+ * Reads each of these versions, of which those that share an object follow each other; with `repair` a CRC that is not known yet
+ * is written.
  */
 export async function* checkBytes(
   checked: Pick<Checked, 'transaction' | 'signal'> & { readonly storage: Pick<TenantStorage, 'objects'> },
   versions: Iterable<StoredVersion> | AsyncIterable<StoredVersion>,
-  mend: boolean,
+  repair: boolean,
 ): AsyncGenerator<Finding> {
   const { transaction, storage, signal } = checked;
   let last: { readonly key: string; readonly read: Read | null } | undefined;
@@ -192,28 +192,28 @@ export async function* checkBytes(
     if (last?.key !== version.key) last = { key: version.key, read: await readWhole(storage.objects, version.key, signal) };
     const { read } = last;
     if (read?.size === version.size && read.checksum === version.checksum) {
-      if (mend && !version.hasCrc) await transaction((tx) => writeCrc(tx, version.key, read));
+      if (repair && !version.hasCrc) await transaction((tx) => writeCrc(tx, version.key, read));
       continue;
     }
     if (!(await transaction((tx) => isNamed(tx, version)))) continue;
     const { file, version: number, key } = version;
     const of = { file, version: number, key };
-    if (read === null) yield { fault: { kind: 'missing_object', ...of }, isMended: false };
+    if (read === null) yield { fault: { kind: 'missing_object', ...of }, isRepaired: false };
     else if (read.size !== version.size)
-      yield { fault: { kind: 'wrong_size', ...of, expected: version.size, found: read.size }, isMended: false };
-    else yield { fault: { kind: 'wrong_checksum', ...of }, isMended: false };
+      yield { fault: { kind: 'wrong_size', ...of, expected: version.size, found: read.size }, isRepaired: false };
+    else yield { fault: { kind: 'wrong_checksum', ...of }, isRepaired: false };
   }
 }
 
-async function* checkUsage(checked: Checked, mend: boolean): AsyncGenerator<Finding> {
+async function* checkUsage(checked: Checked, repair: boolean): AsyncGenerator<Finding> {
   const bound = new Bound();
-  for await (const finding of wrongUsage(checked, mend)) yield* bound.atMost(finding);
+  for await (const finding of wrongUsage(checked, repair)) yield* bound.atMost(finding);
 }
 
-/** Users whose usage is counted wrong; with `mend` it is counted again. */
+/** Users whose usage is counted wrong; with `repair` it is counted again. */
 export async function* wrongUsage(
   { transaction, recounting, signal }: Pick<Checked, 'transaction' | 'recounting' | 'signal'>,
-  mend: boolean,
+  repair: boolean,
 ): AsyncGenerator<Finding> {
   for (let after = 0, isMore = true; isMore;) {
     signal.throwIfAborted();
@@ -221,8 +221,8 @@ export async function* wrongUsage(
     for (const { id, user, counted, found, areEntriesRight } of page) {
       after = id;
       if (counted === found && areEntriesRight) continue;
-      if (mend) await recounting((tx) => recount(tx, id));
-      yield { fault: { kind: 'wrong_usage', user, counted, found }, isMended: mend };
+      if (repair) await recounting((tx) => recount(tx, id));
+      yield { fault: { kind: 'wrong_usage', user, counted, found }, isRepaired: repair };
     }
     isMore = page.length === USERS_AT_ONCE;
   }

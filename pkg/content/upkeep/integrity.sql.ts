@@ -101,10 +101,10 @@ export const noteFaults = (
   tx: Sql,
   kinds: readonly string[],
   found: readonly number[],
-  mended: readonly number[],
+  repaired: readonly number[],
 ): Promise<unknown> =>
   tx.query(
-    `INSERT INTO carrel.integrity_faults AS f (kind, found, mended) SELECT * FROM unnest($1::text[], $2::bigint[], $3::bigint[])
-     ON CONFLICT (tenant, kind) DO UPDATE SET found = excluded.found, mended = excluded.mended, noted_at = now()`,
-    [kinds, found, mended],
+    `INSERT INTO carrel.integrity_faults AS f (kind, found, repaired) SELECT * FROM unnest($1::text[], $2::bigint[], $3::bigint[])
+     ON CONFLICT (tenant, kind) DO UPDATE SET found = excluded.found, repaired = excluded.repaired, noted_at = now()`,
+    [kinds, found, repaired],
   );

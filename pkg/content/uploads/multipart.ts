@@ -55,7 +55,7 @@ export async function readForm<T>(
   };
   parser.on('field', (name: string | undefined, value: string | undefined, info) => {
     if (name === undefined || !rules.fields.includes(name)) return fail(unknownField(name));
-    if (fields.has(name)) return fail(invalid(name, 'is given twice'));
+    if (fields.has(name)) return fail(invalid(name, 'must not be repeated'));
     if (info.valueTruncated || info.nameTruncated) return fail(invalid(name, `must have at most ${MAX_FIELD_BYTES} bytes`));
     // Undefined: the parser does not know the charset; U+FFFD stands for bytes that are not of it.
     if (value === undefined || !value.isWellFormed() || value.includes('\uFFFD'))
@@ -81,7 +81,7 @@ export async function readForm<T>(
     });
     receiving.catch(fail);
   });
-  parser.on('filesLimit', () => fail(invalid(rules.file, 'is given twice')));
+  parser.on('filesLimit', () => fail(invalid(rules.file, 'must not be repeated')));
   parser.on('fieldsLimit', () => fail(tooManyParts()));
   parser.on('partsLimit', () => fail(tooManyParts()));
 

@@ -18,7 +18,7 @@ import type { Tx } from '../../store/postgres/database.ts';
 import type { Objects } from '../../store/s3/objects.ts';
 import { type HeldTask, TaskOver, type TaskSteps } from '../../tasks/task-processor.ts';
 import type { Conversion, HelperCalls } from '../calls/helper-calls.ts';
-import type { HelperLooks } from '../calls/helper-looks.ts';
+import type { HelperChecks } from '../calls/helper-checks.ts';
 import type { HelperLanguages } from '../calls/replies.policy.ts';
 import type { Helper, HelperKind } from '../helper.ts';
 import { helpersOf } from '../helpers.sql.ts';
@@ -29,14 +29,14 @@ import { SourcePdf } from './source-pdf.ts';
 
 const PDF = 'application/pdf';
 /** The transfer of a canceled job ends within this time; the contract promises one second. */
-const LOOK_EVERY_MS = 500;
+const CHECK_EVERY_MS = 500;
 /** Minimum saving of an optimized file: less does not justify a version. */
 const SAVED_MIN = 0.05;
 const SAVED_MIN_BYTES = 4 * 1024;
 
 export interface Helpers {
   readonly calls: HelperCalls;
-  readonly looks: HelperLooks;
+  readonly checks: HelperChecks;
 }
 
 /** A request to the helper, and how to store its result. */
@@ -80,7 +80,7 @@ export async function convert<Arguments extends PdfArguments>(
   const seal = await services.seals.of(context.slug);
   const helper = requireHelper(await helpersOf(context.db, seal), planned.kind);
   const spelling = (of: keyof HelperLanguages, tag: string): Promise<string> =>
-    helpers.looks.spelling(seal.tenantId, helper, of, tag);
+    helpers.checks.spelling(seal.tenantId, helper, of, tag);
   const fields = await planned.fields(begun.given, spelling);
   const ask = { calls: helpers.calls, tenant: seal.tenantId, helper, fields, path: planned.path };
   await untilOver(services, context, begun.task, (signal) =>
@@ -262,14 +262,14 @@ async function untilOver<T>(
   work: (signal: AbortSignal) => Promise<T>,
 ): Promise<T> {
   const [over, done] = [new AbortController(), new AbortController()];
-  const look = async (): Promise<void> => {
+  const check = async (): Promise<void> => {
     for (;;) {
-      await clock.sleep(LOOK_EVERY_MS, done.signal);
+      await clock.sleep(CHECK_EVERY_MS, done.signal);
       // A database that does not answer decides nothing; the last step does.
       if (!(await isRunning(db, task).catch(() => true))) return over.abort(new TaskOver('the task has ended'));
     }
   };
-  void look().catch(() => undefined); // The work is done.
+  void check().catch(() => undefined); // The work is done.
   try {
     return await work(AbortSignal.any([signal, over.signal]));
   } catch (error) {

@@ -4,7 +4,7 @@ import { LimitReached } from '../../store/postgres/errors.ts';
 import { taskProcessor, type TaskSteps } from '../../tasks/task-processor.ts';
 import { countAttempt } from '../../tasks/task-steps.sql.ts';
 import { HelperCalls, type HelperLimits } from '../calls/helper-calls.ts';
-import { HelperLooks } from '../calls/helper-looks.ts';
+import { HelperChecks } from '../calls/helper-checks.ts';
 import { convert, type Helpers, type PlannedConversion } from './convert-pdf.ts';
 import { OPTIMIZE, type PdfArguments, TRANSLATE } from './pdf-tasks.ts';
 
@@ -31,7 +31,7 @@ export function pdfProcessors({ retryMs = RETRY_MS, ...limits }: PdfLimits = {})
   let helpers: Helpers | undefined;
   // Jobs share one breaker per tenant and helper.
   const of = (services: WorkerServices): Helpers =>
-    (helpers ??= { calls: new HelperCalls({ ...services, limits }), looks: new HelperLooks(services) });
+    (helpers ??= { calls: new HelperCalls({ ...services, limits }), checks: new HelperChecks(services) });
   return [
     taskProcessor({
       kind: OPTIMIZE,

@@ -4,7 +4,7 @@ import type { Database } from '../../store/postgres/database.ts';
 import type { TaggedCache } from '../../store/redis/tagged-cache.ts';
 import type { TenantSeal } from '../../store/tenant-resources.ts';
 import type { HelperCalls } from '../calls/helper-calls.ts';
-import type { HelperLooks } from '../calls/helper-looks.ts';
+import type { HelperChecks } from '../calls/helper-checks.ts';
 import type { Helper, HelperKind } from '../helper.ts';
 import { helpersOf } from '../helpers.sql.ts';
 import { requireHelper } from '../require-helper.ts';
@@ -29,15 +29,15 @@ export class Translations {
   readonly #seal: TenantSeal;
   readonly #cache: TaggedCache;
   readonly #calls: HelperCalls;
-  readonly #looks: HelperLooks;
+  readonly #checks: HelperChecks;
   #running = 0;
 
-  constructor(deps: { db: Database; seal: TenantSeal; cache: TaggedCache; calls: HelperCalls; looks: HelperLooks }) {
+  constructor(deps: { db: Database; seal: TenantSeal; cache: TaggedCache; calls: HelperCalls; checks: HelperChecks }) {
     this.#db = deps.db;
     this.#seal = deps.seal;
     this.#cache = deps.cache;
     this.#calls = deps.calls;
-    this.#looks = deps.looks;
+    this.#checks = deps.checks;
   }
 
   /**
@@ -59,8 +59,8 @@ export class Translations {
     signal: AbortSignal,
   ): Promise<TranslationView> {
     const tenant = this.#seal.tenantId;
-    const target = await this.#looks.spelling(tenant, helper, 'targets', wanted);
-    const source = named === 'auto' ? null : await this.#looks.spelling(tenant, helper, 'sources', named);
+    const target = await this.#checks.spelling(tenant, helper, 'targets', wanted);
+    const source = named === 'auto' ? null : await this.#checks.spelling(tenant, helper, 'sources', named);
     const translation = await this.#calls.translate(tenant, helper, { text, source, target }, signal);
     return {
       text: translation.text,

@@ -33,7 +33,7 @@ export async function receivePdf(
   parser.on('field', (field: string | undefined, value, info) => {
     if (field === undefined || !names.includes(field))
       return fail(invalid(`"${String(field).slice(0, 64)}" is not a field of this form.`));
-    if (fields.has(field) || info.valueTruncated) return fail(invalid(`${field} is given twice, or is too long.`));
+    if (fields.has(field) || info.valueTruncated) return fail(invalid(`${field} is repeated or too long.`));
     fields.set(field, value);
   });
   parser.on('file', (field: string | undefined, stream) => {

@@ -13,7 +13,7 @@ const RETRY_AFTER_SECONDS = 2;
 const JOBS_RETRY_AFTER_SECONDS = 30;
 
 /** Returns the abort reason of a request whose client has left. */
-export const clientGone = (): Error => new DOMException('the client went away', 'AbortError');
+export const clientGone = (): Error => new DOMException('the client closed the connection', 'AbortError');
 
 /** The body of every error (docs/design/api-conventions.md, Errors). */
 interface ErrorBody {

@@ -53,7 +53,7 @@ export const jsonSchemaOf = (endpoint: Endpoint): z.ZodType | undefined =>
 /** Returns true if every field of the endpoint's JSON is optional, so that no body at all is as good as `{}`. */
 export const takesNothing = (endpoint: Endpoint): boolean => jsonSchemaOf(endpoint)?.safeParse({}).success ?? false;
 
-/** Returns the fields of a form (WHATWG URL §5.1). Throws `validation_failed` for a field that is given twice. */
+/** Returns the fields of a form (WHATWG URL §5.1). Throws `validation_failed` for a field that is repeated. */
 function fieldsOf(bytes: Buffer): Readonly<Record<string, string>> {
   const pairs = [...new URLSearchParams(bytes.toString('utf8'))];
   const repeated = pairs.find(([name], at) => pairs.findIndex(([other]) => other === name) < at);

@@ -30,7 +30,7 @@ function refusalOf(text: string): Problem | undefined {
     return notJson();
   }
   const path = pathOfPrototype(value);
-  return path && invalid(nameOf(path), 'is not known here');
+  return path && invalid(nameOf(path), 'is not a known field');
 }
 
 const notJson = (): Problem => invalid('body', 'is not JSON');

@@ -50,7 +50,7 @@ export function parseQuery(search: string, { lists, objects }: QueryForms = NO_F
     const [, object = '', key = ''] = MEMBER.exec(name) ?? [];
     if (lists.has(name)) query.set(name, [...((query.get(name) as string[] | undefined) ?? []), value]);
     else if (objects.has(object)) query.set(object, withMember(query.get(object), key, value, name));
-    else if (query.has(name)) throw invalid(name, 'is given twice');
+    else if (query.has(name)) throw invalid(name, 'must not be repeated');
     else query.set(name, value);
   }
   return Object.fromEntries(query);
@@ -58,11 +58,11 @@ export function parseQuery(search: string, { lists, objects }: QueryForms = NO_F
 
 /** Adds a member to an object; `metadata=` beside `metadata[key]=` is refused. */
 function withMember(present: unknown, key: string, value: string, name: string): unknown {
-  if (typeof present === 'string') throw invalid(name, 'is given twice');
+  if (typeof present === 'string') throw invalid(name, 'must not be repeated');
   requireText(key, name);
   const members = new Map(Object.entries((present as Record<string, string> | undefined) ?? {}));
-  if (members.has(key)) throw invalid(name, 'is given twice');
-  if (key === '__proto__') throw invalid(name, 'is not known here');
+  if (members.has(key)) throw invalid(name, 'must not be repeated');
+  if (key === '__proto__') throw invalid(name, 'is not a known field');
   return Object.fromEntries(members.set(key, value));
 }
 

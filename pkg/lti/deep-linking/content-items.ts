@@ -2,7 +2,7 @@ import { FETCH_LINK_SECONDS } from '../../api/lifetimes.ts';
 import { Problem } from '../../api/problem.ts';
 import type { Caller } from '../../content/model/access/caller.ts';
 import { allows, levelOn } from '../../content/model/access/inherited-access.policy.ts';
-import { giveImageLink } from '../../content/download-links/image-links.sql.ts';
+import { createImageLink } from '../../content/download-links/image-links.sql.ts';
 import { sealLink } from '../../content/download-links/sealed-links.ts';
 import { type FileRecord, findFiles } from '../../content/model/files/files.sql.ts';
 import { insertShare } from '../../content/sharing/shares.sql.ts';
@@ -126,7 +126,7 @@ export class ContentItems {
 
   /** A link to the chosen version that lasts as long as the page that shows it. */
   async #shown({ tx, actor }: By, { id, version }: FileRecord): Promise<string> {
-    return `${this.#apiUrl}/tickets/${await giveImageLink(tx, this.#random, { fileId: id, version, givenBy: actor.userId })}`;
+    return `${this.#apiUrl}/tickets/${await createImageLink(tx, this.#random, { fileId: id, version, givenBy: actor.userId })}`;
   }
 }
 

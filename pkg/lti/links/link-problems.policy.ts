@@ -36,5 +36,5 @@ export function problemOfLink(state: LinkState): LinkProblemCode | undefined {
   if (!state.file) return 'link_file_gone';
   if (state.file.isTrashed) return 'link_file_trashed';
   if (!state.isMakerActive) return 'link_maker_gone';
-  return state.mayMakerShare ? undefined : 'link_maker_lost_right';
+  return state.canMakerShare ? undefined : 'link_maker_lost_right';
 }

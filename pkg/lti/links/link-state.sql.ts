@@ -28,7 +28,7 @@ export const linkState = ({ userId, now }: { readonly userId: string; readonly n
     'file', CASE WHEN f.id IS NOT NULL THEN jsonb_build_object('uuid', f.uuid, 'name', f.name, 'ownerId', f.owner_id,
       'isTrashed', f.deleted_at IS NOT NULL, 'ancestors', ${ancestorsOf('d')}) END,
     'isMakerActive', coalesce(c.is_active AND NOT c.is_system, false),
-    'mayMakerShare', coalesce(${MAKER_MAY_SHARE} AND (${makerIsAdmin(now)} OR ${MAKER_TEACHES}), false)) AS state
+    'canMakerShare', coalesce(${MAKER_MAY_SHARE} AND (${makerIsAdmin(now)} OR ${MAKER_TEACHES}), false)) AS state
   FROM lti_resource_links k
   LEFT JOIN files f ON f.uuid = k.file_uuid LEFT JOIN folders d ON d.id = f.folder_id
   LEFT JOIN users c ON c.uuid = k.maker_uuid CROSS JOIN LATERAL (SELECT c.id AS created_by) s

@@ -19,5 +19,5 @@ export interface LinkState {
     readonly ancestors: readonly Ancestor[];
   } | null;
   readonly isMakerActive: boolean;
-  readonly mayMakerShare: boolean;
+  readonly canMakerShare: boolean;
 }

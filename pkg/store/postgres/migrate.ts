@@ -36,7 +36,7 @@ export async function migrateUp<Context>(run: MigrationRun<Context>): Promise<vo
   if (baseline && done.length > 0 && !done.includes(baseline.name))
     throw new Error(
       `the schema ${run.schema} was made by a build before the first release, and has ${done[0]} in place of ${baseline.name}. ` +
-        'Make the installation anew; on one machine: make clean, then make up',
+        'Recreate the installation; on one machine: make clean, then make up',
     );
   for (const { name, up } of run.migrations.filter((migration) => !done.includes(migration.name)))
     await inTransaction(run, async (tx, table, names) => {

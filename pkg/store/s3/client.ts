@@ -42,7 +42,7 @@ const MAX_REPLY_BYTES_OF_NAMED = 1 << 20;
 /** A reply that the SDK has parsed takes about this many times its bytes. */
 const PARSED_TIMES = 10;
 /** The interval of checks whether a reply arrives fast enough. */
-const LOOK_MS = 500;
+const STALL_CHECK_MS = 500;
 
 /**
  * Path style, since a host per bucket needs DNS; checksums only where the protocol demands them, since we store our own SHA-256.
@@ -161,7 +161,7 @@ function bounded(body: IncomingMessage, { timeoutMs, named }: Bounds): PassThrou
   });
   const watch = setInterval(() => {
     if (isLate()) read.destroy(new ReplyTooLarge('a reply of the store arrives too slowly'));
-  }, LOOK_MS).unref();
+  }, STALL_CHECK_MS).unref();
   read.once('close', () => {
     clearInterval(watch);
     void taken?.then(

@@ -14,14 +14,14 @@ const waiting = async (): Promise<number> =>
   (await tenant.db.query(`SELECT FROM pg_stat_activity WHERE wait_event_type = 'Lock' AND usename = current_user`)).length;
 const somebodyWaits = async (): Promise<boolean> => (await waiting()) > 0;
 
-test('a write that Postgres gives up for another, in a deadlock, is run anew', async () => {
+test('a write that Postgres gives up for another, in a deadlock, is run again', async () => {
   const { api, user } = await tenant.user();
   const { body: file } = await api.upload('/files', { file: Buffer.from('one'), name: 'a' });
 
   let reply: ReturnType<typeof api.upload> | undefined;
   await tenant.db.transaction(async (tx) => {
     await tx.query('SELECT FROM users WHERE uuid = $1 FOR UPDATE', [user.id]);
-    // Postgres may give up this side instead, which is then run anew: the upload is through by then.
+    // Postgres may give up this side instead, which is then run again: the upload is through by then.
     if (reply !== undefined) return;
     reply = api.upload(`/files/${file.id}`, { method: 'PUT', file: Buffer.from('two'), name: 'a' });
     await waitFor('the upload to wait for its owner', somebodyWaits);

@@ -266,7 +266,7 @@ describe('the applier', () => {
     expect((await api.get(key('c'))).data).toEqual({ a: 'theirs' });
   });
 
-  test('what applying does not mend is not tried again until something changes', async () => {
+  test('what applying does not repair is not tried again until something changes', async () => {
     // The server drops the zero, so that it stays different.
     const service = (text: string): Service => ({
       metadata: { namespace, name: 'web', labels: { text } },
@@ -279,7 +279,7 @@ describe('the applier', () => {
     await expectUnchanged(SERVICE, service('b'));
   });
 
-  test('an object that is being deleted is left to go, and made anew when it is gone', async () => {
+  test('an object that is being deleted is left to go, and made again when it is gone', async () => {
     const api = new ResourceApi(client, CONFIG_MAP);
     const desired = { metadata: { namespace, name: 'c', finalizers: ['example.com/wait'] }, data: { a: '1' } };
     await applier.apply(CONFIG_MAP, desired, { owner });

@@ -237,7 +237,7 @@ test("a deleted object's finalizer is removed, and an object with another's fina
   await operator.stop();
 });
 
-test('a status is written once, over a stale copy too, and never on an object that was made anew', async () => {
+test('a status is written once, over a stale copy too, and never on an object that was made again', async () => {
   const { client, close } = connect();
   const things = new ResourceApi(client, THING);
   const key = { namespace, name: 't' };

@@ -114,7 +114,7 @@ test('what an Event would have said is in the log, without a stack, where its na
 });
 
 test('on a real Lease one leads; with etcd gone it stops in time, and leads again when etcd is back', async () => {
-  // A call that lets the lease go has `retryMs`, also of an etcd that has just begun anew.
+  // A call that lets the lease go has `retryMs`, also of an etcd that has just started over.
   const times = { leaseMs: 9_000, renewDeadlineMs: 6_000, retryMs: 1_500, standbyMs: 1_500 };
   const impatient = new KubeClient({ kubeConfig: server.kubeConfig, metrics: new Registry(), requestTimeoutMs: 2_000 });
   const leases = new ResourceApi(client, LEASE);

@@ -190,7 +190,7 @@ test('a compacted resourceVersion causes one new list, of which only the differe
   await configMaps.update(named(namespace, 1, 'other'));
   await configMaps.delete({ namespace, name: 'c-2' });
   await configMaps.delete({ namespace, name: 'c-3' });
-  await configMaps.create(named(namespace, 3, 'made anew'));
+  await configMaps.create(named(namespace, 3, 'made again'));
   await configMaps.create(named(namespace, 9_999, 'new'));
   await server.compact();
   await server.stopApiServer();

@@ -217,7 +217,7 @@ test('a killed node restarts, and no container runs twice', async () => {
 
   process.kill(node, 'SIGKILL');
 
-  await waitFor('the pod runs anew', async () => {
+  await waitFor('the pod runs again', async () => {
     const pids = pidsOf('steady');
     return pids.length === 1 && pids[0] !== before[0] && (await get('steady')).status === 200;
   });

@@ -146,7 +146,7 @@ test.each([true, false])('a registration that is deleted while somebody launches
   expect((await personOf(user.id)) !== null).toBe(isKnown);
 });
 
-test('a person who is deleted while they launch is refused, and made anew by the next launch', async () => {
+test('a person who is deleted while they launch is refused, and made again by the next launch', async () => {
   const user = { id: 'deleted' };
   await launch({ user });
   const id = (await personOf('deleted'))?.id ?? 0;

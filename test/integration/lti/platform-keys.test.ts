@@ -94,7 +94,7 @@ test('an unknown key id causes one request a minute, the first at once', async (
   const later = await ask();
   await Promise.all([client.close(), lms.stop()]);
 
-  // The set that the first one fetched is as new as can be: only the next one asks anew.
+  // The set that the first one fetched is as new as can be: only the next one asks again.
   expect([first, again, soon, later]).toEqual([1, 2, 2, 3]);
 });
 

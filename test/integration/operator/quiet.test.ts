@@ -28,7 +28,7 @@ beforeAll(() => {
     if (sql.includes('AS change')) polls.push(performance.now());
     (/AS change|pg_stat_activity|AS files/.test(sql) ? looks : statements).push(sql);
   };
-  runOperator(cluster, { stores: running, metrics, observe, usageIntervals: { lookMs: 200, everyMs: 1_000 } });
+  runOperator(cluster, { stores: running, metrics, observe, usageIntervals: { searchMs: 200, everyMs: 1_000 } });
 });
 
 /** The number of statements of each controller's reconcile that finds nothing to do. */

@@ -178,7 +178,7 @@ test('resealing ends while the tenant still writes values of the former key, and
   };
   await insert(300);
   const of = { tenantId: '78', slug: login.slug, keyId: 'young', sealer: new Sealer(dataKeys, random) };
-  // Two values more for each one that is sealed anew.
+  // Two values more for each one that is sealed again.
   const whileWritten: Sql = {
     query: async (text, params) => {
       if (text.startsWith('UPDATE')) await insert(2);

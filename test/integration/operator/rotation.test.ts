@@ -255,7 +255,7 @@ async function sealedIn({ name }: ObjectKey): Promise<{ ids: string[]; values: M
   };
 }
 
-test('a data key is known to all pods before it seals, and goes when all that it sealed is sealed anew', async () => {
+test('a data key is known to all pods before it seals, and goes when all that it sealed is sealed again', async () => {
   const key = await readyTenant();
   const tenantRef = { name: key.name };
   const addHook = async (name: string): Promise<void> => {

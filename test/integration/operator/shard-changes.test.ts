@@ -238,11 +238,11 @@ test('a wrong issuer or client id, and a deployment that decides nothing, cause 
 });
 
 test('findings of an integrity check cause one Event of each kind an hour, and none without findings', async () => {
-  const note = (kind: string, found: number, mended: number): Promise<unknown> =>
+  const note = (kind: string, found: number, repaired: number): Promise<unknown> =>
     tenant.db.query(
-      `INSERT INTO carrel.integrity_faults (kind, found, mended) VALUES ($1, $2, $3)
-       ON CONFLICT (tenant, kind) DO UPDATE SET found = excluded.found, mended = excluded.mended, noted_at = now()`,
-      [kind, found, mended],
+      `INSERT INTO carrel.integrity_faults (kind, found, repaired) VALUES ($1, $2, $3)
+       ON CONFLICT (tenant, kind) DO UPDATE SET found = excluded.found, repaired = excluded.repaired, noted_at = now()`,
+      [kind, found, repaired],
     );
   const notes = async (): Promise<string[]> =>
     (await cluster.of(children.EVENT).list({ namespace }))

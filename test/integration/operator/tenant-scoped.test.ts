@@ -209,9 +209,9 @@ test('of two registrations that contradict each other the later is refused, unti
 
   const refused = await condition(cluster.registrations, second, 'Accepted', 'False', 'Conflict');
   await cluster.registrations.delete(first);
-  const mended = await ready(cluster.registrations, second);
+  const repaired = await ready(cluster.registrations, second);
 
-  expect([refused, mended].map((object) => conditionOf(object, 'Stalled')?.status)).toEqual(['True', 'False']);
+  expect([refused, repaired].map((object) => conditionOf(object, 'Stalled')?.status)).toEqual(['True', 'False']);
   expect(conditionOf(refused, 'Accepted')?.message).toBe(
     `LtiRegistration ${first.name} is for the same LMS (same issuer and jwksEndpoint), but has another tokenEndpoint: ` +
       'use the same one in both, or give each the jwksEndpoint of its own LMS',

@@ -38,7 +38,7 @@ async function untilUp(database: { ping(): Promise<void> }): Promise<number> {
 }
 
 test.each(['SIGKILL', 'SIGINT'] as const)(
-  'Postgres ended by %s fails what is in flight cleanly, and the pools mend themselves',
+  'Postgres ended by %s fails what is in flight cleanly, and the pools repair themselves',
   async (signal) => {
     await Promise.all(Array.from({ length: 5 }, () => db.ping()));
     const inFlight = [

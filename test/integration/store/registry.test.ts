@@ -92,7 +92,7 @@ test('connections beyond the default size are bounded per shard, however many as
   expect(await registry.claim(asking(BASIC_CONNECTIONS + 29, third))).toMatchObject({ connections: 42 });
 });
 
-test('a secret is made once, opens for its own tenant and name alone, and is sealed anew after a rotation', async () => {
+test('a secret is made once, opens for its own tenant and name alone, and is sealed again after a rotation', async () => {
   const [one, two] = await Promise.all([registry.claim(request(newSlug())), registry.claim(request(newSlug()))]);
   const made = await Promise.all(
     Array.from({ length: 20 }, (_, index) => registry.ensureSecret(one.tenantId, 'database', () => `secret-${index}`)),

@@ -23,7 +23,7 @@ const ask = ({ bucket, ...key }: TenantBucket): Promise<number | undefined> =>
       .end();
   });
 
-test('a store that looks its users up anew takes none for another one, whoever came by the same connection before', async () => {
+test('a store that looks its users up again takes none for another one, whoever came by the same connection before', async () => {
   const tenants = range(20).map((): TenantBucket => {
     const bucket = bucketName(`t-${systemRandom.hex(5)}`);
     return { bucket, accessKeyId: bucket, secretAccessKey: systemRandom.base64url(24) };

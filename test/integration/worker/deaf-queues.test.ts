@@ -59,7 +59,7 @@ test('jobs that are asked for some seconds after a script of 7 s in the Redis of
   await worker.end('SIGKILL');
 });
 
-test('a queue of which nothing is taken is noticed in log and metric, begins anew, and goes on once it can', async () => {
+test('a queue of which nothing is taken is noticed in log and metric, starts over, and goes on once it can', async () => {
   let log = '';
   let ahead = 0;
   const metrics = createMetrics('worker');

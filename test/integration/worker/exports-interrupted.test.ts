@@ -180,7 +180,7 @@ test('purged files are left out of an export and fail as items; a replaced one i
   ]);
 });
 
-test('a file that is deleted for ever while it is written has the export begin anew without it', async () => {
+test('a file that is deleted for ever while it is written has the export start over without it', async () => {
   const { api } = await tenant.user();
   const top = await newFolder(api, 'half');
   const large = await newFile(api, top, 'large', Buffer.alloc(96 * MIB, 'l'));

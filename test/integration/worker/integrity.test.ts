@@ -24,7 +24,7 @@ const DAY_MS = 24 * 3_600_000;
 const ALL = { versions: 'all', maxBytes: Number.MAX_SAFE_INTEGER } as const;
 
 /** Runs the check by the tenant's own role, at that time. */
-async function check(tenant: TestTenant, { mend = false, inDays = 0, slug = '' } = {}): Promise<Finding[]> {
+async function check(tenant: TestTenant, { repair = false, inDays = 0, slug = '' } = {}): Promise<Finding[]> {
   const found: Finding[] = [];
   const checked = {
     slug,
@@ -34,7 +34,7 @@ async function check(tenant: TestTenant, { mend = false, inDays = 0, slug = '' }
     now: new Date(Date.now() + inDays * DAY_MS),
     signal: new AbortController().signal,
   };
-  for await (const finding of checkIntegrity(checked, { mend, sample: ALL })) found.push(finding);
+  for await (const finding of checkIntegrity(checked, { repair, sample: ALL })) found.push(finding);
   return found;
 }
 const upload = async (api: Api, name: string, content = name): Promise<string> =>
@@ -75,19 +75,19 @@ async function faulty() {
 test('each fault is found, and only what can be repaired safely is repaired', async () => {
   const { tenant, user, lost, short, other, keys, counted } = await faulty();
   const ofVersion = (file: string, key: string) => ({ file, version: 1, key });
-  const expected = (isMended: boolean): Finding[] => [
-    { fault: { kind: 'missing_object', ...ofVersion(lost, keys.lost) }, isMended: false },
-    { fault: { kind: 'wrong_size', ...ofVersion(short, keys.short), expected: 5, found: 2 }, isMended: false },
-    { fault: { kind: 'unowned_object', key: keys.unowned, size: 6 }, isMended },
-    { fault: { kind: 'wrong_checksum', ...ofVersion(other, keys.other) }, isMended: false },
-    { fault: { kind: 'wrong_usage', user: user.id, counted, found: counted - 7 }, isMended },
+  const expected = (isRepaired: boolean): Finding[] => [
+    { fault: { kind: 'missing_object', ...ofVersion(lost, keys.lost) }, isRepaired: false },
+    { fault: { kind: 'wrong_size', ...ofVersion(short, keys.short), expected: 5, found: 2 }, isRepaired: false },
+    { fault: { kind: 'unowned_object', key: keys.unowned, size: 6 }, isRepaired },
+    { fault: { kind: 'wrong_checksum', ...ofVersion(other, keys.other) }, isRepaired: false },
+    { fault: { kind: 'wrong_usage', user: user.id, counted, found: counted - 7 }, isRepaired },
   ];
   const inOrder = (found: readonly Finding[]): Finding[] =>
     found.toSorted((a, b) => JSON.stringify(a.fault).localeCompare(JSON.stringify(b.fault)));
 
   expect(inOrder(await check(tenant, { inDays: 3 }))).toEqual(inOrder(expected(false)));
-  expect(inOrder(await check(tenant, { inDays: 3, mend: true }))).toEqual(inOrder(expected(true)));
-  const rest = (await check(tenant, { inDays: 3, mend: true })).map(({ fault }) => fault.kind);
+  expect(inOrder(await check(tenant, { inDays: 3, repair: true }))).toEqual(inOrder(expected(true)));
+  const rest = (await check(tenant, { inDays: 3, repair: true })).map(({ fault }) => fault.kind);
   expect(rest.toSorted()).toEqual(['missing_object', 'wrong_checksum', 'wrong_size']);
   expect((await tenant.objects.head('somebody-elses/object'))?.size).toBe(13);
 });
@@ -97,10 +97,10 @@ test('the check skips objects of uploads in progress, and deletes none in a loca
   const key = unownedKey();
   await tenant.objects.put(key, Buffer.from('an upload'));
 
-  expect(await check(tenant, { mend: true, inDays: 1 })).toEqual([]);
+  expect(await check(tenant, { repair: true, inDays: 1 })).toEqual([]);
   await tenant.objects.delete(['.carrel-tenant']);
   const fault = { kind: 'unowned_object', key, size: 9 };
-  expect(await check(tenant, { mend: true, inDays: 3 })).toEqual([{ fault, isMended: false }]);
+  expect(await check(tenant, { repair: true, inDays: 3 })).toEqual([{ fault, isRepaired: false }]);
   expect((await tenant.objects.head(key))?.size).toBe(9);
 });
 
@@ -116,7 +116,7 @@ test('nothing is found while people upload, replace, restore and purge', async (
     }
   });
   const found = [];
-  for (let n = 0; n < 5; n += 1) found.push(...(await check(tenant, { mend: true })));
+  for (let n = 0; n < 5; n += 1) found.push(...(await check(tenant, { repair: true })));
   over.abort();
   await Promise.all(busy);
 
@@ -133,7 +133,7 @@ test('a CRC-32 that is not known is that of the content which was read, where th
   await tenant.objects.put(await keyOf(tenant, other), Buffer.from('OTHER'));
   await tenant.db.query('UPDATE file_versions SET crc32 = NULL');
 
-  await check(tenant, { mend: true });
+  await check(tenant, { repair: true });
 
   const crcs = await tenant.db.query(
     `SELECT f.uuid, v.version_number AS version, v.crc32 AS crc FROM file_versions v JOIN files f ON f.id = v.file_id
@@ -156,9 +156,9 @@ test('usage is counted again also where it is more than the limits allow', async
     tenantRole(tenant.slug),
   ]);
 
-  const found = await check(tenant, { mend: true });
+  const found = await check(tenant, { repair: true });
 
-  expect(found).toEqual([{ fault: { kind: 'wrong_usage', user: user.id, counted: 0, found: 6 }, isMended: true }]);
+  expect(found).toEqual([{ fault: { kind: 'wrong_usage', user: user.id, counted: 0, found: 6 }, isRepaired: true }]);
   expect(await check(tenant)).toEqual([]);
   expect((await api.post('/folders', { name: 'more' })).status).toBe(507);
 });
@@ -168,10 +168,10 @@ test('objects that a tenant’s key adds beside Carrel’s are found in a platfo
   await upload((await tenant.user()).api, 'own');
   await tenant.objects.put('filled/1', Buffer.from('not of Carrel'));
 
-  const found = await check(tenant, { mend: true, inDays: 3, slug: tenant.objects.bucket.replace('carrel-', '') });
+  const found = await check(tenant, { repair: true, inDays: 3, slug: tenant.objects.bucket.replace('carrel-', '') });
 
-  expect(found).toEqual([{ fault: { kind: 'foreign_object', key: 'filled/1', size: 13 }, isMended: false }]);
-  expect(await check(tenant, { mend: true, inDays: 3 })).toEqual([]);
+  expect(found).toEqual([{ fault: { kind: 'foreign_object', key: 'filled/1', size: 13 }, isRepaired: false }]);
+  expect(await check(tenant, { repair: true, inDays: 3 })).toEqual([]);
 });
 
 test('five thousand versions are compared page by page, those of one object together', async () => {
@@ -207,22 +207,22 @@ describe('the worker', () => {
     const [{ days } = { days: 0 }] = await waiting();
     await tenant.db.transaction((tx) => insertJob(tx, { kind: 'integrity.check', payload: {} }));
     const notes = (): Promise<unknown[]> =>
-      platform.pool.query('SELECT kind, found, mended FROM carrel.integrity_faults WHERE tenant = $1 ORDER BY kind', [role]);
+      platform.pool.query('SELECT kind, found, repaired FROM carrel.integrity_faults WHERE tenant = $1 ORDER BY kind', [role]);
     await waitFor('the notes of the check', async () => (await notes()).length === 6);
 
     expect(days).toBeGreaterThan(-0.01);
     expect(days).toBeLessThan(7);
     expect(await notes()).toEqual([
-      { kind: 'foreign_object', found: expect.any(Number), mended: 0 },
-      { kind: 'missing_object', found: 1, mended: 0 },
-      { kind: 'unowned_object', found: 0, mended: 0 },
-      { kind: 'wrong_checksum', found: expect.any(Number), mended: 0 },
-      { kind: 'wrong_size', found: 1, mended: 0 },
-      { kind: 'wrong_usage', found: 1, mended: 1 },
+      { kind: 'foreign_object', found: expect.any(Number), repaired: 0 },
+      { kind: 'missing_object', found: 1, repaired: 0 },
+      { kind: 'unowned_object', found: 0, repaired: 0 },
+      { kind: 'wrong_checksum', found: expect.any(Number), repaired: 0 },
+      { kind: 'wrong_size', found: 1, repaired: 0 },
+      { kind: 'wrong_usage', found: 1, repaired: 1 },
     ]);
     const metrics = await worker.metrics();
     expect(metrics).toMatch(/carrel_integrity_faults_total\{kind="missing_object"[^}]*\} [1-9]/);
-    expect(metrics).toMatch(/carrel_integrity_mended_total\{kind="wrong_usage"[^}]*\} [1-9]/);
+    expect(metrics).toMatch(/carrel_integrity_repaired_total\{kind="wrong_usage"[^}]*\} [1-9]/);
     expect(await worker.end('SIGTERM')).toBe(0);
   });
 });
@@ -257,14 +257,14 @@ describe('carrel doctor', () => {
   test('says in sentences what is wrong with a tenant, and what it repaired; its last line is the result', async () => {
     const { tenant, user, lost, keys, counted } = await faulty();
     const first = await doctor(['--tenant', tenant.slug, '--sample', 'all']);
-    const second = await doctor(['--tenant', tenant.slug, '--mend', '--sample', '0']);
+    const second = await doctor(['--tenant', tenant.slug, '--repair', '--sample', '0']);
 
     expect(first.code).toBe(1);
     expect(first.out.trimEnd().split('\n')).toHaveLength(6);
     expect(first.out).toContain('object "somebody-elses/object" of 13 bytes was not written by Carrel\n');
     expect(first.out).toContain(`version 1 of file ${lost} has no object: ${keys.lost} is missing\n`);
     expect(first.out).toContain(`user ${user.id}: ${counted} bytes are counted, ${counted - 7} are there\n`);
-    expect(first.out).toMatch(new RegExp(`${tenant.slug}: 5 faults\\. --mend repairs what it safely can; .*\\n$`));
+    expect(first.out).toMatch(new RegExp(`${tenant.slug}: 5 faults\\. --repair repairs what it safely can; .*\\n$`));
     expect(second.code).toBe(1);
     expect(second.out).toMatch(/are there; repaired\n[^\n]*: 4 faults, 1 repaired\. The rest needs a person: [^\n]*\n$/);
     expect(first.err + second.err).toBe('');
@@ -277,7 +277,7 @@ describe('carrel doctor', () => {
 
   test.each<[string, string[], Record<string, string>, RegExp]>([
     ['a tenant that does not exist', ['--tenant', 'nobody'], {}, /^carrel: there is no tenant with the slug nobody/],
-    ['--mend without a tenant', ['--mend'], {}, /^carrel: --mend and --sample need a tenant\. Name it with --tenant/],
+    ['--repair without a tenant', ['--repair'], {}, /^carrel: --repair and --sample need a tenant\. Name it with --tenant/],
     ['a sample that is no number', ['--tenant', 'x', '--sample', 'some'], {}, /It must be a whole number/],
     [
       'no platform keys',

@@ -209,7 +209,7 @@ test('two syncs of one course at once end as one does, and each counts what it h
   expect(await people()).toHaveLength(61);
 });
 
-test('a worker that is killed while it reads leaves the course as it was, and the next one reads anew', async () => {
+test('a worker that is killed while it reads leaves the course as it was, and the next one reads again', async () => {
   const { enrolMany, request, people, id, api } = await course();
   enrolMany(120);
   const before = await stateOf(tenant, id);
@@ -264,7 +264,7 @@ test('who teaches the course no more when the job begins has no roster taken ove
   ).toEqual([]);
 });
 
-test('the first launch a day after the last roster has it taken over anew, once, and the others cost what they did', async () => {
+test('the first launch a day after the last roster has it read again, once, and the others cost what they did', async () => {
   const { enrolMany, sync, launch, id, people } = await course();
   await sync();
   enrolMany(2);

@@ -17,7 +17,7 @@ const SETTINGS = { CARREL_WEBHOOK_TIMEOUT_SECONDS: '6', CARREL_WEBHOOK_RETRY_SEC
 
 const { platform, worker, tenant, receiver } = webhookSuite(SETTINGS);
 
-/** The worker anew, with other settings or keys. */
+/** Restarts the worker with other settings or keys. */
 async function restart(settings: Readonly<Record<string, string>> = {}, platformKeys?: string): Promise<void> {
   await worker.end('SIGTERM');
   await worker.start(settings, platformKeys);

@@ -225,7 +225,7 @@ export function condition<T extends KubeObject>(
     const selection = { namespace: key.namespace, fieldSelector: `metadata.name=${key.name}`, resourceVersion };
     for await (const event of api.watch({ ...selection, timeoutSeconds: WATCH_SECONDS, idleMs: 2 * WATCH_SECONDS * 1_000 })) {
       if (event.type === 'BOOKMARK') continue;
-      if (event.type === 'DELETED') break; // what is made anew under its name is waited for
+      if (event.type === 'DELETED') break; // what is made again under its name is waited for
       last = event.object;
       if (isMet(last)) return last;
     }

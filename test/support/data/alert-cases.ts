@@ -294,7 +294,7 @@ export const ALERT_CASES: readonly AlertCase[] = [
   },
   {
     alert: 'CarrelQueueRestarts',
-    when: 'a queue begins anew every five minutes',
+    when: 'a queue starts over every five minutes',
     series: [
       'carrel_queue_restarts_total{queue="work",pod="w-1"} ' +
         Array.from({ length: 24 }, (_, at) => `${at} ${at} ${at} ${at} ${at}`).join(' '),
@@ -331,7 +331,7 @@ export const ALERT_CASES: readonly AlertCase[] = [
     when: 'one of two faults is put right',
     series: [
       'carrel_integrity_faults_total{kind="wrong_size"} 0x60 2x59',
-      'carrel_integrity_mended_total{kind="wrong_size"} 0x60 1x59',
+      'carrel_integrity_repaired_total{kind="wrong_size"} 0x60 1x59',
     ],
     fires: { kind: 'wrong_size' },
   },
@@ -340,7 +340,7 @@ export const ALERT_CASES: readonly AlertCase[] = [
     when: 'all faults are put right',
     series: [
       'carrel_integrity_faults_total{kind="wrong_size"} 0x60 2x59',
-      'carrel_integrity_mended_total{kind="wrong_size"} 0x60 2x59',
+      'carrel_integrity_repaired_total{kind="wrong_size"} 0x60 2x59',
     ],
   },
   {

@@ -42,8 +42,8 @@ export const ROWS_OF_SHARD: Rows = {
   deployment_changes: [{ tenant: TENANT, changed_at: EARLIER }],
   registration_requests: [{ tenant: TENANT, slot: 0, id: uuid(92), wanted: { clientId: 'c' } }],
   integrity_faults: [
-    { tenant: TENANT, kind: 'wrong_size', found: 2, mended: 1, reported_at: EARLIER },
-    { tenant: TENANT, kind: 'foreign_object', found: 3, mended: 0 },
+    { tenant: TENANT, kind: 'wrong_size', found: 2, repaired: 1, reported_at: EARLIER },
+    { tenant: TENANT, kind: 'foreign_object', found: 3, repaired: 0 },
   ],
 };
 

@@ -17,7 +17,7 @@ interface SuiteOptions {
   readonly asInChart?: boolean;
 }
 
-/** A worker that a test may end and start anew. */
+/** A worker that a test may end and restart. */
 export interface SuiteWorker extends WorkerProcess {
   /** Once it has ended: another one, with the suite's settings, these changed. */
   start(settings?: Settings, platformKeys?: string): Promise<void>;

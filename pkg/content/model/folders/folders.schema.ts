@@ -49,10 +49,10 @@ export const FolderQuery = z.object({
   parent_id: z
     .union([Uuid, z.literal('root')])
     .optional()
-    .describe("folders of that one; root: one's own without a parent"),
+    .describe("folders in this folder; root: the caller's folders without a parent"),
   q: NamePart.optional().describe('part of the name; case and accents do not matter'),
   owner: Uuid.optional(),
-  trashed: queryBoolean().optional().describe('true: the soft-deleted, of those one may write'),
+  trashed: queryBoolean().optional().describe('true: items in the trash that the caller may write'),
 });
 export type FolderQuery = z.output<typeof FolderQuery>;
 

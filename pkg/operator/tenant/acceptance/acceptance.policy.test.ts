@@ -86,7 +86,7 @@ test.each([
   [{ cron: '0 0 30 2 *' }, 'cron: never matches: the given months do not have such a day'],
   [{ cron: '0 24 * * *' }, 'cron: hour: "24" is not one of 0 to 23'],
   [{ timeZone: 'Europe/Bielefeld' }, 'timeZone: must be an IANA time zone, such as Europe/Berlin or UTC'],
-  [{ arguments: { days: 3 } }, 'arguments.days: is not known here'],
+  [{ arguments: { days: 3 } }, 'arguments.days: is not a known field'],
   [{ kind: 'batch' as const }, 'arguments.operation: is not valid'],
   [{ kind: 'batch' as const, arguments: { operation: 'delete' } }, 'arguments.filter: is required'],
 ])('a schedule with %j is refused by its name', (fields, fault) => {

@@ -14,6 +14,6 @@ test('the Secret has the new password once the role has it, and opens the role a
   expect(databaseSecret(NEW, { password: 'b' }, announced, true)).toEqual(announced);
 });
 
-test('a Secret that is missing or was edited is made anew', () => {
+test('a Secret that is missing or was edited is made again', () => {
   expect(databaseSecret(NEW, { password: 'b' }, undefined, true)).toEqual({ url: NEW });
 });

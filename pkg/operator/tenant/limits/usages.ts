@@ -16,7 +16,7 @@ import { HOUR_MS } from '../../../runtime/time.ts';
 /** The interval between two measurements of the tables, which cost next to nothing and decide whether the tenant may write. */
 const MEASURE_MS = 300_000;
 /** The interval between two searches for tenants that are due. */
-const LOOK_MS = 30_000;
+const SEARCH_MS = 30_000;
 
 interface Deps {
   readonly tenants: Store<Tenant>;
@@ -25,8 +25,8 @@ interface Deps {
   readonly random: Random;
   readonly log: Logger;
   readonly metrics: Metrics;
-  /** Default: LOOK_MS. */
-  readonly lookMs?: number;
+  /** Default: SEARCH_MS. */
+  readonly searchMs?: number;
   /** The interval between two counts of a tenant. Default: an hour. */
   readonly everyMs?: number;
   /** The interval between two measurements of its tables. Default: 5 minutes. */
@@ -92,10 +92,10 @@ export class Usages {
 
   /** Counts tenants that are due until the signal is aborted. Calls `onChange` for each tenant whose status must change. */
   async run(onChange: (key: ObjectKey) => void, signal: AbortSignal): Promise<void> {
-    const { tenants, clock, random, lookMs = LOOK_MS, everyMs = HOUR_MS, measureMs = MEASURE_MS } = this.#deps;
+    const { tenants, clock, random, searchMs = SEARCH_MS, everyMs = HOUR_MS, measureMs = MEASURE_MS } = this.#deps;
     this.#counted.clear();
     while (!signal.aborted) {
-      await sleepUnlessAborted(clock, lookMs, signal);
+      await sleepUnlessAborted(clock, searchMs, signal);
       const all = tenants.list();
       this.#forget(new Set(all.map(({ metadata }) => metadata.uid)));
       for (const tenant of all) {

@@ -10,7 +10,7 @@ interface Row {
   readonly tenant: string;
   readonly kind: string;
   readonly found: number;
-  readonly mended: number;
+  readonly repaired: number;
 }
 
 /** Rows that one poll reads; the next poll reads more. */
@@ -38,7 +38,7 @@ export const reportIntegrityFaults = ({
 }): ShardChanges<Row> => ({
   isWanted: () => tenants.size > 0,
   select: `
-    SELECT tenant, kind, found, mended FROM carrel.integrity_faults
+    SELECT tenant, kind, found, repaired FROM carrel.integrity_faults
     WHERE found > 0 AND (reported_at IS NULL OR reported_at < noted_at AND reported_at < now() - interval '1 hour')
     ORDER BY noted_at LIMIT ${MAX_ROWS}`,
   async onChange(pool, rows) {
@@ -49,10 +49,10 @@ export const reportIntegrityFaults = ({
       [rows.map(({ tenant }) => tenant), rows.map(({ kind }) => kind)],
     );
     const byRole = new Map(tenants.list().map((tenant) => [tenantRole(slugOf(tenant)), tenant]));
-    for (const { tenant: role, kind, found, mended } of rows) {
+    for (const { tenant: role, kind, found, repaired } of rows) {
       const tenant = byRole.get(role);
       if (!tenant) continue;
-      const rest = mended === found ? 'All were put right.' : `carrel doctor --tenant ${slugOf(tenant)} shows each.`;
+      const rest = repaired === found ? 'All were put right.' : `carrel doctor --tenant ${slugOf(tenant)} shows each.`;
       events.record(tenant, TENANT, {
         type: 'Warning',
         reason: 'IntegrityFault',

@@ -107,7 +107,7 @@ async function checkServer(sql: Sql): Promise<void> {
     throw new ShardUnfit('the database server is older than PostgreSQL 15; use 15 or newer');
   if (row.encoding !== 'UTF8')
     throw new ShardUnfit(
-      `the database is encoded in ${row.encoding}; create it anew with ENCODING 'UTF8' (initdb --encoding=UTF8 --locale=C.UTF-8)`,
+      `the database is encoded in ${row.encoding}; recreate it with ENCODING 'UTF8' (initdb --encoding=UTF8 --locale=C.UTF-8)`,
     );
   if (!row.hasIcu)
     throw new ShardUnfit(
@@ -119,7 +119,7 @@ async function checkLocale(sql: Sql): Promise<void> {
   const [row] = await sql.query<{ trigrams: number }>(`SELECT cardinality(ext.show_trgm('ä')) AS trigrams`);
   if (!row?.trigrams)
     throw new ShardUnfit(
-      `the database's locale knows no letters beyond ASCII, so search cannot work; create it anew with a UTF-8 ` +
+      `the database's locale treats only ASCII characters as letters, so search cannot work; recreate it with a UTF-8 ` +
         'locale (initdb --locale=C.UTF-8)',
     );
 }

@@ -10,7 +10,7 @@ const LARGE_OBJECTS_A_STATEMENT = 1_000;
 
 /**
  * An expression: the current user is a member of the role `r`, as becomeMember makes it. Not pg_has_role, which after any change
- * of any membership collects all roles anew of which the operator is a member: all tenants. Up to PostgreSQL 15 a membership has
+ * of any membership collects all roles again of which the operator is a member: all tenants. Up to PostgreSQL 15 a membership has
  * no option.
  */
 export const IS_MEMBER = `(current_setting('is_superuser')::boolean OR EXISTS (

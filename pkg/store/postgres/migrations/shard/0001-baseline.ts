@@ -233,12 +233,13 @@ const NOTES = `
         kind varchar(30) NOT NULL
           CHECK (kind IN ('missing_object', 'wrong_size', 'wrong_checksum', 'unowned_object', 'wrong_usage', 'foreign_object')),
         found bigint NOT NULL CHECK (found >= 0),
-        mended bigint NOT NULL CHECK (mended BETWEEN 0 AND found),
+        repaired bigint NOT NULL CHECK (repaired BETWEEN 0 AND found),
         noted_at timestamptz(3) NOT NULL DEFAULT now(),
         reported_at timestamptz(3),
         PRIMARY KEY (tenant, kind)
       );
-      GRANT SELECT, INSERT (kind, found, mended), UPDATE (found, mended, noted_at) ON carrel.integrity_faults TO carrel_tenant;
+      GRANT SELECT, INSERT (kind, found, repaired), UPDATE (found, repaired, noted_at) ON carrel.integrity_faults
+        TO carrel_tenant;
 
       CREATE TABLE carrel.registration_requests (
         tenant name NOT NULL DEFAULT current_user,

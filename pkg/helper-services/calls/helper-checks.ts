@@ -7,41 +7,41 @@ import { addressOf, authorization } from './helper-calls.ts';
 import { type HelperLanguages, languagesOf } from './replies.policy.ts';
 
 /** The result of a cheap request to a helper. */
-export interface Look {
+export interface HelperCheck {
   /** Whether it answers, even if only to say that the address does not exist. */
   readonly answers: boolean;
   /** Null: it does not list its languages. */
   readonly languages: HelperLanguages | null;
 }
 
-const LOOK_MS = 2_000;
-const LOOK_BYTES_MAX = 256 * 1024;
+const CHECK_TIMEOUT_MS = 2_000;
+const REPLY_BYTES_MAX = 256 * 1024;
 const FRESH_MS = 60_000;
 /** A helper that recovers is noticed within this time. */
-const AWAY_FRESH_MS = 5_000;
-const LOOKS_MAX = 1_000;
+const UNAVAILABLE_FRESH_MS = 5_000;
+const CHECKS_MAX = 1_000;
 
-/** Looks at helpers (`GET /languages`), at most once a minute; concurrent callers share one request. */
-export class HelperLooks {
+/** Checks helpers (`GET /languages`), at most once a minute; concurrent callers share one request. */
+export class HelperChecks {
   readonly #client: GuardedClient;
-  readonly #looks: LRUCache<string, Promise<Look>>;
+  readonly #checks: LRUCache<string, Promise<HelperCheck>>;
 
   constructor({ client, clock }: { client: GuardedClient; clock: Clock }) {
     this.#client = client;
-    this.#looks = new LRUCache({ max: LOOKS_MAX, ttl: FRESH_MS, ttlResolution: 0, perf: { now: () => clock.monotonic() } });
+    this.#checks = new LRUCache({ max: CHECKS_MAX, ttl: FRESH_MS, ttlResolution: 0, perf: { now: () => clock.monotonic() } });
   }
 
   /** Never throws. */
-  at(tenant: string, helper: Helper): Promise<Look> {
+  at(tenant: string, helper: Helper): Promise<HelperCheck> {
     const key = `${tenant} ${helper.kind} ${helper.url} ${helper.token ?? ''}`;
-    const known = this.#looks.get(key);
+    const known = this.#checks.get(key);
     if (known) return known;
-    const look = this.#look(helper);
-    this.#looks.set(key, look);
-    void look.then(({ answers }) => {
-      if (!answers && this.#looks.peek(key) === look) this.#looks.set(key, look, { ttl: AWAY_FRESH_MS });
+    const check = this.#check(helper);
+    this.#checks.set(key, check);
+    void check.then(({ answers }) => {
+      if (!answers && this.#checks.peek(key) === check) this.#checks.set(key, check, { ttl: UNAVAILABLE_FRESH_MS });
     });
-    return look;
+    return check;
   }
 
   /**
@@ -53,13 +53,13 @@ export class HelperLooks {
     return (languages && lookUpTag(tag, languages[of])) ?? tag;
   }
 
-  async #look(helper: Helper): Promise<Look> {
+  async #check(helper: Helper): Promise<HelperCheck> {
     try {
       const { status, body } = await this.#client.request({
         url: addressOf(helper, '/languages'),
         headers: { ...authorization(helper), accept: 'application/json' },
-        maxBytes: LOOK_BYTES_MAX,
-        timeoutMs: LOOK_MS,
+        maxBytes: REPLY_BYTES_MAX,
+        timeoutMs: CHECK_TIMEOUT_MS,
       });
       return { answers: status < 500, languages: status === 200 ? languagesOf(body.toString('utf8')) : null };
     } catch {
