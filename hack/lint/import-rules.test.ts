@@ -151,6 +151,21 @@ test('the browser’s pages and the rest do not import each other', () => {
   expect(complaints('hack/web-text.test.ts', "import { en } from '../pkg/web/text/lti.en.ts';")).toEqual([undefined]);
 });
 
+test('a route imports components, the client and texts; a component imports nothing of a route', () => {
+  expect(complaints('pkg/web/app/files/files-page.tsx', "import { Button } from '../../design/button.tsx';")).toEqual([
+    undefined,
+  ]);
+  expect(complaints('pkg/web/design/button.tsx', "import { useClient } from '../app/services.ts';")).toEqual([
+    'pkg/web/design must not import pkg/web/app',
+  ]);
+  expect(complaints('pkg/web/api/client.ts', "import type { t } from '../text/shell.ts';")).toEqual([
+    'pkg/web/api must not import pkg/web/text',
+  ]);
+  expect(complaints('pkg/web/share/page.tsx', "import { Shell } from '../app/shell/shell.tsx';")).toEqual([
+    'pkg/web/share must not import pkg/web/app',
+  ]);
+});
+
 test('an import over several lines is seen, with its line', () => {
   const [found] = importsOf('cmd/server/main.ts', "\n\nimport {\n  a,\n  b,\n} from '../../pkg/http/app.ts';");
   expect(found).toMatchObject({ to: 'pkg/http/app.ts', typeOnly: false });

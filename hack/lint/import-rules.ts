@@ -85,6 +85,16 @@ const OUTSIDE = ['crds', 'test', 'hack'];
 
 /** The browser's pages: to the rest they speak HTTP. */
 const WEB = 'pkg/web';
+/** The folders of the pages, and those that each may import besides itself. */
+export const WEB_IMPORTS: Readonly<Record<string, readonly string[]>> = {
+  // A component gets its texts and its data from the page that shows it.
+  design: [],
+  api: [],
+  text: [],
+  app: ['design', 'api', 'text'],
+  share: ['design', 'api', 'text'],
+  lti: ['design', 'text'],
+};
 /** Tests that compare the texts of the pages with the codes of the server, or with what a browser shows. */
 const WEB_CHECKS: readonly string[] = ['hack/web-text.test.ts', 'test/e2e/browser/german.test.ts'];
 
@@ -188,6 +198,7 @@ export function complaint(found: Import): string | undefined {
   const inWeb = isIn(found.from, WEB);
   if (isIn(found.to, WEB) !== inWeb && (inWeb ? isOurs(found.to) : !WEB_CHECKS.includes(found.from)))
     return `${WEB} speaks only HTTP to the rest`;
+  if (inWeb) return webComplaint(found);
   const importer = packageOf(found.from);
   if (importer === undefined) return undefined;
   const ofMigration = complaintOfMigration(found);
@@ -211,6 +222,13 @@ export function complaint(found: Import): string | undefined {
   return stepOf(target) === stepOf(importer)
     ? `${importer} and ${target} stand side by side (${tierOf(target)}) and must not import each other`
     : `${importer} (${tierOf(importer)}) is below ${target} (${tierOf(target)}) and must not import it`;
+}
+
+function webComplaint({ from, to }: Import): string | undefined {
+  const folderOf = (path: string): string | undefined => /^pkg\/web\/([^/]+)\//.exec(path)?.[1];
+  const [importer, target] = [folderOf(from), folderOf(to)];
+  if (importer === undefined || target === undefined || importer === target) return undefined;
+  return WEB_IMPORTS[importer]?.includes(target) ? undefined : `${WEB}/${importer} must not import ${WEB}/${target}`;
 }
 
 /** The folder of pkg/content that a file is in; undefined for a file beside the folders. */

@@ -5,7 +5,7 @@ import { pageLanguage } from '../api/page-language.ts';
  * The first segments of the addresses of the tenant's pages (pkg/web/app). What stands behind them is the script's business: one
  * document answers all of them.
  */
-const SECTIONS: ReadonlySet<string> = new Set([
+export const SECTIONS: ReadonlySet<string> = new Set([
   '',
   'account',
   'admin',
