@@ -1,7 +1,7 @@
 /**
  * Writes the types of the API's operations for the browser's pages, from the OpenAPI document that a server of this build would
- * serve: `node hack/api-types/main.ts`. It starts no server and connects to nothing. git ignores the result: it is made again before
- * each check of the types.
+ * serve: `node hack/api-types/main.ts`. It starts no server and connects to nothing. git ignores the result: it is made again
+ * before each check of the types.
  */
 import { generateKeyPairSync, randomBytes } from 'node:crypto';
 import { readFileSync, writeFileSync } from 'node:fs';

@@ -31,7 +31,10 @@ export function typesOfDocument(document: Json): string {
       .filter(([method]) => METHODS.includes(method))
       .map(([method, operation]) => `  /** ${operation.summary} */\n  '${method.toUpperCase()} ${path}': ${entryOf(operation)};`),
   );
-  return `/** Made by hack/api-types from the OpenAPI document. */\n\n${schemas.join('\n\n')}\n\nexport interface Operations {\n${operations.join('\n')}\n}\n`;
+  return (
+    `/** Made by hack/api-types from the OpenAPI document. */\n\n${schemas.join('\n\n')}\n\n` +
+    `export interface Operations {\n${operations.join('\n')}\n}\n`
+  );
 }
 
 /** The parameters of an operation, its JSON body, and the JSON of its successes: `undefined` for a reply without a body. */
@@ -102,8 +105,10 @@ function objectOf(schema: Json, indent: string): string {
     required?: readonly string[];
     additionalProperties?: Json | boolean;
   };
-  if (!properties)
-    return `Readonly<Record<string, ${typeof additionalProperties === 'object' ? typeOf(additionalProperties, indent) : 'unknown'}>>`;
+  if (!properties) {
+    const value = typeof additionalProperties === 'object' ? typeOf(additionalProperties, indent) : 'unknown';
+    return `Readonly<Record<string, ${value}>>`;
+  }
   const inner = `${indent}  `;
   const lines = Object.entries(properties).map(
     ([name, property]) =>

@@ -7,7 +7,8 @@ export interface SettingsRow extends LinkPolicy {
   readonly updatedAt: Date;
 }
 
-const COLUMNS = `share_links_enabled AS enabled, share_links_password_required AS "passwordRequired", share_links_max_days AS "maxDays",
+const COLUMNS = `
+  share_links_enabled AS enabled, share_links_password_required AS "passwordRequired", share_links_max_days AS "maxDays",
   share_links_folder_uploads AS "folderUploads", share_links_managed_by AS "managedBy", revision, updated_at AS "updatedAt"`;
 
 /** Returns undefined until somebody has changed a setting. One statement. */

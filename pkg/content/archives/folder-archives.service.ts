@@ -46,7 +46,8 @@ export interface SentArchive {
  * - Whoever reads a folder reads all below it, so no file is decided by itself.
  * - An archive is whole or the connection breaks: a file that cannot be read is never left out, unless the archive has no length
  *   and the file was deleted for ever meanwhile.
- * - One archive is one transfer of its user, or of the maker of its link, and holds small files of 256 KiB or a part of one large one.
+ * - One archive is one transfer of its user, or of the maker of its link, and holds small files of 256 KiB or a part of one large
+ *   one.
  * - What its entries hold is taken from what all archives may hold before it begins; a folder for which that cannot be enough is
  *   refused.
  */

@@ -59,8 +59,8 @@ interface Measured {
  *
  * Invariants:
  * - A user has at most `perPerson` of them, over all tokens and download links; downloads by share links count to the link's
- *   maker, to the network, and together have at most half of the server's downloads and of its archives, whatever number of links, networks and
- *   accounts there are.
+ *   maker, to the network, and together have at most half of the server's downloads and of its archives, whatever number of
+ *   links, networks and accounts there are.
  * - A transfer whose client is slower than the least rate is stopped, and one that lasts too long. Only the time that the server
  *   waits for the client counts, not the time in which stores work or an upload waits for its share of memory. The more downloads
  *   there are, the faster each must be.

@@ -132,7 +132,8 @@ export function sharedList(userId: number, now: Date, request: KeysetRequest<Sha
     ), shared AS (
       SELECT p.*, coalesce(f.name, d.name) AS name FROM mine p
         LEFT JOIN files f ON p.resource_type = 'file' AND f.id = p.resource_id AND f.deleted_at IS NULL AND f.owner_id <> ${me}
-        LEFT JOIN folders d ON p.resource_type = 'folder' AND d.id = p.resource_id AND d.deleted_at IS NULL AND d.owner_id <> ${me}
+        LEFT JOIN folders d ON p.resource_type = 'folder' AND d.id = p.resource_id AND d.deleted_at IS NULL
+          AND d.owner_id <> ${me}
       WHERE f.id IS NOT NULL OR d.id IS NOT NULL
     )
     SELECT s.id, s.resource_type AS type, s.resource_id AS "itemId", s.name, s.permission_level AS level, b.uuid AS "grantedBy",

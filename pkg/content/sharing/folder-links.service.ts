@@ -59,8 +59,8 @@ export class FolderLinks {
   }
 
   /**
-   * What a link gives, of a file or a folder. With the password of a folder's link, or if it has none, the reply begins a session.
-   * One statement; none for a malformed token. Throws `not_found`, `share_password_wrong`, `too_many_attempts`.
+   * What a link gives, of a file or a folder. With the password of a folder's link, or if it has none, the reply begins a
+   * session. One statement; none for a malformed token. Throws `not_found`, `share_password_wrong`, `too_many_attempts`.
    */
   async show(token: string, request: RequestInfo): Promise<Reply> {
     const share = await openShare(this.#db.tables, token, this.#clock.now());

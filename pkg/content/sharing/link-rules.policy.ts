@@ -32,8 +32,8 @@ export function brokenRules(policy: LinkPolicy, link: RuledLink): LinkRule[] {
 }
 
 /**
- * Throws `share_policy` for the first rule that a new or changed link breaks. `excused`: rules that the link broke before and that
- * the change is not about, so that somebody can mend a link step by step, and switch it off.
+ * Throws `share_policy` for the first rule that a new or changed link breaks. `excused`: rules that the link broke before and
+ * that the change is not about, so that somebody can mend a link step by step, and switch it off.
  */
 export function requireLawful(policy: LinkPolicy, link: RuledLink, excused: readonly LinkRule[] = []): void {
   const rule = brokenRules(policy, link).find((each) => !excused.includes(each));
@@ -47,7 +47,10 @@ function refusal(rule: LinkRule, latest: Date | null): string {
     case 'password_required':
       return 'password_required: a share link needs a password here; send `password`.';
     case 'max_days':
-      return `max_days: this share link must end by ${latest?.toISOString() ?? ''}; send such an \`expires_at\`, or make a new link.`;
+      return (
+        `max_days: this share link must end by ${latest?.toISOString() ?? ''}; send such an \`expires_at\`, or make a ` +
+        'new link.'
+      );
     case 'folder_uploads':
       return 'folder_uploads: share links take no uploads here; send the mode `download`.';
   }

@@ -45,12 +45,14 @@ export type OpenShare = OpenFileShare | OpenFolderShare;
 const WORKS = 's.is_active AND (s.expires_at IS NULL OR s.expires_at > $2)';
 
 const OPEN = `
-  SELECT s.id, s.uuid, s.created_by AS "createdBy", s.password_hash AS "passwordHash", s.expires_at AS "expiresAt", s.max_downloads AS "maxDownloads",
-    s.download_count AS "downloadCount", CASE WHEN s.file_id IS NULL THEN 'folder' ELSE 'file' END AS kind, coalesce(f.name, d.name) AS name,
+  SELECT s.id, s.uuid, s.created_by AS "createdBy", s.password_hash AS "passwordHash", s.expires_at AS "expiresAt",
+    s.max_downloads AS "maxDownloads", s.download_count AS "downloadCount",
+    CASE WHEN s.file_id IS NULL THEN 'folder' ELSE 'file' END AS kind, coalesce(f.name, d.name) AS name,
     f.uuid AS "fileUuid", f.mime_type AS "mimeType", f.size, f.checksum, f.blob_name AS "blobName", f.version_number AS version,
     s.mode, s.folder_id AS "folderId", d.uuid AS "folderUuid", c.uuid AS "makerUuid"
   FROM shares ${SHARE_JOINS}
-  WHERE s.token = $1 AND ${WORKS} AND ${IS_LIVE} AND c.is_active AND NOT c.is_system AND ${MAKER_MAY_SHARE} AND ${makerIsAdmin('$2')}`;
+  WHERE s.token = $1 AND ${WORKS} AND ${IS_LIVE} AND c.is_active AND NOT c.is_system AND ${MAKER_MAY_SHARE}
+    AND ${makerIsAdmin('$2')}`;
 
 /**
  * The link with this token, unless it is inactive, has ended, its file or folder is in the trash, or its maker may not share that
@@ -64,7 +66,8 @@ export async function openShare(sql: Executor, token: string, now: Date): Promis
 
 const COUNT = `
   UPDATE shares s SET download_count = s.download_count + 1
-  WHERE s.id = $1 AND ${WORKS} AND s.password_hash IS NOT DISTINCT FROM $3 AND (s.max_downloads IS NULL OR s.download_count < s.max_downloads)
+  WHERE s.id = $1 AND ${WORKS} AND s.password_hash IS NOT DISTINCT FROM $3
+    AND (s.max_downloads IS NULL OR s.download_count < s.max_downloads)
     AND ${withOrigin('$4')}
   RETURNING s.id`;
 

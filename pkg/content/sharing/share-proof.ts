@@ -95,7 +95,10 @@ export class ShareCookie {
   /** Returns the value of a `Set-Cookie` header. `path`: below that of all links. */
   set(path: string, proof: string): string {
     const secure = this.#isSecure ? '; Secure' : '';
-    return `${this.#name}=${proof}; Path=${this.#basePath}/s/${path}; Max-Age=${SHARE_DOWNLOAD_SECONDS}; HttpOnly; SameSite=Lax${secure}`;
+    return (
+      `${this.#name}=${proof}; Path=${this.#basePath}/s/${path}; Max-Age=${SHARE_DOWNLOAD_SECONDS}; HttpOnly; ` +
+      `SameSite=Lax${secure}`
+    );
   }
 
   read(header: string | undefined): string | undefined {

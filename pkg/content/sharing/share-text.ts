@@ -18,7 +18,8 @@ const en = {
 const de: typeof en = {
   dead: 'Dieser Link funktioniert nicht',
   whyDead:
-    'Er ist abgelaufen oder aufgebraucht, oder die Adresse ist unvollständig. Bitten Sie die Person, von der Sie ihn haben, um einen neuen.',
+    'Er ist abgelaufen oder aufgebraucht, oder die Adresse ist unvollständig. Bitten Sie die Person, von der Sie ihn ' +
+    'haben, um einen neuen.',
   password: 'Passwort',
   download: 'Herunterladen',
   enterPassword: 'Geben Sie das Passwort ein.',

@@ -44,9 +44,9 @@ export type HashedShare = Omit<NewShare, 'password'> & { readonly passwordHash: 
  * Share links: a token of 64 characters opens one file or folder to anybody who has it.
  *
  * Invariants:
- * - Making, seeing and changing the links of a file or folder requires the level admin on it and the permission to share files. To others a
- *   link does not exist (404), but for administrators, who see every link without its token and may delete it, and for whoever
- *   made it: without that permission they see it, switch it off and delete it.
+ * - Making, seeing and changing the links of a file or folder requires the level admin on it and the permission to share files.
+ *   To others a link does not exist (404), but for administrators, who see every link without its token and may delete it, and
+ *   for whoever made it: without that permission they see it, switch it off and delete it.
  * - Passwords are stored as argon2id hashes, and hashed outside of transactions.
  */
 export class Shares {

@@ -27,12 +27,16 @@ export interface ShareRow {
 }
 
 /** The columns of a ShareRow; wants `s SHARE_JOINS`, `s` being of shares. */
-export const SHARE_COLUMNS = `s.id, s.uuid, s.token, s.mode, CASE WHEN s.file_id IS NULL THEN 'folder' ELSE 'file' END AS kind,
-  coalesce(f.uuid, d.uuid) AS "resourceUuid", coalesce(f.name, d.name) AS "resourceName", coalesce(f.owner_id, d.owner_id) AS "ownerId",
-  ${ancestorsOf('d')} AS ancestors, c.uuid AS "creatorUuid", coalesce(c.display_name, c.username) AS "creatorName", s.password_hash AS "passwordHash", s.expires_at AS "expiresAt",
+export const SHARE_COLUMNS = `
+  s.id, s.uuid, s.token, s.mode, CASE WHEN s.file_id IS NULL THEN 'folder' ELSE 'file' END AS kind,
+  coalesce(f.uuid, d.uuid) AS "resourceUuid", coalesce(f.name, d.name) AS "resourceName",
+  coalesce(f.owner_id, d.owner_id) AS "ownerId",
+  ${ancestorsOf('d')} AS ancestors, c.uuid AS "creatorUuid", coalesce(c.display_name, c.username) AS "creatorName",
+  s.password_hash AS "passwordHash", s.expires_at AS "expiresAt",
   s.max_downloads AS "maxDownloads", s.download_count AS "downloadCount", s.is_active AS "isActive", s.created_at AS "createdAt"`;
 /** `f`: the file of a link; `d`: its folder, or the folder of the link. */
-export const SHARE_JOINS = `s LEFT JOIN files f ON f.id = s.file_id LEFT JOIN folders d ON d.id = CASE WHEN s.file_id IS NULL THEN s.folder_id ELSE f.folder_id END
+export const SHARE_JOINS = `s LEFT JOIN files f ON f.id = s.file_id
+  LEFT JOIN folders d ON d.id = CASE WHEN s.file_id IS NULL THEN s.folder_id ELSE f.folder_id END
   JOIN users c ON c.id = s.created_by`;
 /** The condition that what link `s` is of is not in the trash. */
 export const IS_LIVE = 'CASE WHEN s.file_id IS NULL THEN d.deleted_at ELSE f.deleted_at END IS NULL';
@@ -51,7 +55,8 @@ export const SHARES = keyset<ShareRow, ShareSort>({
  * at the time of the parameter `now`: the owner of that or of a folder above, or by a live grant on one of them.
  */
 export const makerIsAdmin = (now: string): string => `(f.owner_id = s.created_by
-  OR EXISTS (SELECT FROM folders a WHERE a.id = ANY (string_to_array(ltree2text(d.ancestry), '.')::bigint[]) AND a.owner_id = s.created_by)
+  OR EXISTS (SELECT FROM folders a WHERE a.id = ANY (string_to_array(ltree2text(d.ancestry), '.')::bigint[])
+    AND a.owner_id = s.created_by)
   OR EXISTS (
     SELECT FROM (
       SELECT 'file' AS type, f.id UNION ALL SELECT 'folder', unnest(string_to_array(ltree2text(d.ancestry), '.')::bigint[])

@@ -44,7 +44,8 @@ export const HEADERS = {
   },
   'Set-Cookie': text(
     'At a sign-in the refresh token, for a browser that requested it, and `carrel_known`, which identifies the browser at the ' +
-      'next one. At a download by share link `carrel_download`, as X-Share-Download, and with the link of a folder `carrel_share`, as X-Share-Session. Over https their names begin with ' +
+      'next one. At a download by share link `carrel_download`, as X-Share-Download, and with the link of a folder ' +
+      '`carrel_share`, as X-Share-Session. Over https their names begin with ' +
       '__Secure-.',
     'carrel_refresh=…; Path=/api/v1/auth; Max-Age=2592000; HttpOnly; SameSite=Strict',
   ),
@@ -56,7 +57,8 @@ export const HEADERS = {
     'v1.p1.dGlja2V0',
   ),
   'X-Share-Session': text(
-    'For the header X-Share-Session of later requests by this link, for 24 hours: they need no password, and show what was uploaded with it.',
+    'For the header X-Share-Session of later requests by this link, for 24 hours: they need no password, and show ' +
+      'what was uploaded with it.',
     'v1.p1.dGlja2V0',
   ),
   'Tus-Resumable': text('The version of tus that the server speaks.', '1.0.0'),

@@ -9,8 +9,8 @@ export interface Tokens {
   /** Resolves to undefined if nobody is signed in. */
   current(): Promise<string | undefined>;
   /**
-   * Called after a 401 for `refused`: resolves to another token, perhaps only after the person has signed in again, or to undefined if they
-   * do not.
+   * Called after a 401 for `refused`: resolves to another token, perhaps only after the person has signed in again, or to
+   * undefined if they do not.
    */
   renewed(refused: string | undefined, signal?: AbortSignal): Promise<string | undefined>;
 }

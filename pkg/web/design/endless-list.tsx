@@ -13,7 +13,7 @@ interface Props {
   readonly onMore: () => void;
 }
 
-/** A list that loads its next page as its end comes near. A button does the same, and is there for a keyboard and after a failure. */
+/** A list that loads its next page as its end comes near. A button does the same, for a keyboard and after a failure. */
 export function EndlessList({ children, isMore, isLoading, hasFailed = false, moreLabel, onMore }: Props) {
   const end = useRef<HTMLDivElement>(null);
   const more = useRef(onMore);

@@ -7,7 +7,9 @@ export function announce(text: string): void {
   for (const reader of readers) reader(text);
 }
 
-/** Says what `announce` is given; once a page. It is there before its first text: a region that comes with its text is not read. */
+/**
+ * Says what `announce` is given; once a page. It is there before its first text: a region that comes with its text is not read.
+ */
 export function LiveRegion() {
   const [text, setText] = useState('');
   useEffect(() => {

@@ -56,7 +56,7 @@ async function course(terms: object = {}) {
 }
 
 describe('the link of a folder', () => {
-  test('is made by an admin of the folder by two statements, and is shown, listed, changed and deleted as other links are', async () => {
+  test('is made by an admin of the folder by two statements, and is shown, listed, changed and deleted like others', async () => {
     const ada = await tenant.user();
     const id = await folder(ada.api, 'course');
     await ada.api.get(`/folders/${id}`);
@@ -195,7 +195,7 @@ describe('the link of a folder', () => {
 });
 
 describe('a download by the link of a folder', () => {
-  test('costs three statements and counts once; a range with its proof does not count again, also once the link is used up', async () => {
+  test('costs three statements and counts once; a range with its proof does not count again, even if used up', async () => {
     const { ada, files, share } = await course({ max_downloads: 2 });
     const { reply: whole, sql } = await tenant.counting(() => download(share.token, files.week));
     const first = await download(share.token, files.plan, { range: 'bytes=0-6' });

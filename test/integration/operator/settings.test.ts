@@ -22,7 +22,7 @@ async function withSettings(
   }
 }
 
-test('spec.shareLinks becomes the managed policy, with defaults for the rest, follows the resource and stays when it goes', async () => {
+test('spec.shareLinks becomes the managed policy with defaults, follows the resource and stays when it goes', async () => {
   const { cluster } = suite;
   const key = await suite.readyTenant({ shareLinks: { maxDays: 30 } });
 

@@ -40,7 +40,7 @@ async function signedIn(path = '/'): Promise<{ page: Page; email: string; passwo
   return { page, email: user.email, password };
 }
 
-test('the address of a tenant shows whose it is and asks for a sign-in, after which the same address shows what it is for', async () => {
+test('a tenant’s address shows whose it is and asks for a sign-in, after which it shows what it is for', async () => {
   const { body: folder } = await tenant.admin.post('/folders', { name: 'Field trips' });
   const page = await stranger(`/files/${folder.id}`);
   await page.getByRole('heading', { name: 'Sign in' }).waitFor();

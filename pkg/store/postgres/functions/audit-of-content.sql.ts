@@ -10,6 +10,12 @@ const trashable = (type: string, content: string): string => `
   END`;
 
 const OF_FILE = { name: '$.name', path: '$.path', size: '$.size', version: '$.version_number', mime_type: '$.mime_type' };
+const NEW_FILE = {
+  path: '$.path',
+  size: '$.size',
+  version: '$.version_number',
+  uploaded_by: "to_jsonb($) ->> 'uploaded_by'",
+};
 const OWNER = { owner_id: uuidOf('users', 'owner_id') };
 
 const GRANTED = {
@@ -33,7 +39,7 @@ export const auditOfContent = auditFunctions({
     body: `CASE TG_OP
           WHEN 'INSERT' THEN
             PERFORM write_audit('file.upload', 'file', NEW.uuid, NEW.name,
-              audit_changes('{}', ${shown('NEW', { path: '$.path', size: '$.size', version: '$.version_number', uploaded_by: "to_jsonb($) ->> 'uploaded_by'" })}),
+              audit_changes('{}', ${shown('NEW', NEW_FILE)}),
               nullif(current_setting('carrel.origins', true), '')::jsonb -> NEW.uuid::text);
           WHEN 'UPDATE' THEN
             what := ${trashable('file', 'OLD.version_number <> NEW.version_number')};

@@ -61,6 +61,8 @@ export const auditOfPeople = auditFunctions({
   },
   schedules: resource('schedule', { name: '$.name', fields: SCHEDULE }),
   settings: {
-    body: `PERFORM write_audit('settings.update', 'settings', NULL, NULL, audit_changes(${shown('OLD', SETTINGS)}, ${shown('NEW', SETTINGS)}));`,
+    body: `
+      PERFORM write_audit('settings.update', 'settings', NULL, NULL,
+        audit_changes(${shown('OLD', SETTINGS)}, ${shown('NEW', SETTINGS)}));`,
   },
 });

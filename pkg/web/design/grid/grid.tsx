@@ -15,9 +15,9 @@ const NOT_OURS = 'input:not([type=checkbox]), textarea, select, [role=menu], dia
 const CONTROLS = 'a, button, input, label, textarea, select';
 
 /**
- * A list as a table, of which only the rows on the screen exist: `role="grid"` with one stop of the Tab key. The arrows move, Space
- * selects, Shift extends, Ctrl+A selects all, letters search, Enter opens. Rows have one height, so that nothing must be measured;
- * padding stands for those that do not exist.
+ * A list as a table, of which only the rows on the screen exist: `role="grid"` with one stop of the Tab key. The arrows move,
+ * Space selects, Shift extends, Ctrl+A selects all, letters search, Enter opens. Rows have one height, so that nothing must be
+ * measured; padding stands for those that do not exist.
  */
 export function Grid<Row>(props: GridProps<Row>) {
   const { label, columns, rows, idOf, nameOf, selection, onSelection, onOpen, onMenu } = props;

@@ -20,7 +20,8 @@ export const folderShares: TenantMigration = {
       ALTER TABLE shares ADD COLUMN upload_hour timestamptz(3);
       ALTER TABLE shares ADD COLUMN uploads_in_hour integer NOT NULL DEFAULT 0;
       ALTER TABLE shares ADD CONSTRAINT shares_resource_check CHECK (num_nonnulls(file_id, folder_id) = 1);
-      ALTER TABLE shares ADD CONSTRAINT shares_mode_check CHECK (mode = 'download' OR mode IN ('upload', 'both') AND folder_id IS NOT NULL);
+      ALTER TABLE shares ADD CONSTRAINT shares_mode_check CHECK (mode = 'download' OR mode IN ('upload', 'both')
+        AND folder_id IS NOT NULL);
       CREATE INDEX shares_folder_id_idx ON shares (folder_id, created_at, id) WHERE folder_id IS NOT NULL;
 
       ALTER TABLE files ADD COLUMN uploaded_by varchar(100);
