@@ -1,11 +1,13 @@
 /**
- * `make lint`: types, oxlint, format, import rules, circles of imports, retired words, subjects of commits, the length of files,
- * and whether generated files are fresh. Runs all of them, prints what is wrong, and ends with one line; exit 1 when any failed.
+ * `make lint`: types, oxlint, format, import rules, circles of imports, retired words, subjects of commits, the length of files
+ * and lines, and whether generated files are fresh. Runs all of them, prints what is wrong, and ends with one line; exit 1 when
+ * any failed.
  */
 import { execFileSync, spawnSync } from 'node:child_process';
 import { existsSync, readFileSync } from 'node:fs';
 import { RULE_SINCE, subjectComplaint } from './commit-subjects.ts';
 import { circlesOf, complaint, importsOf } from './import-rules.ts';
+import { longLines } from './line-length.ts';
 import { retiredWords } from './words.ts';
 
 const MAX_LINES = 400;
@@ -70,6 +72,10 @@ const checks: Record<string, () => string[]> = {
       const lines = readFileSync(file, 'utf8').split('\n').length - 1;
       return lines > MAX_LINES ? [`${file}: ${lines} lines; more than ${MAX_LINES} want a seam`] : [];
     }),
+  lines: () =>
+    files.flatMap((file) =>
+      longLines(readFileSync(file, 'utf8')).map(({ line, length }) => `${file}:${line}: ${length} characters; wrap it`),
+    ),
   generated: () => [...tool('node', 'hack/crd-types.ts', '--check'), ...tool('node', 'hack/settings-table.ts', '--check')],
 };
 
