@@ -61,8 +61,8 @@ import { Versions } from './versions/versions.service.ts';
 export type { TransferLimits } from './blobs/transfer-limits.ts';
 
 /**
- * Files and folders with their tags, metadata, grants and shares. `limits`: other limits of uploads and downloads than the
- * default ones (tests).
+ * Returns the feature of files and folders with their tags, metadata, grants and shares. `limits` (for tests) override the
+ * default limits of uploads and downloads.
  */
 export const contentFeature = (limits: Partial<TransferLimits> = {}): Feature => ({
   name: 'content',

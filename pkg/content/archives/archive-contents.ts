@@ -20,7 +20,7 @@ export class ArchiveContents {
     this.#log = deps.log;
   }
 
-  /** Files with their contents, small ones read ahead. Those that were deleted for ever before their turn are left out. */
+  /** Yields files with their contents, small ones read ahead. Files that were deleted for ever before their turn are left out. */
   async *of(entries: AsyncIterable<NamedEntry>, signal: AbortSignal): AsyncGenerator<ZipEntry> {
     const sized = async function* () {
       for await (const entry of entries) yield { ...entry, bytes: entry.file?.size ?? entry.list?.bytes ?? 0 };
@@ -33,7 +33,7 @@ export class ArchiveContents {
     }
   }
 
-  /** Null: deleted and purged meanwhile. */
+  /** Returns null if the file was deleted and purged meanwhile. */
   async #getFile(file: ArchivedFile, signal: AbortSignal): Promise<Readable | null> {
     try {
       return await this.get(file.blobName, signal);
@@ -44,7 +44,7 @@ export class ArchiveContents {
     }
   }
 
-  /** Until the signal is aborted; of a range, to before its end. Throws ObjectMissing. */
+  /** Reads until the signal is aborted; a range is read to before its end. Throws ObjectMissing. */
   async get(key: string, signal: AbortSignal, range?: Section): Promise<Readable> {
     const { body } = await this.#objects.get(key, {
       signal,

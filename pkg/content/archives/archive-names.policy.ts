@@ -14,8 +14,8 @@ const IGNORED = /\p{Default_Ignorable_Code_Point}/gu;
 const OWN_NUMBERS = 10;
 
 /**
- * A name that Linux, macOS and Windows take as it is: what they forbid, drop or reserve is replaced by `_`, and what is too long
- * is cut.
+ * Returns a name that Linux, macOS and Windows accept as it is: what they forbid, drop or reserve is replaced by `_`, and what
+ * is too long is cut.
  */
 export function portableName(name: string): string {
   const allowed = name
@@ -42,7 +42,7 @@ export class FolderNames {
   readonly #taken = new Set<number>();
   #last = OWN_NUMBERS;
 
-  /** The name in the archive; another than `name` where that is not portable or is taken: `plan (1).txt`. */
+  /** Returns the name in the archive; it differs from `name` where that is not portable or is taken: `plan (1).txt`. */
   give(name: string): string {
     const portable = portableName(name);
     if (this.#take(portable)) return portable;
@@ -60,7 +60,7 @@ export class FolderNames {
   }
 }
 
-/** The name with `suffix` before its extension, in NAME_MAX_BYTES: the stem loses characters at its end. */
+/** Returns the name with `suffix` before its extension, in NAME_MAX_BYTES: the stem loses characters at its end. */
 function fitted(name: string, suffix: string): string {
   const dot = name.lastIndexOf('.');
   const at = dot > 0 && Buffer.byteLength(name.slice(dot)) <= EXTENSION_MAX_BYTES ? dot : name.length;

@@ -44,7 +44,7 @@ export async function* folderItself(sql: Sql, folderId: number): AsyncGenerator<
   yield* await sql.query<ArchivedFolder>(FOLDER, [folderId]);
 }
 
-/** The folders in a folder, by name. One statement for each 20. */
+/** Yields the folders in a folder, by name. Takes one statement for each 20. */
 export async function* foldersIn(sql: Sql, folderId: number): AsyncGenerator<ArchivedFolder> {
   for (let after = '', isMore = true; isMore;) {
     const page: ArchivedFolder[] = await sql.query(FOLDERS, [folderId, after]);
@@ -60,7 +60,7 @@ const files = (which: string): string => `
   WHERE ${which} AND f.deleted_at IS NULL`;
 const FILES = `${files('f.folder_id = $1 AND f.name > $2')} ORDER BY f.name LIMIT ${FILES_PAGE}`;
 
-/** The files of one folder, by name. One statement for each 250. */
+/** Yields the files of one folder, by name. Takes one statement for each 250. */
 export async function* filesIn(sql: Sql, folderId: number): AsyncGenerator<ArchivedFile> {
   for (let after = '', isMore = true; isMore;) {
     const page: ArchivedFile[] = await sql.query(FILES, [folderId, after]);
@@ -93,8 +93,8 @@ const SIZE = `
   ) e`;
 
 /**
- * Folders and files in a folder, itself counted, and the bytes of their names; no more than `most` of each kind are counted. One
- * statement.
+ * Counts the folders and files in a folder, itself included, and the bytes of their names; counts at most `most` of each kind.
+ * One statement.
  */
 export async function treeSize(sql: Sql, folderId: number, most: number): Promise<{ entries: number; nameBytes: number }> {
   const [size] = await sql.query<{ entries: number; nameBytes: number }>(SIZE, [folderId, most]);

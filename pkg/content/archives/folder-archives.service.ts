@@ -64,7 +64,7 @@ export class FolderArchives {
     this.#log = deps.log;
   }
 
-  /** A folder that the actor may read and that is not in the trash. One statement. Throws `not_found`. */
+  /** Returns a folder that the actor may read and that is not in the trash. One statement. Throws `not_found`. */
   async read(actor: Actor, id: string): Promise<FolderRecord> {
     const [folder, granted] = await Promise.all([findFolder(this.#db.tables, id), actor.permissionSet()]);
     if (!folder || folder.deletedAt !== null) throw new Problem('not_found');
@@ -73,17 +73,17 @@ export class FolderArchives {
   }
 
   /**
-   * 200; 206 and 304 where the archive has a length. Three statements, and of each folder one for its files and one for its
-   * folders, where it has any; one more for each further 250 files or 20 folders. Throws `not_found`, `archive_too_large`,
-   * `range_not_satisfiable`, `too_many_transfers`, `unavailable`.
+   * Returns 200; 206 or 304 where the archive has a length. Takes three statements, and for each folder one for its files and
+   * one for its folders, where it has any; one more for each further 250 files or 20 folders. Throws `not_found`,
+   * `archive_too_large`, `range_not_satisfiable`, `too_many_transfers`, `unavailable`.
    */
   async open(actor: Actor, id: string, request: RequestInfo): Promise<Reply> {
     return this.send(await this.read(actor, id), { person: actor.userUuid }, request);
   }
 
   /**
-   * The same of a live folder that the caller may read. `counted`: to whom the transfer counts. `begun` is called before anything
-   * goes out; it returns further headers, or throws what is sent instead.
+   * Does the same for a live folder that the caller may read. `counted`: the party that the transfer counts against. `begun` is
+   * called before anything goes out; it returns further headers, or throws what is sent instead.
    */
   async send(
     folder: ArchiveFolder,
@@ -143,7 +143,7 @@ export class FolderArchives {
     return holds;
   }
 
-  /** Null: of some file the CRC-32 is not known. */
+  /** Returns null if the CRC-32 of some file is not known. */
   async #plan(folder: ArchiveFolder, holds: number, signal: AbortSignal): Promise<PlannedArchive | null> {
     const [plan, renamed] = [new ZipPlan(), new RenamedList()];
     for await (const { path, modifiedAt, file, list } of entriesOf(this.#db, topFolder(this.#db, folder.id), renamed)) {
@@ -164,7 +164,7 @@ export class FolderArchives {
     yield* this.#logged(folder, signal, () => sectionOf(planned, section, open));
   }
 
-  /** An archive without a length. */
+  /** Yields an archive without a length. */
   async *#written(folder: ArchiveFolder, holds: number, signal: AbortSignal): AsyncGenerator<Buffer> {
     const renamed = new RenamedList();
     const entries = entriesOf(this.#db, topFolder(this.#db, folder.id), renamed);

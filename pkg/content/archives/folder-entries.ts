@@ -26,7 +26,7 @@ export class RenamedList {
     this.#lines = lines;
   }
 
-  /** The list that `pack` gave. */
+  /** Returns the list that `pack` gave. */
   static unpack(packed: Buffer): RenamedList {
     return new RenamedList(PackedLog.unpack(packed));
   }
@@ -40,7 +40,7 @@ export class RenamedList {
     this.#lines.add(Buffer.from(`${given}\n    was: ${name}\n`));
   }
 
-  /** 0 where none was changed. */
+  /** Is 0 if no name was changed. */
   get bytes(): number {
     return this.#lines.bytes;
   }
@@ -82,10 +82,10 @@ interface Level {
 }
 
 /**
- * The entries of an archive: what is on top, then of each folder its files and its folders, by name. No two unpack to one path:
- * the later one is renamed, and the last entry, `_renamed.txt` in the folder that alone is on top, lists each change. In memory
- * are the folders above the present one, the changes, packed, and 48 bits for each name in those folders. `renamed` is empty, and
- * gets the changes.
+ * Yields the entries of an archive: what is on top, then for each folder its files and its folders, by name. No two unpack to
+ * one path: the later one is renamed, and the last entry, `_renamed.txt` in the folder that alone is on top, lists each change.
+ * In memory are the folders above the present one, the changes, packed, and 48 bits for each name in those folders. `renamed`
+ * is empty, and gets the changes.
  */
 export async function* entriesOf(sql: Sql, top: ArchiveTop, renamed: RenamedList): AsyncGenerator<NamedEntry> {
   const roots: Level = { path: '', names: new FolderNames(), folders: top.folders };

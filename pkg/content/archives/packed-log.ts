@@ -18,7 +18,7 @@ export class PackedLog {
   /** Bytes of all records, unpacked. */
   bytes = 0;
 
-  /** Bytes in memory now. */
+  /** The bytes in memory now. */
   get heldBytes(): number {
     return this.#packedBytes + this.#openBytes;
   }
@@ -42,7 +42,7 @@ export class PackedLog {
     this.#openBytes = 0;
   }
 
-  /** All of it packed, to be stored: `unpack` makes the same log of it. */
+  /** Returns all of it packed, to be stored; `unpack` makes the same log of it. */
   pack(): Buffer {
     this.#packOpen();
     return Buffer.concat(
@@ -54,7 +54,7 @@ export class PackedLog {
     );
   }
 
-  /** It holds on to `packed`. */
+  /** The log keeps a reference to `packed`. */
   static unpack(packed: Buffer): PackedLog {
     const log = new PackedLog();
     for (let at = 0; at < packed.length;) {
@@ -68,7 +68,7 @@ export class PackedLog {
     return log;
   }
 
-  /** All records in their order, a piece of whole records at a time. */
+  /** Yields all records in their order, a piece of whole records at a time. */
   *pieces(): Generator<Buffer> {
     for (const piece of this.#packed) yield inflateRawSync(piece);
     if (this.#openBytes > 0) yield Buffer.concat(this.#open);

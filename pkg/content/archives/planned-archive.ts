@@ -17,7 +17,7 @@ export interface Section {
 
 const LIST_KEY = 'list:';
 
-/** The key of the list of changed names in a plan: no content has such a one. */
+/** Returns the key of the list of changed names in a plan: no content has such a key. */
 export const listKey = ({ sha256 }: { readonly sha256: string }): string => `${LIST_KEY}${sha256}`;
 
 /** The store has fewer or more bytes of a content than its file has. */
@@ -32,8 +32,8 @@ export class ContentShort extends Error {
 }
 
 /**
- * A section of an archive, small contents read ahead. `open` gives the part's bytes of a content, of which `range` is left out
- * for all of it. Throws ContentShort.
+ * Yields a section of an archive, small contents read ahead. `open` returns the bytes of a content; without `range` all of
+ * them. Throws ContentShort.
  */
 export async function* sectionOf(
   { plan, renamed }: PlannedArchive,

@@ -20,7 +20,7 @@ interface Ahead<T> {
   readonly content: Promise<Buffer | null> | undefined;
 }
 
-/** Items with their contents, in their order. `open` gives null for a content that is gone. */
+/** Yields items with their contents, in their order. `open` returns null for a content that is gone. */
 export async function* readAhead<T extends Sized>(
   items: AsyncIterable<T>,
   open: (item: T) => Promise<Readable | null>,

@@ -33,7 +33,7 @@ const MADE_BY = (3 << 8) | VERSION_ZIP64;
 const isLarge = ({ size }: ZipHead): boolean => size >= UINT32_MAX;
 const flagsOf = ({ isKnownBefore }: ZipHead): number => NAMES_ARE_UTF8 | (isKnownBefore ? 0 : SIZES_FOLLOW);
 
-/** Its length depends on name, time and size alone. */
+/** Returns a local header. Its length depends on name, time and size alone. */
 export function localHeader(entry: ZipHead): Buffer {
   const { name, modifiedAt, isKnownBefore, crc } = entry;
   const large = isLarge(entry);
@@ -89,8 +89,8 @@ export function directoryRecord(entry: ZipHead, offset: number): Buffer {
 }
 
 /**
- * The end of the directory; before it, where a number needs more bytes, that of Zip64 and what points to it. `size` and `offset`:
- * the directory's.
+ * Returns the end record of the directory; before it, where a number needs more bytes, the end record of Zip64 and its locator.
+ * `size` and `offset`: the directory's.
  */
 export function directoryEnd(count: number, size: number, offset: number): Buffer {
   const end = Buffer.alloc(22);
@@ -116,7 +116,7 @@ export function directoryEnd(count: number, size: number, offset: number): Buffe
   return Buffer.concat([end64, locator, end]);
 }
 
-/** The extra field of Zip64 with those numbers of the entry that need 8 bytes. */
+/** Returns the extra field of Zip64 with those numbers of the entry that need 8 bytes. */
 function zip64(...numbers: readonly number[]): Buffer {
   const field = Buffer.alloc(4 + numbers.length * 8);
   field.writeUInt16LE(0x0001, 0);
@@ -125,7 +125,7 @@ function zip64(...numbers: readonly number[]): Buffer {
   return field;
 }
 
-/** Info-ZIP's extra field with the time in UTC; nothing where it does not fit. */
+/** Returns Info-ZIP's extra field with the time in UTC; empty if the time does not fit. */
 function timestamp(time: Date): Buffer {
   const seconds = Math.floor(time.getTime() / 1000);
   if (seconds < 0 || seconds > INT32_MAX) return Buffer.alloc(0);
@@ -137,7 +137,7 @@ function timestamp(time: Date): Buffer {
   return field;
 }
 
-/** Time and date of MS-DOS, in UTC and steps of 2 s, from 1980 to 2107. */
+/** Returns time and date of MS-DOS, in UTC and steps of 2 s, from 1980 to 2107. */
 function dosTime(time: Date): number {
   const year = time.getUTCFullYear() - 1980;
   if (year < 0) return (1 << 21) | (1 << 16);

@@ -23,7 +23,7 @@ const planOf = (entries: Iterable<PlannedEntry>): ZipPlan => {
   return plan;
 };
 
-/** Contents of which the key is the content. */
+/** Returns the bytes of a plan whose keys are the contents. */
 async function bytesOf(plan: ZipPlan, start?: number, end?: number): Promise<Buffer> {
   const bytes: Buffer[] = [];
   for await (const part of plan.parts(start, end))
@@ -31,7 +31,7 @@ async function bytesOf(plan: ZipPlan, start?: number, end?: number): Promise<Buf
   return Buffer.concat(bytes);
 }
 
-/** Only what is not content. */
+/** Returns only the bytes that are not content. */
 async function frameOf(plan: ZipPlan, start?: number, end?: number): Promise<{ at: number; head: Buffer }[]> {
   const heads: { at: number; head: Buffer }[] = [];
   let at = start ?? 0;
@@ -145,7 +145,7 @@ const keyOf = (n: number): string => {
   return `20261126/ab/${Buffer.from(Uint32Array.from(words).buffer).toString('base64url')}`;
 };
 
-/** The directory of an archive, where the archive has it; zeros in place of what is before. */
+/** Returns the directory of an archive, where the archive has it; zeros in place of what is before. */
 async function withEnd(plan: ZipPlan, from: number): Promise<Buffer> {
   // yauzl reads from the end, and no entry: the offsets need not be there.
   const small = planOf([]);

@@ -65,14 +65,14 @@ export class ZipPlan {
     this.#log = log;
   }
 
-  /** The plan that `pack` gave, without some of its entries. */
+  /** Returns the plan that `pack` gave, without some of its entries. */
   static async unpack(packed: Buffer, leftOut: Iterable<number>): Promise<ZipPlan> {
     const plan = new ZipPlan(PackedLog.unpack(packed));
     await plan.leaveOut(leftOut);
     return plan;
   }
 
-  /** All that was added, those left out too, to be stored. */
+  /** Returns all entries, those left out too, packed to be stored. */
   pack(): Buffer {
     return this.#log.pack();
   }
@@ -92,7 +92,7 @@ export class ZipPlan {
     [this.#count, this.#contentBytes, this.#directoryBytes] = [count, contentBytes, directoryBytes];
   }
 
-  /** In the order in which they are unpacked. */
+  /** Adds an entry, in the order in which they are unpacked. */
   add(entry: PlannedEntry): void {
     const record = packed(entry);
     const head = headOf(record, 0);
@@ -107,17 +107,17 @@ export class ZipPlan {
     return this.#log.heldBytes;
   }
 
-  /** Bytes of the whole archive. */
+  /** The bytes of the whole archive. */
   get bytes(): number {
     return this.#contentBytes + this.#directoryBytes + this.#end().length;
   }
 
-  /** The same for the same bytes only. No entry is added afterwards. */
+  /** Is equal for equal bytes only. No entry may be added afterwards. */
   get etag(): string {
     return (this.#etag ??= this.#hash.digest('base64url'));
   }
 
-  /** The bytes from `start` to before `end`. */
+  /** Yields the bytes from `start` to before `end`. */
   async *parts(start = 0, end = this.bytes): AsyncGenerator<ZipPart> {
     let [at, passed] = [0, 0];
     for (const { index, head, key } of this.#entries()) {

@@ -17,8 +17,8 @@ export interface ZipEntry {
 }
 
 /**
- * A ZIP archive as it is read: names in UTF-8, Zip64 where it is needed, nothing compressed, since most files are already.
- * (PKWARE APPNOTE 6.3.10; sizes and CRC-32 of a file follow its content, §4.3.9.)
+ * Yields a ZIP archive as it is read: names in UTF-8, Zip64 where it is needed, nothing compressed, since most files are
+ * already. (PKWARE APPNOTE 6.3.10; sizes and CRC-32 of a file follow its content, §4.3.9.)
  *
  * Nothing is read before it is asked for. In memory are one chunk of a file, and of each entry its packed record for the
  * directory at the end, which is unpacked piece by piece: about 30 bytes and what its name adds to that of the entry before.

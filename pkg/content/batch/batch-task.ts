@@ -24,7 +24,7 @@ export const BATCH = taskKind({
 });
 export type BatchArguments = z.output<(typeof BATCH)['arguments']>;
 
-/** The request of a batch. `given`: the operation's arguments, of a share with its password hashed. */
+/** Returns the request of a batch. `given`: the operation's arguments; those of a share have its password hashed. */
 export const batchTask = (
   { operation, filter, dry_run: dryRun }: Pick<BatchRequest, 'operation' | 'filter' | 'dry_run'>,
   given: object,

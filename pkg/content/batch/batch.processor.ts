@@ -74,7 +74,7 @@ export const batch = taskProcessor({
   },
 });
 
-/** False: the task has ended. */
+/** Returns false if the task has ended. */
 async function oneStep(services: WorkerServices, steps: TaskSteps<BatchArguments>, schedule: TrashSchedule): Promise<boolean> {
   const { context, step } = steps;
   try {
@@ -95,7 +95,7 @@ async function oneStep(services: WorkerServices, steps: TaskSteps<BatchArguments
   }
 }
 
-/** A step; contents that are to be copied before the next one. */
+/** Runs a step. Returns the contents that must be copied before the next one. */
 async function next(
   services: WorkerServices,
   context: JobContext,
@@ -141,7 +141,7 @@ async function copyStep(services: WorkerServices, context: JobContext, step: Ste
   return 'more';
 }
 
-/** Null: they may no longer do anything, so the task has ended. */
+/** Returns null if the requester may no longer do anything; the task has then ended. */
 async function requester({ clock }: WorkerServices, tx: Tx, task: Task): Promise<Actor | null> {
   try {
     return await actorOf(tx, task, clock.now());
@@ -192,7 +192,7 @@ async function runStep(services: WorkerServices, context: JobContext, step: Step
   if (taken > 0) await addBytes(tx, task.id, taken);
 }
 
-/** Does it with all of them at once; `left` are those that are to be tried by themselves. */
+/** Runs the operation with all items at once; `left` are the items to try one by one. */
 async function endsOfAll(
   services: WorkerServices,
   { task, operation, actor, nested }: Step,
@@ -219,7 +219,7 @@ async function endsOfAll(
   }
 }
 
-/** Does it, and gives what became of it. */
+/** Runs the operation with an item, and returns its end. */
 async function endOf(
   services: WorkerServices,
   { tx, task, operation, actor: before, nested }: Step,

@@ -129,7 +129,7 @@ export const BatchRequest = z
   .meta({ id: 'Batch' });
 export type BatchRequest = z.output<typeof BatchRequest>;
 
-/** The batch that a schedule runs each time, with everything that the filter matches at that time. */
+/** Returns the schema of the batch that a schedule runs each time, with everything that the filter matches at that time. */
 const scheduled = <const Name extends string, Arguments extends z.ZodType>(operation: Name, given: Arguments) =>
   z
     .strictObject({

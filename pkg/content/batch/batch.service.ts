@@ -46,9 +46,8 @@ export class Batches {
   }
 
   /**
-   * Six statements, and with a filter those of one page. Throws `forbidden` for what the actor's roles never allow, `not_found`
-   * for a folder of a filter,
-   * `value_type_mismatch`, `validation_failed`, `conflict` for too many jobs.
+   * Takes six statements, and with a filter those of one page. Throws `forbidden` for what the actor's roles never allow,
+   * `not_found` for a folder of a filter, `value_type_mismatch`, `validation_failed`, `conflict` for too many jobs.
    */
   async request(actor: Actor, request: BatchRequest): Promise<TaskView> {
     const { operation, items, filter } = request;

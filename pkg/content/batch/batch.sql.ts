@@ -3,7 +3,7 @@ import type { TaskItem } from '../../tasks/task-steps.sql.ts';
 import { lockFiles } from '../model/files/files.sql.ts';
 import type { BatchItem } from './batch.schema.ts';
 
-/** Names the items of a task, by its uuid, each once; gives how many there are. One statement. */
+/** Names the items of a task, by its uuid, each once; returns their number. Takes one statement. */
 export async function nameItems(sql: Sql, task: string, items: readonly BatchItem[]): Promise<number> {
   const [named] = await sql.query<{ total: number }>(
     `WITH item AS (
@@ -45,7 +45,7 @@ export async function addItems(sql: Sql, taskId: number, items: readonly Planned
   );
 }
 
-/** The next of the named items after one, in their order. */
+/** Returns the next named items after this one, in their order. */
 export const namedItems = (
   sql: Sql,
   taskId: number,
@@ -71,8 +71,8 @@ export const rankItems = (
   );
 
 /**
- * The condition that a folder of `ancestry` is an item of the task that has succeeded, and that `of` is live or went to the
- * trash with it.
+ * Returns the condition that a folder of `ancestry` is an item of the task that has succeeded, and that `of` is live or went to
+ * the trash with it.
  */
 const wentWith = (of: string, ancestry: string): string => `EXISTS (
     SELECT FROM unnest(string_to_array(ltree2text(${ancestry}), '.')::bigint[]) a (id) JOIN folders b ON b.id = a.id
@@ -86,7 +86,7 @@ const COVERED = `
   SELECT c.uuid FROM folders c JOIN folders d ON d.id = c.parent_id
   WHERE c.uuid = ANY ($2::uuid[]) AND ${wentWith('c', 'd.ancestry')}`;
 
-/** The uuids of those that went with a folder of the same task. One statement. */
+/** Returns the uuids of items that went with a folder of the same task. One statement. */
 export const coveredOf = async (sql: Sql, taskId: number, targets: readonly string[]): Promise<ReadonlySet<string>> =>
   new Set((await sql.query<{ uuid: string }>(COVERED, [taskId, targets])).map(({ uuid }) => uuid));
 
@@ -115,7 +115,10 @@ const BYTES = `
     WHERE b.ancestry <@ d.ancestry AND ($2 OR f.deleted_at IS NULL)) AS bytes
   FROM folders d WHERE d.uuid = ANY ($1::uuid[])`;
 
-/** The bytes of all versions of each, of folders with what is below; `any`: also of what is in the trash. One statement. */
+/**
+ * Returns the bytes of all versions of each item; those of a folder include everything below it. `any`: items in the trash
+ * count too. One statement.
+ */
 export async function bytesOf(sql: Sql, targets: readonly string[], any: boolean): Promise<ReadonlyMap<string, number>> {
   const rows = await sql.query<{ uuid: string; bytes: number }>(BYTES, [targets, any]);
   return new Map(rows.map(({ uuid, bytes }) => [uuid, bytes]));

@@ -34,7 +34,8 @@ export interface Copying {
 const givenOf = ({ arguments: { given } }: Task): ArgumentsOf<'copy'> => given as ArgumentsOf<'copy'>;
 
 /**
- * The files of a step of which contents can be copied, with as much quota reserved; those that cannot have ended. Null: none can.
+ * Reserves quota for the files of a step whose contents can be copied, and returns them; ends the others. Returns null if there
+ * are none.
  */
 export async function reserved(tx: Tx, task: Task, actor: Actor, items: readonly TaskItem[], now: Date): Promise<Copying | null> {
   const { fitting, ends } = await fittingOf(tx, task, actor, items, now);
@@ -170,7 +171,7 @@ async function decided(tx: Tx, task: Task, actor: Actor, items: readonly TaskIte
   return { refused, names };
 }
 
-/** The copies that a dry run would have made of folders, of those that items are to be copied into. One statement. */
+/** Returns the copies of folders that a dry run would have made, as far as items are copied into them. One statement. */
 async function copiedFolders(tx: Sql, taskId: number, items: readonly TaskItem[]): Promise<ReadonlySet<string>> {
   const rows = await tx.query<{ copy: string }>(
     `SELECT copy FROM task_items WHERE task_id = $1 AND target_type = 'folder' AND copy = ANY ($2::uuid[])
@@ -190,7 +191,7 @@ interface MadeFiles {
   deliveries: number;
 }
 
-/** A statement for all of them, and with `rename` one more for each name that is tried for those that are taken. */
+/** Takes one statement for all files, and with `rename` one more for each further name that is tried. */
 async function makeFiles(
   tx: Tx,
   task: Task,

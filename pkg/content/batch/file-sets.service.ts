@@ -88,8 +88,8 @@ export class FileSets {
   }
 
   /**
-   * Out of the trash, to where they were; live ones stay as they are. Six statements, and the events. Throws UniqueViolation
-   * where a name is taken meanwhile.
+   * Restores files from the trash to where they were; live ones stay as they are. Takes six statements and those of the events.
+   * Throws UniqueViolation where a name is taken meanwhile.
    */
   restore(actor: Actor, ids: readonly string[]): Promise<SetResult> {
     return this.#transactions.run(actor, async (tx, caller) => {

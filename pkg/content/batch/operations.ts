@@ -169,7 +169,7 @@ export const OPERATIONS: { readonly [Name in BatchOperation]: Operation<Name> } 
   },
 };
 
-/** Planned with the item. */
+/** Returns the copy that was planned with the item. */
 function required(copy: string | null): string {
   if (copy === null) throw new TypeError('the copy of a folder has no uuid');
   return copy;

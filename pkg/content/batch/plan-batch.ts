@@ -32,8 +32,8 @@ const rankOf = ({ folders }: Operation, type: 'file' | 'folder', depth: number):
 const after = ({ copies = false }: Operation): Json => (copies ? BELOW_NONE : null);
 
 /**
- * The next named items get their names, as far as the requester may know them, and their ranks. A statement for files and one for
- * folders, and two.
+ * Gives the next named items their names, as far as the requester may know them, and their ranks. Takes one statement for
+ * files, one for folders, and two more.
  */
 export async function planNamed(tx: Tx, task: Task, operation: Operation, actor: Actor): Promise<void> {
   const items = await namedItems(tx, task.id, typeof task.cursor === 'number' ? task.cursor : 0, NAMED_AT_ONCE);
@@ -58,15 +58,13 @@ export async function planNamed(tx: Tx, task: Task, operation: Operation, actor:
   await planTo(tx, task.id, items.length < NAMED_AT_ONCE ? after(operation) : (items.at(-1)?.id ?? null));
 }
 
-/** Also in the trash. */
+/** Returns live folders and those in the trash. */
 const anyFolders = async (tx: Tx, uuids: readonly string[]): Promise<FolderRecord[]> =>
   uuids.length === 0
     ? []
     : tx.query(`SELECT ${FOLDER_COLUMNS} FROM folders ${FOLDER_JOINS} WHERE d.uuid = ANY ($1::uuid[])`, [uuids]);
 
-/**
- * The next that the filter matches become items, where the operation takes them. Throws `not_found` for a folder of the filter.
- */
+/** Makes the next matches of the filter items, where the operation takes them. Throws `not_found` for a folder of the filter. */
 export async function planMatches(
   tx: Tx,
   task: Task,

@@ -64,7 +64,7 @@ export async function planBelow(tx: Tx, task: Task, actor: Actor, rankOfFiles: n
   await planTo(tx, task.id, cursor as Below & Json);
 }
 
-/** Null: it is not there, not readable, or would be copied into itself. */
+/** Returns null if the folder does not exist, is not readable, or would be copied into itself. */
 async function copyable(tx: Tx, actor: Actor, uuid: string, into: FolderRecord | null): Promise<FolderRecord | null> {
   const folder = await findFolder(tx, uuid);
   if (!folder || !allows(levelOn('folder', { actor, granted: await actor.permissionSet() }, folder), 'read')) return null;
@@ -123,7 +123,7 @@ interface Planned {
 const planFolders = (tx: Sql, { task, root }: Planned, { id, ancestry }: FolderRecord): Promise<unknown> =>
   tx.query(PLAN_FOLDERS, [task.id, task.uuid, root.rank, id, ancestry]);
 
-/** The last of them; null: no more are there. */
+/** Returns the last of them; null: there are no more. */
 async function planFiles(
   tx: Sql,
   { task, rankOfFiles }: Planned,

@@ -32,12 +32,12 @@ export class NewObjects {
     return this.#isCommitting;
   }
 
-  /** The transaction that names them begins. */
+  /** Call it when the transaction that names the objects begins. */
   committing(): void {
     this.#isCommitting = true;
   }
 
-  /** The transaction was committed. More objects may follow. */
+  /** Call it when the transaction was committed. More objects may follow. */
   committed(): void {
     this.keys.length = 0;
     this.#isCommitting = false;
@@ -86,7 +86,7 @@ export interface BlobOptions {
   readonly signal: AbortSignal;
 }
 
-/** The whole content where it is small, else all of it as it comes, and its first bytes. */
+/** Returns the whole content if it is small, else a stream of it, and its first bytes. */
 async function smallOrStream(source: Readable): Promise<{ content: Buffer | AsyncIterable<Buffer>; head: Buffer }> {
   const chunks = source[Symbol.asyncIterator]() as AsyncIterator<Buffer, undefined>;
   const read: Buffer[] = [];
@@ -138,7 +138,7 @@ export class Blobs {
     this.#log = deps.log;
   }
 
-  /** A random key that holds the day and no name. */
+  /** Returns a random key that holds the day and no name. */
   async newKey(): Promise<string> {
     const day = dayOf(this.#clock.now());
     await this.#sweepLater(day);

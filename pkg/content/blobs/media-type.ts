@@ -37,8 +37,8 @@ const SAME: readonly (readonly string[])[] = [
 ];
 
 /**
- * The media type of a file that was sent as `claimed`: where its first bytes are those of a known format that cannot be what was
- * claimed, that format's; else the claimed one. Text has no such bytes, so a claim about it stands.
+ * Returns the media type of a file that was sent as `claimed`: if its first bytes are those of a known format that cannot be
+ * the claimed one, that format's type; else the claimed one. Text has no such bytes, so a claim about it stands.
  */
 export async function mediaTypeOf(claimed: string, content: Buffer): Promise<string> {
   // 9 MB of memory, for servers that receive files.

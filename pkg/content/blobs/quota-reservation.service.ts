@@ -51,7 +51,7 @@ export class Reservation {
     this.#most = deps.most ?? Infinity;
   }
 
-  /** The id that the commit must name; undefined: nothing was reserved. */
+  /** Returns the id that the commit must name; undefined: nothing was reserved. */
   get id(): string | undefined {
     return this.#renewedAt === undefined ? undefined : this.#uuid;
   }

@@ -31,7 +31,7 @@ export async function reserve(sql: Executor, of: ReservationOf, bytes: WantedByt
   return held;
 }
 
-/** The same; null: fewer are free. */
+/** Does the same; returns null if fewer are free. */
 async function reserveIfFree(
   sql: Executor,
   { id, ownerId, now, until = new Date(now.getTime() + RESERVATION_MS) }: ReservationOf,

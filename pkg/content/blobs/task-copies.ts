@@ -52,9 +52,7 @@ export interface Copies {
   readonly gone: readonly number[];
 }
 
-/**
- * The first contents that a step copies: of those that fit into the quota, which is reserved for them; `over`: what does not fit.
- */
+/** Returns the first contents that a step copies, and reserves their quota; `over`: the contents that do not fit into it. */
 export async function reserveCopies<T extends SourceContent>(
   sql: Executor,
   of: ReservationOf,
@@ -67,7 +65,7 @@ export async function reserveCopies<T extends SourceContent>(
   return { fitting, over: first.filter((content) => !fits.has(content)) };
 }
 
-/** The first ones, one at least. */
+/** Returns the first ones, at least one. */
 function upTo<T extends { readonly size: number }>(bytes: number, contents: readonly T[]): T[] {
   let sum = 0;
   return contents.filter(({ size }, at) => (sum += size) <= bytes || at === 0);
@@ -113,7 +111,7 @@ type Target = SourceContent & { readonly from: string };
 /** The store's answer for each copy, by item; null: the content is gone. */
 type Copied = ReadonlyMap<number, { readonly isEncrypted: boolean } | null>;
 
-/** Throws, now and then, where the task has ended meanwhile. */
+/** Returns a check, to be called often, that throws once the task has ended. It asks the database now and then. */
 function stillThere<Arguments>({ clock }: WorkerServices, step: TaskSteps<Arguments>['step']): () => Promise<void> {
   let looked = clock.monotonic();
   return async () => {

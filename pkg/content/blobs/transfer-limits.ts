@@ -47,7 +47,7 @@ export const TRANSFER_LIMITS: TransferLimits = {
   longestMs: LONGEST_UPLOAD_MS,
 };
 
-/** Bytes a second that a download must move while this share (0 to 1) of the downloads is taken. */
+/** Returns the bytes a second that a download must move while this share (0 to 1) of the downloads is taken. */
 export function leastRate(
   {
     leastBytesPerSecond: least,

@@ -100,7 +100,7 @@ export class Transfers {
     });
   }
 
-  /** Bytes that one archive may hold, and all of one person. */
+  /** The bytes that one archive may hold, which all archives of one person may hold together. */
   get mostOfArchive(): number {
     return this.#limits.archiveBytes / 2;
   }
@@ -110,7 +110,7 @@ export class Transfers {
     return this.#begin(kind, this.#slotsOf(kind, counted), traffic);
   }
 
-  /** The same for an archive that may hold so many bytes of memory until it ends. */
+  /** Begins a transfer of an archive that may hold so many bytes of memory until it ends. */
   beginArchive(counted: Counted, bytes: number, traffic: Traffic): Transfer {
     const { archives, archiveBytes } = this.#limits;
     const slots: Slot[] = [
@@ -164,7 +164,7 @@ export class Transfers {
     return { signal: cut.signal, end: () => this.#end(measured) };
   }
 
-  /** The narrowest first: a refusal names what the caller can do something about. */
+  /** Returns the slots of a transfer, the narrowest first: a refusal names the limit that the caller can do something about. */
   #slotsOf(kind: TransferKind, counted: Counted): Slot[] {
     const limits = this.#limits;
     const slots: Slot[] =

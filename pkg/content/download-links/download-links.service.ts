@@ -69,8 +69,8 @@ export class DownloadLinks {
   }
 
   /**
-   * The sealed part of a link to a file that the actor may read, or to a version of it. No statement for a file that is cached,
-   * one for a version. Throws `not_found`.
+   * Returns the sealed part of a link to a file that the actor may read, or to a version of it. Takes no statement for a cached
+   * file, one for a version. Throws `not_found`.
    */
   async issue(actor: Actor, fileId: string, version?: number): Promise<string> {
     const file = await this.#files.read(actor, fileId);
@@ -89,7 +89,7 @@ export class DownloadLinks {
     return sealLink(this.#seals, { ...target, user: actor.userUuid, session: actor.sessionId, until });
   }
 
-  /** The file's content, as `Downloads.open` gives it. Throws `not_found`, `range_not_satisfiable`, `too_many_transfers`. */
+  /** Returns the file's content, as `Downloads.open` does. Throws `not_found`, `range_not_satisfiable`, `too_many_transfers`. */
   async open(sealed: string, request: RequestInfo): Promise<Reply> {
     if (EXPORT_TOKEN.test(sealed)) return this.#sendExport(sealed, request);
     const link = isImageLink(sealed) ? await findImageLink(this.#db, sealed) : this.#opened(sealed);
@@ -127,7 +127,7 @@ export class DownloadLinks {
       : this.#versions.open(actor, file, version, request);
   }
 
-  /** uuid of the user who requested the link, while it and their session are valid; asks no store. */
+  /** Returns the uuid of the user who requested the link, while it and their session are valid. Asks no store. */
   holder(sealed: string): string | undefined {
     const link = this.#opened(sealed);
     return link?.session === undefined ? undefined : link.user;

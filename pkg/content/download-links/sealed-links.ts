@@ -26,11 +26,11 @@ interface Seal {
   readonly tenantId: string;
 }
 
-/** The sealed part of a link: nobody can forge or read it, and no other tenant opens it. */
+/** Returns the sealed part of a link: nobody can forge or read it, and no other tenant opens it. */
 export const sealLink = ({ sealer, tenantId }: Seal, link: SealedLink | FetchLink): string =>
   sealer.seal(JSON.stringify(link), associatedData(tenantId));
 
-/** Undefined: it is none of ours. Whether it has ended is for the caller to say. */
+/** Returns undefined if the link is not ours. The caller decides whether it has expired. */
 export function openLink({ sealer, tenantId }: Seal, sealed: string): SealedLink | undefined {
   try {
     // Another release may have sealed it in another shape.

@@ -7,8 +7,8 @@ const NOT_PLAIN = /[^\x20-\x7e]|["\\%]/gu;
 const NOT_ATTR = /['()*]/g;
 
 /**
- * Content-Disposition of a download (RFC 6266 §4): a plain `filename` for old clients, and for any other name `filename*` in
- * UTF-8 (RFC 8187), which wins where both are understood. Only ASCII comes out, whatever the name.
+ * Returns the Content-Disposition of a download (RFC 6266 §4): a plain `filename` for old clients, and for any other name
+ * `filename*` in UTF-8 (RFC 8187), which wins where both are understood. Only ASCII comes out, whatever the name.
  */
 export function attachment(name: string): string {
   const plain = name.replace(NOT_PLAIN, '_');

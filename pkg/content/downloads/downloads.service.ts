@@ -31,15 +31,18 @@ export class Downloads {
     this.#log = deps.log;
   }
 
-  /** 200, 206 or 304 (RFC 9110 §13.2.2 gives the order). Throws `not_found`, `range_not_satisfiable`, `too_many_transfers`. */
+  /**
+   * Returns 200, 206 or 304 (RFC 9110 §13.2.2 has the order). Throws `not_found`, `range_not_satisfiable`,
+   * `too_many_transfers`.
+   */
   async open(actor: Actor, id: string, request: RequestInfo): Promise<Reply> {
     return this.send(await this.#files.read(actor, id), { person: actor.userUuid }, request);
   }
 
   /**
-   * The same of content that the caller may read. `counted`: to whom the transfer counts.
-   * `begun` is called when the store has begun to send the content, before anything goes out; it gives further headers, or throws
-   * what is sent instead.
+   * Does the same with content that the caller may read. `counted`: the party that the transfer counts against. `begun` is
+   * called when the store has begun to send the content, before anything goes out; it returns further headers, or throws what
+   * is sent instead.
    */
   async send(
     file: Content,

@@ -46,7 +46,7 @@ export async function insertUpload(tx: Sql, upload: ExportUpload, packed: Packed
       ]);
 }
 
-/** A statement for each MiB of it. */
+/** Takes one statement for each MiB of the plan. */
 export async function readPlan(sql: Sql, task: string): Promise<PackedPlan> {
   const read = async (column: keyof PackedPlan): Promise<Buffer> => {
     const slices: Buffer[] = [];
@@ -62,7 +62,10 @@ export async function readPlan(sql: Sql, task: string): Promise<PackedPlan> {
   return { plan: await read('plan'), renamed: await read('renamed') };
 }
 
-/** The next part is in the store. False: another worker has gone on with the upload, or has begun another. */
+/**
+ * Records that the next part is in the store. Returns false if another worker has continued the upload, or has begun another
+ * one.
+ */
 export const addPart = async (
   tx: Sql,
   { task, uploadId, etags }: ExportUpload,
@@ -76,7 +79,7 @@ export const addPart = async (
     )
   ).length > 0;
 
-/** False as with `addPart`. */
+/** Returns false in the cases of `addPart`. */
 export const leaveOut = async (tx: Sql, { task, uploadId, etags }: ExportUpload, indices: readonly number[]): Promise<boolean> =>
   (
     await tx.query(

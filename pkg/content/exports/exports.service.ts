@@ -38,8 +38,8 @@ export class Exports {
   }
 
   /**
-   * Eight statements. Throws `not_found` for a folder that they may not read, and `conflict` where they have too many exports or
-   * jobs.
+   * Takes eight statements. Throws `not_found` for a folder that the actor may not read, and `conflict` if they have too many
+   * exports or jobs.
    */
   async request(actor: Actor, { folder_id: folderId, items }: NewExport): Promise<TaskView> {
     return this.#transactions.run(actor, async (tx, caller) => {

@@ -30,8 +30,8 @@ export const insertExport = (tx: Sql, row: NewExportRow): Promise<unknown> =>
   );
 
 /**
- * The content of an export by its token, and the uuid of its user; null: it has expired, or its user may no longer sign in. One
- * statement.
+ * Returns the content of an export by its token, and the uuid of its user; null: it has expired, or its user may no longer sign
+ * in. One statement.
  */
 export async function findExport(sql: Sql, token: string, now: Date): Promise<(Content & { readonly user: string }) | null> {
   const [row] = await sql.query<Content & { readonly user: string }>(
@@ -44,8 +44,8 @@ export async function findExport(sql: Sql, token: string, now: Date): Promise<(C
 }
 
 /**
- * Exports of a person that are being made, and those that have not expired, those of schedules aside. Call it with the lock of
- * their requests. One statement.
+ * Counts a person's exports that are being made or have not expired, except those of schedules. Call it with the lock of their
+ * requests. One statement.
  */
 export async function countExports(tx: Sql, userId: number, now: Date): Promise<number> {
   const [row] = await tx.query<{ count: number }>(
@@ -73,7 +73,7 @@ export const queuedItems = (tx: Sql, taskId: number): Promise<Pick<TaskItem, 'id
     taskId,
   ]);
 
-/** Also in the trash. */
+/** Returns live folders and those in the trash. */
 export const foldersOf = async (tx: Sql, uuids: readonly string[]): Promise<FolderRecord[]> =>
   uuids.length === 0
     ? []

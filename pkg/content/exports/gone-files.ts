@@ -31,7 +31,7 @@ const REPLACED = {
 
 const REASONS = { deleted: GONE, replaced: REPLACED, lost: LOST };
 
-/** They are items of the task, and have failed. */
+/** Adds the files to the items of the task, as failed ones. */
 export async function failGone(tx: Sql, task: HeldTask<ExportArguments>, files: readonly GoneFile[]): Promise<void> {
   if (files.length === 0) return;
   await addItems(

@@ -13,15 +13,18 @@ export async function keptOfRun(tx: Sql, task: string, { lock = false } = {}): P
   return row?.keep ?? null;
 }
 
-/** In a statement of its own: a sum in the statement that waits for the lock would miss what was committed meanwhile. */
+/**
+ * Locks the owner in a statement of its own: a sum in the statement that waits for the lock would miss what was committed
+ * meanwhile.
+ */
 export const lockOwner = (tx: Sql, userId: number): Promise<unknown> =>
   tx.query('SELECT FROM users WHERE id = $1 FOR NO KEY UPDATE', [userId]);
 
 /**
- * Bytes that one more archive of a schedule may have: what the archives that schedules keep for its owner leave of the owner's
- * quota, and those of all leave of what files leave of the tenant's limit. `stay`: of the schedule's own only so many of the
- * newest count, the others are about to go; null: all. Throws LimitReached where the person or the tenant may store nothing. One
- * statement.
+ * Returns the bytes that one more archive of a schedule may have: what the archives that schedules keep for its owner leave of
+ * the owner's quota, and those of all leave of what files leave of the tenant's limit. `stay`: of the schedule's own only so
+ * many of the newest count, the others are about to go; null: all. Throws LimitReached where the person or the tenant may store
+ * nothing. One statement.
  */
 export async function remainingForArchives(
   tx: Sql,

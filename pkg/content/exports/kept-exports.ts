@@ -75,15 +75,16 @@ export async function keepingOf(tx: Tx, archive: KeptArchive, { size, now }: { s
 }
 
 /**
- * The archives of a schedule beyond the `keep` newest go now. `keep` null: there is no such schedule any more, and all of them go
- * after AFTER_SCHEDULE_MS. Gives when; null: there is none. One statement. Runs in the tenant's schema, by whomever.
+ * Lets the archives of a schedule beyond the `keep` newest expire now. `keep` null: the schedule no longer exists, and all
+ * archives expire after AFTER_SCHEDULE_MS. Returns when; null: there is none. Takes one statement, in the tenant's schema, by
+ * any role.
  */
 export async function expireKept(tx: Pick<Tx, 'query'>, schedule: string, keep: number | null, now: Date): Promise<Date | null> {
   const at = keep === null ? new Date(now.getTime() + AFTER_SCHEDULE_MS) : now;
   return (await expireBeyond(tx, schedule, keep ?? 0, at)) ? at : null;
 }
 
-/** The same, with the job that deletes them. */
+/** Does the same, and requests the job that deletes them. */
 export async function pruneKept(jobs: JobRequests, tx: Tx, schedule: string, keep: number | null, now: Date): Promise<void> {
   const at = await expireKept(tx, schedule, keep, now);
   if (at === null) return;

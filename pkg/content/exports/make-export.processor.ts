@@ -116,7 +116,7 @@ async function exportNow(services: WorkerServices, steps: Steps): Promise<void> 
   }
 }
 
-/** Null: there is nothing to export. Throws `forbidden` where the requester may no longer read what is being exported. */
+/** Returns null if there is nothing to export. Throws `forbidden` if the requester may no longer read what is being exported. */
 async function begin(services: WorkerServices, tx: Tx, task: Task): Promise<Begun | null> {
   const upload = await findUpload(tx, task.uuid);
   if (!upload) return choose(services, tx, task);
@@ -129,7 +129,7 @@ async function resumed({ context }: Run, upload: ExportUpload): Promise<Archive>
   return { upload, plan: await ZipPlan.unpack(plan, upload.gone), renamed: RenamedList.unpack(renamed) };
 }
 
-/** Nothing is in the store before the plan is in its row, but for an upload without parts. */
+/** Stores nothing before the plan is in its row, except an upload without parts. */
 async function planned(run: Run, { task, name, chosen, remainingBytes }: Begun & { readonly upload: null }): Promise<Archive> {
   const { context, objects, steps, signal, log } = run;
   const gone: GoneFile[] = [];
@@ -252,7 +252,10 @@ async function requireReadable(tx: Tx, task: Task, now: Date): Promise<number> {
   return userId;
 }
 
-/** The items that have not ended, with the names of those that the requester may read: null for others. Throws `forbidden`. */
+/**
+ * Returns the items that have not ended, with the names of those that the requester may read; null for others. Throws
+ * `forbidden`.
+ */
 async function readable(tx: Tx, task: Task, now: Date, { alsoTrashed = false } = {}) {
   const caller = await requesterOf(tx, task, 'read:files', now, task.arguments.permissions);
   const items = await queuedItems(tx, task.id);

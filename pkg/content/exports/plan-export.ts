@@ -30,7 +30,7 @@ interface PlanServices {
   foundCrc(): void;
 }
 
-/** The key of a file's content in a plan. */
+/** Returns the key of a file's content in a plan. */
 const keyOf = ({ blobName, uuid }: ArchivedFile): string => `${blobName} ${uuid}`;
 
 /** Returns the content that `keyOf` made the key of. */
@@ -40,9 +40,9 @@ export function contentOf(key: string): PlannedContent {
 }
 
 /**
- * The archive of what is live now: each byte of it is determined. A content whose CRC-32 is not known is read, and its CRC-32
- * kept for everybody. `gone` gets files that are deleted for ever meanwhile, and those whose content the store has lost. Throws
- * `archive_too_large`.
+ * Plans the archive of what is live now, which determines each byte of it. A content without a known CRC-32 is read, and its
+ * CRC-32 stored for later use. `gone` gets files that are deleted for ever meanwhile, and those whose content the store has
+ * lost. Throws `archive_too_large`.
  */
 export async function planExport(
   services: PlanServices,

@@ -125,7 +125,7 @@ export class PartSender {
     this.#upload = { ...this.#upload, etags: [...etags, etag], sum: state };
   }
 
-  /** The hash as it was after the parts that are in the store. */
+  /** Restores the hash as it was after the parts that are in the store. */
   #resume(): void {
     const { sum } = this.#upload;
     if (sum.length === 0) this.#sum.init();
@@ -203,7 +203,8 @@ function mine(isMine: boolean): void {
 }
 
 /**
- * The same bytes, small chunks joined: an archive of small files has two for each of them, and each would be a write of its own.
+ * Yields the same bytes, small chunks joined: an archive of small files has two chunks for each of them, and each would be a
+ * write of its own.
  */
 async function* gathered(chunks: AsyncIterable<Buffer>): AsyncGenerator<Buffer> {
   let [small, bytes]: [Buffer[], number] = [[], 0];

@@ -85,7 +85,7 @@ export const copyFolder = taskProcessor({
   },
 });
 
-/** A step without contents; or the files whose contents are to be copied next. */
+/** Runs a step without contents, or returns the files whose contents are to be copied next. */
 async function next({ clock }: WorkerServices, tx: Tx, task: Task): Promise<Batch | 'more' | 'ended'> {
   const now = clock.now();
   const copier = await copierOf(tx, task, now);
@@ -113,7 +113,7 @@ async function next({ clock }: WorkerServices, tx: Tx, task: Task): Promise<Batc
   return 'more';
 }
 
-/** Four statements. A Problem: they may not, or one of the two folders is not there. */
+/** Takes four statements. Returns a Problem if the requester may not copy, or one of the two folders does not exist. */
 async function copierOf(tx: Tx, task: Task, now: Date): Promise<Copier | Problem> {
   try {
     const caller = await requesterOf(tx, task, 'write:files', now, task.arguments.permissions);
@@ -129,7 +129,7 @@ async function copierOf(tx: Tx, task: Task, now: Date): Promise<Copier | Problem
   }
 }
 
-/** The files of which contents can be copied, with as much quota reserved; those that cannot have ended. */
+/** Reserves quota for the files whose contents can be copied, and returns them; ends the others. */
 async function reserved(tx: Tx, task: Task, copier: Copier, items: readonly TaskItem[], now: Date): Promise<Batch | 'more'> {
   const found = await sourceFiles(tx, task.id, idsOf(items), { below: copier.tree.source.ancestry });
   const there = found.flatMap((file) => (file.key !== null && file.hasFolder ? [{ ...file, key: file.key }] : []));

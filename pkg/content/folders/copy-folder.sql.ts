@@ -18,7 +18,7 @@ export interface CopiedTree {
   readonly copy: Pick<FolderRecord, 'uuid' | 'ancestry'>;
 }
 
-/** The uuid (version 8) of a copy: that of the same thing by the same task is the same. */
+/** Returns the uuid (version 8) of a copy: equal for the same original and task. */
 export const copyOf = (task: string, uuid: string): string =>
   `overlay(overlay(md5(${task}::text || ${uuid}::text) PLACING '8' FROM 13) PLACING '8' FROM 17)::uuid`;
 
@@ -60,7 +60,7 @@ const PLAN_FILES = `
   )
   SELECT b.id FROM batch b ORDER BY b.id OFFSET ${FILES_PER_STATEMENT - 1}`;
 
-/** The cursor after them; null: no more are there. */
+/** Returns the cursor after them; null: there are no more. */
 export async function planFiles(
   tx: Sql,
   { id, uuid }: Pick<RunningTask, 'id' | 'uuid'>,
@@ -129,7 +129,7 @@ export interface FileCopies {
 const LIVE_BELOW = 'f.deleted_at IS NULL AND f.folder_id IN (SELECT s.id FROM folders s WHERE s.ancestry <@ $3::ltree)';
 const LIVE = 'f.deleted_at IS NULL AND $3::ltree IS NULL';
 /**
- * The condition that `p`, the folder for the copy of item `i`, exists, or that the copy goes into the root; `into` is a
+ * Returns the condition that `p`, the folder for the copy of item `i`, exists, or that the copy goes into the root; `into` is a
  * parameter.
  */
 const hasFolder = (into: string): string => `(p.id IS NOT NULL OR coalesce(i.copy_in, ${into}::uuid) IS NULL)`;

@@ -78,9 +78,9 @@ export function requireChangeable(caller: Caller, folder: FolderRecord, wanted: 
 }
 
 /**
- * The folder that it will be in; null: none. `parentId` undefined leaves it where it is, and so does what is shown as its parent:
- * null for whoever sees none. Throws `not_found` and `forbidden` (the target, the root of another), `conflict` (into itself or
- * below), `validation_failed` (the path).
+ * Returns the folder that it moves into; null: none. `parentId` undefined leaves it where it is, and so does what is shown as
+ * its parent: null for whoever sees none. Throws `not_found` and `forbidden` (the target, the root of another), `conflict`
+ * (into itself or below), `validation_failed` (the path).
  */
 export function destination(
   caller: Caller,
@@ -106,7 +106,7 @@ function parentFor(
   throw new Problem('forbidden', 'Only the owner of a folder can move it to their root.');
 }
 
-/** The folder that it is in; null: none. */
+/** Returns the folder that it is in; null: none. */
 export const parentOf = ({ parentId, parentUuid, name, path, depth, ancestry, ancestors }: FolderRecord): Parent | null =>
   parentId === null || parentUuid === null
     ? null
@@ -119,7 +119,7 @@ export const parentOf = ({ parentId, parentUuid, name, path, depth, ancestry, an
         ancestors: ancestors.slice(0, -1),
       };
 
-/** A move that Postgres may refuse because of something below the folder: `validation_failed`. */
+/** Runs a move that Postgres may refuse because of something below the folder; the refusal becomes `validation_failed`. */
 async function orTooDeep<T>({ hidden, field }: { hidden: number; field: string }, write: Promise<T>): Promise<T> {
   try {
     return await write;

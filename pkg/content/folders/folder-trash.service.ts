@@ -48,7 +48,7 @@ export class FolderTrash {
     this.#schedule = deps.trash;
   }
 
-  /** Four statements. Throws `not_found` (also where it is in the trash already), `forbidden`, `precondition_failed`. */
+  /** Takes four statements. Throws `not_found` (also where it is in the trash already), `forbidden`, `precondition_failed`. */
   async trash(actor: Actor, id: Uuid, ifMatch: RequestInfo['ifMatch']): Promise<void> {
     await this.#schedule.ensure();
     await this.#transactions.run(actor, async (tx, caller) => {
@@ -59,7 +59,8 @@ export class FolderTrash {
   }
 
   /**
-   * From the trash or directly. Needs the level admin. Six statements. Throws `not_found`, `forbidden`, `precondition_failed`.
+   * Deletes a folder for ever, from the trash or directly. Requires the level admin. Takes six statements. Throws `not_found`,
+   * `forbidden`, `precondition_failed`.
    */
   async purge(actor: Actor, id: Uuid, ifMatch: RequestInfo['ifMatch']): Promise<void> {
     await this.#transactions.run(actor, async (tx, caller) => {
@@ -150,7 +151,7 @@ function requireTrashed(
   return folder;
 }
 
-/** The folder that it comes back to. `target`: the one that is named, else the one that it was in. */
+/** Returns the folder that it comes back to. `target`: the requested folder, else its former one. */
 function restoredTo(
   caller: Caller,
   tree: Tree & { readonly folder: FolderRecord },

@@ -62,10 +62,10 @@ export class Folders {
   }
 
   /**
-   * PUT and PATCH: renames and moves. A move needs write on the folder and on the destination and gives nobody more rights; into
-   * the root only the owner moves. Four statements: what it is, the locks, what it is under them, and the change of all below
-   * (one more for each 20,000 files). Two more where it leaves folders of others that gave rights, one more for whoever owns
-   * neither it nor a folder above it. Throws `not_found`, `forbidden`, `precondition_failed`, `name_conflict`,
+   * Renames and moves a folder (PUT and PATCH). A move needs write on the folder and on the destination and gives nobody more
+   * rights; into the root only the owner moves. Four statements: what it is, the locks, what it is under them, and the change
+   * of all below (one more for each 20,000 files). Two more where it leaves folders of others that gave rights, one more for
+   * whoever owns neither it nor a folder above it. Throws `not_found`, `forbidden`, `precondition_failed`, `name_conflict`,
    * `conflict` (into itself or below), `validation_failed` (too deep, too long a path).
    */
   async change(actor: Actor, id: Uuid, patch: FolderChanges, ifMatch: RequestInfo['ifMatch']): Promise<FolderView> {

@@ -129,7 +129,7 @@ export class ArchiveReader {
     for (const entry of entries) this.#send(jsonFrame('O', { archive: this.#size, entry } satisfies OpenRequest));
   }
 
-  /** The next content, with the length and the CRC-32 that its entry declares. Throws Refused where it has others. */
+  /** Yields the next content, with the length and the CRC-32 that its entry declares. Throws Refused if they differ. */
   async *content(entry: ListedEntry): AsyncGenerator<Buffer> {
     let [bytes, crc] = [0, 0];
     for (;;) {
@@ -144,7 +144,7 @@ export class ArchiveReader {
     if (crc !== entry.crc) throw new Refused('has an entry whose CRC-32 is wrong');
   }
 
-  /** The next message, of one of these types; what it asks to read is answered. */
+  /** Returns the next message of one of these types, and answers requests to read before it. */
   async #next(...types: readonly string[]): Promise<Frame> {
     for (;;) {
       const said = await this.#heard();
@@ -168,7 +168,7 @@ export class ArchiveReader {
     throw this.#refused ?? new ReaderGone('the reader of an archive has gone');
   }
 
-  /** Bytes go on as they come: copies of them would be what the worker holds most of. */
+  /** Passes bytes on as they come: copies would take most of the worker's memory. */
   async #answer({ at, length }: z.output<typeof Read>): Promise<void> {
     if (at + length > this.#size) throw new Refused(CORRUPT);
     const { stdin } = this.#child;
@@ -207,7 +207,7 @@ export class ArchiveReader {
   }
 }
 
-/** A message of a form that the reader never sends is the archive's. */
+/** Throws Refused for a message of a form that our reader never sends: the archive made it. */
 function parsed<T>(schema: z.ZodType<T>, { payload }: Frame): T {
   try {
     return schema.parse(JSON.parse(payload.toString()));
@@ -219,7 +219,7 @@ function parsed<T>(schema: z.ZodType<T>, { payload }: Frame): T {
 const FOLDER = import.meta.dirname;
 const ROOT = dirname(dirname(dirname(FOLDER)));
 const PROGRAM = join(FOLDER, import.meta.filename.endsWith('.ts') ? 'reader.main.ts' : 'reader.main.js');
-/** It may read what it consists of, write nothing, start nothing. */
+/** The reader may read its own sources, write nothing and start nothing. */
 const flagsOf = (program: string): string[] => [
   `--max-old-space-size=${HEAP_MIB}`,
   '--max-semi-space-size=2',

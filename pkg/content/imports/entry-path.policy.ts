@@ -18,7 +18,8 @@ const SYSTEM_FILE = /^(?:\.DS_Store|Thumbs\.db)$/i;
 const NAMELESS = '_';
 
 /**
- * The path that an entry called `name` has below the target. `separator`: a backslash where no name of the archive has a slash.
+ * Returns the path that an entry called `name` gets below the target. `separator`: a backslash where no name of the archive has
+ * a slash.
  */
 export function entryPath(name: string, separator: '/' | '\\'): EntryPath {
   if (characters(name) > PATH_MAX_CHARACTERS) return { refused: `has a path of more than ${PATH_MAX_CHARACTERS} characters` };

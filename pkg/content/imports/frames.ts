@@ -34,8 +34,8 @@ export function lengthIn(head: Buffer): number {
 }
 
 /**
- * The frames of a stream. What comes in pieces is copied as it comes, so that each piece is garbage while it is young. Throws as
- * `lengthIn`.
+ * Yields the frames of a stream. Copies pieces as they come, so that each becomes garbage while it is young. Throws what
+ * `lengthIn` throws.
  */
 export async function* framesOf(stream: AsyncIterable<Buffer>): AsyncGenerator<Frame, undefined> {
   const head = Buffer.alloc(HEAD_BYTES);
@@ -68,7 +68,7 @@ export async function* framesOf(stream: AsyncIterable<Buffer>): AsyncGenerator<F
   return undefined;
 }
 
-/** When more may be written, or the stream is closed. */
+/** Resolves when more may be written, or the stream is closed. */
 export async function drained(stream: Writable): Promise<void> {
   const over = new AbortController();
   const { signal } = over;

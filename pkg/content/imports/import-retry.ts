@@ -7,8 +7,8 @@ import { EXPIRE_UPLOADS } from '../uploads/partial/partial-uploads.jobs.ts';
 import { archiveFileOf, beginStaging, retryEntries, STAGED_MS } from './imports.sql.ts';
 
 /**
- * Failed entries are read from the archive again, which is there where it is a file: what came with a request is gone with its
- * job. Throws `conflict`.
+ * Prepares to read failed entries again, which requires an archive that is a file: one that came with a request is gone with
+ * its job. Throws `conflict`.
  */
 export async function prepareImportRetry(
   tx: Tx,

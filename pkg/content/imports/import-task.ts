@@ -5,7 +5,7 @@ import type { TaskView } from '../../tasks/tasks.schema.ts';
 import { prepareImportRetry } from './import-retry.ts';
 import { IMPORT_CONFLICTS } from './imports.schema.ts';
 
-/** The result of an import into this folder, null for the root, that has done nothing yet. */
+/** Returns the result of an import into this folder (null: the root) that has done nothing yet. */
 export const newImportResult = (folder: string | null): TaskView['result'] => ({
   folder_id: folder,
   files: 0,

@@ -209,7 +209,7 @@ async function* rangeOf(objects: Objects, key: string, at: number, length: numbe
   }
 }
 
-/** All entries become items; from the beginning, where a former run did not come to the end. */
+/** Makes all entries items; starts from the beginning if an earlier run did not reach the end. */
 async function plan({ step }: Steps, its: Import, reader: ArchiveReader): Promise<void> {
   const { archive, encoding, maxBytes } = its.arguments;
   const planned = new Plan({ archiveBytes: archive.size, maxBytes });
@@ -262,14 +262,14 @@ async function storeNext({ clock }: WorkerServices, { step }: Steps, its: Import
   return true;
 }
 
-/** The first ones, one at least. */
+/** Returns the first ones, at least one. */
 function upTo(bytes: number, items: readonly ImportItem[]): ImportItem[] {
   let sum = 0;
   const end = items.findIndex(({ entry }, at) => (sum += entry.size) > bytes && at > 0);
   return items.slice(0, end === -1 ? items.length : end);
 }
 
-/** The items show which entry it was. */
+/** Rethrows the error of a step; the items show which entry failed. */
 async function failing(step: Steps['step'], error: unknown): Promise<never> {
   if (!(error instanceof EntryRefused)) throw error;
   const { code, message } = refusal(error.refused);
@@ -318,7 +318,7 @@ function problemOf(error: unknown): Problem {
   throw error;
 }
 
-/** Its objects, but for those that versions name, are purged, and its quota is released. */
+/** Purges the objects of an import, except those that versions name, and releases its quota. */
 async function endStaging(jobs: WorkerServices['jobs'], tx: Tx, uuid: string): Promise<void> {
   const staging = await findStaging(tx, uuid);
   if (staging) await requestPurge(jobs, tx, await deleteUpload(tx, staging));

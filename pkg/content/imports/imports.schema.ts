@@ -28,7 +28,7 @@ export type ImportOptions = Omit<ImportRequest, 'file_id'>;
 
 export const IMPORT_FIELDS = ['folder_id', 'on_conflict', 'encoding'] as const;
 
-/** The text fields of the form; an empty one is as good as none. Throws `validation_failed` naming those that are wrong. */
+/** Parses the text fields of the form; an empty one counts as absent. Throws `validation_failed` with the wrong ones. */
 export const importFields = (fields: ReadonlyMap<string, string>): ImportOptions =>
   validate(ImportFields, Object.fromEntries([...fields].filter(([, value]) => value !== '')));
 

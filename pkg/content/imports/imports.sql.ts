@@ -27,8 +27,9 @@ export interface ImportItem {
 }
 
 /**
- * An import stores its objects as segments of an upload without a user, which no request can reach. The sweep, backups and the
- * deletion of expired uploads therefore include them. `archive` is the archive that was sent with the request.
+ * Begins to stage an import: it stores its objects as segments of an upload without a user, which no request can reach. The
+ * sweep, backups and the deletion of expired uploads therefore include them. `archive` is the archive that was sent with the
+ * request.
  */
 export const beginStaging = (
   tx: Sql,

@@ -45,7 +45,7 @@ export class Plan {
     this.#maxBytes = of.maxBytes;
   }
 
-  /** Bytes of all contents so far. */
+  /** The bytes of all contents so far. */
   get bytes(): number {
     return this.#bytes;
   }
@@ -73,7 +73,7 @@ export class Plan {
     return { name: name.toWellFormed(), entry: { ...listed, names, isFolder, isAdapted } };
   }
 
-  /** A path that no file of the archive has yet: `plan (1).txt`. */
+  /** Returns a path that no file of the archive has yet: `plan (1).txt`. */
   #free(names: readonly string[]): readonly string[] {
     const key = keyOf(names);
     const before = this.#taken.get(key);

@@ -94,7 +94,7 @@ class Made {
     this.ends.push({ id, code: null, skipped: 'exists' });
   }
 
-  /** The target itself is nobody's work. */
+  /** Adds a folder. The target itself existed before. */
   folder({ id, entry }: ImportItem, location: Location): void {
     const result = location && { type: 'folder', id: location.uuid, path: entry.names.join('/'), adapted: entry.isAdapted };
     this.ends.push({ id, code: null, ...(result ? { result } : {}) });
@@ -124,7 +124,7 @@ class ArchiveFolders {
     this.#target = target;
   }
 
-  /** The files that are wanted in folders that are there. */
+  /** Returns the files that are wanted in folders that exist. */
   async wanted(): Promise<{ folder: number | null; name: string }[]> {
     const wanted: { folder: number | null; name: string }[] = [];
     for (const { entry } of this.#of.items) {
@@ -135,7 +135,7 @@ class ArchiveFolders {
     return wanted;
   }
 
-  /** The folder, which is made where it is not there, held until the end of the step; or why there can be none. */
+  /** Returns the folder, locked until the end of the step, and makes it if needed; or why there can be none. */
   async at(names: readonly string[]): Promise<Location | Problem> {
     if (names.length === 0) return this.#target;
     const key = names.join('/');
@@ -167,7 +167,7 @@ class ArchiveFolders {
     return findChild(this.#of.tx, { parentId: parent?.id ?? null, ownerId, name });
   }
 
-  /** Undefined: it is not there. */
+  /** Returns undefined if the folder does not exist. */
   async #present(names: readonly string[]): Promise<Location | undefined> {
     let location = this.#target;
     for (const name of names) {
@@ -216,7 +216,7 @@ async function storeAtOnce(of: Publication, nested: NestedServices, made: Made, 
   if (stored.deliveries > 0) services.events.notifyAfterCommit(tx);
 }
 
-/** The others, each in a savepoint, by `on_conflict`. */
+/** Stores the other files, each in a savepoint, by `on_conflict`. */
 async function storeSingly(of: Publication, nested: NestedServices, made: Made, files: LocatedFiles): Promise<void> {
   const { services, bucket, tx, task, actor } = of;
   const { onConflict } = task.arguments;

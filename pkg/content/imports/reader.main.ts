@@ -33,7 +33,7 @@ const waiting: Frame[] = [];
 const head = Buffer.allocUnsafeSlow(HEAD_BYTES);
 const payloads = Buffer.allocUnsafeSlow(FRAME_MAX_BYTES);
 
-/** Waits, and ends the process where nothing follows. */
+/** Waits for bytes, and ends the process if none follow. */
 function fill(buffer: Buffer): Buffer {
   for (let filled = 0; filled < buffer.length;) {
     const count = readSync(STDIN, buffer, filled, buffer.length - filled, null);
@@ -43,13 +43,13 @@ function fill(buffer: Buffer): Buffer {
   return buffer;
 }
 
-/** The payload is valid until the next call. */
+/** Returns the next frame; its payload is valid until the next call. */
 function received(): Frame {
   fill(head);
   return { type: typeIn(head), payload: fill(payloads.subarray(0, lengthIn(head))) };
 }
 
-/** Valid until the next call. */
+/** Returns bytes that are valid until the next call. */
 function bytesReceived(): Buffer {
   for (;;) {
     const said = received();
@@ -72,7 +72,7 @@ class Ranges extends RandomAccessReader {
     this.#size = size;
   }
 
-  /** At most AHEAD_BYTES, which are valid until the next call. */
+  /** Returns at most AHEAD_BYTES, which are valid until the next call. */
   async bytes(at: number, length: number): Promise<Buffer> {
     const end = this.#start + this.#bytes.length;
     if (at < 0 || at + length > this.#size) throw new Refused('is cut short, or points outside of itself');
@@ -117,7 +117,7 @@ const NAMES_PER_FRAME = 64 * 1024;
 /** Behind the last entry: the digital signature, the end, the end of zip64. */
 const AFTER_ENTRIES = [0x05054b50, 0x06054b50, 0x06064b50];
 
-/** Twice through the central directory: what depends on all entries is known before the first is said. */
+/** Reads the central directory twice: what depends on all entries is known before the first one is sent. */
 async function list({ size, encoding, most, mostDirectoryBytes }: ListRequest): Promise<void> {
   const ranges = new Ranges(size);
   let zip = await opened(ranges, size);
@@ -182,7 +182,7 @@ const SMALL_BYTES = 128 * 1024;
 
 let open: { readonly size: number; readonly ranges: Ranges } | undefined;
 
-/** The content of an entry. */
+/** Sends the content of an entry. */
 async function read({ archive, entry }: OpenRequest): Promise<void> {
   const { ranges } = open?.size === archive ? open : (open = { size: archive, ranges: new Ranges(archive) });
   const head = Buffer.from(await ranges.bytes(entry.offset, 30));

@@ -21,7 +21,7 @@ export class Reading {
     this.#contents = contents;
   }
 
-  /** Once these are stored. */
+  /** Returns the contents after these are stored. */
   after(stored: readonly { readonly size: number }[]): Contents {
     if (!this.#contents) throw new Error('contents are stored before they are counted');
     const { entries, bytes } = this.#contents;
@@ -34,7 +34,7 @@ export class Reading {
     this.ahead = 0;
   }
 
-  /** Something was read since it was last shown. */
+  /** True if something was read since it was last shown. */
   get isAhead(): boolean {
     return this.ahead > 0 && this.#bytes > this.#shown;
   }

@@ -18,14 +18,14 @@ export class StepSize {
     return this.#entries;
   }
 
-  /** ms */
+  /** Records how long a step took, in ms. */
   took(duration: number): void {
     const wanted = Math.round(this.#entries * Math.min(2, STEP_MS / Math.max(1, duration)));
     this.#entries = Math.max(1, Math.min(ENTRIES_MAX, wanted));
   }
 }
 
-/** The first ones, one at least, whose folders, if none of them is there, are no more than FOLDERS_MAX. */
+/** Returns the first ones, at least one, whose folders are no more than FOLDERS_MAX even if none exists yet. */
 export function withFewFolders(items: readonly ImportItem[]): ImportItem[] {
   const seen = new Set<string>();
   let folders = 0;

@@ -34,7 +34,7 @@ export class EntryRefused extends Error {
   }
 }
 
-/** The reader gives one content after the other; small ones are sent to the store while the next are read. */
+/** Stores contents as the reader sends them, one after the other; small ones are sent to the store while the next are read. */
 export async function storeAll(
   its: Storing,
   reader: ArchiveReader,

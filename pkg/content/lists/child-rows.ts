@@ -22,8 +22,8 @@ type Parent =
   | { readonly id: Uuid; readonly read: (row: FolderRecord | undefined) => FolderRecord };
 
 /**
- * The rows of a page of children: folders first, then files. Two statements at most, and one where the page has folders alone, or
- * in a root files alone. Throws what `read` throws.
+ * Returns the rows of a page of children: folders first, then files. Takes at most two statements, and one where the page has
+ * folders alone, or in a root files alone. Throws what `read` throws.
  */
 export async function childRows(db: Database, parent: Parent, query: ChildRowsQuery) {
   const request = childRequest(query);
@@ -54,7 +54,10 @@ export async function childRows(db: Database, parent: Parent, query: ChildRowsQu
 /** Folders come before files, in whatever order each is. */
 export const KINDS = { folder: 0, file: 1 } as const;
 
-/** A page of children: what it reads of the folders (null: nothing, the page before ended among the files) and of the files. */
+/**
+ * Returns what a page of children reads of the folders (null: nothing, the previous page ended among the files) and of the
+ * files.
+ */
 function childRequest(query: ChildRowsQuery) {
   const { fields, fallback, tieBreaker } = FOLDERS.order;
   const order = { fields: ['kind', ...fields], fallback, tieBreaker } as const;

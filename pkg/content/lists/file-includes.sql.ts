@@ -48,8 +48,8 @@ interface Field {
 }
 
 /**
- * The one statement that gives the fields named by `include` of all these files, in their order, or of as many from the first on
- * as a page may hold. Of tags it reads the viewer's own alone.
+ * Returns the one statement that reads the fields named by `include` of all these files, in their order, or of as many from the
+ * first on as a page may hold. It reads the viewer's own tags alone.
  */
 export function fileIncludes(viewer: Omit<Viewer, 'known'>, files: readonly Asked[], include: readonly Include[]): Statement {
   const params = new Parameters();

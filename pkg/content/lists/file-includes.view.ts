@@ -38,7 +38,7 @@ export async function includedFields(
   return new Map(withinBounds(rows.map((row, at) => [row.id, present(row, files[at]?.uuid ?? '', caller.actor)])));
 }
 
-/** The first of them, and those that fit beside it as JSON: a value may be six times as long in a reply as it is stored. */
+/** Returns the first file and those that fit beside it as JSON: a value may be six times as long in a reply as it is stored. */
 function withinBounds(all: readonly (readonly [number, IncludedFields])[]): readonly (readonly [number, IncludedFields])[] {
   let bytes = 0;
   const last = all.findIndex(([, fields], at) => {
@@ -52,7 +52,7 @@ function withinBounds(all: readonly (readonly [number, IncludedFields])[]): read
 const seesGrants = (caller: Caller, file: ListedFile): boolean =>
   caller.actor.permissions.has('share:files') && file.deletedAt === null && levelOn('file', caller, file) === 'admin';
 
-/** The entity tag of a reply that shows these fields too; If-Match still compares the file's own. */
+/** Returns the entity tag of a reply that shows these fields too; If-Match still compares the file's own. */
 export const includedEtag = (file: FileView, fields: IncludedFields): string =>
   etagOf('file-with-includes', file.id, JSON.stringify([file.etag, fields]));
 

@@ -52,7 +52,7 @@ const AROUND = `CASE WHEN row_number() OVER () = 1 THEN json_build_object(
       FROM folders a WHERE a.id IN (SELECT unnest(string_to_array(ltree2text(d.ancestry), '.')::bigint[])
         FROM folders d WHERE d.id IN (SELECT p.folder_id FROM picked p)))) END`;
 
-/** The files of a page's rows, in their order. */
+/** Returns the files of a page's rows, in their order. */
 export function filesOf(rows: readonly PageRow[]): ListedFile[] {
   const { owners, folders } = rows.find(({ around }) => around !== null)?.around ?? {};
   const people = new Map(owners?.map(([id, ownerUuid, ownerName]) => [id, { ownerUuid, ownerName }] as const));
@@ -77,7 +77,7 @@ export const OF_UUIDS = `
     WITH picked AS MATERIALIZED (SELECT ${LISTED_NAMES} FROM files f WHERE f.uuid = ANY ($1::uuid[]))
     SELECT ${LISTED_COLUMNS}, ${AROUND} AS around FROM picked f`;
 
-/** Files by their uuids, in no order; also those in the trash. One statement; none for no uuids. */
+/** Returns files by their uuids, in no order, also those in the trash. One statement; none for no uuids. */
 export const listedFiles = async (sql: Pick<Executor, 'prepared'>, uuids: readonly string[]): Promise<ListedFile[]> =>
   uuids.length === 0 ? [] : filesOf(await sql.prepared<PageRow>('content-files-listed', OF_UUIDS, [uuids]));
 
@@ -87,14 +87,14 @@ export interface PageStatement extends Statement {
 }
 
 /**
- * The one statement of a page of files that `viewer` may see: their own, those granted to them, and those below folders that are
- * theirs or granted.
+ * Returns the one statement of a page of files that `viewer` may see: their own, those granted to them, and those below folders
+ * that are theirs or granted.
  *
  * What they may see is decided once a page: the folders below which they see everything are collected first, and the parts for
- * grants are left out for a viewer without any. Each of the ways is read by itself and at most a page long; the own files in the
- * wanted order, so that an index gives a page however many there are. With `folder_id`, a folder that the viewer may not see
- * gives no row (`not_found`), even if it has files of theirs; one that is open gives at least one, perhaps empty. Prepared is the
- * usual order without filters: planning takes longer than the page.
+ * grants are left out for a viewer without any. Each of the ways is read by itself and at most a page long; the own files in
+ * the wanted order, so that an index gives a page however many there are. With `folder_id`, a folder that the viewer may not
+ * see gives no row (`not_found`), even if it has files of theirs; one that is open gives at least one, perhaps empty. Prepared
+ * is the usual order without filters: planning takes longer than the page.
  */
 export function fileList(viewer: Viewer, query: FileQuery, request: Request): PageStatement {
   const location = query.folder_id === undefined || query.folder_id === 'root' ? query.folder_id : 'folder';
@@ -203,11 +203,11 @@ function inFolder(viewer: Viewer, query: FileQuery, request: Request, params: Pa
 
 const uuids = (values: readonly string[], params: Parameters): string => `${params.add(values)}::uuid[]`;
 
-/** The condition that a file is of this media type, or with `type/*` of all of a type. */
+/** Returns the condition that a file is of this media type, or with `type/*` of all of a type. */
 export const mimeMatches = (type: string, params: Parameters): string =>
   type.endsWith('/*') ? `starts_with(f.mime_type, ${params.add(type.slice(0, -1))})` : `f.mime_type = ${params.add(type)}`;
 
-/** The conditions of a query, and where it names tags or metadata, how such a list is read. */
+/** Returns the conditions of a query, and how the list is read if it names tags or metadata. */
 function filters(
   query: FileQuery,
   me: string,

@@ -39,7 +39,10 @@ export class FileLists {
     return { file: { ...file, ...fields }, etag: includedEtag(file, fields) };
   }
 
-  /** The files that the actor may see; in the trash those that they may write. One statement, and one more with `include`. */
+  /**
+   * Lists the files that the actor may see; in the trash those that they may write. Takes one statement, and one more with
+   * `include`.
+   */
   async list(actor: Actor, query: FileQuery): Promise<Page<FileWithIncludes>> {
     const request = pageRequest(query, FILES.order);
     const wanted = query.trashed ? 'write' : 'read';

@@ -45,8 +45,8 @@ export interface FolderViewer {
 }
 
 /**
- * The one statement of a page of `GET /folders`, whose rows are FolderRecords. What is shown of each is read once the page is
- * chosen.
+ * Returns the one statement of a page of `GET /folders`, whose rows are FolderRecords. What is shown of each is read once the
+ * page is chosen.
  */
 export function folderList(
   viewer: FolderViewer,
@@ -83,7 +83,7 @@ export type ChildFile = ListedRow & { readonly ownerUuid: string; readonly owner
 
 const FOLDED = foldedName('d.name');
 
-/** The statement of the folders in a person's root, whose rows are FolderRecords, as FOLDERS sorts them. */
+/** Returns the statement of the folders in a person's root, whose rows are FolderRecords, as FOLDERS sorts them. */
 export function foldersInRoot(ownerId: number, q: string | undefined, request: Request): Statement {
   const params = new Parameters();
   const owner = { sql: 'd.owner_id', operand: `${params.add(ownerId)}::bigint` };
@@ -101,7 +101,10 @@ export function foldersInRoot(ownerId: number, q: string | undefined, request: R
   return { sql, params: params.values };
 }
 
-/** The same of a live folder, which comes first itself; `request` null: it alone. No row: there is no such folder. */
+/**
+ * Returns the same statement for a live folder, which comes first itself; `request` null: it alone. No row: there is no such
+ * folder.
+ */
 export function folderAndFolders(uuid: string, q: string | undefined, request: Request | null): Statement {
   const params = new Parameters();
   const target = params.add(uuid);
@@ -116,7 +119,7 @@ export function folderAndFolders(uuid: string, q: string | undefined, request: R
   return { sql, params: params.values };
 }
 
-/** The statement of the files in a location. */
+/** Returns the statement of the files in a location. */
 export function filesIn(location: Location, q: string | undefined, request: Request): Statement {
   const params = new Parameters();
   const [column, value, isThere] =

@@ -24,8 +24,8 @@ export class FolderLists {
   }
 
   /**
-   * The folders that the actor may see; in the trash those that they may write. One statement; two with the id of a parent.
-   * Throws `not_found`.
+   * Lists the folders that the actor may see; in the trash those that they may write. Takes one statement; two with the id of a
+   * parent. Throws `not_found`.
    */
   async list(actor: Actor, query: FolderQuery): Promise<Page<FolderView>> {
     const request = pageRequest(query, FOLDERS.order);
@@ -91,7 +91,7 @@ export class FolderLists {
     });
   }
 
-  /** A live folder on which the actor has this level. One statement. Throws `not_found`, `forbidden`. */
+  /** Returns a live folder on which the actor has this level. One statement. Throws `not_found`, `forbidden`. */
   async #open(caller: Caller, id: Uuid, wanted: Level): Promise<FolderRecord> {
     return requireFolder(caller, await findFolder(this.#db.tables, id), wanted);
   }

@@ -2,7 +2,7 @@ import type { Parameters } from '../../store/postgres/keyset.ts';
 import type { FileFilter } from './file-filter.sql.ts';
 import { storedForms } from '../metadata/metadata.policy.ts';
 
-/** The files with this metadata. All of them are found by the hash of the value, which the index has. */
+/** Returns the filter for files with this metadata. The index finds all of them by the hash of the value. */
 export function filesWith(key: string, value: string, params: Parameters): FileFilter {
   const { text, number } = storedForms(value);
   const ofKey = `file_metadata m WHERE m.key = ${params.add(key)}`;

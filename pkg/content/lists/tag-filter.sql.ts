@@ -3,7 +3,7 @@ import type { FileFilter } from './file-filter.sql.ts';
 
 const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
 
-/** The files that have the owner's tag of this name or id. `me`: the owner's parameter. */
+/** Returns the filter for files that have the owner's tag of this name or id. `me`: the owner's parameter. */
 export function taggedFiles(tag: string, me: string, params: Parameters): FileFilter {
   const name = `lower(t.name) = lower(${params.add(tag)}::text)`;
   const named = UUID.test(tag) ? `(${name} OR t.uuid = ${params.add(tag)}::uuid)` : name;

@@ -9,8 +9,8 @@ const IS_OF_TYPE: Readonly<Record<ValueType, (value: unknown) => boolean>> = {
 };
 
 /**
- * A value as it is stored: text itself, everything else as its JSON.
- * Throws `value_type_mismatch`, and `validation_failed` for a value without a type that is no string, or is too long.
+ * Returns a value as it is stored: text itself, everything else as its JSON. Throws `value_type_mismatch`, and
+ * `validation_failed` for a value without a type that is no string, or is too long.
  */
 export function storedValue({ value, value_type: type }: NewMetadata): { value: string; type: ValueType } {
   if (type === undefined && typeof value !== 'string')
@@ -25,7 +25,10 @@ export function storedValue({ value, value_type: type }: NewMetadata): { value: 
   return { value: stored, type: named };
 }
 
-/** The stored forms that a filter's value matches: the value itself and, for a number, its shortest form (`1.50` is `1.5`). */
+/**
+ * Returns the stored forms that a filter's value matches: the value itself and, for a number, its shortest form (`1.50` is
+ * `1.5`).
+ */
 export function storedForms(value: string): { readonly text: string; readonly number: string | undefined } {
   const isNumber = /^-?(0|[1-9][0-9]*)(\.[0-9]+)?([eE][+-]?[0-9]+)?$/.test(value) && Number.isFinite(Number(value));
   const number = isNumber ? JSON.stringify(Number(value)) : value;

@@ -85,9 +85,8 @@ export class Metadata {
   }
 
   /**
-   * Four statements, two where the value stays as it is. Throws `not_found`, `forbidden`, `precondition_failed`,
-   * `value_type_mismatch`,
-   * `validation_failed`, `quota_exceeded`, and `conflict` when there are too many.
+   * Takes four statements, two if the value does not change. Throws `not_found`, `forbidden`, `precondition_failed`,
+   * `value_type_mismatch`, `validation_failed`, `quota_exceeded`, and `conflict` when there are too many.
    */
   async put(
     actor: Actor,
@@ -113,7 +112,7 @@ export class Metadata {
     });
   }
 
-  /** Four statements. Throws `not_found`, `forbidden`, `precondition_failed`. */
+  /** Takes four statements. Throws `not_found`, `forbidden`, `precondition_failed`. */
   async remove(actor: Actor, fileId: Uuid, key: string, ifMatch: IfMatch): Promise<void> {
     await this.#transactions.run(actor, async (tx, caller) => {
       const file = await lockFile(tx, caller, fileId, 'write', {});
@@ -126,8 +125,8 @@ export class Metadata {
   }
 
   /**
-   * The same entry of many files; gives what refused each that it did nothing with, by its id. Four statements, and the events.
-   * Throws what `put` throws.
+   * Puts the same entry on many files; returns why each refused file was refused, by its id. Takes four statements and those of
+   * the events. Throws what `put` throws.
    */
   async putAll(actor: Actor, fileIds: readonly Uuid[], key: string, input: NewMetadata): Promise<SetResult> {
     const { value, type } = storedValue(input);
@@ -223,7 +222,7 @@ function bytesByOwner(files: readonly FileRecord[], bytesOf: (file: FileRecord) 
   return owners;
 }
 
-/** If-Match of an entry that is not there never holds (RFC 9110 §13.1.1). */
+/** Throws `precondition_failed` if If-Match does not hold; for a missing entry it never holds (RFC 9110 §13.1.1). */
 function requirePresent(present: StoredEntry | undefined, ifMatch: IfMatch, fileUuid: Uuid): void {
   if (present) requireMatch(ifMatch, metadataEtag(present, fileUuid));
   else if (ifMatch !== undefined) throw new Problem('precondition_failed');

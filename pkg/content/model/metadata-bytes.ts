@@ -1,6 +1,9 @@
 import { KIB } from '../../runtime/bytes.ts';
 
-/** Bytes that an entry counts to the owner of its file: key and value in UTF-8, in whole KiB, so that an empty one counts too. */
+/**
+ * Returns the bytes that an entry counts to the owner of its file: key and value in UTF-8, in whole KiB, so that an empty one
+ * counts too.
+ */
 export const entryBytes = (key: string, value: string | null): number =>
   Math.ceil((Buffer.byteLength(key) + Buffer.byteLength(value ?? '')) / KIB) * KIB;
 

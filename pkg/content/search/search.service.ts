@@ -28,8 +28,8 @@ export class Search {
   }
 
   /**
-   * The best first. Three statements at most: what is found, its files and its folders; one more with a folder.
-   * Throws `not_found` for a folder that the actor may not see.
+   * Lists what is found, the best first. Takes at most three statements: what is found, its files and its folders; one more
+   * with a folder. Throws `not_found` for a folder that the actor may not see.
    */
   async find(actor: Actor, query: SearchQuery): Promise<Page<FoundItem>> {
     const request = pageRequest(query, FOUND.order);

@@ -51,10 +51,11 @@ export const SCORE_MAX = POINTS.whole + LENGTH_MAX;
 const BETWEEN = String.raw`\s!-/:-@\[-${'`'}{-~`;
 
 /**
- * The one statement of a page. Candidates are read in three ways, as in a list of files: what is the searcher's, what is granted
- * to them, and what others have in folders that they see; and the folders that they see. The first 1,000 of them are ranked. By a
- * part of three characters or more an index finds them where that is less than to read what they see; when all parts are shorter,
- * the 50,000 newest of each way are read, and folders in which nobody else has a file are not read for others' files.
+ * Returns the one statement of a page. Candidates are read in three ways, as in a list of files: what is the searcher's, what
+ * is granted to them, and what others have in folders that they see; and the folders that they see. The first 1,000 of them are
+ * ranked. By a part of three characters or more an index finds them where that is less than to read what they see; when all
+ * parts are shorter, the 50,000 newest of each way are read, and folders in which nobody else has a file are not read for
+ * others' files.
  */
 export function searchPage(
   searcher: Searcher,
@@ -113,7 +114,7 @@ function foldersFound(named: readonly string[], query: SearchQuery, params: Para
     WHERE d.id IN (TABLE seen) AND ${conditionsOf('d', folded, named, query, params).join(' AND ')} LIMIT ${CANDIDATES_MAX})`;
 }
 
-/** Files in the three ways. */
+/** Returns the files found in each of the three ways. */
 function filesFound(
   { files }: Searcher,
   { isIndexed, named, me }: { readonly isIndexed: boolean; readonly named: readonly string[]; readonly me: string },

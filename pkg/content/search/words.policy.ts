@@ -1,7 +1,7 @@
 /** Characters between words: in any script, everything that is neither a letter, a mark nor a digit. */
 const BETWEEN = /[^\p{L}\p{M}\p{N}]+/u;
 
-/** The words of a search, each once. A search without letters and digits is for its signs as they stand. */
+/** Returns the words of a search, each once. A search without letters and digits is for its signs as they stand. */
 export function wordsOf(q: string): string[] {
   const text = q.normalize('NFC').toLowerCase();
   const words = new Set(text.split(BETWEEN).filter((word) => word !== ''));
@@ -14,7 +14,7 @@ const ACCENTS = /[\u0300-\u036f]/g;
 
 const ASCII = /^[\x20-\x7e]*$/;
 
-/** A character as words are compared: in lower case and without its accents. */
+/** Returns a character as words are compared: in lower case and without its accents. */
 function folded(character: string): string {
   const lower = character.toLowerCase();
   return PLAIN[lower] ?? lower.normalize('NFD').replace(ACCENTS, '');
@@ -25,13 +25,16 @@ const END = '\uE001';
 
 const foldedText = (text: string): string => (ASCII.test(text) ? text.toLowerCase() : Array.from(text).map(folded).join(''));
 
-/** The name with each occurrence of a word between U+E000 and U+E001. What a name has of these characters itself is left out. */
+/**
+ * Returns the name with each occurrence of a word between U+E000 and U+E001. What a name has of these characters itself is left
+ * out.
+ */
 export function highlighted(name: string, words: readonly string[]): string {
   const texts = words.map(foldedText).filter((each) => each !== '');
   return ASCII.test(name) ? markedPlain(name, texts) : markedFolded(Array.from(name.replaceAll(/[\uE000\uE001]/g, '')), texts);
 }
 
-/** Folding keeps the length of an ASCII name, so what is found in the folded one is at the same place. */
+/** Folding keeps the length of an ASCII name, so a hit in the folded name is at the same position. */
 function markedPlain(name: string, words: readonly string[]): string {
   const hits = occurrences(name.toLowerCase(), words).sort(([a], [b]) => a - b);
   let marked = '';
@@ -68,7 +71,7 @@ function occurrences(text: string, words: readonly string[]): Span[] {
   return spans;
 }
 
-/** The characters of which a part lies in the folded text between these places. */
+/** Marks the characters of which a part lies between these positions of the folded text. */
 function mark(isHit: boolean[], parts: readonly string[], from: number, to: number): void {
   let start = 0;
   for (const [at, part] of parts.entries()) {

@@ -41,7 +41,7 @@ export class Tags {
     return this.#page(actor, query);
   }
 
-  /** The actor's tags on a file. One statement, one more where the file is not cached. Throws `not_found`. */
+  /** Lists the actor's tags on a file. Takes one statement, and one more where the file is not cached. Throws `not_found`. */
   async ofFile(actor: Actor, fileId: Uuid, query: TagQuery): Promise<Page<TagView>> {
     const { id } = await this.#files.read(actor, fileId);
     return this.#page(actor, query, id);
@@ -60,8 +60,8 @@ export class Tags {
   }
 
   /**
-   * PUT and PATCH: an undefined field keeps its value. Two statements. Throws `not_found`, `precondition_failed`,
-   * `name_conflict`.
+   * Changes a tag (PUT and PATCH): an undefined field keeps its value. Takes two statements. Throws `not_found`,
+   * `precondition_failed`, `name_conflict`.
    */
   async change(actor: Actor, id: Uuid, changes: TagChanges, ifMatch: IfMatch): Promise<TagView> {
     const owner = await ownerOf(actor);
@@ -76,7 +76,7 @@ export class Tags {
     });
   }
 
-  /** Its files stay as they are. Two statements. Throws `not_found`, `precondition_failed`. */
+  /** Deletes a tag; its files stay as they are. Takes two statements. Throws `not_found`, `precondition_failed`. */
   async remove(actor: Actor, id: Uuid, ifMatch: IfMatch): Promise<void> {
     const owner = await ownerOf(actor);
     await this.#db.transaction(async (tx) => {
@@ -86,19 +86,25 @@ export class Tags {
     });
   }
 
-  /** A file that has it keeps it. One statement, one more where the file is not cached. Throws `not_found`. */
+  /**
+   * Adds a tag to a file, or leaves it there. Takes one statement, and one more where the file is not cached. Throws
+   * `not_found`.
+   */
   async link(actor: Actor, fileId: Uuid, tagId: Uuid): Promise<void> {
     await this.#set(LINK, actor, fileId, tagId);
   }
 
-  /** A file that has it not stays without it. One statement, one more where the file is not cached. Throws `not_found`. */
+  /**
+   * Removes a tag from a file, or leaves the file without it. Takes one statement, and one more where the file is not cached.
+   * Throws `not_found`.
+   */
   async unlink(actor: Actor, fileId: Uuid, tagId: Uuid): Promise<void> {
     await this.#set(UNLINK, actor, fileId, tagId);
   }
 
   /**
-   * The same of many files; gives what refused each that it did nothing with, by its id. Two statements. Throws `not_found` where
-   * there is no such tag.
+   * Adds the tag to many files; returns why each refused file was refused, by its id. Takes two statements. Throws `not_found`
+   * if there is no such tag.
    */
   linkAll(actor: Actor, fileIds: readonly Uuid[], tagId: Uuid): Promise<ReadonlyMap<string, Problem>> {
     return this.#setAll(LINK, actor, fileIds, tagId);
@@ -140,7 +146,10 @@ export class Tags {
   }
 }
 
-/** Before a transaction opens: one that waited for a second connection would hold up all others when the pool is used up. */
+/**
+ * Call it before a transaction opens: one that waited for a second connection would hold up all others when the pool is used
+ * up.
+ */
 async function ownerOf(actor: Actor): Promise<TagOwner> {
   return { userId: actor.userId, ...grantedAtLeast(await actor.permissionSet(), 'read') };
 }

@@ -50,7 +50,7 @@ export type WantedTags =
   | { readonly uuid: string; readonly lock?: boolean }
   | { readonly page: KeysetRequest<TagSort>; readonly file?: number };
 
-/** The one statement that gives them with the numbers of their files. */
+/** Returns the one statement that selects tags with the numbers of their files. */
 export function selectTags(owner: TagOwner, wanted: WantedTags): Statement {
   const params = new Parameters();
   const me = params.add(owner.userId);

@@ -56,7 +56,7 @@ async function plan(tx: Tx, task: Task, trash: OwnTrash): Promise<void> {
   await planTo(tx, task.id, next);
 }
 
-/** False: nothing was left, and the task has ended. */
+/** Returns false if nothing was left; the task has then ended. */
 async function purgeNext(tx: Tx, task: Task, trash: OwnTrash, now: Date): Promise<boolean> {
   const items = await task.next(STEP);
   const [first] = items;

@@ -55,7 +55,7 @@ export async function purgeAllExpired(
 const nextFolder = async (tx: Tx, now: Date, passed: readonly string[]): Promise<string | undefined> =>
   (await tx.query<{ uuid: string }>(EXPIRED_FOLDER, [now, passed]))[0]?.uuid;
 
-/** False: it was restored meanwhile. */
+/** Returns false if it was restored meanwhile. */
 async function purgeExpired(tx: Tx, uuid: string, now: Date): Promise<boolean> {
   const folder = await lockTree(tx, { folder: uuid }, ({ folder }) =>
     folder?.expiresAt && folder.expiresAt <= now && folder.trashedWith === null ? folder : null,

@@ -168,7 +168,7 @@ export async function presentOf(
   return new Set(rows.map(({ uuid }) => uuid));
 }
 
-/** Three statements. */
+/** Takes three statements. */
 export async function purgeTree(tx: Pick<Executor, 'query' | 'prepared'>, folder: FolderRecord, now: Date): Promise<number> {
   // Versions that are added while the locks are waited for are seen by the next statement.
   await tx.query(`SELECT count(*) FROM (${LOCK_FILES}) f`, [folder.id]);

@@ -29,7 +29,7 @@ const PLAN_FILES = `
   )
   SELECT l.deleted_at AS "deletedAt", l.id FROM looked l ORDER BY l.deleted_at, l.id OFFSET ${FILES_PER_STATEMENT - 1}`;
 
-/** The cursor after them; null: no more are there. */
+/** Returns the cursor after them; null: there are no more. */
 export async function planOwnFiles(
   tx: Sql,
   task: Pick<RunningTask, 'id' | 'cursor'>,

@@ -17,12 +17,12 @@ export class TrashSchedule {
     );
   }
 
-  /** Call it before the transaction that moves something to the trash. No statement but once a day. */
+  /** Call it before the transaction that moves something to the trash. Takes a statement once a day. */
   ensure(): Promise<void> {
     return this.#jobs.ensure();
   }
 
-  /** When what is deleted now goes for ever. */
+  /** Returns when something deleted at this time goes for ever. */
   expiryOf(deletedAt: Date): Date {
     return new Date(deletedAt.getTime() + this.#retentionMs);
   }

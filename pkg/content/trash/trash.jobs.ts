@@ -8,5 +8,5 @@ export const EMPTY_TRASH = job({
   payload: z.object({}),
 });
 
-/** When all that goes to the trash on the day (UTC) of `now` has been there for its time. */
+/** Returns when everything that goes to the trash on the day (UTC) of `now` has been there for its time. */
 export const emptiedAt = (now: Date, retentionMs: number): Date => new Date(endOfDay(now).getTime() + retentionMs);

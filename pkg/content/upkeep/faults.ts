@@ -32,7 +32,7 @@ export interface Finding {
   readonly isRepaired: boolean;
 }
 
-/** A sentence for people. It names no file by its name: a log is read by others than its tenant. */
+/** Returns a sentence for people. It names no file by its name: a log is read by others than its tenant. */
 export function describeFault(fault: Fault): string {
   switch (fault.kind) {
     case 'missing_object':

@@ -87,7 +87,7 @@ async function* versionsInOrder({ transaction, signal }: Checked): AsyncGenerato
 
 const isBefore = (a: string, b: string): boolean => Buffer.compare(Buffer.from(a), Buffer.from(b)) < 0;
 
-/** The object first: whoever purges a version deletes its row first. */
+/** Looks at the object first, because a purge deletes the row of a version first. */
 async function missing({ storage, transaction }: Checked, version: StoredVersion): Promise<Finding | null> {
   if ((await storage.objects.head(version.key)) !== null) return wrongSize({ storage, transaction }, version);
   if (!(await transaction((tx) => isNamed(tx, version)))) return null;
@@ -210,7 +210,7 @@ async function* checkUsage(checked: Checked, repair: boolean): AsyncGenerator<Fi
   for await (const finding of wrongUsage(checked, repair)) yield* bound.atMost(finding);
 }
 
-/** Users whose usage is counted wrong; with `repair` it is counted again. */
+/** Yields users whose usage is counted wrong; with `repair` it is counted again. */
 export async function* wrongUsage(
   { transaction, recounting, signal }: Pick<Checked, 'transaction' | 'recounting' | 'signal'>,
   repair: boolean,

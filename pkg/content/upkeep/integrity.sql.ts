@@ -17,7 +17,7 @@ export interface StoredVersion {
 const COLUMNS =
   'f.uuid AS file, v.version_number AS version, v.blob_name AS key, v.size, v.checksum, v.crc32 IS NOT NULL AS "hasCrc"';
 
-/** Versions in the order of their keys' bytes, after a key. Several may share an object. */
+/** Returns versions in the order of their keys' bytes, after a key. Several may share an object. */
 export const versionsAfter = (sql: Sql, key: string, most: number): Promise<StoredVersion[]> =>
   sql.query<StoredVersion>(
     `SELECT ${COLUMNS} FROM file_versions v JOIN files f ON f.id = v.file_id
@@ -52,7 +52,7 @@ export const namedAmong = async (sql: Sql, keys: readonly string[]): Promise<Set
     ).map(({ key }) => key),
   );
 
-/** Versions at random, of at most so many bytes each. One statement: a look-up by the primary key for each. */
+/** Returns random versions, of at most so many bytes each. Takes one statement: a look-up by the primary key for each. */
 export const someVersions = (sql: Sql, count: number, maxBytes: number): Promise<StoredVersion[]> =>
   sql.query<StoredVersion>(
     `SELECT DISTINCT ON (v.id) ${COLUMNS}
@@ -80,8 +80,8 @@ const USAGE = `
   FROM users u`;
 
 /**
- * Users after an id, those whose usage is right too: a change writes rows and usage in one transaction, so one statement sees
- * both or neither.
+ * Returns users after an id, with right or wrong usage: a change writes rows and usage in one transaction, so one statement
+ * sees both or neither.
  */
 export const usageAfter = (sql: Sql, id: number, most: number): Promise<CountedUsage[]> =>
   sql.query<CountedUsage>(`${USAGE} WHERE u.id > $1 ORDER BY u.id LIMIT $2`, [id, most]);

@@ -14,8 +14,8 @@ export interface Maintenance<Arguments> extends TaskSteps<Arguments> {
 }
 
 /**
- * The processor of a task without items that a schedule requests: `run` gives the result, and may be run again from the beginning
- * after a crash. Whoever it acts as must be an administrator still, else it fails with `forbidden`.
+ * Returns the processor of a task without items that a schedule requests: `run` gives the result, and may be run again from the
+ * beginning after a crash. Whoever it acts as must be an administrator still, else it fails with `forbidden`.
  */
 export const maintenanceProcessor = <Arguments extends z.ZodType>({
   kind,
@@ -39,7 +39,7 @@ export const maintenanceProcessor = <Arguments extends z.ZodType>({
     },
   });
 
-/** The task. Throws `forbidden`. */
+/** Returns the task. Throws `forbidden`. */
 async function administered<Arguments>(tx: Sql, task: HeldTask<Arguments>): Promise<HeldTask<Arguments>> {
   await requireRequester(tx, task, 'write:schedules');
   return task;

@@ -147,7 +147,7 @@ async function freeOf(tx: Tx, ownerIds: readonly number[], names: readonly strin
   return names.filter((name) => !taken.some((other) => other.name === name));
 }
 
-/** The name with the user's uuid; and names as long as it, where a path below has no space for more. */
+/** Returns the name with the user's uuid; and names as long as it, where a path below has no space for more. */
 function namesBeside(name: string, uuid: string): string[] {
   const [digits, length] = [uuid.replaceAll('-', ''), Math.min(characters(name), 12)];
   const short = Array.from({ length: digits.length - length + 1 }, (_, at) => digits.slice(at, at + length));

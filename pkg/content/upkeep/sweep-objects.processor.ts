@@ -81,7 +81,7 @@ export const sweepAllObjects = maintenanceProcessor({
 const isMarked = ({ marker }: Pick<TenantStorage, 'marker'>, found: string | null | undefined): boolean =>
   marker !== '' && found === marker;
 
-/** The days (yyyymmdd) that have objects of ours, in their order. */
+/** Yields the days (yyyymmdd) that have objects of ours, in their order. */
 async function* daysOf(objects: Objects): AsyncGenerator<string> {
   let last = '';
   for await (const { key } of objects.list({ prefix: CONTENT_KEY_PREFIX })) {

@@ -39,7 +39,7 @@ export class NewFiles {
     this.#clock = deps.clock;
   }
 
-  /** Null: it was not stored. Throws StoreUnavailableError, and then it may have been stored. */
+  /** Returns null if it was not stored. Throws StoreUnavailableError, and then it may have been stored. */
   store(file: NewFile): Promise<OwnRecord | null> {
     return this.#batcher.submit(file);
   }

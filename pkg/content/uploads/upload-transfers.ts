@@ -86,8 +86,8 @@ export class UploadTransfers {
   }
 
   /**
-   * The uploader once the bytes are here, with session, roles and grants read again. One round trip to Redis, no SQL when warm.
-   * Throws `unauthenticated`, `forbidden`.
+   * Returns the uploader once the bytes have arrived, with session, roles and grants read again. Takes one round trip to Redis,
+   * and no SQL when warm. Throws `unauthenticated`, `forbidden`.
    */
   async reauthenticate(actor: Actor): Promise<Actor> {
     const now = await this.#sessions.authenticate(actor);

@@ -20,7 +20,7 @@ export interface UploadDestination {
   readonly signal: AbortSignal;
 }
 
-/** Bytes that will come, where the client says so. */
+/** Returns the number of bytes that will come, if the client declares it. */
 export function contentLength({ headers }: RequestInfo): number | undefined {
   const length = headers['content-length'];
   return length === undefined ? undefined : Number(length);

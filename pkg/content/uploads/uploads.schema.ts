@@ -26,18 +26,18 @@ const read =
   (fields: ReadonlyMap<string, string>): z.output<S> =>
     validate(schema, Object.fromEntries(fields));
 
-/** The text fields of an upload; an empty one is as good as none. Throws `validation_failed` naming those that are wrong. */
+/** Parses the text fields of an upload; an empty one counts as absent. Throws `validation_failed` with the wrong ones. */
 export const uploadFields = (fields: ReadonlyMap<string, string>): UploadFields =>
   read(UploadFields)(new Map([...fields].filter(([, value]) => value !== '')));
 export const versionFields = read(VersionFields);
 
-/** The name as it was sent. Browsers send a part without one where no file was chosen. Throws `validation_failed`. */
+/** Returns the name as it was sent. Browsers send a part without one where no file was chosen. Throws `validation_failed`. */
 export function sentName(part: Pick<FilePart, 'name'>): string {
   if (part.name === undefined || part.name === '') throw invalid('file', 'needs a file name');
   return part.name;
 }
 
-/** The name of an uploaded file, in NFC. Throws `validation_failed`. */
+/** Returns the name of an uploaded file, in NFC. Throws `validation_failed`. */
 export function uploadName(part: Pick<FilePart, 'name'>): string {
   const name = normalName(sentName(part));
   const fault = nameFault(name);
@@ -46,7 +46,7 @@ export function uploadName(part: Pick<FilePart, 'name'>): string {
 }
 
 /**
- * The media type that an uploaded file called `name` claims: the client's or, if the client's says nothing, that of the
+ * Returns the media type that an uploaded file called `name` claims: the client's or, if the client's says nothing, that of the
  * extension. Its first bytes may tell another (media-type.ts). Throws `validation_failed`.
  */
 export function uploadType(part: Pick<FilePart, 'mimeType'>, name: string): string {

@@ -73,7 +73,7 @@ export class Uploads {
     this.#bucket = deps.bucket;
   }
 
-  /** A new file, or with `on_conflict=replace` perhaps a new version of the one that has its name (`created` false). */
+  /** Makes a new file, or with `on_conflict=replace` perhaps a new version of the file that has its name (`created` false). */
   async create(actor: Actor, request: RequestInfo): Promise<{ created: boolean; file: SeenFile }> {
     return this.#transfers.run(actor, request, async (destination) => {
       const form = await this.#transfers.readForm(request, destination, UPLOAD_FIELDS, (part) =>

@@ -81,9 +81,9 @@ const STORE = `
   SELECT ${OWN_COLUMNS}, (SELECT count(*) FROM delivery) AS deliveries FROM stored f`;
 
 /**
- * Files with their versions 1, quota and events, in one statement that is a transaction of its own. Gives those that were made,
- * by uuid: one is left out where its name is taken, its quota is used up, its folder has changed, or a row that it needs is
- * locked.
+ * Stores files with their versions 1, quota and events, in one statement that is a transaction of its own. Returns the files
+ * that were made, by uuid: a file is left out if its name is taken, its quota is used up, its folder has changed, or a row that
+ * it needs is locked.
  */
 export async function storeFiles(
   sql: Executor,

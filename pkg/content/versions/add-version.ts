@@ -54,7 +54,7 @@ export class AddVersion {
     this.#clock = deps.clock;
   }
 
-  /** New content for a file: its next version. The file keeps its name. */
+  /** Adds a version with new content to a file. The file keeps its name. */
   async add(actor: Actor, id: string, request: RequestInfo): Promise<FileView> {
     const file = await this.#files.read(actor, id);
     requireLevel(levelOn('file', { actor, granted: await actor.permissionSet() }, file), 'write');

@@ -23,7 +23,10 @@ const LOCK = `
   SELECT f.id FROM files f WHERE f.version_number > 1 AND f.id > $3 AND f.deleted_at IS NULL AND EXISTS (${EXPIRED})
   ORDER BY f.id LIMIT ${FILES_PER_BATCH} FOR UPDATE`;
 
-/** The next files, by id, that have versions to delete; `next`: the id to go on after, null at the end. One statement. */
+/**
+ * Locks and returns the next files, by id, that have versions to delete; `next`: the id to continue after, null at the end.
+ * Takes one statement.
+ */
 export async function lockFilesWithExpired(
   tx: Sql,
   { keep, replacedBefore }: VersionLimits,

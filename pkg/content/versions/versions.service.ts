@@ -88,8 +88,8 @@ export class Versions {
   }
 
   /**
-   * Its content, as `Downloads.open` gives a file's. Statements as of `get`. Throws `not_found`, `range_not_satisfiable`,
-   * `too_many_transfers`.
+   * Returns the content of a version, as `Downloads.open` does for a file. Takes the statements of `get`. Throws `not_found`,
+   * `range_not_satisfiable`, `too_many_transfers`.
    */
   async open(
     actor: Actor,
@@ -106,8 +106,9 @@ export class Versions {
   }
 
   /**
-   * A new version with the content of an old one; the file as it is where that is the current one. Five statements.
-   * Throws `not_found`, `forbidden` below write, `quota_exceeded`, `precondition_failed` for the file's entity tag.
+   * Restores a version: makes a new one with the content of the old one, or returns the file unchanged if that is the current
+   * one. Takes five statements. Throws `not_found`, `forbidden` below write, `quota_exceeded`, `precondition_failed` for the
+   * file's entity tag.
    */
   async restore(actor: Actor, fileId: Uuid, number: number, { comment, ifMatch }: Restoration): Promise<FileView> {
     await this.#schedule.ensure();

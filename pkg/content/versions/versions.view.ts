@@ -3,7 +3,10 @@ import type { FileRecord } from '../model/files/files.sql.ts';
 import type { VersionView } from './versions.schema.ts';
 import type { VersionRow } from './versions.sql.ts';
 
-/** A UUID (RFC 9562 §5.8) of file and number, a version's key. A number is used once, so no column needs to hold the UUID. */
+/**
+ * Returns a UUID (RFC 9562 §5.8) made of file and number, a version's key. A number is used once, so no column needs to hold
+ * the UUID.
+ */
 function versionId(fileUuid: string, number: number): string {
   const hex = hash('sha256', `version:${fileUuid}:${number}`);
   const variant = ((Number.parseInt(hex.slice(16, 17), 16) & 0x3) | 0x8).toString(16);

@@ -28,8 +28,9 @@ const SOURCE = `
   ORDER BY p.expires_at DESC NULLS FIRST, p.id LIMIT 1 FOR SHARE OF p`;
 
 /**
- * The grant that makes the actor admin of a resource that they do not own, the longest-lived of several; locked until the end of
- * the transaction. Null: there is none. `without`: ignores that grant and those that depend on it, since it is about to change.
+ * Returns the grant that makes the actor admin of a resource that they do not own, the longest-lived of several; locked until
+ * the end of the transaction. Null: there is none. `without`: ignores that grant and those that depend on it, since it is about
+ * to change.
  */
 export async function sourceOf(
   tx: Tx,
@@ -61,8 +62,8 @@ const RESTING_ON = `
   SELECT p.id FROM permissions p JOIN resting r ON r.id = p.id ORDER BY p.id FOR UPDATE OF p`;
 
 /**
- * uuids of all grantees of these grants and of those that depend on them. Locks them against changes until the end of the
- * transaction.
+ * Returns the uuids of all grantees of these grants and of those that depend on them. Locks these against changes until the end
+ * of the transaction.
  */
 export async function peopleConcerned(tx: Tx, grants: readonly number[]): Promise<string[]> {
   if (grants.length === 0) return [];
@@ -127,8 +128,8 @@ const OUT_OF_REACH_BELOW = `
         WHERE a.id = ANY (string_to_array(ltree2text(d.ancestry), '.')::bigint[]) AND a.owner_id = p.granted_by))`;
 
 /**
- * The same for a folder that was moved from below `before`, and for all that is in it: ends what was given through the folders
- * that it has left. Call it after the move. No statement where it has left none, one where no grant rests on them.
+ * Does the same for a folder that was moved from below `before`, and for everything in it: ends what was given through the
+ * folders that it has left. Call it after the move. No statement where it has left none, one where no grant rests on them.
  */
 export async function endOutOfReachBelow(
   tx: Tx,
@@ -152,7 +153,7 @@ const RIGHTS = `
     AND (p.resource_type = 'file' AND p.resource_id = $2 OR d.uuid = ANY ($3::uuid[]) OR d.uuid = ANY ($4::uuid[]))
     AND (p.expires_at IS NULL OR p.expires_at > $5)`;
 
-/** The actor's rights by grants on a file or folder, where it is now and below `ancestors`. One statement. */
+/** Returns the actor's rights by grants on a file or folder, where it is now and below `ancestors`. One statement. */
 export async function rightsOfMove(
   tx: Tx,
   actor: Pick<Actor, 'userId'>,

@@ -10,7 +10,7 @@ const GRANTS_OF = `
     AND (p.expires_at IS NULL OR p.expires_at > $2)
     AND coalesce(f.uuid, d.uuid) IS NOT NULL`;
 
-/** A user's live grants, direct and through groups, and when the soonest of them ends. One statement. */
+/** Returns a user's live grants, direct and through groups, and when the first of them ends. One statement. */
 export async function grantsOf(sql: Pick<Executor, 'prepared'>, userId: number, now: Date): ReturnType<GrantSource['grantsOf']> {
   const rows = await sql.prepared<{ entry: string; endsAt: Date | null }>('content-grants-of', GRANTS_OF, [userId, now]);
   const ends = rows.flatMap(({ endsAt }) => (endsAt === null ? [] : [endsAt.getTime()]));
@@ -20,5 +20,5 @@ export async function grantsOf(sql: Pick<Executor, 'prepared'>, userId: number, 
   };
 }
 
-/** Content's part of a permission set. */
+/** Returns content's part of a permission set. */
 export const grantSource = (db: Database): GrantSource => ({ grantsOf: (userId, now) => grantsOf(db, userId, now) });

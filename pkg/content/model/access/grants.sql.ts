@@ -31,7 +31,7 @@ export type Grantee = Pick<NewGrant, 'user_id' | 'group_id'>;
 const OF_GRANTEE = `SELECT ${GRANT_COLUMNS} FROM ${GRANT_TABLES}
   WHERE p.resource_type = $1 AND p.resource_id = $2 AND (u.uuid = $3 OR g.uuid = $4) FOR UPDATE OF p`;
 
-/** The grant of a person or group on a file or folder, as `lockGrant`. One statement. */
+/** Locks and returns the grant of a person or group on a file or folder, as `lockGrant` does. One statement. */
 export async function lockGrantOf(
   tx: Tx,
   { user_id, group_id }: Grantee,
@@ -45,7 +45,7 @@ export async function lockGrantOf(
 const FIND = `
   SELECT ${GRANT_COLUMNS} FROM ${GRANT_TABLES} WHERE p.uuid = $1 AND p.resource_type = $2 AND p.resource_id = $3 FOR UPDATE OF p`;
 
-/** A grant on a file or folder (its internal id), locked until the end of the transaction. One statement. */
+/** Returns a grant on a file or folder (its internal id), locked until the end of the transaction. One statement. */
 export async function lockGrant(tx: Tx, uuid: string, kind: Resource['kind'], resourceId: number): Promise<GrantRow | null> {
   const [row] = await tx.prepared<GrantRow>('content-grant', FIND, [uuid, kind, resourceId]);
   return row ?? null;
@@ -68,7 +68,7 @@ const OF_GROUP = `SELECT ${GRANT_COLUMNS}, p.resource_type AS kind, p.resource_i
     p.resource_type = 'folder' AND p.resource_id = ANY ($2::bigint[])
     OR p.resource_type = 'file' AND p.resource_id = ANY ($3::bigint[]))`;
 
-/** The grants of a group on these. One statement; none for nothing. An unknown group has none. */
+/** Returns the grants of a group on these. Takes one statement; none for no resources. An unknown group has none. */
 export const grantsOfGroup = async (
   sql: Sql,
   groupUuid: string,

@@ -4,7 +4,7 @@ import type { GrantRow, Resource } from './grants.sql.ts';
 
 type Shown = Omit<GrantRow, 'id'>;
 
-/** The tag of all that may change, also by the end or the change of a grant that it depends on. */
+/** Returns the entity tag of everything that may change, also by the end or the change of a grant that it depends on. */
 export const grantEtag = ({ uuid, level, grantedBy, grantedAt, expiresAt }: Shown): string =>
   etagOf('grant', uuid, JSON.stringify([level, grantedBy, grantedAt, expiresAt]));
 

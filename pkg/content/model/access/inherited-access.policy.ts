@@ -101,7 +101,7 @@ export function requireMove(
 
 const GRANT = /^(read|write|admin):(file|folder)\/(.+)$/;
 
-/** The files and folders on which a permission set grants at least this level. */
+/** Returns the files and folders on which a permission set grants at least this level. */
 export function grantedAtLeast(
   set: { readonly entries: Iterable<string> },
   wanted: Level,

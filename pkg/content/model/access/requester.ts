@@ -8,9 +8,9 @@ import type { Caller } from './caller.ts';
 import { grantsOf } from './grants-of-user.sql.ts';
 
 /**
- * Whoever requested a task, with their rights as they are now: a step hands both to what takes an endpoint's actor. `could`: what
- * the session that requested it could do, where that was less than the account can; they have no more of it now. Two statements.
- * Throws `forbidden` where they may no longer do any such thing.
+ * Returns the person who requested a task, with their present rights, for code that takes an endpoint's actor. `could`: the
+ * permissions of the requesting session, if it had fewer than the account; the rights are limited to them. Takes two
+ * statements. Throws `forbidden` if they no longer have the permission.
  */
 export async function requesterOf(
   tx: Tx,

@@ -28,7 +28,7 @@ const INSERT = `
   )
   SELECT ${OWN_NAMES} FROM file`;
 
-/** A file and its version 1, in one statement. Null when its name is taken. */
+/** Inserts a file and its version 1, in one statement. Returns null if its name is taken. */
 export async function insertFile(tx: Tx, file: NewContent): Promise<OwnRecord | null> {
   const { blob } = file;
   const [row] = await tx.prepared<OwnRow>('content-insert', INSERT, [
@@ -58,7 +58,7 @@ const ADD_VERSION = `
   WHERE f.id = $1
   RETURNING ${OWN_COLUMNS}`;
 
-/** The next version of a file that is locked, in one statement; gives the file as it is then. */
+/** Inserts the next version of a locked file, in one statement; returns the changed file. */
 export async function insertVersion(
   tx: Tx,
   file: FileRecord,

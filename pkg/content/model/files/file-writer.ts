@@ -65,8 +65,8 @@ export class FileWriter {
   }
 
   /**
-   * A new file, or with `on_conflict=replace` perhaps a new version of the one that has its name. Throws `name_conflict`,
-   * `quota_exceeded`, `validation_failed`, `not_found`, `forbidden`.
+   * Makes a new file, or with `on_conflict=replace` perhaps a new version of the file that has its name. Throws
+   * `name_conflict`, `quota_exceeded`, `validation_failed`, `not_found`, `forbidden`.
    */
   async create(tx: Tx, caller: Caller, upload: WritableFile, fields: Placement): Promise<{ created: boolean; file: FileRecord }> {
     const folder = fields.folder_id === undefined ? null : await openFolder(tx, caller, fields.folder_id, 'folder_id');

@@ -38,8 +38,8 @@ export class Files {
   }
 
   /**
-   * A live file that the actor may read, as they see it. `found`: the look-up of `fileEntry`; without it this makes one, a round
-   * trip to Redis. No SQL when it is cached, else one statement. Throws `not_found`.
+   * Returns a live file that the actor may read, as they see it. `found`: the look-up of `fileEntry`; without it this makes
+   * one, a round trip to Redis. Takes no SQL if it is cached, else one statement. Throws `not_found`.
    */
   async read(actor: Actor, id: string, found?: CacheLookup): Promise<SeenFile> {
     const [file, granted] = await Promise.all([this.#find(id, found), actor.permissionSet()]);
@@ -49,7 +49,7 @@ export class Files {
     return fileSeenBy(caller, file);
   }
 
-  /** Live files that the actor may read, and what refused the others, by their ids. One statement. */
+  /** Returns live files that the actor may read, and why the others are refused, by their ids. One statement. */
   async readAll(actor: Actor, ids: readonly string[]): Promise<Decided> {
     return decided({ actor, granted: await actor.permissionSet() }, ids, await findFiles(this.#db.tables, ids), 'read');
   }
@@ -108,7 +108,7 @@ export function decided(
   return { files, refused };
 }
 
-/** The Problem that is thrown; null: none is. */
+/** Returns the Problem that `check` throws; null: none. */
 export function refusalOf(check: () => unknown): Problem | null {
   try {
     check();
@@ -119,7 +119,7 @@ export function refusalOf(check: () => unknown): Problem | null {
   }
 }
 
-/** The cache entry of a file's metadata. All callers share it; each caller's view is computed from it. */
+/** Returns the cache entry of a file's metadata. All callers share it; each caller's view is computed from it. */
 export const fileEntry = (id: string): CacheEntry => ({ key: `file:${id}`, tags: [fileTag(id), FOLDERS_TAG, PROFILES_TAG] });
 
 /** The result of one change of many files. */

@@ -86,7 +86,7 @@ export const OWN_NAMES = Object.keys(OWN)
 export const FILE_COLUMNS = columnsOf({ ...OWN, ...JOINED });
 export const FILE_JOINS = 'LEFT JOIN users o ON o.id = f.owner_id LEFT JOIN folders d ON d.id = f.folder_id';
 
-/** The folders from the root down to folder `alias`, itself the last, as `[{ uuid, ownerId }]`. */
+/** Returns the folders from the root down to folder `alias`, itself the last, as `[{ uuid, ownerId }]`. */
 export const ancestorsOf = (alias: string): string => `(
   SELECT coalesce(jsonb_agg(jsonb_build_object('uuid', a.uuid, 'ownerId', a.owner_id) ORDER BY a.depth), '[]')
   FROM folders a WHERE a.id = ANY (string_to_array(ltree2text(${alias}.ancestry), '.')::bigint[]))`;
@@ -99,9 +99,9 @@ export const LISTED_NAMES = [...Object.values<Field<unknown>>(LISTED).map(({ sql
 export const LISTED_COLUMNS = `${columnsOf(LISTED, '::text')}, f.folder_id AS "folderId"`;
 
 /**
- * The condition that row `alias`, which the statement locks, is as it was when the statement began. Where it was changed while
- * the lock was waited for, Postgres gives it as it is now, beside what it was joined with before (PostgreSQL, 13.2.1): a folder
- * that it was moved to is missing.
+ * Returns the condition that row `alias`, which the statement locks, is as it was when the statement began. Where it was
+ * changed while the lock was waited for, Postgres gives it as it is now, beside what it was joined with before (PostgreSQL,
+ * 13.2.1): a folder that it was moved to is missing.
  */
 export const unchangedSince = (alias: 'f' | 'd', table: 'files' | 'folders'): string =>
   `${alias}.revision = (SELECT b.revision FROM ${table} b WHERE b.id = ${alias}.id) AS "isUnchanged"`;
@@ -114,8 +114,8 @@ const LOCK = `${find(`${FILE_COLUMNS}, ${unchangedSince('f', 'files')}`)} FOR UP
 const TIMES = Object.entries(OWN).flatMap(([name, { isTime }]) => (isTime ? [name] : []));
 
 /**
- * The same row with times as text, beside whatever else it has: to leave something out of a copy takes longer than the rest of a
- * page.
+ * Returns the same row with times as text, and with all other columns: leaving columns out of a copy takes longer than the rest
+ * of a page.
  */
 function withTimes(row: object): Record<string, unknown> {
   const record: Record<string, unknown> = { ...row };
@@ -123,7 +123,7 @@ function withTimes(row: object): Record<string, unknown> {
   return record;
 }
 
-/** Beside whatever else the row has. */
+/** Returns the record of a row, which may have further columns. */
 export const listedRecordOf = (row: ListedRecord): ListedRecord => ({
   ...row,
   createdAt: isoTime(row.createdAt),
@@ -138,7 +138,7 @@ const FileJson = z.object({
   ancestors: Ancestors,
 }) as unknown as z.ZodType<FileRecord>;
 
-/** A record from the cache; undefined where another release of this program wrote it in another shape. */
+/** Returns a record from the cache; undefined if another release wrote it in another shape. */
 export const cachedRecord = (text: string): FileRecord | undefined => FileJson.safeParse(JSON.parse(text)).data;
 
 /** Takes one statement; none for no ids. */
@@ -172,7 +172,7 @@ export async function findFile(sql: Executor, uuid: string, lock = false): Promi
 export const lockFiles = (tx: Sql, uuids: readonly string[]): Promise<unknown> =>
   tx.query('SELECT FROM files WHERE uuid = ANY ($1::uuid[]) ORDER BY id FOR UPDATE', [uuids]);
 
-/** In the order of `uuids`, lower case; null where there is none. One statement. */
+/** Returns files in the order of `uuids` (lower case); null where there is none. Takes one statement. */
 export async function findFiles(sql: Executor, uuids: readonly string[]): Promise<(FileRecord | null)[]> {
   const rows = await sql.prepared<FileRow>('content-files-by-uuid', FIND.replace('f.uuid = $1', 'f.uuid = ANY ($1::uuid[])'), [
     uuids,

@@ -25,7 +25,7 @@ export const fileEtag = (file: SeenFile<ListedFile>): string =>
     JSON.stringify([file.revision, file.ownerName, file.folder?.name ?? null, ...(file.hidden > 0 ? [file.path] : [])]),
   );
 
-/** A file's metadata in replies. */
+/** Returns a file as replies show it. */
 export const presentFile = (file: SeenFile<ListedFile>): FileView => ({
   id: file.uuid,
   name: file.name,
@@ -43,7 +43,7 @@ export const presentFile = (file: SeenFile<ListedFile>): FileView => ({
   deleted_at: file.deletedAt,
 });
 
-/** The reply to an upload (docs/design/records.md, File). `apiUrl` has no slash at the end. */
+/** Returns the reply to an upload (docs/design/records.md, File). `apiUrl` has no slash at the end. */
 export const presentUpload = (file: SeenFile, apiUrl: string): UploadView => ({
   id: file.uuid,
   name: file.name,

@@ -25,7 +25,7 @@ export class VersionSchedule {
     });
   }
 
-  /** Call it before the transaction that adds a version to a file. No statement but once a day. */
+  /** Call it before the transaction that adds a version to a file. Takes a statement once a day. */
   ensure(): Promise<void> {
     return this.#jobs.ensure();
   }

@@ -32,12 +32,12 @@ export interface FolderRecord {
   readonly ancestors: readonly Ancestor[];
 }
 
-/** SQL for the time when a file or folder in the trash is deleted permanently; null for a live one. */
+/** Returns SQL for the time when a file or folder in the trash is deleted permanently; null for a live one. */
 export const expiryOf = (alias: string): string => `coalesce(${alias}.expires_at, ${alias}.deleted_at + interval '30 days')`;
 
 /**
- * SQL for the folders `r` from which a person sees everything below: the topmost of their own folders, and those granted.
- * `me` is a parameter, `granted` an SQL expression of uuids; without it, no folder is granted.
+ * Returns SQL for the folders `r` from which a person sees everything below: the topmost of their own folders, and those
+ * granted. `me` is a parameter, `granted` an SQL expression of uuids; without it, no folder is granted.
  */
 export const seenFrom = (me: string, granted?: string): string =>
   `(r.owner_id = ${me} AND NOT EXISTS (SELECT FROM folders u WHERE u.id = r.parent_id AND u.owner_id = ${me})${

@@ -38,7 +38,7 @@ export async function makeFolder(
   throw nameConflict();
 }
 
-/** False: its name is taken. */
+/** Returns false if its name is taken. */
 async function insert(tx: Tx, row: Parameters<typeof insertFolder>[1]): Promise<boolean> {
   try {
     return (await insertFolder(tx, row)) !== null;

@@ -5,9 +5,9 @@
 const FILES_PER_STATEMENT = 20_000;
 
 /**
- * The common table expression `batch` of a statement that changes the files of the folders in `folder` (id, uuid), in the order
- * of their ids: the next ones after `after`. What changes them compares `folder_id`, because a file may leave its folder while
- * the statement waits for it.
+ * Returns the common table expression `batch` of a statement that changes the files of the folders in `folder` (id, uuid), in
+ * the order of their ids: the next ones after `after`. What changes them compares `folder_id`, because a file may leave its
+ * folder while the statement waits for it.
  *
  * No other condition belongs into it, nor a column by itself into the comparison of what changes them (`stateOf`): the planner
  * takes a few rows for what it has never seen, and then compares every file with every folder, or with every file of the batch.
@@ -38,7 +38,7 @@ export interface FileBatch {
   readonly deliveries: number;
 }
 
-/** The batches after the first. Gives the deliveries of all. */
+/** Runs the batches after the first one. Returns the deliveries of all. */
 export async function furtherBatches(first: FileBatch, more: (after: number) => Promise<readonly FileBatch[]>): Promise<number> {
   let { next, deliveries } = first;
   while (next !== null) {

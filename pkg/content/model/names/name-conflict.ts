@@ -3,7 +3,7 @@ import { UniqueViolation } from '../../../store/postgres/errors.ts';
 
 export const nameConflict = (): Problem => new Problem('name_conflict', 'The name is taken in this folder; choose another name.');
 
-/** A write that the unique names of live siblings may refuse: that is `name_conflict`. */
+/** Awaits a write that the unique names of live siblings may refuse; the refusal becomes `name_conflict`. */
 export async function orNameConflict<T>(write: Promise<T>): Promise<T> {
   try {
     return await write;

@@ -44,7 +44,7 @@ const hostileText = fc
   )
   .map((parts) => parts.join(''));
 
-/** In other words than the rule's own. */
+/** States the rule in other words than the code. */
 function expectSafe(name: string): void {
   for (const sign of name) {
     const code = sign.codePointAt(0) ?? 0;

@@ -21,10 +21,10 @@ export const characters = (text: string): number => {
   return count;
 };
 
-/** The name as it is stored. Two spellings of one text (composed, decomposed) are the same name. */
+/** Returns the name as it is stored. Two spellings of one text (composed, decomposed) are the same name. */
 export const normalName = (name: string): string => name.normalize('NFC');
 
-/** Why a normal name cannot be one, for people; null when it can. */
+/** Returns why a normalized text cannot be a name, for people; null if it can. */
 export function nameFault(name: string): string | null {
   if (name === '') return 'must not be empty';
   if (!name.isWellFormed() || name.includes('\uFFFD')) return 'must be valid Unicode';
@@ -39,8 +39,8 @@ export function nameFault(name: string): string | null {
 }
 
 /**
- * A text that users cannot correct (an LMS's title) as a name: invalid characters are replaced or dropped.
- * Null: nothing is left of it. At most `max` characters.
+ * Makes a name of a text that users cannot correct (an LMS's title): invalid characters are replaced or dropped. Null: nothing
+ * is left of it. At most `max` characters.
  */
 export function nameFrom(text: string, max: number = NAME_MAX_CHARACTERS): string | null {
   const clean = withoutBidiControls(text.toWellFormed())
@@ -54,8 +54,8 @@ export const withoutBidiControls = (text: string): string => text.replaceAll(BID
 export const isInvisible = (text: string): boolean => INVISIBLE.test(text);
 
 /**
- * The last suffix in lower case, without its dot; null when there is none (`.profile`, `README`, `a.`) or it is too long to be
- * one.
+ * Returns the last suffix in lower case, without its dot; null when there is none (`.profile`, `README`, `a.`) or it is too
+ * long to be one.
  */
 export function extensionOf(name: string): string | null {
   const dot = name.lastIndexOf('.');
@@ -64,10 +64,10 @@ export function extensionOf(name: string): string | null {
   return characters(extension) > EXTENSION_MAX_CHARACTERS ? null : extension;
 }
 
-/** Full virtual path of something in a folder (`null`: in its owner's root). Always begins with `/`. */
+/** Returns the full virtual path of something in a folder (`null`: in its owner's root). Always begins with `/`. */
 export const pathOf = (parentPath: string | null, name: string): string => `${parentPath ?? ''}/${name}`;
 
-/** A path without its first `hidden` folders, which the viewer may not see. */
+/** Returns a path without its first `hidden` folders, which the viewer may not see. */
 export const pathBelow = (path: string, hidden: number): string =>
   hidden === 0
     ? path
@@ -77,7 +77,8 @@ export const pathBelow = (path: string, hidden: number): string =>
         .join('/')}`;
 
 /**
- * Why a path is invalid, for people; null if it is valid. With `hidden` folders, the message does not disclose the path's length.
+ * Returns why a path is invalid, for people; null if it is valid. With `hidden` folders, the message does not disclose the
+ * path's length.
  */
 export function pathFault(path: string, hidden: number): string | null {
   return characters(path) <= PATH_MAX_CHARACTERS ? null : tooLongPath(hidden);
@@ -91,8 +92,8 @@ export const tooLongPath = (hidden: number): string =>
 export const NAME_ATTEMPTS = 100;
 
 /**
- * The `attempt`-th alternative for a taken name: `report.pdf` → `report (1).pdf`, `report (2).pdf`…
- * The stem is shortened where the name would grow too long, so what comes out is always a name.
+ * Returns the `attempt`-th alternative for a taken name: `report.pdf` → `report (1).pdf`, `report (2).pdf`… The stem is
+ * shortened where the name would grow too long, so what comes out is always a name.
  */
 export const alternativeName = (name: string, attempt: number): string => nameWith(name, String(attempt));
 

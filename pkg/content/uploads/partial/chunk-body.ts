@@ -31,7 +31,7 @@ export class ChunkBody {
     return this.#isWhole;
   }
 
-  /** SHA-256 in Base64; once. */
+  /** Returns the SHA-256 in Base64. Call it once. */
   digest(): string {
     return this.#hash.digest('base64');
   }
@@ -46,7 +46,7 @@ export class ChunkBody {
     return true;
   }
 
-  /** The next bytes, `most` at most. */
+  /** Yields the next bytes, `most` at most. */
   async *run(most: number): AsyncGenerator<Buffer> {
     for (let left = most; left > 0 && (await this.isMore());) {
       const chunk = this.#rest as Buffer;

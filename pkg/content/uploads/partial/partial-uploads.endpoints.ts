@@ -37,7 +37,7 @@ const present = ({ uuid, received, length, expiresAt, file }: PartialUpload): z.
 
 const OFFSET = ['Tus-Resumable', 'Upload-Offset', 'Upload-Expires', 'X-Carrel-File'];
 
-/** Every reply names the version that the server speaks, errors too. */
+/** Names the version that the server speaks in every reply, errors too. */
 async function inTus(request: RequestInfo, work: () => Promise<Reply>): Promise<Reply> {
   try {
     requireWhole(request);

@@ -352,7 +352,7 @@ const nothing = (into: NewObjects): Pending => ({ segments: [], into, replaced: 
 const reservedFor = ({ length, received }: Pick<PartialUpload, 'length' | 'received'>): number => length ?? received;
 const exactly = (bytes: number): { needed: number; wanted: number } => ({ needed: bytes, wanted: bytes });
 
-/** Bytes of an upload with what is pending. */
+/** Returns the bytes of an upload including pending ones. */
 const endOf = ({ received }: PartialUpload, { segments, replaced }: Pending): number =>
   received + segments.reduce((sum, { size }) => sum + size, 0) - (replaced?.size ?? 0);
 

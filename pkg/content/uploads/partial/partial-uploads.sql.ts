@@ -26,7 +26,7 @@ export interface PartialUpload {
 
 const COLUMNS = `u.id, u.uuid, u.user_id AS "userId", u.length, u.received, u.metadata, u.file, u.expires_at AS "expiresAt"`;
 
-/** Null: the user has none of that id. */
+/** Returns null if the user has no upload of that id. */
 export async function findUpload(sql: Sql, uuid: string, userId: number): Promise<PartialUpload | null> {
   const [row] = await sql.query<PartialUpload>(`SELECT ${COLUMNS} FROM partial_uploads u WHERE u.uuid = $1 AND u.user_id = $2`, [
     uuid,
@@ -35,7 +35,7 @@ export async function findUpload(sql: Sql, uuid: string, userId: number): Promis
   return row ?? null;
 }
 
-/** In the order of the content. */
+/** Returns the segments in the order of the content. */
 export const segmentsOf = (sql: Sql, { id }: PartialUpload): Promise<Segment[]> =>
   sql.query<Segment>('SELECT key, size FROM partial_upload_segments WHERE upload_id = $1 ORDER BY number', [id]);
 
@@ -61,7 +61,7 @@ const INSERT = `
   WHERE (SELECT count(*) FROM partial_uploads WHERE user_id = $2 AND file IS NULL AND expires_at > $6) < $7
   RETURNING ${COLUMNS}`;
 
-/** Null: the user has `most` already. Call it after `reserveUpload`, whose lock makes the count exact. */
+/** Returns null if the user has `most` uploads already. Call it after `reserveUpload`, whose lock makes the count exact. */
 export async function insertUpload(
   tx: Sql,
   upload: Pick<PartialUpload, 'uuid' | 'userId' | 'length' | 'metadata' | 'expiresAt'>,
@@ -115,8 +115,8 @@ const COMPLETE = `
   SELECT id FROM upload`;
 
 /**
- * The upload has become a file; its segments are no more. False: another request has completed it, has added to it, or it is
- * gone.
+ * Records that the upload has become a file, and deletes its segments. Returns false if another request has completed it or
+ * added to it, or it is gone.
  */
 export const completeUpload = async (tx: Tx, { id, received, length }: PartialUpload, file: string): Promise<boolean> =>
   (await tx.query(COMPLETE, [id, received, file, length])).length > 0;

@@ -67,7 +67,7 @@ export function requireWhole({ headers }: RequestInfo): void {
     );
 }
 
-/** A count of bytes; undefined: there is no such header. Throws `validation_failed`. */
+/** Returns a number of bytes; undefined: there is no such header. Throws `validation_failed`. */
 export function bytesIn({ headers }: RequestInfo, name: 'Upload-Length' | 'Upload-Offset'): number | undefined {
   const value = headers[name.toLowerCase()];
   if (value === undefined) return undefined;
@@ -75,7 +75,7 @@ export function bytesIn({ headers }: RequestInfo, name: 'Upload-Length' | 'Uploa
   return Number(value);
 }
 
-/** The length of a new upload; null: a later request says it. Throws `validation_failed`. */
+/** Returns the length of a new upload; null: a later request declares it. Throws `validation_failed`. */
 export function lengthIn(request: RequestInfo): number | null {
   const length = bytesIn(request, 'Upload-Length');
   const deferred = request.headers['upload-defer-length'];
@@ -85,7 +85,7 @@ export function lengthIn(request: RequestInfo): number | null {
   return length ?? null;
 }
 
-/** SHA-256 that the bytes of the request must have, in Base64. Throws `validation_failed`. */
+/** Returns the SHA-256 that the bytes of the request must have, in Base64. Throws `validation_failed`. */
 export function checksumIn({ headers }: RequestInfo): string | undefined {
   const value = headers['upload-checksum'];
   if (value !== undefined && !new RegExp(CHECKSUM).test(value))
