@@ -53,7 +53,9 @@ export class Grades {
     this.#random = deps.random;
   }
 
-  /** Three statements. Throws Problem not_found, forbidden, line_item_missing, score_scope_missing, registration_inactive. */
+  /**
+   * Takes three statements. Throws Problem not_found, forbidden, line_item_missing, score_scope_missing, registration_inactive.
+   */
   async create(actor: Actor, launchId: string, input: NewGrade): Promise<GradeView> {
     const grade = await this.#db.transaction(async (tx) => {
       const launch = await requireGradable(tx, actor, launchId);
@@ -120,13 +122,13 @@ export class Grades {
     return listAllGrades(this.#db, actor, query);
   }
 
-  /** Two statements. Throws Problem not_found, forbidden. */
+  /** Takes two statements. Throws Problem not_found, forbidden. */
   async list(actor: Actor, launchId: string, query: GradeQuery): Promise<Page<GradeView>> {
     await requireGradable(this.#db.tables, actor, launchId);
     return listGrades(this.#db, launchId, query);
   }
 
-  /** Two statements. Throws Problem not_found, forbidden. */
+  /** Takes two statements. Throws Problem not_found, forbidden. */
   async get(actor: Actor, launchId: string, id: string): Promise<GradeView> {
     await requireGradable(this.#db.tables, actor, launchId);
     const grade = await findGrade(this.#db.tables, launchId, id);

@@ -37,7 +37,7 @@ export class HandIns {
     this.#apiUrl = deps.apiUrl;
   }
 
-  /** Four statements. Throws `not_found`, `forbidden`. */
+  /** Takes four statements. Throws `not_found`, `forbidden`. */
   async handIn(actor: Actor, launchId: string, fileId: string): Promise<HandInView> {
     const launch = await findLaunchOfHandIn(this.#db.tables, launchId, actor.userId);
     if (launch?.userId !== actor.userId) throw new Problem('not_found');

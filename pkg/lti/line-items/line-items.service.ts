@@ -64,7 +64,7 @@ export class LineItems {
     this.#services = deps.services;
   }
 
-  /** Three statements, or five if one of the line items is new. Throws Problem. */
+  /** Takes three statements, or five if one of the line items is new. Throws Problem. */
   async list(actor: Actor, contextId: string, query: LineItemQuery, signal: AbortSignal): Promise<Page<LineItemView>> {
     const context = await requireTaught(this.#db.tables, actor, contextId);
     const { url, toolId, operation } = await this.#services.lineItems(context, 'read', signal);
@@ -86,7 +86,7 @@ export class LineItems {
     return { ...page, data: await this.#presented({ groupId: context.groupId, toolId }, page.data) };
   }
 
-  /** Six statements. Throws Problem. */
+  /** Takes six statements. Throws Problem. */
   async create(actor: Actor, contextId: string, input: NewLineItem): Promise<LineItemView> {
     const context = await requireTaught(this.#db.tables, actor, contextId);
     const { url, toolId, operation } = await this.#services.lineItems(context, 'write');
@@ -104,7 +104,7 @@ export class LineItems {
     return view;
   }
 
-  /** Three statements. Throws Problem. */
+  /** Takes three statements. Throws Problem. */
   async get(actor: Actor, which: WhichLineItem, signal: AbortSignal): Promise<LineItemView> {
     const { row, operation } = await this.#one(actor, which, 'read', signal);
     return presentLineItem(row.uuid, await this.#read(operation, row));
@@ -132,7 +132,7 @@ export class LineItems {
     return view;
   }
 
-  /** Five statements. A line item that the LMS no longer has counts as deleted. Throws Problem. */
+  /** Takes five statements. A line item that the LMS no longer has counts as deleted. Throws Problem. */
   async remove(actor: Actor, which: WhichLineItem, ifMatch: IfMatch): Promise<void> {
     const { row, operation } = await this.#one(actor, which, 'write');
     if (ifMatch !== undefined) requireMatch(ifMatch, presentLineItem(row.uuid, await this.#read(operation, row)).etag);

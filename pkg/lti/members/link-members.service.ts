@@ -25,7 +25,7 @@ export class LinkMembers {
     this.#services = deps.services;
   }
 
-  /** Three statements. Throws Problem. */
+  /** Takes three statements. Throws Problem. */
   async list(actor: Actor, contextId: string, query: LinkMemberQuery, signal: AbortSignal): Promise<Page<LinkMemberView>> {
     const context = await requireTaught(this.#db.tables, actor, contextId);
     const { url, operation } = await this.#services.roster(context, signal);

@@ -23,7 +23,7 @@ export class CourseMembers {
     this.#tasks = deps.tasks;
   }
 
-  /** Two statements. Throws Problem not_found, forbidden. */
+  /** Takes two statements. Throws Problem not_found, forbidden. */
   async list(actor: Actor, contextId: string, query: MemberQuery): Promise<Page<MemberView>> {
     const { groupId } = await requireTaught(this.#db.tables, actor, contextId);
     return listMembers(this.#db, groupId, query);

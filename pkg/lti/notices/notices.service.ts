@@ -45,7 +45,7 @@ export class Notices {
     this.#clock = deps.clock;
   }
 
-  /** Two statements. If no notice is accepted, throws the first one's LaunchError. */
+  /** Takes two statements. If no notice is accepted, throws the first one's LaunchError. */
   async receive(body: unknown): Promise<Received> {
     const posted = Body.safeParse(body);
     if (!posted.success) throw new LaunchError('notices_invalid');

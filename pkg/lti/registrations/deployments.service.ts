@@ -30,7 +30,7 @@ export class Deployments {
     this.#db = deps.db;
   }
 
-  /** Two statements. Throws Problem not_found. */
+  /** Takes two statements. Throws Problem not_found. */
   async list(registration: string, query: DeploymentQuery): Promise<Page<DeploymentView>> {
     const tool = await findTool(this.#db.tables, registration);
     if (!tool) throw new Problem('not_found');

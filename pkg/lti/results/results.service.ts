@@ -29,7 +29,7 @@ export class Results {
     this.#services = deps.services;
   }
 
-  /** Four statements. Throws Problem. */
+  /** Takes four statements. Throws Problem. */
   async list(
     actor: Actor,
     { context: contextId, id }: WhichLineItem,
