@@ -1,5 +1,5 @@
 import { SESSION_COPY_TTL_SECONDS, SESSION_LONGEST_MS, SESSION_MS } from '../api/lifetimes.ts';
-import { type Actor, capped, LAUNCH_ROLES, type Permission, type PermissionSet, permissionsOf, type Role } from '../api/actor.ts';
+import { type Actor, capped, type Permission, type PermissionSet, permissionsOf, type Role } from '../api/actor.ts';
 import { Problem } from '../api/problem.ts';
 import type { Clock } from '../runtime/clock.ts';
 import type { Random } from '../runtime/random.ts';
@@ -86,7 +86,7 @@ export class Sessions {
   readonly #clock: Clock;
   readonly #random: Random;
   readonly #tenantId: string;
-  readonly #copies = new DecodedValues(copyIn);
+  readonly #copies = new DecodedValues((text) => decoded(JSON.parse(text) as Copy));
 
   constructor(deps: {
     db: Database;
@@ -200,20 +200,13 @@ export class Sessions {
   }
 }
 
-/** A server of the previous release may have cached a launch's session with the role `admin`. */
-function copyIn(text: string): DecodedCopy | undefined {
-  const copy = JSON.parse(text) as Copy;
-  return copy.launch_id !== null && copy.roles.includes('admin') ? undefined : decoded(copy);
-}
-
 const decoded = (copy: Copy): DecodedCopy => ({
   ...copy,
   rights: new Set(copy.permissions),
   expiresAt: new Date(copy.expires_at),
 });
 
-/** A server of the previous release wrote no cap: such a launch is only known not to hold `admin`. */
 function rightsOf({ roles, launchId, cappedTo }: SessionRow): { roles: Role[]; permissions: ReadonlySet<Permission> } {
   if (launchId === null) return { roles: [...roles], permissions: permissionsOf(roles) };
-  return capped(roles, cappedTo ?? LAUNCH_ROLES);
+  return capped(roles, cappedTo ?? []);
 }

@@ -91,7 +91,7 @@ export const permissionsOf = (roles: readonly Role[]): ReadonlySet<Permission> =
   new Set(roles.flatMap((role) => ROLE_PERMISSIONS[role]));
 
 /** Roles that a launch can grant: never `admin`. */
-export const LAUNCH_ROLES = ROLES.filter((role) => role !== 'admin');
+const LAUNCH_ROLES = ROLES.filter((role) => role !== 'admin');
 
 /** Returns roles and permissions that both account and cap hold. A cap never has `admin`, so neither does the result. */
 export function capped(account: readonly Role[], cap: readonly Role[]): { roles: Role[]; permissions: ReadonlySet<Permission> } {

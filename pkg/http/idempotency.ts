@@ -1,4 +1,3 @@
-import { createHash } from 'node:crypto';
 import type { Actor } from '../api/actor.ts';
 import { reply, type Reply } from '../api/endpoint.ts';
 import { invalid, Problem } from '../api/problem.ts';
@@ -136,10 +135,7 @@ export class IdempotencyKeys {
   /** Uses the tenant's data keys: a body may hold a password, and whoever reads the table could guess it from a plain hash. */
   #fingerprints({ method, url, headers, body, launchId }: ComparedRequest): string[] {
     const parts = [`${method} ${url}\n${headers}`, launchId === undefined ? '' : `launch ${launchId}\n`, body ?? ''];
-    // Rows from servers of the previous release have a plain hash. It is compared until they expire, after REPLY_MS.
-    const former = createHash('sha256');
-    for (const part of parts) former.update(part);
-    return [...this.#sealer.hmacs('idempotency-fingerprint', parts), former.digest('hex')];
+    return this.#sealer.hmacs('idempotency-fingerprint', parts);
   }
 
   #sealOf({ userUuid }: Actor, key: string): Seal {

@@ -8,8 +8,8 @@ export const COPY_FOLDER = taskKind({
   arguments: z.object({
     source: z.uuid(),
     copy: z.uuid(),
-    /** The permissions of the requester's session, which limit the copy. A server of the previous release leaves them out. */
-    permissions: z.array(z.custom<Permission>()).optional(),
+    /** The permissions of the requester's session, which limit the copy. */
+    permissions: z.array(z.custom<Permission>()),
   }),
 });
 export type CopyFolderArguments = z.output<(typeof COPY_FOLDER)['arguments']>;

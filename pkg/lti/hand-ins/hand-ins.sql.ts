@@ -48,8 +48,7 @@ export interface HandInRow {
 }
 
 /**
- * Selects the last hand-in at the launch's link, or at its line item if the LMS names no link. A row without a platform comes
- * from a server of the former release.
+ * Selects the last hand-in at the launch's link, or at its line item if the LMS names no link.
  */
 const LAST = `
   SELECT h.uuid, u.uuid AS "userUuid", u.display_name AS "userName", h.file_uuid AS "fileUuid", h.version,
@@ -59,7 +58,7 @@ const LAST = `
   LEFT JOIN files f ON f.uuid = h.file_uuid AND f.deleted_at IS NULL
   LEFT JOIN file_versions v ON v.file_id = f.id AND v.version_number = h.version
   WHERE h.user_id = $1 AND h.tool_id = $2 AND h.deployment_id = $3 AND h.context_id = $4
-    AND coalesce(h.platform_id, $7) = $7
+    AND h.platform_id = $7
     AND CASE WHEN $5::text IS NULL THEN h.line_item = $6 ELSE h.resource_link_id = $5 END
   ORDER BY h.id DESC LIMIT 1`;
 

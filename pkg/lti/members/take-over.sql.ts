@@ -40,16 +40,6 @@ export async function lockCourse(tx: Sql, groupId: number): Promise<LockedCourse
  * just written: it assumes two or three entries and members, and would compare each of 100,000 with each of the others.
  */
 
-/** Launches on servers of the previous release wrote no members. */
-const COMPLETE = `
-  INSERT INTO lti_members (group_id, subject, name, email, roles, role, source)
-  SELECT m.group_id, i.subject, i.lms_name, i.lms_email, '{}', CASE m.role WHEN 'instructor' THEN 'instructor'
-    ELSE 'learner' END, 'launch'
-  FROM group_members m CROSS JOIN LATERAL (
-    SELECT i.subject, i.lms_name, i.lms_email FROM lti_identities i WHERE i.user_id = m.user_id
-      AND i.platform_id = $2 OFFSET 0) i
-  WHERE m.group_id = $1 ON CONFLICT (group_id, subject) DO NOTHING`;
-
 /**
  * If a person has several entries, the active one counts, then the instructor's. Two groups stay in the course without being in
  * the roster: people who launched after its reading began and, while the session of their launch lasts, people who may launch
@@ -93,7 +83,6 @@ export async function takeOverEntries(
   { taskId, readAt }: { taskId: number; readAt: Date },
 ): Promise<RosterCounts> {
   const { groupId, platformId, lmsId } = course;
-  await tx.query(COMPLETE, [groupId, platformId]);
   const [counts] = await tx.query<RosterCounts>(TAKE_OVER, [groupId, taskId, platformId, lmsId, readAt, OUTSIDERS]);
   await tx.query('UPDATE groups SET roster_synced_at = $2 WHERE id = $1', [groupId, readAt]);
   return counts ?? { added: 0, changed: 0, removed: 0 };

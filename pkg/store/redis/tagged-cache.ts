@@ -147,7 +147,6 @@ export const RENEW = defineFunction(
 
 const versionKey = (tag: string): string => `g:${tag}`;
 const seconds = (clock: Clock): number => Math.floor(clock.now().getTime() / 1000);
-/** `c:` has the hashes of the previous release. */
 const valueKey = (key: string): string => `v:${key}`;
 
 const inPieces = (all: readonly string[], size = TAGS_AT_ONCE): string[][] =>

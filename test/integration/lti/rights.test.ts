@@ -117,20 +117,6 @@ test('what is taken from the account is taken from its launch’s session', asyn
   expect([before.status, (await upload()).status]).toEqual([201, 403]);
 });
 
-test('a launch’s session of a server of the previous release holds no administrator, though its copy says so', async () => {
-  const { user } = await linked('veteran', ['admin']);
-  const { api } = await launched(tenant, at, { user: { id: 'veteran' }, roles: [INSTRUCTOR] });
-  const sid = String(decodeJwt(String(api.token)).sid);
-  await tenant.db.tables.sessions.update({ id: sid }, { cappedTo: null });
-  await api.get('/users/me');
-  const key = `v:session:${user.id}:${sid}`;
-  const [activity, value] = String(await tenant.redisAdmin.get(key)).split('\n');
-  const copy = { ...JSON.parse(String(value)), roles: ['admin'], permissions: ['read:users'] };
-  await tenant.redisAdmin.set(key, `${activity}\n${JSON.stringify(copy)}`);
-
-  expect((await api.get('/users')).status).toBe(403);
-});
-
 test('a password wants an address that an administrator has set', async () => {
   const { api } = await launched(tenant, at, { user: { id: 'no-address', email: 'somewhere@example.org' } });
   const { id } = (await api.get('/users/me')).body;

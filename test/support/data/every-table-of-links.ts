@@ -60,18 +60,6 @@ export const ROWS_OF_LINKS: Rows = {
       version: 2,
       handed_in_at: EARLIER,
     },
-    // The row as a server of the previous release writes it.
-    {
-      uuid: uuid(49),
-      tool_id: 1,
-      deployment_id: 'deployment',
-      context_id: 'course',
-      resource_link_id: 'link',
-      user_id: 3,
-      file_uuid: uuid(46),
-      version: 2,
-      handed_in_at: EARLIER,
-    },
   ],
   lti_deployment_requests: [
     { tool_id: 1, platform_id: 1, deployment_id: 'waiting', launches: 2, first_seen_at: EARLIER, last_seen_at: LATER },

