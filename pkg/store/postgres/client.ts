@@ -6,7 +6,7 @@ import { translateError } from './errors.ts';
 import { startStatement } from './statement-span.ts';
 
 /**
- * A statement that was sent to Postgres; BEGIN, COMMIT, ROLLBACK and SET are round trips, not statements (docs/design/testing.md,
+ * A statement that was sent to Postgres; BEGIN, COMMIT, SET and the like are round trips, not statements (docs/design/testing.md,
  * Speed and size).
  */
 interface ObservedStatement {
@@ -16,7 +16,7 @@ interface ObservedStatement {
 }
 export type ObserveStatement = (statement: ObservedStatement) => void;
 
-const NOT_A_STATEMENT = /^\s*(BEGIN|START TRANSACTION|COMMIT|ROLLBACK|SET|SAVEPOINT|RELEASE)\b/i;
+const NOT_A_STATEMENT = /^\s*(BEGIN|START TRANSACTION|COMMIT|ROLLBACK|SET|SAVEPOINT|RELEASE|DISCARD)\b/i;
 
 const INT8 = 20;
 const NUMERIC = 1700;

@@ -11,7 +11,7 @@ import { StoreUnavailableError } from '../unavailable.ts';
 import { isAbandoned, observedClient, types } from './client.ts';
 import { attributesOf, type NewOf, type RowOf, type TableDefinition } from './columns.ts';
 import { whenFree } from './wait-for-connection.ts';
-import { SerializationFailure, sqlState, translateError } from './errors.ts';
+import { SerializationFailure, sqlState, STALE_PLAN, translateError } from './errors.ts';
 import { withEitherPassword } from './next-password.ts';
 import { setOrigin } from './origin.ts';
 import {
@@ -48,8 +48,6 @@ const ACQUIRE_TIMEOUT_MS = 5_000;
 const EVICT_EVERY_MS = 1_000;
 /** Each deadlock costs its victim Postgres' deadlock_timeout, 1 s. */
 const TRANSACTION_ATTEMPTS = 4;
-/** "cached plan must not change result type": a migration changed a table under a prepared statement. */
-const STALE_PLAN = '0A000';
 /** Set because Sequelize would otherwise query the server's version; the statements need only the oldest supported one. */
 const OLDEST_POSTGRES = '15.0.0';
 

@@ -122,6 +122,9 @@ const isUnavailable = (error: Error, code: string): boolean =>
   (code.length === 5 && UNAVAILABLE_SQLSTATE.test(code)) ||
   UNAVAILABLE_MESSAGE.test(error.message);
 
+/** SQLSTATE of "cached plan must not change result type": a migration changed a table under a prepared statement. */
+export const STALE_PLAN = '0A000';
+
 /** Returns the SQLSTATE of an untranslated error, or of its cause. */
 export function sqlState(error: unknown): string | undefined {
   if (!isError(error)) return undefined;

@@ -105,6 +105,7 @@ export class JobStore extends LeasedRows<JobRow> {
     if (!/^[a-z]{1,30}$/.test(queue)) throw new TypeError(`${queue} cannot be the name of a queue`);
     super(pool, {
       name: 'carrel.work',
+      statement: `${queue}-lease`,
       columns: isTracing() ? `${COLUMNS}, w.traceparent` : COLUMNS,
       only: `w.queue = '${queue}'`,
     });

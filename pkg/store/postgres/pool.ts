@@ -3,17 +3,17 @@ import { pipeline } from 'node:stream/promises';
 import pg from 'pg';
 import type { Logger } from '../../runtime/log.ts';
 import { abandon, isAbandoned, observedClient, type ObserveStatement, types } from './client.ts';
-import { translateError } from './errors.ts';
+import { sqlState, STALE_PLAN, translateError } from './errors.ts';
 import { quoteIdentifier } from './quoting.ts';
 
 export { quoteIdentifier, quoteLiteral } from './quoting.ts';
 
 /**
  * Runs statements: a pool (each on its own) or a transaction. Parameters are $1, $2 …; rows have the statement's column names as
- * keys.
+ * keys. A SqlPool prepares a statement that has a `name`; one name has one text.
  */
 export interface Sql {
-  query<T = Record<string, unknown>>(sql: string, params?: readonly unknown[]): Promise<T[]>;
+  query<T = Record<string, unknown>>(sql: string, params?: readonly unknown[], name?: string): Promise<T[]>;
 }
 
 export interface ConnectionOptions {
@@ -55,6 +55,8 @@ export const DEFAULT_QUERY_TIMEOUT_MS = 9_000;
  * tenant's functions as long as the connection lasts, and checks all of them whenever a table changes (docs/decisions/stores.md).
  */
 export const USES_OF_A_CONNECTION = 200;
+/** Plans of prepared statements are made again after this time: a table of work grows faster than its statistics change. */
+const PLANS_MS = 1_000;
 
 /** A transaction that also moves rows as a stream, in the text format of COPY. Each stream ends before the next statement. */
 export interface CopyingSql extends Sql {
@@ -84,7 +86,8 @@ export interface Transactions extends Sql {
 export class SqlPool implements Transactions {
   readonly #pool: pg.Pool;
   readonly #options: SqlPoolOptions;
-  readonly #clients = new Set<pg.PoolClient>();
+  /** Each with the time from which the plans of its prepared statements are too old. */
+  readonly #clients = new Map<pg.PoolClient, { replansAt: number }>();
 
   constructor(options: SqlPoolOptions) {
     this.#options = options;
@@ -103,7 +106,7 @@ export class SqlPool implements Transactions {
     });
     this.#pool.on('connect', (client) => {
       if (options.onNotification) client.on('notification', options.onNotification);
-      this.#clients.add(client);
+      this.#clients.set(client, { replansAt: performance.now() + PLANS_MS });
     });
     this.#pool.on('remove', (client) => this.#clients.delete(client));
     this.#pool.on('error', (error) => options.log.warn({ err: error }, 'an idle Postgres connection was lost'));
@@ -116,19 +119,32 @@ export class SqlPool implements Transactions {
     return new SqlPool({ ...this.#options, url: url.href, poolSize: 1 });
   }
 
-  async query<T = Record<string, unknown>>(sql: string, params: readonly unknown[] = []): Promise<T[]> {
+  async query<T = Record<string, unknown>>(sql: string, params: readonly unknown[] = [], name?: string): Promise<T[]> {
     let client: pg.PoolClient | undefined;
     let broken: Error | undefined;
     try {
       client = await this.#connect();
-      return await run<T>(client, sql, params);
+      if (name === undefined) return await run<T>(client, sql, params);
+      await this.#discardOldPlans(client);
+      return (await client.query({ name, text: sql, values: [...params] })).rows as T[];
     } catch (error) {
+      const isStale = sqlState(error) === STALE_PLAN;
       // A statement that the server refuses costs no connection, unlike with pg.Pool's own `query`.
-      if (!isRefusal(error)) broken = error as Error;
-      throw translateError(error);
+      if (isStale || !isRefusal(error)) broken = error as Error;
+      if (!isStale || name === undefined) throw translateError(error);
     } finally {
       client?.release(broken);
     }
+    // The plan stays stale on each connection that has it, and each of them is closed when it is found.
+    return this.query(sql, params);
+  }
+
+  async #discardOldPlans(client: pg.PoolClient): Promise<void> {
+    const plans = this.#clients.get(client);
+    const now = performance.now();
+    if (plans === undefined || now < plans.replansAt) return;
+    plans.replansAt = now + PLANS_MS;
+    await client.query('DISCARD PLANS');
   }
 
   /** Commits when `fn` resolves, rolls back when it throws. */
@@ -171,7 +187,7 @@ export class SqlPool implements Transactions {
    * Closes all open connections at once; statements that wait for an answer on them fail. Later statements get new connections.
    */
   abandon(): void {
-    for (const client of this.#clients) abandon(client);
+    for (const client of this.#clients.keys()) abandon(client);
   }
 
   async ping(): Promise<void> {

@@ -89,6 +89,7 @@ export class DeliveryStore extends LeasedRows<Delivery> {
   constructor(sql: Sql, clock: Clock) {
     super(sql, {
       name: 'carrel.deliveries',
+      statement: 'deliveries-lease',
       lanes: 'endpoint',
       ofTenants: `w.state = 'pending'`,
       columns: `w.endpoint, w.created_at AS "createdAt", jsonb_array_length(w.log) AS sent,
@@ -217,6 +218,7 @@ export class DeliveryStore extends LeasedRows<Delivery> {
         outcomes.map(({ waitMs }) => (waitMs === null ? null : waitMs / 1000)),
         outcomes.map(({ tookMs }) => (tookMs === undefined ? null : bucketOf(tookMs))),
       ],
+      `deliveries-outcomes${locked === '' ? '-alone' : ''}${counts ? '' : '-uncounted'}`,
     );
     const written = new Set(rows.map(({ fence }) => fence));
     return outcomes.map(({ delivery }) => written.has(delivery.fence));

@@ -48,6 +48,43 @@ test('a statement for which the server has no room costs its connection, and who
   await pool.close();
 });
 
+test('a statement with a name gets one plan for all parameters, and another one when the table has grown', async () => {
+  const pool = new SqlPool({ url: running.postgres.operator, poolSize: 1, log: silentLogger });
+  await pool.query('CREATE TABLE grown (id int PRIMARY KEY, name text) WITH (autovacuum_enabled = false)');
+  await pool.query('VACUUM grown');
+  const find = (): Promise<unknown[]> => pool.query('SELECT name FROM grown WHERE id = $1', [7], 'find-grown');
+  const plan = async (): Promise<string> => JSON.stringify(await pool.query('EXPLAIN EXECUTE "find-grown" (7)'));
+  for (const _ of range(10)) await find();
+  expect(await plan()).toContain('Seq Scan on grown');
+
+  await pool.query(`INSERT INTO grown SELECT n, 'name ' || n FROM generate_series(1, 10000) n`);
+  await waitFor('a plan that uses the index', async () => {
+    expect(await find()).toEqual([{ name: 'name 7' }]);
+    return (await plan()).includes('Index Scan');
+  });
+
+  const [statement] = await pool.query<{ generic: number }>(
+    `SELECT generic_plans::int AS generic FROM pg_prepared_statements WHERE name = 'find-grown'`,
+  );
+  expect(statement?.generic).toBeGreaterThan(0);
+  await pool.query('DROP TABLE grown');
+  await pool.close();
+});
+
+test('a statement with a name survives a migration that changes its columns', async () => {
+  const pool = new SqlPool({ url: running.postgres.operator, poolSize: 2, log: silentLogger });
+  await pool.query('CREATE TABLE migrated AS SELECT 1 AS id, 2::int AS name');
+  const read = (): Promise<unknown[]> => pool.query('SELECT name FROM migrated WHERE id = $1', [1], 'read-migrated');
+  await Promise.all(range(2).map(read));
+
+  await pool.query('ALTER TABLE migrated ALTER COLUMN name TYPE text');
+
+  expect(await Promise.all(range(2).map(read))).toEqual([[{ name: '2' }], [{ name: '2' }]]);
+  expect(await read()).toEqual([{ name: '2' }]);
+  await pool.query('DROP TABLE migrated');
+  await pool.close();
+});
+
 test('a pool that is abandoned fails what waits for an answer, and goes on with new connections at once', async () => {
   const pool = new SqlPool({ url: running.postgres.operator, poolSize: 2, log: silentLogger });
   const busy = pool.query('SELECT pg_sleep(600)').catch((error: Error) => error.name); // the statement that is abandoned

@@ -214,6 +214,7 @@ async function planOfLook(tenant: string): Promise<string> {
   };
   const rows = new LeasedRows(explaining, {
     name: 'carrel.deliveries',
+    statement: 'deliveries-lease',
     columns: 'w.endpoint',
     lanes: 'endpoint',
     ofTenants: `w.state = 'pending'`,

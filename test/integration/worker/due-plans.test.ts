@@ -1,7 +1,7 @@
 import { expect, test } from '@jest/globals';
 import { systemClock } from '../../../pkg/runtime/clock.ts';
 import { silentLogger } from '../../../pkg/runtime/log.ts';
-import { type Sql, SqlPool } from '../../../pkg/store/postgres/pool.ts';
+import { quoteLiteral, type Sql, SqlPool } from '../../../pkg/store/postgres/pool.ts';
 import { releaseJobs } from '../../../pkg/store/postgres/provisioning.ts';
 import { dueOf } from '../../../pkg/webhooks/deliveries.sql.ts';
 import { DeliveryStore } from '../../../pkg/webhooks/delivery/delivery-store.ts';
@@ -46,15 +46,31 @@ interface PlanNode {
 
 const nodesOf = (node: PlanNode): string[] => [node['Node Type'], ...(node.Plans ?? []).flatMap(nodesOf)];
 
+interface Explained {
+  readonly 'QUERY PLAN': [{ readonly Plan: PlanNode }];
+}
+
+const EXPLAIN = 'EXPLAIN (ANALYZE, BUFFERS, FORMAT JSON)';
+
+const literalOf = (param: unknown): string =>
+  quoteLiteral(Array.isArray(param) ? `{${param.map((item) => JSON.stringify(String(item))).join(',')}}` : String(param));
+
+/** A prepared statement gets a plan for its parameters at first, then one for all parameters. */
+async function explainedForAll(sql: string, params: readonly unknown[]): Promise<Explained[]> {
+  await worker.query('SET plan_cache_mode = force_generic_plan');
+  await worker.query(`PREPARE looked_at AS ${sql}`);
+  const rows = await worker.query<Explained>(`${EXPLAIN} EXECUTE looked_at (${params.map(literalOf).join(', ')})`);
+  await worker.query('DEALLOCATE looked_at');
+  await worker.query('RESET plan_cache_mode');
+  return rows;
+}
+
 /** The pages that statements of `run` read and write, and whether they scan a table. */
-async function costOf(run: (sql: Sql) => Promise<unknown>): Promise<{ pages: number; scansTable: boolean }> {
+async function costOf(run: (sql: Sql) => Promise<unknown>, isForAll = false): Promise<{ pages: number; scansTable: boolean }> {
   const cost = { pages: 0, scansTable: false };
   await run({
-    query: async (sql, params) => {
-      const [row] = await worker.query<{ 'QUERY PLAN': [{ Plan: PlanNode }] }>(
-        `EXPLAIN (ANALYZE, BUFFERS, FORMAT JSON) ${sql}`,
-        params,
-      );
+    query: async (sql, params = []) => {
+      const [row] = await (isForAll ? explainedForAll(sql, params) : worker.query<Explained>(`${EXPLAIN} ${sql}`, params));
       const plan = row?.['QUERY PLAN'][0].Plan;
       if (!plan) throw new Error('no plan');
       cost.pages += plan['Shared Hit Blocks'] + plan['Shared Read Blocks'];
@@ -65,21 +81,22 @@ async function costOf(run: (sql: Sql) => Promise<unknown>): Promise<{ pages: num
   return cost;
 }
 
-const STATEMENTS: readonly [what: string, run: (sql: Sql) => Promise<unknown>][] = [
+const aLease = (sql: Sql) =>
+  new DeliveryStore(sql, systemClock).lease([{ tenant: TENANT, most: 72, held: 0 }], { perTenant: 8, seconds: 0 });
+
+const STATEMENTS: readonly [what: string, run: (sql: Sql) => Promise<unknown>, isForAll?: boolean][] = [
   ['a look for tenants', (sql) => new DeliveryStore(sql, systemClock).dueTenants({ limit: 512, perTenant: 8 })],
-  [
-    'a lease',
-    (sql) => new DeliveryStore(sql, systemClock).lease([{ tenant: TENANT, most: 72, held: 0 }], { perTenant: 8, seconds: 0 }),
-  ],
+  ['a lease', aLease],
+  ['a prepared lease', aLease, true],
   ['how many of the stalled one are due', (sql) => dueOf(sql, STALLED, 16, TENANT)],
 ];
 
 /** Each twice: the first finds entries of rows that are gone, and marks them. */
 async function costs(): Promise<Record<string, { pages: number; scansTable: boolean }>> {
   const found: Record<string, { pages: number; scansTable: boolean }> = {};
-  for (const [what, run] of STATEMENTS) {
-    await costOf(run);
-    found[what] = await costOf(run);
+  for (const [what, run, isForAll] of STATEMENTS) {
+    await costOf(run, isForAll);
+    found[what] = await costOf(run, isForAll);
   }
   return found;
 }
