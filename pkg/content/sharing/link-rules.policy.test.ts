@@ -1,11 +1,11 @@
 import { describe, expect, test } from '@jest/globals';
 import { DEFAULT_LINK_POLICY, type LinkPolicy } from '../../settings/link-policy.sql.ts';
-import { brokenRules, latestEnd, requireLawful, type RuledLink } from './link-rules.policy.ts';
+import { brokenRules, latestEnd, requireLawful, requireLawfulChange, type RuledLink } from './link-rules.policy.ts';
 
 const MADE = new Date('2026-03-20T12:00:00Z');
 const policy = (rules: Partial<LinkPolicy> = {}): LinkPolicy => ({ ...DEFAULT_LINK_POLICY, ...rules });
 const link = (fields: Partial<RuledLink> = {}): RuledLink => ({
-  hasPassword: false,
+  passwordHash: null,
   createdAt: MADE,
   expiresAt: null,
   mode: 'download',
@@ -19,9 +19,9 @@ test('the policy of a tenant that sets none allows every link', () => {
 
 describe('a link breaks', () => {
   test.each<[string, Partial<LinkPolicy>, Partial<RuledLink>, string[]]>([
-    ['disabled, whatever it is', { enabled: false }, { hasPassword: true }, ['disabled']],
+    ['disabled, whatever it is', { enabled: false }, { passwordHash: 'hash' }, ['disabled']],
     ['password_required without a password', { passwordRequired: true }, {}, ['password_required']],
-    ['nothing with a password', { passwordRequired: true }, { hasPassword: true }, []],
+    ['nothing with a password', { passwordRequired: true }, { passwordHash: 'hash' }, []],
     ['max_days without an end', { maxDays: 10 }, {}, ['max_days']],
     ['max_days by a millisecond', { maxDays: 10 }, { expiresAt: at('2026-03-30T12:00:00.001Z') }, ['max_days']],
     ['nothing where it ends in time, by days of 24 hours', { maxDays: 10 }, { expiresAt: at('2026-03-30T12:00:00Z') }, []],
@@ -50,11 +50,28 @@ test('the refusal names the rule and the remedy', () => {
   expect(() => requireLawful(policy({ folderUploads: false }), link({ mode: 'both' }))).toThrow('send the mode `download`');
 });
 
-test('a rule that is excused does not refuse; the others do', () => {
+describe('a change of a link that breaks rules already', () => {
   const strict = policy({ passwordRequired: true, maxDays: 10 });
+  const change = (after: Partial<RuledLink>, changes: object) => () => requireLawfulChange(strict, link(), link(after), changes);
 
-  expect(() => requireLawful(strict, link(), ['password_required', 'max_days'])).not.toThrow();
-  expect(() => requireLawful(strict, link(), ['password_required'])).toThrow('max_days');
+  test('may make it lawful step by step, and may be about something else', () => {
+    expect(change({ passwordHash: 'hash' }, { password: 'long password' })).not.toThrow();
+    expect(change({ expiresAt: at('2026-03-21T12:00:00Z') }, { expires_at: '2026-03-21T12:00:00Z' })).not.toThrow();
+    expect(change({}, { is_active: false })).not.toThrow();
+  });
+
+  test('is refused where a field of it breaks a rule', () => {
+    expect(change({}, { password: null })).toThrow('password_required');
+    expect(change({ expiresAt: at('2027-01-01T00:00:00Z') }, { expires_at: '2027-01-01T00:00:00Z' })).toThrow('max_days');
+  });
+});
+
+test('a change that breaks a rule which the link followed is refused', () => {
+  const before = link({ passwordHash: 'hash' });
+
+  expect(() => requireLawfulChange(policy({ passwordRequired: true }), before, link(), { password: null })).toThrow(
+    'password_required',
+  );
 });
 
 test('the latest end is counted from when the link was made', () => {

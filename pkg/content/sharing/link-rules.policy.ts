@@ -8,7 +8,8 @@ export type LinkRule = (typeof LINK_RULES)[number];
 
 /** What the rules look at. */
 export interface RuledLink {
-  readonly hasPassword: boolean;
+  /** null: it has no password. */
+  readonly passwordHash: string | null;
   readonly createdAt: Date;
   readonly expiresAt: Date | null;
   /** A link of a file is for downloads. */
@@ -24,19 +25,38 @@ export function brokenRules(policy: LinkPolicy, link: RuledLink): LinkRule[] {
   const latest = latestEnd(policy, link.createdAt);
   const broken: Readonly<Record<LinkRule, boolean>> = {
     disabled: !policy.enabled,
-    password_required: policy.passwordRequired && !link.hasPassword,
+    password_required: policy.passwordRequired && link.passwordHash === null,
     max_days: latest !== null && (link.expiresAt === null || link.expiresAt > latest),
     folder_uploads: !policy.folderUploads && link.mode !== 'download',
   };
   return LINK_RULES.filter((rule) => broken[rule]);
 }
 
+/** Throws `share_policy` for the first rule that a new link breaks. */
+export const requireLawful = (policy: LinkPolicy, link: RuledLink): void => refuse(policy, link, brokenRules(policy, link));
+
+/** The fields of a change that rules are about. */
+interface Terms {
+  readonly password?: unknown;
+  readonly expires_at?: unknown;
+}
+
 /**
- * Throws `share_policy` for the first rule that a new or changed link breaks. `excused`: rules that the link broke before and
- * that the change is not about, so that somebody can mend a link step by step, and switch it off.
+ * Throws `share_policy` for the first rule that a change breaks: one that the link did not break before, or one that is about a
+ * field of the change. So somebody can make an older link lawful step by step, and switch off one that is not.
  */
-export function requireLawful(policy: LinkPolicy, link: RuledLink, excused: readonly LinkRule[] = []): void {
-  const rule = brokenRules(policy, link).find((each) => !excused.includes(each));
+export function requireLawfulChange(policy: LinkPolicy, before: RuledLink, after: RuledLink, changes: Terms): void {
+  const former = brokenRules(policy, before);
+  const isAbout = (rule: LinkRule): boolean =>
+    (rule === 'password_required' && changes.password !== undefined) || (rule === 'max_days' && changes.expires_at !== undefined);
+  refuse(
+    policy,
+    after,
+    brokenRules(policy, after).filter((rule) => !former.includes(rule) || isAbout(rule)),
+  );
+}
+
+function refuse(policy: LinkPolicy, link: RuledLink, [rule]: readonly LinkRule[]): void {
   if (rule !== undefined) throw new Problem('share_policy', refusal(rule, latestEnd(policy, link.createdAt)));
 }
 

@@ -1,5 +1,7 @@
 import { originParameter, withOrigin } from '../../store/postgres/origin.ts';
 import type { Executor } from '../../store/postgres/database.ts';
+import { LINK_POLICY, type LinkPolicy } from '../../settings/link-policy.sql.ts';
+import { brokenRules } from './link-rules.policy.ts';
 import type { ShareMode } from './shares.schema.ts';
 import { IS_LIVE, makerIsAdmin, MAKER_MAY_SHARE, SHARE_JOINS } from './shares.sql.ts';
 
@@ -14,6 +16,10 @@ interface OpenLink {
   readonly expiresAt: Date | null;
   readonly maxDownloads: number | null;
   readonly downloadCount: number;
+  readonly mode: ShareMode;
+  readonly createdAt: Date;
+  /** What the tenant demands of links now. */
+  readonly policy: LinkPolicy;
   /** Of the file or folder. */
   readonly name: string;
 }
@@ -33,7 +39,6 @@ export interface OpenFileShare extends OpenLink {
 /** A link of a folder that works. */
 export interface OpenFolderShare extends OpenLink {
   readonly kind: 'folder';
-  readonly mode: ShareMode;
   readonly folderId: number;
   readonly folderUuid: string;
   /** uuid of whoever made it. */
@@ -49,19 +54,20 @@ const OPEN = `
     s.max_downloads AS "maxDownloads", s.download_count AS "downloadCount",
     CASE WHEN s.file_id IS NULL THEN 'folder' ELSE 'file' END AS kind, coalesce(f.name, d.name) AS name,
     f.uuid AS "fileUuid", f.mime_type AS "mimeType", f.size, f.checksum, f.blob_name AS "blobName", f.version_number AS version,
-    s.mode, s.folder_id AS "folderId", d.uuid AS "folderUuid", c.uuid AS "makerUuid"
+    s.mode, s.folder_id AS "folderId", d.uuid AS "folderUuid", c.uuid AS "makerUuid",
+    s.created_at AS "createdAt", ${LINK_POLICY} AS policy
   FROM shares ${SHARE_JOINS}
   WHERE s.token = $1 AND ${WORKS} AND ${IS_LIVE} AND c.is_active AND NOT c.is_system AND ${MAKER_MAY_SHARE}
     AND ${makerIsAdmin('$2')}`;
 
 /**
- * The link with this token, unless it is inactive, has ended, its file or folder is in the trash, or its maker may not share that
- * any more. One statement; none for a malformed token.
+ * The link with this token, unless it is inactive, has ended, its file or folder is in the trash, its maker may not share that
+ * any more, or it breaks a rule of the tenant's policy. One statement; none for a malformed token.
  */
 export async function openShare(sql: Executor, token: string, now: Date): Promise<OpenShare | null> {
   if (!TOKEN.test(token)) return null;
   const [row] = await sql.prepared<OpenShare>('content-share-open', OPEN, [token, now]);
-  return row ?? null;
+  return row && brokenRules(row.policy, row).length === 0 ? row : null;
 }
 
 const COUNT = `

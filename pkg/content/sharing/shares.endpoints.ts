@@ -9,7 +9,7 @@ const SHARING = { tag: 'shares', caller: { permission: 'share:files' } } as cons
 /** Whoever may no longer share files still sees, switches off and deletes the links that they made. */
 const OWN = { tag: 'shares', caller: 'user' } as const;
 const CHANGE = { ...OWN, params: ById, body: ShareChanges, replies: { 200: ShareView }, idempotent: true } as const;
-const CHANGE_ERRORS = ['not_found', 'forbidden', 'precondition_failed'] as const;
+const CHANGE_ERRORS = ['not_found', 'forbidden', 'precondition_failed', 'share_policy'] as const;
 
 export const shareEndpoints = (shares: Shares): Endpoint[] => [
   endpoint({
@@ -21,7 +21,7 @@ export const shareEndpoints = (shares: Shares): Endpoint[] => [
     params: ById,
     body: NewShare,
     replies: { 201: ShareView },
-    errors: ['not_found', 'quota_exceeded'],
+    errors: ['not_found', 'quota_exceeded', 'share_policy'],
     idempotent: true,
     handle: async ({ actor, params, body }) => tagged(201, await shares.create(actor, { kind: 'file', uuid: params.id }, body)),
   }),
@@ -46,7 +46,7 @@ export const shareEndpoints = (shares: Shares): Endpoint[] => [
     params: ById,
     body: NewFolderShare,
     replies: { 201: ShareView },
-    errors: ['not_found', 'quota_exceeded'],
+    errors: ['not_found', 'quota_exceeded', 'share_policy'],
     idempotent: true,
     handle: async ({ actor, params, body }) => tagged(201, await shares.create(actor, { kind: 'folder', uuid: params.id }, body)),
   }),

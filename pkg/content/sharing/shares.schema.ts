@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { pageOf, pageQueryOf } from '../../api/paging.ts';
 import { Bytes, changesOf, Etag, NamedTime, text, Timestamp, Uuid } from '../../api/schemas.ts';
+import { LINK_RULES } from './link-rules.policy.ts';
 
 const DOWNLOADS_MAX = 2 ** 31 - 1;
 /** Characters. */
@@ -39,6 +40,10 @@ export const ShareView = z
     max_downloads: z.int().nullable().meta({ example: 10 }),
     download_count: z.int().min(0).meta({ example: 3 }),
     is_active: z.boolean(),
+    blocked_by: z.array(z.enum(LINK_RULES)).meta({
+      description: 'rules of the policy of the tenant that the link breaks; while it breaks one it works for nobody',
+      example: [],
+    }),
     created_at: Timestamp,
     etag: Etag,
   })
@@ -54,7 +59,9 @@ export type AllSharesQuery = z.output<typeof AllSharesQuery>;
 export type ShareQuery = z.output<typeof ShareQuery>;
 
 const Password = text(PASSWORD_MIN, PASSWORD_MAX).meta({ example: 'correct horse battery' });
-const EndOfShare = NamedTime.meta({ example: '2099-01-31T12:00:00Z' }).nullable().describe('when it ends; null: never');
+const EndOfShare = NamedTime.meta({ example: '2099-01-31T12:00:00Z' })
+  .nullable()
+  .describe('when it ends; null: never. A policy of the tenant may demand an end');
 const MaxDownloads = z
   .int()
   .min(1)
@@ -63,7 +70,11 @@ const MaxDownloads = z
   .meta({ description: 'null: as many as anybody likes', example: 10 });
 
 export const NewShare = z
-  .object({ password: Password.optional(), expires_at: EndOfShare.optional(), max_downloads: MaxDownloads.optional() })
+  .object({
+    password: Password.optional(),
+    expires_at: EndOfShare.optional().describe('when it ends; null: never; left out: as late as the policy of the tenant allows'),
+    max_downloads: MaxDownloads.optional(),
+  })
   .meta({ id: 'NewShare' });
 export type NewShare = z.output<typeof NewShare>;
 

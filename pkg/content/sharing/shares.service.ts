@@ -25,6 +25,7 @@ import {
   type ShareRow,
   SHARES,
 } from './shares.sql.ts';
+import { requireLawfulChange } from './link-rules.policy.ts';
 import { presentShare, shareEtag } from './shares.view.ts';
 import type {
   AllSharesQuery,
@@ -47,6 +48,7 @@ export type HashedShare = Omit<NewShare, 'password'> & { readonly passwordHash: 
  * - Making, seeing and changing the links of a file or folder requires the level admin on it and the permission to share files.
  *   To others a link does not exist (404), but for administrators, who see every link without its token and may delete it, and
  *   for whoever made it: without that permission they see it, switch it off and delete it.
+ * - No link is made or changed against the tenant's policy; one that breaks it since shows so, and works for nobody.
  * - Passwords are stored as argon2id hashes, and hashed outside of transactions.
  */
 export class Shares {
@@ -73,7 +75,7 @@ export class Shares {
     this.#appUrl = deps.appUrl;
   }
 
-  /** Two statements. Throws `not_found`, `forbidden`, and `validation_failed` for terms that cannot be. */
+  /** Two statements. Throws `not_found`, `forbidden`, `share_policy`, and `validation_failed` for terms that cannot be. */
   async create(actor: Actor, resource: Resource, { password, ...input }: NewShare | NewFolderShare): Promise<ShareView> {
     return this.createHashed(actor, resource, { ...input, passwordHash: (await this.#hash(password)) ?? null });
   }
@@ -81,7 +83,7 @@ export class Shares {
   /** Like `create`, but takes the hash of a password; null means no password. */
   async createHashed(actor: Actor, resource: Resource, input: HashedShare): Promise<ShareView> {
     const { mode = 'download', passwordHash, max_downloads: maxDownloads = null } = input;
-    const expiresAt = this.#end(input.expires_at) ?? null;
+    const expiresAt = this.#end(input.expires_at);
     if (mode === 'upload' && maxDownloads !== null) throw invalid('max_downloads', 'is not for a link of uploads alone');
     return this.#transactions.run(actor, async (tx, caller) => {
       const { id: resourceId } = await requireShared(tx, caller, resource, true);
@@ -95,6 +97,7 @@ export class Shares {
         passwordHash,
         expiresAt,
         maxDownloads,
+        now: this.#clock.now(),
       });
       if (!row) throw new Problem('not_found');
       return presentShare(row, true, this.#appUrl);
@@ -130,8 +133,8 @@ export class Shares {
   }
 
   /**
-   * PUT and PATCH. Three statements. Throws `not_found`, `forbidden`, `precondition_failed`, and `validation_failed` for an end
-   * that is past.
+   * PUT and PATCH. Three statements. Throws `not_found`, `forbidden`, `precondition_failed`, `share_policy`, and
+   * `validation_failed` for an end that is past.
    */
   async change(actor: Actor, id: Uuid, changes: ShareChanges, ifMatch: RequestInfo['ifMatch']): Promise<ShareView> {
     const expiresAt = this.#end(changes.expires_at);
@@ -147,8 +150,9 @@ export class Shares {
       if (row.mode === 'upload' && typeof maxDownloads === 'number')
         throw invalid('max_downloads', 'is not for a link of uploads alone');
       await tx.shares.update({ id: row.id }, { passwordHash, expiresAt, maxDownloads, isActive });
-      const changed = await findShare(tx, id);
-      return presentShare(required(caller, changed), true, this.#appUrl);
+      const changed = required(caller, await findShare(tx, id));
+      requireLawfulChange(changed.policy, row, changed, changes);
+      return presentShare(changed, true, this.#appUrl);
     });
   }
 

@@ -2,7 +2,9 @@ import { rolesWith } from '../../api/actor.ts';
 import type { Executor, Tx } from '../../store/postgres/database.ts';
 import { integerKey, keyset, timeKey } from '../../store/postgres/keyset.ts';
 import type { Ancestor } from '../model/access/inherited-access.policy.ts';
+import { LINK_POLICY, type LinkPolicy } from '../../settings/link-policy.sql.ts';
 import { ancestorsOf } from '../model/files/files.sql.ts';
+import { requireLawful } from './link-rules.policy.ts';
 import { SHARE_SORT_FIELDS, type ShareMode } from './shares.schema.ts';
 
 /** A share link of a live file or folder, with what decides who is admin of that. */
@@ -24,6 +26,8 @@ export interface ShareRow {
   readonly downloadCount: number;
   readonly isActive: boolean;
   readonly createdAt: Date;
+  /** What the tenant demands of links now. */
+  readonly policy: LinkPolicy;
 }
 
 /** The columns of a ShareRow; wants `s SHARE_JOINS`, `s` being of shares. */
@@ -33,7 +37,8 @@ export const SHARE_COLUMNS = `
   coalesce(f.owner_id, d.owner_id) AS "ownerId",
   ${ancestorsOf('d')} AS ancestors, c.uuid AS "creatorUuid", coalesce(c.display_name, c.username) AS "creatorName",
   s.password_hash AS "passwordHash", s.expires_at AS "expiresAt",
-  s.max_downloads AS "maxDownloads", s.download_count AS "downloadCount", s.is_active AS "isActive", s.created_at AS "createdAt"`;
+  s.max_downloads AS "maxDownloads", s.download_count AS "downloadCount", s.is_active AS "isActive", s.created_at AS "createdAt",
+  ${LINK_POLICY} AS policy`;
 /** `f`: the file of a link; `d`: its folder, or the folder of the link. */
 export const SHARE_JOINS = `s LEFT JOIN files f ON f.id = s.file_id
   LEFT JOIN folders d ON d.id = CASE WHEN s.file_id IS NULL THEN s.folder_id ELSE f.folder_id END
@@ -79,14 +84,19 @@ export async function findShare(sql: Executor, uuid: string, lock = false): Prom
   return row ?? null;
 }
 
+/** `$10`: no end was named, so the link ends as late as the policy allows. Intervals of hours are the same in every time zone. */
 const INSERT = `
   WITH s AS (
-    INSERT INTO shares (uuid, token, file_id, folder_id, mode, created_by, password_hash, expires_at, max_downloads)
-    VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9) RETURNING *
+    INSERT INTO shares (uuid, token, file_id, folder_id, mode, created_by, password_hash, expires_at, max_downloads, created_at)
+    VALUES ($1, $2, $3, $4, $5, $6, $7,
+      CASE WHEN $10::boolean THEN $11::timestamptz + make_interval(hours => 24 * (${LINK_POLICY} ->> 'maxDays')::integer)
+        ELSE $8::timestamptz END,
+      $9, $11::timestamptz)
+    RETURNING *
   )
   SELECT ${SHARE_COLUMNS} FROM ${SHARE_JOINS}`;
 
-/** One statement. */
+/** One statement, in a transaction that its failure ends. Throws `share_policy`. */
 export async function insertShare(
   tx: Tx,
   share: {
@@ -97,8 +107,10 @@ export async function insertShare(
     readonly mode: ShareMode;
     readonly createdBy: number;
     readonly passwordHash: string | null;
-    readonly expiresAt: Date | null;
+    /** null: never; undefined: as late as the policy allows. */
+    readonly expiresAt: Date | null | undefined;
     readonly maxDownloads: number | null;
+    readonly now: Date;
   },
 ): Promise<ShareRow | null> {
   const values = [
@@ -109,9 +121,12 @@ export async function insertShare(
     share.mode,
     share.createdBy,
     share.passwordHash,
-    share.expiresAt,
+    share.expiresAt ?? null,
     share.maxDownloads,
+    share.expiresAt === undefined,
+    share.now,
   ];
   const [row] = await tx.prepared<ShareRow>('content-share-insert', INSERT, values);
+  if (row) requireLawful(row.policy, row);
   return row ?? null;
 }

@@ -1,5 +1,6 @@
 import { etagOf } from '../../api/etag.ts';
 import { Problem } from '../../api/problem.ts';
+import { brokenRules } from './link-rules.policy.ts';
 import { isUsedUp, type OpenShare } from './open-shares.sql.ts';
 import type { SharedFileView, ShareView } from './shares.schema.ts';
 import type { ShareRow } from './shares.sql.ts';
@@ -17,6 +18,7 @@ export const shareEtag = (row: ShareRow, isOpen: boolean): string =>
       row.maxDownloads,
       row.downloadCount,
       row.isActive,
+      brokenRules(row.policy, row),
       isOpen,
     ]),
   );
@@ -37,6 +39,7 @@ export const presentShare = (row: ShareRow, isOpen: boolean, appUrl: string): Sh
   max_downloads: row.maxDownloads,
   download_count: row.downloadCount,
   is_active: row.isActive,
+  blocked_by: brokenRules(row.policy, row),
   created_at: row.createdAt.toISOString(),
   etag: shareEtag(row, isOpen),
 });

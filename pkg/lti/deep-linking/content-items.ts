@@ -64,7 +64,7 @@ export class ContentItems {
     this.#apiUrl = deps.apiUrl;
   }
 
-  /** Returns the items in the order of `picked`. Throws `not_found`, `forbidden`, `item_refused`. */
+  /** Returns the items in the order of `picked`. Throws `not_found`, `forbidden`, `item_refused`, `share_policy`. */
   async make(by: By, wanted: Wanted, picked: readonly PickedItem[]): Promise<ContentItem[]> {
     if (picked.length === 0) return [];
     const files = await findFiles(
@@ -98,7 +98,7 @@ export class ContentItems {
     return make[item.type]();
   }
 
-  async #share({ tx, actor }: By, file: FileRecord): Promise<string> {
+  async #share({ tx, actor, now }: By, file: FileRecord): Promise<string> {
     const row = await insertShare(tx, {
       uuid: this.#random.uuid(),
       token: this.#random.hex(TOKEN_BYTES),
@@ -107,8 +107,9 @@ export class ContentItems {
       resourceId: file.id,
       createdBy: actor.userId,
       passwordHash: null,
-      expiresAt: null,
+      expiresAt: undefined,
       maxDownloads: null,
+      now,
     });
     if (!row) throw new Problem('not_found');
     return `${this.#appUrl}/s/${row.token}`;

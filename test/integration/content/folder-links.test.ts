@@ -78,6 +78,7 @@ describe('the link of a folder', () => {
       max_downloads: null,
       download_count: 0,
       is_active: true,
+      blocked_by: [],
       created_at: TIME,
       etag: expect.any(String),
     });

@@ -58,6 +58,7 @@ describe('share links', () => {
       max_downloads: null,
       download_count: 0,
       is_active: true,
+      blocked_by: [],
       created_at: TIME,
       etag: expect.any(String),
     });

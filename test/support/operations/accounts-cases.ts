@@ -135,13 +135,13 @@ export const ACCOUNT_CASES: Readonly<Record<string, Cases>> = {
   updateSettings: administrators(
     async (w) => {
       await w.tenant.db.query('UPDATE settings SET share_links_managed_by = NULL');
-      return { body: { share_links: { max_days: null } } };
+      return { body: { share_links: { folder_uploads: true } } };
     },
     {
       managed: async (w) => {
         await w.tenant.db.query(`INSERT INTO settings (share_links_managed_by) VALUES ('kubernetes')
           ON CONFLICT (is_sole) DO UPDATE SET share_links_managed_by = excluded.share_links_managed_by`);
-        return byAdmin(w, { body: { share_links: { max_days: null } } });
+        return byAdmin(w, { body: { share_links: { folder_uploads: true } } });
       },
     },
   ),

@@ -172,6 +172,7 @@ export const LTI_CASES: Readonly<Record<string, Cases>> = {
         return request;
       },
     },
+    unseen: { share_policy: 'the policy in these tests asks of links only that they end' },
   },
   listRegistrations: administrators(() => ({})),
   getRegistration: administrators(async (w) => of((await w.tenant.admin.get('/lti/registrations')).body.data[0])),

@@ -43,7 +43,10 @@ const link =
 const shareChanges: Cases = {
   success: plus(share, { body: { max_downloads: 3 } }),
   isOpen: true,
-  errors: { forbidden: async (w) => byAdmin(w, { ...of(await w.share()), body: { max_downloads: 3 } }) },
+  errors: {
+    forbidden: async (w) => byAdmin(w, { ...of(await w.share()), body: { max_downloads: 3 } }),
+    share_policy: plus(share, { body: { expires_at: null } }),
+  },
 };
 const PASSWORD = 'correct horse battery';
 const guarded = { password: PASSWORD };
@@ -105,6 +108,7 @@ const shareCreation = (kind: 'file' | 'folder'): Cases => ({
       const { api, file, folder: inFull } = await w.fullWithFile();
       return { by: api, params: { id: kind === 'file' ? file : inFull }, body: {} };
     },
+    share_policy: async (w) => ({ ...of(await w[kind]()), body: { expires_at: null } }),
   },
 });
 
