@@ -52,3 +52,12 @@ test('a screen reader hears once that names are taken, and the end only after th
     '(nothing)',
   ]);
 });
+
+test('a second list of uploads is heard with its own numbers', () => {
+  const [queue, announcer] = [queueOf(4), new Announcer()];
+  spoken(queue, announcer, (id) => queue.done(id, 'file'));
+  queue.add([{ folderId: null, path: ['b.txt'], file: undefined, size: 10 }]);
+
+  const said = spoken(queue, announcer, (id) => queue.done(id, 'file'));
+  expect([said[0], said.at(-1)]).toEqual(['Upload of 1 file has started.', '1 file uploaded.']);
+});

@@ -1,7 +1,7 @@
 import { useEffect, useRef, useState } from 'preact/hooks';
 import { Icon } from '../../design/icon.tsx';
 import { t } from '../../text/uploads.ts';
-import type { DropTarget } from './context.ts';
+import type { DropTarget } from './current.ts';
 import type { Uploader } from './uploader.ts';
 import { droppedOf, walk } from './walk.ts';
 import './drop-zone.css';

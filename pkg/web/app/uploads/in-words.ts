@@ -95,7 +95,7 @@ export function summaryInWords(summary: Summary, found: number | undefined): { r
     if (bytesPerSecond === undefined) return { title, detail: t('progressLeft', { done, all, left }) };
     return { title, detail: t('progressSpeed', { done, all, left, speed: speedInWords(bytesPerSecond) }) };
   }
-  if (number.failed > 0) return { title: count('failures', number.failed), detail };
   if (number.conflict + number.interrupted > 0) return { title: t('stopped'), detail };
+  if (number.failed > 0) return { title: count('failures', number.failed), detail };
   return { title: number.done > 0 ? count('uploaded', number.done) : t('nothing'), detail: total > number.done ? detail : '' };
 }

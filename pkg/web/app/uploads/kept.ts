@@ -31,12 +31,15 @@ export class KeptUploads {
   readonly #person: string;
   readonly #tab = crypto.randomUUID();
   readonly #database: Promise<IDBDatabase | undefined>;
+  /** Lets others take over what this one has kept. */
+  release = (): void => undefined;
 
   constructor(person: string) {
     this.#person = person;
     this.#database = opened().catch(() => undefined);
     // The lock shows other tabs that this one is alive; the browser releases it with the tab.
-    void navigator.locks?.request(lockOf(this.#tab), () => new Promise(() => {})).catch(() => undefined);
+    const held = new Promise<void>((resolve) => (this.release = resolve));
+    void navigator.locks?.request(lockOf(this.#tab), () => held).catch(() => undefined);
   }
 
   async put(upload: Omit<KeptUpload, 'person' | 'tab' | 'keptAt'>): Promise<void> {

@@ -2,23 +2,17 @@ import { useEffect, useId, useRef, useState } from 'preact/hooks';
 import { Button } from '../../design/button.tsx';
 import { Confirm } from '../../design/confirm.tsx';
 import { IconButton } from '../../design/icon-button.tsx';
+import { announce } from '../../design/live-region.tsx';
 import { t } from '../../text/uploads.ts';
 import { Announcer } from './announce.ts';
-import { useChanges } from './context.ts';
 import { summaryInWords } from './in-words.ts';
 import { Notices } from './notices.tsx';
 import { Rows } from './rows.tsx';
 import type { Uploader } from './uploader.ts';
 import './panel.css';
 
-interface Props {
-  readonly uploader: Uploader;
-  /** Reads a text out, politely. */
-  readonly announce: (text: string) => void;
-}
-
 /** The uploads, seen from every page: a summary that opens to a list. It is there while the list is not empty. */
-export function Panel({ uploader, announce }: Props) {
+export function Panel({ uploader }: { readonly uploader: Uploader }) {
   useChanges(uploader);
   const [isOpen, setOpen] = useState(true);
   const [isFiltered, setFiltered] = useState(false);
@@ -101,4 +95,14 @@ export function Panel({ uploader, announce }: Props) {
       )}
     </section>
   );
+}
+
+/** Renders the calling component again when the list of uploads has changed. */
+function useChanges(uploader: Uploader): void {
+  const [, render] = useState(0);
+  useEffect(() => {
+    // It may have changed between the rendering and this effect.
+    render((count) => count + 1);
+    return uploader.subscribe(() => render((count) => count + 1));
+  }, [uploader]);
 }

@@ -6,6 +6,9 @@ import { discard, sendByTus, type Target } from './tus.ts';
 /** Up to this size a file is one request: the server then needs no reservation, and a break costs little. Bytes. */
 export const SMALL_BYTES = 8 * 1024 * 1024;
 
+/** Below this size an upload reports no progress: of thousands of them the reports would cost more than the bytes. */
+const TINY_BYTES = 256 * 1024;
+
 interface Steps {
   readonly signal: AbortSignal;
   /** The folder is there; the bytes follow. */
@@ -83,8 +86,8 @@ export class Sender {
       headers: { 'Idempotency-Key': this.#keyOf(upload) },
       body: form,
       signal,
-      // The form has some bytes more than the file.
-      onSent: file.size === 0 ? undefined : (bytes) => onProgress(Math.min(bytes, file.size)),
+      // The form has some bytes more than the file. A tiny file is sent before anybody could read how much of it is.
+      onSent: file.size < TINY_BYTES ? undefined : (bytes) => onProgress(Math.min(bytes, file.size)),
     });
     return (JSON.parse(text) as { id: string }).id;
   }

@@ -1,13 +1,13 @@
-import { useContext } from 'preact/hooks';
 import { Button } from '../../design/button.tsx';
 import { Menu, type MenuItem } from '../../design/menu.tsx';
 import { t } from '../../text/uploads.ts';
+import { useObserved } from '../use-observed.ts';
 import { canChooseFolders, chooseFiles, chooseFolder } from './choose.ts';
-import { UploadsContext } from './context.ts';
+import { uploads } from './current.ts';
 
 /** Returns the commands of a menu that upload into a folder; null is the person's own root. */
 export function useUploadItems(folderId: string | null): readonly MenuItem[] {
-  const uploader = useContext(UploadsContext)?.uploader;
+  const uploader = useObserved(uploads);
   if (!uploader) return [];
   const item = (label: string, icon: MenuItem['icon'], choose: typeof chooseFiles): MenuItem => ({
     label,

@@ -24,7 +24,6 @@ function uploaderOf(interrupted: readonly KeptUpload[] = []) {
   const calls: Call[] = [];
   const discarded: string[] = [];
   const kept = new Map<string, Omit<KeptUpload, 'person' | 'tab' | 'keptAt'>>();
-  const done: (string | null)[] = [];
   const uploader = new Uploader({
     sender: {
       send: (upload, steps) =>
@@ -41,9 +40,8 @@ function uploaderOf(interrupted: readonly KeptUpload[] = []) {
       interrupted: async () => [...interrupted],
     },
     now: () => Date.now(),
-    onDone: (folderId) => done.push(folderId),
   });
-  return { uploader, calls, discarded, kept, done };
+  return { uploader, calls, discarded, kept };
 }
 
 const fileOf = (name: string, size = 1): File => {
@@ -100,8 +98,8 @@ test('the first uploads start while folders are still being read', async () => {
   expect(uploader.search).toMatchObject({ isRunning: false, files: 5 });
 });
 
-test('when an upload ends, the next one starts, and the folder is reported', async () => {
-  const { uploader, calls, done } = uploaderOf();
+test('when an upload ends, the next one starts, and the folder counts it', async () => {
+  const { uploader, calls } = uploaderOf();
   await uploader.add('folder', [batchOf({}, {}, {}, {}, {})]);
   await settled();
 
@@ -110,7 +108,7 @@ test('when an upload ends, the next one starts, and the folder is reported', asy
   await settled();
 
   expect(calls).toHaveLength(5);
-  expect(done).toEqual(['folder']);
+  expect([uploader.doneIn('folder'), uploader.doneIn(null)]).toEqual([1, 0]);
 });
 
 test('what was left out, or could not be read, is counted for the person', async () => {
@@ -194,6 +192,19 @@ test('closing the list ends a walk through folders too', async () => {
   await adding;
 
   expect(uploader.search.isRunning).toBe(false);
+});
+
+test('after a sign-out nothing is sent any more, and what is kept stays for the next sign-in', async () => {
+  const { uploader, calls, discarded, kept } = uploaderOf();
+  await uploader.add(null, [batchOf(large('film.mp4'))]);
+  await settled();
+  await calls[0]?.steps.onUrl('/uploads/1');
+
+  uploader.leave();
+  await settled();
+
+  expect(calls[0]?.steps.signal.aborted).toBe(true);
+  expect({ discarded, kept: kept.size, left: uploader.queue.ids }).toEqual({ discarded: [], kept: 1, left: [] });
 });
 
 test('a large upload is kept with its handle until it is done; a small one is not kept', async () => {

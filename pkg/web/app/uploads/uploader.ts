@@ -18,8 +18,6 @@ interface Deps {
   readonly kept: Pick<KeptUploads, 'put' | 'delete' | 'interrupted'>;
   /** ms since 1970 */
   readonly now: () => number;
-  /** Called when a file or folder was made in a folder or below it. */
-  readonly onDone: (folderId: string | null) => void;
 }
 
 /** What an upload has beside its place in the list. */
@@ -33,19 +31,21 @@ interface Running {
 }
 
 const NO_SEARCH: Search = { isRunning: false, files: 0, leftOut: 0, unreadable: [] };
-/** So often listeners are called at most. */
-const NOTICE_MS = 100;
+/** Time between two calls of the listeners. */
+const NOTICE_MS = 200;
 
 /** Runs the uploads of the list: starts what may start, stops what is paused, and keeps what a reload would lose. */
 export class Uploader {
   readonly queue: Queue;
   readonly #deps: Deps;
   readonly #running = new Map<number, Running>();
+  readonly #done = new Map<string | null, number>();
   readonly #listeners = new Set<() => void>();
   #search = NO_SEARCH;
   #searching: AbortController | undefined;
   #isPumping = false;
   #isNoticed = false;
+  #noticedAt = 0;
   #wake: ReturnType<typeof setTimeout> | undefined;
 
   constructor(deps: Deps) {
@@ -57,11 +57,14 @@ export class Uploader {
     return this.#search;
   }
 
-  /** Calls the listener soon after changes, at most ten times a second. Returns how to end that. */
+  /** Calls the listener soon after changes, at most five times a second. Returns how to end that. */
   subscribe(listener: () => void): () => void {
     this.#listeners.add(listener);
     return () => this.#listeners.delete(listener);
   }
+
+  /** Returns how many uploads have arrived in a folder or below it. */
+  doneIn = (folderId: string | null): number => this.#done.get(folderId) ?? 0;
 
   /** Adds what a walk finds, as it finds it. A walk that is running goes on beside it. */
   async add(
@@ -155,6 +158,14 @@ export class Uploader {
     this.#search = NO_SEARCH;
   }
 
+  /** Stops everything. What is kept continues when the same person comes back. */
+  leave(): void {
+    this.#searching?.abort(new DOMException('the person signed out', 'AbortError'));
+    for (const id of this.queue.ids) this.#stop(id);
+    this.#running.clear();
+    this.queue.clear(true);
+  }
+
   #addBatch(folderId: string | null, { files, emptyFolders, leftOut, unreadable }: Batch): void {
     const fresh = files.filter(({ file, path }) => !this.#continues(folderId, path, file));
     const folders: Task[] = emptyFolders.map((path) => ({ folderId, path, file: undefined, size: 0 }));
@@ -242,7 +253,7 @@ export class Uploader {
       if (!isCurrent()) return;
       this.queue.done(id, fileId);
       this.#release(id, { isDone: true });
-      this.#deps.onDone(folderId);
+      this.#done.set(folderId, this.doneIn(folderId) + 1);
     } catch (error) {
       if (!isCurrent()) return;
       this.queue.failed(id, error instanceof Refused ? error.problem : { code: 'page_failed', message: String(error) });
@@ -279,10 +290,15 @@ export class Uploader {
     }
     if (this.#isNoticed) return;
     this.#isNoticed = true;
-    setTimeout(() => {
-      this.#isNoticed = false;
-      for (const listener of this.#listeners) listener();
-    }, NOTICE_MS);
+    // The first change after a rest is shown at once.
+    const due = this.#noticedAt + NOTICE_MS - this.#deps.now();
+    setTimeout(() => this.#notice(), Math.min(Math.max(0, due), NOTICE_MS));
+  }
+
+  #notice(): void {
+    this.#isNoticed = false;
+    this.#noticedAt = this.#deps.now();
+    for (const listener of this.#listeners) listener();
   }
 
   #pump(): void {

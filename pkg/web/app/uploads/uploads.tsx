@@ -1,26 +1,21 @@
-import type { ComponentChildren } from 'preact';
-import { useMemo, useState } from 'preact/hooks';
-import { type DropTarget, UploadsContext } from './context.ts';
+import { useEffect } from 'preact/hooks';
+import { useServices } from '../services.ts';
+import { useObserved } from '../use-observed.ts';
+import { dropTarget, startUploads, uploads } from './current.ts';
 import { DropZone } from './drop-zone.tsx';
 import { Panel } from './panel.tsx';
-import type { Uploader } from './uploader.ts';
 
-interface Props {
-  readonly uploader: Uploader;
-  /** Reads a text out, politely. */
-  readonly announce: (text: string) => void;
-  readonly children: ComponentChildren;
-}
-
-/** Uploads for all pages within: the panel, and the drop zone for the folder that a page makes the target. */
-export function Uploads({ uploader, announce, children }: Props) {
-  const [target, setTarget] = useState<DropTarget>();
-  const value = useMemo(() => ({ uploader, target, setTarget }), [uploader, target]);
+/** Uploads for all pages: the panel, and the drop zone for the folder that a page shows. */
+export function Uploads() {
+  const { session } = useServices();
+  const uploader = useObserved(uploads);
+  const target = useObserved(dropTarget);
+  useEffect(() => startUploads(session), [session]);
+  if (!uploader) return null;
   return (
-    <UploadsContext.Provider value={value}>
-      {children}
-      <Panel uploader={uploader} announce={announce} />
+    <>
+      <Panel uploader={uploader} />
       <DropZone uploader={uploader} target={target} />
-    </UploadsContext.Provider>
+    </>
   );
 }
