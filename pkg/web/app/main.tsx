@@ -3,7 +3,9 @@ import { connect } from '../api/browser.ts';
 import { Client } from '../api/client.ts';
 import '../design/index.css';
 import { App } from './app.tsx';
+import { textsLoaded } from '../text/language.ts';
 import { applyPreferences, language } from './preferences.ts';
+import { slots } from './shell/slots.ts';
 import { useObserved } from './use-observed.ts';
 
 const services = {
@@ -20,3 +22,8 @@ function InLanguage() {
 await applyPreferences();
 const root = document.querySelector('#app');
 if (root) render(<InLanguage />, root);
+
+// The first view needs no uploads; they are there before somebody can drop a file.
+const { Uploads } = await import('./uploads/uploads.tsx');
+await textsLoaded();
+slots.panel.set(Uploads);

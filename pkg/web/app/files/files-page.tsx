@@ -6,9 +6,11 @@ import { Skeleton } from '../../design/skeleton.tsx';
 import { t } from '../../text/files.ts';
 import { timeInWords } from '../../text/language.ts';
 import { ProblemNote } from '../problem-note.tsx';
-import { useClient } from '../services.ts';
+import { useClient, useMay } from '../services.ts';
 import { sizeInWords } from '../size-in-words.ts';
 import { useLoaded } from '../use-loaded.ts';
+import { useArrivals, useDropTarget } from '../uploads/current.ts';
+import { UploadButton } from '../uploads/upload-button.tsx';
 import { useTitle } from '../use-title.ts';
 import './files-page.css';
 
@@ -29,6 +31,10 @@ export function FilesPage() {
   );
   const title = value?.way.at(-1)?.name ?? t('title');
   useTitle(title);
+  const mayUpload = useMay('write:files');
+  const folderId = id ?? null;
+  useDropTarget(mayUpload ? { folderId, name: title } : undefined);
+  useArrivals(folderId, reload);
   const crumbs = [
     { id: 'root', label: t('mine'), href: '/' },
     ...(value?.way ?? []).map((folder) => ({ id: folder.id, label: folder.name, href: `/files/${folder.id}` })),
@@ -38,6 +44,7 @@ export function FilesPage() {
     <div class="files">
       <h1 class="c-hidden">{title}</h1>
       <Breadcrumb label={t('path')} moreLabel={t('more')} crumbs={crumbs} onGo={({ href }) => route(href)} />
+      {mayUpload && <UploadButton folderId={folderId} />}
       {problem && <ProblemNote problem={problem} onRetry={reload} />}
       {!value && !problem && <Skeleton kind="rows" label={t('loading')} />}
       {value && <Entries entries={value.entries} />}

@@ -1,21 +1,13 @@
 import { locale } from '../../text/language.ts';
 import { count, type Key, t } from '../../text/uploads.ts';
+import { sizeInWords } from '../size-in-words.ts';
 import type { Problem } from './problem.ts';
 import type { Hold, Queue, Summary, Upload } from './queue.ts';
-
-const UNITS = ['byte', 'kilobyte', 'megabyte', 'gigabyte', 'terabyte'] as const;
 
 const inUnit = (value: number, unit: string, digits = 0): string =>
   new Intl.NumberFormat(locale(), { style: 'unit', unit, unitDisplay: 'short', maximumFractionDigits: digits }).format(value);
 
-/** Returns a size with its unit, in steps of 1,000. */
-export function sizeInWords(bytes: number): string {
-  const step = bytes < 1_000 ? 0 : Math.min(Math.floor(Math.log10(bytes) / 3), UNITS.length - 1);
-  const value = bytes / 1_000 ** step;
-  return inUnit(value, UNITS[step] ?? 'byte', step === 0 || value >= 100 ? 0 : 1);
-}
-
-export const speedInWords = (bytesPerSecond: number): string => `${sizeInWords(bytesPerSecond)}/s`;
+const speedInWords = (bytesPerSecond: number): string => `${sizeInWords(bytesPerSecond)}/s`;
 
 /** Returns a duration in its largest unit: nobody plans by the seconds of an hour. */
 export function durationInWords(seconds: number): string {
