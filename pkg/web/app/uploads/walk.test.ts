@@ -20,8 +20,7 @@ function entryOf(name: string, content: Tree | string | null): FileSystemEntry {
   return { name, isFile: false, isDirectory: true, createReader } as unknown as FileSystemEntry;
 }
 
-const dropped = (tree: Tree, handle: Dropped['handle'] = async () => undefined): Dropped[] =>
-  Object.entries(tree).map(([name, content]) => ({ entry: entryOf(name, content), handle }));
+const dropped = (tree: Tree): Dropped[] => Object.entries(tree).map(([name, content]) => ({ entry: entryOf(name, content) }));
 
 async function walked(tree: Tree, signal = new AbortController().signal): Promise<Batch[]> {
   const batches: Batch[] = [];
@@ -82,7 +81,7 @@ test('a folder that cannot be read is named, and is not taken for an empty one',
   } as unknown as FileSystemEntry;
   const batches: Batch[] = [];
 
-  for await (const batch of walk([{ entry, handle: async () => undefined }], new AbortController().signal)) batches.push(batch);
+  for await (const batch of walk([{ entry }], new AbortController().signal)) batches.push(batch);
 
   expect(pathsOf(batches, 'unreadable')).toEqual(['Locked']);
   expect(pathsOf(batches, 'emptyFolders')).toEqual([]);
@@ -102,19 +101,25 @@ test('a cancelled walk ends with the reason of its signal', async () => {
   expect(found).toHaveLength(1);
 });
 
-test('a file of a dropped folder gets its handle through the handle of the folder', async () => {
-  const handle = { kind: 'file', name: 'b.jpg' };
-  const below = { kind: 'directory', getFileHandle: async (name: string) => ({ ...handle, name }) };
-  const top = { kind: 'directory', getDirectoryHandle: async () => below } as unknown as FileSystemHandle;
+test('a dropped file gets a handle, a dropped folder is not asked for one', async () => {
+  const asked: string[] = [];
+  const itemOf = (entry: FileSystemEntry) => ({
+    kind: 'file',
+    webkitGetAsEntry: () => entry,
+    getAsFileSystemHandle: async () => {
+      asked.push(entry.name);
+      return { kind: 'file', name: entry.name };
+    },
+  });
+  const items = [itemOf(entryOf('Documents', { 'b.txt': 'b' })), itemOf(entryOf('a.txt', 'a'))];
   const batches: Batch[] = [];
 
-  for await (const batch of walk(
-    dropped({ Photos: { 2026: { 'b.jpg': 'b' } } }, async () => top),
-    new AbortController().signal,
-  ))
-    batches.push(batch);
+  const taken = droppedOf(items as unknown as DataTransferItemList);
+  for await (const batch of walk(taken, new AbortController().signal)) batches.push(batch);
 
-  expect(await batches.flatMap(({ files }) => files)[0]?.handle?.()).toEqual(handle);
+  expect(asked).toEqual(['a.txt']);
+  const handles = batches.flatMap(({ files }) => files.map(async ({ handle }) => (await handle?.())?.name));
+  expect(await Promise.all(handles)).toEqual(['a.txt', undefined]);
 });
 
 test('entries and handles are taken out of a drop at once; texts are ignored', async () => {
@@ -129,7 +134,7 @@ test('entries and handles are taken out of a drop at once; texts are ignored', a
 
   expect(others).toEqual([]);
   expect(only?.entry).toBe(entry);
-  expect(await only?.handle()).toBeUndefined();
+  expect(await only?.handle?.()).toBeUndefined();
 });
 
 test('files of a chosen folder have their paths in it, and chosen files their names', () => {

@@ -20,16 +20,15 @@ export interface Batch {
 /** A dropped file or folder. */
 export interface Dropped {
   readonly entry: FileSystemEntry;
-  readonly handle: () => Promise<FileSystemHandle | undefined>;
+  readonly handle?: FoundFile['handle'];
 }
 
-interface Found {
+interface Found extends Dropped {
   readonly path: readonly string[];
-  readonly entry: FileSystemEntry;
-  readonly handle: () => Promise<FileSystemHandle | undefined>;
 }
 
-interface Folder extends Found {
+interface Folder {
+  readonly path: readonly string[];
   readonly reader: FileSystemDirectoryReader;
   /** Whether a former read found an entry that is kept. */
   isUsed: boolean;
@@ -44,16 +43,19 @@ const JUNK = /^(\.DS_Store|Thumbs\.db|ehthumbs\.db|desktop\.ini|\._.*)$/i;
 /** Returns whether an operating system made a file of this name for itself. */
 export const isJunk = (name: string): boolean => JUNK.test(name);
 
-/** Takes the entries out of a drop. Call it in the event: the browser empties `items` afterwards. */
+/**
+ * Takes the entries out of a drop. Call it in the event: the browser empties `items` afterwards. Folders get no handle: Chromium
+ * answers the wish for one of Documents or Downloads with a dialog that such a folder may not be opened.
+ */
 export function droppedOf(items: DataTransferItemList): Dropped[] {
-  return [...items]
-    .filter(({ kind }) => kind === 'file')
-    .flatMap((item) => {
-      const entry = item.webkitGetAsEntry();
-      // Starting it later fails. Nothing may await it, so that a refusal must not count as unhandled.
-      const handle = (item as WithHandle).getAsFileSystemHandle?.().catch(() => undefined);
-      return entry ? [{ entry, handle: async () => (await handle) ?? undefined }] : [];
-    });
+  return [...items].flatMap((item) => {
+    const entry = item.kind === 'file' ? item.webkitGetAsEntry() : null;
+    if (!entry) return [];
+    if (entry.isDirectory) return [{ entry }];
+    // Asking for it later fails. Nothing may ever await it, so a refusal must not count as unhandled.
+    const handle = (item as WithHandle).getAsFileSystemHandle?.().catch(() => undefined);
+    return [{ entry, handle: async () => ((await handle) as FileSystemFileHandle | null | undefined) ?? undefined }];
+  });
 }
 
 /** Not every browser has it. */
@@ -92,7 +94,7 @@ async function readOnce(folder: Folder, folders: Folder[]): Promise<Batch> {
   folder.isUsed ||= entries.some(({ name, isDirectory }) => isDirectory || !isJunk(name));
   folders.push(folder);
   return batchOf(
-    entries.map((entry) => ({ path: [...folder.path, entry.name], entry, handle: () => handleIn(folder, entry) })),
+    entries.map((entry) => ({ path: [...folder.path, entry.name], entry })),
     folders,
   );
 }
@@ -103,7 +105,7 @@ async function batchOf(found: readonly Found[], folders: Folder[]): Promise<Batc
   const opened = found.map(async ({ path, entry, handle }): Promise<FoundFile[]> => {
     if (entry.isDirectory) {
       const reader = (entry as FileSystemDirectoryEntry).createReader();
-      folders.push({ path, entry, handle, reader, isUsed: false });
+      folders.push({ path, reader, isUsed: false });
       return [];
     }
     if (isJunk(entry.name)) {
@@ -112,7 +114,7 @@ async function batchOf(found: readonly Found[], folders: Folder[]): Promise<Batc
     }
     try {
       const file = await new Promise<File>((resolve, reject) => (entry as FileSystemFileEntry).file(resolve, reject));
-      return [{ path, file, handle: async () => fileHandle(await handle()) }];
+      return [{ path, file, handle }];
     } catch {
       unreadable.push(path);
       return [];
@@ -120,17 +122,6 @@ async function batchOf(found: readonly Found[], folders: Folder[]): Promise<Batc
   });
   return { files: (await Promise.all(opened)).flat(), emptyFolders: [], leftOut, unreadable };
 }
-
-/** Returns the handle of an entry of a folder; undefined where the browser gives none. */
-async function handleIn(folder: Folder, { name, isDirectory }: FileSystemEntry): Promise<FileSystemHandle | undefined> {
-  const parent = await folder.handle();
-  if (parent?.kind !== 'directory') return undefined;
-  const directory = parent as FileSystemDirectoryHandle;
-  return isDirectory ? directory.getDirectoryHandle(name) : directory.getFileHandle(name);
-}
-
-const fileHandle = (handle: FileSystemHandle | undefined): FileSystemFileHandle | undefined =>
-  handle?.kind === 'file' ? (handle as FileSystemFileHandle) : undefined;
 
 /** Files that an input element chose: single ones, or with `webkitdirectory` those of a folder. */
 export function chosenOf(files: Iterable<File>): Batch {
