@@ -1,6 +1,7 @@
 import { Problem } from '../../api/problem.ts';
 import { type JobContext, NextTurn, type WorkerServices } from '../../events/processor.ts';
 import type { Clock } from '../../runtime/clock.ts';
+import { holdYoungGeneration } from '../../runtime/young-generation.ts';
 import type { Tx } from '../../store/postgres/database.ts';
 import type { Objects } from '../../store/s3/objects.ts';
 import { partBytesOf, UploadGone } from '../../store/s3/upload-in-parts.ts';
@@ -104,6 +105,8 @@ async function exportNow(services: WorkerServices, steps: Steps): Promise<void> 
   if (begun === null) throw new Problem('not_found', 'Nothing of it is there, or you may not read it.');
   const watch = watched(services.clock, context, begun.task);
   const run: Run = { ...services, steps, context, objects, signal: AbortSignal.any([context.signal, watch.signal]) };
+  // What is planned is packed at once, and what is read is sent at once: the rest is garbage.
+  const letGrow = holdYoungGeneration();
   try {
     const archive = begun.upload ? await resumed(run, begun.upload) : await planned(run, begun);
     const made = await send(run, archive);
@@ -112,6 +115,7 @@ async function exportNow(services: WorkerServices, steps: Steps): Promise<void> 
     if (watch.signal.aborted) throw new TaskOver('the export was canceled', { cause: error });
     throw error;
   } finally {
+    letGrow();
     watch.stop();
   }
 }

@@ -4,7 +4,6 @@ import { crc32 } from 'node:zlib';
 import { z } from 'zod';
 import type { Clock } from '../../runtime/clock.ts';
 import { residentBytes } from '../../runtime/resident-bytes.ts';
-import { holdYoungGeneration } from '../../runtime/young-generation.ts';
 import { CORRUPT, type ListedEntry, type ListRequest, type OpenRequest, Refused } from './archive-rules.ts';
 import { drained, FRAME_MAX_BYTES, type Frame, frameHead, framesOf, jsonFrame } from './frames.ts';
 import { MIB } from '../../runtime/bytes.ts';
@@ -72,8 +71,6 @@ export class ArchiveReader {
   readonly #limits: ReaderLimits;
   readonly #signal: AbortSignal;
   readonly #watch: NodeJS.Timeout;
-  /** Read bytes become garbage as soon as they are stored. */
-  readonly #letGrow = holdYoungGeneration();
   #heardAt: number;
   #refused: Refused | undefined;
   /** Why a read failed: then the process waits for bytes that do not come. */
@@ -102,7 +99,6 @@ export class ArchiveReader {
   }
 
   close(): void {
-    this.#letGrow();
     clearInterval(this.#watch);
     this.#signal.removeEventListener('abort', this.#kill);
     this.#kill();

@@ -1,5 +1,6 @@
 import { Problem } from '../../api/problem.ts';
 import { type JobContext, type WorkerServices } from '../../events/processor.ts';
+import { holdYoungGeneration } from '../../runtime/young-generation.ts';
 import type { Tx } from '../../store/postgres/database.ts';
 import { statusOf } from '../../store/s3/errors.ts';
 import { ObjectMissing, type Objects } from '../../store/s3/objects.ts';
@@ -105,6 +106,8 @@ async function run(services: WorkerServices, steps: Steps, readers: Turns): Prom
   const watch = watchFor(context, begun.uuid, reading, canceled);
   const signal = AbortSignal.any([context.signal, canceled.signal]);
   const its: Import = { ...begun, objects, blobs: new Blobs({ ...services, db: context.db, objects }), reading, signal };
+  // What is read is garbage as soon as it is stored, and so are the rows of a step.
+  const letGrow = holdYoungGeneration();
   try {
     if (begun.isToRead) await readers.run(context.slug, () => read(services, steps, its));
     if (its.arguments.onConflict === 'replace') {
@@ -122,6 +125,7 @@ async function run(services: WorkerServices, steps: Steps, readers: Turns): Prom
   } catch (error) {
     throw await failureOf(steps, error, canceled.signal);
   } finally {
+    letGrow();
     clearInterval(watch);
   }
 }
