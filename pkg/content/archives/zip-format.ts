@@ -31,7 +31,25 @@ const MADE_BY = (3 << 8) | VERSION_ZIP64;
 
 /** Returns whether the file's sizes take 8 bytes each. */
 const isLarge = ({ size }: ZipHead): boolean => size >= UINT32_MAX;
+/** Returns whether an offset takes 8 bytes. */
+const isFar = (offset: number): boolean => offset >= UINT32_MAX;
 const flagsOf = ({ isKnownBefore }: ZipHead): number => NAMES_ARE_UTF8 | (isKnownBefore ? 0 : SIZES_FOLLOW);
+
+const LOCAL_BYTES = 30;
+const RECORD_BYTES = 46;
+const TIMESTAMP_BYTES = 9;
+const zip64Bytes = (numbers: number): number => (numbers > 0 ? 4 + numbers * 8 : 0);
+
+/** Returns the length of an entry's local header: walks over a plan need it more often than the header itself. */
+export const localHeaderBytes = (entry: ZipHead): number =>
+  LOCAL_BYTES + entry.name.length + timestampBytes(entry.modifiedAt) + zip64Bytes(isLarge(entry) ? 2 : 0);
+
+/** Returns the length of an entry's record in the directory. */
+export const directoryRecordBytes = (entry: ZipHead, offset: number): number =>
+  RECORD_BYTES +
+  entry.name.length +
+  timestampBytes(entry.modifiedAt) +
+  zip64Bytes((isLarge(entry) ? 2 : 0) + (isFar(offset) ? 1 : 0));
 
 /** Returns a local header. Its length depends on name, time and size alone. */
 export function localHeader(entry: ZipHead): Buffer {
@@ -40,7 +58,7 @@ export function localHeader(entry: ZipHead): Buffer {
   // Sizes that follow the content are 0 here; the extra field says that they have 8 bytes each (§4.3.9.2).
   const size = isKnownBefore ? entry.size : 0;
   const extra = Buffer.concat([timestamp(modifiedAt), ...(large ? [zip64(size, size)] : [])]);
-  const header = Buffer.alloc(30);
+  const header = Buffer.alloc(LOCAL_BYTES);
   header.writeUInt32LE(0x04034b50, 0);
   header.writeUInt16LE(large ? VERSION_ZIP64 : VERSION, 4);
   header.writeUInt16LE(flagsOf(entry), 6);
@@ -69,10 +87,10 @@ export function dataDescriptor(entry: ZipHead): Buffer {
 export function directoryRecord(entry: ZipHead, offset: number): Buffer {
   const { name, modifiedAt, isFolder, crc, size } = entry;
   const large = isLarge(entry);
-  const far = offset >= UINT32_MAX;
+  const far = isFar(offset);
   const beyond = [...(large ? [size, size] : []), ...(far ? [offset] : [])];
   const extra = Buffer.concat([timestamp(modifiedAt), ...(beyond.length > 0 ? [zip64(...beyond)] : [])]);
-  const record = Buffer.alloc(46);
+  const record = Buffer.alloc(RECORD_BYTES);
   record.writeUInt32LE(0x02014b50, 0);
   record.writeUInt16LE(MADE_BY, 4);
   record.writeUInt16LE(beyond.length > 0 ? VERSION_ZIP64 : VERSION, 6);
@@ -118,22 +136,29 @@ export function directoryEnd(count: number, size: number, offset: number): Buffe
 
 /** Returns the extra field of Zip64 with those numbers of the entry that need 8 bytes. */
 function zip64(...numbers: readonly number[]): Buffer {
-  const field = Buffer.alloc(4 + numbers.length * 8);
+  const field = Buffer.alloc(zip64Bytes(numbers.length));
   field.writeUInt16LE(0x0001, 0);
   field.writeUInt16LE(numbers.length * 8, 2);
   numbers.forEach((number, index) => field.writeBigUInt64LE(BigInt(number), 4 + index * 8));
   return field;
 }
 
+/** Returns the length of the extra field with the time; 0 if the time does not fit. */
+function timestampBytes(time: Date): number {
+  const seconds = secondsOf(time);
+  return seconds < 0 || seconds > INT32_MAX ? 0 : TIMESTAMP_BYTES;
+}
+
+const secondsOf = (time: Date): number => Math.floor(time.getTime() / 1000);
+
 /** Returns Info-ZIP's extra field with the time in UTC; empty if the time does not fit. */
 function timestamp(time: Date): Buffer {
-  const seconds = Math.floor(time.getTime() / 1000);
-  if (seconds < 0 || seconds > INT32_MAX) return Buffer.alloc(0);
-  const field = Buffer.alloc(9);
+  const field = Buffer.alloc(timestampBytes(time));
+  if (field.length === 0) return field;
   field.writeUInt16LE(0x5455, 0);
   field.writeUInt16LE(5, 2);
   field.writeUInt8(1, 4);
-  field.writeInt32LE(seconds, 5);
+  field.writeInt32LE(secondsOf(time), 5);
   return field;
 }
 

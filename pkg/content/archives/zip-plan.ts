@@ -1,7 +1,15 @@
 import { createHash } from 'node:crypto';
 import { setImmediate as otherWork } from 'node:timers/promises';
 import { PackedLog } from './packed-log.ts';
-import { directoryEnd, directoryRecord, localHeader, UINT16_MAX, type ZipHead } from './zip-format.ts';
+import {
+  directoryEnd,
+  directoryRecord,
+  directoryRecordBytes,
+  localHeader,
+  localHeaderBytes,
+  UINT16_MAX,
+  type ZipHead,
+} from './zip-format.ts';
 
 /** An entry of which all is known before its content is read. */
 export interface PlannedEntry {
@@ -85,8 +93,8 @@ export class ZipPlan {
     for (const index of indices) this.#leftOut.add(index);
     let [count, contentBytes, directoryBytes] = [0, 0, 0];
     for (const { head } of this.#entries()) {
-      directoryBytes += directoryRecord(head, contentBytes).length;
-      contentBytes += localHeader(head).length + head.size;
+      directoryBytes += directoryRecordBytes(head, contentBytes);
+      contentBytes += localHeaderBytes(head) + head.size;
       if ((count += 1) % ENTRIES_AT_ONCE === 0) await otherWork();
     }
     [this.#count, this.#contentBytes, this.#directoryBytes] = [count, contentBytes, directoryBytes];
@@ -98,8 +106,8 @@ export class ZipPlan {
     const head = headOf(record, 0);
     this.#log.add(record);
     this.#hash.update(record);
-    this.#directoryBytes += directoryRecord(head, this.#contentBytes).length;
-    this.#contentBytes += localHeader(head).length + head.size;
+    this.#directoryBytes += directoryRecordBytes(head, this.#contentBytes);
+    this.#contentBytes += localHeaderBytes(head) + head.size;
     this.#count += 1;
   }
 
@@ -122,13 +130,19 @@ export class ZipPlan {
     let [at, passed] = [0, 0];
     for (const { index, head, key } of this.#entries()) {
       if (at >= end) return;
-      const header = localHeader(head);
-      const from = at + header.length;
+      const from = at + localHeaderBytes(head);
       const to = from + head.size;
       if (to > start) {
         const within = (offset: number): number => Math.min(Math.max(offset - from, 0), head.size);
         const entry = { index, at, name: head.name };
-        yield { entry, head: overlap(header, at, start, end), key, size: head.size, start: within(start), end: within(end) };
+        yield {
+          entry,
+          head: overlap(localHeader(head), at, start, end),
+          key,
+          size: head.size,
+          start: within(start),
+          end: within(end),
+        };
       }
       at = to;
       if ((passed += 1) % ENTRIES_AT_ONCE === 0) await otherWork();
@@ -141,10 +155,10 @@ export class ZipPlan {
     let records: Buffer[] = [];
     for (const { head } of this.#entries()) {
       if (at >= end) break;
-      const record = directoryRecord(head, offset);
-      if (at + record.length > start) bytes += records[records.push(overlap(record, at, start, end)) - 1]!.length;
-      at += record.length;
-      offset += localHeader(head).length + head.size;
+      const to = at + directoryRecordBytes(head, offset);
+      if (to > start) bytes += records[records.push(overlap(directoryRecord(head, offset), at, start, end)) - 1]!.length;
+      at = to;
+      offset += localHeaderBytes(head) + head.size;
       if (bytes >= DIRECTORY_PART_BYTES) {
         yield onlyHead(Buffer.concat(records));
         [records, bytes] = [[], 0];
