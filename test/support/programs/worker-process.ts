@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { WORKER_FLAGS } from '../../../pkg/local/programs/carrel.ts';
+import { WORKER_FLAGS, WORKER_MALLOC } from '../../../pkg/local/programs/carrel.ts';
 import { programEnvironment, ROOT } from '../backends/backends.ts';
 import { freePort } from '../backends/ports.ts';
 import { waitFor } from '../wait.ts';
@@ -44,6 +44,7 @@ export async function startWorkerProcess(
     stdio: ['ignore', log ? 'pipe' : process.env.CARREL_TEST_LOG ? 'inherit' : 'ignore', 'inherit'],
     env: {
       ...programEnvironment(),
+      ...WORKER_MALLOC,
       CARREL_SHARDS_DIR: folder,
       CARREL_PLATFORM_KEYS: platform.platformKeys,
       CARREL_REDIS_ADMIN_URL: platform.stores.redis.adminUrl,
