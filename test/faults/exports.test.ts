@@ -5,15 +5,15 @@ import { workerMib } from '../support/measures/resident.ts';
 import { waitFor } from '../support/wait.ts';
 import { platformTenant, workerSuite } from '../support/suites/worker-suite.ts';
 
-/**
- * `make faults`: 50,000 entries, 100,000 empty folders, and 2,048 MiB. The first measurement of a process holds what it learns
- * once, so a small export goes before.
- */
+/** `make faults`: 50,000 entries, 100,000 empty folders, and 2,048 MiB. */
 const ENTRIES = Number(process.env.EXPORT_ENTRIES ?? 500);
 const FOLDERS = Number(process.env.EXPORT_FOLDERS ?? 500);
 const SIZE_MIB = Number(process.env.EXPORT_MIB ?? 256);
 const LIMIT_MS = 3_600_000;
-/** 17 to 40 MiB, whatever the size. An archive that is held costs its size more, so beside other tests more is allowed. */
+/**
+ * The growth over a worker that has made only a small export, whatever it exported since: 49 to 75 MiB. Holding an archive would
+ * add its whole size. Beside other tests, whose load delays garbage collection, the bound is higher.
+ */
 const GROWTH_MAX_MIB = process.env.EXPORT_MIB === undefined ? 112 : 96;
 
 const { platform } = workerSuite({}, { asInChart: true });
@@ -53,7 +53,7 @@ async function measured(api: Api, folder: string) {
 
 test(
   `exports of ${ENTRIES} files, of ${FOLDERS} empty folders and of ${SIZE_MIB} MiB take the worker no more ` +
-    `than ${GROWTH_MAX_MIB} MiB`,
+    `than ${GROWTH_MAX_MIB} MiB over it at rest, also the second time`,
   async () => {
     const { api } = await tenant.user({ storage_quota: 20 * 1024 ** 3 });
     const [first, many, empty, large] = [
@@ -66,18 +66,24 @@ test(
     await multiply(tenant, await newFile(api, many, 'file'), ENTRIES - 1);
     await addFolders(empty, FOLDERS);
     await multiply(tenant, await newFile(api, large, 'file', Buffer.alloc(32 * MIB, 'x')), SIZE_MIB / 32 - 1);
+    // What a process learns once is part of it at rest.
     await exported(api, { folder_id: first });
     const idle = workerMib();
 
-    const results = [await measured(api, many), await measured(api, empty), await measured(api, large)];
-
-    const text = results.map(
-      ({ peakMib, seconds, size }) => `${(peakMib - idle).toFixed(0)} MiB, ${seconds.toFixed(1)} s for ${size} bytes`,
-    );
-    process.stderr.write(
-      `  idle ${idle.toFixed(0)} MiB; ${ENTRIES} files ${text[0]}; ${FOLDERS} folders ${text[1]}; ${SIZE_MIB} MiB ${text[2]}\n`,
-    );
-    for (const { peakMib } of results) expect(peakMib - idle).toBeLessThan(GROWTH_MAX_MIB);
+    const kinds = [
+      [`${ENTRIES} files`, many],
+      [`${FOLDERS} folders`, empty],
+      [`${SIZE_MIB} MiB`, large],
+    ] as const;
+    const results = [];
+    for (const [what, folder] of [...kinds, ...kinds]) {
+      const { peakMib, seconds, size } = await measured(api, folder);
+      results.push(peakMib - idle);
+      process.stderr.write(
+        `  ${what}: ${(peakMib - idle).toFixed(0)} MiB over ${idle.toFixed(0)}, ${seconds.toFixed(1)} s for ${size} bytes\n`,
+      );
+    }
+    for (const growth of results) expect(growth).toBeLessThan(GROWTH_MAX_MIB);
   },
   LIMIT_MS,
 );
