@@ -23,13 +23,13 @@ const FileUpdated = z.strictObject({
   changes: z
     .array(z.enum(['name', 'folder', 'path', 'content', 'restored', 'metadata']))
     .min(1)
-    .describe('what is new; path: a folder above has another name or is somewhere else'),
+    .describe('the changed fields; path: a folder above was renamed or moved'),
 });
 
 const FileDeleted = z.strictObject({
   ...FileCreated.shape,
   deleted_at: Time,
-  permanent: z.boolean().describe('false: it lies in the trash and may be restored'),
+  permanent: z.boolean().describe('false: it is in the trash and may be restored'),
 });
 
 const UserCreated = z.strictObject({
@@ -49,7 +49,7 @@ const UserUpdated = z.strictObject({
   changes: z
     .array(z.string().meta({ example: 'display_name' }))
     .min(1)
-    .describe('names of the fields that are new; a password is only named'),
+    .describe('names of the changed fields; of a password no value is shown'),
 });
 
 const GradeSubmitted = z.strictObject({
@@ -59,7 +59,7 @@ const GradeSubmitted = z.strictObject({
   score: z.number().meta({ example: 8.5 }),
   score_maximum: z.number().meta({ example: 10 }),
   timestamp: Time.describe('of the grade: the later one of a person replaces the earlier'),
-  submitted_at: Time.describe('when the LMS had it'),
+  submitted_at: Time.describe('when the LMS received it'),
 });
 
 /** Every event by its exact name, with the shape of its `data` (docs/design/events-and-jobs.md, Events). */

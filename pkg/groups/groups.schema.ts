@@ -14,7 +14,7 @@ export const GroupView = z
     managed_by: z
       .enum(['lti'])
       .nullable()
-      .meta({ description: '`lti`: the LMS alone changes it; null: administrators do', example: null }),
+      .meta({ description: '`lti`: only the LMS changes it; null: administrators do', example: null }),
     created_at: Timestamp,
     updated_at: Timestamp,
     etag: Etag,

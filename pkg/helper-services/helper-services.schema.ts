@@ -41,12 +41,12 @@ export const TranslationView = z
     source_language: z
       .string()
       .nullable()
-      .meta({ description: 'as named or detected; null: the helper does not say', example: 'en' }),
+      .meta({ description: 'as requested or detected; null: the helper does not report it', example: 'en' }),
     target_language: z.string().meta({ example: 'es' }),
     provider: z
       .string()
       .nullable()
-      .meta({ description: 'who translated, as the helper says; null: it does not', example: 'deepl' }),
+      .meta({ description: 'the translation service, if the helper names it; otherwise null', example: 'deepl' }),
   })
   .meta({ id: 'Translation' });
 export type TranslationView = z.output<typeof TranslationView>;
@@ -64,7 +64,7 @@ const asField = (by: (typeof AS)[number]) =>
 export const QUALITIES = ['low', 'medium', 'high'] as const;
 export const OptimizationRequest = z
   .strictObject({
-    quality: z.enum(QUALITIES).default('medium').describe('of images: low is the smallest'),
+    quality: z.enum(QUALITIES).default('medium').describe('quality of images; low makes the smallest file'),
     as: asField('version'),
     force: z.boolean().default(false).describe('true: also convert a signed PDF; the signatures of the result are invalid'),
   })
@@ -83,7 +83,7 @@ const HelperState = z
     languages: z
       .array(z.string())
       .optional()
-      .meta({ description: 'into which it translates, if it says so', example: ['en', 'es'] }),
+      .meta({ description: 'the languages that it translates into, if it lists them', example: ['en', 'es'] }),
   })
   .meta({ id: 'HelperState' });
 export type HelperState = z.output<typeof HelperState>;

@@ -41,7 +41,7 @@ export const ScheduleView = z
     managed_by: z
       .string()
       .nullable()
-      .meta({ description: '`kubernetes`: the Tenant resource has it and alone may change it', example: null }),
+      .meta({ description: '`kubernetes`: the Tenant resource defines it, and only that may change it', example: null }),
     last_run: z
       .object({ job_id: Uuid, state: z.enum(TASK_STATES), at: Timestamp })
       .nullable()

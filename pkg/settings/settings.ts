@@ -16,7 +16,7 @@ const settingsEndpoints = (of: Settings): Endpoint[] => [
     ...SETTINGS,
     method: 'get',
     operationId: 'getSettings',
-    summary: 'Show what administrators decide for all people of the tenant',
+    summary: 'Show the settings that apply to all people of the tenant',
     caller: { permission: 'read:settings' },
     handle: async () => tagged(200, await of.show()),
   }),

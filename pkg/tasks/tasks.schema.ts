@@ -97,7 +97,7 @@ const BatchTask = TaskOfAnyKind.extend({
   kind: z.literal('batch'),
   result: z.object({
     operation: z.enum(BATCH_OPERATIONS),
-    dry_run: z.boolean().describe('true: the job changes nothing, and its items end as they would'),
+    dry_run: z.boolean().describe('true: the job changes nothing, and its items report the results that they would have'),
     bytes: Bytes.meta({
       description: 'bytes of all versions that delete and purge removed; delete frees them when they leave the trash',
     }),

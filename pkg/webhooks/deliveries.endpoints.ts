@@ -72,7 +72,7 @@ export const deliveryEndpoints = (deliveries: Deliveries, replays: Replays): End
     ...SEND,
     path: '/webhooks/{id}/replay',
     operationId: 'replayDeliveries',
-    summary: 'Deliver again what was not delivered in a time, the oldest first; with `next_cursor` it goes on',
+    summary: 'Deliver again what was not delivered in a time range, the oldest first; `next_cursor` continues',
     params: ById,
     body: ReplayRange,
     replies: { 202: ReplayedRange },

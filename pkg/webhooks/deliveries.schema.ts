@@ -79,7 +79,7 @@ export const ReplayRange = z
       .max(500)
       .regex(/^[A-Za-z0-9_-]+$/, 'must be a cursor of this range')
       .optional()
-      .describe('`next_cursor` of the reply before, beside the same since, until and status'),
+      .describe('`next_cursor` of the previous reply, with the same since, until and status'),
   })
   .meta({ id: 'ReplayRange', example: { since: '2026-01-31T12:00:00Z', status: 'failed', limit: 100 } });
 export type ReplayRange = z.output<typeof ReplayRange>;

@@ -30,13 +30,13 @@ export const WebhookView = z
     managed_by: z
       .string()
       .nullable()
-      .meta({ description: '`kubernetes`: a resource there makes it and alone may change it', example: null }),
-    managed_ref: z.string().nullable().meta({ description: 'which one, `namespace/name`', example: null }),
+      .meta({ description: '`kubernetes`: a Kubernetes resource defines it, and only that may change it', example: null }),
+    managed_ref: z.string().nullable().meta({ description: 'the resource, as `namespace/name`', example: null }),
     failing_since: Timestamp.nullable(),
     disabled_reason: z
       .string()
       .nullable()
-      .meta({ description: 'why it was made inactive; `active: true` begins again', example: null }),
+      .meta({ description: 'why it was deactivated; `active: true` activates it again', example: null }),
     last_delivery_at: Timestamp.nullable().describe('recorded at each change of health, otherwise every 5 minutes'),
     last_status_code: z.int().nullable().meta({ example: 204 }),
     previous_secret_until: Timestamp.nullable().describe('the time until which the previous secret also signs'),

@@ -31,7 +31,7 @@ export const WelcomeView = z
       name_length: z
         .int()
         .meta({ description: 'the longest name of a file or folder, in characters (code points)', example: 255 }),
-      share_links: LinkPolicyFields.omit({ enabled: true }).describe('what the tenant demands of a new share link'),
+      share_links: LinkPolicyFields.omit({ enabled: true }).describe('what the tenant requires of a new share link'),
     }),
   })
   .meta({ id: 'Welcome' });

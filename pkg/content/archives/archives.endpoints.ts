@@ -10,7 +10,7 @@ export const archiveEndpoints = (archives: FolderArchives): Endpoint[] => [
     method: 'get',
     path: '/folders/{id}/zip',
     operationId: 'downloadFolder',
-    summary: 'Download a folder with all that is in it, as a ZIP archive; whole or one range of it',
+    summary: 'Download a folder with all its content as a ZIP archive, whole or one range of it',
     tag: 'folders',
     caller: { permission: 'read:files' },
     params: z.object({ id: Uuid }),

@@ -10,7 +10,7 @@ export const batchEndpoints = (batches: Batches): Endpoint[] => [
     method: 'post',
     path: '/batch',
     operationId: 'createBatch',
-    summary: 'Do the same with many files and folders, as a job: those that are named, or all that a filter matches',
+    summary: 'Apply one operation to many files and folders, as a job: to those named, or to all that a filter matches',
     body: BatchRequest,
     replies: { 202: TaskView },
     errors: ['not_found', 'forbidden', 'conflict', 'value_type_mismatch'],

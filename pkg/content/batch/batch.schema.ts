@@ -20,7 +20,7 @@ const FileFilter = z
   })
   .meta({ id: 'BatchFileFilter' });
 
-const Size = z.int().min(0).optional().meta({ description: 'bytes; files alone', example: 1_048_576 });
+const Size = z.int().min(0).optional().meta({ description: 'bytes; files only', example: 1_048_576 });
 const { limit: _searchLimit, cursor: _searchCursor, ...ofSearch } = SearchQuery.shape;
 
 /** The query of GET /search as JSON. */
@@ -29,7 +29,7 @@ const SearchFilter = z
     search: z.literal(true),
     ...ofSearch,
     q: NamePart.describe('words that all occur in the name; case and accents do not matter').meta({ example: 'thesis draft' }),
-    mime_type: MimeFilter.optional().describe('files alone'),
+    mime_type: MimeFilter.optional().describe('files only'),
     created_after: NamedTime.optional(),
     created_before: NamedTime.optional(),
     size_min: Size,
@@ -47,11 +47,8 @@ export type BatchItem = z.output<typeof AnyItem>;
 const NONE = z.strictObject({}).optional();
 const Destination = z
   .strictObject({
-    folder_id: Uuid.nullable().describe('where to; null: to the root of the owner'),
-    on_conflict: z
-      .enum(['fail', 'rename'])
-      .default('fail')
-      .describe('where a name is taken: the item fails, or gets another name'),
+    folder_id: Uuid.nullable().describe('the destination; null: the owner’s root'),
+    on_conflict: z.enum(['fail', 'rename']).default('fail').describe('if a name is taken: the item fails, or gets another name'),
   })
   .meta({ id: 'BatchDestination' });
 const TagArguments = z.strictObject({ tag_id: Uuid.describe("one of the caller's tags") }).meta({ id: 'BatchTag' });
@@ -83,7 +80,7 @@ function request<const Name extends string, Arguments extends z.ZodType, Item ex
       items: z.array(item).min(1).max(ITEMS_MAX).optional().describe('duplicate ids count once'),
       filter: BatchFilter.optional().describe('what GET /files finds with this query, or GET /search with `search: true`'),
       arguments: given,
-      dry_run: z.boolean().default(false).describe('true: nothing changes, and the items end as they would, each by itself'),
+      dry_run: z.boolean().default(false).describe('true: nothing changes, and each item reports the result that it would have'),
     })
     .refine(({ items, filter }) => (items === undefined) !== (filter === undefined), {
       path: ['items'],
@@ -136,7 +133,7 @@ const scheduled = <const Name extends string, Arguments extends z.ZodType>(opera
       operation: z.literal(operation),
       filter: BatchFilter.describe('what GET /files finds with this query then, or GET /search with `search: true`'),
       arguments: given,
-      dry_run: z.boolean().default(false).describe('true: nothing changes, and the items end as they would, each by itself'),
+      dry_run: z.boolean().default(false).describe('true: nothing changes, and each item reports the result that it would have'),
     })
     .meta({
       id: `Scheduled${pascal(operation)}Batch`,

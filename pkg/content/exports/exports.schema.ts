@@ -8,8 +8,13 @@ const ExportItem = z.strictObject({ type: z.enum(['file', 'folder']), id: Uuid }
 
 export const NewExport = z
   .strictObject({
-    folder_id: Uuid.optional().describe('it is the top folder of the archive'),
-    items: z.array(ExportItem).min(1).max(ITEMS_MAX).optional().describe('on top of the archive; duplicate ids count once'),
+    folder_id: Uuid.optional().describe('the top folder of the archive'),
+    items: z
+      .array(ExportItem)
+      .min(1)
+      .max(ITEMS_MAX)
+      .optional()
+      .describe('the top level of the archive; duplicate ids count once'),
   })
   .refine(({ folder_id, items }) => (folder_id === undefined) !== (items === undefined), {
     path: ['folder_id'],

@@ -84,7 +84,7 @@ export const fileEndpoints = ({
     method: 'post',
     path: '/files/{id}/restore',
     operationId: 'restoreFile',
-    summary: 'Take a file out of the trash',
+    summary: 'Restore a file from the trash',
     tag: 'files',
     caller: { permission: 'write:files' },
     params,

@@ -10,7 +10,8 @@ export const importEndpoints = (imports: Imports): Endpoint[] => [
     method: 'post',
     path: '/imports',
     operationId: 'createImport',
-    summary: 'Make files and folders of a zip archive, as a job: one that is sent (multipart), or one that is stored (JSON)',
+    summary:
+      'Import files and folders from a ZIP archive, as a job: one sent with the request (multipart), or a stored file (JSON)',
     body: { stream: ['multipart/form-data'], schema: ImportForm, json: ImportRequest },
     replies: { 202: TaskView },
     errors: ['not_found', 'forbidden', 'conflict', 'archive_refused', 'quota_exceeded', 'too_many_transfers'],

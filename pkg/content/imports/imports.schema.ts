@@ -6,12 +6,12 @@ import { FALLBACK_ENCODING, isEncoding } from './entry-name.ts';
 export const IMPORT_CONFLICTS = ['fail', 'rename', 'replace', 'skip'] as const;
 
 const OPTIONS = {
-  folder_id: Uuid.nullable().optional().describe('into which it imports; left out, or null: the root of the caller'),
+  folder_id: Uuid.nullable().optional().describe('the folder to import into; null or left out: the caller’s root'),
   on_conflict: z
     .enum(IMPORT_CONFLICTS)
     .default('fail')
     .describe(
-      'where the name of a file is taken: its entry fails, it gets another name, it becomes the next version, or its ' +
+      'if the name of a file is taken: its entry fails, it gets another name, it becomes the next version, or its ' +
         'entry is skipped',
     ),
   encoding: text(1, 40)

@@ -34,11 +34,11 @@ export const SearchQuery = z.object({
   type: z.enum(['file', 'folder']).optional(),
   folder_id: Uuid.optional().describe('in that folder and all below'),
   owner: Uuid.optional(),
-  mime_type: MimeFilter.optional().describe('files alone'),
+  mime_type: MimeFilter.optional().describe('files only'),
   tag: TagName.optional().describe('files with this tag of the caller, by name or id'),
   created_after: QueryTime.optional(),
   created_before: QueryTime.optional(),
-  size_min: Size.describe('bytes; files alone'),
-  size_max: Size.describe('bytes; files alone'),
+  size_min: Size.describe('bytes; files only'),
+  size_max: Size.describe('bytes; files only'),
 });
 export type SearchQuery = z.output<typeof SearchQuery>;

@@ -17,7 +17,7 @@ export const TrashItem = z
       .meta({ description: 'where it was, from the highest folder that the caller may see', example: '/History/thesis.pdf' }),
     deleted_at: Timestamp,
     expires_at: Timestamp.describe('it is deleted for ever within a day after that'),
-    size: Bytes.describe('bytes; of a folder, of the files that went with it'),
+    size: Bytes.describe('bytes; for a folder, those of the files deleted with it'),
     owner: z.object({ id: Uuid, name: z.string().meta({ example: 'Ada Okafor' }) }),
   })
   .meta({ id: 'TrashItem' });

@@ -17,7 +17,7 @@ export const trashEndpoints = (deps: { db: Database; tasks: TaskRequests; clock:
     method: 'get',
     path: '/trash',
     operationId: 'listTrash',
-    summary: 'List what was deleted, of what the caller may write; what went with a folder is in it',
+    summary: 'List the items in the trash that the caller may write; items deleted with a folder are part of it',
     tag: 'trash',
     caller: { permission: 'read:files' },
     query: TrashQuery,

@@ -49,7 +49,7 @@ export const versionEndpoints = (versions: Versions): Endpoint[] => [
     method: 'post',
     path: '/files/{id}/versions/{number}/restore',
     operationId: 'restoreVersion',
-    summary: 'Make the content of an old version the current one, as a new version',
+    summary: 'Restore an old version: its content becomes a new version',
     body: VersionRestoration,
     replies: { 200: FileView },
     errors: ['not_found', 'forbidden', 'precondition_failed', 'quota_exceeded'],

@@ -26,7 +26,7 @@ export const ContextView = z
         results: z.boolean(),
         roster: z.boolean(),
       })
-      .describe('what the LMS offers in this course, by its last launch; nothing while the registration is inactive'),
+      .describe('what the LMS offers in this course, according to its last launch; nothing while the registration is inactive'),
     roster_synced_at: Timestamp.nullable().meta({
       description: 'when the last imported list of members was read from the LMS; null: never',
       example: null,

@@ -16,7 +16,7 @@ export const LaunchView = z
           .meta({ description: 'null if neither the LMS nor an administrator named one', example: 'Ada Okafor' }),
       })
       .nullable()
-      .describe('who launched; null once that person was deleted'),
+      .describe('who launched; null after that person was deleted'),
     roles: z
       .array(z.string().meta({ example: 'http://purl.imsglobal.org/vocab/lis/v2/membership#Instructor' }))
       .describe('role URIs as the LMS sent them'),

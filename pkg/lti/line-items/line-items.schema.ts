@@ -15,8 +15,8 @@ export const LineItemView = z
     resource_id: z.string().nullable().meta({ description: "the tool's own id of what is graded", example: 'essay-1' }),
     tag: z.string().nullable().meta({ description: 'its role for the resource', example: 'grade' }),
     resource_link_id: z.string().nullable().meta({ description: 'the link in the LMS that it belongs to', example: null }),
-    start_at: Timestamp.nullable().describe('from when people can hand in'),
-    end_at: Timestamp.nullable().describe('until when people can hand in'),
+    start_at: Timestamp.nullable().describe('people can hand in from then on'),
+    end_at: Timestamp.nullable().describe('people can hand in until then'),
     etag: Etag,
   })
   .meta({ id: 'LineItem' });

@@ -11,8 +11,8 @@ export const MemberView = z
       .object({ id: Uuid, name: z.string().nullable().meta({ example: 'Ada Okafor' }) })
       .nullable()
       .describe('their user here; null if they have never launched'),
-    name: z.string().nullable().meta({ description: 'null where the LMS does not say it', example: 'Ada Okafor' }),
-    email: z.string().nullable().meta({ description: 'null where the LMS does not say it', example: 'ada@example.org' }),
+    name: z.string().nullable().meta({ description: 'null if the LMS does not provide it', example: 'Ada Okafor' }),
+    email: z.string().nullable().meta({ description: 'null if the LMS does not provide it', example: 'ada@example.org' }),
     roles: z
       .array(z.string().meta({ example: 'http://purl.imsglobal.org/vocab/lis/v2/membership#Learner' }))
       .describe('role URIs, each once and in order'),

@@ -36,11 +36,11 @@ export const RegistrationView = z
     waiting_deployments: z.int().describe('how many wait').meta({ example: 0 }),
     scope: z.string().meta({ example: 'openid' }),
     is_active: z.boolean(),
-    managed_by: z
-      .string()
-      .nullable()
-      .meta({ description: '`kubernetes`: a resource there makes it and alone may change it', example: 'kubernetes' }),
-    managed_ref: z.string().nullable().meta({ description: 'which one, `namespace/name`', example: 'default/moodle' }),
+    managed_by: z.string().nullable().meta({
+      description: '`kubernetes`: a Kubernetes resource defines it, and only that may change it',
+      example: 'kubernetes',
+    }),
+    managed_ref: z.string().nullable().meta({ description: 'the resource, as `namespace/name`', example: 'default/moodle' }),
     login_initiation_url: z.string().meta({ example: 'https://lti.biology.example.org/login_initiation' }),
     redirect_uri: z.string().meta({ example: 'https://lti.biology.example.org/launch' }),
     launch_url: z.string().meta({ example: 'https://biology.example.org/lti/launch' }),
@@ -73,7 +73,7 @@ export type NewRegistrationLink = z.output<typeof NewRegistrationLink>;
 export const RegistrationLink = z
   .object({
     url: z.string().meta({
-      description: 'paste it at the LMS; it registers one LMS, and is shown this once',
+      description: 'paste it into the LMS; it registers one LMS, and is shown only once',
       example: 'https://lti.biology.example.org/register/3Xb0m8yq1cTt6oJ9wq2dPz7fVnLk5RgHs4UeAiMxBYQ',
     }),
     expires_at: Timestamp,

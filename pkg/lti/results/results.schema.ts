@@ -14,7 +14,7 @@ export const ResultView = z
     result_score: z.number().nullable().meta({ description: 'null: no score', example: 8.5 }),
     result_maximum: z.number().meta({ example: 10 }),
     comment: z.string().nullable().meta({ example: 'Well argued.' }),
-    scored_at: Timestamp.optional().describe('if the LMS says it'),
+    scored_at: Timestamp.optional().describe('if the LMS provides it'),
   })
   .meta({ id: 'LtiResult' });
 export type ResultView = z.output<typeof ResultView>;

@@ -21,7 +21,9 @@ export const WebhookStatistics = z
   .object({
     last_24_hours: Counted.describe('the current hour and the 23 before it'),
     last_7_days: Counted.describe('the current hour and the 167 before it'),
-    hours: z.array(Counted.extend({ hour: Timestamp.describe('its beginning') })).describe('hours with attempts, newest first'),
+    hours: z
+      .array(Counted.extend({ hour: Timestamp.describe('the beginning of the hour') }))
+      .describe('hours with attempts, newest first'),
   })
   .meta({ id: 'WebhookStatistics' });
 export type WebhookStatistics = z.output<typeof WebhookStatistics>;

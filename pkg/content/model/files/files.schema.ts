@@ -75,8 +75,8 @@ export type FileChanges = z.output<typeof FileChanges>;
 
 export const FileRestoration = z
   .strictObject({
-    folder_id: Uuid.nullable().optional().describe('where to, null for the root of its owner; left out, where it was'),
-    on_conflict: z.enum(['fail', 'rename']).default('fail').describe('where its name is taken: 409, or another name'),
+    folder_id: Uuid.nullable().optional().describe('the destination; null: the owner’s root; left out: where it was'),
+    on_conflict: z.enum(['fail', 'rename']).default('fail').describe('if its name is taken: 409, or another name'),
   })
   .meta({ id: 'FileRestoration' });
 export type FileRestoration = z.output<typeof FileRestoration>;
@@ -87,7 +87,7 @@ export const FileCopy = z
       .optional()
       .describe("where to, null for the caller's root; left out, the folder that the caller is shown"),
     name: Name.optional().describe("left out, the file's"),
-    on_conflict: z.enum(['fail', 'rename']).default('fail').describe('where the name is taken: 409, or another name'),
+    on_conflict: z.enum(['fail', 'rename']).default('fail').describe('if the name is taken: 409, or another name'),
   })
   .meta({ id: 'FileCopy' });
 export type FileCopy = z.output<typeof FileCopy>;

@@ -30,7 +30,7 @@ export const NewFolder = z
     on_conflict: z
       .enum(['fail', 'rename', 'reuse'])
       .default('fail')
-      .describe('where a folder of that name is there: 409, another name, or that folder'),
+      .describe('if a folder of that name exists: 409, another name, or that folder'),
   })
   .meta({ id: 'NewFolder' });
 export type NewFolder = z.output<typeof NewFolder>;
@@ -86,15 +86,15 @@ export const FolderCopy = z
       .optional()
       .describe("where to, null for the caller's root; left out, the folder that the caller is shown"),
     name: Name.optional().describe("left out, the folder's"),
-    on_conflict: z.enum(['fail', 'rename']).default('fail').describe('where the name is taken: 409, or another name'),
+    on_conflict: z.enum(['fail', 'rename']).default('fail').describe('if the name is taken: 409, or another name'),
   })
   .meta({ id: 'FolderCopy' });
 export type FolderCopy = z.output<typeof FolderCopy>;
 
 export const FolderRestoration = z
   .strictObject({
-    parent_id: Uuid.nullable().optional().describe('where to, null for the root of its owner; left out, where it was'),
-    on_conflict: z.enum(['fail', 'rename']).default('fail').describe('where its name is taken: 409, or another name'),
+    parent_id: Uuid.nullable().optional().describe('the destination; null: the owner’s root; left out: where it was'),
+    on_conflict: z.enum(['fail', 'rename']).default('fail').describe('if its name is taken: 409, or another name'),
   })
   .meta({ id: 'FolderRestoration' });
 export type FolderRestoration = z.output<typeof FolderRestoration>;
