@@ -26,7 +26,7 @@ export const isOwnedBy = (
 export function ownerOf(namespaces: Namespaces, { namespace, name }: { namespace: string; name: string }): Owner {
   const uid = namespaceOf(namespaces, namespace)?.metadata.uid;
   if (uid === undefined)
-    throw new ConditionError('NamespaceUnknown', `namespace ${namespace} is not seen yet`, {
+    throw new ConditionError('NamespaceUnknown', `namespace ${namespace} has not been seen yet`, {
       status: 'Unknown',
       retryAfterMs: 200,
     });

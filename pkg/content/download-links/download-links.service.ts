@@ -140,4 +140,4 @@ export class DownloadLinks {
 }
 
 const noSuchLink = (): Problem =>
-  new Problem('not_found', 'There is no such download link, or its time is over. Request a new one.');
+  new Problem('not_found', 'There is no such download link, or it has expired. Request a new one.');

@@ -15,7 +15,7 @@ export interface GoneFile {
   readonly why: 'deleted' | 'replaced' | 'lost';
 }
 
-export const GONE = { code: 'not_found', message: 'It is not there any more, or you may not read it.' } as const;
+export const GONE = { code: 'not_found', message: 'It no longer exists, or you may not read it.' } as const;
 export const LOST = {
   code: 'not_found',
   message:

@@ -102,7 +102,7 @@ async function exportNow(services: WorkerServices, steps: Steps): Promise<void> 
   const { context, step } = steps;
   const { objects } = await context.storage();
   const begun = await step((tx, task) => begin(services, tx, task));
-  if (begun === null) throw new Problem('not_found', 'Nothing of it is there, or you may not read it.');
+  if (begun === null) throw new Problem('not_found', 'None of it exists, or you may not read it.');
   const watch = watched(services.clock, context, begun.task);
   const run: Run = { ...services, steps, context, objects, signal: AbortSignal.any([context.signal, watch.signal]) };
   // What is planned is packed at once, and what is read is sent at once: the rest is garbage.

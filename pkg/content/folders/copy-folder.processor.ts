@@ -118,8 +118,8 @@ async function copierOf(tx: Tx, task: Task, now: Date): Promise<Copier | Problem
   try {
     const caller = await requesterOf(tx, task, 'write:files', now, task.arguments.permissions);
     const [source, copy] = [await findFolder(tx, task.arguments.source), await findFolder(tx, task.arguments.copy)];
-    if (!source) throw new Problem('not_found', 'The folder is not there any more.');
-    if (!copy) throw new Problem('not_found', 'The folder of the copy is not there any more.');
+    if (!source) throw new Problem('not_found', 'The folder no longer exists.');
+    if (!copy) throw new Problem('not_found', 'The folder of the copy no longer exists.');
     requireLevel(levelOn('folder', caller, source), 'read');
     requireLevel(levelOn('folder', caller, copy), 'write');
     return { userId: caller.actor.userId, userUuid: caller.actor.userUuid, task: task.uuid, tree: { source, copy } };
@@ -175,7 +175,7 @@ const parentsOf = (items: readonly TaskItem[]): string[] => [
 const idsOf = (items: readonly { readonly id: number }[]): number[] => items.map(({ id }) => id);
 
 export const OVER_QUOTA = { code: 'quota_exceeded', message: 'Your storage quota would be exceeded.' } as const;
-export const GONE = { code: 'not_found', message: 'It is not there any more.' } as const;
+export const GONE = { code: 'not_found', message: 'It no longer exists.' } as const;
 
 const endOf = (made: Made): ItemEnd => (made.isMade ? { id: made.id, code: null } : { id: made.id, ...faultOf(made) });
 

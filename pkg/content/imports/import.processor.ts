@@ -208,7 +208,7 @@ async function* rangeOf(objects: Objects, key: string, at: number, length: numbe
     if (found.length !== length) throw new Refused(CHANGED);
     yield* found.body as AsyncIterable<Buffer>;
   } catch (error) {
-    if (error instanceof ObjectMissing) throw new Problem('not_found', 'The archive is not there any more.');
+    if (error instanceof ObjectMissing) throw new Problem('not_found', 'The archive no longer exists.');
     throw statusOf(error) === RANGE_NOT_SATISFIABLE ? new Refused(CHANGED) : error;
   }
 }

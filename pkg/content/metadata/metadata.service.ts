@@ -204,7 +204,7 @@ const foundIn = (row: FoundRow): Found => ({
   present: row.key == null ? undefined : row,
 });
 
-const noSuchEntry = (): Problem => new Problem('not_found', 'The file has no metadata of this key.');
+const noSuchEntry = (): Problem => new Problem('not_found', 'The file has no metadata with this key.');
 
 /** Throws `conflict` where a file may not have the entry too, or the longer value. */
 function requireRoom({ entries, bytes, present }: Found, value: string | null): void {

@@ -132,7 +132,7 @@ export class UserContent {
     for (const { uuid, name } of clashing) {
       const names = await freeOf(tx, [user.id, systemUserId], namesBeside(name, user.uuid));
       const moved = await renameFolder(tx, uuid, { names, now: this.#clock.now() });
-      if (!moved) throw new Problem('name_conflict', `The folder ${name} has no other name that it could take.`);
+      if (!moved) throw new Problem('name_conflict', `No other name for the folder ${name} is free.`);
       if (moved.deliveries > 0) this.#events.notifyAfterCommit(tx);
     }
   }

@@ -88,8 +88,7 @@ export async function readForm<T>(
   try {
     await pump(request, parser, broken.signal);
     // The parser passes a part by whose name it cannot decode.
-    if (!receiving)
-      throw invalid(rules.file, 'is missing, or its name is in a charset that is not known: send the name in UTF-8');
+    if (!receiving) throw invalid(rules.file, 'is missing, or its name is in an unknown charset: send the name in UTF-8');
     return { file: await receiving, fields };
   } catch (error) {
     fail(error);

@@ -342,7 +342,7 @@ export class PartialUploads {
   }
 
   #moved(): Problem {
-    return new Problem('conflict', 'The upload is not at this offset. Ask for its offset (HEAD) and go on there.');
+    return new Problem('conflict', 'The upload is not at this offset. Ask for its offset (HEAD) and continue there.');
   }
 }
 
@@ -356,4 +356,4 @@ const exactly = (bytes: number): { needed: number; wanted: number } => ({ needed
 const endOf = ({ received }: PartialUpload, { segments, replaced }: Pending): number =>
   received + segments.reduce((sum, { size }) => sum + size, 0) - (replaced?.size ?? 0);
 
-const tooLarge = (): Problem => new Problem('payload_too_large', 'The upload is longer than it said, or than an upload may be.');
+const tooLarge = (): Problem => new Problem('payload_too_large', 'The upload is longer than declared, or than an upload may be.');

@@ -25,7 +25,7 @@ export class UploadTurns {
     const own = { next: new AbortController(), ended };
     this.#newest.set(uuid, own);
     before?.next.abort(
-      new Problem('conflict', 'Another request goes on with this upload. Ask for its offset (HEAD) and go on there.'),
+      new Problem('conflict', 'Another request continued this upload. Ask for its offset (HEAD) and continue there.'),
     );
     try {
       await before?.ended;
