@@ -13,7 +13,7 @@ export interface Stage {
   readonly instructions: readonly Instruction[];
 }
 
-/** The stages in their order. Arguments have their defaults. Throws where the first instruction is none of ARG and FROM. */
+/** Returns the stages in their order. Arguments have their defaults. Throws if the first instruction is neither ARG nor FROM. */
 export function stagesOf(text: string): Stage[] {
   const values = new Map<string, string>();
   const fill = (words: string): string => words.replaceAll(/\$\{(\w+)\}/g, (whole, name: string) => values.get(name) ?? whole);

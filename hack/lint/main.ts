@@ -19,7 +19,7 @@ const files = all.filter((file) => /\.(ts|tsx|js|mjs)$/.test(file));
 const WRITTEN_BY_TOOLS = /^(package-lock\.json|hack\/fuzz\/requirements\.txt|LICENSE)$|^config\/gateway-api\/|\.sum$/;
 const prose = all.filter((file) => !WRITTEN_BY_TOOLS.test(file) && !file.startsWith('hack/lint/words'));
 
-/** Runs a package's command or `node`; what it printed when it failed. */
+/** Runs a package's command or `node`; returns what it printed if it failed. */
 function tool(command: string, ...args: string[]): string[] {
   const run = spawnSync(command === 'node' ? process.execPath : `node_modules/.bin/${command}`, args, { encoding: 'utf8' });
   return run.status === 0 ? [] : `${run.stdout}${run.stderr}${run.error ?? ''}`.split('\n').filter((line) => line !== '');
@@ -32,7 +32,7 @@ const knownTypes = (project: string): string[] => [
   `node_modules/.cache/types/${project.replaceAll('/', '-')}.tsbuildinfo`,
 ];
 
-/** The subjects that the rule is for; none in a shallow clone, which does not show where the rule begins. */
+/** Returns the subjects that the rule applies to; none in a shallow clone, which does not show where the rule begins. */
 function subjects(): string[] {
   if (spawnSync('git', ['cat-file', '-e', `${RULE_SINCE}^{commit}`]).status !== 0) return [];
   const log = execFileSync('git', ['log', '--no-merges', '--format=%s', `${RULE_SINCE}..HEAD`], { encoding: 'utf8' });
@@ -70,7 +70,7 @@ const checks: Record<string, () => string[]> = {
   length: () =>
     files.flatMap((file) => {
       const lines = readFileSync(file, 'utf8').split('\n').length - 1;
-      return lines > MAX_LINES ? [`${file}: ${lines} lines; more than ${MAX_LINES} want a seam`] : [];
+      return lines > MAX_LINES ? [`${file}: ${lines} lines; split it into files of at most ${MAX_LINES}`] : [];
     }),
   lines: () =>
     files.flatMap((file) =>

@@ -7,7 +7,7 @@ import { findSettings, lockSettings, type SettingsRow, writeLinkPolicy } from '.
 import { presentSettings, settingsEtag } from './settings.view.ts';
 
 /**
- * What administrators decide for all people of the tenant.
+ * The settings that administrators make for all people of the tenant.
  *
  * Invariants:
  * - A change holds from the next request on, on every server: nothing caches the settings.

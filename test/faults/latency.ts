@@ -10,7 +10,7 @@ import { range, waitFor } from '../support/wait.ts';
 export const median = (numbers: readonly number[]): number =>
   numbers.toSorted((one, other) => one - other)[Math.floor(numbers.length / 2)] ?? 0;
 
-/** Returns the number that `percent` of 100 of `numbers` do not exceed. */
+/** Returns the percentile of `numbers`: `percent` % of them do not exceed it. */
 export const percentile = (numbers: readonly number[], percent: number): number =>
   numbers.toSorted((one, other) => one - other)[Math.ceil((numbers.length * percent) / 100) - 1] ?? 0;
 
@@ -22,8 +22,8 @@ export interface Pace {
 }
 
 /**
- * In ms, from before the transaction that writes an event until the receiver has its delivery; `events` of them, one each
- * `everyMs`.
+ * Measures the time in ms from before the transaction that writes an event until the receiver has its delivery, for `events`
+ * events, one each `everyMs`.
  */
 export async function timeOfDelivery(
   { db, redis }: TestTenant,

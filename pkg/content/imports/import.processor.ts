@@ -44,23 +44,23 @@ import { StepSize, withFewFolders } from './step-size.ts';
 import { EntryRefused, storeAll } from './store-contents.ts';
 import { MIB } from '../../runtime/bytes.ts';
 
-/** Each reads in a process of 192 MiB at most. */
+/** Each reader is a process of 192 MiB at most. */
 const READERS = { atOnce: 2, reason: 'other archives are being read', askAgainMs: 1_000 };
-/** Contents that are stored in one step: a crash costs no more work than that. */
+/** The number of contents that one step stores: a crash costs no more work than that. */
 const STEP = 100;
 const PLAN_STEP = 1_000;
-/** The contents of a step, where it is more than one. */
+/** The bytes of a step's contents, if there is more than one. */
 const STEP_BYTES = 32 * MIB;
-/** A cancellation is seen so soon, also within a large content. */
+/** A cancellation is noticed within this time, also within a large content. */
 const CHECK_EVERY_MS = 400;
-/** A reader that ends for no known reason is tried so often without coming further: an archive that ends it is refused then. */
+/** How often a reader that ends for no known reason is restarted without progress; then the archive is refused. */
 const ENDS_MAX = 3;
 const CHANGED = 'was changed while it was read';
 const RANGE_NOT_SATISFIABLE = 416;
 
 type Steps = TaskSteps<ImportArguments>;
 
-/** The archive of a task that runs, and whoever imports it. */
+/** The archive of a running task, and the user who imports it. */
 interface Import {
   readonly id: number;
   readonly uuid: string;
@@ -75,17 +75,17 @@ interface Import {
 }
 
 /**
- * Makes files and folders of a zip archive: plans its entries, stores their contents, and when all of them are there makes them
- * files.
+ * Imports files and folders from a ZIP archive: plans its entries, stores their contents, and makes files of them once all are
+ * stored.
  *
  * Invariants:
  * - Nothing is stored before all limits have been checked and the quota is reserved, and nothing is visible before all contents
  *   are stored and right. A refused archive leaves nothing: its contents, which only the task names, are purged in the
  *   transaction that deletes their rows, also after a cancellation.
- * - An entry and its state are one transaction, and so are a content and its entry: after a crash the task goes on with what was
+ * - One transaction writes an entry and its state, or a content and its entry: after a crash the task continues with what was
  *   not committed.
- * - The archive is parsed and inflated by a process that has nothing to betray (`ArchiveReader`); bytes flow from the store
- *   through it to the store.
+ * - The archive is parsed and inflated by a process that holds no secrets (`ArchiveReader`); bytes flow from the store through
+ *   it to the store.
  * - The requester's rights are read again for each run and each step that makes files.
  */
 export const importArchive = taskProcessor({
@@ -130,7 +130,7 @@ async function run(services: WorkerServices, steps: Steps, readers: Turns): Prom
   }
 }
 
-/** Plans the entries, where they are not, and stores their contents. */
+/** Plans the entries if they are not planned, and stores their contents. */
 async function read(services: WorkerServices, steps: Steps, its: Import): Promise<void> {
   const { key, size } = its.arguments.archive;
   const readRange = (at: number, length: number): AsyncIterable<Buffer> => rangeOf(its.objects, key, at, length, its.signal);
@@ -166,10 +166,10 @@ function watchFor({ transaction }: JobContext, uuid: string, reading: Reading, c
   return setInterval(() => void check().catch(() => undefined), CHECK_EVERY_MS).unref();
 }
 
-/** `isToRead`: entries are not planned, or not stored. */
+/** `isToRead`: some entries are not planned or not stored. */
 type Begun = Omit<Import, 'objects' | 'blobs' | 'reading' | 'signal'> & { readonly isToRead: boolean };
 
-/** Throws where the requester may no longer import this archive into this folder. */
+/** Throws if the requester may no longer import this archive into this folder. */
 async function begin(services: WorkerServices, tx: Tx, task: ImportTask): Promise<Begun> {
   const { id, uuid, userId, isPlanned } = task;
   const { archive } = task.arguments;
@@ -204,7 +204,7 @@ async function importerIntoTarget(services: WorkerServices, tx: Tx, task: Import
 async function* rangeOf(objects: Objects, key: string, at: number, length: number, signal: AbortSignal): AsyncGenerator<Buffer> {
   try {
     const found = await objects.get(key, { range: { start: at, end: at + length - 1 }, signal });
-    // Carrel changes no object: its tenant has, by the store's own credentials. Another attempt would find the same.
+    // Carrel changes no object: the tenant did, with the store's own credentials. Another attempt would find the same.
     if (found.length !== length) throw new Refused(CHANGED);
     yield* found.body as AsyncIterable<Buffer>;
   } catch (error) {
@@ -247,7 +247,7 @@ async function beginReading({ clock }: WorkerServices, tx: Tx, task: ImportTask,
   return contents;
 }
 
-/** Stores the contents of the next entries. False: all are stored. */
+/** Stores the contents of the next entries. Returns false if all are stored. */
 async function storeNext({ clock }: WorkerServices, { step }: Steps, its: Import, reader: ArchiveReader): Promise<boolean> {
   const items = upTo(STEP_BYTES, await step((tx, task) => unstoredItems(tx, task.id, STEP)));
   if (items.length === 0) return false;
@@ -281,7 +281,7 @@ async function failing(step: Steps['step'], error: unknown): Promise<never> {
   throw error.refused;
 }
 
-/** Makes the next entries files and folders. False: the task has ended. */
+/** Makes the next entries files and folders. Returns false if the task has ended. */
 async function publishNext(services: WorkerServices, { context, step }: Steps, its: Import, most: number): Promise<boolean> {
   const { objects, blobs } = its;
   return blobs.discardUnlessCommitted(async (into) => {

@@ -21,7 +21,7 @@ import { FILE_SORT_FIELDS, type FileQuery } from './file-list.schema.ts';
 type FileSort = (typeof FILE_SORT_FIELDS)[number] | 'id';
 type Request = KeysetRequest<FileSort>;
 
-/** The internal id, the tie-breaker, is no field that a query can name. */
+/** The internal id: the tie-breaker, and no field that a query can name. */
 export const FILES = keyset<Pick<ListedRow, 'id' | 'name' | 'size' | 'createdAt' | 'updatedAt'>, FileSort>({
   keys: {
     name: nameKey('f.name', ({ name }) => name),
@@ -35,7 +35,7 @@ export const FILES = keyset<Pick<ListedRow, 'id' | 'name' | 'size' | 'createdAt'
   tieBreaker: 'id',
 });
 
-/** A row of a page. One row of the page has `around`. */
+/** A row of a page. Only one row of the page has `around`. */
 export type PageRow = ListedRow & { readonly around: Around | null };
 
 /** The owners of a page's files, and their folders with all above them, each once. Null: none. */
@@ -72,7 +72,7 @@ export function filesOf(rows: readonly PageRow[]): ListedFile[] {
 
 const IN_NONE = { folder: null, ancestors: [] };
 
-/** The statement of listedFiles; wants an array of uuids. */
+/** The statement of listedFiles; its parameter is an array of uuids. */
 export const OF_UUIDS = `
     WITH picked AS MATERIALIZED (SELECT ${LISTED_NAMES} FROM files f WHERE f.uuid = ANY ($1::uuid[]))
     SELECT ${LISTED_COLUMNS}, ${AROUND} AS around FROM picked f`;
@@ -81,7 +81,7 @@ export const OF_UUIDS = `
 export const listedFiles = async (sql: Pick<Executor, 'prepared'>, uuids: readonly string[]): Promise<ListedFile[]> =>
   uuids.length === 0 ? [] : filesOf(await sql.prepared<PageRow>('content-files-listed', OF_UUIDS, [uuids]));
 
-/** `name`: of a statement that is to be prepared. */
+/** `name`: the name of a statement that is to be prepared. */
 export interface PageStatement extends Statement {
   readonly name?: string;
 }
@@ -91,10 +91,10 @@ export interface PageStatement extends Statement {
  * that are theirs or granted.
  *
  * What they may see is decided once a page: the folders below which they see everything are collected first, and the parts for
- * grants are left out for a viewer without any. Each of the ways is read by itself and at most a page long; the own files in
- * the wanted order, so that an index gives a page however many there are. With `folder_id`, a folder that the viewer may not
- * see gives no row (`not_found`), even if it has files of theirs; one that is open gives at least one, perhaps empty. Prepared
- * is the usual order without filters: planning takes longer than the page.
+ * grants are left out for a viewer without any. Each of the ways is read by itself and at most a page long; the viewer's own
+ * files in the requested order, so that an index provides a page however many there are. With `folder_id`, a folder that the
+ * viewer may not see returns no row (`not_found`), even if it has files of theirs; a visible one returns at least one row,
+ * perhaps empty. The usual order without filters is prepared: planning takes longer than the page.
  */
 export function fileList(viewer: Viewer, query: FileQuery, request: Request): PageStatement {
   const location = query.folder_id === undefined || query.folder_id === 'root' ? query.folder_id : 'folder';
@@ -109,7 +109,7 @@ export function fileList(viewer: Viewer, query: FileQuery, request: Request): Pa
 
 const hasGrants = ({ files, folders, known }: Viewer): boolean => files.length + folders.length + known.length > 0;
 
-/** The longest page and one more. A number, because the planner takes an unknown limit for a tenth of the rows. */
+/** The longest page and one more. A number, because the planner assumes a tenth of the rows for an unknown limit. */
 const WAY_MAX = PAGE_LIMIT_MAX + 1;
 
 /** The first column of the index of guests. */

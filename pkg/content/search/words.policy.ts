@@ -1,14 +1,14 @@
 /** Characters between words: in any script, everything that is neither a letter, a mark nor a digit. */
 const BETWEEN = /[^\p{L}\p{M}\p{N}]+/u;
 
-/** Returns the words of a search, each once. A search without letters and digits is for its signs as they stand. */
+/** Returns the words of a search, each once. A search without letters and digits looks for its signs as they are. */
 export function wordsOf(q: string): string[] {
   const text = q.normalize('NFC').toLowerCase();
   const words = new Set(text.split(BETWEEN).filter((word) => word !== ''));
   return words.size === 0 ? [text.trim()] : [...words];
 }
 
-/** Letters that are written with another one or two where accents do not matter, and have no accent of their own. */
+/** Letters that stand for one or two others where accents do not matter, although they have no accent of their own. */
 const PLAIN: Readonly<Record<string, string>> = { ß: 'ss', æ: 'ae', œ: 'oe', ø: 'o', đ: 'd', ð: 'd', ł: 'l', ı: 'i', þ: 'th' };
 const ACCENTS = /[\u0300-\u036f]/g;
 
@@ -25,10 +25,7 @@ const END = '\uE001';
 
 const foldedText = (text: string): string => (ASCII.test(text) ? text.toLowerCase() : Array.from(text).map(folded).join(''));
 
-/**
- * Returns the name with each occurrence of a word between U+E000 and U+E001. What a name has of these characters itself is left
- * out.
- */
+/** Returns the name with each occurrence of a word between U+E000 and U+E001. Drops these characters of the name itself. */
 export function highlighted(name: string, words: readonly string[]): string {
   const texts = words.map(foldedText).filter((each) => each !== '');
   return ASCII.test(name) ? markedPlain(name, texts) : markedFolded(Array.from(name.replaceAll(/[\uE000\uE001]/g, '')), texts);

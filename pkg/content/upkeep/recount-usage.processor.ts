@@ -3,7 +3,7 @@ import { wrongUsage } from './integrity-check.ts';
 import { maintenanceProcessor } from './maintenance-processor.ts';
 import { RECOUNT_USAGE } from './maintenance-tasks.ts';
 
-/** Counts again what people store, where it is counted wrong. */
+/** Recounts the usage of people where the count is wrong. */
 export const recountUsage = maintenanceProcessor({
   kind: RECOUNT_USAGE,
   create:

@@ -3,7 +3,7 @@ import { purgeRows } from '../blobs/objects.jobs.ts';
 
 /** The versions of a file that are kept. */
 export interface VersionLimits {
-  /** The newest, the current one included. Null: any number. */
+  /** The number of newest versions to keep, the current one included. Null: any number. */
   readonly keep: number | null;
   /** Null: the age does not matter. */
   readonly replacedBefore: Date | null;

@@ -26,14 +26,14 @@ import { deleteVersion, findVersion, VERSION_COLUMNS, VERSION_TABLES, VERSIONS }
 import { presentVersion } from './versions.view.ts';
 
 /**
- * Versions of files. Uploads make them (`Uploads`); here they are shown, downloaded, restored and deleted.
+ * Versions of files. Uploads create them (`Uploads`); this class shows, downloads, restores and deletes them.
  *
  * Invariants:
- * - Numbers of a file grow by one with each version, however many writers race, and none is used again: the file's row is locked,
- *   and the current version, which has the highest number, is never deleted.
- * - A restored version is a new one with the object of the old one: no bytes are copied. The object stays until the last version
- *   that has it is gone. Only versions of one file share an object.
- * - Each version counts its size to the file's owner; a deleted one is free at once.
+ * - Numbers of a file grow by one with each version, however many writers race, and none is used again: the file's row is
+ *   locked, and the current version, which has the highest number, is never deleted.
+ * - A restored version is a new one with the object of the old one: no bytes are copied. The object stays until the last
+ *   version that has it is gone. Only versions of one file share an object.
+ * - Each version counts its size against the file's owner; deleting a version frees its bytes at once.
  */
 export class Versions {
   readonly #db: Database;

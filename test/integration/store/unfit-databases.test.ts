@@ -12,7 +12,7 @@ const time = { clock: systemClock, random: systemRandom };
 test.each([
   ['SQL_ASCII', 'C', /encoded in SQL_ASCII/],
   ['UTF8', 'C', /locale treats only ASCII/],
-])('a database in %s with locale %s is refused with a word on how to make it right', async (encoding, locale, message) => {
+])('a database in %s with locale %s is refused with a message that says how to fix it', async (encoding, locale, message) => {
   const name = `unfit_${encoding.toLowerCase()}`;
   await pool.query(`CREATE DATABASE ${name} ENCODING '${encoding}' LOCALE '${locale}' TEMPLATE template0`);
   const own = new SqlPool({ url: running.postgres.operator.replace(/\/carrel$/, `/${name}`), poolSize: 1, log: silentLogger });
@@ -27,7 +27,7 @@ test.each([
   expect((refusal as Error).message).toMatch(message);
 });
 
-test('a server without ICU, which cannot sort names, is refused with a word on how to make it right', async () => {
+test('a server without ICU, which cannot sort names, is refused with a message that says how to fix it', async () => {
   await pool.query(`CREATE DATABASE without_icu ENCODING 'UTF8' LOCALE 'C.UTF-8' TEMPLATE template0`);
   const superuser = new SqlPool({
     url: running.postgres.superuser.replace(/\/[^/?]*($|\?)/, '/without_icu$1'),

@@ -18,7 +18,7 @@ interface Stored {
   readonly crc: number | null;
 }
 
-/** All versions of what somebody owns. */
+/** Returns all versions of a user's files. */
 const versionsOf = (user: string): Promise<Stored[]> =>
   tenant.db.query<Stored>(
     `SELECT f.name, v.version_number AS version, v.blob_name AS key, v.crc32 AS crc FROM file_versions v

@@ -23,7 +23,7 @@ function webhook(n: number): string {
   return `00000000-0000-4000-8000-${String(n).padStart(12, '0')}`;
 }
 
-/** So many deliveries of each webhook from `first` to `last`, due for an hour, or delivered. */
+/** Adds `count` deliveries to each webhook from `first` to `last`, due for an hour, or delivered. */
 const add = (count: number, [first, last]: readonly [number, number], state: 'pending' | 'delivered') =>
   platform.pool.query(
     `WITH event AS (
@@ -65,7 +65,7 @@ async function explainedForAll(sql: string, params: readonly unknown[]): Promise
   return rows;
 }
 
-/** The pages that statements of `run` read and write, and whether they scan a table. */
+/** Returns the pages that statements of `run` read and write, and whether they scan a table. */
 async function costOf(run: (sql: Sql) => Promise<unknown>, isForAll = false): Promise<{ pages: number; scansTable: boolean }> {
   const cost = { pages: 0, scansTable: false };
   await run({
@@ -91,7 +91,7 @@ const STATEMENTS: readonly [what: string, run: (sql: Sql) => Promise<unknown>, i
   ['how many of the stalled one are due', (sql) => dueOf(sql, STALLED, 16, TENANT)],
 ];
 
-/** Each twice: the first finds entries of rows that are gone, and marks them. */
+/** Runs each twice: the first run finds entries of rows that are gone, and marks them. */
 async function costs(): Promise<Record<string, { pages: number; scansTable: boolean }>> {
   const found: Record<string, { pages: number; scansTable: boolean }> = {};
   for (const [what, run, isForAll] of STATEMENTS) {

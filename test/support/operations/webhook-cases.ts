@@ -1,6 +1,6 @@
 import { administrators, byAdmin, of, type Cases, type Make } from './case.ts';
 
-/** Within the time that deliveries are there. */
+/** Returns a time within the retention of deliveries. */
 const lately = (): string => new Date(Date.now() - 60_000).toISOString();
 const HOOK = { url: 'https://receiver.example.org/hook', events: ['file.created'] };
 const PRIVATE = { ...HOOK, url: 'https://10.0.0.1/hook' };

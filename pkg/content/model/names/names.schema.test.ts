@@ -16,7 +16,7 @@ const odd = fc.string({
   maxLength: 6,
 });
 
-test('the pattern that the API description gives of a name is what a name may be', () => {
+test('the pattern of a name in the API description accepts exactly the valid names', () => {
   const pattern = new RegExp(NAME_PATTERN);
   fc.assert(
     fc.property(fc.oneof(inBmp, odd), (text) => {

@@ -33,21 +33,21 @@ import { type Turn, UploadTurns } from './upload-turns.ts';
 import { DAY_MS } from '../../../runtime/time.ts';
 import { MIB } from '../../../runtime/bytes.ts';
 
-/** Bytes of a segment: as many as one request sends to the store. */
+/** The bytes of a segment: as many as one request sends to the store. */
 const SEGMENT_BYTES = 8 * MIB;
 /** A last segment that is smaller is joined with the bytes that come next, so that small requests do not make an object each. */
 const LEAST_SEGMENT_BYTES = MIB;
 /** An upload expires this long after its last byte. */
 const EXPIRES_MS = DAY_MS;
-/** Uploads of one user that are neither complete nor expired. */
+/** The number of uploads that a user may have that are neither complete nor expired. */
 const OPEN_MAX = 100;
 
 /** The content of one request. */
 interface Chunk {
   readonly body: ChunkBody;
-  /** SHA-256 of its bytes, in Base64. */
+  /** The SHA-256 of its bytes, in Base64. */
   readonly checksum: string | undefined;
-  /** Bytes that it says it has; undefined: it says nothing. */
+  /** The bytes that it declares; undefined: it declares nothing. */
   readonly bytes: number | undefined;
   /** Length of the upload, which the request may be the first to state; null while it is unknown. */
   readonly length: number | null;
@@ -56,9 +56,9 @@ interface Chunk {
 /** Objects that one request has stored and no row names yet. */
 interface Pending {
   readonly segments: Segment[];
-  /** Bytes of `segments`, and of a segment that is being sent. */
+  /** The bytes of `segments`, and of a segment that is being sent. */
   readonly into: NewObjects;
-  /** The last segment before, whose bytes are in the first of `segments`. */
+  /** The former last segment, whose bytes are now in the first of `segments`. */
   replaced: Segment | undefined;
 }
 
@@ -67,17 +67,17 @@ interface Pending {
  * segments are read as one stream, which becomes a file as any upload does (`Uploads`).
  *
  * Invariants:
- * - The offset is the sum of the segments that rows name, at every server: nothing of an upload is in a process.
+ * - The offset is the sum of the segments that rows name, at every server: no process holds state of an upload.
  * - A segment is added only behind the bytes that its request saw: of racing requests one adds, the others get `conflict`.
- * - The offset becomes the length in the transaction that makes the file. Where that is refused, the last segment is not kept:
+ * - The offset becomes the length in the transaction that makes the file. If that is refused, the last segment is discarded:
  *   the client may send it again.
- * - The bytes of a request with a checksum, or without a Content-Length, are added all at once: no byte of it is kept if it is
- *   refused.
- * - A length that a request is the first to say is fixed when all of its bytes are here, in the transaction that adds the last of
- *   them.
- * - An upload's bytes count as reserved quota until it is a file, is deleted, or expires. Those of a running request are reserved
- *   before they are sent to the store; a server runs one request of an upload at a time (`UploadTurns`). What a refused request
- *   reserved is released.
+ * - The bytes of a request with a checksum, or without a Content-Length, are added all at once: a refused request leaves no
+ *   byte.
+ * - A length that a request is the first to declare is fixed when all of its bytes have arrived, in the transaction that adds
+ *   the last of them.
+ * - An upload's bytes count as reserved quota until it is a file, is deleted, or expires. Those of a running request are
+ *   reserved before they are sent to the store; a server runs one request of an upload at a time (`UploadTurns`). A refused
+ *   request releases its reservation.
  * - An object that no row names is deleted at once, after a crash by the sweep of its day; those of an expired upload by
  *   `EXPIRE_UPLOADS`.
  */
@@ -123,7 +123,7 @@ export class PartialUploads {
     );
   }
 
-  /** Throws `not_found`, also for another's, and `upload_expired`. */
+  /** Throws `not_found`, also for another user's upload, and `upload_expired`. */
   async get(actor: Actor, uuid: string): Promise<PartialUpload> {
     const upload = await findUpload(this.#db.tables, uuid, actor.userId);
     if (!upload) throw new Problem('not_found');
@@ -131,7 +131,7 @@ export class PartialUploads {
     return upload;
   }
 
-  /** Begins an upload, with the first bytes of it where `hasBytes`. */
+  /** Begins an upload, with its first bytes if `hasBytes`. */
   async create(actor: Actor, request: RequestInfo, hasBytes: boolean): Promise<PartialUpload> {
     const length = lengthIn(request);
     this.#requireSize(length ?? 0);
@@ -151,7 +151,7 @@ export class PartialUploads {
     try {
       return await this.#turns.run(upload.uuid, (turn) => this.#receive(actor, upload, request, { checksum, length }, turn));
     } catch (error) {
-      // The client does not learn its address.
+      // The client does not learn the upload's address.
       await this.#delete(upload).catch((failure: unknown) =>
         this.#log.warn({ err: failure }, 'could not delete an upload; it expires'),
       );
@@ -160,7 +160,8 @@ export class PartialUploads {
   }
 
   /**
-   * Adds the request's bytes. Throws `conflict` where the upload is not at their offset, and all that an upload of a file does.
+   * Adds the request's bytes. Throws `conflict` if the upload is not at their offset, and everything that an upload of a file
+   * throws.
    */
   async append(actor: Actor, uuid: string, request: RequestInfo): Promise<PartialUpload> {
     const offset = bytesIn(request, 'Upload-Offset');
@@ -177,7 +178,7 @@ export class PartialUploads {
     });
   }
 
-  /** Deletes an upload with what is stored of it. The file that it has become stays. */
+  /** Deletes an upload with its stored bytes. A file that was made of it stays. */
   async delete(actor: Actor, uuid: string): Promise<void> {
     const upload = await this.get(actor, uuid);
     await this.#turns.run(uuid, () => this.#delete(upload));
@@ -213,7 +214,7 @@ export class PartialUploads {
     }
   }
 
-  /** Stores the bytes, a segment at a time. Gives the upload as it is then. */
+  /** Stores the bytes, a segment at a time. Returns the upload as it is then. */
   async #store(
     actor: Actor,
     before: PartialUpload,
@@ -283,7 +284,10 @@ export class PartialUploads {
     yield* bytes;
   }
 
-  /** `length`: fixes it, where the request has said it and is whole; `reserved`: what the request goes on with. */
+  /**
+   * `length`: fixes the length, if the request has declared it and is whole; `reserved`: the reservation that the request
+   * continues with.
+   */
   async #add(upload: PartialUpload, pending: Pending, { length = upload.length, reserved = 0 }): Promise<PartialUpload> {
     const added = { ...upload, length, received: endOf(upload, pending), expiresAt: this.#expiresAt() };
     pending.into.committing();

@@ -8,7 +8,7 @@ export const auditFunctions = (byTable: Readonly<Record<string, FunctionBody>>):
     .map(([table, does]) => triggerFunction(`audit_${table}`, does, AS_OWNER))
     .join('\n');
 
-/** The fields of `row` that an entry shows, as JSON; `row` is null where there is none. */
+/** Returns the fields of `row` that an entry shows, as JSON; `row` is null where there is none. */
 export const shown = (row: 'OLD' | 'NEW', fields: Readonly<Record<string, string>>): string =>
   `jsonb_build_object(${Object.entries(fields)
     .map(([name, column]) => `'${name}', ${column.replaceAll('$', row)}`)
@@ -16,11 +16,11 @@ export const shown = (row: 'OLD' | 'NEW', fields: Readonly<Record<string, string
 
 export const uuidOf = (table: string, column: string): string => `(SELECT t.uuid FROM ${table} t WHERE t.id = $.${column})`;
 
-/** A value that nobody is shown has changed. */
+/** Returns the change of a value that entries never show. */
 const secret = (name: string, when: string): string =>
   `CASE WHEN ${when} THEN '{"${name}": {"from": null, "to": null}}'::jsonb ELSE '{}' END`;
 
-/** Creation, change and deletion of rows that have a uuid. */
+/** Returns the function for creation, change and deletion of rows that have a uuid. */
 export const resource = (
   type: string,
   {
