@@ -89,7 +89,7 @@ export const contentFeature = (limits: Partial<TransferLimits> = {}): Feature =>
     const archives = new FolderArchives({ ...deps, transfers });
     const exports = new Exports({ ...deps, tasks });
     let hashing: Passwords | undefined;
-    // Made when a link first has a password: most servers never need it.
+    // Created when a link first has a password: most servers never need it.
     const passwords = (): Passwords => (hashing ??= new Passwords());
     const links = linkServices({ ...deps, downloads, archives, passwords });
     const userContent = new UserContent(deps);

@@ -3,14 +3,14 @@ import { hash } from 'node:crypto';
 /** The longest name of a file on Linux, in bytes of UTF-8; Windows and macOS take 255 characters. */
 const NAME_MAX_BYTES = 255;
 const EXTENSION_MAX_BYTES = 64;
-/** Not in a name on Windows; slashes and control characters are in no name here. */
+/** Characters that Windows allows in no name; slashes and control characters are in no name here. */
 const FORBIDDEN = /[<>:"|?*\\]/g;
-/** Windows drops them. */
+/** Characters that Windows drops at the end of a name. */
 const TRAILING = /[. ]+$/;
-/** Devices of Windows, whatever follows the first dot; it takes the superscript digits for digits too. */
+/** Names of devices on Windows, whatever follows the first dot; Windows takes the superscript digits for digits too. */
 const DEVICE = /^(?:con|prn|aux|nul|conin\$|conout\$|(?:com|lpt)[0-9\u00b9\u00b2\u00b3])(?= *(?:\.|$))/i;
 const IGNORED = /\p{Default_Ignorable_Code_Point}/gu;
-/** Numbers that each taken name tries by itself; after them the numbers of the folder go on, so that no folder takes long. */
+/** Each taken name tries this many numbers by itself; then the numbers of the folder continue, so that no folder takes long. */
 const OWN_NUMBERS = 10;
 
 /**
@@ -34,9 +34,9 @@ export const unpackedAs = (name: string): string =>
   name.normalize('NFD').replaceAll(IGNORED, '').toUpperCase().toLowerCase().normalize('NFC');
 
 /**
- * The names in one folder of an archive: no two of them unpack to one path on Linux, macOS or Windows. The same names in the same
- * order give the same ones. Of each name only 48 bits of a hash are held; among 100,000 names, two share them by chance one time
- * in 50,000, and one is renamed without need.
+ * The names in one folder of an archive: no two of them unpack to one path on Linux, macOS or Windows. The same names in the
+ * same order give the same ones. Memory holds only 48 bits of a hash of each name; among 100,000 names, two share them by
+ * chance one time in 50,000, and one is renamed without need.
  */
 export class FolderNames {
   readonly #taken = new Set<number>();

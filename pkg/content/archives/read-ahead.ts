@@ -2,8 +2,8 @@ import type { Readable } from 'node:stream';
 import { buffer } from 'node:stream/consumers';
 
 /**
- * Contents up to this size are read before their turn, so many and so many bytes at once: an archive of small ones does not wait
- * for each.
+ * Contents up to this size are read before their turn, at most AHEAD of them and AHEAD_BYTES at once, so that an archive of
+ * small files does not wait for each.
  */
 const SMALL_BYTES = 64 * 1024;
 const AHEAD = 8;

@@ -9,9 +9,9 @@ export interface ZipEntry {
   readonly modifiedAt: Date;
   /** Left out for a folder. */
   readonly file?: {
-    /** Bytes; the archive breaks off where the content has another number. */
+    /** The size in bytes; the archive is cut off if the content has another size. */
     readonly size: number;
-    /** Asked for when its turn comes. */
+    /** Called when the entry's turn comes. */
     readonly content: AsyncIterable<Buffer>;
   };
 }
@@ -20,9 +20,9 @@ export interface ZipEntry {
  * Yields a ZIP archive as it is read: names in UTF-8, Zip64 where it is needed, nothing compressed, since most files are
  * already. (PKWARE APPNOTE 6.3.10; sizes and CRC-32 of a file follow its content, §4.3.9.)
  *
- * Nothing is read before it is asked for. In memory are one chunk of a file, and of each entry its packed record for the
- * directory at the end, which is unpacked piece by piece: about 30 bytes and what its name adds to that of the entry before.
- * `hold` gets the bytes that are held so, and may throw.
+ * Nothing is read before it is asked for. Memory holds one chunk of a file, and for each entry its packed record for the
+ * directory at the end, which is unpacked piece by piece: about 30 bytes and what its name adds to that of the previous entry.
+ * `hold` is called with the bytes of these records, and may throw.
  */
 export async function* writeZip(
   entries: AsyncIterable<ZipEntry>,

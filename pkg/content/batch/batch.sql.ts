@@ -18,13 +18,13 @@ export async function nameItems(sql: Sql, task: string, items: readonly BatchIte
   return named?.total ?? 0;
 }
 
-/** An item as it is planned. */
+/** A planned item. */
 export interface PlannedItem extends BatchItem {
   readonly name: string;
   readonly rank: number;
 }
 
-/** Adds items that are not there yet. One statement; none for none. */
+/** Adds items that do not exist yet. Takes one statement; none for no items. */
 export async function addItems(sql: Sql, taskId: number, items: readonly PlannedItem[]): Promise<void> {
   if (items.length === 0) return;
   await sql.query(
@@ -57,7 +57,7 @@ export const namedItems = (
     [taskId, after, most],
   );
 
-/** Gives named items their names and ranks. By ids alone, as `endItems`. One statement. */
+/** Gives named items their names and ranks. Finds them by ids alone, as `endItems` does. Takes one statement. */
 export const rankItems = (
   sql: Sql,
   taskId: number,
@@ -97,8 +97,8 @@ const LOCK_FOLDERS = `
 
 /**
  * Locks the files of a step before any of them changes: folders first, then files, each in the order of their ids, as single
- * changes lock them. So no change of one of them, which locks its owner's quota last, waits for a step that has that and waits
- * for the file.
+ * changes lock them. So a change of one of them, which locks its owner's quota last, never waits for a step that holds the
+ * quota and waits for the file.
  */
 export async function lockFilesOf(sql: Sql, targets: readonly string[], destination: string | null): Promise<void> {
   await sql.query(LOCK_FOLDERS, [targets, destination]);

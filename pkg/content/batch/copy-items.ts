@@ -46,7 +46,7 @@ export async function reserved(tx: Tx, task: Task, actor: Actor, items: readonly
   return { copier, items: items.filter(({ id }) => ids.has(id)), contents: fitting };
 }
 
-/** Makes files of contents, by the rights that the requester has now; gives the items of those that were made. */
+/** Makes files of contents, with the rights that the requester has now; returns the items of the new files. */
 export async function commitCopies(
   { clock, events, cache }: Pick<WorkerServices & JobContext, 'clock' | 'events' | 'cache'>,
   tx: Tx,
@@ -184,7 +184,7 @@ async function copiedFolders(tx: Sql, taskId: number, items: readonly TaskItem[]
 type By = Parameters<typeof copyFiles>[4];
 
 interface MadeFiles {
-  /** Items. */
+  /** The ids of items. */
   readonly ids: Set<number>;
   readonly ends: ItemEnd[];
   metadataBytes: number;

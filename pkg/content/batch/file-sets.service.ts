@@ -18,13 +18,13 @@ import { fileSeenBy } from '../model/files/files.view.ts';
 const GRANTED = `
   SELECT DISTINCT resource_id AS id FROM permissions WHERE resource_type = 'file' AND resource_id = ANY ($1::bigint[])`;
 
-/** $1 files that are to be at $2, the folder, or, without one, each in the root of its owner. */
+/** $1 the files that must be at $2, the folder, or, without one, each in the root of its owner. */
 const TAKEN = `
   SELECT f.id FROM files f WHERE f.id = ANY ($1::bigint[]) AND CASE WHEN $2::bigint IS NULL
     THEN EXISTS (SELECT FROM files o WHERE o.folder_id IS NULL AND o.owner_id = f.owner_id AND o.name = f.name
       AND o.deleted_at IS NULL)
     ELSE EXISTS (SELECT FROM files o WHERE o.folder_id = $2 AND o.name = f.name AND o.deleted_at IS NULL) END`;
-/** $1 files in the trash: whose folder is not there, or has another file of the name by now. */
+/** $1 files in the trash. Selects those whose folder no longer exists, or has another file of the name by now. */
 const NOT_RESTORABLE = `
   SELECT f.id FROM files f LEFT JOIN folders d ON d.id = f.folder_id
   WHERE f.id = ANY ($1::bigint[]) AND CASE WHEN f.folder_id IS NULL
@@ -43,9 +43,9 @@ const RESTORE = changed('deleted_at = NULL, trashed_with = NULL, expires_at = NU
 type ChangedRow = Pick<FileRecord, 'id' | 'path' | 'revision'> & { readonly updatedAt: Date };
 
 /**
- * The same change of many files, in a few statements; what is decided of each is what `FileMoves` and `FileTrash` decide. Files
- * for which that takes more than the plain case (a name that is taken, a grant that would end, a move by somebody who does not
- * own them) are `left` to them.
+ * Makes the same change to many files in a few statements, with the decisions of `FileMoves` and `FileTrash` for each. Files
+ * that need more than the plain case (a name that is taken, a grant that would end, a move by somebody who does not own them)
+ * are `left` to them.
  */
 export class FileSets {
   readonly #cache: TaggedCache;

@@ -17,7 +17,7 @@ import { BELOW_NONE } from './plan-copies.ts';
 /** The number of named items that one step adds. */
 const NAMED_AT_ONCE = 1_000;
 const PAGES_AT_ONCE = 5;
-/** Below it are the ranks of folders that go before files, above it those of folders that go after them. */
+/** Folders that go before files have lower ranks, those that go after them higher ones. */
 export const RANK_OF_FILES = 10_000;
 
 type Task = HeldTask<BatchArguments>;

@@ -59,11 +59,13 @@ export interface StoredBlob {
   readonly reservation?: string | undefined;
 }
 
-/** Whose quota content counts to, and how much of it remains: less what their other uploads have reserved. */
+/**
+ * The owner of the quota that content counts against, and how much of it remains: less what their other uploads have reserved.
+ */
 export interface RemainingQuota {
   readonly ownerId: number;
   readonly remainingBytes: number;
-  /** The tenant has less left than the owner's quota. */
+  /** Whether the tenant has less left than the owner's quota. */
   readonly isOfTenant: boolean;
 }
 
@@ -147,7 +149,7 @@ export class Blobs {
 
   /**
    * Stores content in the bucket, counted and hashed, with the media type that its first bytes may tell better than
-   * `contentType`. What is small is read first and then sent; memory does not grow with the size of what is not.
+   * `contentType`. Small content is read first and then sent; memory does not grow with the size of other content.
    */
   async store(key: string, source: Readable, given: BlobOptions): Promise<{ blob: StoredBlob; mimeType: string }> {
     const { content, head } = await smallOrStream(source);
@@ -201,9 +203,8 @@ export class Blobs {
   }
 
   /**
-   * Stores the content of another object, without the bytes coming here; what S3 does not copy at once is read and sent. Throws
-   * ObjectMissing, and
-   * `quota_exceeded`.
+   * Stores the content of another object, without the bytes coming here; content that S3 does not copy at once is read and
+   * sent. Throws ObjectMissing and `quota_exceeded`.
    */
   async copy(
     key: string,
@@ -230,8 +231,8 @@ export class Blobs {
   }
 
   /**
-   * Runs `work`, which stores objects and commits rows that name them; if it fails, deletes those of which no row is known to be
-   * committed.
+   * Runs `work`, which stores objects and commits rows that name them; if it fails, deletes the objects that no committed row
+   * is known to name.
    */
   async discardUnlessCommitted<T>(work: (into: NewObjects) => Promise<T>): Promise<T> {
     const into = new NewObjects();

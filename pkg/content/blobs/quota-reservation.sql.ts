@@ -7,7 +7,7 @@ import type { Executor, Tx } from '../../store/postgres/database.ts';
  */
 export const RESERVATION_MS = 10 * 60 * 1000;
 
-/** Whose quota is reserved, under which id. */
+/** The owner of the quota that is reserved, and the id of the reservation. */
 export interface ReservationOf {
   readonly id: string;
   readonly ownerId: number;
@@ -22,8 +22,8 @@ export interface WantedBytes {
 }
 
 /**
- * Reserves `wanted` bytes in place of what the reservation had, or as many as are free, and locks the owner's row. Gives how
- * many. Throws `quota_exceeded` where fewer than `needed` are. One statement.
+ * Reserves `wanted` bytes in place of what the reservation had, or as many as are free, and locks the owner's row. Returns how
+ * many. Throws `quota_exceeded` if fewer than `needed` are free. Takes one statement.
  */
 export async function reserve(sql: Executor, of: ReservationOf, bytes: WantedBytes): Promise<number> {
   const held = await reserveIfFree(sql, of, bytes);
@@ -46,7 +46,7 @@ async function reserveIfFree(
 }
 
 /**
- * Reserves the quota of those of these contents that fit beside everything else, one after the other, and gives them. One or two
+ * Reserves the quota of the contents that fit beside everything else, one after the other, and returns them. Takes one or two
  * statements.
  */
 export async function reserveFitting<T extends { readonly size: number }>(
@@ -74,8 +74,8 @@ export const releaseReservation = (sql: Executor, id: string): Promise<unknown> 
   sql.prepared('content-release', 'DELETE FROM storage_reservations WHERE id = $1', [id]);
 
 /**
- * Counts bytes to their owner, instead of what was reserved for them; decided under the lock of the owner's row, however many
- * uploads race. What other uploads have reserved is theirs. Throws `quota_exceeded`.
+ * Counts bytes to their owner, instead of what was reserved for them, under the lock of the owner's row, however many uploads
+ * race. Reservations of other uploads stay theirs. Throws `quota_exceeded`.
  */
 export async function countBytes(
   tx: Tx,

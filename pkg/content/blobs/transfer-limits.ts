@@ -5,16 +5,16 @@ import { LONGEST_UPLOAD_MS } from '../../store/s3/upload-day.ts';
  * memory and connections.
  */
 export interface TransferLimits {
-  /** Uploads and downloads of one person at once. */
+  /** Concurrent uploads and downloads of one person. */
   readonly perPerson: number;
-  /** Downloads at once, archives included: what a pod of 512 MiB has memory for. */
+  /** Concurrent downloads, archives included: as many as a pod of 512 MiB has memory for. */
   readonly downloads: number;
   /** Downloads by share links: half of all, so that users who sign in always get a download. */
   readonly byLinks: number;
   /** Downloads by the links of one person, and to one network: a class behind one address opens a hand-out. */
   readonly byLinksOfOwner: number;
   readonly byLinksToNetwork: number;
-  /** Archives at once, and those of one person: each holds files that it reads ahead. */
+  /** Concurrent archives, and those of one person: each holds files that it reads ahead. */
   readonly archives: number;
   readonly archivesPerPerson: number;
   /** Archives by the links of one person, and to one network; all links together have half of the archives. */
@@ -26,7 +26,7 @@ export interface TransferLimits {
   /** Whenever the server has waited this long for a client, in total, the client must have moved the least rate in that time. */
   readonly measuredMs: number;
   readonly leastBytesPerSecond: number;
-  /** The least rate of a download where all are taken: it rises from half of them on. */
+  /** The least rate of a download while all slots are taken: it rises from half of them on. */
   readonly leastBytesPerSecondWhenFull: number;
   readonly longestMs: number;
 }

@@ -7,9 +7,9 @@ export interface ExportUpload {
   readonly task: string;
   readonly key: string;
   readonly uploadId: string;
-  /** Name of the archive. */
+  /** The name of the archive. */
   readonly name: string;
-  /** Bytes of each part but the last. */
+  /** The bytes of each part but the last. */
   readonly partBytes: number;
   /** Entity tags of the parts that are in the store, in their order. */
   readonly etags: readonly string[];

@@ -9,8 +9,8 @@ export interface GoneFile {
   readonly uuid: string;
   readonly name: string;
   /**
-   * Deleted for ever before its turn; the file is there, with another content; or the file is there, and the store has not all of
-   * its content, which is a loss.
+   * `deleted`: deleted for ever before its turn; `replaced`: the file exists, with another content; `lost`: the file exists,
+   * but the store does not have all of its content.
    */
   readonly why: 'deleted' | 'replaced' | 'lost';
 }

@@ -11,7 +11,8 @@ const BACK_OFF = { baseMs: 200, maxMs: 5_000, jitter: 0.5 };
 const RACED = new Set(['42710', '42P06', '42P07', 'XX000']);
 
 /**
- * Tries a transaction of DDL again when it did not get a lock, was given up for another, or another operator was doing the same.
+ * Retries a transaction of DDL that did not get a lock, was the victim of a deadlock, or collided with the same work of another
+ * operator.
  */
 export async function retryDdl<T>(
   time: { clock: Clock; random: Random },
@@ -29,7 +30,7 @@ export async function retryDdl<T>(
   }
 }
 
-/** A unique index of the system catalogs says no only when two of us made the same thing. */
+/** A unique index of the system catalogs is violated only if two operators made the same thing. */
 const isRace = (error: unknown): boolean => {
   const table = (error as { table?: string }).table ?? '';
   return RACED.has(sqlState(error) ?? '') || (sqlState(error) === '23505' && table.startsWith('pg_'));
