@@ -116,7 +116,9 @@ test('a + in a time of a query is an offset of the east, whether or not it is pe
 
 test('a search text that folds to nothing, such as an accent alone, finds nothing in every search', async () => {
   await tenant.admin.upload('/files', { name: 'accents.txt', file: Buffer.from('x') });
-  await tenant.admin.post('/folders', { name: 'accents' });
+  const { body: folder } = await tenant.admin.post('/folders', { name: 'accents' });
+  await tenant.admin.post('/folders', { name: 'accents', parent_id: folder.id });
+  const { body: share } = await tenant.admin.post(`/folders/${folder.id}/share`);
   await tenant.admin.post('/groups', { name: 'accents' });
   const [course] = await tenant.db.query<{ uuid: string }>(
     `WITH made AS (
@@ -128,7 +130,9 @@ test('a search text that folds to nothing, such as an accent alone, finds nothin
      ) SELECT uuid FROM made`,
   );
   const searches = takingQuery(({ name }) => name === 'q').map(([{ path }]) =>
-    path.replace('{id}', path.startsWith('/lti/contexts/') ? (course?.uuid ?? '') : 'root'),
+    path
+      .replace('{id}', path.startsWith('/lti/contexts/') ? (course?.uuid ?? '') : 'root')
+      .replace('{token}', String(share.token)),
   );
   const nothing: unknown[] = [];
   const found: string[] = [];
