@@ -32,5 +32,21 @@ export const ROUTES: readonly AppRoute[] = [
     nav: { href: '/', label: 'nav.files', icon: 'folder' },
   },
   { path: '/', page: page(async () => (await import('./files/files-page.tsx')).FilesPage) },
+  {
+    path: '/recent',
+    page: page(async () => (await import('./files/list-pages.tsx')).RecentPage),
+    nav: { href: '/recent', label: 'nav.recent', icon: 'recent' },
+  },
+  {
+    path: '/shared',
+    page: page(async () => (await import('./files/list-pages.tsx')).SharedPage),
+    nav: { href: '/shared', label: 'nav.shared', icon: 'people' },
+  },
+  {
+    path: '/trash',
+    page: page(async () => (await import('./files/list-pages.tsx')).TrashPage),
+    nav: { href: '/trash', label: 'nav.trash', icon: 'trash' },
+  },
+  { path: '/search', page: page(async () => (await import('./files/search-page.tsx')).SearchPage) },
   { path: '/design', page: page(async () => (await import('../design/gallery/gallery.tsx')).Gallery) },
 ];

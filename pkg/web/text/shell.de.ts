@@ -12,6 +12,9 @@ export const de: Texts<typeof en> = {
   notifications: 'Meldungen',
 
   'nav.files': 'Dateien',
+  'nav.recent': 'Zuletzt geändert',
+  'nav.shared': 'Mit mir geteilt',
+  'nav.trash': 'Papierkorb',
 
   'quota.label': 'Speicherplatz',
   'quota.used': '{used} von {limit} belegt',

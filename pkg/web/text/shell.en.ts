@@ -9,6 +9,9 @@ export const en = {
   notifications: 'Notifications',
 
   'nav.files': 'Files',
+  'nav.recent': 'Recent',
+  'nav.shared': 'Shared with me',
+  'nav.trash': 'Trash',
 
   'quota.label': 'Storage',
   'quota.used': '{used} of {limit} used',

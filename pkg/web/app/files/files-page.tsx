@@ -1,87 +1,146 @@
 import { useLocation, useRoute } from 'preact-iso';
-import type { Child, Folder } from '../../api/operations.generated.ts';
-import { Breadcrumb } from '../../design/breadcrumb.tsx';
-import { Icon } from '../../design/icon.tsx';
-import { Skeleton } from '../../design/skeleton.tsx';
+import { useEffect, useState } from 'preact/hooks';
+import type { Folder } from '../../api/operations.generated.ts';
+import { Breadcrumb, type Crumb } from '../../design/breadcrumb.tsx';
+import { Button } from '../../design/button.tsx';
+import { EmptyState } from '../../design/empty-state.tsx';
+import type { MenuItem } from '../../design/menu.tsx';
 import { t } from '../../text/files.ts';
-import { timeInWords } from '../../text/language.ts';
 import { ProblemNote } from '../problem-note.tsx';
 import { useClient, useMay } from '../services.ts';
-import { sizeInWords } from '../size-in-words.ts';
-import { useLoaded } from '../use-loaded.ts';
 import { useArrivals, useDropTarget } from '../uploads/current.ts';
-import { UploadButton } from '../uploads/upload-button.tsx';
+import { UploadButton, useUploadItems } from '../uploads/upload-button.tsx';
+import { useLoaded } from '../use-loaded.ts';
+import { useObserved } from '../use-observed.ts';
 import { useTitle } from '../use-title.ts';
+import { clip } from './clipboard.ts';
+import { dropped, isOurs } from './drag.ts';
+import { EntriesView } from './entries-view.tsx';
+import { ofFolder } from './entry.ts';
+import { NewFolderDialog } from './new-folder-dialog.tsx';
+import { folderSource, type Sort } from './sources.ts';
+import { useEntries } from './use-entries.ts';
+import { useFileActions } from './use-file-actions.tsx';
+import { useSearchField } from './use-search-field.ts';
+import { useView, ViewChoice } from './view-choice.tsx';
 import './files-page.css';
 
-/** A folder: where it is and what is in it. */
+const COLUMNS: Readonly<Record<string, string>> = { name: 'name', time: 'updated_at' };
+
+/** A folder: where it is, what is in it, and all that one does with that. */
 export function FilesPage() {
-  const { id } = useRoute().params;
-  const client = useClient();
+  const { id = 'root' } = useRoute().params;
   const { route } = useLocation();
-  const { value, problem, reload } = useLoaded(
-    async (signal) => {
-      const [way, children] = await Promise.all([
-        id === undefined ? [] : wayTo(id, (folder) => client.get('/folders/{id}', { path: { id: folder }, signal })),
-        client.get('/folders/{id}/children', { path: { id: id ?? 'root' }, query: { sort: 'name', limit: 200 }, signal }),
-      ]);
-      return { way, entries: children.data };
-    },
-    [id],
-  );
-  const title = value?.way.at(-1)?.name ?? t('title');
+  const client = useClient();
+  const view = useView();
+  const cut = useObserved(clip);
+  const [sort, setSort] = useState<Sort>('name');
+  const [isMaking, setMaking] = useState(false);
+  const entries = useEntries(folderSource(client, id, sort));
+  const actions = useFileActions(entries.list);
+  useSearchField();
+  const {
+    value: way,
+    problem,
+    reload,
+  } = useLoaded((signal) => wayTo(id, (folder) => client.get('/folders/{id}', { path: { id: folder }, signal })), [id]);
+  const here = way?.at(-1);
+  const folderId = id === 'root' ? null : id;
+  const title = here?.name ?? t('title');
   useTitle(title);
-  const mayUpload = useMay('write:files');
-  const folderId = id ?? null;
-  useDropTarget(mayUpload ? { folderId, name: title } : undefined);
-  useArrivals(folderId, reload);
-  const crumbs = [
-    { id: 'root', label: t('mine'), href: '/' },
-    ...(value?.way ?? []).map((folder) => ({ id: folder.id, label: folder.name, href: `/files/${folder.id}` })),
+  const mayWrite = useMay('write:files');
+  const uploads = useUploadItems(folderId);
+  useDropTarget(mayWrite ? { folderId, name: title } : undefined);
+  useArrivals(folderId, () => void entries.list.reload());
+  // Another folder begins at its top.
+  useEffect(() => window.scrollTo(0, 0), [id]);
+
+  const crumbs: Crumb[] = [
+    { id: 'root', label: t('mine'), href: '/', icon: 'home' },
+    ...(way ?? []).map((folder) => ({ id: folder.id, label: folder.name, href: `/files/${folder.id}` })),
   ];
+  const commands: (MenuItem | false)[] = [
+    ...(mayWrite ? uploads : []),
+    mayWrite && { label: t('newFolder'), icon: 'folder-add', onSelect: () => setMaking(true) },
+    mayWrite &&
+      cut !== undefined && {
+        label: t('paste'),
+        icon: 'paste',
+        onSelect: () => {
+          actions.paste(cut, folderId);
+          if (cut.kind === 'cut') clip.set(undefined);
+        },
+      },
+    here !== undefined && { label: t('download'), icon: 'download', onSelect: () => actions.download(ofFolder(here)) },
+  ];
+  const onSort = (key: string): void => {
+    const field = COLUMNS[key];
+    // A time begins with the newest, a name with A; the same heading again turns the order round.
+    if (field) setSort((sort === field || (sort !== `-${field}` && key === 'time') ? `-${field}` : field) as Sort);
+  };
 
   return (
     <div class="files">
       <h1 class="c-hidden">{title}</h1>
-      <Breadcrumb label={t('path')} moreLabel={t('more')} crumbs={crumbs} onGo={({ href }) => route(href)} />
-      {mayUpload && <UploadButton folderId={folderId} />}
+      <header class="files-head">
+        <Breadcrumb
+          label={t('path')}
+          moreLabel={t('more')}
+          crumbs={crumbs}
+          onGo={({ href }) => route(href)}
+          menu={{ label: t('folderActions'), items: commands.filter((item) => item !== false) }}
+          onDrop={(crumb, event) => {
+            if (!isOurs(event)) return;
+            event.preventDefault();
+            event.stopPropagation();
+            actions.move(dropped(), crumb.id === 'root' ? null : crumb.id);
+          }}
+        />
+        <span class="files-tools">
+          <ViewChoice />
+          {mayWrite && (
+            <>
+              <Button icon="folder-add" onClick={() => setMaking(true)}>
+                {t('newFolder')}
+              </Button>
+              <UploadButton folderId={folderId} />
+            </>
+          )}
+        </span>
+      </header>
       {problem && <ProblemNote problem={problem} onRetry={reload} />}
-      {!value && !problem && <Skeleton kind="rows" label={t('loading')} />}
-      {value && <Entries entries={value.entries} />}
+      <EntriesView
+        label={title}
+        entries={entries}
+        actions={actions}
+        view={view}
+        folderId={folderId}
+        sorting={{ key: sort.endsWith('name') ? 'name' : 'time', isDescending: sort.startsWith('-') }}
+        onSort={onSort}
+        onOpenFolder={(folder) => route(`/files/${folder.id}`)}
+        empty={
+          <EmptyState drawing="files" title={t('emptyTitle')}>
+            {t('emptyText')}
+          </EmptyState>
+        }
+      />
+      {isMaking && (
+        <NewFolderDialog
+          parentId={folderId}
+          onClose={() => setMaking(false)}
+          onDone={() => {
+            setMaking(false);
+            void entries.list.reload();
+          }}
+        />
+      )}
     </div>
   );
 }
 
-/** Returns the folder and those above it, the highest first. */
+/** Returns the folder and those above it, the highest first; none for the root. */
 async function wayTo(id: string, folderOf: (id: string) => Promise<Folder>): Promise<readonly Folder[]> {
   const way: Folder[] = [];
-  for (let next: string | null = id; next !== null; next = way[0]?.parent_id ?? null) way.unshift(await folderOf(next));
+  for (let next = id === 'root' ? null : id; next !== null; next = way[0]?.parent_id ?? null) way.unshift(await folderOf(next));
   return way;
-}
-
-function Entries({ entries }: { readonly entries: readonly Child[] }) {
-  if (entries.length === 0) return <p>{t('empty')}</p>;
-  return (
-    <table class="files-list">
-      <thead>
-        <tr>
-          <th scope="col">{t('name')}</th>
-          <th scope="col">{t('size')}</th>
-          <th scope="col">{t('changed')}</th>
-        </tr>
-      </thead>
-      <tbody>
-        {entries.map((entry) => (
-          <tr key={entry.id}>
-            <td>
-              <Icon name={entry.type === 'folder' ? 'folder' : 'list'} />{' '}
-              {entry.type === 'folder' ? <a href={`/files/${entry.id}`}>{entry.name}</a> : entry.name}
-            </td>
-            <td>{entry.type === 'file' ? sizeInWords(entry.size) : ''}</td>
-            <td>{timeInWords(entry.updated_at)}</td>
-          </tr>
-        ))}
-      </tbody>
-    </table>
-  );
 }

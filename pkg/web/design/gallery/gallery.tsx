@@ -1,8 +1,6 @@
 import { useState } from 'preact/hooks';
 import { Button } from '../button.tsx';
 import { Menu } from '../menu.tsx';
-import { LiveRegion } from '../live-region.tsx';
-import { ToastArea } from '../toast.tsx';
 import { Actions } from './actions.tsx';
 import { Content } from './content.tsx';
 import { Fields } from './fields.tsx';
@@ -31,7 +29,7 @@ export function Gallery() {
     else document.documentElement.dataset.theme = chosen;
   };
   return (
-    <main class="gallery">
+    <div class="gallery">
       <header class="gallery-head">
         <h1>Components</h1>
         <Menu
@@ -51,8 +49,6 @@ export function Gallery() {
           <Part />
         </section>
       ))}
-      <LiveRegion />
-      <ToastArea label="Messages" closeLabel="Close" />
-    </main>
+    </div>
   );
 }

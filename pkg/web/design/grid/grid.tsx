@@ -64,52 +64,57 @@ export function Grid<Row>(props: GridProps<Row>) {
     if (to.row >= 0) latest.current.reveal(to.row);
   };
 
-  const move = async (event: KeyboardEvent, isMod: boolean): Promise<boolean> => {
-    const target = (): Cell | undefined =>
-      moved(at, event.key, isMod, {
-        rows: latest.current.rows.count,
-        columns: columnCount,
-        page: Math.max(1, Math.floor(window.innerHeight / visible.row) - 4),
-        isRtl: table.current !== null && getComputedStyle(table.current).direction === 'rtl',
-      });
-    if (!target()) return false;
-    event.preventDefault();
-    if (event.key === 'End' && !isMod) await props.onEnd?.();
-    const to = target() ?? at;
+  const target = (key: string, isMod: boolean): Cell | undefined =>
+    moved(at, key, isMod, {
+      rows: latest.current.rows.count,
+      columns: columnCount,
+      page: Math.max(1, Math.floor(window.innerHeight / visible.row) - 4),
+      isRtl: table.current !== null && getComputedStyle(table.current).direction === 'rtl',
+    });
+  const move = (key: string, isMod: boolean, isShift: boolean): void => {
+    const to = target(key, isMod) ?? at;
     go(to);
-    if (event.shiftKey && to.row >= 0) extend(to.row);
+    if (isShift && to.row >= 0) extend(to.row);
     else if (to.row >= 0 && to.row !== at.row) anchor.current = to.row;
-    return true;
   };
 
-  const press = async (event: KeyboardEvent): Promise<void> => {
-    const target = event.target as HTMLElement;
-    if (event.defaultPrevented || target.closest(NOT_OURS)) return;
+  const press = (event: KeyboardEvent): void => {
+    const element = event.target as HTMLElement;
+    if (event.defaultPrevented || element.closest(NOT_OURS)) return;
+    const { key, shiftKey } = event;
     const isMod = event.ctrlKey || event.metaKey;
-    if (await move(event, isMod)) return;
+    if (target(key, isMod)) {
+      event.preventDefault();
+      const isEnd = key === 'End' && !isMod && props.onEnd !== undefined;
+      if (isEnd) void props.onEnd?.().then(() => move(key, isMod, shiftKey));
+      else move(key, isMod, shiftKey);
+      return;
+    }
     const row = at.row >= 0 ? rows.at(at.row) : undefined;
-    const isSpace = event.key === ' ' && !search.isTyping(event.timeStamp);
+    const isSpace = key === ' ' && !search.isTyping(event.timeStamp);
     const does = (action: () => void): void => {
       event.preventDefault();
       action();
     };
-    if (isSpace && at.row >= 0) return does(() => (event.shiftKey ? extend(at.row) : toggle(at.row)));
-    if (isMod && event.key.toLowerCase() === 'a') return does(() => onSelection(EVERYTHING));
-    if (event.key === 'Escape' && !isEmpty(selection)) return does(() => onSelection(NOTHING));
-    if (event.key === 'Enter' && row !== undefined && !target.closest('button, a')) {
+    if (isSpace && at.row >= 0) return does(() => (shiftKey ? extend(at.row) : toggle(at.row)));
+    if (isMod && key.toLowerCase() === 'a') return does(() => onSelection(EVERYTHING));
+    if (key === 'Escape' && !isEmpty(selection)) return does(() => onSelection(NOTHING));
+    if (key === 'Enter' && !event.altKey && row !== undefined && !element.closest('button, a')) {
       const inner = elementOf(table.current, at)?.querySelector<HTMLElement>('button, a');
       return does(() => (at.column > NAME_COLUMN && inner ? inner.click() : onOpen(row)));
     }
-    if (onMenu && row !== undefined && (event.key === 'ContextMenu' || (event.shiftKey && event.key === 'F10'))) {
+    if (onMenu && row !== undefined && (key === 'ContextMenu' || (shiftKey && key === 'F10'))) {
       const { left = 0, bottom = 0 } = elementOf(table.current, { ...at, column: NAME_COLUMN })?.getBoundingClientRect() ?? {};
       return does(() => onMenu(row, { x: left, y: bottom }));
     }
-    if (!isTyped(event) || isSpace) return props.onKey?.(event, row);
+    // `/` and `?` are shortcuts of the page.
+    if (!isTyped(event) || isSpace || !/[\p{L}\p{N} ]/u.test(key)) return props.onKey?.(event, row);
+    event.preventDefault();
     const names = Array.from({ length: rows.count }, (_, index) => {
       const each = rows.at(index);
       return each === undefined ? '' : nameOf(each);
     });
-    const found = search.find(event.key, names, at.row, event.timeStamp);
+    const found = search.find(key, names, at.row, event.timeStamp);
     if (found !== undefined) go({ row: found, column: NAME_COLUMN });
   };
 
@@ -144,7 +149,7 @@ export function Grid<Row>(props: GridProps<Row>) {
       aria-colcount={columnCount}
       aria-multiselectable="true"
       style={{ '--tracks': `3rem ${columns.map(({ width }) => width).join(' ')}` }}
-      onKeyDown={(event) => void press(event)}
+      onKeyDown={press}
       onFocusOut={({ relatedTarget }) => {
         if (relatedTarget instanceof Node && !table.current?.contains(relatedTarget)) isFocused.current = false;
       }}

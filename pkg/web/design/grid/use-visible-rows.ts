@@ -6,6 +6,9 @@ import { type Range, scrollNeeded, visibleRange } from './visible-range.ts';
 const ROW_REM = 2.75;
 const ROW_REM_COARSE = 3.25;
 
+/** Rows below the one with the focus. */
+const CONTEXT = 1.5;
+
 const rowHeight = (): number =>
   Number.parseFloat(getComputedStyle(document.documentElement).fontSize) *
   (matchMedia('(pointer: coarse)').matches ? ROW_REM_COARSE : ROW_REM);
@@ -58,7 +61,9 @@ export function useVisibleRows(body: RefObject<HTMLElement | null>, count: numbe
     // The headings stick where their style says, below what else sticks there.
     const stuck = head ? Number.parseFloat(getComputedStyle(head).insetBlockStart) || 0 : 0;
     const from = Math.max(box.top, 0) + stuck + (head?.offsetHeight ?? 0);
-    scroller.scrollTop += scrollNeeded({ top, bottom: top + row }, from, Math.min(box.bottom, window.innerHeight));
+    // One more row is seen below, where there is one: what lies at the edge of the screen then covers none with the focus.
+    const to = Math.min(box.bottom, window.innerHeight) - row * CONTEXT;
+    scroller.scrollTop += scrollNeeded({ top, bottom: top + row }, from, to);
     measure();
   };
 

@@ -1,0 +1,183 @@
+import type { ComponentChildren } from 'preact';
+import { useEffect, useState } from 'preact/hooks';
+import { Grid } from '../../design/grid/grid.tsx';
+import type { Sorting } from '../../design/grid/grid-props.ts';
+import { countOf, isEmpty, isSelected, kept, NOTHING, type Selection, selectionOf } from '../../design/grid/selection.ts';
+import { announce } from '../../design/live-region.tsx';
+import { NARROW, useMedia } from '../../design/media.ts';
+import { MenuList } from '../../design/menu.tsx';
+import { Skeleton } from '../../design/skeleton.tsx';
+import { count, t } from '../../text/files.ts';
+import { ProblemNote } from '../problem-note.tsx';
+import { useObserved } from '../use-observed.ts';
+import { Cards } from './cards.tsx';
+import { clip } from './clipboard.ts';
+import { columnsOf } from './columns.tsx';
+import { Details } from './details/details.tsx';
+import { dragProps, dropProps } from './drag.ts';
+import { extensions } from './entry-actions.ts';
+import { type Entry, idOf, nameOf } from './entry.ts';
+import { entryMenu } from './entry-menu.ts';
+import { SelectionBar } from './selection-bar.tsx';
+import type { Entries } from './use-entries.ts';
+import type { FileActions } from './use-file-actions.tsx';
+import { useListShortcuts } from './use-list-shortcuts.ts';
+
+interface Props {
+  readonly label: string;
+  readonly entries: Entries;
+  readonly actions: FileActions;
+  readonly view: 'list' | 'cards';
+  readonly onOpenFolder: (folder: Entry) => void;
+  readonly empty: ComponentChildren;
+  readonly extra?: 'path' | 'owner' | 'expires' | undefined;
+  readonly isTrash?: boolean | undefined;
+  /** The folder that is shown, into which is pasted; undefined: the list is of no folder. null: one's root. */
+  readonly folderId?: string | null | undefined;
+  readonly sorting?: Sorting | undefined;
+  readonly onSort?: ((key: string) => void) | undefined;
+  readonly onShowFolder?: ((entry: Entry) => void) | undefined;
+}
+
+/** A list of entries with all that one does with them: selection, keys, menus, dragging, renaming, details. */
+export function EntriesView(props: Props) {
+  const { label, entries, actions, view, onOpenFolder, empty, extra, isTrash = false, folderId, sorting, onSort } = props;
+  const { rows, problem, isLoading, list, seen } = entries;
+  const isNarrow = useMedia(NARROW);
+  const cut = useObserved(clip);
+  const [selection, setSelection] = useState<Selection>(NOTHING);
+  const [renamed, setRenamed] = useState<string>();
+  const [detailsOf, setDetailsOf] = useState<string>();
+  const [menu, setMenu] = useState<{ readonly entry: Entry; readonly x: number; readonly y: number }>();
+
+  useEffect(() => setSelection(NOTHING), [list]);
+  useEffect(() => setSelection((before) => kept(before, (id) => rows.indexOf(id) !== -1)), [rows]);
+  const select = (next: Selection): void => {
+    setSelection(next);
+    // Open details follow what is selected.
+    if (detailsOf !== undefined && next.kind === 'some' && next.ids.size === 1) setDetailsOf([...next.ids][0]);
+    const number = countOf(next, rows.total);
+    announce(number === undefined ? t('allSelected') : count('selected', number));
+  };
+  const setDetails = ({ id }: Entry): void => setDetailsOf(id);
+  const details = detailsOf === undefined ? undefined : rows.loaded.find(({ id }) => id === detailsOf);
+  const open = (entry: Entry): void => {
+    if (isTrash) return;
+    if (entry.type === 'folder') return onOpenFolder(entry);
+    const opener = extensions.opener.value;
+    if (opener)
+      opener(
+        entry,
+        rows.loaded.filter(({ type }) => type === 'file'),
+      );
+    else actions.download(entry);
+  };
+  /** An action on a selected entry is for all that are selected; on another one for that alone. */
+  const meant = (entry: Entry): readonly Entry[] =>
+    selection.kind === 'some' && selection.ids.size > 1 && selection.ids.has(entry.id)
+      ? rows.loaded.filter(({ id }) => selection.ids.has(id))
+      : [entry];
+  const menuOf = (entry: Entry) =>
+    entryMenu({
+      entry,
+      entries: meant(entry),
+      actions,
+      isTrash,
+      onOpen: open,
+      onRename: ({ id }) => setRenamed(id),
+      onDetails: setDetails,
+      onShowFolder: props.onShowFolder,
+    });
+  const onKey = useListShortcuts({
+    actions,
+    isTrash,
+    folderId,
+    meant: async (entry) => (isEmpty(selection) ? (entry ? [entry] : []) : actions.chosen(selection)),
+    onRename: ({ id }) => setRenamed(id),
+    onDetails: setDetails,
+  });
+  const openMenu = (entry: Entry, at: { readonly x: number; readonly y: number }): void => {
+    if (!isSelected(selection, entry.id)) setSelection(selectionOf([entry.id]));
+    setMenu({ entry, ...at });
+  };
+  const attributes = (entry: Entry) => ({
+    ...(isTrash || entry.isSystem ? {} : dragProps(() => meant(entry))),
+    ...(isTrash || entry.type === 'file' ? {} : dropProps(entry.id, (moved) => actions.move(moved, entry.id))),
+  });
+  const shared = { label, rows, selection, onSelection: select, onOpen: open, onMenu: openMenu, onKey, onRange: seen };
+  const isBlank = rows.count === 0;
+
+  return (
+    <div class="files-view">
+      {!isEmpty(selection) && (
+        <SelectionBar
+          selection={selection}
+          total={rows.total}
+          actions={actions}
+          isTrash={isTrash}
+          onClear={() => select(NOTHING)}
+        />
+      )}
+      {problem && <ProblemNote problem={problem} onRetry={() => void (rows.next === undefined ? list.more() : list.reload())} />}
+      {rows.next === undefined && isLoading && (
+        <Skeleton kind={view === 'list' ? 'rows' : 'cards'} rows={8} label={t('loading')} />
+      )}
+      {isBlank && !problem && !isLoading && empty}
+      {rows.next !== undefined && !isBlank && (
+        <div class="files-columns">
+          {view === 'list' ? (
+            <Grid
+              {...shared}
+              idOf={idOf}
+              nameOf={nameOf}
+              selectLabel={(name) => t('select', { name })}
+              selectAllLabel={t('selectAll')}
+              sorting={sorting}
+              onSort={onSort}
+              onEnd={() => list.end()}
+              rowProps={attributes}
+              columns={columnsOf({
+                renamed,
+                cut: new Set(cut?.kind === 'cut' ? cut.entries.map(idOf) : []),
+                onRename: actions.rename,
+                onRenameEnd: () => setRenamed(undefined),
+                onOpen: open,
+                menuOf,
+                isSortable: onSort !== undefined,
+                isNarrow,
+                extra,
+              })}
+            />
+          ) : (
+            <Cards
+              {...shared}
+              entries={entries}
+              menuOf={menuOf}
+              attributes={attributes}
+              renamed={renamed}
+              onRename={actions.rename}
+              onRenameEnd={() => setRenamed(undefined)}
+            />
+          )}
+          {details && (
+            <Details
+              entry={details}
+              actions={actions}
+              onClose={() => setDetailsOf(undefined)}
+              onChange={() => void list.reload()}
+            />
+          )}
+        </div>
+      )}
+      {menu && (
+        <MenuList
+          label={t('actionsOf', { name: menu.entry.name })}
+          items={menuOf(menu.entry)}
+          anchor={{ left: menu.x, right: menu.x, top: menu.y, bottom: menu.y }}
+          onClose={() => setMenu(undefined)}
+        />
+      )}
+      {actions.view}
+    </div>
+  );
+}

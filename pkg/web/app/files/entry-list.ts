@@ -1,0 +1,150 @@
+import type { Tagged } from '../../api/client.ts';
+import { Observed } from '../../api/observed.ts';
+import { type ApiProblem, isAbort, problemOf } from '../../api/problem.ts';
+import { LazyRows, type Page } from '../../design/grid/lazy-rows.ts';
+import { type Entry, idOf } from './entry.ts';
+import type { Source } from './sources.ts';
+
+export interface ListState {
+  readonly rows: LazyRows<Entry>;
+  readonly isLoading: boolean;
+  readonly problem: ApiProblem | undefined;
+}
+
+interface KnownPage {
+  readonly cursor: string | undefined;
+  readonly etag: string | undefined;
+  readonly length: number;
+}
+
+/** More pages than these are not read again after a change: the rows behind them are loaded anew as one scrolls. */
+const PAGES_AGAIN = 10;
+
+/**
+ * The rows of a source as they are loaded, and kept like the server's. Everything is asked once at a time. A failure stays in
+ * `problem` until something succeeds.
+ */
+export class EntryList {
+  readonly state: Observed<ListState>;
+  readonly #source: Source;
+  readonly #abort = new AbortController();
+  #pages: readonly KnownPage[] = [];
+  #running: Promise<void> | undefined;
+
+  constructor(source: Source) {
+    this.#source = source;
+    this.state = new Observed<ListState>({ rows: LazyRows.empty(idOf), isLoading: true, problem: undefined });
+  }
+
+  stop(): void {
+    this.#abort.abort();
+  }
+
+  /** Loads the next page of the beginning; resolves when it is there. */
+  more(): Promise<void> {
+    return this.#once(async (signal) => {
+      const { rows } = this.state.value;
+      if (rows.next === null) return;
+      this.#set({ isLoading: true });
+      const cursor = rows.next;
+      const read = await this.#source.page({ cursor, signal });
+      if (read) this.#add(rows.withPage(read.body), cursor, read);
+    });
+  }
+
+  /** Loads the end of the list. A list without an opposite order is loaded to its end. */
+  async end(): Promise<void> {
+    const { rows } = this.state.value;
+    if (rows.isEndLoaded) return;
+    const { end } = this.#source;
+    if (!end) {
+      while (this.state.value.rows.next !== null && !this.state.value.problem) await this.more();
+      return;
+    }
+    await this.#once(async (signal) => {
+      const last = await end(signal);
+      this.#set({ rows: this.state.value.rows.withEnd(last) });
+    });
+  }
+
+  /** Loads all that is missing, and returns all rows. Throws what went wrong. */
+  async all(): Promise<readonly Entry[]> {
+    while (this.state.value.rows.next !== null) {
+      await this.more();
+      const { problem } = this.state.value;
+      if (problem) throw problem;
+    }
+    return this.state.value.rows.loaded;
+  }
+
+  /** Asks whether the pages of these rows have changed, and reads the list again if one has. */
+  refresh(start = 0, end = start): Promise<void> {
+    return this.#once(async (signal) => {
+      for (const page of this.#pagesOf(start, end)) {
+        const read = await this.#source.page({ cursor: page.cursor, known: page.etag, signal });
+        if (read) return this.#again(signal);
+      }
+      if (this.state.value.problem) this.#set({});
+    });
+  }
+
+  /** Reads the list again: something in it was changed here. */
+  reload(): Promise<void> {
+    return this.#once((signal) => this.#again(signal));
+  }
+
+  /** Shows a change at once; the next refresh brings what the server made of it. */
+  change(to: (rows: LazyRows<Entry>) => LazyRows<Entry>): void {
+    this.#set({ rows: to(this.state.value.rows) });
+  }
+
+  #pagesOf(start: number, end: number): readonly KnownPage[] {
+    let first = 0;
+    return this.#pages.filter(({ length }, index) => {
+      const from = first;
+      first += length;
+      return index === 0 || (from <= end && first > start);
+    });
+  }
+
+  async #again(signal: AbortSignal): Promise<void> {
+    const count = Math.min(Math.max(this.#pages.length, 1), PAGES_AGAIN);
+    let rows: LazyRows<Entry> = LazyRows.empty(idOf);
+    const pages: KnownPage[] = [];
+    while (pages.length < count && rows.next !== null) {
+      const cursor: string | undefined = rows.next;
+      const read = await this.#source.page({ cursor, signal });
+      if (!read) break;
+      rows = rows.withPage(read.body);
+      pages.push({ cursor, etag: read.etag, length: read.body.rows.length });
+    }
+    this.#pages = pages;
+    this.#set({ rows });
+  }
+
+  #add(rows: LazyRows<Entry>, cursor: string | undefined, { body, etag }: Tagged<Page<Entry>>): void {
+    this.#pages = [...this.#pages, { cursor, etag, length: body.rows.length }];
+    this.#set({ rows });
+  }
+
+  #set(change: Partial<ListState>): void {
+    if (this.#abort.signal.aborted) return;
+    this.state.set({ ...this.state.value, problem: undefined, ...change });
+  }
+
+  /** Runs one request after the other: two answers at once would overwrite each other. */
+  #once(ask: (signal: AbortSignal) => Promise<void>): Promise<void> {
+    const { signal } = this.#abort;
+    const next = (this.#running ?? Promise.resolve()).then(async () => {
+      if (signal.aborted) return;
+      try {
+        await ask(signal);
+      } catch (error) {
+        if (!isAbort(error)) this.#set({ problem: problemOf(error) });
+      }
+      if (this.#running === next) this.#set({ ...this.state.value, isLoading: false });
+    });
+    this.#running = next;
+    return next;
+  }
+}

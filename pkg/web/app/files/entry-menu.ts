@@ -1,0 +1,61 @@
+import type { MenuItem, MenuItems } from '../../design/menu.tsx';
+import { t } from '../../text/files.ts';
+import { clip } from './clipboard.ts';
+import { extensions } from './entry-actions.ts';
+import type { Entry } from './entry.ts';
+import type { FileActions } from './use-file-actions.tsx';
+
+interface Wants {
+  /** The entry that was clicked, and all that the action is for. */
+  readonly entry: Entry;
+  readonly entries: readonly Entry[];
+  readonly actions: FileActions;
+  readonly isTrash: boolean;
+  readonly onOpen: (entry: Entry) => void;
+  readonly onRename: (entry: Entry) => void;
+  readonly onDetails: (entry: Entry) => void;
+  /** Shows the folder in which it is, where the list is not of one folder. */
+  readonly onShowFolder?: ((entry: Entry) => void) | undefined;
+}
+
+/** What can be done with an entry, or with all that are selected. */
+export function entryMenu({ entry, entries, actions, isTrash, onOpen, onRename, onDetails, onShowFolder }: Wants): MenuItems {
+  if (isTrash)
+    return [
+      { label: t('restore'), icon: 'restore', onSelect: () => actions.restore(entries) },
+      'separator',
+      { label: t('purge'), icon: 'trash', isDanger: true, onSelect: () => actions.purge(entries) },
+    ];
+  const isOne = entries.length === 1;
+  const isFixed = entries.some(({ isSystem }) => isSystem);
+  const added = extensions.actions.value
+    .filter((action) => isOne && action.appliesTo(entry))
+    .map(({ label, icon, run }): MenuItem => ({ label: label(), icon, onSelect: () => run(entry) }));
+  const items: (MenuItem | 'separator' | false)[] = [
+    isOne && {
+      label: t('open'),
+      icon: entry.type === 'folder' ? 'folder' : 'eye',
+      shortcut: t('keyEnter'),
+      onSelect: () => onOpen(entry),
+    },
+    isOne && { label: t('download'), icon: 'download', onSelect: () => actions.download(entry) },
+    isOne && onShowFolder !== undefined && { label: t('showFolder'), icon: 'folder', onSelect: () => onShowFolder(entry) },
+    ...added,
+    isOne && 'separator',
+    isOne && { label: t('rename'), icon: 'edit', shortcut: 'F2', isDisabled: isFixed, onSelect: () => onRename(entry) },
+    { label: t('move'), icon: 'move', isDisabled: isFixed, onSelect: () => actions.askDestination('move', entries) },
+    { label: t('copy'), icon: 'copy', onSelect: () => actions.askDestination('copy', entries) },
+    { label: t('cut'), icon: 'cut', isDisabled: isFixed, onSelect: () => clip.set({ kind: 'cut', entries }) },
+    isOne && { label: t('details'), icon: 'info', onSelect: () => onDetails(entry) },
+    'separator',
+    {
+      label: t('delete'),
+      icon: 'trash',
+      isDanger: true,
+      isDisabled: isFixed,
+      shortcut: t('keyDelete'),
+      onSelect: () => actions.trash(entries),
+    },
+  ];
+  return items.filter((item) => item !== false);
+}

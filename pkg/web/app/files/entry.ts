@@ -1,0 +1,71 @@
+import type { File, Folder } from '../../api/operations.generated.ts';
+
+/** A file or folder as every list of the pages shows it, from whichever endpoint it comes. */
+export interface Entry {
+  readonly type: 'file' | 'folder';
+  readonly id: string;
+  readonly name: string;
+  readonly path: string;
+  readonly owner: { readonly id: string; readonly name: string };
+  /** ISO 8601: when it changed, or in the trash when it was deleted. */
+  readonly time: string;
+  /** Bytes; null for a folder outside of the trash. */
+  readonly size: number | null;
+  readonly mimeType: string | null;
+  /** Undefined in the trash, where nothing is changed but by restoring it. */
+  readonly etag?: string | undefined;
+  /** The folder in which it is; null: a root, or one that the reader may not know of. */
+  readonly parentId?: string | null | undefined;
+  /** Of a search: the name with each hit between U+E000 and U+E001. */
+  readonly highlight?: string | undefined;
+  /** The entry of a folder that is part of the service (a course). It is neither renamed nor moved. */
+  readonly isSystem?: boolean | undefined;
+  /** Of the trash: when it is deleted for ever. */
+  readonly expiresAt?: string | undefined;
+}
+
+type Found = { readonly highlight?: string };
+
+export const ofFolder = (folder: Folder & Found): Entry => ({
+  type: 'folder',
+  id: folder.id,
+  name: folder.name,
+  path: folder.path,
+  owner: folder.owner,
+  time: folder.updated_at,
+  size: null,
+  mimeType: null,
+  etag: folder.etag,
+  parentId: folder.parent_id,
+  highlight: folder.highlight,
+  isSystem: folder.is_system,
+});
+
+type ListedFile = Pick<File, 'id' | 'name' | 'path' | 'owner' | 'updated_at' | 'size' | 'mime_type' | 'etag' | 'folder'> & Found;
+
+export const ofFile = (file: ListedFile): Entry => ({
+  type: 'file',
+  id: file.id,
+  name: file.name,
+  path: file.path,
+  owner: file.owner,
+  time: file.updated_at,
+  size: file.size,
+  mimeType: file.mime_type,
+  etag: file.etag,
+  parentId: file.folder?.id ?? null,
+  highlight: file.highlight,
+});
+
+export const entryOf = (
+  child: (Folder & Found & { readonly type: 'folder' }) | (ListedFile & { readonly type: 'file' }),
+): Entry => (child.type === 'folder' ? ofFolder(child) : ofFile(child));
+
+export const idOf = ({ id }: Entry): string => id;
+export const nameOf = ({ name }: Entry): string => name;
+
+/** Returns where the name without its ending stops: what somebody who renames a file changes. */
+export function stemLength({ type, name }: Entry): number {
+  const dot = name.lastIndexOf('.');
+  return type === 'folder' || dot <= 0 ? name.length : dot;
+}

@@ -1,0 +1,75 @@
+import { useLayoutEffect, useRef, useState } from 'preact/hooks';
+import { isAbort, problemOf } from '../../api/problem.ts';
+import { announce } from '../../design/live-region.tsx';
+import { t } from '../../text/files.ts';
+import { problemText } from '../problem-text.ts';
+import { type Entry, stemLength } from './entry.ts';
+
+interface Props {
+  readonly entry: Entry;
+  /** Rejects with the reason why the name is refused. */
+  readonly onRename: (entry: Entry, name: string) => Promise<void>;
+  readonly onEnd: () => void;
+}
+
+/** The name of an entry as a field. Enter and leaving it rename, Escape does not; a refused name stays to be changed. */
+export function RenameField({ entry, onRename, onEnd }: Props) {
+  const input = useRef<HTMLInputElement>(null);
+  const [error, setError] = useState<string>();
+  const isBusy = useRef(false);
+  useLayoutEffect(() => {
+    input.current?.focus();
+    input.current?.setSelectionRange(0, stemLength(entry));
+  }, []);
+
+  /** The focus returns to where the name stands, once it stands there again. */
+  const leave = (): void => {
+    const cell = input.current?.closest<HTMLElement>('[role=rowheader], li');
+    onEnd();
+    requestAnimationFrame(() => (cell?.matches('[tabindex]') ? cell : cell?.querySelector<HTMLElement>('button'))?.focus());
+  };
+  const end = async (hasFocus: boolean): Promise<void> => {
+    const name = input.current?.value.trim() ?? '';
+    if (isBusy.current) return;
+    if (name === '' || name === entry.name) return hasFocus ? leave() : onEnd();
+    isBusy.current = true;
+    try {
+      await onRename(entry, name);
+      if (hasFocus) leave();
+      else onEnd();
+    } catch (failure) {
+      if (isAbort(failure)) return;
+      const problem = problemOf(failure);
+      const text = problem.ofField('name') ?? problemText(problem);
+      setError(text);
+      announce(text);
+      input.current?.focus();
+    } finally {
+      isBusy.current = false;
+    }
+  };
+  return (
+    <span class="files-rename">
+      <input
+        ref={input}
+        class="c-input"
+        defaultValue={entry.name}
+        aria-label={t('renameOf', { name: entry.name })}
+        maxLength={255}
+        autocomplete="off"
+        spellcheck={false}
+        {...(error === undefined ? {} : { 'aria-invalid': true as const, title: error })}
+        onInput={() => setError(undefined)}
+        onBlur={() => void end(false)}
+        onKeyDown={(event) => {
+          event.stopPropagation();
+          if (event.key === 'Enter') void end(true);
+          if (event.key !== 'Escape') return;
+          isBusy.current = true; // leaving the field is no renaming now
+          leave();
+        }}
+      />
+      {error !== undefined && <span class="files-rename-error">{error}</span>}
+    </span>
+  );
+}

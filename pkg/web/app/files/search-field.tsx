@@ -1,0 +1,70 @@
+import { useLocation } from 'preact-iso';
+import { useEffect, useRef, useState } from 'preact/hooks';
+import { TextField } from '../../design/text-field.tsx';
+import { t } from '../../text/files.ts';
+import { useShortcuts } from '../shell/use-shortcuts.ts';
+
+/** A search begins when nobody has typed for so long. */
+const PAUSE_MS = 250;
+
+/**
+ * The field of the header. It searches as one types: the address is that of the search, so that Back returns to the folder. A
+ * folder that was shown is where one may narrow the search to.
+ */
+export function SearchField() {
+  const { path, query, route } = useLocation();
+  /** The header is outside of the routes and reads the folder from the address. */
+  const folder = /^\/files\/([\w-]+)$/.exec(path)?.[1];
+  const input = useRef<HTMLInputElement>(null);
+  const isSearch = path === '/search';
+  const asked = isSearch ? (query.q ?? '') : '';
+  const [text, setText] = useState(asked);
+  const isOwn = useRef(false);
+
+  // The address changed by other means: Back, a link.
+  useEffect(() => {
+    if (!isOwn.current) setText(asked);
+    isOwn.current = false;
+  }, [asked, isSearch]);
+  useEffect(() => {
+    if (text.trim() === asked.trim()) return undefined;
+    const timer = setTimeout(() => {
+      isOwn.current = true;
+      const parameters = new URLSearchParams(isSearch ? query : folder === undefined ? {} : { folder });
+      parameters.set('q', text.trim());
+      if (text.trim() !== '') route(`/search?${parameters}`, isSearch);
+      else if (isSearch) history.back();
+    }, PAUSE_MS);
+    return () => clearTimeout(timer);
+  }, [text]);
+  const focus = (): void => {
+    input.current?.focus();
+    input.current?.select();
+  };
+  useShortcuts(
+    {
+      title: t('searchTitle'),
+      shortcuts: [
+        { keys: '/', label: t('search'), run: focus },
+        { keys: 's', label: t('search'), run: focus },
+      ],
+    },
+    [],
+  );
+
+  return (
+    <TextField
+      label={t('search')}
+      isLabelHidden
+      type="search"
+      icon="search"
+      placeholder={t('search')}
+      value={text}
+      onValue={setText}
+      clearLabel={t('clearSearch')}
+      inputRef={input}
+      autocomplete="off"
+      maxLength={200}
+    />
+  );
+}

@@ -1,0 +1,130 @@
+import { useLocation } from 'preact-iso';
+import { useEffect, useMemo, useRef } from 'preact/hooks';
+import { EmptyState } from '../../design/empty-state.tsx';
+import { Select } from '../../design/select.tsx';
+import { t } from '../../text/files.ts';
+import { useClient } from '../services.ts';
+import { useLoaded } from '../use-loaded.ts';
+import { useTitle } from '../use-title.ts';
+import { EntriesView } from './entries-view.tsx';
+import { searchSource } from './sources.ts';
+import { useEntries } from './use-entries.ts';
+import { useFileActions } from './use-file-actions.tsx';
+import { useSearchField } from './use-search-field.ts';
+import { useView, ViewChoice } from './view-choice.tsx';
+import './files-page.css';
+
+const DAY_MS = 86_400_000;
+const DAYS: Readonly<Record<string, number>> = { day: 1, week: 7, month: 30 };
+
+/** What a search finds, the best first. Its filters are in the address: it can be sent to somebody, or kept as a bookmark. */
+export function SearchPage() {
+  const { path, query: asked, route } = useLocation();
+  // While another page is loaded, this one is shown with that page's address.
+  const last = useRef(asked);
+  if (path === '/search') last.current = asked;
+  const query = last.current;
+  const client = useClient();
+  const view = useView();
+  const { q = '', kind = '', tag = '', created = '', folder = '', here = '' } = query;
+  // To the minute, so that the source stays the same while nothing is changed.
+  const after = useMemo(() => {
+    const days = DAYS[created];
+    return days === undefined ? undefined : new Date(Math.floor(Date.now() / 60_000) * 60_000 - days * DAY_MS).toISOString();
+  }, [created]);
+  const source = searchSource(client, {
+    q,
+    type: kind === 'folder' ? 'folder' : kind === '' ? undefined : 'file',
+    mime_type: kind === '' || kind === 'folder' ? undefined : kind,
+    tag: tag === '' ? undefined : tag,
+    folder_id: here === '1' && folder !== '' ? folder : undefined,
+    created_after: after,
+  });
+  const entries = useEntries(source);
+  const actions = useFileActions(entries.list);
+  useSearchField();
+  useTitle(t('searchFor', { q }));
+  const { value: tags } = useLoaded((signal) => client.get('/tags', { query: { sort: 'name', limit: 200 }, signal }), []);
+  useEffect(() => {
+    if (q === '') route('/', true);
+  }, [q]);
+  const set =
+    (name: string) =>
+    (value: string): void => {
+      const parameters = new URLSearchParams(query);
+      if (value === '') parameters.delete(name);
+      else parameters.set(name, value);
+      route(`/search?${parameters}`, true);
+    };
+
+  return (
+    <div class="files">
+      <header class="files-head">
+        <h1 class="files-heading">{t('searchFor', { q })}</h1>
+        <span class="files-tools">
+          <ViewChoice />
+        </span>
+      </header>
+      <div class="files-filters" role="group" aria-label={t('searchTitle')}>
+        <Select
+          label={t('filterKind')}
+          value={kind}
+          onValue={set('kind')}
+          options={[
+            { value: '', label: t('filterAny') },
+            { value: 'folder', label: t('filterFolders') },
+            { value: 'image/*', label: t('filterImages') },
+            { value: 'application/pdf', label: t('filterPdf') },
+            { value: 'text/*', label: t('filterText') },
+            { value: 'audio/*', label: t('filterAudio') },
+            { value: 'video/*', label: t('filterVideo') },
+          ]}
+        />
+        <Select
+          label={t('filterTime')}
+          value={created}
+          onValue={set('created')}
+          options={[
+            { value: '', label: t('filterAny') },
+            { value: 'day', label: t('filterDay') },
+            { value: 'week', label: t('filterWeek') },
+            { value: 'month', label: t('filterMonth') },
+          ]}
+        />
+        {tags && tags.data.length > 0 && (
+          <Select
+            label={t('filterTag')}
+            value={tag}
+            onValue={set('tag')}
+            options={[{ value: '', label: t('filterAny') }, ...tags.data.map(({ id, name }) => ({ value: id, label: name }))]}
+          />
+        )}
+        {folder !== '' && (
+          <Select
+            label={t('filterLocation')}
+            value={here}
+            onValue={set('here')}
+            options={[
+              { value: '', label: t('filterEverywhere') },
+              { value: '1', label: t('filterHere') },
+            ]}
+          />
+        )}
+      </div>
+      <EntriesView
+        label={t('searchFor', { q })}
+        entries={entries}
+        actions={actions}
+        view={view}
+        extra="path"
+        onOpenFolder={(found) => route(`/files/${found.id}`)}
+        onShowFolder={({ parentId }) => route(parentId == null ? '/' : `/files/${parentId}`)}
+        empty={
+          <EmptyState drawing="search" title={t('noneFoundTitle')}>
+            {t('noneFoundText')}
+          </EmptyState>
+        }
+      />
+    </div>
+  );
+}

@@ -1,0 +1,127 @@
+import type { Client, Tagged } from '../../api/client.ts';
+import type { Page } from '../../design/grid/lazy-rows.ts';
+import { type Entry, entryOf, ofFile } from './entry.ts';
+
+/** As the API takes it: `name`, `-updated_at`. */
+export type Sort = 'name' | '-name' | 'updated_at' | '-updated_at';
+
+export interface ReadOptions {
+  readonly cursor?: string | undefined;
+  /** The entity tag of the page as it is known. */
+  readonly known?: string | undefined;
+  readonly signal: AbortSignal;
+}
+
+/** A list of entries that is read page by page. */
+export interface Source {
+  /** Two sources with the same key show the same list. */
+  readonly key: string;
+  /** Returns undefined if the page has not changed since `known`. */
+  readonly page: (options: ReadOptions) => Promise<Tagged<Page<Entry>> | undefined>;
+  /** The last rows, the last one first; undefined: the list has no opposite order. */
+  readonly end?: ((signal: AbortSignal) => Promise<readonly Entry[]>) | undefined;
+}
+
+/** The most that the API gives. */
+const PAGE = 200;
+
+interface List<Row> {
+  readonly data: readonly Row[];
+  readonly pagination: { readonly next_cursor: string | null };
+}
+
+const paged = <Row>({ body, etag }: Tagged<List<Row>>, entry: (row: Row) => Entry): Tagged<Page<Entry>> => ({
+  body: { rows: body.data.map(entry), next: body.pagination.next_cursor },
+  etag,
+});
+
+const reversed = (sort: Sort): Sort => (sort.startsWith('-') ? sort.slice(1) : `-${sort}`) as Sort;
+
+/** What is in a folder: folders first, then files. `root` is the reader's own. */
+export function folderSource(client: Client, id: string, sort: Sort): Source {
+  return {
+    key: `folder ${id} ${sort}`,
+    page: async ({ cursor, known, signal }) => {
+      const query = { sort, limit: PAGE, ...(cursor === undefined ? {} : { cursor }) };
+      const read = await client.getIfChanged('/folders/{id}/children', { path: { id }, query, signal }, known);
+      return read && paged(read, entryOf);
+    },
+    // Files come last, so the last rows are the first files of the opposite order. Without a file the folders are.
+    end: async (signal) => {
+      const files = await client.get('/files', { query: { folder_id: id, sort: reversed(sort), limit: PAGE }, signal });
+      if (files.data.length > 0) return files.data.map(ofFile);
+      const folders = await client.get('/folders/{id}/children', {
+        path: { id },
+        query: { sort: reversed(sort), limit: PAGE },
+        signal,
+      });
+      return folders.data.map(entryOf);
+    },
+  };
+}
+
+/** All files that the reader may see, the last changed first. */
+export const recentSource = (client: Client): Source => ({
+  key: 'recent',
+  page: async ({ cursor, known, signal }) => {
+    const query = { sort: '-updated_at', limit: PAGE, ...(cursor === undefined ? {} : { cursor }) };
+    const read = await client.getIfChanged('/files', { query, signal }, known);
+    return read && paged(read, ofFile);
+  },
+});
+
+/** What others share with the reader. */
+export const sharedSource = (client: Client): Source => ({
+  key: 'shared',
+  page: async ({ cursor, known, signal }) => {
+    const query = { limit: PAGE, ...(cursor === undefined ? {} : { cursor }) };
+    const read = await client.getIfChanged('/shared-with-me', { query, signal }, known);
+    return read && paged(read, entryOf);
+  },
+});
+
+/** What the reader has deleted and may restore. */
+export const trashSource = (client: Client): Source => ({
+  key: 'trash',
+  page: async ({ cursor, known, signal }) => {
+    const query = { limit: PAGE, ...(cursor === undefined ? {} : { cursor }) };
+    const read = await client.getIfChanged('/trash', { query, signal }, known);
+    return (
+      read &&
+      paged(read, (item) => ({
+        type: item.type,
+        id: item.id,
+        name: item.name,
+        path: item.path,
+        owner: item.owner,
+        time: item.deleted_at,
+        size: item.size,
+        mimeType: null,
+        expiresAt: item.expires_at,
+      }))
+    );
+  },
+});
+
+/** The filters of a search, as the API names them. */
+export interface SearchQuery {
+  readonly q: string;
+  readonly type?: 'file' | 'folder' | undefined;
+  readonly folder_id?: string | undefined;
+  readonly mime_type?: string | undefined;
+  readonly tag?: string | undefined;
+  readonly owner?: string | undefined;
+  readonly created_after?: string | undefined;
+}
+
+/** What a search finds, the best first. */
+export const searchSource = (client: Client, search: SearchQuery): Source => ({
+  key: `search ${JSON.stringify(search)}`,
+  page: async ({ cursor, known, signal }) => {
+    const { q, ...filters } = search;
+    const given = Object.fromEntries(Object.entries(filters).filter(([, value]) => value !== undefined && value !== ''));
+    const query = { q, limit: 50, ...given, ...(cursor === undefined ? {} : { cursor }) };
+    const read = await client.getIfChanged('/search', { query, signal }, known);
+    return read && paged(read, entryOf);
+  },
+});

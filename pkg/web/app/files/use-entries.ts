@@ -1,0 +1,49 @@
+import { useEffect, useMemo, useRef } from 'preact/hooks';
+import { useObserved } from '../use-observed.ts';
+import { EntryList, type ListState } from './entry-list.ts';
+import type { Source } from './sources.ts';
+
+/** Others' changes show within this time (issue: two people in one folder). */
+const REFRESH_MS = 5_000;
+/** Rows before the gap at which the next page is asked for. */
+const AHEAD = 60;
+
+export interface Entries extends ListState {
+  readonly list: EntryList;
+  /** Says which rows are seen, so that the next page comes in time. */
+  readonly seen: (start: number, end: number) => void;
+}
+
+/** Loads the list of a source as it is scrolled, and asks for changes while the page is visible. */
+export function useEntries(source: Source): Entries {
+  const list = useMemo(() => new EntryList(source), [source.key]);
+  const state = useObserved(list.state);
+  const shown = useRef({ start: 0, end: 0 });
+  const isAsking = useRef(false);
+
+  useEffect(() => {
+    void list.more();
+    const ask = (): void => {
+      if (document.visibilityState !== 'visible' || isAsking.current) return;
+      isAsking.current = true;
+      void list.refresh(shown.current.start, shown.current.end).finally(() => (isAsking.current = false));
+    };
+    const timer = setInterval(ask, REFRESH_MS);
+    document.addEventListener('visibilitychange', ask);
+    return () => {
+      clearInterval(timer);
+      document.removeEventListener('visibilitychange', ask);
+      list.stop();
+    };
+  }, [list]);
+
+  const seen = (start: number, end: number): void => {
+    shown.current = { start, end };
+    const { rows, problem, isLoading } = list.state.value;
+    const { gap } = rows;
+    // After a failure only a button asks again; else each rendering would.
+    if (gap === undefined || problem || isLoading || rows.next === undefined) return;
+    if (gap <= end + AHEAD && gap >= start - AHEAD) void list.more();
+  };
+  return { ...state, list, seen };
+}

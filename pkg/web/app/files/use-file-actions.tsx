@@ -1,0 +1,168 @@
+import type { ComponentChildren } from 'preact';
+import { useEffect, useRef, useState } from 'preact/hooks';
+import { ApiProblem, isAbort, problemOf } from '../../api/problem.ts';
+import { Confirm } from '../../design/confirm.tsx';
+import type { Selection } from '../../design/grid/selection.ts';
+import { announce } from '../../design/live-region.tsx';
+import { toasts } from '../../design/toast.tsx';
+import { count, t } from '../../text/files.ts';
+import { problemText } from '../problem-text.ts';
+import { useClient, useMe } from '../services.ts';
+import { Batch, type Operation } from './batch.ts';
+import { BatchBar } from './batch-bar.tsx';
+import type { Clip } from './clipboard.ts';
+import { DestinationDialog } from './destination-dialog.tsx';
+import type { Entry } from './entry.ts';
+import type { EntryList } from './entry-list.ts';
+import { saveFile } from './save-file.ts';
+
+/** What can be done with entries. What was changed shows at once, and the list is read again. */
+export interface FileActions {
+  readonly trash: (entries: readonly Entry[]) => void;
+  readonly restore: (entries: readonly Entry[]) => void;
+  readonly purge: (entries: readonly Entry[]) => void;
+  readonly move: (entries: readonly Entry[], folderId: string | null) => void;
+  readonly paste: (clip: Clip, folderId: string | null) => void;
+  /** Asks where to. */
+  readonly askDestination: (kind: 'move' | 'copy', entries: readonly Entry[]) => void;
+  readonly setTag: (entries: readonly Entry[], tagId: string, isSet: boolean) => Promise<void>;
+  readonly download: (entry: Entry) => void;
+  readonly rename: (entry: Entry, name: string) => Promise<void>;
+  /** Returns what is selected, and loads it first where all of a long list is. */
+  readonly chosen: (selection: Selection) => Promise<readonly Entry[]>;
+  /** The dialogs and the progress of what runs; a page shows them. */
+  readonly view: ComponentChildren;
+}
+
+type Asked = { readonly kind: 'move' | 'copy' | 'purge'; readonly entries: readonly Entry[] };
+
+export function useFileActions(list: EntryList): FileActions {
+  const client = useClient();
+  const { reload: reloadMe } = useMe();
+  const [running, setRunning] = useState<{ readonly batch: Batch; readonly label: string }>();
+  const [asked, setAsked] = useState<Asked>();
+  const abort = useRef(new AbortController());
+  const latest = useRef(list);
+  latest.current = list;
+  useEffect(() => () => abort.current.abort(), []);
+
+  const say = (error: unknown): void => {
+    if (!isAbort(error)) toasts.show({ text: problemText(problemOf(error)), tone: 'danger' });
+  };
+
+  /** Runs a batch, shows its progress, and says how it ended. `hide`: the entries leave this list. */
+  const run = async (entries: readonly Entry[], operation: Operation, says: Says): Promise<void> => {
+    if (entries.length === 0) return;
+    const ids = new Set(entries.map(({ id }) => id));
+    const batch = new Batch(client, operation, entries);
+    setRunning({ batch, label: says.running });
+    if (says.leaves) latest.current.change((rows) => rows.without(ids));
+    try {
+      const { done, failed, code, isCanceled } = await batch.run(abort.current.signal);
+      const why = code === undefined ? '' : problemText(new ApiProblem({ status: 0, code, message: '' }));
+      if (failed > 0) toasts.show({ tone: 'danger', text: `${count('failed', failed)} ${why}`.trim() });
+      else if (isCanceled) toasts.show({ text: count('canceled', done) });
+      else if (done > 0) toasts.show({ text: says.done(done), ...(says.undo ? { action: says.undo } : {}) });
+      announce(says.done(done));
+    } catch (error) {
+      say(error);
+    } finally {
+      setRunning(undefined);
+      await latest.current.reload();
+      reloadMe();
+    }
+  };
+
+  const restore = (entries: readonly Entry[]): void =>
+    void run(entries, { operation: 'restore' }, { running: t('restoring'), done: (n) => count('restored', n), leaves: true });
+  const moveTo = (entries: readonly Entry[], folderId: string | null): void =>
+    void run(
+      entries.filter(({ id, parentId }) => id !== folderId && parentId !== folderId),
+      { operation: 'move', arguments: { folder_id: folderId } },
+      { running: t('moving'), done: (n) => count('moved', n), leaves: true },
+    );
+  const copyTo = (entries: readonly Entry[], folderId: string | null): void =>
+    void run(
+      entries,
+      { operation: 'copy', arguments: { folder_id: folderId, on_conflict: 'rename' } },
+      { running: t('copying'), done: (n) => count('copied', n) },
+    );
+  const purge = (entries: readonly Entry[]): Promise<void> =>
+    run(entries, { operation: 'purge' }, { running: t('purging'), done: (n) => count('purged', n), leaves: true });
+
+  return {
+    restore,
+    move: moveTo,
+    purge: (entries) => setAsked({ kind: 'purge', entries }),
+    askDestination: (kind, entries) => setAsked({ kind, entries }),
+    paste: ({ kind, entries }, folderId) => (kind === 'cut' ? moveTo : copyTo)(entries, folderId),
+    trash: (entries) =>
+      void run(
+        entries,
+        { operation: 'delete' },
+        {
+          running: t('trashing'),
+          done: (n) => count('trashed', n),
+          undo: { label: t('undo'), onSelect: () => restore(entries) },
+          leaves: true,
+        },
+      ),
+    setTag: (entries, tagId, isSet) =>
+      run(
+        entries.filter(({ type }) => type === 'file'),
+        { operation: isSet ? 'tag' : 'untag', arguments: { tag_id: tagId } },
+        { running: t('tagging'), done: (n) => count('tagged', n) },
+      ),
+    download: (entry) => void saveFile(client, entry).catch(say),
+    rename: async (entry, name) => {
+      const path = { id: entry.id };
+      if (entry.type === 'folder') await client.patch('/folders/{id}', { path, body: { name }, ifMatch: entry.etag });
+      else await client.patch('/files/{id}', { path, body: { name }, ifMatch: entry.etag });
+      list.change((rows) => rows.withRow({ ...entry, name }));
+      void list.reload();
+    },
+    chosen: async (selection) => {
+      const all = selection.kind === 'all' ? await list.all() : list.state.value.rows.loaded;
+      return all.filter(({ id }) => (selection.kind === 'all' ? !selection.except.has(id) : selection.ids.has(id)));
+    },
+    view: (
+      <>
+        {running && <BatchBar batch={running.batch} label={running.label} />}
+        {asked && asked.kind !== 'purge' && (
+          <DestinationDialog
+            kind={asked.kind}
+            entries={asked.entries}
+            onClose={() => setAsked(undefined)}
+            onChoose={(folderId) => {
+              setAsked(undefined);
+              (asked.kind === 'move' ? moveTo : copyTo)(asked.entries, folderId);
+            }}
+          />
+        )}
+        {asked?.kind === 'purge' && (
+          <Confirm
+            title={count('purgeTitle', asked.entries.length)}
+            confirmLabel={t('purge')}
+            cancelLabel={t('cancel')}
+            isDanger
+            onConfirm={() => {
+              setAsked(undefined);
+              void purge(asked.entries);
+            }}
+            onCancel={() => setAsked(undefined)}
+          >
+            {t('purgeText')}
+          </Confirm>
+        )}
+      </>
+    ),
+  };
+}
+
+interface Says {
+  readonly running: string;
+  readonly done: (count: number) => string;
+  readonly undo?: { readonly label: string; readonly onSelect: () => void };
+  /** The entries leave the shown list. */
+  readonly leaves?: boolean;
+}
