@@ -3,7 +3,7 @@ import { useEffect, useMemo, useRef } from 'preact/hooks';
 import { EmptyState } from '../../design/empty-state.tsx';
 import { Select } from '../../design/select.tsx';
 import { t } from '../../text/files.ts';
-import { useClient } from '../services.ts';
+import { useClient, useMe } from '../services.ts';
 import { useLoaded } from '../use-loaded.ts';
 import { useTitle } from '../use-title.ts';
 import { EntriesView } from './entries-view.tsx';
@@ -25,8 +25,9 @@ export function SearchPage() {
   if (path === '/search') last.current = asked;
   const query = last.current;
   const client = useClient();
+  const { user } = useMe();
   const view = useView();
-  const { q = '', kind = '', tag = '', created = '', folder = '', here = '' } = query;
+  const { q = '', kind = '', tag = '', created = '', owner = '', folder = '', here = '' } = query;
   // To the minute, so that the source stays the same while nothing is changed.
   const after = useMemo(() => {
     const days = DAYS[created];
@@ -38,6 +39,7 @@ export function SearchPage() {
     mime_type: kind === '' || kind === 'folder' ? undefined : kind,
     tag: tag === '' ? undefined : tag,
     folder_id: here === '1' && folder !== '' ? folder : undefined,
+    owner: owner === 'me' ? user.id : undefined,
     created_after: after,
   });
   const entries = useEntries(source);
@@ -89,6 +91,15 @@ export function SearchPage() {
             { value: 'day', label: t('filterDay') },
             { value: 'week', label: t('filterWeek') },
             { value: 'month', label: t('filterMonth') },
+          ]}
+        />
+        <Select
+          label={t('owner')}
+          value={owner}
+          onValue={set('owner')}
+          options={[
+            { value: '', label: t('filterAny') },
+            { value: 'me', label: t('filterMine') },
           ]}
         />
         {tags && tags.data.length > 0 && (

@@ -6,6 +6,7 @@ import { useClient } from '../../services.ts';
 import { useLoaded } from '../../use-loaded.ts';
 import type { Entry } from '../entry.ts';
 import type { FileActions } from '../use-file-actions.tsx';
+import { Attributes } from './attributes.tsx';
 import { TagMenu } from './tag-menu.tsx';
 
 /** What an entry is, where it is, and its tags. */
@@ -36,7 +37,12 @@ export function Facts({ entry, actions }: { readonly entry: Entry; readonly acti
           <DateTime value={time} isFull />
         </dd>
       </dl>
-      {type === 'file' && <Tags entry={entry} actions={actions} />}
+      {type === 'file' && (
+        <>
+          <Tags entry={entry} actions={actions} />
+          <Attributes id={entry.id} />
+        </>
+      )}
     </>
   );
 }
