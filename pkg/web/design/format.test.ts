@@ -4,20 +4,20 @@ import { agoIn, sizeIn, timeIn } from './format.ts';
 test.each([
   [0, '0 bytes'],
   [1, '1 byte'],
-  [999, '999 bytes'],
-  [1_000, '1 kB'],
-  [1_250, '1.25 kB'],
-  [12_345, '12.3 kB'],
-  [999_499, '999 kB'],
-  [999_999, '1 MB'],
-  [1_073_741_824, '1.07 GB'],
-  [5e18, '5,000 PB'],
+  [1_023, '1,023 bytes'],
+  [1_024, '1 kB'],
+  [1_280, '1.25 kB'],
+  [12_345, '12.1 kB'],
+  [1_048_063, '1,023 kB'],
+  [1_048_575, '1 MB'],
+  [1_073_741_824, '1 GB'],
+  [5 * 2 ** 60, '5,120 PB'],
 ])('%d bytes are %s', (bytes, words) => {
   expect(sizeIn('en', bytes)).toBe(words);
 });
 
 test('a size follows the language', () => {
-  expect(sizeIn('de', 1_250_000).replace(/\s/u, ' ')).toBe('1,25 MB');
+  expect(sizeIn('de', 1_310_720).replace(/\s/u, ' ')).toBe('1,25 MB');
 });
 
 const NOW = new Date('2026-03-10T12:00:00Z');

@@ -1,9 +1,9 @@
 /** Sizes and times in the notation of a language. Pure: the components beside it (measures.tsx) know the page's language. */
 
 const SIZE_UNITS = ['byte', 'kilobyte', 'megabyte', 'gigabyte', 'terabyte', 'petabyte'] as const;
-const STEP = 1000;
+const STEP = 1024;
 
-/** Returns a size in bytes with three digits at most: "1.25 MB". Steps are of 1,000, as the names of the units say. */
+/** Returns a size in bytes with three digits at most: "1.25 MB". 1 kB is 1,024 bytes, as quotas are set. */
 export function sizeIn(locale: string, bytes: number): string {
   let value = bytes;
   let step = 0;

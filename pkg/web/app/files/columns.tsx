@@ -35,7 +35,7 @@ export function columnsOf(wants: Wants): Column<Entry>[] {
   const { isNarrow, isSortable, extra } = wants;
   const columns: (Column<Entry> | false)[] = [
     { key: 'name', label: t('name'), width: 'minmax(6rem, 1fr)', isSortable, cell: (entry) => <Name entry={entry} {...wants} /> },
-    !isNarrow && extra === 'path' && { key: 'path', label: t('place'), width: 'minmax(6rem, 0.5fr)', cell: place },
+    !isNarrow && extra === 'path' && { key: 'path', label: t('location'), width: 'minmax(6rem, 0.5fr)', cell: place },
     !isNarrow &&
       extra === 'owner' && { key: 'owner', label: t('owner'), width: '10rem', cell: ({ owner }) => ellipsis(owner.name) },
     !isNarrow && {

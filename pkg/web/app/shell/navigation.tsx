@@ -1,7 +1,10 @@
 import { useLocation } from 'preact-iso';
+import { useState } from 'preact/hooks';
 import { Icon } from '../../design/icon.tsx';
 import { Progress } from '../../design/progress.tsx';
+import { textsLoaded } from '../../text/language.ts';
 import { t } from '../../text/shell.ts';
+import type { StorageDialog } from '../files/storage-dialog.tsx';
 import { ROUTES } from '../routes.tsx';
 import { useMe } from '../services.ts';
 import { sizeInWords } from '../size-in-words.ts';
@@ -11,6 +14,13 @@ import './navigation.css';
 export function Navigation() {
   const { path } = useLocation();
   const { permissions, quota } = useMe();
+  const [Storage, setStorage] = useState<typeof StorageDialog>();
+  /** What fills the storage is loaded when somebody asks. */
+  const showStorage = async (): Promise<void> => {
+    const { StorageDialog: loaded } = await import('../files/storage-dialog.tsx');
+    await textsLoaded();
+    setStorage(() => loaded);
+  };
   const items = ROUTES.flatMap(({ path: pattern, nav }) => {
     if (!nav || (nav.permission !== undefined && !permissions.includes(nav.permission))) return [];
     const section = pattern.split('/')[1];
@@ -29,10 +39,11 @@ export function Navigation() {
           </li>
         ))}
       </ul>
-      <div class="navigation-quota">
+      <button type="button" class="navigation-quota" aria-haspopup="dialog" onClick={() => void showStorage()}>
         <Progress label={t('quota.label')} value={quota.used} max={Math.max(quota.limit, 1)} valueText={used} />
-        <p>{used}</p>
-      </div>
+        <span>{used}</span>
+      </button>
+      {Storage && <Storage onClose={() => setStorage(undefined)} />}
     </nav>
   );
 }

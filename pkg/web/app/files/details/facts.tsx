@@ -25,7 +25,7 @@ export function Facts({ entry, actions }: { readonly entry: Entry; readonly acti
             </dd>
           </>
         )}
-        <dt>{t('place')}</dt>
+        <dt>{t('location')}</dt>
         <dd>{path}</dd>
         <dt>{t('owner')}</dt>
         <dd class="files-person">
