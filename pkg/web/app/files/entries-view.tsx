@@ -51,7 +51,11 @@ export function EntriesView(props: Props) {
   const [menu, setMenu] = useState<{ readonly entry: Entry; readonly x: number; readonly y: number }>();
 
   useEffect(() => setSelection(NOTHING), [list]);
-  useEffect(() => setSelection((before) => kept(before, (id) => rows.indexOf(id) !== -1)), [rows]);
+  useEffect(() => {
+    if (isEmpty(selection)) return;
+    const ids = new Set(rows.loaded.map(idOf));
+    setSelection((before) => kept(before, (id) => ids.has(id)));
+  }, [rows]);
   const select = (next: Selection): void => {
     setSelection(next);
     // Open details follow what is selected.
