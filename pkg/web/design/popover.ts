@@ -31,10 +31,14 @@ export function usePopover(anchor: Anchor, align: 'start' | 'end', onClose: () =
     shown.showPopover();
     position(shown, anchor, align);
     shown.addEventListener('toggle', toggled);
+    // What it stood beside is somewhere else then.
+    const resized = (): void => close.current();
+    window.addEventListener('resize', resized);
     return () => {
       isGone = true;
       const isWithin = shown.contains(document.activeElement) || document.activeElement === document.body;
       shown.removeEventListener('toggle', toggled);
+      window.removeEventListener('resize', resized);
       if (shown.matches(':popover-open')) shown.hidePopover();
       if (isWithin && before instanceof HTMLElement && before.isConnected) before.focus();
     };

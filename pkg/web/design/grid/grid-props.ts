@@ -23,6 +23,8 @@ export interface Rows<Row> {
   readonly count: number;
   readonly total: number | undefined;
   readonly at: (index: number) => Row | undefined;
+  /** −1: it is not loaded, or gone. With it the focus follows a row whose place changes. */
+  readonly indexOf?: (id: string) => number;
 }
 
 export interface GridProps<Row> {

@@ -35,11 +35,22 @@ export function Grid<Row>(props: GridProps<Row>) {
   latest.current = { rows, reveal: visible.reveal };
   const columnCount = columns.length + 1;
 
+  const idAt = (index: number): string | undefined => {
+    const row = latest.current.rows.at(index);
+    return row === undefined ? undefined : idOf(row);
+  };
+
   useEffect(() => props.onRange?.(visible.start, visible.end), [visible.start, visible.end, rows]);
+  const focusedId = useRef<string | undefined>(undefined);
   useLayoutEffect(() => {
+    // A row that was renamed, or before which another came, takes the focus along.
+    const id = focusedId.current;
+    const index = id === undefined || idAt(at.row) === id ? -1 : (rows.indexOf?.(id) ?? -1);
+    if (index !== -1) return setAt({ ...at, row: index });
     // Fewer rows than before: the place of the keyboard stays among them.
     if (at.row >= rows.count) setAt({ ...at, row: Math.max(0, rows.count - 1) });
-  }, [rows.count]);
+  }, [rows]);
+  useLayoutEffect(() => void (focusedId.current = idAt(at.row)), [at, rows]);
   useLayoutEffect(() => {
     if (!isFocused.current) return;
     const cell = elementOf(table.current, at);
@@ -48,10 +59,6 @@ export function Grid<Row>(props: GridProps<Row>) {
     else if (!cell && document.activeElement === document.body) table.current?.focus({ preventScroll: true });
   }, [at, visible.start, visible.end, rows]);
 
-  const idAt = (index: number): string | undefined => {
-    const row = latest.current.rows.at(index);
-    return row === undefined ? undefined : idOf(row);
-  };
   const extend = (to: number): void => onSelection(selectionOf(rangeOf(anchor.current, to, idAt)));
   const toggle = (index: number): void => {
     const id = idAt(index);
